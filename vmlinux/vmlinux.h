@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The kernel types our BPF programs use, by hand; see README.md in this folder. */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u8 u8;
+typedef __s8 s8;
+typedef __u16 u16;
+typedef __s16 s16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+typedef __s64 s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+typedef int pid_t;
+typedef unsigned int gfp_t;
+typedef u64 sector_t;
+typedef u32 dev_t;
+
+enum { false = 0, true = 1 };
+
+#define NULL ((void *)0)
+
+/* uapi: numbers are stable, so no relocation */
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_UNSPEC = 0,
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_STACK_TRACE = 7,
+	BPF_MAP_TYPE_CGROUP_ARRAY = 8,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_HASH_OF_MAPS = 13,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+	BPF_F_NO_PREALLOC = 1 << 0,
+	BPF_F_MMAPABLE = 1 << 10,
+	BPF_F_INNER_MAP = 1 << 12,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+enum {
+	BPF_F_USER_STACK = 1 << 8,
+	BPF_F_SKIP_FIELD_MASK = 0xff,
+};
+
+enum {
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+/* Only existence and number of helpers are asked for; see bpf_core_enum_value_exists(). */
+enum bpf_func_id {
+	BPF_FUNC_task_pt_regs = 175,
+	BPF_FUNC_get_current_task_btf = 158,
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pkbpf_user_regs { /* uapi struct pt_regs of the perf_event context */
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct pkbpf_user_regs { /* uapi struct user_pt_regs */
+	u64 regs[31], sp, pc, pstate;
+};
+#endif
+
+struct bpf_perf_event_data { /* uapi context of perf_event programs; loads from it are rewritten */
+	struct pkbpf_user_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+/* kernel types: offsets are relocated at load time, only the named fields matter */
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx;
+	unsigned long r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	u64 regs[31], sp, pc, pstate;
+};
+struct pt_regs {
+	struct user_pt_regs user_regs;
+	s32 syscallno;
+};
+#endif
+
+struct kernfs_node {
+	u64 id;
+	struct kernfs_node *parent;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+};
+
+struct mm_struct {
+	unsigned long total_vm;
+};
+
+struct sched_info { /* kept by every kernel with task accounting; depends on no setting since 5.14 */
+	unsigned long long run_delay;
+	unsigned long long last_queued;
+};
+
+struct sched_entity {
+	u64 sum_exec_runtime;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int on_cpu; /* a byte since 7.2: only numbers without a sign may differ in size */
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned int flags;
+	pid_t pid;
+	pid_t tgid;
+	void *stack;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	char comm[16];
+	u64 start_time;
+	unsigned int in_iowait : 1;
+};
+
+struct task_struct___before_5_14 {
+	long state;
+};
+
+struct kernfs_node___since_6_15 {
+	struct kernfs_node *__parent;
+};
+
+struct seq_file {
+	unsigned long count;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+#endif

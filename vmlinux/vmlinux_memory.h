@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The memory management's types our BPF programs use, by hand; see README.md in this folder. */
+#ifndef PKBPF_VMLINUX_MEMORY_H
+#define PKBPF_VMLINUX_MEMORY_H
+
+#include "vmlinux.h"
+
+/* uapi */
+struct bpf_perf_event_value {
+	__u64 counter, enabled, running;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct file {
+	unsigned int f_flags;
+};
+
+struct mm_struct___layout { /* what the rest of vmlinux.h has no use for */
+	unsigned long start_brk, brk, start_stack;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end;
+	unsigned long vm_flags;
+	struct mm_struct *vm_mm;
+	struct file *vm_file;
+};
+
+struct task_struct___faults {
+	unsigned long min_flt, maj_flt;
+};
+
+#pragma clang attribute pop
+
+#endif
