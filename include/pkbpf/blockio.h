@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the block I/O programs and their source share: requests under way, sums per stack,
+ * histograms. */
+#ifndef PKBPF_BLOCKIO_H
+#define PKBPF_BLOCKIO_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#include <pkbpf/event.h>
+#include <pkbpf/histogram.h>
+
+/* state of block I/O samples and totals: an operation and flags. Part of the recording format. */
+enum pkbpf_blockio_operation {
+	PKBPF_BLOCKIO_READ = 1,
+	PKBPF_BLOCKIO_WRITE = 2,
+	PKBPF_BLOCKIO_FLUSH = 3,   /* of the device's write cache */
+	PKBPF_BLOCKIO_DISCARD = 4, /* and secure erase, write zeroes */
+	PKBPF_BLOCKIO_OTHER = 5,
+	PKBPF_BLOCKIO_OPERATIONS = 6,
+};
+
+#define PKBPF_BLOCKIO_OPERATION_MASK 0x07
+#define PKBPF_BLOCKIO_SYNC	     0x08 /* somebody waits for it */
+#define PKBPF_BLOCKIO_AHEAD	     0x10 /* read ahead of need */
+
+/*
+ * measure of totals of kind BLOCKIO. A stacked device (loop) has its work done by another one.
+ * Those requests are real on their device, but their data was already counted for the process that
+ * asked: LOWER ones belong to devices only.
+ */
+enum pkbpf_blockio_measure {
+	PKBPF_BLOCKIO_DEVICE_TIME = 0, /* issue to completion, ns */
+	PKBPF_BLOCKIO_QUEUE_TIME = 1,  /* insertion to issue, ns; 0 when issued at once */
+	PKBPF_BLOCKIO_LOWER_DEVICE_TIME = 2,
+	PKBPF_BLOCKIO_LOWER_QUEUE_TIME = 3,
+};
+
+/* Stands for the processes whose pages a kernel worker writes: this bit, and the cgroup of the
+ * pages, 0 unknown. */
+#define PKBPF_PID_WRITEBACK  0x80000000U
+#define PKBPF_WRITEBACK_COMM "[writeback]"
+
+#define PKBPF_BLOCKIO_NO_ROW 0xffffffffU
+
+/* A request under way, by its address in the kernel. Drivers use the same ones again and again:
+ * entries stay. */
+struct pkbpf_blockio_request {
+	__u64 insert_ns; /* in the queue since; 0: not */
+	__u64 issue_ns;	 /* with the device since; 0: not */
+	__u64 queue_ns;	 /* time in the queue before */
+	__u32 bytes;	 /* done so far, in parts */
+	__u32 length;	 /* when it was issued */
+	__u32 row;
+	__u32 reserved;
+};
+
+struct pkbpf_blockio_row_key {
+	__u64 stack_id;
+	__u32 pid, tid;
+	__u32 device;
+	__u8 state, lower;
+	__u16 reserved;
+};
+
+/* Sums of one stack, device and operation; all CPUs add to it. */
+struct pkbpf_blockio_row {
+	struct pkbpf_blockio_row_key key;
+	__u32 histogram; /* PKBPF_BLOCKIO_NO_ROW: none */
+	__u32 ready;	 /* 1: user space may look at it */
+	__u64 cgroup_id;
+	char comm[PKBPF_COMM_SIZE];
+	__u64 count, bytes, total_ns, max_ns;
+	__u64 queue_ns, queue_max_ns;
+	__u64 reserved;
+};
+
+_Static_assert(sizeof(struct pkbpf_blockio_row) == 112, "map value");
+
+struct pkbpf_blockio_histogram_key {
+	__u32 pid, tid;
+	__u32 device;
+	__u8 state, lower;
+	__u16 reserved;
+};
+
+struct pkbpf_blockio_histogram {
+	__u32 device_time[PKBPF_HISTOGRAM_BUCKETS];
+	__u32 queue_time[PKBPF_HISTOGRAM_BUCKETS];
+};
+
+#endif

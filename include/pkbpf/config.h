@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What user space tells the BPF programs before they are loaded (a constant in .rodata). */
+#ifndef PKBPF_CONFIG_H
+#define PKBPF_CONFIG_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+enum pkbpf_target_mode {
+	PKBPF_TARGET_HOST = 0,	  /* everything */
+	PKBPF_TARGET_PROCESS = 1, /* thread groups in map target_pids */
+	PKBPF_TARGET_THREAD = 2,  /* threads in map target_tids */
+	PKBPF_TARGET_CGROUP = 3,  /* tasks below the cgroup in map target_cgroup */
+};
+
+/* Which children of a target process become targets. */
+enum pkbpf_follow {
+	PKBPF_FOLLOW_NONE = 0,
+	PKBPF_FOLLOW_WORKERS = 1,     /* those that run the same program: forked, not exec'd */
+	PKBPF_FOLLOW_DESCENDANTS = 2, /* all, whatever they execute */
+};
+
+/* Values of map target_pids: why a process is a target. */
+enum pkbpf_target_reason {
+	PKBPF_TARGET_NAMED = 1,	   /* chosen itself: stays a target when it execs */
+	PKBPF_TARGET_FOLLOWED = 2, /* child of one */
+};
+
+enum pkbpf_unwind_mode {
+	PKBPF_UNWIND_AUTO = 0,	/* tables, frame pointers where code has none */
+	PKBPF_UNWIND_DWARF = 1, /* tables only */
+	PKBPF_UNWIND_FP = 2,	/* the kernel's frame-pointer helper */
+};
+
+struct pkbpf_bpf_config {
+	__u32 target_mode;     /* enum pkbpf_target_mode */
+	__u32 unwind_mode;     /* enum pkbpf_unwind_mode */
+	__u8 follow;	       /* enum pkbpf_follow */
+	__u8 want_user_stack;
+	__u8 want_kernel_stack;
+	__u8 match_comm;       /* only tasks whose group leader's comm equals comm */
+	__u32 ring_wakeup_bytes; /* data waiting in the ring that wakes its reader */
+	char comm[16];
+};
+
+/* For the off-CPU programs. */
+struct pkbpf_offcpu_config {
+	__u64 min_block_ns;
+	__u32 thread_mask; /* slots - 1 */
+	__u32 memo_mask;
+	__u8 switch_has_state; /* sched_switch passes prev's state */
+	__u8 kernel_threads;
+	__u8 per_thread;
+	__u8 wakers;
+	__u8 no_memo; /* walk every stack, to compare costs */
+	__u8 reserved[3];
+	__u64 target_cgroup_id;
+};
+
+/* In .bss: user space starts and ends the interval, and thins out. */
+struct pkbpf_offcpu_control {
+	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
+	__u32 sample_mask; /* one wait in sample_mask + 1 gets a stack */
+	__u32 reserved;
+};
+
+/* For the block I/O programs. */
+struct pkbpf_blockio_config {
+	__u64 target_cgroup_id; /* CGROUP mode: of the target */
+	__u8 queue_argument;	/* tracepoints of requests pass the queue first, as before 5.11 */
+	__u8 getrq_queue_argument; /* block_getrq does; stable 5.10 kernels have it changed for requests only */
+	__u8 per_thread;
+	__u8 reserved[5];
+};
+
+/* In .bss. */
+struct pkbpf_blockio_control {
+	__u64 start_ns; /* 0: not yet */
+};
+
+/* For the page-fault programs. */
+struct pkbpf_faults_config {
+	__u64 target_cgroup_id; /* CGROUP mode: of the target */
+};
+
+/* In .bss: user space starts and ends the interval. */
+struct pkbpf_faults_control {
+	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
+};
+
+/* For the account of resources, in .bss: written before the task iterator is read. */
+struct pkbpf_resource_control {
+	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */
+	__u32 page_bytes;
+	__u64 target_cgroup_id; /* CGROUP mode */
+};
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The record stream: what the kernel side emits, the procfs snapshot imitates, a recording stores and
+ * the decoder reads. All fields little-endian as on the machine that recorded; sizes are multiples of 8.
+ *
+ * Numbers are part of the recording format: never reuse or renumber one.
+ */
+#ifndef PKBPF_EVENT_H
+#define PKBPF_EVENT_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define PKBPF_COMM_SIZE 16
+
+/* Longest stacks one record carries; frames beyond are counted by stack_end MAX_DEPTH. */
+#define PKBPF_MAX_KERNEL_FRAMES 127
+#define PKBPF_MAX_USER_FRAMES	1024
+
+enum pkbpf_event_kind {
+	PKBPF_EVENT_SAMPLE = 1,	  /* struct pkbpf_event_sample */
+	PKBPF_EVENT_FORK = 2,	  /* struct pkbpf_event_task: tid was born from parent_tid */
+	PKBPF_EVENT_COMM = 3,	  /* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
+	PKBPF_EVENT_EXIT = 4,	  /* struct pkbpf_event_task: thread tid has ended */
+	PKBPF_EVENT_MAPPING = 5,  /* struct pkbpf_event_mapping */
+	PKBPF_EVENT_LOST = 6,	  /* struct pkbpf_event_lost */
+	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
+	PKBPF_EVENT_STACK = 8,	  /* struct pkbpf_event_stack: frames behind a stack id, sent once */
+	PKBPF_EVENT_TOTALS = 9,	  /* struct pkbpf_event_totals: what the kernel side has added up for one key */
+	/* 16..31: off-CPU, 32..47: block I/O, 48..63: faults and resource usage */
+};
+
+/* flags of PKBPF_EVENT_COMM */
+#define PKBPF_COMM_EXEC 1
+/* flags of FORK, COMM and MAPPING: taken from procfs at start, not seen happening */
+#define PKBPF_FROM_SNAPSHOT 0x8000
+
+/* What a sample measures; also the index into source and unit tables. */
+enum pkbpf_profile_kind {
+	PKBPF_PROFILE_CPU = 0,
+	PKBPF_PROFILE_OFFCPU = 1,
+	PKBPF_PROFILE_BLOCKIO = 2,
+	PKBPF_PROFILE_FAULTS = 3,
+	PKBPF_PROFILE_KINDS = 4,
+};
+
+/* How the walk of a user stack ended. Complete are only the values up to PKBPF_END_LAST_COMPLETE. */
+enum pkbpf_stack_end {
+	PKBPF_END_NONE = 0,	   /* no user stack to walk: kernel thread, or not asked for */
+	PKBPF_END_ROOT = 1,	   /* table says outermost frame (undefined return address) */
+	PKBPF_END_ZERO_RA = 2,	   /* return address 0: thread start */
+	PKBPF_END_FP_ROOT = 3,	   /* frame pointer 0 */
+	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
+	PKBPF_END_UNVERIFIED = 4,  /* walked by the kernel's frame-pointer helper, which cannot tell */
+	PKBPF_END_MAX_DEPTH = 5,   /* more frames than the limit */
+	PKBPF_END_NO_PROCESS = 6,  /* process not known to the unwinder (yet) */
+	PKBPF_END_NO_MAPPING = 7,  /* address in no known executable mapping */
+	PKBPF_END_NO_TABLE = 8,	   /* mapping known, its table not ready */
+	PKBPF_END_NO_RULE = 9,	   /* code without unwind info and no usable frame pointer */
+	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
+	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
+	PKBPF_END_FAULT_RA = 12,   /* stack memory not readable (not resident) */
+	PKBPF_END_FAULT_FP = 13,   /* frame-pointer chain leaves the stack (JIT without frame pointers) */
+	PKBPF_END_EXEC = 14,	   /* inside execve: the old stack is already gone */
+	PKBPF_END_COMPAT = 15,	   /* 32-bit task on a 64-bit kernel */
+	PKBPF_END_NO_REGS = 16,	   /* user registers not available */
+	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
+	PKBPF_END_COUNT,
+};
+
+struct pkbpf_event_header {
+	__u32 size;	/* of the whole record with this header, multiple of 8 */
+	__u16 kind;	/* enum pkbpf_event_kind */
+	__u16 flags;	/* meaning per kind */
+	__u64 time_ns;	/* CLOCK_MONOTONIC */
+};
+
+/* flags of SAMPLE */
+#define PKBPF_SAMPLE_IN_KERNEL 1 /* interrupted in kernel mode */
+/* further flag of RAW_STACK: the registers' ip follows a system call instruction, like a return address */
+#define PKBPF_RAW_AFTER_SYSCALL 2
+
+struct pkbpf_event_sample {
+	struct pkbpf_event_header header;
+	__u32 pid; /* thread group */
+	__u32 tid;
+	__u32 cpu;
+	__u8 profile_kind; /* enum pkbpf_profile_kind */
+	__u8 user_end;	   /* enum pkbpf_stack_end */
+	__u8 state;	   /* off-CPU: enum pkbpf_wait_state; block I/O, faults: per kind; else 0 */
+	__u8 reserved;
+	__u16 n_kernel;	   /* words of ips[] that are kernel frames, leaf first; they come first */
+	__u16 n_user;	   /* words of ips[] that are user frames, leaf first */
+	__u16 n_guessed;   /* user frames found by an unproven frame pointer */
+	__u16 reserved2;
+	__u64 cgroup_id;
+	/* How many events this record stands for (1 for a single sample). 0, off-CPU only: no event, but the frames of the
+	 * stack whose number is weight, as in PKBPF_EVENT_STACK. */
+	__u64 count;
+	__u64 weight;	   /* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults: faults */
+	char comm[PKBPF_COMM_SIZE]; /* of the thread */
+	__u64 ips[];	   /* n_kernel + n_user words */
+};
+
+struct pkbpf_event_task {
+	struct pkbpf_event_header header;
+	__u32 pid;
+	__u32 tid;
+	__u32 parent_pid; /* FORK only */
+	__u32 parent_tid; /* FORK only */
+	char comm[PKBPF_COMM_SIZE]; /* COMM only; FORK inherits the parent's */
+};
+
+#define PKBPF_PROT_EXEC 4
+
+struct pkbpf_event_mapping {
+	struct pkbpf_event_header header;
+	__u32 pid;
+	__u32 tid;
+	__u64 start;
+	__u64 end; /* exclusive */
+	__u64 file_offset;
+	__u64 inode; /* 0: no file behind it */
+	__u32 device_major;
+	__u32 device_minor;
+	__u32 inode_generation; /* 0 when not known */
+	__u32 protection;
+	char path[]; /* NUL-terminated, padded with NULs to a multiple of 8; as the kernel shows it */
+};
+
+struct pkbpf_event_lost {
+	struct pkbpf_event_header header;
+	__u32 cause; /* enum pkbpf_counter (counter.h) */
+	__u32 reserved;
+	__u64 count;
+};
+
+/* User registers the frame step starts from, x86-64 numbering of DWARF (0 rax, 1 rdx, 2 rcx, 3 rbx,
+ * 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8..15) with 16 = ip; arm64: 0..30, 31 = sp, 32 = ip. */
+#define PKBPF_REGS 33
+
+struct pkbpf_event_raw_stack {
+	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0; user_end says why it is raw */
+	/* after sample.ips[n_kernel]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u64 stack_size,
+	 * then stack_size bytes (multiple of 8) read from address stack_start */
+};
+
+struct pkbpf_event_stack {
+	struct pkbpf_event_header header;
+	__u64 stack_id;
+	__u32 pid;
+	__u8 user_end;
+	__u8 reserved;
+	__u16 n_guessed;
+	__u16 n_kernel;
+	__u16 n_user;
+	__u32 reserved2;
+	__u64 ips[];
+};
+
+/* flags of TOTALS */
+#define PKBPF_TOTALS_ESTIMATED 1 /* scaled up from a sample of the events */
+#define PKBPF_TOTALS_OPEN      2 /* cut at the edge of the interval: still going on, or begun before */
+
+struct pkbpf_histogram_bucket {
+	__u32 index; /* below PKBPF_HISTOGRAM_BUCKETS, ascending */
+	__u32 count; /* more than 2^32 - 1 values: several records */
+};
+
+/*
+ * What was added up in the kernel since the last such record of the same key: increments, not running totals (but
+ * max is the largest single value of the increment). Key: all fields before count.
+ */
+struct pkbpf_event_totals {
+	struct pkbpf_event_header header;
+	__u64 stack_id;	   /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
+	__u32 pid;
+	__u32 tid;	   /* 0: the process's threads together */
+	__u64 cgroup_id;
+	__u32 device;	   /* block I/O: major << 20 | minor; else 0 */
+	__u8 profile_kind; /* enum pkbpf_profile_kind */
+	__u8 state;	   /* off-CPU: wait state; block I/O: operation; faults: minor or major */
+	__u8 measure;	   /* 0: the kind's weight; others per kind (block I/O 1: queue time) */
+	__u8 reserved;
+	char comm[PKBPF_COMM_SIZE]; /* of the thread, when the key was new */
+	__u64 count;
+	__u64 total;	   /* sum of the measure: ns, faults */
+	__u64 max;
+	__u64 bytes;	   /* block I/O; off-CPU waits: number of the stack that ended them, 0 unknown */
+	__u32 n_buckets;
+	__u32 reserved2;
+	struct pkbpf_histogram_bucket buckets[];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_totals) == 16 + 32 + 16 + 40, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_header) == 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_sample) == 16 + 24 + 24 + 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_task) == 16 + 16 + 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_mapping) == 16 + 56, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_lost) == 16 + 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_stack) == 16 + 24, "wire size");
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Log-linear histogram layout shared by BPF programs and user space: 16 buckets per power of two, so
+ * that the middle of a bucket is within 1/32 (3.1 %) of every value in it. Values 0..15 are exact.
+ */
+#ifndef PKBPF_HISTOGRAM_H
+#define PKBPF_HISTOGRAM_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define PKBPF_HISTOGRAM_SUB_BITS 4
+#define PKBPF_HISTOGRAM_SUB	 (1U << PKBPF_HISTOGRAM_SUB_BITS)
+/* Values are ns, bytes or counts; 2^44 ns is 4.8 hours: larger ones land in the last bucket. */
+#define PKBPF_HISTOGRAM_MAX_BITS 44
+#define PKBPF_HISTOGRAM_BUCKETS                                                                    \
+	((PKBPF_HISTOGRAM_MAX_BITS - PKBPF_HISTOGRAM_SUB_BITS + 1) * PKBPF_HISTOGRAM_SUB)
+
+/* floor(log2(value)) without a loop and without __builtin_clzll, which BPF before v4 lacks. */
+static inline __attribute__((always_inline)) __u32 pkbpf_log2(__u64 value)
+{
+	__u32 result = 0;
+
+	if (value >> 32) {
+		value >>= 32;
+		result += 32;
+	}
+	if (value >> 16) {
+		value >>= 16;
+		result += 16;
+	}
+	if (value >> 8) {
+		value >>= 8;
+		result += 8;
+	}
+	if (value >> 4) {
+		value >>= 4;
+		result += 4;
+	}
+	if (value >> 2) {
+		value >>= 2;
+		result += 2;
+	}
+	return result + (__u32)(value >> 1);
+}
+
+static inline __attribute__((always_inline)) __u32 pkbpf_histogram_index(__u64 value)
+{
+	__u32 log, index;
+
+	if (value < PKBPF_HISTOGRAM_SUB)
+		return (__u32)value;
+	log = pkbpf_log2(value);
+	index = (log - PKBPF_HISTOGRAM_SUB_BITS + 1) * PKBPF_HISTOGRAM_SUB +
+		(__u32)((value >> (log - PKBPF_HISTOGRAM_SUB_BITS)) & (PKBPF_HISTOGRAM_SUB - 1));
+	return index < PKBPF_HISTOGRAM_BUCKETS ? index : PKBPF_HISTOGRAM_BUCKETS - 1;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the off-CPU programs and their source share: tables of threads, waits and lengths, which user space maps and
+ * reads without system calls.
+ *
+ * A thread's time is cut at every context switch by one time stamp, so that on-CPU + run queue + sleep + disk +
+ * uninterruptible + stopped is its wall clock time, to the nanosecond.
+ */
+#ifndef PKBPF_OFFCPU_H
+#define PKBPF_OFFCPU_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#include <pkbpf/event.h>
+#include <pkbpf/histogram.h>
+
+/* Where a thread's time goes: state of off-CPU samples and totals. Part of the recording format. */
+enum pkbpf_wait_state {
+	PKBPF_WAIT_NONE = 0,	 /* on a CPU; only in PKBPF_OFFCPU_TIME */
+	PKBPF_WAIT_RUNQUEUE = 1, /* able to run: preempted, or woken and not yet on a CPU */
+	PKBPF_WAIT_SLEEP = 2,	 /* interruptible */
+	PKBPF_WAIT_DISK = 3,	 /* uninterruptible, waits for I/O */
+	PKBPF_WAIT_UNINTERRUPTIBLE = 4, /* uninterruptible for another reason: a lock in the kernel, a vfork child */
+	PKBPF_WAIT_STOPPED = 5,	 /* by a signal or a debugger */
+	PKBPF_WAIT_STATES = 6,
+};
+
+/* measure of PKBPF_EVENT_TOTALS of kind OFFCPU. */
+enum pkbpf_offcpu_measure {
+	PKBPF_OFFCPU_WAITS = 0,	   /* waits of one stack: count, ns; bytes: stack id of who ended them (--wakers) */
+	PKBPF_OFFCPU_TIME = 1,	   /* a thread's account: times it entered a state, ns in it; all states and on-CPU */
+	PKBPF_OFFCPU_LENGTHS = 2,  /* a process's waits in a state: count and histogram */
+	PKBPF_OFFCPU_SWITCHES = 3, /* a thread's context switches: state 0 voluntary, 1 involuntary */
+	PKBPF_OFFCPU_WALL = 4,	   /* a thread's life within the interval, which its account must add up to: count 1, ns */
+};
+
+/* The run-queue part at the end of a wait that began otherwise counts no wait of its own, only its time. */
+
+#define PKBPF_NO_ROW 0xffffffffU
+
+enum pkbpf_thread_place {
+	PKBPF_THREAD_FREE = 0,
+	PKBPF_THREAD_ON_CPU = 1,
+	PKBPF_THREAD_OFF_CPU = 2,
+	PKBPF_THREAD_ENDED = 3, /* its account is complete; user space frees the slot */
+};
+
+enum {
+	PKBPF_THREAD_OPEN = 1, /* the wait under way, or just ended, began before the interval */
+};
+
+#define PKBPF_THREAD_PROBES    8
+#define PKBPF_THREAD_TOMBSTONE 0xffffffffU
+
+/* Written by the CPU that switches the thread; user space only reads, and frees what has ended. */
+struct pkbpf_thread {
+	__u32 tid; /* 0: never used, PKBPF_THREAD_TOMBSTONE: free again */
+	__u32 pid;
+	__u8 place; /* enum pkbpf_thread_place */
+	__u8 state; /* enum pkbpf_wait_state of the wait under way or ended last */
+	__u8 flags;
+	__u8 reserved;
+	__u32 row;    /* of that wait, PKBPF_NO_ROW: none */
+	__u32 weight; /* waits that this one stands for; 0: not chosen */
+	__u32 reserved2;
+	__u64 since_ns;	    /* in its place */
+	__u64 run_delay_ns; /* the kernel's sum of the thread's run-queue time, when the wait began */
+	__u64 pending_ns;   /* length of a wait that has ended but is not yet split into its parts */
+	__u64 ran_ns;	    /* the kernel's sum of the thread's CPU time, at its last switch */
+	__u64 stack_id;	    /* of the wait, for those that found no row */
+	__u64 waker_id;
+	__u64 first_ns; /* beginning of the account */
+	__u64 born_ns;	/* start of the thread */
+	__u64 time_ns[PKBPF_WAIT_STATES];
+	__u64 count[PKBPF_WAIT_STATES];
+	__u64 voluntary, involuntary;
+	__u64 cgroup_id;
+	char comm[PKBPF_COMM_SIZE];
+	__u64 reserved3[4];
+};
+
+_Static_assert(sizeof(struct pkbpf_thread) == 256, "map value");
+
+/* Waits of one stack in one state; all CPUs add to it. */
+struct pkbpf_wait_row {
+	__u64 stack_id, waker_id;
+	__u32 pid, tid; /* tid 0: threads together */
+	__u32 state;
+	__u32 histogram;       /* of this state, PKBPF_NO_ROW: none */
+	__u32 queue_histogram; /* of the run queue */
+	__u32 flags;	       /* PKBPF_TOTALS_* */
+	__u64 cgroup_id;
+	char comm[PKBPF_COMM_SIZE];
+	__u64 count, total_ns, max_ns;
+	__u64 queue_ns, queue_max_ns; /* parts of these waits after the wake-up */
+	__u64 reserved[3];
+};
+
+_Static_assert(sizeof(struct pkbpf_wait_row) == 128, "map value");
+
+struct pkbpf_wait_row_key {
+	__u64 stack_id, waker_id;
+	__u32 pid, tid;
+	__u32 state, open;
+};
+
+struct pkbpf_wait_histogram {
+	__u32 pid, state;
+	__u64 max_ns;
+	__u32 buckets[PKBPF_HISTOGRAM_BUCKETS];
+};
+
+struct pkbpf_wait_histogram_key {
+	__u32 pid, state;
+};
+
+/*
+ * A stack recognised without walking it again: which words the walk depended on, where they lie and what they were.
+ * User: the words the walk read, counted from the stack pointer. Kernel: the words that may be return addresses, counted
+ * from the context of the program upwards, since kernels move the stack of each system call by a random distance from
+ * its top.
+ */
+#define PKBPF_MEMO_KERNEL_WORDS 64
+#define PKBPF_MEMO_USER_WORDS	96
+/* Entries among which a leaf has the choice: it may wait in several ways, and be preempted on each of them. */
+#define PKBPF_MEMO_WAYS		4
+
+struct pkbpf_stack_memo {
+	__u32 tid; /* 0: empty */
+	__u16 kernel_words, user_words;
+	__u32 epoch;	 /* incomplete stacks are believed for a second; 0: always */
+	__u16 user_last, kernel_last; /* the highest of user_at and kernel_at */
+	__u16 cursor, kept;	      /* while learning */
+	__u32 reserved;
+	__u64 born_ns, mm;
+	__u64 ip, sp, fp, bx;
+	__u64 stack_id;
+	__u32 rows[PKBPF_WAIT_STATES];
+	__u32 hits, walks;
+	__u64 used_ns;
+	__u64 kernel_value[PKBPF_MEMO_KERNEL_WORDS];
+	__u64 user_value[PKBPF_MEMO_USER_WORDS];
+	__u16 kernel_at[PKBPF_MEMO_KERNEL_WORDS];
+	__u16 user_at[PKBPF_MEMO_USER_WORDS];
+};
+
+/* What the task iterator says of a thread that is blocked when the interval begins. */
+struct pkbpf_blocked_thread {
+	__u32 pid, tid;
+	__u32 n_kernel;
+	__u8 has_regs, after_syscall;
+	__u8 reserved[2];
+	__u64 stack_id; /* its row waits for a PKBPF_EVENT_STACK of this number */
+	__u64 regs[PKBPF_REGS];
+	__u64 ips[PKBPF_MAX_KERNEL_FRAMES];
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the kernel has counted for each thread, read at both ends of the interval and when a thread has ended.
+ * Numbers are running totals of the thread's life: what an interval used is the difference of two records.
+ */
+#ifndef PKBPF_RESOURCE_H
+#define PKBPF_RESOURCE_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#include <pkbpf/config.h>
+#include <pkbpf/event.h>
+
+enum pkbpf_resource_event {
+	PKBPF_EVENT_RESOURCE = 48, /* struct pkbpf_event_resource: one thread */
+	PKBPF_EVENT_MACHINE = 49,  /* struct pkbpf_event_machine */
+	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
+	PKBPF_EVENT_CONTAINER = 51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
+};
+
+/* flags of RESOURCE and MACHINE */
+enum pkbpf_resource_moment {
+	PKBPF_RESOURCE_NEVER = 0,
+	PKBPF_RESOURCE_START = 1, /* of the interval */
+	PKBPF_RESOURCE_END = 2,	  /* of the interval */
+	PKBPF_RESOURCE_EXIT = 3,  /* the thread has ended: these are its last numbers */
+};
+
+struct pkbpf_event_resource {
+	struct pkbpf_event_header header;
+	__u32 pid, tid;
+	__u32 parent_pid;
+	__u32 reserved;
+	__u64 process_start_ns; /* CLOCK_MONOTONIC; with pid what tells processes apart */
+	__u64 thread_start_ns;
+	__u64 cgroup_id;
+	__u64 user_ns, system_ns; /* by the kernel's ticks: only their ratio is good */
+	__u64 run_ns;		  /* on a CPU, exact */
+	__u64 run_delay_ns;	  /* able to run, waiting for a CPU; complete waits */
+	__u64 voluntary_switches, involuntary_switches;
+	__u64 minor_faults, major_faults;
+	__u64 read_bytes, written_bytes; /* from and to storage, without what was cancelled */
+	__u64 rss_bytes, peak_rss_bytes; /* of the process; rss 0: ended, kernel thread */
+	char comm[PKBPF_COMM_SIZE];	 /* of the thread */
+};
+
+_Static_assert(sizeof(struct pkbpf_event_resource) == 16 + 16 + 24 + 32 + 32 + 32 + 16, "wire size");
+
+/* /proc/stat and /proc/meminfo */
+struct pkbpf_event_machine {
+	struct pkbpf_event_header header;
+	__u64 user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns; /* all CPUs together */
+	__u64 memory_bytes, memory_available_bytes;
+};
+
+_Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16, "wire size");
+
+struct pkbpf_event_cgroup {
+	struct pkbpf_event_header header;
+	__u64 cgroup_id;
+	/* NUL-terminated, padded to a multiple of 8. CGROUP: below the root of the hierarchy, "/" is the root.
+	 * CONTAINER: what people call it, not empty. */
+	char path[];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
+
+#endif

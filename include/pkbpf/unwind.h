@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Unwind tables as the builder packs them, the loader publishes them and the frame step reads them.
+ *
+ * A row is one u32: the offset in its 4 KiB text page (12 bits) and the id of its rule (20 bits). Every text
+ * page starts with a row at offset 0, so that a lookup never leaves its page; a page's rows are consecutive in
+ * one chunk. A rule says how to find the caller of code that it covers.
+ */
+#ifndef PKBPF_UNWIND_H
+#define PKBPF_UNWIND_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define PKBPF_TEXT_PAGE_SHIFT 12
+#define PKBPF_TEXT_PAGE_SIZE  (1U << PKBPF_TEXT_PAGE_SHIFT)
+#define PKBPF_ROW_RULE_BITS   20
+#define PKBPF_ROW(offset_in_page, rule) (((__u32)(offset_in_page) << PKBPF_ROW_RULE_BITS) | (rule))
+#define PKBPF_ROW_OFFSET(row)	((row) >> PKBPF_ROW_RULE_BITS)
+#define PKBPF_ROW_RULE(row)	((row) & ((1U << PKBPF_ROW_RULE_BITS) - 1))
+
+/* Rows of one value of the rows map: 1 MiB. A text page's rows never straddle two chunks. */
+#define PKBPF_CHUNK_ROWS	262144U
+/* A page may have at most 4096 rows (one per byte): the bound of the search loop is 13 probes. */
+#define PKBPF_MAX_PAGE_ROWS	4096U
+
+enum pkbpf_cfa_kind {
+	PKBPF_CFA_NONE = 0,	    /* no unwind info here: validated frame-pointer step */
+	PKBPF_CFA_SP = 1,	    /* sp + cfa_offset */
+	PKBPF_CFA_FP = 2,	    /* fp + cfa_offset */
+	PKBPF_CFA_REGISTER = 3,	    /* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
+	PKBPF_CFA_SP_DEREF = 4,	    /* *(sp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_FP_DEREF = 5,	    /* *(fp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_PLT = 6,	    /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
+	PKBPF_CFA_SIGNAL = 7,	    /* registers are in a signal frame on the stack */
+	PKBPF_CFA_END = 8,	    /* outermost frame */
+	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
+	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
+};
+
+enum pkbpf_fp_kind {
+	PKBPF_FP_SAME = 0,	/* the caller's frame pointer is still in its register */
+	PKBPF_FP_CFA = 1,	/* saved at cfa + fp_offset */
+	PKBPF_FP_FP = 2,	/* saved at fp + fp_offset (fp before this step) */
+	PKBPF_FP_UNDEFINED = 3,	/* not recoverable: 0 in the caller */
+};
+
+enum pkbpf_ra_kind {
+	PKBPF_RA_CFA = 0,	/* saved at cfa + ra_offset (x86-64: -8) */
+	PKBPF_RA_REGISTER = 1,	/* in register[aux]; leaf only */
+	PKBPF_RA_LINK = 2,	/* arm64: still in the link register; leaf only */
+};
+
+struct pkbpf_unwind_rule {
+	__s32 cfa_offset;
+	__s32 fp_offset;
+	__s16 ra_offset;
+	__u8 cfa; /* enum pkbpf_cfa_kind */
+	__u8 fp;  /* enum pkbpf_fp_kind */
+	__u8 ra;  /* enum pkbpf_ra_kind */
+	__u8 aux; /* DWARF register number, or multiplier of 8 for the _DEREF kinds */
+	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
+};
+
+_Static_assert(sizeof(struct pkbpf_unwind_rule) == 16, "rule size");
+
+#define PKBPF_UNWIND_MAX_RULES 65536U
+
+/* One 4 KiB page of text of one file. */
+struct pkbpf_unwind_page {
+	__u32 first; /* global row index: chunk = first / PKBPF_CHUNK_ROWS */
+	__u16 count; /* 0: no rows, frame pointers */
+	__u16 flags;
+};
+
+enum {
+	PKBPF_FILE_READY = 1,	   /* absent: table not built yet, or evicted */
+	PKBPF_FILE_TRACKS_RBX = 2, /* its rules say where RBX is saved (the dynamic loader) */
+};
+
+struct pkbpf_unwind_file {
+	__u64 text_start; /* lowest ELF address covered, page-aligned */
+	__u32 first_page; /* index into pages */
+	__u32 page_count;
+	__u32 flags;
+	__u32 last_used;  /* epoch, written by BPF when it enters a mapping of this file */
+	__u64 reserved;
+};
+
+enum { PKBPF_MAPPING_ANONYMOUS = 1, PKBPF_MAPPING_NO_TABLE = 2, PKBPF_MAPPING_PENDING = 4 };
+
+/* An executable mapping of a process. ELF address = address - bias. */
+struct pkbpf_unwind_mapping {
+	__u64 start;
+	__u64 end;
+	__u64 bias;
+	__u32 file; /* index into files */
+	__u32 flags;
+};
+
+/* A process: an extent of sorted mappings. */
+struct pkbpf_unwind_process {
+	__u32 first_mapping;
+	__u32 mapping_count;
+	__u32 flags;
+	__u32 exec_ms; /* CLOCK_MONOTONIC when its image was started, 0 unknown; wraps */
+};
+
+/* An entry whose image is younger than this when exec completes belongs to the new image, not to the old one:
+ * mappings are announced before the exec is. */
+#define PKBPF_UNWIND_EXEC_WINDOW_MS 50
+
+/* The unwinder asks user space to look at a process again. */
+struct pkbpf_unwind_miss {
+	__u32 pid;
+	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE or NO_PROGRESS */
+	__u64 address;
+	__u64 time_ns;
+};
+
+_Static_assert(sizeof(struct pkbpf_unwind_page) == 8, "page size");
+_Static_assert(sizeof(struct pkbpf_unwind_file) == 32, "file size");
+_Static_assert(sizeof(struct pkbpf_unwind_mapping) == 32, "mapping size");
+_Static_assert(sizeof(struct pkbpf_unwind_process) == 16, "process size");
+_Static_assert(sizeof(struct pkbpf_unwind_miss) == 24, "miss size");
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a walk of a user stack knows of the frame it has reached. */
+#ifndef PKBPF_UNWIND_STATE_H
+#define PKBPF_UNWIND_STATE_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#if defined(__TARGET_ARCH_arm64) || (!defined(__TARGET_ARCH_x86) && defined(__aarch64__))
+#define PKBPF_UNWIND_ARM64 1
+#else
+#define PKBPF_UNWIND_ARM64 0
+#endif
+
+/*
+ * Registers are kept in the order of the kernel's signal frame, so that one block read restores them all.
+ * x86-64: r8..r15, di, si, bp, bx, dx, ax, cx, sp, ip. arm64: x0..x30, sp, pc.
+ */
+#if PKBPF_UNWIND_ARM64
+#define PKBPF_SIGNAL_REGS	33
+#define PKBPF_SIGNAL_REGS_AT	312 /* from sp in the trampoline: siginfo, then ucontext up to x0 */
+#define PKBPF_SIGNAL_FP		29
+#define PKBPF_SIGNAL_LINK	30
+#define PKBPF_SIGNAL_RBX	19 /* unused */
+#define PKBPF_SIGNAL_SP		31
+#define PKBPF_SIGNAL_IP		32
+#define PKBPF_REG_IP		32 /* in struct pkbpf_event_raw_stack */
+/* Where a register of a DWARF number lies among them. */
+#define PKBPF_SIGNAL_INDEX(number) ((number) < PKBPF_SIGNAL_REGS ? (number) : 0)
+/* Return addresses may carry a signature above the 48 address bits. */
+#define PKBPF_CODE_ADDRESS(ip)	((ip) & 0xffffffffffffULL)
+#else
+#define PKBPF_SIGNAL_REGS	17
+#define PKBPF_SIGNAL_REGS_AT	40 /* from sp in the trampoline: ucontext up to r8 */
+#define PKBPF_SIGNAL_FP		10
+#define PKBPF_SIGNAL_RBX	11
+#define PKBPF_SIGNAL_SP		15
+#define PKBPF_SIGNAL_IP		16
+#define PKBPF_REG_IP		16 /* in struct pkbpf_event_raw_stack */
+/* Where a register of a DWARF number lies among them, a nibble each: rax 13, rdx 12, rcx 14, rbx 11, rsi 9, rdi 8,
+ * rbp 10, rsp 15, r8 0, … */
+#define PKBPF_SIGNAL_INDEX(number) ((0x76543210fa89becdULL >> (4 * ((number) & 15))) & 15)
+#define PKBPF_CODE_ADDRESS(ip)	(ip)
+#endif
+
+/* A frame farther away than this from the stack pointer is no frame of the same stack. */
+#define PKBPF_UNWIND_MAX_GUESS_BYTES (8ULL << 20)
+
+/* flags of a state */
+enum {
+	PKBPF_UNWIND_EXACT = 1,	    /* ip is the next instruction, not a return address */
+	PKBPF_UNWIND_REGS = 2,	    /* regs[] belong to this frame (leaf, or interrupted by a signal) */
+	PKBPF_UNWIND_RBX = 4,	    /* rbx belongs to this frame: only code that tracks it was passed */
+	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unproven frame pointer */
+	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
+};
+
+struct pkbpf_unwind_state {
+	__u64 ip, sp, fp, rbx;
+	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
+	__u64 bias;
+	__u64 text_start;
+	__u32 first_page, page_count;
+	__u32 mapping_flags; /* PKBPF_MAPPING_* */
+	__u32 file_flags;    /* PKBPF_FILE_* */
+	__u32 flags;
+	__u32 depth;
+	__u32 guessed;
+	__u32 reserved;
+	__u64 regs[PKBPF_SIGNAL_REGS];
+};
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One step from a user frame to its caller, the same code in the BPF programs and in user space.
+ *
+ * The includer first defines UNWIND_INLINE (how a function is forced inline) and afterwards these five:
+ *
+ *	unwind_enter_mapping(state, pc)	  fills the state's cached mapping with the one that holds pc; 0, or
+ *					  PKBPF_END_NO_MAPPING, PKBPF_END_NO_TABLE
+ *	unwind_find_rule(state, address, rule)	copies the rule that covers an ELF address of the cached mapping;
+ *					  false: no rule there
+ *	unwind_read_word(state, address, value)	one word of the task's memory; 0 or an error
+ *	unwind_read_signal_regs(state, address)	PKBPF_SIGNAL_REGS words to state->regs; 0 or an error
+ *	unwind_push(state, ip)		  keeps a frame; false: no room
+ *
+ * Nothing here loops, and every value that comes from the task is only compared, added or handed to
+ * unwind_read_word(): hostile tables or stacks lead to wrong frames at worst.
+ */
+#ifndef PKBPF_UNWIND_STEP_H
+#define PKBPF_UNWIND_STEP_H
+
+#include <pkbpf/event.h>
+#include <pkbpf/unwind.h>
+#include <pkbpf/unwind_state.h>
+
+static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state, __u64 pc);
+static UNWIND_INLINE _Bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
+					    struct pkbpf_unwind_rule *rule);
+static UNWIND_INLINE long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address,
+					   __u64 *value);
+static UNWIND_INLINE long unwind_read_signal_regs(struct pkbpf_unwind_state *state, __u64 address);
+static UNWIND_INLINE _Bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip);
+
+/* Takes the registers of a frame that has just been filled into regs[]. */
+static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
+{
+	state->ip = PKBPF_CODE_ADDRESS(state->regs[PKBPF_SIGNAL_IP]);
+	state->sp = state->regs[PKBPF_SIGNAL_SP];
+	state->fp = state->regs[PKBPF_SIGNAL_FP];
+	state->rbx = state->regs[PKBPF_SIGNAL_RBX];
+	state->flags |= PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX;
+	state->flags &= ~PKBPF_UNWIND_GUESSED;
+}
+
+static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u32 number,
+					   __u64 *value)
+{
+	if (state->flags & PKBPF_UNWIND_REGS) {
+		*value = state->regs[PKBPF_SIGNAL_INDEX(number)];
+		return 1;
+	}
+	if (!PKBPF_UNWIND_ARM64 && number == 3 && (state->flags & PKBPF_UNWIND_RBX)) {
+		*value = state->rbx;
+		return 1;
+	}
+	return 0;
+}
+
+/* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if it may be one. */
+static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 *cfa, __u64 *ra,
+					__u64 *fp)
+{
+	__u64 frame = state->fp;
+	__u32 failed = state->mapping_flags & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
+									PKBPF_END_NO_RULE;
+
+	if (state->flags & PKBPF_UNWIND_NO_GUESS)
+		return PKBPF_END_NO_RULE;
+	if (!frame)
+		return PKBPF_END_FP_ROOT;
+	if ((frame & 7) || frame < state->sp || frame - state->sp > PKBPF_UNWIND_MAX_GUESS_BYTES)
+		return failed;
+	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
+		return failed;
+	*cfa = frame + 16;
+	state->guessed++;
+	state->flags |= PKBPF_UNWIND_GUESSED;
+	return 0;
+}
+
+/* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the walk. */
+static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
+{
+	__u64 pc = state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1);
+	__u64 cfa = 0, ra = 0, fp = state->fp, at;
+	struct pkbpf_unwind_rule rule = {};
+	__u32 end = 0;
+
+	if (pc - state->mapping_start >= state->mapping_size) {
+		__u32 guessed_in = state->mapping_flags;
+
+		end = unwind_enter_mapping(state, pc);
+		if (end == PKBPF_END_NO_MAPPING && (state->flags & PKBPF_UNWIND_GUESSED)) {
+			/* The word above the supposed frame pointer is no code address: it was no frame pointer. */
+			state->guessed--;
+			return guessed_in & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
+								      PKBPF_END_NO_RULE;
+		}
+	}
+	if (!unwind_push(state, state->ip))
+		return PKBPF_END_MAX_DEPTH;
+	if (end)
+		return end;
+	state->flags &= ~PKBPF_UNWIND_GUESSED;
+	if (!unwind_find_rule(state, pc - state->bias, &rule) || rule.cfa == PKBPF_CFA_NONE) {
+		end = unwind_guess(state, &cfa, &ra, &fp);
+		if (end)
+			return end;
+		goto next;
+	}
+
+	switch (rule.cfa) {
+	case PKBPF_CFA_SP:
+		cfa = state->sp + (__s64)rule.cfa_offset;
+		break;
+	case PKBPF_CFA_FP:
+		cfa = state->fp + (__s64)rule.cfa_offset;
+		break;
+	case PKBPF_CFA_OTHER_STACK:
+		/* A thread's first code runs on the stack that others switch to, and has no frame pointer yet. */
+		if (!state->fp)
+			return PKBPF_END_FP_ROOT;
+		if ((state->fp & 7) || (state->flags & PKBPF_UNWIND_NO_GUESS))
+			return PKBPF_END_NO_RULE;
+		cfa = state->fp + (__s64)rule.cfa_offset;
+		break;
+	case PKBPF_CFA_REGISTER:
+		if (!unwind_register(state, rule.aux, &cfa))
+			return PKBPF_END_UNSUPPORTED;
+		cfa += (__s64)rule.cfa_offset;
+		break;
+	case PKBPF_CFA_SP_DEREF:
+	case PKBPF_CFA_FP_DEREF:
+		at = rule.cfa == PKBPF_CFA_SP_DEREF ? state->sp : state->fp;
+		if (unwind_read_word(state, at + (__s64)rule.cfa_offset, &cfa))
+			return PKBPF_END_FAULT_RA;
+		cfa += 8ULL * rule.aux;
+		break;
+	case PKBPF_CFA_PLT:
+		cfa = state->sp + 8 + ((pc & 15) >= (__u64)rule.cfa_offset ? 8 : 0);
+		break;
+	case PKBPF_CFA_SIGNAL:
+		if (unwind_read_signal_regs(state, state->sp + PKBPF_SIGNAL_REGS_AT))
+			return PKBPF_END_FAULT_RA;
+		unwind_take_regs(state);
+		return 0;
+	case PKBPF_CFA_END:
+		return PKBPF_END_ROOT;
+	default:
+		return PKBPF_END_UNSUPPORTED;
+	}
+
+	/* The frame pointer lies below the return address: reading it first lets one window serve both. */
+	if (rule.fp == PKBPF_FP_CFA || rule.fp == PKBPF_FP_FP) {
+		at = rule.fp == PKBPF_FP_CFA ? cfa : state->fp;
+		if (unwind_read_word(state, at + (__s64)rule.fp_offset, &fp))
+			return PKBPF_END_FAULT_RA;
+	} else if (rule.fp == PKBPF_FP_UNDEFINED) {
+		fp = 0;
+	}
+	if (state->file_flags & PKBPF_FILE_TRACKS_RBX) {
+		if (rule.rbx_offset &&
+		    unwind_read_word(state, cfa + (__s64)rule.rbx_offset, &state->rbx))
+			return PKBPF_END_FAULT_RA;
+	} else {
+		state->flags &= ~PKBPF_UNWIND_RBX;
+	}
+	if (rule.ra == PKBPF_RA_CFA) {
+		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
+			return PKBPF_END_FAULT_RA;
+	} else if (rule.ra == PKBPF_RA_REGISTER) {
+		if (!unwind_register(state, rule.aux, &ra))
+			return PKBPF_END_UNSUPPORTED;
+	} else {
+#if PKBPF_UNWIND_ARM64
+		if (!(state->flags & PKBPF_UNWIND_REGS))
+			return PKBPF_END_UNSUPPORTED;
+		ra = state->regs[PKBPF_SIGNAL_LINK];
+#else
+		return PKBPF_END_UNSUPPORTED;
+#endif
+	}
+next:
+	/* A leaf whose return address is in a register (vfork; any leaf on arm64) may not have moved its stack. */
+	if ((cfa < state->sp || (cfa == state->sp && rule.ra == PKBPF_RA_CFA)) &&
+	    rule.cfa != PKBPF_CFA_OTHER_STACK)
+		return PKBPF_END_NO_PROGRESS;
+	ra = PKBPF_CODE_ADDRESS(ra);
+	if (!ra)
+		return PKBPF_END_ZERO_RA;
+	state->ip = ra;
+	state->sp = cfa;
+	state->fp = fp;
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS);
+	return 0;
+}
+
+#endif
