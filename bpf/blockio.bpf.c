@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Block I/O: who submits each request, how long it waits in the queue and how long the device
+ * takes. */
+#include "block_compat.bpf.h"
+#include "blockio.bpf.h"
+#include "kernel_compat.bpf.h"
+#include "stack_id.bpf.h"
+#include "stack_memo.bpf.h"
+#include "task_filter.bpf.h"
+
+/* include/linux/sched.h; unchanged since 5.8 */
+#define PF_WQ_WORKER 0x00000020
+#define PF_MEMALLOC  0x00000800
+#define PF_KSWAPD    0x00020000
+#define PF_LOOP                                                                                    \
+	(0x00080000 | 0x00100000) /* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
+
+/* include/linux/blk_types.h; numbers that never changed */
+#define REQUEST_OP_MASK	     0xff
+#define REQUEST_READ	     0
+#define REQUEST_WRITE	     1
+#define REQUEST_FLUSH	     2
+#define REQUEST_DISCARD	     3
+#define REQUEST_SECURE_ERASE 5
+#define REQUEST_ZONE_APPEND  7 /* before 6.2 WRITE_SAME */
+#define REQUEST_WRITE_ZEROES 9
+#define REQUEST_FLAG(name)   (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_##name))
+
+/* Frames between the tracepoint's call and the program, which belong to us. */
+#define TRACEPOINT_FRAMES 3
+
+/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly.
+ */
+#define MEMO_CHECK_EVERY 1024
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} blockio_busy SEC(".maps");
+
+/* Whose request it is. */
+struct owner {
+	__u32 pid, tid;
+	__u64 cgroup_id;
+	bool lower, writeback, is_kernel_thread;
+};
+
+static __always_inline __u8 state_of(__u32 opf)
+{
+	__u8 flags = opf & REQUEST_FLAG(RAHEAD) ? PKBPF_BLOCKIO_AHEAD : 0;
+
+	switch (opf & REQUEST_OP_MASK) {
+	case REQUEST_READ:
+		return PKBPF_BLOCKIO_READ | flags;
+	case REQUEST_WRITE:
+	case REQUEST_ZONE_APPEND:
+		/* A write that waits for the cache to be flushed is waited for. */
+		if (opf & (REQUEST_FLAG(SYNC) | REQUEST_FLAG(FUA) | REQUEST_FLAG(PREFLUSH)))
+			flags |= PKBPF_BLOCKIO_SYNC;
+		return PKBPF_BLOCKIO_WRITE | flags;
+	case REQUEST_FLUSH:
+		return PKBPF_BLOCKIO_FLUSH;
+	case REQUEST_DISCARD:
+	case REQUEST_SECURE_ERASE:
+	case REQUEST_WRITE_ZEROES:
+		return PKBPF_BLOCKIO_DISCARD;
+	}
+	return PKBPF_BLOCKIO_OTHER;
+}
+
+/* The cgroup (of version 2) whose pages or whose I/O this is; 0: unknown, or the root, which is
+ * everybody. */
+static __always_inline struct cgroup___with_root *cgroup_of_bio(struct bio *bio)
+{
+	struct cgroup___with_root *cgroup = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
+	struct kernfs_node *node;
+
+	if (!bio || !cgroup || BPF_CORE_READ(cgroup, root, hierarchy_id) != 0)
+		return NULL;
+	node = BPF_CORE_READ(cgroup, kn);
+	return node && kernfs_parent(node) ? cgroup : NULL;
+}
+
+/*
+ * Fills in whose request it is; false: nobody's we look at.
+ *
+ * A kernel worker that writes does it for whoever made the pages dirty; so does a process that is
+ * short of memory and gets to write somebody's pages while it looks for free ones. The kernel knows
+ * at most their cgroup.
+ */
+static __always_inline bool owner_find(struct owner *owner, struct task_struct *task,
+				       struct bio *bio, __u8 state)
+{
+	__u32 flags = BPF_CORE_READ(task, flags);
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	bool host = config.target_mode == PKBPF_TARGET_HOST && !config.match_comm;
+
+	owner->pid = pid_tgid >> 32;
+	owner->tid = (__u32)pid_tgid;
+	owner->is_kernel_thread = flags & PF_KTHREAD;
+	owner->lower = owner->is_kernel_thread && (flags & PF_LOOP) == PF_LOOP;
+	owner->writeback = !owner->lower &&
+			   (state & PKBPF_BLOCKIO_OPERATION_MASK) == PKBPF_BLOCKIO_WRITE &&
+			   (owner->is_kernel_thread ? flags & (PF_WQ_WORKER | PF_KSWAPD)
+						    : flags & PF_MEMALLOC);
+	if (owner->writeback) {
+		struct cgroup___with_root *cgroup = bio ? cgroup_of_bio(bio) : NULL;
+
+		owner->cgroup_id = cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
+		owner->pid = PKBPF_PID_WRITEBACK | (owner->cgroup_id & ~PKBPF_PID_WRITEBACK);
+		owner->tid = owner->pid;
+		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm)
+			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn),
+							     blockio_config.target_cgroup_id);
+		return host;
+	}
+	owner->cgroup_id = bpf_get_current_cgroup_id();
+	if (owner->is_kernel_thread || owner->tid == 0)
+		return host;
+	return filter_current(owner->pid, owner->tid);
+}
+
+static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratch,
+					const struct owner *owner)
+{
+	long size;
+
+	sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+	scratch->sample.pid = owner->pid;
+	if (owner->writeback)
+		__builtin_memcpy(scratch->sample.comm, PKBPF_WRITEBACK_COMM,
+				 sizeof(PKBPF_WRITEBACK_COMM));
+	scratch->unwind.log_wanted = 1;
+	scratch->unwind.log_count = 0;
+	if (config.want_kernel_stack) {
+		size = bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8,
+				     TRACEPOINT_FRAMES);
+		if (size < 0)
+			counter_add(PKBPF_COUNTER_KERNEL_STACK_FAILED, 1);
+		else
+			scratch->sample.n_kernel = size / 8;
+	}
+	if (config.want_user_stack && !owner->is_kernel_thread && !owner->writeback)
+		stack_read_user(ctx, scratch);
+	return stack_intern(SCRATCH_BLOCKIO);
+}
+
+static __always_inline __u32 row_of_stack(const struct owner *owner, struct sample_scratch *scratch,
+					  __u64 stack_id, __u32 device, __u8 state)
+{
+	struct pkbpf_blockio_row_key key = {
+		.stack_id = stack_id,
+		.pid = owner->pid,
+		.tid = blockio_config.per_thread ? owner->tid : 0,
+		.device = device,
+		.state = state,
+		.lower = owner->lower,
+	};
+	__u32 row = row_of(&key, owner->cgroup_id, scratch->sample.comm);
+
+	if (row != PKBPF_BLOCKIO_NO_ROW)
+		return row;
+	/* No room for more stacks: then at least the process. */
+	counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
+	key.stack_id = 0;
+	return row_of(&key, owner->cgroup_id, scratch->sample.comm);
+}
+
+/* The row of a recognised stack, if it was for this device and operation. */
+static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, __u32 slot,
+					    __u32 device, __u8 state)
+{
+	__u32 index = slot < PKBPF_WAIT_STATES ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
+	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
+
+	return row && row->key.device == device && row->key.state == state ? index
+									   : PKBPF_BLOCKIO_NO_ROW;
+}
+
+/* The row of what the current task is doing. */
+static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
+					    struct bio *bio, __u32 device, __u64 now_ns)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 zero = 0, epoch = now_ns >> 30, slot, row;
+	struct pkbpf_stack_memo *entry = NULL;
+	struct memo_scratch *memo;
+	struct owner owner = {};
+	__u8 state = state_of(opf);
+	__u64 id, expected = 0;
+	bool memorable = false;
+
+	if (!owner_find(&owner, task, bio, state))
+		return PKBPF_BLOCKIO_NO_ROW;
+	if (owner.lower) {
+		/* Shown for the device only. */
+		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+		return row_of_stack(&owner, scratch, 0, device, state);
+	}
+	slot = state & PKBPF_BLOCKIO_OPERATION_MASK;
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!memo)
+		return PKBPF_BLOCKIO_NO_ROW;
+	if (!owner.is_kernel_thread && !owner.writeback && config.unwind_mode != PKBPF_UNWIND_FP &&
+	    bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
+	if (memorable) {
+		memo->mm = (__u64)BPF_CORE_READ(task, mm);
+		memo->born_ns = BPF_CORE_READ(task, start_time);
+		if (!config.want_user_stack)
+			memo->ip = 0;
+		entry = memo_find(memo, owner.tid, epoch);
+		if (entry) {
+			entry->hits++;
+			entry->used_ns = now_ns;
+			row = row_remembered(entry, slot, device, state);
+			if (row != PKBPF_BLOCKIO_NO_ROW && entry->hits % MEMO_CHECK_EVERY)
+				return row;
+			expected = entry->stack_id;
+		}
+	}
+	id = stack_walk(ctx, scratch, &owner);
+	counter_add(PKBPF_COUNTER_BLOCKIO_STACKS_WALKED, 1);
+	if (expected && id && id != expected)
+		counter_add(PKBPF_COUNTER_OFFCPU_MEMO_WRONG, 1);
+	row = row_of_stack(&owner, scratch, id, device, state);
+	if (!memorable || !id)
+		return row;
+	if (id != expected) {
+		memo->scratch_slot = SCRATCH_BLOCKIO;
+		entry = memo_store(memo, scratch, owner.tid, id, epoch, now_ns);
+		memo->scratch_slot = 0;
+	}
+	if (entry && slot < PKBPF_WAIT_STATES)
+		entry->rows[slot] = row;
+	return row;
+}
+
+/*
+ * The same, unless an interrupt brought us here in the middle of it: then the memory it needs is in
+ * use, and what the current task is doing has nothing to do with the request.
+ */
+static __always_inline __u32 row_find(void *ctx, __u32 opf, struct bio *bio, __u32 device,
+				      __u64 now_ns)
+{
+	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
+	__u32 zero = 0, row = PKBPF_BLOCKIO_NO_ROW;
+	volatile __u32 *busy = bpf_map_lookup_elem(&blockio_busy, &zero);
+
+	if (!scratch || !busy) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return row;
+	}
+	if (*busy) {
+		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
+		return row;
+	}
+	*busy = 1;
+	row = row_of_current(ctx, scratch, opf, bio, device, now_ns);
+	*busy = 0;
+	return row;
+}
+
+/* A request that was announced when its bio was submitted; PKBPF_BLOCKIO_NO_ROW: it was not. */
+static __always_inline __u32 row_announced(struct request *rq, __u32 opf, struct bio *bio,
+					   __u32 device)
+{
+	__u64 key = (__u64)bio;
+	__u32 *row = NULL;
+
+	if ((opf & REQUEST_OP_MASK) == REQUEST_FLUSH && !bio) {
+		row = bpf_map_lookup_elem(&blockio_flushers, &device);
+	} else if (opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) {
+		row = bpf_map_lookup_elem(&blockio_flush_data, &key);
+	}
+	return row ? *row : PKBPF_BLOCKIO_NO_ROW;
+}
+
+/* A request seen for the first time since it was allocated. */
+static __always_inline struct pkbpf_blockio_request *
+request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, __u64 now_ns)
+{
+	__u32 opf = rq->cmd_flags, device = request_device(rq);
+	struct bio *bio = rq->bio;
+	struct pkbpf_blockio_request fresh = {};
+	__u64 key = (__u64)rq;
+
+	fresh.row = row_announced(rq, opf, bio, device);
+	if (fresh.row == PKBPF_BLOCKIO_NO_ROW)
+		fresh.row = row_find(ctx, opf, bio, device, now_ns);
+	if (known) {
+		known->queue_ns = 0;
+		known->bytes = 0;
+		known->row = fresh.row;
+		return known;
+	}
+	if (fresh.row == PKBPF_BLOCKIO_NO_ROW)
+		return NULL;
+	if (bpf_map_update_elem(&blockio_requests, &key, &fresh, BPF_ANY)) {
+		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&blockio_requests, &key);
+}
+
+/* Before 5.11 (a54895fa057c) the queue came first. */
+static __always_inline void *argument_after_queue(__u64 *ctx, bool queue_comes_first)
+{
+	__u64 argument;
+
+	if (queue_comes_first) {
+		argument = ctx[1];
+		/* Otherwise both loads become one from a computed address, which the verifier
+		 * refuses. */
+		barrier_var(argument);
+	} else {
+		argument = ctx[0];
+	}
+	return (void *)argument;
+}
+
+static __always_inline struct request *request_argument(__u64 *ctx)
+{
+	return argument_after_queue(ctx, blockio_config.queue_argument);
+}
+
+SEC("?tp_btf/block_getrq")
+int blockio_flush_wanted(__u64 *ctx)
+{
+	struct bio *bio = argument_after_queue(ctx, blockio_config.getrq_queue_argument);
+	__u32 opf = bio->bi_opf, device, row;
+	__u64 key = (__u64)bio;
+
+	if (!(opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) || !blockio_control.start_ns)
+		return 0;
+	device = bio_device(bio);
+	if (bio->bi_iter.bi_size) {
+		row = row_find(ctx, opf, bio, device, bpf_ktime_get_ns());
+		bpf_map_update_elem(&blockio_flush_data, &key, &row, BPF_ANY);
+	}
+	if (opf & REQUEST_FLAG(PREFLUSH)) {
+		row = row_find(ctx, REQUEST_FLUSH, bio, device, bpf_ktime_get_ns());
+		bpf_map_update_elem(&blockio_flushers, &device, &row, BPF_ANY);
+	}
+	return 0;
+}
+
+SEC("?tp_btf/block_rq_insert")
+int blockio_insert(__u64 *ctx)
+{
+	struct request *rq = request_argument(ctx);
+	struct pkbpf_blockio_request *request;
+	__u64 key = (__u64)rq, now_ns;
+
+	if (!blockio_control.start_ns)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	request = bpf_map_lookup_elem(&blockio_requests, &key);
+	/* Inserted again: after a requeue, or from one list into another. */
+	if (request && request->insert_ns)
+		return 0;
+	request = request_begin(ctx, rq, request, now_ns);
+	if (!request)
+		return 0;
+	request->issue_ns = 0;
+	request->insert_ns = now_ns;
+	return 0;
+}
+
+SEC("?tp_btf/block_rq_issue")
+int blockio_issue(__u64 *ctx)
+{
+	struct request *rq = request_argument(ctx);
+	struct pkbpf_blockio_request *request;
+	__u64 key = (__u64)rq, now_ns;
+
+	if (!blockio_control.start_ns)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	request = bpf_map_lookup_elem(&blockio_requests, &key);
+	if (request && request->insert_ns) {
+		request->queue_ns += now_ns - request->insert_ns;
+		request->insert_ns = 0;
+	} else {
+		if (request && request->issue_ns) {
+			counter_add(PKBPF_COUNTER_BLOCKIO_UNFINISHED, 1);
+			row_add_untimed(request->row, request->length);
+		}
+		request = request_begin(ctx, rq, request, now_ns);
+		if (!request)
+			return 0;
+	}
+	request->length = rq->__data_len;
+	request->issue_ns = now_ns;
+	return 0;
+}
+
+/* The device would not take it: it waits in the queue again. */
+SEC("?tp_btf/block_rq_requeue")
+int blockio_requeue(__u64 *ctx)
+{
+	__u64 key = (__u64)request_argument(ctx);
+	struct pkbpf_blockio_request *request = bpf_map_lookup_elem(&blockio_requests, &key);
+
+	if (!request || !request->issue_ns)
+		return 0;
+	counter_add(PKBPF_COUNTER_BLOCKIO_REQUEUES, 1);
+	request->insert_ns = request->issue_ns;
+	request->issue_ns = 0;
+	return 0;
+}
+
+SEC("?tp_btf/block_rq_complete")
+int blockio_complete(__u64 *ctx)
+{
+	struct request *rq = (void *)ctx[0];
+	__u32 failed = (__u32)ctx[1], bytes = (__u32)ctx[2];
+	struct pkbpf_blockio_request *request;
+	__u64 key = (__u64)rq, issue_ns, now_ns;
+
+	request = bpf_map_lookup_elem(&blockio_requests, &key);
+	if (!request || !request->issue_ns) {
+		__u64 begun_ns = rq->start_time_ns;
+
+		if (begun_ns && begun_ns < blockio_control.start_ns)
+			counter_add(PKBPF_COUNTER_BLOCKIO_BEGUN_BEFORE, 1);
+		return 0;
+	}
+	if (failed) {
+		/* Takes as much time, and moves nothing. */
+		counter_add(PKBPF_COUNTER_BLOCKIO_ERRORS, 1);
+	} else {
+		request->bytes += bytes;
+		if (bytes < rq->__data_len) {
+			counter_add(PKBPF_COUNTER_BLOCKIO_PARTIAL, 1);
+			return 0;
+		}
+	}
+	issue_ns = request->issue_ns;
+	request->issue_ns = 0;
+	if (request->row == PKBPF_BLOCKIO_NO_ROW)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	row_add(request->row, request->bytes, now_ns > issue_ns ? now_ns - issue_ns : 0,
+		request->queue_ns);
+	return 0;
+}
+
+/* A request that became part of another one will neither be issued nor completed. */
+SEC("?tp_btf/block_rq_merge")
+int blockio_merge_request(__u64 *ctx)
+{
+	__u64 key = (__u64)request_argument(ctx);
+	struct pkbpf_blockio_request *request = bpf_map_lookup_elem(&blockio_requests, &key);
+
+	if (request)
+		request->insert_ns = request->issue_ns = 0;
+	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
+	return 0;
+}
+
+SEC("?tp_btf/block_bio_backmerge")
+int blockio_merge_back(__u64 *ctx)
+{
+	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
+	return 0;
+}
+
+SEC("?tp_btf/block_bio_frontmerge")
+int blockio_merge_front(__u64 *ctx)
+{
+	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
+	return 0;
+}
+
+SEC("?tp_btf/block_split")
+int blockio_split(__u64 *ctx)
+{
+	counter_add(PKBPF_COUNTER_BLOCKIO_SPLITS, 1);
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tables of the block I/O programs: requests under way, sums per stack, lengths, and how rows are
+ * found and added to. */
+#ifndef PKBPF_BLOCKIO_BPF_H
+#define PKBPF_BLOCKIO_BPF_H
+
+#include "shared.bpf.h"
+
+#include <pkbpf/blockio.h>
+
+/* All sizes but those of the LRU maps are set by the source before the object is loaded. */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u64);
+	__type(value, struct pkbpf_blockio_request);
+} blockio_requests SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_blockio_row);
+} blockio_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_blockio_row_key);
+	__type(value, __u32);
+} blockio_row_index SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_blockio_histogram);
+} blockio_histograms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_blockio_histogram_key);
+	__type(value, __u32);
+} blockio_histogram_index SEC(".maps");
+
+struct blockio_free_map { /* numbers of unused array elements; filled by user space */
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+};
+struct blockio_free_map blockio_free_rows SEC(".maps");
+struct blockio_free_map blockio_free_histograms SEC(".maps");
+
+/*
+ * Requests that wait for a flush before or after them are issued by a worker: who submitted them is
+ * kept by their bio until then. The flush itself is a request of the device's own, which stands for
+ * all who want one at that time: it is the last one's.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u32);
+} blockio_flush_data SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, __u32);
+} blockio_flushers SEC(".maps");
+
+const volatile struct pkbpf_blockio_config blockio_config = {};
+struct pkbpf_blockio_control blockio_control = {};
+
+static __always_inline __u32 histogram_of(const struct pkbpf_blockio_row_key *row)
+{
+	struct pkbpf_blockio_histogram_key key = {
+		.pid = row->pid,
+		.tid = row->tid,
+		.device = row->device,
+		.state = row->state,
+		.lower = row->lower,
+	};
+	__u32 *known = bpf_map_lookup_elem(&blockio_histogram_index, &key), index = 0;
+
+	if (known)
+		return *known;
+	if (bpf_map_pop_elem(&blockio_free_histograms, &index)) {
+		counter_add(PKBPF_COUNTER_HISTOGRAM_TABLE_FULL, 1);
+		return PKBPF_BLOCKIO_NO_ROW;
+	}
+	if (bpf_map_update_elem(&blockio_histogram_index, &key, &index, BPF_NOEXIST)) {
+		/* Another CPU was faster. */
+		bpf_map_push_elem(&blockio_free_histograms, &index, 0);
+		known = bpf_map_lookup_elem(&blockio_histogram_index, &key);
+		return known ? *known : PKBPF_BLOCKIO_NO_ROW;
+	}
+	return index;
+}
+
+/* Number of the row of a key, made when it is the first; PKBPF_BLOCKIO_NO_ROW: no room. */
+static __always_inline __u32 row_of(const struct pkbpf_blockio_row_key *key, __u64 cgroup_id,
+				    const char *comm)
+{
+	__u32 *known = bpf_map_lookup_elem(&blockio_row_index, key), index = 0;
+	struct pkbpf_blockio_row *row;
+
+	if (known)
+		return *known;
+	if (bpf_map_pop_elem(&blockio_free_rows, &index))
+		return PKBPF_BLOCKIO_NO_ROW;
+	row = bpf_map_lookup_elem(&blockio_rows, &index);
+	if (!row)
+		return PKBPF_BLOCKIO_NO_ROW;
+	row->key = *key;
+	row->cgroup_id = cgroup_id;
+	__builtin_memcpy(row->comm, comm, sizeof(row->comm));
+	row->histogram = histogram_of(key);
+	if (bpf_map_update_elem(&blockio_row_index, key, &index, BPF_NOEXIST)) {
+		bpf_map_push_elem(&blockio_free_rows, &index, 0);
+		known = bpf_map_lookup_elem(&blockio_row_index, key);
+		return known ? *known : PKBPF_BLOCKIO_NO_ROW;
+	}
+	row->ready = 1;
+	return index;
+}
+
+/* Adds a request of which only that it is over is known, not since when. */
+static __always_inline void row_add_untimed(__u32 index, __u64 bytes)
+{
+	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
+
+	if (!row)
+		return;
+	__sync_fetch_and_add(&row->count, 1);
+	__sync_fetch_and_add(&row->bytes, bytes);
+}
+
+/* Adds a finished request. Two CPUs may raise a maximum at once; the loser's value is then missing
+ * from it only. */
+static __always_inline void row_add(__u32 index, __u64 bytes, __u64 device_ns, __u64 queue_ns)
+{
+	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
+	struct pkbpf_blockio_histogram *histogram;
+	__u32 number, bucket;
+
+	if (!row) {
+		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
+		return;
+	}
+	number = row->histogram;
+	__sync_fetch_and_add(&row->count, 1);
+	__sync_fetch_and_add(&row->bytes, bytes);
+	__sync_fetch_and_add(&row->total_ns, device_ns);
+	if (device_ns > row->max_ns)
+		row->max_ns = device_ns;
+	if (queue_ns) {
+		__sync_fetch_and_add(&row->queue_ns, queue_ns);
+		if (queue_ns > row->queue_max_ns)
+			row->queue_max_ns = queue_ns;
+	}
+	histogram = bpf_map_lookup_elem(&blockio_histograms, &number);
+	if (!histogram)
+		return;
+	bucket = pkbpf_histogram_index(device_ns);
+	if (bucket < PKBPF_HISTOGRAM_BUCKETS)
+		__sync_fetch_and_add(&histogram->device_time[bucket], 1);
+	bucket = pkbpf_histogram_index(queue_ns);
+	if (bucket < PKBPF_HISTOGRAM_BUCKETS)
+		__sync_fetch_and_add(&histogram->queue_time[bucket], 1);
+}
+
+#endif

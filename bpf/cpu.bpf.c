@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* CPU samples: one perf event per CPU runs this on whatever executes there. */
+#include "shared.bpf.h"
+#include "task_filter.bpf.h"
+#include "stack.bpf.h"
+
+SEC("perf_event")
+int sample_cpu(struct bpf_perf_event_data *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct sample_scratch *scratch;
+
+	if ((__u32)pid_tgid == 0) {
+		counter_add(PKBPF_COUNTER_CPU_IDLE, 1);
+		return 0;
+	}
+	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return 0;
+	counter_add(PKBPF_COUNTER_CPU_EXPECTED, 1);
+	scratch = scratch_get(SCRATCH_CPU);
+	if (!scratch) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return 0;
+	}
+	sample_begin(scratch, PKBPF_PROFILE_CPU);
+	if (perf_regs_in_kernel(ctx))
+		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
+	if (config.want_kernel_stack && (scratch->sample.header.flags & PKBPF_SAMPLE_IN_KERNEL))
+		stack_read_kernel(ctx, scratch);
+	if (config.want_user_stack && !current_is_kernel_thread())
+		stack_read_user_of_perf_event(ctx, scratch);
+	if (emit_sample(scratch))
+		counter_add(PKBPF_COUNTER_CPU_RECORDED, 1);
+	return 0;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Page faults: a sample of them with stacks and the kind of memory, and every thread's exact
+ * number. */
+#include "kernel_compat.bpf.h"
+#include "shared.bpf.h"
+#include "stack.bpf.h"
+#include "task_filter.bpf.h"
+#include "vmlinux_memory.h"
+
+#include <pkbpf/faults.h>
+
+/* include/linux/mm.h; unchanged for as long as these have existed */
+#define VM_SHARED    0x00000008
+#define VM_MAYSHARE  0x00000080
+#define VM_GROWSDOWN 0x00000100
+
+/*
+ * Of each CPU, at most about this many stacks are walked in each window of 2^24 ns (17 ms), 1,900 a
+ * second. When there are more, one in 2^shift is chosen by chance and stands for so many: each
+ * fault has a known probability of being chosen, whoever it belongs to and whatever came before.
+ */
+#define WINDOW_SHIFT	   24
+#define STACKS_PER_WINDOW  32
+#define MAX_THINNING_SHIFT 10
+/* A stack whose memory is sent, to be walked later, costs as much as so many that are walked here.
+ */
+#define RAW_STACK_COST 8
+/*
+ * So does looking a mapping up: the kernel gives its lock back through an interrupt to itself, 20
+ * us on a virtual machine. Most faults hit one of a few mappings, so what was found is believed for
+ * two seconds.
+ */
+#define MAPPING_COST	8
+#define MAPPINGS	16
+#define MAPPING_WINDOWS 128
+
+struct fault_mapping {
+	__u64 mm, start, end;
+	__u64 window; /* when it was looked up */
+	__u32 kind;
+	__u32 reserved;
+};
+
+struct fault_rate {
+	__u64 seen[2]; /* faults counted by the event when it last came here: minor, major */
+	__u64 window;
+	__u32 stacks; /* in this window */
+	__u32 shift;
+	struct fault_mapping mappings[MAPPINGS];
+	__u32 next_mapping;
+	__u32 reserved;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct fault_rate);
+} fault_rates SEC(".maps");
+
+/* Sizes are set by the source. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_fault_thread);
+} fault_threads SEC(".maps"); /* tid -> what it had before the interval */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_fault_process);
+} fault_processes SEC(".maps");
+
+const volatile struct pkbpf_faults_config faults_config = {};
+struct pkbpf_faults_control faults_control = {};
+
+/* How many faults this stack stands for; 0: it was not chosen. */
+static __always_inline __u64 fault_weight(struct bpf_perf_event_data *ctx, struct fault_rate *rate,
+					  __u32 which)
+{
+	struct bpf_perf_event_value value = {};
+	__u64 span, window, now_ns;
+
+	span = ctx->sample_period;
+	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) == 0) {
+		/* What has come since the last time: the period, but for what the kernel throttled
+		 * or a closed event cut. */
+		span = value.counter >= rate->seen[which] ? value.counter - rate->seen[which]
+							  : value.counter;
+		rate->seen[which] = value.counter;
+	}
+	now_ns = bpf_ktime_get_ns();
+	window = now_ns >> WINDOW_SHIFT;
+	if (window != rate->window) {
+		if (rate->shift &&
+		    (rate->stacks < STACKS_PER_WINDOW / 2 || window - rate->window > 1))
+			rate->shift--;
+		rate->window = window;
+		rate->stacks = 0;
+	}
+	if (rate->shift && (bpf_get_prandom_u32() & ((1U << (rate->shift & 31)) - 1)))
+		return 0;
+	/* The decision about this one is made; a changed shift is for the next. */
+	span <<= rate->shift & 31;
+	if (++rate->stacks > STACKS_PER_WINDOW) {
+		rate->stacks = 0;
+		if (rate->shift < MAX_THINNING_SHIFT)
+			rate->shift++;
+	}
+	return span;
+}
+
+struct memory_search {
+	__u64 start, end;
+	__u32 kind;
+	__u32 reserved;
+};
+
+static long judge_memory(struct task_struct *task, struct vm_area_struct *vma,
+			 struct memory_search *search)
+{
+	struct mm_struct___layout *layout = (void *)BPF_CORE_READ(vma, vm_mm);
+	__u64 flags = BPF_CORE_READ(vma, vm_flags), start = BPF_CORE_READ(vma, vm_start),
+	      end = BPF_CORE_READ(vma, vm_end);
+	__u64 stack = BPF_CORE_READ(layout, start_stack);
+
+	search->start = start;
+	search->end = end;
+	if (flags & (VM_SHARED | VM_MAYSHARE))
+		search->kind = PKBPF_FAULT_MEMORY_SHARED;
+	else if (BPF_CORE_READ(vma, vm_file))
+		search->kind = PKBPF_FAULT_MEMORY_FILE;
+	else if ((flags & VM_GROWSDOWN) || (start <= stack && stack < end))
+		search->kind = PKBPF_FAULT_MEMORY_STACK;
+	else if (start < BPF_CORE_READ(layout, brk) && end > BPF_CORE_READ(layout, start_brk))
+		search->kind = PKBPF_FAULT_MEMORY_HEAP;
+	else
+		search->kind = PKBPF_FAULT_MEMORY_ANONYMOUS;
+	return 0;
+}
+
+/* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
+static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct memory_search search = {};
+	struct fault_mapping *mapping;
+	__u64 mm = (__u64)BPF_CORE_READ(task, mm);
+
+	for (int i = 0; i < MAPPINGS; i++) {
+		mapping = &rate->mappings[i];
+		if (mapping->mm == mm && address - mapping->start < mapping->end - mapping->start &&
+		    rate->window - mapping->window < MAPPING_WINDOWS)
+			return mapping->kind;
+	}
+	rate->stacks += MAPPING_COST;
+	if (bpf_find_vma((void *)bpf_get_current_task_btf(), address, judge_memory, &search, 0))
+		return PKBPF_FAULT_MEMORY_UNKNOWN;
+	mapping = &rate->mappings[rate->next_mapping++ % MAPPINGS];
+	mapping->mm = mm;
+	mapping->start = search.start;
+	mapping->end = search.end;
+	mapping->window = rate->window;
+	mapping->kind = search.kind;
+	return search.kind;
+}
+
+static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 fault,
+					bool find_memory)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
+	struct sample_scratch *scratch;
+	struct fault_rate *rate;
+	__u32 zero = 0;
+
+	rate = bpf_map_lookup_elem(&fault_rates, &zero);
+	if (!rate)
+		return 0;
+	weight = fault_weight(ctx, rate, fault == PKBPF_FAULT_MAJOR);
+	if (!weight || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+		return 0;
+	scratch = scratch_get(SCRATCH_FAULTS);
+	if (!scratch) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return 0;
+	}
+	sample_begin(scratch, PKBPF_PROFILE_FAULTS);
+	scratch->sample.count = weight;
+	scratch->sample.weight = weight;
+	scratch->sample.state = fault;
+	if (find_memory)
+		scratch->sample.state |= memory_kind(rate, ctx->addr) << PKBPF_FAULT_MEMORY_SHIFT;
+	if (perf_regs_in_kernel(ctx)) {
+		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
+		if (config.want_kernel_stack)
+			stack_read_kernel(ctx, scratch);
+	}
+	if (config.want_user_stack && !current_is_kernel_thread())
+		stack_read_user_of_perf_event(ctx, scratch);
+	if (scratch->unwind.want_raw)
+		rate->stacks += RAW_STACK_COST;
+	emit_sample(scratch);
+	return 0;
+}
+
+SEC("?perf_event")
+int sample_minor_fault(struct bpf_perf_event_data *ctx)
+{
+	return sample_fault(ctx, PKBPF_FAULT_MINOR, true);
+}
+
+SEC("?perf_event")
+int sample_major_fault(struct bpf_perf_event_data *ctx)
+{
+	return sample_fault(ctx, PKBPF_FAULT_MAJOR, true);
+}
+
+/*
+ * Before 5.17 nothing finds a mapping, and kernels before 5.13 refuse programs that so much as name a
+ * function to be called back.
+ */
+SEC("?perf_event")
+int sample_minor_fault_anywhere(struct bpf_perf_event_data *ctx)
+{
+	return sample_fault(ctx, PKBPF_FAULT_MINOR, false);
+}
+
+SEC("?perf_event")
+int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
+{
+	return sample_fault(ctx, PKBPF_FAULT_MAJOR, false);
+}
+
+/* Adds what a thread has had since the interval began, or since it was born, to its process. */
+static __always_inline void account_thread(struct task_struct *task, __u64 cgroup_id)
+{
+	struct task_struct___faults *counts = (void *)task;
+	__u64 minor = BPF_CORE_READ(counts, min_flt), major = BPF_CORE_READ(counts, maj_flt);
+	__u32 tid = BPF_CORE_READ(task, pid), pid = BPF_CORE_READ(task, tgid);
+	struct pkbpf_fault_thread *before = bpf_map_lookup_elem(&fault_threads, &tid);
+	struct pkbpf_fault_process fresh = {}, *process;
+
+	if (before) {
+		minor -= before->minor;
+		major -= before->major;
+	} else if (BPF_CORE_READ(task, start_time) < faults_control.start_ns) {
+		return; /* it did not fit, and has been counted for that */
+	}
+	if (!minor && !major)
+		return;
+	process = bpf_map_lookup_elem(&fault_processes, &pid);
+	if (!process) {
+		fresh.cgroup_id = cgroup_id;
+		BPF_CORE_READ_INTO(&fresh.comm, task, group_leader, comm);
+		bpf_map_update_elem(&fault_processes, &pid, &fresh, BPF_NOEXIST);
+		process = bpf_map_lookup_elem(&fault_processes, &pid);
+	}
+	if (!process) {
+		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
+		return;
+	}
+	__sync_fetch_and_add(&process->minor, minor);
+	__sync_fetch_and_add(&process->major, major);
+}
+
+SEC("?tp_btf/sched_process_exit")
+int faults_exit(__u64 *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 tid = (__u32)pid_tgid;
+
+	if (!faults_control.start_ns || faults_control.end_ns)
+		return 0;
+	if (filter_current(pid_tgid >> 32, tid))
+		account_thread((void *)bpf_get_current_task(), bpf_get_current_cgroup_id());
+	bpf_map_delete_elem(&fault_threads, &tid);
+	return 0;
+}
+
+SEC("?iter/task")
+int faults_edge(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct task_struct___faults *counts = (void *)task;
+	struct pkbpf_fault_thread before;
+	__u32 tid;
+
+	if (!task || (task->flags & PF_KTHREAD))
+		return 0;
+	tid = task->pid;
+	if (faults_control.end_ns) {
+		if (filter_task(task, faults_config.target_cgroup_id))
+			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
+		return 0;
+	}
+	before.minor = BPF_CORE_READ(counts, min_flt);
+	before.major = BPF_CORE_READ(counts, maj_flt);
+	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_NOEXIST))
+		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
+	return 0;
+}

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one that comes has waited. */
+#include "kernel_compat.bpf.h"
+#include "offcpu_wait.bpf.h"
+#include "stack_id.bpf.h"
+#include "stack_memo.bpf.h"
+#include "task_filter.bpf.h"
+
+/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly. */
+#define MEMO_CHECK_EVERY 1024
+
+/* These bits tell numbers of stacks that come raw from the hashes of stack_intern(), as far as anyone needs to know. */
+#define RAW_STACK_ID 0xc000000000000000ULL
+
+/* Frames of the program and of what called it. One more, the tracepoint's iterator, when others trace as well. */
+#define TRACEPOINT_FRAMES 2
+/* All functions of the scheduler that may call __schedule() lie next to it in a section of their own. */
+#define SCHEDULER_TEXT_BYTES 65536
+
+const volatile struct pkbpf_offcpu_config offcpu_config = {};
+struct pkbpf_offcpu_control offcpu_control = {};
+
+static __always_inline bool far_apart(__u64 a, __u64 b)
+{
+	return a - b > SCHEDULER_TEXT_BYTES && b - a > SCHEDULER_TEXT_BYTES;
+}
+
+/* The kernel stack without the frames of tracing and, at a context switch, without __schedule() that is in all of them. */
+static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *scratch)
+{
+	long size = bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8, TRACEPOINT_FRAMES);
+	__u32 drop = 8, rest;
+
+	if (size < 0) {
+		counter_add(PKBPF_COUNTER_KERNEL_STACK_FAILED, 1);
+		return;
+	}
+	if (size > 24 && far_apart(scratch->ips[0], scratch->ips[1]) && !far_apart(scratch->ips[1], scratch->ips[2]))
+		drop = 16;
+	rest = size > drop ? size - drop : 0;
+	/* To lower addresses, word by word upwards. */
+	if (rest > PKBPF_MAX_KERNEL_FRAMES * 8 || !rest ||
+	    bpf_probe_read_kernel(scratch->ips, rest, (char *)scratch->ips + drop))
+		return;
+	scratch->sample.n_kernel = rest / 8;
+}
+
+/* Walks the stack of the current task; its id, 0: it could not be sent. */
+static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratch, bool is_kernel_thread)
+{
+	sample_begin(scratch, PKBPF_PROFILE_OFFCPU);
+	scratch->unwind.log_wanted = 1;
+	scratch->unwind.log_count = 0;
+	if (config.want_kernel_stack)
+		read_kernel_stack(ctx, scratch);
+	if (config.want_user_stack && !is_kernel_thread)
+		stack_read_user(ctx, scratch);
+	if (scratch->unwind.want_raw) {
+		/* Its tables are not there yet, so user space walks a copy: a stack of its own number. */
+		scratch->sample.count = 0;
+		scratch->sample.weight = RAW_STACK_ID | (scratch->sample.header.time_ns << 6 & ~RAW_STACK_ID) |
+					 (scratch->sample.cpu & 63);
+		if (emit_raw_stack(SCRATCH_OFFCPU))
+			return scratch->sample.weight;
+	}
+	return stack_intern(SCRATCH_OFFCPU);
+}
+
+/* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the end, ->row. */
+static __always_inline void stack_take(void *ctx, struct task_struct *task, struct pkbpf_thread *thread, __u32 slot,
+				       __u64 now_ns)
+{
+	bool is_kernel_thread = task->flags & PF_KTHREAD, memorable;
+	struct pkbpf_stack_memo *entry = NULL;
+	struct sample_scratch *scratch;
+	struct memo_scratch *memo;
+	__u32 zero = 0, tid = thread->tid, state = thread->state, epoch = now_ns >> 30;
+	__u64 id, expected = 0;
+
+	thread->row = PKBPF_NO_ROW;
+	thread->stack_id = 0;
+	thread->waker_id = 0;
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!memo || state >= PKBPF_WAIT_STATES)
+		return;
+	memorable = !offcpu_config.no_memo && config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
+	if (memorable) {
+		memo->mm = (__u64)task->mm;
+		memo->born_ns = thread->born_ns;
+		memo->salt = state;
+		if (is_kernel_thread || !config.want_user_stack)
+			memo->ip = 0;
+		entry = memo_find(memo, tid, epoch);
+		if (entry) {
+			entry->hits++;
+			entry->used_ns = now_ns;
+			thread->stack_id = entry->stack_id;
+			/* What is believed for a second only needs no check. */
+			if (entry->epoch || entry->hits % MEMO_CHECK_EVERY) {
+				thread->row = entry->rows[state];
+				if (thread->row == PKBPF_NO_ROW && !offcpu_config.wakers) {
+					thread->row = row_number(slot, entry->stack_id, 0, state, 0);
+					entry->rows[state] = thread->row;
+				}
+				return;
+			}
+			expected = entry->stack_id;
+		}
+	}
+	scratch = scratch_get(SCRATCH_OFFCPU);
+	if (!scratch) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return;
+	}
+	id = walk_stack(ctx, scratch, is_kernel_thread);
+	if (expected) {
+		counter_add(PKBPF_COUNTER_OFFCPU_MEMO_CHECKED, 1);
+		if (id != expected)
+			counter_add(PKBPF_COUNTER_OFFCPU_MEMO_WRONG, 1);
+	} else {
+		counter_add(PKBPF_COUNTER_OFFCPU_STACKS_WALKED, 1);
+	}
+	if (!id)
+		return;
+	thread->stack_id = id;
+	thread->cgroup_id = scratch->sample.cgroup_id;
+	__builtin_memcpy(thread->comm, scratch->sample.comm, sizeof(thread->comm));
+	if (!offcpu_config.wakers)
+		thread->row = row_number(slot, id, 0, state, 0);
+	if (!memorable || id == expected)
+		return;
+	entry = memo_store(memo, scratch, tid, id, epoch, now_ns);
+	if (entry)
+		entry->rows[state] = thread->row;
+}
+
+/* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
+static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 now_ns, __u32 *slot)
+{
+	__u32 pid = task->tgid, tid = task->pid;
+	struct pkbpf_thread *thread;
+	__u64 start_ns = offcpu_control.start_ns;
+
+	if (!offcpu_config.kernel_threads && (task->flags & PF_KTHREAD))
+		return NULL;
+	if (!filter_current(pid, tid))
+		return NULL;
+	thread = thread_create(task, start_ns, slot);
+	if (!thread)
+		return NULL;
+	thread->cgroup_id = bpf_get_current_cgroup_id();
+	if (thread->born_ns > start_ns) {
+		/* Born in the interval: until it first ran it was on the run queue. */
+		__u64 queue_ns = task->sched_info.run_delay;
+
+		thread->first_ns = thread->born_ns;
+		if (queue_ns > now_ns - thread->born_ns)
+			queue_ns = now_ns - thread->born_ns;
+		thread->time_ns[PKBPF_WAIT_RUNQUEUE] = queue_ns;
+		thread->count[PKBPF_WAIT_RUNQUEUE] = queue_ns != 0;
+		thread->since_ns = thread->born_ns + queue_ns;
+	}
+	/* Else it has been on the CPU since the start: who was not, is known from the iterator. */
+	thread->place = PKBPF_THREAD_ON_CPU;
+	return thread;
+}
+
+/*
+ * Kernels hide the switches of some tasks from tracing, and then also that another task comes after them: the thread has
+ * been on the CPU for as long as the kernel's account of its CPU time says.
+ */
+static __always_inline void repair_switch_in(struct task_struct *task, struct pkbpf_thread *thread, __u64 now_ns)
+{
+	__u64 passed_ns = now_ns - thread->since_ns, ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
+
+	if (ran_ns > passed_ns)
+		ran_ns = passed_ns;
+	thread->pending_ns = passed_ns - ran_ns;
+	thread->since_ns = now_ns - ran_ns;
+	counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
+}
+
+/* The same for a thread that comes although it was not seen going. Where it waited is not known. */
+static __always_inline void repair_switch_out(struct task_struct *task, struct pkbpf_thread *thread, __u32 slot, __u64 now_ns)
+{
+	__u64 passed_ns = now_ns - thread->since_ns, ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
+
+	wait_finish(slot, task->sched_info.run_delay);
+	if (ran_ns > passed_ns)
+		ran_ns = passed_ns;
+	thread->time_ns[PKBPF_WAIT_NONE] += ran_ns;
+	thread->count[PKBPF_WAIT_NONE]++;
+	thread->since_ns += ran_ns;
+	thread->ran_ns = task->se.sum_exec_runtime;
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->state = PKBPF_WAIT_SLEEP;
+	thread->row = PKBPF_NO_ROW;
+	thread->stack_id = 0;
+	thread->waker_id = 0;
+	thread->weight = 1;
+	counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
+}
+
+static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 now_ns)
+{
+	struct pkbpf_thread *thread;
+	__u32 slot;
+
+	thread = thread_find(task->pid, &slot);
+	if (!thread) {
+		thread = thread_admit(task, now_ns, &slot);
+		if (!thread)
+			return;
+	}
+	if (thread->place == PKBPF_THREAD_OFF_CPU)
+		repair_switch_in(task, thread, now_ns);
+	wait_finish(slot, task->sched_info.run_delay);
+	thread->time_ns[PKBPF_WAIT_NONE] += now_ns - thread->since_ns;
+	thread->count[PKBPF_WAIT_NONE]++;
+	thread->since_ns = now_ns;
+	if (task_state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) {
+		thread->place = PKBPF_THREAD_ENDED;
+		return;
+	}
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->ran_ns = task->se.sum_exec_runtime;
+	if (preempted || !task_state) {
+		thread->state = PKBPF_WAIT_RUNQUEUE;
+		thread->involuntary++;
+	} else {
+		thread->state = wait_state_of(task, task_state);
+		thread->voluntary++;
+	}
+	thread->weight = 1;
+	if (offcpu_control.sample_mask) {
+		thread->weight = bpf_get_prandom_u32() & offcpu_control.sample_mask ? 0 : offcpu_control.sample_mask + 1;
+		thread->stack_id = 0;
+		thread->waker_id = 0;
+	}
+	if (thread->weight)
+		stack_take(ctx, task, thread, slot, now_ns);
+	thread->place = PKBPF_THREAD_OFF_CPU;
+}
+
+static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
+{
+	struct pkbpf_thread *thread;
+	__u32 slot;
+
+	thread = thread_find(task->pid, &slot);
+	if (!thread)
+		return;
+	if (thread->place == PKBPF_THREAD_ON_CPU)
+		repair_switch_out(task, thread, slot, now_ns);
+	/* Never 0, which means none. */
+	thread->pending_ns = now_ns > thread->since_ns ? now_ns - thread->since_ns : 1;
+	thread->since_ns = now_ns;
+	thread->place = PKBPF_THREAD_ON_CPU;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	__u64 now_ns;
+
+	if (!offcpu_control.start_ns || offcpu_control.end_ns)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	if (prev->pid)
+		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state), preempt, now_ns);
+	if (next->pid)
+		switch_in(next, now_ns);
+	return 0;
+}
+
+/* Who ends a wait; only with --wakers, as it costs a walk per wake-up. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(offcpu_wakeup, struct task_struct *task)
+{
+	struct sample_scratch *scratch;
+	struct pkbpf_thread *thread;
+	__u32 slot;
+	__u64 id;
+
+	if (!offcpu_control.start_ns || offcpu_control.end_ns)
+		return 0;
+	thread = thread_find(task->pid, &slot);
+	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU || thread->state == PKBPF_WAIT_RUNQUEUE || !thread->weight)
+		return 0;
+	scratch = scratch_get(SCRATCH_OFFCPU);
+	if (!scratch) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return 0;
+	}
+	id = walk_stack(ctx, scratch, current_is_kernel_thread());
+	thread->waker_id = id;
+	return 0;
+}

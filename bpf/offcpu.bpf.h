@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tables of the off-CPU programs: threads, waits per stack, lengths, and how they are found. */
+#ifndef PKBPF_OFFCPU_BPF_H
+#define PKBPF_OFFCPU_BPF_H
+
+#include "shared.bpf.h"
+
+#include <pkbpf/offcpu.h>
+
+/* All sizes are set by the source before the object is loaded. */
+
+struct offcpu_threads_map { /* open addressing by tid */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_thread);
+};
+
+struct offcpu_rows_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_wait_row);
+};
+
+struct offcpu_row_index_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_wait_row_key);
+	__type(value, __u32);
+};
+
+struct offcpu_histograms_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_wait_histogram);
+};
+
+struct offcpu_histogram_index_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct pkbpf_wait_histogram_key);
+	__type(value, __u32);
+};
+
+struct offcpu_free_map { /* numbers of unused array elements; filled by user space */
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+};
+
+struct offcpu_memos_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_stack_memo);
+};
+
+extern struct offcpu_threads_map offcpu_threads SEC(".maps");
+extern struct offcpu_rows_map offcpu_rows SEC(".maps");
+extern struct offcpu_row_index_map offcpu_row_index SEC(".maps");
+extern struct offcpu_free_map offcpu_free_rows SEC(".maps");
+extern struct offcpu_histograms_map offcpu_histograms SEC(".maps");
+extern struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
+extern struct offcpu_free_map offcpu_free_histograms SEC(".maps");
+extern struct offcpu_memos_map offcpu_memos SEC(".maps");
+
+extern const volatile struct pkbpf_offcpu_config offcpu_config;
+extern struct pkbpf_offcpu_control offcpu_control;
+
+/*
+ * Global functions, so that the verifier walks each once and not for every path that leads to it.
+ * thread_slot: where a thread's account is, PKBPF_NO_ROW: not known. row_number: of the row for a wait of the thread in a
+ * slot, made when it is the first; PKBPF_NO_ROW: no room.
+ */
+__u32 thread_slot(__u32 tid);
+__u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 open);
+
+static __always_inline struct pkbpf_thread *thread_at(__u32 slot)
+{
+	return bpf_map_lookup_elem(&offcpu_threads, &slot);
+}
+
+/* NULL: not known. */
+static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
+{
+	*slot = thread_slot(tid);
+	return thread_at(*slot);
+}
+
+/* A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before the interval's first
+ * switch of it, makes one; two threads whose numbers meet in a slot race for it by comparing after the write. */
+static __always_inline struct pkbpf_thread *thread_create(struct task_struct *task, __u64 now_ns, __u32 *slot)
+{
+	__u32 tid = BPF_CORE_READ(task, pid);
+
+	for (__u32 i = 0; i < PKBPF_THREAD_PROBES; i++) {
+		__u32 key = (tid + i) & offcpu_config.thread_mask;
+		struct pkbpf_thread *thread = bpf_map_lookup_elem(&offcpu_threads, &key);
+
+		if (!thread)
+			return NULL;
+		if (thread->tid != 0 && thread->tid != PKBPF_THREAD_TOMBSTONE)
+			continue;
+		*(volatile __u32 *)&thread->tid = tid;
+		if (*(volatile __u32 *)&thread->tid != tid)
+			continue;
+		thread->pid = BPF_CORE_READ(task, tgid);
+		thread->born_ns = BPF_CORE_READ(task, start_time);
+		thread->row = PKBPF_NO_ROW;
+		thread->first_ns = now_ns;
+		thread->since_ns = now_ns;
+		BPF_CORE_READ_INTO(&thread->comm, task, comm);
+		*slot = key;
+		return thread;
+	}
+	counter_add(PKBPF_COUNTER_THREAD_TABLE_FULL, 1);
+	return NULL;
+}
+
+static __always_inline void histogram_count(__u32 index, __u64 value_ns, __u32 times)
+{
+	struct pkbpf_wait_histogram *histogram = bpf_map_lookup_elem(&offcpu_histograms, &index);
+	__u32 bucket = pkbpf_histogram_index(value_ns);
+
+	if (!histogram || bucket >= PKBPF_HISTOGRAM_BUCKETS)
+		return;
+	__sync_fetch_and_add(&histogram->buckets[bucket], times);
+	/* Two CPUs may write at once; the loser's value is then missing from max, and only there. */
+	if (value_ns > histogram->max_ns)
+		histogram->max_ns = value_ns;
+}
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The edges of an off-CPU interval: threads that were blocked before it began, and waits that it cuts at its end. */
+#include "kernel_compat.bpf.h"
+#include "offcpu_wait.bpf.h"
+#include "stack.bpf.h"
+#include "task_filter.bpf.h"
+
+/* Stacks that user space will send have ids of their own: this bit and the thread. */
+#define EDGE_STACK_ID 0x8000000000000000ULL
+
+struct edge_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_blocked_thread);
+};
+struct edge_scratch_map edge_scratch SEC(".maps");
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+	return (offcpu_config.kernel_threads || !(task->flags & PF_KTHREAD)) &&
+	       filter_task(task, offcpu_config.target_cgroup_id);
+}
+
+/* The registers in the order of a raw stack record. */
+static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, struct task_struct *task)
+{
+	struct pt_regs *regs;
+
+	blocked->has_regs = 0;
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) || (task->flags & PF_KTHREAD))
+		return;
+	regs = (void *)bpf_task_pt_regs(task);
+#if defined(__TARGET_ARCH_x86)
+	if ((BPF_CORE_READ(regs, cs) & 3) != 3 || BPF_CORE_READ(regs, cs) == USER32_CS)
+		return;
+	blocked->regs[0] = BPF_CORE_READ(regs, ax);
+	blocked->regs[1] = BPF_CORE_READ(regs, dx);
+	blocked->regs[2] = BPF_CORE_READ(regs, cx);
+	blocked->regs[3] = BPF_CORE_READ(regs, bx);
+	blocked->regs[4] = BPF_CORE_READ(regs, si);
+	blocked->regs[5] = BPF_CORE_READ(regs, di);
+	blocked->regs[6] = BPF_CORE_READ(regs, bp);
+	blocked->regs[7] = BPF_CORE_READ(regs, sp);
+	blocked->regs[8] = BPF_CORE_READ(regs, r8);
+	blocked->regs[9] = BPF_CORE_READ(regs, r9);
+	blocked->regs[10] = BPF_CORE_READ(regs, r10);
+	blocked->regs[11] = BPF_CORE_READ(regs, r11);
+	blocked->regs[12] = BPF_CORE_READ(regs, r12);
+	blocked->regs[13] = BPF_CORE_READ(regs, r13);
+	blocked->regs[14] = BPF_CORE_READ(regs, r14);
+	blocked->regs[15] = BPF_CORE_READ(regs, r15);
+	blocked->regs[16] = BPF_CORE_READ(regs, ip);
+	blocked->after_syscall = (__s64)BPF_CORE_READ(regs, orig_ax) != -1;
+#else
+	if ((BPF_CORE_READ(regs, user_regs.pstate) & 0xf) != 0)
+		return;
+	for (int i = 0; i < 31; i++)
+		bpf_probe_read_kernel(&blocked->regs[i], 8, &regs->user_regs.regs[i]);
+	blocked->regs[31] = BPF_CORE_READ(regs, user_regs.sp);
+	blocked->regs[32] = BPF_CORE_READ(regs, user_regs.pc);
+	blocked->after_syscall = BPF_CORE_READ(regs, syscallno) != -1;
+#endif
+	blocked->has_regs = 1;
+}
+
+/* A thread that does not run when the interval begins: its wait counts from there, and user space sends its stack. */
+static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct task_struct *task)
+{
+	struct pkbpf_blocked_thread *blocked;
+	__u64 start_ns = offcpu_control.start_ns;
+	__u32 zero = 0, slot, state = task_state(task);
+	struct pkbpf_thread *thread;
+	long size;
+
+	if (task->on_cpu || (state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || BPF_CORE_READ(task, start_time) > start_ns ||
+	    thread_find(task->pid, &slot))
+		return;
+	blocked = bpf_map_lookup_elem(&edge_scratch, &zero);
+	thread = thread_create(task, start_ns, &slot);
+	if (!thread || !blocked)
+		return;
+	thread->state = state ? wait_state_of(task, state) : PKBPF_WAIT_RUNQUEUE;
+	thread->flags = PKBPF_THREAD_OPEN;
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->ran_ns = task->se.sum_exec_runtime;
+	thread->stack_id = EDGE_STACK_ID | (__u32)task->pid;
+	thread->weight = 1;
+	thread->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	thread->place = PKBPF_THREAD_OFF_CPU;
+
+	blocked->pid = task->tgid;
+	blocked->tid = task->pid;
+	blocked->stack_id = thread->stack_id;
+	blocked->n_kernel = 0;
+	size = bpf_get_task_stack(task, blocked->ips, sizeof(blocked->ips), 0);
+	if (size > 0)
+		blocked->n_kernel = size / 8;
+	take_regs(blocked, task);
+	bpf_seq_write(ctx->meta->seq, blocked, sizeof(*blocked));
+}
+
+/* What is under way when the interval ends counts up to there. */
+static __always_inline void end_waits(struct task_struct *task)
+{
+	__u64 end_ns = offcpu_control.end_ns;
+	struct pkbpf_thread *thread;
+	__u32 slot;
+
+	thread = thread_find(task->pid, &slot);
+	if (!thread)
+		return;
+	if (thread->place == PKBPF_THREAD_ON_CPU) {
+		wait_finish(slot, task->sched_info.run_delay);
+		if (end_ns > thread->since_ns)
+			thread->time_ns[PKBPF_WAIT_NONE] += end_ns - thread->since_ns;
+	} else if (thread->place == PKBPF_THREAD_OFF_CPU && end_ns > thread->since_ns) {
+		thread->pending_ns = end_ns - thread->since_ns;
+		thread->flags |= PKBPF_THREAD_OPEN;
+		thread->row = PKBPF_NO_ROW;
+		wait_finish(slot, task->sched_info.run_delay);
+	}
+	if (end_ns > thread->since_ns)
+		thread->since_ns = end_ns;
+	thread->place = PKBPF_THREAD_ENDED;
+}
+
+SEC("iter/task")
+int offcpu_edge(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task)
+		return 0;
+	if (offcpu_control.end_ns)
+		end_waits(task);
+	else if (is_target(task))
+		begin_blocked(ctx, task);
+	return 0;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Sends a sample with registers and stack memory where tables for a walk are not ready. */
+#include "shared.bpf.h"
+
+#define PAGE_BYTES 4096
+
+/* Copies the stack from sp upwards, page by page, because a copy that meets its end fails as a whole. */
+static __always_inline __u32 copy_stack(__u8 *into, __u64 start)
+{
+	__u32 size = PAGE_BYTES - (start & (PAGE_BYTES - 1));
+
+	if (bpf_probe_read_user(into, size, (void *)start))
+		return 0;
+	for (int i = 0; i < RAW_STACK_PAGES - 1; i++) {
+		if (size > (RAW_STACK_PAGES - 1) * PAGE_BYTES)
+			break;
+		if (bpf_probe_read_user(into + size, PAGE_BYTES, (void *)(start + size)))
+			break;
+		size += PAGE_BYTES;
+	}
+	return size;
+}
+
+static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u64 time_ns)
+{
+	__u64 second = time_ns >> 30;
+
+	if (raw->second != second) {
+		raw->second = second;
+		raw->sent = 0;
+	}
+	return raw->sent++ < RAW_RECORDS_PER_SECOND;
+}
+
+/* The size of the record made of a sample and the stack it would have been walked on; raw_filled says whether there
+ * is one. */
+static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, struct raw_scratch *raw)
+{
+	struct pkbpf_event_sample *sample = (void *)raw->record;
+	__u32 n_kernel = scratch->sample.n_kernel, size;
+	__u64 *from = scratch->unwind.first_regs;
+	__u64 *words, start;
+
+	scratch->unwind.raw_filled = 0;
+	if (n_kernel > PKBPF_MAX_KERNEL_FRAMES)
+		return 0;
+	__builtin_memcpy(sample, &scratch->sample, sizeof(*sample));
+	sample->header.kind = PKBPF_EVENT_RAW_STACK;
+	if (scratch->unwind.after_syscall)
+		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
+	sample->n_user = 0;
+	sample->n_guessed = 0;
+	if (bpf_probe_read_kernel(sample + 1, n_kernel * 8, scratch->ips))
+		return 0;
+	words = raw->record + sizeof(*sample) / 8 + n_kernel;
+#if PKBPF_UNWIND_ARM64
+	for (int i = 0; i < PKBPF_SIGNAL_REGS; i++)
+		words[i] = from[i];
+#else
+#pragma unroll
+	for (int i = 0; i < 16; i++)
+		words[i] = from[PKBPF_SIGNAL_INDEX(i)];
+	words[PKBPF_REG_IP] = from[PKBPF_SIGNAL_IP];
+#pragma unroll
+	for (int i = PKBPF_REG_IP + 1; i < PKBPF_REGS; i++)
+		words[i] = 0;
+#endif
+	start = from[PKBPF_SIGNAL_SP] & ~7ULL;
+	size = copy_stack((__u8 *)&words[PKBPF_REGS + 2], start);
+	if (!size)
+		return 0;
+	words[PKBPF_REGS] = start;
+	words[PKBPF_REGS + 1] = size;
+	size += sizeof(*sample) + n_kernel * 8 + (PKBPF_REGS + 2) * 8;
+	sample->header.size = size;
+	scratch->unwind.raw_filled = 1;
+	return size;
+}
+
+/*
+ * Sends the sample with registers and stack memory instead of user frames, for a walk in user space when the tables
+ * are there. 1: sent.
+ */
+__attribute__((noinline)) int emit_raw_stack(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	__u32 cpu = bpf_get_smp_processor_id(), size;
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+	int sent = 0;
+
+	if (!scratch || !raw || raw->busy)
+		return 0;
+	if (!raw_record_allowed(raw, scratch->sample.header.time_ns)) {
+		counter_add(PKBPF_COUNTER_RAW_STACK_LIMITED, 1);
+		return 0;
+	}
+	raw->busy = 1;
+	size = fill_raw_record(scratch, raw);
+	/* One comparison of the register that is passed: older verifiers learn nothing from size - 1 < limit. */
+	barrier_var(size);
+	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {
+		sent = bpf_ringbuf_output(&raw_ring, raw->record, size, BPF_RB_NO_WAKEUP) == 0;
+		counter_add(sent ? PKBPF_COUNTER_RAW_STACKS : PKBPF_COUNTER_RAW_STACK_RING_FULL, 1);
+	}
+	raw->busy = 0;
+	return sent;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* What threads have used: of all that live, when user space asks, and of each that has ended. */
+#include "resource.bpf.h"
+#include "task_filter.bpf.h"
+#include "vmlinux_resource.h"
+
+#define PF_KTHREAD_FLAG	   0x00200000
+#define RSS_FILE	   0
+#define RSS_ANONYMOUS	   1
+#define RSS_SHARED	   3
+
+struct pkbpf_resource_control resource_control = {};
+
+/* A slot for each program that needs one: any of them may interrupt another. */
+enum record_slot { SLOT_READ = 0, SLOT_EXITING = 1, SLOTS = 2 };
+
+struct resource_record_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SLOTS);
+	__type(key, __u32);
+	__type(value, struct pkbpf_event_resource);
+};
+struct resource_record_map resource_record SEC(".maps");
+
+static __always_inline __u64 pages_to_bytes(__s64 pages)
+{
+	return pages > 0 ? (__u64)pages * resource_control.page_bytes : 0;
+}
+
+static __always_inline __s64 rss_pages(struct mm_struct___resource *mm)
+{
+	struct mm_struct___before_6_2 *old = (void *)mm;
+
+	if (bpf_core_field_exists(old->rss_stat.count))
+		return BPF_CORE_READ(old, rss_stat.count[RSS_FILE].counter) +
+		       BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter) +
+		       BPF_CORE_READ(old, rss_stat.count[RSS_SHARED].counter);
+	return BPF_CORE_READ(mm, rss_stat[RSS_FILE].count) + BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count) +
+	       BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
+}
+
+static __always_inline void take_memory(struct pkbpf_event_resource *record, struct task_struct___resource *task)
+{
+	struct mm_struct___resource *mm = BPF_CORE_READ(task, mm);
+	__u64 peak = pages_to_bytes(BPF_CORE_READ(task, signal, maxrss));
+
+	record->rss_bytes = 0;
+	/* A kernel thread that borrows a process's memory (io_uring, vhost) does not own it. */
+	if (mm && !(((struct task_struct *)task)->flags & PF_KTHREAD_FLAG)) {
+		__u64 high = pages_to_bytes(BPF_CORE_READ(mm, hiwater_rss));
+
+		record->rss_bytes = pages_to_bytes(rss_pages(mm));
+		/* The kernel notes the peak when memory shrinks: until then now is the peak. */
+		if (high < record->rss_bytes)
+			high = record->rss_bytes;
+		if (high > peak)
+			peak = high;
+	}
+	record->peak_rss_bytes = peak;
+}
+
+static __always_inline void take_record(struct pkbpf_event_resource *record, struct task_struct *task, __u16 moment)
+{
+	struct task_struct___resource *t = (void *)task;
+
+	record->header.size = sizeof(*record);
+	record->header.kind = PKBPF_EVENT_RESOURCE;
+	record->header.flags = moment;
+	record->header.time_ns = bpf_ktime_get_ns();
+	record->pid = task->tgid;
+	record->tid = task->pid;
+	record->parent_pid = BPF_CORE_READ(task, real_parent, tgid);
+	record->reserved = 0;
+	record->process_start_ns = BPF_CORE_READ(task, group_leader, start_time);
+	record->thread_start_ns = BPF_CORE_READ(task, start_time);
+	record->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	record->user_ns = BPF_CORE_READ(t, utime);
+	record->system_ns = BPF_CORE_READ(t, stime);
+	record->run_ns = BPF_CORE_READ(t, se.sum_exec_runtime);
+	record->run_delay_ns = BPF_CORE_READ(t, sched_info.run_delay);
+	record->voluntary_switches = BPF_CORE_READ(t, nvcsw);
+	record->involuntary_switches = BPF_CORE_READ(t, nivcsw);
+	record->minor_faults = BPF_CORE_READ(t, min_flt);
+	record->major_faults = BPF_CORE_READ(t, maj_flt);
+	record->read_bytes = record->written_bytes = 0;
+	if (bpf_core_field_exists(t->ioac.read_bytes)) {
+		__u64 written = BPF_CORE_READ(t, ioac.write_bytes);
+		__u64 cancelled = BPF_CORE_READ(t, ioac.cancelled_write_bytes);
+
+		record->read_bytes = BPF_CORE_READ(t, ioac.read_bytes);
+		record->written_bytes = written > cancelled ? written - cancelled : 0;
+	}
+	take_memory(record, t);
+	BPF_CORE_READ_STR_INTO(&record->comm, task, comm);
+}
+
+SEC("iter/task")
+int resource_read(struct bpf_iter__task___resource *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct pkbpf_event_resource *record;
+	__u32 slot = SLOT_READ;
+
+	if (!task || !filter_task(task, resource_control.target_cgroup_id))
+		return 0;
+	record = bpf_map_lookup_elem(&resource_record, &slot);
+	if (!record)
+		return 0;
+	take_record(record, task, resource_control.moment);
+	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
+	return 0;
+}
+
+/*
+ * A thread's numbers are final only when it is gone for good: freeing its memory is work of its own and comes after the
+ * announcement of its exit. But who the targets are is known only now, and not every free is seen (one that comes after
+ * the end, or in a place where programs do not run): until then, these numbers stand.
+ */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(resource_exiting, struct task_struct *task)
+{
+	struct pkbpf_event_resource *record;
+	__u32 tid = task->pid, slot = SLOT_EXITING;
+
+	if (!filter_current(task->tgid, tid))
+		return 0;
+	record = bpf_map_lookup_elem(&resource_record, &slot);
+	if (!record)
+		return 0;
+	take_record(record, task, PKBPF_RESOURCE_EXIT);
+	/* Gone in a moment: its process has no memory at the end of the interval. */
+	record->rss_bytes = 0;
+	bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(resource_freed, struct task_struct *task)
+{
+	struct pkbpf_event_resource *record;
+	__u32 tid = task->pid;
+
+	/* What is not in there is no target, or began to exit before there was anybody to see it. */
+	if (!bpf_map_lookup_elem(&resource_exiting_threads, &tid))
+		return 0;
+	record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
+	if (!record) {
+		counter_add(PKBPF_COUNTER_RESOURCE_LATE, 1);
+		return 0;
+	}
+	take_record(record, task, PKBPF_RESOURCE_EXIT);
+	bpf_map_delete_elem(&resource_exiting_threads, &tid);
+	bpf_ringbuf_submit(record, bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
+					   BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	return 0;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* The maps and constants that all programs of the object share. */
+#include "shared.bpf.h"
+#include "offcpu.bpf.h"
+#include "resource.bpf.h"
+#include "stack_id.bpf.h"
+#include "stack_memo.bpf.h"
+#include "task_filter.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct pkbpf_bpf_config config = {};
+
+struct counter_map counters SEC(".maps");
+struct sample_ring_map sample_ring SEC(".maps");
+struct scratch_map sample_scratch SEC(".maps");
+struct target_map target_pids SEC(".maps");
+struct target_map target_tids SEC(".maps");
+struct target_cgroup_map target_cgroup SEC(".maps");
+struct resource_exiting_map resource_exiting_threads SEC(".maps");
+
+struct stacks_sent_map stacks_sent SEC(".maps");
+struct unwind_rows_map unwind_rows SEC(".maps");
+struct unwind_pages_map unwind_pages SEC(".maps");
+struct unwind_rules_map unwind_rules SEC(".maps");
+struct unwind_files_map unwind_files SEC(".maps");
+struct unwind_mappings_map unwind_mappings SEC(".maps");
+struct unwind_processes_map unwind_processes SEC(".maps");
+struct unwind_misses_map unwind_misses SEC(".maps");
+struct unwind_miss_times_map unwind_miss_times SEC(".maps");
+struct raw_ring_map raw_ring SEC(".maps");
+struct raw_scratch_map raw_scratch SEC(".maps");
+
+struct offcpu_threads_map offcpu_threads SEC(".maps");
+struct offcpu_rows_map offcpu_rows SEC(".maps");
+struct offcpu_row_index_map offcpu_row_index SEC(".maps");
+struct offcpu_free_map offcpu_free_rows SEC(".maps");
+struct offcpu_histograms_map offcpu_histograms SEC(".maps");
+struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
+struct offcpu_free_map offcpu_free_histograms SEC(".maps");
+struct offcpu_memos_map offcpu_memos SEC(".maps");
+struct memo_scratch_map memo_scratch SEC(".maps");

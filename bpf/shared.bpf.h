@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What every BPF program file shares: configuration, counters, scratch memory and the way out (emit_*). */
+#ifndef PKBPF_SHARED_BPF_H
+#define PKBPF_SHARED_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include <pkbpf/config.h>
+#include <pkbpf/counter.h>
+#include <pkbpf/event.h>
+
+#include "unwind.bpf.h"
+
+extern const volatile struct pkbpf_bpf_config config;
+
+struct counter_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PKBPF_COUNTER_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+extern struct counter_map counters SEC(".maps");
+
+struct sample_ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20); /* set by the loader */
+};
+extern struct sample_ring_map sample_ring SEC(".maps");
+
+static __always_inline void counter_add(enum pkbpf_counter counter, __u64 amount)
+{
+	__u32 key = counter;
+	__u64 *value = bpf_map_lookup_elem(&counters, &key);
+
+	/* Per CPU; a nested program on this CPU can lose one increment at most by racing, so add atomically. */
+	if (value)
+		__sync_fetch_and_add(value, amount);
+}
+
+/*
+ * Scratch memory for building one sample, per CPU and per class of event: a perf_event sample (NMI or timer
+ * interrupt) may interrupt a tracepoint program half way, so each class has a slot of its own.
+ */
+enum scratch_slot {
+	SCRATCH_CPU = 0,
+	SCRATCH_OFFCPU = 1,
+	SCRATCH_BLOCKIO = 2,
+	SCRATCH_FAULTS = 3,
+	SCRATCH_SLOTS = 4,
+};
+
+struct sample_scratch {
+	struct pkbpf_event_sample sample;
+	__u64 ips[PKBPF_MAX_KERNEL_FRAMES + 1 + PKBPF_MAX_USER_FRAMES];
+	struct unwind_scratch unwind;
+};
+
+struct scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCH_SLOTS);
+	__type(key, __u32);
+	__type(value, struct sample_scratch);
+};
+extern struct scratch_map sample_scratch SEC(".maps");
+
+static __always_inline struct sample_scratch *scratch_get(enum scratch_slot slot)
+{
+	__u32 key = slot;
+
+	return bpf_map_lookup_elem(&sample_scratch, &key);
+}
+
+/* Fills who and when; leaves the stacks empty. */
+static __always_inline void sample_begin(struct sample_scratch *scratch, enum pkbpf_profile_kind kind)
+{
+	struct pkbpf_event_sample *sample = &scratch->sample;
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+
+	sample->header.kind = PKBPF_EVENT_SAMPLE;
+	sample->header.flags = 0;
+	sample->header.time_ns = bpf_ktime_get_ns();
+	sample->pid = pid_tgid >> 32;
+	sample->tid = (__u32)pid_tgid;
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->profile_kind = kind;
+	sample->user_end = PKBPF_END_NONE;
+	sample->state = 0;
+	sample->reserved = 0;
+	sample->n_kernel = 0;
+	sample->n_user = 0;
+	sample->n_guessed = 0;
+	sample->reserved2 = 0;
+	sample->cgroup_id = bpf_get_current_cgroup_id();
+	sample->count = 1;
+	sample->weight = 1;
+	scratch->unwind.want_raw = 0;
+	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+}
+
+/*
+ * Sends the sample. Readers poll the ring a few times a second and need no wake-up (it costs more than the whole
+ * sample); a ring three quarters full wakes them.
+ */
+static __always_inline bool emit_sample(struct sample_scratch *scratch)
+{
+	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;
+	__u64 size;
+
+	if (scratch->unwind.want_raw && emit_raw_stack(scratch->sample.profile_kind))
+		return true;
+	if (words > PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+		words = PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES;
+	size = sizeof(struct pkbpf_event_sample) + words * 8ULL;
+	scratch->sample.header.size = size;
+	if (bpf_ringbuf_output(&sample_ring, scratch, size,
+			       bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
+				       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP)) {
+		counter_add(PKBPF_COUNTER_LOST_RING_FULL, 1);
+		return false;
+	}
+	return true;
+}
+
+#endif

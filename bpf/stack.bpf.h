@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Kernel and user stacks of the current task into a sample. */
+#ifndef PKBPF_STACK_BPF_H
+#define PKBPF_STACK_BPF_H
+
+#include "shared.bpf.h"
+
+#define PF_KTHREAD 0x00200000
+
+static __always_inline bool current_is_kernel_thread(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
+}
+
+static __always_inline bool perf_regs_in_kernel(struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return (ctx->regs.cs & 3) == 0;
+#else
+	return (ctx->regs.pstate & 0xf) != 0;
+#endif
+}
+
+static __always_inline void stack_read_kernel(void *ctx, struct sample_scratch *scratch)
+{
+	long size = bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8, 0);
+
+	if (size < 0) {
+		counter_add(PKBPF_COUNTER_KERNEL_STACK_FAILED, 1);
+		return;
+	}
+	scratch->sample.n_kernel = size / 8;
+}
+
+/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the root. */
+static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch *scratch)
+{
+	__u32 first = scratch->sample.n_kernel;
+	long size;
+
+	if (first > PKBPF_MAX_KERNEL_FRAMES)
+		return;
+	size = bpf_get_stack(ctx, &scratch->ips[first], PKBPF_MAX_KERNEL_FRAMES * 8, BPF_F_USER_STACK);
+	if (size <= 0) {
+		scratch->sample.user_end = PKBPF_END_FAULT_HELPER;
+		counter_add(PKBPF_COUNTER_USER_STACK_FAILED, 1);
+		return;
+	}
+	scratch->sample.n_user = size / 8;
+	/* Full to the brim: there was more (the helper goes no deeper than sysctl kernel.perf_event_max_stack, 127). */
+	scratch->sample.user_end = size >= PKBPF_MAX_KERNEL_FRAMES * 8 ? PKBPF_END_MAX_DEPTH : PKBPF_END_UNVERIFIED;
+}
+
+static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
+{
+	struct unwind_scratch *unwind = &scratch->unwind;
+
+	unwind->state.mapping_size = 0;
+	unwind->state.mapping_flags = 0;
+	unwind->state.depth = 0;
+	unwind->state.guessed = 0;
+	unwind->state.flags = config.unwind_mode == PKBPF_UNWIND_DWARF ? PKBPF_UNWIND_NO_GUESS : 0;
+	unwind->first_frame = scratch->sample.n_kernel;
+	unwind->limit = 1;
+	unwind->end = 0;
+	unwind->epoch = scratch->sample.header.time_ns >> 30;
+	unwind->regs_ready = 0;
+	unwind->in_exec = 0;
+	unwind->compat = 0;
+	unwind->want_raw = 0;
+	unwind->kernel_sp = 0;
+	unwind->window_size = 0;
+}
+
+/*
+ * The user stack of the current task, for programs of any type. The slot of the scratch is the profile kind of its
+ * sample; call it after stack_read_kernel(), since user frames follow kernel frames.
+ */
+static __always_inline void stack_read_user(void *ctx, struct sample_scratch *scratch)
+{
+	if (config.unwind_mode == PKBPF_UNWIND_FP) {
+		stack_read_user_fp(ctx, scratch);
+		return;
+	}
+	stack_prepare_walk(scratch);
+	unwind_user_stack(scratch->sample.profile_kind);
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define USER32_CS 0x23
+
+/* Registers of the interrupted code when it was user code, or when only its stack pointer still is: the first and last
+ * instructions of a system call run in kernel mode on the user's stack, with the user's ip in rcx. */
+static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx, struct unwind_scratch *unwind)
+{
+	bool user = (ctx->regs.cs & 3) == 3;
+	__u64 *regs = unwind->state.regs;
+	__u64 ip = ctx->regs.ip, cx = ctx->regs.cx;
+
+	/* The compiler must not choose between addresses in the context: the verifier wants constant offsets. */
+	barrier_var(ip);
+	barrier_var(cx);
+	unwind->kernel_sp = user ? 0 : ctx->regs.sp;
+	if (!user && (__s64)ctx->regs.sp < 0)
+		return;
+	regs[0] = ctx->regs.r8;
+	regs[1] = ctx->regs.r9;
+	regs[2] = ctx->regs.r10;
+	regs[3] = ctx->regs.r11;
+	regs[4] = ctx->regs.r12;
+	regs[5] = ctx->regs.r13;
+	regs[6] = ctx->regs.r14;
+	regs[7] = ctx->regs.r15;
+	regs[8] = ctx->regs.di;
+	regs[9] = ctx->regs.si;
+	regs[10] = ctx->regs.bp;
+	regs[11] = ctx->regs.bx;
+	regs[12] = ctx->regs.dx;
+	regs[13] = ctx->regs.ax;
+	regs[14] = cx;
+	regs[15] = ctx->regs.sp;
+	regs[16] = user ? ip : cx;
+	unwind->compat = ctx->regs.cs == USER32_CS;
+	unwind->state.flags |= user ? PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT : PKBPF_UNWIND_REGS;
+	unwind->regs_ready = 1;
+}
+#else
+static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx, struct unwind_scratch *unwind)
+{
+	unwind->kernel_sp = perf_regs_in_kernel(ctx) ? ctx->regs.sp : 0;
+	/* For code interrupted in user mode the task's saved registers are those of the event. */
+}
+#endif
+
+/* The same for perf_event programs, whose context has the registers when user code was interrupted. */
+static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx, struct sample_scratch *scratch)
+{
+	if (config.unwind_mode == PKBPF_UNWIND_FP) {
+		stack_read_user_fp(ctx, scratch);
+		return;
+	}
+	stack_prepare_walk(scratch);
+	stack_take_perf_regs(ctx, &scratch->unwind);
+	unwind_user_stack(scratch->sample.profile_kind);
+}
+
+#endif

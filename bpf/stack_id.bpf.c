@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Numbers stacks and sends the frames of each once. */
+#include "stack_id.bpf.h"
+
+#define MAX_WORDS (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+
+/* Multiply and fold, as in the FNV and murmur families: every input bit reaches every output bit after two words. */
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
+	return hash ^ (hash >> 29);
+}
+
+/* Frames in the scratch memory. */
+static __always_inline __u32 scratch_words(const struct sample_scratch *scratch)
+{
+	__u32 words = (__u32)*(const volatile __u16 *)&scratch->sample.n_kernel +
+		      *(const volatile __u16 *)&scratch->sample.n_user;
+
+	return words > MAX_WORDS ? MAX_WORDS : words;
+}
+
+static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id, __u32 words)
+{
+	/* The record's head goes right before the frames, over the end of the sample, which is put back afterwards. */
+	struct pkbpf_event_stack *stack = (void *)((char *)scratch->ips - sizeof(struct pkbpf_event_stack));
+	struct pkbpf_event_stack head = {};
+	char kept[sizeof(struct pkbpf_event_stack)];
+	long err;
+
+	head.header.kind = PKBPF_EVENT_STACK;
+	head.header.time_ns = scratch->sample.header.time_ns;
+	head.header.size = sizeof(head) + words * 8;
+	head.stack_id = id;
+	head.pid = scratch->sample.pid;
+	head.user_end = scratch->sample.user_end;
+	head.n_guessed = scratch->sample.n_guessed;
+	head.n_kernel = scratch->sample.n_kernel;
+	head.n_user = scratch->sample.n_user;
+	__builtin_memcpy(kept, stack, sizeof(kept));
+	__builtin_memcpy(stack, &head, sizeof(head));
+	err = bpf_ringbuf_output(&sample_ring, stack, sizeof(head) + words * 8ULL,
+				 bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
+					 BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	__builtin_memcpy(stack, kept, sizeof(kept));
+	return err == 0;
+}
+
+__u64 stack_intern(__u32 slot)
+{
+	struct sample_scratch *scratch;
+	__u32 words, one = 1;
+	__u64 hash;
+
+	if (slot >= SCRATCH_SLOTS)
+		return 0;
+	scratch = scratch_get(slot);
+	if (!scratch)
+		return 0;
+	words = scratch_words(scratch);
+	hash = mix(scratch->sample.pid, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) |
+						scratch->sample.n_user);
+	for (__u32 i = 0; i < MAX_WORDS; i++) {
+		if (i >= words)
+			break;
+		hash = mix(hash, scratch->ips[i]);
+	}
+	/* Asked for again: the verifier would follow what each round of the loop has told of the old value. */
+	words = scratch_words(scratch);
+	hash = mix(hash, words);
+	hash = hash ? hash : 1;
+	if (bpf_map_lookup_elem(&stacks_sent, &hash))
+		return hash;
+	if (!send_frames(scratch, hash, words)) {
+		counter_add(PKBPF_COUNTER_STACK_RING_FULL, 1);
+		return 0;
+	}
+	/* A full table only means that this stack is sent again next time. */
+	if (bpf_map_update_elem(&stacks_sent, &hash, &one, BPF_ANY))
+		counter_add(PKBPF_COUNTER_STACK_TABLE_FULL, 1);
+	return hash;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Numbers stacks, so that events added up in the kernel name theirs by an id and its frames are sent once. */
+#ifndef PKBPF_STACK_ID_BPF_H
+#define PKBPF_STACK_ID_BPF_H
+
+#include "shared.bpf.h"
+
+struct stacks_sent_map { /* stack id -> 1: its frames have been sent */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, __u32);
+};
+extern struct stacks_sent_map stacks_sent SEC(".maps");
+
+/*
+ * Id of the stack in the scratch memory of `slot` (pid, stack end and frames of the sample there): a 64-bit hash, never 0.
+ * The first time, its frames go out as PKBPF_EVENT_STACK. 0: they could not be sent, and the loss has been counted.
+ * A global function, so that the verifier walks its loop once for all callers.
+ */
+__u64 stack_intern(__u32 slot);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Recognises a stack that was walked before, without walking it again.
+ *
+ * User part: the walk is a function of the registers it began with and of the words it read. If all of them are what
+ * they were, it would find the same frames.
+ *
+ * Kernel part: the context of a raw tracepoint program lies on the kernel stack, below all frames, and the distance from
+ * one return address to the next is given by the function it returns to. So if all return addresses are where and what
+ * they were, counted from the context, the frames are the same. Which words are return addresses is not known, only
+ * which may be; all of those are compared. When a stack that was not recognised turns out to be the same after a walk,
+ * the words that differ cannot have been return addresses of it, and are compared no more.
+ *
+ * Both are comparisons of values, not of hashes; more words are compared than needed, which costs a walk now and then and
+ * never a wrong frame.
+ */
+#ifndef PKBPF_STACK_MEMO_BPF_H
+#define PKBPF_STACK_MEMO_BPF_H
+
+#include "offcpu.bpf.h"
+#include "stack.bpf.h"
+
+/* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
+#define MEMO_KERNEL_WINDOW 512 /* words */
+#define MEMO_USER_WINDOW   128
+
+struct memo_scratch {
+	__u64 anchor, regs_address;
+	__u32 kernel_words; /* from the context up to the saved registers */
+	__u32 scratch_slot; /* where the stack was walked; 0: SCRATCH_OFFCPU */
+	__u32 user_first, user_have; /* words of the user stack that user[] holds */
+	/* The leaf's registers; ip 0: no user stack, or one that is not remembered. */
+	__u64 ip, sp, fp, bx;
+	__u64 mm, born_ns;
+	__u64 salt; /* what else tells stacks of one leaf apart, so that the first entry looked at is the right one */
+	__u64 kernel[MEMO_KERNEL_WINDOW];
+	__u64 user[MEMO_USER_WINDOW];
+};
+
+struct memo_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct memo_scratch);
+};
+extern struct memo_scratch_map memo_scratch SEC(".maps");
+
+/* May this be a return address: kernel text, modules, BPF programs? Pointers to the kernel's own data pass as well,
+ * which does no harm: they are compared too. */
+static __always_inline bool memo_may_be_code(__u64 word)
+{
+	/* Constants, because asking libbpf for a symbol makes it read all of /proc/kallsyms before each start: 70 ms. */
+#if defined(__TARGET_ARCH_x86)
+	const __u64 start = 0xffffffff80000000ULL; /* the kernel image, modules above it */
+#else
+	const __u64 start = 0xffff800000000000ULL; /* modules, the kernel image */
+#endif
+
+	return word >= start && word < 0xffffffffff000000ULL;
+}
+
+/* Takes what the search for a memo begins with; false: a stack like this is not remembered. */
+static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx, struct task_struct *task)
+{
+	struct pt_regs *regs;
+	__u64 bytes;
+
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return false;
+	regs = (void *)bpf_task_pt_regs(task);
+	/* Through memory both become numbers. */
+	*(volatile __u64 *)&memo->anchor = (__u64)ctx;
+	*(volatile __u64 *)&memo->regs_address = (__u64)regs;
+	bytes = *(volatile __u64 *)&memo->regs_address - *(volatile __u64 *)&memo->anchor;
+	/* Deeper, or not on this stack at all. */
+	if ((bytes & 7) || bytes > MEMO_KERNEL_WINDOW * 8)
+		return false;
+	memo->kernel_words = bytes / 8;
+	memo->ip = 0;
+	memo->sp = 0;
+	memo->fp = 0;
+	memo->bx = 0;
+	memo->salt = 0;
+	if (task->flags & PF_KTHREAD)
+		return true;
+#if defined(__TARGET_ARCH_x86)
+	if ((regs->cs & 3) != 3)
+		return true;
+	memo->ip = regs->ip;
+	memo->sp = regs->sp;
+	memo->fp = regs->bp;
+	memo->bx = regs->bx;
+	/* Not in a system call: the walk may depend on any register, and such places hardly repeat. */
+	return (__s64)regs->orig_ax >= 0;
+#else
+	if ((regs->user_regs.pstate & 0xf) != 0)
+		return true;
+	memo->ip = regs->user_regs.pc;
+	memo->sp = regs->user_regs.sp;
+	memo->fp = regs->user_regs.regs[29];
+	return regs->syscallno >= 0;
+#endif
+}
+
+/* May the walk have used this register? Only if it pointed into the stack; else it would have read nonsense. */
+static __always_inline bool memo_register_matters(__u64 value, __u64 sp)
+{
+	return value - sp < PKBPF_UNWIND_MAX_GUESS_BYTES;
+}
+
+static __always_inline bool memo_same_register(__u64 then, __u64 now, __u64 sp)
+{
+	return then == now || (!memo_register_matters(then, sp) && !memo_register_matters(now, sp));
+}
+
+static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 tid)
+{
+	__u64 hash = (memo->sp ^ ((__u64)tid << 32)) * 0x9E3779B97F4A7C15ULL;
+
+	hash = (hash ^ memo->ip ^ memo->salt << 56) * 0x9E3779B97F4A7C15ULL;
+	return (__u32)(hash >> 40) & offcpu_config.memo_mask & ~(PKBPF_MEMO_WAYS - 1);
+}
+
+/*
+ * Global functions, so that the verifier walks their loops once; each returns 0 or 1. memo_same_words: are the words of
+ * entry `slot` what they were? memo_keep_words: fills entry `slot` with the words of the stack just walked; 0: there are
+ * too many. memo_learn_words: the stack just walked is the one of entry `slot`, though the words differ.
+ */
+int memo_same_words(__u32 slot);
+int memo_keep_words(__u32 slot);
+int memo_learn_words(__u32 slot);
+
+/* Is the entry about a stack of this thread with this leaf? */
+static __always_inline bool memo_is_about(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 tid)
+{
+	return entry->tid == tid && entry->sp == memo->sp && entry->ip == memo->ip && entry->born_ns == memo->born_ns &&
+	       entry->mm == memo->mm && memo_same_register(entry->fp, memo->fp, memo->sp) &&
+	       memo_same_register(entry->bx, memo->bx, memo->sp);
+}
+
+static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
+					 __u32 tid, __u32 epoch)
+{
+	return memo_is_about(entry, memo, tid) && (!entry->epoch || entry->epoch == epoch) && memo_same_words(slot);
+}
+
+/* The memo that is this stack, or NULL. */
+static __always_inline struct pkbpf_stack_memo *memo_find(struct memo_scratch *memo, __u32 tid, __u32 epoch)
+{
+	__u32 first = memo_slot(memo, tid);
+
+	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
+		__u32 slot = first + way;
+		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+
+		if (entry && memo_matches(entry, memo, slot, tid, epoch))
+			return entry;
+	}
+	return NULL;
+}
+
+/* Remembers a stack that has just been walked, in place of the one that was used less recently; NULL: it cannot be. */
+static __always_inline struct pkbpf_stack_memo *memo_store(struct memo_scratch *memo, struct sample_scratch *scratch,
+							   __u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns)
+{
+	__u32 first = memo_slot(memo, tid), slot = first;
+	struct pkbpf_stack_memo *entry;
+	__u64 oldest_ns = ~0ULL;
+	bool known = false;
+
+	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
+		__u32 key = first + way;
+
+		entry = bpf_map_lookup_elem(&offcpu_memos, &key);
+		if (!entry)
+			return NULL;
+		if (entry->stack_id == stack_id && memo_is_about(entry, memo, tid)) {
+			known = true;
+			slot = key;
+			break;
+		}
+		/* An empty one was last used at time 0. */
+		if (entry->used_ns < oldest_ns) {
+			oldest_ns = entry->used_ns;
+			slot = key;
+		}
+	}
+	entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	if (!entry)
+		return NULL;
+	entry->tid = 0;
+	if (known ? !memo_learn_words(slot) : !memo_keep_words(slot))
+		return NULL;
+	/* What ended early may become complete when its table arrives. */
+	entry->epoch = scratch->sample.user_end > PKBPF_END_LAST_COMPLETE ? epoch : 0;
+	entry->used_ns = now_ns;
+	if (!known) {
+		entry->ip = memo->ip;
+		entry->sp = memo->sp;
+		entry->mm = memo->mm;
+		entry->born_ns = memo->born_ns;
+		entry->stack_id = stack_id;
+		for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+			entry->rows[i] = PKBPF_NO_ROW;
+		entry->hits = 0;
+		entry->walks = 0;
+	}
+	entry->fp = memo->fp;
+	entry->bx = memo->bx;
+	entry->walks++;
+	entry->tid = tid;
+	return entry;
+}
+
+#endif

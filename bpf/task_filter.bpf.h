@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Decides whether a task is one of the targets. */
+#ifndef PKBPF_TASK_FILTER_BPF_H
+#define PKBPF_TASK_FILTER_BPF_H
+
+#include "kernel_compat.bpf.h"
+#include "shared.bpf.h"
+
+struct target_map { /* pid or tid -> 1 */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: perf_event programs need that before 6.1 */
+	__uint(max_entries, 1);		 /* set by the loader */
+	__type(key, __u32);
+	__type(value, __u8);
+};
+extern struct target_map target_pids SEC(".maps");
+extern struct target_map target_tids SEC(".maps");
+
+struct target_cgroup_map {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+};
+extern struct target_cgroup_map target_cgroup SEC(".maps");
+
+static __always_inline bool filter_comm_matches(struct task_struct *task)
+{
+	char comm[16] = {};
+
+	BPF_CORE_READ_STR_INTO(&comm, task, group_leader, comm);
+#pragma unroll
+	for (int i = 0; i < 16; i++) {
+		if (comm[i] != config.comm[i])
+			return false;
+		if (!comm[i])
+			break;
+	}
+	return true;
+}
+
+/* Targets that are chosen by number. The idle task is nobody's target. */
+static __always_inline bool filter_number(__u32 pid, __u32 tid)
+{
+	switch (config.target_mode) {
+	case PKBPF_TARGET_PROCESS:
+		return tid && bpf_map_lookup_elem(&target_pids, &pid);
+	case PKBPF_TARGET_THREAD:
+		return tid && bpf_map_lookup_elem(&target_tids, &tid);
+	}
+	return tid != 0;
+}
+
+/* pid (thread group) and tid of the current task. */
+static __always_inline bool filter_current(__u32 pid, __u32 tid)
+{
+	if (!filter_number(pid, tid))
+		return false;
+	if (config.target_mode == PKBPF_TARGET_CGROUP && bpf_current_task_under_cgroup(&target_cgroup, 0) != 1)
+		return false;
+	return !config.match_comm || filter_comm_matches((void *)bpf_get_current_task());
+}
+
+/* Cgroups are seldom nested deeper than 10. */
+#define FILTER_CGROUP_DEPTH 32
+
+static __always_inline bool filter_below_cgroup(struct kernfs_node *node, __u64 cgroup_id)
+{
+	for (int i = 0; i < FILTER_CGROUP_DEPTH; i++) {
+		if (!node)
+			return false;
+		if (BPF_CORE_READ(node, id) == cgroup_id)
+			return true;
+		node = kernfs_parent(node);
+	}
+	return false;
+}
+
+/* The same for any task; the target cgroup is named by its id, since the helper that compares takes the current task only. */
+static __always_inline bool filter_task(struct task_struct *task, __u64 target_cgroup_id)
+{
+	if (!filter_number(BPF_CORE_READ(task, tgid), BPF_CORE_READ(task, pid)))
+		return false;
+	if (config.target_mode == PKBPF_TARGET_CGROUP &&
+	    !filter_below_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp, kn), target_cgroup_id))
+		return false;
+	return !config.match_comm || filter_comm_matches(task);
+}
+
+#endif

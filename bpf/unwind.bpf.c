@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Walks user stacks with the tables that user space publishes. */
+#include "shared.bpf.h"
+#include "stack.bpf.h"
+
+#define UNWIND_INLINE __always_inline
+#include <pkbpf/unwind_step.h>
+
+/* 2^16 mappings of one process; the rows of one page: 13 probes. */
+#define MAX_MAPPING_PROBES 17
+#define MAX_ROW_PROBES	   13
+/* Frames of one call of unwind_frames(), and how often it is called: together the frame limit. */
+#define FRAMES_PER_CALL 32
+#define FRAME_CALLS	(PKBPF_MAX_USER_FRAMES / FRAMES_PER_CALL)
+/* Tracepoint programs may hold the run queue's lock: they stop earlier. */
+#define MAX_TRACEPOINT_FRAMES 256
+
+#define PAGE_BYTES 4096
+
+#if defined(__TARGET_ARCH_x86)
+#define PT_REGS_WORDS	 21
+#define NR_EXECVE	 59
+#define NR_EXECVEAT	 322
+#define THREAD_BYTES	 16384 /* without KASAN; only kernels before 5.15 need it */
+enum { AT_R15, AT_R14, AT_R13, AT_R12, AT_BP, AT_BX, AT_R11, AT_R10, AT_R9, AT_R8, AT_AX, AT_CX, AT_DX, AT_SI,
+       AT_DI, AT_ORIG_AX, AT_IP, AT_CS, AT_FLAGS, AT_SP, AT_SS };
+#else
+#define PT_REGS_WORDS	 36
+#define NR_EXECVE	 221
+#define NR_EXECVEAT	 281
+#define THREAD_BYTES	 16384 /* with 4 KiB pages */
+enum { AT_SP = 31, AT_IP = 32, AT_PSTATE = 33, AT_SYSCALL = 35 };
+#endif
+
+static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_state *state)
+{
+	return (struct unwind_scratch *)state;
+}
+
+static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state, __u64 pc)
+{
+	struct unwind_scratch *unwind = scratch_of(state);
+	struct pkbpf_unwind_mapping *mapping;
+	struct pkbpf_unwind_file *file;
+	__u32 at = unwind->first_mapping, count = unwind->mapping_count, key;
+
+	state->mapping_size = 0;
+	if (!count)
+		return PKBPF_END_NO_MAPPING;
+	/* The last mapping that starts at or below pc. */
+	for (int i = 0; i < MAX_MAPPING_PROBES && count > 1; i++) {
+		__u32 half = count >> 1;
+
+		key = at + half;
+		mapping = bpf_map_lookup_elem(&unwind_mappings, &key);
+		if (!mapping)
+			return PKBPF_END_NO_MAPPING;
+		if (mapping->start <= pc)
+			at = key;
+		count -= half;
+	}
+	mapping = bpf_map_lookup_elem(&unwind_mappings, &at);
+	if (!mapping || pc < mapping->start || pc >= mapping->end)
+		return PKBPF_END_NO_MAPPING;
+	state->mapping_flags = mapping->flags;
+	if (mapping->flags & PKBPF_MAPPING_PENDING)
+		return PKBPF_END_NO_TABLE;
+	state->bias = mapping->bias;
+	state->page_count = 0;
+	state->file_flags = 0;
+	if (!(mapping->flags & (PKBPF_MAPPING_ANONYMOUS | PKBPF_MAPPING_NO_TABLE))) {
+		key = mapping->file;
+		file = bpf_map_lookup_elem(&unwind_files, &key);
+		if (!file || !(file->flags & PKBPF_FILE_READY))
+			return PKBPF_END_NO_TABLE;
+		state->file_flags = file->flags;
+		state->text_start = file->text_start;
+		state->first_page = file->first_page;
+		state->page_count = file->page_count;
+		if (file->last_used != unwind->epoch)
+			file->last_used = unwind->epoch;
+	}
+	state->mapping_start = mapping->start;
+	state->mapping_size = mapping->end - mapping->start;
+	return 0;
+}
+
+static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
+					     struct pkbpf_unwind_rule *rule)
+{
+	__u64 index = (address - state->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
+	__u32 offset = address & (PKBPF_TEXT_PAGE_SIZE - 1);
+	struct pkbpf_unwind_rule *found;
+	struct pkbpf_unwind_page *page;
+	struct unwind_chunk *chunk;
+	__u32 key, at, count, id, zero = 0;
+	void *inner;
+
+	if (index >= state->page_count)
+		return false;
+	key = state->first_page + (__u32)index;
+	page = bpf_map_lookup_elem(&unwind_pages, &key);
+	if (!page)
+		return false;
+	count = page->count;
+	if (!count)
+		return false;
+	at = page->first;
+	key = at / PKBPF_CHUNK_ROWS;
+	inner = bpf_map_lookup_elem(&unwind_rows, &key);
+	if (!inner)
+		return false;
+	chunk = bpf_map_lookup_elem(inner, &zero);
+	if (!chunk)
+		return false;
+	/* The first row is at offset 0, so there always is one at or below. */
+	for (int i = 0; i < MAX_ROW_PROBES && count > 1; i++) {
+		__u32 half = count >> 1;
+		__u32 middle = (at + half) & (PKBPF_CHUNK_ROWS - 1);
+
+		if (PKBPF_ROW_OFFSET(chunk->rows[middle]) <= offset)
+			at += half;
+		count -= half;
+	}
+	id = PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
+	found = bpf_map_lookup_elem(&unwind_rules, &id);
+	if (!found)
+		return false;
+	*rule = *found;
+	return true;
+}
+
+static __always_inline void log_word(struct unwind_scratch *unwind, __u64 address, __u64 value)
+{
+	__u32 at = unwind->log_count;
+
+	if (!unwind->log_wanted)
+		return;
+	unwind->log_count = at + 1;
+	if (at >= UNWIND_LOG_WORDS)
+		return;
+	unwind->log_address[at] = address;
+	unwind->log_value[at] = value;
+}
+
+static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address, __u64 *value)
+{
+	struct unwind_scratch *unwind = scratch_of(state);
+	__u64 offset = address - unwind->window_start;
+	__u64 size;
+
+	if (address & 7) {
+		unwind->log_count = UNWIND_LOG_WORDS + 1;
+		return bpf_probe_read_user(value, sizeof(*value), (void *)address);
+	}
+	if (offset >= unwind->window_size) {
+		/* Up to the end of the page: the next one may not exist. */
+		size = PAGE_BYTES - (address & (PAGE_BYTES - 1));
+		if (size > UNWIND_WINDOW_BYTES)
+			size = UNWIND_WINDOW_BYTES;
+		unwind->window_size = 0;
+		if (bpf_probe_read_user(unwind->window, size, (void *)address))
+			return -1;
+		unwind->window_start = address;
+		unwind->window_size = size;
+		offset = 0;
+	}
+	*value = unwind->window[(offset / 8) & (UNWIND_WINDOW_BYTES / 8 - 1)];
+	log_word(unwind, address, *value);
+	return 0;
+}
+
+static __always_inline long unwind_read_signal_regs(struct pkbpf_unwind_state *state, __u64 address)
+{
+	scratch_of(state)->log_count = UNWIND_LOG_WORDS + 1;
+	return bpf_probe_read_user(state->regs, sizeof(state->regs), (void *)address);
+}
+
+static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip)
+{
+	struct unwind_scratch *unwind = scratch_of(state);
+	struct sample_scratch *scratch = container_of(unwind, struct sample_scratch, unwind);
+	__u32 index = unwind->first_frame + state->depth;
+
+	if (state->depth >= unwind->limit || index >= PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+		return false;
+	scratch->ips[index] = ip;
+	state->depth++;
+	return true;
+}
+
+/* One frame; nonzero: the walk has ended. */
+__attribute__((noinline)) int unwind_frame(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+
+	if (!scratch)
+		return 1;
+	scratch->unwind.end = unwind_step(&scratch->unwind.state);
+	return scratch->unwind.end != 0;
+}
+
+/* Loops in two levels: the verifier walks each of them once, not their product. */
+__attribute__((noinline)) int unwind_frames(__u32 slot)
+{
+	for (int i = 0; i < FRAMES_PER_CALL; i++) {
+		if (unwind_frame(slot))
+			return 1;
+	}
+	return 0;
+}
+
+/*
+ * The registers with which the task entered the kernel. They lie at the top of its kernel stack; the helper that
+ * knows where exists since 5.15.
+ */
+static __always_inline __u64 task_regs_address(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		return bpf_task_pt_regs(bpf_get_current_task_btf());
+	return (__u64)BPF_CORE_READ(task, stack) + THREAD_BYTES - bpf_core_type_size(struct pt_regs);
+}
+
+/* 0, or why there are no registers to start from. */
+static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
+{
+	__u64 *words = unwind->pt_regs;
+	__u64 *regs = unwind->state.regs;
+	__u64 address;
+	bool in_syscall;
+
+	/* Through memory it becomes a number: the verifier forbids arithmetic with the helper's typed pointer. */
+	*(volatile __u64 *)&unwind->regs_address = task_regs_address();
+	address = *(volatile __u64 *)&unwind->regs_address;
+
+	/* Interrupted while the kernel's entry code was still writing them. */
+	if (unwind->kernel_sp > address && unwind->kernel_sp - address <= PT_REGS_WORDS * 8)
+		return PKBPF_END_NO_REGS;
+	if (!address || bpf_probe_read_kernel(words, PT_REGS_WORDS * 8, (void *)address))
+		return PKBPF_END_NO_REGS;
+#if defined(__TARGET_ARCH_x86)
+	/* Kernel threads and io workers never were in user mode. */
+	if ((words[AT_CS] & 3) != 3)
+		return PKBPF_END_NONE;
+	regs[0] = words[AT_R8];
+	regs[1] = words[AT_R9];
+	regs[2] = words[AT_R10];
+	regs[3] = words[AT_R11];
+	regs[4] = words[AT_R12];
+	regs[5] = words[AT_R13];
+	regs[6] = words[AT_R14];
+	regs[7] = words[AT_R15];
+	regs[8] = words[AT_DI];
+	regs[9] = words[AT_SI];
+	regs[10] = words[AT_BP];
+	regs[11] = words[AT_BX];
+	regs[12] = words[AT_DX];
+	regs[13] = words[AT_AX];
+	regs[14] = words[AT_CX];
+	regs[15] = words[AT_SP];
+	regs[16] = words[AT_IP];
+	unwind->compat = words[AT_CS] == USER32_CS;
+	/* A system call number, or -1 for interrupts and exceptions. */
+	in_syscall = words[AT_ORIG_AX] != -1ULL;
+	unwind->in_exec = words[AT_ORIG_AX] == NR_EXECVE || words[AT_ORIG_AX] == NR_EXECVEAT;
+#else
+	if ((words[AT_PSTATE] & 0xf) != 0)
+		return PKBPF_END_NONE;
+	for (int i = 0; i < PKBPF_SIGNAL_REGS; i++)
+		regs[i] = words[i];
+	unwind->compat = (words[AT_PSTATE] & 0x10) != 0;
+	in_syscall = (__s32)words[AT_SYSCALL] != -1;
+	unwind->in_exec = (__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
+#endif
+	unwind->state.flags |= in_syscall ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
+	unwind->regs_ready = 1;
+	return 0;
+}
+
+/* Asks user space to look at the process again, now and then. */
+static __always_inline void report_miss(__u32 pid, __u32 end, __u64 address, __u64 now_ns)
+{
+	__u32 key = pid & (UNWIND_MISS_SLOTS - 1);
+	__u64 *last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
+	struct pkbpf_unwind_miss *miss;
+
+	if (!last_ns || now_ns - *last_ns < UNWIND_MISS_INTERVAL_NS)
+		return;
+	*last_ns = now_ns;
+	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
+	if (!miss)
+		return;
+	miss->pid = pid;
+	miss->end = end;
+	miss->address = address;
+	miss->time_ns = now_ns;
+	bpf_ringbuf_submit(miss, 0);
+}
+
+static __always_inline bool memory_is_gone(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return !BPF_CORE_READ(task, mm);
+}
+
+static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 slot)
+{
+	struct unwind_scratch *unwind = &scratch->unwind;
+	__u32 end = unwind->end;
+
+	if (end == 0)
+		end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
+	if (end > PKBPF_END_LAST_COMPLETE) {
+		switch (end) {
+		case PKBPF_END_NO_PROCESS:
+		case PKBPF_END_NO_MAPPING:
+		case PKBPF_END_NO_TABLE:
+			/* A parked stack (off-CPU) is sent when its memory may have changed: only at once. */
+			unwind->want_raw = slot != SCRATCH_BLOCKIO;
+			report_miss(scratch->sample.pid, end, unwind->state.ip, scratch->sample.header.time_ns);
+			break;
+		case PKBPF_END_NO_PROGRESS:
+			report_miss(scratch->sample.pid, end, unwind->state.ip, scratch->sample.header.time_ns);
+			break;
+		case PKBPF_END_MAX_DEPTH:
+			counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);
+			break;
+		}
+		if (memory_is_gone()) {
+			/* On its way out: there is no user stack any more. */
+			end = PKBPF_END_NONE;
+			unwind->state.depth = 0;
+			unwind->want_raw = 0;
+		}
+	}
+	if (unwind->state.guessed)
+		counter_add(PKBPF_COUNTER_GUESSED_FRAMES, unwind->state.guessed);
+	scratch->sample.user_end = end;
+	scratch->sample.n_user = unwind->state.depth;
+	scratch->sample.n_guessed = unwind->state.guessed;
+}
+
+/* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h prepared the rest. */
+__attribute__((noinline)) int unwind_user_stack(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct pkbpf_unwind_process *process;
+	struct unwind_scratch *unwind;
+	__u32 pid, end = 0;
+
+	if (!scratch)
+		return 0;
+	unwind = &scratch->unwind;
+	if (!unwind->regs_ready)
+		end = take_task_regs(unwind);
+	if (end || !unwind->regs_ready) {
+		scratch->sample.user_end = end;
+		if (end == PKBPF_END_NO_REGS)
+			counter_add(PKBPF_COUNTER_USER_STACK_FAILED, 1);
+		return 0;
+	}
+	/* The step's idea of a leaf: exact only if interrupted there, not after a system call instruction. */
+	end = unwind->state.flags;
+	unwind_take_regs(&unwind->state);
+	unwind->state.flags = end | PKBPF_UNWIND_RBX;
+	unwind->after_syscall = !(end & PKBPF_UNWIND_EXACT);
+	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
+	pid = scratch->sample.pid;
+	/* Past its point of no return execve has replaced the memory: there is nothing left to walk. */
+	if (unwind->in_exec &&
+	    bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp)) {
+		scratch->sample.user_end = PKBPF_END_EXEC;
+		return 0;
+	}
+	if (unwind->compat) {
+		unwind_push(&unwind->state, unwind->state.ip);
+		unwind->end = PKBPF_END_COMPAT;
+		finish_walk(scratch, slot);
+		return 0;
+	}
+	process = bpf_map_lookup_elem(&unwind_processes, &pid);
+	if (!process) {
+		unwind_push(&unwind->state, unwind->state.ip);
+		unwind->end = PKBPF_END_NO_PROCESS;
+		finish_walk(scratch, slot);
+		return 0;
+	}
+	unwind->first_mapping = process->first_mapping;
+	unwind->mapping_count = process->mapping_count;
+	unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
+	for (int i = 0; i < FRAME_CALLS; i++) {
+		if (unwind_frames(slot))
+			break;
+	}
+	finish_walk(scratch, slot);
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* User stacks from unwind tables: the maps, the memory of a walk, and what event programs call. */
+#ifndef PKBPF_UNWIND_BPF_H
+#define PKBPF_UNWIND_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include <pkbpf/event.h>
+#include <pkbpf/unwind.h>
+#include <pkbpf/unwind_state.h>
+
+/*
+ * Rows lie inside large values: a BPF array would round each 4-byte value up to 8, and a search inside one value is
+ * plain loads. All sizes are set before the object is loaded.
+ */
+struct unwind_chunk {
+	__u32 rows[PKBPF_CHUNK_ROWS];
+};
+
+struct unwind_chunk_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32)); /* sizes, since clang leaves the types behind an inner map incomplete */
+	__uint(value_size, sizeof(struct unwind_chunk));
+};
+
+struct unwind_rows_map { /* chunks, as they become needed */
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct unwind_chunk_map);
+};
+
+struct unwind_pages_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_unwind_page);
+};
+
+struct unwind_rules_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_unwind_rule);
+};
+
+struct unwind_files_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_unwind_file);
+};
+
+struct unwind_mappings_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_unwind_mapping);
+};
+
+struct unwind_processes_map { /* tgid -> its mappings; preallocated, as perf_event programs demand before 6.1 */
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_unwind_process);
+};
+
+struct unwind_misses_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+};
+
+struct raw_ring_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+};
+
+/* When a process was reported last; pids share slots, which only delays a report. */
+#define UNWIND_MISS_SLOTS	1024
+#define UNWIND_MISS_INTERVAL_NS 100000000ULL
+
+struct unwind_miss_times_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, UNWIND_MISS_SLOTS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+/* One copy of stack memory is good for some frames; 512 bytes are the best trade measured. */
+#define UNWIND_WINDOW_BYTES 512
+
+/* The words a walk has read, for whoever wants to recognise the stack later: room for about 48 frames. */
+#define UNWIND_LOG_WORDS 96
+
+/* What a walk needs besides the frames it finds; one per CPU and event class, in the class's scratch. */
+struct unwind_scratch {
+	struct pkbpf_unwind_state state; /* first: the step's functions find the rest by it */
+	__u64 first_regs[PKBPF_SIGNAL_REGS]; /* of the leaf, for a raw record */
+	__u32 first_mapping, mapping_count;
+	__u32 limit;
+	__u32 first_frame; /* where user frames begin in ips[] */
+	__u32 end;	   /* how the walk ended; 0: not yet */
+	__u32 epoch;	   /* about a second each */
+	__u8 regs_ready;   /* state.regs are filled */
+	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
+	__u8 compat;	   /* 32-bit code */
+	__u8 want_raw;
+	__u8 after_syscall; /* ip is no exact place but a return address */
+	__u8 raw_filled;
+	__u8 reserved[2];
+	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
+	__u64 window_start;
+	__u64 window_size;
+	__u64 window[UNWIND_WINDOW_BYTES / 8];
+	__u64 regs_address; /* of pt_regs in the kernel */
+	__u64 pt_regs[36];
+	__u32 log_wanted;
+	__u32 log_count; /* beyond UNWIND_LOG_WORDS: the walk depended on more than the log holds */
+	__u64 log_address[UNWIND_LOG_WORDS];
+	__u64 log_value[UNWIND_LOG_WORDS];
+};
+
+/*
+ * A raw record: the sample, its kernel frames, the registers and up to 60 KiB of stack, so that it stays below 64 KiB,
+ * the most that the decoder accepts. Deeper stacks end where their copy ends.
+ */
+#define RAW_STACK_PAGES	       15
+#define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
+#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_REGS + 2)
+#define RAW_RECORDS_PER_SECOND 1000
+
+struct raw_scratch {
+	__u64 second;
+	__u64 sent; /* in that second */
+	__u64 busy; /* an event of another class was interrupted while it filled the record */
+	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
+};
+
+struct raw_scratch_map { /* one per possible CPU: values of per-CPU maps are limited to 32 KiB */
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set by the loader */
+	__type(key, __u32);
+	__type(value, struct raw_scratch);
+};
+
+extern struct unwind_rows_map unwind_rows SEC(".maps");
+extern struct unwind_pages_map unwind_pages SEC(".maps");
+extern struct unwind_rules_map unwind_rules SEC(".maps");
+extern struct unwind_files_map unwind_files SEC(".maps");
+extern struct unwind_mappings_map unwind_mappings SEC(".maps");
+extern struct unwind_processes_map unwind_processes SEC(".maps");
+extern struct unwind_misses_map unwind_misses SEC(".maps");
+extern struct unwind_miss_times_map unwind_miss_times SEC(".maps");
+extern struct raw_ring_map raw_ring SEC(".maps");
+extern struct raw_scratch_map raw_scratch SEC(".maps");
+
+/* Global functions: verified once by themselves, and only scalars pass, as 5.10 demands. Always 0 or 1. */
+int unwind_user_stack(__u32 slot);
+int emit_raw_stack(__u32 slot);
+
+#endif
