@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Names come from strangers: what they may do to terminals, CSV, JSON or markup ends here. */
+#ifndef PKBPF_BASE_ESCAPE_H
+#define PKBPF_BASE_ESCAPE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Copies text with C0/C1 controls, DEL and invalid UTF-8 replaced by '?', cut at a character
+ * boundary to fit size (with its NUL). Bidirectional overrides and zero-width characters are
+ * replaced too. Returns dst. */
+char *escape_terminal(char *dst, size_t size, const char *text);
+/* Writes "text" with quotes, as JSON: invalid UTF-8 becomes U+FFFD, '<' becomes \u003c, invisible
+ * characters \uXXXX. */
+void escape_json(FILE *out, const char *text);
+/* Writes one RFC 4180 cell, quoted where needed, with a leading ' when it begins with = + - @, tab
+ * or CR; other controls become '?', invalid UTF-8 U+FFFD. */
+void escape_csv(FILE *out, const char *text);
+/* Writes text with & < > " ' as entities, controls and invisible characters as '?', invalid UTF-8
+ * as U+FFFD. */
+void escape_markup(FILE *out, const char *text);
+
+#endif

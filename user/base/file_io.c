@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads whole files; writes output files through a temporary that is renamed. */
+#include "base/file_io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+
+#define READ_FIRST_SIZE	 4096
+#define STREAM_SIZE	 (64 * 1024)
+#define LINKS_MAX	 40 /* as the kernel: MAXSYMLINKS */
+#define TEMPORARY_TRIES	 100
+#define TEMPORARY_SIZE	 40
+#define ELSEWHERE_ADVICE "choose another place with -o"
+
+int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
+		  size_t *ret_size)
+{
+	/* O_NONBLOCK: a FIFO that a target has put in the place of a file must not stop us. */
+	_cleanup_close_ int fd =
+		openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_free_ char *data = NULL;
+	size_t size = 0, capacity = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t got;
+
+		/* One byte more than max_size shows that the file is longer, one is for the NUL. */
+		if (capacity - size < 2) {
+			size_t grown = capacity ? capacity * 2 : READ_FIRST_SIZE;
+			char *moved;
+
+			if (grown < capacity || grown > PTRDIFF_MAX)
+				return -EFBIG;
+			if (max_size < grown - 2)
+				grown = max_size + 2;
+			moved = realloc(data, grown);
+			if (!moved)
+				return -ENOMEM;
+			data = moved;
+			capacity = grown;
+		}
+		got = read(fd, data + size, capacity - 1 - size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		size += (size_t)got;
+		if (size > max_size)
+			return -EFBIG;
+	}
+	data[size] = '\0';
+	*ret_data = take_pointer(data);
+	*ret_size = size;
+	return 0;
+}
+
+struct output_file {
+	FILE *stream;
+	int fd;
+	int write_errno;  /* of the first write that failed: stdio forgets it */
+	int directory_fd; /* of the target; -1: no rename */
+	char *path;	  /* as the user wrote it, for sentences */
+	char *name;	  /* of the target in its directory */
+	char *temporary;  /* name of the temporary in the same directory; NULL once it is gone */
+	bool is_stdout;
+	bool is_committed;
+};
+
+/* ---- the stream: a FILE over the descriptor that remembers why a write failed ---- */
+
+static ssize_t stream_write(void *cookie, const char *data, size_t size)
+{
+	struct output_file *output = cookie;
+	size_t done = 0;
+
+	/* After a failure nothing more is written: a file with a hole is worse than a short one. */
+	while (done < size && !output->write_errno) {
+		ssize_t written = write(output->fd, data + done, size - done);
+
+		if (written >= 0) {
+			done += (size_t)written;
+		} else if (errno == EAGAIN) {
+			/* Somebody who shares our stdout has made it non-blocking. */
+			struct pollfd wait = {.fd = output->fd, .events = POLLOUT};
+
+			poll(&wait, 1, -1);
+		} else if (errno != EINTR) {
+			output->write_errno = errno;
+		}
+	}
+	return (ssize_t)done;
+}
+
+static int stream_seek(void *cookie, off64_t *position, int whence)
+{
+	struct output_file *output = cookie;
+	off64_t moved = lseek64(output->fd, *position, whence);
+
+	if (moved < 0)
+		return -1;
+	*position = moved;
+	return 0;
+}
+
+static int stream_open(struct output_file *output)
+{
+	output->stream = fopencookie(
+		output, "w", (cookie_io_functions_t){.write = stream_write, .seek = stream_seek});
+	if (!output->stream)
+		return -ENOMEM;
+	setvbuf(output->stream, NULL, _IOFBF, STREAM_SIZE);
+	return 0;
+}
+
+/* ---- finding the target ---- */
+
+/* Moves *directory_fd and *name to where `path`, seen from *directory_fd, lies. */
+static int place_enter(int *directory_fd, char **name, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	_cleanup_free_ char *directory = NULL, *new_name = NULL;
+	int fd;
+
+	if (!*path)
+		return -ENOENT;
+	if (!*base)
+		return -EISDIR;
+	directory = slash ? strndup(path, (size_t)(base - path)) : strdup(".");
+	new_name = strdup(base);
+	if (!directory || !new_name)
+		return -ENOMEM;
+	fd = openat(*directory_fd, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (*directory_fd >= 0)
+		close(*directory_fd);
+	*directory_fd = fd;
+	free(*name);
+	*name = take_pointer(new_name);
+	return 0;
+}
+
+/* The kernel's rule of fs.protected_symlinks, which it applies only to links that it follows
+ * itself: in a sticky directory that all may write, a link counts when it is our own or that of the
+ * directory's owner. */
+static bool link_is_trusted(int directory_fd, const struct stat *link)
+{
+	struct stat directory;
+
+	if (link->st_uid == geteuid())
+		return true;
+	if (fstat(directory_fd, &directory) < 0)
+		return false;
+	return (directory.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
+	       directory.st_uid == link->st_uid;
+}
+
+/* The links of /proc/<pid>/fd name open files: their text need not be a path. /dev/stdout leads
+ * there. */
+static bool directory_is_proc(int directory_fd)
+{
+	struct statfs filesystem;
+
+	return fstatfs(directory_fd, &filesystem) == 0 && filesystem.f_type == PROC_SUPER_MAGIC;
+}
+
+/* Follows the links at the end of path by hand, since renaming onto a link would replace the link.
+ * On success *ret_mode is that of the target: 0 when there is none, S_IFLNK for a link that only
+ * the kernel can follow. */
+static int place_find(const char *path, int *directory_fd, char **name, mode_t *ret_mode)
+{
+	struct stat target;
+	int err = place_enter(directory_fd, name, path);
+
+	for (int links = 0; err == 0; links++) {
+		/* O_PATH pins the link, so that its owner is checked on what is then read. */
+		_cleanup_close_ int fd =
+			openat(*directory_fd, *name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		char to[PATH_MAX];
+		ssize_t length;
+
+		if (fd < 0 && errno == ENOENT) {
+			*ret_mode = 0;
+			return 0;
+		}
+		if (fd < 0 || fstat(fd, &target) < 0)
+			return -errno;
+		if (!S_ISLNK(target.st_mode) || directory_is_proc(*directory_fd)) {
+			*ret_mode = target.st_mode;
+			return 0;
+		}
+		if (links == LINKS_MAX)
+			return -ELOOP;
+		if (!link_is_trusted(*directory_fd, &target))
+			return -EACCES;
+		length = readlinkat(fd, "", to, sizeof(to));
+		if (length < 0)
+			return -errno;
+		if (length == (ssize_t)sizeof(to))
+			return -ENAMETOOLONG;
+		to[length] = '\0';
+		err = place_enter(directory_fd, name, to);
+	}
+	return err;
+}
+
+/* ---- opening ---- */
+
+/* A name of its own in the target's directory. O_EXCL also refuses a link planted there. */
+static int temporary_create(struct output_file *output, mode_t mode)
+{
+	_cleanup_free_ char *temporary = malloc(TEMPORARY_SIZE);
+
+	if (!temporary)
+		return -ENOMEM;
+	for (int i = 0; i < TEMPORARY_TRIES; i++) {
+		snprintf(temporary, TEMPORARY_SIZE, ".pkbpf-%016" PRIx64 ".tmp",
+			 hash_random_seed());
+		output->fd = openat(output->directory_fd, temporary,
+				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (output->fd >= 0) {
+			output->temporary = take_pointer(temporary);
+			return 0;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int output_attach(struct output_file *output, const char *path)
+{
+	mode_t mode;
+	int err;
+
+	if (strcmp(path, "-") == 0) {
+		fflush(stdout); /* what was printed before comes before */
+		output->is_stdout = true;
+		output->fd = STDOUT_FILENO;
+		return fcntl(output->fd, F_GETFD) < 0 ? -errno : 0;
+	}
+	err = place_find(path, &output->directory_fd, &output->name, &mode);
+	if (err < 0)
+		return err;
+	if (S_ISDIR(mode))
+		return -EISDIR;
+	if (mode == 0)
+		return temporary_create(output, 0666);
+	if (S_ISREG(mode)) /* replacing a file that its owner has closed to others must not open it
+			    */
+		return temporary_create(output, 0666 & mode);
+	/* O_APPEND: when this is our own redirected stdout, keep what is there. */
+	output->fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+	return output->fd < 0 ? -errno : 0;
+}
+
+static const char *advice(int errnum)
+{
+	switch (errnum) {
+	case ENOSPC:
+	case EDQUOT:
+		return "free some space or " ELSEWHERE_ADVICE;
+	case EISDIR:
+		return "name a file in it with -o";
+	case ENOENT:
+	case ENOTDIR:
+		return "make its directory first or " ELSEWHERE_ADVICE;
+	case EPIPE:
+		return "the reader has gone away; keep it running until the end";
+	case EFBIG:
+		return "raise the file size limit or " ELSEWHERE_ADVICE;
+	default:
+		return ELSEWHERE_ADVICE;
+	}
+}
+
+static int output_failed(const struct output_file *output, const char *path, int errnum,
+			 struct error *error)
+{
+	return error_set(error, errnum, "cannot write %s: %s; %s",
+			 output && output->is_stdout ? "to standard output" : path,
+			 strerror(errnum), advice(errnum));
+}
+
+struct output_file *output_file_open(const char *path, struct error *error)
+{
+	struct output_file *output = calloc(1, sizeof(*output));
+	int err = -ENOMEM;
+
+	if (output) {
+		output->fd = -1;
+		output->directory_fd = AT_FDCWD;
+		output->path = strdup(path);
+		err = output->path ? output_attach(output, path) : -ENOMEM;
+		if (err == 0)
+			err = stream_open(output);
+	}
+	if (err < 0) {
+		output_failed(output, path, -err, error);
+		output_file_free(output);
+		errno = -err;
+		return NULL;
+	}
+	return output;
+}
+
+FILE *output_file_stream(struct output_file *output)
+{
+	return output->stream;
+}
+
+/* ---- finishing ---- */
+
+/* Closes stream and descriptor; returns what the writes, flush or close complained about. */
+static int output_close(struct output_file *output)
+{
+	int err = 0;
+
+	if (output->stream) {
+		bool failed = ferror(output->stream) != 0;
+
+		if (fclose(output->stream) != 0 || failed)
+			err = -EIO; /* unless a write has said why */
+		output->stream = NULL;
+		if (output->write_errno)
+			err = -output->write_errno;
+	}
+	if (output->fd >= 0 && !output->is_stdout) {
+		/* Network filesystems tell of a full disk only now. No fsync: a crash of the
+		 * machine is not what the rename guards against, and waiting for a slow disk at the
+		 * end of every run is felt. */
+		if (close(output->fd) < 0 && err == 0 && errno != EINTR)
+			err = -errno;
+	}
+	output->fd = -1;
+	return err;
+}
+
+int output_file_commit(struct output_file *output, uid_t owner, gid_t group, struct error *error)
+{
+	int err = 0, closed;
+
+	if (output->is_committed)
+		return error_set(error, EALREADY, "cannot finish %s: it is finished already",
+				 output->path);
+	output->is_committed = true;
+	if (output->temporary && (owner != (uid_t)-1 || group != (gid_t)-1) &&
+	    fchown(output->fd, owner, group) < 0) {
+		/* Filesystems without owners refuse every change; the data matters more. */
+		if (errno != EPERM && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+			err = -errno;
+	}
+	/* The stream is closed in any case: no write may reach the file after its new name shows.
+	 */
+	closed = output_close(output);
+	if (err == 0)
+		err = closed;
+	if (err == 0 && output->temporary) {
+		if (renameat(output->directory_fd, output->temporary, output->directory_fd,
+			     output->name) < 0)
+			err = -errno;
+		else
+			free(take_pointer(output->temporary));
+	}
+	return err < 0 ? output_failed(output, output->path, -err, error) : 0;
+}
+
+void output_file_free(struct output_file *output)
+{
+	if (!output)
+		return;
+	output_close(output);
+	if (output->temporary)
+		unlinkat(output->directory_fd, output->temporary, 0);
+	if (output->directory_fd >= 0)
+		close(output->directory_fd);
+	free(output->temporary);
+	free(output->name);
+	free(output->path);
+	free(output);
+}
+
+void output_file_abandon(const struct output_file *output)
+{
+	if (output->temporary)
+		unlinkat(output->directory_fd, output->temporary, 0);
+}

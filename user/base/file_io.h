@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reading whole small files; writing output files that appear complete or not at all. */
+#ifndef PKBPF_BASE_FILE_IO_H
+#define PKBPF_BASE_FILE_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+/* Reads at most max_size bytes into a NUL-terminated heap buffer (the caller frees it). A longer
+ * file gives -EFBIG; works for procfs files that claim size 0. directory_fd may be AT_FDCWD. */
+int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
+		  size_t *ret_size);
+
+/* An output file: written under a temporary name beside its target and renamed by commit. The
+ * target keeps its old content until then; free without commit removes the temporary. Path "-" is
+ * stdout, not renamed. A target that exists and is not a regular file (/dev/null, a FIFO) is opened
+ * directly. */
+struct output_file;
+
+/* NULL with errno set on failure. Links at the end of path are followed, so that a link stays one.
+ * A file that is replaced never becomes readable or writable to more than it was. */
+struct output_file *output_file_open(const char *path, struct error *error);
+/* Seekable when the target is; has no descriptor: fileno() gives -1. */
+FILE *output_file_stream(struct output_file *output);
+/* Flushes, checks for write errors (disk full, closed pipe: -EPIPE when the program ignores
+ * SIGPIPE), gives the file to owner (uid and gid -1: unchanged; a filesystem that refuses is
+ * tolerated) and renames it. Once: the stream is closed afterwards, whatever the result. */
+int output_file_commit(struct output_file *output, uid_t owner, gid_t group, struct error *error);
+void output_file_free(struct output_file *output);
+/* Removes the temporary and nothing else: for a program about to die by a signal, from any thread
+ * that keeps commit and free away. Async-signal-safe. */
+void output_file_abandon(const struct output_file *output);
+
+#endif

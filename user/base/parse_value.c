@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads numbers, times, sizes and lists that people type as options. */
+#include "base/parse_value.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/escape.h"
+
+__extension__ typedef unsigned __int128 u128;
+
+/* A century: later than anyone waits, yet clock_now_ns() plus it fits in a signed 64-bit number. */
+#define DURATION_MAX_NS	   (100ULL * 365 * 24 * 3600 * NS_PER_SECOND)
+#define U32_LIST_MAX_ITEMS 4096
+/* Digits of a fraction that can still matter: an hour has 3.6e12 ns. */
+#define FRACTION_DIGITS 15
+#define FRACTION_SCALE	1000000000000000ULL
+/* Typed text in a sentence is shortened to this. */
+#define QUOTED_SIZE 64
+
+#define QUOTE(text) escape_terminal((char[QUOTED_SIZE]){0}, QUOTED_SIZE, (text))
+
+struct unit {
+	const char *suffix;
+	uint64_t factor;
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Reads digits up to the first other character; false: the number does not fit (the digits are
+ * consumed). */
+static bool scan_digits(const char **text, uint64_t *ret_value)
+{
+	uint64_t value = 0;
+	bool fits = true;
+
+	for (; is_digit(**text); (*text)++) {
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(**text - '0'), &value))
+			fits = false;
+	}
+	*ret_value = value;
+	return fits;
+}
+
+static const struct unit *unit_find(const struct unit *units, size_t count, const char *suffix,
+				    int (*compare)(const char *, const char *))
+{
+	for (size_t i = 0; i < count; i++) {
+		if (compare(units[i].suffix, suffix) == 0)
+			return &units[i];
+	}
+	return NULL;
+}
+
+int parse_u64(const char *text, const char *what, uint64_t min, uint64_t max, uint64_t *ret_value,
+	      struct error *error)
+{
+	const char *end = text;
+	uint64_t value;
+	bool fits;
+
+	fits = scan_digits(&end, &value);
+	if (end == text || *end)
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as %s: it is not a whole number; "
+				 "give one from %" PRIu64 " to %" PRIu64,
+				 QUOTE(text), what, min, max);
+	if (!fits || value < min || value > max)
+		return error_set(error, ERANGE,
+				 "cannot use '%s' as %s: it is out of range; "
+				 "give a number from %" PRIu64 " to %" PRIu64,
+				 QUOTE(text), what, min, max);
+	*ret_value = value;
+	return 0;
+}
+
+/* Reads ".digits" into a number of parts in FRACTION_SCALE; false: a point without digits. */
+static bool scan_fraction(const char **text, uint64_t *ret_fraction)
+{
+	uint64_t fraction = 0;
+	unsigned int digits = 0;
+
+	*ret_fraction = 0;
+	if (**text != '.')
+		return true;
+	(*text)++;
+	if (!is_digit(**text))
+		return false;
+	for (; is_digit(**text); (*text)++) {
+		if (digits == FRACTION_DIGITS)
+			continue;
+		fraction = fraction * 10 + (uint64_t)(**text - '0');
+		digits++;
+	}
+	for (; digits < FRACTION_DIGITS; digits++)
+		fraction *= 10;
+	*ret_fraction = fraction;
+	return true;
+}
+
+int parse_duration_ns(const char *text, const char *what, uint64_t *ret_ns, struct error *error)
+{
+	static const struct unit units[] = {
+		{"", NS_PER_SECOND},
+		{"s", NS_PER_SECOND},
+		{"ms", NS_PER_MS},
+		{"us", 1000},
+		{"ns", 1},
+		{"m", 60 * NS_PER_SECOND},
+		{"h", 3600 * NS_PER_SECOND},
+	};
+	const char *end = text;
+	const struct unit *unit = NULL;
+	uint64_t whole, fraction;
+	u128 total;
+	bool fits;
+
+	fits = scan_digits(&end, &whole);
+	if (end != text && scan_fraction(&end, &fraction))
+		unit = unit_find(units, ARRAY_SIZE(units), end, strcmp);
+	if (!unit)
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as %s: it is not a time; "
+				 "write it like 10, 10s, 500ms, 20us, 5m or 1h",
+				 QUOTE(text), what);
+
+	total = (u128)whole * unit->factor;
+	total += (u128)fraction * unit->factor / FRACTION_SCALE;
+	if (!fits || total > DURATION_MAX_NS)
+		return error_set(
+			error, ERANGE,
+			"cannot use '%s' as %s: it is longer than a century; give a shorter time",
+			QUOTE(text), what);
+	if (total == 0)
+		return error_set(error, ERANGE,
+				 "cannot use '%s' as %s: it is no time at all; give at least 1ns",
+				 QUOTE(text), what);
+	*ret_ns = (uint64_t)total;
+	return 0;
+}
+
+int parse_size_bytes(const char *text, const char *what, uint64_t *ret_bytes, struct error *error)
+{
+	static const struct unit units[] = {
+		{"", 1},
+		{"B", 1},
+		{"K", 1ULL << 10},
+		{"KB", 1ULL << 10},
+		{"KiB", 1ULL << 10},
+		{"M", 1ULL << 20},
+		{"MB", 1ULL << 20},
+		{"MiB", 1ULL << 20},
+		{"G", 1ULL << 30},
+		{"GB", 1ULL << 30},
+		{"GiB", 1ULL << 30},
+		{"T", 1ULL << 40},
+		{"TB", 1ULL << 40},
+		{"TiB", 1ULL << 40},
+	};
+	const char *end = text;
+	const struct unit *unit = NULL;
+	uint64_t count, bytes;
+	bool fits;
+
+	fits = scan_digits(&end, &count);
+	if (end != text)
+		unit = unit_find(units, ARRAY_SIZE(units), end, strcasecmp);
+	if (!unit)
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as %s: it is not a size; "
+				 "write it like 64, 64K, 64MiB or 2G",
+				 QUOTE(text), what);
+	if (!fits || __builtin_mul_overflow(count, unit->factor, &bytes))
+		return error_set(
+			error, ERANGE,
+			"cannot use '%s' as %s: it does not fit in 64 bits; give a smaller size",
+			QUOTE(text), what);
+	*ret_bytes = bytes;
+	return 0;
+}
+
+static bool list_has(const struct u32_list *list, uint32_t value)
+{
+	array_foreach (list, each) {
+		if (*each == value)
+			return true;
+	}
+	return false;
+}
+
+/* Appends the items of text; on failure the list may have grown. */
+static int list_append(const char *text, const char *what, uint32_t max, struct u32_list *list,
+		       struct error *error)
+{
+	const char *at = text;
+
+	for (;;) {
+		const char *item = at;
+		uint64_t value;
+		bool fits = scan_digits(&at, &value);
+		uint32_t *added;
+
+		if (at == item || (*at && *at != ','))
+			return error_set(error, EINVAL,
+					 "cannot use '%s' as %s: it is not a list of numbers; "
+					 "write it like 1,2,30",
+					 QUOTE(text), what);
+		if (!fits || value < 1 || value > max)
+			return error_set(error, ERANGE,
+					 "cannot use '%s' as %s: '%.*s' is out of range; "
+					 "give numbers from 1 to %" PRIu32,
+					 QUOTE(text), what, (int)(at - item > 32 ? 32 : at - item),
+					 item, max);
+		if (!list_has(list, (uint32_t)value)) {
+			if (list->count >= U32_LIST_MAX_ITEMS)
+				return error_set(error, ERANGE,
+						 "cannot use '%s' as %s: there are more than %d "
+						 "numbers; give fewer",
+						 QUOTE(text), what, U32_LIST_MAX_ITEMS);
+			added = array_add(list);
+			if (!added)
+				return error_set(error, ENOMEM,
+						 "cannot keep the list of %s: out of memory", what);
+			*added = (uint32_t)value;
+		}
+		if (!*at)
+			return 0;
+		at++;
+	}
+}
+
+int parse_u32_list(const char *text, const char *what, uint32_t max, struct u32_list *list,
+		   struct error *error)
+{
+	size_t count = list->count;
+	int err = list_append(text, what, max, list, error);
+
+	if (err < 0)
+		list->count = count;
+	return err;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values that people type as options. All return 0 or -EINVAL / -ERANGE and set a sentence that
+ * names `what`. */
+#ifndef PKBPF_BASE_PARSE_VALUE_H
+#define PKBPF_BASE_PARSE_VALUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Decimal, no sign, nothing else around it, within [min, max]. */
+int parse_u64(const char *text, const char *what, uint64_t min, uint64_t max, uint64_t *ret_value,
+	      struct error *error);
+/* "10", "10s", "500ms", "20us", "5m", "1h", "1.5s": a bare number counts seconds. 0 is refused,
+ * as is more than a century. */
+int parse_duration_ns(const char *text, const char *what, uint64_t *ret_ns, struct error *error);
+/* "64", "64K", "64MiB", "2G": powers of 1024, in either case. */
+int parse_size_bytes(const char *text, const char *what, uint64_t *ret_bytes, struct error *error);
+
+struct u32_list {
+	uint32_t *items;
+	size_t count;
+	size_t capacity;
+};
+
+/* "1,2,30": each within [1, max]; appends to list, repeats dropped; at most 4096. The caller frees
+ * items. */
+int parse_u32_list(const char *text, const char *what, uint32_t max, struct u32_list *list,
+		   struct error *error);
+
+#endif
