@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Builds records in a growing byte buffer: for the procfs snapshot, converted perf records and
+ * tests. */
+#ifndef PKBPF_EVENT_ENCODER_H
+#define PKBPF_EVENT_ENCODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event_sink.h"
+
+struct event_buffer { /* zero-initialised is empty; a sequence of records, each 8-byte aligned */
+	uint8_t *data;
+	size_t size;
+	size_t capacity;
+};
+
+void event_buffer_clear(struct event_buffer *buffer); /* keeps its memory */
+void event_buffer_done(struct event_buffer *buffer);
+
+/* Each appends one record. -ENOMEM, -EINVAL (contents the decoder would refuse: too many frames, a
+ * stack that is too large or no multiple of 8) leave the buffer as it was. Paths longer than
+ * PATH_MAX - 1 are cut. */
+int event_encode_sample(struct event_buffer *buffer, const struct sample_view *sample);
+int event_encode_task(struct event_buffer *buffer, const struct task_view *task);
+int event_encode_mapping(struct event_buffer *buffer, const struct mapping_view *mapping);
+int event_encode_lost(struct event_buffer *buffer, const struct lost_view *lost);
+int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_view *raw);
+int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns,
+		       const struct stack_view *stack);
+int event_encode_totals(struct event_buffer *buffer, const struct totals_view *totals);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Who listens to the record stream. A sink fills in the callbacks it wants (NULL: not interested). Views and
+ * everything they point to are borrowed: they die with the callback. Callbacks run on the thread that decodes.
+ */
+#ifndef PKBPF_EVENT_EVENT_SINK_H
+#define PKBPF_EVENT_EVENT_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/counter.h>
+#include <pkbpf/event.h>
+
+struct sample_view {
+	uint64_t time_ns;
+	uint32_t pid, tid, cpu;
+	enum pkbpf_profile_kind kind;
+	enum pkbpf_stack_end user_end;
+	uint8_t state;
+	bool in_kernel;
+	uint64_t cgroup_id;
+	uint64_t count;
+	uint64_t weight;
+	char comm[PKBPF_COMM_SIZE + 1]; /* NUL-terminated, not escaped */
+	const uint64_t *kernel_ips; /* leaf first */
+	size_t kernel_count;
+	const uint64_t *user_ips; /* leaf first */
+	size_t user_count;
+	size_t guessed_count;
+};
+
+struct task_view {
+	uint64_t time_ns;
+	enum pkbpf_event_kind kind; /* FORK, COMM or EXIT */
+	uint32_t pid, tid;
+	uint32_t parent_pid, parent_tid;
+	bool exec;
+	bool from_snapshot;
+	char comm[PKBPF_COMM_SIZE + 1];
+};
+
+struct mapping_view {
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	uint64_t start, end, file_offset;
+	uint64_t inode;
+	uint32_t device_major, device_minor, inode_generation;
+	uint32_t protection;
+	bool from_snapshot;
+	const char *path; /* NUL-terminated, at most PATH_MAX; "[vdso]", "//anon", "/x/y (deleted)" … */
+};
+
+struct lost_view {
+	uint64_t time_ns;
+	enum pkbpf_counter cause;
+	uint64_t count;
+};
+
+struct raw_stack_view {
+	struct sample_view sample; /* user_count 0 */
+	bool after_syscall; /* the ip in regs follows a system call instruction, like a return address */
+	const uint64_t *regs; /* PKBPF_REGS words */
+	uint64_t stack_start;
+	const uint8_t *stack;
+	size_t stack_size;
+};
+
+struct stack_view {
+	uint64_t stack_id;
+	uint32_t pid;
+	enum pkbpf_stack_end user_end;
+	const uint64_t *kernel_ips;
+	size_t kernel_count;
+	const uint64_t *user_ips;
+	size_t user_count;
+	size_t guessed_count;
+};
+
+struct totals_view {
+	uint64_t time_ns;
+	uint64_t stack_id;
+	uint32_t pid, tid;
+	uint64_t cgroup_id;
+	uint32_t device;
+	enum pkbpf_profile_kind kind;
+	uint8_t state, measure;
+	bool estimated, open;
+	char comm[PKBPF_COMM_SIZE + 1];
+	uint64_t count, total, max, bytes;
+	const struct pkbpf_histogram_bucket *buckets; /* ascending, indexes checked */
+	size_t bucket_count;
+};
+
+struct event_sink_ops {
+	void (*on_sample)(void *context, const struct sample_view *sample);
+	void (*on_task)(void *context, const struct task_view *task);
+	void (*on_mapping)(void *context, const struct mapping_view *mapping);
+	void (*on_lost)(void *context, const struct lost_view *lost);
+	void (*on_raw_stack)(void *context, const struct raw_stack_view *raw);
+	void (*on_stack)(void *context, const struct stack_view *stack);
+	void (*on_totals)(void *context, const struct totals_view *totals);
+	/* A record kind this table has no view for (later kinds): the checked header and its bytes. */
+	void (*on_other)(void *context, const struct pkbpf_event_header *record);
+};
+
+struct event_sink {
+	const struct event_sink_ops *ops;
+	void *context;
+};
+
+#endif

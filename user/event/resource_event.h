@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Records of what threads and the machine have used, and of cgroup names. They reach sinks through
+ * on_other(): only the account of resources looks at them.
+ */
+#ifndef PKBPF_EVENT_RESOURCE_EVENT_H
+#define PKBPF_EVENT_RESOURCE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/resource.h>
+
+#include "event/encoder.h"
+
+/* Running totals of one thread's life. */
+struct resource_counters {
+	uint64_t user_ns, system_ns; /* ticks: their ratio divides run_ns */
+	uint64_t run_ns, run_delay_ns;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t minor_faults, major_faults;
+	uint64_t read_bytes, written_bytes;
+};
+
+struct resource_view {
+	uint64_t time_ns;
+	enum pkbpf_resource_moment moment;
+	uint32_t pid, tid, parent_pid;
+	uint64_t process_start_ns, thread_start_ns;
+	uint64_t cgroup_id;
+	struct resource_counters counters;
+	uint64_t rss_bytes, peak_rss_bytes;
+	char comm[PKBPF_COMM_SIZE + 1]; /* not escaped */
+};
+
+struct machine_view {
+	uint64_t time_ns;
+	enum pkbpf_resource_moment moment;
+	uint64_t busy_ns;   /* all CPUs together: running anything */
+	uint64_t idle_ns;   /* idle, waiting for I/O or not */
+	uint64_t steal_ns;  /* wanted to run, the hypervisor ran others */
+	uint64_t iowait_ns; /* part of idle_ns */
+	uint64_t irq_ns;    /* part of busy_ns: hard and soft interrupts */
+	uint64_t memory_bytes, memory_available_bytes;
+};
+
+struct cgroup_view {
+	uint64_t cgroup_id;
+	bool is_container;
+	const char *text; /* path, or name of the container; borrowed from the record */
+};
+
+/* Each: 0, or -EBADMSG when the record (checked by event_check_header()) is not one of these. */
+int resource_event_decode(const struct pkbpf_event_header *record, struct resource_view *ret_view);
+int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
+int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
+
+/* Each appends one record; -ENOMEM, or -EINVAL for a path or name that is empty or of PATH_MAX
+ * bytes or more. */
+int resource_event_encode(struct event_buffer *buffer, const struct resource_view *view);
+int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_machine *machine);
+int cgroup_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
+			const char *path);
+int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
+			   const char *name);
+
+#endif
