@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Probes of what this kernel and this user can do, each with the remedy when it cannot. */
+#include "capture/capability.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "capture/perf_event.h"
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the ABI since 3.8. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+static bool have_capability(cap_t caps, cap_value_t value)
+{
+	cap_flag_value_t flag = CAP_CLEAR;
+
+	return caps && cap_get_flag(caps, value, CAP_EFFECTIVE, &flag) == 0 && flag == CAP_SET;
+}
+
+static bool probe_privileged(struct error *error)
+{
+	cap_t caps = cap_get_proc();
+	bool all = have_capability(caps, CAP_SYS_ADMIN) ||
+		   (have_capability(caps, CAP_BPF) && have_capability(caps, CAP_PERFMON));
+
+	if (caps)
+		cap_free(caps);
+	if (!all)
+		error_set(error, EPERM,
+			  "not enough privileges to profile: BPF programs and system-wide perf events need root; run it with "
+			  "sudo, or give it CAP_BPF and CAP_PERFMON");
+	return all;
+}
+
+static bool probe_kernel_btf(struct error *error)
+{
+	if (access(BTF_PATH, R_OK) == 0)
+		return true;
+	error_set(error, ENOTSUP,
+		  "no kernel type information: cannot read " BTF_PATH " (%s); use a kernel built with CONFIG_DEBUG_INFO_BTF, as "
+		  "those of all current distributions are", strerror(errno));
+	return false;
+}
+
+static bool probe_ring_buffer(struct error *error)
+{
+	int ret = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL);
+
+	if (ret > 0)
+		return true;
+	error_set(error, ENOTSUP, "this kernel has no BPF ring buffer (%s); Linux 5.10 or newer is needed",
+		  ret < 0 ? strerror(-ret) : "too old");
+	return false;
+}
+
+static bool probe_event(int hardware, struct error *error)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	perf_event_cpu_attr(99, hardware, &attr);
+	attr.disabled = 1;
+	fd = perf_event_open_cpu(&attr, 0, error);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+static bool probe_perf_event(struct error *error)
+{
+	return probe_event(0, error);
+}
+
+static bool probe_hardware_pmu(struct error *error)
+{
+	if (probe_event(1, error))
+		return true;
+	error_set(error, ENOENT,
+		  "no hardware cycle counter (usual in virtual machines): CPU samples come from the cpu-clock timer, which cannot "
+		  "see inside code that runs with interrupts off");
+	return false;
+}
+
+static bool probe_initial_pid_namespace(struct error *error)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PID_NAMESPACE)
+		return true;
+	error_set(error, ENOTSUP,
+		  "running in a pid namespace of its own, where process numbers differ from the kernel's; run it on the host, or "
+		  "the container with the host's pid namespace (docker run --pid=host)");
+	return false;
+}
+
+static bool probe_kernel_symbols(struct error *error)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512];
+
+	/* The first symbols are per-CPU ones at address 0 even for root: look a little further. */
+	for (int i = 0; file && i < 20000 && fgets(line, sizeof(line), file); i++) {
+		if (strncmp(line, "0000000000000000", 16) != 0 && strstr(line, " T "))
+			return true;
+	}
+	error_set(error, EACCES,
+		  "kernel symbols are hidden: kernel frames will have no names; run as root with sysctl kernel.kptr_restrict at 0 or 1");
+	return false;
+}
+
+static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
+	[CAPABILITY_PRIVILEGED] = { "privileges", true, probe_privileged },
+	[CAPABILITY_KERNEL_BTF] = { "kernel BTF", true, probe_kernel_btf },
+	[CAPABILITY_RING_BUFFER] = { "BPF ring buffer", true, probe_ring_buffer },
+	[CAPABILITY_PERF_EVENT] = { "perf events", true, probe_perf_event },
+	[CAPABILITY_HARDWARE_PMU] = { "hardware PMU", false, probe_hardware_pmu },
+	[CAPABILITY_INITIAL_PID_NAMESPACE] = { "initial pid namespace", true, probe_initial_pid_namespace },
+	[CAPABILITY_KERNEL_SYMBOLS] = { "kernel symbols", false, probe_kernel_symbols },
+};
+
+const struct capability_ops *capability_get(enum capability capability)
+{
+	return &capabilities[capability];
+}
+
+int capability_check_required(struct error *error)
+{
+	for (int i = 0; i < CAPABILITY_COUNT; i++) {
+		if (capabilities[i].required && !capabilities[i].probe(error))
+			return i == CAPABILITY_PRIVILEGED || i == CAPABILITY_PERF_EVENT ? -EPERM : -ENOTSUP;
+	}
+	return 0;
+}

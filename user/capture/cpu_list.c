@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The CPUs that are online now, as the kernel lists them. */
+#include "capture/cpu_list.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file_io.h"
+
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+/* 8192 CPUs, every second one offline, is 40 KiB of text. */
+#define ONLINE_MAX_BYTES (256 * 1024)
+
+static int parse_number(const char **text, uint32_t *ret_value)
+{
+	uint32_t value = 0;
+
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	for (; isdigit((unsigned char)**text); (*text)++) {
+		value = value * 10 + (uint32_t)(**text - '0');
+		if (value >= CPU_LIST_MAX)
+			return -EINVAL;
+	}
+	*ret_value = value;
+	return 0;
+}
+
+static int list_add(struct cpu_list *list, uint32_t cpu)
+{
+	if (!array_reserve_items((void **)&list->cpus, &list->capacity, list->count + 1, sizeof(*list->cpus)))
+		return -ENOMEM;
+	list->cpus[list->count++] = cpu;
+	return 0;
+}
+
+static int parse_ranges(const char *text, struct cpu_list *list)
+{
+	while (*text && *text != '\n') {
+		uint32_t first, last;
+		int err = parse_number(&text, &first);
+
+		if (err)
+			return err;
+		last = first;
+		if (*text == '-') {
+			text++;
+			err = parse_number(&text, &last);
+			if (err)
+				return err;
+		}
+		if (last < first || (list->count && first <= list->cpus[list->count - 1]))
+			return -EINVAL;
+		for (uint32_t cpu = first; cpu <= last; cpu++) {
+			err = list_add(list, cpu);
+			if (err)
+				return err;
+		}
+		if (*text == ',')
+			text++;
+		else if (*text && *text != '\n')
+			return -EINVAL;
+	}
+	return 0;
+}
+
+int cpu_list_parse(const char *text, struct cpu_list *list)
+{
+	struct cpu_list parsed = {0};
+	int err = parse_ranges(text, &parsed);
+
+	if (err) {
+		cpu_list_done(&parsed);
+		return err;
+	}
+	cpu_list_done(list);
+	*list = parsed;
+	return 0;
+}
+
+int cpu_list_read_online(struct cpu_list *list)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	int err = file_read_all(AT_FDCWD, ONLINE_PATH, ONLINE_MAX_BYTES, &text, &size);
+
+	return err ? err : cpu_list_parse(text, list);
+}
+
+bool cpu_list_contains(const struct cpu_list *list, uint32_t cpu)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->cpus[i] == cpu)
+			return true;
+	}
+	return false;
+}
+
+void cpu_list_done(struct cpu_list *list)
+{
+	free(list->cpus);
+	*list = (struct cpu_list){0};
+}

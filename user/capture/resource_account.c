@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Drives the programs of bpf/resource.bpf.c. */
+#include "capture/resource_account.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash_map.h"
+#include "process/cgroup.h"
+#include "process/cgroup_name.h"
+#include "process/container_name.h"
+#include "process/machine_stat.h"
+
+#include "pkbpf.skel.h"
+
+/* A task's memory is freed after a grace period of the kernel's RCU, in batches; this is time
+ * enough for the last. */
+#define FREE_SETTLE_US 10000
+/* Of distinct cgroups whose names are looked up; beyond, rows show none. */
+#define CGROUPS_MAX 65536
+
+struct resource_account {
+	struct pkbpf_bpf *skeleton;
+	struct bpf_link *iterator, *freed;
+	struct cgroup_root *cgroups; /* NULL: no names */
+	struct hash_map cgroups_seen;
+	ARRAY_OF(uint64_t) cgroups_new;
+};
+
+int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
+			       struct resource_account **ret_account, struct error *error)
+{
+	struct resource_account *account = calloc(1, sizeof(*account));
+	struct stat status;
+
+	if (!account)
+		return error_set(error, ENOMEM,
+				 "cannot prepare the account of resources: out of memory");
+	account->skeleton = skeleton;
+	account->cgroups = cgroup_root_open();
+	skeleton->bss->resource_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+	if (options->cgroup_path && stat(options->cgroup_path, &status) == 0)
+		skeleton->bss->resource_control.target_cgroup_id = status.st_ino;
+	*ret_account = account;
+	return 0;
+}
+
+static int attach(struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
+{
+	*ret_link = bpf_program__attach(program);
+	if (!*ret_link)
+		return error_set(error, errno,
+				 "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what "
+				 "this kernel lacks",
+				 bpf_program__name(program), strerror(errno));
+	return 0;
+}
+
+static int look_up(struct resource_account *account, uint64_t cgroup_id)
+{
+	uint64_t *slot;
+	bool added;
+
+	if (!account->cgroups || !cgroup_id || account->cgroups_seen.count >= CGROUPS_MAX)
+		return 0;
+	slot = hash_map_get(&account->cgroups_seen, cgroup_id, 1, &added);
+	if (!slot)
+		return -ENOMEM;
+	if (added) {
+		uint64_t *item = array_add(&account->cgroups_new);
+
+		if (!item)
+			return -ENOMEM;
+		*item = cgroup_id;
+	}
+	return 0;
+}
+
+void resource_account_look(struct resource_account *account,
+			   const struct pkbpf_event_header *record)
+{
+	/* Without memory the name is missing, nothing else. */
+	if (account && record->kind == PKBPF_EVENT_RESOURCE &&
+	    record->size >= sizeof(struct pkbpf_event_resource))
+		look_up(account, ((const struct pkbpf_event_resource *)record)->cgroup_id);
+}
+
+static int name_cgroup(struct resource_account *account, uint64_t id, struct event_buffer *buffer)
+{
+	char path[PATH_MAX], name[CGROUP_NAME_SIZE];
+	struct cgroup_name cgroup;
+	int err;
+
+	/* Gone already, or not ours to see: it stays a number. */
+	if (cgroup_root_path(account->cgroups, id, path, sizeof(path)) < 0)
+		return 0;
+	err = cgroup_event_encode(buffer, clock_now_ns(), id, path);
+	cgroup_name_parse(path, &cgroup);
+	if (!err && container_name_find("", &cgroup, name, sizeof(name)))
+		err = container_event_encode(buffer, clock_now_ns(), id, name);
+	return err == -ENOMEM ? err : 0;
+}
+
+int resource_account_names(struct resource_account *account, struct event_buffer *buffer)
+{
+	int err = 0;
+
+	array_foreach (&account->cgroups_new, id)
+		err = err ? err : name_cgroup(account, *id, buffer);
+	account->cgroups_new.count = 0;
+	return err;
+}
+
+static int append(struct event_buffer *buffer, const void *data, size_t size)
+{
+	if (size > buffer->capacity - buffer->size) {
+		size_t capacity = (buffer->size + size) * 2;
+		uint8_t *moved = realloc(buffer->data, capacity);
+
+		if (!moved)
+			return -ENOMEM;
+		buffer->data = moved;
+		buffer->capacity = capacity;
+	}
+	memcpy(buffer->data + buffer->size, data, size);
+	buffer->size += size;
+	return 0;
+}
+
+/* The iterator writes whole records, but a read may end in the middle of one. */
+static int read_threads(struct resource_account *account, struct event_buffer *buffer)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(account->iterator));
+	size_t begin = buffer->size;
+	char chunk[32768];
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t got = read(fd, chunk, sizeof(chunk));
+		int err;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			err = -errno;
+		} else if (got == 0) {
+			break;
+		} else {
+			err = append(buffer, chunk, (size_t)got);
+		}
+		if (err) {
+			buffer->size = begin;
+			return err;
+		}
+	}
+	for (size_t at = begin; at + sizeof(struct pkbpf_event_resource) <= buffer->size;
+	     at += sizeof(struct pkbpf_event_resource))
+		resource_account_look(account, (const void *)(buffer->data + at));
+	return 0;
+}
+
+static int read_all(struct resource_account *account, enum pkbpf_resource_moment moment,
+		    struct event_buffer *buffer, struct error *error)
+{
+	struct pkbpf_event_machine machine;
+	int err;
+
+	account->skeleton->bss->resource_control.moment = moment;
+	err = machine_stat_read("/proc", &machine);
+	if (!err) {
+		machine.header.flags = (uint16_t)moment;
+		err = machine_event_encode(buffer, &machine);
+	}
+	err = err ? err : read_threads(account, buffer);
+	err = err ? err : resource_account_names(account, buffer);
+	if (err)
+		return error_set(error, -err,
+				 "cannot read what the running processes have used: %s",
+				 strerror(-err));
+	return 0;
+}
+
+int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
+			   struct error *error)
+{
+	struct pkbpf_bpf *skeleton = account->skeleton;
+	int err = attach(skeleton->progs.resource_freed, &account->freed, error);
+
+	err = err ? err : attach(skeleton->progs.resource_read, &account->iterator, error);
+	return err ? err : read_all(account, PKBPF_RESOURCE_START, buffer, error);
+}
+
+int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
+			 struct error *error)
+{
+	return account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error) : 0;
+}
+
+/* Threads whose end was announced, but not that they were gone: what they had used by then counts.
+ */
+static int append_exiting(struct resource_account *account, struct event_buffer *buffer)
+{
+	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads), err = 0;
+	struct pkbpf_event_resource record;
+	uint32_t tid, *previous = NULL;
+
+	/* The programs may change the map meanwhile; a walk of LRU maps then ends early or begins
+	 * anew, so it is bounded. */
+	for (uint32_t i = 0;
+	     !err && i < bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
+	     i++) {
+		if (bpf_map_get_next_key(fd, previous, &tid))
+			break;
+		previous = &tid;
+		if (bpf_map_lookup_elem(fd, &tid, &record) == 0)
+			err = append(buffer, &record, sizeof(record));
+	}
+	return err;
+}
+
+int resource_account_settle(struct resource_account *account, struct event_buffer *buffer)
+{
+	if (!account || !account->freed)
+		return 0;
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	usleep(FREE_SETTLE_US);
+	bpf_link__destroy(account->freed);
+	account->freed = NULL;
+	return append_exiting(account, buffer);
+}
+
+void resource_account_free(struct resource_account *account)
+{
+	if (!account)
+		return;
+	bpf_link__destroy(account->freed);
+	bpf_link__destroy(account->iterator);
+	cgroup_root_close(account->cgroups);
+	hash_map_done(&account->cgroups_seen);
+	array_free(&account->cgroups_new);
+	free(account);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reads what every thread of the targets has used, at the start and at the end of the interval, and
+ * that of threads that end between; names their cgroups. One owner thread.
+ */
+#ifndef PKBPF_CAPTURE_RESOURCE_ACCOUNT_H
+#define PKBPF_CAPTURE_RESOURCE_ACCOUNT_H
+
+#include "base/error.h"
+#include "capture/session.h"
+#include "event/resource_event.h"
+
+struct resource_account;
+
+/* Before the programs are loaded. */
+int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
+			       struct resource_account **ret_account, struct error *error);
+/* Attaches the programs and appends the records of the start; from now on records of ended threads
+ * are in the ring. */
+int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
+			   struct error *error);
+/* A record that came out of the ring: its cgroup gets a name while it has one. */
+void resource_account_look(struct resource_account *account,
+			   const struct pkbpf_event_header *record);
+/* Appends the names of cgroups seen since the last call. */
+int resource_account_names(struct resource_account *account, struct event_buffer *buffer);
+/* Appends the records of the end. */
+int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
+			 struct error *error);
+/* After the end: who had ended before but was not freed yet is in no list. Waits a grace period of
+ * the kernel (some 10 ms) until those are in the ring, and appends what is known of the others.
+ * -ENOMEM. */
+int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
+void resource_account_free(struct resource_account *account);
+
+#endif

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One live capture: BPF object, rings, side-band and snapshot become one record stream in time order. */
+#include "capture/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "capture/capability.h"
+#include "capture/cpu_list.h"
+#include "capture/kernel_counters.h"
+#include "capture/libbpf_log.h"
+#include "capture/perf_sideband.h"
+#include "capture/resource_account.h"
+#include "capture/session_unwind.h"
+#include "capture/target_tree.h"
+#include "event/event_queue.h"
+#include "process/snapshot.h"
+
+#include "pkbpf.skel.h"
+
+/* Followed processes at one time; 64 bytes of kernel memory each, taken at load. */
+#define MAX_FOLLOWED 65536
+/* How often the list of online CPUs is read again. */
+#define CPU_CHECK_NS (1 * NS_PER_SECOND)
+/* A record is in its ring this long after its time stamp at the latest: interrupts between the two take microseconds,
+ * a stolen virtual CPU milliseconds. */
+#define SETTLE_NS (20 * NS_PER_MS)
+
+/* Longest wait for the unwind tables of what runs already: the first samples of larger files are walked later. */
+#define TABLE_WAIT_NS (60 * NS_PER_MS)
+/* The same at the end, for raw stacks of processes that started last. */
+#define LAST_TABLE_WAIT_NS (500 * NS_PER_MS)
+
+enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3 };
+
+struct session {
+	struct session_options options;
+	struct u32_list pids; /* the targets named, then those that belong to them */
+	uint32_t *tids;
+	char *comm;
+	struct pkbpf_bpf *skeleton;
+	struct ring_buffer *ring;
+	struct bpf_link *lifecycle[4];
+	struct perf_sideband *sideband;
+	struct session_unwind *unwind; /* NULL: frame pointers */
+	struct resource_account *resources;
+	struct cpu_list cpus;
+	struct event_queue *queue;
+	struct event_buffer buffer;
+	struct event_sink sink;
+	int epoll_fd, cgroup_fd, stats_fd;
+	uint64_t last_drain_ns, last_cpu_check_ns;
+	uint64_t malformed; /* records the queue refused */
+	uint64_t sideband_lost;
+	bool out_of_memory;
+};
+
+static int copy_options(struct session *session, const struct session_options *options)
+{
+	session->options = *options;
+	session->pids.items = calloc(options->pid_count + 1, sizeof(*session->pids.items));
+	session->pids.capacity = options->pid_count + 1;
+	session->tids = calloc(options->tid_count + 1, sizeof(*session->tids));
+	session->comm = options->comm ? strdup(options->comm) : NULL;
+	if (!session->pids.items || !session->tids || (options->comm && !session->comm))
+		return -ENOMEM;
+	if (options->pid_count)
+		memcpy(session->pids.items, options->pids, options->pid_count * sizeof(*options->pids));
+	session->pids.count = options->pid_count;
+	if (options->tid_count)
+		memcpy(session->tids, options->tids, options->tid_count * sizeof(*session->tids));
+	session->options.pids = session->pids.items;
+	session->options.tids = session->tids;
+	session->options.comm = session->comm;
+	return 0;
+}
+
+/* Room for a good second of samples at ordinary depths (about 500 bytes), so that a reader that was held up
+ * loses nothing; a power of two as the kernel demands. */
+static uint64_t choose_ring_bytes(const struct session *session)
+{
+	uint64_t wanted = session->options.ring_bytes, bytes = 1 << 20;
+
+	if (!wanted)
+		wanted = session->cpus.count * (session->options.frequency_hz + 1ULL) * 512;
+	while (bytes < wanted && bytes < (64 << 20))
+		bytes <<= 1;
+	return bytes;
+}
+
+static int configure_maps(struct session *session, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	struct pkbpf_bpf *skeleton = session->skeleton;
+	uint64_t ring_bytes = choose_ring_bytes(session);
+	bool follow = options->follow != PKBPF_FOLLOW_NONE;
+	uint32_t pid_slots = follow && options->pid_count ? MAX_FOLLOWED : (uint32_t)options->pid_count;
+	int err;
+
+	if (pid_slots < options->pid_count)
+		pid_slots = (uint32_t)options->pid_count;
+	err = bpf_map__set_max_entries(skeleton->maps.sample_ring, (uint32_t)ring_bytes);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_pids, pid_slots ? pid_slots : 1);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_tids, options->tid_count ? (uint32_t)options->tid_count : 1);
+	if (err)
+		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
+	skeleton->rodata->config = (struct pkbpf_bpf_config){
+		.target_mode = options->target_mode,
+		.unwind_mode = options->unwind_mode,
+		.follow = options->follow,
+		.want_user_stack = options->want_user_stack,
+		.want_kernel_stack = options->want_kernel_stack,
+		.match_comm = options->comm != NULL,
+		.ring_wakeup_bytes = (uint32_t)(ring_bytes / 2),
+	};
+	if (options->comm)
+		strncpy((char *)skeleton->rodata->config.comm, options->comm, sizeof(skeleton->rodata->config.comm) - 1);
+	/* What a source wants, its configure switches on; the rest costs no load time. */
+	bpf_program__set_autoload(skeleton->progs.sample_cpu, false);
+	bpf_program__set_autoload(skeleton->progs.offcpu_switch, false);
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, false);
+	bpf_program__set_autoload(skeleton->progs.offcpu_edge, false);
+	bpf_program__set_autoload(skeleton->progs.follow_fork, follow && options->pid_count);
+	bpf_program__set_autoload(skeleton->progs.leave_on_exec,
+				  options->follow == PKBPF_FOLLOW_WORKERS && options->pid_count);
+	bpf_program__set_autoload(skeleton->progs.forget_exited,
+				  options->target_mode == PKBPF_TARGET_PROCESS || options->target_mode == PKBPF_TARGET_THREAD);
+	return 0;
+}
+
+static void raise_open_files_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+int session_new(const struct session_options *options, struct session **ret_session, struct error *error)
+{
+	struct session *session;
+	int err = capability_check_required(error);
+
+	if (err)
+		return err;
+	session = calloc(1, sizeof(*session));
+	if (!session)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	session->epoll_fd = session->cgroup_fd = session->stats_fd = -1;
+	raise_open_files_limit();
+	libbpf_log_begin(options->log);
+	err = copy_options(session, options);
+	if (!err)
+		err = cpu_list_read_online(&session->cpus);
+	if (err) {
+		error_set(error, -err, "cannot read the list of online CPUs: %s", strerror(-err));
+		goto fail;
+	}
+	session->skeleton = pkbpf_bpf__open();
+	if (!session->skeleton) {
+		err = error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
+		goto fail;
+	}
+	err = configure_maps(session, error);
+	err = err ? err : session_unwind_configure(session->skeleton, &session->options, &session->unwind, error);
+	err = err ? err : resource_account_configure(session->skeleton, &session->options, &session->resources, error);
+	if (err)
+		goto fail;
+	*ret_session = session;
+	return 0;
+fail:
+	session_free(session);
+	return err;
+}
+
+static int explain_load_failure(int err, struct error *error)
+{
+	char program[64], reason[512];
+
+	libbpf_log_failure(program, sizeof(program), reason, sizeof(reason));
+	if (err == -EPERM)
+		return error_set(error, EPERM,
+				 "cannot load BPF program %s: %s; run as root, and check that neither kernel lockdown nor a security "
+				 "policy forbids BPF", program[0] ? program : "(unknown)", strerror(-err));
+	return error_set(error, -err,
+			 "cannot load BPF program %s: %s%s%s; Linux 5.10 or newer is needed, run 'pkbpf doctor' for what this "
+			 "kernel lacks, or again with -v for the verifier's log",
+			 program[0] ? program : "(unknown)", strerror(-err), reason[0] ? ": " : "", reason);
+}
+
+/* From index `first` of the list on. */
+static int add_target_pids(const struct session *session, size_t first, uint8_t reason, struct error *error)
+{
+	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
+
+	for (size_t i = first; i < session->pids.count; i++) {
+		uint32_t pid = session->pids.items[i];
+
+		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
+			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid, strerror(errno));
+	}
+	return 0;
+}
+
+static int fill_targets(const struct session *session, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	uint8_t one = PKBPF_TARGET_NAMED;
+	uint32_t zero = 0;
+	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < options->tid_count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids), &options->tids[i], &one, BPF_ANY))
+			return error_set(error, errno, "cannot add thread %u to the targets: %s", options->tids[i], strerror(errno));
+	}
+	if (session->cgroup_fd >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero, &session->cgroup_fd, BPF_ANY))
+		return error_set(error, errno,
+				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 hierarchy (/sys/fs/cgroup, or "
+				 "/sys/fs/cgroup/unified)", options->cgroup_path, strerror(errno));
+	return 0;
+}
+
+int session_load(struct session *session, struct error *error)
+{
+	int err;
+
+	if (session->options.target_mode == PKBPF_TARGET_CGROUP) {
+		session->cgroup_fd = open(session->options.cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (session->cgroup_fd < 0)
+			return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder",
+					 session->options.cgroup_path, strerror(errno));
+	}
+	err = pkbpf_bpf__load(session->skeleton);
+	if (err)
+		return explain_load_failure(err, error);
+	return fill_targets(session, error);
+}
+
+/* Every record enters the stream here. */
+static void accept_record(struct session *session, const void *record, size_t size)
+{
+	int err = event_queue_push(session->queue, record, size);
+
+	if (err == -ENOMEM)
+		session->out_of_memory = true;
+	if (err)
+		session->malformed++;
+}
+
+static int on_ring_record(void *context, void *data, size_t size)
+{
+	struct session *session = context;
+
+	resource_account_look(session->resources, data);
+	accept_record(session, data, size);
+	return 0;
+}
+
+/* Hands the records collected in session->buffer to the stream. */
+static void accept_buffer(struct session *session)
+{
+	const uint8_t *data = session->buffer.data;
+
+	for (size_t offset = 0; offset < session->buffer.size;) {
+		const struct pkbpf_event_header *header = (const void *)(data + offset);
+
+		if (header->kind == PKBPF_EVENT_LOST)
+			session->sideband_lost += ((const struct pkbpf_event_lost *)header)->count;
+		session_unwind_feed(session->unwind, header, header->size);
+		accept_record(session, header, header->size);
+		offset += header->size;
+	}
+	event_buffer_clear(&session->buffer);
+	session_unwind_poll(session->unwind);
+}
+
+void session_add_records(struct session *session, struct event_buffer *buffer)
+{
+	for (size_t offset = 0; offset < buffer->size;) {
+		const struct pkbpf_event_header *header = (const void *)(buffer->data + offset);
+
+		accept_record(session, header, header->size);
+		offset += header->size;
+	}
+	event_buffer_clear(buffer);
+}
+
+static int drain_sideband(struct session *session)
+{
+	int err = perf_sideband_drain(session->sideband, &session->buffer);
+
+	accept_buffer(session);
+	return err;
+}
+
+/* The process behind a thread, from its procfs status; 0 when it is gone. */
+static uint32_t process_of_thread(uint32_t tid)
+{
+	_cleanup_free_ char *status = NULL;
+	const char *line;
+	char path[64];
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	if (file_read_all(AT_FDCWD, path, 65536, &status, &size))
+		return 0;
+	line = strstr(status, "\nTgid:");
+	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
+}
+
+/* What the stream must know of the past: the targets when they are given by number, else everybody. */
+static int take_snapshot(struct session *session, uint64_t time_ns, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	_cleanup_free_ uint32_t *owners = NULL;
+	const uint32_t *pids = NULL;
+	size_t count = 0;
+	struct snapshot_stats stats;
+	int err;
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS) {
+		pids = session->pids.items;
+		count = session->pids.count;
+	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
+		owners = calloc(options->tid_count, sizeof(*owners));
+		if (!owners)
+			return error_set(error, ENOMEM, "cannot read the running processes: out of memory");
+		for (size_t i = 0; i < options->tid_count; i++) {
+			owners[count] = process_of_thread(options->tids[i]);
+			count += owners[count] != 0;
+		}
+		pids = owners;
+	}
+	err = snapshot_processes("/proc", pids, count, time_ns, &session->buffer, &stats);
+	if (err)
+		return error_set(error, -err, "cannot read the running processes from /proc: %s", strerror(-err));
+	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished", stats.processes, stats.mappings,
+		  stats.vanished);
+	accept_buffer(session);
+	return 0;
+}
+
+static int open_rings(struct session *session, struct error *error)
+{
+	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
+
+	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	session->queue = event_queue_new();
+	if (session->epoll_fd < 0 || !session->queue)
+		return error_set(error, errno ? errno : ENOMEM, "cannot set up the event loop: %s", strerror(errno));
+	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.sample_ring), on_ring_record, session, NULL);
+	if (!session->ring ||
+	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(session->skeleton->maps.sample_ring), &wanted))
+		return error_set(error, errno, "cannot map the sample ring buffer: %s", strerror(errno));
+	return perf_sideband_open(&session->cpus, session->epoll_fd, TAG_SIDEBAND, &session->sideband, error);
+}
+
+/* The programs that follow targets through fork, exec and exit. */
+static int attach_lifecycle(struct session *session, struct error *error)
+{
+	struct bpf_program *const programs[] = {
+		session->skeleton->progs.follow_fork,
+		session->skeleton->progs.leave_on_exec,
+		session->skeleton->progs.resource_exiting, /* asks who the targets are: before they are forgotten */
+		session->skeleton->progs.forget_exited,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		if (!bpf_program__autoload(programs[i]))
+			continue;
+		session->lifecycle[i] = bpf_program__attach(programs[i]);
+		if (!session->lifecycle[i])
+			return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
+					 bpf_program__name(programs[i]), strerror(errno));
+	}
+	return 0;
+}
+
+/* Living children of the targets; those born from now on are followed in the kernel. */
+static int add_relatives(struct session *session, struct error *error)
+{
+	size_t named = session->pids.count;
+	int err;
+
+	if (session->options.target_mode != PKBPF_TARGET_PROCESS)
+		return 0;
+	err = target_tree_expand("/proc", session->options.follow, &session->pids);
+	session->options.pids = session->pids.items;
+	if (err)
+		return error_set(error, -err, "cannot find the children of the targets in /proc: %s", strerror(-err));
+	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
+}
+
+static int start_unwinder(struct session *session, const struct event_sink *sink, struct error *error)
+{
+	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_SIDEBAND };
+	int err = session_unwind_start(session->unwind, sink, on_ring_record, session, error);
+	int fd = session_unwind_fd(session->unwind);
+
+	session->sink = session_unwind_sink(session->unwind, sink);
+	if (!err && fd >= 0 && epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted))
+		err = error_set(error, errno, "cannot watch the stack unwinder: %s", strerror(errno));
+	return err;
+}
+
+int session_start(struct session *session, const struct event_sink *sink, struct error *error)
+{
+	uint64_t start_ns = clock_now_ns();
+	int err;
+
+	/* Live announcements first: what happens during the snapshot is announced as well, so nothing falls between. */
+	err = open_rings(session, error);
+	err = err ? err : attach_lifecycle(session, error);
+	err = err ? err : add_relatives(session, error);
+	err = err ? err : start_unwinder(session, sink, error);
+	err = err ? err : take_snapshot(session, start_ns, error);
+	if (err)
+		return err;
+	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
+	/* Absent before 5.8 or without privileges: the report then says that the cost is unknown. */
+	session->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
+	return 0;
+}
+
+int session_begin_interval(struct session *session, struct error *error)
+{
+	uint64_t begin_ns = clock_now_ns();
+	int err = resource_account_begin(session->resources, &session->buffer, error);
+
+	log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms", session->buffer.size / 1024,
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
+	accept_buffer(session);
+	return err;
+}
+
+int session_end_interval(struct session *session, struct error *error)
+{
+	int err = resource_account_end(session->resources, &session->buffer, error);
+
+	accept_buffer(session);
+	return err;
+}
+
+int session_wait(struct session *session, int fd, int timeout_ms)
+{
+	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_CALLER };
+	struct epoll_event ready[16];
+	int count, err;
+
+	if (fd >= 0 && epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted) && errno != EEXIST)
+		return -errno;
+	count = epoll_wait(session->epoll_fd, ready, (int)(sizeof(ready) / sizeof(ready[0])), timeout_ms);
+	err = count < 0 ? -errno : 0;
+	for (int i = 0; i < count; i++) {
+		if (ready[i].data.u64 == TAG_SIDEBAND) {
+			err = drain_sideband(session);
+			break; /* it drains the rings of all CPUs */
+		}
+	}
+	return err;
+}
+
+static void follow_cpu_changes(struct session *session, uint64_t now_ns)
+{
+	if (now_ns - session->last_cpu_check_ns < CPU_CHECK_NS)
+		return;
+	session->last_cpu_check_ns = now_ns;
+	if (cpu_list_read_online(&session->cpus) == 0)
+		perf_sideband_update(session->sideband, &session->cpus);
+}
+
+int session_drain(struct session *session)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = drain_sideband(session);
+	int consumed = ring_buffer__consume(session->ring);
+
+	err = err ? err : resource_account_names(session->resources, &session->buffer);
+	accept_buffer(session);
+	err = err ? err : session_unwind_drain(session->unwind);
+	/* Everything stamped before the previous round has arrived by now. */
+	if (!session_unwind_hold(session->unwind, now_ns, event_queue_stats(session->queue).bytes_waiting))
+		event_queue_flush(session->queue, session->last_drain_ns, &session->sink);
+	if (now_ns - session->last_drain_ns >= SETTLE_NS)
+		session->last_drain_ns = now_ns;
+	follow_cpu_changes(session, now_ns);
+	return err ? err : consumed < 0 ? consumed : session->out_of_memory ? -ENOMEM : 0;
+}
+
+int session_stop(struct session *session)
+{
+	int err = session->sideband ? drain_sideband(session) : 0, settle_err;
+
+	settle_err = resource_account_settle(session->resources, &session->buffer);
+	accept_buffer(session);
+	err = err ? err : settle_err;
+	if (session->ring)
+		ring_buffer__consume(session->ring);
+	session_unwind_drain(session->unwind);
+	session_unwind_wait(session->unwind, LAST_TABLE_WAIT_NS);
+	if (session->queue)
+		event_queue_flush(session->queue, UINT64_MAX, &session->sink);
+	session_unwind_log(session->unwind);
+	return err;
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(session->lifecycle); i++)
+		bpf_link__destroy(session->lifecycle[i]);
+	perf_sideband_close(session->sideband);
+	ring_buffer__free(session->ring);
+	session_unwind_free(session->unwind);
+	resource_account_free(session->resources);
+	pkbpf_bpf__destroy(session->skeleton);
+	event_queue_free(session->queue);
+	event_buffer_done(&session->buffer);
+	cpu_list_done(&session->cpus);
+	if (session->epoll_fd >= 0)
+		close(session->epoll_fd);
+	if (session->cgroup_fd >= 0)
+		close(session->cgroup_fd);
+	if (session->stats_fd >= 0)
+		close(session->stats_fd);
+	libbpf_log_end();
+	free(session->pids.items);
+	free(session->tids);
+	free(session->comm);
+	free(session);
+}
+
+void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
+{
+	memset(ret_counters, 0, PKBPF_COUNTER_COUNT * sizeof(*ret_counters));
+	kernel_counters_read(session->skeleton->maps.counters, ret_counters);
+	ret_counters[PKBPF_COUNTER_LOST_SIDEBAND] += session->sideband_lost;
+	ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += session->malformed;
+	if (session->queue)
+		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
+}
+
+bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)
+{
+	return session->stats_fd >= 0 && kernel_program_time_ns(session->skeleton->obj, ret_ns) == 0;
+}
+
+size_t session_target_count(const struct session *session)
+{
+	return session->pids.count + session->options.tid_count;
+}
+
+uint32_t session_cpu_count(const struct session *session)
+{
+	return (uint32_t)session->cpus.count;
+}
+
+const struct cpu_list *session_cpus(const struct session *session)
+{
+	return &session->cpus;
+}
+
+struct pkbpf_bpf *session_skeleton(struct session *session)
+{
+	return session->skeleton;
+}
+
+const struct session_options *session_options(const struct session *session)
+{
+	return &session->options;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One live capture: the loaded BPF object, the rings it fills, and the side-band of process events; delivers one
+ * record stream in time order. One owner thread; steps in this order:
+ *
+ *	session_new → (sources configure it) → session_load → session_start → (sources attach)
+ *	→ session_wait / session_drain … → (sources detach) → session_stop → session_free
+ */
+#ifndef PKBPF_CAPTURE_SESSION_H
+#define PKBPF_CAPTURE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/config.h>
+#include <pkbpf/counter.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "event/event_sink.h"
+
+struct pkbpf_bpf; /* the skeleton */
+
+struct session_offcpu_options {
+	uint64_t min_block_ns; /* shorter waits count only in the threads' times */
+	bool kernel_threads;
+	bool wakers;	 /* who ended each wait */
+	bool per_thread; /* waits of threads apart */
+	uint32_t max_overhead_permille; /* of a CPU; 0: no limit */
+};
+
+struct session_options {
+	enum pkbpf_target_mode target_mode;
+	const uint32_t *pids; /* PROCESS mode */
+	size_t pid_count;
+	const uint32_t *tids; /* THREAD mode */
+	size_t tid_count;
+	const char *cgroup_path; /* CGROUP mode: a folder in the cgroup file system */
+	const char *comm;	 /* only processes with this comm; NULL: all */
+	enum pkbpf_follow follow;
+	bool want_user_stack, want_kernel_stack;
+	enum pkbpf_unwind_mode unwind_mode;
+	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
+	uint32_t frequency_hz;
+	struct session_offcpu_options offcpu;
+	uint64_t ring_bytes; /* 0: chosen from the number of CPUs */
+	const struct log *log;
+};
+
+struct session;
+
+/* Opens the BPF object. Errors (all functions here): -EPERM/-EACCES: this user may not; -ENOTSUP: this kernel cannot
+ * (no BTF, too old); -ESRCH: a target does not exist; others as they come. The error's text is ready to print. */
+int session_new(const struct session_options *options, struct session **ret_session, struct error *error);
+/* Verifies and loads what the configured sources need. */
+int session_load(struct session *session, struct error *error);
+/* Opens the side-band, then takes the snapshot of what already runs. Records go to sink from now on, in time order.
+ * The sink is borrowed until session_free. */
+int session_start(struct session *session, const struct event_sink *sink, struct error *error);
+/* Reads what every thread of the targets has used: after the sources are attached, and before they are detached. */
+int session_begin_interval(struct session *session, struct error *error);
+int session_end_interval(struct session *session, struct error *error);
+/* Sleeps until there is something to do: side-band data, `fd` readable (-1: none), or timeout_ms. -EINTR: a signal. */
+int session_wait(struct session *session, int fd, int timeout_ms);
+/* Takes what the rings hold and delivers what is old enough to be in order. Negative errno only when broken. */
+int session_drain(struct session *session);
+/* After the sources are detached: drains and delivers everything that is left, reads the final counters. */
+int session_stop(struct session *session);
+void session_free(struct session *session);
+
+/* Current counters, in-kernel and of the readers. */
+void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
+/* Time the BPF programs have run (needs kernel statistics, switched on by session_start); false: unknown. */
+bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
+/* Processes that were targets when the session started: those named and those followed. */
+size_t session_target_count(const struct session *session);
+uint32_t session_cpu_count(const struct session *session);
+
+/* For sources. */
+struct cpu_list;
+const struct cpu_list *session_cpus(const struct session *session); /* online now; followed by session_drain */
+struct pkbpf_bpf *session_skeleton(struct session *session);
+const struct session_options *session_options(const struct session *session);
+/* Puts a source's own records (totals it has drained) into the stream, in order of their times, and empties buffer. */
+struct event_buffer;
+void session_add_records(struct session *session, struct event_buffer *buffer);
+
+#endif

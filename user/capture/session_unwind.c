@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Connects a session with the unwinder. */
+#include "capture/session_unwind.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "event/decoder.h"
+
+#include "pkbpf.skel.h"
+
+struct session_unwind {
+	struct pkbpf_bpf *skeleton;
+	const struct log *log;
+	bool only_relatives, no_guess;
+	struct unwind_loader *loader;
+	struct raw_unwinder *raw;
+	struct ring_buffer *raw_ring;
+	struct bpf_link *links[3];
+	uint64_t hold_since_ns; /* 0: not holding */
+};
+
+/* Records wait this long for tables, so that raw stacks find them, and only as long as this much waits. */
+#define HOLD_MAX_NS    (3 * NS_PER_SECOND)
+#define HOLD_MAX_BYTES (32U << 20)
+
+static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	bpf_program__set_autoload(skeleton->progs.unwind_follow_fork, wanted);
+	bpf_program__set_autoload(skeleton->progs.unwind_forget_image, wanted);
+	bpf_program__set_autoload(skeleton->progs.unwind_forget_exited, wanted);
+}
+
+static int size_maps(struct session_unwind *unwind, struct error *error)
+{
+	struct unwind_loader_sizes sizes = unwind_loader_choose_sizes(!unwind->only_relatives, 0);
+	struct pkbpf_bpf *skeleton = unwind->skeleton;
+	int cpus = libbpf_num_possible_cpus();
+	int err;
+
+	err = bpf_map__set_max_entries(skeleton->maps.unwind_rows, sizes.rows);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_pages, sizes.pages);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_rules, sizes.rules);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_files, sizes.files);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_mappings, sizes.mappings);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_processes, sizes.processes);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.raw_ring, sizes.raw_ring_bytes);
+	err = err ? err : cpus < 0 ? cpus : bpf_map__set_max_entries(skeleton->maps.raw_scratch, (uint32_t)cpus);
+	if (err)
+		return error_set(error, -err, "cannot size the maps of the stack unwinder: %s",
+				 strerror(-err));
+	return 0;
+}
+
+int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
+			     struct session_unwind **ret_unwind, struct error *error)
+{
+	bool wanted = options->want_user_stack && options->unwind_mode != PKBPF_UNWIND_FP;
+	struct session_unwind *unwind;
+	int err;
+
+	choose_programs(skeleton, wanted);
+	*ret_unwind = NULL;
+	if (!wanted)
+		return 0;
+	unwind = calloc(1, sizeof(*unwind));
+	if (!unwind)
+		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
+	unwind->skeleton = skeleton;
+	unwind->log = options->log;
+	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
+	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
+				 options->target_mode == PKBPF_TARGET_THREAD;
+	err = size_maps(unwind, error);
+	if (err) {
+		free(unwind);
+		return err;
+	}
+	*ret_unwind = unwind;
+	return 0;
+}
+
+static int attach_programs(struct session_unwind *unwind, struct error *error)
+{
+	struct bpf_program *const programs[] = {
+		unwind->skeleton->progs.unwind_follow_fork,
+		unwind->skeleton->progs.unwind_forget_image,
+		unwind->skeleton->progs.unwind_forget_exited,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		unwind->links[i] = bpf_program__attach(programs[i]);
+		if (!unwind->links[i])
+			return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
+					 bpf_program__name(programs[i]), strerror(errno));
+	}
+	return 0;
+}
+
+int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
+			 int (*on_record)(void *context, void *data, size_t size), void *context,
+			 struct error *error)
+{
+	struct unwind_loader_options options;
+	struct unwind_loader_maps maps;
+	int err;
+
+	if (!unwind)
+		return 0;
+	options = (struct unwind_loader_options){ unwind->only_relatives, unwind->log };
+	maps = (struct unwind_loader_maps){
+		.rows = bpf_map__fd(unwind->skeleton->maps.unwind_rows),
+		.pages = bpf_map__fd(unwind->skeleton->maps.unwind_pages),
+		.rules = bpf_map__fd(unwind->skeleton->maps.unwind_rules),
+		.files = bpf_map__fd(unwind->skeleton->maps.unwind_files),
+		.mappings = bpf_map__fd(unwind->skeleton->maps.unwind_mappings),
+		.processes = bpf_map__fd(unwind->skeleton->maps.unwind_processes),
+		.misses = bpf_map__fd(unwind->skeleton->maps.unwind_misses),
+	};
+	err = unwind_loader_new(&maps, &options, &unwind->loader, error);
+	if (err)
+		return err;
+	unwind->raw = raw_unwinder_new(unwind_loader_tables(unwind->loader),
+				       unwind_loader_processes(unwind->loader), unwind->only_relatives,
+				       unwind->no_guess, sink);
+	unwind->raw_ring = ring_buffer__new(bpf_map__fd(unwind->skeleton->maps.raw_ring), on_record,
+					    context, NULL);
+	if (!unwind->raw || !unwind->raw_ring)
+		return error_set(error, errno ? errno : ENOMEM, "cannot map the ring buffer of raw stacks: %s",
+				 strerror(errno ? errno : ENOMEM));
+	return attach_programs(unwind, error);
+}
+
+struct event_sink session_unwind_sink(struct session_unwind *unwind, const struct event_sink *sink)
+{
+	return unwind && unwind->raw ? raw_unwinder_sink(unwind->raw) : *sink;
+}
+
+void session_unwind_feed(struct session_unwind *unwind, const void *record, size_t size)
+{
+	const struct pkbpf_event_header *header = record;
+	struct event_sink sink;
+
+	if (!unwind || !unwind->loader || size < sizeof(*header))
+		return;
+	if (header->kind != PKBPF_EVENT_FORK && header->kind != PKBPF_EVENT_COMM &&
+	    header->kind != PKBPF_EVENT_EXIT && header->kind != PKBPF_EVENT_MAPPING)
+		return;
+	sink = unwind_loader_sink(unwind->loader);
+	event_decode(record, size, &sink); /* what is malformed, the queue counts */
+}
+
+void session_unwind_poll(struct session_unwind *unwind)
+{
+	if (unwind && unwind->loader)
+		unwind_loader_poll(unwind->loader);
+}
+
+int session_unwind_drain(struct session_unwind *unwind)
+{
+	int consumed = unwind && unwind->raw_ring ? ring_buffer__consume(unwind->raw_ring) : 0;
+
+	return consumed < 0 ? consumed : 0;
+}
+
+void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns)
+{
+	if (unwind && unwind->loader && !unwind_loader_wait_ready(unwind->loader, timeout_ns))
+		log_debug(unwind->log, "some unwind tables are still being built");
+}
+
+bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting)
+{
+	if (!unwind || !unwind->loader)
+		return false;
+	if (unwind_loader_idle(unwind->loader)) {
+		unwind->hold_since_ns = 0;
+		return false;
+	}
+	if (!unwind->hold_since_ns)
+		unwind->hold_since_ns = now_ns;
+	return now_ns - unwind->hold_since_ns < HOLD_MAX_NS && bytes_waiting < HOLD_MAX_BYTES;
+}
+
+int session_unwind_fd(const struct session_unwind *unwind)
+{
+	return unwind && unwind->loader ? unwind_loader_fd(unwind->loader) : -1;
+}
+
+bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
+			  struct raw_unwinder_stats *ret_raw)
+{
+	if (!unwind || !unwind->loader || !unwind->raw)
+		return false;
+	*ret_loader = unwind_loader_stats(unwind->loader);
+	*ret_raw = raw_unwinder_stats(unwind->raw);
+	return true;
+}
+
+void session_unwind_log(struct session_unwind *unwind)
+{
+	struct unwind_loader_stats loader;
+	struct raw_unwinder_stats raw;
+
+	if (!session_unwind_stats(unwind, &loader, &raw))
+		return;
+	log_debug(unwind->log,
+		  "unwinder: %u processes with %" PRIu64 " mappings of %u files; %u tables with %" PRIu64 " rows in %u chunks, "
+		  "%u rules; %" PRIu64 " built in %.1f ms, %" PRIu64 " evicted; %u files not opened, %u without tables, "
+		  "%u without room, %u waiting",
+		  loader.processes, loader.mappings, loader.tables.files, loader.tables.tables, loader.tables.rows,
+		  loader.tables.chunks, loader.tables.rules, loader.tables.built, (double)loader.tables.build_ns / 1e6,
+		  loader.tables.evictions, loader.tables.unopened, loader.tables.without, loader.tables.no_room,
+		  loader.tables.waiting);
+	log_debug(unwind->log,
+		  "unwinder: %" PRIu64 " misses, %" PRIu64 " rescans, %" PRIu64 " publications, %" PRIu64 " refused; %" PRIu64
+		  " raw stacks walked, %" PRIu64 " complete, after waiting %.1f ms",
+		  loader.misses, loader.rescans, loader.publications, loader.refused, raw.walked, raw.complete,
+		  (double)raw.waited_ns / 1e6);
+	for (size_t i = 0; i < PKBPF_END_COUNT; i++) {
+		if (raw.by_end[i])
+			log_debug(unwind->log, "unwinder: raw stacks that ended with reason %zu: %" PRIu64, i, raw.by_end[i]);
+	}
+}
+
+void session_unwind_free(struct session_unwind *unwind)
+{
+	if (!unwind)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(unwind->links); i++)
+		bpf_link__destroy(unwind->links[i]);
+	ring_buffer__free(unwind->raw_ring);
+	raw_unwinder_free(unwind->raw);
+	unwind_loader_free(unwind->loader);
+	free(unwind);
+}

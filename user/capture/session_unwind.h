@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session's unwinder of user stacks: sizes and feeds its BPF maps and finishes the stacks that arrive raw. */
+#ifndef PKBPF_CAPTURE_SESSION_UNWIND_H
+#define PKBPF_CAPTURE_SESSION_UNWIND_H
+
+#include "capture/session.h"
+#include "unwind/loader.h"
+#include "unwind/raw_unwinder.h"
+
+struct session_unwind;
+
+/* Before the object is loaded; *ret_unwind is NULL when frame pointers (or no user stacks) were chosen. */
+int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
+			     struct session_unwind **ret_unwind, struct error *error);
+/* All below accept NULL and do nothing then. */
+
+/* After the object is loaded and before the snapshot. Samples and other records go to sink by way of
+ * session_unwind_sink(). Raw records come out of on_record. */
+int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
+			 int (*on_record)(void *context, void *data, size_t size), void *context,
+			 struct error *error);
+/* Where time-ordered records go; `sink` itself when there is no unwinder. */
+struct event_sink session_unwind_sink(struct session_unwind *unwind, const struct event_sink *sink);
+/* One record as it arrives, in no order. */
+void session_unwind_feed(struct session_unwind *unwind, const void *record, size_t size);
+/* After records were fed: publishes what changed. */
+void session_unwind_poll(struct session_unwind *unwind);
+/* Takes what the ring of raw stacks holds. */
+int session_unwind_drain(struct session_unwind *unwind);
+/* Waits until the tables of what is known so far are there, so that the first sample finds them. */
+void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns);
+/* Whether records had better wait: tables are being built, and raw stacks can be walked when these are there. True for
+ * at most a few seconds in a row and only while bytes_waiting is moderate. */
+bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting);
+/* -1: none. Readable when the kernel side misses a process or mapping. */
+int session_unwind_fd(const struct session_unwind *unwind);
+/* false: no unwinder. */
+bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
+			  struct raw_unwinder_stats *ret_raw);
+/* For -v -v: what the unwinder did. */
+void session_unwind_log(struct session_unwind *unwind);
+/* Before the skeleton is destroyed. */
+void session_unwind_free(struct session_unwind *unwind);
+
+#endif
