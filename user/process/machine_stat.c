@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads the times of all CPUs together, and the memory. */
+#include "process/machine_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+
+/* The line of a machine with thousands of CPUs and interrupts is long; the file is read whole. */
+#define STAT_MAX_BYTES	  (4 << 20)
+#define MEMINFO_MAX_BYTES (64 << 10)
+
+/* The number behind a name at the beginning of a line, in KiB there; 0 when there is none. */
+static uint64_t meminfo_bytes(const char *meminfo, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *line = meminfo; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, name, length) == 0)
+			return strtoull(line + length, NULL, 10) * 1024;
+	}
+	return 0;
+}
+
+int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_second,
+		       struct pkbpf_event_machine *ret_machine)
+{
+	struct pkbpf_event_machine machine = {0};
+	__u64 *const fields[] = {
+		&machine.user_ns,   &machine.nice_ns, &machine.system_ns,  &machine.idle_ns,
+		&machine.iowait_ns, &machine.irq_ns,  &machine.softirq_ns, &machine.steal_ns,
+	};
+	uint64_t tick_ns;
+
+	if (strncmp(stat, "cpu ", 4) != 0 || ticks_per_second <= 0)
+		return -EBADMSG;
+	tick_ns = NS_PER_SECOND / (uint64_t)ticks_per_second;
+	stat += 4;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		char *end;
+
+		stat += strspn(stat, " ");
+		if (*stat < '0' || *stat > '9')
+			return -EBADMSG;
+		*fields[i] = strtoull(stat, &end, 10) * tick_ns;
+		stat = end;
+	}
+	machine.memory_bytes = meminfo_bytes(meminfo, "MemTotal:");
+	machine.memory_available_bytes = meminfo_bytes(meminfo, "MemAvailable:");
+	*ret_machine = machine;
+	return 0;
+}
+
+int machine_stat_read(const char *proc_path, struct pkbpf_event_machine *ret_machine)
+{
+	_cleanup_close_ int fd = open(proc_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *stat = NULL, *meminfo = NULL;
+	uint64_t time_ns = clock_now_ns();
+	size_t size;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = file_read_all(fd, "stat", STAT_MAX_BYTES, &stat, &size);
+	err = err ? err : file_read_all(fd, "meminfo", MEMINFO_MAX_BYTES, &meminfo, &size);
+	err = err ? err : machine_stat_parse(stat, meminfo, sysconf(_SC_CLK_TCK), ret_machine);
+	if (!err)
+		ret_machine->header.time_ns = time_ns;
+	return err;
+}

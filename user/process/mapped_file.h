@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files that processes have mapped, each identity (device, inode, generation, path) once. A file is
+ * opened only when somebody needs its contents, through whichever process still shows it. One owner
+ * thread.
+ *
+ * Bounds: MAPPED_FILES_MAX identities, MAPPED_FILES_MAX_PATH_BYTES of their paths; what is beyond
+ * is refused.
+ */
+#ifndef PKBPF_PROCESS_MAPPED_FILE_H
+#define PKBPF_PROCESS_MAPPED_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event_sink.h"
+
+#define MAPPED_FILES_MAX	    (1U << 18)
+#define MAPPED_FILES_MAX_PATH_BYTES (64U << 20)
+
+enum mapped_file_type {
+	MAPPED_FILE_REGULAR, /* has an inode */
+	MAPPED_FILE_VDSO,    /* image in the memory of any process that maps it */
+};
+
+struct mapped_file {
+	uint32_t id; /* dense, from 0 */
+	enum mapped_file_type type;
+	uint32_t device_major, device_minor;
+	uint32_t inode_generation; /* 0: not known; learned when a later record has it */
+	uint64_t inode;
+	const char *path; /* as the kernel showed it, without " (deleted)"; owned by the table */
+	bool deleted;	  /* the kernel said so */
+	/* The mapping through which the file can be opened while that process lives; the newest one
+	 * seen. */
+	uint32_t witness_pid;
+	uint64_t witness_start, witness_end;
+	/* After mapped_file_open(): found by path with the right inode number on another device
+	 * number, as on btrfs and overlayfs. Most likely the file, but check a build id where there
+	 * is one. */
+	bool identity_unsure;
+};
+
+struct mapped_file_table;
+
+/* root: "" for the live system; tests give a folder that holds proc/. */
+struct mapped_file_table *mapped_file_table_new(const char *root);
+void mapped_file_table_free(struct mapped_file_table *table);
+size_t mapped_file_table_count(const struct mapped_file_table *table);
+/* Borrowed; lives and stays in place as long as the table. */
+struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id);
+
+/*
+ * The file behind a mapping, added when new, and the mapping noted as its witness. *ret_file is
+ * NULL for mappings without a file: anonymous and shared memory (//anon, /dev/zero, SysV shm,
+ * hugetlb), "[heap]" and the like; memfds are files. Generation 0 (procfs does not show it) fits
+ * every generation of the same device, inode and path. -ENOMEM; -ENOSPC beyond the bounds above.
+ */
+int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_view *mapping,
+			  struct mapped_file **ret_file);
+
+/*
+ * A read-only descriptor of the file's contents, opened now or kept from an earlier call; owned by
+ * the table. Tried in turn: /proc/PID/map_files/START-END (its inode or its path must fit: the pid
+ * may have been reused), /proc/PID/root + path, path in our own mount namespace (device and inode
+ * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
+ * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -EACCES; -ENODATA for
+ * MAPPED_FILE_VDSO (read it with mapped_file_read_vdso). A failure is remembered until another
+ * mapping of the file is seen. The set of kept descriptors is bounded (half of RLIMIT_NOFILE); the
+ * least recently used is closed, so a descriptor is valid until the next call of this function.
+ */
+int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
+/* Copies the vdso image out of the witness process (or our own when it is the same size); the
+ * caller frees it. */
+int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *file,
+			  void **ret_image, size_t *ret_size);
+
+#endif

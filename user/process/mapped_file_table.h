@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What mapped_file.c (identities) and mapped_file_open.c (contents) share; nobody else includes
+ * this. */
+#ifndef PKBPF_PROCESS_MAPPED_FILE_TABLE_H
+#define PKBPF_PROCESS_MAPPED_FILE_TABLE_H
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "process/mapped_file.h"
+
+#define NO_FILE	      UINT32_MAX
+#define MAX_WITNESSES 4 /* the first mapping seen and the last three */
+
+struct witness {
+	uint32_t pid;
+	uint64_t start, end;
+};
+
+struct file {
+	struct mapped_file public;
+	struct witness witnesses[MAX_WITNESSES];
+	uint32_t witness_count, witness_next;
+	int fd;	    /* -1: not open */
+	int failed; /* -errno of the last attempt to open it; 0: none since the last new witness */
+	uint32_t more_recent, less_recent; /* among the open ones */
+};
+
+/* Files that differ in nothing but the generation of their inode. */
+struct family {
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+	char *path;
+	uint32_t newest; /* file id */
+};
+
+struct mapped_file_table {
+	char *root;
+	uint64_t seed;
+	ARRAY_OF(struct file *) files;
+	ARRAY_OF(struct family) families;
+	struct hash_index family_index;
+	struct hash_map generations; /* family << 32 | generation -> file id */
+	size_t path_bytes;
+	size_t open_count, open_limit;
+	uint32_t most_recent, least_recent;
+};
+
+#endif

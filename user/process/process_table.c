@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Follows fork, exec, exit and mmap records to know which program image every process runs at this
+ * moment. */
+#include "process/process_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+
+#define NO_PROCESS UINT32_MAX
+
+/* Stale entries of the thread map are swept out when they could be this many and as many as the
+ * living ones. */
+#define MIN_STALE_THREADS 4096
+
+enum entry_state {
+	ENTRY_FREE, /* forgotten; in the free list */
+	ENTRY_ALIVE,
+	ENTRY_GRACE, /* exited, mappings kept for a while; in the grace list */
+	ENTRY_ENDED, /* kept for its name only */
+};
+
+struct entry {
+	struct process public;
+	struct address_space *space; /* NULL: nothing mapped */
+	enum entry_state state;
+	bool used;	 /* a sample referred to it */
+	uint32_t serial; /* distinguishes incarnations that had this id one after the other */
+	uint32_t next, previous; /* in the grace list; next alone in the free list */
+};
+
+struct process_table {
+	struct mapped_file_table *files;
+	ARRAY_OF(struct entry *) entries;
+	struct hash_map pids;	 /* pid -> id of the entry that is alive or in grace */
+	struct hash_map threads; /* tid -> serial << 32 | id */
+	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
+	struct mapping_budget budget;
+	uint32_t free_list;
+	uint32_t grace_first, grace_last; /* oldest first */
+	size_t grace_count;
+	uint32_t next_serial;
+	uint64_t now_ns;
+	uint64_t dropped;
+};
+
+struct process_table *process_table_new(struct mapped_file_table *files)
+{
+	struct process_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->files = files;
+	table->budget.limit = PROCESS_TABLE_MAX_MAPPINGS;
+	table->free_list = table->grace_first = table->grace_last = NO_PROCESS;
+	return table;
+}
+
+void process_table_free(struct process_table *table)
+{
+	if (!table)
+		return;
+	array_foreach (&table->entries, each) {
+		address_space_free((*each)->space);
+		free(*each);
+	}
+	array_free(&table->entries);
+	hash_map_done(&table->pids);
+	hash_map_done(&table->threads);
+	free(table);
+}
+
+static struct entry *entry_of_pid(const struct process_table *table, uint32_t pid)
+{
+	const uint64_t *id = hash_map_find(&table->pids, pid);
+
+	return id ? table->entries.items[*id] : NULL;
+}
+
+static void grace_unlink(struct process_table *table, struct entry *entry)
+{
+	if (entry->previous != NO_PROCESS)
+		table->entries.items[entry->previous]->next = entry->next;
+	else
+		table->grace_first = entry->next;
+	if (entry->next != NO_PROCESS)
+		table->entries.items[entry->next]->previous = entry->previous;
+	else
+		table->grace_last = entry->previous;
+	table->grace_count--;
+}
+
+static void grace_append(struct process_table *table, struct entry *entry)
+{
+	entry->next = NO_PROCESS;
+	entry->previous = table->grace_last;
+	if (table->grace_last != NO_PROCESS)
+		table->entries.items[table->grace_last]->next = entry->public.id;
+	else
+		table->grace_first = entry->public.id;
+	table->grace_last = entry->public.id;
+	table->grace_count++;
+}
+
+/* Drops everything but the name, and that too when nobody referred to it. */
+static void retire(struct process_table *table, struct entry *entry)
+{
+	if (entry->state == ENTRY_GRACE)
+		grace_unlink(table, entry);
+	address_space_free(entry->space);
+	entry->space = NULL;
+	entry->state = ENTRY_ENDED;
+	if (!entry->used) {
+		entry->state = ENTRY_FREE;
+		entry->next = table->free_list;
+		table->free_list = entry->public.id;
+	}
+}
+
+/* The grace time of an exited process is over: its pid is unknown from now on. */
+static void expire(struct process_table *table, struct entry *entry)
+{
+	hash_map_remove(&table->pids, entry->public.pid);
+	retire(table, entry);
+}
+
+static void advance_time(struct process_table *table, uint64_t time_ns)
+{
+	if (time_ns > table->now_ns)
+		table->now_ns = time_ns;
+	while (table->grace_first != NO_PROCESS) {
+		struct entry *oldest = table->entries.items[table->grace_first];
+
+		if (table->grace_count <= PROCESS_GRACE_MAX &&
+		    table->now_ns - oldest->public.end_ns <= PROCESS_GRACE_NS)
+			break;
+		expire(table, oldest);
+	}
+}
+
+static struct entry *take_entry(struct process_table *table)
+{
+	struct entry **slot, *entry;
+
+	if (table->free_list != NO_PROCESS) {
+		entry = table->entries.items[table->free_list];
+		table->free_list = entry->next;
+		return entry;
+	}
+	if (table->entries.count >= PROCESS_TABLE_MAX)
+		return NULL;
+	slot = array_add(&table->entries);
+	if (!slot)
+		return NULL;
+	*slot = calloc(1, sizeof(**slot));
+	if (!*slot) {
+		table->entries.count--;
+		return NULL;
+	}
+	(*slot)->public.id = (uint32_t)(table->entries.count - 1);
+	return *slot;
+}
+
+/* A new incarnation under pid, without mappings or threads; ends the one that had the pid. */
+static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t time_ns)
+{
+	struct entry *old = entry_of_pid(table, pid);
+	struct entry *entry = take_entry(table);
+	uint32_t id;
+
+	if (!entry) {
+		table->dropped++;
+		return NULL;
+	}
+	id = entry->public.id;
+	if (!hash_map_put(&table->pids, pid, id)) {
+		entry->state = ENTRY_FREE;
+		entry->next = table->free_list;
+		table->free_list = id;
+		table->dropped++;
+		return NULL;
+	}
+	if (old) {
+		if (old->state == ENTRY_ALIVE) {
+			old->public.end_ns = time_ns;
+			table->thread_count -= old->public.thread_count;
+			old->public.thread_count = 0;
+		}
+		retire(table, old);
+	}
+	*entry = (struct entry){
+		.public = {.id = id, .pid = pid},
+		.state = ENTRY_ALIVE,
+		.serial = ++table->next_serial,
+	};
+	return entry;
+}
+
+/* The living incarnation that holds the thread-map value; NULL when the value is stale. */
+static struct entry *entry_of_thread(const struct process_table *table, uint64_t value)
+{
+	struct entry *entry = table->entries.items[(uint32_t)value];
+
+	return entry->serial == value >> 32 && entry->state == ENTRY_ALIVE ? entry : NULL;
+}
+
+/* Threads that ended unseen (exec by another thread than the leader, lost records) leave stale
+ * entries behind. */
+static void sweep_threads(struct process_table *table)
+{
+	struct hash_map fresh = {0};
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	if (table->threads.count < table->thread_count * 2 + MIN_STALE_THREADS)
+		return;
+	while ((slot = hash_map_next(&table->threads, &cursor))) {
+		if (entry_of_thread(table, slot->value) &&
+		    !hash_map_put(&fresh, slot->key, slot->value)) {
+			hash_map_done(&fresh); /* try again later */
+			return;
+		}
+	}
+	hash_map_done(&table->threads);
+	table->threads = fresh;
+}
+
+/* Its last thread has ended: the mappings stay for the grace time. */
+static void end(struct process_table *table, struct entry *entry, uint64_t time_ns)
+{
+	entry->public.end_ns = time_ns;
+	entry->state = ENTRY_GRACE;
+	grace_append(table, entry);
+}
+
+static void remove_thread(struct process_table *table, struct entry *entry, uint64_t time_ns)
+{
+	table->thread_count--;
+	if (--entry->public.thread_count == 0)
+		end(table, entry, time_ns);
+}
+
+static void add_thread(struct process_table *table, struct entry *entry, uint32_t tid)
+{
+	uint64_t value = (uint64_t)entry->serial << 32 | entry->public.id;
+	uint64_t *known = hash_map_find(&table->threads, tid);
+
+	if (known) {
+		struct entry *owner = entry_of_thread(table, *known);
+
+		if (owner == entry)
+			return;
+		if (owner) /* its exit was lost: the tid is somebody else's now */
+			remove_thread(table, owner, table->now_ns);
+		*known = value;
+	} else {
+		sweep_threads(table);
+		if (table->threads.count >= PROCESS_TABLE_MAX ||
+		    !hash_map_put(&table->threads, tid, value)) {
+			table->dropped++;
+			return;
+		}
+	}
+	entry->public.thread_count++;
+	table->thread_count++;
+}
+
+static void copy_comm(struct entry *entry, const char *comm)
+{
+	size_t length = strnlen(comm, PKBPF_COMM_SIZE);
+
+	memcpy(entry->public.comm, comm, length);
+	entry->public.comm[length] = '\0';
+}
+
+/* The living incarnation of pid, begun with its leader as the only thread when nobody announced it.
+ */
+static struct entry *get_alive(struct process_table *table, uint32_t pid)
+{
+	struct entry *entry = entry_of_pid(table, pid);
+
+	if (entry && entry->state == ENTRY_ALIVE)
+		return entry;
+	entry = begin(table, pid, table->now_ns);
+	if (entry)
+		add_thread(table, entry, pid);
+	return entry;
+}
+
+static void on_process_fork(struct process_table *table, const struct task_view *task)
+{
+	struct entry *known = entry_of_pid(table, task->pid);
+	struct entry *parent, *child;
+
+	/* procfs tells less than the live records that came before it. */
+	if (task->from_snapshot && known && known->state == ENTRY_ALIVE) {
+		if (!known->public.parent_pid)
+			known->public.parent_pid = task->parent_pid;
+		add_thread(table, known, task->tid);
+		return;
+	}
+	child = begin(table, task->pid, task->time_ns);
+	if (!child)
+		return;
+	add_thread(table, child, task->tid);
+	child->public.parent_pid = task->parent_pid;
+	if (task->from_snapshot)
+		return; /* its comm and mappings follow */
+	child->public.started_inside = true;
+	child->public.start_ns = task->time_ns;
+	parent = entry_of_pid(table, task->parent_pid);
+	if (!parent || parent == child)
+		return;
+	memcpy(child->public.comm, parent->public.comm, sizeof(child->public.comm));
+	child->public.cgroup_id = parent->public.cgroup_id;
+	if (parent->space) {
+		child->space = address_space_copy(parent->space);
+		if (!child->space)
+			table->dropped++;
+	}
+}
+
+static void on_fork(struct process_table *table, const struct task_view *task)
+{
+	struct entry *entry;
+
+	if (task->pid != task->parent_pid) {
+		on_process_fork(table, task);
+		return;
+	}
+	entry = get_alive(table, task->pid);
+	if (entry)
+		add_thread(table, entry, task->tid);
+}
+
+static void on_exec(struct process_table *table, const struct task_view *task)
+{
+	struct entry *old = entry_of_pid(table, task->pid);
+	uint32_t parent_pid = old ? old->public.parent_pid : 0;
+	uint64_t cgroup_id = old ? old->public.cgroup_id : 0;
+	struct entry *entry = begin(table, task->pid, task->time_ns);
+
+	if (!entry)
+		return;
+	entry->public.parent_pid = parent_pid;
+	entry->public.cgroup_id = cgroup_id;
+	entry->public.start_ns = task->time_ns;
+	entry->public.started_inside = true;
+	entry->public.execed = true;
+	copy_comm(entry, task->comm);
+	add_thread(table, entry, task->pid);
+}
+
+static void on_comm(struct process_table *table, const struct task_view *task)
+{
+	struct entry *entry;
+
+	if (task->exec) {
+		on_exec(table, task);
+		return;
+	}
+	if (task->tid != task->pid)
+		return;
+	entry = get_alive(table, task->pid);
+	if (entry)
+		copy_comm(entry, task->comm);
+}
+
+static void on_exit_record(struct process_table *table, const struct task_view *task)
+{
+	struct entry *entry = entry_of_pid(table, task->pid);
+	uint64_t *thread = hash_map_find(&table->threads, task->tid);
+
+	if (!entry || entry->state != ENTRY_ALIVE || !thread ||
+	    entry_of_thread(table, *thread) != entry)
+		return;
+	hash_map_remove(&table->threads, task->tid);
+	remove_thread(table, entry, task->time_ns);
+}
+
+static void on_task(void *context, const struct task_view *task)
+{
+	struct process_table *table = context;
+
+	advance_time(table, task->time_ns);
+	if (task->kind == PKBPF_EVENT_FORK)
+		on_fork(table, task);
+	else if (task->kind == PKBPF_EVENT_COMM)
+		on_comm(table, task);
+	else if (task->kind == PKBPF_EVENT_EXIT)
+		on_exit_record(table, task);
+}
+
+static void on_mapping(void *context, const struct mapping_view *view)
+{
+	struct process_table *table = context;
+	struct mapping mapping = {
+		.start = view->start,
+		.end = view->end,
+		.file_offset = view->file_offset,
+		.protection = view->protection,
+	};
+	struct entry *entry;
+	int err;
+
+	advance_time(table, view->time_ns);
+	/* A record that sorts behind the exit still belongs to the process that ended. */
+	entry = entry_of_pid(table, view->pid);
+	if (!entry)
+		entry = get_alive(table, view->pid);
+	if (!entry)
+		return;
+	if (!(view->protection & PKBPF_PROT_EXEC)) {
+		if (entry->space && address_space_remove(entry->space, view->start, view->end) < 0)
+			table->dropped++;
+		return;
+	}
+	if (!entry->space)
+		entry->space = address_space_new_within(&table->budget);
+	err = entry->space ? mapped_file_table_add(table->files, view, &mapping.file) : -1;
+	if (!err)
+		err = address_space_add(entry->space, &mapping);
+	if (err)
+		table->dropped++;
+}
+
+static const struct event_sink_ops process_table_ops = {
+	.on_task = on_task,
+	.on_mapping = on_mapping,
+};
+
+struct event_sink process_table_sink(struct process_table *table)
+{
+	return (struct event_sink){.ops = &process_table_ops, .context = table};
+}
+
+struct process *process_table_get(struct process_table *table, uint32_t pid, const char *comm)
+{
+	struct entry *entry = entry_of_pid(table, pid);
+
+	if (!entry)
+		entry = get_alive(table, pid);
+	if (!entry)
+		return NULL;
+	entry->used = true;
+	if (!entry->public.comm[0])
+		copy_comm(entry, comm);
+	return &entry->public;
+}
+
+struct process *process_table_find(struct process_table *table, uint32_t pid)
+{
+	struct entry *entry = entry_of_pid(table, pid);
+
+	return entry ? &entry->public : NULL;
+}
+
+struct process *process_table_by_id(struct process_table *table, uint32_t id)
+{
+	if (id >= table->entries.count || table->entries.items[id]->state == ENTRY_FREE)
+		return NULL;
+	return &table->entries.items[id]->public;
+}
+
+size_t process_table_count(const struct process_table *table)
+{
+	return table->entries.count;
+}
+
+const struct address_space *process_table_mappings(const struct process_table *table,
+						   const struct process *process)
+{
+	return table->entries.items[process->id]->space;
+}
+
+struct mapped_file_table *process_table_files(struct process_table *table)
+{
+	return table->files;
+}
+
+uint64_t process_table_dropped(const struct process_table *table)
+{
+	return table->dropped;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which processes there are and what each has mapped, as of the last record fed in. Feed it records
+ * in time order (it is an event sink); ask it between records. One owner thread.
+ *
+ * A process incarnation is one program image: exec ends one and begins the next under the same pid,
+ * a reused pid begins another. An incarnation that a sample referred to (process_table_get) keeps
+ * its id, comm, pid and times for good, so that results can name it. One that nobody referred to is
+ * forgotten some time after its end and its id is given to a later one: thousands of short
+ * processes between two samples leave nothing behind.
+ *
+ * Mappings are dropped when an incarnation ends by exec or because its pid is reused; after an exit
+ * they stay for PROCESS_GRACE_NS of stream time (for at most PROCESS_GRACE_MAX processes), for
+ * samples that sort slightly later. A mapping record without PROT_EXEC only removes what was mapped
+ * in its range.
+ *
+ * Threads: a process ends with its last thread, whichever that is; exec leaves one. A process whose
+ * threads nobody announced (made for a sample) counts as having its leader.
+ *
+ * Bounds, all counted in process_table_dropped() when reached: PROCESS_TABLE_MAX incarnations and
+ * as many threads, PROCESS_TABLE_MAX_MAPPINGS mappings of all processes together (copies after fork
+ * share until one changes).
+ */
+#ifndef PKBPF_PROCESS_PROCESS_TABLE_H
+#define PKBPF_PROCESS_PROCESS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/event.h>
+
+#include "event/event_sink.h"
+#include "process/address_space.h"
+
+#define PROCESS_GRACE_NS	   200000000ULL
+#define PROCESS_GRACE_MAX	   1024
+#define PROCESS_TABLE_MAX	   (1U << 22) /* the kernel's own limit of pids */
+#define PROCESS_TABLE_MAX_MAPPINGS (4U << 20)
+
+struct process {
+	uint32_t id; /* dense incarnation number, from 0 */
+	uint32_t pid;
+	uint32_t parent_pid;
+	char comm[PKBPF_COMM_SIZE + 1]; /* of the thread-group leader */
+	uint64_t start_ns;		/* 0: before the interval */
+	uint64_t end_ns;		/* 0: still alive */
+	bool started_inside, execed;
+	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */
+	uint32_t thread_count; /* alive now */
+};
+
+struct process_table;
+
+struct process_table *process_table_new(struct mapped_file_table *files);
+void process_table_free(struct process_table *table);
+/* Handles on_task and on_mapping. */
+struct event_sink process_table_sink(struct process_table *table);
+/* The incarnation a sample of pid belongs to: the living one, the one that ended last when that was
+ * within the grace time, else a new one (empty, comm as given). It is kept for good. NULL: out of
+ * memory or too many. The pointer lives as long as the table. */
+struct process *process_table_get(struct process_table *table, uint32_t pid, const char *comm);
+/* The same without making or keeping one: NULL when not known. The pointer of an incarnation that
+ * no sample referred to lives until the next record. */
+struct process *process_table_find(struct process_table *table, uint32_t pid);
+/* NULL: no incarnation has this id (any more). */
+struct process *process_table_by_id(struct process_table *table, uint32_t id);
+/* All ids are below this; some may be unused. */
+size_t process_table_count(const struct process_table *table);
+/* Mappings of a process that lives or ended within the grace time; NULL when it has none known. */
+const struct address_space *process_table_mappings(const struct process_table *table,
+						   const struct process *process);
+struct mapped_file_table *process_table_files(struct process_table *table);
+uint64_t process_table_dropped(
+	const struct process_table *table); /* mappings or tasks not kept, for counters */
+
+#endif
