@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Asks one symbolizer after the other, and remembers the answers. */
+#include "symbol/symbolizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/string_pool.h"
+#include "symbol/cache.h"
+#include "symbol/elf.h"
+#include "symbol/kernel.h"
+#include "symbol/perf_map.h"
+
+enum chain_member {
+	MEMBER_KERNEL,
+	MEMBER_ELF,
+	MEMBER_PERF_MAP,
+	MEMBER_COUNT,
+};
+
+struct chain {
+	struct symbolizer symbolizer;
+	struct symbolizer_options options; /* with strings of our own */
+	char *kallsyms_path, *root, *debug_dir;
+	struct string_pool *strings;
+	struct symbol_cache *cache;
+	struct symbolizer *members[MEMBER_COUNT];
+};
+
+const char *symbol_result_text(enum symbol_result result)
+{
+	static const char *const texts[SYMBOL_RESULT_COUNT] = {
+		[SYMBOL_FOUND] = "found",
+		[SYMBOL_UNMAPPED] = "unmapped: the address belongs to no known mapping",
+		[SYMBOL_NO_FILE] =
+			"no file: the mapped file is gone, was replaced or may not be read",
+		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is no ELF file of this machine",
+		[SYMBOL_STRIPPED] = "stripped: no full symbol table and no debug file",
+		[SYMBOL_NOT_IN_TABLE] = "not in table: no symbol covers the address",
+		[SYMBOL_NO_PERF_MAP] =
+			"no perf map: generated code without a usable /tmp/perf-PID.map",
+		[SYMBOL_NO_KALLSYMS] =
+			"no kallsyms: kernel symbols are hidden (kernel.kptr_restrict)",
+	};
+
+	if ((unsigned int)result >= SYMBOL_RESULT_COUNT || !texts[result])
+		return "unknown reason";
+	return texts[result];
+}
+
+static void ask_members(struct chain *chain, const struct frame_location *location,
+			struct symbol *ret_symbol)
+{
+	for (size_t i = 0; i < MEMBER_COUNT; i++)
+		if (chain->members[i]->ops->resolve(chain->members[i], location, ret_symbol))
+			return;
+	*ret_symbol = (struct symbol){
+		.result = SYMBOL_UNMAPPED,
+		.module_address = location->address,
+	};
+}
+
+static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
+			  struct symbol *ret_symbol)
+{
+	struct chain *chain = (struct chain *)symbolizer;
+	const struct symbol *known = symbol_cache_find(chain->cache, location);
+
+	if (!known) {
+		struct symbol symbol;
+
+		ask_members(chain, location, &symbol);
+		known = symbol_cache_add(chain->cache, location, &symbol);
+		/* Out of memory: the member's lines die with its next answer: this one has none. */
+		if (!known) {
+			symbol.result =
+				symbol.result == SYMBOL_FOUND ? SYMBOL_NOT_IN_TABLE : symbol.result;
+			symbol.lines = NULL;
+			symbol.line_count = 0;
+			*ret_symbol = symbol;
+			return true;
+		}
+	}
+	*ret_symbol = *known;
+	return true;
+}
+
+static void chain_free(struct symbolizer *symbolizer)
+{
+	struct chain *chain = (struct chain *)symbolizer;
+
+	if (!chain)
+		return;
+	for (size_t i = 0; i < MEMBER_COUNT; i++)
+		symbolizer_free(chain->members[i]);
+	symbol_cache_free(chain->cache);
+	if (chain->strings)
+		string_pool_free(chain->strings);
+	free(chain->kallsyms_path);
+	free(chain->root);
+	free(chain->debug_dir);
+	free(chain);
+}
+
+static const struct symbolizer_ops chain_ops = {
+	.name = "chain",
+	.resolve = chain_resolve,
+	.free = chain_free,
+};
+
+/* Options are copied: they need not outlive the call. */
+static bool copy_options(struct chain *chain, const struct symbolizer_options *options)
+{
+	chain->kallsyms_path =
+		strdup(options->kallsyms_path ? options->kallsyms_path : "/proc/kallsyms");
+	chain->root = strdup(options->root ? options->root : "");
+	chain->debug_dir = options->debug_dir ? strdup(options->debug_dir) : NULL;
+	chain->options = *options;
+	chain->options.kallsyms_path = chain->kallsyms_path;
+	chain->options.root = chain->root;
+	chain->options.debug_dir = chain->debug_dir;
+	return chain->kallsyms_path && chain->root && (!options->debug_dir || chain->debug_dir);
+}
+
+struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
+					struct process_table *processes)
+{
+	struct chain *chain = calloc(1, sizeof(*chain));
+	bool complete;
+
+	if (!chain)
+		return NULL;
+	chain->symbolizer.ops = &chain_ops;
+	complete = copy_options(chain, options);
+	chain->strings = string_pool_new();
+	chain->cache = symbol_cache_new();
+	if (complete && chain->strings && chain->cache) {
+		chain->members[MEMBER_KERNEL] =
+			kernel_symbolizer_new(chain->kallsyms_path, chain->strings);
+		chain->members[MEMBER_ELF] = elf_symbolizer_new(
+			&chain->options, process_table_files(processes), chain->strings);
+		chain->members[MEMBER_PERF_MAP] =
+			perf_map_symbolizer_new(&chain->options, processes, chain->strings);
+	}
+	for (size_t i = 0; i < MEMBER_COUNT; i++) {
+		if (!chain->members[i]) {
+			chain_free(&chain->symbolizer);
+			return NULL;
+		}
+	}
+	return &chain->symbolizer;
+}
+
+void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
+			struct symbol *ret_symbol)
+{
+	if (symbolizer->ops->resolve(symbolizer, location, ret_symbol))
+		return;
+	*ret_symbol = (struct symbol){
+		.result = SYMBOL_UNMAPPED,
+		.module_address = location->address,
+	};
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	if (symbolizer)
+		symbolizer->ops->free(symbolizer);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sorted code symbols of one address space, 16 bytes each: where a symbol is and where its name is
+ * kept. Names stay where they are (in a file or a buffer) and are fetched only for the few symbols
+ * that are asked for.
+ */
+#ifndef PKBPF_SYMBOL_SYMBOL_TABLE_H
+#define PKBPF_SYMBOL_SYMBOL_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Largest program known to us (Chromium with symbols) has 1.5 million. */
+#define SYMBOL_TABLE_MAX_ENTRIES (4U << 20)
+/* Name offsets have 28 bits. */
+#define SYMBOL_TABLE_MAX_NAME_BYTES (256U << 20)
+
+/* Of several symbols at one address only those of the lowest rank are kept. */
+enum symbol_rank {
+	SYMBOL_RANK_EXPORTED, /* a function that is visible outside */
+	SYMBOL_RANK_LOCAL,    /* a function */
+	SYMBOL_RANK_LABEL,    /* code without a type: assembly labels, section markers */
+};
+
+struct symbol_entry {
+	uint64_t address;
+	uint32_t size; /* 0 while unknown; UINT32_MAX: that or more */
+	uint32_t name : 28;
+	uint32_t rank : 4;
+};
+
+struct symbol_table {
+	struct symbol_entry *entries;
+	size_t count;
+	size_t capacity;
+};
+
+/* -ENOSPC beyond the limits, -ENOMEM. */
+int symbol_table_add(struct symbol_table *table, uint64_t address, uint64_t size, uint32_t name,
+		     enum symbol_rank rank);
+/* By address; entries of one address keep the order in which they were added. -ENOMEM. */
+int symbol_table_sort(struct symbol_table *table);
+
+struct symbol_range {
+	uint64_t start, end;
+};
+
+/*
+ * Sorts, drops the lesser aliases, drops labels inside functions, and lets symbols without a size
+ * reach to the next symbol but not beyond the range (section) they start in; outside of every range
+ * they cover nothing.
+ */
+int symbol_table_finish(struct symbol_table *table, const struct symbol_range *ranges,
+			size_t range_count);
+/*
+ * The innermost symbol that covers address: first of *ret_count aliases at the same address. NULL:
+ * none. At most 256 symbols are looked at, so a symbol that holds more than that many smaller ones
+ * before address may be missed.
+ */
+const struct symbol_entry *symbol_table_find(const struct symbol_table *table, uint64_t address,
+					     size_t *ret_count);
+void symbol_table_done(struct symbol_table *table);
+
+/* Is `name` the better of two names for one address: fewer leading underscores, then shorter, then
+ * by bytes. */
+bool symbol_name_better(const char *name, const char *than);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Addresses to names. A frame_location says where an instruction is, independent of any process's life time; a
+ * symbolizer turns it into names or the reason why there is none. Symbolizers form a chain: each handles the kinds
+ * of location it knows. One owner thread; nothing is loaded before the first resolve that needs it.
+ */
+#ifndef PKBPF_SYMBOL_SYMBOLIZER_H
+#define PKBPF_SYMBOL_SYMBOLIZER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "process/process_table.h"
+
+enum frame_space {
+	FRAME_KERNEL,	 /* address = kernel address; object unused */
+	FRAME_FILE,	 /* object = mapped_file id; address = offset in the file */
+	FRAME_ANONYMOUS, /* object = process incarnation id; address = virtual address in it (JIT code) */
+	FRAME_UNMAPPED,	 /* object = process incarnation id; address belongs to no known mapping */
+	FRAME_TRUNCATED, /* not an address: address = enum pkbpf_stack_end, why the stack ends here */
+};
+
+struct frame_location {
+	enum frame_space space;
+	uint32_t object;
+	uint64_t address;
+	/* Look up address - 1: the instruction before a return address is the call. */
+	bool is_return_address;
+};
+
+enum symbol_result {
+	SYMBOL_FOUND,
+	SYMBOL_UNMAPPED,     /* in no mapping */
+	SYMBOL_NO_FILE,	     /* the file could not be opened (gone, replaced, no permission) */
+	SYMBOL_NOT_ELF,	     /* the file is not an ELF file we can read */
+	SYMBOL_STRIPPED,     /* no symbol table, no debug file */
+	SYMBOL_NOT_IN_TABLE, /* has symbols, none covers the address */
+	SYMBOL_NO_PERF_MAP,  /* JIT code without a usable perf map file */
+	SYMBOL_NO_KALLSYMS,  /* kernel symbols hidden (kptr_restrict) */
+	SYMBOL_RESULT_COUNT,
+};
+
+const char *symbol_result_text(enum symbol_result result); /* "stripped: no symbol table", … */
+
+struct symbol_line { /* one function at the location; inlined ones come with their caller */
+	const char *function; /* demangled */
+	const char *file;     /* NULL unknown */
+	uint32_t line;	      /* 0 unknown */
+	bool inlined;	      /* this function was inlined into the next one in the list */
+};
+
+enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2 };
+
+struct symbol {
+	enum symbol_result result;
+	uint32_t flags;
+	const char *module;	   /* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
+	uint64_t module_address;   /* ELF address in the module, for "[libfoo.so+0x1234]" */
+	uint64_t function_address; /* start of the nameless function it lies in, as linked; 0: not known */
+	const struct symbol_line *lines; /* innermost inlined function first, the real function last */
+	size_t line_count;	   /* 0 unless FOUND */
+};
+
+struct symbolizer;
+
+struct symbolizer_ops {
+	const char *name;
+	/* true: this symbolizer is responsible for the location and has filled *ret_symbol. */
+	bool (*resolve)(struct symbolizer *symbolizer, const struct frame_location *location, struct symbol *ret_symbol);
+	void (*free)(struct symbolizer *symbolizer);
+};
+
+struct symbolizer { /* embedded first in each implementation */
+	const struct symbolizer_ops *ops;
+};
+
+struct symbolizer_options {
+	bool inlines;	 /* expand inlined functions (needs DWARF in the file itself, or `lines`) */
+	bool lines;	 /* file:line (needs DWARF) */
+	const char *kallsyms_path; /* "/proc/kallsyms"; tests give a file */
+	const char *root;	   /* "" or a test folder that holds proc/ */
+	const char *debug_dir;	   /* "/usr/lib/debug" */
+	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from root, ourselves and
+	 * this user, for nobody knows any more whose process it was. */
+	uint32_t user_uid;
+};
+
+/* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows processes. */
+struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options, struct process_table *processes);
+
+/* Strings in *ret_symbol live as long as the symbolizer. */
+void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
+			struct symbol *ret_symbol);
+void symbolizer_free(struct symbolizer *symbolizer);
+
+#endif

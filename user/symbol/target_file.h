@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens files that a profiled process named or placed, without being led astray by links, FIFOs or
+ * devices. */
+#ifndef PKBPF_SYMBOL_TARGET_FILE_H
+#define PKBPF_SYMBOL_TARGET_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/*
+ * A read-only descriptor of the regular file at path (absolute) inside the root folder of process
+ * pid, or in our own when pid is 0; the caller closes it. Links are resolved inside that root; the
+ * last component may be one only when follow. root as in mapped_file_table_new(). -ENOENT, -EACCES,
+ * -ELOOP, …; -EINVAL: not a regular file.
+ */
+int target_file_open(const char *root, uint32_t pid, const char *path, bool follow,
+		     struct stat *ret_stat);
+
+#endif
