@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Looks at one living process without BPF: builds its tables in plain memory and walks its threads under ptrace. */
+#include "unwind/live_process.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "unwind/elf_image.h"
+#include "unwind/rule_set.h"
+#include "unwind/unwind_table.h"
+
+struct live_code {
+	struct live_mapping mapping;
+	struct unwind_table *table; /* NULL unless READY */
+	uint64_t bias;
+};
+
+struct live_process {
+	uint32_t pid;
+	struct rule_set *rules;
+	ARRAY_OF(struct live_code) code;
+};
+
+const char *live_table_text(enum live_table state)
+{
+	static const char *const texts[LIVE_TABLE_COUNT] = {
+		[LIVE_TABLE_READY] = "table",
+		[LIVE_TABLE_ANONYMOUS] = "code made at run time: frame pointers",
+		[LIVE_TABLE_NO_FILE] = "file cannot be opened: frame pointers",
+		[LIVE_TABLE_NOT_ELF] = "not an ELF file of this machine: frame pointers",
+		[LIVE_TABLE_NO_INFO] = "no unwind information: frame pointers",
+	};
+
+	return state < LIVE_TABLE_COUNT ? texts[state] : "";
+}
+
+/* The image is closed by the caller; *ret_memory is its bytes when they had to be copied. */
+static enum live_table open_image(struct mapped_file_table *files, struct mapped_file *file, void **ret_memory,
+				  struct elf_image **ret_image)
+{
+	size_t size;
+	int fd;
+
+	if (file->type == MAPPED_FILE_VDSO) {
+		if (mapped_file_read_vdso(files, file, ret_memory, &size))
+			return LIVE_TABLE_NO_FILE;
+		return elf_image_open_memory(*ret_memory, size, ELF_IMAGE_FILE, ret_image, NULL) ?
+			       LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
+	}
+	fd = mapped_file_open(files, file);
+	if (fd < 0)
+		return LIVE_TABLE_NO_FILE;
+	return elf_image_open(fd, ret_image, NULL) ? LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
+}
+
+static enum live_table build(struct live_process *process, struct mapped_file_table *files, const struct mapping *mapping,
+			     struct live_code *code)
+{
+	struct elf_image *image = NULL;
+	_cleanup_free_ void *memory = NULL;
+	enum live_table state;
+
+	if (!mapping->file)
+		return LIVE_TABLE_ANONYMOUS;
+	state = open_image(files, mapping->file, &memory, &image);
+	if (state == LIVE_TABLE_READY &&
+	    (!elf_image_bias(image, mapping->start, mapping->file_offset, &code->bias) ||
+	     unwind_table_build(image, process->rules, &code->table, NULL)))
+		state = LIVE_TABLE_NO_INFO;
+	elf_image_free(image);
+	return state;
+}
+
+static int add_mapping(struct live_process *process, struct mapped_file_table *files, const struct mapping *mapping)
+{
+	struct live_code *code = array_add(&process->code);
+
+	if (!code)
+		return -ENOMEM;
+	code->mapping.start = mapping->start;
+	code->mapping.end = mapping->end;
+	code->mapping.path = mapping->file ? mapping->file->path : "";
+	code->mapping.state = build(process, files, mapping, code);
+	if (code->table) {
+		code->mapping.rows = code->table->row_count;
+		code->mapping.bytes = unwind_table_size_bytes(code->table);
+	}
+	return 0;
+}
+
+int live_process_new(uint32_t pid, struct mapped_file_table *files, const struct address_space *space,
+		     struct live_process **ret_process, struct error *error)
+{
+	struct live_process *process = calloc(1, sizeof(*process));
+	const struct mapping *mappings;
+	size_t count = 0;
+	int err = 0;
+
+	if (process)
+		process->rules = rule_set_new();
+	if (!process || !process->rules) {
+		live_process_free(process);
+		return error_set(error, ENOMEM, "cannot build the unwind tables of pid %u: out of memory", pid);
+	}
+	process->pid = pid;
+	mappings = address_space_mappings(space, &count);
+	for (size_t i = 0; i < count && !err; i++)
+		err = add_mapping(process, files, &mappings[i]);
+	if (err) {
+		live_process_free(process);
+		return error_set(error, -err, "cannot build the unwind tables of pid %u: %s", pid, strerror(-err));
+	}
+	*ret_process = process;
+	return 0;
+}
+
+void live_process_free(struct live_process *process)
+{
+	if (!process)
+		return;
+	array_foreach(&process->code, code)
+		unwind_table_free(code->table);
+	array_free(&process->code);
+	rule_set_free(process->rules);
+	free(process);
+}
+
+const struct live_mapping *live_process_mapping(const struct live_process *process, size_t index)
+{
+	return index < process->code.count ? &process->code.items[index].mapping : NULL;
+}
+
+static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
+{
+	const struct live_process *process = context;
+
+	array_foreach(&process->code, code) {
+		if (address < code->mapping.start || address >= code->mapping.end)
+			continue;
+		*ret_code = (struct unwind_code){
+			.start = code->mapping.start,
+			.end = code->mapping.end,
+			.bias = code->bias,
+			.flags = code->mapping.state == LIVE_TABLE_ANONYMOUS ? PKBPF_MAPPING_ANONYMOUS :
+				 code->table ? 0 : PKBPF_MAPPING_NO_TABLE,
+			.tracks_rbx = code->table && code->table->tracks_rbx,
+			.table = code->table,
+		};
+		return 0;
+	}
+	return PKBPF_END_NO_MAPPING;
+}
+
+static bool find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
+		      struct pkbpf_unwind_rule *ret_rule)
+{
+	const struct live_process *process = context;
+
+	if (!code->table)
+		return false;
+	*ret_rule = *unwind_table_lookup(code->table, process->rules, elf_address);
+	return true;
+}
+
+static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct live_process *process = context;
+	struct iovec local = { buffer, size }, remote = { (void *)(uintptr_t)address, size };
+	ssize_t count = process_vm_readv((pid_t)process->pid, &local, 1, &remote, 1, 0);
+
+	return count == (ssize_t)size ? 0 : count < 0 ? -errno : -EFAULT;
+}
+
+static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_system_call)
+{
+	struct user_regs_struct user;
+	struct iovec vector = { &user, sizeof(user) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector))
+		return -errno;
+	/* A 32-bit task fills fewer bytes; its stack is not ours to walk. */
+	if (vector.iov_len != sizeof(user))
+		return -ENOTSUP;
+#if defined(__x86_64__)
+	/* In the order of DWARF register numbers. */
+	const uint64_t words[] = {
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp, user.r8,
+		user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip,
+	};
+
+	memcpy(regs, words, sizeof(words));
+	*ret_in_system_call = user.orig_rax != UINT64_MAX;
+#else
+	memcpy(regs, user.regs, sizeof(user.regs));
+	regs[31] = user.sp;
+	regs[32] = user.pc;
+	*ret_in_system_call = false;
+#endif
+	return 0;
+}
+
+/* Waits until the stop that PTRACE_INTERRUPT asked for has come. */
+static int wait_for_stop(pid_t tid)
+{
+	int status;
+
+	while (waitpid(tid, &status, __WALL) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return WIFSTOPPED(status) ? 0 : -ESRCH;
+}
+
+int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
+		      struct unwind_walk_result *ret_result, bool *ret_in_system_call)
+{
+	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
+	struct unwind_walk_options options = {0};
+	uint64_t regs[PKBPF_REGS] = {0};
+	int err;
+
+	if (ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, NULL))
+		return -errno;
+	err = ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL) ? -errno : wait_for_stop((pid_t)tid);
+	if (!err)
+		err = read_registers((pid_t)tid, regs, ret_in_system_call);
+	if (!err) {
+		options.exact = !*ret_in_system_call;
+		*ret_result = unwind_walk(&ops, process, regs, &options, ips, limit);
+	}
+	ptrace(PTRACE_DETACH, (pid_t)tid, NULL, NULL);
+	return err;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Publishes processes and tables for the BPF unwinder. */
+#include "unwind/loader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/procfs_maps.h"
+#include "unwind/loader_private.h"
+
+#define MISS_WAIT_MIN_NS (100 * NS_PER_MS)
+#define MISS_WAIT_MAX_NS (5 * NS_PER_SECOND)
+/* Reading one large maps file takes a millisecond: the rest waits for the next poll. */
+#define RESCANS_PER_POLL 16
+
+struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t table_bytes)
+{
+	uint64_t chunk_bytes = PKBPF_CHUNK_ROWS * sizeof(uint32_t);
+	uint64_t chunks = (table_bytes ? table_bytes : UNWIND_LOADER_TABLE_BYTES) / chunk_bytes;
+
+	if (chunks < 4)
+		chunks = 4;
+	if (chunks > 1024)
+		chunks = 1024;
+	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB. The kernel counts a map
+	 * that is mapped into our memory as resident from its first byte to its last: 14 MiB in all, or 7 MiB. */
+	return (struct unwind_loader_sizes){
+		.rows = (uint32_t)chunks,
+		.pages = host_wide ? 1U << 19 : 1U << 18,
+		.rules = PKBPF_UNWIND_MAX_RULES,
+		.files = host_wide ? 1U << 14 : 1U << 13,
+		.mappings = host_wide ? 1U << 17 : 1U << 15,
+		.processes = host_wide ? 1U << 16 : 1U << 13,
+		.raw_ring_bytes = 2U << 20,
+	};
+}
+
+static uint32_t file_of(void *context, const struct mapping_view *mapping)
+{
+	struct unwind_loader *loader = context;
+	uint32_t file = table_cache_add(loader->tables, mapping);
+
+	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
+}
+
+/* The map's place is used again once no process refers to it. */
+static void retire_place(struct unwind_loader *loader, struct code_map *map)
+{
+	struct limbo_extent *extent;
+
+	if (!map->published_count)
+		return;
+	for (uint32_t i = 0; i < map->count; i++)
+		table_cache_release(loader->tables, map->items[i].file);
+	loader->stats.mappings -= map->published_count;
+	extent = array_add(&loader->limbo);
+	if (extent)
+		*extent = (struct limbo_extent){ map->published_first, map->published_count, 0 };
+	map->published_count = 0;
+}
+
+static void map_done(void *context, struct code_map *map)
+{
+	retire_place(context, map);
+}
+
+/* A file's table was not there. Its mapping may have been published before the file could be opened. */
+static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
+{
+	const struct code_mapping *code = code_map_find(process->map, address);
+
+	if (!code || code->file == CODE_NO_FILE)
+		return;
+	table_cache_want(loader->tables, code->file);
+	if (!process->map->published_incomplete)
+		return;
+	retire_place(loader, process->map);
+	process->missed = true;
+	process_tracker_mark_changed(loader->tracker, process);
+}
+
+static int on_miss(void *context, void *data, size_t size)
+{
+	struct unwind_loader *loader = context;
+	const struct pkbpf_unwind_miss *miss = data;
+	struct tracked_process *process;
+	struct missed_process *missed;
+
+	if (size < sizeof(*miss))
+		return 0;
+	loader->stats.misses++;
+	process = process_tracker_find(loader->tracker, miss->pid);
+	if (miss->end == PKBPF_END_NO_TABLE && process && process->map) {
+		want_table(loader, process, miss->address);
+		return 0;
+	}
+	missed = array_add(&loader->missed);
+	if (missed)
+		*missed = (struct missed_process){ miss->pid, miss->end == PKBPF_END_NO_PROCESS };
+	return 0;
+}
+
+int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind_loader_options *options,
+		      struct unwind_loader **ret_loader, struct error *error)
+{
+	struct unwind_loader *loader = calloc(1, sizeof(*loader));
+	struct process_tracker_ops ops = { file_of, map_done, loader };
+	struct table_cache_options tables = { .root = "" };
+	int err;
+
+	if (!loader)
+		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
+	loader->proc_fd = -1;
+	loader->log = options->log;
+	err = loader_memory_open(maps, &loader->memory, error);
+	if (err) {
+		free(loader);
+		return err;
+	}
+	tables.max_chunks = loader->memory.chunk_count;
+	/* Chosen processes seldom need more than one chunk; each growth later costs 10 ms of the building thread. */
+	tables.initial_chunks = options->only_relatives ? 2 : 6;
+	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
+	loader->tracker = process_tracker_new(&ops, options->only_relatives);
+	loader->tables = table_cache_new(&loader->memory.tables, &tables);
+	loader->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	loader->misses = ring_buffer__new(maps->misses, on_miss, loader, NULL);
+	if (!loader->mapping_room || !loader->tracker || !loader->tables || loader->proc_fd < 0 ||
+	    !loader->misses) {
+		err = errno ? errno : ENOMEM;
+		unwind_loader_free(loader);
+		return error_set(error, err, "cannot prepare stack unwinding: %s", strerror(err));
+	}
+	*ret_loader = loader;
+	return 0;
+}
+
+void unwind_loader_free(struct unwind_loader *loader)
+{
+	if (!loader)
+		return;
+	ring_buffer__free(loader->misses);
+	process_tracker_free(loader->tracker);
+	table_cache_free(loader->tables);
+	extent_allocator_free(loader->mapping_room);
+	loader_memory_close(&loader->memory);
+	array_free(&loader->missed);
+	array_free(&loader->limbo);
+	if (loader->proc_fd >= 0)
+		close(loader->proc_fd);
+	free(loader);
+}
+
+static void on_task(void *context, const struct task_view *task)
+{
+	process_tracker_on_task(((struct unwind_loader *)context)->tracker, task);
+}
+
+static void on_mapping(void *context, const struct mapping_view *mapping)
+{
+	process_tracker_on_mapping(((struct unwind_loader *)context)->tracker, mapping);
+}
+
+struct event_sink unwind_loader_sink(struct unwind_loader *loader)
+{
+	static const struct event_sink_ops ops = {
+		.on_task = on_task,
+		.on_mapping = on_mapping,
+	};
+
+	return (struct event_sink){ &ops, loader };
+}
+
+/* Writes a map to a place of its own. false: no room. */
+static bool place_map(struct unwind_loader *loader, struct code_map *map)
+{
+	bool incomplete = false;
+	uint32_t first;
+
+	if (!extent_allocator_take(loader->mapping_room, map->count, &first))
+		return false;
+	for (uint32_t i = 0; i < map->count; i++) {
+		const struct code_mapping *code = &map->items[i];
+		struct pkbpf_unwind_mapping mapping = { .start = code->start, .end = code->end };
+
+		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
+				     &mapping);
+		table_cache_reference(loader->tables, code->file);
+		loader->memory.mappings[first + i] = mapping;
+		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
+	}
+	map->published_incomplete = incomplete;
+	map->published_first = first;
+	map->published_count = map->count;
+	loader->stats.mappings += map->count;
+	return true;
+}
+
+static void unpublish(struct unwind_loader *loader, struct tracked_process *process)
+{
+	if (process->published)
+		bpf_map_delete_elem(loader->memory.fds.processes, &process->pid);
+	process->published = false;
+}
+
+static void publish(struct unwind_loader *loader, struct tracked_process *process)
+{
+	struct code_map *map = process->map;
+	struct pkbpf_unwind_process entry;
+
+	if (!map || !map->count) {
+		unpublish(loader, process);
+		return;
+	}
+	if (!map->published_count)
+		map = process_tracker_share_with_parent(loader->tracker, process);
+	/* Forked after its map was published: the kernel side has copied the entry already. */
+	if (map->published_count && process->born_ns > map->published_ns &&
+	    process->exec_ns < process->born_ns && !process->missed) {
+		process->published = true;
+		return;
+	}
+	if (!map->published_count && !place_map(loader, map)) {
+		loader->stats.refused++;
+		unpublish(loader, process);
+		return;
+	}
+	entry = (struct pkbpf_unwind_process){
+		.first_mapping = map->published_first,
+		.mapping_count = map->published_count,
+		/* An inherited image is older than anything that the process executes. */
+		.exec_ms = process->exec_ns > process->born_ns ? (uint32_t)(process->exec_ns / NS_PER_MS) : 0,
+	};
+	if (bpf_map_update_elem(loader->memory.fds.processes, &process->pid, &entry, BPF_ANY)) {
+		loader->stats.refused++;
+		return;
+	}
+	process->published = true;
+	process->missed = false;
+	loader->stats.publications++;
+	if (!map->published_ns)
+		map->published_ns = clock_now_ns();
+}
+
+struct scan {
+	struct unwind_loader *loader;
+	struct code_map *map;
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+static void on_scanned(void *context, const struct procfs_mapping *found)
+{
+	struct scan *scan = context;
+	struct mapping_view mapping = {
+		.time_ns = scan->time_ns,
+		.pid = scan->pid,
+		.tid = scan->pid,
+		.start = found->start,
+		.end = found->end,
+		.file_offset = found->file_offset,
+		.inode = found->inode,
+		.device_major = found->device_major,
+		.device_minor = found->device_minor,
+		.protection = found->protection,
+		.path = found->path,
+	};
+	struct code_mapping code;
+
+	if (process_tracker_code_of(scan->loader->tracker, &mapping, &code))
+		code_map_add(scan->map, &code);
+}
+
+/* Waits longer each time that reading the maps again changed nothing. */
+static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool was_news)
+{
+	process->miss_ns = time_ns;
+	if (was_news || !process->miss_wait_ns)
+		process->miss_wait_ns = MISS_WAIT_MIN_NS;
+	else if (process->miss_wait_ns < MISS_WAIT_MAX_NS)
+		process->miss_wait_ns *= 2;
+}
+
+/* Reads a process's maps again, unless that was done a short while ago to no avail. */
+static bool rescan(struct unwind_loader *loader, const struct missed_process *missed)
+{
+	struct tracked_process *process = process_tracker_find(loader->tracker, missed->pid);
+	struct scan scan = { .loader = loader, .pid = missed->pid, .time_ns = clock_now_ns() };
+	bool same;
+
+	if (process && scan.time_ns - process->miss_ns < process->miss_wait_ns)
+		return false;
+	scan.map = code_map_new();
+	if (!scan.map)
+		return false;
+	loader->stats.rescans++;
+	if (procfs_maps_read(loader->proc_fd, missed->pid, on_scanned, &scan) >= 0 && scan.map->count)
+		process = process_tracker_follow(loader->tracker, missed->pid);
+	else
+		process = NULL; /* gone */
+	if (!process) {
+		code_map_free(scan.map);
+		return true;
+	}
+	same = process->map && code_map_equal(process->map, scan.map);
+	note_rescan(process, scan.time_ns, !same || missed->unknown);
+	process_tracker_replace(loader->tracker, process, scan.map, scan.time_ns);
+	if (missed->unknown) {
+		process->missed = true;
+		process_tracker_mark_changed(loader->tracker, process);
+	}
+	return true;
+}
+
+static void rescan_missed(struct unwind_loader *loader)
+{
+	size_t done = 0, i;
+
+	for (i = 0; i < loader->missed.count && done < RESCANS_PER_POLL; i++)
+		done += rescan(loader, &loader->missed.items[i]);
+	/* What is left over is missed again soon enough if it matters. */
+	loader->missed.count = 0;
+}
+
+void unwind_loader_poll(struct unwind_loader *loader)
+{
+	struct tracked_process *process;
+	uint64_t now_ns = clock_now_ns();
+
+	ring_buffer__consume(loader->misses);
+	rescan_missed(loader);
+	while ((process = process_tracker_take_changed(loader->tracker)))
+		publish(loader, process);
+	if (now_ns - loader->last_sweep_ns >= SWEEP_INTERVAL_NS) {
+		loader->last_sweep_ns = now_ns;
+		loader_sweep(loader, now_ns);
+	}
+}
+
+int unwind_loader_fd(const struct unwind_loader *loader)
+{
+	return loader->memory.fds.misses;
+}
+
+bool unwind_loader_wait_ready(struct unwind_loader *loader, uint64_t timeout_ns)
+{
+	unwind_loader_poll(loader);
+	return table_cache_wait(loader->tables, timeout_ns);
+}
+
+bool unwind_loader_idle(struct unwind_loader *loader)
+{
+	return table_cache_idle(loader->tables);
+}
+
+struct unwind_loader_stats unwind_loader_stats(struct unwind_loader *loader)
+{
+	struct unwind_loader_stats stats = loader->stats;
+
+	stats.tables = table_cache_stats(loader->tables);
+	stats.processes = (uint32_t)process_tracker_count(loader->tracker);
+	return stats;
+}
+
+struct table_cache *unwind_loader_tables(struct unwind_loader *loader)
+{
+	return loader->tables;
+}
+
+struct process_tracker *unwind_loader_processes(struct unwind_loader *loader)
+{
+	return loader->tracker;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Walks copied stacks with the tables that were not ready when they were copied. */
+#include "unwind/raw_unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "unwind/process_tracker.h"
+#include "unwind/step.h"
+
+#include <pkbpf/unwind_state.h>
+
+/* Tables are asked for as soon as a mapping is announced, long before its records come in order: only a large file
+ * is still being built. In all, waiting takes at most this and a part of the time that the records span. */
+#define TABLE_WAIT_NS	 (200 * NS_PER_MS)
+#define WAIT_ALWAYS_NS	 (1000 * NS_PER_MS)
+#define WAIT_TIME_PART	 20
+/* How long a process that ended stays known, for raw stacks that sort slightly later. */
+#define KEEP_EXITED_NS (1 * NS_PER_SECOND)
+
+struct raw_unwinder {
+	struct table_cache *tables;
+	struct process_tracker *processes; /* as of the last record */
+	struct event_sink next;
+	struct process_tracker *live;
+	bool no_guess;
+	uint64_t last_forget_ns;
+	uint64_t first_ns, now_ns; /* of the stream */
+	struct raw_unwinder_stats stats;
+	uint64_t ips[PKBPF_MAX_USER_FRAMES];
+};
+
+struct raw_walk {
+	struct raw_unwinder *unwinder;
+	const struct raw_stack_view *raw;
+	const struct code_map *map;
+	uint32_t file; /* of the mapping entered last */
+};
+
+static uint32_t file_of(void *context, const struct mapping_view *mapping)
+{
+	struct raw_unwinder *unwinder = context;
+	uint32_t file = table_cache_add(unwinder->tables, mapping);
+
+	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
+}
+
+struct raw_unwinder *raw_unwinder_new(struct table_cache *tables, struct process_tracker *live,
+				      bool only_relatives, bool no_guess, const struct event_sink *next)
+{
+	struct raw_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	struct process_tracker_ops ops = { file_of, NULL, unwinder };
+
+	if (!unwinder)
+		return NULL;
+	unwinder->tables = tables;
+	unwinder->live = live;
+	unwinder->no_guess = no_guess;
+	unwinder->next = *next;
+	unwinder->processes = process_tracker_new(&ops, only_relatives);
+	if (!unwinder->processes) {
+		free(unwinder);
+		return NULL;
+	}
+	return unwinder;
+}
+
+void raw_unwinder_free(struct raw_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	process_tracker_free(unwinder->processes);
+	free(unwinder);
+}
+
+static bool may_wait(const struct raw_unwinder *unwinder)
+{
+	return unwinder->stats.waited_ns <
+	       WAIT_ALWAYS_NS + (unwinder->now_ns - unwinder->first_ns) / WAIT_TIME_PART;
+}
+
+static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
+{
+	struct raw_walk *walk = context;
+	struct raw_unwinder *unwinder = walk->unwinder;
+	const struct code_mapping *code = code_map_find(walk->map, address);
+	struct pkbpf_unwind_mapping mapping;
+
+	if (!code)
+		return PKBPF_END_NO_MAPPING;
+	walk->file = code->file;
+	ret_code->start = code->start;
+	ret_code->end = code->end;
+	ret_code->flags = PKBPF_MAPPING_ANONYMOUS;
+	if (code->file == CODE_NO_FILE)
+		return 0;
+	if (!table_cache_ready(unwinder->tables, code->file) && may_wait(unwinder)) {
+		uint64_t start_ns = clock_now_ns();
+
+		table_cache_want(unwinder->tables, code->file);
+		table_cache_wait_file(unwinder->tables, code->file, TABLE_WAIT_NS);
+		unwinder->stats.waited_ns += clock_now_ns() - start_ns;
+	}
+	if (!table_cache_ready(unwinder->tables, code->file))
+		return PKBPF_END_NO_TABLE;
+	table_cache_describe(unwinder->tables, code->file, code->start, code->file_offset, &mapping);
+	ret_code->bias = mapping.bias;
+	ret_code->flags = mapping.flags;
+	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->tables, code->file);
+	return 0;
+}
+
+static bool find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
+		      struct pkbpf_unwind_rule *ret_rule)
+{
+	struct raw_walk *walk = context;
+
+	return table_cache_find_rule(walk->unwinder->tables, walk->file, elf_address, ret_rule);
+}
+
+static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct raw_stack_view *raw = ((struct raw_walk *)context)->raw;
+	uint64_t offset = address - raw->stack_start;
+
+	if (address < raw->stack_start || offset >= raw->stack_size || size > raw->stack_size - offset)
+		return -EFAULT;
+	memcpy(buffer, raw->stack + offset, size);
+	return 0;
+}
+
+static void walk_raw(struct raw_unwinder *unwinder, const struct raw_stack_view *raw,
+		     struct sample_view *sample)
+{
+	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
+	struct tracked_process *process = process_tracker_find(unwinder->processes, raw->sample.pid);
+	struct unwind_walk_options options = {
+		.exact = !raw->after_syscall,
+		.no_guess = unwinder->no_guess,
+	};
+	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };
+	struct unwind_walk_result result;
+
+	if ((!process || !process->map) && unwinder->live)
+		process = process_tracker_find(unwinder->live, raw->sample.pid);
+	if (!process || !process->map) {
+		unwinder->ips[0] = raw->regs[PKBPF_REG_IP];
+		result = (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
+	} else {
+		walk.map = process->map;
+		result = unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips,
+				     PKBPF_MAX_USER_FRAMES);
+	}
+	sample->user_end = result.end;
+	sample->user_ips = unwinder->ips;
+	sample->user_count = result.depth;
+	sample->guessed_count = result.guessed;
+	unwinder->stats.walked++;
+	unwinder->stats.by_end[result.end]++;
+	unwinder->stats.complete += result.end <= PKBPF_END_LAST_COMPLETE;
+}
+
+static void on_raw_stack(void *context, const struct raw_stack_view *raw)
+{
+	struct raw_unwinder *unwinder = context;
+	struct sample_view sample = raw->sample;
+
+	walk_raw(unwinder, raw, &sample);
+	if (unwinder->next.ops->on_sample)
+		unwinder->next.ops->on_sample(unwinder->next.context, &sample);
+}
+
+static void forget_exited(void *context, struct tracked_process *process)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (process->exit_ns && unwinder->now_ns - process->exit_ns > KEEP_EXITED_NS)
+		process_tracker_forget(unwinder->processes, process->pid);
+}
+
+static void note_time(struct raw_unwinder *unwinder, uint64_t time_ns)
+{
+	if (!unwinder->first_ns)
+		unwinder->first_ns = time_ns;
+	if (time_ns < unwinder->now_ns)
+		return;
+	unwinder->now_ns = time_ns;
+	if (time_ns - unwinder->last_forget_ns < KEEP_EXITED_NS)
+		return;
+	unwinder->last_forget_ns = time_ns;
+	process_tracker_visit(unwinder->processes, forget_exited, unwinder);
+}
+
+static void on_sample(void *context, const struct sample_view *sample)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_sample)
+		unwinder->next.ops->on_sample(unwinder->next.context, sample);
+}
+
+static void on_task(void *context, const struct task_view *task)
+{
+	struct raw_unwinder *unwinder = context;
+
+	process_tracker_on_task(unwinder->processes, task);
+	note_time(unwinder, task->time_ns);
+	if (unwinder->next.ops->on_task)
+		unwinder->next.ops->on_task(unwinder->next.context, task);
+}
+
+static void on_mapping(void *context, const struct mapping_view *mapping)
+{
+	struct raw_unwinder *unwinder = context;
+
+	process_tracker_on_mapping(unwinder->processes, mapping);
+	note_time(unwinder, mapping->time_ns);
+	if (unwinder->next.ops->on_mapping)
+		unwinder->next.ops->on_mapping(unwinder->next.context, mapping);
+}
+
+static void on_lost(void *context, const struct lost_view *lost)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_lost)
+		unwinder->next.ops->on_lost(unwinder->next.context, lost);
+}
+
+static void on_stack(void *context, const struct stack_view *stack)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_stack)
+		unwinder->next.ops->on_stack(unwinder->next.context, stack);
+}
+
+static void on_totals(void *context, const struct totals_view *totals)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_totals)
+		unwinder->next.ops->on_totals(unwinder->next.context, totals);
+}
+
+static void on_other(void *context, const struct pkbpf_event_header *record)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_other)
+		unwinder->next.ops->on_other(unwinder->next.context, record);
+}
+
+struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
+{
+	static const struct event_sink_ops ops = {
+		.on_sample = on_sample,
+		.on_task = on_task,
+		.on_mapping = on_mapping,
+		.on_lost = on_lost,
+		.on_raw_stack = on_raw_stack,
+		.on_stack = on_stack,
+		.on_totals = on_totals,
+		.on_other = on_other,
+	};
+
+	return (struct event_sink){ &ops, unwinder };
+}
+
+struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder)
+{
+	return unwinder->stats;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sink that turns raw stacks into samples: it stands between the records in time order and the next sink, keeps its
+ * own view of what every process had mapped at that moment, and passes everything else on.
+ */
+#ifndef PKBPF_UNWIND_RAW_UNWINDER_H
+#define PKBPF_UNWIND_RAW_UNWINDER_H
+
+#include <stdint.h>
+
+#include "event/event_sink.h"
+#include "unwind/process_tracker.h"
+#include "unwind/table_cache.h"
+
+struct raw_unwinder_stats {
+	uint64_t walked;   /* raw stacks seen */
+	uint64_t complete; /* of them, reached the root */
+	uint64_t waited_ns; /* for tables */
+	uint64_t by_end[PKBPF_END_COUNT];
+};
+
+struct raw_unwinder;
+
+/* tables: borrowed, used from the thread that feeds the sink, which is its owner. live: asked for processes that no
+ * record announced; may be NULL. only_relatives: as in process_tracker_new(); without it, tables of whatever starts on
+ * the host are asked for. no_guess: tables only. NULL: out of memory. */
+struct raw_unwinder *raw_unwinder_new(struct table_cache *tables, struct process_tracker *live,
+				      bool only_relatives, bool no_guess, const struct event_sink *next);
+void raw_unwinder_free(struct raw_unwinder *unwinder);
+struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder);
+struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The distinct unwind rules of all tables, each once, named by a stable id that rows carry.
+ *
+ * Ids are dense and never reused, so a loader publishes [published, rule_set_count()) after each build. One owner
+ * thread at a time. A rule that does not fit any more (PKBPF_UNWIND_MAX_RULES) gets RULE_ID_UNSUPPORTED.
+ */
+#ifndef PKBPF_UNWIND_RULE_SET_H
+#define PKBPF_UNWIND_RULE_SET_H
+
+#include <stdint.h>
+
+#include "pkbpf/unwind.h"
+
+struct rule_set;
+
+/* Present from the start, so that tables can name them without a look-up. */
+enum {
+	RULE_ID_NONE = 0,
+	RULE_ID_END = 1,
+	RULE_ID_SIGNAL = 2,
+	RULE_ID_UNSUPPORTED = 3,
+	RULE_ID_FIXED_COUNT = 4,
+};
+
+struct rule_set *rule_set_new(void); /* NULL: out of memory */
+void rule_set_free(struct rule_set *rules);
+uint32_t rule_set_count(const struct rule_set *rules);
+/* count items; they move when a rule is added. */
+const struct pkbpf_unwind_rule *rule_set_rules(const struct rule_set *rules);
+/* Id of the rule, added when new. Never fails: RULE_ID_UNSUPPORTED when full or out of memory. */
+uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *rule);
+/* How often a rule could not be added. */
+uint64_t rule_set_refused(const struct rule_set *rules);
+
+#endif

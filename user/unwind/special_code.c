@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Recognises special code of x86-64. */
+#include "unwind/special_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+#define SEARCH_WINDOW_BYTES 65536
+#define SEARCH_MAX_GAPS	    4096
+#define PATTERN_MAX_BYTES   32
+#define PLT_ENTRY_BYTES	    16
+
+static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
+static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
+
+/* Code that is the same wherever it occurs. */
+struct pattern {
+	uint8_t bytes[PATTERN_MAX_BYTES];
+	uint8_t size;
+	uint8_t before; /* bytes in front that the rule covers too */
+	const struct pkbpf_unwind_rule *rule;
+};
+
+static const struct pattern patterns[] = {
+	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it the return address of a
+	 * handler, so look-ups land one byte before. */
+	{{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, 9, 1, &signal_rule},
+	/* mov $15,%eax; syscall: the same by other assemblers. */
+	{{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, 7, 1, &signal_rule},
+	/* xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall: the child's
+	 * half of musl's __clone, the outermost frame of a thread. */
+	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05}, 14, 0,
+	 &end_rule},
+};
+
+struct finder {
+	const struct elf_image *image;
+	const struct eh_frame *frame;
+	struct special_code_list *list;
+	uint64_t text_start;
+};
+
+static void add(struct finder *finder, uint64_t start, uint64_t size,
+		const struct pkbpf_unwind_rule *rule)
+{
+	uint64_t text_size = eh_frame_text_size(finder->frame);
+	struct special_code *special;
+
+	if (size == 0 || start >= text_size || size > text_size - start ||
+	    finder->list->count >= SPECIAL_CODE_MAX_COUNT)
+		return;
+	special = array_add(finder->list);
+	if (special)
+		*special = (struct special_code){(uint32_t)start, (uint32_t)size, *rule};
+}
+
+/* First function that ends behind an offset. */
+static size_t find_function(const struct eh_frame *frame, uint64_t offset)
+{
+	size_t low = 0;
+	size_t high = eh_frame_count(frame);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct fde *fde = eh_frame_function(frame, middle);
+
+		if ((uint64_t)fde->start + fde->size <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_covered(const struct finder *finder, uint64_t start, uint64_t size)
+{
+	size_t index = find_function(finder->frame, start);
+
+	return index < eh_frame_count(finder->frame) &&
+	       eh_frame_function(finder->frame, index)->start < start + size;
+}
+
+/* musl's entry code, of programs and of its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea _DYNAMIC(%rip),%rsi;
+ * and $-16,%rsp; call. Nothing called it. */
+static void find_entry(struct finder *finder)
+{
+	static const uint8_t head[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35};
+	static const uint8_t tail[] = {0x48, 0x83, 0xe4, 0xf0, 0xe8};
+	uint64_t entry = elf_image_entry(finder->image);
+	uint8_t code[22];
+
+	if (elf_image_read_address(finder->image, entry, code, sizeof(code)) < 0 ||
+	    is_covered(finder, entry - finder->text_start, sizeof(code)))
+		return;
+	if (memcmp(code, head, sizeof(head)) == 0 && memcmp(code + 13, tail, sizeof(tail)) == 0)
+		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
+}
+
+static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *code, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct pattern *pattern = &patterns[i];
+		const uint8_t *at = code;
+		const uint8_t *found;
+
+		while ((found = memmem(at, (size_t)(code + size - at), pattern->bytes,
+				       pattern->size))) {
+			uint64_t offset = start + (uint64_t)(found - code);
+			uint64_t before = offset >= pattern->before ? pattern->before : 0;
+
+			add(finder, offset - before, pattern->size + before, pattern->rule);
+			at = found + pattern->size;
+		}
+	}
+}
+
+/* Windows overlap by less than a pattern, so nothing is found twice or missed. */
+static void search_range(struct finder *finder, uint8_t *window, uint64_t start, uint64_t end)
+{
+	for (uint64_t at = start; at < end; at += SEARCH_WINDOW_BYTES) {
+		uint64_t size = end - at;
+
+		if (size > SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES)
+			size = SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES;
+		if (elf_image_read_address(finder->image, finder->text_start + at, window, size) < 0)
+			return;
+		search_bytes(finder, at, window, size);
+	}
+}
+
+/* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
+static bool may_return_from_signals(const struct elf_image *image)
+{
+	char soname[8];
+
+	if (elf_image_find_segment(image, PT_INTERP))
+		return false;
+	elf_image_soname(image, soname, sizeof(soname));
+	if (soname[0] == '\0')
+		return elf_image_entry(image) != 0;
+	return strncmp(soname, "libc.", 5) == 0 || strncmp(soname, "ld-", 3) == 0;
+}
+
+static void search_gaps(struct finder *finder)
+{
+	_cleanup_free_ uint8_t *window = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
+	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
+	unsigned int gaps = 0;
+
+	if (!window || !may_return_from_signals(finder->image))
+		return;
+	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
+		const struct elf_segment *segment = elf_image_segment(finder->image, i);
+		uint64_t at = segment->address - finder->text_start;
+		uint64_t end = at + segment->file_size;
+		size_t next;
+
+		if (segment->type != PT_LOAD || !(segment->flags & PF_X))
+			continue;
+		for (next = find_function(finder->frame, at); at < end && gaps < SEARCH_MAX_GAPS;
+		     next++) {
+			const struct fde *fde = next < eh_frame_count(finder->frame) ?
+							eh_frame_function(finder->frame, next) :
+							NULL;
+			uint64_t gap_end = fde && fde->start < end ? fde->start : end;
+
+			if (gap_end > at + 6) {
+				uint64_t size = gap_end - at < budget ? gap_end - at : budget;
+
+				search_range(finder, window, at, at + size);
+				budget -= size;
+				gaps++;
+			}
+			at = fde ? (uint64_t)fde->start + fde->size : end;
+		}
+	}
+}
+
+/* Some linkers (lld) describe no PLT. The first entry is reached with the index pushed. */
+static void find_lazy_plt(struct finder *finder)
+{
+	static const struct pkbpf_unwind_rule first = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra_offset = -8};
+	static const struct pkbpf_unwind_rule pushed = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 24, .ra_offset = -8};
+	struct pkbpf_unwind_rule rest = {.cfa = PKBPF_CFA_PLT, .ra_offset = -8};
+	struct elf_section section;
+	uint8_t code[2 * PLT_ENTRY_BYTES];
+	uint64_t start;
+
+	if (!elf_image_find_section(finder->image, ".plt", &section) ||
+	    section.size < sizeof(code) || section.address % PLT_ENTRY_BYTES != 0)
+		return;
+	start = section.address - finder->text_start;
+	if (is_covered(finder, start, section.size) ||
+	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0 ||
+	    memcmp(code, "\xff\x35", 2) != 0) /* push GOT+8 */
+		return;
+	if (memcmp(code + PLT_ENTRY_BYTES, "\xff\x25", 2) == 0) /* jmp *; push; jmp */
+		rest.cfa_offset = 11;
+	else if (memcmp(code + PLT_ENTRY_BYTES, "\xf3\x0f\x1e\xfa\x68", 5) == 0) /* endbr64; push */
+		rest.cfa_offset = 9;
+	else
+		return;
+	add(finder, start, 6, &first);
+	add(finder, start + 6, PLT_ENTRY_BYTES - 6, &pushed);
+	add(finder, start + PLT_ENTRY_BYTES, section.size - PLT_ENTRY_BYTES, &rest);
+}
+
+/* PLTs whose entries only jump. */
+static void find_direct_plt(struct finder *finder, const char *name)
+{
+	static const struct pkbpf_unwind_rule rule = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = -8};
+	struct elf_section section;
+
+	if (elf_image_find_section(finder->image, name, &section) &&
+	    !is_covered(finder, section.address - finder->text_start, section.size))
+		add(finder, section.address - finder->text_start, section.size, &rule);
+}
+
+/* Static programs call their indirect functions through a .plt without first entry: nothing but jumps. */
+static void find_static_plt(struct finder *finder)
+{
+	struct elf_section section;
+	uint8_t code[16];
+
+	if (!elf_image_find_section(finder->image, ".plt", &section) || section.size < sizeof(code) ||
+	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0)
+		return;
+	if ((memcmp(code, "\xff\x25", 2) == 0 && memcmp(code + 8, "\xff\x25", 2) == 0) ||
+	    memcmp(code, "\xf3\x0f\x1e\xfa\xff\x25", 6) == 0 ||	    /* endbr64; jmp * */
+	    memcmp(code, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7) == 0) /* endbr64; bnd jmp * */
+		find_direct_plt(finder, ".plt");
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct special_code *a = left;
+	const struct special_code *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Orders; of two that overlap the first stays. */
+static void finish(struct special_code_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count == 0)
+		return;
+	qsort(list->items, list->count, sizeof(*list->items), compare);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct special_code *last = &list->items[kept ? kept - 1 : 0];
+
+		if (kept == 0 || list->items[i].start - last->start >= last->size)
+			list->items[kept++] = list->items[i];
+	}
+	list->count = kept;
+}
+
+void special_code_find(const struct elf_image *image, const struct eh_frame *frame,
+		       struct special_code_list *ret_list)
+{
+	struct finder finder = {
+		.image = image,
+		.frame = frame,
+		.list = ret_list,
+		.text_start = eh_frame_text_start(frame),
+	};
+
+	if (elf_image_machine(image) != EM_X86_64)
+		return;
+	find_entry(&finder);
+	find_lazy_plt(&finder);
+	find_static_plt(&finder);
+	find_direct_plt(&finder, ".plt.sec");
+	find_direct_plt(&finder, ".plt.got");
+	search_gaps(&finder);
+	finish(ret_list);
+}

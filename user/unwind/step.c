@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Gives the shared step its memory and tables in user space. */
+#include "unwind/step.h"
+
+#include <string.h>
+
+#define UNWIND_INLINE inline __attribute__((always_inline))
+#include <pkbpf/unwind_step.h>
+
+struct walk {
+	struct pkbpf_unwind_state state; /* first: the step's functions find the rest by it */
+	const struct unwind_walk_ops *ops;
+	void *context;
+	struct unwind_code code;
+	uint64_t *ips;
+	size_t limit;
+};
+
+static struct walk *walk_of(struct pkbpf_unwind_state *state)
+{
+	return (struct walk *)state;
+}
+
+static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state, __u64 pc)
+{
+	struct walk *walk = walk_of(state);
+	uint32_t end;
+
+	state->mapping_size = 0;
+	memset(&walk->code, 0, sizeof(walk->code));
+	end = walk->ops->find_code(walk->context, pc, &walk->code);
+	state->mapping_flags = walk->code.flags;
+	if (end)
+		return end;
+	state->bias = walk->code.bias;
+	state->file_flags = walk->code.tracks_rbx ? PKBPF_FILE_TRACKS_RBX : 0;
+	state->mapping_start = walk->code.start;
+	state->mapping_size = walk->code.end - walk->code.start;
+	return 0;
+}
+
+static UNWIND_INLINE bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
+					   struct pkbpf_unwind_rule *rule)
+{
+	struct walk *walk = walk_of(state);
+
+	if (walk->code.flags & (PKBPF_MAPPING_ANONYMOUS | PKBPF_MAPPING_NO_TABLE))
+		return false;
+	return walk->ops->find_rule(walk->context, &walk->code, address, rule);
+}
+
+static UNWIND_INLINE long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address,
+					   __u64 *value)
+{
+	struct walk *walk = walk_of(state);
+
+	return walk->ops->read_memory(walk->context, address, value, sizeof(*value));
+}
+
+static UNWIND_INLINE long unwind_read_signal_regs(struct pkbpf_unwind_state *state, __u64 address)
+{
+	struct walk *walk = walk_of(state);
+
+	return walk->ops->read_memory(walk->context, address, state->regs, sizeof(state->regs));
+}
+
+static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip)
+{
+	struct walk *walk = walk_of(state);
+
+	if (state->depth >= walk->limit)
+		return false;
+	walk->ips[state->depth++] = ip;
+	return true;
+}
+
+struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *context,
+				      const uint64_t regs[PKBPF_REGS],
+				      const struct unwind_walk_options *options, uint64_t *ips,
+				      size_t limit)
+{
+	struct walk walk = { .ops = ops, .context = context, .ips = ips, .limit = limit };
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < PKBPF_SIGNAL_REGS; i++) {
+#if PKBPF_UNWIND_ARM64
+		walk.state.regs[i] = regs[i];
+#else
+		if (i < 16)
+			walk.state.regs[PKBPF_SIGNAL_INDEX(i)] = regs[i];
+		else
+			walk.state.regs[PKBPF_SIGNAL_IP] = regs[i];
+#endif
+	}
+	unwind_take_regs(&walk.state);
+	if (!options->exact)
+		walk.state.flags &= ~PKBPF_UNWIND_EXACT;
+	if (options->no_guess)
+		walk.state.flags |= PKBPF_UNWIND_NO_GUESS;
+	/* Ends: each step that does not end the walk either keeps a frame, of which there are `limit`. */
+	while (!end)
+		end = unwind_step(&walk.state);
+	return (struct unwind_walk_result){
+		.end = end,
+		.depth = walk.state.depth,
+		.guessed = walk.state.guessed,
+	};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Walks a user stack in user space, with the very step that the BPF programs take. */
+#ifndef PKBPF_UNWIND_STEP_WALK_H
+#define PKBPF_UNWIND_STEP_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/event.h>
+#include <pkbpf/unwind.h>
+#include <pkbpf/unwind_state.h>
+
+/* A mapping as the walk needs it. */
+struct unwind_code {
+	uint64_t start, end; /* end exclusive */
+	uint64_t bias;
+	uint32_t flags; /* PKBPF_MAPPING_ANONYMOUS or NO_TABLE: no rules here */
+	bool tracks_rbx; /* PKBPF_FILE_TRACKS_RBX */
+	const void *table; /* for find_rule */
+};
+
+struct unwind_walk_ops {
+	/* 0, or PKBPF_END_NO_MAPPING, PKBPF_END_NO_TABLE. */
+	uint32_t (*find_code)(void *context, uint64_t address, struct unwind_code *ret_code);
+	/* false: nothing is known about this ELF address. */
+	bool (*find_rule)(void *context, const struct unwind_code *code, uint64_t elf_address,
+			  struct pkbpf_unwind_rule *ret_rule);
+	/* All bytes (0) or a negative errno. */
+	int (*read_memory)(void *context, uint64_t address, void *buffer, size_t size);
+};
+
+struct unwind_walk_options {
+	bool exact;    /* ip is the next instruction; false: a system call has just been made */
+	bool no_guess; /* never believe a frame pointer */
+};
+
+struct unwind_walk_result {
+	enum pkbpf_stack_end end;
+	size_t depth;
+	size_t guessed;
+};
+
+/* Fills at most `limit` ips, leaf first, from registers in the order of struct pkbpf_event_raw_stack. */
+struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *context,
+				      const uint64_t regs[PKBPF_REGS],
+				      const struct unwind_walk_options *options, uint64_t *ips,
+				      size_t limit);
+
+#endif

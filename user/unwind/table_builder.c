@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Builds what is queued, most wanted first. */
+#include "unwind/table_builder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "unwind/table_cache_private.h"
+
+/* A table used within this many epochs (about a second each) is not withdrawn for another. */
+#define MIN_UNUSED_EPOCHS   10U
+#define MIN_UNMAPPED_EPOCHS 2U
+/* When less room than this is left, a chunk is made ahead, since making one waits for a grace period. */
+#define SPARE_ROWS (PKBPF_CHUNK_ROWS / 2)
+#define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
+/* Only the dynamic loader's rules follow RBX; larger tables are not looked through. */
+#define MAX_RBX_ROWS 65536U
+
+/* With the lock held: the queue's most wanted file leaves it, of these the smallest, so that a large one delays few
+ * others. NULL: the queue is empty. */
+static struct table_file *next_file(struct table_cache *cache)
+{
+	struct table_file *best = NULL;
+	size_t best_index = 0;
+
+	for (size_t i = 0; i < cache->queue.count; i++) {
+		struct table_file *file = cache->files.items[cache->queue.items[i]];
+
+		if (!best || (file->urgent && !best->urgent) ||
+		    (file->urgent == best->urgent && file->size < best->size)) {
+			best = file;
+			best_index = i;
+		}
+	}
+	if (best)
+		cache->queue.items[best_index] = cache->queue.items[--cache->queue.count];
+	return best;
+}
+
+static void publish_rules(struct table_cache *cache)
+{
+	uint32_t count = rule_set_count(cache->rules);
+
+	if (count > cache->memory.rule_count)
+		count = cache->memory.rule_count;
+	if (count > cache->published_rules)
+		memcpy(&cache->memory.rules[cache->published_rules],
+		       rule_set_rules(cache->rules) + cache->published_rules,
+		       (count - cache->published_rules) * sizeof(*cache->memory.rules));
+	cache->published_rules = count;
+}
+
+/* With the lock held: no new walk finds the table any more. */
+static void withdraw(struct table_cache *cache, struct table_file *file)
+{
+	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
+	file->state = TABLE_EVICTED;
+	cache->stats.evictions++;
+}
+
+/* The published table that nobody maps or that was used least recently; NULL: all are in use. */
+static struct table_file *find_victim(struct table_cache *cache, uint32_t now_epoch)
+{
+	struct table_file *victim = NULL;
+	uint32_t victim_age = 0;
+
+	array_foreach(&cache->files, each) {
+		struct table_file *file = *each;
+		uint32_t age;
+
+		if (!file || file->state != TABLE_READY || !file->page_count)
+			continue;
+		age = now_epoch - cache->memory.files[file->slot].last_used;
+		/* A new one's mapping may just not be published yet. */
+		if (!file->references && age >= MIN_UNMAPPED_EPOCHS)
+			age += UINT32_MAX / 2;
+		if (age >= MIN_UNUSED_EPOCHS && (!victim || age > victim_age)) {
+			victim = file;
+			victim_age = age;
+		}
+	}
+	return victim;
+}
+
+#define MAX_VICTIMS 64
+
+/* Without the lock: takes withdrawn tables out of the shared memory, once nobody reads them any more. */
+static void remove_withdrawn(struct table_cache *cache, struct table_file **victims, size_t count)
+{
+	cache->memory.wait_for_readers(cache->memory.context);
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < count; i++) {
+		struct table_file *victim = victims[i];
+
+		chunk_pool_remove(cache->pool, &victim->placement);
+		if (victim->page_count)
+			extent_allocator_give(cache->page_room, victim->first_page, victim->page_count);
+		victim->page_count = victim->row_count = 0;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+/* Makes room for a table of that many rows and pages. false: everything is in use. */
+static bool evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
+{
+	uint32_t epoch = (uint32_t)(clock_now_ns() >> 30), freed_rows = 0, freed_pages = 0;
+	struct table_file *victims[MAX_VICTIMS];
+	size_t count = 0;
+
+	pthread_mutex_lock(&cache->lock);
+	while (count < MAX_VICTIMS && (freed_rows < rows || freed_pages < pages)) {
+		struct table_file *victim = find_victim(cache, epoch);
+
+		if (!victim)
+			break;
+		withdraw(cache, victim);
+		freed_rows += victim->row_count;
+		freed_pages += victim->page_count;
+		victims[count++] = victim;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	if (!count)
+		return false;
+	remove_withdrawn(cache, victims, count);
+	return true;
+}
+
+/* Numbers of the files array are needed: takes those of files that nobody maps any more. */
+static void free_slots(struct table_cache *cache)
+{
+	uint32_t epoch = (uint32_t)(clock_now_ns() >> 30);
+	struct table_file *victims[MAX_VICTIMS];
+	size_t count = 0;
+
+	pthread_mutex_lock(&cache->lock);
+	array_foreach(&cache->files, each) {
+		struct table_file *file = *each;
+
+		if (count == MAX_VICTIMS)
+			break;
+		if (!file || file->slot == NO_SLOT || file->references ||
+		    (file->state != TABLE_READY && file->state != TABLE_EVICTED &&
+		     file->state != TABLE_NO_ROOM) ||
+		    epoch - cache->memory.files[file->slot].last_used < MIN_UNMAPPED_EPOCHS)
+			continue;
+		withdraw(cache, file);
+		victims[count++] = file;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	if (!count)
+		return;
+	remove_withdrawn(cache, victims, count);
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < count; i++) {
+		/* Mapped again meanwhile: its new mapping refers to the number. */
+		if (victims[i]->references || victims[i]->state != TABLE_EVICTED)
+			continue;
+		extent_allocator_give(cache->slots, victims[i]->slot, 1);
+		victims[i]->slot = NO_SLOT;
+		victims[i]->state = TABLE_UNOPENED;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static bool slots_run_out(const struct table_cache *cache)
+{
+	return extent_allocator_free_count(cache->slots) < cache->memory.file_count / 16;
+}
+
+static bool uses_rbx(const struct table_cache *cache, const struct unwind_table *table)
+{
+	const struct pkbpf_unwind_rule *rules = rule_set_rules(cache->rules);
+
+	if (table->row_count > MAX_RBX_ROWS)
+		return false;
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		if (rules[PKBPF_ROW_RULE(table->rows[i])].rbx_offset)
+			return true;
+	}
+	return false;
+}
+
+/* Finds room for the table and copies it there. */
+static int place(struct table_cache *cache, const struct unwind_table *table,
+		 struct row_placement *ret_placement, uint32_t *ret_first_page)
+{
+	uint32_t first_page = 0;
+	int err;
+
+	while (table->page_count &&
+	       !extent_allocator_take(cache->page_room, table->page_count, &first_page)) {
+		if (!evict(cache, 0, table->page_count))
+			return -ENOSPC;
+	}
+	for (;;) {
+		err = chunk_pool_place(cache->pool, table, &cache->memory.pages[first_page],
+				       ret_placement);
+		if (err != -EAGAIN)
+			break;
+		/* Two more than needed now: each growth waits for the kernel, but all of it is resident. */
+		err = chunk_pool_grow(cache->pool,
+				      3 + (uint32_t)(table->row_count / PKBPF_CHUNK_ROWS));
+		if (err == -ENOSPC)
+			err = evict(cache, table->row_count, 0) ? 0 : -ENOSPC;
+		if (err)
+			break;
+	}
+	if (err && table->page_count)
+		extent_allocator_give(cache->page_room, first_page, table->page_count);
+	if (!err)
+		*ret_first_page = first_page;
+	return err;
+}
+
+/* table NULL: the file has none; the step then goes by frame pointers. */
+static void publish(struct table_cache *cache, struct table_file *file,
+		    const struct unwind_table *table)
+{
+	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
+	struct row_placement placement = { 0 };
+	uint32_t first_page = 0, flags = PKBPF_FILE_READY;
+	int err = 0;
+
+	publish_rules(cache);
+	if (table) {
+		err = place(cache, table, &placement, &first_page);
+		if (uses_rbx(cache, table))
+			flags |= PKBPF_FILE_TRACKS_RBX;
+	}
+	pthread_mutex_lock(&cache->lock);
+	cache->stats.chunks = chunk_pool_count(cache->pool);
+	cache->stats.rules = cache->published_rules;
+	if (err) {
+		file->state = TABLE_NO_ROOM;
+		file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
+	} else {
+		file->state = TABLE_READY;
+		file->placement = placement;
+		file->first_page = first_page;
+		file->text_start = table ? table->text_start : 0;
+		file->page_count = table ? table->page_count : 0;
+		file->row_count = table ? table->row_count : 0;
+		file->tracks_rbx = flags & PKBPF_FILE_TRACKS_RBX;
+		entry->text_start = file->text_start;
+		entry->first_page = file->first_page;
+		entry->page_count = file->page_count;
+		entry->last_used = (uint32_t)(clock_now_ns() >> 30);
+		/* Last: a walk that sees the flag sees the rest. */
+		__atomic_store_n(&entry->flags, flags, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static void build(struct table_cache *cache, struct table_file *file, struct elf_image *image)
+{
+	struct unwind_table *table = NULL;
+	uint64_t start_ns = clock_now_ns();
+	int err = unwind_table_build(image, cache->rules, &table, NULL);
+
+	publish(cache, file, err ? NULL : table);
+	unwind_table_free(table);
+	pthread_mutex_lock(&cache->lock);
+	cache->stats.built++;
+	cache->stats.build_ns += clock_now_ns() - start_ns;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static bool wants_spare(const struct table_cache *cache)
+{
+	return chunk_pool_count(cache->pool) < chunk_pool_limit(cache->pool) &&
+	       chunk_pool_free_rows(cache->pool) < SPARE_ROWS;
+}
+
+/* On a busy machine this thread's short bursts of work come first: what it has not built yet costs complete stacks.
+ * Where that is not permitted it waits its turn. */
+#define BUILDER_NICE (-10)
+
+static void *run(void *context)
+{
+	struct table_cache *cache = context;
+	uint64_t slots_freed_ns = 0;
+	bool may_grow = true;
+
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), BUILDER_NICE);
+	if (cache->initial_chunks)
+		chunk_pool_grow(cache->pool, cache->initial_chunks);
+	pthread_mutex_lock(&cache->lock);
+	while (!cache->stop) {
+		struct table_file *file = next_file(cache);
+		struct elf_image *image;
+		void *memory;
+
+		if (!file) {
+			if (may_grow && wants_spare(cache)) {
+				pthread_mutex_unlock(&cache->lock);
+				may_grow = chunk_pool_grow(cache->pool, 1) == 0;
+				pthread_mutex_lock(&cache->lock);
+			} else {
+				pthread_cond_wait(&cache->changed, &cache->lock);
+			}
+			continue;
+		}
+		if (slots_run_out(cache) && clock_now_ns() - slots_freed_ns > NS_PER_SECOND) {
+			pthread_mutex_unlock(&cache->lock);
+			free_slots(cache);
+			slots_freed_ns = clock_now_ns();
+			pthread_mutex_lock(&cache->lock);
+		}
+		file->state = TABLE_BUILDING;
+		cache->building_sequence = file->sequence;
+		image = file->image;
+		memory = file->image_memory;
+		file->image = NULL;
+		file->image_memory = NULL;
+		pthread_mutex_unlock(&cache->lock);
+		build(cache, file, image);
+		elf_image_free(image);
+		free(memory);
+		pthread_mutex_lock(&cache->lock);
+		cache->building_sequence = 0;
+		pthread_cond_broadcast(&cache->changed);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return NULL;
+}
+
+int table_builder_start(struct table_cache *cache)
+{
+	sigset_t all, before;
+	int err;
+
+	cache->rules = rule_set_new();
+	cache->page_room = extent_allocator_new(cache->memory.page_count);
+	cache->pool = chunk_pool_new(&cache->memory.chunks, cache->max_chunks);
+	if (!cache->rules || !cache->page_room || !cache->pool)
+		return -ENOMEM;
+	/* Signals are the main thread's business. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&cache->builder, NULL, run, cache);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err)
+		return -err;
+	cache->started = true;
+	return 0;
+}
+
+void table_builder_stop(struct table_cache *cache)
+{
+	if (cache->started) {
+		pthread_mutex_lock(&cache->lock);
+		cache->stop = true;
+		pthread_cond_broadcast(&cache->changed);
+		pthread_mutex_unlock(&cache->lock);
+		pthread_join(cache->builder, NULL);
+		cache->started = false;
+	}
+	chunk_pool_free(cache->pool);
+	extent_allocator_free(cache->page_room);
+	rule_set_free(cache->rules);
+	cache->pool = NULL;
+	cache->page_room = NULL;
+	cache->rules = NULL;
+}

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Knows each mapped file and has its table built. */
+#include "unwind/table_cache.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/mapped_file.h"
+#include "unwind/table_builder.h"
+#include "unwind/table_cache_private.h"
+
+struct table_cache *table_cache_new(const struct table_memory *memory,
+				    const struct table_cache_options *options)
+{
+	struct table_cache *cache = calloc(1, sizeof(*cache));
+	pthread_condattr_t clock;
+	int err;
+
+	if (!cache)
+		return NULL;
+	cache->memory = *memory;
+	cache->max_chunks = options->max_chunks;
+	cache->initial_chunks = options->initial_chunks;
+	cache->mapped_files = mapped_file_table_new(options->root);
+	cache->slots = extent_allocator_new(memory->file_count);
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&cache->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	if (!cache->mapped_files || !cache->slots) {
+		errno = ENOMEM;
+		goto fail;
+	}
+	err = table_builder_start(cache);
+	if (err) {
+		errno = -err;
+		goto fail;
+	}
+	return cache;
+fail:
+	table_cache_free(cache);
+	return NULL;
+}
+
+static void drop_contents(struct table_file *file)
+{
+	elf_image_free(file->image);
+	free(file->image_memory);
+	file->image = NULL;
+	file->image_memory = NULL;
+}
+
+void table_cache_free(struct table_cache *cache)
+{
+	if (!cache)
+		return;
+	table_builder_stop(cache);
+	array_foreach(&cache->files, each) {
+		if (!*each)
+			continue;
+		drop_contents(*each);
+		free((*each)->segments);
+		free((*each)->placement.extents);
+		free(*each);
+	}
+	array_free(&cache->files);
+	array_free(&cache->queue);
+	mapped_file_table_free(cache->mapped_files);
+	extent_allocator_free(cache->slots);
+	pthread_cond_destroy(&cache->changed);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+/* The executable segments, kept for the bias of every later mapping. */
+static bool keep_segments(struct table_file *file, const struct elf_image *image)
+{
+	size_t count = elf_image_segment_count(image);
+
+	free(file->segments);
+	file->segment_count = 0;
+	file->segments = calloc(count ? count : 1, sizeof(*file->segments));
+	if (!file->segments)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = elf_image_segment(image, i);
+
+		if (segment->type == PT_LOAD && (segment->flags & PF_X))
+			file->segments[file->segment_count++] = *segment;
+	}
+	return true;
+}
+
+/* 0: file->image is open; else why not. */
+static int open_contents(struct table_cache *cache, struct table_file *file)
+{
+	struct mapped_file *mapped = mapped_file_table_get(cache->mapped_files, file->number);
+	size_t size;
+	int fd, err;
+
+	if (mapped->type == MAPPED_FILE_VDSO) {
+		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory, &size);
+		if (!err)
+			err = elf_image_open_memory(file->image_memory, size, ELF_IMAGE_FILE,
+						    &file->image, NULL);
+	} else {
+		fd = mapped_file_open(cache->mapped_files, mapped);
+		err = fd < 0 ? fd : elf_image_open(fd, &file->image, NULL);
+	}
+	if (!err && !keep_segments(file, file->image))
+		err = -ENOMEM;
+	if (err)
+		drop_contents(file);
+	return err;
+}
+
+/* With the lock held: hands the file, whose image is open, to the building thread. */
+static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
+{
+	uint32_t *number = array_add(&cache->queue);
+
+	if (!number) {
+		drop_contents(file);
+		file->state = TABLE_NO_ROOM;
+		return;
+	}
+	*number = file->number;
+	file->size = elf_image_size(file->image);
+	file->state = TABLE_QUEUED;
+	file->urgent = urgent;
+	file->sequence = ++cache->last_sequence;
+	pthread_cond_broadcast(&cache->changed);
+}
+
+/* Makes the most of a file that has no table yet. */
+static void try_to_open(struct table_cache *cache, struct table_file *file, bool urgent)
+{
+	int err = open_contents(cache, file);
+
+	pthread_mutex_lock(&cache->lock);
+	if (err == -ENOEXEC || err == -EBADMSG || err == -ERANGE) {
+		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for instance */
+	} else if (err) {
+		file->state = TABLE_UNOPENED;
+	} else if (file->slot == NO_SLOT &&
+		   !extent_allocator_take(cache->slots, 1, &file->slot)) {
+		file->slot = NO_SLOT;
+		file->state = TABLE_NO_ROOM;
+		drop_contents(file);
+	} else {
+		enqueue(cache, file, urgent);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static struct table_file *find_file(struct table_cache *cache, uint32_t number)
+{
+	return number < cache->files.count ? cache->files.items[number] : NULL;
+}
+
+static struct table_file *add_file(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file;
+
+	pthread_mutex_lock(&cache->lock);
+	while (cache->files.count <= number && array_add(&cache->files))
+		;
+	file = cache->files.count > number ? calloc(1, sizeof(*file)) : NULL;
+	if (file) {
+		file->number = number;
+		file->slot = NO_SLOT;
+		file->state = TABLE_UNOPENED;
+		cache->files.items[number] = file;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return file;
+}
+
+/* The table of a file that nobody maps any more and that lost its place may come back under the same number. */
+static bool should_open(const struct table_file *file, uint64_t now_ns)
+{
+	switch (file->state) {
+	case TABLE_UNOPENED:
+		return true;
+	case TABLE_NO_ROOM:
+		return now_ns >= file->retry_ns;
+	default:
+		return false;
+	}
+}
+
+uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping)
+{
+	struct mapped_file *mapped;
+	struct table_file *file;
+
+	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped) || !mapped)
+		return TABLE_CACHE_NO_FILE;
+	file = find_file(cache, mapped->id);
+	if (!file)
+		file = add_file(cache, mapped->id);
+	if (!file)
+		return TABLE_CACHE_NO_FILE;
+	if (should_open(file, clock_now_ns()))
+		try_to_open(cache, file, false);
+	return file->number;
+}
+
+void table_cache_reference(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = find_file(cache, number);
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->references++;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_release(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = find_file(cache, number);
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->references--;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+/* As elf_image_bias(), from the segments kept. */
+static bool find_bias(const struct table_file *file, uint64_t start, uint64_t file_offset,
+		      uint64_t *ret_bias)
+{
+	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct elf_segment *segment = &file->segments[i];
+
+		if (file_offset < (segment->offset & ~page_mask) ||
+		    file_offset >= ((segment->offset + segment->file_size + page_mask) & ~page_mask))
+			continue;
+		*ret_bias = start - (file_offset - segment->offset + segment->address);
+		return true;
+	}
+	return false;
+}
+
+void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t start,
+			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping)
+{
+	struct table_file *file = find_file(cache, number);
+	uint64_t bias = 0;
+
+	ret_mapping->file = 0;
+	ret_mapping->bias = 0;
+	ret_mapping->flags = PKBPF_MAPPING_ANONYMOUS;
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	if (file->state == TABLE_NONE) {
+		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
+	} else if (file->slot == NO_SLOT) {
+		ret_mapping->flags = PKBPF_MAPPING_PENDING;
+	} else if (find_bias(file, start, file_offset, &bias)) {
+		ret_mapping->bias = bias;
+		ret_mapping->file = file->slot;
+		ret_mapping->flags = 0;
+	} else {
+		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_want(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = find_file(cache, number);
+	bool again;
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->urgent = true;
+	again = file->state == TABLE_EVICTED || should_open(file, clock_now_ns());
+	pthread_mutex_unlock(&cache->lock);
+	if (again)
+		try_to_open(cache, file, true);
+}
+
+bool table_cache_ready(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = find_file(cache, number);
+	bool ready;
+
+	if (!file)
+		return false;
+	pthread_mutex_lock(&cache->lock);
+	ready = file->state == TABLE_READY || file->state == TABLE_NONE;
+	pthread_mutex_unlock(&cache->lock);
+	return ready;
+}
+
+static bool still_waiting(const struct table_cache *cache, uint64_t sequence)
+{
+	if (cache->building_sequence && cache->building_sequence <= sequence)
+		return true;
+	array_foreach(&cache->queue, number) {
+		if (cache->files.items[*number]->sequence <= sequence)
+			return true;
+	}
+	return false;
+}
+
+static struct timespec after(uint64_t timeout_ns)
+{
+	uint64_t until_ns = clock_now_ns() + timeout_ns;
+
+	return (struct timespec){
+		.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+		.tv_nsec = (long)(until_ns % NS_PER_SECOND),
+	};
+}
+
+bool table_cache_wait(struct table_cache *cache, uint64_t timeout_ns)
+{
+	struct timespec until = after(timeout_ns);
+	uint64_t sequence;
+	bool waiting;
+	int err = 0;
+
+	pthread_mutex_lock(&cache->lock);
+	sequence = cache->last_sequence;
+	while ((waiting = still_waiting(cache, sequence)) && err == 0)
+		err = pthread_cond_timedwait(&cache->changed, &cache->lock, &until);
+	pthread_mutex_unlock(&cache->lock);
+	return !waiting;
+}
+
+bool table_cache_wait_file(struct table_cache *cache, uint32_t number, uint64_t timeout_ns)
+{
+	struct table_file *file = find_file(cache, number);
+	struct timespec until = after(timeout_ns);
+	bool waiting;
+	int err = 0;
+
+	if (!file)
+		return true;
+	pthread_mutex_lock(&cache->lock);
+	while ((waiting = file->state == TABLE_QUEUED || file->state == TABLE_BUILDING) && err == 0)
+		err = pthread_cond_timedwait(&cache->changed, &cache->lock, &until);
+	pthread_mutex_unlock(&cache->lock);
+	return !waiting;
+}
+
+bool table_cache_idle(struct table_cache *cache)
+{
+	bool idle;
+
+	pthread_mutex_lock(&cache->lock);
+	idle = !cache->queue.count && !cache->building_sequence;
+	pthread_mutex_unlock(&cache->lock);
+	return idle;
+}
+
+/* With the lock held. */
+static uint32_t find_rule_id(const struct table_cache *cache, const struct table_file *file,
+			     uint64_t elf_address)
+{
+	uint64_t index = (elf_address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
+	uint32_t offset = elf_address & (PKBPF_TEXT_PAGE_SIZE - 1), at = 0, count;
+	const struct pkbpf_unwind_page *page;
+	const uint32_t *rows;
+
+	if (file->state != TABLE_READY || index >= file->page_count)
+		return RULE_ID_NONE;
+	page = &cache->memory.pages[file->first_page + index];
+	rows = chunk_pool_rows(cache->pool, page);
+	if (!page->count || !rows)
+		return RULE_ID_NONE;
+	for (count = page->count; count > 1; count -= count >> 1) {
+		if (PKBPF_ROW_OFFSET(rows[at + (count >> 1)]) <= offset)
+			at += count >> 1;
+	}
+	return PKBPF_ROW_RULE(rows[at]);
+}
+
+bool table_cache_find_rule(struct table_cache *cache, uint32_t number, uint64_t elf_address,
+			   struct pkbpf_unwind_rule *ret_rule)
+{
+	struct table_file *file = find_file(cache, number);
+	uint32_t id;
+
+	if (!file)
+		return false;
+	pthread_mutex_lock(&cache->lock);
+	id = find_rule_id(cache, file, elf_address);
+	if (id < cache->memory.rule_count)
+		*ret_rule = cache->memory.rules[id];
+	pthread_mutex_unlock(&cache->lock);
+	return id < cache->memory.rule_count;
+}
+
+bool table_cache_tracks_rbx(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = find_file(cache, number);
+	bool tracks;
+
+	if (!file)
+		return false;
+	pthread_mutex_lock(&cache->lock);
+	tracks = file->tracks_rbx;
+	pthread_mutex_unlock(&cache->lock);
+	return tracks;
+}
+
+const char *table_cache_path(struct table_cache *cache, uint32_t number)
+{
+	return number < mapped_file_table_count(cache->mapped_files) ?
+		       mapped_file_table_get(cache->mapped_files, number)->path : "";
+}
+
+void table_cache_size(struct table_cache *cache, uint32_t number, uint32_t *ret_rows,
+		      uint64_t *ret_bytes)
+{
+	struct table_file *file = find_file(cache, number);
+
+	*ret_rows = 0;
+	*ret_bytes = 0;
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	*ret_rows = file->row_count;
+	*ret_bytes = file->row_count * sizeof(uint32_t) +
+		     file->page_count * sizeof(struct pkbpf_unwind_page);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+struct table_cache_stats table_cache_stats(struct table_cache *cache)
+{
+	struct table_cache_stats stats;
+
+	pthread_mutex_lock(&cache->lock);
+	stats = cache->stats;
+	stats.waiting = (uint32_t)cache->queue.count + (cache->building_sequence != 0);
+	array_foreach(&cache->files, each) {
+		const struct table_file *file = *each;
+
+		if (!file)
+			continue;
+		stats.files++;
+		stats.unopened += file->state == TABLE_UNOPENED;
+		stats.without += file->state == TABLE_NONE ||
+				 (file->state == TABLE_READY && !file->page_count);
+		stats.no_room += file->state == TABLE_NO_ROOM;
+		if (file->state == TABLE_READY && file->page_count) {
+			stats.tables++;
+			stats.rows += file->row_count;
+			stats.pages += file->page_count;
+		}
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return stats;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the table cache and its building thread share. */
+#ifndef PKBPF_UNWIND_TABLE_CACHE_PRIVATE_H
+#define PKBPF_UNWIND_TABLE_CACHE_PRIVATE_H
+
+#include <pthread.h>
+
+#include "base/array.h"
+#include "unwind/elf_image.h"
+#include "unwind/extent_allocator.h"
+#include "unwind/rule_set.h"
+#include "unwind/table_cache.h"
+
+#define NO_SLOT UINT32_MAX
+
+enum table_state {
+	TABLE_UNOPENED, /* tried again with the next mapping of the file */
+	TABLE_QUEUED,
+	TABLE_BUILDING,
+	TABLE_READY,   /* published, perhaps without a page */
+	TABLE_NONE,    /* no ELF file */
+	TABLE_EVICTED, /* built again when somebody misses it */
+	TABLE_NO_ROOM, /* the caps are reached; tried again after a while */
+};
+
+struct table_file {
+	uint32_t number; /* id of its mapped_file */
+	enum table_state state;
+	uint32_t slot;	     /* in the files array; NO_SLOT: none */
+	uint32_t references; /* mappings */
+	uint64_t sequence;   /* of its last request */
+	uint64_t size;	     /* bytes of the file */
+	uint64_t retry_ns;   /* NO_ROOM: not before */
+	bool urgent;
+	bool tracks_rbx;
+	struct elf_segment *segments; /* executable ones; the owner thread's */
+	size_t segment_count;
+	struct elf_image *image; /* QUEUED: passed to the building thread */
+	void *image_memory;	 /* behind the image of a vdso */
+	/* READY */
+	uint64_t text_start;
+	uint32_t first_page, page_count, row_count;
+	struct row_placement placement;
+};
+
+struct table_cache {
+	struct table_memory memory;
+	uint32_t max_chunks, initial_chunks;
+	struct mapped_file_table *mapped_files; /* the owner thread's */
+	struct extent_allocator *slots;		/* of the files array */
+
+	/* All below belongs to the lock, except where the building thread alone uses it. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	ARRAY_OF(struct table_file *) files; /* by number; only the owner adds */
+	ARRAY_OF(uint32_t) queue;
+	uint64_t last_sequence, building_sequence;
+	struct table_cache_stats stats;
+	bool stop, started;
+	pthread_t builder;
+
+	/* The building thread's. Readers of rows hold the lock, under which tables are withdrawn. */
+	struct rule_set *rules;
+	uint32_t published_rules;
+	struct extent_allocator *page_room;
+	struct chunk_pool *pool;
+};
+
+#endif
