@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The blockio source: who submits block requests and how long they take, added up in the kernel and
+ * drained now and then. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "capture/tracepoint.h"
+#include "source/blockio_tables.h"
+#include "source/source.h"
+#include "source/source_table.h"
+
+#include "pkbpf.skel.h"
+
+/* It bounds how late a progress line is, not what the end knows. */
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* Programs that run when their links go are over after this: they run with preemption off. */
+#define SETTLE_US 2000
+/* arguments of block_rq_issue: data, [queue,] request; of block_getrq: data, [queue,] bio[,
+ * direction] */
+#define ARGUMENTS_WITH_QUEUE 3
+
+#define PROGRAMS 9
+
+struct source {
+	struct session *session;
+	struct blockio_tables *tables;
+	struct bpf_link *links[PROGRAMS];
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+};
+
+/* In the order in which they are attached: completions first, so that each request that was seen
+ * issued is also seen completed. */
+static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
+{
+	struct bpf_program *programs[PROGRAMS] = {
+		skeleton->progs.blockio_complete,      skeleton->progs.blockio_flush_wanted,
+		skeleton->progs.blockio_merge_request, skeleton->progs.blockio_requeue,
+		skeleton->progs.blockio_merge_back,    skeleton->progs.blockio_merge_front,
+		skeleton->progs.blockio_split,	       skeleton->progs.blockio_insert,
+		skeleton->progs.blockio_issue,
+	};
+
+	memcpy(ret_programs, programs, sizeof(programs));
+}
+
+static void blockio_detach(struct source *source);
+
+static void blockio_free(struct source *source)
+{
+	blockio_detach(source);
+	blockio_tables_free(source->tables);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+/* The number by which kernel programs know a cgroup is the inode of its folder. */
+static uint64_t cgroup_id_of(const char *path)
+{
+	struct stat status;
+
+	return path && stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static int blockio_configure(struct session *session, struct source **ret_source,
+			     struct error *error)
+{
+	const struct session_options *options = session_options(session);
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct bpf_program *programs[PROGRAMS];
+	int arguments = tracepoint_argument_count("block_rq_issue"), err;
+	struct source *source;
+
+	if (!arguments)
+		return error_set(error, ENOTSUP,
+				 "cannot profile block I/O: this kernel has no tracepoints of "
+				 "block requests; leave blockio out of -e, "
+				 "or use a kernel built with CONFIG_BLOCK");
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return error_set(error, ENOMEM,
+				 "cannot prepare block I/O profiling: out of memory");
+	source->session = session;
+	err = blockio_tables_configure(skeleton, &source->tables, error);
+	if (err) {
+		blockio_free(source);
+		return err;
+	}
+	skeleton->rodata->blockio_config.queue_argument = arguments >= ARGUMENTS_WITH_QUEUE;
+	skeleton->rodata->blockio_config.getrq_queue_argument =
+		tracepoint_argument_count("block_getrq") >= ARGUMENTS_WITH_QUEUE;
+	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
+	skeleton->rodata->blockio_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++)
+		bpf_program__set_autoload(programs[i], true);
+	/* Of these tracepoints the youngest (5.11). */
+	if (!tracepoint_argument_count("block_rq_merge"))
+		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
+	*ret_source = source;
+	return 0;
+}
+
+static int blockio_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct bpf_program *programs[PROGRAMS];
+	int err = blockio_tables_open(source->tables, error);
+
+	if (err)
+		return err;
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (bpf_program__fd(programs[i]) < 0)
+			continue;
+		source->links[i] = bpf_program__attach(programs[i]);
+		if (!source->links[i])
+			return error_set(error, errno, "cannot attach BPF program %s: %s",
+					 bpf_program__name(programs[i]), strerror(errno));
+	}
+	source->last_drain_ns = clock_now_ns();
+	__atomic_store_n(&skeleton->bss->blockio_control.start_ns, source->last_drain_ns,
+			 __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int blockio_poll(struct source *source, const struct event_sink *sink)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err;
+
+	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
+		return 0;
+	source->last_drain_ns = now_ns;
+	err = blockio_tables_drain(source->tables, now_ns, &source->buffer);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+static void blockio_detach(struct source *source)
+{
+	uint64_t end_ns = clock_now_ns();
+
+	if (!source->links[0])
+		return;
+	for (size_t i = PROGRAMS; i-- > 0;) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+	usleep(SETTLE_US);
+	/* What there is no memory for is missing from the stream, which counts it. */
+	if (blockio_tables_drain(source->tables, end_ns, &source->buffer) == 0)
+		blockio_tables_drain_open(source->tables, end_ns, &source->buffer);
+	session_add_records(source->session, &source->buffer);
+}
+
+static const char *blockio_event_name(const struct source *source)
+{
+	return "block_rq_issue";
+}
+
+const struct source_ops source_blockio = {
+	.kind = PKBPF_PROFILE_BLOCKIO,
+	.name = "blockio",
+	.summary = "who reads and writes block devices, and how long they take",
+	.unit = "nanoseconds",
+	.configure = blockio_configure,
+	.attach = blockio_attach,
+	.poll = blockio_poll,
+	.detach = blockio_detach,
+	.free = blockio_free,
+	.event_name = blockio_event_name,
+};

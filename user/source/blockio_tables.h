@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The tables that the block I/O programs fill, mapped into this process: sized before load, read
+ * without system calls, turned into records of what was added since the last time.
+ */
+#ifndef PKBPF_SOURCE_BLOCKIO_TABLES_H
+#define PKBPF_SOURCE_BLOCKIO_TABLES_H
+
+#include <stdint.h>
+
+#include <pkbpf/blockio.h>
+#include <pkbpf/config.h>
+
+#include "base/error.h"
+#include "event/encoder.h"
+
+struct pkbpf_bpf;
+struct blockio_tables;
+
+/* Before load: sizes the maps. */
+int blockio_tables_configure(struct pkbpf_bpf *skeleton, struct blockio_tables **ret_tables,
+			     struct error *error);
+/* After load: maps them and fills the lists of free elements. */
+int blockio_tables_open(struct blockio_tables *tables, struct error *error);
+void blockio_tables_free(struct blockio_tables *tables);
+
+/* Appends records of all increments since the last call; time_ns is their time. -ENOMEM: the rest
+ * comes next time. */
+int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
+			 struct event_buffer *buffer);
+/* After the programs are detached and all is drained: appends the requests still under way, with
+ * the time until now. */
+int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
+			      struct event_buffer *buffer);
+
+#endif

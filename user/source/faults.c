@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The faults source: stacks of a sample of all page faults, and the exact number of each process.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <pkbpf/faults.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "capture/perf_event.h"
+#include "event/encoder.h"
+#include "source/per_cpu_events.h"
+#include "source/source.h"
+#include "source/source_table.h"
+
+#include "pkbpf.skel.h"
+
+/*
+ * One minor fault in so many is looked at. Prime, so that no loop over a few places falls in step
+ * with it. The kernel stops an event that comes more often than perf_event_max_sample_rate, and a
+ * CPU has at most about MAX_FAULTS_PER_SECOND.
+ */
+#define MINOR_PERIOD	      17
+#define MAX_FAULTS_PER_SECOND 1500000
+
+/* Threads alive when the interval begins, and processes with faults that wait to be sent; 64 and 96
+ * bytes each. */
+#define THREADS	  65536U
+#define PROCESSES 16384U
+/* Soon after they have ended, while the stream still knows them. */
+#define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
+
+/* include/uapi/linux/bpf.h; since 5.17 */
+#define HELPER_FIND_VMA ((enum bpf_func_id)180)
+
+struct source {
+	struct session *session;
+	struct bpf_program *minor_program, *major_program;
+	struct per_cpu_events minor, major;
+	struct perf_event_attr minor_attr, major_attr;
+	struct bpf_link *iterator, *exit;
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+};
+
+static void faults_detach(struct source *source);
+
+static void faults_free(struct source *source)
+{
+	faults_detach(source);
+	bpf_link__destroy(source->iterator);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+static bool is_prime(uint64_t number)
+{
+	for (uint64_t factor = 2; factor * factor <= number; factor++) {
+		if (number % factor == 0)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t minor_period(void)
+{
+	uint64_t limit = perf_event_max_sample_rate();
+	uint64_t period = limit ? MAX_FAULTS_PER_SECOND / limit : 0;
+
+	if (period < MINOR_PERIOD)
+		return MINOR_PERIOD;
+	while (!is_prime(period))
+		period++;
+	return period;
+}
+
+static struct perf_event_attr fault_attr(uint64_t event, uint64_t period)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = event,
+		.sample_period = period,
+	};
+}
+
+/* The number by which kernel programs know a cgroup is the inode of its folder. */
+static uint64_t cgroup_id_of(const char *path)
+{
+	struct stat status;
+
+	return path && stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static int faults_configure(struct session *session, struct source **ret_source,
+			    struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return error_set(error, ENOMEM,
+				 "cannot prepare page-fault profiling: out of memory");
+	source->session = session;
+	source->minor_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN, minor_period());
+	source->major_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1);
+	err = bpf_map__set_max_entries(skeleton->maps.fault_threads, THREADS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_processes, PROCESSES);
+	if (err) {
+		faults_free(source);
+		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
+	}
+	skeleton->rodata->faults_config.target_cgroup_id =
+		cgroup_id_of(session_options(session)->cgroup_path);
+	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA, NULL) == 1) {
+		source->minor_program = skeleton->progs.sample_minor_fault;
+		source->major_program = skeleton->progs.sample_major_fault;
+	} else {
+		source->minor_program = skeleton->progs.sample_minor_fault_anywhere;
+		source->major_program = skeleton->progs.sample_major_fault_anywhere;
+	}
+	bpf_program__set_autoload(source->minor_program, true);
+	bpf_program__set_autoload(source->major_program, true);
+	bpf_program__set_autoload(skeleton->progs.faults_exit, true);
+	bpf_program__set_autoload(skeleton->progs.faults_edge, true);
+	*ret_source = source;
+	return 0;
+}
+
+static int attach_program(struct bpf_program *program, struct bpf_link **ret_link,
+			  struct error *error)
+{
+	struct bpf_link *link = bpf_program__attach(program);
+
+	if (!link)
+		return error_set(error, errno, "cannot attach BPF program %s: %s",
+				 bpf_program__name(program), strerror(errno));
+	*ret_link = link;
+	return 0;
+}
+
+/* Runs the task iterator; it prints nothing. */
+static int visit_threads(struct source *source, struct error *error)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(source->iterator));
+	char nothing[64];
+	ssize_t got;
+
+	if (fd < 0)
+		return error_set(
+			error, errno,
+			"cannot read page-fault counts through the kernel's task iterator: %s",
+			strerror(errno));
+	do {
+		got = read(fd, nothing, sizeof(nothing));
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	if (got < 0)
+		return error_set(
+			error, errno,
+			"cannot read page-fault counts through the kernel's task iterator: %s",
+			strerror(errno));
+	return 0;
+}
+
+static int update_events(struct source *source, struct error *error)
+{
+	const struct cpu_list *cpus = session_cpus(source->session);
+	int err;
+
+	err = per_cpu_events_update(&source->minor, cpus, &source->minor_attr,
+				    source->minor_program, error);
+	return err ? err
+		   : per_cpu_events_update(&source->major, cpus, &source->major_attr,
+					   source->major_program, error);
+}
+
+static int faults_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int err = attach_program(skeleton->progs.faults_edge, &source->iterator, error);
+
+	err = err ? err : attach_program(skeleton->progs.faults_exit, &source->exit, error);
+	err = err ? err : update_events(source, error);
+	if (err)
+		return err;
+	source->last_drain_ns = clock_now_ns();
+	/* Before the visit: a thread born during it has had no faults before the interval. */
+	__atomic_store_n(&skeleton->bss->faults_control.start_ns, source->last_drain_ns,
+			 __ATOMIC_RELEASE);
+	return visit_threads(source, error);
+}
+
+static int send_process(struct source *source, uint32_t pid,
+			const struct pkbpf_fault_process *process, uint64_t time_ns)
+{
+	struct totals_view view = {
+		.time_ns = time_ns,
+		.pid = pid,
+		.cgroup_id = process->cgroup_id,
+		.kind = PKBPF_PROFILE_FAULTS,
+		.measure = PKBPF_FAULT_EXACT,
+		.state = PKBPF_FAULT_MINOR,
+		.count = process->minor,
+		.total = process->minor,
+	};
+	int err;
+
+	memcpy(view.comm, process->comm, PKBPF_COMM_SIZE);
+	err = event_encode_totals(&source->buffer, &view);
+	if (err || !process->major)
+		return err;
+	view.state = PKBPF_FAULT_MAJOR;
+	view.count = view.total = process->major;
+	return event_encode_totals(&source->buffer, &view);
+}
+
+/* Sends and forgets processes; unless `all`, only those that have ended, to which nothing can be
+ * added any more. */
+static int drain(struct source *source, bool all, uint64_t time_ns)
+{
+	int fd = bpf_map__fd(session_skeleton(source->session)->maps.fault_processes);
+	struct pkbpf_fault_process process;
+	uint32_t key, next;
+	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0;
+	int err = 0;
+
+	for (uint32_t i = 0; more && !err && i < PROCESSES; i++) {
+		key = next;
+		more = bpf_map_get_next_key(fd, &key, &next) == 0;
+		if (!all && (kill((pid_t)key, 0) == 0 || errno != ESRCH))
+			continue;
+		if (bpf_map_lookup_elem(fd, &key, &process))
+			continue;
+		err = send_process(source, key, &process, time_ns);
+		if (!err)
+			bpf_map_delete_elem(fd, &key);
+	}
+	return err;
+}
+
+static int faults_poll(struct source *source, const struct event_sink *sink)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = update_events(source, NULL);
+
+	if (err || now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
+		return err;
+	source->last_drain_ns = now_ns;
+	err = drain(source, false, now_ns);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+static void faults_detach(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	uint64_t end_ns = clock_now_ns();
+	struct error error;
+
+	per_cpu_events_done(&source->minor);
+	per_cpu_events_done(&source->major);
+	if (!source->exit)
+		return;
+	__atomic_store_n(&skeleton->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
+	bpf_link__destroy(source->exit);
+	source->exit = NULL;
+	if (visit_threads(source, &error))
+		log_warning(options->log, "%s; processes that are still alive have no exact counts",
+			    error.text);
+	/* What there is no memory for is missing from the stream, which counts it. */
+	drain(source, true, end_ns);
+	session_add_records(source->session, &source->buffer);
+}
+
+static const char *faults_event_name(const struct source *source)
+{
+	return "minor-faults, major-faults";
+}
+
+const struct source_ops source_faults = {
+	.kind = PKBPF_PROFILE_FAULTS,
+	.name = "faults",
+	.summary = "page faults, by where they happen and in which memory",
+	.unit = "faults",
+	.configure = faults_configure,
+	.attach = faults_attach,
+	.poll = faults_poll,
+	.detach = faults_detach,
+	.free = faults_free,
+	.event_name = faults_event_name,
+};

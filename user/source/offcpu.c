@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The off-CPU source: where threads wait and for how long, added up in the kernel and drained once a second. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "capture/tracepoint.h"
+#include "source/offcpu_blocked.h"
+#include "source/offcpu_governor.h"
+#include "source/offcpu_tables.h"
+#include "source/source.h"
+#include "source/source_table.h"
+
+#include "pkbpf.skel.h"
+
+/* Totals are only read once in so long: it bounds how late a progress line is, not what the end knows. */
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* Programs that began before the end was announced are over after this: they hold a run queue's lock. */
+#define SETTLE_US 2000
+/* switch arguments with state: data, preempt, prev, next, state */
+#define ARGUMENTS_WITH_STATE 5
+
+struct source {
+	struct session *session;
+	struct offcpu_tables *tables;
+	struct offcpu_blocked *blocked; /* NULL: all of their stacks are sent */
+	struct bpf_link *on_switch, *on_wakeup, *iterator;
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+	uint64_t last_judged_ns, last_ran_ns; /* of the governor */
+};
+
+static void offcpu_detach(struct source *source);
+
+static void offcpu_free(struct source *source)
+{
+	offcpu_detach(source);
+	bpf_link__destroy(source->iterator);
+	offcpu_blocked_free(source->blocked);
+	offcpu_tables_free(source->tables);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+/* The number by which kernel programs know a cgroup is the inode of its folder. */
+static uint64_t cgroup_id_of(const char *path)
+{
+	struct stat status;
+
+	return path && stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static int offcpu_configure(struct session *session, struct source **ret_source, struct error *error)
+{
+	const struct session_options *options = session_options(session);
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
+	source->session = session;
+	err = offcpu_tables_configure(skeleton, &source->tables, error);
+	if (err) {
+		offcpu_free(source);
+		return err;
+	}
+	skeleton->rodata->offcpu_config.min_block_ns = options->offcpu.min_block_ns;
+	skeleton->rodata->offcpu_config.kernel_threads = options->offcpu.kernel_threads;
+	skeleton->rodata->offcpu_config.per_thread = options->offcpu.per_thread;
+	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
+	skeleton->rodata->offcpu_config.switch_has_state = tracepoint_argument_count("sched_switch") >= ARGUMENTS_WITH_STATE;
+	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
+	/* For the benchmark, which shows what recognising stacks saves. */
+	skeleton->rodata->offcpu_config.no_memo = getenv("PKBPF_NO_MEMO") != NULL;
+	bpf_program__set_autoload(skeleton->progs.offcpu_switch, true);
+	bpf_program__set_autoload(skeleton->progs.offcpu_edge, true);
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
+	*ret_source = source;
+	return 0;
+}
+
+static int attach_program(struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
+{
+	struct bpf_link *link = bpf_program__attach(program);
+
+	if (!link)
+		return error_set(error, errno, "cannot attach BPF program %s: %s", bpf_program__name(program), strerror(errno));
+	*ret_link = link;
+	return 0;
+}
+
+static void send(struct source *source)
+{
+	session_add_records(source->session, &source->buffer);
+}
+
+static int offcpu_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int err = offcpu_tables_open(source->tables, error);
+
+	err = err ? err : attach_program(skeleton->progs.offcpu_edge, &source->iterator, error);
+	if (!err && session_options(source->session)->offcpu.wakers)
+		err = attach_program(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
+	err = err ? err : attach_program(skeleton->progs.offcpu_switch, &source->on_switch, error);
+	if (err)
+		return err;
+	source->last_drain_ns = source->last_judged_ns = clock_now_ns();
+	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, source->last_drain_ns, __ATOMIC_RELEASE);
+	/* Whoever is not on a CPU now has been waiting since before. */
+	return offcpu_blocked_read(source->iterator, &source->blocked, error);
+}
+
+static void end_blocked(struct source *source)
+{
+	struct lost_view skipped = {
+		.time_ns = clock_now_ns(),
+		.cause = PKBPF_COUNTER_OFFCPU_BLOCKED_SKIPPED,
+		.count = offcpu_blocked_skipped(source->blocked),
+	};
+
+	/* Without memory only this note is missing: the waits are counted. */
+	if (skipped.count)
+		event_encode_lost(&source->buffer, &skipped);
+	offcpu_blocked_free(source->blocked);
+	source->blocked = NULL;
+}
+
+static void send_blocked(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+
+	if (!source->blocked ||
+	    offcpu_blocked_send(source->blocked, source->tables, options->want_user_stack, &source->buffer))
+		return;
+	end_blocked(source);
+}
+
+/* CPU time of the program at every switch, from the kernel's statistics. */
+static uint64_t program_time_ns(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.run_time_ns;
+}
+
+static void govern(struct source *source, uint64_t now_ns)
+{
+	const struct session_options *options = session_options(source->session);
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	uint32_t mask = skeleton->bss->offcpu_control.sample_mask, next;
+	uint64_t ran_ns;
+
+	if (!options->offcpu.max_overhead_permille || now_ns - source->last_judged_ns < OFFCPU_GOVERNOR_INTERVAL_NS)
+		return;
+	ran_ns = program_time_ns(skeleton->progs.offcpu_switch);
+	if (options->offcpu.wakers)
+		ran_ns += program_time_ns(skeleton->progs.offcpu_wakeup);
+	next = offcpu_governor_mask(mask, ran_ns - source->last_ran_ns, now_ns - source->last_judged_ns,
+				    options->offcpu.max_overhead_permille);
+	source->last_judged_ns = now_ns;
+	source->last_ran_ns = ran_ns;
+	if (next == mask)
+		return;
+	log_info(options->log, "off-CPU: stacks of one wait in %u from now on", next + 1);
+	offcpu_tables_set_sampled(source->tables);
+	__atomic_store_n(&skeleton->bss->offcpu_control.sample_mask, next, __ATOMIC_RELAXED);
+}
+
+static int offcpu_poll(struct source *source, const struct event_sink *sink)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	govern(source, now_ns);
+	send_blocked(source);
+	if (now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
+		source->last_drain_ns = now_ns;
+		err = offcpu_tables_drain(source->tables, now_ns, &source->buffer);
+	}
+	send(source);
+	return err;
+}
+
+/* Cuts what is under way at the end of the interval. */
+static void end_interval(struct source *source)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct offcpu_blocked *nothing = NULL;
+	uint64_t end_ns = clock_now_ns();
+	struct error error;
+
+	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
+	usleep(SETTLE_US);
+	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))
+		log_warning(session_options(source->session)->log, "%s; waits under way are left out", error.text);
+	offcpu_blocked_free(nothing);
+	offcpu_tables_close(source->tables, end_ns);
+}
+
+static void offcpu_detach(struct source *source)
+{
+	if (!source->on_switch)
+		return;
+	end_interval(source);
+	if (source->blocked) {
+		offcpu_blocked_finish(source->blocked, session_options(source->session)->want_user_stack, &source->buffer);
+		end_blocked(source);
+	}
+	bpf_link__destroy(source->on_switch);
+	bpf_link__destroy(source->on_wakeup);
+	source->on_switch = source->on_wakeup = NULL;
+	/* What there is no memory for is missing from the stream, which counts it. */
+	offcpu_tables_drain(source->tables, clock_now_ns(), &source->buffer);
+	log_info(session_options(source->session)->log, "off-CPU: %" PRIu64 " stacks recognised",
+		 offcpu_tables_memo_hits(source->tables));
+	send(source);
+}
+
+static const char *offcpu_event_name(const struct source *source)
+{
+	return "sched_switch";
+}
+
+const struct source_ops source_offcpu = {
+	.kind = PKBPF_PROFILE_OFFCPU,
+	.name = "offcpu",
+	.summary = "where threads wait, and for how long",
+	.unit = "nanoseconds",
+	.configure = offcpu_configure,
+	.attach = offcpu_attach,
+	.poll = offcpu_poll,
+	.detach = offcpu_detach,
+	.free = offcpu_free,
+	.event_name = offcpu_event_name,
+};

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads the stacks of blocked threads a few at a time, so that thousands of them hold nothing else up. */
+#include "source/offcpu_blocked.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+
+/* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less, because all of it waits in
+ * memory until it is walked. */
+#define STACK_BYTES	  32768
+#define CROWD_STACK_BYTES 8192
+#define CROWD_THREADS	  512
+#define PAGE_BYTES	  4096
+/* Threads of one round, and how long it may take. */
+#define ROUND_THREADS 1024
+#define ROUND_NS      (40 * NS_PER_MS)
+/* The same for what is left at the end, when somebody waits for the result. */
+#define LAST_ROUND_NS (300 * NS_PER_MS)
+
+struct offcpu_blocked {
+	ARRAY_OF(struct pkbpf_blocked_thread) threads;
+	size_t next;
+	uint64_t skipped;
+	uint8_t stack[STACK_BYTES];
+};
+
+static int read_records(int fd, struct offcpu_blocked *blocked)
+{
+	struct pkbpf_blocked_thread thread;
+	size_t have = 0;
+
+	for (;;) {
+		ssize_t got = read(fd, (char *)&thread + have, sizeof(thread) - have);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		have += (size_t)got;
+		if (have < sizeof(thread))
+			continue;
+		have = 0;
+		if (!array_reserve(&blocked->threads, blocked->threads.count + 1))
+			return -ENOMEM;
+		*array_add(&blocked->threads) = thread;
+	}
+}
+
+int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_blocked, struct error *error)
+{
+	struct offcpu_blocked *blocked = calloc(1, sizeof(*blocked));
+	_cleanup_close_ int fd = -1;
+	int err;
+
+	if (!blocked)
+		return error_set(error, ENOMEM, "cannot list blocked threads: out of memory");
+	fd = bpf_iter_create(bpf_link__fd(iterator));
+	err = fd < 0 ? -errno : read_records(fd, blocked);
+	if (err) {
+		offcpu_blocked_free(blocked);
+		return error_set(error, -err, "cannot list blocked threads through the kernel's task iterator: %s", strerror(-err));
+	}
+	*ret_blocked = blocked;
+	return 0;
+}
+
+static uint64_t stack_pointer(const struct pkbpf_blocked_thread *thread)
+{
+#if defined(__aarch64__)
+	return thread->regs[31];
+#else
+	return thread->regs[7];
+#endif
+}
+
+static uint64_t instruction_pointer(const struct pkbpf_blocked_thread *thread)
+{
+#if defined(__aarch64__)
+	return thread->regs[32];
+#else
+	return thread->regs[16];
+#endif
+}
+
+/* Page by page, since the stack ends somewhere: bytes read. */
+static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start)
+{
+	_cleanup_close_ int fd = -1;
+	size_t have = 0, most = blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", thread->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && have < most) {
+		size_t want = PAGE_BYTES - (start + have) % PAGE_BYTES;
+		ssize_t got;
+
+		if (want > most - have)
+			want = most - have;
+		got = pread(fd, blocked->stack + have, want, (off_t)(start + have));
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	return have & ~(size_t)7;
+}
+
+/* procfs: "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked in; "running" when it is not. */
+static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long sp, pc;
+	const char *at;
+	char path[64];
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/syscall", thread->pid, thread->tid);
+	if (file_read_all(AT_FDCWD, path, 4096, &text, &size))
+		return false;
+	at = strrchr(text, ' ');
+	if (!at || at == text)
+		return false;
+	pc = strtoull(at + 1, NULL, 16);
+	for (at--; at > text && *at != ' '; at--)
+		;
+	sp = strtoull(at, NULL, 16);
+	return sp == stack_pointer(thread) && pc == instruction_pointer(thread);
+}
+
+/* tables NULL: the tables are not kept up any more. */
+static bool still_waits(const struct offcpu_tables *tables, const struct pkbpf_blocked_thread *thread)
+{
+	const volatile struct pkbpf_thread *slot;
+
+	if (!tables)
+		return blocked_at_same_place(thread);
+	slot = offcpu_tables_thread(tables, thread->tid);
+
+	return slot && slot->place == PKBPF_THREAD_OFF_CPU && slot->stack_id == thread->stack_id;
+}
+
+/* The stack without its user part, whose memory has changed or cannot be read. */
+static void send_kernel_part(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, bool had_user,
+			     struct event_buffer *buffer)
+{
+	struct stack_view view = {
+		.stack_id = thread->stack_id,
+		.pid = thread->pid,
+		.user_end = had_user ? PKBPF_END_NO_REGS : PKBPF_END_NONE,
+		.kernel_ips = (const uint64_t *)thread->ips,
+		.kernel_count = thread->n_kernel,
+	};
+
+	if (had_user)
+		blocked->skipped++;
+	event_encode_stack(buffer, clock_now_ns(), &view);
+}
+
+/* A raw stack of count 0 is no wait but a stack; its weight is its number. Whoever walks raw stacks walks this one. */
+static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
+			const struct pkbpf_blocked_thread *thread, bool want_user, struct event_buffer *buffer)
+{
+	uint64_t start = stack_pointer(thread) & ~7ULL;
+	struct raw_stack_view raw = {
+		.sample = {
+			.time_ns = clock_now_ns(),
+			.pid = thread->pid,
+			.tid = thread->tid,
+			.kind = PKBPF_PROFILE_OFFCPU,
+			.user_end = PKBPF_END_NO_REGS,
+			.kernel_ips = (const uint64_t *)thread->ips,
+			.kernel_count = thread->n_kernel,
+			.weight = thread->stack_id,
+		},
+		.after_syscall = thread->after_syscall,
+		.regs = (const uint64_t *)thread->regs,
+		.stack_start = start,
+		.stack = blocked->stack,
+	};
+
+	if (!want_user || !thread->has_regs) {
+		send_kernel_part(blocked, thread, false, buffer);
+		return;
+	}
+	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, start) : 0;
+	/* It may have run while its memory was read. */
+	if (!raw.stack_size || !still_waits(tables, thread) || event_encode_raw_stack(buffer, &raw))
+		send_kernel_part(blocked, thread, true, buffer);
+}
+
+bool offcpu_blocked_send(struct offcpu_blocked *blocked, const struct offcpu_tables *tables, bool want_user,
+			 struct event_buffer *buffer)
+{
+	uint64_t end_ns = clock_now_ns() + ROUND_NS;
+
+	for (size_t i = 0; i < ROUND_THREADS && blocked->next < blocked->threads.count && clock_now_ns() < end_ns; i++)
+		send_thread(blocked, tables, &blocked->threads.items[blocked->next++], want_user, buffer);
+	return blocked->next < blocked->threads.count;
+}
+
+void offcpu_blocked_finish(struct offcpu_blocked *blocked, bool want_user, struct event_buffer *buffer)
+{
+	uint64_t end_ns = clock_now_ns() + LAST_ROUND_NS;
+
+	while (blocked->next < blocked->threads.count) {
+		const struct pkbpf_blocked_thread *thread = &blocked->threads.items[blocked->next++];
+
+		if (clock_now_ns() < end_ns)
+			send_thread(blocked, NULL, thread, want_user, buffer);
+		else
+			send_kernel_part(blocked, thread, want_user && thread->has_regs, buffer);
+	}
+}
+
+uint64_t offcpu_blocked_skipped(const struct offcpu_blocked *blocked)
+{
+	return blocked->skipped;
+}
+
+void offcpu_blocked_free(struct offcpu_blocked *blocked)
+{
+	if (!blocked)
+		return;
+	array_free(&blocked->threads);
+	free(blocked);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Sizes and maps the tables of the off-CPU programs, and gives rows of ended processes back. */
+#include "source/offcpu_tables.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "source/offcpu_tables_private.h"
+
+#include "pkbpf.skel.h"
+
+/* Slots per thread that lives now: tids meet in a slot seldom, and new threads find room. */
+#define SLOTS_PER_THREAD 8
+#define MIN_THREADS	 16384U
+#define MAX_THREADS	 1048576U
+#define ROWS		 32768U
+#define HISTOGRAMS	 2048U
+#define MIN_MEMOS	 4096U
+#define MAX_MEMOS	 65536U
+/* Rows of ended processes are freed when less than this share of all is free. */
+#define LOW_ROWS (ROWS / 4)
+
+/* Threads alive, from the fourth number of /proc/loadavg ("running/all"). */
+static uint32_t count_threads(void)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *slash;
+	size_t size;
+
+	if (file_read_all(AT_FDCWD, "/proc/loadavg", 4096, &text, &size))
+		return 0;
+	slash = strchr(text, '/');
+	return slash ? (uint32_t)strtoul(slash + 1, NULL, 10) : 0;
+}
+
+static uint32_t power_of_two(uint64_t wanted, uint32_t least, uint32_t most)
+{
+	uint32_t size = least;
+
+	while (size < wanted && size < most)
+		size *= 2;
+	return size;
+}
+
+static int size_map(struct mapped_table *table, struct bpf_map *map, uint32_t count)
+{
+	table->map = map;
+	table->count = count;
+	return bpf_map__set_max_entries(map, count);
+}
+
+int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables, struct error *error)
+{
+	struct offcpu_tables *tables = calloc(1, sizeof(*tables));
+	uint64_t wanted = (uint64_t)count_threads() * SLOTS_PER_THREAD;
+	int err;
+
+	if (!tables)
+		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
+	tables->skeleton = skeleton;
+	err = size_map(&tables->threads, skeleton->maps.offcpu_threads, power_of_two(wanted, MIN_THREADS, MAX_THREADS));
+	err = err ? err : size_map(&tables->memos, skeleton->maps.offcpu_memos, power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
+	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, ROWS);
+	err = err ? err : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, HISTOGRAMS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, HISTOGRAMS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, HISTOGRAMS);
+	if (err) {
+		offcpu_tables_free(tables);
+		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
+	}
+	skeleton->rodata->offcpu_config.thread_mask = tables->threads.count - 1;
+	skeleton->rodata->offcpu_config.memo_mask = tables->memos.count - 1;
+	*ret_tables = tables;
+	return 0;
+}
+
+static int map_table(struct mapped_table *table, struct error *error)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = (size_t)table->count * ((bpf_map__value_size(table->map) + 7) & ~7U);
+	void *items;
+
+	size = (size + page - 1) / page * page;
+	items = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(table->map), 0);
+	if (items == MAP_FAILED)
+		return error_set(error, errno, "cannot map the BPF table %s: %s", bpf_map__name(table->map), strerror(errno));
+	table->items = items;
+	table->size = size;
+	return 0;
+}
+
+static int fill_free_list(struct bpf_map *map, uint32_t count, struct error *error)
+{
+	int fd = bpf_map__fd(map);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (bpf_map_update_elem(fd, NULL, &i, BPF_ANY))
+			return error_set(error, errno, "cannot fill the BPF queue %s: %s", bpf_map__name(map), strerror(errno));
+	}
+	return 0;
+}
+
+int offcpu_tables_open(struct offcpu_tables *tables, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = tables->skeleton;
+	int err = map_table(&tables->threads, error);
+
+	err = err ? err : map_table(&tables->rows, error);
+	err = err ? err : map_table(&tables->histograms, error);
+	err = err ? err : map_table(&tables->memos, error);
+	err = err ? err : fill_free_list(skeleton->maps.offcpu_free_rows, tables->rows.count, error);
+	err = err ? err : fill_free_list(skeleton->maps.offcpu_free_histograms, tables->histograms.count, error);
+	if (err)
+		return err;
+	tables->sent_rows = calloc(tables->rows.count, sizeof(*tables->sent_rows));
+	tables->sent_threads = calloc(tables->threads.count, sizeof(*tables->sent_threads));
+	tables->sent_histograms = calloc(tables->histograms.count, sizeof(*tables->sent_histograms));
+	if (!tables->sent_rows || !tables->sent_threads || !tables->sent_histograms)
+		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
+	return 0;
+}
+
+static void unmap_table(struct mapped_table *table)
+{
+	if (table->items)
+		munmap(table->items, table->size);
+}
+
+void offcpu_tables_free(struct offcpu_tables *tables)
+{
+	if (!tables)
+		return;
+	unmap_table(&tables->threads);
+	unmap_table(&tables->rows);
+	unmap_table(&tables->histograms);
+	unmap_table(&tables->memos);
+	array_free(&tables->waited);
+	hash_map_done(&tables->waited_numbers);
+	free(tables->sent_rows);
+	free(tables->sent_threads);
+	free(tables->sent_histograms);
+	free(tables);
+}
+
+static bool process_is_gone(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* Gives rows of ended processes back, when others may need them. Nothing can add to such a row any more. */
+static void free_rows(struct offcpu_tables *tables)
+{
+	volatile struct pkbpf_wait_row *rows = tables->rows.items;
+	int index_fd = bpf_map__fd(tables->skeleton->maps.offcpu_row_index);
+	int free_fd = bpf_map__fd(tables->skeleton->maps.offcpu_free_rows);
+	uint32_t last_pid = 0;
+	bool gone = false;
+
+	if (tables->rows.count - tables->used_rows >= LOW_ROWS)
+		return;
+	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		struct pkbpf_wait_row_key key;
+
+		if (!rows[i].pid)
+			continue;
+		if (rows[i].pid != last_pid) {
+			last_pid = rows[i].pid;
+			gone = process_is_gone(last_pid);
+		}
+		/* Drained above: a row whose process was gone by now cannot have changed since. */
+		if (!gone || rows[i].count != tables->sent_rows[i].count || rows[i].queue_ns != tables->sent_rows[i].queue_ns)
+			continue;
+		key = (struct pkbpf_wait_row_key){.stack_id = rows[i].stack_id,
+						  .waker_id = rows[i].waker_id,
+						  .pid = rows[i].pid,
+						  .tid = rows[i].tid,
+						  .state = rows[i].state,
+						  .open = rows[i].flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
+		bpf_map_delete_elem(index_fd, &key);
+		memset((void *)&rows[i], 0, sizeof(rows[i]));
+		memset(&tables->sent_rows[i], 0, sizeof(tables->sent_rows[i]));
+		bpf_map_update_elem(free_fd, NULL, &i, BPF_ANY);
+	}
+}
+
+static void free_histograms(struct offcpu_tables *tables)
+{
+	volatile struct pkbpf_wait_histogram *histograms = tables->histograms.items;
+	int index_fd = bpf_map__fd(tables->skeleton->maps.offcpu_histogram_index);
+	int free_fd = bpf_map__fd(tables->skeleton->maps.offcpu_free_histograms);
+
+	if (tables->histograms.count - tables->used_histograms >= tables->histograms.count / 4)
+		return;
+	for (uint32_t i = 0; i < tables->histograms.count; i++) {
+		struct pkbpf_wait_histogram_key key = {.pid = histograms[i].pid, .state = histograms[i].state};
+
+		if (!key.pid || !process_is_gone(key.pid) ||
+		    memcmp((const void *)histograms[i].buckets, tables->sent_histograms[i].buckets,
+			   sizeof(tables->sent_histograms[i].buckets)) != 0)
+			continue;
+		bpf_map_delete_elem(index_fd, &key);
+		memset((void *)&histograms[i], 0, sizeof(histograms[i]));
+		memset(&tables->sent_histograms[i], 0, sizeof(tables->sent_histograms[i]));
+		bpf_map_update_elem(free_fd, NULL, &i, BPF_ANY);
+	}
+}
+
+int offcpu_tables_drain(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+{
+	int err = offcpu_drain_increments(tables, time_ns, buffer);
+
+	if (err)
+		return err;
+	free_rows(tables);
+	free_histograms(tables);
+	return 0;
+}
+
+static void close_thread(volatile struct pkbpf_thread *thread, uint64_t end_ns)
+{
+	uint64_t rest_ns = end_ns > thread->since_ns ? end_ns - thread->since_ns : 0;
+	uint32_t state = thread->state < PKBPF_WAIT_STATES ? thread->state : PKBPF_WAIT_SLEEP;
+
+	if (thread->pending_ns) {
+		thread->time_ns[state] += thread->pending_ns;
+		thread->count[state]++;
+		thread->pending_ns = 0;
+	}
+	if (thread->place == PKBPF_THREAD_ON_CPU)
+		state = PKBPF_WAIT_NONE;
+	thread->time_ns[state] += rest_ns;
+	thread->count[state]++;
+	thread->since_ns += rest_ns;
+	thread->place = PKBPF_THREAD_ENDED;
+}
+
+void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns)
+{
+	volatile struct pkbpf_thread *threads = tables->threads.items;
+
+	for (uint32_t i = 0; i < tables->threads.count; i++) {
+		if (threads[i].tid && threads[i].tid != PKBPF_THREAD_TOMBSTONE &&
+		    (threads[i].place == PKBPF_THREAD_ON_CPU || threads[i].place == PKBPF_THREAD_OFF_CPU))
+			close_thread(&threads[i], end_ns);
+	}
+}
+
+void offcpu_tables_set_sampled(struct offcpu_tables *tables)
+{
+	tables->sampled = true;
+}
+
+const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables, uint32_t tid)
+{
+	const volatile struct pkbpf_thread *threads = tables->threads.items;
+
+	for (uint32_t i = 0; i < PKBPF_THREAD_PROBES; i++) {
+		const volatile struct pkbpf_thread *thread = &threads[(tid + i) & (tables->threads.count - 1)];
+
+		if (!thread->tid)
+			return NULL;
+		if (thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
+			return thread;
+	}
+	return NULL;
+}
+
+uint64_t offcpu_tables_memo_hits(const struct offcpu_tables *tables)
+{
+	const volatile struct pkbpf_stack_memo *memos = tables->memos.items;
+	uint64_t hits = 0;
+
+	for (uint32_t i = 0; i < tables->memos.count; i++)
+		hits += memos[i].hits;
+	return hits;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A source switches on the BPF programs of one profile kind: one file and one row of source_table.c each. */
+#ifndef PKBPF_SOURCE_SOURCE_H
+#define PKBPF_SOURCE_SOURCE_H
+
+#include "capture/session.h"
+
+struct source; /* the running state of one kind, private to its file */
+
+struct source_ops {
+	enum pkbpf_profile_kind kind;
+	const char *name;    /* as in -e: "cpu" */
+	const char *summary; /* one line for --help */
+	const char *unit;    /* of weight: "samples", "nanoseconds" */
+	/* Between session_new and session_load: choose programs, set constants. */
+	int (*configure)(struct session *session, struct source **ret_source, struct error *error);
+	/* After session_start: events flow from now on. */
+	int (*attach)(struct source *source, struct error *error);
+	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be NULL. */
+	int (*poll)(struct source *source, const struct event_sink *sink);
+	/* No event after this. */
+	void (*detach)(struct source *source);
+	void (*free)(struct source *source);
+	/* What really samples ("cycles", "cpu-clock"), for the report's header; may be NULL. */
+	const char *(*event_name)(const struct source *source);
+};
+
+const struct source_ops *source_by_name(const char *name);
+const struct source_ops *source_at(size_t index); /* NULL at the end */
+
+/* All sources named in the session's kinds_mask, in table order. */
+struct source_set;
+int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error);
+int source_set_attach(struct source_set *set, struct error *error);
+int source_set_poll(struct source_set *set, const struct event_sink *sink);
+void source_set_detach(struct source_set *set);
+void source_set_free(struct source_set *set);
+const char *source_set_event_name(const struct source_set *set, enum pkbpf_profile_kind kind);
+
+#endif

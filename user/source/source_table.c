@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The profile kinds this program can capture, and the set of those one run has switched on. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "source/source.h"
+#include "source/source_table.h"
+
+static const struct source_ops *const sources[] = {
+	&source_cpu,
+	&source_offcpu,
+	&source_blockio,
+	&source_faults,
+};
+
+struct source_set {
+	struct source *running[ARRAY_SIZE(sources)]; /* NULL: not asked for */
+};
+
+const struct source_ops *source_by_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (strcmp(sources[i]->name, name) == 0)
+			return sources[i];
+	}
+	return NULL;
+}
+
+const struct source_ops *source_at(size_t index)
+{
+	return index < ARRAY_SIZE(sources) ? sources[index] : NULL;
+}
+
+int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error)
+{
+	struct source_set *set = calloc(1, sizeof(*set));
+
+	if (!set)
+		return error_set(error, ENOMEM, "cannot prepare the event sources: out of memory");
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		int err;
+
+		if (!(session_options(session)->kinds_mask & (1U << sources[i]->kind)))
+			continue;
+		err = sources[i]->configure(session, &set->running[i], error);
+		if (err) {
+			source_set_free(set);
+			return err;
+		}
+	}
+	*ret_set = set;
+	return 0;
+}
+
+int source_set_attach(struct source_set *set, struct error *error)
+{
+	/* Last row first: CPU samples, whose number is held against the length of the interval, begin when all others
+	 * have taken their time to attach, and are the first to end. */
+	for (size_t i = ARRAY_SIZE(sources); i-- > 0;) {
+		int err = set->running[i] ? sources[i]->attach(set->running[i], error) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int source_set_poll(struct source_set *set, const struct event_sink *sink)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		int err = set->running[i] && sources[i]->poll ? sources[i]->poll(set->running[i], sink) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void source_set_detach(struct source_set *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i])
+			sources[i]->detach(set->running[i]);
+	}
+}
+
+void source_set_free(struct source_set *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i])
+			sources[i]->free(set->running[i]);
+	}
+	free(set);
+}
+
+const char *source_set_event_name(const struct source_set *set, enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (sources[i]->kind == kind && set->running[i] && sources[i]->event_name)
+			return sources[i]->event_name(set->running[i]);
+	}
+	return NULL;
+}
