@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Brings the stacks of sampled page faults to the numbers that the tasks' own counters say. */
+#ifndef PKBPF_PROFILE_FAULT_COUNTS_H
+#define PKBPF_PROFILE_FAULT_COUNTS_H
+
+#include "profile/profile.h"
+
+/*
+ * Once, when all records are in. Stacks of page faults are a sample; the number of faults of each
+ * process is known exactly. Each process's stacks are scaled so that their sum is that number;
+ * faults of a process of which none was sampled get a row without a stack. -ENOMEM.
+ */
+int profile_scale_faults(struct profile *profile);
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Maps frames to the functions they are in.
+#include "profile/function_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "profile/stack_end.h"
+
+struct function_key {
+	uint32_t name, module, file; /* string ids */
+	uint32_t line;
+	uint32_t mark;
+	uint32_t named;
+};
+
+struct frame_span {
+	size_t first;
+	size_t count;
+};
+
+struct function_table {
+	struct function_table_options options;
+	struct string_pool *strings;
+	ARRAY_OF(struct function_key) keys;
+	ARRAY_OF(struct function) functions;
+	struct hash_index index;
+	ARRAY_OF(uint32_t) lists; /* function ids, frame after frame */
+	ARRAY_OF(struct frame_span) spans;
+	uint64_t seed;
+};
+
+static bool key_equal(const void *context, uint32_t item, const void *key)
+{
+	const struct function_table *table = context;
+	const struct function_key *a = &table->keys.items[item], *b = key;
+
+	return a->name == b->name && a->module == b->module && a->file == b->file &&
+	       a->line == b->line && a->mark == b->mark && a->named == b->named;
+}
+
+static uint32_t intern_function(struct function_table *table, const struct function *function)
+{
+	struct function_key key = {
+		.name = string_pool_add(table->strings, function->name),
+		.module = string_pool_add(table->strings, function->module),
+		.file = string_pool_add(table->strings, function->file),
+		.line = function->line,
+		.mark = function->mark,
+		.named = function->named,
+	};
+	struct function *added;
+	uint64_t hash;
+	uint32_t id;
+
+	if (key.name == STRING_POOL_NONE || key.module == STRING_POOL_NONE ||
+	    key.file == STRING_POOL_NONE)
+		return UINT32_MAX;
+	hash = hash_bytes(&key, sizeof(key), table->seed);
+	id = hash_index_find(&table->index, hash, key_equal, table, &key);
+	if (id != HASH_INDEX_NONE)
+		return id;
+	id = (uint32_t)table->functions.count;
+	if (id == UINT32_MAX || !array_reserve(&table->functions, table->functions.count + 1) ||
+	    !array_reserve(&table->keys, table->keys.count + 1) ||
+	    !hash_index_add(&table->index, hash, id))
+		return UINT32_MAX;
+	*array_add(&table->keys) = key;
+	added = array_add(&table->functions);
+	*added = *function;
+	added->name = string_pool_get(table->strings, key.name);
+	added->module = string_pool_get(table->strings, key.module);
+	added->file = string_pool_get(table->strings, key.file);
+	return id;
+}
+
+static bool add_to_frame(struct function_table *table, const struct function *function)
+{
+	uint32_t id = intern_function(table, function);
+	uint32_t *item = id == UINT32_MAX ? NULL : array_add(&table->lists);
+
+	if (!item)
+		return false;
+	*item = id;
+	return true;
+}
+
+static uint64_t unnamed_address(const struct symbol *symbol)
+{
+	return symbol->function_address ? symbol->function_address : symbol->module_address;
+}
+
+static bool add_unnamed(struct function_table *table, const struct frame *frame,
+			enum function_mark mark)
+{
+	const struct symbol *symbol = &frame->symbol;
+	/* A module name is the last part of a path: at most 255 bytes on Linux. */
+	char name[320] = "[unknown]";
+	bool has_module = symbol->module && symbol->module[0];
+
+	if (has_module) {
+		/* "[vdso]" and the like have their brackets already. */
+		bool bracketed = symbol->module[0] == '[';
+		size_t length = __builtin_strlen(symbol->module);
+
+		if (bracketed && length > 2 && symbol->module[length - 1] == ']')
+			length -= 2;
+		else
+			bracketed = false;
+		if (length > 255)
+			length = 255;
+		/* A nameless function is known by its start; without that, a table of functions can only name the module. */
+		if (table->options.merge && !symbol->function_address)
+			snprintf(name, sizeof(name), "[%.*s]", (int)length,
+				 symbol->module + bracketed);
+		else
+			snprintf(name, sizeof(name), "[%.*s+0x%llx]", (int)length,
+				 symbol->module + bracketed, (unsigned long long)unnamed_address(symbol));
+	}
+	return add_to_frame(table, &(struct function){
+					   .name = name,
+					   .module = has_module ? symbol->module : "",
+					   .file = "",
+					   /* "[unknown]" alone is what scripts look for. */
+					   .mark = has_module ? mark : FUNCTION_PLAIN,
+				   });
+}
+
+static bool add_frame(struct function_table *table, const struct frame *frame)
+{
+	const struct symbol *symbol = &frame->symbol;
+	struct frame_span *span = array_add(&table->spans);
+	enum function_mark mark = FUNCTION_PLAIN;
+
+	if (!span)
+		return false;
+	span->first = table->lists.count;
+	if (frame->location.space == FRAME_TRUNCATED) {
+		enum pkbpf_stack_end end = (enum pkbpf_stack_end)frame->location.address;
+
+		span->count = 1;
+		return add_to_frame(table, &(struct function){
+						   .name = stack_end_line(end)->function,
+						   .module = "",
+						   .file = "",
+						   .mark = FUNCTION_TRUNCATED,
+					   });
+	}
+	if (frame->location.space == FRAME_KERNEL || symbol->flags & SYMBOL_IS_KERNEL)
+		mark = FUNCTION_KERNEL;
+	else if (symbol->flags & SYMBOL_IS_JIT)
+		mark = FUNCTION_JIT;
+	for (size_t i = 0; i < symbol->line_count; i++) {
+		const struct symbol_line *line = &symbol->lines[i];
+		bool inlined = line->inlined && !table->options.merge;
+
+		if (!line->function || !line->function[0])
+			continue;
+		if (!add_to_frame(table, &(struct function){
+						 .name = line->function,
+						 .module = symbol->module ? symbol->module : "",
+						 .file = table->options.lines && line->file ?
+								 line->file : "",
+						 .line = table->options.lines ? line->line : 0,
+						 .mark = inlined ? FUNCTION_INLINED : mark,
+						 .named = true,
+					 }))
+			return false;
+	}
+	if (table->lists.count == span->first && !add_unnamed(table, frame, mark))
+		return false;
+	span->count = table->lists.count - span->first;
+	return true;
+}
+
+struct function_table *function_table_new(const struct profile *profile,
+					  const struct function_table_options *options)
+{
+	struct function_table *table = calloc(1, sizeof(*table));
+	size_t frame_count = profile_frame_count(profile);
+
+	if (!table)
+		return NULL;
+	table->options = *options;
+	table->seed = hash_random_seed();
+	table->strings = string_pool_new();
+	if (!table->strings || !array_reserve(&table->spans, frame_count) ||
+	    !array_reserve(&table->lists, frame_count))
+		goto fail;
+	for (size_t i = 0; i < frame_count; i++)
+		if (!add_frame(table, profile_frame(profile, (uint32_t)i)))
+			goto fail;
+	return table;
+fail:
+	function_table_free(table);
+	return NULL;
+}
+
+void function_table_free(struct function_table *table)
+{
+	if (!table)
+		return;
+	string_pool_free(table->strings);
+	array_free(&table->keys);
+	array_free(&table->functions);
+	hash_index_done(&table->index);
+	array_free(&table->lists);
+	array_free(&table->spans);
+	free(table);
+}
+
+size_t function_table_count(const struct function_table *table)
+{
+	return table->functions.count;
+}
+
+const struct function *function_table_get(const struct function_table *table, uint32_t function)
+{
+	return function < table->functions.count ? &table->functions.items[function] : NULL;
+}
+
+const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,
+				     size_t *ret_count)
+{
+	const struct frame_span *span;
+
+	if (frame >= table->spans.count) {
+		*ret_count = 0;
+		return NULL;
+	}
+	span = &table->spans.items[frame];
+	*ret_count = span->count;
+	return &table->lists.items[span->first];
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions behind a profile's frames. One frame is several functions where the compiler
+ * inlined; many frames (addresses) are one function. What exporters print and reports count are
+ * functions.
+ */
+#ifndef PKBPF_PROFILE_FUNCTION_TABLE_H
+#define PKBPF_PROFILE_FUNCTION_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+
+enum function_mark {
+	FUNCTION_PLAIN,
+	FUNCTION_KERNEL,
+	FUNCTION_INLINED, /* into its caller; wins over the others */
+	FUNCTION_JIT,
+	FUNCTION_TRUNCATED, /* no function: says why the stack ends here */
+};
+
+/* Strings are as strangers wrote them, not escaped, never NULL; "" is unknown. */
+struct function {
+	const char *name;   /* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind
+			       info]" */
+	const char *module; /* "libc.so.6" */
+	const char *file;
+	uint32_t line;
+	enum function_mark mark;
+	bool named; /* a symbol was found */
+};
+
+struct function_table_options {
+	bool lines; /* each line of a function is one of its own */
+	/*
+	 * For tables of functions: inlined copies count as their function, and addresses without a
+	 * name as one
+	 * "[libfoo.so]" per module.
+	 */
+	bool merge;
+};
+
+struct function_table;
+
+/* Of a symbolized profile; strings are copied. NULL: out of memory. */
+struct function_table *function_table_new(const struct profile *profile,
+					  const struct function_table_options *options);
+void function_table_free(struct function_table *table);
+size_t function_table_count(const struct function_table *table);
+const struct function *function_table_get(const struct function_table *table, uint32_t function);
+/* Functions of a frame, innermost inlined one first; at least one. */
+const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,
+				     size_t *ret_count);
+
+#endif

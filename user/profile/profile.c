@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Holds the weighted stacks of a run while they are counted, named and read.
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "profile/stack_end.h"
+#include "profile/stack_table.h"
+
+struct stack_ends {
+	uint64_t counts[PKBPF_END_COUNT];
+};
+
+struct profile {
+	struct process_table *processes;
+	struct profile_info info;
+	struct string_pool *strings;
+
+	ARRAY_OF(struct frame) frames;
+	struct hash_index frame_index;
+	size_t named_frames; /* frames below this number have their symbol */
+
+	struct stack_table *stacks;
+
+	ARRAY_OF(struct profile_row) rows;
+	struct hash_index row_index;
+	uint64_t cpu_samples;
+
+	struct stack_ends ends;
+	ARRAY_OF(struct stack_ends) process_ends; /* only of processes that had a sample */
+	struct hash_map ends_of_process;	  /* process -> number in process_ends */
+	uint64_t guessed_frames;
+
+	struct distribution_table *distributions;
+	struct hash_map device_names; /* number -> string */
+	struct resource_usage *resources;
+
+	uint64_t seed;
+};
+
+struct profile *profile_new(struct process_table *processes)
+{
+	struct profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return NULL;
+	profile->processes = processes;
+	profile->seed = hash_random_seed();
+	profile->strings = string_pool_new();
+	profile->stacks = stack_table_new();
+	profile->distributions = distribution_table_new();
+	profile->resources = resource_usage_new();
+	if (!profile->strings || !profile->stacks || !profile->distributions || !profile->resources) {
+		profile_free(profile);
+		return NULL;
+	}
+	return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+	if (!profile)
+		return;
+	string_pool_free(profile->strings);
+	stack_table_free(profile->stacks);
+	distribution_table_free(profile->distributions);
+	resource_usage_free(profile->resources);
+	array_free(&profile->frames);
+	hash_index_done(&profile->frame_index);
+	array_free(&profile->rows);
+	hash_index_done(&profile->row_index);
+	array_free(&profile->process_ends);
+	hash_map_done(&profile->ends_of_process);
+	hash_map_done(&profile->device_names);
+	free(profile);
+}
+
+struct profile_info *profile_info(struct profile *profile)
+{
+	return &profile->info;
+}
+
+const struct profile_info *profile_info_read(const struct profile *profile)
+{
+	return &profile->info;
+}
+
+struct process_table *profile_processes(const struct profile *profile)
+{
+	return profile->processes;
+}
+
+struct resource_usage *profile_resources(const struct profile *profile)
+{
+	return profile->resources;
+}
+
+static uint64_t location_hash(const struct profile *profile, const struct frame_location *location)
+{
+	uint64_t words[2] = {
+		location->address,
+		(uint64_t)location->object << 32 | (uint64_t)location->space << 1 |
+			location->is_return_address,
+	};
+
+	return hash_bytes(words, sizeof(words), profile->seed);
+}
+
+static bool frame_equal(const void *context, uint32_t item, const void *key)
+{
+	const struct profile *profile = context;
+	const struct frame_location *wanted = key;
+	const struct frame_location *location = &profile->frames.items[item].location;
+
+	return location->address == wanted->address && location->object == wanted->object &&
+	       location->space == wanted->space &&
+	       location->is_return_address == wanted->is_return_address;
+}
+
+uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location)
+{
+	uint64_t hash = location_hash(profile, location);
+	uint32_t id;
+
+	id = hash_index_find(&profile->frame_index, hash, frame_equal, profile, location);
+	if (id != HASH_INDEX_NONE)
+		return id;
+	if (profile->frames.count >= UINT32_MAX - 1 ||
+	    !array_reserve(&profile->frames, profile->frames.count + 1))
+		return UINT32_MAX;
+	id = (uint32_t)profile->frames.count;
+	if (!hash_index_add(&profile->frame_index, hash, id))
+		return UINT32_MAX;
+	array_add(&profile->frames)->location = *location;
+	return id;
+}
+
+uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count)
+{
+	return stack_table_add(profile->stacks, frames, count);
+}
+
+uint32_t profile_intern_string(struct profile *profile, const char *string)
+{
+	return string_pool_add(profile->strings, string);
+}
+
+static uint64_t row_hash(const struct profile *profile, const struct profile_row *row)
+{
+	uint32_t words[7] = {row->kind, row->process, row->tid, row->comm, row->stack, row->waker, row->state};
+
+	return hash_bytes(words, sizeof(words), profile->seed);
+}
+
+static bool row_equal(const void *context, uint32_t item, const void *key)
+{
+	const struct profile *profile = context;
+	const struct profile_row *wanted = key;
+	const struct profile_row *row = &profile->rows.items[item];
+
+	return row->stack == wanted->stack && row->process == wanted->process &&
+	       row->comm == wanted->comm && row->tid == wanted->tid && row->kind == wanted->kind &&
+	       row->waker == wanted->waker && row->state == wanted->state;
+}
+
+int profile_add(struct profile *profile, const struct profile_row *row)
+{
+	uint64_t hash = row_hash(profile, row);
+	struct profile_row *known;
+	uint32_t id;
+
+	id = hash_index_find(&profile->row_index, hash, row_equal, profile, row);
+	if (id != HASH_INDEX_NONE) {
+		known = &profile->rows.items[id];
+		known->count += row->count;
+		known->weight += row->weight;
+		if (row->max > known->max)
+			known->max = row->max;
+	} else {
+		if (profile->rows.count >= UINT32_MAX - 1 ||
+		    !array_reserve(&profile->rows, profile->rows.count + 1))
+			return -ENOMEM;
+		if (!hash_index_add(&profile->row_index, hash, (uint32_t)profile->rows.count))
+			return -ENOMEM;
+		*array_add(&profile->rows) = *row;
+	}
+	if (row->kind == PKBPF_PROFILE_CPU)
+		profile->cpu_samples += row->count;
+	return 0;
+}
+
+void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
+		       uint64_t count, uint64_t guessed_frames)
+{
+	uint64_t *number;
+	bool added;
+
+	if ((unsigned int)end >= PKBPF_END_COUNT)
+		return;
+	profile->ends.counts[end] += count;
+	profile->guessed_frames += guessed_frames;
+	/* Without memory the process has no rate of its own; the overall one stays right. */
+	if (!array_reserve(&profile->process_ends, profile->process_ends.count + 1))
+		return;
+	number = hash_map_get(&profile->ends_of_process, process, profile->process_ends.count, &added);
+	if (!number)
+		return;
+	if (added)
+		array_add(&profile->process_ends);
+	profile->process_ends.items[*number].counts[end] += count;
+}
+
+int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
+			     const struct distribution_change *change)
+{
+	return distribution_table_add(profile->distributions, key, change);
+}
+
+const struct distribution *profile_distribution(const struct profile *profile, const struct distribution_key *key)
+{
+	return distribution_table_find(profile->distributions, key);
+}
+
+const struct distribution *profile_distribution_at(const struct profile *profile, size_t index)
+{
+	return distribution_table_at(profile->distributions, index);
+}
+
+static bool row_is_in(const struct profile_row *row, const struct profile_row_set *set)
+{
+	return row->kind == set->kind && row->process == set->process && (row->state & set->state_mask) == set->state;
+}
+
+bool profile_scale(struct profile *profile, const struct profile_row_set *set, uint64_t count)
+{
+	/* Sums of hostile recordings may be anything: 128 bits hold their products with 64-bit counts. */
+	unsigned __int128 whole = 0, before = 0;
+	uint64_t given = 0;
+
+	array_foreach(&profile->rows, row)
+		whole += row_is_in(row, set) ? row->count : 0;
+	if (!whole || whole > UINT64_MAX)
+		return false;
+	array_foreach(&profile->rows, row) {
+		uint64_t until;
+
+		if (!row_is_in(row, set))
+			continue;
+		/* Cut where the running sum falls: no rounding error adds up. */
+		before += row->count;
+		until = (uint64_t)(before * count / whole);
+		row->weight = row->count ? (uint64_t)((unsigned __int128)row->weight * (until - given) / row->count) : 0;
+		row->count = until - given;
+		given = until;
+	}
+	return true;
+}
+
+int profile_set_device_name(struct profile *profile, uint32_t device, const char *name)
+{
+	uint32_t string = profile_intern_string(profile, name);
+
+	return string != UINT32_MAX && hash_map_put(&profile->device_names, device, string) ? 0 : -ENOMEM;
+}
+
+const char *profile_device_name(const struct profile *profile, uint32_t device)
+{
+	const uint64_t *string = hash_map_find(&profile->device_names, device);
+
+	return string ? profile_string(profile, (uint32_t)*string) : NULL;
+}
+
+void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
+{
+	for (; profile->named_frames < profile->frames.count; profile->named_frames++) {
+		struct frame *frame = &profile->frames.items[profile->named_frames];
+
+		if (frame->location.space == FRAME_TRUNCATED) {
+			frame->symbol = (struct symbol){
+				.result = SYMBOL_FOUND,
+				.lines = stack_end_line((enum pkbpf_stack_end)frame->location.address),
+				.line_count = 1,
+			};
+			continue;
+		}
+		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+	}
+}
+
+const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)
+{
+	*ret_count = profile->rows.count;
+	return profile->rows.items;
+}
+
+const struct frame *profile_frame(const struct profile *profile, uint32_t frame)
+{
+	return frame < profile->frames.count ? &profile->frames.items[frame] : NULL;
+}
+
+size_t profile_frame_count(const struct profile *profile)
+{
+	return profile->frames.count;
+}
+
+const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count)
+{
+	return stack_table_get(profile->stacks, stack, ret_count);
+}
+
+const char *profile_string(const struct profile *profile, uint32_t string)
+{
+	return string_pool_get(profile->strings, string);
+}
+
+uint64_t profile_end_count(const struct profile *profile, uint32_t process, enum pkbpf_stack_end end)
+{
+	const uint64_t *number;
+
+	if ((unsigned int)end >= PKBPF_END_COUNT)
+		return 0;
+	if (process == UINT32_MAX)
+		return profile->ends.counts[end];
+	number = hash_map_find(&profile->ends_of_process, process);
+	return number ? profile->process_ends.items[*number].counts[end] : 0;
+}
+
+uint64_t profile_guessed_frames(const struct profile *profile)
+{
+	return profile->guessed_frames;
+}
+
+struct profile_account profile_account(const struct profile *profile)
+{
+	static const enum pkbpf_loss losses[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, text) loss,
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	struct profile_account account = {
+		.expected = profile->info.counters[PKBPF_COUNTER_CPU_EXPECTED],
+		.recorded = profile->cpu_samples,
+	};
+
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (losses[i] == PKBPF_LOSS_SAMPLE)
+			account.lost += profile->info.counters[i];
+		else if (losses[i] == PKBPF_LOSS_OTHER)
+			account.lost_other += profile->info.counters[i];
+	}
+	return account;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The finished product: weighted stacks per process (and thread, when asked), with every frame named once.
+ * Filled by the aggregator, named by profile_symbolize(), read by exporters and reports.
+ */
+#ifndef PKBPF_PROFILE_PROFILE_H
+#define PKBPF_PROFILE_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/config.h>
+#include <pkbpf/counter.h>
+#include <pkbpf/event.h>
+
+#include "process/process_table.h"
+#include "profile/distribution.h"
+#include "profile/resource_usage.h"
+#include "symbol/symbolizer.h"
+
+/* A distinct place in code. symbol is valid after profile_symbolize(). */
+struct frame {
+	struct frame_location location;
+	struct symbol symbol;
+};
+
+#define PROFILE_NO_THREAD 0
+
+/* Weight of one stack in one process (and thread). */
+struct profile_row {
+	enum pkbpf_profile_kind kind;
+	uint32_t process; /* incarnation id in the process table */
+	uint32_t tid;	  /* PROFILE_NO_THREAD unless kept apart */
+	uint32_t comm;	  /* profile_string(): comm of the sampled thread at that moment, as in perf */
+	uint32_t stack;	  /* stack id */
+	uint32_t waker;	  /* off-CPU: 1 + stack id of who ended the wait; 0: not known */
+	uint8_t state;
+	uint64_t count;
+	uint64_t weight;
+	uint64_t max; /* largest single value, 0 unknown */
+};
+
+/* What a run was, for headers of reports. Filled by cli/ and capture/. */
+struct profile_info {
+	char host[256];
+	char kernel[256];
+	char targets[512]; /* "pid 812,813", "whole host" */
+	char cpu_event[64]; /* "cycles" or "cpu-clock" */
+	uint32_t frequency_hz;
+	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
+	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC */
+	int64_t start_unix_ns;
+	uint32_t cpu_count; /* online at the start */
+	uint64_t counters[PKBPF_COUNTER_COUNT];
+	/* own cost */
+	uint32_t own_pid; /* 0 unknown */
+	uint64_t own_cpu_ns;	  /* user + system of this program */
+	uint64_t bpf_cpu_ns;	  /* run time of its BPF programs, 0 unknown */
+	bool bpf_cpu_known;
+	uint64_t max_resident_bytes;
+};
+
+struct profile;
+
+struct profile *profile_new(struct process_table *processes);
+void profile_free(struct profile *profile);
+
+struct profile_info *profile_info(struct profile *profile);
+const struct profile_info *profile_info_read(const struct profile *profile);
+struct process_table *profile_processes(const struct profile *profile);
+/* What processes used, as the kernel counts it. */
+struct resource_usage *profile_resources(const struct profile *profile);
+
+/* Filling. Each returns an id or UINT32_MAX when out of memory. */
+uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
+uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count); /* leaf first */
+uint32_t profile_intern_string(struct profile *profile, const char *string);
+/* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
+int profile_add(struct profile *profile, const struct profile_row *row);
+/* Counts how user stacks ended, overall and per process: the complete-stack rate. */
+void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end, uint64_t count,
+		       uint64_t guessed_frames);
+
+/* Adds what was counted for a key; -ENOMEM. */
+int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
+			     const struct distribution_change *change);
+
+/* The rows of a process and kind whose state, under the mask, is `state`. */
+struct profile_row_set {
+	enum pkbpf_profile_kind kind;
+	uint32_t process;
+	uint8_t state_mask, state;
+};
+
+/* Scales count and weight of these rows so that their counts add up to `count`, exactly; false: there are none, or all
+ * of them are 0. Takes time in proportion to all rows. */
+bool profile_scale(struct profile *profile, const struct profile_row_set *set, uint64_t count);
+
+/* What people call the block device with this number (major << 20 | minor). -ENOMEM. */
+int profile_set_device_name(struct profile *profile, uint32_t device, const char *name);
+/* NULL: not known. */
+const char *profile_device_name(const struct profile *profile, uint32_t device);
+
+/* Names every frame; each distinct location is looked up once. */
+void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
+
+/* Reading. Rows are in no particular order. */
+const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count);
+const struct frame *profile_frame(const struct profile *profile, uint32_t frame);
+size_t profile_frame_count(const struct profile *profile);
+const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count); /* leaf first */
+const char *profile_string(const struct profile *profile, uint32_t string);
+/* Stacks that ended in `end`; process UINT32_MAX: all processes. */
+uint64_t profile_end_count(const struct profile *profile, uint32_t process, enum pkbpf_stack_end end);
+uint64_t profile_guessed_frames(const struct profile *profile);
+
+/* What was counted for a key, NULL: nothing; and all there is, NULL at the end. Valid until the next add. */
+const struct distribution *profile_distribution(const struct profile *profile, const struct distribution_key *key);
+const struct distribution *profile_distribution_at(const struct profile *profile, size_t index);
+
+/* CPU samples: expected = recorded + lost. lost_other: what else is missing (records, requests, threads). */
+struct profile_account {
+	uint64_t expected, recorded, lost, lost_other;
+};
+struct profile_account profile_account(const struct profile *profile);
+
+#endif

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Differences of running totals, per thread, added up per process. */
+#include "profile/resource_usage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+
+#define NONE UINT32_MAX
+
+struct thread {
+	uint32_t pid, tid;
+	uint32_t process;
+	uint64_t start_ns, end_ns;
+	bool started_inside, ended, final;
+	char comm[PKBPF_COMM_SIZE + 1];
+	struct resource_counters counters; /* at the start; once final: used in the interval */
+};
+
+struct process {
+	struct resource_process public;
+	uint32_t previous; /* of the same pid, NONE at the end */
+};
+
+struct resource_usage {
+	ARRAY_OF(struct thread) threads;
+	ARRAY_OF(struct process) processes;
+	struct hash_index thread_index;
+	uint64_t seed;
+	struct hash_map pids;		     /* pid -> its last process */
+	struct hash_map cgroups, containers; /* cgroup id -> string */
+	struct string_pool *strings;
+	uint32_t others;	   /* NONE until needed */
+	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
+	struct machine_view machine_start, machine_end;
+};
+
+struct resource_usage *resource_usage_new(void)
+{
+	struct resource_usage *usage = calloc(1, sizeof(*usage));
+
+	if (!usage)
+		return NULL;
+	usage->others = NONE;
+	usage->seed = hash_random_seed();
+	usage->strings = string_pool_new();
+	if (!usage->strings) {
+		free(usage);
+		return NULL;
+	}
+	return usage;
+}
+
+void resource_usage_free(struct resource_usage *usage)
+{
+	if (!usage)
+		return;
+	array_free(&usage->threads);
+	array_free(&usage->processes);
+	hash_index_done(&usage->thread_index);
+	hash_map_done(&usage->pids);
+	hash_map_done(&usage->cgroups);
+	hash_map_done(&usage->containers);
+	string_pool_free(usage->strings);
+	free(usage);
+}
+
+/* ---- arithmetic ---- */
+
+/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of them.
+ */
+static uint64_t less(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static struct resource_counters counters_less(const struct resource_counters *now,
+					      const struct resource_counters *before)
+{
+	return (struct resource_counters){
+		.user_ns = less(now->user_ns, before->user_ns),
+		.system_ns = less(now->system_ns, before->system_ns),
+		.run_ns = less(now->run_ns, before->run_ns),
+		.run_delay_ns = less(now->run_delay_ns, before->run_delay_ns),
+		.voluntary_switches = less(now->voluntary_switches, before->voluntary_switches),
+		.involuntary_switches =
+			less(now->involuntary_switches, before->involuntary_switches),
+		.minor_faults = less(now->minor_faults, before->minor_faults),
+		.major_faults = less(now->major_faults, before->major_faults),
+		.read_bytes = less(now->read_bytes, before->read_bytes),
+		.written_bytes = less(now->written_bytes, before->written_bytes),
+	};
+}
+
+void resource_counters_add(struct resource_counters *to, const struct resource_counters *more)
+{
+	to->user_ns += more->user_ns;
+	to->system_ns += more->system_ns;
+	to->run_ns += more->run_ns;
+	to->run_delay_ns += more->run_delay_ns;
+	to->voluntary_switches += more->voluntary_switches;
+	to->involuntary_switches += more->involuntary_switches;
+	to->minor_faults += more->minor_faults;
+	to->major_faults += more->major_faults;
+	to->read_bytes += more->read_bytes;
+	to->written_bytes += more->written_bytes;
+}
+
+bool resource_counters_any(const struct resource_counters *counters)
+{
+	return counters->user_ns || counters->system_ns || counters->run_ns ||
+	       counters->voluntary_switches || counters->involuntary_switches ||
+	       counters->minor_faults || counters->major_faults || counters->read_bytes ||
+	       counters->written_bytes;
+}
+
+/*
+ * The time on CPUs is exact; how much of it was in the kernel is known from the timer's ticks
+ * alone. As getrusage() does, the exact sum is divided in the proportion of the ticks, and is the
+ * program's own when none has hit.
+ */
+static void divide_run_time(struct resource_counters *counters)
+{
+	unsigned __int128 ticks = (unsigned __int128)counters->user_ns + counters->system_ns;
+
+	counters->system_ns = ticks ? (uint64_t)((unsigned __int128)counters->run_ns *
+						 counters->system_ns / ticks)
+				    : 0;
+	counters->user_ns = counters->run_ns - counters->system_ns;
+}
+
+/* ---- finding ---- */
+
+static uint64_t thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns)
+{
+	uint64_t key[2] = {tid, start_ns};
+
+	return hash_bytes(key, sizeof(key), usage->seed);
+}
+
+static bool thread_equal(const void *context, uint32_t item, const void *key)
+{
+	const struct resource_usage *usage = context;
+	const struct resource_view *view = key;
+	const struct thread *thread = &usage->threads.items[item];
+
+	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns;
+}
+
+static struct thread *find_thread(struct resource_usage *usage, const struct resource_view *view)
+{
+	uint32_t item = hash_index_find(&usage->thread_index,
+					thread_hash(usage, view->tid, view->thread_start_ns),
+					thread_equal, usage, view);
+
+	return item == HASH_INDEX_NONE ? NULL : &usage->threads.items[item];
+}
+
+static uint32_t find_process(const struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
+{
+	const uint64_t *last = hash_map_find(&usage->pids, pid);
+
+	for (uint32_t i = last ? (uint32_t)*last : NONE; i != NONE;
+	     i = usage->processes.items[i].previous)
+		if (usage->processes.items[i].public.start_ns == start_ns)
+			return i;
+	return NONE;
+}
+
+static uint32_t add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
+{
+	struct process *process;
+	uint64_t *last;
+	bool added;
+
+	if (!array_reserve(&usage->processes, usage->processes.count + 1))
+		return NONE;
+	last = hash_map_get(&usage->pids, pid, NONE, &added);
+	if (!last)
+		return NONE;
+	process = array_add(&usage->processes);
+	process->public.pid = pid;
+	process->public.start_ns = start_ns;
+	process->public.processes = 1;
+	process->previous = (uint32_t)*last;
+	*last = usage->processes.count - 1;
+	return (uint32_t)*last;
+}
+
+static uint32_t get_process(struct resource_usage *usage, const struct resource_view *view)
+{
+	uint32_t process = find_process(usage, view->pid, view->process_start_ns);
+
+	if (process != NONE)
+		return process;
+	if (usage->processes.count < RESOURCE_PROCESSES_MAX)
+		return add_process(usage, view->pid, view->process_start_ns);
+	if (usage->others == NONE) {
+		usage->others = add_process(usage, 0, 0);
+		if (usage->others == NONE)
+			return NONE;
+		strcpy(usage->processes.items[usage->others].public.comm, RESOURCE_OTHERS_COMM);
+	}
+	/* The leader stands for its process. */
+	if (view->tid == view->pid)
+		usage->processes.items[usage->others].public.processes++;
+	return usage->others;
+}
+
+/* NULL: no room; without memory *ret_err is set. */
+static struct thread *add_thread(struct resource_usage *usage, const struct resource_view *view,
+				 int *ret_err)
+{
+	struct thread *thread;
+
+	if (usage->threads.count >= RESOURCE_THREADS_MAX)
+		return NULL;
+	if (!array_reserve(&usage->threads, usage->threads.count + 1) ||
+	    !hash_index_add(&usage->thread_index,
+			    thread_hash(usage, view->tid, view->thread_start_ns),
+			    (uint32_t)usage->threads.count)) {
+		*ret_err = -ENOMEM;
+		return NULL;
+	}
+	thread = array_add(&usage->threads);
+	thread->pid = view->pid;
+	thread->tid = view->tid;
+	thread->start_ns = view->thread_start_ns;
+	return thread;
+}
+
+/* ---- taking in ---- */
+
+static void describe_process(struct resource_usage *usage, uint32_t index,
+			     const struct resource_view *view)
+{
+	struct resource_process *process = &usage->processes.items[index].public;
+
+	if (index == usage->others)
+		return;
+	if (view->cgroup_id)
+		process->cgroup_id = view->cgroup_id;
+	if (view->parent_pid)
+		process->parent_pid = view->parent_pid;
+	if (view->tid == view->pid || !process->comm[0])
+		memcpy(process->comm, view->comm, sizeof(process->comm));
+	if (view->peak_rss_bytes > process->peak_rss_bytes)
+		process->peak_rss_bytes = view->peak_rss_bytes;
+	/* A leader that has ended before its threads has no memory to show; one of them has. */
+	if (view->moment == PKBPF_RESOURCE_START && view->rss_bytes > process->start_rss_bytes)
+		process->start_rss_bytes = view->rss_bytes;
+	if (view->moment == PKBPF_RESOURCE_END && view->rss_bytes) {
+		process->rss_known = true;
+		if (view->rss_bytes > process->rss_bytes)
+			process->rss_bytes = view->rss_bytes;
+	}
+}
+
+static int take_start(struct resource_usage *usage, const struct resource_view *view)
+{
+	uint32_t process = get_process(usage, view);
+	struct thread *thread = find_thread(usage, view);
+	int err = 0;
+
+	if (process == NONE)
+		return -ENOMEM;
+	if (thread)
+		return 0;
+	thread = add_thread(usage, view, &err);
+	if (!thread)
+		return err;
+	thread->process = process;
+	thread->counters = view->counters;
+	memcpy(thread->comm, view->comm, sizeof(thread->comm));
+	describe_process(usage, process, view);
+	usage->processes.items[process].public.threads_seen++;
+	return 0;
+}
+
+/* The last numbers of a thread. */
+static int take_final(struct resource_usage *usage, const struct resource_view *view)
+{
+	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT,
+	     inside = view->thread_start_ns >= usage->start_ns;
+	struct thread *thread = find_thread(usage, view);
+	struct resource_counters used = view->counters;
+	struct resource_process *process;
+	uint32_t index;
+	int err = 0;
+
+	/* What ended after the end counts up to the end; what had ended before the start, and what
+	 * began after the end, does not count. */
+	if ((thread && thread->final) || (!thread && !inside) ||
+	    (usage->end_ns && view->thread_start_ns > usage->end_ns))
+		return 0;
+	index = thread ? thread->process : get_process(usage, view);
+	if (index == NONE)
+		return -ENOMEM;
+	if (!thread) {
+		thread = add_thread(usage, view, &err);
+		if (err)
+			return err;
+		usage->processes.items[index].public.threads_seen++;
+	}
+	if (thread && !inside)
+		used = counters_less(&view->counters, &thread->counters);
+	if (thread) {
+		thread->process = index;
+		thread->started_inside = inside;
+		thread->final = true;
+		thread->end_ns = is_exit ? view->time_ns : 0;
+		thread->counters = used;
+		memcpy(thread->comm, view->comm, sizeof(thread->comm));
+	}
+	describe_process(usage, index, view);
+	process = &usage->processes.items[index].public;
+	resource_counters_add(&process->used, &used);
+	process->started_inside = process->start_ns >= usage->start_ns;
+	if (is_exit)
+		process->end_ns = process->threads ? 0 : view->time_ns;
+	else
+		process->threads++;
+	return 0;
+}
+
+static int take_thread(struct resource_usage *usage, const struct pkbpf_event_header *record)
+{
+	struct resource_view view;
+	int err = resource_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (view.moment == PKBPF_RESOURCE_START) {
+		if (!usage->start_ns)
+			usage->start_ns = view.time_ns;
+		return take_start(usage, &view);
+	}
+	if (!usage->start_ns)
+		return 0;
+	if (view.moment == PKBPF_RESOURCE_END && !usage->end_ns)
+		usage->end_ns = view.time_ns;
+	return take_final(usage, &view);
+}
+
+static int take_machine(struct resource_usage *usage, const struct pkbpf_event_header *record)
+{
+	struct machine_view view;
+	int err = machine_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (view.moment == PKBPF_RESOURCE_START) {
+		usage->machine_start = view;
+		/* Its reading comes first: threads born during that of the others have used nothing
+		 * before. */
+		usage->start_ns = view.time_ns;
+	} else {
+		usage->machine_end = view;
+		usage->end_ns = view.time_ns;
+	}
+	return 0;
+}
+
+static int take_cgroup(struct resource_usage *usage, const struct pkbpf_event_header *record)
+{
+	struct cgroup_view view;
+	uint32_t string;
+	int err = cgroup_event_decode(record, &view);
+
+	if (err)
+		return err;
+	string = string_pool_add(usage->strings, view.text);
+	if (string == STRING_POOL_NONE ||
+	    !hash_map_put(view.is_container ? &usage->containers : &usage->cgroups, view.cgroup_id,
+			  string))
+		return -ENOMEM;
+	return 0;
+}
+
+int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record)
+{
+	switch (record->kind) {
+	case PKBPF_EVENT_RESOURCE:
+		return take_thread(usage, record);
+	case PKBPF_EVENT_MACHINE:
+		return take_machine(usage, record);
+	case PKBPF_EVENT_CGROUP:
+	case PKBPF_EVENT_CONTAINER:
+		return take_cgroup(usage, record);
+	default:
+		return 0;
+	}
+}
+
+/* ---- reading ---- */
+
+bool resource_usage_known(const struct resource_usage *usage)
+{
+	return usage->start_ns && usage->end_ns;
+}
+
+uint64_t resource_usage_missing(const struct resource_usage *usage)
+{
+	uint64_t missing = 0;
+
+	array_foreach (&usage->threads, thread)
+		missing += !thread->final;
+	return missing;
+}
+
+size_t resource_usage_process_count(const struct resource_usage *usage)
+{
+	return usage->processes.count;
+}
+
+struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
+{
+	struct resource_process process = usage->processes.items[index].public;
+
+	divide_run_time(&process.used);
+	if (process.threads)
+		process.end_ns = 0;
+	process.growth_known = process.rss_known && index != usage->others;
+	return process;
+}
+
+size_t resource_usage_thread_count(const struct resource_usage *usage)
+{
+	return usage->threads.count;
+}
+
+bool resource_usage_thread(const struct resource_usage *usage, size_t index,
+			   struct resource_thread *ret_thread)
+{
+	const struct thread *thread = &usage->threads.items[index];
+
+	if (!thread->final)
+		return false;
+	*ret_thread = (struct resource_thread){
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.process = thread->process,
+		.start_ns = thread->start_ns,
+		.end_ns = thread->end_ns,
+		.started_inside = thread->started_inside,
+		.used = thread->counters,
+	};
+	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
+	divide_run_time(&ret_thread->used);
+	return true;
+}
+
+bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint64_t time_ns,
+			 size_t *ret_index)
+{
+	const uint64_t *last = hash_map_find(&usage->pids, pid);
+	uint32_t i = last ? (uint32_t)*last : NONE;
+
+	if (i == NONE || pid == 0)
+		return false;
+	/* Newest first: the first one that had begun by then. When none had, clocks or records are
+	 * slightly off. */
+	while (usage->processes.items[i].public.start_ns > time_ns &&
+	       usage->processes.items[i].previous != NONE)
+		i = usage->processes.items[i].previous;
+	*ret_index = i;
+	return true;
+}
+
+struct resource_machine resource_usage_machine(const struct resource_usage *usage)
+{
+	const struct machine_view *start = &usage->machine_start, *end = &usage->machine_end;
+
+	if (!start->moment || !end->moment)
+		return (struct resource_machine){0};
+	return (struct resource_machine){
+		.known = true,
+		.busy_ns = less(end->busy_ns, start->busy_ns),
+		.idle_ns = less(end->idle_ns, start->idle_ns),
+		.iowait_ns = less(end->iowait_ns, start->iowait_ns),
+		.steal_ns = less(end->steal_ns, start->steal_ns),
+		.irq_ns = less(end->irq_ns, start->irq_ns),
+		.memory_bytes = end->memory_bytes,
+		.memory_available_bytes = end->memory_available_bytes,
+	};
+}
+
+const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id)
+{
+	const uint64_t *string = hash_map_find(&usage->cgroups, cgroup_id);
+
+	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
+}
+
+const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id)
+{
+	const uint64_t *string = hash_map_find(&usage->containers, cgroup_id);
+
+	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
+}

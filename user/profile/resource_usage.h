@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What processes and threads used in the interval, from the running totals the kernel keeps for
+ * each thread: last numbers minus those at the start, or minus nothing for threads born inside. A
+ * process is a pid and the moment it began; exec leaves it the same. One owner thread.
+ *
+ * Bounds: RESOURCE_PROCESSES_MAX processes and RESOURCE_THREADS_MAX threads are kept apart.
+ * Processes beyond are added up in one row (pid 0, comm "[others]"); threads beyond count in their
+ * process alone.
+ */
+#ifndef PKBPF_PROFILE_RESOURCE_USAGE_H
+#define PKBPF_PROFILE_RESOURCE_USAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/resource_event.h"
+
+#define RESOURCE_PROCESSES_MAX (1U << 18)
+#define RESOURCE_THREADS_MAX   (1U << 18)
+#define RESOURCE_OTHERS_COMM   "[others]"
+
+struct resource_thread {
+	uint32_t pid, tid;
+	uint32_t process;	   /* index */
+	uint64_t start_ns, end_ns; /* end 0: lives */
+	bool started_inside;
+	char comm[PKBPF_COMM_SIZE + 1];
+	struct resource_counters used; /* in the interval, user + system = run */
+};
+
+struct resource_process {
+	uint32_t pid, parent_pid;
+	uint64_t start_ns; /* CLOCK_MONOTONIC, may be long before the interval */
+	uint64_t end_ns;   /* 0: lives */
+	bool started_inside;
+	char comm[PKBPF_COMM_SIZE + 1];
+	uint64_t cgroup_id;    /* 0 unknown */
+	uint32_t threads;      /* alive at the end */
+	uint32_t threads_seen; /* alive at any time in the interval */
+	uint32_t processes;    /* behind this row: 1, more for the others */
+	struct resource_counters used;
+	bool rss_known;	   /* at the end */
+	bool growth_known; /* alive at both ends, or born inside */
+	uint64_t rss_bytes, start_rss_bytes, peak_rss_bytes; /* peak: of its whole life */
+};
+
+struct resource_machine {
+	bool known;
+	uint64_t busy_ns, idle_ns, iowait_ns, steal_ns,
+		irq_ns;				       /* in the interval, all CPUs together */
+	uint64_t memory_bytes, memory_available_bytes; /* at the end */
+};
+
+struct resource_usage;
+
+struct resource_usage *resource_usage_new(void);
+void resource_usage_free(struct resource_usage *usage);
+/* Takes a record in when it is one of the account's; in order of time. -ENOMEM; -EBADMSG: a
+ * malformed one. */
+int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record);
+
+/* Was anything fed in that can be accounted (a start and an end)? */
+bool resource_usage_known(const struct resource_usage *usage);
+/* Threads that were there at the start and of whose end nothing is known: nothing is said about
+ * them. */
+uint64_t resource_usage_missing(const struct resource_usage *usage);
+size_t resource_usage_process_count(const struct resource_usage *usage);
+struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index);
+size_t resource_usage_thread_count(const struct resource_usage *usage);
+/* false: a thread without last numbers. */
+bool resource_usage_thread(const struct resource_usage *usage, size_t index,
+			   struct resource_thread *ret_thread);
+/* The process that had the pid at that time; false: none known. */
+bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint64_t time_ns,
+			 size_t *ret_index);
+struct resource_machine resource_usage_machine(const struct resource_usage *usage);
+/* NULL: not known. */
+const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id);
+/* What people call its container; NULL: not known. */
+const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id);
+
+/* Did it use anything that can be measured? */
+bool resource_counters_any(const struct resource_counters *counters);
+void resource_counters_add(struct resource_counters *to, const struct resource_counters *more);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How walks of user stacks end, in words. */
+#ifndef PKBPF_PROFILE_STACK_END_H
+#define PKBPF_PROFILE_STACK_END_H
+
+#include <stdbool.h>
+
+#include <pkbpf/event.h>
+
+#include "symbol/symbolizer.h"
+
+/* "no unwind info"; never NULL. */
+const char *stack_end_text(enum pkbpf_stack_end end);
+/* The walk reached the thread's root. False for NONE, which is no walk at all. */
+bool stack_end_is_complete(enum pkbpf_stack_end end);
+/* The program's stack was already gone when it was looked for (in execve): nothing can be walked, nothing is cut. */
+bool stack_end_is_gone(enum pkbpf_stack_end end);
+/* The walk is known to have stopped early; false for UNVERIFIED, of which nothing is known. */
+bool stack_end_is_truncated(enum pkbpf_stack_end end);
+/* One line named "[truncated: no unwind info]": what a FRAME_TRUNCATED frame is called. */
+const struct symbol_line *stack_end_line(enum pkbpf_stack_end end);
+
+#endif
