@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Writes the rows of the resource report as comma-separated values (RFC 4180), a column per figure.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "profile/kind_table.h"
+#include "report/figure_table.h"
+#include "report/views.h"
+
+#define LINE_END "\r\n"
+
+static void write_heading(FILE *out)
+{
+	const struct figure *figure;
+
+	fputs("pid,tid,comm,container,processes,started_inside,ended_inside,lifetime_ns", out);
+	for (size_t i = 0; (figure = figure_at(i)); i++)
+		if (figure->scope == FIGURE_OF_ROW)
+			fprintf(out, ",%s.%s%s", figure->group, figure->name,
+				figure_unit_suffix(figure->unit));
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		fprintf(out, ",hottest.%s", profile_kind_row(kind)->name);
+	fputs(LINE_END, out);
+}
+
+/* What does not apply is an empty cell. */
+static void write_figure(FILE *out, const struct figure *figure, const struct resource_row *row)
+{
+	double value = 0;
+
+	fputc(',', out);
+	if (!figure_known(figure, row))
+		return;
+	if (figure->unit == FIGURE_PERCENT) {
+		figure_value(figure, NULL, row, &value);
+		fprintf(out, "%.3f", value);
+	} else if (figure->unit == FIGURE_SIGNED_BYTES) {
+		fprintf(out, "%" PRId64, (int64_t)figure_u64(figure, row));
+	} else {
+		fprintf(out, "%" PRIu64, figure_u64(figure, row));
+	}
+}
+
+/* The function at the leaf of the hottest stack. */
+static void write_hottest(FILE *out, const struct resource_rows *rows,
+			  const struct row_stack *stack)
+{
+	size_t count = 0;
+	const uint32_t *functions = NULL;
+
+	fputc(',', out);
+	if (stack->stack != ROW_NO_STACK)
+		functions = resource_rows_stack(rows, stack->stack, &count);
+	if (count)
+		escape_csv(out, function_table_get(rows->functions, functions[0])->name);
+}
+
+static void write_row(FILE *out, const struct resource_rows *rows, const struct resource_row *row)
+{
+	const struct figure *figure;
+
+	if (row->pid)
+		fprintf(out, "%" PRIu32, row->pid);
+	fputc(',', out);
+	if (row->tid)
+		fprintf(out, "%" PRIu32, row->tid);
+	fputc(',', out);
+	escape_csv(out, row->name);
+	fputc(',', out);
+	escape_csv(out, row->container);
+	fprintf(out, ",%" PRIu64 ",%d,%d,%" PRIu64, row->processes, row->started_inside,
+		row->ended_inside, row->lifetime_ns);
+	for (size_t i = 0; (figure = figure_at(i)); i++)
+		if (figure->scope == FIGURE_OF_ROW)
+			write_figure(out, figure, row);
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		write_hottest(out, rows, &row->stacks[kind]);
+	fputs(LINE_END, out);
+}
+
+static int csv_write(const struct profile *profile, const struct report_options *options, FILE *out)
+{
+	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	int err = resource_rows_init(&rows, profile, options->by);
+
+	if (err)
+		return err;
+	write_heading(out);
+	for (size_t i = 0; i < rows.count; i++)
+		write_row(out, &rows, &rows.items[i]);
+	return 0;
+}
+
+const struct report_ops report_csv = {
+	.name = "csv",
+	.suffix = ".csv",
+	.summary = "the rows of the resource report for spreadsheets",
+	.write = csv_write,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes JSON value by value; commas, indentation and escapes are done here. Keys are ours and
+ * plain ASCII; key NULL: an item of an array.
+ */
+#ifndef PKBPF_REPORT_JSON_WRITER_H
+#define PKBPF_REPORT_JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_writer {
+	FILE *out;
+	unsigned int depth;
+	bool has_items; /* the object or array at hand */
+};
+
+void json_object_begin(struct json_writer *writer, const char *key);
+void json_object_end(struct json_writer *writer);
+void json_array_begin(struct json_writer *writer, const char *key);
+void json_array_end(struct json_writer *writer);
+void json_string(struct json_writer *writer, const char *key, const char *value); /* NULL: null */
+void json_u64(struct json_writer *writer, const char *key, uint64_t value);
+void json_i64(struct json_writer *writer, const char *key, int64_t value);
+void json_decimal(struct json_writer *writer, const char *key,
+		  double value); /* finite; three decimals */
+void json_bool(struct json_writer *writer, const char *key, bool value);
+
+#endif

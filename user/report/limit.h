@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Limits on figures of the report, for scripts that want to fail when one is passed:
+ *
+ *	EXPR     = [WHO ":"] FIGURE OP VALUE	blanks around OP are fine
+ *	WHO      = PID | NAME | "*"		rows of this pid, of this comm or container, or any
+ *row; without: the sum FIGURE   = GROUP "." NAME | GROUP	of figure_table.c; a group alone
+ *means its total: "lost" OP       = ">" | ">=" | "<" | "<="
+ *	VALUE    = NUMBER [UNIT]		"10ms", "64MiB", "80%", "1000"; a decimal point is
+ *fine
+ *
+ * Units: ns us ms s m h for times, where one must be given; B K M G T (KiB … too) for bytes; % for
+ *shares; none for counts.
+ */
+#ifndef PKBPF_REPORT_LIMIT_H
+#define PKBPF_REPORT_LIMIT_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "report/figure_table.h"
+
+/* Names are at most this long, with their NUL. */
+#define LIMIT_NAME_SIZE 256
+
+enum limit_operator { LIMIT_ABOVE, LIMIT_AT_LEAST, LIMIT_BELOW, LIMIT_AT_MOST };
+
+struct limit {
+	const struct figure *figure;
+	enum limit_operator operator;
+	double value; /* in the figure's unit */
+	bool any_row;
+	uint32_t pid;		    /* 0: no pid was given */
+	char name[LIMIT_NAME_SIZE]; /* "" and the above false or 0: the sum of all rows */
+};
+
+/* -EINVAL with a sentence that says what is wrong. */
+int limit_parse(const char *text, struct limit *ret_limit, struct error *error);
+/* Calls back with a sentence for each row that passes the limit ("postgres 812: blockio.p99 is 14.2
+ * ms"), which is not escaped. Returns their number; -ENODATA: nothing of the kind was recorded, so
+ * that nobody can tell. */
+int limit_check(const struct limit *limit, const struct resource_rows *rows,
+		void (*on_breach)(void *context, const char *sentence), void *context);
+
+#endif

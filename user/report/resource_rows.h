@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The joined account: one row per process, thread, container or comm that says what it used, what
+ * it waited for, and which stack is behind each. What was not recorded is marked as not known,
+ * never zero.
+ */
+#ifndef PKBPF_REPORT_RESOURCE_ROWS_H
+#define PKBPF_REPORT_RESOURCE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/blockio.h>
+#include <pkbpf/offcpu.h>
+
+#include "profile/function_table.h"
+#include "profile/profile.h"
+#include "report/report.h"
+
+#define ROW_NO_STACK UINT32_MAX
+/* "postgresql@15-main.service", "docker:0123456789ab" */
+#define ROW_CONTAINER_SIZE 256
+
+/* Of lengths of waits and requests; all 0 when there was none. */
+struct row_lengths {
+	uint64_t p50_ns, p95_ns, p99_ns, max_ns;
+};
+
+struct row_stack {
+	uint32_t stack; /* resource_rows_stack(), ROW_NO_STACK: none */
+	uint64_t weight, count;
+	uint64_t max; /* longest single value, where weights are times; 0 unknown */
+};
+
+/* What is known of a row; a figure needs one of them. */
+enum row_known {
+	ROW_HAS_USAGE = 1,   /* the kernel's account */
+	ROW_HAS_RSS = 2,     /* alive at the end */
+	ROW_HAS_SAMPLES = 4, /* CPU sampled */
+	ROW_HAS_WAITS = 8,   /* off-CPU recorded */
+	ROW_HAS_BLOCKIO = 16,
+	ROW_HAS_FAULTS = 32,
+	ROW_HAS_INTERVAL = 64,	    /* its length is known */
+	ROW_HAS_WAIT_LENGTHS = 128, /* not per thread */
+};
+
+struct resource_row {
+	/* who */
+	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
+	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
+	char container[ROW_CONTAINER_SIZE]; /* container or unit; "" unknown; not escaped */
+	const char *cgroup;		    /* path, NULL unknown */
+	uint64_t processes;		    /* behind this row */
+	uint64_t threads;		    /* alive at the end */
+	uint64_t threads_seen;
+	bool started_inside, ended_inside; /* of groups: all of them */
+	uint64_t lifetime_ns;		   /* within the interval; groups: longest */
+	unsigned int known;		   /* enum row_known */
+
+	/* the kernel's account */
+	uint64_t cpu_ns, user_ns, system_ns;
+	double cpu_share; /* percent of one CPU */
+	uint64_t voluntary, involuntary;
+	uint64_t runqueue_ns; /* from the kernel's account; of off-CPU when that was recorded */
+	uint64_t minor_faults, major_faults;
+	uint64_t storage_read_bytes, storage_written_bytes;
+	uint64_t rss_bytes, peak_rss_bytes;
+	int64_t rss_growth_bytes;
+
+	/* samples */
+	uint64_t samples;
+
+	/* off-CPU */
+	uint64_t on_cpu_ns, sleep_ns, disk_ns, uninterruptible_ns, stopped_ns;
+	uint64_t offcpu_ns; /* all of them but on-CPU, with the run queue */
+	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */
+	double disk_share;  /* percent of the wall time */
+	uint64_t waits;
+	struct row_lengths wait, runqueue, disk;
+
+	/* block I/O */
+	uint64_t requests, reads, writes, read_bytes, written_bytes;
+	uint64_t device_ns;
+	struct row_lengths device, queue;
+
+	/* faults recorded with stacks */
+	uint64_t fault_weight;
+
+	struct row_stack stacks[PKBPF_PROFILE_KINDS];
+	uint64_t kind_weight[PKBPF_PROFILE_KINDS];
+	double score;	 /* by which rows are sorted */
+	uint32_t number; /* of its stacks */
+};
+
+/* Weight of one stack in one row. */
+struct row_weight {
+	uint32_t number; /* of the row */
+	enum pkbpf_profile_kind kind;
+	struct row_stack stack;
+};
+
+struct resource_rows {
+	enum report_by by;
+	struct resource_row *items; /* what is scarce first */
+	size_t count;
+	struct resource_row total;
+	uint64_t quiet_processes; /* did nothing that can be measured: left out */
+	uint64_t missing_threads; /* without last numbers: left out */
+	struct resource_machine machine;
+	double busy_percent; /* of all CPUs; < 0 unknown */
+	uint64_t interval_ns;
+	const struct profile *profile;
+	struct function_table *functions;
+	struct stack_table *stacks; /* of functions */
+	struct row_weight *weights;
+	size_t weight_count;
+};
+
+/* Of a symbolized profile. -ENOMEM. */
+int resource_rows_init(struct resource_rows *rows, const struct profile *profile,
+		       enum report_by by);
+void resource_rows_done(struct resource_rows *rows);
+/* Functions of a stack, leaf first. */
+const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t stack,
+				    size_t *ret_count);
+/*
+ * The function below which at least half of the row's weight of a kind lies, as far from the root
+ * as there is one, its weight with what it called in *ret_weight. Of waits only functions of
+ * programs count: how the kernel waits explains nothing. NULL: there is none.
+ */
+const struct function *resource_rows_explain(const struct resource_rows *rows,
+					     const struct resource_row *row,
+					     enum pkbpf_profile_kind kind, uint64_t *ret_weight);
+/* "process", "thread", … */
+const char *report_grouping_name(enum report_by by);
+/* false: there is no such grouping. */
+bool report_grouping_find(const char *name, enum report_by *ret_by);
+
+#endif

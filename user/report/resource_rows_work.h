@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is needed only while rows are joined: shared by the files that do it. */
+#ifndef PKBPF_REPORT_RESOURCE_ROWS_WORK_H
+#define PKBPF_REPORT_RESOURCE_ROWS_WORK_H
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "report/resource_rows.h"
+
+#define NO_ROW UINT32_MAX
+#define TOTAL  UINT32_MAX /* number of the sum of all rows */
+
+/* One of a row's distributions, or of all. */
+struct row_share {
+	uint32_t row;
+	const struct distribution *distribution;
+};
+
+struct rows_work {
+	struct resource_rows *rows;
+	const struct profile *profile;
+	const struct resource_usage *usage;
+	ARRAY_OF(struct resource_row) items;
+	ARRAY_OF(uint32_t) row_of_usage; /* process of the account -> row */
+	struct hash_map row_of_process;	 /* incarnation without account -> row */
+	struct hash_map row_of_thread;	 /* incarnation or account, tid -> row */
+	struct hash_map row_of_name;	 /* string -> row */
+	struct string_pool *names;
+	ARRAY_OF(struct row_share) shares;
+	struct hash_map function_stacks; /* stack of the profile -> stack of functions */
+	struct hash_map weights;	 /* row, kind, stack -> number in sums */
+	ARRAY_OF(struct row_weight) sums;
+	ARRAY_OF(uint32_t) functions;
+};
+
+/* The row of what was recorded under an incarnation of the process table (and thread). NO_ROW: out
+ * of memory. */
+uint32_t rows_work_row(struct rows_work *work, uint32_t incarnation, uint32_t tid);
+/* Adds times, counts and lengths of waits and requests to the rows; -ENOMEM. */
+int rows_work_add_distributions(struct rows_work *work);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes the report that people read in a terminal.
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "base/cleanup.h"
+#include "profile/kind_table.h"
+#include "report/human.h"
+#include "report/text_sections.h"
+#include "report/text_table.h"
+#include "report/views.h"
+
+void text_heading(const struct text_report *report, const char *format, ...)
+{
+	va_list arguments;
+
+	fputs(report->options->color ? "\n\x1b[1m" : "\n", report->out);
+	va_start(arguments, format);
+	vfprintf(report->out, format, arguments);
+	va_end(arguments);
+	fputs(report->options->color ? "\x1b[0m\n" : "\n", report->out);
+}
+
+void text_more(const struct text_report *report, uint64_t count, const char *noun)
+{
+	char number[HUMAN_SIZE];
+
+	if (count)
+		fprintf(report->out, " ... and %s more %s\n", human_count(number, count), noun);
+}
+
+uint64_t text_interval_ns(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+
+	return info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
+}
+
+static bool kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind kind)
+{
+	size_t count;
+	const struct profile_row *rows = profile_rows(profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].kind == kind)
+			return true;
+	return false;
+}
+
+static int write_kind(const struct text_report *report, enum pkbpf_profile_kind kind)
+{
+	_cleanup_(tally_done) struct tally tally = {0};
+	int err;
+
+	err = tally_init(&tally, report->profile, kind, report->options->lines);
+	if (err)
+		return err;
+	err = text_processes(report, &tally);
+	if (err)
+		return err;
+	err = text_functions(report, &tally);
+	if (err)
+		return err;
+	text_stacks(report, &tally);
+	if (kind == PKBPF_PROFILE_OFFCPU) {
+		err = text_waits(report);
+		if (err)
+			return err;
+	}
+	if (kind == PKBPF_PROFILE_BLOCKIO) {
+		err = text_devices(report);
+		if (err)
+			return err;
+	}
+	if (kind == PKBPF_PROFILE_FAULTS) {
+		err = text_faults(report);
+		if (err)
+			return err;
+	}
+	return text_unnamed(report, &tally);
+}
+
+static int text_write(const struct profile *profile, const struct report_options *options,
+		      FILE *out)
+{
+	const struct text_report report = {.profile = profile, .options = options, .out = out};
+	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	bool is_accounted = resource_usage_known(profile_resources(profile)), empty = true;
+	int err;
+
+	text_header(&report);
+	if (is_accounted) {
+		err = resource_rows_init(&rows, profile, options->by);
+		err = err ? err : text_resources(&report, &rows);
+		if (err)
+			return err;
+		empty = !rows.count;
+	}
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (!kind_has_rows(profile, kind))
+			continue;
+		empty = false;
+		err = write_kind(&report, kind);
+		if (err)
+			return err;
+	}
+	if (empty) {
+		fputc('\n', out);
+		text_wrap(out, "", 0,
+			  "Nothing was recorded: the targets did nothing that the chosen events "
+			  "measure during the interval, or all of it was lost (see \"samples\").");
+	}
+	if (is_accounted)
+		text_verdict(&report, &rows);
+	return 0;
+}
+
+const struct report_ops report_text = {
+	.name = "text",
+	.suffix = ".txt",
+	.summary = "the resource report for people",
+	.write = text_write,
+};

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prints what was profiled, how completely, at what cost.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "profile/kind_table.h"
+#include "profile/stack_end.h"
+#include "report/human.h"
+#include "report/text_sections.h"
+#include "report/text_table.h"
+
+#define LABEL_COLUMNS 12
+
+/* A text in memory while its line is put together; lines are short, the host's names are bounded.
+ */
+struct line {
+	char *text;
+	size_t size;
+	FILE *stream;
+};
+
+static bool line_begin(struct line *line)
+{
+	line->stream = open_memstream(&line->text, &line->size);
+	return line->stream;
+}
+
+/* Cleans and prints the line. Without memory the line is missing, which its reader sees. */
+static void line_end(struct line *line, const struct text_report *report, const char *label)
+{
+	_cleanup_free_ char *clean = NULL;
+
+	if (fclose(line->stream) == 0)
+		clean = malloc(line->size + 1);
+	if (clean) {
+		escape_terminal(clean, line->size + 1, line->text);
+		text_wrap(report->out, label, LABEL_COLUMNS, clean);
+	}
+	free(line->text);
+}
+
+static void print_host(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	struct line line;
+
+	if (!line_begin(&line))
+		return;
+	fprintf(line.stream, "%s, kernel %s", info->host[0] ? info->host : "unknown",
+		info->kernel[0] ? info->kernel : "unknown");
+	if (info->cpu_count)
+		fprintf(line.stream, ", %" PRIu32 " CPU%s", info->cpu_count,
+			info->cpu_count == 1 ? "" : "s");
+	line_end(&line, report, "host:");
+}
+
+static void print_interval(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	time_t seconds = (time_t)(info->start_unix_ns / (int64_t)NS_PER_SECOND);
+	char duration[HUMAN_SIZE], start[64];
+	struct tm calendar;
+	struct line line;
+
+	if (!line_begin(&line))
+		return;
+	if (text_interval_ns(report))
+		fprintf(line.stream, "%s", human_time(duration, text_interval_ns(report)));
+	else
+		fprintf(line.stream, "unknown length");
+	/* UTC: a report is read on another machine than it was made on. */
+	if (info->start_unix_ns > 0 && gmtime_r(&seconds, &calendar) &&
+	    strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &calendar))
+		fprintf(line.stream, " from %s UTC", start);
+	line_end(&line, report, "interval:");
+}
+
+static void print_kinds(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	const char *separator = "";
+	struct line line;
+
+	if (!line_begin(&line))
+		return;
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (!(info->kinds_mask & 1U << kind))
+			continue;
+		fprintf(line.stream, "%s%s", separator, profile_kind_row(kind)->name);
+		if (kind == PKBPF_PROFILE_CPU && info->frequency_hz)
+			fprintf(line.stream, " (%s at %" PRIu32 " Hz on each CPU)",
+				info->cpu_event[0] ? info->cpu_event : "unknown event",
+				info->frequency_hz);
+		separator = ", ";
+	}
+	if (!separator[0])
+		fprintf(line.stream, "none");
+	line_end(&line, report, "events:");
+}
+
+static const char *unwind_text(enum pkbpf_unwind_mode mode)
+{
+	switch (mode) {
+	case PKBPF_UNWIND_AUTO:
+		return "auto (unwind tables; frame pointers where code has none)";
+	case PKBPF_UNWIND_DWARF:
+		return "dwarf (unwind tables only)";
+	case PKBPF_UNWIND_FP:
+		return "fp (frame pointers, by the kernel's helper)";
+	}
+	return "unknown";
+}
+
+static void print_account(const struct text_report *report)
+{
+	static const struct {
+		const char *text;
+		bool is_loss;
+	} counters[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, words) {words, loss == PKBPF_LOSS_SAMPLE},
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	const struct profile_info *info = profile_info_read(report->profile);
+	struct profile_account account = profile_account(report->profile);
+	uint64_t accounted = account.recorded + account.lost;
+	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
+	const char *separator = " (";
+	struct line line;
+
+	/* Expected samples are known of the CPU kind alone; without it and without losses there is
+	 * nothing to say. */
+	if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU) && !account.expected && !accounted)
+		return;
+	if (!line_begin(&line))
+		return;
+	fprintf(line.stream, "expected %s = recorded %s + lost %s",
+		human_count(a, account.expected), human_count(b, account.recorded),
+		human_count(c, account.lost));
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (!counters[i].is_loss || !info->counters[i])
+			continue;
+		fprintf(line.stream, "%s%s: %s", separator, counters[i].text,
+			human_count(a, info->counters[i]));
+		separator = ", ";
+	}
+	if (account.lost)
+		fputc(')', line.stream);
+	if (account.expected > accounted)
+		fprintf(line.stream, " + unaccounted %s",
+			human_count(a, account.expected - accounted));
+	else if (account.expected < accounted)
+		fprintf(line.stream, " - unaccounted %s",
+			human_count(a, accounted - account.expected));
+	line_end(&line, report, "samples:");
+}
+
+static void print_other_losses(const struct text_report *report, FILE *out)
+{
+	static const struct {
+		const char *text;
+		bool is_loss;
+	} counters[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, words) {words, loss == PKBPF_LOSS_OTHER},
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	const struct profile_info *info = profile_info_read(report->profile);
+	const char *separator = "; lost: ";
+	char number[HUMAN_SIZE];
+
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (!counters[i].is_loss || !info->counters[i])
+			continue;
+		fprintf(out, "%s%s %s", separator, human_count(number, info->counters[i]), counters[i].text);
+		separator = ", ";
+	}
+}
+
+/* The kinds that the account of CPU samples does not cover, and what is missing besides samples. */
+static void print_recorded(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	uint64_t counts[PKBPF_PROFILE_KINDS] = {0};
+	const char *separator = "";
+	char number[HUMAN_SIZE];
+	struct line line;
+	size_t row_count;
+	const struct profile_row *rows = profile_rows(report->profile, &row_count);
+
+	if (!(info->kinds_mask & ~(1U << PKBPF_PROFILE_CPU)) &&
+	    !profile_account(report->profile).lost_other)
+		return;
+	if (!line_begin(&line))
+		return;
+	for (size_t i = 0; i < row_count; i++)
+		if ((unsigned int)rows[i].kind < PKBPF_PROFILE_KINDS)
+			counts[rows[i].kind] += rows[i].count;
+	for (unsigned int kind = PKBPF_PROFILE_CPU + 1; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (!(info->kinds_mask & 1U << kind))
+			continue;
+		fprintf(line.stream, "%s%s %s", separator, human_count(number, counts[kind]),
+			profile_kind_row(kind)->count_unit);
+		separator = ", ";
+	}
+	if (!*separator)
+		fprintf(line.stream, "nothing else");
+	print_other_losses(report, line.stream);
+	line_end(&line, report, "recorded:");
+}
+
+/* Stacks whose frame-pointer walk ran into garbage. */
+static uint64_t count_broken(const struct profile *profile)
+{
+	size_t row_count, frame_count;
+	const struct profile_row *rows = profile_rows(profile, &row_count);
+	uint64_t broken = 0;
+
+	for (size_t i = 0; i < row_count; i++) {
+		const uint32_t *frames = profile_stack(profile, rows[i].stack, &frame_count);
+		const struct frame *root =
+			frame_count ? profile_frame(profile, frames[frame_count - 1]) : NULL;
+
+		if (root && root->location.space == FRAME_TRUNCATED &&
+		    root->location.address == PKBPF_END_UNVERIFIED)
+			broken += rows[i].count;
+	}
+	return broken;
+}
+
+static void print_stacks(const struct text_report *report)
+{
+	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
+	uint64_t complete = 0, unverified, total;
+	const struct profile *profile = report->profile;
+	struct line line;
+
+	unverified = profile_end_count(profile, UINT32_MAX, PKBPF_END_UNVERIFIED);
+	total = unverified;
+	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
+		uint64_t count = profile_end_count(profile, UINT32_MAX, end);
+
+		if (stack_end_is_complete(end))
+			complete += count;
+		if (end != PKBPF_END_UNVERIFIED && !stack_end_is_gone(end))
+			total += count;
+	}
+	if (!line_begin(&line))
+		return;
+	if (!total) {
+		fprintf(line.stream, "no user stacks");
+		line_end(&line, report, "stacks:");
+		return;
+	}
+	if (total > unverified)
+		fprintf(line.stream, "%s of user stacks complete (%s of %s)",
+			human_share(a, complete, total - unverified), human_count(b, complete),
+			human_count(c, total - unverified));
+	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
+		uint64_t count = profile_end_count(profile, UINT32_MAX, end);
+
+		if (count && stack_end_is_truncated(end) && !stack_end_is_gone(end))
+			fprintf(line.stream, "; %s: %s", stack_end_text(end),
+				human_count(a, count));
+	}
+	if (unverified)
+		fprintf(line.stream,
+			"%s%s user stacks walked by frame pointers, completeness unknown",
+			total > unverified ? "; " : "", human_count(a, unverified));
+	if (unverified && count_broken(profile))
+		fprintf(line.stream, " (%s of them visibly broken: no frame pointers)",
+			human_count(a, count_broken(profile)));
+	if (profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC))
+		fprintf(line.stream, "; beside them %s without one, inside execve",
+			human_count(a, profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC)));
+	if (profile_guessed_frames(profile))
+		fprintf(line.stream, "; %s frames by unproven frame pointers",
+			human_count(a, profile_guessed_frames(profile)));
+	line_end(&line, report, "stacks:");
+}
+
+static void print_notes(const struct text_report *report)
+{
+	static const struct {
+		const char *text;
+		bool shown;
+	} counters[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, words) [PKBPF_COUNTER_##name] = {words, !(loss)},
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	const struct profile_info *info = profile_info_read(report->profile);
+	uint64_t dropped = process_table_dropped(profile_processes(report->profile));
+	const char *separator = "";
+	char a[HUMAN_SIZE];
+	struct line line;
+	bool any = false;
+
+	if (!line_begin(&line))
+		return;
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		/* The account has these already. */
+		if (!counters[i].shown || !info->counters[i] || i == PKBPF_COUNTER_CPU_EXPECTED ||
+		    i == PKBPF_COUNTER_CPU_RECORDED)
+			continue;
+		fprintf(line.stream, "%s%s: %s", separator, counters[i].text,
+			human_count(a, info->counters[i]));
+		separator = "; ";
+		any = true;
+	}
+	if (dropped) {
+		fprintf(line.stream, "%smappings or tasks not kept: %s", separator,
+			human_count(a, dropped));
+		any = true;
+	}
+	if (any) {
+		line_end(&line, report, "notes:");
+		return;
+	}
+	fclose(line.stream);
+	free(line.text);
+}
+
+static void print_cost(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	uint64_t interval_ns = text_interval_ns(report);
+	char a[HUMAN_SIZE];
+	struct line line;
+
+	if (!line_begin(&line))
+		return;
+	fprintf(line.stream, "%s CPU", human_time(a, info->own_cpu_ns));
+	if (interval_ns)
+		fprintf(line.stream, " (%s of one CPU)",
+			human_share(a, info->own_cpu_ns, interval_ns));
+	if (info->bpf_cpu_known) {
+		fprintf(line.stream, ", BPF programs %s", human_time(a, info->bpf_cpu_ns));
+		if (interval_ns)
+			fprintf(line.stream, " (%s)",
+				human_share(a, info->bpf_cpu_ns, interval_ns));
+	} else {
+		fprintf(line.stream, ", BPF programs not measured");
+	}
+	if (info->max_resident_bytes)
+		fprintf(line.stream, ", %s resident at most",
+			human_bytes(a, info->max_resident_bytes));
+	line_end(&line, report, "own cost:");
+}
+
+void text_header(const struct text_report *report)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	char targets[sizeof(info->targets)];
+
+	print_host(report);
+	print_interval(report);
+	escape_terminal(targets, sizeof(targets), info->targets[0] ? info->targets : "unknown");
+	text_wrap(report->out, "targets:", LABEL_COLUMNS, targets);
+	print_kinds(report);
+	text_wrap(report->out, "unwinder:", LABEL_COLUMNS, unwind_text(info->unwind_mode));
+	print_account(report);
+	print_recorded(report);
+	print_stacks(report);
+	print_notes(report);
+	print_cost(report);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prints one line per process: what it used, which function it was in most.
+#include <errno.h>
+#include <inttypes.h>
+
+#include <pkbpf/blockio.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "profile/kind_table.h"
+#include "profile/stack_end.h"
+#include "report/human.h"
+#include "report/text_sections.h"
+#include "report/text_table.h"
+
+DEFINE_CLEANUP(struct text_table *, text_table_free)
+
+static const char *life_text(const struct process *process)
+{
+	if (!process)
+		return "";
+	if (process->started_inside)
+		return process->end_ns ? "brief" : "new";
+	return process->end_ns ? "ended" : "";
+}
+
+/* Share of user stacks known to reach the root among those of which anything is known. */
+static void complete_share(const struct profile *profile, uint32_t process, char buffer[HUMAN_SIZE])
+{
+	uint64_t complete = 0, known = 0;
+
+	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
+		uint64_t count = profile_end_count(profile, process, end);
+
+		if (stack_end_is_complete(end))
+			complete += count;
+		if (end != PKBPF_END_UNVERIFIED && !stack_end_is_gone(end))
+			known += count;
+	}
+	human_share(buffer, complete, known);
+}
+
+static void add_cpu_cells(struct text_table *table, const struct text_report *report,
+			  uint64_t samples)
+{
+	const struct profile_info *info = profile_info_read(report->profile);
+	uint64_t interval_ns = text_interval_ns(report);
+	char share[HUMAN_SIZE] = "-";
+	double seconds;
+
+	if (!info->frequency_hz) {
+		text_table_cell(table, "-");
+		text_table_cell(table, "-");
+		return;
+	}
+	seconds = (double)samples / info->frequency_hz;
+	text_table_cellf(table, "%.2f", seconds);
+	if (interval_ns)
+		snprintf(share, sizeof(share), "%.1f%%",
+			 100 * seconds * NS_PER_SECOND / (double)interval_ns);
+	text_table_cell(table, share);
+}
+
+static void add_row(struct text_table *table, const struct text_report *report,
+		    const struct tally *tally, const struct tally_process *row)
+{
+	const struct process *process =
+		process_table_by_id(profile_processes(report->profile), row->process);
+	const struct function *hottest =
+		function_table_get(tally->functions, row->hottest_function);
+	char buffer[HUMAN_SIZE];
+
+	if (process && process->pid & PKBPF_PID_WRITEBACK)
+		text_table_cell(table, "-"); /* stands for several */
+	else if (process)
+		text_table_cellf(table, "%" PRIu32, process->pid);
+	else
+		text_table_cell(table, "?");
+	text_table_cell(table, process && process->comm[0] ? process->comm : "[unknown]");
+	text_table_cell(table, human_weight(buffer, tally->kind, row->weight));
+	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
+	if (tally->kind == PKBPF_PROFILE_CPU)
+		add_cpu_cells(table, report, row->count);
+	else
+		text_table_cell(table, human_count(buffer, row->count));
+	if (process && process->thread_count)
+		text_table_cell(table, human_count(buffer, process->thread_count));
+	else
+		text_table_cell(table, "-");
+	text_table_cell(table, life_text(process));
+	complete_share(report->profile, row->process, buffer);
+	text_table_cell(table, buffer);
+	text_table_cell(table, hottest ? hottest->name : "-");
+}
+
+static void heading(const struct text_report *report, const struct tally *tally)
+{
+	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
+	char count[HUMAN_SIZE], time[HUMAN_SIZE];
+
+	human_count(count, tally->count);
+	if (kind->weight == PROFILE_WEIGHT_NS)
+		text_heading(report, "%s by process: %s %s, %s in all", kind->title, count,
+			     kind->count_unit, human_time(time, tally->weight));
+	else
+		text_heading(report, "%s by process: %s %s in all", kind->title, count,
+			     kind->count_unit);
+}
+
+int text_processes(const struct text_report *report, const struct tally *tally)
+{
+	static const struct text_column cpu_columns[] = {
+		{.title = "pid"},
+		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},
+		{.title = "samples"},
+		{.title = "share"},
+		{.title = "cpu s"},
+		{.title = "1 cpu"},
+		{.title = "thr"},
+		{.title = "life", .left = true},
+		{.title = "whole"},
+		{.title = "hottest function", .left = true, .flexible = true},
+	};
+	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
+	const struct text_column other_columns[] = {
+		{.title = "pid"},
+		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},
+		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : "weight"},
+		{.title = "share"},
+		{.title = kind->count_unit},
+		{.title = "thr"},
+		{.title = "life", .left = true},
+		{.title = "whole"},
+		{.title = "hottest function", .left = true, .flexible = true},
+	};
+	bool is_cpu = tally->kind == PKBPF_PROFILE_CPU;
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(is_cpu ? cpu_columns : other_columns,
+			       is_cpu ? ARRAY_SIZE(cpu_columns) : ARRAY_SIZE(other_columns));
+	size_t shown = tally->process_count;
+	int err;
+
+	if (!table)
+		return -ENOMEM;
+	if (shown > report->options->top)
+		shown = report->options->top;
+	for (size_t i = 0; i < shown; i++)
+		add_row(table, report, tally, &tally->processes[i]);
+	heading(report, tally);
+	err = text_table_write(table, report->out);
+	if (err)
+		return err;
+	text_more(report, tally->process_count - shown, "processes");
+	text_wrap(
+		report->out, "", 1,
+		is_cpu ? "(cpu s: samples / frequency; 1 cpu: share of one CPU; thr: threads now; "
+			 "life: "
+			 "new, ended or both (brief) in the interval; whole: user stacks complete)"
+		       : "(thr: threads now; life: new, ended or both (brief) in the interval; "
+			 "whole: "
+			 "user stacks complete)");
+	return 0;
+}

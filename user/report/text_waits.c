@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Prints where the time of processes went, how long their waits were, and the longest of them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "profile/function_table.h"
+#include "profile/wait_state.h"
+#include "report/human.h"
+#include "report/text_sections.h"
+#include "report/text_table.h"
+#include "report/waits.h"
+
+DEFINE_CLEANUP(struct text_table *, text_table_free)
+DEFINE_CLEANUP(struct function_table *, function_table_free)
+
+/* Functions shown of a long wait. */
+#define LONG_WAIT_FUNCTIONS 12
+
+static void add_who(struct text_table *table, const struct text_report *report, uint32_t id)
+{
+	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
+
+	if (process)
+		text_table_cellf(table, "%" PRIu32, process->pid);
+	else
+		text_table_cell(table, "?");
+	text_table_cell(table, process && process->comm[0] ? process->comm : "[unknown]");
+}
+
+static int write_times(const struct text_report *report, const struct waits *waits, size_t shown)
+{
+	static const struct text_column columns[] = {
+		{.title = "pid"},
+		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
+		{.title = "thr"},
+		{.title = "vol"},
+		{.title = "invol"},
+		{.title = "on-CPU"},
+		{.title = "run queue"},
+		{.title = "sleep"},
+		{.title = "disk"},
+		{.title = "unint"},
+		{.title = "stopped"},
+	};
+	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
+	char buffer[HUMAN_SIZE];
+
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < shown; i++) {
+		const struct waits_process *process = &waits->processes[i];
+
+		add_who(table, report, process->process);
+		text_table_cell(table, human_count(buffer, process->thread_count));
+		text_table_cell(table, human_count(buffer, process->voluntary));
+		text_table_cell(table, human_count(buffer, process->involuntary));
+		for (int state = 0; state < PKBPF_WAIT_STATES; state++)
+			text_table_cell(table, process->time_ns[state] ? human_time(buffer, process->time_ns[state]) : "-");
+	}
+	return text_table_write(table, report->out);
+}
+
+static void write_check(const struct text_report *report, const struct waits *waits)
+{
+	uint64_t sum_ns = waits_blocked_ns(&waits->all) + waits->all.time_ns[PKBPF_WAIT_NONE] +
+			  waits->all.time_ns[PKBPF_WAIT_RUNQUEUE];
+	char sum[HUMAN_SIZE], wall[HUMAN_SIZE], miss[HUMAN_SIZE], text[512];
+
+	snprintf(text, sizeof(text), "wall clock: all states add up to %s of %s (%.3f%%) that %" PRIu32 " threads lived",
+		 human_time(sum, sum_ns), human_time(wall, waits->all.wall_ns),
+		 waits->all.wall_ns ? 100.0 * (double)sum_ns / (double)waits->all.wall_ns : 0.0, waits->all.thread_count);
+	if (waits->worst_miss_ns)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; thread %" PRIu32 " misses by %s",
+			 waits->worst_tid, human_time(miss, waits->worst_miss_ns));
+	text_wrap(report->out, "", 1, text);
+}
+
+static void add_lengths(struct text_table *table, const struct text_report *report, const struct waits_process *process,
+			enum pkbpf_wait_state state, struct histogram *histogram)
+{
+	static const unsigned int permilles[] = {500, 950, 990};
+	char buffer[HUMAN_SIZE];
+
+	waits_lengths(report->profile, process->process, state, histogram);
+	if (!histogram->count)
+		return;
+	add_who(table, report, process->process);
+	text_table_cell(table, wait_state_name((uint8_t)state));
+	text_table_cell(table, human_count(buffer, histogram->count));
+	text_table_cell(table, human_time(buffer, process->time_ns[state]));
+	for (size_t i = 0; i < ARRAY_SIZE(permilles); i++)
+		text_table_cell(table, human_time(buffer, histogram_percentile(histogram, permilles[i])));
+	text_table_cell(table, human_time(buffer, histogram->max));
+}
+
+static int write_lengths(const struct text_report *report, const struct waits *waits, size_t shown)
+{
+	static const struct text_column columns[] = {
+		{.title = "pid"},
+		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
+		{.title = "state", .left = true},
+		{.title = "waits"},
+		{.title = "time"},
+		{.title = "p50"},
+		{.title = "p95"},
+		{.title = "p99"},
+		{.title = "max"},
+	};
+	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_free_ struct histogram *histogram = calloc(1, sizeof(*histogram));
+
+	if (!table || !histogram)
+		return -ENOMEM;
+	for (size_t i = 0; i < shown; i++) {
+		for (int state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++)
+			add_lengths(table, report, &waits->processes[i], (enum pkbpf_wait_state)state, histogram);
+	}
+	text_heading(report, "Off-CPU: lengths of waits");
+	return text_table_write(table, report->out);
+}
+
+static int compare_max(const void *left, const void *right)
+{
+	const struct profile_row *a = *(const struct profile_row *const *)left;
+	const struct profile_row *b = *(const struct profile_row *const *)right;
+
+	return a->max > b->max ? -1 : a->max < b->max;
+}
+
+static void write_long_wait(const struct text_report *report, const struct profile_row *row,
+			    const struct function_table *functions)
+{
+	const struct process *process = process_table_by_id(profile_processes(report->profile), row->process);
+	const char *comm = profile_string(report->profile, row->comm);
+	size_t frame_count, function_count, written = 0;
+	const uint32_t *frames = profile_stack(report->profile, row->stack, &frame_count);
+	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE], text[2048] = "";
+
+	escape_terminal(name, sizeof(name), comm[0] ? comm : "[unknown]");
+	snprintf(label, sizeof(label), " %10s %-8s %s %" PRIu32 ": ", human_time(time, row->max), wait_state_name(row->state),
+		 name, process ? process->pid : 0);
+	for (size_t i = 0; i < frame_count && written < LONG_WAIT_FUNCTIONS; i++) {
+		const uint32_t *list = function_table_frame(functions, frames[i], &function_count);
+
+		for (size_t j = 0; j < function_count && written < LONG_WAIT_FUNCTIONS; j++, written++) {
+			size_t length = strlen(text);
+			char clean[160];
+
+			escape_terminal(clean, sizeof(clean), function_table_get(functions, list[j])->name);
+			snprintf(text + length, sizeof(text) - length, "%s%s", written ? " <- " : "", clean);
+		}
+	}
+	if (written == LONG_WAIT_FUNCTIONS)
+		strncat(text, " <- ...", sizeof(text) - strlen(text) - 1);
+	text_wrap(report->out, label, 12, written ? text : "[no stack]");
+}
+
+static int write_longest(const struct text_report *report)
+{
+	struct function_table_options options = {.merge = true};
+	_cleanup_(function_table_free_cleanup) struct function_table *functions = NULL;
+	_cleanup_free_ const struct profile_row **sorted = NULL;
+	size_t row_count, count = 0;
+	const struct profile_row *rows = profile_rows(report->profile, &row_count);
+
+	sorted = calloc(row_count + 1, sizeof(*sorted));
+	functions = function_table_new(report->profile, &options);
+	if (!sorted || !functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < row_count; i++) {
+		if (rows[i].kind == PKBPF_PROFILE_OFFCPU && rows[i].max)
+			sorted[count++] = &rows[i];
+	}
+	if (!count)
+		return 0;
+	qsort(sorted, count, sizeof(*sorted), compare_max);
+	text_heading(report, "Off-CPU: longest waits (leaf <- caller)");
+	for (size_t i = 0; i < count && i < report->options->top; i++)
+		write_long_wait(report, sorted[i], functions);
+	return 0;
+}
+
+int text_waits(const struct text_report *report)
+{
+	struct waits waits;
+	size_t shown;
+	int err = waits_init(&waits, report->profile);
+
+	if (err)
+		return err;
+	shown = waits.count < report->options->top ? waits.count : report->options->top;
+	if (shown) {
+		text_heading(report, "Where the time went, by process (all threads together)");
+		err = write_times(report, &waits, shown);
+		text_more(report, waits.count - shown, "processes");
+		write_check(report, &waits);
+		text_wrap(report->out, "", 1,
+			  "(vol, invol: context switches; unint: uninterruptible without I/O; a wait counts as run queue from "
+			  "the wake-up on)");
+		if (waits.estimated)
+			text_wrap(report->out, " ", 1,
+				  "Stacks were taken of a sample of the waits, scaled up; the times in this table are of all waits.");
+		err = err ? err : write_lengths(report, &waits, shown);
+		err = err ? err : write_longest(report);
+	}
+	waits_done(&waits);
+	return err;
+}
