@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writes folded stacks: one line per distinct stack for flamegraph.pl, inferno or speedscope.
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/string_pool.h"
+#include "export/formats.h"
+#include "profile/function_table.h"
+#include "profile/kind_table.h"
+#include "profile/stack_table.h"
+#include "profile/wait_state.h"
+
+/* Longest frame text without its suffix: C++ names grow without bound, and every viewer must take
+ * the line. */
+#define FOLDED_FRAME_MAX 4096
+
+struct folded_line {
+	uint32_t stack; /* in folded.stacks */
+	uint64_t weight;
+	uint64_t value; /* weight in the unit of the kind */
+};
+
+struct folded {
+	const struct profile *profile;
+	const struct export_options *options;
+	struct function_table *functions;
+	struct string_pool *texts;
+	struct stack_table *stacks;	    /* root first, of text ids */
+	ARRAY_OF(uint32_t) function_texts;  /* text id of each function */
+	ARRAY_OF(uint32_t) waker_texts;	    /* the same in the stack of a waker; filled when there is one */
+	ARRAY_OF(struct folded_line) lines; /* number = stack id, until sorted */
+	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
+};
+
+/* flamegraph.pl takes a stack that ends in " 12" or " 1.5" for the older half of a differential. */
+static void hide_trailing_number(char *text)
+{
+	char *end = text + strlen(text), *digits = end;
+
+	while (digits > text && isdigit((unsigned char)digits[-1]))
+		digits--;
+	if (digits > text && digits[-1] == '.') {
+		digits--;
+		while (digits > text && isdigit((unsigned char)digits[-1]))
+			digits--;
+	}
+	if (digits < end && isdigit((unsigned char)*digits) && digits > text && digits[-1] == ' ')
+		digits[-1] = '_';
+}
+
+/* Makes foreign text fit for a frame: no separator, no control character, valid UTF-8, not empty.
+ */
+static void clean_frame(char *dst, size_t size, const char *text)
+{
+	size_t length;
+
+	escape_terminal(dst, size, text);
+	for (char *c = dst; *c; c++)
+		if (*c == ';')
+			*c = ':';
+	hide_trailing_number(dst);
+	/* Exactly one space stands before the number. */
+	for (length = strlen(dst); length && dst[length - 1] == ' '; length--)
+		dst[length - 1] = '_';
+	if (dst[0] == ' ')
+		dst[0] = '_';
+	if (!dst[0])
+		snprintf(dst, size, "[unknown]");
+}
+
+static const char *mark_suffix(enum function_mark mark)
+{
+	switch (mark) {
+	case FUNCTION_KERNEL:
+		return "_[k]";
+	case FUNCTION_INLINED:
+		return "_[i]";
+	case FUNCTION_JIT:
+		return "_[j]";
+	case FUNCTION_PLAIN:
+	case FUNCTION_TRUNCATED:
+		break;
+	}
+	return "";
+}
+
+static uint32_t function_text(struct folded *folded, const struct function *function)
+{
+	char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 320];
+
+	clean_frame(name, sizeof(name), function->name);
+	if (function->file[0]) {
+		const char *slash = strrchr(function->file, '/');
+		char file[256];
+
+		clean_frame(file, sizeof(file), slash ? slash + 1 : function->file);
+		snprintf(text, sizeof(text), "%s (%s:%" PRIu32 ")%s", name, file, function->line,
+			 mark_suffix(function->mark));
+	} else {
+		snprintf(text, sizeof(text), "%s%s", name, mark_suffix(function->mark));
+	}
+	return string_pool_add(folded->texts, text);
+}
+
+static bool build_function_texts(struct folded *folded)
+{
+	size_t count = function_table_count(folded->functions);
+
+	if (!array_reserve(&folded->function_texts, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t text =
+			function_text(folded, function_table_get(folded->functions, (uint32_t)i));
+
+		if (text == STRING_POOL_NONE)
+			return false;
+		*array_add(&folded->function_texts) = text;
+	}
+	return true;
+}
+
+static uint32_t root_text(struct folded *folded, const struct profile_row *row)
+{
+	const struct process *process;
+	char comm[64], text[128];
+
+	clean_frame(comm, sizeof(comm), profile_string(folded->profile, row->comm));
+	for (char *c = comm; *c; c++)
+		if (*c == ' ')
+			*c = '_';
+	/* inferno drops a line that begins with '#' as a comment. */
+	if (comm[0] == '#')
+		comm[0] = '?';
+	process = process_table_by_id(profile_processes(folded->profile), row->process);
+	if (process && folded->options->per_thread && row->tid != PROFILE_NO_THREAD)
+		snprintf(text, sizeof(text), "%s-%" PRIu32 "/%" PRIu32, comm, process->pid,
+			 row->tid);
+	else if (process && folded->options->pid_frame)
+		snprintf(text, sizeof(text), "%s-%" PRIu32, comm, process->pid);
+	else
+		snprintf(text, sizeof(text), "%s", comm);
+	return string_pool_add(folded->texts, text);
+}
+
+static bool build_waker_texts(struct folded *folded)
+{
+	size_t count = function_table_count(folded->functions);
+
+	if (!array_reserve(&folded->waker_texts, count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 8];
+		uint32_t id;
+
+		clean_frame(name, sizeof(name), function_table_get(folded->functions, (uint32_t)i)->name);
+		snprintf(text, sizeof(text), "%s_[w]", name);
+		id = string_pool_add(folded->texts, text);
+		if (id == STRING_POOL_NONE)
+			return false;
+		*array_add(&folded->waker_texts) = id;
+	}
+	return true;
+}
+
+static bool push_text(struct folded *folded, uint32_t text)
+{
+	uint32_t *item = text == STRING_POOL_NONE ? NULL : array_add(&folded->sequence);
+
+	if (!item)
+		return false;
+	*item = text;
+	return true;
+}
+
+static bool push_wait_state(struct folded *folded, const struct profile_row *row)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "[%s]", wait_state_name(row->state));
+	return push_text(folded, string_pool_add(folded->texts, text));
+}
+
+/* Who ended the wait, leaf first: its leaf stands next to the waiter's. */
+static bool push_waker(struct folded *folded, const struct profile_row *row)
+{
+	size_t frame_count, function_count;
+	const uint32_t *frames = profile_stack(folded->profile, row->waker - 1, &frame_count);
+
+	if ((!folded->waker_texts.count && !build_waker_texts(folded)) ||
+	    !push_text(folded, string_pool_add(folded->texts, "--")))
+		return false;
+	for (size_t i = 0; i < frame_count; i++) {
+		const uint32_t *list = function_table_frame(folded->functions, frames[i], &function_count);
+
+		for (size_t j = 0; j < function_count; j++)
+			if (!push_text(folded, folded->waker_texts.items[list[j]]))
+				return false;
+	}
+	return true;
+}
+
+static bool add_row(struct folded *folded, const struct profile_row *row)
+{
+	size_t frame_count, function_count;
+	const uint32_t *frames = profile_stack(folded->profile, row->stack, &frame_count);
+	uint32_t stack;
+
+	folded->sequence.count = 0;
+	if (!push_text(folded, root_text(folded, row)))
+		return false;
+	for (size_t i = frame_count; i-- > 0;) {
+		const uint32_t *list =
+			function_table_frame(folded->functions, frames[i], &function_count);
+
+		while (function_count-- > 0)
+			if (!push_text(folded, folded->function_texts.items[list[function_count]]))
+				return false;
+	}
+	if (row->kind == PKBPF_PROFILE_OFFCPU && folded->options->wait_states && !push_wait_state(folded, row))
+		return false;
+	if (row->waker && !push_waker(folded, row))
+		return false;
+	stack = stack_table_add(folded->stacks, folded->sequence.items, folded->sequence.count);
+	if (stack == STACK_TABLE_NONE)
+		return false;
+	if (stack == folded->lines.count) {
+		struct folded_line *line = array_add(&folded->lines);
+
+		if (!line)
+			return false;
+		line->stack = stack;
+	}
+	folded->lines.items[stack].weight += row->weight;
+	return true;
+}
+
+/* Reads a line byte by byte without building it. */
+struct line_reader {
+	const struct folded *folded;
+	const uint32_t *texts;
+	size_t left;
+	const char *at;
+	uint64_t number;
+	char value[24];
+	bool in_value;
+};
+
+static void reader_begin(struct line_reader *reader, const struct folded *folded,
+			 const struct folded_line *line)
+{
+	reader->folded = folded;
+	reader->texts = stack_table_get(folded->stacks, line->stack, &reader->left);
+	reader->at = NULL;
+	reader->in_value = false;
+	reader->number = line->value;
+}
+
+/* Skips texts that both lines share; they begin as whole texts. */
+static void readers_skip_equal(struct line_reader *a, struct line_reader *b)
+{
+	while (a->left && b->left && *a->texts == *b->texts) {
+		a->texts++;
+		a->left--;
+		b->texts++;
+		b->left--;
+	}
+}
+
+static int reader_next(struct line_reader *reader)
+{
+	if (reader->at && *reader->at)
+		return (unsigned char)*reader->at++;
+	if (reader->in_value)
+		return -1;
+	if (reader->left) {
+		bool first = !reader->at;
+
+		reader->at = string_pool_get(reader->folded->texts, *reader->texts);
+		reader->texts++;
+		reader->left--;
+		return first ? (unsigned char)*reader->at++ : ';';
+	}
+	reader->in_value = true;
+	snprintf(reader->value, sizeof(reader->value), " %" PRIu64, reader->number);
+	reader->at = reader->value;
+	return (unsigned char)*reader->at++;
+}
+
+/* The order of `sort` in the C locale over the finished lines. */
+static int compare_lines(const void *left, const void *right, void *context)
+{
+	struct line_reader a, b;
+	int byte_a, byte_b;
+
+	reader_begin(&a, context, left);
+	reader_begin(&b, context, right);
+	readers_skip_equal(&a, &b);
+	/* A line that is done while the other goes on has its number where the other has a
+	 * separator. */
+	if (!a.left != !b.left)
+		return a.left ? 1 : -1;
+	do {
+		byte_a = reader_next(&a);
+		byte_b = reader_next(&b);
+	} while (byte_a == byte_b && byte_a >= 0);
+	return byte_a < byte_b ? -1 : byte_a > byte_b;
+}
+
+static void write_lines(struct folded *folded, FILE *out)
+{
+	array_foreach (&folded->lines, line)
+		line->value = profile_kind_folded(folded->options->kind, line->weight);
+	if (folded->lines.count)
+		qsort_r(folded->lines.items, folded->lines.count, sizeof(*folded->lines.items),
+			compare_lines, folded);
+	array_foreach (&folded->lines, line) {
+		size_t count;
+		const uint32_t *texts = stack_table_get(folded->stacks, line->stack, &count);
+
+		/* Less than half a unit: readers want positive numbers. */
+		if (!line->value)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			if (i)
+				fputc_unlocked(';', out);
+			fputs_unlocked(string_pool_get(folded->texts, texts[i]), out);
+		}
+		fprintf(out, " %" PRIu64 "\n", line->value);
+	}
+}
+
+static void folded_done(struct folded *folded)
+{
+	function_table_free(folded->functions);
+	string_pool_free(folded->texts);
+	stack_table_free(folded->stacks);
+	array_free(&folded->function_texts);
+	array_free(&folded->waker_texts);
+	array_free(&folded->lines);
+	array_free(&folded->sequence);
+}
+
+static int folded_write(const struct profile *profile, const struct export_options *options,
+			FILE *out)
+{
+	_cleanup_(folded_done) struct folded folded = {.profile = profile, .options = options};
+	struct function_table_options wanted = {.lines = options->lines};
+	const struct profile_row *rows;
+	size_t row_count;
+
+	folded.functions = function_table_new(profile, &wanted);
+	folded.texts = string_pool_new();
+	folded.stacks = stack_table_new();
+	if (!folded.functions || !folded.texts || !folded.stacks || !build_function_texts(&folded))
+		return -ENOMEM;
+	rows = profile_rows(profile, &row_count);
+	for (size_t i = 0; i < row_count; i++)
+		if (rows[i].kind == options->kind && !add_row(&folded, &rows[i]))
+			return -ENOMEM;
+	write_lines(&folded, out);
+	return 0;
+}
+
+const struct exporter_ops exporter_folded = {
+	.name = "folded",
+	.suffix = ".folded",
+	.summary = "one line per stack, for flamegraph.pl, inferno and speedscope",
+	.one_kind = true,
+	.write = folded_write,
+};
