@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the command line asked for, before anything of it is tried. Strings are borrowed from argv. */
+#ifndef PKBPF_CLI_CLI_OPTIONS_H
+#define PKBPF_CLI_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/config.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/parse_value.h"
+#include "cli/console.h"
+#include "cli/output_plan.h"
+
+struct cli_options {
+	/* targets; none of them: the whole host */
+	struct u32_list pids, tids;
+	const char *cgroup_path;
+	const char *comm;
+	enum pkbpf_follow follow; /* of --pid */
+	char *const *command; /* NULL-terminated argv, NULL: none */
+
+	/* what is measured */
+	const struct source_ops *sources[PKBPF_PROFILE_KINDS]; /* in the order asked for */
+	size_t source_count;
+	uint32_t frequency_hz;
+	uint64_t duration_ns; /* 0: until stopped */
+	bool user_only, kernel_only;
+	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t min_block_ns; /* off-CPU: shortest wait recorded */
+	bool wakers, kernel_threads;
+	uint32_t max_overhead_permille; /* of a CPU, 0: no limit */
+
+	/* what is written */
+	ARRAY_OF(struct output_request) outputs;
+	const char *pending_format; /* -f seen, its -o not yet */
+	unsigned int top;
+	enum report_by by;
+	ARRAY_OF(const char *) limits; /* --fail-if, checked */
+	bool per_thread, pid_frame, no_inline, lines, wait_states;
+
+	/* how it talks */
+	bool quiet, no_progress;
+	unsigned int verbosity;
+	enum color_choice color;
+
+	bool show_help, show_version;
+};
+
+void cli_options_init(struct cli_options *options);
+void cli_options_done(struct cli_options *options);
+
+#endif

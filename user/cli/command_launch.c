@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Starts a command in two steps: fork, and later exec. */
+#include "cli/command_launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/exit_status.h"
+
+/* Where in the child something failed; text for people in stage_text(). */
+enum launch_stage { STAGE_RIGHTS, STAGE_EXEC };
+
+/* What the child sends through the pipe; small enough to arrive whole. */
+struct launch_failure {
+	enum launch_stage stage;
+	int errnum;
+};
+
+struct command {
+	char *const *argv;
+	pid_t pid;
+	int go_fd;     /* write end: a byte lets the child go on, closing it ends the child; -1 afterwards */
+	int result_fd; /* read end: a launch_failure, or end of file once exec has closed it */
+	bool is_reaped;
+	int status;
+};
+
+/* ---- in the child: only until exec, and nothing of ours may be relied on ---- */
+
+static void fail_child(int result_fd, enum launch_stage stage)
+{
+	struct launch_failure failure = {.stage = stage, .errnum = errno};
+
+	(void)!write(result_fd, &failure, sizeof(failure));
+	_exit(EXIT_STATUS_NOT_FOUND);
+}
+
+/* sudo has set these for root; the command shall find what its user had. */
+static void restore_environment(const struct invoking_user *user)
+{
+	static const char *const of_sudo[] = {"SUDO_UID", "SUDO_GID", "SUDO_USER", "SUDO_COMMAND"};
+
+	if (user->name) {
+		setenv("USER", user->name, 1);
+		setenv("LOGNAME", user->name, 1);
+	}
+	if (user->home)
+		setenv("HOME", user->home, 1);
+	for (size_t i = 0; i < sizeof(of_sudo) / sizeof(of_sudo[0]); i++)
+		unsetenv(of_sudo[i]);
+}
+
+/* Groups first: without root's rights they could not be changed any more. */
+static int drop_rights(const struct invoking_user *user)
+{
+	int err;
+
+	if (user->name)
+		err = initgroups(user->name, user->gid);
+	else
+		err = setgroups(1, &user->gid);
+	if (err < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return -errno;
+	return 0;
+}
+
+static void wait_for_go(int go_fd)
+{
+	ssize_t got;
+	char byte;
+
+	do
+		got = read(go_fd, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(EXIT_STATUS_NOT_STARTED); /* the parent has given up */
+}
+
+static void run_child(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
+		      int go_fd, int result_fd)
+{
+	signal(SIGPIPE, SIG_DFL); /* the parent ignores it, and exec would pass that on */
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (user->behind_sudo) {
+		if (drop_rights(user) < 0)
+			fail_child(result_fd, STAGE_RIGHTS);
+		restore_environment(user);
+	}
+	wait_for_go(go_fd);
+	execvp(argv[0], argv);
+	fail_child(result_fd, STAGE_EXEC);
+}
+
+/* ---- in the parent ---- */
+
+static int pipe_pairs(int go[2], int result[2])
+{
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(result, O_CLOEXEC) < 0) {
+		int err = -errno;
+
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	return 0;
+}
+
+struct command *command_launch(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
+			       struct error *error)
+{
+	struct command *command = calloc(1, sizeof(*command));
+	int go[2], result[2];
+	int err = command ? pipe_pairs(go, result) : -ENOMEM;
+
+	if (err < 0)
+		goto failed;
+	command->argv = argv;
+	command->pid = fork();
+	err = -errno;
+	if (command->pid == 0) {
+		close(go[1]);
+		close(result[0]);
+		run_child(argv, user, mask, go[0], result[1]);
+	}
+	close(go[0]);
+	close(result[1]);
+	command->go_fd = go[1];
+	command->result_fd = result[0];
+	if (command->pid > 0)
+		return command;
+	close(go[1]);
+	close(result[0]);
+failed:
+	error_set(error, -err, "cannot start %s: %s", argv[0], strerror(-err));
+	free(command);
+	return NULL;
+}
+
+pid_t command_pid(const struct command *command)
+{
+	return command->pid;
+}
+
+static int explain_failure(const struct command *command, const struct launch_failure *failure,
+			   struct error *error)
+{
+	const char *name = command->argv[0];
+
+	if (failure->stage == STAGE_RIGHTS)
+		return error_set(error, failure->errnum,
+				 "cannot start %s: cannot become the user behind sudo: %s", name,
+				 strerror(failure->errnum));
+	if (failure->errnum == ENOENT && strchr(name, '/') && access(name, F_OK) == 0)
+		return error_set(error, ENOENT,
+				 "cannot start %s: the interpreter named in its first line, or its "
+				 "dynamic loader, does not exist",
+				 name);
+	if (failure->errnum == ENOENT && !strchr(name, '/'))
+		return error_set(error, ENOENT, "cannot start %s: there is no such command in PATH",
+				 name);
+	return error_set(error, failure->errnum, "cannot start %s: %s", name,
+			 strerror(failure->errnum));
+}
+
+int command_release(struct command *command, struct error *error)
+{
+	struct launch_failure failure;
+	ssize_t size;
+	char byte = 0;
+
+	/* EPIPE: the child is gone (killed); its wait status says how, the pipe below is at its end. */
+	(void)!write(command->go_fd, &byte, 1);
+	close(command->go_fd);
+	command->go_fd = -1;
+	do
+		size = read(command->result_fd, &failure, sizeof(failure));
+	while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof(failure))
+		return 0;
+	command_wait(command);
+	return explain_failure(command, &failure, error);
+}
+
+int command_failure_status(int err)
+{
+	return err == -ENOENT ? EXIT_STATUS_NOT_FOUND : EXIT_STATUS_NOT_STARTED;
+}
+
+void command_signal(struct command *command, int signal_number)
+{
+	/* Until it is waited for, the pid cannot belong to anybody else. */
+	if (!command->is_reaped)
+		kill(command->pid, signal_number);
+}
+
+int command_wait(struct command *command)
+{
+	pid_t got;
+	int status = 0;
+
+	if (command->is_reaped)
+		return command->status;
+	do
+		got = waitpid(command->pid, &status, 0);
+	while (got < 0 && errno == EINTR);
+	command->is_reaped = true;
+	if (WIFSIGNALED(status))
+		command->status = 128 + WTERMSIG(status);
+	else
+		command->status = WEXITSTATUS(status);
+	return command->status;
+}
+
+void command_free(struct command *command)
+{
+	if (!command)
+		return;
+	if (command->go_fd >= 0) {
+		close(command->go_fd);
+		command_wait(command);
+	}
+	close(command->result_fd);
+	free(command);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A command under profile: its process exists and waits before its program begins, so that profiling can start first. */
+#ifndef PKBPF_CLI_COMMAND_LAUNCH_H
+#define PKBPF_CLI_COMMAND_LAUNCH_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "cli/invoking_user.h"
+
+struct command;
+
+/* Forks; the child takes the signal mask `mask` and the rights of user (when behind sudo), then waits. argv (borrowed)
+ * ends in NULL. Call while the program has one thread. NULL with the sentence on failure. */
+struct command *command_launch(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
+			       struct error *error);
+pid_t command_pid(const struct command *command);
+/* Lets the program begin. On failure the negative errno of what failed, and the child is gone. */
+int command_release(struct command *command, struct error *error);
+/* 126 or 127 for a failure of command_release. */
+int command_failure_status(int err);
+/* Passes signal on, if the child has not ended. */
+void command_signal(struct command *command, int signal_number);
+/* Waits for the end: exit status, or 128 + signal. At once when it has been waited for already. */
+int command_wait(struct command *command);
+/* A child that was never released ends; one that runs goes on. NULL is fine. */
+void command_free(struct command *command);
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lays the rows of the tables out in two columns. */
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "export/exporter.h"
+#include "report/report.h"
+#include "source/source.h"
+
+#define LEFT_WIDTH 30
+#define LINE_WIDTH 90
+
+/* Prints left in its column and the words of text beside it, broken into lines. */
+static void print_row(FILE *out, const char *left, const char *text)
+{
+	int column = fprintf(out, "  %s", left);
+
+	if (column >= LEFT_WIDTH) {
+		fputc('\n', out);
+		column = 0;
+	}
+	while (*text) {
+		int length = (int)strcspn(text, " ");
+
+		if (column + 1 + length > LINE_WIDTH) {
+			fputc('\n', out);
+			column = 0;
+		}
+		if (column < LEFT_WIDTH)
+			column += fprintf(out, "%*s", LEFT_WIDTH - column, "");
+		else
+			column += fprintf(out, " ");
+		column += fprintf(out, "%.*s", length, text);
+		text += length;
+		text += strspn(text, " ");
+	}
+	fputc('\n', out);
+}
+
+static void print_option(FILE *out, const struct option_row *row)
+{
+	char letter[8] = "    ", left[96];
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
+		 row->argument ? row->argument : "");
+	print_row(out, left, row->help);
+}
+
+static void print_section(FILE *out, const struct command_row *command, enum option_section section)
+{
+	const struct option_row *row;
+	bool first = true;
+
+	for (size_t i = 0; (row = option_at(i)); i++) {
+		if (row->section != section || !(row->verbs & command->verb))
+			continue;
+		if (first)
+			fprintf(out, "\n%s:\n", option_section_title(section));
+		first = false;
+		print_option(out, row);
+	}
+}
+
+static void print_events(FILE *out)
+{
+	const struct source_ops *source;
+
+	fprintf(out, "\nKinds of events:\n");
+	for (size_t i = 0; (source = source_at(i)); i++)
+		print_row(out, source->name, source->summary);
+}
+
+static void print_format(FILE *out, const char *name, const char *suffix, const char *summary)
+{
+	char left[64];
+
+	snprintf(left, sizeof(left), "%-12s %s", name, suffix);
+	print_row(out, left, summary);
+}
+
+static void print_formats(FILE *out)
+{
+	const struct exporter_ops *exporter;
+	const struct report_ops *report;
+
+	fprintf(out, "\nFormats:\n");
+	for (size_t i = 0; (exporter = exporter_at(i)); i++)
+		print_format(out, exporter->name, exporter->suffix, exporter->summary);
+	for (size_t i = 0; (report = report_at(i)); i++)
+		print_format(out, report->name, report->suffix, report->summary);
+}
+
+void help_print(const struct command_row *command, FILE *out)
+{
+	const struct command_row *other;
+
+	fprintf(out, "Usage: pkbpf %s\n%s.\n", command->synopsis, command->summary);
+	if (command->verb == VERB_RECORD) {
+		fprintf(out, "\nOther commands:\n");
+		for (size_t i = 0; (other = command_at(i)); i++) {
+			if (other->name)
+				print_row(out, other->synopsis, other->summary);
+		}
+	}
+	for (int section = 0; section < SECTION_COUNT; section++)
+		print_section(out, command, (enum option_section)section);
+	if (command->verb == VERB_RECORD) {
+		print_events(out);
+		print_formats(out);
+		fprintf(out, "\nExit status: 0 done, 1 failed while running, 2 wrong usage, 3 a --fail-if held,\n"
+			     "4 nothing recorded, 5 not allowed here; with -- COMMAND the command's own.\n");
+	}
+}

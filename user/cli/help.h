@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The text of --help, made from the tables of commands, options, kinds of events and formats. */
+#ifndef PKBPF_CLI_HELP_H
+#define PKBPF_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/command_table.h"
+
+void help_print(const struct command_row *command, FILE *out);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tells which limits of the command line were passed, a line each. */
+#include "cli/limits.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "cli/exit_status.h"
+#include "report/limit.h"
+
+struct teller {
+	struct console *console;
+	const char *expression;
+};
+
+static void tell(void *context, const char *sentence)
+{
+	const struct teller *teller = context;
+
+	console_error(teller->console, "%s (--fail-if %s)", sentence, teller->expression);
+}
+
+int limits_check(const struct cli_options *options, const struct profile *profile,
+		 struct console *console)
+{
+	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	int status = EXIT_STATUS_DONE;
+
+	if (!options->limits.count)
+		return status;
+	if (resource_rows_init(&rows, profile, options->by) < 0) {
+		console_error(console, "cannot check --fail-if: out of memory");
+		return EXIT_STATUS_FAILED;
+	}
+	for (size_t i = 0; i < options->limits.count; i++) {
+		struct teller teller = {console, options->limits.items[i]};
+		struct limit limit;
+		int breaches;
+
+		if (limit_parse(teller.expression, &limit, NULL) < 0)
+			continue; /* was checked when it was read */
+		breaches = limit_check(&limit, &rows, tell, &teller);
+		if (breaches == -ENODATA)
+			console_note(console,
+				     "--fail-if %s: nothing of the kind was recorded; choose the "
+				     "events with --events",
+				     teller.expression);
+		else if (breaches > 0)
+			status = EXIT_STATUS_LIMIT;
+	}
+	return status;
+}

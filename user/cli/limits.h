@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Holds a finished profile against the limits of the command line. */
+#ifndef PKBPF_CLI_LIMITS_H
+#define PKBPF_CLI_LIMITS_H
+
+#include "cli/cli_options.h"
+#include "profile/profile.h"
+
+/* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
+ * memory). */
+int limits_check(const struct cli_options *options, const struct profile *profile,
+		 struct console *console);
+
+#endif

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Assembles the way of a sample from the kernel to the profile, and takes it apart again. */
+#include "cli/live_profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "profile/aggregator.h"
+#include "profile/device_names.h"
+#include "profile/fault_counts.h"
+#include "source/source.h"
+
+/* Later than any start-up work of the targets' tables. */
+#define KERNEL_SYMBOLS_DELAY_NS (300 * NS_PER_MS)
+
+struct live_profile {
+	struct live_options options;
+	struct mapped_file_table *files;
+	struct process_table *processes;
+	struct profile *profile;
+	struct aggregator *aggregator;
+	struct event_sink sink;
+	struct session *session;
+	struct source_set *sources;
+	struct symbolizer_options symbolizer_options;
+	struct symbolizer *symbolizer;
+	bool kernel_symbols_read;
+	uint64_t start_ns, end_ns;
+	int64_t start_unix_ns;
+};
+
+static uint64_t timeval_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
+}
+
+/* Everything behind the record stream. */
+static int assemble(struct live_profile *live, struct error *error)
+{
+	struct aggregator_options options = {
+		.per_thread = live->options.per_thread,
+		.want_user = live->options.session.want_user_stack,
+		.want_kernel = live->options.session.want_kernel_stack,
+	};
+
+	live->files = mapped_file_table_new("");
+	if (live->files)
+		live->processes = process_table_new(live->files);
+	if (live->processes)
+		live->profile = profile_new(live->processes);
+	if (live->profile)
+		live->aggregator = aggregator_new(&options, live->profile);
+	if (!live->aggregator)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	live->sink = aggregator_sink(live->aggregator);
+	live->symbolizer_options = (struct symbolizer_options){
+		.inlines = live->options.inlines,
+		.lines = live->options.lines,
+		.kallsyms_path = "/proc/kallsyms",
+		.root = "",
+		.debug_dir = "/usr/lib/debug",
+		.user_uid = live->options.user_uid,
+	};
+	/* Without one (out of memory) frames stay addresses. */
+	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	return 0;
+}
+
+static int start_capture(struct live_profile *live, struct error *error)
+{
+	const struct log *log = live->options.session.log;
+	uint64_t begin_ns = clock_now_ns();
+	int err;
+
+	err = session_new(&live->options.session, &live->session, error);
+	if (err < 0)
+		return err;
+	err = source_set_configure(live->session, &live->sources, error);
+	if (err < 0)
+		return err;
+	err = session_load(live->session, error);
+	if (err < 0)
+		return err;
+	log_info(log, "BPF programs loaded after %.1f ms", (double)(clock_now_ns() - begin_ns) / 1e6);
+	err = session_start(live->session, &live->sink, error);
+	if (err < 0)
+		return err;
+	err = source_set_attach(live->sources, error);
+	if (err < 0)
+		return err;
+	live->start_ns = clock_now_ns();
+	err = session_begin_interval(live->session, error);
+	if (err < 0)
+		return err;
+	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
+	log_info(log, "profiling since %.1f ms after the start",
+		 (double)(live->start_ns - begin_ns) / 1e6);
+	return 0;
+}
+
+int live_profile_start(const struct live_options *options, struct live_profile **ret_live,
+		       struct error *error)
+{
+	struct live_profile *live = calloc(1, sizeof(*live));
+	int err;
+
+	if (!live)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	live->options = *options;
+	err = assemble(live, error);
+	if (err == 0)
+		err = start_capture(live, error);
+	if (err < 0) {
+		live_profile_free(live);
+		return err;
+	}
+	*ret_live = live;
+	return 0;
+}
+
+/* The kernel takes 30 ms to print its symbols, a good part of the time between the end of a run and its output; nobody
+ * waits for anything in the middle of a run, and the rings hold more than that. */
+static void read_kernel_symbols(struct live_profile *live)
+{
+	const struct frame_location anywhere = {.space = FRAME_KERNEL, .address = UINT64_MAX};
+	struct symbol symbol;
+
+	if (live->kernel_symbols_read || !live->options.session.want_kernel_stack || !live->symbolizer ||
+	    clock_now_ns() - live->start_ns < KERNEL_SYMBOLS_DELAY_NS)
+		return;
+	live->kernel_symbols_read = true;
+	symbolizer_resolve(live->symbolizer, &anywhere, &symbol);
+}
+
+int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
+{
+	int err = session_wait(live->session, fd, timeout_ms);
+
+	if (err < 0 && err != -EINTR)
+		return err;
+	err = session_drain(live->session);
+	if (err < 0)
+		return err;
+	read_kernel_symbols(live);
+	return source_set_poll(live->sources, &live->sink);
+}
+
+void live_profile_counters(struct live_profile *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
+{
+	session_counters(live->session, ret_counters);
+}
+
+int live_profile_stop(struct live_profile *live)
+{
+	struct error error;
+
+	live->end_ns = clock_now_ns();
+	/* What the sources have measured is there all the same. */
+	if (session_end_interval(live->session, &error) < 0)
+		log_warning(live->options.session.log, "%s; the report has no account of resources", error.text);
+	source_set_detach(live->sources);
+	return session_stop(live->session);
+}
+
+/* snprintf cuts what is too long, and that is meant. */
+static void copy_text(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+/* What the capture counts itself is complete; the rest was counted on the way into the profile. */
+static void fill_counters(struct live_profile *live, uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	uint64_t captured[PKBPF_COUNTER_COUNT];
+
+	session_counters(live->session, captured);
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (captured[i])
+			counters[i] = captured[i];
+	}
+}
+
+static void fill_info(struct live_profile *live, const char *targets)
+{
+	const struct session_options *options = &live->options.session;
+	struct profile_info *info = profile_info(live->profile);
+	struct utsname machine = {0};
+
+	uname(&machine);
+	copy_text(info->host, sizeof(info->host), machine.nodename);
+	snprintf(info->kernel, sizeof(info->kernel), "%s %s", machine.sysname, machine.release);
+	copy_text(info->targets, sizeof(info->targets), targets);
+	copy_text(info->cpu_event, sizeof(info->cpu_event),
+		  source_set_event_name(live->sources, PKBPF_PROFILE_CPU));
+	info->frequency_hz = options->frequency_hz;
+	info->kinds_mask = options->kinds_mask;
+	info->unwind_mode = options->unwind_mode;
+	info->start_ns = live->start_ns;
+	info->end_ns = live->end_ns;
+	info->start_unix_ns = live->start_unix_ns;
+	info->cpu_count = session_cpu_count(live->session);
+	fill_counters(live, info->counters);
+	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
+}
+
+static void fill_own_cost(struct profile_info *info)
+{
+	struct rusage own = {0};
+
+	info->own_pid = (uint32_t)getpid();
+	if (getrusage(RUSAGE_SELF, &own) == 0) {
+		info->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime);
+		info->max_resident_bytes = (uint64_t)own.ru_maxrss * 1024;
+	}
+}
+
+struct profile *live_profile_finish(struct live_profile *live, const char *targets)
+{
+	uint64_t begin_ns;
+
+	fill_info(live, targets);
+	/* The kernel's maps and rings give back their memory before symbol tables ask for some. */
+	source_set_free(live->sources);
+	live->sources = NULL;
+	session_free(live->session);
+	live->session = NULL;
+	begin_ns = clock_now_ns();
+	if (live->symbolizer)
+		profile_symbolize(live->profile, live->symbolizer);
+	profile_name_devices(live->profile, "/sys");
+	/* Without memory the stacks keep the weights of the sample. */
+	profile_scale_faults(live->profile);
+	log_info(live->options.session.log, "%zu frames named in %.1f ms",
+		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
+	fill_own_cost(profile_info(live->profile));
+	return live->profile;
+}
+
+void live_profile_free(struct live_profile *live)
+{
+	if (!live)
+		return;
+	source_set_free(live->sources);
+	session_free(live->session);
+	aggregator_free(live->aggregator);
+	profile_free(live->profile);
+	symbolizer_free(live->symbolizer);
+	process_table_free(live->processes);
+	mapped_file_table_free(live->files);
+	free(live);
+}

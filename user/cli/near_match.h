@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds what somebody who mistyped a word probably meant. */
+#ifndef PKBPF_CLI_NEAR_MATCH_H
+#define PKBPF_CLI_NEAR_MATCH_H
+
+#include <stddef.h>
+
+/* The best candidate so far; start with zeroes. */
+struct near_match {
+	const char *word; /* borrowed candidate, NULL: none was near enough */
+	unsigned int distance;
+};
+
+/* Compares typed with one more candidate. Near enough: a third of the letters wrong at most, or typed begins it. */
+void near_match_offer(struct near_match *match, const char *typed, const char *candidate);
+
+#endif

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rows of the option table with the function that reads each value. */
+#include "cli/option_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/near_match.h"
+#include "report/limit.h"
+#include "source/source.h"
+
+#define PID_MAX	      4194304 /* PID_MAX_LIMIT of 64-bit kernels */
+#define FREQUENCY_MAX 100000  /* beyond it a sample costs more than what it measures */
+#define TOP_MAX	      100000
+
+/* ---- targets ---- */
+
+static int parse_pid(struct cli_options *options, const char *value, struct error *error)
+{
+	return parse_u32_list(value, "--pid", PID_MAX, &options->pids, error);
+}
+
+static int parse_children(struct cli_options *options, const char *value, struct error *error)
+{
+	options->follow = PKBPF_FOLLOW_DESCENDANTS;
+	return 0;
+}
+
+static int parse_no_children(struct cli_options *options, const char *value, struct error *error)
+{
+	options->follow = PKBPF_FOLLOW_NONE;
+	return 0;
+}
+
+static int parse_tid(struct cli_options *options, const char *value, struct error *error)
+{
+	return parse_u32_list(value, "--tid", PID_MAX, &options->tids, error);
+}
+
+static int parse_cgroup(struct cli_options *options, const char *value, struct error *error)
+{
+	if (!*value)
+		return error_set(error, EINVAL, "--cgroup needs the path of a cgroup");
+	options->cgroup_path = value;
+	return 0;
+}
+
+static int parse_comm(struct cli_options *options, const char *value, struct error *error)
+{
+	if (!*value)
+		return error_set(error, EINVAL, "--comm needs the name of a process");
+	/* The kernel cuts names, so a longer one would silently match nothing. */
+	if (strlen(value) >= PKBPF_COMM_SIZE)
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as --comm: the kernel keeps only %d bytes of a name; "
+				 "write '%.*s'",
+				 value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
+	options->comm = value;
+	return 0;
+}
+
+/* ---- what is measured ---- */
+
+static int add_source(struct cli_options *options, const char *name, struct error *error)
+{
+	const struct source_ops *source = source_by_name(name);
+	struct near_match near = {0};
+
+	if (!source) {
+		for (size_t i = 0; source_at(i); i++)
+			near_match_offer(&near, name, source_at(i)->name);
+		if (near.word)
+			return error_set(error, EINVAL,
+					 "cannot use '%s' as --events; did you mean %s?", name,
+					 near.word);
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as --events: there is no such kind of event; "
+				 "pkbpf --help lists them",
+				 name);
+	}
+	for (size_t i = 0; i < options->source_count; i++) {
+		if (options->sources[i] == source)
+			return 0;
+	}
+	options->sources[options->source_count++] = source;
+	return 0;
+}
+
+static int parse_events(struct cli_options *options, const char *value, struct error *error)
+{
+	_cleanup_free_ char *copy = strdup(value);
+	char *rest = copy, *name;
+
+	if (!copy)
+		return error_set(error, ENOMEM, "cannot read --events: out of memory");
+	options->source_count = 0;
+	while ((name = strsep(&rest, ","))) {
+		int err = add_source(options, name, error);
+
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static int parse_frequency(struct cli_options *options, const char *value, struct error *error)
+{
+	uint64_t hz;
+	int err = parse_u64(value, "--frequency", 1, FREQUENCY_MAX, &hz, error);
+
+	if (err == 0)
+		options->frequency_hz = (uint32_t)hz;
+	return err;
+}
+
+static int parse_duration(struct cli_options *options, const char *value, struct error *error)
+{
+	return parse_duration_ns(value, "--duration", &options->duration_ns, error);
+}
+
+static int parse_user_only(struct cli_options *options, const char *value, struct error *error)
+{
+	options->user_only = true;
+	return 0;
+}
+
+static int parse_kernel_only(struct cli_options *options, const char *value, struct error *error)
+{
+	options->kernel_only = true;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	enum pkbpf_unwind_mode mode;
+} unwind_modes[] = {
+	{"auto", PKBPF_UNWIND_AUTO},
+	{"dwarf", PKBPF_UNWIND_DWARF},
+	{"fp", PKBPF_UNWIND_FP},
+};
+
+static int parse_unwind(struct cli_options *options, const char *value, struct error *error)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unwind_modes); i++) {
+		if (strcmp(value, unwind_modes[i].name) == 0) {
+			options->unwind_mode = unwind_modes[i].mode;
+			return 0;
+		}
+	}
+	return error_set(error, EINVAL, "cannot use '%s' as --unwind; choose auto, dwarf or fp", value);
+}
+
+static int parse_min_block(struct cli_options *options, const char *value, struct error *error)
+{
+	return parse_duration_ns(value, "--min-block", &options->min_block_ns, error);
+}
+
+static int parse_wakers(struct cli_options *options, const char *value, struct error *error)
+{
+	options->wakers = true;
+	return 0;
+}
+
+static int parse_kernel_threads(struct cli_options *options, const char *value, struct error *error)
+{
+	options->kernel_threads = true;
+	return 0;
+}
+
+static int parse_max_overhead(struct cli_options *options, const char *value, struct error *error)
+{
+	char number[16];
+	size_t length = strlen(value);
+	uint64_t percent;
+	int err;
+
+	if (length && value[length - 1] == '%')
+		length--;
+	if (length >= sizeof(number))
+		return error_set(error, EINVAL, "cannot use '%s' as --max-overhead; give percent of a CPU, 1 to 100", value);
+	memcpy(number, value, length);
+	number[length] = '\0';
+	err = parse_u64(number, "--max-overhead", 1, 100, &percent, error);
+	if (err == 0)
+		options->max_overhead_permille = (uint32_t)percent * 10;
+	return err;
+}
+
+/* ---- what is written ---- */
+
+static int parse_output(struct cli_options *options, const char *value, struct error *error)
+{
+	struct output_request *request;
+
+	if (!*value)
+		return error_set(error, EINVAL, "--output needs the name of a file, or - for stdout");
+	request = array_add(&options->outputs);
+	if (!request)
+		return error_set(error, ENOMEM, "cannot read --output: out of memory");
+	request->path = value;
+	request->format = options->pending_format;
+	options->pending_format = NULL;
+	return 0;
+}
+
+static int parse_format(struct cli_options *options, const char *value, struct error *error)
+{
+	int err = output_format_check(value, error);
+
+	if (err < 0)
+		return err;
+	if (options->pending_format)
+		return error_set(error, EINVAL,
+				 "--format %s is followed by --format %s; each needs an --output of its own",
+				 options->pending_format, value);
+	options->pending_format = value;
+	return 0;
+}
+
+static int parse_top(struct cli_options *options, const char *value, struct error *error)
+{
+	uint64_t rows;
+	int err = parse_u64(value, "--top", 1, TOP_MAX, &rows, error);
+
+	if (err == 0)
+		options->top = (unsigned int)rows;
+	return err;
+}
+
+static int parse_by(struct cli_options *options, const char *value, struct error *error)
+{
+	if (!report_grouping_find(value, &options->by))
+		return error_set(error, EINVAL, "cannot use '%s' as --by; choose process, thread, container or comm", value);
+	/* What is added up per process cannot be taken apart later. */
+	if (options->by == REPORT_BY_THREAD)
+		options->per_thread = true;
+	return 0;
+}
+
+static int parse_fail_if(struct cli_options *options, const char *value, struct error *error)
+{
+	struct limit limit;
+	const char **slot;
+	int err = limit_parse(value, &limit, error);
+
+	if (err < 0)
+		return err;
+	slot = array_add(&options->limits);
+	if (!slot)
+		return error_set(error, ENOMEM, "cannot read --fail-if: out of memory");
+	*slot = value;
+	return 0;
+}
+
+static int parse_per_thread(struct cli_options *options, const char *value, struct error *error)
+{
+	options->per_thread = true;
+	return 0;
+}
+
+static int parse_pid_frame(struct cli_options *options, const char *value, struct error *error)
+{
+	options->pid_frame = true;
+	return 0;
+}
+
+static int parse_wait_states(struct cli_options *options, const char *value, struct error *error)
+{
+	options->wait_states = true;
+	return 0;
+}
+
+static int parse_no_inline(struct cli_options *options, const char *value, struct error *error)
+{
+	options->no_inline = true;
+	return 0;
+}
+
+static int parse_lines(struct cli_options *options, const char *value, struct error *error)
+{
+	options->lines = true;
+	return 0;
+}
+
+/* ---- how it talks ---- */
+
+static int parse_quiet(struct cli_options *options, const char *value, struct error *error)
+{
+	options->quiet = true;
+	return 0;
+}
+
+static int parse_verbose(struct cli_options *options, const char *value, struct error *error)
+{
+	options->verbosity++;
+	return 0;
+}
+
+static int parse_progress(struct cli_options *options, const char *value, struct error *error)
+{
+	bool never = strcmp(value, "never") == 0;
+
+	if (!never && strcmp(value, "auto") != 0)
+		return error_set(error, EINVAL, "cannot use '%s' as --progress; choose auto or never",
+				 value);
+	options->no_progress = never;
+	return 0;
+}
+
+static int parse_color(struct cli_options *options, const char *value, struct error *error)
+{
+	static const char *const names[] = {
+		[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(value, names[i]) == 0) {
+			options->color = (enum color_choice)i;
+			return 0;
+		}
+	}
+	return error_set(error, EINVAL, "cannot use '%s' as --color; choose auto, always or never",
+			 value);
+}
+
+static int parse_version(struct cli_options *options, const char *value, struct error *error)
+{
+	options->show_version = true;
+	return 0;
+}
+
+static int parse_help(struct cli_options *options, const char *value, struct error *error)
+{
+	options->show_help = true;
+	return 0;
+}
+
+static const struct option_row rows[] = {
+	{'p', "pid", "PID[,PID...]",
+	 "these processes with all their threads and forked workers, also those born later",
+	 SECTION_TARGETS, VERB_ALL, parse_pid},
+	{0, "children", NULL, "with --pid: all descendants, whatever they execute",
+	 SECTION_TARGETS, VERB_RECORD, parse_children},
+	{0, "no-children", NULL, "with --pid: no other process, not even forked workers",
+	 SECTION_TARGETS, VERB_RECORD, parse_no_children},
+	{'t', "tid", "TID[,TID...]", "these threads", SECTION_TARGETS, VERB_RECORD, parse_tid},
+	{'G', "cgroup", "PATH",
+	 "everything in this cgroup and below; PATH may begin below /sys/fs/cgroup",
+	 SECTION_TARGETS, VERB_RECORD, parse_cgroup},
+	{0, "comm", "NAME", "only processes whose comm is NAME", SECTION_TARGETS, VERB_RECORD,
+	 parse_comm},
+
+	{'e', "events", "LIST", "any of the kinds below, with commas between; default: all, or just the first for a flame graph",
+	 SECTION_EVENTS, VERB_RECORD, parse_events},
+	{'F', "frequency", "HZ", "CPU samples per second and CPU; default 99", SECTION_EVENTS,
+	 VERB_RECORD, parse_frequency},
+	{'d', "duration", "TIME",
+	 "10, 10s, 500ms, 5m; default: until Ctrl-C or until the targets have ended",
+	 SECTION_EVENTS, VERB_RECORD, parse_duration},
+	{'U', "user", NULL, "user stacks only", SECTION_EVENTS, VERB_RECORD, parse_user_only},
+	{'K', "kernel", NULL, "kernel stacks only", SECTION_EVENTS, VERB_RECORD,
+	 parse_kernel_only},
+	{0, "unwind", "auto|dwarf|fp",
+	 "how user stacks are walked; auto: by tables, and by frame pointers in code without "
+	 "tables",
+	 SECTION_EVENTS, VERB_RECORD, parse_unwind},
+
+	{0, "min-block", "TIME", "off-CPU: shortest wait recorded; default 1us", SECTION_EVENTS,
+	 VERB_RECORD, parse_min_block},
+	{0, "wakers", NULL, "off-CPU: also who ended each wait", SECTION_EVENTS, VERB_RECORD,
+	 parse_wakers},
+	{0, "kernel-threads", NULL, "off-CPU: also threads of the kernel", SECTION_EVENTS,
+	 VERB_RECORD, parse_kernel_threads},
+	{0, "max-overhead", "PERCENT",
+	 "off-CPU: take stacks of fewer waits when they cost more of a CPU", SECTION_EVENTS,
+	 VERB_RECORD, parse_max_overhead},
+
+	{'o', "output", "FILE",
+	 "write FILE, - is stdout; the suffix chooses the format; may be repeated", SECTION_OUTPUT,
+	 VERB_RECORD, parse_output},
+	{'f', "format", "NAME", "format of the next --output, or of stdout when there is none",
+	 SECTION_OUTPUT, VERB_RECORD, parse_format},
+	{0, "top", "N", "rows per table in the text report; default 10", SECTION_OUTPUT,
+	 VERB_RECORD, parse_top},
+	{0, "by", "process|thread|container|comm", "what a row of the resource tables is; default process",
+	 SECTION_OUTPUT, VERB_RECORD, parse_by},
+	{0, "fail-if", "EXPR",
+	 "exit with 3 when it holds: blockio.p99>10ms, 'lost>0', '*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; "
+	 "figures are named as in the JSON report; may be repeated",
+	 SECTION_OUTPUT, VERB_RECORD, parse_fail_if},
+	{0, "per-thread", NULL, "keep the threads of a process apart", SECTION_OUTPUT, VERB_RECORD,
+	 parse_per_thread},
+	{0, "pid-frame", NULL, "begin stacks with comm-pid instead of comm", SECTION_OUTPUT,
+	 VERB_RECORD, parse_pid_frame},
+	{0, "wait-states", NULL, "off-CPU: end stacks with what they wait for, as in [disk]",
+	 SECTION_OUTPUT, VERB_RECORD, parse_wait_states},
+	{0, "no-inline", NULL, "leave inlined functions out", SECTION_OUTPUT, VERB_RECORD,
+	 parse_no_inline},
+	{0, "lines", NULL, "show file:line in frames, also from separate debug files", SECTION_OUTPUT, VERB_RECORD, parse_lines},
+
+	{'q', "quiet", NULL, "print errors only", SECTION_GENERAL, VERB_RECORD, parse_quiet},
+	{'v', "verbose", NULL, "say what is done; twice: with the details of loading", SECTION_GENERAL,
+	 VERB_RECORD, parse_verbose},
+	{0, "progress", "auto|never", "the progress line; auto: when stderr is a terminal",
+	 SECTION_GENERAL, VERB_RECORD, parse_progress},
+	{0, "color", "auto|always|never", "colors in the text report; NO_COLOR is honoured",
+	 SECTION_GENERAL, VERB_ALL, parse_color},
+	{0, "version", NULL, "print the version", SECTION_GENERAL, VERB_ALL, parse_version},
+	{'h', "help", NULL, "print this help", SECTION_GENERAL, VERB_ALL, parse_help},
+};
+
+const struct option_row *option_at(size_t index)
+{
+	return index < ARRAY_SIZE(rows) ? &rows[index] : NULL;
+}
+
+const char *option_section_title(enum option_section section)
+{
+	static const char *const titles[SECTION_COUNT] = {
+		[SECTION_TARGETS] = "Targets (none: the whole host)",
+		[SECTION_EVENTS] = "What is measured",
+		[SECTION_OUTPUT] = "What is written (default: the text report to stdout)",
+		[SECTION_GENERAL] = "General",
+	};
+
+	return titles[section];
+}
+
+void cli_options_init(struct cli_options *options)
+{
+	*options = (struct cli_options){
+		.frequency_hz = 99,
+		.top = 10,
+		.follow = PKBPF_FOLLOW_WORKERS,
+	};
+}
+
+void cli_options_done(struct cli_options *options)
+{
+	free(options->pids.items);
+	free(options->tids.items);
+	array_free(&options->outputs);
+	array_free(&options->limits);
+	*options = (struct cli_options){0};
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Turns pairs of file and format into opened files, and a profile into their contents. */
+#include "cli/output_plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "cli/near_match.h"
+
+/* A dying program does not wait longer than this for a file that is being finished. */
+#define ABANDON_WAIT_SECONDS 1
+
+/* One file: written by an exporter or by a report. */
+struct output {
+	char *path;
+	const struct exporter_ops *exporter;
+	const struct report_ops *report;
+	enum pkbpf_profile_kind kind; /* of an exporter that holds one */
+	struct output_file *file;
+};
+
+struct output_plan {
+	ARRAY_OF(struct output) outputs;
+	pthread_mutex_t lock; /* held while a file is finished or freed, and for ever once abandoned */
+};
+
+struct format {
+	const struct exporter_ops *exporter;
+	const struct report_ops *report;
+};
+
+static struct format format_by_name(const char *name)
+{
+	struct format format = {.exporter = exporter_by_name(name)};
+
+	if (!format.exporter)
+		format.report = report_by_name(name);
+	return format;
+}
+
+static struct format format_by_suffix(const char *path)
+{
+	struct format format = {
+		.exporter = exporter_by_suffix(path),
+		.report = report_by_suffix(path),
+	};
+
+	/* Both know a suffix of path: the longer one means more (".trace.txt" against ".txt"). */
+	if (format.exporter && format.report) {
+		if (strlen(format.exporter->suffix) >= strlen(format.report->suffix))
+			format.report = NULL;
+		else
+			format.exporter = NULL;
+	}
+	return format;
+}
+
+static const char *format_suffix(const struct format *format)
+{
+	return format->exporter ? format->exporter->suffix : format->report->suffix;
+}
+
+/* ---- sentences ---- */
+
+static void add_word(char *list, size_t size, const char *word)
+{
+	size_t length = strlen(list);
+
+	snprintf(list + length, size - length, "%s%s", length ? ", " : "", word);
+}
+
+static void list_formats(char *ret_list, size_t size, bool suffixes)
+{
+	const struct exporter_ops *exporter;
+	const struct report_ops *report;
+
+	ret_list[0] = '\0';
+	for (size_t i = 0; (exporter = exporter_at(i)); i++)
+		add_word(ret_list, size, suffixes ? exporter->suffix : exporter->name);
+	for (size_t i = 0; (report = report_at(i)); i++)
+		add_word(ret_list, size, suffixes ? report->suffix : report->name);
+}
+
+int output_format_check(const char *name, struct error *error)
+{
+	struct format format = format_by_name(name);
+	struct near_match near = {0};
+	const struct exporter_ops *exporter;
+	const struct report_ops *report;
+	char list[256];
+
+	if (format.exporter || format.report)
+		return 0;
+	for (size_t i = 0; (exporter = exporter_at(i)); i++)
+		near_match_offer(&near, name, exporter->name);
+	for (size_t i = 0; (report = report_at(i)); i++)
+		near_match_offer(&near, name, report->name);
+	if (near.word)
+		return error_set(error, EINVAL, "cannot use '%s' as --format; did you mean %s?", name,
+				 near.word);
+	list_formats(list, sizeof(list), false);
+	return error_set(error, EINVAL, "cannot use '%s' as --format; there are: %s", name, list);
+}
+
+/* ---- planning ---- */
+
+static int add_output(struct output_plan *plan, const struct format *format,
+		      enum pkbpf_profile_kind kind, char *path, struct error *error)
+{
+	struct output *output;
+
+	if (!path)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	array_foreach(&plan->outputs, each) {
+		if (strcmp(each->path, path) == 0) {
+			int err = error_set(error, EINVAL, "%s is named twice as an output; "
+					    "give each its own file",
+					    strcmp(path, "-") == 0 ? "stdout" : path);
+
+			free(path);
+			return err;
+		}
+	}
+	output = array_add(&plan->outputs);
+	if (!output) {
+		free(path);
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	}
+	output->path = path;
+	output->exporter = format->exporter;
+	output->report = format->report;
+	output->kind = kind;
+	return 0;
+}
+
+/* "app.folded" → "app.cpu.folded"; the kind goes to the end of a name without the suffix. */
+static char *path_of_kind(const char *path, const char *suffix, const char *kind)
+{
+	size_t length = strlen(path), suffix_length = strlen(suffix);
+	char *named;
+
+	if (length > suffix_length && strcmp(path + length - suffix_length, suffix) == 0)
+		length -= suffix_length;
+	if (asprintf(&named, "%.*s.%s%s", (int)length, path, kind, path + length) < 0)
+		return NULL;
+	return named;
+}
+
+static int find_format(const struct output_request *request, struct format *ret_format,
+		       struct error *error)
+{
+	char list[256];
+
+	if (request->format)
+		*ret_format = format_by_name(request->format);
+	else if (strcmp(request->path, "-") == 0)
+		*ret_format = format_by_name("text");
+	else
+		*ret_format = format_by_suffix(request->path);
+	if (ret_format->exporter || ret_format->report)
+		return 0;
+	if (request->format || strcmp(request->path, "-") == 0)
+		return output_format_check(request->format ? request->format : "text", error);
+	list_formats(list, sizeof(list), true);
+	return error_set(error, EINVAL,
+			 "cannot tell the format of %s from its name; end it in one of %s, or put "
+			 "--format NAME before it",
+			 request->path, list);
+}
+
+static int plan_request(struct output_plan *plan, const struct output_request *request,
+			const struct source_ops *const *kinds, size_t kind_count, struct error *error)
+{
+	struct format format;
+	int err = find_format(request, &format, error);
+
+	if (err < 0)
+		return err;
+	if (!format.exporter || !format.exporter->one_kind || kind_count < 2 ||
+	    strcmp(request->path, "-") == 0)
+		return add_output(plan, &format, kind_count ? kinds[0]->kind : PKBPF_PROFILE_CPU,
+				  strdup(request->path), error);
+	for (size_t i = 0; i < kind_count && err == 0; i++)
+		err = add_output(plan, &format, kinds[i]->kind,
+				 path_of_kind(request->path, format_suffix(&format), kinds[i]->name),
+				 error);
+	return err;
+}
+
+bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count)
+{
+	for (size_t i = 0; i < request_count; i++) {
+		struct format format;
+
+		if (find_format(&requests[i], &format, NULL) < 0 || !format.exporter ||
+		    !format.exporter->one_kind)
+			return false;
+	}
+	return request_count > 0;
+}
+
+int output_plan_new(const struct output_request *requests, size_t request_count,
+		    const struct source_ops *const *kinds, size_t kind_count,
+		    struct output_plan **ret_plan, struct error *error)
+{
+	struct output_plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	pthread_mutex_init(&plan->lock, NULL);
+	for (size_t i = 0; i < request_count; i++) {
+		int err = plan_request(plan, &requests[i], kinds, kind_count, error);
+
+		if (err < 0) {
+			output_plan_free(plan);
+			return err;
+		}
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int check_stdout(struct error *error)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+
+	/* A closed stdout has been filled with something that cannot be written. */
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return error_set(error, EBADF,
+				 "cannot write to standard output: it is closed; name a file with -o");
+	return 0;
+}
+
+int output_plan_open(struct output_plan *plan, struct error *error)
+{
+	array_foreach(&plan->outputs, output) {
+		int err = strcmp(output->path, "-") == 0 ? check_stdout(error) : 0;
+
+		if (err < 0)
+			return err;
+		output->file = output_file_open(output->path, error);
+		if (!output->file)
+			return -errno;
+	}
+	return 0;
+}
+
+bool output_plan_reports_to_stdout(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output) {
+		if (output->report && strcmp(output->path, "-") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- writing ---- */
+
+static int write_contents(const struct output *output, const struct profile *profile,
+			  const struct output_settings *settings)
+{
+	struct export_options export_options = settings->export_options;
+	struct report_options report_options = settings->report_options;
+	bool is_stdout = strcmp(output->path, "-") == 0;
+	FILE *out = output_file_stream(output->file);
+
+	if (output->exporter) {
+		export_options.kind = output->kind;
+		return output->exporter->write(profile, &export_options, out);
+	}
+	/* A file is no terminal: it gets colors only from somebody who insists. */
+	report_options.color = is_stdout ? console_wants_color(settings->color, STDOUT_FILENO)
+					 : settings->color == COLOR_ALWAYS;
+	return output->report->write(profile, &report_options, out);
+}
+
+static int write_output(struct output_plan *plan, struct output *output,
+			const struct profile *profile, const struct output_settings *settings,
+			const struct invoking_user *user, struct error *error)
+{
+	uid_t owner = user->behind_sudo ? user->uid : (uid_t)-1;
+	gid_t group = user->behind_sudo ? user->gid : (gid_t)-1;
+	int err = write_contents(output, profile, settings);
+
+	/* Errors of the stream itself are told better by commit, which knows what write() said. */
+	if (err < 0 && !ferror(output_file_stream(output->file)))
+		error_set(error, -err, "cannot write %s: %s", output->path, strerror(-err));
+	else
+		err = 0;
+	/* What is left in the buffer is written here, outside the lock: it may take long. */
+	fflush(output_file_stream(output->file));
+	pthread_mutex_lock(&plan->lock);
+	if (err == 0)
+		err = output_file_commit(output->file, owner, group, error);
+	output_file_free(output->file);
+	output->file = NULL;
+	pthread_mutex_unlock(&plan->lock);
+	return err;
+}
+
+int output_plan_write(struct output_plan *plan, const struct profile *profile,
+		      const struct output_settings *settings, const struct invoking_user *user,
+		      struct console *console)
+{
+	int first_err = 0;
+
+	array_foreach(&plan->outputs, output) {
+		struct error error;
+		int err;
+
+		if (!output->file)
+			continue;
+		err = write_output(plan, output, profile, settings, user, &error);
+		if (err == 0 || (err == -EPIPE && strcmp(output->path, "-") == 0))
+			continue;
+		console_error(console, "%s", error.text);
+		if (first_err == 0)
+			first_err = err;
+	}
+	return first_err;
+}
+
+void output_plan_abandon(struct output_plan *plan)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += ABANDON_WAIT_SECONDS;
+	/* A file that is being finished is complete: let it. Never unlocked, so that nothing is freed under us. */
+	if (pthread_mutex_timedlock(&plan->lock, &deadline) != 0)
+		return;
+	array_foreach(&plan->outputs, output) {
+		if (output->file)
+			output_file_abandon(output->file);
+	}
+}
+
+void output_plan_free(struct output_plan *plan)
+{
+	if (!plan)
+		return;
+	array_foreach(&plan->outputs, output) {
+		output_file_free(output->file);
+		free(output->path);
+	}
+	array_free(&plan->outputs);
+	pthread_mutex_destroy(&plan->lock);
+	free(plan);
+}
+
+static const struct output *output_at(const struct output_plan *plan, size_t index)
+{
+	return index < plan->outputs.count ? &plan->outputs.items[index] : NULL;
+}
+
+const char *output_plan_path(const struct output_plan *plan, size_t index)
+{
+	const struct output *output = output_at(plan, index);
+
+	return output ? output->path : NULL;
+}
+
+const char *output_plan_format(const struct output_plan *plan, size_t index)
+{
+	const struct output *output = output_at(plan, index);
+
+	if (!output)
+		return NULL;
+	return output->exporter ? output->exporter->name : output->report->name;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which files a run will write and in which format: planned and opened before profiling starts, written at its end. */
+#ifndef PKBPF_CLI_OUTPUT_PLAN_H
+#define PKBPF_CLI_OUTPUT_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "cli/console.h"
+#include "cli/invoking_user.h"
+#include "export/exporter.h"
+#include "report/report.h"
+#include "source/source.h"
+
+/* One -o with the -f before it. */
+struct output_request {
+	const char *path;   /* "-": stdout */
+	const char *format; /* NULL: by the suffix of path; text for stdout */
+};
+
+struct output_plan;
+
+/* 0, or -EINVAL with a sentence that names the formats there are. */
+int output_format_check(const char *name, struct error *error);
+/* Does every requested output hold one kind of event only? false when there is none, or one cannot be planned. */
+bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count);
+/*
+ * Requests become files: a format that holds one kind gets one file per kind ("app.cpu.folded") when there are
+ * several, and the first kind when it goes to stdout. kinds are in the order asked for; everything is copied but the
+ * source rows. -EINVAL: wrong usage.
+ */
+int output_plan_new(const struct output_request *requests, size_t request_count,
+		    const struct source_ops *const *kinds, size_t kind_count,
+		    struct output_plan **ret_plan, struct error *error);
+/* Opens every output, so that what cannot be written is known before the work is done. */
+int output_plan_open(struct output_plan *plan, struct error *error);
+/* Is a report for people among what goes to stdout? */
+bool output_plan_reports_to_stdout(const struct output_plan *plan);
+
+struct output_settings {
+	struct export_options export_options; /* kind is set per file */
+	struct report_options report_options; /* color is set per file */
+	enum color_choice color;
+};
+
+/* Writes and finishes all outputs, one after the other; each that fails is told to the console and the others are
+ * written all the same. Files are given to user. Returns the first failure; a reader that closed our stdout is none. */
+int output_plan_write(struct output_plan *plan, const struct profile *profile,
+		      const struct output_settings *settings, const struct invoking_user *user,
+		      struct console *console);
+/* Removes what is half-written, from the thread of a dying program. */
+void output_plan_abandon(struct output_plan *plan);
+void output_plan_free(struct output_plan *plan);
+
+/* For tests and messages: what is planned. NULL behind the last. Borrowed. */
+const char *output_plan_path(const struct output_plan *plan, size_t index);
+const char *output_plan_format(const struct output_plan *plan, size_t index);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Formats the progress line. */
+#include "cli/progress.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns)
+{
+	*progress = (struct progress){
+		.console = console,
+		.shown = wanted && console_is_terminal(STDERR_FILENO),
+		.start_ns = now_ns,
+		.next_ns = now_ns + NS_PER_SECOND,
+	};
+}
+
+bool progress_is_due(const struct progress *progress, uint64_t now_ns)
+{
+	return progress->shown && now_ns >= progress->next_ns;
+}
+
+uint64_t progress_lost(const uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	static const bool is_loss[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, text) [PKBPF_COUNTER_##name] = loss,
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	uint64_t lost = 0;
+
+	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (is_loss[i])
+			lost += counters[i];
+	}
+	return lost;
+}
+
+void progress_format_elapsed(uint64_t elapsed_ns, char *ret_text, size_t size)
+{
+	uint64_t seconds = elapsed_ns / NS_PER_SECOND;
+
+	if (seconds < 60)
+		snprintf(ret_text, size, "%" PRIu64 " s", seconds);
+	else if (seconds < 3600)
+		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 " min", seconds / 60, seconds % 60);
+	else
+		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " h", seconds / 3600,
+			 seconds / 60 % 60, seconds % 60);
+}
+
+void progress_show(struct progress *progress, uint64_t now_ns,
+		   const uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	char elapsed[32], line[160];
+
+	progress_format_elapsed(now_ns - progress->start_ns, elapsed, sizeof(elapsed));
+	snprintf(line, sizeof(line), "profiling: %s, %" PRIu64 " samples, %" PRIu64 " lost (Ctrl-C ends it)",
+		 elapsed, counters[PKBPF_COUNTER_CPU_RECORDED], progress_lost(counters));
+	console_status(progress->console, line);
+	while (progress->next_ns <= now_ns)
+		progress->next_ns += NS_PER_SECOND;
+}
+
+void progress_clear(struct progress *progress)
+{
+	console_status(progress->console, "");
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Puts targets, losses and the lack of samples into words. */
+#include "cli/record_summary.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "profile/kind_table.h"
+#include "source/source.h"
+
+/* Appends to text, cutting at size. */
+static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+static void add_list(char *text, size_t size, const char *what, const struct u32_list *list)
+{
+	add(text, size, "%s ", what);
+	array_foreach(list, each)
+		add(text, size, "%s%" PRIu32, each == list->items ? "" : ",", *each);
+}
+
+void record_describe_targets(const struct run_description *run, char *ret_text, size_t size)
+{
+	const struct cli_options *options = run->options;
+
+	ret_text[0] = '\0';
+	if (options->pids.count)
+		add_list(ret_text, size, "pid", &options->pids);
+	else if (options->tids.count)
+		add_list(ret_text, size, "tid", &options->tids);
+	else if (options->cgroup_path)
+		add(ret_text, size, "cgroup %s", options->cgroup_path);
+	else if (!options->command)
+		add(ret_text, size, "whole host");
+	for (size_t i = 0; options->command && options->command[i]; i++)
+		add(ret_text, size, "%s%s", i ? " " : "command ", options->command[i]);
+	if (options->follow == PKBPF_FOLLOW_DESCENDANTS)
+		add(ret_text, size, " and descendants");
+	else if (options->pids.count && options->follow == PKBPF_FOLLOW_WORKERS)
+		add(ret_text, size, " and workers");
+	if (options->comm)
+		add(ret_text, size, ", comm %s", options->comm);
+}
+
+/* "10 s", "1.5 s", "0.02 s" */
+static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
+{
+	double seconds = (double)time_ns / NS_PER_SECOND;
+
+	snprintf(ret_text, size, seconds >= 10 ? "%.0f s" : seconds >= 1 ? "%.1f s" : "%.2f s", seconds);
+}
+
+static void add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	static const struct {
+		bool is_loss;
+		const char *text;
+	} rows[PKBPF_COUNTER_COUNT] = {
+#define X(name, loss, words) [PKBPF_COUNTER_##name] = {loss, words},
+		PKBPF_COUNTERS(X)
+#undef X
+	};
+	const char *separator = ": ";
+
+	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (!rows[i].is_loss || counters[i] == 0)
+			continue;
+		add(text, size, "%s%" PRIu64 " %s", separator, counters[i], rows[i].text);
+		separator = ", ";
+	}
+}
+
+bool record_explain_nothing(const struct run_description *run, const struct profile *profile,
+			    char *ret_text, size_t size)
+{
+	const struct profile_info *info = profile_info_read(profile);
+	struct profile_account account = profile_account(profile);
+	char targets[160], took[32];
+	size_t rows;
+
+	profile_rows(profile, &rows);
+	if (rows > 0)
+		return false;
+	record_describe_targets(run, targets, sizeof(targets));
+	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));
+	snprintf(ret_text, size, "nothing was sampled: ");
+	if (account.lost > 0) {
+		add(ret_text, size, "all samples were lost");
+		add_losses(ret_text, size, info->counters);
+	} else if (account.expected > 0) {
+		add(ret_text, size, "%" PRIu64 " samples were due and none arrived; try --unwind fp",
+		    account.expected);
+	} else if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU)) {
+		add(ret_text, size, "%s had no event of the kinds asked for in %s; profile longer, or ask for "
+		    "others with --events",
+		    targets, took);
+	} else if (run->end == RUN_TARGETS_ENDED) {
+		add(ret_text, size, "%s ended after %s, before a sample was due at %" PRIu32 " Hz; "
+		    "profile something longer, or raise --frequency",
+		    targets, took, info->frequency_hz);
+	} else {
+		const struct source_ops *offcpu = source_by_name("offcpu");
+
+		add(ret_text, size, "%s used no CPU time that %" PRIu32 " samples per second could see in "
+		    "%s; profile longer%s",
+		    targets, info->frequency_hz, took,
+		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? ", or look at -e offcpu"
+								       : ", or raise --frequency");
+	}
+	return true;
+}
+
+/* "33096 waits" of what is added up, where there is no telling how many were expected. */
+static void add_counts(const struct profile *profile, char *text, size_t size)
+{
+	uint32_t mask = profile_info_read(profile)->kinds_mask;
+	uint64_t counts[PKBPF_PROFILE_KINDS] = {0};
+	size_t row_count;
+	const struct profile_row *rows = profile_rows(profile, &row_count);
+
+	for (size_t i = 0; i < row_count; i++) {
+		if ((unsigned int)rows[i].kind < PKBPF_PROFILE_KINDS)
+			counts[rows[i].kind] += rows[i].count;
+	}
+	for (unsigned int kind = PKBPF_PROFILE_CPU + 1; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (mask & 1U << kind)
+			add(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", counts[kind],
+			    profile_kind_row(kind)->count_unit);
+	}
+}
+
+void record_summarize(const struct profile *profile, char *ret_text, size_t size)
+{
+	const struct profile_info *info = profile_info_read(profile);
+	struct profile_account account = profile_account(profile);
+
+	ret_text[0] = '\0';
+	if (account.expected || !info->kinds_mask || info->kinds_mask & 1U << PKBPF_PROFILE_CPU)
+		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected", account.recorded,
+		    account.expected);
+	add_counts(profile, ret_text, size);
+	add(ret_text, size, ", %" PRIu64 " lost", account.lost);
+	add_losses(ret_text, size, info->counters);
+}
