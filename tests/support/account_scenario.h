@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A busy machine on paper with the account of resources, waits and block I/O: a database that waits
+ * for its disk, a script that grows, a web server that waits for a CPU, a storm of short processes,
+ * a name that is an attack, and an idle process. Ten seconds on two CPUs.
+ */
+#ifndef PKBPF_TEST_ACCOUNT_SCENARIO_H
+#define PKBPF_TEST_ACCOUNT_SCENARIO_H
+
+#include "fake_profile.h"
+
+#define ACCOUNT_START_NS    10000000000ULL
+#define ACCOUNT_INTERVAL_NS 10000000000ULL
+#define ACCOUNT_SHORT_LIVED 600
+#define ACCOUNT_HOSTILE	    "=\"a\",\x1b[2J\n<b>"
+
+/* Everything. Ends with fake_profile_done(). */
+void account_scenario_init(struct fake_profile *fake);
+
+/* For scenarios of one's own: a profile of ten seconds with these kinds that is still empty. */
+void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
+		   uint64_t idle_ns);
+/* A process that lives throughout (start 1 s), its numbers at both ends the given ones; call before
+ * account_end(). */
+struct account_process {
+	uint32_t pid;
+	const char *comm;
+	uint64_t cgroup_id;
+	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,
+		read_bytes, written_bytes;
+	uint64_t start_rss_bytes, rss_bytes;
+};
+void account_process(struct fake_profile *fake, const struct account_process *process);
+/* Born and ended inside. */
+void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns);
+/* `count` waits of `each_ns` in a state, in the account and as lengths, with this stack (user
+ * addresses in a program mapped at 0x1000). */
+void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, unsigned int state,
+		   uint64_t count, uint64_t each_ns, uint64_t stack_id, struct fake_ips kernel,
+		   struct fake_ips user);
+void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns);
+void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
+		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
+		      uint64_t queue_ns);
+void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		     struct fake_ips user);
+void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		    struct fake_ips user);
+void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path);
+void account_container(struct fake_profile *fake, uint64_t id, const char *name);
+/* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones
+ * beside. */
+void account_end(struct fake_profile *fake);
+
+/* user addresses */
+#define ACCOUNT_MAIN	 0x1010		       /* main */
+#define ACCOUNT_QUERY	 0x1110		       /* exec_query */
+#define ACCOUNT_FLUSH	 0x1210		       /* XLogFlush */
+#define ACCOUNT_APPEND	 0x1310		       /* list_append */
+#define ACCOUNT_SPIN	 0x1410		       /* spin<int> */
+#define ACCOUNT_IO_SLEEP 0xffffffff81000010ULL /* io_schedule */
+
+#endif
