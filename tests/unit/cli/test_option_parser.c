@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Words of a command line to options, and the sentence for each way to get them wrong. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/option_parser.h"
+#include "source/source.h"
+
+#define MAX_WORDS 32
+
+/* Splits line at spaces and parses it; '_' stands for an empty word. */
+static int parse(enum verb verb, const char *line, char *words, size_t size, struct cli_options *options,
+		 struct error *error)
+{
+	/* Outlives the call: options borrow the words of a command from it. */
+	static char *argv[MAX_WORDS + 1];
+	static char empty[] = "";
+	char *rest = words, *word;
+	int argc = 0;
+
+	memset(argv, 0, sizeof(argv));
+	assert_true(strlen(line) < size);
+	strcpy(words, line);
+	while (*line && (word = strsep(&rest, " "))) {
+		assert_true(argc < MAX_WORDS);
+		argv[argc++] = strcmp(word, "_") == 0 ? empty : word;
+	}
+	cli_options_init(options);
+	memset(error, 0, sizeof(*error));
+	return options_parse(verb, argc, argv, options, error);
+}
+
+static void wrong_usage_is_told_in_one_specific_sentence(void **state)
+{
+	static const struct {
+		enum verb verb;
+		const char *line, *sentence;
+	} rows[] = {
+		{VERB_RECORD, "--frequncy 99", "unknown option --frequncy; did you mean --frequency?"},
+		{VERB_RECORD, "--freq 99", "unknown option --freq; did you mean --frequency?"},
+		{VERB_RECORD, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
+		{VERB_RECORD, "--zzzzzzzz", "unknown option --zzzzzzzz; pkbpf --help lists what there is"},
+		{VERB_RECORD, "-x", "unknown option -x; pkbpf --help lists what there is"},
+		{VERB_RECORD, "-qx", "unknown option -x; pkbpf --help lists what there is"},
+		{VERB_RECORD, "-children", "unknown option -children; did you mean --children?"},
+		{VERB_RECORD, "--pid", "--pid needs a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "-p", "--pid needs a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "--pid --children", "--pid needs a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "--children=yes", "--children takes no value"},
+		{VERB_RECORD, "sleep 5",
+		 "'sleep' is no option; to profile a new process write: pkbpf -- sleep"},
+		{VERB_RECORD, "--", "-- needs a command behind it"},
+		{VERB_RECORD, "-p 1 -t 2", "--pid and --tid exclude each other; choose one"},
+		{VERB_RECORD, "-p 1 -G /x", "--pid and --cgroup exclude each other; choose one"},
+		{VERB_RECORD, "-G /x -- true", "--cgroup and -- COMMAND exclude each other; choose one"},
+		{VERB_RECORD, "--children", "--children needs --pid: whose children?"},
+		{VERB_RECORD, "-U -K",
+		 "--user and --kernel exclude each other; both kinds of stacks are the default"},
+		{VERB_RECORD, "--comm _", "--comm needs the name of a process"},
+		{VERB_RECORD, "--comm 0123456789abcdef",
+		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a name; "
+		 "write '0123456789abcde'"},
+		{VERB_RECORD, "-e cpux", "cannot use 'cpux' as --events; did you mean cpu?"},
+		{VERB_RECORD, "-e cpu,", "cannot use '' as --events: there is no such kind of event; "
+					 "pkbpf --help lists them"},
+		{VERB_RECORD, "--unwind magic",
+		 "cannot use 'magic' as --unwind; choose auto, dwarf or fp"},
+		{VERB_RECORD, "-o _", "--output needs the name of a file, or - for stdout"},
+		{VERB_RECORD, "-f folded -f text",
+		 "--format folded is followed by --format text; each needs an --output of its own"},
+		{VERB_RECORD, "-o x.txt -f folded",
+		 "--format folded comes after the last --output; it names the format of the next one"},
+		{VERB_RECORD, "-f foldet", "cannot use 'foldet' as --format; did you mean folded?"},
+		{VERB_RECORD, "--progress always",
+		 "cannot use 'always' as --progress; choose auto or never"},
+		{VERB_RECORD, "--color red", "cannot use 'red' as --color; choose auto, always or never"},
+		{VERB_DOCTOR, "--tid 1", "--tid has no meaning for this command"},
+		{VERB_DOCTOR, "now", "'now' is one word too many"},
+		{VERB_DOCTOR, "-- true", "-- COMMAND has no meaning for this command"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cli_options options;
+		struct error error;
+		char words[256];
+
+		assert_int_equal(parse(rows[i].verb, rows[i].line, words, sizeof(words), &options, &error),
+				 -EINVAL);
+		assert_string_equal(error.text, rows[i].sentence);
+		cli_options_done(&options);
+	}
+}
+
+static void numbers_out_of_range_are_refused_with_the_option_named(void **state)
+{
+	static const char *const lines[] = {"--pid 0",	     "--pid 4194305",	"--tid 1,x",
+					    "--frequency 0", "--frequency 100001", "--top 0",
+					    "--duration 0",  "--duration soon"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char words[256], name[32];
+		struct cli_options options;
+		struct error error;
+
+		assert_true(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error) < 0);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(lines[i], " "), lines[i]);
+		assert_non_null(strstr(error.text, name));
+		cli_options_done(&options);
+	}
+}
+
+static void no_words_mean_the_whole_host_and_the_text_report(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[8];
+
+	assert_int_equal(parse(VERB_RECORD, "", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(options.pids.count, 0);
+	assert_null(options.command);
+	assert_int_equal(options.frequency_hz, 99);
+	assert_int_equal(options.top, 10);
+	assert_int_equal(options.outputs.count, 1);
+	assert_string_equal(options.outputs.items[0].path, "-");
+	assert_null(options.outputs.items[0].format);
+	cli_options_done(&options);
+}
+
+static void every_spelling_of_an_option_means_the_same(void **state)
+{
+	static const char *const lines[] = {"-p 1,22", "-p1,22", "--pid 1,22", "--pid=1,22",
+					    "-p 1 -p 22", "-qp1,22", "-p 1 --pid=22,1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct cli_options options;
+		struct error error;
+		char words[64];
+
+		assert_int_equal(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error), 0);
+		assert_int_equal(options.pids.count, 2);
+		assert_int_equal(options.pids.items[0], 1);
+		assert_int_equal(options.pids.items[1], 22);
+		cli_options_done(&options);
+	}
+}
+
+static void values_reach_their_fields(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[256];
+
+	assert_int_equal(parse(VERB_RECORD,
+			       "-t 7 -e cpu -F 999 -d 1.5s -U --unwind fp --comm cc1 --top 3 --per-thread "
+			       "-vv -q --color=never",
+			       words, sizeof(words), &options, &error),
+			 0);
+	assert_int_equal(options.tids.items[0], 7);
+	assert_int_equal(options.source_count, 1);
+	assert_string_equal(options.sources[0]->name, "cpu");
+	assert_int_equal(options.frequency_hz, 999);
+	assert_int_equal(options.duration_ns, 1500000000);
+	assert_true(options.user_only);
+	assert_int_equal(options.unwind_mode, PKBPF_UNWIND_FP);
+	assert_string_equal(options.comm, "cc1");
+	assert_int_equal(options.top, 3);
+	assert_true(options.per_thread);
+	assert_int_equal(options.verbosity, 2);
+	assert_true(options.quiet);
+	assert_int_equal(options.color, COLOR_NEVER);
+	cli_options_done(&options);
+
+	assert_int_equal(parse(VERB_RECORD,
+			       "-p 1 --children -K --unwind=dwarf --pid-frame --no-inline --lines "
+			       "--progress never --color always",
+			       words, sizeof(words), &options, &error),
+			 0);
+	assert_int_equal(options.follow, PKBPF_FOLLOW_DESCENDANTS);
+	assert_true(options.kernel_only);
+	assert_int_equal(options.unwind_mode, PKBPF_UNWIND_DWARF);
+	assert_true(options.pid_frame && options.no_inline && options.lines);
+	assert_true(options.no_progress);
+	assert_int_equal(options.color, COLOR_ALWAYS);
+	cli_options_done(&options);
+}
+
+static void a_format_belongs_to_the_output_behind_it(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[256];
+
+	assert_int_equal(parse(VERB_RECORD, "-o a.txt -f folded -o b -o -", words, sizeof(words), &options,
+			       &error),
+			 0);
+	assert_int_equal(options.outputs.count, 3);
+	assert_null(options.outputs.items[0].format);
+	assert_string_equal(options.outputs.items[1].format, "folded");
+	assert_string_equal(options.outputs.items[1].path, "b");
+	assert_null(options.outputs.items[2].format);
+	assert_string_equal(options.outputs.items[2].path, "-");
+	cli_options_done(&options);
+
+	assert_int_equal(parse(VERB_RECORD, "-f folded", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(options.outputs.count, 1);
+	assert_string_equal(options.outputs.items[0].path, "-");
+	assert_string_equal(options.outputs.items[0].format, "folded");
+	cli_options_done(&options);
+}
+
+static void words_behind_two_dashes_are_the_command(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[256];
+
+	assert_int_equal(parse(VERB_RECORD, "-F 49 -- ls --help -p x", words, sizeof(words), &options,
+			       &error),
+			 0);
+	assert_non_null(options.command);
+	assert_string_equal(options.command[0], "ls");
+	assert_string_equal(options.command[1], "--help");
+	assert_string_equal(options.command[3], "x");
+	assert_null(options.command[4]);
+	assert_false(options.show_help);
+	cli_options_done(&options);
+}
+
+static void help_and_version_win_over_what_follows(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[64];
+
+	assert_int_equal(parse(VERB_RECORD, "-h --nonsense", words, sizeof(words), &options, &error), 0);
+	assert_true(options.show_help);
+	cli_options_done(&options);
+	assert_int_equal(parse(VERB_DOCTOR, "--version --nonsense", words, sizeof(words), &options, &error),
+			 0);
+	assert_true(options.show_version);
+	cli_options_done(&options);
+}
+
+static void rows_do_not_share_a_name_or_letter(void **state)
+{
+	const struct option_row *a, *b;
+
+	for (size_t i = 0; (a = option_at(i)); i++) {
+		assert_non_null(a->parse);
+		assert_true(strlen(a->help) > 0);
+		assert_true(a->verbs != 0);
+		for (size_t j = i + 1; (b = option_at(j)); j++) {
+			assert_string_not_equal(a->name, b->name);
+			assert_true(!a->letter || a->letter != b->letter);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_usage_is_told_in_one_specific_sentence),
+		cmocka_unit_test(numbers_out_of_range_are_refused_with_the_option_named),
+		cmocka_unit_test(no_words_mean_the_whole_host_and_the_text_report),
+		cmocka_unit_test(every_spelling_of_an_option_means_the_same),
+		cmocka_unit_test(values_reach_their_fields),
+		cmocka_unit_test(a_format_belongs_to_the_output_behind_it),
+		cmocka_unit_test(words_behind_two_dashes_are_the_command),
+		cmocka_unit_test(help_and_version_win_over_what_follows),
+		cmocka_unit_test(rows_do_not_share_a_name_or_letter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

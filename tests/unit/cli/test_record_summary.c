@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a run was about and how it went, in words. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "cli/record_summary.h"
+
+struct fixture {
+	struct mapped_file_table *files;
+	struct process_table *processes;
+	struct profile *profile;
+	struct cli_options options;
+	struct run_description run;
+};
+
+static void open_fixture(struct fixture *fixture)
+{
+	struct profile_info *info;
+
+	*fixture = (struct fixture){.run.options = &fixture->options, .run.end = RUN_TIME_IS_UP};
+	cli_options_init(&fixture->options);
+	fixture->files = mapped_file_table_new("");
+	fixture->processes = process_table_new(fixture->files);
+	fixture->profile = profile_new(fixture->processes);
+	assert_non_null(fixture->profile);
+	info = profile_info(fixture->profile);
+	info->start_ns = NS_PER_SECOND;
+	info->end_ns = 11 * NS_PER_SECOND;
+	info->frequency_hz = 99;
+	info->kinds_mask = 1U << PKBPF_PROFILE_CPU;
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+	profile_free(fixture->profile);
+	process_table_free(fixture->processes);
+	mapped_file_table_free(fixture->files);
+	cli_options_done(&fixture->options);
+}
+
+static void targets_are_described_as_they_were_chosen(void **state)
+{
+	char *command[] = {(char *)"make", (char *)"-j2", NULL};
+	struct fixture fixture;
+	struct error error;
+	char text[64], cut[12];
+
+	open_fixture(&fixture);
+	record_describe_targets(&fixture.run, text, sizeof(text));
+	assert_string_equal(text, "whole host");
+	fixture.options.comm = "postgres";
+	record_describe_targets(&fixture.run, text, sizeof(text));
+	assert_string_equal(text, "whole host, comm postgres");
+	fixture.options.comm = NULL;
+	fixture.options.command = command;
+	record_describe_targets(&fixture.run, text, sizeof(text));
+	assert_string_equal(text, "command make -j2");
+	record_describe_targets(&fixture.run, cut, sizeof(cut));
+	assert_string_equal(cut, "command mak");
+	fixture.options.command = NULL;
+	assert_int_equal(parse_u32_list("812,813", "--tid", 9999, &fixture.options.tids, &error), 0);
+	record_describe_targets(&fixture.run, text, sizeof(text));
+	assert_string_equal(text, "tid 812,813");
+	close_fixture(&fixture);
+}
+
+static void expect_reason(struct fixture *fixture, const char *part)
+{
+	char text[512];
+
+	assert_true(record_explain_nothing(&fixture->run, fixture->profile, text, sizeof(text)));
+	assert_non_null(strstr(text, "nothing was sampled: "));
+	assert_non_null(strstr(text, part));
+}
+
+static void the_lack_of_samples_has_a_reason(void **state)
+{
+	struct profile_info *info;
+	struct fixture fixture;
+
+	open_fixture(&fixture);
+	info = profile_info(fixture.profile);
+	expect_reason(&fixture, "whole host used no CPU time that 99 samples per second could see in 10 s");
+	fixture.run.end = RUN_TARGETS_ENDED;
+	info->end_ns = info->start_ns + 20 * NS_PER_MS;
+	expect_reason(&fixture, "whole host ended after 0.02 s, before a sample was due at 99 Hz");
+	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 5;
+	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
+	expect_reason(&fixture, "all samples were lost: 5 ring buffer full");
+	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 0;
+	expect_reason(&fixture, "5 samples were due and none arrived");
+	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 0;
+	info->kinds_mask = 1U << PKBPF_PROFILE_FAULTS;
+	expect_reason(&fixture, "whole host had no event of the kinds asked for in 0.02 s");
+	close_fixture(&fixture);
+}
+
+static void add_samples(struct fixture *fixture, uint64_t count)
+{
+	struct profile_row row = {.kind = PKBPF_PROFILE_CPU, .count = count, .weight = count};
+
+	row.stack = profile_intern_stack(fixture->profile, NULL, 0);
+	row.comm = profile_intern_string(fixture->profile, "a");
+	row.process = process_table_get(fixture->processes, 1, "a")->id;
+	assert_int_equal(profile_add(fixture->profile, &row), 0);
+}
+
+static void a_profile_with_rows_needs_no_reason(void **state)
+{
+	struct fixture fixture;
+	char text[512];
+
+	open_fixture(&fixture);
+	add_samples(&fixture, 1);
+	assert_false(record_explain_nothing(&fixture.run, fixture.profile, text, sizeof(text)));
+	close_fixture(&fixture);
+}
+
+static void the_summary_names_every_cause_of_loss(void **state)
+{
+	struct fixture fixture;
+	struct profile_info *info;
+	char text[512];
+
+	open_fixture(&fixture);
+	info = profile_info(fixture.profile);
+	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 100;
+	info->counters[PKBPF_COUNTER_CPU_RECORDED] = 93;
+	add_samples(&fixture, 93);
+	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
+	info->counters[PKBPF_COUNTER_LOST_NO_SCRATCH] = 2;
+	record_summarize(fixture.profile, text, sizeof(text));
+	assert_string_equal(text, "93 samples recorded of 100 expected, 7 lost: 5 ring buffer full, "
+				  "2 no scratch memory in the kernel");
+	close_fixture(&fixture);
+}
+
+static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
+{
+	struct fixture fixture;
+	char text[512];
+
+	open_fixture(&fixture);
+	profile_info(fixture.profile)->kinds_mask = 1U << PKBPF_PROFILE_OFFCPU;
+	record_summarize(fixture.profile, text, sizeof(text));
+	assert_string_equal(text, "0 waits, 0 lost");
+	close_fixture(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(targets_are_described_as_they_were_chosen),
+		cmocka_unit_test(the_lack_of_samples_has_a_reason),
+		cmocka_unit_test(a_profile_with_rows_needs_no_reason),
+		cmocka_unit_test(the_summary_names_every_cause_of_loss),
+		cmocka_unit_test(the_summary_counts_what_is_added_up_in_the_kernel),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

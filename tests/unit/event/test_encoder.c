@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for event/encoder: what goes in comes out of the decoder, nothing it would refuse goes in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pkbpf/histogram.h>
+
+#include "base/array.h"
+#include "event/decoder.h"
+#include "event/encoder.h"
+
+static struct event_buffer buffer_of_test;
+
+static int empty_buffer(void **state)
+{
+	*state = &buffer_of_test;
+	return 0;
+}
+
+static int release_buffer(void **state)
+{
+	event_buffer_done(*state);
+	return 0;
+}
+
+static void decode_one(const struct event_buffer *buffer, const struct event_sink_ops *ops,
+		       void *context)
+{
+	struct event_sink sink = {ops, context};
+
+	assert_int_equal(event_decode(buffer->data, buffer->size, &sink), (int)buffer->size);
+	assert_int_equal(buffer->size % 8, 0);
+}
+
+static const uint64_t kernel_ips[] = {0xffffffff81000001, 0xffffffff81000002};
+static const uint64_t user_ips[] = {0x401000, 0x402000, 0x403000};
+
+static struct sample_view sample_in_kernel(void)
+{
+	return (struct sample_view){
+		.time_ns = 123456789,
+		.pid = 100,
+		.tid = 101,
+		.cpu = 7,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.user_end = PKBPF_END_ZERO_RA,
+		.state = 2,
+		.in_kernel = true,
+		.cgroup_id = 0x1122334455667788,
+		.count = 3,
+		.weight = 4567,
+		.comm = "worker-with-16ch",
+		.kernel_ips = kernel_ips,
+		.kernel_count = ARRAY_SIZE(kernel_ips),
+		.user_ips = user_ips,
+		.user_count = ARRAY_SIZE(user_ips),
+		.guessed_count = 1,
+	};
+}
+
+static void assert_same_sample(const struct sample_view *sample, const struct sample_view *expected)
+{
+	assert_int_equal(sample->time_ns, expected->time_ns);
+	assert_int_equal(sample->pid, expected->pid);
+	assert_int_equal(sample->tid, expected->tid);
+	assert_int_equal(sample->cpu, expected->cpu);
+	assert_int_equal(sample->kind, expected->kind);
+	assert_int_equal(sample->user_end, expected->user_end);
+	assert_int_equal(sample->state, expected->state);
+	assert_int_equal(sample->in_kernel, expected->in_kernel);
+	assert_int_equal(sample->cgroup_id, expected->cgroup_id);
+	assert_int_equal(sample->count, expected->count);
+	assert_int_equal(sample->weight, expected->weight);
+	assert_string_equal(sample->comm, expected->comm);
+	assert_int_equal(sample->guessed_count, expected->guessed_count);
+	assert_int_equal(sample->kernel_count, expected->kernel_count);
+	assert_memory_equal(sample->kernel_ips, expected->kernel_ips, expected->kernel_count * 8);
+	assert_int_equal(sample->user_count, expected->user_count);
+	if (expected->user_count)
+		assert_memory_equal(sample->user_ips, expected->user_ips, expected->user_count * 8);
+}
+
+static void check_sample(void *context, const struct sample_view *sample)
+{
+	struct sample_view expected = sample_in_kernel();
+
+	assert_same_sample(sample, &expected);
+	++*(int *)context;
+}
+
+static void sample_survives_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_sample = check_sample};
+	struct sample_view sample = sample_in_kernel();
+	int calls = 0;
+
+	assert_int_equal(event_encode_sample(*state, &sample), 0);
+	decode_one(*state, &ops, &calls);
+	assert_int_equal(calls, 1);
+}
+
+static void check_deepest(void *context, const struct sample_view *sample)
+{
+	assert_int_equal(sample->kernel_count, PKBPF_MAX_KERNEL_FRAMES);
+	assert_int_equal(sample->user_count, PKBPF_MAX_USER_FRAMES);
+	assert_int_equal(sample->kernel_ips[PKBPF_MAX_KERNEL_FRAMES - 1], PKBPF_MAX_KERNEL_FRAMES);
+	assert_int_equal(sample->user_ips[0], 1);
+	assert_int_equal(sample->user_ips[PKBPF_MAX_USER_FRAMES - 1], PKBPF_MAX_USER_FRAMES);
+	++*(int *)context;
+}
+
+static void deepest_stacks_fit_and_deeper_ones_are_refused(void **state)
+{
+	static const struct event_sink_ops ops = {.on_sample = check_deepest};
+	static uint64_t ips[PKBPF_MAX_USER_FRAMES + 1];
+	struct event_buffer *buffer = *state;
+	struct sample_view sample = {
+		.kernel_ips = ips,
+		.kernel_count = PKBPF_MAX_KERNEL_FRAMES,
+		.user_ips = ips,
+		.user_count = PKBPF_MAX_USER_FRAMES,
+	};
+	int calls = 0;
+	size_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ips); i++)
+		ips[i] = i + 1;
+	assert_int_equal(event_encode_sample(buffer, &sample), 0);
+	decode_one(buffer, &ops, &calls);
+	assert_int_equal(calls, 1);
+	size = buffer->size;
+	sample.user_count++;
+	assert_int_equal(event_encode_sample(buffer, &sample), -EINVAL);
+	sample.user_count = 0;
+	sample.kernel_count++;
+	assert_int_equal(event_encode_sample(buffer, &sample), -EINVAL);
+	assert_int_equal(buffer->size, size);
+}
+
+static void check_task(void *context, const struct task_view *task)
+{
+	const struct task_view *expected = context;
+
+	assert_int_equal(task->time_ns, expected->time_ns);
+	assert_int_equal(task->kind, expected->kind);
+	assert_int_equal(task->pid, expected->pid);
+	assert_int_equal(task->tid, expected->tid);
+	assert_int_equal(task->parent_pid, expected->parent_pid);
+	assert_int_equal(task->parent_tid, expected->parent_tid);
+	assert_int_equal(task->exec, expected->exec);
+	assert_int_equal(task->from_snapshot, expected->from_snapshot);
+	assert_string_equal(task->comm, expected->comm);
+}
+
+static void task_records_survive_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_task = check_task};
+	struct task_view tasks[] = {
+		{.time_ns = 1,
+		 .kind = PKBPF_EVENT_FORK,
+		 .pid = 2,
+		 .tid = 3,
+		 .parent_pid = 4,
+		 .parent_tid = 5},
+		{.time_ns = 2,
+		 .kind = PKBPF_EVENT_COMM,
+		 .pid = 2,
+		 .tid = 2,
+		 .exec = true,
+		 .comm = "ls"},
+		{.time_ns = 3,
+		 .kind = PKBPF_EVENT_COMM,
+		 .pid = 9,
+		 .tid = 9,
+		 .from_snapshot = true,
+		 .comm = "a b)\n"},
+		{.time_ns = UINT64_MAX, .kind = PKBPF_EVENT_EXIT, .pid = 2, .tid = 3},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
+		event_buffer_clear(*state);
+		assert_int_equal(event_encode_task(*state, &tasks[i]), 0);
+		decode_one(*state, &ops, &tasks[i]);
+	}
+	tasks[0].kind = PKBPF_EVENT_SAMPLE;
+	assert_int_equal(event_encode_task(*state, &tasks[0]), -EINVAL);
+}
+
+static void check_mapping(void *context, const struct mapping_view *mapping)
+{
+	const struct mapping_view *expected = context;
+
+	assert_int_equal(mapping->time_ns, expected->time_ns);
+	assert_int_equal(mapping->pid, expected->pid);
+	assert_int_equal(mapping->tid, expected->tid);
+	assert_int_equal(mapping->start, expected->start);
+	assert_int_equal(mapping->end, expected->end);
+	assert_int_equal(mapping->file_offset, expected->file_offset);
+	assert_int_equal(mapping->inode, expected->inode);
+	assert_int_equal(mapping->device_major, expected->device_major);
+	assert_int_equal(mapping->device_minor, expected->device_minor);
+	assert_int_equal(mapping->inode_generation, expected->inode_generation);
+	assert_int_equal(mapping->protection, expected->protection);
+	assert_int_equal(mapping->from_snapshot, expected->from_snapshot);
+	assert_string_equal(mapping->path, expected->path);
+}
+
+static void mapping_survives_the_round_trip_whatever_the_length_of_its_path(void **state)
+{
+	static const struct event_sink_ops ops = {.on_mapping = check_mapping};
+	char path[40] = "";
+
+	for (size_t length = 0; length < sizeof(path); length++) {
+		struct mapping_view mapping = {
+			.time_ns = 77,
+			.pid = 1,
+			.tid = 2,
+			.start = 0x7f0000001000,
+			.end = 0x7f0000009000,
+			.file_offset = 0x3000,
+			.inode = 1234567890123,
+			.device_major = 259,
+			.device_minor = 3,
+			.inode_generation = 0xdeadbeef,
+			.protection = 5,
+			.from_snapshot = length % 2,
+			.path = path,
+		};
+
+		memset(path, 'x', length);
+		path[length] = '\0';
+		event_buffer_clear(*state);
+		assert_int_equal(event_encode_mapping(*state, &mapping), 0);
+		decode_one(*state, &ops, &mapping);
+		if (length == sizeof(path) - 1)
+			break;
+	}
+}
+
+static void check_path_length(void *context, const struct mapping_view *mapping)
+{
+	*(size_t *)context = strlen(mapping->path);
+}
+
+static void path_longer_than_path_max_is_cut(void **state)
+{
+	static const struct event_sink_ops ops = {.on_mapping = check_path_length};
+	static char path[PATH_MAX + 100];
+	struct mapping_view mapping = {.start = 0, .end = 1, .path = path};
+	size_t length = 0;
+
+	memset(path, 'y', sizeof(path) - 1);
+	assert_int_equal(event_encode_mapping(*state, &mapping), 0);
+	decode_one(*state, &ops, &length);
+	assert_int_equal(length, PATH_MAX - 1);
+}
+
+static void empty_mapping_is_refused(void **state)
+{
+	struct mapping_view mapping = {.start = 0x2000, .end = 0x2000, .path = ""};
+
+	assert_int_equal(event_encode_mapping(*state, &mapping), -EINVAL);
+	assert_int_equal(((struct event_buffer *)*state)->size, 0);
+}
+
+static void check_lost(void *context, const struct lost_view *lost)
+{
+	assert_int_equal(lost->time_ns, 5);
+	assert_int_equal(lost->cause, PKBPF_COUNTER_LOST_RING_FULL);
+	assert_int_equal(lost->count, 42);
+	++*(int *)context;
+}
+
+static void lost_record_survives_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_lost = check_lost};
+	struct lost_view lost = {.time_ns = 5, .cause = PKBPF_COUNTER_LOST_RING_FULL, .count = 42};
+	int calls = 0;
+
+	assert_int_equal(event_encode_lost(*state, &lost), 0);
+	decode_one(*state, &ops, &calls);
+	assert_int_equal(calls, 1);
+	lost.cause = PKBPF_COUNTER_COUNT;
+	assert_int_equal(event_encode_lost(*state, &lost), -EINVAL);
+}
+
+static uint8_t stack_bytes[64 * 1024 + 8];
+static uint64_t registers[PKBPF_REGS];
+
+static void check_raw(void *context, const struct raw_stack_view *raw)
+{
+	struct sample_view expected = sample_in_kernel();
+
+	expected.user_count = expected.guessed_count = 0;
+	assert_same_sample(&raw->sample, &expected);
+	assert_int_equal(raw->after_syscall, raw->stack_size == 512);
+	assert_memory_equal(raw->regs, registers, sizeof(registers));
+	assert_int_equal(raw->stack_start, 0x7ffc00001000);
+	assert_int_equal(raw->stack_size, *(size_t *)context);
+	assert_memory_equal(raw->stack, stack_bytes, raw->stack_size);
+	*(size_t *)context = SIZE_MAX;
+}
+
+static void raw_stack_survives_the_round_trip_up_to_64_kib(void **state)
+{
+	static const struct event_sink_ops ops = {.on_raw_stack = check_raw};
+	static const size_t sizes[] = {0, 8, 512, 64 * 1024};
+	struct raw_stack_view raw = {
+		.sample = sample_in_kernel(),
+		.regs = registers,
+		.stack_start = 0x7ffc00001000,
+		.stack = stack_bytes,
+	};
+
+	raw.sample.user_count = raw.sample.guessed_count = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+		registers[i] = i * 0x0101010101010101;
+	for (size_t i = 0; i < sizeof(stack_bytes); i++)
+		stack_bytes[i] = (uint8_t)(i * 7);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		size_t seen = sizes[i];
+
+		raw.stack_size = sizes[i];
+		raw.after_syscall = sizes[i] == 512;
+		event_buffer_clear(*state);
+		assert_int_equal(event_encode_raw_stack(*state, &raw), 0);
+		decode_one(*state, &ops, &seen);
+		assert_true(seen == SIZE_MAX);
+	}
+	event_buffer_clear(*state);
+	raw.stack_size = 64 * 1024 + 8;
+	assert_int_equal(event_encode_raw_stack(*state, &raw), -EINVAL);
+	raw.stack_size = 12;
+	assert_int_equal(event_encode_raw_stack(*state, &raw), -EINVAL);
+	raw.stack_size = 8;
+	raw.stack_start = UINT64_MAX - 4;
+	assert_int_equal(event_encode_raw_stack(*state, &raw), -EINVAL);
+	assert_int_equal(((struct event_buffer *)*state)->size, 0);
+}
+
+static void check_stack(void *context, const struct stack_view *stack)
+{
+	assert_int_equal(stack->stack_id, 99);
+	assert_int_equal(stack->pid, 12);
+	assert_int_equal(stack->user_end, PKBPF_END_FAULT_RA);
+	assert_int_equal(stack->guessed_count, 2);
+	assert_int_equal(stack->kernel_count, 2);
+	assert_int_equal(stack->user_count, 3);
+	assert_memory_equal(stack->kernel_ips, kernel_ips, sizeof(kernel_ips));
+	assert_memory_equal(stack->user_ips, user_ips, sizeof(user_ips));
+	++*(int *)context;
+}
+
+static void stack_survives_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_stack = check_stack};
+	struct stack_view stack = {
+		.stack_id = 99,
+		.pid = 12,
+		.user_end = PKBPF_END_FAULT_RA,
+		.kernel_ips = kernel_ips,
+		.kernel_count = 2,
+		.user_ips = user_ips,
+		.user_count = 3,
+		.guessed_count = 2,
+	};
+	int calls = 0;
+
+	assert_int_equal(event_encode_stack(*state, 1, &stack), 0);
+	decode_one(*state, &ops, &calls);
+	assert_int_equal(calls, 1);
+	stack.guessed_count = 4;
+	assert_int_equal(event_encode_stack(*state, 1, &stack), -EINVAL);
+}
+
+static void check_totals(void *context, const struct totals_view *totals)
+{
+	const struct totals_view *expected = context;
+
+	assert_int_equal(totals->time_ns, expected->time_ns);
+	assert_int_equal(totals->stack_id, expected->stack_id);
+	assert_int_equal(totals->pid, expected->pid);
+	assert_int_equal(totals->tid, expected->tid);
+	assert_int_equal(totals->cgroup_id, expected->cgroup_id);
+	assert_int_equal(totals->device, expected->device);
+	assert_int_equal(totals->kind, expected->kind);
+	assert_int_equal(totals->state, expected->state);
+	assert_int_equal(totals->measure, expected->measure);
+	assert_int_equal(totals->estimated, expected->estimated);
+	assert_int_equal(totals->open, expected->open);
+	assert_string_equal(totals->comm, expected->comm);
+	assert_int_equal(totals->count, expected->count);
+	assert_int_equal(totals->total, expected->total);
+	assert_int_equal(totals->max, expected->max);
+	assert_int_equal(totals->bytes, expected->bytes);
+	assert_int_equal(totals->bucket_count, expected->bucket_count);
+	assert_memory_equal(totals->buckets, expected->buckets,
+			    expected->bucket_count * sizeof(*expected->buckets));
+}
+
+static void totals_survive_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_totals = check_totals};
+	struct pkbpf_histogram_bucket buckets[] = {
+		{1, 10}, {2, 20}, {PKBPF_HISTOGRAM_BUCKETS - 1, 30}};
+	struct totals_view totals = {
+		.time_ns = 1,
+		.stack_id = 2,
+		.pid = 3,
+		.tid = 4,
+		.cgroup_id = 5,
+		.device = 8 << 20 | 1,
+		.kind = PKBPF_PROFILE_BLOCKIO,
+		.state = 6,
+		.measure = 7,
+		.open = true,
+		.comm = "writer",
+		.count = 60,
+		.total = 8,
+		.max = 9,
+		.bytes = 10,
+		.buckets = buckets,
+		.bucket_count = ARRAY_SIZE(buckets),
+	};
+
+	assert_int_equal(event_encode_totals(*state, &totals), 0);
+	decode_one(*state, &ops, &totals);
+	totals.open = false;
+	totals.estimated = true;
+	event_buffer_clear(*state);
+	assert_int_equal(event_encode_totals(*state, &totals), 0);
+	decode_one(*state, &ops, &totals);
+	buckets[2].index = 1;
+	assert_int_equal(event_encode_totals(*state, &totals), -EINVAL);
+}
+
+static void count_sample(void *context, const struct sample_view *sample)
+{
+	*(uint64_t *)context += sample->weight;
+}
+
+static void buffer_grows_over_many_records_and_keeps_memory_when_cleared(void **state)
+{
+	static const struct event_sink_ops ops = {.on_sample = count_sample};
+	struct event_buffer *buffer = *state;
+	struct sample_view sample = sample_in_kernel();
+	uint64_t sum = 0;
+	struct event_sink sink = {&ops, &sum};
+	size_t offset = 0, capacity;
+
+	for (uint64_t i = 1; i <= 1000; i++) {
+		sample.weight = i;
+		assert_int_equal(event_encode_sample(buffer, &sample), 0);
+	}
+	while (offset < buffer->size) {
+		int size = event_decode(buffer->data + offset, buffer->size - offset, &sink);
+
+		assert_true(size > 0);
+		offset += (size_t)size;
+	}
+	assert_int_equal(sum, 500500);
+	capacity = buffer->capacity;
+	event_buffer_clear(buffer);
+	assert_int_equal(buffer->size, 0);
+	assert_int_equal(buffer->capacity, capacity);
+}
+
+#define ENCODER_TEST(function)                                                                     \
+	cmocka_unit_test_setup_teardown(function, empty_buffer, release_buffer)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ENCODER_TEST(sample_survives_the_round_trip),
+		ENCODER_TEST(deepest_stacks_fit_and_deeper_ones_are_refused),
+		ENCODER_TEST(task_records_survive_the_round_trip),
+		ENCODER_TEST(mapping_survives_the_round_trip_whatever_the_length_of_its_path),
+		ENCODER_TEST(path_longer_than_path_max_is_cut),
+		ENCODER_TEST(empty_mapping_is_refused),
+		ENCODER_TEST(lost_record_survives_the_round_trip),
+		ENCODER_TEST(raw_stack_survives_the_round_trip_up_to_64_kib),
+		ENCODER_TEST(stack_survives_the_round_trip),
+		ENCODER_TEST(totals_survive_the_round_trip),
+		ENCODER_TEST(buffer_grows_over_many_records_and_keeps_memory_when_cleared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

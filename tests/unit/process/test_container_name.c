@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests reading names out of what runtimes leave on disk. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "process/container_name.h"
+#include "temp_tree.h"
+
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "11111111-2222-3333-4444-555555555555"
+
+static struct temp_tree tree;
+
+static int setup(void **state)
+{
+	temp_tree_init(&tree);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	temp_tree_done(&tree);
+	return 0;
+}
+
+static const char *name_of(const char *path)
+{
+	static char name[128];
+	struct cgroup_name cgroup;
+
+	cgroup_name_parse(path, &cgroup);
+	return container_name_find(tree.root, &cgroup, name, sizeof(name)) ? name : NULL;
+}
+
+static void docker_keeps_names_in_its_data_root(void **state)
+{
+	temp_tree_file(&tree, "var/lib/docker/containers/" ID "/config.v2.json",
+		       "{\"ID\":\"x\",\"Name\":\"/web-1\"}");
+	assert_string_equal(name_of("/docker/" ID), "web-1");
+	assert_string_equal(name_of("/system.slice/docker-" ID ".scope"), "web-1");
+	/* under a parent of its own nothing tells that it is Docker's */
+	assert_string_equal(name_of("/mine/" ID), "web-1");
+	temp_tree_file(&tree, "etc/docker/daemon.json", "{\"data-root\":\"/srv/docker\"}");
+	assert_null(name_of("/docker/" ID));
+	temp_tree_file(&tree, "srv/docker/containers/" ID "/config.v2.json", "{\"Name\":\"/db\"}");
+	assert_string_equal(name_of("/docker/" ID), "db");
+}
+
+static void podman_keeps_a_list(void **state)
+{
+	temp_tree_file(&tree, "var/lib/containers/storage/overlay-containers/containers.json",
+		       "[{\"id\":\"other\",\"names\":[\"no\"]},{\"id\":\"" ID
+		       "\",\"names\":[\"cache\"]}]");
+	assert_string_equal(name_of("/machine.slice/libpod-" ID ".scope/container"), "cache");
+}
+
+static void kubernetes_names_come_from_the_specification(void **state)
+{
+	temp_tree_file(&tree,
+		       "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+		       "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"shop\",\"io."
+		       "kubernetes.cri.sandbox-name\":"
+		       "\"cart-0\",\"io.kubernetes.cri.container-name\":\"app\"}}");
+	assert_string_equal(name_of("/kubepods/burstable/pod" POD "/" ID), "shop/cart-0/app");
+	temp_tree_file(&tree,
+		       "var/lib/containers/storage/overlay-containers/" ID "/userdata/config.json",
+		       "{\"annotations\":{\"io.kubernetes.pod.namespace\":\"shop\",\"io.kubernetes."
+		       "pod.name\":\"cart-1\"}}");
+	assert_string_equal(name_of("/kubepods/besteffort/pod" POD "/crio-" ID),
+			    "shop/cart-1/(sandbox)");
+}
+
+static void kubernetes_names_come_from_the_logs_else(void **state)
+{
+	temp_tree_folder(&tree, "var/log/pods/shop_cart-2_" POD);
+	assert_string_equal(name_of("/kubepods/burstable/pod" POD "/" ID), "shop/cart-2");
+	temp_tree_file(&tree, "var/log/containers/cart-2_shop_app-" ID ".log", "");
+	assert_string_equal(name_of("/kubepods/burstable/pod" POD "/" ID), "shop/cart-2/app");
+}
+
+static void what_is_not_understood_has_no_name(void **state)
+{
+	static const char *const configs[] = {
+		"",
+		"{",
+		"[]",
+		"{\"Name\":7}",
+		"{\"Name\":\"\"}",
+		"{\"Name\":\"/\"}",
+		"{\"Name\":null}",
+		"\"Name\"",
+	};
+
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		temp_tree_file(&tree, "var/lib/docker/containers/" ID "/config.v2.json",
+			       configs[i]);
+		assert_null(name_of("/docker/" ID));
+	}
+	assert_null(name_of("/system.slice/x.service"));
+	assert_null(name_of("/docker/.."));
+	assert_null(name_of("/"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(docker_keeps_names_in_its_data_root),
+		TEST(podman_keeps_a_list),
+		TEST(kubernetes_names_come_from_the_specification),
+		TEST(kubernetes_names_come_from_the_logs_else),
+		TEST(what_is_not_understood_has_no_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that totals added up in the kernel find their stack, their process and their distribution. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_profile.h"
+
+#define SERVER "/usr/bin/server"
+
+struct fixture {
+	struct fake_machine *machine;
+	struct fake_profile fake;
+	struct event_sink sink;
+};
+
+static void begin(struct fixture *fixture, const struct aggregator_options *options)
+{
+	fake_profile_init(&fixture->fake, options);
+	fixture->sink = aggregator_sink(fixture->fake.aggregator);
+}
+
+static int setup(void **state)
+{
+	static struct fixture fixture;
+
+	fixture.machine = fake_machine_new();
+	begin(&fixture, NULL);
+	fake_process(fixture.machine, 100, 1, "server");
+	fake_map(fixture.machine, 100, 0x400000, 0x500000, 0x1000, SERVER);
+	fake_play_new(fixture.machine, &fixture.sink);
+	*state = &fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fake_machine_free(fixture->machine);
+	fake_profile_done(&fixture->fake);
+	return 0;
+}
+
+static void stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, struct fake_ips user)
+{
+	struct stack_view view = {
+		.stack_id = id,
+		.pid = 100,
+		.user_end = user.count ? PKBPF_END_ROOT : PKBPF_END_NONE,
+		.kernel_ips = kernel.items,
+		.kernel_count = kernel.count,
+		.user_ips = user.items,
+		.user_count = user.count,
+	};
+
+	fixture->sink.ops->on_stack(fixture->sink.context, &view);
+}
+
+static void totals(struct fixture *fixture, uint64_t id, uint8_t state, uint8_t measure, uint64_t count, uint64_t total,
+		   uint64_t max)
+{
+	struct pkbpf_histogram_bucket bucket = {.index = 20, .count = (uint32_t)count};
+	struct totals_view view = {
+		.stack_id = id,
+		.pid = 100,
+		.tid = 101,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.state = state,
+		.measure = measure,
+		.comm = "worker",
+		.count = count,
+		.total = total,
+		.max = max,
+		.buckets = &bucket,
+		.bucket_count = 1,
+	};
+
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+}
+
+static const struct profile_row *rows(struct fixture *fixture, size_t expected)
+{
+	size_t count;
+	const struct profile_row *items = profile_rows(fixture->fake.profile, &count);
+
+	assert_int_equal(count, expected);
+	return items;
+}
+
+static void totals_add_to_the_stack_sent_before(void **state)
+{
+	const struct profile_row *row;
+	const struct frame_location *location;
+	const uint32_t *frames;
+	size_t depth;
+
+	stack(*state, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS(0x400123, 0x400456));
+	totals(*state, 77, 1, 0, 2, 5000, 4000);
+	totals(*state, 77, 1, 0, 1, 3000, 4000);
+	row = rows(*state, 1);
+	assert_int_equal(row->count, 3);
+	assert_int_equal(row->weight, 8000);
+	assert_int_equal(row->max, 4000);
+	assert_int_equal(row->state, 1);
+	assert_string_equal(profile_string(((struct fixture *)*state)->fake.profile, row->comm), "worker");
+	frames = profile_stack(((struct fixture *)*state)->fake.profile, row->stack, &depth);
+	assert_int_equal(depth, 3);
+	location = &profile_frame(((struct fixture *)*state)->fake.profile, frames[1])->location;
+	assert_int_equal(location->space, FRAME_FILE);
+	assert_int_equal(location->address, 0x1123);
+	assert_true(location->is_return_address);
+}
+
+static void states_of_one_stack_are_rows_of_their_own(void **state)
+{
+	stack(*state, 77, FAKE_IPS(), FAKE_IPS(0x400123));
+	totals(*state, 77, 1, 0, 1, 100, 100);
+	totals(*state, 77, 3, 0, 1, 200, 200);
+	rows(*state, 2);
+}
+
+static void other_measures_are_no_weight_of_the_stack(void **state)
+{
+	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
+	const struct distribution *found;
+
+	totals(*state, 0, 1, 1, 4, 4000, 2000);
+	rows(*state, 0);
+	key.process = process_table_find(profile_processes(((struct fixture *)*state)->fake.profile), 100)->id;
+	found = profile_distribution(((struct fixture *)*state)->fake.profile, &key);
+	assert_non_null(found);
+	assert_int_equal(found->total, 4000);
+	assert_int_equal(found->bucket_count, 1);
+	assert_int_equal(found->buckets[0].index, 20);
+}
+
+static void a_stack_that_never_arrived_is_counted_and_its_totals_are_kept(void **state)
+{
+	struct fixture *fixture = *state;
+
+	totals(fixture, 99, 1, 0, 5, 100, 60);
+	assert_int_equal(rows(fixture, 1)->weight, 100);
+	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN], 5);
+}
+
+static void totals_that_come_after_exec_belong_to_the_image_that_waited(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t old = process_table_find(profile_processes(fixture->fake.profile), 100)->id;
+
+	stack(fixture, 77, FAKE_IPS(), FAKE_IPS(0x400123));
+	fake_exec(fixture->machine, 100, "other");
+	fake_play_new(fixture->machine, &fixture->sink);
+	assert_int_not_equal(process_table_find(profile_processes(fixture->fake.profile), 100)->id, old);
+	totals(fixture, 77, 1, 0, 1, 100, 100);
+	assert_int_equal(rows(fixture, 1)->process, old);
+}
+
+static void totals_without_a_stack_find_the_process_that_had_others(void **state)
+{
+	struct fixture *fixture = *state;
+	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
+
+	key.process = process_table_find(profile_processes(fixture->fake.profile), 100)->id;
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS());
+	fake_exit(fixture->machine, 100, 100);
+	fake_machine_at(fixture->machine, FAKE_START_NS + 100 * PROCESS_GRACE_NS);
+	fake_process(fixture->machine, 200, 1, "later");
+	fake_play_new(fixture->machine, &fixture->sink);
+	assert_null(process_table_find(profile_processes(fixture->fake.profile), 100));
+	totals(fixture, 0, 1, 1, 5, 500, 100);
+	assert_non_null(profile_distribution(fixture->fake.profile, &key));
+}
+
+static void totals_long_after_the_exit_still_find_their_process(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t old = process_table_find(profile_processes(fixture->fake.profile), 100)->id;
+
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS());
+	fake_exit(fixture->machine, 100, 100);
+	fake_machine_at(fixture->machine, FAKE_START_NS + 100 * PROCESS_GRACE_NS);
+	fake_process(fixture->machine, 200, 1, "later");
+	fake_play_new(fixture->machine, &fixture->sink);
+	totals(fixture, 77, 1, 0, 1, 100, 100);
+	assert_int_equal(rows(fixture, 1)->process, old);
+}
+
+static void leaves_unwanted_frames_out(void **state)
+{
+	struct fixture *fixture = *state;
+	struct aggregator_options options = {.want_user = true};
+	size_t depth;
+
+	fake_profile_done(&fixture->fake);
+	begin(fixture, &options);
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000010, 0xffffffff81000020), FAKE_IPS(0x400123));
+	totals(fixture, 77, 1, 0, 1, 100, 100);
+	profile_stack(fixture->fake.profile, rows(fixture, 1)->stack, &depth);
+	assert_int_equal(depth, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(totals_add_to_the_stack_sent_before),
+		TEST(states_of_one_stack_are_rows_of_their_own),
+		TEST(other_measures_are_no_weight_of_the_stack),
+		TEST(a_stack_that_never_arrived_is_counted_and_its_totals_are_kept),
+		TEST(totals_that_come_after_exec_belong_to_the_image_that_waited),
+		TEST(totals_long_after_the_exit_still_find_their_process),
+		TEST(totals_without_a_stack_find_the_process_that_had_others),
+		TEST(leaves_unwanted_frames_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

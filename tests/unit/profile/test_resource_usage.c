@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests what is counted to whom from running totals at the edges of an interval. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event/resource_event.h"
+#include "profile/resource_usage.h"
+
+#define START_NS 1000000000ULL
+#define END_NS	 2000000000ULL
+
+static int setup(void **state)
+{
+	*state = resource_usage_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	resource_usage_free(*state);
+	return 0;
+}
+
+static int feed(struct resource_usage *usage, const struct event_buffer *buffer)
+{
+	int err = 0;
+
+	for (size_t at = 0; at < buffer->size && !err;) {
+		const struct pkbpf_event_header *header = (const void *)(buffer->data + at);
+
+		err = resource_usage_feed(usage, header);
+		at += header->size;
+	}
+	return err;
+}
+
+static void feed_machine(struct resource_usage *usage, enum pkbpf_resource_moment moment,
+			 uint64_t busy_ns)
+{
+	struct pkbpf_event_machine machine = {
+		.header = {.flags = (uint16_t)moment,
+			   .time_ns = moment == PKBPF_RESOURCE_START ? START_NS : END_NS},
+		.user_ns = busy_ns,
+		.memory_bytes = 4096,
+	};
+	struct event_buffer buffer = {0};
+
+	assert_int_equal(machine_event_encode(&buffer, &machine), 0);
+	assert_int_equal(feed(usage, &buffer), 0);
+	event_buffer_done(&buffer);
+}
+
+static void feed_thread(struct resource_usage *usage, struct resource_view view)
+{
+	struct event_buffer buffer = {0};
+
+	if (!view.tid)
+		view.tid = view.pid;
+	if (!view.thread_start_ns)
+		view.thread_start_ns = view.process_start_ns;
+	if (!view.time_ns)
+		view.time_ns = view.moment == PKBPF_RESOURCE_START ? START_NS + 1 : END_NS + 1;
+	if (!view.comm[0])
+		strcpy(view.comm, "app");
+	assert_int_equal(resource_event_encode(&buffer, &view), 0);
+	assert_int_equal(feed(usage, &buffer), 0);
+	event_buffer_done(&buffer);
+}
+
+#define START PKBPF_RESOURCE_START
+#define END   PKBPF_RESOURCE_END
+#define EXIT  PKBPF_RESOURCE_EXIT
+
+static void a_thread_that_lives_throughout_counts_its_difference(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_process process;
+
+	feed_machine(usage, START, 500);
+	feed_thread(usage,
+		    (struct resource_view){
+			    .moment = START,
+			    .pid = 7,
+			    .process_start_ns = 5,
+			    .rss_bytes = 100,
+			    .counters = {.run_ns = 1000, .minor_faults = 10, .written_bytes = 1}});
+	feed_machine(usage, END, 900);
+	feed_thread(usage, (struct resource_view){.moment = END,
+						  .pid = 7,
+						  .process_start_ns = 5,
+						  .rss_bytes = 150,
+						  .peak_rss_bytes = 170,
+						  .counters = {.run_ns = 1700,
+							       .minor_faults = 14,
+							       .major_faults = 2,
+							       .written_bytes = 1}});
+	assert_true(resource_usage_known(usage));
+	assert_int_equal(resource_usage_process_count(usage), 1);
+	process = resource_usage_process(usage, 0);
+	assert_int_equal(process.used.run_ns, 700);
+	assert_int_equal(process.used.minor_faults, 4);
+	assert_int_equal(process.used.major_faults, 2);
+	assert_int_equal(process.used.written_bytes, 0);
+	assert_false(process.started_inside);
+	assert_int_equal(process.end_ns, 0);
+	assert_int_equal(process.threads, 1);
+	assert_true(process.growth_known);
+	assert_int_equal(process.rss_bytes, 150);
+	assert_int_equal(process.start_rss_bytes, 100);
+	assert_int_equal(process.peak_rss_bytes, 170);
+	assert_int_equal(resource_usage_machine(usage).busy_ns, 400);
+	assert_int_equal(resource_usage_machine(usage).memory_bytes, 4096);
+}
+
+static void a_process_born_and_ended_inside_counts_in_full(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_process process;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage,
+		    (struct resource_view){.moment = EXIT,
+					   .pid = 9,
+					   .process_start_ns = START_NS + 10,
+					   .time_ns = START_NS + 50,
+					   .peak_rss_bytes = 4096,
+					   .counters = {.run_ns = 30, .voluntary_switches = 1}});
+	feed_machine(usage, END, 0);
+	process = resource_usage_process(usage, 0);
+	assert_int_equal(process.used.run_ns, 30);
+	assert_int_equal(process.used.voluntary_switches, 1);
+	assert_true(process.started_inside);
+	assert_int_equal(process.end_ns, START_NS + 50);
+	assert_int_equal(process.threads, 0);
+	assert_int_equal(process.threads_seen, 1);
+	assert_false(process.rss_known);
+	assert_int_equal(process.peak_rss_bytes, 4096);
+}
+
+static void what_ended_before_the_start_or_began_after_the_end_does_not_count(void **state)
+{
+	struct resource_usage *usage = *state;
+
+	feed_machine(usage, START, 0);
+	/* Freed inside the interval, but it had ended before: the reading at the start did not find
+	 * it. */
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .process_start_ns = START_NS - 10,
+						  .time_ns = START_NS + 50,
+						  .counters = {.run_ns = 30}});
+	feed_machine(usage, END, 0);
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 10,
+						  .process_start_ns = END_NS + 10,
+						  .time_ns = END_NS + 50,
+						  .counters = {.run_ns = 30}});
+	assert_int_equal(resource_usage_process_count(usage), 0);
+}
+
+static void what_ends_after_the_end_counts_up_to_the_end(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_process process;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, (struct resource_view){.moment = START,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .counters = {.run_ns = 10}});
+	feed_machine(usage, END, 0);
+	feed_thread(usage, (struct resource_view){.moment = END,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .counters = {.run_ns = 25}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .time_ns = END_NS + 99,
+						  .counters = {.run_ns = 40}});
+	process = resource_usage_process(usage, 0);
+	assert_int_equal(process.used.run_ns, 15);
+	assert_int_equal(process.end_ns, 0);
+}
+
+static void threads_add_up_and_the_process_lives_with_its_last(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_process process;
+	struct resource_thread thread;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, (struct resource_view){.moment = START,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .comm = "main",
+						  .counters = {.run_ns = 10}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .tid = 11,
+						  .process_start_ns = 5,
+						  .thread_start_ns = START_NS + 3,
+						  .comm = "worker",
+						  .time_ns = START_NS + 90,
+						  .counters = {.run_ns = 100}});
+	feed_machine(usage, END, 0);
+	feed_thread(usage, (struct resource_view){.moment = END,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .comm = "main",
+						  .counters = {.run_ns = 11}});
+	process = resource_usage_process(usage, 0);
+	assert_int_equal(process.used.run_ns, 101);
+	assert_int_equal(process.threads, 1);
+	assert_int_equal(process.threads_seen, 2);
+	assert_int_equal(process.end_ns, 0);
+	assert_string_equal(process.comm, "main");
+	assert_int_equal(resource_usage_thread_count(usage), 2);
+	assert_true(resource_usage_thread(usage, 1, &thread));
+	assert_string_equal(thread.comm, "worker");
+	assert_int_equal(thread.used.run_ns, 100);
+	assert_int_equal(thread.end_ns, START_NS + 90);
+}
+
+static void a_thread_without_last_numbers_is_told_as_missing(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_thread thread;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, (struct resource_view){.moment = START,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .counters = {.run_ns = 10}});
+	feed_machine(usage, END, 0);
+	assert_int_equal(resource_usage_missing(usage), 1);
+	assert_false(resource_usage_thread(usage, 0, &thread));
+	assert_int_equal(resource_usage_process(usage, 0).used.run_ns, 0);
+}
+
+static void run_time_is_divided_as_the_ticks_are(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_counters used;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage,
+		    (struct resource_view){
+			    .moment = EXIT,
+			    .pid = 9,
+			    .process_start_ns = START_NS,
+			    .counters = {.run_ns = 1000, .user_ns = 3000, .system_ns = 1000}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 10,
+						  .process_start_ns = START_NS,
+						  .counters = {.run_ns = 1000}});
+	used = resource_usage_process(usage, 0).used;
+	assert_int_equal(used.user_ns, 750);
+	assert_int_equal(used.system_ns, 250);
+	used = resource_usage_process(usage, 1).used;
+	assert_int_equal(used.user_ns, 1000);
+	assert_int_equal(used.system_ns, 0);
+}
+
+static void a_reused_pid_is_another_process(void **state)
+{
+	struct resource_usage *usage = *state;
+	size_t index;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .process_start_ns = START_NS + 10,
+						  .time_ns = START_NS + 20,
+						  .counters = {.run_ns = 1}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .process_start_ns = START_NS + 30,
+						  .time_ns = START_NS + 40,
+						  .counters = {.run_ns = 2}});
+	assert_int_equal(resource_usage_process_count(usage), 2);
+	assert_true(resource_usage_find(usage, 9, START_NS + 15, &index));
+	assert_int_equal(resource_usage_process(usage, index).used.run_ns, 1);
+	assert_true(resource_usage_find(usage, 9, START_NS + 35, &index));
+	assert_int_equal(resource_usage_process(usage, index).used.run_ns, 2);
+	assert_false(resource_usage_find(usage, 12, START_NS, &index));
+}
+
+static void cgroups_have_names(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct event_buffer buffer = {0};
+
+	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "/system.slice/x.service"), 0);
+	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "not/absolute"), -22);
+	assert_int_equal(feed(usage, &buffer), 0);
+	event_buffer_done(&buffer);
+	assert_string_equal(resource_usage_cgroup(usage, 42), "/system.slice/x.service");
+	assert_null(resource_usage_cgroup(usage, 43));
+}
+
+static void malformed_records_are_refused(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct pkbpf_event_header resource = {
+		.size = 24, .kind = PKBPF_EVENT_RESOURCE, .flags = START};
+	struct pkbpf_event_machine machine = {
+		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = 9}};
+	struct event_buffer buffer = {0};
+	struct pkbpf_event_cgroup *cgroup;
+
+	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "/notend"), 0);
+	cgroup = (void *)buffer.data;
+	cgroup->path[7] = 'x';
+	assert_int_equal(resource_usage_feed(usage, &resource), -74);
+	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
+	assert_int_equal(resource_usage_feed(usage, &cgroup->header), -74);
+	event_buffer_done(&buffer);
+	assert_false(resource_usage_known(usage));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(a_thread_that_lives_throughout_counts_its_difference),
+		TEST(a_process_born_and_ended_inside_counts_in_full),
+		TEST(what_ended_before_the_start_or_began_after_the_end_does_not_count),
+		TEST(what_ends_after_the_end_counts_up_to_the_end),
+		TEST(threads_add_up_and_the_process_lives_with_its_last),
+		TEST(a_thread_without_last_numbers_is_told_as_missing),
+		TEST(run_time_is_divided_as_the_ticks_are),
+		TEST(a_reused_pid_is_another_process),
+		TEST(cgroups_have_names),
+		TEST(malformed_records_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests the JSON report with another parser, and its schema against the figures. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "account_scenario.h"
+#include "golden_scenario.h"
+#include "report/figure_table.h"
+
+static json_t *parse(char *text)
+{
+	json_error_t error;
+	json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+	if (!root)
+		fail_msg("line %d: %s", error.line, error.text);
+	free(text);
+	return root;
+}
+
+static json_t *report(enum report_by by)
+{
+	struct fake_profile fake;
+	json_t *root;
+
+	account_scenario_init(&fake);
+	root = parse(
+		fake_profile_report(&fake, "json", &(struct report_options){.top = 10, .by = by}));
+	fake_profile_done(&fake);
+	return root;
+}
+
+static json_t *row_of(json_t *root, int pid)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "rows"), i,
+			   row) if (json_integer_value(json_object_get(row, "pid")) ==
+				    pid) return row;
+	return NULL;
+}
+
+static json_int_t number(json_t *object, const char *group, const char *key)
+{
+	json_t *value = json_object_get(json_object_get(object, group), key);
+
+	if (!json_is_integer(value))
+		fail_msg("%s.%s is no integer", group, key);
+	return json_integer_value(value);
+}
+
+static void numbers_are_read_back(void **state)
+{
+	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 812), *stacks, *frames;
+
+	assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 1);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(root, "time"), "start")),
+		"2023-11-14T22:13:20.123456789Z");
+	assert_int_equal(number(root, "time", "duration_ns"), ACCOUNT_INTERVAL_NS);
+	assert_int_equal(number(row, "cpu", "total_ns"), 900000000);
+	assert_int_equal(number(row, "offcpu", "disk_ns"), 6300000000);
+	assert_int_equal(number(row, "blockio", "written_bytes"), 450 * 8192);
+	assert_int_equal(number(row, "memory", "rss_growth_bytes"), 1 << 20);
+	assert_string_equal(json_string_value(json_object_get(row, "container")),
+			    "postgresql@15-main.service");
+	stacks = json_object_get(row, "hottest_stacks");
+	frames = json_object_get(json_object_get(stacks, "offcpu"), "frames");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")),
+			    "XLogFlush");
+	assert_null(json_object_get(stacks, "faults"));
+	assert_int_equal(json_array_size(json_object_get(root, "verdict")), 5);
+	assert_int_equal(json_array_size(json_object_get(root, "devices")), 1);
+	json_decref(root);
+}
+
+static void hostile_names_are_only_strings(void **state)
+{
+	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 77);
+
+	assert_string_equal(json_string_value(json_object_get(row, "comm")), ACCOUNT_HOSTILE);
+	json_decref(root);
+}
+
+static void what_was_not_recorded_is_not_there(void **state)
+{
+	struct fake_profile fake;
+	json_t *root, *row;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
+	account_end(&fake);
+	root = parse(fake_profile_report(&fake, "json", NULL));
+	fake_profile_done(&fake);
+	row = row_of(root, 5);
+	assert_non_null(json_object_get(row, "cpu"));
+	assert_null(json_object_get(row, "offcpu"));
+	assert_null(json_object_get(row, "blockio"));
+	assert_null(json_object_get(json_object_get(row, "memory"), "rss_bytes"));
+	assert_null(json_object_get(root, "devices"));
+	json_decref(root);
+}
+
+static void old_recordings_give_documents_too(void **state)
+{
+	const struct golden_scenario *scenario;
+
+	for (size_t i = 0; (scenario = golden_scenario_at(i)); i++) {
+		struct fake_machine *machine = fake_machine_new();
+		struct fake_profile fake;
+
+		fake_profile_init(&fake, NULL);
+		scenario->describe(profile_info(fake.profile));
+		scenario->play(machine);
+		fake_profile_run(&fake, machine, scenario->symbols, scenario->symbol_count);
+		json_decref(parse(fake_profile_report(&fake, "json", NULL)));
+		fake_profile_done(&fake);
+		fake_machine_free(machine);
+	}
+}
+
+static void the_schema_describes_every_figure(void **state)
+{
+	json_error_t error;
+	json_t *schema = json_load_file(SCHEMA_PATH, 0, &error), *defs;
+	const struct figure *figure;
+
+	if (!schema)
+		fail_msg("%s:%d: %s", SCHEMA_PATH, error.line, error.text);
+	defs = json_object_get(schema, "$defs");
+	for (size_t i = 0; (figure = figure_at(i)); i++) {
+		json_t *properties;
+		char key[128];
+
+		if (figure->scope != FIGURE_OF_ROW)
+			continue;
+		snprintf(key, sizeof(key), "%s%s", figure->name, figure_unit_suffix(figure->unit));
+		properties = json_object_get(json_object_get(defs, figure->group), "properties");
+		if (!json_object_get(properties, key))
+			fail_msg("the schema lacks %s.%s", figure->group, key);
+	}
+	json_decref(schema);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_read_back),
+		cmocka_unit_test(hostile_names_are_only_strings),
+		cmocka_unit_test(what_was_not_recorded_is_not_there),
+		cmocka_unit_test(old_recordings_give_documents_too),
+		cmocka_unit_test(the_schema_describes_every_figure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

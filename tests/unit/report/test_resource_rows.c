@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests what is joined into whose row. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_scenario.h"
+#include "report/resource_rows.h"
+
+#define MS     1000000ULL
+#define SECOND 1000000000ULL
+
+static struct fake_profile fake;
+
+static int setup(void **state)
+{
+	account_scenario_init(&fake);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_profile_done(&fake);
+	return 0;
+}
+
+static const struct resource_row *row_of(const struct resource_rows *rows, uint32_t pid)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->items[i].pid == pid)
+			return &rows->items[i];
+	return NULL;
+}
+
+static bool within(uint64_t value, uint64_t expected)
+{
+	return value > expected - expected / 32 && value < expected + expected / 32;
+}
+
+static void a_row_says_what_its_process_used_and_waited_for(void **state)
+{
+	struct resource_rows rows;
+	const struct resource_row *row;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	row = row_of(&rows, 812);
+	assert_non_null(row);
+	assert_string_equal(row->name, "postgres");
+	assert_string_equal(row->container, "postgresql@15-main.service");
+	assert_int_equal(row->cpu_ns, 900 * MS);
+	assert_int_equal(row->user_ns, 540 * MS);
+	assert_int_equal(row->system_ns, 360 * MS);
+	assert_true(row->cpu_share > 8.99 && row->cpu_share < 9.01);
+	assert_int_equal(row->disk_ns, 6300 * MS);
+	assert_int_equal(row->sleep_ns, 2800 * MS);
+	assert_int_equal(row->wall_ns, 10000 * MS);
+	assert_int_equal(row->offcpu_ns, 9100 * MS);
+	assert_true(within(row->disk.p50_ns, 14 * MS));
+	assert_int_equal(row->disk.max_ns, 14 * MS);
+	assert_int_equal(row->writes, 450);
+	assert_int_equal(row->reads, 30);
+	assert_int_equal(row->written_bytes, 450 * 8192);
+	assert_int_equal(row->read_bytes, 30 * 4096);
+	assert_true(within(row->device.p99_ns, 13 * MS));
+	assert_true(within(row->queue.p99_ns, 40000));
+	assert_int_equal(row->major_faults, 3);
+	assert_int_equal(row->rss_growth_bytes, 1 << 20);
+	assert_int_equal(row->samples, 89);
+	assert_int_equal(row->lifetime_ns, ACCOUNT_INTERVAL_NS);
+	assert_false(row->started_inside);
+	resource_rows_done(&rows);
+}
+
+static void every_row_knows_its_hottest_stack_of_each_kind(void **state)
+{
+	struct resource_rows rows;
+	const struct resource_row *row;
+	const uint32_t *functions;
+	size_t count;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	row = row_of(&rows, 812);
+	functions = resource_rows_stack(&rows, row->stacks[PKBPF_PROFILE_OFFCPU].stack, &count);
+	assert_int_equal(count, 4);
+	assert_string_equal(function_table_get(rows.functions, functions[0])->name, "io_schedule");
+	assert_string_equal(function_table_get(rows.functions, functions[1])->name, "XLogFlush");
+	assert_int_equal(row->stacks[PKBPF_PROFILE_OFFCPU].weight, 6300 * MS);
+	assert_int_equal(row->stacks[PKBPF_PROFILE_FAULTS].stack, ROW_NO_STACK);
+	row = row_of(&rows, 9120);
+	functions = resource_rows_stack(&rows, row->stacks[PKBPF_PROFILE_CPU].stack, &count);
+	assert_string_equal(function_table_get(rows.functions, functions[0])->name, "list_append");
+	assert_int_equal(row->stacks[PKBPF_PROFILE_CPU].weight, 400);
+	assert_int_equal(row->kind_weight[PKBPF_PROFILE_CPU], 594);
+	resource_rows_done(&rows);
+}
+
+static void the_function_that_explains_most_is_the_deepest_with_half_of_it(void **state)
+{
+	struct resource_rows rows;
+	const struct function *function;
+	uint64_t weight;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	/* not io_schedule: that threads wait in the scheduler explains nothing */
+	function = resource_rows_explain(&rows, row_of(&rows, 812), PKBPF_PROFILE_OFFCPU, &weight);
+	assert_string_equal(function->name, "XLogFlush");
+	assert_int_equal(weight, 6300 * MS);
+	function = resource_rows_explain(&rows, row_of(&rows, 9120), PKBPF_PROFILE_CPU, &weight);
+	assert_string_equal(function->name, "list_append");
+	assert_null(
+		resource_rows_explain(&rows, row_of(&rows, 812), PKBPF_PROFILE_FAULTS, &weight));
+	resource_rows_done(&rows);
+}
+
+static void who_did_nothing_is_left_out_and_counted_and_short_lives_are_not(void **state)
+{
+	struct resource_rows rows;
+	size_t brief = 0;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	assert_null(row_of(&rows, 66));
+	assert_int_equal(rows.quiet_processes, 1);
+	for (size_t i = 0; i < rows.count; i++)
+		brief += rows.items[i].started_inside && rows.items[i].ended_inside;
+	assert_int_equal(brief, ACCOUNT_SHORT_LIVED);
+	assert_int_equal(rows.count, ACCOUNT_SHORT_LIVED + 4);
+	resource_rows_done(&rows);
+}
+
+static void the_total_is_the_sum_of_the_rows(void **state)
+{
+	static const enum report_by groupings[] = {REPORT_BY_PROCESS, REPORT_BY_THREAD,
+						   REPORT_BY_CONTAINER, REPORT_BY_COMM};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct resource_rows rows;
+		uint64_t cpu_ns = 0, wall_ns = 0, faults = 0, requests = 0;
+
+		assert_int_equal(resource_rows_init(&rows, fake.profile, groupings[i]), 0);
+		for (size_t j = 0; j < rows.count; j++) {
+			cpu_ns += rows.items[j].cpu_ns;
+			wall_ns += rows.items[j].wall_ns;
+			faults += rows.items[j].minor_faults;
+			requests += rows.items[j].requests;
+		}
+		assert_int_equal(cpu_ns, rows.total.cpu_ns);
+		assert_int_equal(cpu_ns, 13910 * MS + ACCOUNT_SHORT_LIVED * 9 * MS);
+		assert_int_equal(wall_ns, rows.total.wall_ns);
+		assert_int_equal(faults, rows.total.minor_faults);
+		assert_int_equal(requests, rows.total.requests);
+		assert_int_equal(requests, 480);
+		resource_rows_done(&rows);
+	}
+}
+
+static void rows_are_grouped_by_comm_and_container(void **state)
+{
+	struct resource_rows rows;
+	bool found = false;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_COMM), 0);
+	for (size_t i = 0; i < rows.count; i++) {
+		if (strcmp(rows.items[i].name, "true"))
+			continue;
+		found = true;
+		assert_int_equal(rows.items[i].processes, ACCOUNT_SHORT_LIVED);
+		assert_int_equal(rows.items[i].cpu_ns, ACCOUNT_SHORT_LIVED * 9 * MS);
+		assert_int_equal(rows.items[i].pid, 0);
+	}
+	assert_true(found);
+	resource_rows_done(&rows);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_CONTAINER), 0);
+	assert_int_equal(rows.count,
+			 4); /* the unit, the docker container, the root, and what is not known */
+	found = false;
+	for (size_t i = 0; i < rows.count; i++)
+		found = found || (!strcmp(rows.items[i].container, "docker:0123456789ab") &&
+				  rows.items[i].cpu_ns == 6 * SECOND);
+	assert_true(found);
+	resource_rows_done(&rows);
+}
+
+static void what_is_scarce_comes_first(void **state)
+{
+	struct resource_rows rows;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	/* The disk is waited for more than half of the time, by one; the CPUs are nearly all used,
+	 * by several. */
+	assert_int_equal(rows.items[0].pid, 812);
+	assert_int_equal(rows.items[1].pid, 88);
+	assert_int_equal(rows.items[2].pid, 9120);
+	assert_true(rows.busy_percent > 96.9 && rows.busy_percent < 97.1);
+	resource_rows_done(&rows);
+}
+
+static void what_was_not_recorded_is_not_known(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin(&other, 1U << PKBPF_PROFILE_CPU, SECOND, SECOND);
+	account_process(&other, &(struct account_process){
+					.pid = 5, .comm = "app", .run_ns = 100, .run_delay_ns = 7});
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_PROCESS), 0);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.items[0].known &
+				 (ROW_HAS_WAITS | ROW_HAS_BLOCKIO | ROW_HAS_FAULTS | ROW_HAS_RSS),
+			 0);
+	/* the kernel's own account of the run queue is there always */
+	assert_int_equal(rows.items[0].runqueue_ns, 7);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
+static void containers_are_called_by_their_names(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin(&other, 1U << PKBPF_PROFILE_CPU, SECOND, SECOND);
+	account_cgroup(&other, 5,
+		       "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+	account_container(&other, 5, "web-1");
+	account_process(&other, &(struct account_process){
+					.pid = 5, .comm = "app", .run_ns = 100, .cgroup_id = 5});
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_CONTAINER), 0);
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(rows.items[0].container, "docker:web-1");
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		TEST(a_row_says_what_its_process_used_and_waited_for),
+		TEST(every_row_knows_its_hottest_stack_of_each_kind),
+		TEST(the_function_that_explains_most_is_the_deepest_with_half_of_it),
+		TEST(who_did_nothing_is_left_out_and_counted_and_short_lives_are_not),
+		TEST(the_total_is_the_sum_of_the_rows),
+		TEST(rows_are_grouped_by_comm_and_container),
+		TEST(what_is_scarce_comes_first),
+		cmocka_unit_test(what_was_not_recorded_is_not_known),
+		cmocka_unit_test(containers_are_called_by_their_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

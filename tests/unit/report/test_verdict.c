@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests which findings are made of what, and that none is made without a number. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_scenario.h"
+#include "report/verdict.h"
+
+#define MS     1000000ULL
+#define SECOND 1000000000ULL
+#define ALL    ((1U << PKBPF_PROFILE_KINDS) - 1)
+
+static struct verdict verdict_of(struct fake_profile *fake)
+{
+	struct resource_rows rows;
+	struct verdict verdict;
+
+	assert_int_equal(resource_rows_init(&rows, fake->profile, REPORT_BY_PROCESS), 0);
+	verdict_find(&rows, &verdict);
+	resource_rows_done(&rows);
+	fake_profile_done(fake);
+	return verdict;
+}
+
+static const struct finding *finding_of(const struct verdict *verdict, const char *rule)
+{
+	for (size_t i = 0; i < verdict->count; i++)
+		if (!strcmp(verdict->findings[i].rule, rule))
+			return &verdict->findings[i];
+	return NULL;
+}
+
+static void expect(const struct verdict *verdict, const char *rule, const char *text)
+{
+	const struct finding *finding = finding_of(verdict, rule);
+
+	if (!finding)
+		fail_msg("no finding %s", rule);
+	assert_string_equal(finding->text, text);
+}
+
+static void a_busy_machine_has_at_most_five_findings_worst_first(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_scenario_init(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, VERDICT_MAX);
+	for (size_t i = 0; i < verdict.count; i++) {
+		assert_non_null(strpbrk(verdict.findings[i].text, "0123456789"));
+		assert_true(i == 0 ||
+			    verdict.findings[i - 1].severity >= verdict.findings[i].severity);
+	}
+	expect(&verdict, "disk_bound",
+	       "postgres 812: 63 % of wall time in disk wait (6.30 s), 69 % of its waits below "
+	       "`XLogFlush`; its 480 block requests: p99 12.8 ms");
+	expect(&verdict, "cpu_bound",
+	       "nginx 88: 70 % of one CPU (7.00 s), 100 % of it below `spin<int>`");
+}
+
+static void waiting_for_disk_is_found_and_told_with_its_function(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
+	account_on_cpu(&fake, 5, "dd", MS);
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 100, 30 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_QUERY));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 1);
+	expect(&verdict, "disk_bound",
+	       "dd 5: 30 % of wall time in disk wait (3.00 s), 100 % of its waits below "
+	       "`exec_query`; "
+	       "p99 of the waits 29.9 ms");
+}
+
+static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
+{
+	for (int is_busy = 0; is_busy < 2; is_busy++) {
+		struct fake_profile fake;
+		struct verdict verdict;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, is_busy ? 19500 * MS : 10 * SECOND,
+			      is_busy ? 500 * MS : 10 * SECOND);
+		account_process(&fake, &(struct account_process){
+					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+		account_on_cpu(&fake, 5, "app", 4 * SECOND);
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
+			      FAKE_IPS(ACCOUNT_MAIN));
+		account_end(&fake);
+		verdict = verdict_of(&fake);
+		assert_int_equal(verdict.count, 1);
+		if (is_busy)
+			expect(&verdict, "cpu_starved",
+			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
+			       "the "
+			       "time that wanted a CPU), longest for app 5 (2.00 s): CPU-starved");
+		else
+			expect(&verdict, "queue_bound",
+			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
+			       "p99 20.0 ms");
+	}
+}
+
+static void growth_is_found_with_what_faults(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 9120,
+							 .comm = "python3",
+							 .run_ns = MS,
+							 .minor = 9000,
+							 .start_rss_bytes = 40 << 20,
+							 .rss_bytes = 71 << 20});
+	account_faults(&fake, 9120, "python3", 8500, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_faults(&fake, 9120, "python3", 1500, FAKE_IPS(ACCOUNT_SPIN, ACCOUNT_MAIN));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 1);
+	expect(&verdict, "memory_grows",
+	       "rss of python3 9120 grew 3.10 MiB/s to 71.0 MiB, 85 % of its page faults below "
+	       "`list_append`");
+}
+
+static void storms_of_short_processes_are_found(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 6 * SECOND, 14 * SECOND);
+	for (uint32_t i = 0; i < 600; i++)
+		account_short(&fake, 20000 + i, "true", 9 * MS);
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "short_lived",
+	       "600 short-lived processes (60/s, less than a second each) used 100 % of the CPU "
+	       "time, "
+	       "the largest: true");
+}
+
+static void slow_devices_and_major_faults_are_found(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){
+				       .pid = 5, .comm = "app", .run_ns = MS, .major = 500});
+	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_READ, 100, 4096, 40 * MS, 1000);
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "slow_device",
+	       "block devices are slow: p99 40.0 ms, p50 40.0 ms over 100 requests, 100 % of the "
+	       "time "
+	       "for app 5");
+	expect(&verdict, "major_faults",
+	       "app 5: 50 page faults/s had to read from a disk (500 in all)");
+}
+
+static void lost_samples_are_found(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, SECOND, 19 * SECOND);
+	account_samples(&fake, 5, "app", 97, FAKE_IPS(ACCOUNT_MAIN));
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += 3;
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_LOST_RING_FULL] += 3;
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "samples_lost",
+	       "3.0 % of the samples were lost (3): shares may be off by as much");
+}
+
+static void a_quiet_machine_has_no_findings(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5,
+							 .comm = "app",
+							 .run_ns = 2 * SECOND,
+							 .minor = 100,
+							 .start_rss_bytes = 50 << 20,
+							 .rss_bytes = 52 << 20});
+	account_on_cpu(&fake, 5, "app", 2 * SECOND);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 10, 800 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_READ, 10, 4096, MS, 1000);
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	if (verdict.count)
+		fail_msg("%s", verdict.findings[0].text);
+}
+
+static void one_rule_does_not_crowd_the_others_out(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+	size_t same = 0;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 19 * SECOND, SECOND);
+	for (uint32_t i = 0; i < 10; i++)
+		account_process(&fake, &(struct account_process){.pid = 5 + i,
+								 .comm = "app",
+								 .run_ns = (6 + i % 3) * SECOND});
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	for (size_t i = 0; i < verdict.count; i++)
+		same += !strcmp(verdict.findings[i].rule, "cpu_bound");
+	assert_int_equal(same, VERDICT_MAX_PER_RULE);
+	assert_true(verdict.findings[0].severity >= 79);
+	assert_true(verdict.findings[1].severity >= 79);
+}
+
+static void the_profiler_itself_is_no_finding(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 10 * SECOND, 10 * SECOND);
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "pkbpf", .run_ns = 9 * SECOND});
+	account_end(&fake);
+	profile_info(fake.profile)->own_pid = 5;
+	assert_int_equal(verdict_of(&fake).count, 0);
+}
+
+static void a_moment_weighs_less_than_the_whole_interval(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 2 * SECOND, 18 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "long", .run_ns = MS});
+	account_waits(&fake, 5, "long", PKBPF_WAIT_DISK, 100, 30 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_QUERY));
+	account_short(&fake, 6, "short", MS);
+	account_waits(&fake, 6, "short", PKBPF_WAIT_DISK, 1, 490 * MS, 2, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_QUERY));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 2);
+	assert_int_equal(verdict.findings[0].pid, 5);
+	assert_int_equal(verdict.findings[1].pid, 6);
+	assert_true(verdict.findings[1].severity < 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_busy_machine_has_at_most_five_findings_worst_first),
+		cmocka_unit_test(waiting_for_disk_is_found_and_told_with_its_function),
+		cmocka_unit_test(too_few_cpus_are_found_only_when_they_are_busy),
+		cmocka_unit_test(growth_is_found_with_what_faults),
+		cmocka_unit_test(storms_of_short_processes_are_found),
+		cmocka_unit_test(slow_devices_and_major_faults_are_found),
+		cmocka_unit_test(lost_samples_are_found),
+		cmocka_unit_test(a_quiet_machine_has_no_findings),
+		cmocka_unit_test(the_profiler_itself_is_no_finding),
+		cmocka_unit_test(a_moment_weighs_less_than_the_whole_interval),
+		cmocka_unit_test(one_rule_does_not_crowd_the_others_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests lines and inlined functions out of DWARF, plain, packed, absent and damaged. */
+#include "symbol/dwarf_lines.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+static struct string_pool *strings;
+static const struct debug_file_search search = {
+	.root = "", .debug_dir = "/nonexistent", .path = "/nonexistent"};
+
+static int start(void **state)
+{
+	strings = string_pool_new();
+	return strings ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	string_pool_free(strings);
+	return 0;
+}
+
+static struct dwarf_lines *open_lines(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	struct dwarf_lines *lines;
+
+	assert_true(fd >= 0);
+	lines = dwarf_lines_open(fd, &search);
+	close(fd);
+	return lines;
+}
+
+static void assert_chain(const char *path)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {
+		.address = find_place(path, "leaf_marker").address,
+		.inlines = true,
+		.lines = true,
+	};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+	assert_string_equal(found[0].function, "inlined_leaf");
+	assert_int_equal(found[0].line, 100);
+	assert_string_equal(found[1].function, "inlined_middle");
+	assert_int_equal(found[1].line, 200);
+	assert_string_equal(found[2].function, "outer_function");
+	assert_int_equal(found[2].line, 300);
+	assert_true(found[0].inlined && found[1].inlined && !found[2].inlined);
+	dwarf_lines_free(lines);
+}
+
+static void finds_inlined_functions_and_lines(void **state)
+{
+	assert_chain(FIXTURE_DIR "/pie");
+	assert_chain(FIXTURE_DIR "/no_pie");
+#ifdef HAS_CLASS32
+	assert_chain(FIXTURE_DIR "/class32");
+#endif
+}
+
+static void reads_packed_sections(void **state)
+{
+	assert_chain(FIXTURE_DIR "/packed");
+}
+
+static void gives_only_what_is_asked_for(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(FIXTURE_DIR "/pie");
+	struct dwarf_query query = {
+		.address = find_place(FIXTURE_DIR "/pie", "leaf_marker").address,
+		.function = "name of the symbol table",
+	};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 1);
+	assert_string_equal(found[0].function, "name of the symbol table");
+	assert_null(found[0].file);
+	query.lines = true;
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 1);
+	assert_int_equal(found[0].line, 100);
+	dwarf_lines_free(lines);
+}
+
+static void address_without_dwarf_gives_nothing(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(FIXTURE_DIR "/pie");
+	struct dwarf_query query = {.inlines = true, .lines = true};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
+	query.address = find_place(FIXTURE_DIR "/pie", "raw_label").address;
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
+	query.address = UINT64_MAX;
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
+	dwarf_lines_free(lines);
+	lines = open_lines(FIXTURE_DIR "/stripped");
+	query.address = 0x1200;
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
+	dwarf_lines_free(lines);
+}
+
+/* Sizes that a section claims to have once unpacked are believed by libdw. */
+static void packed_section_that_would_fill_the_memory_is_refused(void **state)
+{
+	char path[] = "/tmp/pkbpf-dwarf-XXXXXX";
+	int in = open(FIXTURE_DIR "/packed", O_RDONLY), out = mkstemp(path);
+	uint8_t *bytes;
+	Elf64_Ehdr header;
+	size_t changed = 0;
+	struct stat st;
+
+	assert_int_equal(fstat(in, &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	assert_int_equal(read(in, bytes, (size_t)st.st_size), st.st_size);
+	memcpy(&header, bytes, sizeof(header));
+	for (unsigned int i = 0; i < header.e_shnum; i++) {
+		Elf64_Shdr section;
+		Elf64_Chdr packed;
+
+		memcpy(&section, bytes + header.e_shoff + i * sizeof(section), sizeof(section));
+		if (!(section.sh_flags & SHF_COMPRESSED))
+			continue;
+		memcpy(&packed, bytes + section.sh_offset, sizeof(packed));
+		packed.ch_size = 1ULL << 40;
+		memcpy(bytes + section.sh_offset, &packed, sizeof(packed));
+		changed++;
+	}
+	assert_true(changed > 0);
+	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
+	assert_null(dwarf_lines_open(out, &search));
+	close(in);
+	close(out);
+	unlink(path);
+	free(bytes);
+}
+
+/* libdw would read on behind the section. */
+static void string_section_without_a_last_nul_is_refused(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_query query = {
+		.address = find_place(FIXTURE_DIR "/pie", "leaf_marker").address,
+		.inlines = true,
+		.lines = true,
+	};
+	char path[] = "/tmp/pkbpf-dwarf-XXXXXX";
+	int in = open(FIXTURE_DIR "/pie", O_RDONLY), out = mkstemp(path);
+	const struct elf_section *section;
+	struct dwarf_lines *lines;
+	struct elf_file file;
+	struct stat st;
+	char *bytes;
+
+	assert_int_equal(fstat(in, &st), 0);
+	bytes = malloc((size_t)st.st_size);
+	assert_int_equal(read(in, bytes, (size_t)st.st_size), st.st_size);
+	assert_int_equal(elf_file_open(&file, in), 0);
+	section = elf_file_find_section(&file, ".debug_str");
+	assert_non_null(section);
+	bytes[section->offset + section->size - 1] = 'x';
+	elf_file_done(&file);
+	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
+	lines = dwarf_lines_open(out, &search);
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
+	dwarf_lines_free(lines);
+	close(in);
+	close(out);
+	unlink(path);
+	free(bytes);
+}
+
+int main(void)
+{
+#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+	const struct CMUnitTest tests[] = {
+		test(finds_inlined_functions_and_lines),
+		test(reads_packed_sections),
+		test(gives_only_what_is_asked_for),
+		test(address_without_dwarf_gives_nothing),
+		test(string_section_without_a_last_nul_is_refused),
+		test(packed_section_that_would_fill_the_memory_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests naming of places in ELF files of every kind, made at build time. */
+#include "symbol/elf.h"
+
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cmocka.h>
+
+#include "fixture.h"
+
+static struct mapped_file_table *files;
+static struct string_pool *strings;
+static struct symbolizer_options options;
+static struct symbolizer *symbolizer;
+
+static int start(void **state)
+{
+	options = (struct symbolizer_options){.debug_dir = "/nonexistent"};
+	files = mapped_file_table_new("");
+	strings = string_pool_new();
+	symbolizer = elf_symbolizer_new(&options, files, strings);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	symbolizer_free(symbolizer);
+	string_pool_free(strings);
+	mapped_file_table_free(files);
+	return 0;
+}
+
+static uint32_t add_file(const char *path)
+{
+	struct mapped_file *file = NULL;
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(mapped_file_table_add(files,
+					       &(struct mapping_view){
+						       .pid = (uint32_t)getpid(),
+						       .start = 0x1000,
+						       .end = 0x2000,
+						       .inode = st.st_ino,
+						       .device_major = major(st.st_dev),
+						       .device_minor = minor(st.st_dev),
+						       .protection = PROT_READ | PROT_EXEC,
+						       .path = path,
+					       },
+					       &file),
+			 0);
+	assert_non_null(file);
+	return file->id;
+}
+
+static struct symbol resolve(uint32_t file, uint64_t offset, bool is_return_address)
+{
+	struct frame_location location = {
+		.space = FRAME_FILE,
+		.object = file,
+		.address = offset,
+		.is_return_address = is_return_address,
+	};
+	struct symbol symbol;
+
+	assert_true(symbolizer->ops->resolve(symbolizer, &location, &symbol));
+	return symbol;
+}
+
+static void assert_name(uint32_t file, uint64_t offset, const char *name)
+{
+	struct symbol symbol = resolve(file, offset, false);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_true(symbol.line_count > 0);
+	assert_string_equal(symbol.lines[symbol.line_count - 1].function, name);
+}
+
+/* In `path`, whose code is that of `original`, everything that `original` names is named. */
+static void assert_all_names(const char *path, const char *original)
+{
+	static const struct {
+		const char *symbol, *name;
+	} rows[] = {
+		{"outer_function", "outer_function"},
+		{"local_function", "local_function"},
+		{"leaf_marker", "outer_function"},
+		{"_ZN2ns5Class6methodEi", "ns::Class::method"},
+		{"_ZN7mycrate6module4work17h0123456789abcdefE", "mycrate::module::work"},
+		{"__aliased", "aliased"},
+		{"raw_label", "raw_label"},
+	};
+	uint32_t file = add_file(path);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct place place = find_place(original, rows[i].symbol);
+
+		assert_name(file, place.offset, rows[i].name);
+		assert_true(resolve(file, place.offset, false).module_address == place.address);
+		if (place.size > 0)
+			assert_name(file, place.offset + place.size - 1, rows[i].name);
+	}
+}
+
+static void names_code_of_position_independent_programs(void **state)
+{
+	assert_all_names(FIXTURE_DIR "/pie", FIXTURE_DIR "/pie");
+}
+
+static void names_code_of_programs_at_fixed_addresses(void **state)
+{
+	assert_all_names(FIXTURE_DIR "/no_pie", FIXTURE_DIR "/no_pie");
+}
+
+static void names_code_of_static_programs(void **state)
+{
+	assert_all_names(FIXTURE_DIR "/static", FIXTURE_DIR "/static");
+}
+
+#ifdef HAS_CLASS32
+static void names_code_of_32_bit_programs(void **state)
+{
+	assert_all_names(FIXTURE_DIR "/class32", FIXTURE_DIR "/class32");
+}
+#endif
+
+static void separate_debug_file_is_found_by_build_id(void **state)
+{
+	options.debug_dir = FIXTURE_DIR "/debug";
+	assert_all_names(FIXTURE_DIR "/stripped", FIXTURE_DIR "/pie");
+}
+
+static void separate_debug_file_is_found_by_link_and_checksum(void **state)
+{
+	assert_all_names(FIXTURE_DIR "/link/linked", FIXTURE_DIR "/no_id");
+}
+
+static void debug_file_with_another_checksum_is_not_believed(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/no_id", "local_function");
+	uint32_t file = add_file(FIXTURE_DIR "/link/outdated");
+
+	assert_int_equal(resolve(file, place.offset, false).result, SYMBOL_STRIPPED);
+}
+
+static void packed_mini_debuginfo_names_local_functions(void **state)
+{
+	uint32_t file = add_file(FIXTURE_DIR "/mini");
+
+	assert_name(file, find_place(FIXTURE_DIR "/no_id", "local_function").offset,
+		    "local_function");
+	assert_name(file, find_place(FIXTURE_DIR "/no_id", "_ZN2ns5Class6methodEi").offset,
+		    "ns::Class::method");
+	assert_int_equal(
+		resolve(file, find_place(FIXTURE_DIR "/no_id", "outer_function").offset, false)
+			.result,
+		SYMBOL_NOT_IN_TABLE);
+}
+
+static void stripped_file_says_so_and_gives_module_and_address(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "local_function");
+	struct symbol symbol = resolve(add_file(FIXTURE_DIR "/stripped"), place.offset, false);
+
+	assert_int_equal(symbol.result, SYMBOL_STRIPPED);
+	assert_string_equal(symbol.module, "stripped");
+	assert_true(symbol.module_address == place.address);
+	assert_int_equal(symbol.line_count, 0);
+}
+
+static void return_address_behind_a_function_belongs_to_it(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "outer_function");
+	struct symbol symbol =
+		resolve(add_file(FIXTURE_DIR "/pie"), place.offset + place.size, true);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_string_equal(symbol.lines[symbol.line_count - 1].function, "outer_function");
+	assert_true(symbol.module_address == place.address + place.size);
+}
+
+static void label_at_the_end_of_a_section_stops_there(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "raw_label");
+	uint32_t file = add_file(FIXTURE_DIR "/pie");
+
+	assert_name(file, place.offset + 2, "raw_label");
+	assert_int_equal(resolve(file, place.offset + 3, false).result, SYMBOL_NOT_IN_TABLE);
+}
+
+#ifdef __x86_64__
+/* The stubs lie between .plt's start and end; puts is called through one of them. */
+static void calls_into_other_files_go_through_named_stubs(void **state)
+{
+	int fd = open(FIXTURE_DIR "/stripped", O_RDONLY);
+	uint32_t file = add_file(FIXTURE_DIR "/stripped");
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	bool found = false;
+	size_t names;
+
+	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		assert_non_null(gelf_getshdr(section, &header));
+		if (strncmp(elf_strptr(elf, names, header.sh_name), ".plt", 4) != 0)
+			continue;
+		for (uint64_t at = 0; at < header.sh_size; at += 8) {
+			struct symbol symbol = resolve(file, header.sh_offset + at, false);
+
+			found |= symbol.result == SYMBOL_FOUND &&
+				 strcmp(symbol.lines[0].function, "puts@plt") == 0;
+		}
+	}
+	elf_end(elf);
+	close(fd);
+	assert_true(found);
+}
+#endif
+
+static void vdso_is_named_from_its_image(void **state)
+{
+	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR);
+	FILE *maps = fopen("/proc/self/maps", "r");
+	struct mapped_file *file = NULL;
+	unsigned long from, to;
+	size_t named = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	if (!image)
+		skip();
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "[vdso]") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			assert_int_equal(mapped_file_table_add(files,
+							       &(struct mapping_view){
+								       .pid = (uint32_t)getpid(),
+								       .start = from,
+								       .end = to,
+								       .protection = PROT_EXEC,
+								       .path = "[vdso]",
+							       },
+							       &file),
+					 0);
+	fclose(maps);
+	assert_non_null(file);
+	for (uint64_t offset = 0; offset < to - from; offset += 16) {
+		struct symbol symbol = resolve(file->id, offset, false);
+
+		assert_string_equal(symbol.module, "[vdso]");
+		named += symbol.result == SYMBOL_FOUND &&
+			 strstr(symbol.lines[0].function, "clock_gettime");
+	}
+	assert_true(named > 0);
+}
+
+static void file_that_is_gone_or_no_elf_says_so(void **state)
+{
+	char path[] = "/tmp/pkbpf-elf-XXXXXX";
+	int fd = mkstemp(path);
+	uint32_t text, gone;
+
+	assert_int_equal(write(fd, "#!/bin/sh\n", 10), 10);
+	close(fd);
+	text = add_file(path);
+	assert_int_equal(resolve(text, 0, false).result, SYMBOL_NOT_ELF);
+	assert_string_equal(resolve(text, 0, false).module, path + 5);
+	unlink(path);
+	fd = open(path, O_CREAT | O_WRONLY, 0600);
+	gone = add_file(path);
+	close(fd);
+	unlink(path);
+	if (gone == text)
+		skip(); /* the file system gave the new file the old number */
+	assert_int_equal(resolve(gone, 0, false).result, SYMBOL_NO_FILE);
+	assert_int_equal(resolve(4711, 0, false).result, SYMBOL_NO_FILE);
+}
+
+static void offset_outside_every_segment_is_not_in_table(void **state)
+{
+	struct symbol symbol = resolve(add_file(FIXTURE_DIR "/pie"), 1ULL << 40, false);
+
+	assert_int_equal(symbol.result, SYMBOL_NOT_IN_TABLE);
+	assert_true(symbol.module_address == 1ULL << 40);
+}
+
+static void inlined_functions_come_with_their_callers(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "leaf_marker");
+	struct symbol symbol;
+
+	options.inlines = true;
+	symbol = resolve(add_file(FIXTURE_DIR "/pie"), place.offset, false);
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_int_equal(symbol.line_count, 3);
+	assert_string_equal(symbol.lines[0].function, "inlined_leaf");
+	assert_true(symbol.lines[0].inlined);
+	assert_string_equal(symbol.lines[1].function, "inlined_middle");
+	assert_true(symbol.lines[1].inlined);
+	assert_string_equal(symbol.lines[2].function, "outer_function");
+	assert_false(symbol.lines[2].inlined);
+	assert_null(symbol.lines[0].file);
+}
+
+static void lines_come_from_the_debug_file_too(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "leaf_marker");
+	struct symbol symbol;
+
+	options.lines = options.inlines = true;
+	options.debug_dir = FIXTURE_DIR "/debug";
+	symbol = resolve(add_file(FIXTURE_DIR "/stripped"), place.offset, false);
+	assert_int_equal(symbol.line_count, 3);
+	assert_int_equal(symbol.lines[0].line, 100);
+	assert_non_null(strstr(symbol.lines[0].file, "leaf.c"));
+	assert_int_equal(symbol.lines[1].line, 200);
+	assert_non_null(strstr(symbol.lines[1].file, "middle.c"));
+	assert_int_equal(symbol.lines[2].line, 300);
+	assert_non_null(strstr(symbol.lines[2].file, "outer.c"));
+}
+
+int main(void)
+{
+#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+	const struct CMUnitTest tests[] = {
+		test(names_code_of_position_independent_programs),
+		test(names_code_of_programs_at_fixed_addresses),
+		test(names_code_of_static_programs),
+#ifdef HAS_CLASS32
+		test(names_code_of_32_bit_programs),
+#endif
+		test(separate_debug_file_is_found_by_build_id),
+		test(separate_debug_file_is_found_by_link_and_checksum),
+		test(debug_file_with_another_checksum_is_not_believed),
+		test(packed_mini_debuginfo_names_local_functions),
+		test(stripped_file_says_so_and_gives_module_and_address),
+		test(return_address_behind_a_function_belongs_to_it),
+		test(label_at_the_end_of_a_section_stops_there),
+#ifdef __x86_64__
+		test(calls_into_other_files_go_through_named_stubs),
+#endif
+		test(vdso_is_named_from_its_image),
+		test(file_that_is_gone_or_no_elf_says_so),
+		test(offset_outside_every_segment_is_not_in_table),
+		test(inlined_functions_come_with_their_callers),
+		test(lines_come_from_the_debug_file_too),
+	};
+
+	elf_version(EV_CURRENT);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests naming of kernel addresses from kallsyms text. */
+#include "symbol/kernel.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+
+static struct symbolizer *symbolizer;
+static struct string_pool *strings;
+static char path[] = "/tmp/pkbpf-kallsyms-XXXXXX";
+
+static int start_with(const char *kallsyms)
+{
+	strings = string_pool_new();
+	symbolizer = kernel_symbolizer_new(kallsyms, strings);
+	return symbolizer ? 0 : -1;
+}
+
+static int start_with_fixture(void **state)
+{
+	return start_with(TEST_DATA_DIR "/kallsyms");
+}
+
+static int stop(void **state)
+{
+	symbolizer_free(symbolizer);
+	string_pool_free(strings);
+	return 0;
+}
+
+static void start_with_text(const char *text, size_t size)
+{
+	int fd;
+
+	strcpy(path, "/tmp/pkbpf-kallsyms-XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), (ssize_t)size);
+	close(fd);
+	start_with(path);
+}
+
+static struct symbol resolve(uint64_t address, bool is_return_address)
+{
+	struct frame_location location = {
+		.space = FRAME_KERNEL,
+		.address = address,
+		.is_return_address = is_return_address,
+	};
+	struct symbol symbol;
+
+	assert_true(symbolizer->ops->resolve(symbolizer, &location, &symbol));
+	assert_int_equal(symbol.flags, SYMBOL_IS_KERNEL);
+	return symbol;
+}
+
+static void assert_name(uint64_t address, const char *name, const char *module)
+{
+	struct symbol symbol = resolve(address, false);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_int_equal(symbol.line_count, 1);
+	assert_string_equal(symbol.lines[0].function, name);
+	assert_string_equal(symbol.module, module);
+	assert_true(symbol.module_address == address);
+}
+
+static void assert_no_name(uint64_t address)
+{
+	assert_int_equal(resolve(address, false).result, SYMBOL_NOT_IN_TABLE);
+}
+
+static void names_functions_of_the_image(void **state)
+{
+	assert_name(0xffffffff81000200, "do_one_thing", "kernel");
+	assert_name(0xffffffff810002ff, "do_one_thing", "kernel");
+	assert_name(0xffffffff81000300, "do_another", "kernel");
+}
+
+static void return_address_belongs_to_the_call_before_it(void **state)
+{
+	struct symbol symbol = resolve(0xffffffff81000300, true);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_string_equal(symbol.lines[0].function, "do_one_thing");
+}
+
+static void padding_belongs_to_the_function_behind_it(void **state)
+{
+	assert_name(0xffffffff81000400, "padded", "kernel");
+	assert_name(0xffffffff8100040f, "padded", "kernel");
+	assert_name(0xffffffff81000410, "padded", "kernel");
+}
+
+static void prefers_exported_and_plain_names(void **state)
+{
+	assert_name(0xffffffff81000500, "vfs_read", "kernel");
+	assert_name(0xffffffff81000600, "schedule", "kernel");
+	assert_name(0xffffffff81000000, "first_function", "kernel");
+}
+
+static void data_is_not_code(void **state)
+{
+	assert_no_name(0xffffffff82000010);
+	assert_name(0xffffffff81000708, "before_data", "kernel");
+}
+
+static void nothing_is_found_beyond_the_end_of_the_text(void **state)
+{
+	assert_name(0xffffffff81000fff, "last_function", "kernel");
+	assert_no_name(0xffffffff81001000);
+	assert_no_name(0xffffffff81500000);
+	assert_name(0xffffffff83000010, "init_function", "kernel");
+	assert_no_name(0xffffffff83000100);
+	assert_no_name(0xffffffff90000000);
+	assert_no_name(0x1000);
+}
+
+static void names_modules_and_bpf_programs(void **state)
+{
+	assert_name(0xffffffffc0000010, "ext4_first", "ext4");
+	assert_name(0xffffffffc0000110, "ext4_last", "ext4");
+	assert_name(0xffffffffc0400010, "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf");
+	assert_name(0xffffffffc0500010, "ftrace_trampoline", "__builtin__ftrace");
+}
+
+static void nothing_is_attributed_to_a_module_function_far_away(void **state)
+{
+	assert_no_name(0xffffffffc0200000);
+	assert_no_name(0xffffffffc0700000);
+}
+
+static void demangles_rust_code_in_the_kernel(void **state)
+{
+	assert_name(0xffffffff81000800, "kernel::driver::probe", "kernel");
+}
+
+static void hidden_addresses_are_reported_as_such(void **state)
+{
+	static const char text[] = "0000000000000000 T _stext\n0000000000000000 t hidden\n";
+
+	start_with_text(text, sizeof(text) - 1);
+	assert_int_equal(resolve(0xffffffff81000000, false).result, SYMBOL_NO_KALLSYMS);
+	assert_int_equal(resolve(0, false).result, SYMBOL_NO_KALLSYMS);
+	unlink(path);
+}
+
+static void missing_file_is_reported_like_hidden_symbols(void **state)
+{
+	start_with("/nonexistent/kallsyms");
+	assert_int_equal(resolve(0xffffffff81000000, false).result, SYMBOL_NO_KALLSYMS);
+}
+
+static void damaged_lines_are_passed_over(void **state)
+{
+	char text[200000];
+	size_t size = 0;
+
+	size += (size_t)sprintf(text + size,
+				"garbage\n\n   \nffffffff81000000\nffffffff81000000 T\n"
+				"ffffffff81000000 T \n11112222333344445 T too_long\n"
+				"ffffffff81000000 T good\t[\nffffffff81000100 T other\t[]\n");
+	/* A line longer than what is read at once. */
+	memset(text + size, 'x', 150000);
+	size += 150000;
+	size += (size_t)sprintf(text + size, "\nffffffff81000200 T last");
+	start_with_text(text, size);
+	assert_name(0xffffffff81000010, "good", "kernel");
+	assert_name(0xffffffff81000110, "other", "kernel");
+	assert_name(0xffffffff81000210, "last", "kernel");
+	unlink(path);
+}
+
+static void is_not_responsible_for_other_spaces(void **state)
+{
+	struct frame_location location = {.space = FRAME_FILE};
+	struct symbol symbol;
+
+	assert_false(symbolizer->ops->resolve(symbolizer, &location, &symbol));
+}
+
+/* 122,000 lines, in the order of magnitude of a distribution's kernel, under sanitizers too. */
+static void parses_a_whole_kernel_quickly(void **state)
+{
+	size_t capacity = 122000 * 64, size = 0;
+	struct kernel_symbols symbols = {0};
+	char *text = malloc(capacity);
+	const char *module;
+	uint64_t start;
+
+	assert_non_null(text);
+	for (unsigned int i = 0; i < 122000; i++)
+		size += (size_t)sprintf(text + size, "%016lx t some_function_name_%u\n",
+					0xffffffff81000000UL + i * 64UL, i);
+	start = clock_now_ns();
+	assert_int_equal(kernel_symbols_parse(&symbols, text, size), 0);
+	assert_int_equal(kernel_symbols_finish(&symbols), 0);
+	assert_true(clock_now_ns() - start < NS_PER_SECOND);
+	assert_int_equal(symbols.table.count, 122000);
+	assert_string_equal(
+		kernel_symbols_find(&symbols, 0xffffffff81000000 + 64 * 777 + 3, &module),
+		"some_function_name_777");
+	kernel_symbols_done(&symbols);
+	free(text);
+}
+
+int main(void)
+{
+#define with_fixture(test) cmocka_unit_test_setup_teardown(test, start_with_fixture, stop)
+	const struct CMUnitTest tests[] = {
+		with_fixture(names_functions_of_the_image),
+		with_fixture(return_address_belongs_to_the_call_before_it),
+		with_fixture(padding_belongs_to_the_function_behind_it),
+		with_fixture(prefers_exported_and_plain_names),
+		with_fixture(data_is_not_code),
+		with_fixture(nothing_is_found_beyond_the_end_of_the_text),
+		with_fixture(names_modules_and_bpf_programs),
+		with_fixture(nothing_is_attributed_to_a_module_function_far_away),
+		with_fixture(demangles_rust_code_in_the_kernel),
+		cmocka_unit_test_teardown(hidden_addresses_are_reported_as_such, stop),
+		cmocka_unit_test_teardown(missing_file_is_reported_like_hidden_symbols, stop),
+		cmocka_unit_test_teardown(damaged_lines_are_passed_over, stop),
+		with_fixture(is_not_responsible_for_other_spaces),
+		cmocka_unit_test(parses_a_whole_kernel_quickly),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

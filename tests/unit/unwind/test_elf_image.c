@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for unwind/elf_image: bias, reading, refusal of nonsense. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "elf_recipe.h"
+#include "unwind/elf_image.h"
+
+static uint8_t *make(size_t *ret_size)
+{
+	static const uint8_t eh_frame[4];
+	struct elf_recipe recipe = {
+		.text_size = 0x3000, .eh_frame = eh_frame, .eh_frame_size = sizeof(eh_frame)};
+	uint8_t *file = elf_recipe_make(&recipe, ret_size);
+
+	assert_non_null(file);
+	return file;
+}
+
+static Elf64_Phdr *segments_of(uint8_t *file)
+{
+	return (Elf64_Phdr *)(file + sizeof(Elf64_Ehdr));
+}
+
+static struct elf_image *open_memory(const uint8_t *file, size_t size)
+{
+	struct elf_image *image = NULL;
+	struct error error;
+
+	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	return image;
+}
+
+static void tells_what_is_in_a_file(void **state)
+{
+	struct elf_section section;
+	struct elf_image *image;
+	size_t size;
+	uint8_t *file = make(&size);
+
+	image = open_memory(file, size);
+	assert_int_equal(elf_image_machine(image), EM_X86_64);
+	assert_int_equal(elf_image_segment_count(image), 3);
+	assert_true(elf_image_find_section(image, ".text", &section));
+	assert_int_equal(section.address, ELF_RECIPE_TEXT_ADDRESS);
+	assert_false(elf_image_find_section(image, ".debug_frame", &section));
+	assert_false(elf_image_find_section(image, ".tex", &section));
+	assert_int_equal(elf_image_bytes_after(image, ELF_RECIPE_TEXT_ADDRESS + 0x2fff), 1);
+	assert_int_equal(elf_image_bytes_after(image, ELF_RECIPE_TEXT_ADDRESS + 0x3000), 0);
+	elf_image_free(image);
+	free(file);
+}
+
+static void reads_only_what_exists(void **state)
+{
+	struct elf_image *image;
+	uint8_t bytes[16];
+	size_t size;
+	uint8_t *file = make(&size);
+
+	image = open_memory(file, size);
+	assert_int_equal(elf_image_read_address(image, ELF_RECIPE_TEXT_ADDRESS, bytes, 16), 0);
+	assert_int_equal(bytes[0], 0xcc);
+	assert_int_equal(elf_image_read_address(image, ELF_RECIPE_TEXT_ADDRESS + 0x2ff1, bytes, 16),
+			 -ERANGE);
+	assert_int_equal(elf_image_read_address(image, 0, bytes, 1), -ERANGE);
+	assert_int_equal(elf_image_read(image, size - 1, bytes, 1), 0);
+	assert_int_equal(elf_image_read(image, size - 1, bytes, 2), -ERANGE);
+	assert_int_equal(elf_image_read(image, UINT64_MAX, bytes, 2), -ERANGE);
+	elf_image_free(image);
+	free(file);
+}
+
+static void takes_the_bias_from_the_executable_segment(void **state)
+{
+	struct elf_image *image;
+	uint64_t bias = 0;
+	size_t size;
+	uint8_t *file = make(&size);
+	Elf64_Phdr *segments = segments_of(file);
+
+	/* As lld lays files out: read-only and executable segments share a page of the file. */
+	segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0,
+				   .p_vaddr = 0x200000, .p_filesz = 0x1100, .p_memsz = 0x1100};
+	segments[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x1100,
+				   .p_vaddr = 0x202100, .p_filesz = 0x1000, .p_memsz = 0x1000};
+	image = open_memory(file, size);
+	assert_true(elf_image_bias(image, 0x7f0000001000, 0x1000, &bias));
+	assert_int_equal(bias, 0x7f0000001000 - 0x202000);
+	/* A later part of the same segment, mapped by itself. */
+	assert_true(elf_image_bias(image, 0x7f0000002000, 0x2000, &bias));
+	assert_int_equal(bias, 0x7f0000002000 - 0x203000);
+	bias = 42;
+	assert_false(elf_image_bias(image, 0x7f0000000000, 0, &bias));
+	assert_false(elf_image_bias(image, 0x7f0000000000, 0x10000, &bias));
+	assert_int_equal(bias, 42);
+	elf_image_free(image);
+	free(file);
+}
+
+static void refuses_what_is_no_x86_64_or_arm64_program(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint8_t value;
+	} changes[] = {{0, 'X'}, {EI_CLASS, ELFCLASS32}, {EI_DATA, ELFDATA2MSB}, {16, ET_REL},
+		       {16, ET_CORE}, {18, EM_386}};
+	struct elf_image *image = NULL;
+	struct error error;
+	size_t size;
+	uint8_t *file = make(&size);
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		uint8_t before = file[changes[i].offset];
+
+		file[changes[i].offset] = changes[i].value;
+		assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error),
+				 -ENOEXEC);
+		file[changes[i].offset] = before;
+	}
+	for (size_t cut = 0; cut < sizeof(Elf64_Ehdr); cut++)
+		assert_int_equal(elf_image_open_memory(file, cut, ELF_IMAGE_FILE, &image, &error),
+				 -ENOEXEC);
+	assert_null(image);
+	free(file);
+}
+
+static void survives_sizes_that_wrap(void **state)
+{
+	struct elf_image *image;
+	uint8_t bytes[16];
+	uint64_t bias;
+	size_t size;
+	uint8_t *file = make(&size);
+	Elf64_Phdr *segments = segments_of(file);
+
+	segments[0].p_filesz = UINT64_MAX;
+	segments[1].p_vaddr = INT64_MAX;
+	segments[1].p_filesz = INT64_MAX;
+	segments[1].p_offset = INT64_MAX;
+	segments[1].p_flags = PF_X;
+	image = open_memory(file, size);
+	assert_int_equal(elf_image_segment_count(image), 2); /* the first is nonsense */
+	assert_true(elf_image_read_address(image, (uint64_t)INT64_MAX + 100, bytes, 16) < 0);
+	elf_image_bias(image, 0, UINT64_MAX, &bias);
+	elf_image_free(image);
+	free(file);
+}
+
+static void reads_an_image_as_the_kernel_mapped_it(void **state)
+{
+	struct elf_image *image = NULL;
+	uint8_t mapped[0x2000] = {0};
+	struct error error;
+	uint8_t byte = 0;
+	size_t size;
+	uint8_t *file = make(&size);
+	Elf64_Phdr *segments = segments_of(file);
+
+	segments[0].p_offset = 0;
+	segments[0].p_vaddr = 0x10000;
+	segments[0].p_filesz = 0x1000;
+	segments[1].p_offset = 0x800; /* elsewhere in the file than in memory */
+	segments[1].p_vaddr = 0x11800;
+	segments[1].p_filesz = 0x100;
+	memcpy(mapped, file, 0x1000);
+	mapped[0x1810] = 77;
+	assert_int_equal(elf_image_open_memory(mapped, sizeof(mapped), ELF_IMAGE_LOADED, &image,
+					       &error), 0);
+	assert_int_equal(elf_image_section_count(image), 0);
+	assert_int_equal(elf_image_read_address(image, 0x11810, &byte, 1), 0);
+	assert_int_equal(byte, 77);
+	elf_image_free(image);
+	free(file);
+}
+
+static void notices_a_file_that_shrinks(void **state)
+{
+	struct elf_image *image = NULL;
+	struct error error;
+	uint8_t bytes[16];
+	size_t size;
+	uint8_t *file = make(&size);
+	int fd = memfd_create("shrinking", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, file, size), (ssize_t)size);
+	assert_int_equal(elf_image_open(fd, &image, &error), 0);
+	assert_int_equal(elf_image_read_address(image, ELF_RECIPE_TEXT_ADDRESS, bytes, 16), 0);
+	assert_int_equal(ftruncate(fd, 0x1008), 0);
+	assert_int_equal(elf_image_read_address(image, ELF_RECIPE_TEXT_ADDRESS, bytes, 16),
+			 -ERANGE);
+	close(fd); /* the image has its own */
+	assert_int_equal(elf_image_read(image, 0, bytes, 16), 0);
+	elf_image_free(image);
+	free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tells_what_is_in_a_file),
+		cmocka_unit_test(reads_only_what_exists),
+		cmocka_unit_test(takes_the_bias_from_the_executable_segment),
+		cmocka_unit_test(refuses_what_is_no_x86_64_or_arm64_program),
+		cmocka_unit_test(survives_sizes_that_wrap),
+		cmocka_unit_test(reads_an_image_as_the_kernel_mapped_it),
+		cmocka_unit_test(notices_a_file_that_shrinks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

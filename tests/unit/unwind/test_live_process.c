@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for unwind/live_process: tables and stacks of a child that waits at a known place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "event/decoder.h"
+#include "process/process_table.h"
+#include "process/snapshot.h"
+#include "unwind/live_process.h"
+
+#define DEPTH 20
+
+struct fixture {
+	pid_t child;
+	struct mapped_file_table *files;
+	struct process_table *processes;
+	struct live_process *live;
+};
+
+static volatile int sink;
+
+__attribute__((noinline)) static int wait_deep(int depth, int ready_fd)
+{
+	if (depth == 0) {
+		if (write(ready_fd, "x", 1) == 1)
+			pause();
+		return 1;
+	}
+	sink = wait_deep(depth - 1, ready_fd);
+	return sink + 1;
+}
+
+static void feed_snapshot(struct fixture *fixture)
+{
+	struct event_sink table_sink = process_table_sink(fixture->processes);
+	uint32_t pid = (uint32_t)fixture->child;
+	struct event_buffer buffer = {0};
+	struct snapshot_stats stats;
+
+	assert_int_equal(snapshot_processes("/proc", &pid, 1, 0, &buffer, &stats), 0);
+	for (size_t offset = 0; offset < buffer.size;) {
+		int size = event_decode(buffer.data + offset, buffer.size - offset, &table_sink);
+
+		assert_true(size > 0);
+		offset += (size_t)size;
+	}
+	event_buffer_done(&buffer);
+}
+
+static int set_up(void **state)
+{
+	static struct fixture fixture;
+	struct process *process;
+	struct error error;
+	int ready[2];
+	char byte;
+
+	assert_int_equal(pipe(ready), 0);
+	fixture.child = fork();
+	if (fixture.child == 0)
+		_exit(wait_deep(DEPTH, ready[1]));
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	fixture.files = mapped_file_table_new("");
+	fixture.processes = process_table_new(fixture.files);
+	feed_snapshot(&fixture);
+	process = process_table_get(fixture.processes, (uint32_t)fixture.child, "");
+	assert_int_equal(live_process_new((uint32_t)fixture.child, fixture.files,
+					  process_table_mappings(fixture.processes, process), &fixture.live, &error), 0);
+	*state = &fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	kill(fixture->child, SIGKILL);
+	waitpid(fixture->child, NULL, 0);
+	live_process_free(fixture->live);
+	process_table_free(fixture->processes);
+	mapped_file_table_free(fixture->files);
+	return 0;
+}
+
+static void has_a_table_for_every_library_and_the_program(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct live_mapping *mapping;
+	bool program = false, libc = false, vdso = false;
+
+	for (size_t i = 0; (mapping = live_process_mapping(fixture->live, i)); i++) {
+		bool ready = mapping->state == LIVE_TABLE_READY && mapping->rows > 0 && mapping->bytes > 0;
+
+		program = program || (ready && strstr(mapping->path, "test_live_process"));
+		libc = libc || (ready && strstr(mapping->path, "libc.so"));
+		vdso = vdso || (ready && strcmp(mapping->path, "[vdso]") == 0);
+	}
+	assert_true(program);
+	assert_true(libc);
+	assert_true(vdso);
+}
+
+static void walks_a_waiting_thread_to_its_root(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_walk_result result;
+	bool in_system_call = false;
+	uint64_t ips[256];
+	size_t same = 0;
+
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result, &in_system_call), 0);
+	assert_true(in_system_call);
+	assert_true(result.end == PKBPF_END_ROOT || result.end == PKBPF_END_ZERO_RA);
+	/* All calls of the recursion but the first return to the same place. */
+	for (size_t i = 1; i < result.depth; i++)
+		same += ips[i] == ips[i - 1];
+	assert_int_equal(same, DEPTH - 1);
+}
+
+static void lets_the_thread_go_on(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_walk_result result;
+	bool in_system_call;
+	uint64_t ips[256];
+
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result,
+						   &in_system_call), 0);
+	assert_int_equal(kill(fixture->child, SIGTERM), 0);
+	assert_int_equal(waitpid(fixture->child, NULL, 0), fixture->child);
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result, &in_system_call),
+			 -ESRCH);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(has_a_table_for_every_library_and_the_program, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(walks_a_waiting_thread_to_its_root, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lets_the_thread_go_on, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Raw stacks of real stopped processes become the samples that walking the processes themselves gives. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "live_tables.h"
+#include "plain_memory.h"
+#include "unwind/raw_unwinder.h"
+
+#define STACK_BYTES (60 * 1024)
+
+struct heard {
+	uint32_t samples, tasks, mappings, others;
+	struct sample_view last;
+	uint64_t ips[PKBPF_MAX_USER_FRAMES];
+};
+
+static void hear_sample(void *context, const struct sample_view *sample)
+{
+	struct heard *heard = context;
+
+	heard->samples++;
+	heard->last = *sample;
+	if (sample->user_count)
+		memcpy(heard->ips, sample->user_ips, sample->user_count * sizeof(*heard->ips));
+}
+
+static void hear_task(void *context, const struct task_view *task)
+{
+	((struct heard *)context)->tasks++;
+}
+
+static void hear_mapping(void *context, const struct mapping_view *mapping)
+{
+	((struct heard *)context)->mappings++;
+}
+
+static void hear_lost(void *context, const struct lost_view *lost)
+{
+	((struct heard *)context)->others++;
+}
+
+static const struct event_sink_ops heard_ops = {
+	.on_sample = hear_sample,
+	.on_task = hear_task,
+	.on_mapping = hear_mapping,
+	.on_lost = hear_lost,
+};
+
+struct fixture {
+	struct plain_memory plain;
+	struct table_cache *tables;
+	struct raw_unwinder *unwinder;
+	struct event_sink sink;
+	struct heard heard;
+};
+
+static void begin(struct fixture *fixture)
+{
+	struct table_cache_options options = { .max_chunks = 8, .initial_chunks = 1, .root = "" };
+	struct event_sink next = { &heard_ops, &fixture->heard };
+
+	memset(&fixture->heard, 0, sizeof(fixture->heard));
+	plain_memory_init(&fixture->plain, 1 << 16, 256);
+	fixture->tables = table_cache_new(&fixture->plain.memory, &options);
+	assert_non_null(fixture->tables);
+	fixture->unwinder = raw_unwinder_new(fixture->tables, NULL, false, false, &next);
+	assert_non_null(fixture->unwinder);
+	fixture->sink = raw_unwinder_sink(fixture->unwinder);
+}
+
+static void end(struct fixture *fixture)
+{
+	raw_unwinder_free(fixture->unwinder);
+	table_cache_free(fixture->tables);
+	plain_memory_done(&fixture->plain);
+}
+
+struct feeding {
+	struct fixture *fixture;
+	uint32_t pid;
+};
+
+static void feed_mapping(void *context, const struct procfs_mapping *mapping)
+{
+	struct feeding *feeding = context;
+	struct mapping_view view = {
+		.time_ns = 10,
+		.pid = feeding->pid,
+		.tid = feeding->pid,
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.inode = mapping->inode,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.protection = mapping->protection,
+		.path = mapping->path,
+	};
+
+	if (mapping->protection & PKBPF_PROT_EXEC)
+		feeding->fixture->sink.ops->on_mapping(feeding->fixture->sink.context, &view);
+}
+
+static void feed_maps(struct fixture *fixture, uint32_t pid)
+{
+	struct feeding feeding = { fixture, pid };
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_int_equal(procfs_maps_read(proc_fd, pid, feed_mapping, &feeding), 0);
+	close(proc_fd);
+}
+
+static uint8_t stack_copy[STACK_BYTES] __attribute__((aligned(8)));
+
+/* What the kernel side sends: registers and as many pages of stack as there are. */
+static struct raw_stack_view raw_of(const struct stopped_child *child, uint32_t pid)
+{
+	struct raw_stack_view raw = {
+		.sample = { .time_ns = 20, .pid = pid, .tid = pid, .kind = PKBPF_PROFILE_CPU, .count = 1,
+			    .weight = 1, .user_end = PKBPF_END_NO_TABLE },
+		.after_syscall = true,
+		.regs = child->regs,
+		.stack_start = child->regs[7] & ~7ULL,
+		.stack = stack_copy,
+	};
+	size_t size = 4096 - (raw.stack_start & 4095);
+
+	while (raw.stack_size + size <= sizeof(stack_copy) &&
+	       stopped_child_read(child, raw.stack_start + raw.stack_size, stack_copy + raw.stack_size,
+				  size) == 0) {
+		raw.stack_size += size;
+		size = 4096;
+	}
+	return raw;
+}
+
+static volatile int sink_value;
+
+__attribute__((noinline)) static int recurse(int depth)
+{
+	int result;
+
+	if (depth == 0) {
+		stopped_child_stop();
+		return sink_value;
+	}
+	result = recurse(depth - 1);
+	sink_value += result;
+	return result + 1;
+}
+
+static void run_recursion(int depth)
+{
+	recurse(depth);
+}
+
+static void raw_stacks_outlive_their_process(void **state)
+{
+	static uint64_t direct[PKBPF_MAX_USER_FRAMES], regs[PKBPF_REGS];
+	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_result result;
+	struct raw_unwinder_stats stats;
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct live_tables live;
+	struct fixture fixture;
+
+	if (!stopped_child_start(&child, run_recursion, 60))
+		skip();
+	live_tables_open(&live, &child);
+	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	live_tables_close(&live);
+	begin(&fixture);
+	feed_maps(&fixture, (uint32_t)child.pid);
+	memcpy(regs, child.regs, sizeof(regs));
+	raw = raw_of(&child, (uint32_t)child.pid);
+	raw.regs = regs;
+	stopped_child_end(&child);
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.samples, 1);
+	assert_int_equal(fixture.heard.last.user_end, result.end);
+	assert_int_equal(fixture.heard.last.user_count, result.depth);
+	assert_memory_equal(fixture.heard.ips, direct, result.depth * sizeof(*direct));
+	assert_int_equal(fixture.heard.last.guessed_count, 0);
+	assert_int_equal(fixture.heard.last.weight, 1);
+	stats = raw_unwinder_stats(fixture.unwinder);
+	assert_int_equal(stats.walked, 1);
+	assert_int_equal(stats.complete, 1);
+	end(&fixture);
+}
+
+static void a_copy_that_ends_early_says_so(void **state)
+{
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct fixture fixture;
+
+	if (!stopped_child_start(&child, run_recursion, 200))
+		skip();
+	begin(&fixture);
+	feed_maps(&fixture, (uint32_t)child.pid);
+	raw = raw_of(&child, (uint32_t)child.pid);
+	raw.stack_size = 1024;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_FAULT_RA);
+	/* A frame takes 16 bytes at least. */
+	assert_in_range(fixture.heard.last.user_count, 2, 1024 / 16 + 1);
+	stopped_child_end(&child);
+	end(&fixture);
+}
+
+static void a_process_nobody_announced_keeps_its_leaf(void **state)
+{
+	uint64_t regs[PKBPF_REGS] = { [PKBPF_REG_IP] = 0x1234 };
+	struct raw_stack_view raw = { .sample = { .time_ns = 20, .pid = 77 }, .regs = regs };
+	struct fixture fixture;
+
+	begin(&fixture);
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_NO_PROCESS);
+	assert_int_equal(fixture.heard.last.user_count, 1);
+	assert_int_equal(fixture.heard.ips[0], 0x1234);
+	end(&fixture);
+}
+
+static void other_records_pass_through(void **state)
+{
+	struct task_view task = { .time_ns = 5, .kind = PKBPF_EVENT_EXIT, .pid = 3, .tid = 3 };
+	struct mapping_view mapping = { .time_ns = 4, .pid = 3, .path = "" };
+	struct sample_view sample = { .time_ns = 6, .pid = 3 };
+	struct lost_view lost = { .count = 1 };
+	struct stack_view stack = { .pid = 3 };
+	struct fixture fixture;
+
+	begin(&fixture);
+	fixture.sink.ops->on_mapping(fixture.sink.context, &mapping);
+	fixture.sink.ops->on_task(fixture.sink.context, &task);
+	fixture.sink.ops->on_sample(fixture.sink.context, &sample);
+	fixture.sink.ops->on_lost(fixture.sink.context, &lost);
+	fixture.sink.ops->on_stack(fixture.sink.context, &stack); /* nobody listens */
+	assert_int_equal(fixture.heard.mappings, 1);
+	assert_int_equal(fixture.heard.tasks, 1);
+	assert_int_equal(fixture.heard.samples, 1);
+	assert_int_equal(fixture.heard.others, 1);
+	end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(raw_stacks_outlive_their_process),
+		cmocka_unit_test(a_copy_that_ends_early_says_so),
+		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),
+		cmocka_unit_test(other_records_pass_through),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table cache on our own mappings: tables built by its thread answer like tables built here. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "plain_memory.h"
+#include "process/procfs_maps.h"
+#include "unwind/table_cache.h"
+
+#define WAIT_NS (30 * NS_PER_SECOND)
+
+struct own_code {
+	struct procfs_mapping mapping;
+	uint32_t file;
+};
+
+struct fixture {
+	struct plain_memory plain;
+	struct table_cache *cache;
+	ARRAY_OF(struct own_code) code;
+};
+
+static struct mapping_view view_of(const struct procfs_mapping *mapping)
+{
+	return (struct mapping_view){
+		.time_ns = 1,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.start = mapping->start,
+		.end = mapping->end,
+		.file_offset = mapping->file_offset,
+		.inode = mapping->inode,
+		.device_major = mapping->device_major,
+		.device_minor = mapping->device_minor,
+		.protection = mapping->protection,
+		.path = mapping->path,
+	};
+}
+
+static void on_mapping(void *context, const struct procfs_mapping *mapping)
+{
+	struct fixture *fixture = context;
+	struct own_code *code;
+
+	if (!(mapping->protection & 4) || mapping->start >= 1ULL << 63)
+		return;
+	code = array_add(&fixture->code);
+	assert_non_null(code);
+	code->mapping = *mapping;
+}
+
+static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, uint32_t files)
+{
+	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1, .root = "" };
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	*fixture = (struct fixture){ 0 };
+	assert_int_equal(procfs_maps_read(proc_fd, (uint32_t)getpid(), on_mapping, fixture), 0);
+	close(proc_fd);
+	plain_memory_init(&fixture->plain, pages, files);
+	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
+	assert_non_null(fixture->cache);
+}
+
+static void add_all(struct fixture *fixture)
+{
+	array_foreach(&fixture->code, code) {
+		struct mapping_view view = view_of(&code->mapping);
+
+		code->file = table_cache_add(fixture->cache, &view);
+	}
+}
+
+static void end(struct fixture *fixture)
+{
+	table_cache_free(fixture->cache);
+	plain_memory_done(&fixture->plain);
+	array_free(&fixture->code);
+}
+
+/* The table of a mapping's file, built here. */
+static struct unwind_table *build_here(const struct procfs_mapping *mapping, struct rule_set *rules)
+{
+	struct unwind_table *table = NULL;
+	struct elf_image *image = NULL;
+	int fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image, NULL), 0);
+	assert_int_equal(unwind_table_build(image, rules, &table, NULL), 0);
+	elf_image_free(image);
+	close(fd);
+	return table;
+}
+
+static void tables_answer_like_those_built_here(void **state)
+{
+	struct fixture fixture;
+	size_t compared = 0;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	assert_true(table_cache_idle(fixture.cache));
+	srand(4);
+	array_foreach(&fixture.code, code) {
+		struct unwind_table *table;
+		struct rule_set *rules;
+
+		if (code->mapping.path[0] != '/')
+			continue;
+		rules = rule_set_new();
+		assert_true(table_cache_ready(fixture.cache, code->file));
+		table = build_here(&code->mapping, rules);
+		for (uint32_t i = 0; i < 20000; i++) {
+			uint64_t address = table->text_start +
+					   ((uint64_t)rand() * 7919 + i) %
+						   ((uint64_t)table->page_count * PKBPF_TEXT_PAGE_SIZE);
+			struct pkbpf_unwind_rule rule;
+
+			assert_true(table_cache_find_rule(fixture.cache, code->file, address, &rule));
+			assert_memory_equal(&rule, unwind_table_lookup(table, rules, address), sizeof(rule));
+			compared++;
+		}
+		unwind_table_free(table);
+		rule_set_free(rules);
+	}
+	assert_true(compared >= 20000);
+	end(&fixture);
+}
+
+static void published_files_lead_to_the_same_rows(void **state)
+{
+	struct fixture fixture;
+	size_t checked = 0;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	array_foreach(&fixture.code, code) {
+		const struct pkbpf_unwind_file *file;
+		struct pkbpf_unwind_mapping mapping;
+		uint64_t address;
+
+		table_cache_describe(fixture.cache, code->file, code->mapping.start,
+				     code->mapping.file_offset, &mapping);
+		if (code->mapping.path[0] != '/' && strcmp(code->mapping.path, "[vdso]") != 0) {
+			assert_int_equal(mapping.flags, PKBPF_MAPPING_ANONYMOUS);
+			continue;
+		}
+		assert_int_equal(mapping.flags, 0);
+		file = &fixture.plain.memory.files[mapping.file];
+		assert_true(file->flags & PKBPF_FILE_READY);
+		/* The mapping's addresses, less its bias, fall into the file's pages. */
+		address = code->mapping.start - mapping.bias;
+		assert_true(address >= file->text_start);
+		assert_true((address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT < file->page_count);
+		assert_int_equal(!!(file->flags & PKBPF_FILE_TRACKS_RBX),
+				 strstr(code->mapping.path, "/ld-linux-x86-64") != NULL);
+		checked++;
+	}
+	assert_true(checked >= 3);
+	end(&fixture);
+}
+
+static void a_known_file_costs_nothing_again(void **state)
+{
+	struct fixture fixture;
+	struct table_cache_stats before, after;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	before = table_cache_stats(fixture.cache);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	after = table_cache_stats(fixture.cache);
+	assert_int_equal(before.built, after.built);
+	assert_int_equal(before.files, after.files);
+	assert_true(before.tables >= 3);
+	end(&fixture);
+}
+
+/* Ages every table but one beyond what protects it. */
+static void age_tables(struct fixture *fixture)
+{
+	for (uint32_t i = 0; i < fixture->plain.memory.file_count; i++)
+		fixture->plain.memory.files[i].last_used -= 100;
+}
+
+/* Pages of our own largest table. */
+static uint32_t largest_table(void)
+{
+	struct fixture fixture;
+	uint32_t largest = 0;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	array_foreach(&fixture.code, code) {
+		uint64_t bytes;
+		uint32_t rows, pages;
+
+		table_cache_size(fixture.cache, code->file, &rows, &bytes);
+		pages = (uint32_t)((bytes - rows * sizeof(uint32_t)) / sizeof(struct pkbpf_unwind_page));
+		largest = pages > largest ? pages : largest;
+	}
+	end(&fixture);
+	return largest;
+}
+
+static void gives_the_place_of_the_least_used_table_to_another(void **state)
+{
+	uint32_t pages = largest_table(), first = TABLE_CACHE_NO_FILE;
+	struct fixture fixture;
+	struct table_cache_stats stats;
+	struct pkbpf_unwind_rule rule;
+
+	/* Room for any one file, not for all. */
+	begin(&fixture, 16, pages, 256);
+	array_foreach(&fixture.code, code) {
+		struct mapping_view view = view_of(&code->mapping);
+
+		if (code->mapping.path[0] != '/')
+			continue;
+		code->file = table_cache_add(fixture.cache, &view);
+		assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+		if (first == TABLE_CACHE_NO_FILE && table_cache_ready(fixture.cache, code->file))
+			first = code->file;
+		age_tables(&fixture);
+	}
+	stats = table_cache_stats(fixture.cache);
+	assert_true(stats.evictions > 0);
+	assert_true(fixture.plain.waits > 0);
+	assert_true(stats.pages <= pages);
+	assert_int_not_equal(first, TABLE_CACHE_NO_FILE);
+	/* Wanted again, it comes back. */
+	for (uint32_t i = 0; i < 20 && !table_cache_ready(fixture.cache, first); i++) {
+		age_tables(&fixture);
+		table_cache_want(fixture.cache, first);
+		assert_true(table_cache_wait_file(fixture.cache, first, WAIT_NS));
+	}
+	assert_true(table_cache_ready(fixture.cache, first));
+	assert_true(table_cache_find_rule(fixture.cache, first, 0, &rule));
+	end(&fixture);
+}
+
+static void does_without_a_table_when_all_room_is_in_use(void **state)
+{
+	struct fixture fixture;
+	struct table_cache_stats stats;
+
+	begin(&fixture, 16, 10, 256);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	stats = table_cache_stats(fixture.cache);
+	assert_true(stats.no_room > 0);
+	assert_true(stats.pages <= 10);
+	assert_int_equal(stats.evictions, 0);
+	end(&fixture);
+}
+
+static void does_without_a_table_when_all_numbers_are_in_use(void **state)
+{
+	struct fixture fixture;
+	struct pkbpf_unwind_mapping mapping;
+	struct table_cache_stats stats;
+	size_t pending = 0;
+
+	begin(&fixture, 16, 1 << 16, 1);
+	add_all(&fixture);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	stats = table_cache_stats(fixture.cache);
+	assert_int_equal(stats.tables, 1);
+	array_foreach(&fixture.code, code) {
+		table_cache_describe(fixture.cache, code->file, code->mapping.start,
+				     code->mapping.file_offset, &mapping);
+		pending += mapping.flags == PKBPF_MAPPING_PENDING;
+	}
+	assert_int_equal(pending, stats.no_room);
+	end(&fixture);
+}
+
+static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **state)
+{
+	struct fixture fixture;
+	struct mapping_view view;
+	uint32_t file, again;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	array_foreach(&fixture.code, code) {
+		if (code->mapping.path[0] != '/')
+			continue;
+		view = view_of(&code->mapping);
+		break;
+	}
+	view.start += 0x5000000000ULL; /* nothing is there */
+	view.end += 0x5000000000ULL;
+	view.inode ^= 1ULL << 40;
+	file = table_cache_add(fixture.cache, &view);
+	assert_int_not_equal(file, TABLE_CACHE_NO_FILE);
+	assert_false(table_cache_ready(fixture.cache, file));
+	assert_int_equal(table_cache_stats(fixture.cache).unopened, 1);
+	again = table_cache_add(fixture.cache, &view);
+	assert_int_equal(again, file);
+	end(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_answer_like_those_built_here),
+		cmocka_unit_test(published_files_lead_to_the_same_rows),
+		cmocka_unit_test(a_known_file_costs_nothing_again),
+		cmocka_unit_test(gives_the_place_of_the_least_used_table_to_another),
+		cmocka_unit_test(does_without_a_table_when_all_room_is_in_use),
+		cmocka_unit_test(does_without_a_table_when_all_numbers_are_in_use),
+		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_with_the_next_mapping),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

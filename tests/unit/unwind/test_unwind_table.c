@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for unwind/unwind_table: packing into pages, and look-ups. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cfi_bytes.h"
+#include "elf_recipe.h"
+#include "unwind/unwind_table.h"
+
+#define TEXT	  ELF_RECIPE_TEXT_ADDRESS
+#define TEXT_SIZE 0x8000
+
+static struct rule_set *rules;
+
+static int set_up(void **state)
+{
+	rules = rule_set_new();
+	return rules ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	rule_set_free(rules);
+	return 0;
+}
+
+static struct unwind_table *build(struct cfi_bytes *bytes)
+{
+	struct elf_recipe recipe = {
+		.text_size = TEXT_SIZE, .eh_frame = bytes->data, .eh_frame_size = bytes->size};
+	struct unwind_table *table = NULL;
+	struct elf_image *image;
+	struct error error;
+	size_t size;
+	uint8_t *file = elf_recipe_make(&recipe, &size);
+
+	assert_non_null(file);
+	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(unwind_table_build(image, rules, &table, &error), 0);
+	elf_image_free(image);
+	free(file);
+	cfi_bytes_done(bytes);
+	return table;
+}
+
+static int32_t cfa_offset_at(const struct unwind_table *table, uint64_t offset)
+{
+	return unwind_table_lookup(table, rules, TEXT + offset)->cfa_offset;
+}
+
+static uint8_t cfa_at(const struct unwind_table *table, uint64_t offset)
+{
+	return unwind_table_lookup(table, rules, TEXT + offset)->cfa;
+}
+
+static void finds_the_rule_of_every_address(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x100, 0x20, "\x41\x0e\x10\x4f\x0e\x08");
+	table = build(&bytes);
+	assert_int_equal(table->text_start, TEXT);
+	assert_int_equal(cfa_at(table, 0xff), PKBPF_CFA_NONE);
+	assert_int_equal(cfa_offset_at(table, 0x100), 8);
+	assert_int_equal(cfa_offset_at(table, 0x101), 16);
+	assert_int_equal(cfa_offset_at(table, 0x10f), 16);
+	assert_int_equal(cfa_offset_at(table, 0x110), 8);
+	assert_int_equal(cfa_offset_at(table, 0x11f), 8);
+	assert_int_equal(cfa_at(table, 0x120), PKBPF_CFA_NONE);
+	assert_int_equal(cfa_at(table, 0x7000), PKBPF_CFA_NONE);
+	assert_int_equal(cfa_at(table, UINT64_MAX - TEXT), PKBPF_CFA_NONE);
+	assert_int_equal(unwind_table_lookup_id(table, TEXT - 1), RULE_ID_NONE);
+	assert_int_equal(table->page_count, 1);
+	unwind_table_free(table);
+}
+
+static void begins_each_page_with_a_row(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x1010, 0x3010, "\x41\x0e\x10");
+	table = build(&bytes);
+	assert_int_equal(table->page_count, 5);
+	assert_int_equal(table->pages[0].count, 0);
+	assert_int_equal(table->pages[1].count, 3);
+	assert_int_equal(table->pages[2].count, 1);
+	assert_int_equal(table->pages[3].count, 1);
+	assert_int_equal(table->pages[4].count, 2);
+	assert_int_equal(table->row_count, 7);
+	assert_int_equal(table->pages[4].first, 5);
+	assert_int_equal(table->rows[table->pages[1].first], PKBPF_ROW(0, RULE_ID_NONE));
+	assert_int_equal(PKBPF_ROW_OFFSET(table->rows[table->pages[2].first]), 0);
+	assert_int_equal(cfa_offset_at(table, 0x2000), 16);
+	assert_int_equal(cfa_offset_at(table, 0x401f), 16);
+	assert_int_equal(cfa_at(table, 0x4020), PKBPF_CFA_NONE);
+	unwind_table_free(table);
+}
+
+static void covers_a_function_that_ends_with_the_text(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT, TEXT_SIZE, "");
+	table = build(&bytes);
+	assert_int_equal(table->page_count, TEXT_SIZE / 4096);
+	for (uint64_t offset = 0; offset < TEXT_SIZE; offset += 0x800)
+		assert_int_equal(cfa_offset_at(table, offset), 8);
+	assert_int_equal(cfa_at(table, TEXT_SIZE), PKBPF_CFA_NONE);
+	unwind_table_free(table);
+}
+
+static void keeps_the_last_rule_in_padding_but_not_in_gaps(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x10, 0x11, "");
+	CFI_FDE(&bytes, TEXT + 0x30, 0x10, "\x0e\x18");
+	CFI_FDE(&bytes, TEXT + 0x50, 0x10, "\x0e\x18");
+	table = build(&bytes);
+	assert_int_equal(cfa_offset_at(table, 0x2f), 8); /* 15 bytes of padding */
+	assert_int_equal(cfa_offset_at(table, 0x30), 24);
+	assert_int_equal(cfa_at(table, 0x40), PKBPF_CFA_NONE); /* 16 bytes of something else */
+	assert_int_equal(cfa_offset_at(table, 0x50), 24);
+	unwind_table_free(table);
+}
+
+static void drops_rows_that_repeat_the_one_before(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT, 0x40, "\x41\x0e\x08\x41\x0e\x08\x41\x0e\x10");
+	CFI_FDE(&bytes, TEXT + 0x40, 0x40, "\x0e\x10");
+	table = build(&bytes);
+	/* 0: 8, 3: 16, 0x80: none */
+	assert_int_equal(table->row_count, 3);
+	assert_int_equal(table->stats.raw_row_count, 5);
+	assert_int_equal(table->stats.function_count, 2);
+	unwind_table_free(table);
+}
+
+static void holds_a_row_for_every_byte_of_a_page(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct cfi_bytes program = {0};
+	struct unwind_table *table;
+
+	for (unsigned int i = 0; i < 5000; i++)
+		cfi_bytes_put(&program, i % 2 ? "\x0e\x10\x41" : "\x0e\x08\x41", 3);
+	cfi_bytes_cie(&bytes, "zR");
+	cfi_bytes_fde(&bytes, TEXT, 5000, program.data, program.size);
+	table = build(&bytes);
+	assert_int_equal(table->pages[0].count, PKBPF_MAX_PAGE_ROWS);
+	for (uint64_t offset = 0; offset < 5000; offset++)
+		assert_int_equal(cfa_offset_at(table, offset), offset % 2 ? 16 : 8);
+	unwind_table_free(table);
+	cfi_bytes_done(&program);
+}
+
+static void uses_one_id_for_one_rule_in_all_files(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *first;
+	struct unwind_table *second;
+	uint32_t count;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT, 0x40, "\x41\x0e\x10");
+	first = build(&bytes);
+	count = rule_set_count(rules);
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x100, 0x40, "\x41\x0e\x10");
+	second = build(&bytes);
+	assert_int_equal(rule_set_count(rules), count);
+	assert_int_equal(unwind_table_lookup_id(first, TEXT + 1),
+			 unwind_table_lookup_id(second, TEXT + 0x101));
+	unwind_table_free(first);
+	unwind_table_free(second);
+}
+
+static void says_no_data_for_a_file_without_functions(void **state)
+{
+	struct elf_recipe recipe = {.text_size = 0x1000};
+	struct unwind_table *table = NULL;
+	struct elf_image *image;
+	struct error error;
+	size_t size;
+	uint8_t *file = elf_recipe_make(&recipe, &size);
+
+	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(unwind_table_build(image, rules, &table, &error), -ENODATA);
+	assert_null(table);
+	elf_image_free(image);
+	free(file);
+}
+
+/* Where the kernel mapped a piece of this process. */
+static bool find_own_mapping(const char *name, uintptr_t *ret_start, uintptr_t *ret_end)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	bool found = false;
+	char line[512];
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = strstr(line, name) &&
+			sscanf(line, "%" SCNxPTR "-%" SCNxPTR, ret_start, ret_end) == 2;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static void builds_the_table_of_the_vdso_from_memory(void **state)
+{
+	struct unwind_table *table = NULL;
+	struct elf_image *image;
+	struct error error;
+	uintptr_t start;
+	uintptr_t end;
+	uint64_t bias;
+
+	if (!find_own_mapping("[vdso]", &start, &end))
+		skip();
+	assert_int_equal(elf_image_open_memory((const void *)start, end - start, ELF_IMAGE_FILE,
+					       &image, &error), 0);
+	assert_true(elf_image_bias(image, start, 0, &bias));
+	assert_int_equal(bias, start);
+	assert_int_equal(unwind_table_build(image, rules, &table, &error), 0);
+	assert_true(table->stats.function_count > 3);
+	assert_int_equal(table->stats.unsupported_count, 0);
+	unwind_table_free(table);
+	elf_image_free(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(finds_the_rule_of_every_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(begins_each_page_with_a_row, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(covers_a_function_that_ends_with_the_text, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(keeps_the_last_rule_in_padding_but_not_in_gaps,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(drops_rows_that_repeat_the_one_before, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(holds_a_row_for_every_byte_of_a_page, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(uses_one_id_for_one_rule_in_all_files, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(builds_the_table_of_the_vdso_from_memory, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(says_no_data_for_a_file_without_functions, set_up,
+						tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
