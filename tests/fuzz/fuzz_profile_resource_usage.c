@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Feeds any records to the account of resources: nothing is read beyond them, and what comes out adds up. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event/decoder.h"
+#include "profile/resource_usage.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void read_back(const struct resource_usage *usage)
+{
+	struct resource_thread thread;
+
+	for (size_t i = 0; i < resource_usage_process_count(usage); i++) {
+		struct resource_process process = resource_usage_process(usage, i);
+
+		require(process.used.user_ns + process.used.system_ns == process.used.run_ns);
+		require(strlen(process.comm) <= PKBPF_COMM_SIZE);
+		require(process.threads <= process.threads_seen);
+		resource_usage_cgroup(usage, process.cgroup_id);
+	}
+	for (size_t i = 0; i < resource_usage_thread_count(usage); i++)
+		if (resource_usage_thread(usage, i, &thread))
+			require(thread.process < resource_usage_process_count(usage));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct resource_usage *usage = resource_usage_new();
+	struct pkbpf_event_header header;
+
+	require(usage);
+	while (event_check_header(data, size, &header) == 0) {
+		/* Memory of exactly its size: a sanitizer sees what reads beyond. */
+		void *record = malloc(header.size);
+
+		require(record);
+		memcpy(record, data, header.size);
+		resource_usage_feed(usage, record);
+		free(record);
+		data += header.size;
+		size -= header.size;
+	}
+	read_back(usage);
+	resource_usage_free(usage);
+	return 0;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Walks hostile stacks by hostile rules: the input is 1 byte of options, 17 registers, 8 rules of 16 bytes, and the
+ * stack. Code is 8 pieces of 4 KiB, one per rule.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/step.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REGISTERS  17
+#define RULES	   8
+#define STACK	   0x7ff000000000ULL
+#define CODE	   0x400000ULL
+#define MAX_FRAMES 64
+
+enum { EXACT = 1, NO_GUESS = 2, TRACKS_RBX = 4, ANONYMOUS = 8 };
+
+struct input {
+	uint8_t options;
+	struct pkbpf_unwind_rule rules[RULES];
+	const uint8_t *stack;
+	size_t stack_size;
+};
+
+static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
+{
+	const struct input *input = context;
+
+	if (address < CODE || address >= CODE + RULES * 4096)
+		return PKBPF_END_NO_MAPPING;
+	*ret_code = (struct unwind_code){
+		.start = CODE,
+		.end = CODE + RULES * 4096,
+		.bias = CODE,
+		.flags = input->options & ANONYMOUS ? PKBPF_MAPPING_ANONYMOUS : 0,
+		.tracks_rbx = input->options & TRACKS_RBX,
+	};
+	return 0;
+}
+
+static bool find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
+		      struct pkbpf_unwind_rule *ret_rule)
+{
+	const struct input *input = context;
+
+	(void)code;
+	if (elf_address / 4096 >= RULES)
+		abort(); /* outside of what was entered */
+	*ret_rule = input->rules[elf_address / 4096];
+	return true;
+}
+
+static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct input *input = context;
+	uint64_t offset = address - STACK;
+
+	if (address < STACK || offset > input->stack_size || size > input->stack_size - offset)
+		return -1;
+	memcpy(buffer, input->stack + offset, size);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
+	const size_t fixed = 1 + REGISTERS * sizeof(uint64_t) + RULES * sizeof(struct pkbpf_unwind_rule);
+	uint64_t regs[PKBPF_REGS] = { 0 }, ips[MAX_FRAMES + 1];
+	struct unwind_walk_options options;
+	struct unwind_walk_result result;
+	struct input input;
+
+	if (size < fixed)
+		return 0;
+	input.options = data[0];
+	memcpy(regs, data + 1, REGISTERS * sizeof(uint64_t));
+	memcpy(input.rules, data + 1 + REGISTERS * sizeof(uint64_t), sizeof(input.rules));
+	input.stack = data + fixed;
+	input.stack_size = size - fixed;
+	options.exact = input.options & EXACT;
+	options.no_guess = input.options & NO_GUESS;
+	ips[MAX_FRAMES] = 0x5a5a5a5a;
+	result = unwind_walk(&ops, &input, regs, &options, ips, MAX_FRAMES);
+	if (result.end == 0 || result.end >= PKBPF_END_COUNT || result.depth > MAX_FRAMES ||
+	    result.guessed > result.depth || ips[MAX_FRAMES] != 0x5a5a5a5a ||
+	    (options.no_guess && result.guessed))
+		abort();
+	/* Every frame but the last was found in code. */
+	for (size_t i = 0; i + 1 < result.depth; i++) {
+		if (ips[i] < CODE || ips[i] > CODE + RULES * 4096)
+			abort();
+	}
+	return 0;
+}
