@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two independent ways to compute a caller's registers from made-up registers and memory: from the DWARF
+ * operations that libdw gives, and from an unwind rule as the frame step reads it.
+ */
+#ifndef PKBPF_TESTS_CFI_EVALUATOR_H
+#define PKBPF_TESTS_CFI_EVALUATOR_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pkbpf/unwind.h"
+
+struct test_registers {
+	uint64_t values[17]; /* by DWARF number; 16 is the program counter */
+};
+
+enum outcome {
+	OUTCOME_VALUE,
+	OUTCOME_UNDEFINED,
+	OUTCOME_UNKNOWN, /* operations this evaluator does not know, or an error of libdw */
+};
+
+struct caller {
+	enum outcome cfa_outcome, sp_outcome, fp_outcome, ra_outcome, rbx_outcome;
+	uint64_t cfa, sp, fp, ra, rbx;
+	bool is_simple; /* register + offset, and everything saved at a constant distance from the CFA */
+};
+
+/* Memory with a different word at each address. */
+uint64_t test_memory_read(uint64_t address);
+void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *registers,
+		       struct caller *ret_caller);
+/* rule is neither NONE, END nor UNSUPPORTED. */
+void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_registers *registers,
+		      struct caller *ret_caller);
+
+#endif
