@@ -1,0 +1,406 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The contract of the command line with people and scripts: exit statuses, messages, streams, files and signals.
+# usage: test_cli.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+work=$(mktemp -d /tmp/pkbpf-cli-XXXXXX)
+chmod 755 "$work" # others than root write into a folder of their own below it
+spinner=
+cleanup() {
+	[ -n "$spinner" ] && kill "$spinner" 2>/dev/null
+	mountpoint -q "$work/small" && umount "$work/small"
+	[ -n "${cgroup:-}" ] && rmdir "$cgroup" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+# ---- small tools ----
+
+current=
+begin() {
+	current=$1
+	echo "  $current"
+}
+
+fail() {
+	echo "FAILED: $current: $*"
+	sed 's/^/    out: /' out 2>/dev/null | head -5
+	sed 's/^/    err: /' err 2>/dev/null | head -5
+	failures=$((failures + 1))
+}
+
+# run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"
+run() {
+	local expected=$1 status
+	shift
+	"$pkbpf" "$@" >out 2>err
+	status=$?
+	[ "$status" = "$expected" ] || fail "exit status $status instead of $expected: pkbpf $*"
+}
+
+# says FILE TEXT: the file holds a line with TEXT
+says() {
+	grep -qF -- "$2" "$1" || fail "'$2' is not in $1"
+}
+
+is_folded() {
+	[ -s "$1" ] || { fail "$1 is empty"; return; }
+	! grep -qvE '^[^;]+(;[^;]+)* [0-9]+$' "$1" || fail "$1 holds a line that is not folded"
+}
+
+no_temporaries() {
+	local left
+	left=$(find "$1" -name '.pkbpf-*' | head -1)
+	[ -z "$left" ] || fail "a temporary is left behind: $left"
+}
+
+# wait_until SECONDS COMMAND…: tries until the command succeeds
+wait_until() {
+	local tries=$(($1 * 20))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# ended PID: it is gone, or dead and not yet waited for
+ended() {
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null
+}
+
+profiling() {
+	grep -q "profiling since" "$1"
+}
+
+start_spinner() {
+	"$workloads/spin" 60 &
+	spinner=$!
+	disown $spinner
+}
+
+stop_spinner() {
+	kill "$spinner"
+	spinner=
+}
+
+pid_of_nobody() {
+	local pid=4194000
+	while [ -e /proc/$pid ]; do
+		pid=$((pid - 1))
+	done
+	echo $pid
+}
+
+# ---- words only ----
+
+begin "--help names every option and goes to stdout"
+run 0 --help
+for option in --pid --children --tid --cgroup --comm --events --frequency --duration --user --kernel --unwind \
+	--output --format --top --per-thread --pid-frame --no-inline --lines --quiet --verbose --progress --color \
+	--version; do
+	says out " $option"
+done
+says out "folded"
+says out "doctor"
+[ ! -s err ] || fail "something on stderr"
+
+begin "--version prints one line"
+run 0 --version
+grep -qE '^pkbpf [0-9]+\.[0-9]+' out || fail "no version"
+
+begin "wrong usage is one sentence"
+run 2 --frequncy 99
+says err "pkbpf: unknown option --frequncy; did you mean --frequency?"
+[ "$(wc -l <err)" = 1 ] || fail "more than one line"
+run 2 docter
+says err "pkbpf: unknown command docter; did you mean doctor?"
+run 2 -o profile.xyz
+says err "cannot tell the format of profile.xyz"
+
+begin "doctor has a line for each capability"
+run 0 doctor
+[ "$(grep -cE '^(ok|missing|without) ' out)" -ge 5 ] || fail "fewer lines than capabilities"
+
+begin "help to a full disk fails"
+"$pkbpf" --help >/dev/full 2>err
+[ $? = 1 ] || fail "exit status"
+says err "cannot write to standard output: No space left on device"
+
+# ---- targets ----
+
+begin "a pid that does not exist"
+nobody=$(pid_of_nobody)
+run 1 -e cpu -p "$nobody" -d 1 -o x.folded
+says err "pkbpf: cannot profile pid $nobody: no such process"
+[ ! -e x.folded ] || fail "an output was written"
+no_temporaries .
+
+begin "a tid and a cgroup that do not exist"
+run 1 -e cpu -t "$nobody" -d 1
+says err "pkbpf: cannot profile tid $nobody: no such thread"
+run 1 -e cpu -G no/such.slice -d 1
+says err "pkbpf: cannot profile cgroup no/such.slice"
+
+begin "somebody who is not root is told what to do"
+mkdir -p bin && cp "$pkbpf" bin/pkbpf && chmod 755 bin bin/pkbpf
+setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" -e cpu -d 1 >out 2>err
+[ $? = 5 ] || fail "exit status"
+says err "sudo"
+setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor >out 2>err
+[ $? = 5 ] || fail "exit status of doctor"
+says out "missing"
+
+begin "a process that sleeps gives status 4 and the reason"
+sleep 30 &
+sleeper=$!
+run 4 -e cpu -p $sleeper -d 300ms -f folded
+says err "pkbpf: nothing was sampled: pid $sleeper"
+[ ! -s out ] || fail "something was printed"
+
+begin "a process that ends during the run ends it"
+(sleep 0.7; kill $sleeper) &
+begin_seconds=$SECONDS
+run 4 -e cpu -p $sleeper -d 60 -f folded
+[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it went on without a target"
+says err "ended"
+wait
+
+# ---- outputs ----
+
+start_spinner
+
+begin "folded stacks of a process name its functions"
+run 0 -e cpu -p "$spinner" -F 199 -d 1 -f folded
+is_folded out
+grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
+
+begin "the text report comes without options"
+run 0 -e cpu -p "$spinner" -d 500ms
+says out "spin_here"
+
+begin "a thread, a name and a cgroup choose the same process"
+run 0 -e cpu -t "$spinner" -d 500ms -f folded
+grep -qE '^spin;.*spin_here' out || fail "not by its thread"
+run 0 -e cpu --comm spin -d 500ms -f folded
+! grep -qv '^spin;' out || fail "somebody with another name"
+grep -q spin_here out || fail "not by its name"
+cgroup_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+if [ -n "$cgroup_root" ]; then
+	cgroup=$cgroup_root/pkbpf-cli-$$
+	mkdir "$cgroup" && echo "$spinner" >"$cgroup/cgroup.procs"
+	run 0 -e cpu -G "$cgroup" -d 500ms -f folded
+	! grep -qv '^spin;' out || fail "somebody outside the cgroup"
+	grep -q spin_here out || fail "not by the path of its cgroup"
+	run 0 -e cpu -G "pkbpf-cli-$$" -d 500ms -f folded
+	grep -q spin_here out || fail "not by the path below the root"
+	echo "$spinner" >"$cgroup_root/cgroup.procs"
+	rmdir "$cgroup"
+	cgroup=
+else
+	fail "no cgroup2 file system is mounted"
+fi
+
+begin "quiet prints nothing but the data"
+run 0 -e cpu -q -p "$spinner" -d 300ms -o q.folded
+[ ! -s err ] && [ ! -s out ] || fail "it talked"
+is_folded q.folded
+
+begin "an output that cannot be written is found before profiling"
+begin_seconds=$SECONDS
+run 1 -e cpu -p "$spinner" -d 30 -o "$work/missing/x.folded"
+[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it profiled first"
+says err "cannot write $work/missing/x.folded"
+
+begin "two outputs at once"
+run 0 -e cpu -p "$spinner" -d 500ms -o a.folded -f text -o a.report
+is_folded a.folded
+says a.report "spin_here"
+no_temporaries .
+
+begin "a full disk fails, and the other outputs are written"
+run 1 -e cpu -p "$spinner" -d 500ms -f folded -o /dev/full -o b.folded
+says err "cannot write /dev/full: No space left on device"
+is_folded b.folded
+mkdir small
+if mount -t tmpfs -o size=4k none small; then
+	echo old >small/x.folded
+	rm -f small/fill
+	dd if=/dev/zero of=small/fill bs=4k count=1 2>/dev/null
+	run 1 -e cpu -p "$spinner" -d 500ms -o small/x.folded -o c.folded
+	says err "small/x.folded: No space left on device"
+	is_folded c.folded
+	no_temporaries small
+	umount small
+else
+	fail "cannot mount a small tmpfs"
+fi
+
+begin "files belong to the user behind sudo"
+mkdir -p theirs && chown nobody:nogroup theirs
+SUDO_UID=65534 SUDO_GID=65534 "$pkbpf" -e cpu -p "$spinner" -d 300ms -o theirs/x.folded 2>err || fail "exit status"
+[ "$(stat -c %u:%g theirs/x.folded)" = 65534:65534 ] || fail "they belong to $(stat -c %u:%g theirs/x.folded)"
+
+begin "a closed stdout is found before profiling"
+begin_seconds=$SECONDS
+"$pkbpf" -e cpu -p "$spinner" -d 30 -f folded >&- 2>err
+[ $? = 1 ] || fail "exit status"
+[ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it profiled first"
+says err "standard output"
+
+begin "a closed stdout does not keep files from being written"
+"$pkbpf" -e cpu -p "$spinner" -d 500ms -o d.folded >&- 2>err
+[ $? = 0 ] || fail "exit status"
+is_folded d.folded
+
+begin "a reader that goes away is no reason to complain"
+{ "$pkbpf" -e cpu -p "$spinner" -d 500ms -f folded -o - -o e.folded 2>err; echo $? >status; } | head -c 0
+grep -qx 0 status || fail "exit status $(cat status)"
+! grep -qi "pipe" err || fail "it complained"
+is_folded e.folded
+
+# ---- signals ----
+
+# Background jobs of a script ignore SIGINT; the program must hear it all the same.
+for signal in INT TERM; do
+	begin "SIG$signal stops, writes everything and exits 0"
+	rm -f f.folded
+	"$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
+	job=$!
+	wait_until 10 profiling err || fail "it never started"
+	sleep 0.5
+	kill -$signal $job
+	wait $job
+	[ $? = 0 ] || fail "exit status"
+	is_folded f.folded
+done
+
+begin "a second SIGINT aborts at once and leaves nothing half-written"
+rm -f g.folded
+mkfifo slow
+"$pkbpf" -e cpu -v -p "$spinner" -f folded -o slow -f folded -o g.folded 2>err &
+job=$!
+exec 9<>slow # the FIFO has a reader, who reads nothing
+wait_until 10 profiling err || fail "it never started"
+dd if=/dev/zero bs=4096 count=64 2>/dev/null | timeout 1 dd of=slow bs=4096 2>/dev/null # it is full
+kill -INT $job
+sleep 0.5
+kill -0 $job 2>/dev/null || fail "it did not wait for the reader of its output"
+kill -INT $job
+wait_until 5 ended $job || fail "it goes on"
+wait $job
+[ $? = 130 ] || fail "exit status"
+exec 9>&-
+[ ! -e g.folded ] || fail "an output appeared"
+no_temporaries .
+
+# ---- on a terminal ----
+
+# on_terminal SECONDS INPUT COMMAND…: the command on a terminal of its own; INPUT is typed after the seconds
+on_terminal() {
+	local seconds=$1 input=$2
+	shift 2
+	{ sleep "$seconds"; printf '%b' "$input"; sleep 3; } | SHELL=/bin/bash TERM=xterm timeout 20 script -qec "$*" /dev/null >terminal
+	return "${PIPESTATUS[1]}"
+}
+
+if command -v script >/dev/null; then
+	begin "the progress line shows on a terminal and is cleared at the end"
+	on_terminal 0 '' "'$pkbpf' -e cpu -p $spinner -d 2500ms -o k.folded"
+	grep -qE 'profiling: 1 s, [0-9]+ samples, 0 lost' terminal || fail "no progress line"
+	tr '\r' '\n' <terminal | grep -A1 'profiling: 2 s' | tail -1 | grep -q $'^\033\[K' || fail "it was not cleared"
+
+	begin "no progress line on a dumb terminal, with --progress never, with --quiet"
+	on_terminal 0 '' "TERM=dumb '$pkbpf' -e cpu -p $spinner -d 1500ms -o k.folded"
+	! grep -q 'profiling:' terminal || fail "a dumb terminal got one"
+	on_terminal 0 '' "'$pkbpf' -e cpu --progress never -p $spinner -d 1500ms -o k.folded"
+	! grep -q 'profiling:' terminal || fail "--progress never"
+	on_terminal 0 '' "'$pkbpf' -e cpu -q -p $spinner -d 1500ms -o k.folded"
+	! grep -q 'profiling:' terminal || fail "--quiet"
+
+	begin "Ctrl-C on a terminal ends the run and writes everything"
+	rm -f k.folded
+	on_terminal 2 '\003' "'$pkbpf' -e cpu -p $spinner -o k.folded; echo status \$?"
+	grep -q 'status 0' terminal || fail "no status 0: $(tail -1 terminal)"
+	is_folded k.folded
+
+	begin "Ctrl-C reaches the command, whose status is passed on"
+	on_terminal 2 '\003' "'$pkbpf' -e cpu -o k.folded -- '$workloads/spin' 60; echo status \$?"
+	grep -q 'status 130' terminal || fail "no status 130: $(tail -1 terminal)"
+	is_folded k.folded
+else
+	echo "  (no script(1): nothing tested on a terminal)"
+fi
+
+stop_spinner
+
+# ---- -- COMMAND ----
+
+begin "the status of the command is passed on"
+run 0 -e cpu -q -o h.folded -- true
+run 7 -e cpu -q -o h.folded -- sh -c 'exit 7'
+run $((128 + 9)) -e cpu -q -o h.folded -- sh -c 'kill -KILL $$'
+
+begin "a command that cannot be started"
+rm -f h.folded
+run 127 -e cpu -o h.folded -- pkbpf-no-such-command
+says err "pkbpf: cannot start pkbpf-no-such-command: there is no such command in PATH"
+run 126 -e cpu -o h.folded -- /etc/passwd
+says err "pkbpf: cannot start /etc/passwd: Permission denied"
+[ ! -e h.folded ] || fail "an output was written"
+no_temporaries .
+
+begin "a command is profiled from its start to its end"
+run 0 -e cpu -F 199 -f folded -- "$workloads/spin" 0.5
+is_folded out
+grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
+
+begin "descendants of the command are profiled"
+run 3 -e cpu -F 199 -f folded -- sh -c "'$workloads/spin' 0.3 & wait; exit 3"
+grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
+
+begin "after the duration the command goes on and gives its status"
+begin_seconds=$SECONDS
+run 5 -e cpu -F 199 -d 500ms -f folded -- "$workloads/spin" 2 5
+is_folded out
+[ $((SECONDS - begin_seconds)) -ge 1 ] || fail "the command did not run to its end"
+
+begin "SIGTERM to the profiler ends the command, too"
+"$pkbpf" -e cpu -v -f folded -o i.folded -- "$workloads/spin" 60 2>err &
+job=$!
+wait_until 10 profiling err || fail "it never started"
+sleep 0.5
+kill -TERM $job
+wait_until 10 ended $job || fail "it goes on"
+wait $job
+[ $? = 143 ] || fail "exit status"
+is_folded i.folded
+
+begin "the command runs as the user behind sudo"
+SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$pkbpf" -e cpu -q -o j.folded -- \
+	sh -c 'id -u >&2; echo $USER $SUDO_UID >&2' 2>err
+[ "$(tr '\n' ' ' <err)" = "65534 nobody " ] || fail "it ran as: $(cat err)"
+
+if [ $failures = 0 ]; then
+	echo "all passed"
+	exit 0
+fi
+echo "$failures failures"
+exit 1

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Recursion of known depth without frame pointers: every frame there, in order, down to the root.
+# usage: test_depth.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-depth-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# check NAME DEPTH PROGRAM
+check() {
+	local name=$1 depth=$2 program=$3
+	"$pkbpf" -q -F 999 -f folded -- "$program" "$depth" 0.7 >"$work/out" 2>"$work/err" || {
+		echo "FAILED: $name at depth $depth: pkbpf ended with $?"
+		cat "$work/err"
+		failures=$((failures + 1))
+		return
+	}
+	PYTHONPATH=$here python3 - "$name" "$depth" "$work/out" <<'P' || failures=$((failures + 1))
+import sys
+import folded
+
+name, depth, stacks = sys.argv[1], int(sys.argv[2]), folded.read(sys.argv[3])
+deep = [(f, c) for f, c in stacks if any(x.split("(")[0] == "bottom" for x in f)]
+total = sum(c for _, c in deep)
+names = lambda frames: [x.split("(")[0] for x in folded.user_frames(frames)]
+# Inlining is off for descend(): it must appear exactly depth times between main and bottom.
+wanted = ["main"] + ["descend"] * depth + ["bottom"]
+right = sum(c for f, c in deep if folded.holds_in_order(names(f), wanted) and "_start" in names(f))
+print(f"  {name}: depth {depth}: {right} of {total} samples whole and in order")
+if total < 300 or right != total:
+    for f, c in deep:
+        if not (folded.holds_in_order(names(f), wanted) and "_start" in names(f)):
+            print("   ", c, ";".join(f)[:300], "frames", len(f))
+            break
+    folded.fail(f"{name} at depth {depth}: {right} of {total}")
+P
+}
+
+src=$here/workload/recursion.inc
+flags="-O2 -fomit-frame-pointer -fno-optimize-sibling-calls"
+gcc -x c $flags -fno-ipa-cp -fno-inline "$src" -o "$work/pie" || exit 1
+gcc -x c $flags -fno-ipa-cp -fno-inline -no-pie "$src" -o "$work/no_pie" || exit 1
+gcc -x c $flags -fno-ipa-cp -fno-inline -static "$src" -o "$work/static" || exit 1
+clang -x c $flags -fno-inline "$src" -o "$work/clang" || exit 1
+for depth in 7 47 124 500 1000; do
+	check pie $depth "$work/pie"
+done
+for name in no_pie static clang; do
+	check $name 124 "$work/$name"
+done
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

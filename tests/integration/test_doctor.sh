@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# `pkbpf doctor`: says that profiling works here, and shows the stacks of a living process of many threads.
+# usage: test_doctor.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+work=$(mktemp -d /tmp/pkbpf-doctor-XXXXXX)
+target=
+trap 'kill $target 2>/dev/null; rm -rf "$work"' EXIT
+fail() {
+	echo "FAILED: $*"
+	cat "$work/out"
+	exit 1
+}
+
+"$pkbpf" doctor >"$work/out" || fail "doctor ended with $?"
+grep -q '^profiling will work$' "$work/out" || fail "doctor does not say that profiling will work"
+
+# A program with threads that wait in library code: python's own and three of its pool.
+python3 - <<'P' &
+import threading, time
+for _ in range(3):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+time.sleep(60)
+P
+target=$!
+for _ in $(seq 100); do
+	[ "$(ls /proc/$target/task 2>/dev/null | wc -l)" = 4 ] && break
+	sleep 0.05
+done
+"$pkbpf" doctor --pid "$target" >"$work/out" || fail "doctor --pid ended with $?"
+grep -q '^4 of 4 stacks complete$' "$work/out" || fail "not all stacks are complete"
+grep -q 'libc.so.6$' "$work/out" || fail "the C library is not among the mappings"
+[ "$(grep -c 'clone3\? \|_start ' "$work/out")" -ge 4 ] || fail "the stacks do not reach the roots of their threads"
+
+"$pkbpf" doctor --pid 4194303 >"$work/out" 2>&1 && fail "a process that does not exist was examined"
+grep -q 'cannot examine pid 4194303: no such process' "$work/out" || fail "no clear message for a wrong pid"

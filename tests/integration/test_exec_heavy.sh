@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A parallel build of a C project, where most processes live for milliseconds: nearly all user stacks are whole.
+# usage: test_exec_heavy.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND MAKEFLAGS MFLAGS
+work=$(mktemp -d /tmp/pkbpf-build-XXXXXX)
+trap '[ -n "${PKBPF_KEEP-}" ] && cp all.* "$PKBPF_KEEP"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# Sixty files that include what C programs include, an archive, a program at the end: 250 processes.
+for ((i = 0; i < 60; i++)); do
+	cat >part$i.c <<-END
+		#include <ctype.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		struct item$i { char name[32]; struct item$i *next; int count; };
+		static struct item$i *list$i;
+		int find$i(const char *name)
+		{
+			for (struct item$i *item = list$i; item; item = item->next)
+				if (strcmp(item->name, name) == 0)
+					return ++item->count;
+			return 0;
+		}
+		int add$i(const char *text)
+		{
+			char word[32];
+			size_t size = 0;
+			for (const char *at = text; ; at++) {
+				if (isalnum((unsigned char)*at) && size < sizeof(word) - 1) {
+					word[size++] = (char)tolower((unsigned char)*at);
+					continue;
+				}
+				word[size] = 0;
+				if (size && !find$i(word)) {
+					struct item$i *item = calloc(1, sizeof(*item));
+					strcpy(item->name, word);
+					item->next = list$i;
+					list$i = item;
+				}
+				size = 0;
+				if (!*at)
+					return $i;
+			}
+		}
+	END
+done
+{
+	for ((i = 0; i < 60; i++)); do
+		echo "int add$i(const char *);"
+	done
+	echo 'int main(int argc, char **argv) { int sum = 0; for (int i = 0; i < argc; i++) sum += 0'
+	for ((i = 0; i < 60; i++)); do
+		echo "+ add$i(argv[i])"
+	done
+	echo '; return sum == 1; }'
+} >main.c
+cat >Makefile <<'END'
+objects = $(patsubst %.c,%.o,$(wildcard part*.c))
+program: main.o parts.a
+	gcc $^ -o $@ && ./$@ some words
+parts.a: $(objects)
+	ar rcs $@ $^ && ranlib $@
+%.o: %.c
+	gcc -O2 -Wall -MMD -MF $*.d -c $< -o $@
+END
+
+"$pkbpf" -q -e cpu -F 999 -o all.folded -o all.txt -- make -s -j2 >out 2>err || {
+	echo "FAILED: pkbpf or make ended with $?"
+	cat out err
+	exit 1
+}
+[ -x program ] || { echo "FAILED: nothing was built"; exit 1; }
+grep -E '^(samples|stacks)' all.txt | sed 's/^/  /'
+PYTHONPATH=$here python3 - <<'P'
+import folded
+
+# Inside execve the old stack is already gone: there is none that could be whole.
+stacks = [(f, c) for f, c in folded.read("all.folded")
+          if len(folded.user_frames(f)) > 1 and f[1] != "[truncated: inside execve]"]
+total = sum(c for _, c in stacks)
+cut = {}
+for frames, count in stacks:
+    if frames[1].startswith("[truncated"):
+        key = (frames[1], frames[0])
+        cut[key] = cut.get(key, 0) + count
+comms = {f[0] for f, _ in stacks}
+share = 1 - sum(cut.values()) / max(total, 1)
+print(f"  {total} user stacks in {len(comms)} programs, {100 * share:.2f} % whole", dict(sorted(cut.items(), key=lambda x: -x[1])[:8]))
+if not {"cc1", "as", "make", "gcc"} <= comms:
+    folded.fail(f"seen were only {sorted(comms)}")
+if total < 1000:
+    folded.fail(f"only {total} user stacks")
+if share < 0.98:
+    folded.fail(f"only {100 * share:.2f} % of user stacks are whole")
+P

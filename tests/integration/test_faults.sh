@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Page faults against a program that knows how many of each kind it makes, and where.
+# usage: test_faults.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+here=$(dirname "$(readlink -f "$0")")
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+# A folder on a disk: files in memory have no major faults.
+work=$(mktemp -d /var/tmp/pkbpf-faults-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+dd if=/dev/zero of=file bs=1M count=64 status=none
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# check KIND PAGES ROW FUNCTION: runs the program; ROW is the memory's name in the report
+check() {
+	local kind=$1 pages=$2 row=$3
+	echo "  $kind: $pages pages"
+	"$pkbpf" -q -e faults -o report.txt -o out.folded -- "$workloads/fault" "$kind" "$pages" "$work/file" \
+		>truth.txt 2>err.txt || fail "$kind: status $?: $(cat err.txt)"
+	python3 "$here/faults_check.py" report.txt out.folded truth.txt "$kind" "$row" >check.txt 2>&1 || {
+		grep -v '^ok' check.txt
+		fail "$kind"
+	}
+}
+
+check anonymous 100000 anonymous
+check heap 100000 heap
+check stack 1500 stack
+check shared 50000 shared
+check file 16384 "private file"
+check major 4000 shared
+
+echo "  processes that begin and end inside the interval, and one that goes on"
+# 30 short ones and their parent, which only waits.
+"$pkbpf" -q -e faults --children -o out.folded -- sh -c '
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		"$0" anonymous 2000
+	done' "$workloads/fault" >truth.txt 2>err.txt || fail "short ones: status $?: $(cat err.txt)"
+expected=$(awk '{ sum += $3 + $4 } END { print sum }' truth.txt)
+measured=$(awk '$1 ~ /^fault/ { sum += $NF } END { print sum }' out.folded)
+# Each was a fork of the shell for a moment, which getrusage() counts and the profile has under the name sh; after it has
+# asked, it still prints and ends, up to ten faults each.
+awk -v a="$measured" -v b="$expected" 'BEGIN { exit !(a > b * 0.97 && a <= b * 1.001 + 300) }' ||
+	fail "short ones: $measured faults measured, $expected by getrusage()"
+
+[ $failures = 0 ] || { echo "$failures failures"; exit 1; }

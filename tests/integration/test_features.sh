@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Stacks that are hard to walk: signals, other stacks, exceptions, vfork, libraries that come and go, files without a name.
+# usage: test_features.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-features-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# Of sizes that differ, so that one's code does not lie where the other's was.
+for number in 1 2; do
+	printf 'static volatile int sink; %s
+	__attribute__((noinline)) int enter%d(int (*burn)(double), double seconds) { sink = burn(seconds); return sink + 1; }
+	int enter(int (*burn)(double), double seconds) { sink = enter%d(burn, seconds); return sink + 1; }\n' \
+		"$([ $number = 1 ] || echo 'int unused(int x) { return x * 3 + sink; }')" $number $number |
+		gcc -x c -O2 -fomit-frame-pointer -fPIC -shared - -o "$work/lib$number.so" || exit 1
+done
+
+# check NAME WHOLE CHAIN FILE: WHOLE is the smallest share of stacks that reach the root, CHAIN what follows in order,
+# with commas, in those that end in burn(); * is any number of frames
+check() {
+	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
+import re
+import sys
+import folded
+
+name, bound, chain, path = sys.argv[1], float(sys.argv[2]), sys.argv[3].split(","), sys.argv[4]
+pattern = ";".join(".*" if link == "*" else re.escape(link) for link in chain).replace(";.*;", ";(?:.*;)?")
+total = whole = right = 0
+examples = {}
+for frames, count in folded.read(path):
+    user = [f.split("(")[0] for f in folded.user_frames(frames)[1:]]
+    # What the program does before main() is not what is tested here.
+    if not {"burn", "throws", "catches"} & set(user):
+        continue
+    total += count
+    cut = user[0].startswith("[truncated")
+    whole += count * (not cut)
+    if not cut and re.search(rf"(^|;){pattern}(;|$)", ";".join(user)):
+        right += count
+    elif len(examples) < 3:
+        examples[";".join(user)[-300:]] = count
+print(f"  {name}: {total} stacks, {100 * whole / max(total, 1):.2f} % whole, {100 * right / max(total, 1):.2f} % as expected")
+if total < 150 or right < bound * total:
+    folded.fail(f"{name}: {right} of {total} as expected; others: {examples}")
+P
+}
+
+# feature NAME WHOLE CHAIN
+feature() {
+	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- "$program" "$1" 0.7 "$work/lib1.so" "$work/lib2.so" >"$work/out" 2>&1 ||
+		"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- "$program" "$1" 0.7 >"$work/out" 2>&1 || {
+		echo "FAILED: $1: pkbpf ended with $?"
+		cat "$work/out"
+		failures=$((failures + 1))
+		return
+	}
+	check "$1 ($compiler)" "$2" "$3" "$work/$1.folded"
+}
+
+# living NAME: profiles what has just been started, when its file is no longer what it was, or never had a name
+living() {
+	local name=$1 pid=$!
+	"$pkbpf" -q -e cpu -F 999 -d 1.5 -p $pid -o "$work/$name.folded" >"$work/out" 2>&1 || {
+		echo "FAILED: $name: pkbpf ended with $?"
+		cat "$work/out"
+		failures=$((failures + 1))
+	}
+	kill $pid
+	wait $pid 2>/dev/null
+	check "$name ($compiler)" 0.995 '_start,*,main,plainly,burn' "$work/$name.folded"
+}
+
+without_file() {
+	cp "$program" "$work/vanishing"
+	"$work/vanishing" plain 30 &
+	sleep 0.2
+	rm "$work/vanishing"
+	[ "$1" != replaced_file ] || cp /bin/true "$work/vanishing"
+	living "$1"
+}
+
+for compiler in g++ clang++; do
+	program=$work/features_${compiler%++}
+	$compiler -x c++ -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,-z,lazy "$here/workload/features.inc" \
+		-o "$program" -ldl -lrt -pthread || exit 1
+	feature signal 0.995 '_start,*,main,raises,*,on_signal,burn'
+	feature interrupt 0.9 '_start,*,main,interrupted,burn,*,on_signal,burn'
+	# Before the tables are there, a copy of one stack is taken, and the other one is not in it.
+	feature alternate_stack 0.98 '_start,*,main,on_other_stack,raises,*,on_signal,burn'
+	feature plt 0.995 '_start,*,main,through_plt,*,compare,burn'
+	# While an exception passes, libgcc overwrites the frames that it leaves: no one can walk those.
+	feature throw 0.97 '_start,*,main,catches'
+	feature vfork 0.995 '_start,*,main,below_vfork,burn'
+	feature thread 0.995 'start_thread,in_thread,burn'
+	feature dlopen 0.995 '_start,*,main,loads,enter,*,burn'
+	"$program" memory 30 &
+	sleep 0.2
+	living memory_file
+	without_file deleted_file
+	without_file replaced_file
+done
+grep -q enter1 "$work/dlopen.folded" && grep -q enter2 "$work/dlopen.folded" || {
+	echo "FAILED: one of two libraries at changing addresses was never named"
+	failures=$((failures + 1))
+}
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

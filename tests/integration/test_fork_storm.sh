@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Thousands of short programs: samples belong to the right one, and memory does not grow with their number.
+# usage: test_fork_storm.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-storm-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+gcc -x c -O2 -fomit-frame-pointer "$here/workload/storm.inc" -o "$work/storm" || exit 1
+export STORM_FOLDER=$work/names
+mkdir "$STORM_FOLDER"
+for ((i = 0; i < 2000; i++)); do
+	ln "$work/storm" "$STORM_FOLDER/s$((i % 16))_$i"
+done
+
+# Prints the peaks of a process's memory as long as it lives: its own, and all that is resident. Only its own can grow
+# with what it sees: the rest are buffers of fixed size, resident once they have been used around.
+watch_memory() {
+	local name value unit own=0 all=0
+	while [ -r "/proc/$1/status" ]; do
+		while read -r name value unit; do
+			case $name in
+			RssAnon:) [ "$value" -le "$own" ] || own=$value ;;
+			VmHWM:) all=$value ;;
+			esac
+		done <"/proc/$1/status" 2>/dev/null
+		sleep 0.02
+	done 2>/dev/null
+	: "$unit"
+	echo "$own $all"
+}
+
+# storm COUNT: sets own_kib and all_kib
+storm() {
+	local pid
+	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -o "$work/$1.txt" -- "$work/storm" "$1" 5 >"$work/out" 2>"$work/err" &
+	pid=$!
+	read -r own_kib all_kib < <(watch_memory $pid)
+	wait $pid || {
+		echo "FAILED: pkbpf ended with $? after $1 programs"
+		cat "$work/err"
+		failures=$((failures + 1))
+	}
+}
+
+storm 500
+few=$own_kib
+storm 2000
+echo "  own memory: $few KiB with 500 programs, $own_kib KiB with 2,000; all that is resident: $all_kib KiB"
+# A process that has ended costs its rows of the profile, its account and the five stacks or so that only it had, a
+# kibibyte each with their frames. Mappings, tables and symbols are shared or given back.
+if [ $((own_kib - few)) -gt $((1500 * 12)) ]; then
+	echo "FAILED: 1,500 more programs cost $((own_kib - few)) KiB"
+	failures=$((failures + 1))
+fi
+if [ "$all_kib" -gt $((64 * 1024)) ] || [ "$few" = 0 ]; then
+	echo "FAILED: $all_kib KiB are resident"
+	failures=$((failures + 1))
+fi
+
+PYTHONPATH=$here python3 - "$work/2000.folded" <<'P' || failures=$((failures + 1))
+import re
+import sys
+import folded
+
+right = wrong = complete = user = 0
+kinds, comms, examples = set(), set(), {}
+for frames, count in folded.read(sys.argv[1]):
+    done = [f for f in frames if re.match(r"work_\d+$", f)]
+    whole = not any(f.startswith("[truncated") for f in frames)
+    # Late in execve the old stack is gone and the new one not yet there: nothing to walk.
+    if len(folded.user_frames(frames)) > 1 and "[truncated: inside execve]" not in frames:
+        user += count
+        complete += count * whole
+    if not done:
+        continue
+    kind = done[0][len("work_"):]
+    if re.match(rf"s{kind}_\d+$", frames[0]):
+        right += count
+        kinds.add(kind)
+        comms.add(frames[0])
+    else:
+        wrong += count
+        examples[frames[0] + " in " + done[0]] = count
+total = right + wrong
+print(f"  {total} samples in work_N, {100 * right / max(total, 1):.2f} % under their comm, {len(comms)} comms seen;"
+      f" {100 * complete / max(user, 1):.2f} % of {user} user stacks whole")
+if examples:
+    print("  elsewhere:", dict(list(examples.items())[:5]))
+if total < 5000 or right <= 0.95 * total:
+    folded.fail(f"{right} of {total} samples are attributed to the right comm")
+if len(kinds) != 16 or len(comms) < 1900:
+    folded.fail(f"only {len(comms)} of 2000 programs were seen")
+if complete < 0.98 * user:
+    folded.fail(f"only {complete} of {user} user stacks are whole")
+P
+grep -E '^(samples|stacks|own)' "$work/2000.txt" | sed 's/^/  /'
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

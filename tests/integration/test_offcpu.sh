@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Off-CPU time against programs that know their waits: times, counts, states, stacks, wall clock.
+# usage: test_offcpu.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+here=$(dirname "$(readlink -f "$0")")
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+# A folder on a disk: in memory nothing ever waits for I/O.
+work=$(mktemp -d /var/tmp/pkbpf-offcpu-XXXXXX)
+target=
+cleanup() {
+	[ -n "$target" ] && kill "$target" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# number PATTERN FILE: the first number of the report's line that matches, without separators
+number() {
+	grep -E -m1 -- "$1" "$2" | grep -oE '[0-9][0-9,]*' | head -1 | tr -d ,
+}
+
+check_wall_clock() {
+	local share
+	share=$(grep -oE 'add up to .* \(([0-9.]+)%\)' report.txt | grep -oE '[0-9.]+%' | tr -d %)
+	awk -v share="${share:-0}" 'BEGIN { exit !(share > 99 && share < 101) }' ||
+		fail "$1: the states add up to ${share:-nothing}% of the wall clock"
+}
+
+echo "  every chain has its time, its state and its stack"
+"$pkbpf" -q -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
+	"$workloads/waits" 20 20 "$work" >truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+python3 "$here/waits_check.py" waits.folded truth.txt >check.txt || {
+	grep FAILED check.txt
+	fail "measured and true times differ"
+}
+check_wall_clock "known waits"
+
+echo "  counts of waits are exact"
+# A process of its own: the command itself also waits to be let go.
+"$pkbpf" -q -e offcpu -o report.txt -- sh -c "'$workloads/waits' 50 5 '$work' poll; :" >truth.txt 2>err.txt ||
+	fail "status $?"
+# 50 waits of the chain; the main thread waits once for its end. A thread that is preempted on its way to sleep for
+# longer than it wants to sleep does not sleep at all.
+waits=$(awk '/lengths of waits/ { here = 1 } here && $2 ~ /^(waits|poll)$/ && $3 == "sleep" { print $4; exit }' report.txt |
+	tr -d ,)
+[ "${waits:-0}" -ge 49 ] && [ "$waits" -le 51 ] || fail "${waits:-no} sleeps counted instead of 51"
+# The kernel's own counts; each of the two threads may switch once more on its way out.
+read -r _ voluntary involuntary <<<"$(grep ^process truth.txt)"
+read -r _ _ _ vol invol _ <<<"$(awk '/Where the time went/ { here = 1 } here && $2 ~ /^(waits|poll)$/' report.txt | head -1)"
+awk -v a="$voluntary" -v b="${vol:-0}" -v c="$involuntary" -v d="${invol:-0}" \
+	'BEGIN { exit !(b >= a - 2 && b <= a + 2 && d >= c - 2 && d <= c + 4) }' ||
+	fail "${vol:-no} voluntary and ${invol:-no} involuntary switches of $voluntary and $involuntary"
+
+echo "  threads blocked all along count from edge to edge"
+"$workloads/waits" 100 100 "$work" blocked >/dev/null &
+target=$!
+sleep 0.3
+begin=$(date +%s%N)
+"$pkbpf" -q -e offcpu -d 1 -p "$target" -o blocked.folded -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+took=$((($(date +%s%N) - begin) / 1000))
+grep -q 'run_chain;chain_blocked;wait_blocked;.*nanosleep' blocked.folded || fail "no stack of the blocked thread"
+blocked=$(awk '/wait_blocked/ { total += $NF } END { print total + 0 }' blocked.folded)
+# The interval begins a little before the duration does, and the whole run is longer than both.
+[ "$blocked" -gt 985000 ] && [ "$blocked" -lt "$took" ] || fail "$blocked us blocked of about 1000000"
+joined=$(awk '/pthread_join|__pthread_clockjoin|main/ && !/wait_blocked/ { total += $NF } END { print total + 0 }' blocked.folded)
+[ "$joined" -gt 985000 ] || fail "the main thread waited $joined us of about 1000000"
+check_wall_clock "blocked threads"
+kill "$target" 2>/dev/null
+wait "$target" 2>/dev/null
+target=
+
+echo "  a thread that ends while others are blocked, and a process killed in its wait, keep their time"
+"$workloads/waits" 100 100 "$work" blocked >/dev/null &
+target=$!
+disown "$target"
+(sleep 3; kill -9 "$target") &
+"$pkbpf" -q -e offcpu -d 10 -p "$target" -o killed.folded 2>err.txt
+killed=$(awk '/wait_blocked/ { total += $NF } END { print total + 0 }' killed.folded)
+[ "$killed" -gt 300000 ] && [ "$killed" -lt 3100000 ] || fail "$killed us blocked before the kill"
+wait "$target" 2>/dev/null
+target=
+
+echo "  waits shorter than --min-block are not listed"
+"$pkbpf" -q -e offcpu --min-block 2s -o short.folded -- "$workloads/waits" 20 5 "$work" sleep >/dev/null 2>&1
+grep -q wait_sleep short.folded && fail "5 ms waits are listed although --min-block is 2s"
+
+echo "  --wakers names who ended a wait"
+"$pkbpf" -q -e offcpu --wakers -o wakers.folded -- "$workloads/waits" 20 5 "$work" pipe >/dev/null 2>&1
+grep -q 'wait_pipe;.*;--;.*write_\[w\];write_bytes_\[w\]' wakers.folded || fail "the writer is not the waker of the reader"
+
+[ "$failures" = 0 ] || exit 1
+echo "all passed"

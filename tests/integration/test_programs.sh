@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Stock programs under load: their user stacks reach the root, though nothing was built with frame pointers.
+# usage: test_programs.sh PKBPF WORKLOAD_FOLDER [PROGRAM…]
+#
+# With names of programs, or PKBPF_TABLE set, prints one row of a table per program instead of stopping at bounds.
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+shift 2
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# shellcheck source=programs.sh
+. "$here/programs.sh"
+programs_folder=$(mktemp -d /tmp/pkbpf-programs-XXXXXX)
+trap 'programs_stop; rm -rf "$programs_folder"' EXIT
+trap 'exit 130' INT TERM
+seconds=${PKBPF_SECONDS:-3}
+failures=0
+
+record_command() { "$pkbpf" -q -e cpu -F 999 -o "$result.folded" -o "$result.txt" -- "$@" >stdout.log 2>stderr.log; }
+record_pids() {
+	"$pkbpf" -q -e cpu -F 999 -d "$seconds" -o "$result.folded" -o "$result.txt" --pid "$1" >stdout.log 2>stderr.log
+}
+
+if [ $# -gt 0 ]; then
+	programs=("$@")
+else
+	programs=(postgres nginx redis python3 perl cc1plus clang sqlite3 ripgrep fzf)
+fi
+[ -z "${PKBPF_TABLE-}" ] || PYTHONPATH=$here python3 "$here/complete.py" --head
+for name in "${programs[@]}"; do
+	result=$programs_folder/$name.result
+	with_program "$name" "$seconds"
+	status=$?
+	if [ $status = 77 ]; then
+		# tools/packages installs all that the test needs.
+		echo "$name is not installed"
+		[ -n "${PKBPF_TABLE-}" ] || failures=$((failures + 1))
+		continue
+	fi
+	# timeout ends what it has stopped with 124; that is how some loads end.
+	if [ ! -s "$result.folded" ] || { [ $status != 0 ] && [ $status != 124 ]; }; then
+		echo "FAILED: $name ended with $status"
+		failures=$((failures + 1))
+		continue
+	fi
+	# cc1plus recurses deeper than the 1,024 frames that are walked.
+	case $name in
+	cc1plus) bound='0.995 --but-depth' ;;
+	*) bound=0.995 ;;
+	esac
+	# shellcheck disable=SC2086 # the bound may be two words
+	PYTHONPATH=$here python3 "$here/complete.py" "$name" "$(comm_of "$name")" "$result.folded" $bound \
+		${PKBPF_TABLE:+--table} || failures=$((failures + 1))
+	[ -z "${PKBPF_KEEP-}" ] || cp "$result".* "$PKBPF_KEEP"
+done
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

@@ -1,0 +1,210 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The account of resources against what programs and the machine say of themselves; its documents; limits.
+# usage: test_resources.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+here=$(dirname "$(readlink -f "$0")")
+schema=$here/../../user/report/report.schema.json
+failures=0
+
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+work=$(mktemp -d /tmp/pkbpf-resources-XXXXXX)
+cgroup=
+jobs_started=()
+cleanup() {
+	for job in "${jobs_started[@]}"; do kill "$job" 2>/dev/null; done
+	wait 2>/dev/null
+	[ -n "$cgroup" ] && rmdir "$cgroup" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# check NAME < PYTHON: a script with r = the report, w = what the workload said, and check(what, holds)
+check() {
+	local name=$1 status
+	{
+		cat <<'P'
+import json, sys
+r = json.load(open(sys.argv[1]))
+w = json.load(open(sys.argv[2])) if len(sys.argv) > 2 else {}
+problems = []
+def check(what, holds):
+    print(("  ok: " if holds else "  NOT: ") + what)
+    if not holds:
+        problems.append(what)
+def close(a, b, percent, slack=0):
+    return abs(a - b) <= b * percent / 100 + slack
+P
+		cat
+		echo 'sys.exit(1 if problems else 0)'
+	} >check.py
+	shift
+	python3 check.py "$@"
+	status=$?
+	[ $status = 0 ] || fail "$name"
+}
+
+wait_for_line() { # FILE
+	for _ in $(seq 100); do
+		[ -s "$1" ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# ---- 2,000 processes that begin and end inside, on the whole host ----
+"$pkbpf" -q -e cpu -o short.json -- "$workloads/short_lived" 2000 >short.said || fail "short_lived: exit $?"
+"$pkbpf" -q -e cpu -d 60 -o host.json &
+profiler=$!
+jobs_started+=("$profiler")
+sleep 3
+"$workloads/short_lived" 2000 >host.said
+sleep 0.5
+kill -INT $profiler
+wait $profiler || fail "profiling the host: exit $?"
+for name in short host; do
+	check "2,000 short-lived processes ($name)" $name.json $name.said <<'P'
+children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x["started_inside"] and x["ended_inside"]]
+# The command itself may count as begun inside: it is launched by the profiler.
+children.sort(key=lambda x: x["cpu"]["total_ns"])
+parent = max((x for x in r["rows"] if x.get("comm") == "short_lived"), key=lambda x: x["lifetime_ns"])
+children = [x for x in children if x["pid"] != parent["pid"]]
+check(f'{len(children)} of {w["count"]} processes are in the account', len(children) == w["count"])
+cpu = sum(x["cpu"]["total_ns"] for x in children)
+check(f'they used {cpu / 1e9:.4f} s, getrusage says {w["cpu_ns"] / 1e9:.4f} s', close(cpu, w["cpu_ns"], 1, 1e6))
+for key, name in (("minor", "minor_faults"),):
+    total = sum(x["memory"][name] for x in children)
+    check(f'{total} {name}, getrusage says {w[key]}', close(total, w[key], 0.1, 2))
+total = sum(x["cpu"]["voluntary"] for x in children)
+check(f'{total} voluntary switches, getrusage says {w["voluntary"]}', close(total, w["voluntary"], 1, 2))
+lost = [c["count"] for c in r["counters"] if c["name"] == "RESOURCE_LATE"]
+# On some virtual machines the kernel runs no BPF program for a task of the hypervisor's: its end is not seen.
+check(f'{r["threads_missing"]} threads of the machine missing, {lost} late', not lost and r["threads_missing"] <= 2)
+P
+done
+
+# ---- one process with threads, against its own getrusage ----
+mkfifo go
+"$workloads/use_resources" <go >said &
+target=$!
+jobs_started+=("$target")
+exec 3>go
+wait_for_line said || fail "use_resources did not start"
+"$pkbpf" -q -d 60 -e cpu,offcpu -p $target -o used.json -o used.csv -o used.txt --fail-if "$target:memory.rss_growth>1M" \
+	--fail-if 'cpu.total>1h' 2>used.err &
+profiler=$!
+jobs_started+=("$profiler")
+sleep 3
+echo >&3
+for _ in $(seq 200); do grep -q used said && break; sleep 0.1; done
+kill -INT $profiler
+wait $profiler
+status=$?
+echo >&3
+[ $status = 3 ] || fail "a limit was passed, exit $status"
+grep -q "use_resources $target: memory.rss_growth is .*MiB (--fail-if $target:memory.rss_growth>1M)" used.err ||
+	fail "the limit's line: $(cat used.err)"
+[ "$(grep -c -- '--fail-if' used.err)" = 1 ] || fail "more lines than limits passed: $(cat used.err)"
+grep used said >used.said
+check "a process with threads" used.json used.said <<'P'
+rows = [x for x in r["rows"] if x.get("comm") == "use_resources"]
+check("there is one row", len(rows) == 1)
+x, u = rows[0], w["used"]
+check(f'CPU {x["cpu"]["total_ns"] / 1e9:.4f} s, getrusage says {u["cpu_ns"] / 1e9:.4f} s', close(x["cpu"]["total_ns"], u["cpu_ns"], 1, 2e6))
+check("user + system is all", x["cpu"]["user_ns"] + x["cpu"]["system_ns"] == x["cpu"]["total_ns"])
+check(f'minor faults {x["memory"]["minor_faults"]}, getrusage says {u["minor"]}', close(x["memory"]["minor_faults"], u["minor"], 0.1, 8))
+check(f'voluntary {x["cpu"]["voluntary"]}, getrusage says {u["voluntary"]}', close(x["cpu"]["voluntary"], u["voluntary"], 1, 4))
+check(f'involuntary {x["cpu"]["involuntary"]}, getrusage says {u["involuntary"]}', close(x["cpu"]["involuntary"], u["involuntary"], 2, 4))
+growth = x["memory"]["rss_growth_bytes"]
+check(f"rss grew {growth / 2**20:.1f} MiB of 64", 63.5 * 2**20 <= growth <= 66 * 2**20)
+check("4 threads were seen, 1 lives", x["threads"]["seen"] == 4 and x["threads"]["alive"] == 1)
+on = x["offcpu"]["oncpu_ns"]
+unseen = sum(c["count"] for c in r["counters"] if c["name"] == "OFFCPU_UNSEEN_SWITCHES")
+check(f"off-CPU clock says {on / 1e9:.4f} s on CPUs ({unseen} switches were hidden from it)", unseen or close(on, x["cpu"]["total_ns"], 2, 5e6))
+wall = x["offcpu"]["wall_ns"]
+check("on-CPU and all waits are the threads' time", wall == on + x["offcpu"]["total_ns"])
+check("only the target has a row", all(y["pid"] == x["pid"] for y in r["rows"]))
+P
+
+# ---- the sum of all rows is the busy time of the machine ----
+burners=()
+for _ in $(seq "$(nproc)"); do
+	timeout 30 bash -c 'while :; do :; done' &
+	burners+=($!)
+	jobs_started+=($!)
+done
+sleep 0.3
+"$pkbpf" -q -e cpu -d 5 -o sum.json -o sum.csv || fail "profiling a busy host: exit $?"
+for burner in "${burners[@]}"; do kill "$burner" 2>/dev/null; done
+check "the sum of all rows" sum.json <<'P'
+total, busy = sum(x["cpu"]["total_ns"] for x in r["rows"]), r["host"]["busy_ns"] - r["host"]["interrupt_ns"]
+ratio = total / busy
+check(f"rows {total / 1e9:.3f} s, /proc/stat {busy / 1e9:.3f} s: {ratio:.4f}", 0.99 <= ratio <= 1.01)
+check("the total row is the sum", r["total"]["cpu"]["total_ns"] == total)
+P
+
+# ---- containers: a cgroup named like a unit ----
+for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	[ -e $root/cgroup.controllers ] && break
+done
+if mkdir -p "$root/pkbpf-test.service" 2>/dev/null && [ -e $root/cgroup.controllers ]; then
+	cgroup=$root/pkbpf-test.service
+	bash -c 'echo $$ >"$1"/cgroup.procs; exec "$2" 1000000' _ "$cgroup" "$workloads/short_lived" >/dev/null &
+	jobs_started+=($!)
+	"$pkbpf" -q -e cpu -d 2 --by container -o container.json -o container.csv || fail "by container: exit $?"
+	check "by container" container.json <<'P'
+rows = [x for x in r["rows"] if x.get("container") == "pkbpf-test.service"]
+check("the unit has one row", len(rows) == 1)
+check("with many processes", rows and rows[0]["processes"] > 50)
+check("its path is known", rows and rows[0]["cgroup"] == "/pkbpf-test.service")
+P
+	"$pkbpf" -q -e cpu -d 2 -G "$cgroup" -o cgroup.json || fail "a cgroup: exit $?"
+	check "a cgroup alone" cgroup.json <<'P'
+check("only what is in it has rows", r["rows"] and all(x["comm"] == "short_lived" for x in r["rows"]))
+brief = [x for x in r["rows"] if x["started_inside"] and x["ended_inside"]]
+check(f"{len(brief)} of them short-lived", len(brief) > 50)
+P
+	kill "${jobs_started[-1]}"
+	wait "${jobs_started[-1]}" 2>/dev/null
+else
+	echo "no cgroup v2 hierarchy that can be written: containers not tested"
+fi
+
+# ---- the documents ----
+for report in short host used sum container; do
+	[ -e $report.json ] || continue
+	jsonschema -i $report.json "$schema" >schema.out 2>&1 || fail "$report.json does not follow the schema: $(head -c 400 schema.out)"
+done
+python3 - sum.json sum.csv <<'P' || fail "CSV and JSON differ"
+import csv, json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+table = list(csv.DictReader(open(sys.argv[2], newline="")))
+assert len(table) == len(rows), (len(table), len(rows))
+for row, line in zip(rows, table):
+    assert row["pid"] == int(line["pid"]) and row["cpu"]["total_ns"] == int(line["cpu.total_ns"])
+    assert line["offcpu.total_ns"] == "" and "offcpu" not in row
+P
+awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' used.txt || fail "the text report is wider than a terminal"
+
+# ---- usage ----
+"$pkbpf" --fail-if 'cpu.shar>1' -d 1 >/dev/null 2>err
+[ $? = 2 ] && grep -q "no figure 'cpu.shar'" err || fail "a wrong limit: $(cat err)"
+"$pkbpf" --by nothing -d 1 >/dev/null 2>err
+[ $? = 2 ] && grep -q "choose process, thread, container or comm" err || fail "a wrong grouping: $(cat err)"
+
+[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
+echo "all fine"

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs of known cost: shares of four call chains, whole chains, and samples against CPU seconds.
+# usage: test_shares.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-shares-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+# check NAME UNWIND WHOLE COMPILER FLAG…: WHOLE is the smallest share of chains that must be whole
+check() {
+	local name=$1 unwind=$2 whole=$3
+	shift 3
+	"$@" -o "$work/$name" || { echo "FAILED: cannot compile $name"; failures=$((failures + 1)); return; }
+	"$pkbpf" -q -F 999 --unwind "$unwind" -f folded -- "$work/$name" 10.5 >"$work/out" 2>"$work/err" || {
+		echo "FAILED: $name: pkbpf ended with $?"
+		cat "$work/err"
+		failures=$((failures + 1))
+		return
+	}
+	PYTHONPATH=$here python3 - "$name" "$whole" "$work/out" "$work/err" <<'P' || failures=$((failures + 1))
+import sys
+import folded
+
+name, whole, out, err = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
+stacks = folded.read(out)
+total = sum(count for _, count in stacks)
+cpu_seconds = float(open(err).read().split()[-1])
+ratio = total / (999 * cpu_seconds)
+problems = []
+for chain, expected in (("fifty", 0.50), ("thirty", 0.30), ("fifteen", 0.15), ("five", 0.05)):
+    wanted = [f"{chain}_{part}" for part in ("top", "middle", "leaf")] + ["burn"]
+    def stripped(frames):
+        return [f.split("(")[0] for f in frames]
+    got, _ = folded.share(stacks, lambda f: folded.holds_in_order(stripped(f), wanted))
+    print(f"  {name}: {chain}: {100 * got:.2f} % (expected {100 * expected:.0f})")
+    if abs(got - expected) > 0.015:
+        problems.append(f"{chain} has {100 * got:.2f} %")
+complete, _ = folded.share(stacks, lambda f: "main" in f and not any(x.startswith("[truncated") for x in f))
+print(f"  {name}: {total} samples, {100 * complete:.3f} % reach main, samples / (Hz * CPU s) = {ratio:.4f}")
+if complete < whole:
+    problems.append(f"only {100 * complete:.3f} % of the chains are whole")
+if total < 10000:
+    problems.append(f"only {total} samples")
+if not 0.99 <= ratio <= 1.01:
+    problems.append(f"samples are {ratio:.4f} of Hz times CPU seconds")
+if problems:
+    folded.fail(f"{name}: " + "; ".join(problems))
+P
+}
+
+src=$here/workload/four_chains.inc
+# clang, because gcc leaves the frame pointer out of leaf functions whatever it is told: their callers would be missing.
+check c_frame_pointers_by_helper fp 0.99 clang -x c -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer "$src"
+check c_omits_frame_pointers auto 0.995 gcc -x c -O2 -fomit-frame-pointer "$src"
+check cplusplus_omits_frame_pointers auto 0.995 g++ -x c++ -O2 -fomit-frame-pointer "$src"
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
