@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""What CPU profiling costs, next to perf doing the same on the same machine, taking turns.
+
+usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, start to finished output
+              bench_cpu_cost.py PKBPF target [SECONDS [TURNS [PID]]] one program without frame pointers, 999 Hz
+              bench_cpu_cost.py PKBPF slowdown [TURNS]               how much longer fixed work takes, 99 and 999 Hz
+              bench_cpu_cost.py PKBPF frames [SECONDS]               BPF time by depth of stack
+
+host profiles whatever runs: bench_loaded.sh runs it, or any of these, while a program is under load.
+"Kernel side" is the time in our BPF programs, as the kernel counts it. What perf does in the kernel for each sample is
+not counted by anybody and therefore missing from its rows; slowdown sees both.
+"""
+import json
+import os
+import subprocess
+import sys
+
+import measure
+from measure import Started, median, run, spread
+
+ENOUGH = "604800"  # seconds that a target lives, unless it is stopped
+
+
+def pkbpf_once(pkbpf, folder, options, seconds):
+    out = os.path.join(folder, "x")
+    command = [pkbpf, "-q", "-e", "cpu", *options, "-d", str(seconds), "-o", out + ".folded", "-o", out + ".txt"]
+    ended = run(command)
+    header = measure.report_header(out + ".txt")
+    return {"record": ended.cpu, "output": 0.0, "kernel": header["bpf"], "mib": header["mib"],
+            "cpu": ended.cpu + header["bpf"], "samples": header["samples"], "seconds": ended.seconds - seconds,
+            "bytes": os.path.getsize(out + ".folded"), "status": ended.status}
+
+
+def perf_once(folder, options, seconds, script_options=()):
+    data, text = os.path.join(folder, "perf.data"), os.path.join(folder, "perf.txt")
+    started = Started(["perf", "record", "-q", *options, "-o", data, "--", "sleep", str(seconds)])
+    mib = 0
+    while started.process.returncode is None and mib >= 0:
+        pid, status, usage = os.wait4(started.pid, os.WNOHANG)
+        if pid:
+            recorded = measure.Ended(status, usage, measure.time.monotonic() - started.since)
+            started.process.returncode = status
+            break
+        mib = max(mib, started.peak_kib() / 1024)
+        measure.time.sleep(0.05)
+    with open(text, "w") as out:
+        script = Started(["perf", "script", "-i", data, *script_options], stdout=out)
+        script_mib = 0
+        while True:
+            pid, status, usage = os.wait4(script.pid, os.WNOHANG)
+            if pid:
+                written = measure.Ended(status, usage, measure.time.monotonic() - script.since)
+                script.process.returncode = status
+                break
+            script_mib = max(script_mib, script.peak_kib() / 1024)
+            measure.time.sleep(0.05)
+    with open(text, errors="replace") as lines:
+        samples = sum(1 for line in lines if line[:1] not in ("\t", "\n", " ", "#")) or 0
+    result = {"record": recorded.cpu, "output": written.cpu, "kernel": 0.0, "cpu": recorded.cpu + written.cpu,
+              "mib": max(mib, script_mib), "samples": samples, "bytes": os.path.getsize(data),
+              "seconds": recorded.seconds - seconds + written.seconds, "status": written.status}
+    os.unlink(data)
+    os.unlink(text)
+    return result
+
+
+def print_rows(title, results):
+    print(f"\n{title}; {measure.load()}\n")
+    print("| profiler | record s | output s | BPF s | CPU in all s | turns | samples | peak MiB | more than the interval s |")
+    print("|---|---:|---:|---:|---:|---|---:|---:|---:|")
+    for name, runs in results.items():
+        m = lambda key: median(r[key] for r in runs)
+        print(f"| {name} | {m('record'):.3f} | {m('output'):.3f} | {m('kernel'):.3f} | {m('cpu'):.3f} | "
+              f"{spread([r['cpu'] for r in runs])} | {m('samples'):.0f} | {m('mib'):.1f} | {m('seconds'):.2f} |")
+    names = list(results)
+    ours = results[names[0]]
+    for name in names[1:]:
+        ratios = [a["cpu"] / b["cpu"] for a, b in zip(ours, results[name])]
+        print(f"\npkbpf / {name}: {median(ratios):.3f} (median of {len(ratios)} turns, {spread(ratios)})", end="")
+    print(flush=True)
+
+
+def host(pkbpf, seconds=60, turns=3, hertz=99):
+    with measure.work_folder() as folder:
+        results = {"pkbpf": [], "perf record -g -a + perf script": []}
+        for _ in range(turns):
+            results["pkbpf"].append(pkbpf_once(pkbpf, folder, ["-F", str(hertz)], seconds))
+            results["perf record -g -a + perf script"].append(
+                perf_once(folder, ["-g", "-a", "-F", str(hertz)], seconds))
+        print_rows(f"whole host, {hertz} Hz, {seconds} s, {turns} turns", results)
+
+
+def target(pkbpf, seconds=10, turns=3, pid=0):
+    with measure.work_folder() as folder:
+        program = measure.build(folder, "../integration/workload/recursion.inc", "-fomit-frame-pointer",
+                                "-fno-optimize-sibling-calls", "-fno-inline", "-fno-ipa-cp")
+        for depth in (0,) if pid else (12, 50):
+            child = None if pid else Started([program, str(depth), ENOUGH])
+            of = ["-p", str(pid or child.pid)]
+            results = {"pkbpf": [], "perf record -g + perf script": [], "perf record --call-graph dwarf + perf script": []}
+            for _ in range(turns):
+                results["pkbpf"].append(pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds))
+                results["perf record -g + perf script"].append(
+                    perf_once(folder, ["-g", "-F", "999", *of], seconds))
+                results["perf record --call-graph dwarf + perf script"].append(
+                    perf_once(folder, ["--call-graph", "dwarf", "-m", "8M", "-F", "999", *of], seconds, ["--no-inline"]))
+            if child:
+                child.kill()
+            what = f"{depth} frames deep" if child else open(f"/proc/{pid}/comm").read().strip()
+            print_rows(f"one program without frame pointers, {what}, 999 Hz, {seconds} s, {turns} turns", results)
+
+
+def slowdown(pkbpf, turns=9):
+    with measure.work_folder() as folder:
+        program = measure.build(folder, "fixed_work.inc", "-fomit-frame-pointer", "-fno-optimize-sibling-calls",
+                                "-fno-inline", "-fno-ipa-cp")
+        data = os.path.join(folder, "perf.data")
+        watchers = {"nothing": None}
+        for hertz in ("99", "999"):
+            watchers[f"pkbpf {hertz} Hz"] = [pkbpf, "-q", "-e", "cpu", "-F", hertz, "-o", os.path.join(folder, "x.folded")]
+            watchers[f"perf record -g -a {hertz} Hz"] = ["perf", "record", "-q", "-g", "-a", "-F", hertz, "-o", data]
+        watchers["perf record --call-graph dwarf -a 999 Hz"] = [
+            "perf", "record", "-q", "--call-graph", "dwarf", "-m", "8M", "-a", "-F", "999", "-o", data]
+        times = {name: [] for name in watchers}
+        for _ in range(turns):
+            for name, command in watchers.items():
+                watcher = Started(command) if command else None
+                measure.time.sleep(0.4)
+                said = subprocess.run([program, "50", "500"], check=True, capture_output=True, text=True)
+                if watcher:
+                    watcher.stop()
+                times[name].append(float(said.stdout))
+        print(f"\nCPU seconds of fixed work, 50 frames deep, {turns} turns; {measure.load()}\n")
+        print("| watched by | median s | least s | slow-down by medians of turns | by least |")
+        print("|---|---:|---:|---:|---:|")
+        alone = times["nothing"]
+        for name, seconds in times.items():
+            by_turn = median(a / b for a, b in zip(seconds, alone)) - 1
+            print(f"| {name} | {median(seconds):.4f} | {min(seconds):.4f} | {100 * by_turn:+.2f} % | "
+                  f"{100 * (min(seconds) / min(alone) - 1):+.2f} % |", flush=True)
+
+
+def program_time(name):
+    """Nanoseconds and runs of the BPF programs of that name, since the kernel began to count for pkbpf."""
+    shown = subprocess.run(["bpftool", "-j", "prog", "show"], check=True, capture_output=True, text=True)
+    programs = [p for p in json.loads(shown.stdout) if p.get("name") == name]
+    return sum(p.get("run_time_ns", 0) for p in programs), sum(p.get("run_cnt", 0) for p in programs)
+
+
+def frames(pkbpf, seconds=5):
+    with measure.work_folder() as folder:
+        program = measure.build(folder, "../integration/workload/recursion.inc", "-fomit-frame-pointer",
+                                "-fno-optimize-sibling-calls", "-fno-inline", "-fno-ipa-cp")
+        print(f"\nBPF time by depth, 999 Hz, {seconds} s each, best of 3; {measure.load()}\n")
+        print("| calls | samples | whole | BPF µs / sample | ns / frame more than at 10 |")
+        print("|---:|---:|---:|---:|---:|")
+        first = None
+        for depth in (10, 50, 127, 500, 1000):
+            best = None
+            for _ in range(3):
+                child = Started([program, str(depth), ENOUGH])
+                measure.time.sleep(0.2)
+                out = os.path.join(folder, "x.txt")
+                profiler = Started([pkbpf, "-q", "-e", "cpu", "-F", "999", "-U", "-d", str(seconds), "-p", str(child.pid),
+                                    "-o", out])
+                measure.time.sleep(seconds - 0.5)
+                spent_ns, runs = program_time("sample_cpu")
+                profiler.wait()
+                child.kill()
+                header = measure.report_header(out)
+                # Most runs of the program take a sample; the others find another process on the CPU and cost little.
+                samples = header["samples"] * (seconds - 0.5) / seconds
+                each = spent_ns / max(samples, 1) / 1000
+                if not best or each < best[0]:
+                    best = (each, header)
+            first = first or best[0]
+            slope = f"{(best[0] - first) * 1e3 / (depth - 10):.0f}" if depth > 10 else ""
+            print(f"| {depth} | {best[1]['samples']} | {best[1]['whole']} % | {best[0]:.2f} | {slope} |", flush=True)
+
+
+def main():
+    kinds = {"host": host, "target": target, "slowdown": slowdown, "frames": frames}
+    if len(sys.argv) < 3 or sys.argv[2] not in kinds:
+        sys.exit(__doc__)
+    kinds[sys.argv[2]](os.path.realpath(sys.argv[1]), *(int(x) for x in sys.argv[3:]))
+
+
+main()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs profilers for the benchmarks and says what they cost: CPU seconds, memory, time."""
+import os
+import re
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+
+
+class Ended:
+    """What a process has used, its finished children included."""
+
+    def __init__(self, status, usage, seconds):
+        self.status, self.seconds = status, seconds
+        self.user, self.system = usage.ru_utime, usage.ru_stime
+        self.cpu = usage.ru_utime + usage.ru_stime
+
+
+class Started:
+    def __init__(self, command, stdout=subprocess.DEVNULL, realtime=False, **options):
+        # On a machine that others use: not to wait for them.
+        if realtime and os.environ.get("PKBPF_BENCH_REALTIME"):
+            command = ["chrt", "-r", "5", *command]
+        self.since = time.monotonic()
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, **options
+        )
+        self.pid = self.process.pid
+
+    def peak_kib(self):
+        try:
+            with open(f"/proc/{self.pid}/status") as lines:
+                found = re.search(r"VmHWM:\s+(\d+)", lines.read())
+        except OSError:
+            return 0
+        return int(found[1]) if found else 0
+
+    def wait(self):
+        _, status, usage = os.wait4(self.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(status)
+        return Ended(self.process.returncode, usage, time.monotonic() - self.since)
+
+    def stop(self):
+        os.kill(self.pid, signal.SIGINT)  # not send_signal(), which reaps
+        return self.wait()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def run(command, **options):
+    return Started(command, **options).wait()
+
+
+def build(folder, source, *flags):
+    """Compiles an .inc of this folder the way distributions do: without frame pointers unless flags say so."""
+    name = os.path.join(folder, re.sub(r"\W", "_", source + "".join(flags[:1])))
+    compiler = ["gcc", "-x", "c", "-O2", os.path.join(HERE, source), "-x", "none", *flags, "-o", name]
+    built = subprocess.run(compiler, capture_output=True, text=True)
+    if built.returncode:
+        raise SystemExit(" ".join(compiler) + "\n" + built.stderr[:2000])
+    return name
+
+
+def median(values):
+    values = list(values)
+    return statistics.median(values) if values else float("nan")
+
+
+def spread(values):
+    values = sorted(values)
+    return f"{values[0]:.3g}..{values[-1]:.3g}" if values else "-"
+
+
+def report_header(path):
+    """The first lines of a report: what pkbpf says about itself."""
+    with open(path, encoding="utf-8") as lines:
+        text = " ".join(line.strip() for line in lines.read().split("\n\n")[0].splitlines())
+    number = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+    found = {}
+    match = re.search(r"own cost:\s+([\d.]+) (\S+) CPU", text)
+    found["cpu"] = float(match[1]) * number[match[2]] if match else float("nan")
+    match = re.search(r"BPF programs ([\d.]+) (\S+)", text)
+    found["bpf"] = float(match[1]) * number[match[2].rstrip(",")] if match else float("nan")
+    match = re.search(r"([\d.]+) MiB resident", text)
+    found["mib"] = float(match[1]) if match else float("nan")
+    match = re.search(r"recorded ([\d,]+)", text)
+    found["samples"] = int(match[1].replace(",", "")) if match else 0
+    match = re.search(r"stacks:\s+([\d.]+)%", text)
+    found["whole"] = float(match[1]) if match else float("nan")
+    return found
+
+
+def load():
+    return "load average " + " ".join(f"{x:.1f}" for x in os.getloadavg())
+
+
+def work_folder():
+    return tempfile.TemporaryDirectory(prefix="pkbpf-bench-", dir="/tmp")
