@@ -40,6 +40,8 @@ struct {
 	__type(value, __u32);
 } blockio_busy SEC(".maps");
 
+__u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device, __u32 state);
+
 /* Whose request it is. */
 struct owner {
 	__u32 pid, tid;
@@ -147,25 +149,42 @@ static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratc
 	return stack_intern(SCRATCH_BLOCKIO);
 }
 
-static __always_inline __u32 row_of_stack(const struct owner *owner, struct sample_scratch *scratch,
-					  __u64 stack_id, __u32 device, __u8 state)
+/* Of a row's key what two registers hold. */
+#define ROW_LOWER 0x100 /* beside the state */
+
+/* Number of the row of a stack, made when it is the first; the submitter's name is in the scratch memory. A global
+ * function, so that the verifier walks it once and not for every path that leads to it. */
+__attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
+						   __u32 state)
 {
 	struct pkbpf_blockio_row_key key = {
 		.stack_id = stack_id,
-		.pid = owner->pid,
-		.tid = blockio_config.per_thread ? owner->tid : 0,
+		.pid = pid_tgid >> 32,
+		.tid = blockio_config.per_thread ? (__u32)pid_tgid : 0,
 		.device = device,
-		.state = state,
-		.lower = owner->lower,
+		.state = (__u8)state,
+		.lower = !!(state & ROW_LOWER),
 	};
-	__u32 row = row_of(&key, owner->cgroup_id, scratch->sample.comm);
+	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
+	__u32 row;
 
+	if (!scratch)
+		return PKBPF_BLOCKIO_NO_ROW;
+	row = row_of(&key, cgroup_id, scratch->sample.comm);
 	if (row != PKBPF_BLOCKIO_NO_ROW)
 		return row;
 	/* No room for more stacks: then at least the process. */
 	counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
+	if (!stack_id)
+		return row;
 	key.stack_id = 0;
-	return row_of(&key, owner->cgroup_id, scratch->sample.comm);
+	return row_of(&key, cgroup_id, scratch->sample.comm);
+}
+
+static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack_id, __u32 device, __u8 state)
+{
+	return blockio_row_number(stack_id, (__u64)owner->pid << 32 | owner->tid, owner->cgroup_id, device,
+				  owner->lower ? state | ROW_LOWER : state);
 }
 
 /* The row of a recognised stack, if it was for this device and operation. */
@@ -197,7 +216,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	if (owner.lower) {
 		/* Shown for the device only. */
 		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
-		return row_of_stack(&owner, scratch, 0, device, state);
+		return row_of_stack(&owner, 0, device, state);
 	}
 	slot = state & PKBPF_BLOCKIO_OPERATION_MASK;
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
@@ -211,7 +230,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		memo->born_ns = BPF_CORE_READ(task, start_time);
 		if (!config.want_user_stack)
 			memo->ip = 0;
-		entry = memo_find(memo, owner.tid, epoch);
+		entry = memo_at(memo_find(owner.tid, epoch));
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
@@ -225,12 +244,12 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	counter_add(PKBPF_COUNTER_BLOCKIO_STACKS_WALKED, 1);
 	if (expected && id && id != expected)
 		counter_add(PKBPF_COUNTER_OFFCPU_MEMO_WRONG, 1);
-	row = row_of_stack(&owner, scratch, id, device, state);
+	row = row_of_stack(&owner, id, device, state);
 	if (!memorable || !id)
 		return row;
 	if (id != expected) {
 		memo->scratch_slot = SCRATCH_BLOCKIO;
-		entry = memo_store(memo, scratch, owner.tid, id, epoch, now_ns);
+		entry = memo_at(memo_store(owner.tid, id, epoch, now_ns));
 		memo->scratch_slot = 0;
 	}
 	if (entry && slot < PKBPF_WAIT_STATES)

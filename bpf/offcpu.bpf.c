@@ -90,7 +90,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
 			memo->ip = 0;
-		entry = memo_find(memo, tid, epoch);
+		entry = memo_at(memo_find(tid, epoch));
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
@@ -129,7 +129,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		thread->row = row_number(slot, id, 0, state, 0);
 	if (!memorable || id == expected)
 		return;
-	entry = memo_store(memo, scratch, tid, id, epoch, now_ns);
+	entry = memo_at(memo_store(tid, id, epoch, now_ns));
 	if (entry)
 		entry->rows[state] = thread->row;
 }

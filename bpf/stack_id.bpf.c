@@ -2,7 +2,10 @@
 /* Numbers stacks and sends the frames of each once. */
 #include "stack_id.bpf.h"
 
-#define MAX_WORDS (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+#define MAX_WORDS  (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+#define PART_WORDS 64
+
+__u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash);
 
 /* Multiply and fold, as in the FNV and murmur families: every input bit reaches every output bit after two words. */
 static __always_inline __u64 mix(__u64 hash, __u64 word)
@@ -46,6 +49,29 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	return err == 0;
 }
 
+/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one part only. */
+__attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash)
+{
+	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;
+	__u32 words;
+
+	if (!scratch)
+		return hash;
+	words = scratch_words(scratch);
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 at = first + i;
+
+		if (at >= words)
+			break;
+		/* The compiler knows that `at` is in bounds; the verifier wants to see it. */
+		barrier_var(at);
+		if (at >= MAX_WORDS)
+			break;
+		hash = mix(hash, scratch->ips[at]);
+	}
+	return hash;
+}
+
 __u64 stack_intern(__u32 slot)
 {
 	struct sample_scratch *scratch;
@@ -60,10 +86,10 @@ __u64 stack_intern(__u32 slot)
 	words = scratch_words(scratch);
 	hash = mix(scratch->sample.pid, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) |
 						scratch->sample.n_user);
-	for (__u32 i = 0; i < MAX_WORDS; i++) {
-		if (i >= words)
+	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
+		if (first >= words)
 			break;
-		hash = mix(hash, scratch->ips[i]);
+		hash = stack_hash_part(slot, first, hash);
 	}
 	/* Asked for again: the verifier would follow what each round of the loop has told of the old value. */
 	words = scratch_words(scratch);

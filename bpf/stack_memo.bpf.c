@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The loops of recognising stacks, each in a function of its own. */
+/* The loops of recognising stacks, each in a global function of its own, which the verifier walks once. */
 #include "stack_memo.bpf.h"
+
+/*
+ * Each returns 0 or 1. memo_same_words: are the words of entry `slot` what they were? memo_keep_words: fills entry `slot`
+ * with the words of the stack just walked; 0: there are too many. memo_learn_words: the stack just walked is the one of
+ * entry `slot`, though the words differ.
+ */
+int memo_same_words(__u32 slot);
+int memo_keep_words(__u32 slot);
+int memo_learn_words(__u32 slot);
+int memo_keep_kernel_part(__u32 slot, __u32 first);
+int memo_learn_kernel_part(__u32 slot, __u32 first);
+int memo_keep_user_part(__u32 slot, __u32 first);
+int memo_learn_user_part(__u32 slot, __u32 first);
 
 /*
  * Above the last word compared there may be the gap of random size that the kernel opens at the start of a system call,
@@ -60,56 +73,161 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 	return entry && memo && memo_same_kernel(entry, memo) && memo_same_user(entry, memo);
 }
 
-/* The count lives in memory, where the verifier does not follow its values. */
-static __always_inline bool memo_keep_kernel(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo)
+/* What is being remembered, and from where. */
+struct memo_work {
+	struct pkbpf_stack_memo *entry;
+	struct memo_scratch *memo;
+	const struct unwind_scratch *unwind;
+};
+
+static __always_inline struct sample_scratch *walked_scratch(const struct memo_scratch *memo)
 {
-	volatile __u16 *count = &entry->kernel_words;
-	__u32 words = memo->kernel_words, at;
+	return scratch_get(memo->scratch_slot ? memo->scratch_slot : SCRATCH_OFFCPU);
+}
 
-	*count = 0;
-	entry->kernel_last = 0;
-	for (__u32 i = 0; i < MEMO_KERNEL_WINDOW; i++) {
-		__u64 word = memo->kernel[i];
+/* false: some of it does not exist. */
+static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
+{
+	struct sample_scratch *scratch;
+	__u32 zero = 0;
 
-		if (i >= words)
-			break;
-		if (!memo_may_be_code(word))
-			continue;
-		at = *count;
-		if (at >= PKBPF_MEMO_KERNEL_WORDS)
-			return false;
-		entry->kernel_at[at] = i;
-		entry->kernel_value[at] = word;
-		entry->kernel_last = i;
-		*count = at + 1;
-	}
+	work->entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	work->memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!work->entry || !work->memo)
+		return false;
+	scratch = walked_scratch(work->memo);
+	if (!scratch)
+		return false;
+	work->unwind = &scratch->unwind;
 	return true;
 }
 
-/* Only what is the same as then stays. */
-static __always_inline void memo_learn_kernel(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo)
+/*
+ * Remembering is rare, and its loops are long: each is done in parts by a function that the verifier walks for one part.
+ * Counts live in memory, where the verifier does not follow their values.
+ */
+#define PART_WORDS 32
+
+/* From word `first` of the kernel stack on; 0: too many may be code. */
+__attribute__((noinline)) int memo_keep_kernel_part(__u32 slot, __u32 first)
 {
-	volatile __u16 *kept = &entry->kernel_words;
-	__u32 count = *kept, words = memo->kernel_words, to;
+	volatile __u16 *count;
+	struct memo_work work;
 
-	*kept = 0;
-	entry->kernel_last = 0;
-	for (__u32 i = 0; i < PKBPF_MEMO_KERNEL_WORDS; i++) {
-		__u64 value = entry->kernel_value[i];
-		__u32 at = entry->kernel_at[i];
+	if (!memo_work_begin(&work, slot))
+		return 0;
+	count = &work.entry->kernel_words;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first + i, at = *count;
+		__u64 word = work.memo->kernel[from & (MEMO_KERNEL_WINDOW - 1)];
 
-		if (i >= count)
+		if (from >= work.memo->kernel_words)
 			break;
-		if (at >= words || memo->kernel[at & (MEMO_KERNEL_WINDOW - 1)] != value)
+		if (!memo_may_be_code(word))
 			continue;
-		to = *kept;
-		if (to >= PKBPF_MEMO_KERNEL_WORDS)
+		if (at >= PKBPF_MEMO_KERNEL_WORDS)
+			return 0;
+		work.entry->kernel_at[at] = from;
+		work.entry->kernel_value[at] = word;
+		work.entry->kernel_last = from;
+		*count = at + 1;
+	}
+	return 1;
+}
+
+/* Words of the entry from `first` on: only what is the same as then stays. */
+__attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
+{
+	struct memo_work work;
+	volatile __u16 *kept;
+
+	if (!memo_work_begin(&work, slot))
+		return 0;
+	kept = &work.entry->kernel_words;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first + i, to = *kept, at;
+		__u64 value;
+
+		if (from >= work.entry->cursor)
 			break;
-		entry->kernel_at[to] = at;
-		entry->kernel_value[to] = value;
-		entry->kernel_last = at;
+		barrier_var(from); /* or the verifier does not see this bound: */
+		if (from >= PKBPF_MEMO_KERNEL_WORDS)
+			break;
+		at = work.entry->kernel_at[from];
+		value = work.entry->kernel_value[from];
+		if (at >= work.memo->kernel_words || work.memo->kernel[at & (MEMO_KERNEL_WINDOW - 1)] != value ||
+		    to >= PKBPF_MEMO_KERNEL_WORDS)
+			continue;
+		work.entry->kernel_at[to] = at;
+		work.entry->kernel_value[to] = value;
+		work.entry->kernel_last = at;
 		*kept = to + 1;
 	}
+	return 1;
+}
+
+/* Words of the walk's log from `first` on; 0: one is too far away. */
+__attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
+{
+	struct memo_work work;
+
+	if (!memo_work_begin(&work, slot))
+		return 0;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first + i;
+		__u64 at;
+
+		if (from >= work.entry->user_words)
+			break;
+		barrier_var(from); /* or the verifier does not see this bound: */
+		if (from >= PKBPF_MEMO_USER_WORDS)
+			break;
+		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
+		if (at > 0xffff)
+			return 0;
+		if (at > work.entry->user_last)
+			work.entry->user_last = at;
+		work.entry->user_at[from] = at;
+		work.entry->user_value[from] = work.unwind->log_value[from];
+	}
+	return 1;
+}
+
+/* Words of the walk's log from `first` on, beside those of the entry from entry->cursor on. */
+__attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
+{
+	volatile __u16 *cursor, *kept;
+	struct memo_work work;
+
+	if (!memo_work_begin(&work, slot))
+		return 0;
+	cursor = &work.entry->cursor;
+	kept = &work.entry->kept;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first + i, old = *cursor, to;
+		__u64 at, value;
+
+		if (from >= work.unwind->log_count)
+			break;
+		barrier_var(from); /* or the verifier does not see this bound: */
+		if (from >= PKBPF_MEMO_USER_WORDS)
+			break;
+		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
+		/* What was forgotten before is in this log and not in the entry. */
+		if (old >= work.entry->user_words || old >= PKBPF_MEMO_USER_WORDS || work.entry->user_at[old] != at)
+			continue;
+		*cursor = old + 1;
+		value = work.entry->user_value[old];
+		to = *kept;
+		if (value != work.unwind->log_value[from] || to >= PKBPF_MEMO_USER_WORDS)
+			continue;
+		work.entry->user_at[to] = at;
+		work.entry->user_value[to] = value;
+		if (at > work.entry->user_last)
+			work.entry->user_last = at;
+		*kept = to + 1;
+	}
+	return 1;
 }
 
 /* The whole kernel stack from the context up. */
@@ -120,31 +238,17 @@ static __always_inline bool memo_read_kernel(struct memo_scratch *memo)
 	return size <= sizeof(memo->kernel) && !bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor);
 }
 
-static __always_inline bool memo_keep_user(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo,
-					   const struct unwind_scratch *unwind)
+static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 slot)
 {
-	volatile __u16 *last = &entry->user_last;
-	__u32 count = unwind->log_count;
+	__u32 count = work->memo->ip ? work->unwind->log_count : 0;
 
-	if (!memo->ip)
-		count = 0;
-	if (count > PKBPF_MEMO_USER_WORDS || (memo->sp & 7))
+	if (count > PKBPF_MEMO_USER_WORDS || (work->memo->sp & 7))
 		return false;
-	*last = 0;
-	for (__u32 i = 0; i < PKBPF_MEMO_USER_WORDS; i++) {
-		__u64 at;
-
-		if (i >= count)
-			break;
-		at = (unwind->log_address[i] - memo->sp) / 8;
-		if (at > 0xffff)
+	work->entry->user_last = 0;
+	work->entry->user_words = count;
+	for (__u32 first = 0; first < PKBPF_MEMO_USER_WORDS; first += PART_WORDS)
+		if (first < count && !memo_keep_user_part(slot, first))
 			return false;
-		if (at > *last)
-			*last = at;
-		entry->user_at[i] = at;
-		entry->user_value[i] = unwind->log_value[i];
-	}
-	entry->user_words = count;
 	return true;
 }
 
@@ -153,77 +257,142 @@ static __always_inline bool memo_keep_user(struct pkbpf_stack_memo *entry, const
  * it nothing (a register saved on the stack that holds no frame pointer there), and it is compared no more. false: it read
  * other places.
  */
-static __always_inline bool memo_learn_user(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo,
-					    const struct unwind_scratch *unwind)
+static __always_inline bool memo_learn_user(const struct memo_work *work, __u32 slot)
 {
-	volatile __u16 *cursor = &entry->cursor, *kept = &entry->kept, *last = &entry->user_last;
-	__u32 count = entry->user_words, logged = memo->ip ? unwind->log_count : 0;
+	__u32 logged = work->memo->ip ? work->unwind->log_count : 0;
 
-	*cursor = 0;
-	*kept = 0;
-	*last = 0;
+	work->entry->cursor = 0;
+	work->entry->kept = 0;
+	work->entry->user_last = 0;
 	if (logged > PKBPF_MEMO_USER_WORDS)
 		return false;
-	for (__u32 i = 0; i < PKBPF_MEMO_USER_WORDS; i++) {
-		__u64 at, value;
-		__u32 old, to;
-
-		if (i >= logged)
-			break;
-		at = (unwind->log_address[i] - memo->sp) / 8;
-		old = *cursor;
-		/* What was forgotten before is in this log and not in the entry. */
-		if (old >= count || old >= PKBPF_MEMO_USER_WORDS || entry->user_at[old] != at)
-			continue;
-		*cursor = old + 1;
-		value = entry->user_value[old];
-		to = *kept;
-		if (value != unwind->log_value[i] || to >= PKBPF_MEMO_USER_WORDS)
-			continue;
-		entry->user_at[to] = at;
-		entry->user_value[to] = value;
-		if (at > *last)
-			*last = at;
-		*kept = to + 1;
-	}
-	if (*cursor != count)
+	for (__u32 first = 0; first < PKBPF_MEMO_USER_WORDS; first += PART_WORDS)
+		if (first < logged && !memo_learn_user_part(slot, first))
+			return false;
+	if (work->entry->cursor != work->entry->user_words)
 		return false;
-	entry->user_words = *kept;
+	work->entry->user_words = work->entry->kept;
 	return true;
-}
-
-static __always_inline struct sample_scratch *walked_scratch(const struct memo_scratch *memo)
-{
-	return scratch_get(memo->scratch_slot ? memo->scratch_slot : SCRATCH_OFFCPU);
 }
 
 __attribute__((noinline)) int memo_keep_words(__u32 slot)
 {
-	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
-	struct sample_scratch *scratch;
-	struct memo_scratch *memo;
-	__u32 zero = 0;
+	struct memo_work work;
 
-	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
-	if (!entry || !memo || !memo_read_kernel(memo))
+	if (!memo_work_begin(&work, slot) || !memo_read_kernel(work.memo))
 		return 0;
-	scratch = walked_scratch(memo);
-	return scratch && memo_keep_kernel(entry, memo) && memo_keep_user(entry, memo, &scratch->unwind);
+	work.entry->kernel_words = 0;
+	work.entry->kernel_last = 0;
+	for (__u32 first = 0; first < MEMO_KERNEL_WINDOW; first += PART_WORDS)
+		if (first < work.memo->kernel_words && !memo_keep_kernel_part(slot, first))
+			return 0;
+	return memo_keep_user(&work, slot);
 }
 
 __attribute__((noinline)) int memo_learn_words(__u32 slot)
 {
-	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
-	struct sample_scratch *scratch;
+	struct memo_work work;
+
+	if (!memo_work_begin(&work, slot) || !memo_read_kernel(work.memo))
+		return 0;
+	work.entry->cursor = work.entry->kernel_words;
+	work.entry->kernel_words = 0;
+	work.entry->kernel_last = 0;
+	for (__u32 first = 0; first < PKBPF_MEMO_KERNEL_WORDS; first += PART_WORDS)
+		if (!memo_learn_kernel_part(slot, first))
+			return 0;
+	return memo_learn_user(&work, slot) || memo_keep_user(&work, slot);
+}
+
+/* Is the entry about a stack of this thread with this leaf? */
+static __always_inline bool memo_is_about(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 tid)
+{
+	return entry->tid == tid && entry->sp == memo->sp && entry->ip == memo->ip && entry->born_ns == memo->born_ns &&
+	       entry->mm == memo->mm && memo_same_register(entry->fp, memo->fp, memo->sp) &&
+	       memo_same_register(entry->bx, memo->bx, memo->sp);
+}
+
+static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
+					 __u32 tid, __u32 epoch)
+{
+	return memo_is_about(entry, memo, tid) && (!entry->epoch || entry->epoch == epoch) && memo_same_words(slot);
+}
+
+__attribute__((noinline)) __u32 memo_find(__u32 tid, __u32 epoch)
+{
 	struct memo_scratch *memo;
-	__u32 zero = 0;
+	__u32 zero = 0, first;
 
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
-	if (!entry || !memo || !memo_read_kernel(memo))
-		return 0;
-	scratch = walked_scratch(memo);
+	if (!memo)
+		return PKBPF_NO_ROW;
+	first = memo_slot(memo, tid);
+
+	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
+		__u32 slot = first + way;
+		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+
+		if (entry && memo_matches(entry, memo, slot, tid, epoch))
+			return slot;
+	}
+	return PKBPF_NO_ROW;
+}
+
+__attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns)
+{
+	struct sample_scratch *scratch;
+	struct pkbpf_stack_memo *entry;
+	struct memo_scratch *memo;
+	__u64 oldest_ns = ~0ULL;
+	__u32 zero = 0, first, slot;
+	bool known = false;
+
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	scratch = memo ? walked_scratch(memo) : NULL;
 	if (!scratch)
-		return 0;
-	memo_learn_kernel(entry, memo);
-	return memo_learn_user(entry, memo, &scratch->unwind) || memo_keep_user(entry, memo, &scratch->unwind);
+		return PKBPF_NO_ROW;
+	first = memo_slot(memo, tid);
+	slot = first;
+	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
+		__u32 key = first + way;
+
+		entry = bpf_map_lookup_elem(&offcpu_memos, &key);
+		if (!entry)
+			return PKBPF_NO_ROW;
+		if (entry->stack_id == stack_id && memo_is_about(entry, memo, tid)) {
+			known = true;
+			slot = key;
+			break;
+		}
+		/* An empty one was last used at time 0. */
+		if (entry->used_ns < oldest_ns) {
+			oldest_ns = entry->used_ns;
+			slot = key;
+		}
+	}
+	entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	if (!entry)
+		return PKBPF_NO_ROW;
+	entry->tid = 0;
+	if (known ? !memo_learn_words(slot) : !memo_keep_words(slot))
+		return PKBPF_NO_ROW;
+	/* What ended early may become complete when its table arrives. */
+	entry->epoch = scratch->sample.user_end > PKBPF_END_LAST_COMPLETE ? epoch : 0;
+	entry->used_ns = now_ns;
+	if (!known) {
+		entry->ip = memo->ip;
+		entry->sp = memo->sp;
+		entry->mm = memo->mm;
+		entry->born_ns = memo->born_ns;
+		entry->stack_id = stack_id;
+		for (int i = 0; i < PKBPF_WAIT_STATES; i++)
+			entry->rows[i] = PKBPF_NO_ROW;
+		entry->hits = 0;
+		entry->walks = 0;
+	}
+	entry->fp = memo->fp;
+	entry->bx = memo->bx;
+	entry->walks++;
+	entry->tid = tid;
+	return slot;
 }

@@ -122,94 +122,16 @@ static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 ti
 }
 
 /*
- * Global functions, so that the verifier walks their loops once; each returns 0 or 1. memo_same_words: are the words of
- * entry `slot` what they were? memo_keep_words: fills entry `slot` with the words of the stack just walked; 0: there are
- * too many. memo_learn_words: the stack just walked is the one of entry `slot`, though the words differ.
+ * Global functions, so that the verifier walks each once and not for every path that leads to it. Both work on the memo
+ * scratch of this CPU and return the number of an entry in offcpu_memos, or PKBPF_NO_ROW. memo_find: the one that is this
+ * stack. memo_store: the one that remembers the stack that was just walked, in place of one that was not used for long.
  */
-int memo_same_words(__u32 slot);
-int memo_keep_words(__u32 slot);
-int memo_learn_words(__u32 slot);
+__u32 memo_find(__u32 tid, __u32 epoch);
+__u32 memo_store(__u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns);
 
-/* Is the entry about a stack of this thread with this leaf? */
-static __always_inline bool memo_is_about(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 tid)
+static __always_inline struct pkbpf_stack_memo *memo_at(__u32 slot)
 {
-	return entry->tid == tid && entry->sp == memo->sp && entry->ip == memo->ip && entry->born_ns == memo->born_ns &&
-	       entry->mm == memo->mm && memo_same_register(entry->fp, memo->fp, memo->sp) &&
-	       memo_same_register(entry->bx, memo->bx, memo->sp);
-}
-
-static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
-					 __u32 tid, __u32 epoch)
-{
-	return memo_is_about(entry, memo, tid) && (!entry->epoch || entry->epoch == epoch) && memo_same_words(slot);
-}
-
-/* The memo that is this stack, or NULL. */
-static __always_inline struct pkbpf_stack_memo *memo_find(struct memo_scratch *memo, __u32 tid, __u32 epoch)
-{
-	__u32 first = memo_slot(memo, tid);
-
-	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
-		__u32 slot = first + way;
-		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
-
-		if (entry && memo_matches(entry, memo, slot, tid, epoch))
-			return entry;
-	}
-	return NULL;
-}
-
-/* Remembers a stack that has just been walked, in place of the one that was used less recently; NULL: it cannot be. */
-static __always_inline struct pkbpf_stack_memo *memo_store(struct memo_scratch *memo, struct sample_scratch *scratch,
-							   __u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns)
-{
-	__u32 first = memo_slot(memo, tid), slot = first;
-	struct pkbpf_stack_memo *entry;
-	__u64 oldest_ns = ~0ULL;
-	bool known = false;
-
-	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
-		__u32 key = first + way;
-
-		entry = bpf_map_lookup_elem(&offcpu_memos, &key);
-		if (!entry)
-			return NULL;
-		if (entry->stack_id == stack_id && memo_is_about(entry, memo, tid)) {
-			known = true;
-			slot = key;
-			break;
-		}
-		/* An empty one was last used at time 0. */
-		if (entry->used_ns < oldest_ns) {
-			oldest_ns = entry->used_ns;
-			slot = key;
-		}
-	}
-	entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
-	if (!entry)
-		return NULL;
-	entry->tid = 0;
-	if (known ? !memo_learn_words(slot) : !memo_keep_words(slot))
-		return NULL;
-	/* What ended early may become complete when its table arrives. */
-	entry->epoch = scratch->sample.user_end > PKBPF_END_LAST_COMPLETE ? epoch : 0;
-	entry->used_ns = now_ns;
-	if (!known) {
-		entry->ip = memo->ip;
-		entry->sp = memo->sp;
-		entry->mm = memo->mm;
-		entry->born_ns = memo->born_ns;
-		entry->stack_id = stack_id;
-		for (int i = 0; i < PKBPF_WAIT_STATES; i++)
-			entry->rows[i] = PKBPF_NO_ROW;
-		entry->hits = 0;
-		entry->walks = 0;
-	}
-	entry->fp = memo->fp;
-	entry->bx = memo->bx;
-	entry->walks++;
-	entry->tid = tid;
-	return entry;
+	return bpf_map_lookup_elem(&offcpu_memos, &slot);
 }
 
 #endif
