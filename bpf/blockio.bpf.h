@@ -5,6 +5,7 @@
 #define PKBPF_BLOCKIO_BPF_H
 
 #include "shared.bpf.h"
+#include "slot.bpf.h"
 
 #include <pkbpf/blockio.h>
 
@@ -47,7 +48,7 @@ struct {
 	__type(value, __u32);
 } blockio_histogram_index SEC(".maps");
 
-struct blockio_free_map { /* numbers of unused array elements; filled by user space */
+struct blockio_free_map { /* numbers of array elements that user space has given back */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
 	__type(value, __u32);
@@ -76,6 +77,7 @@ struct {
 
 const volatile struct pkbpf_blockio_config blockio_config = {};
 struct pkbpf_blockio_control blockio_control = {};
+__u32 blockio_next_row = 0, blockio_next_histogram = 0; /* not used before */
 
 static __always_inline __u32 histogram_of(const struct pkbpf_blockio_row_key *row)
 {
@@ -90,7 +92,8 @@ static __always_inline __u32 histogram_of(const struct pkbpf_blockio_row_key *ro
 
 	if (known)
 		return *known;
-	if (bpf_map_pop_elem(&blockio_free_histograms, &index)) {
+	if (!slot_take(&blockio_histograms, offsetof(struct pkbpf_blockio_histogram, claims),
+		       &blockio_next_histogram, &blockio_free_histograms, &index)) {
 		counter_add(PKBPF_COUNTER_HISTOGRAM_TABLE_FULL, 1);
 		return PKBPF_BLOCKIO_NO_ROW;
 	}
@@ -112,7 +115,8 @@ static __always_inline __u32 row_of(const struct pkbpf_blockio_row_key *key, __u
 
 	if (known)
 		return *known;
-	if (bpf_map_pop_elem(&blockio_free_rows, &index))
+	if (!slot_take(&blockio_rows, offsetof(struct pkbpf_blockio_row, claims), &blockio_next_row,
+		       &blockio_free_rows, &index))
 		return PKBPF_BLOCKIO_NO_ROW;
 	row = bpf_map_lookup_elem(&blockio_rows, &index);
 	if (!row)

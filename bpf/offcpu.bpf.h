@@ -47,7 +47,7 @@ struct offcpu_histogram_index_map {
 	__type(value, __u32);
 };
 
-struct offcpu_free_map { /* numbers of unused array elements; filled by user space */
+struct offcpu_free_map { /* numbers of array elements that user space has given back */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
 	__type(value, __u32);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Finds accounts of threads and rows of waits. */
 #include "offcpu.bpf.h"
+#include "slot.bpf.h"
+
+/* Array elements not used before. */
+static __u32 next_row, next_histogram;
 
 /* tids are given out in sequence, so the low bits spread them. */
 __attribute__((noinline)) __u32 thread_slot(__u32 tid)
@@ -26,7 +30,8 @@ static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 
 	if (known)
 		return *known;
-	if (bpf_map_pop_elem(&offcpu_free_histograms, &index)) {
+	if (!slot_take(&offcpu_histograms, offsetof(struct pkbpf_wait_histogram, claims), &next_histogram,
+		       &offcpu_free_histograms, &index)) {
 		counter_add(PKBPF_COUNTER_HISTOGRAM_TABLE_FULL, 1);
 		return PKBPF_NO_ROW;
 	}
@@ -64,7 +69,7 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	known = bpf_map_lookup_elem(&offcpu_row_index, &key);
 	if (known)
 		return *known;
-	if (bpf_map_pop_elem(&offcpu_free_rows, &index)) {
+	if (!slot_take(&offcpu_rows, offsetof(struct pkbpf_wait_row, claims), &next_row, &offcpu_free_rows, &index)) {
 		counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
 		return PKBPF_NO_ROW;
 	}

@@ -73,7 +73,8 @@ struct pkbpf_blockio_row {
 	char comm[PKBPF_COMM_SIZE];
 	__u64 count, bytes, total_ns, max_ns;
 	__u64 queue_ns, queue_max_ns;
-	__u64 reserved;
+	__u32 reserved;
+	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };
 
 _Static_assert(sizeof(struct pkbpf_blockio_row) == 112, "map value");
@@ -88,6 +89,7 @@ struct pkbpf_blockio_histogram_key {
 struct pkbpf_blockio_histogram {
 	__u32 device_time[PKBPF_HISTOGRAM_BUCKETS];
 	__u32 queue_time[PKBPF_HISTOGRAM_BUCKETS];
+	__u32 claims; /* last, as in a row */
 };
 
 #endif

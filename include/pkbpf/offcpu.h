@@ -95,7 +95,9 @@ struct pkbpf_wait_row {
 	char comm[PKBPF_COMM_SIZE];
 	__u64 count, total_ns, max_ns;
 	__u64 queue_ns, queue_max_ns; /* parts of these waits after the wake-up */
-	__u64 reserved[3];
+	__u64 reserved[2];
+	__u32 reserved2;
+	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };
 
 _Static_assert(sizeof(struct pkbpf_wait_row) == 128, "map value");
@@ -110,6 +112,7 @@ struct pkbpf_wait_histogram {
 	__u32 pid, state;
 	__u64 max_ns;
 	__u32 buckets[PKBPF_HISTOGRAM_BUCKETS];
+	__u32 claims; /* last, as in a row */
 };
 
 struct pkbpf_wait_histogram_key {

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -88,16 +89,6 @@ static int map_table(const struct bpf_map *map, uint32_t count, volatile void **
 	return 0;
 }
 
-static int fill_free_list(const struct bpf_map *map, uint32_t count, struct error *error)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(map), NULL, &i, BPF_ANY))
-			return error_set(error, errno, "cannot fill the BPF queue %s: %s",
-					 bpf_map__name(map), strerror(errno));
-	}
-	return 0;
-}
-
 int blockio_tables_open(struct blockio_tables *tables, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = tables->skeleton;
@@ -107,8 +98,6 @@ int blockio_tables_open(struct blockio_tables *tables, struct error *error)
 	err = err ? err
 		  : map_table(skeleton->maps.blockio_histograms, HISTOGRAMS,
 			      (volatile void **)&tables->histograms, error);
-	err = err ? err : fill_free_list(skeleton->maps.blockio_free_rows, ROWS, error);
-	err = err ? err : fill_free_list(skeleton->maps.blockio_free_histograms, HISTOGRAMS, error);
 	if (err)
 		return err;
 	tables->sent_rows = calloc(ROWS, sizeof(*tables->sent_rows));
@@ -179,7 +168,7 @@ static void free_row(struct blockio_tables *tables, uint32_t index)
 
 	memcpy(&key, (const void *)&tables->rows[index].key, sizeof(key));
 	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.blockio_row_index), &key);
-	memset((void *)&tables->rows[index], 0, sizeof(tables->rows[index]));
+	memset((void *)&tables->rows[index], 0, offsetof(struct pkbpf_blockio_row, claims));
 	memset(&tables->sent_rows[index], 0, sizeof(tables->sent_rows[index]));
 	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.blockio_free_rows), NULL, &index,
 			    BPF_ANY);
@@ -195,7 +184,8 @@ static void free_histogram(struct blockio_tables *tables, uint32_t index,
 						  .lower = row->lower};
 
 	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.blockio_histogram_index), &key);
-	memset((void *)&tables->histograms[index], 0, sizeof(tables->histograms[index]));
+	memset((void *)&tables->histograms[index], 0,
+	       offsetof(struct pkbpf_blockio_histogram, claims));
 	memset(&tables->sent_histograms[index], 0, sizeof(tables->sent_histograms[index]));
 	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.blockio_free_histograms), NULL,
 			    &index, BPF_ANY);

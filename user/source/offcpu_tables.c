@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,27 +103,13 @@ static int map_table(struct mapped_table *table, struct error *error)
 	return 0;
 }
 
-static int fill_free_list(struct bpf_map *map, uint32_t count, struct error *error)
-{
-	int fd = bpf_map__fd(map);
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (bpf_map_update_elem(fd, NULL, &i, BPF_ANY))
-			return error_set(error, errno, "cannot fill the BPF queue %s: %s", bpf_map__name(map), strerror(errno));
-	}
-	return 0;
-}
-
 int offcpu_tables_open(struct offcpu_tables *tables, struct error *error)
 {
-	struct pkbpf_bpf *skeleton = tables->skeleton;
 	int err = map_table(&tables->threads, error);
 
 	err = err ? err : map_table(&tables->rows, error);
 	err = err ? err : map_table(&tables->histograms, error);
 	err = err ? err : map_table(&tables->memos, error);
-	err = err ? err : fill_free_list(skeleton->maps.offcpu_free_rows, tables->rows.count, error);
-	err = err ? err : fill_free_list(skeleton->maps.offcpu_free_histograms, tables->histograms.count, error);
 	if (err)
 		return err;
 	tables->sent_rows = calloc(tables->rows.count, sizeof(*tables->sent_rows));
@@ -190,7 +177,7 @@ static void free_rows(struct offcpu_tables *tables)
 						  .state = rows[i].state,
 						  .open = rows[i].flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
 		bpf_map_delete_elem(index_fd, &key);
-		memset((void *)&rows[i], 0, sizeof(rows[i]));
+		memset((void *)&rows[i], 0, offsetof(struct pkbpf_wait_row, claims));
 		memset(&tables->sent_rows[i], 0, sizeof(tables->sent_rows[i]));
 		bpf_map_update_elem(free_fd, NULL, &i, BPF_ANY);
 	}
@@ -212,7 +199,7 @@ static void free_histograms(struct offcpu_tables *tables)
 			   sizeof(tables->sent_histograms[i].buckets)) != 0)
 			continue;
 		bpf_map_delete_elem(index_fd, &key);
-		memset((void *)&histograms[i], 0, sizeof(histograms[i]));
+		memset((void *)&histograms[i], 0, offsetof(struct pkbpf_wait_histogram, claims));
 		memset(&tables->sent_histograms[i], 0, sizeof(tables->sent_histograms[i]));
 		bpf_map_update_elem(free_fd, NULL, &i, BPF_ANY);
 	}
