@@ -214,7 +214,7 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	}
 	if (thread->place == PKBPF_THREAD_OFF_CPU)
 		repair_switch_in(task, thread, now_ns);
-	wait_finish(slot, task->sched_info.run_delay);
+	wait_split(thread, slot, task->sched_info.run_delay);
 	thread->time_ns[PKBPF_WAIT_NONE] += now_ns - thread->since_ns;
 	thread->count[PKBPF_WAIT_NONE]++;
 	thread->since_ns = now_ns;

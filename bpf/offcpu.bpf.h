@@ -89,6 +89,13 @@ static __always_inline struct pkbpf_thread *thread_at(__u32 slot)
 /* NULL: not known. */
 static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 {
+	struct pkbpf_thread *thread;
+
+	/* Nearly always in the first slot, which is looked at here: a call costs more than the search. */
+	*slot = tid & offcpu_config.thread_mask;
+	thread = thread_at(*slot);
+	if (thread && thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
+		return thread;
 	*slot = thread_slot(tid);
 	return thread_at(*slot);
 }

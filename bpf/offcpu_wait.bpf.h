@@ -25,11 +25,77 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? PKBPF_WAIT_DISK : PKBPF_WAIT_UNINTERRUPTIBLE;
 }
 
+/* A wait for which there is no row goes to user space by itself. A global function; always 0. */
+int wait_send(__u32 slot, __u32 state, __u32 count, __u64 total_ns, __u64 max_ns);
+
+/* Adds a finished wait to its stack's row. */
+static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns, __u64 queue_ns)
+{
+	__u32 weight = thread->weight, index = thread->row;
+	struct pkbpf_wait_row *row;
+
+	if (!weight)
+		return;
+	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
+		index = thread->stack_id ? row_number(slot, thread->stack_id, thread->waker_id, thread->state,
+						      thread->flags & PKBPF_THREAD_OPEN) : PKBPF_NO_ROW;
+	row = bpf_map_lookup_elem(&offcpu_rows, &index);
+	if (!row) {
+		wait_send(slot, thread->state, weight, wait_ns * weight, wait_ns);
+		if (queue_ns && thread->state != PKBPF_WAIT_RUNQUEUE)
+			wait_send(slot, PKBPF_WAIT_RUNQUEUE, 0, queue_ns * weight, queue_ns);
+		return;
+	}
+	__sync_fetch_and_add(&row->count, weight);
+	__sync_fetch_and_add(&row->total_ns, wait_ns * weight);
+	if (wait_ns > row->max_ns)
+		row->max_ns = wait_ns;
+	histogram_count(row->histogram, wait_ns, weight);
+	if (weight > 1)
+		row->flags |= PKBPF_TOTALS_ESTIMATED;
+	if (!queue_ns || thread->state == PKBPF_WAIT_RUNQUEUE)
+		return;
+	__sync_fetch_and_add(&row->queue_ns, queue_ns * weight);
+	if (queue_ns > row->queue_max_ns)
+		row->queue_max_ns = queue_ns;
+	histogram_count(row->queue_histogram, queue_ns, weight);
+}
+
 /*
- * Splits the wait of the thread in a slot, which ended when the thread came onto the CPU: the kernel has meanwhile added
- * what of it was run-queue time to the thread's run_delay (it does so right after the tracepoint, which is why this
- * comes one switch later). That spares a program at every wake-up. A global function; always 0.
+ * Splits the wait of a thread, which ended when the thread came onto the CPU: the kernel has meanwhile added what of it was
+ * run-queue time to the thread's run_delay (it does so right after the tracepoint, which is why this comes one switch
+ * later). That spares a program at every wake-up.
  */
+static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, __u64 run_delay_ns)
+{
+	__u64 wait_ns, queue_ns = 0;
+	__u32 state;
+
+	if (!thread->pending_ns)
+		return;
+	wait_ns = thread->pending_ns;
+	state = thread->state;
+	thread->pending_ns = 0;
+	if (state != PKBPF_WAIT_RUNQUEUE && state < PKBPF_WAIT_STATES) {
+		queue_ns = run_delay_ns - thread->run_delay_ns;
+		if (queue_ns > wait_ns)
+			queue_ns = wait_ns;
+		wait_ns -= queue_ns;
+		if (queue_ns) {
+			thread->time_ns[PKBPF_WAIT_RUNQUEUE] += queue_ns;
+			thread->count[PKBPF_WAIT_RUNQUEUE]++;
+		}
+	}
+	if (state < PKBPF_WAIT_STATES) {
+		thread->time_ns[state] += wait_ns;
+		thread->count[state]++;
+	}
+	if (wait_ns + queue_ns >= offcpu_config.min_block_ns)
+		row_add(slot, thread, wait_ns, queue_ns);
+	thread->flags &= ~PKBPF_THREAD_OPEN;
+}
+
+/* The same where it happens seldom: a global function; always 0. */
 int wait_finish(__u32 slot, __u64 run_delay_ns);
 
 #endif

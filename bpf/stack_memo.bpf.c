@@ -19,23 +19,41 @@ int memo_learn_user_part(__u32 slot, __u32 first);
  * Above the last word compared there may be the gap of random size that the kernel opens at the start of a system call,
  * and above that only the entry code, which is the same for all system calls.
  */
-static __always_inline bool memo_same_kernel(struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
 {
 	__u32 count = entry->kernel_words, size = (entry->kernel_last + 1) * 8;
+	__u64 different = 0;
 
 	if (size > sizeof(memo->kernel) || bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))
 		return false;
 	for (__u32 i = 0; i < PKBPF_MEMO_KERNEL_WORDS; i++) {
 		if (i >= count)
 			break;
-		if (memo->kernel[entry->kernel_at[i] & (MEMO_KERNEL_WINDOW - 1)] != entry->kernel_value[i])
-			return false;
+		different |= memo->kernel[entry->kernel_at[i] & (MEMO_KERNEL_WINDOW - 1)] ^ entry->kernel_value[i];
 	}
-	return true;
+	return !different;
+}
+
+/* The words near the stack pointer, which usually are all of them. */
+static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+{
+	__u32 count = entry->user_near, size = (entry->user_near_last + 1) * 8;
+	__u64 different = 0;
+
+	if (!count)
+		return true;
+	if (size > sizeof(memo->user) || bpf_probe_read_user(memo->user, size, (void *)memo->sp))
+		return false;
+	for (__u32 i = 0; i < PKBPF_MEMO_USER_WORDS; i++) {
+		if (i >= count)
+			break;
+		different |= memo->user[entry->user_at[i] & (MEMO_USER_NEAR - 1)] ^ entry->user_value[i];
+	}
+	return !different;
 }
 
 /* What the window holds is noted in memory: in registers the verifier would follow every way to fill it. */
-static __always_inline bool memo_same_user(struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
 {
 	volatile __u32 *first = &memo->user_first, *have = &memo->user_have;
 	__u32 count = entry->user_words, want, at;
@@ -70,7 +88,9 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 	__u32 zero = 0;
 
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
-	return entry && memo && memo_same_kernel(entry, memo) && memo_same_user(entry, memo);
+	if (!entry || !memo || !memo_same_kernel(entry, memo))
+		return 0;
+	return entry->user_near == entry->user_words ? memo_same_near(entry, memo) : memo_same_user(entry, memo);
 }
 
 /* What is being remembered, and from where. */
@@ -166,6 +186,20 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 	return 1;
 }
 
+/* Notes that element i of the user words is at `at`. */
+static __always_inline void memo_note_place(struct pkbpf_stack_memo *entry, __u32 i, __u64 at)
+{
+	volatile __u16 *last = &entry->user_last, *near = &entry->user_near, *near_last = &entry->user_near_last;
+
+	if (at > *last)
+		*last = at;
+	if (*near != i || at >= MEMO_USER_NEAR)
+		return;
+	*near = i + 1;
+	if (at > *near_last)
+		*near_last = at;
+}
+
 /* Words of the walk's log from `first` on; 0: one is too far away. */
 __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 {
@@ -185,8 +219,7 @@ __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
 		if (at > 0xffff)
 			return 0;
-		if (at > work.entry->user_last)
-			work.entry->user_last = at;
+		memo_note_place(work.entry, from, at);
 		work.entry->user_at[from] = at;
 		work.entry->user_value[from] = work.unwind->log_value[from];
 	}
@@ -223,8 +256,7 @@ __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 			continue;
 		work.entry->user_at[to] = at;
 		work.entry->user_value[to] = value;
-		if (at > work.entry->user_last)
-			work.entry->user_last = at;
+		memo_note_place(work.entry, to, at);
 		*kept = to + 1;
 	}
 	return 1;
@@ -244,7 +276,7 @@ static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 s
 
 	if (count > PKBPF_MEMO_USER_WORDS || (work->memo->sp & 7))
 		return false;
-	work->entry->user_last = 0;
+	work->entry->user_last = work->entry->user_near = work->entry->user_near_last = 0;
 	work->entry->user_words = count;
 	for (__u32 first = 0; first < PKBPF_MEMO_USER_WORDS; first += PART_WORDS)
 		if (first < count && !memo_keep_user_part(slot, first))
@@ -263,7 +295,7 @@ static __always_inline bool memo_learn_user(const struct memo_work *work, __u32 
 
 	work->entry->cursor = 0;
 	work->entry->kept = 0;
-	work->entry->user_last = 0;
+	work->entry->user_last = work->entry->user_near = work->entry->user_near_last = 0;
 	if (logged > PKBPF_MEMO_USER_WORDS)
 		return false;
 	for (__u32 first = 0; first < PKBPF_MEMO_USER_WORDS; first += PART_WORDS)

@@ -23,6 +23,7 @@
 /* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
 #define MEMO_KERNEL_WINDOW 512 /* words */
 #define MEMO_USER_WINDOW   128
+#define MEMO_USER_NEAR	   512 /* words above the stack pointer that are read at once: 30 frames without large arrays */
 
 struct memo_scratch {
 	__u64 anchor, regs_address;
@@ -34,7 +35,7 @@ struct memo_scratch {
 	__u64 mm, born_ns;
 	__u64 salt; /* what else tells stacks of one leaf apart, so that the first entry looked at is the right one */
 	__u64 kernel[MEMO_KERNEL_WINDOW];
-	__u64 user[MEMO_USER_WINDOW];
+	__u64 user[MEMO_USER_NEAR];
 };
 
 struct memo_scratch_map {

@@ -136,7 +136,7 @@ struct pkbpf_stack_memo {
 	__u32 epoch;	 /* incomplete stacks are believed for a second; 0: always */
 	__u16 user_last, kernel_last; /* the highest of user_at and kernel_at */
 	__u16 cursor, kept;	      /* while learning */
-	__u32 reserved;
+	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer; the highest of them */
 	__u64 born_ns, mm;
 	__u64 ip, sp, fp, bx;
 	__u64 stack_id;
