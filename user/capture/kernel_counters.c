@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the per-CPU counters of the BPF programs, and how long the programs have run. */
+/* Reads the per-CPU counters of the BPF programs. */
 #include "capture/kernel_counters.h"
 
 #include <bpf/bpf.h>
@@ -25,25 +25,5 @@ int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_
 		for (int cpu = 0; cpu < cpus; cpu++)
 			ret_counters[counter] += values[cpu];
 	}
-	return 0;
-}
-
-int kernel_program_time_ns(const struct bpf_object *object, uint64_t *ret_ns)
-{
-	struct bpf_program *program;
-	uint64_t total = 0;
-
-	bpf_object__for_each_program(program, object) {
-		struct bpf_prog_info info = {0};
-		__u32 size = sizeof(info);
-		int fd = bpf_program__fd(program);
-
-		if (fd < 0)
-			continue;
-		if (bpf_obj_get_info_by_fd(fd, &info, &size))
-			return -errno;
-		total += info.run_time_ns;
-	}
-	*ret_ns = total;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the per-CPU counters of the BPF programs, and how long the programs have run. */
+/* Reads the per-CPU counters of the BPF programs. */
 #ifndef PKBPF_CAPTURE_KERNEL_COUNTERS_H
 #define PKBPF_CAPTURE_KERNEL_COUNTERS_H
 
@@ -8,11 +8,8 @@
 #include <pkbpf/counter.h>
 
 struct bpf_map;
-struct bpf_object;
 
 /* Adds the sum over CPUs to each of ret_counters. */
 int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
-/* Nanoseconds all loaded programs of the object have run; needs statistics to be on. */
-int kernel_program_time_ns(const struct bpf_object *object, uint64_t *ret_ns);
 
 #endif

@@ -22,6 +22,7 @@
 #include "capture/kernel_counters.h"
 #include "capture/libbpf_log.h"
 #include "capture/perf_sideband.h"
+#include "capture/program_clock.h"
 #include "capture/resource_account.h"
 #include "capture/session_unwind.h"
 #include "capture/target_tree.h"
@@ -60,7 +61,8 @@ struct session {
 	struct event_queue *queue;
 	struct event_buffer buffer;
 	struct event_sink sink;
-	int epoll_fd, cgroup_fd, stats_fd;
+	struct program_clock *program_clock; /* NULL: unknown to the kernel */
+	int epoll_fd, cgroup_fd;
 	uint64_t last_drain_ns, last_cpu_check_ns;
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
@@ -160,7 +162,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session = calloc(1, sizeof(*session));
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
-	session->epoll_fd = session->cgroup_fd = session->stats_fd = -1;
+	session->epoll_fd = session->cgroup_fd = -1;
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
 	err = copy_options(session, options);
@@ -434,9 +436,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	if (err)
 		return err;
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
-	/* Absent before 5.8 or without privileges: the report then says that the cost is unknown. */
-	session->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
+	/* The governor judges by the kernel's counts. */
+	session->program_clock = program_clock_open(session->skeleton->obj, session->options.offcpu.max_overhead_permille != 0,
+						    session->last_drain_ns);
 	return 0;
 }
 
@@ -453,8 +456,10 @@ int session_begin_interval(struct session *session, struct error *error)
 
 int session_end_interval(struct session *session, struct error *error)
 {
-	int err = resource_account_end(session->resources, &session->buffer, error);
+	int err;
 
+	program_clock_resume(session->program_clock, clock_now_ns());
+	err = resource_account_end(session->resources, &session->buffer, error);
 	accept_buffer(session);
 	return err;
 }
@@ -502,6 +507,7 @@ int session_drain(struct session *session)
 	if (now_ns - session->last_drain_ns >= SETTLE_NS)
 		session->last_drain_ns = now_ns;
 	follow_cpu_changes(session, now_ns);
+	program_clock_poll(session->program_clock, now_ns);
 	return err ? err : consumed < 0 ? consumed : session->out_of_memory ? -ENOMEM : 0;
 }
 
@@ -532,6 +538,7 @@ void session_free(struct session *session)
 	ring_buffer__free(session->ring);
 	session_unwind_free(session->unwind);
 	resource_account_free(session->resources);
+	program_clock_close(session->program_clock);
 	pkbpf_bpf__destroy(session->skeleton);
 	event_queue_free(session->queue);
 	event_buffer_done(&session->buffer);
@@ -540,8 +547,6 @@ void session_free(struct session *session)
 		close(session->epoll_fd);
 	if (session->cgroup_fd >= 0)
 		close(session->cgroup_fd);
-	if (session->stats_fd >= 0)
-		close(session->stats_fd);
 	libbpf_log_end();
 	free(session->pids.items);
 	free(session->tids);
@@ -561,7 +566,7 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)
 {
-	return session->stats_fd >= 0 && kernel_program_time_ns(session->skeleton->obj, ret_ns) == 0;
+	return program_clock_read(session->program_clock, clock_now_ns(), ret_ns);
 }
 
 size_t session_target_count(const struct session *session)

@@ -71,7 +71,7 @@ void session_free(struct session *session);
 
 /* Current counters, in-kernel and of the readers. */
 void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
-/* Time the BPF programs have run (needs kernel statistics, switched on by session_start); false: unknown. */
+/* Time the BPF programs have run since session_start, as far as capture/program_clock.h can tell; false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
 /* Processes that were targets when the session started: those named and those followed. */
 size_t session_target_count(const struct session *session);

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Switches the kernel's statistics of BPF programs on and off in turns. */
+#include "capture/program_clock.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+#define COUNT_NS (100 * NS_PER_MS)
+#define PAUSE_NS (900 * NS_PER_MS)
+
+/* Run times: of programs that hang on events, and of iterators, which run when they are asked to. */
+struct run_times {
+	uint64_t events_ns, iterators_ns;
+};
+
+struct program_clock {
+	const struct bpf_object *object;
+	bool always;
+	int fd; /* the kernel counts as long as it is open; -1: pause */
+	uint64_t opened_ns;
+	uint64_t turned_ns;	/* the last change from one to the other */
+	struct run_times begun; /* when this counting began: others may have the kernel count in our pauses */
+	struct run_times counted;
+	uint64_t counted_ns; /* finished countings together */
+};
+
+static bool read_run_times(const struct bpf_object *object, struct run_times *ret_times)
+{
+	struct run_times times = {0};
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, (struct bpf_object *)object) {
+		struct bpf_prog_info info = {0};
+		uint32_t size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd < 0)
+			continue;
+		if (bpf_obj_get_info_by_fd(fd, &info, &size))
+			return false;
+		if (bpf_program__expected_attach_type(program) == BPF_TRACE_ITER)
+			times.iterators_ns += info.run_time_ns;
+		else
+			times.events_ns += info.run_time_ns;
+	}
+	*ret_times = times;
+	return true;
+}
+
+static void begin_counting(struct program_clock *clock, uint64_t now_ns)
+{
+	clock->fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	clock->turned_ns = now_ns;
+	if (clock->fd >= 0 && read_run_times(clock->object, &clock->begun))
+		return;
+	if (clock->fd >= 0)
+		close(clock->fd);
+	clock->fd = -1;
+}
+
+static bool add_current(const struct program_clock *clock, struct run_times *times)
+{
+	struct run_times now;
+
+	if (!read_run_times(clock->object, &now))
+		return false;
+	times->events_ns += now.events_ns - clock->begun.events_ns;
+	times->iterators_ns += now.iterators_ns - clock->begun.iterators_ns;
+	return true;
+}
+
+static void end_counting(struct program_clock *clock, uint64_t now_ns)
+{
+	if (add_current(clock, &clock->counted))
+		clock->counted_ns += now_ns - clock->turned_ns;
+	close(clock->fd);
+	clock->fd = -1;
+	clock->turned_ns = now_ns;
+}
+
+struct program_clock *program_clock_open(const struct bpf_object *object, bool always, uint64_t now_ns)
+{
+	struct program_clock *clock = calloc(1, sizeof(*clock));
+
+	if (!clock)
+		return NULL;
+	clock->object = object;
+	clock->always = always;
+	clock->opened_ns = now_ns;
+	begin_counting(clock, now_ns);
+	if (clock->fd >= 0)
+		return clock;
+	free(clock);
+	return NULL;
+}
+
+void program_clock_poll(struct program_clock *clock, uint64_t now_ns)
+{
+	if (!clock || clock->always)
+		return;
+	if (clock->fd >= 0 && now_ns - clock->turned_ns >= COUNT_NS)
+		end_counting(clock, now_ns);
+	else if (clock->fd < 0 && now_ns - clock->turned_ns >= PAUSE_NS)
+		begin_counting(clock, now_ns);
+}
+
+void program_clock_resume(struct program_clock *clock, uint64_t now_ns)
+{
+	if (clock && clock->fd < 0)
+		begin_counting(clock, now_ns);
+}
+
+bool program_clock_read(const struct program_clock *clock, uint64_t now_ns, uint64_t *ret_ns)
+{
+	struct run_times times;
+	uint64_t counted_ns;
+
+	if (!clock)
+		return false;
+	times = clock->counted;
+	counted_ns = clock->counted_ns;
+	if (clock->fd >= 0) {
+		if (!add_current(clock, &times))
+			return false;
+		counted_ns += now_ns - clock->turned_ns;
+	}
+	if (!counted_ns)
+		return false;
+	*ret_ns = times.iterators_ns + (uint64_t)((double)times.events_ns * (double)(now_ns - clock->opened_ns) / (double)counted_ns);
+	return true;
+}
+
+void program_clock_close(struct program_clock *clock)
+{
+	if (!clock)
+		return;
+	if (clock->fd >= 0)
+		close(clock->fd);
+	free(clock);
+}
