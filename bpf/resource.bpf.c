@@ -39,17 +39,32 @@ static __always_inline __s64 rss_pages(struct mm_struct___resource *mm)
 	       BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
 }
 
+/* The process's own: what files and other processes share is not its growth. */
+static __always_inline __u32 anonymous_rss_kib(struct mm_struct___resource *mm)
+{
+	struct mm_struct___before_6_2 *old = (void *)mm;
+	__u64 kib;
+
+	if (bpf_core_field_exists(old->rss_stat.count))
+		kib = pages_to_bytes(BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter)) >> 10;
+	else
+		kib = pages_to_bytes(BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count)) >> 10;
+	return kib < 0xffffffff ? kib : 0xffffffff;
+}
+
 static __always_inline void take_memory(struct pkbpf_event_resource *record, struct task_struct___resource *task)
 {
 	struct mm_struct___resource *mm = BPF_CORE_READ(task, mm);
 	__u64 peak = pages_to_bytes(BPF_CORE_READ(task, signal, maxrss));
 
 	record->rss_bytes = 0;
+	record->anonymous_rss_kib = 0;
 	/* A kernel thread that borrows a process's memory (io_uring, vhost) does not own it. */
 	if (mm && !(((struct task_struct *)task)->flags & PF_KTHREAD_FLAG)) {
 		__u64 high = pages_to_bytes(BPF_CORE_READ(mm, hiwater_rss));
 
 		record->rss_bytes = pages_to_bytes(rss_pages(mm));
+		record->anonymous_rss_kib = anonymous_rss_kib(mm);
 		/* The kernel notes the peak when memory shrinks: until then now is the peak. */
 		if (high < record->rss_bytes)
 			high = record->rss_bytes;
@@ -70,7 +85,6 @@ static __always_inline void take_record(struct pkbpf_event_resource *record, str
 	record->pid = task->tgid;
 	record->tid = task->pid;
 	record->parent_pid = BPF_CORE_READ(task, real_parent, tgid);
-	record->reserved = 0;
 	record->process_start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	record->thread_start_ns = BPF_CORE_READ(task, start_time);
 	record->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);

@@ -32,7 +32,7 @@ struct pkbpf_event_resource {
 	struct pkbpf_event_header header;
 	__u32 pid, tid;
 	__u32 parent_pid;
-	__u32 reserved;
+	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; 0 unknown */
 	__u64 process_start_ns; /* CLOCK_MONOTONIC; with pid what tells processes apart */
 	__u64 thread_start_ns;
 	__u64 cgroup_id;

@@ -41,6 +41,16 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0xffffffff81000100,
 	 .flags = SYMBOL_IS_KERNEL,
 	 .lines = {{.function = "io_schedule"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000200,
+	 .end = 0xffffffff81000300,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "do_epoll_wait"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000400,
+	 .end = 0xffffffff81000500,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "read_events"}}},
 };
 
 static void require(bool holds)
@@ -166,6 +176,7 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 		.cgroup_id = process->cgroup_id,
 		.counters = {.run_ns = 5 * SECOND, .user_ns = 5 * SECOND},
 		.rss_bytes = process->start_rss_bytes,
+		.anonymous_rss_bytes = process->start_anonymous_rss_bytes,
 	};
 
 	announce(fake, process->pid, process->comm, ACCOUNT_START_NS, false);
@@ -182,6 +193,7 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 	view.time_ns = ACCOUNT_END_NS + 1;
 	view.moment = PKBPF_RESOURCE_END;
 	view.rss_bytes = view.peak_rss_bytes = process->rss_bytes;
+	view.anonymous_rss_bytes = process->anonymous_rss_bytes;
 	view.counters = (struct resource_counters){
 		.run_ns = 5 * SECOND + process->run_ns,
 		.user_ns = 5 * SECOND + process->run_ns * (1000 - process->system_permille) / 1000,

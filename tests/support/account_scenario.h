@@ -29,6 +29,7 @@ struct account_process {
 	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,
 		read_bytes, written_bytes;
 	uint64_t start_rss_bytes, rss_bytes;
+	uint64_t start_anonymous_rss_bytes, anonymous_rss_bytes; /* 0 unknown */
 };
 void account_process(struct fake_profile *fake, const struct account_process *process);
 /* Born and ended inside. */
@@ -53,11 +54,13 @@ void account_container(struct fake_profile *fake, uint64_t id, const char *name)
 void account_end(struct fake_profile *fake);
 
 /* user addresses */
-#define ACCOUNT_MAIN	 0x1010		       /* main */
-#define ACCOUNT_QUERY	 0x1110		       /* exec_query */
-#define ACCOUNT_FLUSH	 0x1210		       /* XLogFlush */
-#define ACCOUNT_APPEND	 0x1310		       /* list_append */
-#define ACCOUNT_SPIN	 0x1410		       /* spin<int> */
-#define ACCOUNT_IO_SLEEP 0xffffffff81000010ULL /* io_schedule */
+#define ACCOUNT_MAIN	  0x1010		/* main */
+#define ACCOUNT_QUERY	  0x1110		/* exec_query */
+#define ACCOUNT_FLUSH	  0x1210		/* XLogFlush */
+#define ACCOUNT_APPEND	  0x1310		/* list_append */
+#define ACCOUNT_SPIN	  0x1410		/* spin<int> */
+#define ACCOUNT_IO_SLEEP  0xffffffff81000010ULL /* io_schedule */
+#define ACCOUNT_EPOLL	  0xffffffff81000210ULL /* do_epoll_wait */
+#define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */
 
 #endif

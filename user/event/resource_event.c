@@ -42,6 +42,7 @@ int resource_event_decode(const struct pkbpf_event_header *header, struct resour
 				.written_bytes = record->written_bytes,
 			},
 		.rss_bytes = record->rss_bytes,
+		.anonymous_rss_bytes = (uint64_t)record->anonymous_rss_kib << 10,
 		.peak_rss_bytes = record->peak_rss_bytes,
 	};
 	memcpy(ret_view->comm, record->comm, PKBPF_COMM_SIZE);
@@ -138,6 +139,9 @@ int resource_event_encode(struct event_buffer *buffer, const struct resource_vie
 	record->read_bytes = view->counters.read_bytes;
 	record->written_bytes = view->counters.written_bytes;
 	record->rss_bytes = view->rss_bytes;
+	record->anonymous_rss_kib = view->anonymous_rss_bytes >> 10 < UINT32_MAX
+					    ? (uint32_t)(view->anonymous_rss_bytes >> 10)
+					    : UINT32_MAX;
 	record->peak_rss_bytes = view->peak_rss_bytes;
 	memcpy(record->comm, view->comm, strnlen(view->comm, PKBPF_COMM_SIZE));
 	return 0;

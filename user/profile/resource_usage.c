@@ -253,10 +253,15 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 	/* A leader that has ended before its threads has no memory to show; one of them has. */
 	if (view->moment == PKBPF_RESOURCE_START && view->rss_bytes > process->start_rss_bytes)
 		process->start_rss_bytes = view->rss_bytes;
+	if (view->moment == PKBPF_RESOURCE_START &&
+	    view->anonymous_rss_bytes > process->start_anonymous_rss_bytes)
+		process->start_anonymous_rss_bytes = view->anonymous_rss_bytes;
 	if (view->moment == PKBPF_RESOURCE_END && view->rss_bytes) {
 		process->rss_known = true;
 		if (view->rss_bytes > process->rss_bytes)
 			process->rss_bytes = view->rss_bytes;
+		if (view->anonymous_rss_bytes > process->anonymous_rss_bytes)
+			process->anonymous_rss_bytes = view->anonymous_rss_bytes;
 	}
 }
 

@@ -210,6 +210,11 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 		row->known |= ROW_HAS_RSS;
 		row->rss_bytes += process->rss_bytes;
 		row->rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
+		row->own_growth_bytes +=
+			process->anonymous_rss_bytes
+				? (int64_t)(process->anonymous_rss_bytes -
+					    process->start_anonymous_rss_bytes)
+				: (int64_t)(process->rss_bytes - process->start_rss_bytes);
 	}
 }
 
@@ -340,6 +345,8 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	sum = &work->sums.items[*number].stack;
 	sum->weight += from->weight;
 	sum->count += from->count;
+	if (from->kind == PKBPF_PROFILE_OFFCPU && from->state < PKBPF_WAIT_STATES)
+		work->sums.items[*number].state_weight[from->state] += from->weight;
 	if (from->max > sum->max)
 		sum->max = from->max;
 	if (hottest->stack == ROW_NO_STACK || hottest->stack == stack ||

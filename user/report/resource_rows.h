@@ -67,6 +67,8 @@ struct resource_row {
 	uint64_t storage_read_bytes, storage_written_bytes;
 	uint64_t rss_bytes, peak_rss_bytes;
 	int64_t rss_growth_bytes;
+	/* What of it is the processes' own, not of files nor shared; all of it where that is not known. */
+	int64_t own_growth_bytes;
 
 	/* samples */
 	uint64_t samples;
@@ -98,6 +100,7 @@ struct row_weight {
 	uint32_t number; /* of the row */
 	enum pkbpf_profile_kind kind;
 	struct row_stack stack;
+	uint64_t state_weight[PKBPF_WAIT_STATES]; /* of waits: its parts */
 };
 
 struct resource_rows {
@@ -124,14 +127,30 @@ void resource_rows_done(struct resource_rows *rows);
 /* Functions of a stack, leaf first. */
 const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t stack,
 				    size_t *ret_count);
+
+/* Functions named in an explanation, at most. */
+#define ROW_EXPLANATION_FUNCTIONS 4
+
+struct row_explanation {
+	const struct function *functions[ROW_EXPLANATION_FUNCTIONS]; /* caller before callee */
+	size_t count;
+	uint64_t weight, whole; /* below the first of them, and of all stacks asked for */
+};
+
 /*
- * The function below which at least half of the row's weight of a kind lies, as far from the root
- * as there is one, its weight with what it called in *ret_weight. Of waits only functions of
- * programs count: how the kernel waits explains nothing. NULL: there is none.
+ * The functions below which at least half of the weight of a kind of stacks of some rows lies, as
+ * far from the root as there are any; count 0: there is none. `states` (1 << enum
+ * pkbpf_wait_state) chooses among waits, and of them, as of page faults, only functions of
+ * programs count: how the kernel waits explains nothing. What calls the C library is told before
+ * it, since everybody waits there.
  */
-const struct function *resource_rows_explain(const struct resource_rows *rows,
-					     const struct resource_row *row,
-					     enum pkbpf_profile_kind kind, uint64_t *ret_weight);
+struct row_explanation resource_rows_explain(const struct resource_rows *rows,
+					     const struct resource_row *const *members, size_t count,
+					     enum pkbpf_profile_kind kind, unsigned int states);
+/* Of the weight of waits of a row in a state, what has one of these functions of the kernel in its
+ * stack; the list ends in NULL. */
+uint64_t resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
+				enum pkbpf_wait_state state, const char *const *functions);
 /* "process", "thread", … */
 const char *report_grouping_name(enum report_by by);
 /* false: there is no such grouping. */

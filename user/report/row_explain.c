@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds the function that explains most of what a row used or waited for. */
+/* Finds the functions that explain most of what some rows used or waited for. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "report/resource_rows.h"
 
@@ -13,11 +15,11 @@ struct inclusive {
 };
 
 static void add_inclusive(struct inclusive *functions, const struct resource_rows *rows,
-			  size_t index, bool user_only)
+			  size_t index, uint64_t weight, bool user_only)
 {
-	const struct row_stack *stack = &rows->weights[index].stack;
 	size_t count;
-	const uint32_t *frames = resource_rows_stack(rows, stack->stack, &count);
+	const uint32_t *frames =
+		resource_rows_stack(rows, rows->weights[index].stack.stack, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct inclusive *function = &functions[frames[i]];
@@ -27,34 +29,171 @@ static void add_inclusive(struct inclusive *functions, const struct resource_row
 		    function->last_stack == index + 1)
 			continue;
 		function->last_stack = index + 1;
-		function->weight += stack->weight;
-		if (stack->weight >= function->depth_weight) {
-			function->depth_weight = stack->weight;
+		function->weight += weight;
+		if (weight >= function->depth_weight) {
+			function->depth_weight = weight;
 			function->depth = count - i;
 		}
 	}
 }
 
-const struct function *resource_rows_explain(const struct resource_rows *rows,
-					     const struct resource_row *row,
-					     enum pkbpf_profile_kind kind, uint64_t *ret_weight)
+static bool is_member(const struct resource_row *const *members, size_t count, uint32_t number)
+{
+	for (size_t i = 0; i < count; i++)
+		if (members[i]->number == number)
+			return true;
+	return false;
+}
+
+static uint64_t weight_in_states(const struct row_weight *item, unsigned int states)
+{
+	uint64_t weight = 0;
+
+	if (item->kind != PKBPF_PROFILE_OFFCPU)
+		return item->stack.weight;
+	for (int state = 0; state < PKBPF_WAIT_STATES; state++)
+		weight += states & 1U << state ? item->state_weight[state] : 0;
+	return weight;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_c_library(const struct function *function)
+{
+	return begins_with(function->module, "libc.") || begins_with(function->module, "libc-") ||
+	       begins_with(function->module, "libpthread") ||
+	       begins_with(function->module, "ld-") || begins_with(function->module, "[vdso]");
+}
+
+/* Where programs begin says nothing of what they do. */
+static bool is_entry(const struct function *function)
+{
+	return !strcmp(function->name, "main") || !strcmp(function->name, "_start");
+}
+
+enum wanted { WANT_ANY, WANT_NAMED, WANT_OF_PROGRAM };
+
+/* The deepest of those with half of the weight that is not as deep as `below`; NULL: none. */
+static const struct function *deepest(const struct resource_rows *rows,
+				      const struct inclusive *functions, uint64_t half,
+				      uint64_t below, enum wanted wanted, size_t *ret_index)
 {
 	size_t count = function_table_count(rows->functions), best = count;
-	_cleanup_free_ struct inclusive *functions = calloc(count + 1, sizeof(*functions));
-	uint64_t half = row->kind_weight[kind] / 2 + row->kind_weight[kind] % 2;
 
-	if (!functions || !half)
-		return NULL;
-	for (size_t i = 0; i < rows->weight_count; i++)
-		if (rows->weights[i].number == row->number && rows->weights[i].kind == kind)
-			add_inclusive(functions, rows, i,
-				      kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS);
-	for (size_t i = 0; i < count; i++)
-		if (functions[i].weight >= half &&
-		    (best == count || functions[i].depth > functions[best].depth))
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(rows->functions, (uint32_t)i);
+
+		if (functions[i].weight < half || functions[i].depth >= below ||
+		    (wanted >= WANT_NAMED && !function->named) ||
+		    (wanted >= WANT_OF_PROGRAM && (is_c_library(function) || is_entry(function))))
+			continue;
+		if (best == count || functions[i].depth > functions[best].depth)
 			best = i;
-	if (best == count)
-		return NULL;
-	*ret_weight = functions[best].weight;
-	return function_table_get(rows->functions, (uint32_t)best);
+	}
+	*ret_index = best;
+	return best == count ? NULL : function_table_get(rows->functions, (uint32_t)best);
+}
+
+/* Fills from the end: callees are found first. */
+static void find_path(const struct resource_rows *rows, const struct inclusive *functions,
+		      uint64_t half, struct row_explanation *explanation)
+{
+	const struct function *path[ROW_EXPLANATION_FUNCTIONS], *leaf, *function;
+	size_t at = ROW_EXPLANATION_FUNCTIONS, leaf_index, index;
+	uint64_t below = UINT64_MAX;
+
+	leaf = deepest(rows, functions, half, below, WANT_ANY, &leaf_index);
+	if (!leaf)
+		return;
+	explanation->weight = functions[leaf_index].weight;
+	if (leaf->named && is_c_library(leaf))
+		path[--at] = leaf;
+	while (at > 0 &&
+	       (function = deepest(rows, functions, half, below, WANT_OF_PROGRAM, &index))) {
+		if (at == ROW_EXPLANATION_FUNCTIONS)
+			explanation->weight = functions[index].weight;
+		below = functions[index].depth;
+		path[--at] = function;
+	}
+	if (at == ROW_EXPLANATION_FUNCTIONS) {
+		function = deepest(rows, functions, half, UINT64_MAX, WANT_NAMED, &index);
+		if (function)
+			explanation->weight = functions[index].weight;
+		path[--at] = function ? function : leaf;
+	}
+	while (at < ROW_EXPLANATION_FUNCTIONS)
+		explanation->functions[explanation->count++] = path[at++];
+}
+
+struct row_explanation resource_rows_explain(const struct resource_rows *rows,
+					     const struct resource_row *const *members,
+					     size_t count, enum pkbpf_profile_kind kind,
+					     unsigned int states)
+{
+	_cleanup_free_ struct inclusive *functions =
+		calloc(function_table_count(rows->functions) + 1, sizeof(*functions));
+	bool user_only = kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS;
+	struct row_explanation explanation = {0};
+
+	if (!functions)
+		return explanation;
+	for (size_t i = 0; i < rows->weight_count; i++) {
+		const struct row_weight *item = &rows->weights[i];
+		uint64_t weight = weight_in_states(item, states);
+
+		if (item->kind != kind || !weight || !is_member(members, count, item->number))
+			continue;
+		explanation.whole += weight;
+		add_inclusive(functions, rows, i, weight, user_only);
+	}
+	if (!explanation.whole)
+		return explanation;
+	if (user_only) {
+		find_path(rows, functions, explanation.whole / 2 + explanation.whole % 2,
+			  &explanation);
+	} else {
+		size_t index;
+		const struct function *function =
+			deepest(rows, functions, explanation.whole / 2 + explanation.whole % 2,
+				UINT64_MAX, WANT_ANY, &index);
+
+		if (function) {
+			explanation.functions[explanation.count++] = function;
+			explanation.weight = functions[index].weight;
+		}
+	}
+	return explanation;
+}
+
+static bool has_any(const struct resource_rows *rows, uint32_t stack, const char *const *names)
+{
+	size_t count;
+	const uint32_t *frames = resource_rows_stack(rows, stack, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(rows->functions, frames[i]);
+
+		for (size_t j = 0; function->mark == FUNCTION_KERNEL && names[j]; j++)
+			if (!strcmp(function->name, names[j]))
+				return true;
+	}
+	return false;
+}
+
+uint64_t resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
+				enum pkbpf_wait_state state, const char *const *functions)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < rows->weight_count; i++) {
+		const struct row_weight *item = &rows->weights[i];
+
+		if (item->number == row->number && item->kind == PKBPF_PROFILE_OFFCPU &&
+		    item->state_weight[state] && has_any(rows, item->stack.stack, functions))
+			weight += item->state_weight[state];
+	}
+	return weight;
 }

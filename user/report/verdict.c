@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "report/human.h"
+#include "report/row_groups.h"
 
 /*
  * Thresholds. Times are told from a fifth of somebody's time on: below, halving them would change
@@ -19,9 +21,10 @@
 #define CPU_BUSY_PERCENT 90 /* of all CPUs: less leaves room for everybody */
 #define CPU_QUEUE_PERCENT                                                                          \
 	10 /* run-queue wait in the time that wanted a CPU, whole machine or one row */
-#define CPU_ROW_PERCENT		50		 /* of one CPU, for one row */
-#define DISK_ROW_PERCENT	20		 /* of the row's lifetime */
-#define LOCK_ROW_PERCENT	20		 /* uninterruptible, of the row's lifetime */
+#define CPU_ROW_PERCENT		50 /* of one CPU, for one row */
+#define DISK_ROW_PERCENT	20 /* of the row's lifetime */
+#define DEVICE_PART_PERCENT	20 /* of a disk wait: less with the device is worth telling */
+#define LOCK_ROW_PERCENT	20 /* uninterruptible, of the row's lifetime */
 #define DEVICE_P99_NS		(20 * NS_PER_MS) /* a disk that seeks needs less for nearly every request */
 #define DEVICE_REQUESTS		50
 #define GROWTH_BYTES		(10 << 20) /* in all, */
@@ -33,6 +36,41 @@
 #define SHORT_LIVED_CPU_PERCENT 10
 #define STEAL_PERCENT		5
 #define LOST_PERCENT		1
+#define PEERS_SLEEP_PERCENT                                                                        \
+	50 /* of a row's lifetime asleep until somebody else has something for it, */
+#define PEERS_CPU_PERCENT      2  /* though it does something, */
+#define PEERS_WAKES_PER_SECOND 50 /* as often as this, */
+#define PEERS_OTHER_PERCENT    20 /* and is held up less than this by CPUs, disks and locks together \
+				   */
+#define PEERS_SEVERITY 19	  /* at most: behind everything that limits somebody */
+#define LISTED	       4	  /* programs named in one finding */
+
+/* Functions of the kernel in which threads sleep until a peer sends or reads something. */
+static const char *const peer_functions[] = {
+	"do_epoll_wait",
+	"ep_poll",
+	"do_sys_poll",
+	"do_poll",
+	"do_select",
+	"core_sys_select",
+	"tcp_recvmsg",
+	"tcp_sendmsg",
+	"inet_csk_accept",
+	"inet_accept",
+	"unix_accept",
+	"pipe_read",
+	"pipe_write",
+	"anon_pipe_read",
+	"anon_pipe_write",
+	"unix_stream_read_generic",
+	"sk_wait_data",
+	"sk_stream_wait_memory",
+	"__skb_wait_for_more_packets",
+	"sock_alloc_send_pskb",
+	NULL,
+};
+/* And those in which they sleep until requests they have submitted are done. */
+static const char *const request_functions[] = {"read_events", "io_cqring_wait", NULL};
 
 static double percent(double part, double whole)
 {
@@ -55,31 +93,41 @@ static __attribute__((format(printf, 2, 3))) void say(struct finding *finding, c
 	va_end(arguments);
 }
 
-/* "postgres 812", "docker:0123456789ab" */
-static void say_who(struct finding *finding, const struct resource_row *row)
+static const char *name_of(const struct resource_row *row)
 {
-	say(finding, "%s",
-	    row->name[0]	? row->name
-	    : row->container[0] ? row->container
-				: "[unknown]");
-	if (row->tid)
+	return row->name[0] ? row->name : row->container[0] ? row->container : "[unknown]";
+}
+
+/* "postgres 812", "postgres (4 processes)", "docker:0123456789ab" */
+static void say_who(struct finding *finding, const struct row_group *group)
+{
+	const struct resource_row *row = group->worst;
+
+	say(finding, "%s", name_of(row));
+	if (group->count > 1)
+		say(finding, " (%zu %s)", group->count, row->tid ? "threads" : "processes");
+	else if (row->tid)
 		say(finding, " %" PRIu32 "/%" PRIu32, row->pid, row->tid);
 	else if (row->pid)
 		say(finding, " %" PRIu32, row->pid);
 	finding->pid = row->pid;
 }
 
-/* ", 58 % of it below `XLogFlush`"; nothing when no function explains half of it. */
-static void say_function(struct finding *finding, const struct resource_rows *rows,
-			 const struct resource_row *row, enum pkbpf_profile_kind kind,
-			 const char *what)
+/* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
+static void say_functions(struct finding *finding, const struct resource_rows *rows,
+			  const struct row_group *group, enum pkbpf_profile_kind kind,
+			  unsigned int states, const char *what)
 {
-	uint64_t weight;
-	const struct function *function = resource_rows_explain(rows, row, kind, &weight);
+	struct row_explanation explanation =
+		resource_rows_explain(rows, group->members, group->count, kind, states);
 
-	if (function)
-		say(finding, ", %.0f %% of %s below `%s`",
-		    percent((double)weight, (double)row->kind_weight[kind]), what, function->name);
+	if (!explanation.count)
+		return;
+	say(finding, ", %.0f %% of %s below `",
+	    percent((double)explanation.weight, (double)explanation.whole), what);
+	for (size_t i = 0; i < explanation.count; i++)
+		say(finding, "%s%s", i ? " > " : "", explanation.functions[i]->name);
+	say(finding, "`");
 }
 
 /* ---- of the whole run ---- */
@@ -96,38 +144,53 @@ static bool is_cpu_starved(const struct resource_rows *rows)
 	       queue_percent(&rows->total) >= CPU_QUEUE_PERCENT;
 }
 
-static bool cpu_starved(const struct resource_rows *rows, const struct resource_row *row,
-			struct finding *finding)
+static double waited_for_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
-	const struct resource_row *total = &rows->total, *most = NULL;
+	return queue_percent(row) < CPU_QUEUE_PERCENT ? -1 : (double)row->runqueue_ns;
+}
+
+static int by_runqueue(const void *left, const void *right)
+{
+	const struct row_group *a = left, *b = right;
+
+	if (a->sum.runqueue_ns != b->sum.runqueue_ns)
+		return a->sum.runqueue_ns > b->sum.runqueue_ns ? -1 : 1;
+	return (a->worst > b->worst) - (a->worst < b->worst);
+}
+
+static bool cpu_starved(const struct resource_rows *rows, struct finding *finding)
+{
+	_cleanup_(row_groups_done) struct row_groups groups = {0};
+	const struct resource_row *total = &rows->total;
 	double queue = queue_percent(total);
 	char buffer[HUMAN_SIZE];
 
 	if (!is_cpu_starved(rows))
 		return false;
-	for (size_t i = 0; i < rows->count; i++)
-		if (!most || rows->items[i].runqueue_ns > most->runqueue_ns)
-			most = &rows->items[i];
+	row_groups_find(&groups, rows, waited_for_cpu);
+	if (groups.count)
+		qsort(groups.items, groups.count, sizeof(*groups.items), by_runqueue);
 	say(finding, "CPUs %.0f %% busy, run-queue wait ", rows->busy_percent);
 	if (total->runqueue.p99_ns)
 		say(finding, "p99 %s, ", human_time(buffer, total->runqueue.p99_ns));
-	say(finding, "%s in all (%.0f %% of the time that wanted a CPU)",
+	say(finding, "%s in all (%.0f %% of the time that wanted a CPU): CPU-starved",
 	    human_time(buffer, total->runqueue_ns), queue);
-	if (most) {
-		say(finding, ", longest for ");
-		say_who(finding, most);
-		say(finding, " (%s)", human_time(buffer, most->runqueue_ns));
-		finding->pid = 0;
+	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
+		const struct row_group *group = &groups.items[i];
+
+		say(finding, "%s", i ? ", " : "; longest for ");
+		say_who(finding, group);
+		say(finding, " %s (%.0f %%)", human_time(buffer, group->sum.runqueue_ns),
+		    queue_percent(&group->sum));
 	}
-	say(finding, ": CPU-starved");
+	finding->pid = 0;
 	/* Everybody suffers: as bad as the CPUs are busy once a fifth of the time that wanted one
 	 * went by in waiting. */
 	finding->severity = rows->busy_percent * (queue < 20 ? queue / 20 : 1);
 	return true;
 }
 
-static bool slow_device(const struct resource_rows *rows, const struct resource_row *row,
-			struct finding *finding)
+static bool slow_device(const struct resource_rows *rows, struct finding *finding)
 {
 	const struct resource_row *total = &rows->total, *most = NULL;
 	char buffer[HUMAN_SIZE];
@@ -145,14 +208,15 @@ static bool slow_device(const struct resource_rows *rows, const struct resource_
 	if (most) {
 		say(finding, ", %.0f %% of the time for ",
 		    percent((double)most->device_ns, (double)total->device_ns));
-		say_who(finding, most);
+		say(finding, "%s", name_of(most));
+		if (most->pid)
+			say(finding, " %" PRIu32, most->pid);
 	}
 	finding->severity = percent((double)total->device_ns, (double)rows->interval_ns);
 	return true;
 }
 
-static bool memory_low(const struct resource_rows *rows, const struct resource_row *row,
-		       struct finding *finding)
+static bool memory_low(const struct resource_rows *rows, struct finding *finding)
 {
 	double left = percent((double)rows->machine.memory_available_bytes,
 			      (double)rows->machine.memory_bytes);
@@ -168,15 +232,16 @@ static bool memory_low(const struct resource_rows *rows, const struct resource_r
 	    human_bytes(buffer, rows->machine.memory_available_bytes), left);
 	if (most && most->rss_bytes) {
 		say(finding, ", most resident: ");
-		say_who(finding, most);
+		say(finding, "%s", name_of(most));
+		if (most->pid)
+			say(finding, " %" PRIu32, most->pid);
 		say(finding, " with %s", human_bytes(buffer, most->rss_bytes));
 	}
 	finding->severity = 100 - left;
 	return true;
 }
 
-static bool short_lived(const struct resource_rows *rows, const struct resource_row *row,
-			struct finding *finding)
+static bool short_lived(const struct resource_rows *rows, struct finding *finding)
 {
 	uint64_t processes = 0, cpu_ns = 0, most_ns = 0;
 	const char *most = "";
@@ -209,8 +274,7 @@ static bool short_lived(const struct resource_rows *rows, const struct resource_
 	return true;
 }
 
-static bool stolen(const struct resource_rows *rows, const struct resource_row *row,
-		   struct finding *finding)
+static bool stolen(const struct resource_rows *rows, struct finding *finding)
 {
 	double steal = percent((double)rows->machine.steal_ns,
 			       (double)rows->machine.steal_ns + (double)rows->machine.busy_ns +
@@ -226,8 +290,7 @@ static bool stolen(const struct resource_rows *rows, const struct resource_row *
 	return true;
 }
 
-static bool samples_lost(const struct resource_rows *rows, const struct resource_row *row,
-			 struct finding *finding)
+static bool samples_lost(const struct resource_rows *rows, struct finding *finding)
 {
 	struct profile_account account = profile_account(rows->profile);
 	double lost = percent((double)account.lost, (double)account.expected);
@@ -240,7 +303,50 @@ static bool samples_lost(const struct resource_rows *rows, const struct resource
 	return true;
 }
 
-/* ---- of one row ---- */
+/* Held up by nothing of this machine, it waits for what others send. */
+static double waits_for_peers(const struct resource_rows *rows, const struct resource_row *row)
+{
+	double life = (double)row->lifetime_ns;
+
+	if (!(row->known & ROW_HAS_WAITS) || !row->pid || row->cpu_share < PEERS_CPU_PERCENT ||
+	    row->cpu_share >= CPU_ROW_PERCENT ||
+	    (double)row->voluntary < PEERS_WAKES_PER_SECOND * seconds(rows) ||
+	    percent((double)row->runqueue_ns + (double)row->disk_ns +
+			    (double)row->uninterruptible_ns,
+		    life) >= PEERS_OTHER_PERCENT ||
+	    percent((double)resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, peer_functions),
+		    life) < PEERS_SLEEP_PERCENT)
+		return -1;
+	return row->cpu_share;
+}
+
+static bool idle_for_peers(const struct resource_rows *rows, struct finding *finding)
+{
+	_cleanup_(row_groups_done) struct row_groups groups = {0};
+
+	row_groups_find(&groups, rows, waits_for_peers);
+	if (!groups.count)
+		return false;
+	say(finding, "waiting for their peers (network, sockets, pipes), not for this machine's "
+		     "CPUs or disks: ");
+	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
+		const struct row_group *group = &groups.items[i];
+
+		say(finding, "%s", i ? "; " : "");
+		say_who(finding, group);
+		say(finding, " %.0f %% of wall time asleep",
+		    percent((double)group->sum.sleep_ns, (double)group->sum.wall_ns));
+		say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
+			      "it");
+	}
+	finding->pid =
+		groups.count == 1 && groups.items[0].count == 1 ? groups.items[0].worst->pid : 0;
+	finding->severity = groups.items[0].severity < PEERS_SEVERITY ? groups.items[0].severity
+								      : PEERS_SEVERITY;
+	return true;
+}
+
+/* ---- of rows of one name ---- */
 
 /* A process that lived for a moment is no worse off than that moment is long. */
 static double severity(const struct resource_rows *rows, uint64_t time_ns)
@@ -250,162 +356,207 @@ static double severity(const struct resource_rows *rows, uint64_t time_ns)
 	return share > 100 ? 100 : share;
 }
 
-static bool cpu_bound(const struct resource_rows *rows, const struct resource_row *row,
-		      struct finding *finding)
+static double judge_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
-	char buffer[HUMAN_SIZE];
-
 	if (!(row->known & ROW_HAS_INTERVAL) || row->cpu_share < CPU_ROW_PERCENT)
-		return false;
-	say_who(finding, row);
-	say(finding, ": %.0f %% of one CPU (%s)", row->cpu_share, human_time(buffer, row->cpu_ns));
-	say_function(finding, rows, row, PKBPF_PROFILE_CPU, "it");
+		return -1;
 	/* Against the machine: one of many CPUs is no bottleneck of the host, but all of a
 	 * program's only thread. */
-	finding->severity = row->threads_seen > 1
-				    ? percent((double)row->cpu_ns, (double)rows->total.cpu_ns)
-				    : row->cpu_share;
-	return true;
+	return row->threads_seen > 1 ? percent((double)row->cpu_ns, (double)rows->total.cpu_ns)
+				     : row->cpu_share;
 }
 
-static bool disk_bound(const struct resource_rows *rows, const struct resource_row *row,
-		       struct finding *finding)
+static void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
+		     struct finding *finding)
 {
-	double share = percent((double)row->disk_ns, (double)row->lifetime_ns);
 	char buffer[HUMAN_SIZE];
 
-	if (!(row->known & ROW_HAS_WAITS) || share < DISK_ROW_PERCENT)
-		return false;
-	say_who(finding, row);
-	say(finding, ": %.0f %% of wall time in disk wait", share > 100 ? row->disk_share : share);
-	if (row->threads_seen > 1)
-		say(finding, " of %" PRIu64 " threads", row->threads_seen);
-	say(finding, " (%s)", human_time(buffer, row->disk_ns));
-	say_function(finding, rows, row, PKBPF_PROFILE_OFFCPU, "its waits");
-	if (row->known & ROW_HAS_BLOCKIO && row->requests)
-		say(finding, "; its %s block requests: p99 %s",
-		    human_count((char[HUMAN_SIZE]){0}, row->requests),
-		    human_time(buffer, row->device.p99_ns));
-	else if (row->disk.p99_ns)
-		say(finding, "; p99 of the waits %s", human_time(buffer, row->disk.p99_ns));
-	finding->severity = severity(rows, row->disk_ns);
-	return true;
+	say_who(finding, group);
+	if (group->count > 1)
+		say(finding, ": %.1f CPUs", group->sum.cpu_share / 100);
+	else
+		say(finding, ": %.0f %% of one CPU", group->sum.cpu_share);
+	say(finding, " (%s)", human_time(buffer, group->sum.cpu_ns));
+	say_functions(finding, rows, group, PKBPF_PROFILE_CPU, 0, "it");
 }
 
-static bool queue_bound(const struct resource_rows *rows, const struct resource_row *row,
-			struct finding *finding)
+/* Uninterruptible, and asleep until requests are done that others need not wait for. */
+static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct resource_row *row)
 {
-	double share =
-		percent((double)row->runqueue_ns, (double)row->runqueue_ns + (double)row->cpu_ns);
+	/* Rings carry more than requests of disks. */
+	return row->requests
+		       ? resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, request_functions)
+		       : 0;
+}
+
+static double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
+{
+	uint64_t wait_ns = row->disk_ns + asynchronous_ns(rows, row);
+
+	if (!(row->known & ROW_HAS_WAITS) ||
+	    percent((double)wait_ns, (double)row->lifetime_ns) < DISK_ROW_PERCENT)
+		return -1;
+	return severity(rows, wait_ns);
+}
+
+static void tell_disk(const struct resource_rows *rows, const struct row_group *group,
+		      struct finding *finding)
+{
+	const struct resource_row *sum = &group->sum;
+	uint64_t asynchronous = 0, wait_ns;
+	unsigned int states;
+	char buffer[HUMAN_SIZE];
+	double share;
+
+	for (size_t i = 0; i < group->count; i++)
+		asynchronous += asynchronous_ns(rows, group->members[i]);
+	wait_ns = sum->disk_ns + asynchronous;
+	states = 1U << PKBPF_WAIT_DISK | (asynchronous > sum->disk_ns ? 1U << PKBPF_WAIT_SLEEP : 0);
+	share = percent((double)wait_ns, (double)sum->lifetime_ns);
+	say_who(finding, group);
+	say(finding, ": %.0f %% of wall time in disk wait",
+	    share > 100 ? percent((double)wait_ns, (double)sum->wall_ns) : share);
+	if (sum->threads_seen > group->count)
+		say(finding, " of %" PRIu64 " threads", sum->threads_seen);
+	say(finding, " (%s)", human_time(buffer, wait_ns));
+	say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, states, "it");
+	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->requests) {
+		if (sum->disk.p99_ns)
+			say(finding, "; p99 of the waits %s", human_time(buffer, sum->disk.p99_ns));
+		return;
+	}
+	say(finding, "; %s %s block requests: p99 %s", group->count > 1 ? "their" : "its",
+	    human_count((char[HUMAN_SIZE]){0}, sum->requests),
+	    human_time(buffer, sum->device.p99_ns));
+	share = percent((double)sum->device_ns, (double)wait_ns);
+	if (share < DEVICE_PART_PERCENT)
+		say(finding,
+		    ", the device has them for only %.0f %% of that time: they are held back "
+		    "before (a limit, a lock), or it waits for requests of others",
+		    share);
+}
+
+static double judge_queue(const struct resource_rows *rows, const struct resource_row *row)
+{
 	double of_life = percent((double)row->runqueue_ns, (double)row->lifetime_ns);
-	char buffer[HUMAN_SIZE];
 
 	/* When everybody waits for CPUs, that is the finding, and not each who does. */
-	if (is_cpu_starved(rows) || share < CPU_QUEUE_PERCENT || of_life < CPU_QUEUE_PERCENT)
-		return false;
-	say_who(finding, row);
-	say(finding, " waited %s for a CPU (%.0f %% of the time it wanted one)",
-	    human_time(buffer, row->runqueue_ns), share);
-	if (row->runqueue.p99_ns)
-		say(finding, ", p99 %s", human_time(buffer, row->runqueue.p99_ns));
-	finding->severity = severity(rows, row->runqueue_ns);
-	return true;
+	if (is_cpu_starved(rows) || queue_percent(row) < CPU_QUEUE_PERCENT ||
+	    of_life < CPU_QUEUE_PERCENT)
+		return -1;
+	return severity(rows, row->runqueue_ns);
 }
 
-static bool lock_bound(const struct resource_rows *rows, const struct resource_row *row,
+static void tell_queue(const struct resource_rows *rows, const struct row_group *group,
 		       struct finding *finding)
 {
-	double share = percent((double)row->uninterruptible_ns, (double)row->lifetime_ns);
 	char buffer[HUMAN_SIZE];
 
-	if (!(row->known & ROW_HAS_WAITS) || share < LOCK_ROW_PERCENT)
-		return false;
-	say_who(finding, row);
-	say(finding, ": %s in uninterruptible waits that are no I/O (%.0f %% of its lifetime)",
-	    human_time(buffer, row->uninterruptible_ns), share);
-	say_function(finding, rows, row, PKBPF_PROFILE_OFFCPU, "its waits");
-	finding->severity = severity(rows, row->uninterruptible_ns);
-	return true;
+	say_who(finding, group);
+	say(finding, " waited %s for a CPU (%.0f %% of the time it wanted one)",
+	    human_time(buffer, group->sum.runqueue_ns), queue_percent(&group->sum));
+	if (group->sum.runqueue.p99_ns)
+		say(finding, ", p99 %s", human_time(buffer, group->sum.runqueue.p99_ns));
 }
 
-static bool memory_grows(const struct resource_rows *rows, const struct resource_row *row,
-			 struct finding *finding)
+static double judge_locks(const struct resource_rows *rows, const struct resource_row *row)
 {
-	double rate = seconds(rows) ? (double)row->rss_growth_bytes / seconds(rows) : 0;
-	double share = percent((double)row->rss_growth_bytes, (double)row->rss_bytes);
+	if (!(row->known & ROW_HAS_WAITS) ||
+	    percent((double)row->uninterruptible_ns, (double)row->lifetime_ns) < LOCK_ROW_PERCENT)
+		return -1;
+	return severity(rows, row->uninterruptible_ns);
+}
+
+static void tell_locks(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
+{
 	char buffer[HUMAN_SIZE];
+
+	say_who(finding, group);
+	say(finding, ": %s in uninterruptible waits that are no I/O (%.0f %% of its lifetime)",
+	    human_time(buffer, group->sum.uninterruptible_ns),
+	    percent((double)group->sum.uninterruptible_ns, (double)group->sum.lifetime_ns));
+	say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+		      "it");
+}
+
+/* Pages of files and of memory shared with others are no growth of a program's own. */
+static double judge_growth(const struct resource_rows *rows, const struct resource_row *row)
+{
+	int64_t growth = row->own_growth_bytes < row->rss_growth_bytes ? row->own_growth_bytes
+								       : row->rss_growth_bytes;
+	double rate = seconds(rows) ? (double)growth / seconds(rows) : 0;
+	double share = percent((double)growth, (double)row->rss_bytes);
 
 	/* Who began inside has grown by all it has: no leak. */
-	if (!(row->known & ROW_HAS_RSS) || row->started_inside ||
-	    row->rss_growth_bytes < GROWTH_BYTES || rate < GROWTH_BYTES_PER_SECOND ||
-	    share < GROWTH_PERCENT)
-		return false;
-	say(finding, "rss of ");
-	say_who(finding, row);
-	say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
-	say(finding, " to %s", human_bytes(buffer, row->rss_bytes));
-	say_function(finding, rows, row, PKBPF_PROFILE_FAULTS, "its page faults");
-	finding->severity = share > 100 ? 100 : share;
-	return true;
+	if (!(row->known & ROW_HAS_RSS) || row->started_inside || growth < GROWTH_BYTES ||
+	    rate < GROWTH_BYTES_PER_SECOND || share < GROWTH_PERCENT)
+		return -1;
+	return share > 100 ? 100 : share;
 }
 
-static bool major_faults(const struct resource_rows *rows, const struct resource_row *row,
-			 struct finding *finding)
+static void tell_growth(const struct resource_rows *rows, const struct row_group *group,
+			struct finding *finding)
+{
+	double rate = (double)group->sum.rss_growth_bytes / seconds(rows);
+	char buffer[HUMAN_SIZE];
+
+	say(finding, "rss of ");
+	say_who(finding, group);
+	say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
+	say(finding, " to %s", human_bytes(buffer, group->sum.rss_bytes));
+	say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, "its page faults");
+}
+
+static double judge_major(const struct resource_rows *rows, const struct resource_row *row)
 {
 	double rate = seconds(rows) ? (double)row->major_faults / seconds(rows) : 0;
 
 	if (rate < MAJOR_FAULTS_PER_SECOND)
-		return false;
-	say_who(finding, row);
-	say(finding, ": %.0f page faults/s had to read from a disk (%s in all)", rate,
-	    human_count((char[HUMAN_SIZE]){0}, row->major_faults));
-	say_function(finding, rows, row, PKBPF_PROFILE_FAULTS, "its page faults");
+		return -1;
 	/* A read takes a millisecond or less of somebody's second. */
-	finding->severity = rate / 10 > 100 ? 100 : rate / 10;
-	return true;
+	return rate / 10 > 100 ? 100 : rate / 10;
 }
 
+static void tell_major(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
+{
+	say_who(finding, group);
+	say(finding, ": %.0f page faults/s had to read from a disk (%s in all)",
+	    (double)group->sum.major_faults / seconds(rows),
+	    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
+	say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, "its page faults");
+}
+
+/* A rule is about the run, or about rows: those of one name for which it holds are told as one. */
 struct rule {
 	const char *name;
-	bool of_run; /* else tried on every row */
-	bool (*find)(const struct resource_rows *rows, const struct resource_row *row,
+	bool (*find)(const struct resource_rows *rows, struct finding *finding);
+	row_judge_fn judge; /* < 0: does not hold for this row; else how bad it is, 0 to 100 */
+	void (*tell)(const struct resource_rows *rows, const struct row_group *group,
 		     struct finding *finding);
 };
 
 static const struct rule rules[] = {
-	{"cpu_starved", true, cpu_starved},
-	{"slow_device", true, slow_device},
-	{"memory_low", true, memory_low},
-	{"short_lived", true, short_lived},
-	{"stolen", true, stolen},
-	{"samples_lost", true, samples_lost},
-	{"cpu_bound", false, cpu_bound},
-	{"disk_bound", false, disk_bound},
-	{"queue_bound", false, queue_bound},
-	{"lock_bound", false, lock_bound},
-	{"memory_grows", false, memory_grows},
-	{"major_faults", false, major_faults},
+	{.name = "cpu_starved", .find = cpu_starved},
+	{.name = "slow_device", .find = slow_device},
+	{.name = "memory_low", .find = memory_low},
+	{.name = "short_lived", .find = short_lived},
+	{.name = "stolen", .find = stolen},
+	{.name = "samples_lost", .find = samples_lost},
+	{.name = "cpu_bound", .judge = judge_cpu, .tell = tell_cpu},
+	{.name = "disk_bound", .judge = judge_disk, .tell = tell_disk},
+	{.name = "queue_bound", .judge = judge_queue, .tell = tell_queue},
+	{.name = "lock_bound", .judge = judge_locks, .tell = tell_locks},
+	{.name = "memory_grows", .judge = judge_growth, .tell = tell_growth},
+	{.name = "major_faults", .judge = judge_major, .tell = tell_major},
+	{.name = "idle_for_peers", .find = idle_for_peers},
 };
 
 static void offer(struct verdict *verdict, const struct finding *finding)
 {
-	size_t at = verdict->count, worst_same = VERDICT_MAX, same = 0;
+	size_t at = verdict->count;
 
-	for (size_t i = 0; i < verdict->count; i++) {
-		if (verdict->findings[i].rule == finding->rule) {
-			worst_same = i;
-			same++;
-		}
-	}
-	if (same >= VERDICT_MAX_PER_RULE) {
-		/* Worst first: the last of the same rule is the mildest. */
-		if (verdict->findings[worst_same].severity >= finding->severity)
-			return;
-		memmove(&verdict->findings[worst_same], &verdict->findings[worst_same + 1],
-			(verdict->count - worst_same - 1) * sizeof(*finding));
-		verdict->count--;
-		at = verdict->count;
-	}
 	while (at > 0 && verdict->findings[at - 1].severity < finding->severity)
 		at--;
 	if (at >= VERDICT_MAX)
@@ -418,21 +569,29 @@ static void offer(struct verdict *verdict, const struct finding *finding)
 	verdict->count++;
 }
 
+static void find_groups(const struct resource_rows *rows, const struct rule *rule,
+			struct verdict *verdict)
+{
+	_cleanup_(row_groups_done) struct row_groups groups = {0};
+
+	row_groups_find(&groups, rows, rule->judge);
+	for (size_t i = 0; i < groups.count && i < VERDICT_MAX_PER_RULE; i++) {
+		struct finding finding = {.rule = rule->name, .severity = groups.items[i].severity};
+
+		rule->tell(rows, &groups.items[i], &finding);
+		offer(verdict, &finding);
+	}
+}
+
 void verdict_find(const struct resource_rows *rows, struct verdict *ret_verdict)
 {
-	uint32_t own_pid = profile_info_read(rows->profile)->own_pid;
-
 	*ret_verdict = (struct verdict){0};
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		for (size_t row = 0; row < (rules[i].of_run ? 1 : rows->count); row++) {
-			struct finding finding = {.rule = rules[i].name};
+		struct finding finding = {.rule = rules[i].name};
 
-			/* What the profiler costs, the header tells. */
-			if (!rules[i].of_run && own_pid && rows->items[row].pid == own_pid)
-				continue;
-			if (rules[i].find(rows, rules[i].of_run ? NULL : &rows->items[row],
-					  &finding))
-				offer(ret_verdict, &finding);
-		}
+		if (rules[i].judge)
+			find_groups(rows, &rules[i], ret_verdict);
+		else if (rules[i].find(rows, &finding))
+			offer(ret_verdict, &finding);
 	}
 }

@@ -13,7 +13,7 @@
 
 #define VERDICT_MAX	     5
 #define VERDICT_MAX_PER_RULE 2
-#define VERDICT_TEXT_SIZE    512
+#define VERDICT_TEXT_SIZE    1024
 
 struct finding {
 	const char *rule;

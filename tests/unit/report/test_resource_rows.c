@@ -99,21 +99,34 @@ static void every_row_knows_its_hottest_stack_of_each_kind(void **state)
 	resource_rows_done(&rows);
 }
 
-static void the_function_that_explains_most_is_the_deepest_with_half_of_it(void **state)
+static struct row_explanation explain(const struct resource_rows *rows, uint32_t pid,
+				      enum pkbpf_profile_kind kind, unsigned int states)
 {
+	const struct resource_row *row = row_of(rows, pid);
+
+	return resource_rows_explain(rows, &row, 1, kind, states);
+}
+
+static void the_functions_that_explain_most_are_the_deepest_with_half_of_it(void **state)
+{
+	struct row_explanation found;
 	struct resource_rows rows;
-	const struct function *function;
-	uint64_t weight;
 
 	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
-	/* not io_schedule: that threads wait in the scheduler explains nothing */
-	function = resource_rows_explain(&rows, row_of(&rows, 812), PKBPF_PROFILE_OFFCPU, &weight);
-	assert_string_equal(function->name, "XLogFlush");
-	assert_int_equal(weight, 6300 * MS);
-	function = resource_rows_explain(&rows, row_of(&rows, 9120), PKBPF_PROFILE_CPU, &weight);
-	assert_string_equal(function->name, "list_append");
-	assert_null(
-		resource_rows_explain(&rows, row_of(&rows, 812), PKBPF_PROFILE_FAULTS, &weight));
+	/* not io_schedule: that threads wait in the scheduler explains nothing; nor main */
+	found = explain(&rows, 812, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_DISK);
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.functions[0]->name, "exec_query");
+	assert_string_equal(found.functions[1]->name, "XLogFlush");
+	assert_int_equal(found.weight, 6300 * MS);
+	assert_int_equal(found.whole, 6300 * MS);
+	found = explain(&rows, 812, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.functions[0]->name, "main"); /* there is nothing else */
+	found = explain(&rows, 9120, PKBPF_PROFILE_CPU, 0);
+	assert_int_equal(found.count, 1);
+	assert_string_equal(found.functions[0]->name, "list_append");
+	assert_int_equal(explain(&rows, 812, PKBPF_PROFILE_FAULTS, 0).count, 0);
 	resource_rows_done(&rows);
 }
 
@@ -244,7 +257,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(a_row_says_what_its_process_used_and_waited_for),
 		TEST(every_row_knows_its_hottest_stack_of_each_kind),
-		TEST(the_function_that_explains_most_is_the_deepest_with_half_of_it),
+		TEST(the_functions_that_explain_most_are_the_deepest_with_half_of_it),
 		TEST(who_did_nothing_is_left_out_and_counted_and_short_lives_are_not),
 		TEST(the_total_is_the_sum_of_the_rows),
 		TEST(rows_are_grouped_by_comm_and_container),

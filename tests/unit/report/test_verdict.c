@@ -60,8 +60,8 @@ static void a_busy_machine_has_at_most_five_findings_worst_first(void **state)
 			    verdict.findings[i - 1].severity >= verdict.findings[i].severity);
 	}
 	expect(&verdict, "disk_bound",
-	       "postgres 812: 63 % of wall time in disk wait (6.30 s), 69 % of its waits below "
-	       "`XLogFlush`; its 480 block requests: p99 12.8 ms");
+	       "postgres 812: 63 % of wall time in disk wait (6.30 s), 100 % of it below "
+	       "`exec_query > XLogFlush`; its 480 block requests: p99 12.8 ms");
 	expect(&verdict, "cpu_bound",
 	       "nginx 88: 70 % of one CPU (7.00 s), 100 % of it below `spin<int>`");
 }
@@ -80,7 +80,7 @@ static void waiting_for_disk_is_found_and_told_with_its_function(void **state)
 	verdict = verdict_of(&fake);
 	assert_int_equal(verdict.count, 1);
 	expect(&verdict, "disk_bound",
-	       "dd 5: 30 % of wall time in disk wait (3.00 s), 100 % of its waits below "
+	       "dd 5: 30 % of wall time in disk wait (3.00 s), 100 % of it below "
 	       "`exec_query`; "
 	       "p99 of the waits 29.9 ms");
 }
@@ -105,7 +105,7 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 			expect(&verdict, "cpu_starved",
 			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
 			       "the "
-			       "time that wanted a CPU), longest for app 5 (2.00 s): CPU-starved");
+			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 %)");
 		else
 			expect(&verdict, "queue_bound",
 			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
@@ -170,6 +170,125 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	       "app 5: 50 page faults/s had to read from a disk (500 in all)");
 }
 
+static void memory_shared_with_others_is_no_growth(void **state)
+{
+	for (int is_own = 0; is_own < 2; is_own++) {
+		struct fake_profile fake;
+		struct verdict verdict;
+
+		account_begin(&fake, ALL, SECOND, 19 * SECOND);
+		account_process(&fake, &(struct account_process){
+					       .pid = 5,
+					       .comm = "postgres",
+					       .run_ns = MS,
+					       .start_rss_bytes = 40 << 20,
+					       .rss_bytes = 120 << 20,
+					       .start_anonymous_rss_bytes = 4 << 20,
+					       .anonymous_rss_bytes = is_own ? 84 << 20 : 5 << 20});
+		account_end(&fake);
+		verdict = verdict_of(&fake);
+		assert_int_equal(verdict.count, is_own);
+	}
+}
+
+static void workers_of_one_name_are_told_as_one(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	for (uint32_t pid = 5; pid < 9; pid++) {
+		account_process(&fake, &(struct account_process){
+					       .pid = pid, .comm = "postgres", .run_ns = MS});
+		account_waits(&fake, pid, "postgres", PKBPF_WAIT_DISK, 100, 40 * MS, pid,
+			      FAKE_IPS(ACCOUNT_IO_SLEEP), FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_MAIN));
+		account_waits(&fake, pid, "postgres", PKBPF_WAIT_SLEEP, 100, 50 * MS, pid + 100,
+			      FAKE_IPS(ACCOUNT_EPOLL), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	}
+	/* Not one of them: it hardly waits. */
+	account_process(&fake,
+			&(struct account_process){.pid = 9, .comm = "postgres", .run_ns = MS});
+	account_waits(&fake, 9, "postgres", PKBPF_WAIT_DISK, 1, MS, 9, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 1);
+	/* of their disk waits, not of all waits */
+	expect(&verdict, "disk_bound",
+	       "postgres (4 processes): 40 % of wall time in disk wait (16.0 s), 100 % of it below "
+	       "`XLogFlush`; p99 of the waits 40.0 ms");
+}
+
+static void requests_held_back_before_the_device_are_told(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "fio", .run_ns = MS});
+	account_waits(&fake, 5, "fio", PKBPF_WAIT_DISK, 1000, 9 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_QUERY));
+	account_requests(&fake, 5, "fio", PKBPF_BLOCKIO_READ, 1000, 4096, MS / 10, 1000);
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "disk_bound",
+	       "fio 5: 90 % of wall time in disk wait (9.00 s), 100 % of it below `exec_query`; "
+	       "its "
+	       "1,000 block requests: p99 100 us, the device has them for only 1 % of that time: "
+	       "they are held back before (a limit, a lock), or it waits for requests of others");
+}
+
+static void waiting_for_asynchronous_requests_is_disk_wait(void **state)
+{
+	for (int has_requests = 0; has_requests < 2; has_requests++) {
+		struct fake_profile fake;
+		struct verdict verdict;
+
+		account_begin(&fake, ALL, SECOND, 19 * SECOND);
+		account_process(&fake,
+				&(struct account_process){.pid = 5, .comm = "fio", .run_ns = MS});
+		account_waits(&fake, 5, "fio", PKBPF_WAIT_SLEEP, 1000, 8 * MS, 1,
+			      FAKE_IPS(ACCOUNT_GETEVENTS), FAKE_IPS(ACCOUNT_QUERY));
+		if (has_requests)
+			account_requests(&fake, 5, "fio", PKBPF_BLOCKIO_READ, 9000, 4096, 2 * MS,
+					 1000);
+		account_end(&fake);
+		verdict = verdict_of(&fake);
+		assert_int_equal(verdict.count, has_requests);
+		if (has_requests)
+			expect(&verdict, "disk_bound",
+			       "fio 5: 80 % of wall time in disk wait (8.00 s), 100 % of it below "
+			       "`exec_query`; its 9,000 block requests: p99 2.00 ms");
+	}
+}
+
+static void who_waits_for_peers_is_told_to_be_held_up_by_nothing_here(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 4 * SECOND, 16 * SECOND);
+	account_process(&fake,
+			&(struct account_process){
+				.pid = 88, .comm = "nginx", .run_ns = SECOND, .voluntary = 9000});
+	account_on_cpu(&fake, 88, "nginx", SECOND);
+	account_waits(&fake, 88, "nginx", PKBPF_WAIT_SLEEP, 9000, MS, 1, FAKE_IPS(ACCOUNT_EPOLL),
+		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	/* As busy, but asleep elsewhere. */
+	account_process(&fake,
+			&(struct account_process){
+				.pid = 89, .comm = "timer", .run_ns = SECOND, .voluntary = 9000});
+	account_waits(&fake, 89, "timer", PKBPF_WAIT_SLEEP, 9000, MS, 2, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 1);
+	assert_int_equal(verdict.findings[0].pid, 88);
+	expect(&verdict, "idle_for_peers",
+	       "waiting for their peers (network, sockets, pipes), not for this machine's CPUs or "
+	       "disks: nginx 88 90 % of wall time asleep, 100 % of it below `exec_query`");
+}
+
 static void lost_samples_are_found(void **state)
 {
 	struct fake_profile fake;
@@ -209,6 +328,7 @@ static void a_quiet_machine_has_no_findings(void **state)
 
 static void one_rule_does_not_crowd_the_others_out(void **state)
 {
+	static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
 	struct fake_profile fake;
 	struct verdict verdict;
 	size_t same = 0;
@@ -216,7 +336,7 @@ static void one_rule_does_not_crowd_the_others_out(void **state)
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 19 * SECOND, SECOND);
 	for (uint32_t i = 0; i < 10; i++)
 		account_process(&fake, &(struct account_process){.pid = 5 + i,
-								 .comm = "app",
+								 .comm = names[i],
 								 .run_ns = (6 + i % 3) * SECOND});
 	account_end(&fake);
 	verdict = verdict_of(&fake);
@@ -268,6 +388,11 @@ int main(void)
 		cmocka_unit_test(growth_is_found_with_what_faults),
 		cmocka_unit_test(storms_of_short_processes_are_found),
 		cmocka_unit_test(slow_devices_and_major_faults_are_found),
+		cmocka_unit_test(memory_shared_with_others_is_no_growth),
+		cmocka_unit_test(workers_of_one_name_are_told_as_one),
+		cmocka_unit_test(requests_held_back_before_the_device_are_told),
+		cmocka_unit_test(waiting_for_asynchronous_requests_is_disk_wait),
+		cmocka_unit_test(who_waits_for_peers_is_told_to_be_held_up_by_nothing_here),
 		cmocka_unit_test(lost_samples_are_found),
 		cmocka_unit_test(a_quiet_machine_has_no_findings),
 		cmocka_unit_test(the_profiler_itself_is_no_finding),
