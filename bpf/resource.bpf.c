@@ -5,6 +5,7 @@
 #include "vmlinux_resource.h"
 
 #define PF_KTHREAD_FLAG	   0x00200000
+#define PF_EXITING	   0x00000004
 #define RSS_FILE	   0
 #define RSS_ANONYMOUS	   1
 #define RSS_SHARED	   3
@@ -121,6 +122,14 @@ int resource_read(struct bpf_iter__task___resource *ctx)
 	if (!record)
 		return 0;
 	take_record(record, task, resource_control.moment);
+	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */
+	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
+		__u32 tid = task->pid;
+
+		record->header.flags = PKBPF_RESOURCE_EXIT;
+		bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_NOEXIST);
+		record->header.flags = PKBPF_RESOURCE_START;
+	}
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }

@@ -67,7 +67,13 @@ available() {
 	case $1 in
 	pkbpf*) true ;;
 	perf*) command -v perf >/dev/null && [ -d /sys/kernel/tracing/events/block ] ;;
-	*) command -v "$1" >/dev/null ;;
+	*)
+		# There, and this kernel takes its programs: then it runs until it is stopped.
+		local status=0
+		command -v "$1" >/dev/null || return 1
+		timeout 3 "$1" >/dev/null 2>&1 || status=$?
+		[ $status = 124 ]
+		;;
 	esac
 }
 

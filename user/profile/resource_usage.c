@@ -484,6 +484,7 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 		return (struct resource_machine){0};
 	return (struct resource_machine){
 		.known = true,
+		.elapsed_ns = less(end->time_ns, start->time_ns),
 		.busy_ns = less(end->busy_ns, start->busy_ns),
 		.idle_ns = less(end->idle_ns, start->idle_ns),
 		.iowait_ns = less(end->iowait_ns, start->iowait_ns),

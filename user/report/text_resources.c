@@ -405,6 +405,11 @@ static void write_summary(const struct text_report *report, const struct resourc
 					"CPUs %.1f%% busy (%s; in these rows %s",
 					rows->busy_percent, human_time(a, machine->busy_ns),
 					human_time(b, rows->total.cpu_ns));
+		/* On CPUs that were idle they are part of no row. */
+		if (machine->irq_ns > machine->busy_ns / 100)
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+						 ", in interrupts about %s",
+						 human_time(a, machine->irq_ns));
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "); %s of memory available of %s. ",
 					 human_bytes(a, machine->memory_available_bytes),
