@@ -43,6 +43,7 @@
 #define PEERS_OTHER_PERCENT    20 /* and is held up less than this by CPUs, disks and locks together \
 				   */
 #define PEERS_SEVERITY 19	  /* at most: behind everything that limits somebody */
+#define LEAST_SEVERITY		1   /* percent: less hurts nobody */
 #define LISTED	       4	  /* programs named in one finding */
 
 /* Functions of the kernel in which threads sleep until a peer sends or reads something. */
@@ -557,6 +558,8 @@ static void offer(struct verdict *verdict, const struct finding *finding)
 {
 	size_t at = verdict->count;
 
+	if (finding->severity < LEAST_SEVERITY)
+		return;
 	while (at > 0 && verdict->findings[at - 1].severity < finding->severity)
 		at--;
 	if (at >= VERDICT_MAX)

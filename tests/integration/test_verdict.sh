@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the report says limits whom, on machines where it is known: too few CPUs, requests held back, nothing but peers.
+# usage: test_verdict.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+here=$(dirname "$(readlink -f "$0")")
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# shellcheck source=tests/integration/programs.sh
+. "$here/programs.sh"
+
+work=$(mktemp -d /var/tmp/pkbpf-verdict-XXXXXX)
+programs_folder=$work
+cgroup=
+burners=()
+cleanup() {
+	programs_stop
+	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
+	wait 2>/dev/null
+	[ -z "$cgroup" ] || rmdir "$cgroup"
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# found REPORT RULE PATTERN…: there is a finding of the rule whose text matches all of them
+found() {
+	python3 - "$@" <<'P'
+import json, re, sys
+report, rule, patterns = json.load(open(sys.argv[1])), sys.argv[2], sys.argv[3:]
+texts = [f["text"] for f in report["verdict"] if f["rule"] == rule]
+if any(all(re.search(pattern, text) for pattern in patterns) for text in texts):
+    sys.exit(0)
+print(f"no finding {rule} with {patterns}; CPUs {report['host'].get('busy_percent')} % busy; there is:")
+for f in report["verdict"]:
+    print(f"  {f['rule']}: {f['text']}")
+sys.exit(1)
+P
+}
+
+# ---- a database, a web server, disk reads and a spinner for each CPU: everybody waits for CPUs ----
+all_together() {
+	cd "$work" || return 1
+	for _ in $(seq "$(nproc)"); do
+		(exec -a burner bash -c 'while :; do :; done') &
+		burners+=($!)
+	done
+	"$pkbpf" -q -d 4 -o "$work/starved.json" -o "$work/starved.txt" 2>"$work/err.txt" || fail "profiling: $(cat "$work/err.txt")"
+	kill "${burners[@]}"
+	wait "${burners[@]}" 2>/dev/null
+	burners=()
+}
+record_pids() { # of the database, once its clients are there
+	mkdir "$work/nginx" && cd "$work/nginx" || return 1
+	record_pids() { all_together; }
+	program_nginx 10
+}
+mkdir postgres
+(
+	cd postgres || exit 1
+	program_postgres 10
+	status=$?
+	[ $failures = 0 ] || exit 1
+	exit $status
+)
+status=$?
+cd "$work" || exit 1
+case $status in
+0)
+	found starved.json cpu_starved '^CPUs (9[0-9]|100) % busy, run-queue wait p99 ' 'postgres \([0-9]+ processes\)' ||
+		fail "CPU-starved"
+	grep -q '^Findings$' starved.txt || fail "no findings in the text"
+	;;
+77) echo "not tested: CPU-starved, since a server is not installed" ;;
+*) fail "CPU-starved: status $status" ;;
+esac
+
+# ---- direct reads, limited above the device to twenty per second ----
+limit_reads() { # cgroup version 2, or 1
+	local number
+	number=$(stat -c '%Hd:%Ld' "$work")
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/blkio; do
+		cgroup=$root/pkbpf-verdict
+		[ -e "$root/cgroup.procs" ] || continue
+		mkdir "$cgroup" 2>/dev/null || continue
+		echo "$number riops=20" 2>/dev/null >"$cgroup/io.max" && return 0
+		echo "$number 20" 2>/dev/null >"$cgroup/blkio.throttle.read_iops_device" && return 0
+		rmdir "$cgroup"
+	done
+	cgroup=
+	return 1
+}
+if limit_reads; then
+	dd if=/dev/zero of=file bs=1M count=64 oflag=direct status=none
+	cp "$(command -v dd)" limited # a name of its own
+	(echo $BASHPID >"$cgroup/cgroup.procs" && exec ./limited if=file of=/dev/null bs=4k iflag=direct 2>/dev/null) &
+	load=$!
+	# shellcheck disable=SC2016
+	wait_until awk '$1 == "read_bytes:" { exit $2 < 80000 }' /proc/$load/io || fail "nothing is read"
+	"$pkbpf" -q -d 3 -o held.json 2>err.txt || fail "profiling: $(cat err.txt)"
+	kill $load
+	wait $load 2>/dev/null
+	# shellcheck disable=SC2016
+	found held.json disk_bound "^limited $load: ([5-9][0-9]|100) % of wall time in disk wait" '% of it below `.*read`' \
+		'its [1-9][0-9]* block requests: p99 ' 'the device has them for only [0-9]+ % of that time' || fail "held back"
+else
+	echo "not tested: requests held back, since this machine's disk cannot be limited"
+fi
+
+# ---- a server whose clients ask now and then ----
+cat >server.py <<'P'
+import os, socket, time
+open("/proc/self/comm", "w").write("waiter")
+asks, answers = socket.socketpair()
+if os.fork() == 0:
+    open("/proc/self/comm", "w").write("asker")
+    while True:
+        time.sleep(0.002)
+        asks.send(b"?")
+        asks.recv(1)
+while True:
+    answers.recv(1)
+    sum(range(6000))
+    answers.send(b"!")
+P
+for _ in 1 2 3; do # the machine may be busy with something else for a moment
+	setsid python3 server.py </dev/null >/dev/null 2>&1 &
+	server=$!
+	wait_until pgrep -P $server || fail "the server does not start"
+	"$pkbpf" -q -d 3 -o peers.json 2>err.txt || fail "profiling: $(cat err.txt)"
+	kill -- -$server
+	wait $server 2>/dev/null
+	found peers.json idle_for_peers "waiter $server [0-9]+ % of wall time asleep" >found.txt && break
+done
+if ! found peers.json idle_for_peers "waiter $server [0-9]+ % of wall time asleep"; then
+	if python3 -c 'import json; exit(json.load(open("peers.json"))["host"]["busy_percent"] < 80)'; then
+		echo "not tested: nothing but peers, since others keep this machine busy"
+	else
+		fail "nothing but peers"
+	fi
+fi
+
+[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
