@@ -235,7 +235,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 			entry->hits++;
 			entry->used_ns = now_ns;
 			row = row_remembered(entry, slot, device, state);
-			if (row != PKBPF_BLOCKIO_NO_ROW && entry->hits % MEMO_CHECK_EVERY)
+			/* What is believed for a second only needs no check: it may have become complete. */
+			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->epoch || entry->hits % MEMO_CHECK_EVERY))
 				return row;
 			expected = entry->stack_id;
 		}

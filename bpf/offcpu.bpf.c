@@ -83,7 +83,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!memo || state >= PKBPF_WAIT_STATES)
 		return;
-	memorable = !offcpu_config.no_memo && config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
+	memorable = config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
 	if (memorable) {
 		memo->mm = (__u64)task->mm;
 		memo->born_ns = thread->born_ns;

@@ -53,8 +53,7 @@ struct pkbpf_offcpu_config {
 	__u8 kernel_threads;
 	__u8 per_thread;
 	__u8 wakers;
-	__u8 no_memo; /* walk every stack, to compare costs */
-	__u8 reserved[3];
+	__u8 reserved[4];
 	__u64 target_cgroup_id;
 };
 

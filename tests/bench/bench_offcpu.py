@@ -41,13 +41,12 @@ class PingPong:
 
 
 def tracers(pkbpf, pids, work):
-    yield "pkbpf -p", [pkbpf, "-q", "-e", "offcpu", "-p", pids, "-o", work + "/a.folded"], {}
-    yield "pkbpf, host", [pkbpf, "-q", "-e", "offcpu", "-o", work + "/b.folded"], {}
-    yield "pkbpf, walking", [pkbpf, "-q", "-e", "offcpu", "-p", pids, "-o", work + "/c.folded"], {"PKBPF_NO_MEMO": "1"}
-    yield "offcputime -p", ["offcputime", "-p", pids.split(",", maxsplit=1)[0], "600"], {}
-    yield "offcputime, host", ["offcputime", "600"], {}
-    yield "perf --off-cpu", ["perf", "record", "-q", "--off-cpu", "-a", "-g", "-o", work + "/perf.data"], {}
-    yield "perf sched", ["perf", "sched", "record", "-q", "-a", "-o", work + "/sched.data"], {}
+    yield "pkbpf -p", [pkbpf, "-q", "-e", "offcpu", "-p", pids, "-o", work + "/a.folded"]
+    yield "pkbpf, host", [pkbpf, "-q", "-e", "offcpu", "-o", work + "/b.folded"]
+    yield "offcputime -p", ["offcputime", "-p", pids.split(",", maxsplit=1)[0], "600"]
+    yield "offcputime, host", ["offcputime", "600"]
+    yield "perf --off-cpu", ["perf", "record", "-q", "--off-cpu", "-a", "-g", "-o", work + "/perf.data"]
+    yield "perf sched", ["perf", "sched", "record", "-q", "-a", "-o", work + "/sched.data"]
 
 
 def stop(process):
@@ -60,9 +59,9 @@ def stop(process):
         return process.communicate()
 
 
-def starts(command, environment):
+def starts(command):
     """Does it run for a second, without leaving out what it was asked for?"""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
     running = process.poll() is None
     return "is being ignored" not in stop(process)[1] and running
@@ -79,14 +78,13 @@ def main():
     results, bases = {}, []
     with tempfile.TemporaryDirectory() as work:
         chosen = []
-        for name, command, extra in tracers(pkbpf, pair.pids, work):
-            environment = {**os.environ, **extra}
-            if shutil.which(command[0]) and starts(command, environment):
-                chosen.append((name, command, environment))
+        for name, command in tracers(pkbpf, pair.pids, work):
+            if shutil.which(command[0]) and starts(command):
+                chosen.append((name, command))
         for _ in range(rounds):
-            for name, command, environment in chosen:
+            for name, command in chosen:
                 before = pair.window(REST)
-                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
                 time.sleep(WARM_UP)
                 during = pair.window(WINDOW)
                 stop(process)

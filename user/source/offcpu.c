@@ -77,8 +77,6 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
 	skeleton->rodata->offcpu_config.switch_has_state = tracepoint_argument_count("sched_switch") >= ARGUMENTS_WITH_STATE;
 	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
-	/* For the benchmark, which shows what recognising stacks saves. */
-	skeleton->rodata->offcpu_config.no_memo = getenv("PKBPF_NO_MEMO") != NULL;
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, true);
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, true);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
