@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Off-CPU time where threads are many, switch often, share a number or end while they wait.
+# usage: test_offcpu_threads.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+work=$(mktemp -d /tmp/pkbpf-threads-XXXXXX)
+target=
+cleanup() {
+	[ -n "$target" ] && kill -9 "$target" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# total PATTERN FILE: microseconds of all stacks that match
+total() {
+	awk -v pattern="$1" '$0 ~ pattern { sum += $NF } END { printf "%.0f", sum }' "$2"
+}
+
+check_wall_clock() {
+	local share
+	share=$(grep -oE 'add up to .* \(([0-9.]+)%\)' "$2" | grep -oE '[0-9.]+%' | tr -d %)
+	awk -v share="${share:-0}" 'BEGIN { exit !(share > 99 && share < 101) }' ||
+		fail "$1: the states add up to ${share:-nothing}% of the wall clock"
+}
+
+# within SHARE_PERMILLE SLACK_US MEASURED TRUE
+within() {
+	awk -v permille="$1" -v slack="$2" -v measured="$3" -v true="$4" \
+		'BEGIN { d = measured - true; exit !((d < 0 ? -d : d) <= true * permille / 1000 + slack) }'
+}
+
+threads=5000
+
+echo "  $threads threads that sleep at once all have their time and their stack"
+begin=$(date +%s%N)
+"$pkbpf" -q -e offcpu -o crowd.folded -o crowd.txt -- "$workloads/crowd" "$threads" 1 >/dev/null 2>err.txt ||
+	fail "status $?: $(cat err.txt)"
+took=$((($(date +%s%N) - begin) / 1000))
+slept=$(total ';member;sleep_in_crowd;' crowd.folded)
+# None sleeps shorter than it wants to, and none longer than all of them took.
+[ "$slept" -ge $((threads * 1000000)) ] && [ "$slept" -le $((threads * took)) ] ||
+	fail "$slept us slept by $threads threads, each 1 s of the $took us this took"
+check_wall_clock "a crowd" crowd.txt
+
+echo "  so have $threads threads that were blocked all along"
+"$workloads/crowd" "$threads" 600 >/dev/null &
+target=$!
+for ((tries = 0; tries < 600; tries++)); do
+	asleep=$(cat "/proc/$target"/task/*/syscall 2>/dev/null | grep -vc '^running')
+	[ "$asleep" -gt "$threads" ] && break
+	sleep 0.1
+done
+[ "$asleep" -gt "$threads" ] || fail "only $asleep threads of the crowd went to sleep"
+begin=$(date +%s%N)
+"$pkbpf" -q -e offcpu -d 2 -p "$target" -o blocked.folded -o blocked.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+took=$((($(date +%s%N) - begin) / 1000))
+slept=$(total ';member;sleep_in_crowd;' blocked.folded)
+# From edge to edge; 15 ms are the time between what the duration and what the interval is counted from.
+[ "$slept" -ge $((threads * 1985000)) ] && [ "$slept" -le $((threads * took)) ] ||
+	fail "$slept us blocked of $threads threads that were for 2 s each"
+check_wall_clock "a blocked crowd" blocked.txt
+
+echo "  threads killed while they wait keep what they have waited"
+"$pkbpf" -q -v -e offcpu -p "$target" -o killed.folded -o killed.txt 2>err.txt &
+profiler=$!
+# This it says when everything is attached; it stops by itself when its target has ended.
+for ((tries = 0; tries < 600; tries++)); do
+	grep -q 'account of resources' err.txt && break
+	sleep 0.1
+done
+sleep 1
+kill -9 "$target"
+wait "$target" 2>/dev/null
+target=
+wait "$profiler" || fail "status $?: $(cat err.txt)"
+slept=$(total 'sleep_in_crowd|nanosleep' killed.folded)
+[ "$slept" -ge $((threads * 990000)) ] || fail "$slept us of $threads threads that waited 1 s or more until they were killed"
+check_wall_clock "a killed crowd" killed.txt
+
+# rate FOLDED TRUTH WHAT: are all waits of the two threads and of the one that waits for them there?
+check_rate() {
+	local measured true
+	measured=$(total . "$1")
+	# Two threads, and the first one, which waits for them as long as the longer one lives.
+	true=$(awk '$1 == "thread" { sum += $2 - $3; if ($2 > longest) longest = $2 } END { printf "%.0f", (sum + longest) / 1000 }' "$2")
+	# Beside 1 %: waits of the start, before the program can tell of itself.
+	within 10 150000 "$measured" "$true" || fail "$3: $measured us off the CPU instead of $true"
+}
+
+echo "  waits add up at the highest switch rate"
+"$pkbpf" -q -e offcpu -o rate.folded -o rate.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
+	fail "status $?: $(cat err.txt)"
+check_rate rate.folded truth.txt "every wait"
+check_wall_clock "full rate" rate.txt
+grep -q 'sample of the waits' rate.txt && fail "every wait was taken, but the report speaks of a sample"
+
+echo "  they do when --max-overhead takes stacks of a sample only, and the report says so"
+"$pkbpf" -q -e offcpu --max-overhead 1% -o few.folded -o few.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
+	fail "status $?: $(cat err.txt)"
+check_rate few.folded truth.txt "sampled waits"
+check_wall_clock "sampled waits" few.txt
+tr '\n' ' ' <few.txt | grep -q 'taken of a sample of the waits' || fail "the report does not say that waits were sampled"
+
+echo "  two processes that have the same number one after the other are two"
+cp "$(command -v sleep)" ./former
+cp "$(command -v sleep)" ./latter
+reuse() {
+	local pid
+	"$work/former" 1 &
+	pid=$!
+	wait "$pid"
+	for ((tries = 0; tries < 1000; tries++)); do
+		# Only the one that got the number becomes "latter".
+		echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
+		(
+			[ "$BASHPID" = "$pid" ] && exec "$work/latter" 2
+			exit 99
+		) &
+		wait $! && return 0
+	done
+	return 77 # somebody else has it and keeps it
+}
+if [ -w /proc/sys/kernel/ns_last_pid ]; then
+	export -f reuse
+	export work
+	"$pkbpf" -q -e offcpu --pid-frame --wait-states -o reuse.folded -o reuse.txt -- bash -c reuse >/dev/null 2>err.txt
+	status=$?
+	[ "$status" = 0 ] || [ "$status" = 77 ] || fail "status $status: $(cat err.txt)"
+fi
+if [ "${status:-77}" = 0 ]; then
+	roots=$(awk -F ';' '/nanosleep.*\[sleep\]/ && /^(former|latter)-/ { print $1 }' reuse.folded | sort -u)
+	[ "$(wc -l <<<"$roots")" = 2 ] && [ "$(sed 's/.*-//' <<<"$roots" | sort -u | wc -l)" = 1 ] ||
+		fail "expected two processes of one number instead of: $roots"
+	first=$(total '^former-.*nanosleep.*\[sleep\]' reuse.folded)
+	second=$(total '^latter-.*nanosleep.*\[sleep\]' reuse.folded)
+	[ "$first" -ge 999000 ] && [ "$first" -lt 1900000 ] || fail "the former slept $first us instead of 1000000"
+	[ "$second" -ge 1999000 ] && [ "$second" -lt 2900000 ] || fail "the latter slept $second us instead of 2000000"
+	check_wall_clock "a number used twice" reuse.txt
+else
+	echo "    not tried: this kernel gives no number out again on demand"
+fi
+
+[ "$failures" = 0 ] || exit 1
+echo "all passed"
