@@ -13,6 +13,7 @@ not counted by anybody and therefore missing from its rows; slowdown sees both.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -28,8 +29,29 @@ def pkbpf_once(pkbpf, folder, options, seconds):
     ended = run(command)
     header = measure.report_header(out + ".txt")
     return {"record": ended.cpu, "output": 0.0, "kernel": header["bpf"], "mib": header["mib"],
-            "cpu": ended.cpu + header["bpf"], "samples": header["samples"], "seconds": ended.seconds - seconds,
+            "cpu": ended.cpu + header["bpf"], "samples": header["samples"], "whole": header["whole"], "seconds": ended.seconds - seconds,
             "bytes": os.path.getsize(out + ".folded"), "status": ended.status}
+
+
+ROOTS = re.compile(r" (_start|__?clone3?|main)(\+|$)")
+
+
+def perf_stacks(path):
+    """Samples in what perf script has printed, and the share of those with user frames that reach a known root."""
+    samples = with_user = whole = 0
+    last = ""
+    with open(path, errors="replace") as lines:
+        for line in lines:
+            if line[:1] not in ("\t", "\n", " ", "#"):
+                samples += 1
+            elif line == "\n":
+                if last and "[kernel" not in last:
+                    with_user += 1
+                    whole += bool(ROOTS.search(last))
+                last = ""
+            else:
+                last = line.split("(")[0].rstrip() + (" [kernel" if "[kernel" in line else "")
+    return samples, 100 * whole / with_user if with_user else float("nan")
 
 
 def perf_once(folder, options, seconds, script_options=()):
@@ -55,9 +77,8 @@ def perf_once(folder, options, seconds, script_options=()):
                 break
             script_mib = max(script_mib, script.peak_kib() / 1024)
             measure.time.sleep(0.05)
-    with open(text, errors="replace") as lines:
-        samples = sum(1 for line in lines if line[:1] not in ("\t", "\n", " ", "#")) or 0
-    result = {"record": recorded.cpu, "output": written.cpu, "kernel": 0.0, "cpu": recorded.cpu + written.cpu,
+    samples, whole = perf_stacks(text)
+    result = {"record": recorded.cpu, "output": written.cpu, "kernel": 0.0, "cpu": recorded.cpu + written.cpu, "whole": whole,
               "mib": max(mib, script_mib), "samples": samples, "bytes": os.path.getsize(data),
               "seconds": recorded.seconds - seconds + written.seconds, "status": written.status}
     os.unlink(data)
@@ -67,12 +88,13 @@ def perf_once(folder, options, seconds, script_options=()):
 
 def print_rows(title, results):
     print(f"\n{title}; {measure.load()}\n")
-    print("| profiler | record s | output s | BPF s | CPU in all s | turns | samples | peak MiB | more than the interval s |")
-    print("|---|---:|---:|---:|---:|---|---:|---:|---:|")
+    print("| profiler | record s | output s | BPF s | CPU in all s | turns | samples | µs / sample | whole % | peak MiB | more than the interval s |")
+    print("|---|---:|---:|---:|---:|---|---:|---:|---:|---:|---:|")
     for name, runs in results.items():
         m = lambda key: median(r[key] for r in runs)
         print(f"| {name} | {m('record'):.3f} | {m('output'):.3f} | {m('kernel'):.3f} | {m('cpu'):.3f} | "
-              f"{spread([r['cpu'] for r in runs])} | {m('samples'):.0f} | {m('mib'):.1f} | {m('seconds'):.2f} |")
+              f"{spread([r['cpu'] for r in runs])} | {m('samples'):.0f} | "
+              f"{m('cpu') / max(m('samples'), 1) * 1e6:.1f} | {m('whole'):.1f} | {m('mib'):.1f} | {m('seconds'):.2f} |")
     names = list(results)
     ours = results[names[0]]
     for name in names[1:]:
@@ -98,16 +120,19 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
         for depth in (0,) if pid else (12, 50):
             child = None if pid else Started([program, str(depth), ENOUGH])
             of = ["-p", str(pid or child.pid)]
-            results = {"pkbpf": [], "perf record -g + perf script": [], "perf record --call-graph dwarf + perf script": []}
+            what = open(f"/proc/{pid}/comm").read().strip() if pid else f"{depth} frames deep"
+            # The stack is copied up to 8 KiB unless perf is told otherwise: deep ones end there.
+            dwarf = ["dwarf", "dwarf,65528"] if pid else ["dwarf"]
+            results = {"pkbpf": [], "perf record -g + perf script": []}
             for _ in range(turns):
                 results["pkbpf"].append(pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds))
                 results["perf record -g + perf script"].append(
                     perf_once(folder, ["-g", "-F", "999", *of], seconds))
-                results["perf record --call-graph dwarf + perf script"].append(
-                    perf_once(folder, ["--call-graph", "dwarf", "-m", "8M", "-F", "999", *of], seconds, ["--no-inline"]))
+                for how in dwarf:
+                    results.setdefault(f"perf record --call-graph {how} + perf script", []).append(
+                        perf_once(folder, ["--call-graph", how, "-m", "64M", "-F", "999", *of], seconds, ["--no-inline"]))
             if child:
                 child.kill()
-            what = f"{depth} frames deep" if child else open(f"/proc/{pid}/comm").read().strip()
             print_rows(f"one program without frame pointers, {what}, 999 Hz, {seconds} s, {turns} turns", results)
 
 

@@ -18,8 +18,10 @@ from=$PWD
 record_pids() { (cd "$from" && "${command[@]/#PID/${1%%,*}}" >&3); }
 record_command() {
 	in_background "$@"
-	local pid=$!
+	local pid=$! child
 	sleep 1
+	# What a driver or timeout has started does the work.
+	while child=$(pgrep -n -P "$pid"); do pid=$child; done
 	record_pids "$pid"
 }
 exec 3>&1

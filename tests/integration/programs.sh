@@ -173,9 +173,11 @@ program_perl() {
 	record_command perl load.pl "$1"
 }
 
-# A translation unit with much of the standard library and templates that nest.
+# A translation unit with much of the standard library and templates that nest: some seconds of work, or minutes of it
+# for whoever asks for more than one.
 write_cplusplus() {
-	cat >unit.cc <<-'END'
+	local copies=$(($1 > 60 ? 60 : 1))
+	cat >unit.cc <<-END
 		#include <algorithm>
 		#include <functional>
 		#include <iostream>
@@ -184,33 +186,36 @@ write_cplusplus() {
 		#include <regex>
 		#include <string>
 		#include <unordered_map>
+		#include <utility>
 		#include <vector>
-		template <int N> struct chain { static std::map<int, std::string> f(int x) {
+		template <int N, int C> struct chain { static std::map<int, std::string> f(int x) {
 			std::vector<std::function<int(int)>> v;
 			v.push_back([x](int y) { return x * y + N; });
-			auto m = chain<N - 1>::f(x + v[0](N));
+			auto m = chain<N - 1, C>::f(x + v[0](N));
 			m[N] = std::to_string(N + x);
 			std::sort(v.begin(), v.end(), [](auto &, auto &) { return false; });
 			return m; } };
-		template <> struct chain<0> { static std::map<int, std::string> f(int) { return {}; } };
+		template <int C> struct chain<0, C> { static std::map<int, std::string> f(int) { return {}; } };
+		template <int... C> size_t chains(std::integer_sequence<int, C...>, int x) {
+			return (chain<25, C>::f(x).size() + ...); }
 		int main(int argc, char **argv) {
 			std::unordered_map<std::string, std::shared_ptr<std::regex>> r;
 			for (int i = 0; i < argc; i++) r[argv[i]] = std::make_shared<std::regex>(argv[i]);
 			for (auto &[k, v] : r) std::cout << k << std::regex_match(k, *v);
-			return (int)chain<25>::f(argc).size();
+			return (int)chains(std::make_integer_sequence<int, $copies>(), argc);
 		}
 	END
 }
 
 program_cc1plus() {
 	need g++ || return 77
-	write_cplusplus
+	write_cplusplus "$1"
 	record_command g++ -std=c++17 -O2 -c unit.cc -o unit.o
 }
 
 program_clang() {
 	need clang || return 77
-	write_cplusplus
+	write_cplusplus "$1"
 	record_command clang++ -std=c++17 -O2 -c unit.cc -o unit.o
 }
 
