@@ -37,19 +37,25 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u64 ti
 static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, struct raw_scratch *raw)
 {
 	struct pkbpf_event_sample *sample = (void *)raw->record;
-	__u32 n_kernel = scratch->sample.n_kernel, size;
+	__u32 n_kernel = scratch->sample.n_kernel, n_user = 0, size;
 	__u64 *from = scratch->unwind.first_regs;
 	__u64 *words, start;
 
 	scratch->unwind.raw_filled = 0;
-	if (n_kernel > PKBPF_MAX_KERNEL_FRAMES)
+	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
+		n_user = scratch->sample.n_user;
+	if (n_kernel > PKBPF_MAX_KERNEL_FRAMES || n_user > PKBPF_MAX_CHECK_FRAMES)
 		return 0;
 	__builtin_memcpy(sample, &scratch->sample, sizeof(*sample));
 	sample->header.kind = PKBPF_EVENT_RAW_STACK;
 	if (scratch->unwind.after_syscall)
 		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
-	sample->n_user = 0;
-	sample->n_guessed = 0;
+	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
+		sample->header.flags |= PKBPF_RAW_CHECK;
+	else
+		sample->n_guessed = 0;
+	sample->n_user = n_user;
+	n_kernel += n_user;
 	if (bpf_probe_read_kernel(sample + 1, n_kernel * 8, scratch->ips))
 		return 0;
 	words = raw->record + sizeof(*sample) / 8 + n_kernel;
@@ -79,7 +85,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 
 /*
  * Sends the sample with registers and stack memory instead of user frames, for a walk in user space when the tables
- * are there. 1: sent.
+ * are there, or as well, for a check. 1: sent.
  */
 __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 {
@@ -91,7 +97,8 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 	if (!scratch || !raw || raw->busy)
 		return 0;
 	if (!raw_record_allowed(raw, scratch->sample.header.time_ns)) {
-		counter_add(PKBPF_COUNTER_RAW_STACK_LIMITED, 1);
+		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
+			counter_add(PKBPF_COUNTER_RAW_STACK_LIMITED, 1);
 		return 0;
 	}
 	raw->busy = 1;
@@ -100,7 +107,8 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 	barrier_var(size);
 	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {
 		sent = bpf_ringbuf_output(&raw_ring, raw->record, size, BPF_RB_NO_WAKEUP) == 0;
-		counter_add(sent ? PKBPF_COUNTER_RAW_STACKS : PKBPF_COUNTER_RAW_STACK_RING_FULL, 1);
+		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
+			counter_add(sent ? PKBPF_COUNTER_RAW_STACKS : PKBPF_COUNTER_RAW_STACK_RING_FULL, 1);
 	}
 	raw->busy = 0;
 	return sent;

@@ -23,6 +23,7 @@ struct stacks_sent_map stacks_sent SEC(".maps");
 struct unwind_rows_map unwind_rows SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
+struct unwind_recent_map unwind_recent SEC(".maps");
 struct unwind_files_map unwind_files SEC(".maps");
 struct unwind_mappings_map unwind_mappings SEC(".maps");
 struct unwind_processes_map unwind_processes SEC(".maps");

@@ -110,7 +110,8 @@ static __always_inline bool emit_sample(struct sample_scratch *scratch)
 	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;
 	__u64 size;
 
-	if (scratch->unwind.want_raw && emit_raw_stack(scratch->sample.profile_kind))
+	if (scratch->unwind.want_raw && emit_raw_stack(scratch->sample.profile_kind) &&
+	    scratch->unwind.want_raw == UNWIND_RAW_INSTEAD)
 		return true;
 	if (words > PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
 		words = PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES;

@@ -76,6 +76,7 @@ static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *sta
 		state->file_flags = file->flags;
 		state->text_start = file->text_start;
 		state->first_page = file->first_page;
+		state->edition = file->edition;
 		state->page_count = file->page_count;
 		if (file->last_used != unwind->epoch)
 			file->last_used = unwind->epoch;
@@ -85,34 +86,27 @@ static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *sta
 	return 0;
 }
 
-static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
-					     struct pkbpf_unwind_rule *rule)
+/* The number of the rule that covers an offset in a page; beyond all rules: none. */
+static __always_inline __u32 search_page(__u32 number, __u32 offset)
 {
-	__u64 index = (address - state->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
-	__u32 offset = address & (PKBPF_TEXT_PAGE_SIZE - 1);
-	struct pkbpf_unwind_rule *found;
-	struct pkbpf_unwind_page *page;
+	struct pkbpf_unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &number);
+	__u32 key, at, count, zero = 0;
 	struct unwind_chunk *chunk;
-	__u32 key, at, count, id, zero = 0;
 	void *inner;
 
-	if (index >= state->page_count)
-		return false;
-	key = state->first_page + (__u32)index;
-	page = bpf_map_lookup_elem(&unwind_pages, &key);
 	if (!page)
-		return false;
+		return PKBPF_UNWIND_MAX_RULES;
 	count = page->count;
 	if (!count)
-		return false;
+		return PKBPF_UNWIND_MAX_RULES;
 	at = page->first;
 	key = at / PKBPF_CHUNK_ROWS;
 	inner = bpf_map_lookup_elem(&unwind_rows, &key);
 	if (!inner)
-		return false;
+		return PKBPF_UNWIND_MAX_RULES;
 	chunk = bpf_map_lookup_elem(inner, &zero);
 	if (!chunk)
-		return false;
+		return PKBPF_UNWIND_MAX_RULES;
 	/* The first row is at offset 0, so there always is one at or below. */
 	for (int i = 0; i < MAX_ROW_PROBES && count > 1; i++) {
 		__u32 half = count >> 1;
@@ -122,7 +116,34 @@ static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, _
 			at += half;
 		count -= half;
 	}
-	id = PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
+	return PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
+}
+
+static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
+					     struct pkbpf_unwind_rule *rule)
+{
+	__u64 index = (address - state->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
+	__u32 offset = address & (PKBPF_TEXT_PAGE_SIZE - 1);
+	struct pkbpf_unwind_rule *found;
+	__u64 *recent, place, value;
+	__u32 page, key, id;
+
+	if (index >= state->page_count)
+		return false;
+	page = state->first_page + (__u32)index;
+	place = pkbpf_recent_place(state->edition, page, offset);
+	key = pkbpf_recent_index(place);
+	recent = bpf_map_lookup_elem(&unwind_recent, &key);
+	if (!recent)
+		return false;
+	value = *(volatile __u64 *)recent;
+	id = PKBPF_ROW_RULE(value);
+	if (value != pkbpf_recent_value(place, id)) {
+		id = search_page(page, offset);
+		if (id >= PKBPF_UNWIND_MAX_RULES)
+			return false;
+		*(volatile __u64 *)recent = pkbpf_recent_value(place, id);
+	}
 	found = bpf_map_lookup_elem(&unwind_rules, &id);
 	if (!found)
 		return false;
@@ -156,8 +177,12 @@ static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, _
 	if (offset >= unwind->window_size) {
 		/* Up to the end of the page: the next one may not exist. */
 		size = PAGE_BYTES - (address & (PAGE_BYTES - 1));
+		if (size > unwind->window_next)
+			size = unwind->window_next;
 		if (size > UNWIND_WINDOW_BYTES)
 			size = UNWIND_WINDOW_BYTES;
+		if (unwind->window_next < UNWIND_WINDOW_BYTES)
+			unwind->window_next *= 2;
 		unwind->window_size = 0;
 		if (bpf_probe_read_user(unwind->window, size, (void *)address))
 			return -1;
@@ -319,7 +344,7 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 		case PKBPF_END_NO_MAPPING:
 		case PKBPF_END_NO_TABLE:
 			/* A parked stack (off-CPU) is sent when its memory may have changed: only at once. */
-			unwind->want_raw = slot != SCRATCH_BLOCKIO;
+			unwind->want_raw = slot != SCRATCH_BLOCKIO ? UNWIND_RAW_INSTEAD : UNWIND_NO_RAW;
 			report_miss(scratch->sample.pid, end, unwind->state.ip, scratch->sample.header.time_ns);
 			break;
 		case PKBPF_END_NO_PROGRESS:
@@ -338,6 +363,10 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	}
 	if (unwind->state.guessed)
 		counter_add(PKBPF_COUNTER_GUESSED_FRAMES, unwind->state.guessed);
+	if (slot == SCRATCH_CPU && end && end <= PKBPF_END_LAST_COMPLETE &&
+	    ++unwind->whole_walks % UNWIND_CHECK_EVERY == UNWIND_CHECK_FIRST &&
+	    unwind->state.depth <= PKBPF_MAX_CHECK_FRAMES)
+		unwind->want_raw = UNWIND_RAW_CHECK;
 	scratch->sample.user_end = end;
 	scratch->sample.n_user = unwind->state.depth;
 	scratch->sample.n_guessed = unwind->state.guessed;

@@ -50,6 +50,14 @@ struct unwind_rules_map {
 	__type(value, struct pkbpf_unwind_rule);
 };
 
+/* All CPUs share it: an entry is one word, and whoever writes it last is right. */
+struct unwind_recent_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << PKBPF_RECENT_INDEX_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
 struct unwind_files_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -94,11 +102,26 @@ struct unwind_miss_times_map {
 	__type(value, __u64);
 };
 
-/* One copy of stack memory is good for some frames; 512 bytes are the best trade measured. */
-#define UNWIND_WINDOW_BYTES 512
+/*
+ * One copy of stack memory is good for some frames. A copy costs about 150 ns however small it is, so a walk that goes
+ * on takes ever larger ones: half of what it copies in vain at most.
+ */
+#define UNWIND_FIRST_WINDOW_BYTES 512
+#define UNWIND_WINDOW_BYTES	  4096
 
 /* The words a walk has read, for whoever wants to recognise the stack later: room for about 48 frames. */
 #define UNWIND_LOG_WORDS 96
+
+enum unwind_want_raw {
+	UNWIND_NO_RAW = 0,
+	UNWIND_RAW_INSTEAD = 1, /* tables are missing: to be walked later */
+	UNWIND_RAW_CHECK = 2,	/* to be walked again and compared */
+};
+
+/* Of so many whole stacks of CPU samples one is checked, the first one soon: copying and walking it again costs about
+ * ten times what the sample did. */
+#define UNWIND_CHECK_EVERY 2048
+#define UNWIND_CHECK_FIRST 64
 
 /* What a walk needs besides the frames it finds; one per CPU and event class, in the class's scratch. */
 struct unwind_scratch {
@@ -112,16 +135,19 @@ struct unwind_scratch {
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */
-	__u8 want_raw;
+	__u8 want_raw; /* enum unwind_want_raw */
 	__u8 after_syscall; /* ip is no exact place but a return address */
 	__u8 raw_filled;
 	__u8 reserved[2];
 	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
+	__u64 window_next; /* bytes to copy when it has been left */
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];
+	__u32 whole_walks; /* so far, to choose some for a check */
+	__u32 reserved2;
 	__u32 log_wanted;
 	__u32 log_count; /* beyond UNWIND_LOG_WORDS: the walk depended on more than the log holds */
 	__u64 log_address[UNWIND_LOG_WORDS];
@@ -129,12 +155,12 @@ struct unwind_scratch {
 };
 
 /*
- * A raw record: the sample, its kernel frames, the registers and up to 60 KiB of stack, so that it stays below 64 KiB,
+ * A raw record: the sample, its kernel frames (in a check also the user frames found), the registers and up to 60 KiB of stack, so that it stays below 64 KiB,
  * the most that the decoder accepts. Deeper stacks end where their copy ends.
  */
 #define RAW_STACK_PAGES	       15
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
-#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_REGS + 2)
+#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
 #define RAW_RECORDS_PER_SECOND 1000
 
 struct raw_scratch {
@@ -154,6 +180,7 @@ struct raw_scratch_map { /* one per possible CPU: values of per-CPU maps are lim
 extern struct unwind_rows_map unwind_rows SEC(".maps");
 extern struct unwind_pages_map unwind_pages SEC(".maps");
 extern struct unwind_rules_map unwind_rules SEC(".maps");
+extern struct unwind_recent_map unwind_recent SEC(".maps");
 extern struct unwind_files_map unwind_files SEC(".maps");
 extern struct unwind_mappings_map unwind_mappings SEC(".maps");
 extern struct unwind_processes_map unwind_processes SEC(".maps");

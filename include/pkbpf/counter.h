@@ -52,7 +52,9 @@ enum pkbpf_loss {
 	X(RAW_STACKS, PKBPF_LOSS_NONE, "samples sent as stack memory, walked later")               \
 	X(RAW_STACK_LIMITED, PKBPF_LOSS_NONE, "samples not sent as stack memory: too many per second") \
 	X(RAW_STACK_RING_FULL, PKBPF_LOSS_NONE, "samples not sent as stack memory: ring buffer full") \
-	X(UNWIND_PROCESS_MAP_FULL, PKBPF_LOSS_NONE, "forked processes without room for their unwind entry")
+	X(UNWIND_PROCESS_MAP_FULL, PKBPF_LOSS_NONE, "forked processes without room for their unwind entry") \
+	X(UNWIND_CHECKED, PKBPF_LOSS_NONE, "user stacks walked again in user space as a check")    \
+	X(UNWIND_CHECK_WRONG, PKBPF_LOSS_NONE, "user stacks walked differently, among those checked")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

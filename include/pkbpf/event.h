@@ -80,6 +80,10 @@ struct pkbpf_event_header {
 #define PKBPF_SAMPLE_IN_KERNEL 1 /* interrupted in kernel mode */
 /* further flag of RAW_STACK: the registers' ip follows a system call instruction, like a return address */
 #define PKBPF_RAW_AFTER_SYSCALL 2
+/* No event: its sample was sent as well. What the walk in the kernel found lies in ips[], for a comparison with a walk of
+ * the copy; n_user is not 0 then. */
+#define PKBPF_RAW_CHECK 4
+#define PKBPF_MAX_CHECK_FRAMES 127
 
 struct pkbpf_event_sample {
 	struct pkbpf_event_header header;
@@ -141,8 +145,8 @@ struct pkbpf_event_lost {
 #define PKBPF_REGS 33
 
 struct pkbpf_event_raw_stack {
-	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0; user_end says why it is raw */
-	/* after sample.ips[n_kernel]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u64 stack_size,
+	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
+	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u64 stack_size,
 	 * then stack_size bytes (multiple of 8) read from address stack_start */
 };
 

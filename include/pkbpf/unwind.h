@@ -85,8 +85,37 @@ struct pkbpf_unwind_file {
 	__u32 page_count;
 	__u32 flags;
 	__u32 last_used;  /* epoch, written by BPF when it enters a mapping of this file */
-	__u64 reserved;
+	__u32 edition;	  /* of all tables ever published: a new one's pages may lie where an old one's were */
+	__u32 reserved;
 };
+
+/*
+ * The rules found last, so that a frame met again costs one load instead of a search through memory that has left
+ * the processor's caches since the last sample. An entry holds a place in a table (which edition, which page of all,
+ * offset in the page: 56 bits, multiplied by an odd number, which loses nothing) and the rule's number: of the product
+ * the upper bits are the entry's index, the lower ones are kept. No place shares an entry's value with another.
+ */
+#define PKBPF_RECENT_INDEX_BITS 15
+#define PKBPF_RECENT_PLACE_BITS 56
+#define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_INDEX_BITS)
+#define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
+
+static inline __u64 pkbpf_recent_place(__u32 edition, __u32 page, __u32 offset)
+{
+	__u64 place = (__u64)edition << 32 | (__u64)page << PKBPF_TEXT_PAGE_SHIFT | offset;
+
+	return place * 0x9e3779b97f4a7c15ULL & ((1ULL << PKBPF_RECENT_PLACE_BITS) - 1);
+}
+
+static inline __u32 pkbpf_recent_index(__u64 place)
+{
+	return (__u32)(place >> PKBPF_RECENT_KEPT_BITS);
+}
+
+static inline __u64 pkbpf_recent_value(__u64 place, __u32 rule)
+{
+	return PKBPF_RECENT_USED | (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_ROW_RULE_BITS | rule;
+}
 
 enum { PKBPF_MAPPING_ANONYMOUS = 1, PKBPF_MAPPING_NO_TABLE = 2, PKBPF_MAPPING_PENDING = 4 };
 

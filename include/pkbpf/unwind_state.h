@@ -67,7 +67,7 @@ struct pkbpf_unwind_state {
 	__u32 flags;
 	__u32 depth;
 	__u32 guessed;
-	__u32 reserved;
+	__u32 edition; /* of the cached mapping's table */
 	__u64 regs[PKBPF_SIGNAL_REGS];
 };
 

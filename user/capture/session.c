@@ -562,6 +562,7 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += session->malformed;
 	if (session->queue)
 		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
+	session_unwind_counters(session->unwind, ret_counters);
 }
 
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)

@@ -41,6 +41,7 @@ struct session_options {
 	enum pkbpf_follow follow;
 	bool want_user_stack, want_kernel_stack;
 	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t unwind_table_bytes; /* most memory of unwind tables; 0: the default */
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
 	uint32_t frequency_hz;
 	struct session_offcpu_options offcpu;

@@ -36,9 +36,9 @@ static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.unwind_forget_exited, wanted);
 }
 
-static int size_maps(struct session_unwind *unwind, struct error *error)
+static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct error *error)
 {
-	struct unwind_loader_sizes sizes = unwind_loader_choose_sizes(!unwind->only_relatives, 0);
+	struct unwind_loader_sizes sizes = unwind_loader_choose_sizes(!unwind->only_relatives, table_bytes);
 	struct pkbpf_bpf *skeleton = unwind->skeleton;
 	int cpus = libbpf_num_possible_cpus();
 	int err;
@@ -76,7 +76,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
-	err = size_maps(unwind, error);
+	err = size_maps(unwind, options->unwind_table_bytes, error);
 	if (err) {
 		free(unwind);
 		return err;
@@ -200,6 +200,17 @@ bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_st
 	*ret_loader = unwind_loader_stats(unwind->loader);
 	*ret_raw = raw_unwinder_stats(unwind->raw);
 	return true;
+}
+
+void session_unwind_counters(struct session_unwind *unwind, uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	struct raw_unwinder_stats raw;
+
+	if (!unwind || !unwind->raw)
+		return;
+	raw = raw_unwinder_stats(unwind->raw);
+	counters[PKBPF_COUNTER_UNWIND_CHECKED] += raw.checked;
+	counters[PKBPF_COUNTER_UNWIND_CHECK_WRONG] += raw.check_wrong;
 }
 
 void session_unwind_log(struct session_unwind *unwind)

@@ -37,6 +37,8 @@ int session_unwind_fd(const struct session_unwind *unwind);
 /* false: no unwinder. */
 bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
 			  struct raw_unwinder_stats *ret_raw);
+/* Adds what was counted in user space. */
+void session_unwind_counters(struct session_unwind *unwind, uint64_t counters[PKBPF_COUNTER_COUNT]);
 /* For -v -v: what the unwinder did. */
 void session_unwind_log(struct session_unwind *unwind);
 /* Before the skeleton is destroyed. */

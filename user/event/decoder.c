@@ -95,11 +95,13 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	err = view_sample(sample, size, &view.sample);
 	if (err)
 		return err;
-	fixed = sizeof(*sample) + (sample->n_kernel + PKBPF_REGS + 2) * WORD;
-	if (sample->n_user != 0 || size < fixed)
+	view.check = sample->header.flags & PKBPF_RAW_CHECK;
+	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + PKBPF_REGS + 2) * WORD;
+	if ((sample->n_user != 0 && !view.check) || size < fixed)
 		return -EBADMSG;
-	words = view.sample.user_ips;
-	view.sample.user_ips = NULL;
+	words = view.sample.user_ips + sample->n_user;
+	if (!view.check)
+		view.sample.user_ips = NULL;
 	view.after_syscall = sample->header.flags & PKBPF_RAW_AFTER_SYSCALL;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];

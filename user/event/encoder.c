@@ -120,7 +120,7 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 	struct pkbpf_event_sample *sample;
 	uint64_t *words;
 
-	if (!sample_fits(&raw->sample) || raw->sample.user_count ||
+	if (!sample_fits(&raw->sample) || (raw->sample.user_count && !raw->check) ||
 	    raw->stack_size % sizeof(uint64_t) || raw->stack_size > EVENT_MAX_RAW_STACK_SIZE ||
 	    raw->stack_start > UINT64_MAX - raw->stack_size)
 		return -EINVAL;
@@ -130,7 +130,9 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 		return -ENOMEM;
 	if (raw->after_syscall)
 		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
-	words = (uint64_t *)sample->ips + raw->sample.kernel_count;
+	if (raw->check)
+		sample->header.flags |= PKBPF_RAW_CHECK;
+	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;
 	words[PKBPF_REGS + 1] = raw->stack_size;

@@ -59,7 +59,8 @@ struct lost_view {
 };
 
 struct raw_stack_view {
-	struct sample_view sample; /* user_count 0 */
+	struct sample_view sample; /* user_count 0, but in checks */
+	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
 	bool after_syscall; /* the ip in regs follows a system call instruction, like a return address */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;

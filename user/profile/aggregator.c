@@ -373,7 +373,8 @@ static void on_lost(void *context, const struct lost_view *lost)
 /* Whoever unwinds raw stacks sends samples instead; one that comes through was not unwound and says why. */
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
-	on_sample(context, &raw->sample);
+	if (!raw->check)
+		on_sample(context, &raw->sample);
 }
 
 static bool add_stack(struct aggregator *aggregator, const struct stack_view *view)

@@ -28,11 +28,12 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 		chunks = 4;
 	if (chunks > 1024)
 		chunks = 1024;
-	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB. The kernel counts a map
-	 * that is mapped into our memory as resident from its first byte to its last: 14 MiB in all, or 7 MiB. */
+	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB; twice that for a higher
+	 * cap, and no more, since pkbpf_recent_place() has 20 bits for them. The kernel counts a map that is mapped into our
+	 * memory as resident from its first byte to its last: 14 MiB in all, or 7 MiB. */
 	return (struct unwind_loader_sizes){
 		.rows = (uint32_t)chunks,
-		.pages = host_wide ? 1U << 19 : 1U << 18,
+		.pages = (host_wide ? 1U << 19 : 1U << 18) << (table_bytes > UNWIND_LOADER_TABLE_BYTES),
 		.rules = PKBPF_UNWIND_MAX_RULES,
 		.files = host_wide ? 1U << 14 : 1U << 13,
 		.mappings = host_wide ? 1U << 17 : 1U << 15,

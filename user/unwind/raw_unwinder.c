@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Walks copied stacks with the tables that were not ready when they were copied. */
+/* Walks copied stacks with the tables that were not ready when they were copied; walks some others as a check. */
 #include "unwind/raw_unwinder.h"
 
 #include <errno.h>
@@ -131,8 +131,7 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
-static void walk_raw(struct raw_unwinder *unwinder, const struct raw_stack_view *raw,
-		     struct sample_view *sample)
+static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
 {
 	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
 	struct tracked_process *process = process_tracker_find(unwinder->processes, raw->sample.pid);
@@ -141,33 +140,58 @@ static void walk_raw(struct raw_unwinder *unwinder, const struct raw_stack_view 
 		.no_guess = unwinder->no_guess,
 	};
 	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };
-	struct unwind_walk_result result;
 
 	if ((!process || !process->map) && unwinder->live)
 		process = process_tracker_find(unwinder->live, raw->sample.pid);
 	if (!process || !process->map) {
 		unwinder->ips[0] = raw->regs[PKBPF_REG_IP];
-		result = (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
-	} else {
-		walk.map = process->map;
-		result = unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips,
-				     PKBPF_MAX_USER_FRAMES);
+		return (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
 	}
-	sample->user_end = result.end;
-	sample->user_ips = unwinder->ips;
-	sample->user_count = result.depth;
-	sample->guessed_count = result.guessed;
-	unwinder->stats.walked++;
-	unwinder->stats.by_end[result.end]++;
-	unwinder->stats.complete += result.end <= PKBPF_END_LAST_COMPLETE;
+	walk.map = process->map;
+	return unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
+}
+
+/* The kernel side's walk had the same registers and memory, so it must have found the same frames. A copy that is too
+ * short, or a table or mapping that has gone meanwhile, allows no judgement. */
+static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
+{
+	const struct sample_view *found = &raw->sample;
+	struct unwind_walk_result result = walk_raw(unwinder, raw);
+
+	switch (result.end) {
+	case PKBPF_END_NO_PROCESS:
+	case PKBPF_END_NO_MAPPING:
+	case PKBPF_END_NO_TABLE:
+	case PKBPF_END_FAULT_RA:
+	case PKBPF_END_FAULT_FP:
+		return;
+	default:
+		break;
+	}
+	unwinder->stats.checked++;
+	if (result.end != found->user_end || result.depth != found->user_count || result.guessed != found->guessed_count ||
+	    (result.depth && memcmp(unwinder->ips, found->user_ips, result.depth * sizeof(*unwinder->ips)) != 0))
+		unwinder->stats.check_wrong++;
 }
 
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	struct raw_unwinder *unwinder = context;
 	struct sample_view sample = raw->sample;
+	struct unwind_walk_result result;
 
-	walk_raw(unwinder, raw, &sample);
+	if (raw->check) {
+		check_walk(unwinder, raw);
+		return;
+	}
+	result = walk_raw(unwinder, raw);
+	sample.user_end = result.end;
+	sample.user_ips = unwinder->ips;
+	sample.user_count = result.depth;
+	sample.guessed_count = result.guessed;
+	unwinder->stats.walked++;
+	unwinder->stats.by_end[result.end]++;
+	unwinder->stats.complete += result.end <= PKBPF_END_LAST_COMPLETE;
 	if (unwinder->next.ops->on_sample)
 		unwinder->next.ops->on_sample(unwinder->next.context, &sample);
 }

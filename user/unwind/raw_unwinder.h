@@ -13,10 +13,11 @@
 #include "unwind/table_cache.h"
 
 struct raw_unwinder_stats {
-	uint64_t walked;   /* raw stacks seen */
+	uint64_t walked;   /* raw stacks seen that were to become samples */
 	uint64_t complete; /* of them, reached the root */
 	uint64_t waited_ns; /* for tables */
 	uint64_t by_end[PKBPF_END_COUNT];
+	uint64_t checked, check_wrong; /* stacks that had been walked in the kernel; those walked differently here */
 };
 
 struct raw_unwinder;

@@ -62,6 +62,7 @@ struct table_cache {
 	/* The building thread's. Readers of rows hold the lock, under which tables are withdrawn. */
 	struct rule_set *rules;
 	uint32_t published_rules;
+	uint32_t last_edition; /* 2^24 tables later an old number comes back: nobody remembers it */
 	struct extent_allocator *page_room;
 	struct chunk_pool *pool;
 };

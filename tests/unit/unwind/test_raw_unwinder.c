@@ -198,8 +198,39 @@ static void raw_stacks_outlive_their_process(void **state)
 	end(&fixture);
 }
 
+/* The child's tables with a stack that ends early. */
+struct short_stack {
+	struct live_tables live;
+	uint64_t end;
+};
+
+static uint32_t short_find_code(void *context, uint64_t address, struct unwind_code *ret_code)
+{
+	return live_tables_ops.find_code(&((struct short_stack *)context)->live, address, ret_code);
+}
+
+static bool short_find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
+			    struct pkbpf_unwind_rule *ret_rule)
+{
+	return live_tables_ops.find_rule(&((struct short_stack *)context)->live, code, elf_address, ret_rule);
+}
+
+static int short_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct short_stack *stack = context;
+
+	if (address + size > stack->end)
+		return -1;
+	return live_tables_ops.read_memory(&stack->live, address, buffer, size);
+}
+
 static void a_copy_that_ends_early_says_so(void **state)
 {
+	static const struct unwind_walk_ops short_ops = { short_find_code, short_find_rule, short_read };
+	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
+	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_result result;
+	struct short_stack stack;
 	struct stopped_child child;
 	struct raw_stack_view raw;
 	struct fixture fixture;
@@ -210,10 +241,65 @@ static void a_copy_that_ends_early_says_so(void **state)
 	feed_maps(&fixture, (uint32_t)child.pid);
 	raw = raw_of(&child, (uint32_t)child.pid);
 	raw.stack_size = 1024;
+	live_tables_open(&stack.live, &child);
+	stack.end = raw.stack_start + raw.stack_size;
+	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	live_tables_close(&stack.live);
 	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(result.end, PKBPF_END_FAULT_RA);
 	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_FAULT_RA);
-	/* A frame takes 16 bytes at least. */
-	assert_in_range(fixture.heard.last.user_count, 2, 1024 / 16 + 1);
+	assert_true(result.depth > 1);
+	assert_int_equal(fixture.heard.last.user_count, result.depth);
+	assert_memory_equal(fixture.heard.ips, direct, result.depth * sizeof(*direct));
+	stopped_child_end(&child);
+	end(&fixture);
+}
+
+static void checks_are_compared_and_no_samples(void **state)
+{
+	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
+	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_result result;
+	struct raw_unwinder_stats stats;
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct live_tables live;
+	struct fixture fixture;
+
+	if (!stopped_child_start(&child, run_recursion, 60))
+		skip();
+	live_tables_open(&live, &child);
+	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	live_tables_close(&live);
+	begin(&fixture);
+	feed_maps(&fixture, (uint32_t)child.pid);
+	raw = raw_of(&child, (uint32_t)child.pid);
+	raw.check = true;
+	raw.sample.user_end = result.end;
+	raw.sample.user_ips = direct;
+	raw.sample.user_count = result.depth;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	stats = raw_unwinder_stats(fixture.unwinder);
+	assert_int_equal(stats.checked, 1);
+	assert_int_equal(stats.check_wrong, 0);
+	direct[30]++;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	direct[30]--;
+	raw.sample.user_count--;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	raw.sample.user_count++;
+	raw.sample.user_end = PKBPF_END_NO_RULE;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	stats = raw_unwinder_stats(fixture.unwinder);
+	assert_int_equal(stats.checked, 4);
+	assert_int_equal(stats.check_wrong, 3);
+	/* Too short a copy proves nothing. */
+	raw.stack_size = 1024;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	stats = raw_unwinder_stats(fixture.unwinder);
+	assert_int_equal(stats.checked, 4);
+	assert_int_equal(stats.walked, 0);
+	assert_int_equal(fixture.heard.samples, 0);
 	stopped_child_end(&child);
 	end(&fixture);
 }
@@ -259,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(raw_stacks_outlive_their_process),
 		cmocka_unit_test(a_copy_that_ends_early_says_so),
+		cmocka_unit_test(checks_are_compared_and_no_samples),
 		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),
 		cmocka_unit_test(other_records_pass_through),
 	};
