@@ -30,6 +30,7 @@ struct cli_options {
 	uint64_t duration_ns; /* 0: until stopped */
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t unwind_table_bytes; /* 0: the default */
 	uint64_t min_block_ns; /* off-CPU: shortest wait recorded */
 	bool wakers, kernel_threads;
 	uint32_t max_overhead_permille; /* of a CPU, 0: no limit */

@@ -173,6 +173,7 @@ static int start(struct record *record, struct error *error)
 			.want_user_stack = !options->kernel_only,
 			.want_kernel_stack = !options->user_only,
 			.unwind_mode = options->unwind_mode,
+			.unwind_table_bytes = options->unwind_table_bytes,
 			.frequency_hz = options->frequency_hz,
 			.offcpu = {
 				.min_block_ns = options->min_block_ns,

@@ -13,6 +13,8 @@
 #define PID_MAX	      4194304 /* PID_MAX_LIMIT of 64-bit kernels */
 #define FREQUENCY_MAX 100000  /* beyond it a sample costs more than what it measures */
 #define TOP_MAX	      100000
+#define UNWIND_TABLES_MIN (4ULL << 20) /* made in pieces of 1 MiB, and some are always spare */
+#define UNWIND_TABLES_MAX (1ULL << 30)
 
 /* ---- targets ---- */
 
@@ -149,6 +151,20 @@ static int parse_unwind(struct cli_options *options, const char *value, struct e
 		}
 	}
 	return error_set(error, EINVAL, "cannot use '%s' as --unwind; choose auto, dwarf or fp", value);
+}
+
+static int parse_unwind_tables(struct cli_options *options, const char *value, struct error *error)
+{
+	uint64_t bytes;
+	int err = parse_size_bytes(value, "--unwind-tables", &bytes, error);
+
+	if (err < 0)
+		return err;
+	if (bytes < UNWIND_TABLES_MIN || bytes > UNWIND_TABLES_MAX)
+		return error_set(error, ERANGE, "cannot use '%s' as --unwind-tables; give between %lluM and %lluM", value,
+				 UNWIND_TABLES_MIN >> 20, UNWIND_TABLES_MAX >> 20);
+	options->unwind_table_bytes = bytes;
+	return 0;
 }
 
 static int parse_min_block(struct cli_options *options, const char *value, struct error *error)
@@ -364,6 +380,8 @@ static const struct option_row rows[] = {
 	 "how user stacks are walked; auto: by tables, and by frame pointers in code without "
 	 "tables",
 	 SECTION_EVENTS, VERB_RECORD, parse_unwind},
+	{0, "unwind-tables", "SIZE", "most memory of the tables that stacks are walked with; default 64M",
+	 SECTION_EVENTS, VERB_RECORD, parse_unwind_tables},
 
 	{0, "min-block", "TIME", "off-CPU: shortest wait recorded; default 1us", SECTION_EVENTS,
 	 VERB_RECORD, parse_min_block},
