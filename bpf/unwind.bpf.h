@@ -155,10 +155,11 @@ struct unwind_scratch {
 };
 
 /*
- * A raw record: the sample, its kernel frames (in a check also the user frames found), the registers and up to 60 KiB of stack, so that it stays below 64 KiB,
- * the most that the decoder accepts. Deeper stacks end where their copy ends.
+ * A raw record: the sample, its kernel frames (in a check also the user frames found), the registers and up to 112 KiB of
+ * stack: below 128 KiB, the most that the decoder accepts, and enough for 1,024 frames of an ordinary size. Deeper
+ * stacks end where their copy ends.
  */
-#define RAW_STACK_PAGES	       15
+#define RAW_STACK_PAGES	       28
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
 #define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
 #define RAW_RECORDS_PER_SECOND 1000

@@ -11,7 +11,7 @@
 /* Bounds of what a record may claim. The largest one known is a raw stack (67 KiB) with 127 kernel
  * frames. */
 #define EVENT_MAX_RECORD_SIZE	 (128U * 1024)
-#define EVENT_MAX_RAW_STACK_SIZE (64U * 1024)
+#define EVENT_MAX_RAW_STACK_SIZE (112U * 1024)
 
 /* Checks the header alone: 0; -EMSGSIZE when size is less than the header, or than header.size,
  * says; -EBADMSG when it can be no record. For whoever copies records before they are decoded. data

@@ -296,7 +296,7 @@ static void rejects_raw_stacks_out_of_bounds(void **state)
 		{2, 0, 4096, 56, true},
 		{2, 0, 4096, 72, false},
 		{2, 0, 4096, 60, false},
-		{2, 0, 4096, 64 * 1024 + 8, false},
+		{2, 0, 4096, EVENT_MAX_RAW_STACK_SIZE + 8, false},
 		{2, 0, 4096, UINT64_MAX - 7, false},
 		{2, 0, UINT64_MAX - 63, 64, false},
 		{2, 0, UINT64_MAX - 64, 64, true},

@@ -293,7 +293,7 @@ static void lost_record_survives_the_round_trip(void **state)
 	assert_int_equal(event_encode_lost(*state, &lost), -EINVAL);
 }
 
-static uint8_t stack_bytes[64 * 1024 + 8];
+static uint8_t stack_bytes[EVENT_MAX_RAW_STACK_SIZE + 8];
 static uint64_t registers[PKBPF_REGS];
 
 static void check_raw(void *context, const struct raw_stack_view *raw)
@@ -312,10 +312,10 @@ static void check_raw(void *context, const struct raw_stack_view *raw)
 	*(size_t *)context = SIZE_MAX;
 }
 
-static void raw_stack_survives_the_round_trip_up_to_64_kib(void **state)
+static void raw_stack_survives_the_round_trip_up_to_its_limit(void **state)
 {
 	static const struct event_sink_ops ops = {.on_raw_stack = check_raw};
-	static const size_t sizes[] = {0, 8, 512, 64 * 1024};
+	static const size_t sizes[] = {0, 8, 512, EVENT_MAX_RAW_STACK_SIZE};
 	struct raw_stack_view raw = {
 		.sample = sample_in_kernel(),
 		.regs = registers,
@@ -342,7 +342,7 @@ static void raw_stack_survives_the_round_trip_up_to_64_kib(void **state)
 		assert_true(seen == SIZE_MAX);
 	}
 	event_buffer_clear(*state);
-	raw.stack_size = 64 * 1024 + 8;
+	raw.stack_size = EVENT_MAX_RAW_STACK_SIZE + 8;
 	assert_int_equal(event_encode_raw_stack(*state, &raw), -EINVAL);
 	raw.stack_size = 12;
 	assert_int_equal(event_encode_raw_stack(*state, &raw), -EINVAL);
@@ -492,7 +492,7 @@ int main(void)
 		ENCODER_TEST(path_longer_than_path_max_is_cut),
 		ENCODER_TEST(empty_mapping_is_refused),
 		ENCODER_TEST(lost_record_survives_the_round_trip),
-		ENCODER_TEST(raw_stack_survives_the_round_trip_up_to_64_kib),
+		ENCODER_TEST(raw_stack_survives_the_round_trip_up_to_its_limit),
 		ENCODER_TEST(stack_survives_the_round_trip),
 		ENCODER_TEST(totals_survive_the_round_trip),
 		ENCODER_TEST(buffer_grows_over_many_records_and_keeps_memory_when_cleared),
