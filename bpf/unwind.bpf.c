@@ -179,6 +179,9 @@ static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, _
 		size = PAGE_BYTES - (address & (PAGE_BYTES - 1));
 		if (size > unwind->window_next)
 			size = unwind->window_next;
+		/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a constant does; the
+		 * compiler must not find out that it is superfluous. */
+		barrier_var(size);
 		if (size > UNWIND_WINDOW_BYTES)
 			size = UNWIND_WINDOW_BYTES;
 		if (unwind->window_next < UNWIND_WINDOW_BYTES)

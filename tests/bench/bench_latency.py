@@ -12,6 +12,7 @@ With PKBPF_BENCH_REALTIME set the profilers, not their target, run in the real-t
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 
@@ -105,6 +106,32 @@ LLVM = next((path for path in ("/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", "/us
              if os.path.exists(path)), None)
 
 
+def mapped(pkbpf, turns):
+    """While pkbpf watches it, a program loads libLLVM: from there to the first whole stack through its code."""
+    with measure.work_folder() as folder:
+        program = measure.build(folder, "slots.inc", "-DSLOTS_BELOW_LLVM", f'-DSLOTS_DLOPEN="{LLVM}"')
+        out = os.path.join(folder, "x.folded")
+        runs_from, first_from_load, first_from_run = [], [], []
+        for _ in range(turns):
+            target = Started([program], stdout=subprocess.PIPE)
+            profiler = Started([pkbpf, "-q", "-e", "cpu", "-F", "999", "-p", str(target.pid), "-o", out], realtime=True)
+            loaded, runs = (int(target.process.stdout.readline(), 16) for _ in range(2))
+            time.sleep(1.2)
+            profiler.stop()
+            target.kill()
+            with open(out, errors="replace") as text:
+                text = text.read()
+            runs_from.append((runs - loaded) % SLOTS * SLOT_MS)
+            first_from_load.append(first_slot_ms(text, loaded, True))
+            first_from_run.append(first_slot_ms(text, runs, True))
+        print(f"\nlibLLVM loaded while watched, first whole stack through its code; {turns} turns; {measure.load()}\n")
+        print("| from | to | ms | turns |\n|---|---|---:|---|")
+        for start, end, values in (("dlopen() called", "its code runs", runs_from),
+                                   ("dlopen() called", "first whole stack", first_from_load),
+                                   ("its code runs", "first whole stack", first_from_run)):
+            print(f"| {start} | {end} | {median(values):.0f} | {spread(values)} |", flush=True)
+
+
 def main():
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
@@ -113,6 +140,7 @@ def main():
     compare(pkbpf, turns, "whole host", "slots", True)
     if LLVM:
         compare(pkbpf, turns, "one process below frames of libLLVM, first whole stack", "llvm", False)
+        mapped(pkbpf, turns)
 
 
 main()
