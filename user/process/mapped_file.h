@@ -71,6 +71,11 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  * least recently used is closed, so a descriptor is valid until the next call of this function.
  */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
+/*
+ * Whether code in this file was made by a run-time at work (a JIT that maps a memfd twice): a memfd that is no ELF file.
+ * Asked of the contents once, while a process still maps it; false when they cannot be read.
+ */
+bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_file *file);
 /* Copies the vdso image out of the witness process (or our own when it is the same size); the
  * caller frees it. */
 int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *file,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Opens what processes have mapped, without being led astray by what those processes control. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -322,6 +323,24 @@ static int copy_vdso_of(const struct mapped_file_table *table, const struct witn
 	if (got < 0)
 		return -errno;
 	return (size_t)got == size ? 0 : -ENOENT;
+}
+
+bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_file *public)
+{
+	static const char prefix[] = "/memfd:";
+	struct file *file = table->files.items[public->id];
+	char magic[SELFMAG] = { 0 };
+	int fd;
+
+	if (strncmp(public->path, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	if (file->contents == CONTENTS_UNKNOWN) {
+		fd = mapped_file_open(table, public);
+		if (fd < 0 || pread(fd, magic, sizeof(magic), 0) < 0)
+			return false;
+		file->contents = memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
+	}
+	return file->contents == CONTENTS_GENERATED;
 }
 
 int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *public,

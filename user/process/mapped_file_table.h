@@ -21,6 +21,7 @@ struct file {
 	struct witness witnesses[MAX_WITNESSES];
 	uint32_t witness_count, witness_next;
 	int fd;	    /* -1: not open */
+	enum { CONTENTS_UNKNOWN, CONTENTS_ELF, CONTENTS_GENERATED } contents; /* of a memfd */
 	int failed; /* -errno of the last attempt to open it; 0: none since the last new witness */
 	uint32_t more_recent, less_recent; /* among the open ones */
 };

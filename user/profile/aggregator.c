@@ -123,9 +123,8 @@ static void era_end(struct aggregator *aggregator, uint32_t process)
 		aggregator->eras.items[process] = ERA_NONE;
 }
 
-static struct frame_location user_location(const struct process *process,
-					   const struct address_space *space, uint64_t ip,
-					   bool is_return_address)
+static struct frame_location user_location(struct aggregator *aggregator, const struct process *process,
+					   const struct address_space *space, uint64_t ip, bool is_return_address)
 {
 	struct frame_location location = {
 		.space = FRAME_UNMAPPED,
@@ -139,7 +138,7 @@ static struct frame_location user_location(const struct process *process,
 	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
 	if (!mapping)
 		return location;
-	if (mapping->file) {
+	if (mapping->file && !mapped_file_is_generated(process_table_files(aggregator->processes), mapping->file)) {
 		location.space = FRAME_FILE;
 		location.object = mapping->file->id;
 		location.address = ip - mapping->start + mapping->file_offset;
@@ -161,7 +160,7 @@ static uint32_t intern_user(struct aggregator *aggregator, const struct process 
 
 	if (cached && slot->era == era && slot->key == key)
 		return slot->frame;
-	location = user_location(process, space, ip, is_return_address);
+	location = user_location(aggregator, process, space, ip, is_return_address);
 	frame = profile_intern_frame(aggregator->profile, &location);
 	if (cached && frame != UINT32_MAX)
 		*slot = (struct cached_frame){key, era, frame};

@@ -467,9 +467,47 @@ static void opens_memfds_and_unlinked_files_of_live_processes(void **state)
 		assert_non_null(file);
 		assert_true(file->deleted);
 		assert_contents(mapped_file_open(table, file), i ? "unlinked" : "memfd");
+		/* Neither is an ELF file, but what once had a name was not generated. */
+		assert_int_equal(mapped_file_is_generated(table, file), i == 0);
 		munmap(address, 4096);
 		close(fds[i]);
 	}
+	close(proc_fd);
+	mapped_file_table_free(table);
+}
+
+static void a_program_in_a_memfd_was_not_generated(void **state)
+{
+	struct mapped_file_table *table = mapped_file_table_new("");
+	int proc_fd = open("/proc", O_PATH | O_DIRECTORY);
+	int fd = memfd_create("program", MFD_CLOEXEC);
+	struct own_mapping own = {0};
+	struct mapped_file *file = NULL;
+	struct mapping_view view;
+	void *address;
+
+	if (geteuid() != 0) {
+		close(fd);
+		close(proc_fd);
+		mapped_file_table_free(table);
+		skip();
+	}
+	assert_int_equal(write(fd, "\177ELF and so on", 15), 15);
+	address = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(address, MAP_FAILED);
+	own.start = (uint64_t)(uintptr_t)address;
+	assert_int_equal(procfs_maps_read(proc_fd, (uint32_t)getpid(), find_own_mapping, &own), 0);
+	view = (struct mapping_view){.pid = (uint32_t)getpid(),
+				     .start = own.found.start,
+				     .end = own.found.end,
+				     .inode = own.found.inode,
+				     .device_major = own.found.device_major,
+				     .device_minor = own.found.device_minor,
+				     .path = own.found.path};
+	assert_int_equal(mapped_file_table_add(table, &view, &file), 0);
+	assert_false(mapped_file_is_generated(table, file));
+	munmap(address, 4096);
+	close(fd);
 	close(proc_fd);
 	mapped_file_table_free(table);
 }
@@ -495,6 +533,7 @@ int main(void)
 		cmocka_unit_test(reads_the_vdso_image),
 		cmocka_unit_test(reads_a_vdso_unlike_ours_from_the_process_that_maps_it),
 		OPEN_TEST(opens_memfds_and_unlinked_files_of_live_processes),
+		cmocka_unit_test(a_program_in_a_memfd_was_not_generated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
