@@ -12,6 +12,7 @@ int memo_keep_words(__u32 slot);
 int memo_learn_words(__u32 slot);
 int memo_keep_kernel_part(__u32 slot, __u32 first);
 int memo_learn_kernel_part(__u32 slot, __u32 first);
+int memo_find_frames_part(__u32 slot, __u32 first);
 int memo_keep_user_part(__u32 slot, __u32 first);
 int memo_learn_user_part(__u32 slot, __u32 first);
 
@@ -97,6 +98,7 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 struct memo_work {
 	struct pkbpf_stack_memo *entry;
 	struct memo_scratch *memo;
+	const struct sample_scratch *scratch;
 	const struct unwind_scratch *unwind;
 };
 
@@ -118,6 +120,7 @@ static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 	scratch = walked_scratch(work->memo);
 	if (!scratch)
 		return false;
+	work->scratch = scratch;
 	work->unwind = &scratch->unwind;
 	return true;
 }
@@ -184,6 +187,43 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 		*kept = to + 1;
 	}
 	return 1;
+}
+
+/* Words of the entry from `first` on: which of them are the frames that were walked, in order; entry->cursor of them are. */
+__attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
+{
+	volatile __u16 *cursor;
+	struct memo_work work;
+
+	if (!memo_work_begin(&work, slot))
+		return 0;
+	cursor = &work.entry->cursor;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first + i, at = *cursor;
+
+		if (from >= work.entry->kernel_words)
+			break;
+		barrier_var(from); /* or the verifier does not see this bound: */
+		if (from >= PKBPF_MEMO_KERNEL_WORDS)
+			break;
+		if (at < PKBPF_MAX_KERNEL_FRAMES && at < work.scratch->sample.n_kernel &&
+		    work.scratch->ips[at] == work.entry->kernel_value[from])
+			*cursor = at + 1;
+	}
+	return 1;
+}
+
+/*
+ * Are all return addresses among the words compared? Not when one had moved since the entry was made and was taken for
+ * a word that means nothing. Those of the entry code lie above the gap and always move.
+ */
+static __always_inline bool memo_has_all_frames(const struct memo_work *work, __u32 slot)
+{
+	work->entry->cursor = 0;
+	for (__u32 first = 0; first < PKBPF_MEMO_KERNEL_WORDS; first += PART_WORDS)
+		if (!memo_find_frames_part(slot, first))
+			return false;
+	return work->entry->cursor + (work->memo->sp ? MEMO_ENTRY_FRAMES : 0) >= work->scratch->sample.n_kernel;
 }
 
 /* Notes that element i of the user words is at `at`. */
@@ -333,6 +373,8 @@ __attribute__((noinline)) int memo_learn_words(__u32 slot)
 	for (__u32 first = 0; first < PKBPF_MEMO_KERNEL_WORDS; first += PART_WORDS)
 		if (!memo_learn_kernel_part(slot, first))
 			return 0;
+	if (!memo_has_all_frames(&work, slot))
+		return memo_keep_words(slot);
 	return memo_learn_user(&work, slot) || memo_keep_user(&work, slot);
 }
 

@@ -9,7 +9,7 @@
  * one return address to the next is given by the function it returns to. So if all return addresses are where and what
  * they were, counted from the context, the frames are the same. Which words are return addresses is not known, only
  * which may be; all of those are compared. When a stack that was not recognised turns out to be the same after a walk,
- * the words that differ cannot have been return addresses of it, and are compared no more.
+ * the words that differ are not its return addresses, and are compared no more, unless a return address then were missing.
  *
  * Both are comparisons of values, not of hashes; more words are compared than needed, which costs a walk now and then and
  * never a wrong frame.
@@ -24,6 +24,13 @@
 #define MEMO_KERNEL_WINDOW 512 /* words */
 #define MEMO_USER_WINDOW   128
 #define MEMO_USER_NEAR	   512 /* words above the stack pointer that are read at once: 30 frames without large arrays */
+
+/* Functions from the entry of a system call to the one that opens the gap, which lie above it. */
+#if defined(__TARGET_ARCH_x86)
+#define MEMO_ENTRY_FRAMES 2
+#else
+#define MEMO_ENTRY_FRAMES 6
+#endif
 
 struct memo_scratch {
 	__u64 anchor, regs_address;
