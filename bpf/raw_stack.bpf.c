@@ -3,6 +3,8 @@
 #include "shared.bpf.h"
 
 #define PAGE_BYTES 4096
+/* A CPU that copies deep stacks fills the ring in the time between two polls. */
+#define RAW_RING_WAKEUP_BYTES (512 << 10)
 
 /* Copies the stack from sp upwards, page by page, because a copy that meets its end fails as a whole. */
 static __always_inline __u32 copy_stack(__u8 *into, __u64 start)
@@ -106,7 +108,8 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 	/* One comparison of the register that is passed: older verifiers learn nothing from size - 1 < limit. */
 	barrier_var(size);
 	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {
-		sent = bpf_ringbuf_output(&raw_ring, raw->record, size, BPF_RB_NO_WAKEUP) == 0;
+		sent = bpf_ringbuf_output(&raw_ring, raw->record, size,
+					   ring_wakeup(&raw_ring, RAW_RING_WAKEUP_BYTES)) == 0;
 		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
 			counter_add(sent ? PKBPF_COUNTER_RAW_STACKS : PKBPF_COUNTER_RAW_STACK_RING_FULL, 1);
 	}

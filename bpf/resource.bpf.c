@@ -173,7 +173,6 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 	}
 	take_record(record, task, PKBPF_RESOURCE_EXIT);
 	bpf_map_delete_elem(&resource_exiting_threads, &tid);
-	bpf_ringbuf_submit(record, bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
-					   BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 	return 0;
 }

@@ -101,10 +101,13 @@ static __always_inline void sample_begin(struct sample_scratch *scratch, enum pk
 	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
 }
 
-/*
- * Sends the sample. Readers poll the ring a few times a second and need no wake-up (it costs more than the whole
- * sample); a ring three quarters full wakes them.
- */
+/* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole sample), unless more
+ * than that many bytes wait in it. */
+static __always_inline __u64 ring_wakeup(void *ring, __u32 bytes)
+{
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
 static __always_inline bool emit_sample(struct sample_scratch *scratch)
 {
 	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;
@@ -117,9 +120,7 @@ static __always_inline bool emit_sample(struct sample_scratch *scratch)
 		words = PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES;
 	size = sizeof(struct pkbpf_event_sample) + words * 8ULL;
 	scratch->sample.header.size = size;
-	if (bpf_ringbuf_output(&sample_ring, scratch, size,
-			       bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
-				       BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP)) {
+	if (bpf_ringbuf_output(&sample_ring, scratch, size, ring_wakeup(&sample_ring, config.ring_wakeup_bytes))) {
 		counter_add(PKBPF_COUNTER_LOST_RING_FULL, 1);
 		return false;
 	}

@@ -43,8 +43,7 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	__builtin_memcpy(kept, stack, sizeof(kept));
 	__builtin_memcpy(stack, &head, sizeof(head));
 	err = bpf_ringbuf_output(&sample_ring, stack, sizeof(head) + words * 8ULL,
-				 bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > config.ring_wakeup_bytes ?
-					 BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+				 ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 	__builtin_memcpy(stack, kept, sizeof(kept));
 	return err == 0;
 }

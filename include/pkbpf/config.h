@@ -97,4 +97,10 @@ struct pkbpf_resource_control {
 	__u64 target_cgroup_id; /* CGROUP mode */
 };
 
+/* In .bss: a question to the program that names kernel addresses, and its answer. */
+struct pkbpf_kernel_name {
+	__u64 address;
+	char text[640]; /* "symbol+0xoffset/0xsize [module]"; a symbol of the kernel has at most 512 bytes */
+};
+
 #endif

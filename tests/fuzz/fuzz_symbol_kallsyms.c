@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Feeds bytes to the kallsyms parser in two parts and looks up addresses around every symbol it
- * found. */
+/* Feeds bytes to the kallsyms parser in two parts and looks up addresses around every symbol it found; takes the first
+ * of them apart like a name that the kernel printed. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,19 @@
 #include "symbol/kernel.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void parse_printed(const uint8_t *data, size_t size)
+{
+	char text[KERNEL_MAX_NAME_BYTES];
+	const char *name, *module;
+
+	size = size < sizeof(text) - 1 ? size : sizeof(text) - 1;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (kernel_text_parse(text, &name, &module) &&
+	    (!*name || strlen(name) >= sizeof(text) || (module && !*module)))
+		abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -33,5 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		kernel_symbols_find(&symbols, UINT64_MAX, &module);
 	}
 	kernel_symbols_done(&symbols);
+	if (size)
+		parse_printed(data, size);
 	return 0;
 }

@@ -20,6 +20,7 @@
 #include "capture/capability.h"
 #include "capture/cpu_list.h"
 #include "capture/kernel_counters.h"
+#include "capture/kernel_namer.h"
 #include "capture/libbpf_log.h"
 #include "capture/perf_sideband.h"
 #include "capture/program_clock.h"
@@ -134,6 +135,7 @@ static int configure_maps(struct session *session, struct error *error)
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, false);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, false);
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, false);
+	kernel_namer_configure(skeleton, options->want_kernel_stack);
 	bpf_program__set_autoload(skeleton->progs.follow_fork, follow && options->pid_count);
 	bpf_program__set_autoload(skeleton->progs.leave_on_exec,
 				  options->follow == PKBPF_FOLLOW_WORKERS && options->pid_count);
@@ -412,14 +414,13 @@ static int add_relatives(struct session *session, struct error *error)
 
 static int start_unwinder(struct session *session, const struct event_sink *sink, struct error *error)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_SIDEBAND };
 	int err = session_unwind_start(session->unwind, sink, on_ring_record, session, error);
-	int fd = session_unwind_fd(session->unwind);
 
 	session->sink = session_unwind_sink(session->unwind, sink);
-	if (!err && fd >= 0 && epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted))
-		err = error_set(error, errno, "cannot watch the stack unwinder: %s", strerror(errno));
-	return err;
+	if (err)
+		return err;
+	err = session_unwind_watch(session->unwind, session->epoll_fd, TAG_SIDEBAND);
+	return err ? error_set(error, -err, "cannot watch the stack unwinder: %s", strerror(-err)) : 0;
 }
 
 int session_start(struct session *session, const struct event_sink *sink, struct error *error)
@@ -563,6 +564,11 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	if (session->queue)
 		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
 	session_unwind_counters(session->unwind, ret_counters);
+}
+
+bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size)
+{
+	return kernel_namer_ask(session->skeleton, address, text, size);
 }
 
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)

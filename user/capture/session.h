@@ -72,6 +72,8 @@ void session_free(struct session *session);
 
 /* Current counters, in-kernel and of the readers. */
 void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
+/* Text of a kernel address as the kernel prints it, see capture/kernel_namer.h. false: this kernel cannot tell. */
+bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size);
 /* Time the BPF programs have run since session_start, as far as capture/program_clock.h can tell; false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
 /* Processes that were targets when the session started: those named and those followed. */

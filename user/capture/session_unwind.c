@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -187,9 +188,16 @@ bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t 
 	return now_ns - unwind->hold_since_ns < HOLD_MAX_NS && bytes_waiting < HOLD_MAX_BYTES;
 }
 
-int session_unwind_fd(const struct session_unwind *unwind)
+int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag)
 {
-	return unwind && unwind->loader ? unwind_loader_fd(unwind->loader) : -1;
+	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = tag };
+
+	if (!unwind || !unwind->loader)
+		return 0;
+	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, unwind_loader_fd(unwind->loader), &wanted) ||
+	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(unwind->skeleton->maps.raw_ring), &wanted))
+		return -errno;
+	return 0;
 }
 
 bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,

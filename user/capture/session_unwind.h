@@ -32,8 +32,9 @@ void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns);
 /* Whether records had better wait: tables are being built, and raw stacks can be walked when these are there. True for
  * at most a few seconds in a row and only while bytes_waiting is moderate. */
 bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting);
-/* -1: none. Readable when the kernel side misses a process or mapping. */
-int session_unwind_fd(const struct session_unwind *unwind);
+/* Adds to the epoll set what becomes readable when the kernel side misses something, or when raw stacks fill their
+ * ring. Negative errno. */
+int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag);
 /* false: no unwinder. */
 bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
 			  struct raw_unwinder_stats *ret_raw);

@@ -15,9 +15,6 @@
 #include "profile/fault_counts.h"
 #include "source/source.h"
 
-/* Later than any start-up work of the targets' tables. */
-#define KERNEL_SYMBOLS_DELAY_NS (300 * NS_PER_MS)
-
 struct live_profile {
 	struct live_options options;
 	struct mapped_file_table *files;
@@ -29,7 +26,6 @@ struct live_profile {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
-	bool kernel_symbols_read;
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 };
@@ -37,6 +33,13 @@ struct live_profile {
 static uint64_t timeval_ns(struct timeval time)
 {
 	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
+}
+
+static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
+{
+	struct live_profile *live = context;
+
+	return live->session && session_name_kernel_address(live->session, address, text, size);
 }
 
 /* Everything behind the record stream. */
@@ -62,6 +65,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.inlines = live->options.inlines,
 		.lines = live->options.lines,
 		.kallsyms_path = "/proc/kallsyms",
+		.kernel_namer = {name_kernel_address, live},
 		.root = "",
 		.debug_dir = "/usr/lib/debug",
 		.user_uid = live->options.user_uid,
@@ -123,20 +127,6 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 	return 0;
 }
 
-/* The kernel takes 30 ms to print its symbols, a good part of the time between the end of a run and its output; nobody
- * waits for anything in the middle of a run, and the rings hold more than that. */
-static void read_kernel_symbols(struct live_profile *live)
-{
-	const struct frame_location anywhere = {.space = FRAME_KERNEL, .address = UINT64_MAX};
-	struct symbol symbol;
-
-	if (live->kernel_symbols_read || !live->options.session.want_kernel_stack || !live->symbolizer ||
-	    clock_now_ns() - live->start_ns < KERNEL_SYMBOLS_DELAY_NS)
-		return;
-	live->kernel_symbols_read = true;
-	symbolizer_resolve(live->symbolizer, &anywhere, &symbol);
-}
-
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 {
 	int err = session_wait(live->session, fd, timeout_ms);
@@ -146,7 +136,6 @@ int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 	err = session_drain(live->session);
 	if (err < 0)
 		return err;
-	read_kernel_symbols(live);
 	return source_set_poll(live->sources, &live->sink);
 }
 
@@ -224,6 +213,11 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	uint64_t begin_ns;
 
 	fill_info(live, targets);
+	begin_ns = clock_now_ns();
+	/* While the session's own BPF programs, which some stacks run through, still have names. */
+	if (live->symbolizer)
+		profile_symbolize_kernel(live->profile, live->symbolizer);
+	log_info(live->options.session.log, "kernel frames named in %.1f ms", (double)(clock_now_ns() - begin_ns) / 1e6);
 	/* The kernel's maps and rings give back their memory before symbol tables ask for some. */
 	source_set_free(live->sources);
 	live->sources = NULL;

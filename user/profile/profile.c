@@ -275,6 +275,16 @@ const char *profile_device_name(const struct profile *profile, uint32_t device)
 	return string ? profile_string(profile, (uint32_t)*string) : NULL;
 }
 
+void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
+{
+	for (size_t i = profile->named_frames; i < profile->frames.count; i++) {
+		struct frame *frame = &profile->frames.items[i];
+
+		if (frame->location.space == FRAME_KERNEL)
+			symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+	}
+}
+
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 {
 	for (; profile->named_frames < profile->frames.count; profile->named_frames++) {

@@ -103,6 +103,8 @@ int profile_set_device_name(struct profile *profile, uint32_t device, const char
 /* NULL: not known. */
 const char *profile_device_name(const struct profile *profile, uint32_t device);
 
+/* Names the frames in the kernel, while it still has all the code in them; profile_symbolize() keeps what was found. */
+void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer);
 /* Names every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
 

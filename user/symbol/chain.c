@@ -137,7 +137,7 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 	chain->cache = symbol_cache_new();
 	if (complete && chain->strings && chain->cache) {
 		chain->members[MEMBER_KERNEL] =
-			kernel_symbolizer_new(chain->kallsyms_path, chain->strings);
+			kernel_symbolizer_new(chain->kallsyms_path, &options->kernel_namer, chain->strings);
 		chain->members[MEMBER_ELF] = elf_symbolizer_new(
 			&chain->options, process_table_files(processes), chain->strings);
 		chain->members[MEMBER_PERF_MAP] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads /proc/kallsyms once, fast and into little memory, and names kernel addresses from it. */
+/* Names kernel addresses: asks the kernel, or reads /proc/kallsyms once, fast and into little memory. */
 #include "symbol/kernel.h"
 
 #include <errno.h>
@@ -23,6 +23,8 @@
 #define MAX_BPF_PROGRAM_BYTES (1U << 20)
 /* Functions start at most this far behind their patchable padding. */
 #define MAX_PADDING_BYTES 64
+#define PADDING_PREFIX	    "__pfx_"
+#define PADDING_PREFIX_SIZE (sizeof(PADDING_PREFIX) - 1)
 
 struct line {
 	uint64_t address;
@@ -167,13 +169,11 @@ static int store_name(struct kernel_symbols *symbols, const char *name, size_t s
 
 static int add_line(struct kernel_symbols *symbols, const struct line *line)
 {
-	static const char padding_prefix[] = "__pfx_";
-	const size_t prefix_size = sizeof(padding_prefix) - 1;
 	const char *name = line->name;
 	size_t name_size = line->name_size;
 	enum symbol_rank rank =
 		line->type == 'T' || line->type == 'W' ? SYMBOL_RANK_EXPORTED : SYMBOL_RANK_LOCAL;
-	bool is_padding = name_size > prefix_size && memcmp(name, padding_prefix, prefix_size) == 0;
+	bool is_padding = name_size > PADDING_PREFIX_SIZE && memcmp(name, PADDING_PREFIX, PADDING_PREFIX_SIZE) == 0;
 	uint16_t module;
 	uint32_t offset;
 	int err;
@@ -197,8 +197,8 @@ static int add_line(struct kernel_symbols *symbols, const struct line *line)
 		}
 	}
 	if (is_padding) {
-		name += prefix_size;
-		name_size -= prefix_size;
+		name += PADDING_PREFIX_SIZE;
+		name_size -= PADDING_PREFIX_SIZE;
 	}
 	err = module_index(symbols, line, &module);
 	if (!err)
@@ -323,8 +323,45 @@ void kernel_symbols_done(struct kernel_symbols *symbols)
 	*symbols = (struct kernel_symbols){0};
 }
 
+/* What the kernel compiled at run time, it lists under this module's name in kallsyms, but not in what it prints. */
+static bool is_bpf_image(const char *name)
+{
+	static const char *const prefixes[] = {"bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t size = strlen(prefixes[i]);
+
+		/* Followed by a number: bpf_prog_run and its like are functions of the kernel. */
+		if (strncmp(name, prefixes[i], size) == 0 && hex_digits[(unsigned char)name[size]] != 0 &&
+		    hex_digits[(unsigned char)name[size + 1]] != 0)
+			return true;
+	}
+	return false;
+}
+
+bool kernel_text_parse(char *text, const char **ret_name, const char **ret_module)
+{
+	char *offset = strstr(text, "+0x");
+	char *module = offset ? strstr(offset, " [") : NULL;
+	char *end = module ? strchr(module, ']') : NULL;
+
+	*ret_module = NULL;
+	if (!offset || offset == text)
+		return false;
+	if (end && end > module + 2) {
+		*end = '\0';
+		*ret_module = module + 2;
+	}
+	*offset = '\0';
+	*ret_name = strncmp(text, PADDING_PREFIX, PADDING_PREFIX_SIZE) == 0 ? text + PADDING_PREFIX_SIZE : text;
+	if (!*ret_module && is_bpf_image(*ret_name))
+		*ret_module = "bpf";
+	return **ret_name != '\0';
+}
+
 struct kernel_symbolizer {
 	struct symbolizer symbolizer;
+	struct kernel_namer namer;
 	char *path;
 	struct string_pool *strings;
 	struct kernel_symbols symbols;
@@ -378,39 +415,73 @@ static void load(struct kernel_symbolizer *kernel)
 		kernel_symbols_done(&kernel->symbols);
 }
 
+static const char *keep(struct string_pool *strings, const char *text)
+{
+	return string_pool_get(strings, string_pool_add(strings, text));
+}
+
+/* The answer of a kernel that can be asked. false: this one cannot. */
+static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address, struct symbol *ret_symbol)
+{
+	char text[KERNEL_MAX_NAME_BYTES + 128];
+	const char *name, *module;
+
+	if (!kernel->namer.name || !kernel->namer.name(kernel->namer.context, address, text, sizeof(text)))
+		return false;
+	if (!kernel_text_parse(text, &name, &module)) {
+		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
+		return true;
+	}
+	if (module)
+		ret_symbol->module = keep(kernel->strings, module);
+	kernel->line.function = keep(kernel->strings, demangle_name(kernel->strings, name));
+	ret_symbol->result = SYMBOL_FOUND;
+	return true;
+}
+
+static void look_up(struct kernel_symbolizer *kernel, uint64_t address, struct symbol *ret_symbol)
+{
+	const char *module = NULL, *name;
+
+	if (!kernel->loaded) {
+		kernel->loaded = true;
+		load(kernel);
+	}
+	if (kernel->symbols.table.count == 0) {
+		ret_symbol->result = SYMBOL_NO_KALLSYMS;
+		return;
+	}
+	name = kernel_symbols_find(&kernel->symbols, address, &module);
+	if (!name) {
+		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
+		return;
+	}
+	if (module)
+		ret_symbol->module = module;
+	kernel->line.function = demangle_name(kernel->strings, name);
+	ret_symbol->result = SYMBOL_FOUND;
+}
+
 static bool kernel_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 			   struct symbol *ret_symbol)
 {
 	struct kernel_symbolizer *kernel = (struct kernel_symbolizer *)symbolizer;
 	uint64_t address = location->address - (location->is_return_address ? 1 : 0);
-	const char *module = NULL, *name;
 
 	if (location->space != FRAME_KERNEL)
 		return false;
-	if (!kernel->loaded) {
-		kernel->loaded = true;
-		load(kernel);
-	}
 	*ret_symbol = (struct symbol){
 		.flags = SYMBOL_IS_KERNEL,
 		.module = "kernel",
 		.module_address = location->address,
 	};
-	if (kernel->symbols.table.count == 0) {
-		ret_symbol->result = SYMBOL_NO_KALLSYMS;
-		return true;
+	kernel->line = (struct symbol_line){0};
+	if (!ask_kernel(kernel, address, ret_symbol))
+		look_up(kernel, address, ret_symbol);
+	if (ret_symbol->result == SYMBOL_FOUND) {
+		ret_symbol->lines = &kernel->line;
+		ret_symbol->line_count = 1;
 	}
-	name = kernel_symbols_find(&kernel->symbols, address, &module);
-	if (!name) {
-		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
-		return true;
-	}
-	if (module)
-		ret_symbol->module = module;
-	kernel->line = (struct symbol_line){.function = demangle_name(kernel->strings, name)};
-	ret_symbol->result = SYMBOL_FOUND;
-	ret_symbol->lines = &kernel->line;
-	ret_symbol->line_count = 1;
 	return true;
 }
 
@@ -431,7 +502,8 @@ static const struct symbolizer_ops kernel_ops = {
 	.free = kernel_free,
 };
 
-struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, struct string_pool *strings)
+struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, const struct kernel_namer *namer,
+					 struct string_pool *strings)
 {
 	struct kernel_symbolizer *kernel = calloc(1, sizeof(*kernel));
 
@@ -439,6 +511,8 @@ struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, struct strin
 		return NULL;
 	kernel->symbolizer.ops = &kernel_ops;
 	kernel->strings = strings;
+	if (namer)
+		kernel->namer = *namer;
 	kernel->path = strdup(kallsyms_path);
 	if (!kernel->path) {
 		free(kernel);

@@ -36,8 +36,13 @@ const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t a
 				const char **ret_module);
 void kernel_symbols_done(struct kernel_symbols *symbols);
 
-/* Names that need demangling go to the pool; it outlives the symbolizer. The file is read at the
- * first resolve. */
-struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, struct string_pool *strings);
+/* Takes "symbol+0xoffset/0xsize [module]" apart, as kernel_namer gives it: *ret_name is the name inside text, which is
+ * cut there; *ret_module NULL for the kernel image. false: no symbol. */
+bool kernel_text_parse(char *text, const char **ret_name, const char **ret_module);
+
+/* Names go to the pool; it outlives the symbolizer. The namer (NULL: none) is asked first; where it cannot be asked,
+ * the file is read, at the first resolve that needs it. */
+struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, const struct kernel_namer *namer,
+					 struct string_pool *strings);
 
 #endif

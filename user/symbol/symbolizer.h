@@ -75,10 +75,18 @@ struct symbolizer { /* embedded first in each implementation */
 	const struct symbolizer_ops *ops;
 };
 
+/* Asks a running kernel for the symbol at an address: "symbol+0xoffset/0xsize [module]", or the bare address where it
+ * knows none, as its printk does for %pS. false: it cannot be asked. */
+struct kernel_namer {
+	bool (*name)(void *context, uint64_t address, char *text, size_t size);
+	void *context;
+};
+
 struct symbolizer_options {
 	bool inlines;	 /* expand inlined functions (needs DWARF in the file itself, or `lines`) */
 	bool lines;	 /* file:line (needs DWARF) */
 	const char *kallsyms_path; /* "/proc/kallsyms"; tests give a file */
+	struct kernel_namer kernel_namer; /* asked instead of reading kallsyms; .name NULL: none */
 	const char *root;	   /* "" or a test folder that holds proc/ */
 	const char *debug_dir;	   /* "/usr/lib/debug" */
 	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from root, ourselves and

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 
 static struct symbolizer *symbolizer;
@@ -21,7 +22,7 @@ static char path[] = "/tmp/pkbpf-kallsyms-XXXXXX";
 static int start_with(const char *kallsyms)
 {
 	strings = string_pool_new();
-	symbolizer = kernel_symbolizer_new(kallsyms, strings);
+	symbolizer = kernel_symbolizer_new(kallsyms, NULL, strings);
 	return symbolizer ? 0 : -1;
 }
 
@@ -139,6 +140,81 @@ static void nothing_is_attributed_to_a_module_function_far_away(void **state)
 	assert_no_name(0xffffffffc0700000);
 }
 
+static void assert_text(const char *text, const char *name, const char *module)
+{
+	const char *found_name, *found_module;
+	char copy[256];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	assert_true(kernel_text_parse(copy, &found_name, &found_module));
+	assert_string_equal(found_name, name);
+	if (module)
+		assert_string_equal(found_module, module);
+	else
+		assert_null(found_module);
+}
+
+static void takes_apart_what_the_kernel_prints(void **state)
+{
+	static const char *const nothing[] = {"", "0xffffffff81000000", "+0x10/0x20", "name", "__pfx_+0x1/0x2", "  [ext4]"};
+	const char *name, *module;
+
+	assert_text("vfs_read+0x10/0x200", "vfs_read", NULL);
+	assert_text("ext4_readdir+0x0/0x99 [ext4]", "ext4_readdir", "ext4");
+	assert_text("__pfx_vfs_read+0x3/0x10", "vfs_read", NULL);
+	assert_text("foo.constprop.0+0x1/0x2", "foo.constprop.0", NULL);
+	assert_text("bpf_prog_6deef7357e7b4530_sd_fw_egress+0x1/0x2", "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf");
+	assert_text("bpf_trampoline_6442536467+0x1/0x2", "bpf_trampoline_6442536467", "bpf");
+	assert_text("bpf_prog_run_clear_cb+0x1/0x2", "bpf_prog_run_clear_cb", NULL);
+	assert_text("name+0x1/0x2 [", "name", NULL);
+	assert_text("name+0x1/0x2 []", "name", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
+		char copy[64];
+
+		snprintf(copy, sizeof(copy), "%s", nothing[i]);
+		assert_false(kernel_text_parse(copy, &name, &module));
+	}
+}
+
+/* A kernel that knows two addresses, and cannot be asked any more after a while. */
+struct fake_kernel {
+	unsigned int asked;
+	bool gone;
+};
+
+static bool fake_name(void *context, uint64_t address, char *text, size_t size)
+{
+	struct fake_kernel *kernel = context;
+
+	if (kernel->gone)
+		return false;
+	kernel->asked++;
+	if (address == 0xffffffff81000204)
+		snprintf(text, size, "asked_function+0x4/0x100");
+	else if (address == 0xffffffffc0000010)
+		snprintf(text, size, "_RNvC6module3run+0x10/0x100 [rust_module]");
+	else
+		snprintf(text, size, "0x%llx", (unsigned long long)address);
+	return true;
+}
+
+static void the_running_kernel_is_asked_first(void **state)
+{
+	struct fake_kernel kernel = {0};
+	struct kernel_namer namer = {fake_name, &kernel};
+
+	strings = string_pool_new();
+	symbolizer = kernel_symbolizer_new(TEST_DATA_DIR "/kallsyms", &namer, strings);
+	assert_name(0xffffffff81000204, "asked_function", "kernel");
+	assert_string_equal(resolve(0xffffffff81000205, true).lines[0].function, "asked_function");
+	assert_name(0xffffffffc0000010, "module::run", "rust_module");
+	/* It knows better than the file. */
+	assert_no_name(0xffffffff81000500);
+	assert_int_equal(kernel.asked, 4);
+	kernel.gone = true;
+	assert_name(0xffffffff81000500, "vfs_read", "kernel");
+}
+
 static void demangles_rust_code_in_the_kernel(void **state)
 {
 	assert_name(0xffffffff81000800, "kernel::driver::probe", "kernel");
@@ -228,6 +304,8 @@ int main(void)
 		with_fixture(demangles_rust_code_in_the_kernel),
 		cmocka_unit_test_teardown(hidden_addresses_are_reported_as_such, stop),
 		cmocka_unit_test_teardown(missing_file_is_reported_like_hidden_symbols, stop),
+		cmocka_unit_test(takes_apart_what_the_kernel_prints),
+		cmocka_unit_test_teardown(the_running_kernel_is_asked_first, stop),
 		cmocka_unit_test_teardown(damaged_lines_are_passed_over, stop),
 		with_fixture(is_not_responsible_for_other_spaces),
 		cmocka_unit_test(parses_a_whole_kernel_quickly),
