@@ -18,7 +18,7 @@
 struct session_unwind {
 	struct pkbpf_bpf *skeleton;
 	const struct log *log;
-	bool only_relatives, no_guess;
+	bool only_relatives, on_demand, no_guess;
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
 	struct ring_buffer *raw_ring;
@@ -77,6 +77,9 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
+	/* Most files of a host never show up in a sample, and a CPU sample can be walked later. Other events are too many
+	 * for that, or leave their stack behind. */
+	unwind->on_demand = !unwind->only_relatives && options->kinds_mask == 1U << PKBPF_PROFILE_CPU;
 	err = size_maps(unwind, options->unwind_table_bytes, error);
 	if (err) {
 		free(unwind);
@@ -113,7 +116,11 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 
 	if (!unwind)
 		return 0;
-	options = (struct unwind_loader_options){ unwind->only_relatives, unwind->log };
+	options = (struct unwind_loader_options){
+		.only_relatives = unwind->only_relatives,
+		.on_demand = unwind->on_demand,
+		.log = unwind->log,
+	};
 	maps = (struct unwind_loader_maps){
 		.rows = bpf_map__fd(unwind->skeleton->maps.unwind_rows),
 		.pages = bpf_map__fd(unwind->skeleton->maps.unwind_pages),

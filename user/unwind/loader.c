@@ -112,7 +112,7 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	struct process_tracker_ops ops = { file_of, map_done, loader };
-	struct table_cache_options tables = { .root = "" };
+	struct table_cache_options tables = { .root = "", .on_demand = options->on_demand };
 	int err;
 
 	if (!loader)
@@ -125,8 +125,8 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 		return err;
 	}
 	tables.max_chunks = loader->memory.chunk_count;
-	/* Chosen processes seldom need more than one chunk; each growth later costs 10 ms of the building thread. */
-	tables.initial_chunks = options->only_relatives ? 2 : 6;
+	/* Few files seldom need more than one chunk; each growth later costs 10 ms of the building thread. */
+	tables.initial_chunks = options->only_relatives || options->on_demand ? 2 : 6;
 	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
 	loader->tracker = process_tracker_new(&ops, options->only_relatives);
 	loader->tables = table_cache_new(&loader->memory.tables, &tables);

@@ -37,6 +37,7 @@ struct unwind_loader_maps {
 
 struct unwind_loader_options {
 	bool only_relatives; /* follow the snapshot's processes and their descendants only */
+	bool on_demand; /* build the table of a file only when a walk misses it: raw stacks then fill the gap */
 	const struct log *log;
 };
 

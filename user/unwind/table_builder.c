@@ -60,8 +60,9 @@ static void publish_rules(struct table_cache *cache)
 static void withdraw(struct table_cache *cache, struct table_file *file)
 {
 	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
+	cache->stats.evictions += file->state == TABLE_READY;
+	table_file_close(cache, file);
 	file->state = TABLE_EVICTED;
-	cache->stats.evictions++;
 }
 
 /* The published table that nobody maps or that was used least recently; NULL: all are in use. */
@@ -145,8 +146,8 @@ static void free_slots(struct table_cache *cache)
 		if (count == MAX_VICTIMS)
 			break;
 		if (!file || file->slot == NO_SLOT || file->references ||
-		    (file->state != TABLE_READY && file->state != TABLE_EVICTED &&
-		     file->state != TABLE_NO_ROOM) ||
+		    (file->state != TABLE_UNWANTED && file->state != TABLE_READY &&
+		     file->state != TABLE_EVICTED && file->state != TABLE_NO_ROOM) ||
 		    epoch - cache->memory.files[file->slot].last_used < MIN_UNMAPPED_EPOCHS)
 			continue;
 		withdraw(cache, file);

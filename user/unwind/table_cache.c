@@ -14,6 +14,9 @@
 #include "unwind/table_builder.h"
 #include "unwind/table_cache_private.h"
 
+/* Files of which nobody has wanted the table yet. */
+#define MAX_UNWANTED_IMAGES 512
+
 struct table_cache *table_cache_new(const struct table_memory *memory,
 				    const struct table_cache_options *options)
 {
@@ -26,6 +29,7 @@ struct table_cache *table_cache_new(const struct table_memory *memory,
 	cache->memory = *memory;
 	cache->max_chunks = options->max_chunks;
 	cache->initial_chunks = options->initial_chunks;
+	cache->on_demand = options->on_demand;
 	cache->mapped_files = mapped_file_table_new(options->root);
 	cache->slots = extent_allocator_new(memory->file_count);
 	pthread_mutex_init(&cache->lock, NULL);
@@ -48,8 +52,10 @@ fail:
 	return NULL;
 }
 
-static void drop_contents(struct table_file *file)
+void table_file_close(struct table_cache *cache, struct table_file *file)
 {
+	if (file->state == TABLE_UNWANTED && file->image)
+		cache->unwanted_images--;
 	elf_image_free(file->image);
 	free(file->image_memory);
 	file->image = NULL;
@@ -64,7 +70,7 @@ void table_cache_free(struct table_cache *cache)
 	array_foreach(&cache->files, each) {
 		if (!*each)
 			continue;
-		drop_contents(*each);
+		table_file_close(cache, *each);
 		free((*each)->segments);
 		free((*each)->placement.extents);
 		free(*each);
@@ -116,7 +122,7 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	if (!err && !keep_segments(file, file->image))
 		err = -ENOMEM;
 	if (err)
-		drop_contents(file);
+		table_file_close(cache, file);
 	return err;
 }
 
@@ -126,7 +132,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	uint32_t *number = array_add(&cache->queue);
 
 	if (!number) {
-		drop_contents(file);
+		table_file_close(cache, file);
 		file->state = TABLE_NO_ROOM;
 		return;
 	}
@@ -138,8 +144,18 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	pthread_cond_broadcast(&cache->changed);
 }
 
+/* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is opened again then. */
+static void set_aside(struct table_cache *cache, struct table_file *file)
+{
+	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES)
+		table_file_close(cache, file);
+	else
+		cache->unwanted_images++;
+	file->state = TABLE_UNWANTED;
+}
+
 /* Makes the most of a file that has no table yet. */
-static void try_to_open(struct table_cache *cache, struct table_file *file, bool urgent)
+static void try_to_open(struct table_cache *cache, struct table_file *file, bool wanted)
 {
 	int err = open_contents(cache, file);
 
@@ -152,9 +168,11 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 		   !extent_allocator_take(cache->slots, 1, &file->slot)) {
 		file->slot = NO_SLOT;
 		file->state = TABLE_NO_ROOM;
-		drop_contents(file);
+		table_file_close(cache, file);
+	} else if (cache->on_demand && !wanted) {
+		set_aside(cache, file);
 	} else {
-		enqueue(cache, file, urgent);
+		enqueue(cache, file, wanted);
 	}
 	pthread_mutex_unlock(&cache->lock);
 }
@@ -287,7 +305,11 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		return;
 	pthread_mutex_lock(&cache->lock);
 	file->urgent = true;
-	again = file->state == TABLE_EVICTED || should_open(file, clock_now_ns());
+	if (file->state == TABLE_UNWANTED && file->image) {
+		cache->unwanted_images--;
+		enqueue(cache, file, true);
+	}
+	again = file->state == TABLE_UNWANTED || file->state == TABLE_EVICTED || should_open(file, clock_now_ns());
 	pthread_mutex_unlock(&cache->lock);
 	if (again)
 		try_to_open(cache, file, true);

@@ -31,6 +31,7 @@ struct table_memory {
 struct table_cache_options {
 	uint32_t max_chunks;	 /* cap of row memory, in MiB */
 	uint32_t initial_chunks; /* made at once, since each growth waits for the kernel */
+	bool on_demand; /* a table is built when somebody wants it, not as soon as its file is mapped */
 	const char *root;	 /* "" for the live system; tests give a folder that holds proc/ */
 };
 
@@ -59,7 +60,8 @@ void table_cache_free(struct table_cache *cache);
 
 #define TABLE_CACHE_NO_FILE UINT32_MAX
 
-/* Number of the file behind a mapping, opened and queued for building when new; TABLE_CACHE_NO_FILE: none. */
+/* Number of the file behind a mapping, opened and (unless tables are built on demand) queued for building when new;
+ * TABLE_CACHE_NO_FILE: none. */
 uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping);
 /* Numbers in use by somebody's mappings: what nobody uses may be forgotten when room is needed. */
 void table_cache_reference(struct table_cache *cache, uint32_t file);
@@ -68,7 +70,7 @@ void table_cache_release(struct table_cache *cache, uint32_t file);
 /* How a mapping of the file is published: its bias and PKBPF_MAPPING_* flags, and its place in the files array. */
 void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t start,
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping);
-/* Somebody needed the table of this file and it was not there: build it before others, again if it was evicted. */
+/* Somebody needed the table of this file and it was not there: build it now, before others, again if it was evicted. */
 void table_cache_want(struct table_cache *cache, uint32_t file);
 /* Whether the table is published (or known to be empty). */
 bool table_cache_ready(struct table_cache *cache, uint32_t file);

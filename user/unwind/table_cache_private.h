@@ -15,6 +15,7 @@
 
 enum table_state {
 	TABLE_UNOPENED, /* tried again with the next mapping of the file */
+	TABLE_UNWANTED, /* open, so that it can be built on demand */
 	TABLE_QUEUED,
 	TABLE_BUILDING,
 	TABLE_READY,   /* published, perhaps without a page */
@@ -35,7 +36,7 @@ struct table_file {
 	bool tracks_rbx;
 	struct elf_segment *segments; /* executable ones; the owner thread's */
 	size_t segment_count;
-	struct elf_image *image; /* QUEUED: passed to the building thread */
+	struct elf_image *image; /* UNWANTED: kept while there are few; QUEUED: passed to the building thread */
 	void *image_memory;	 /* behind the image of a vdso */
 	/* READY */
 	uint64_t text_start;
@@ -46,6 +47,7 @@ struct table_file {
 struct table_cache {
 	struct table_memory memory;
 	uint32_t max_chunks, initial_chunks;
+	bool on_demand;
 	struct mapped_file_table *mapped_files; /* the owner thread's */
 	struct extent_allocator *slots;		/* of the files array */
 
@@ -55,6 +57,7 @@ struct table_cache {
 	ARRAY_OF(struct table_file *) files; /* by number; only the owner adds */
 	ARRAY_OF(uint32_t) queue;
 	uint64_t last_sequence, building_sequence;
+	uint32_t unwanted_images; /* open ones; each holds a file descriptor */
 	struct table_cache_stats stats;
 	bool stop, started;
 	pthread_t builder;
@@ -66,5 +69,8 @@ struct table_cache {
 	struct extent_allocator *page_room;
 	struct chunk_pool *pool;
 };
+
+/* Closes what was opened to build the table. With the lock held, except before the file is queued or unwanted. */
+void table_file_close(struct table_cache *cache, struct table_file *file);
 
 #endif

@@ -57,17 +57,23 @@ static void on_mapping(void *context, const struct procfs_mapping *mapping)
 	code->mapping = *mapping;
 }
 
-static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, uint32_t files)
+static void begin_with(struct fixture *fixture, const struct table_cache_options *options, uint32_t pages, uint32_t files)
 {
-	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1, .root = "" };
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	*fixture = (struct fixture){ 0 };
 	assert_int_equal(procfs_maps_read(proc_fd, (uint32_t)getpid(), on_mapping, fixture), 0);
 	close(proc_fd);
 	plain_memory_init(&fixture->plain, pages, files);
-	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
+	fixture->cache = table_cache_new(&fixture->plain.memory, options);
 	assert_non_null(fixture->cache);
+}
+
+static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, uint32_t files)
+{
+	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1, .root = "" };
+
+	begin_with(fixture, &options, pages, files);
 }
 
 static void add_all(struct fixture *fixture)
@@ -190,6 +196,40 @@ static void a_known_file_costs_nothing_again(void **state)
 }
 
 /* Ages every table but one beyond what protects it. */
+static void on_demand_only_wanted_tables_are_built(void **state)
+{
+	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true, .root = "" };
+	struct own_code *wanted = NULL;
+	struct pkbpf_unwind_mapping published;
+	struct pkbpf_unwind_rule rule;
+	struct fixture fixture;
+
+	begin_with(&fixture, &options, 1 << 16, 256);
+	add_all(&fixture);
+	assert_true(table_cache_idle(fixture.cache));
+	assert_int_equal(table_cache_stats(fixture.cache).built, 0);
+	array_foreach(&fixture.code, code) {
+		assert_false(table_cache_ready(fixture.cache, code->file));
+		if (strstr(code->mapping.path, "/libc.so"))
+			wanted = code;
+	}
+	assert_non_null(wanted);
+	/* Its place is known before there is a table. */
+	table_cache_describe(fixture.cache, wanted->file, wanted->mapping.start, wanted->mapping.file_offset, &published);
+	assert_int_equal(published.flags, 0);
+	assert_int_equal(fixture.plain.memory.files[published.file].flags, 0);
+	table_cache_want(fixture.cache, wanted->file);
+	table_cache_want(fixture.cache, wanted->file);
+	assert_true(table_cache_wait_file(fixture.cache, wanted->file, WAIT_NS));
+	assert_true(table_cache_ready(fixture.cache, wanted->file));
+	assert_int_equal(fixture.plain.memory.files[published.file].flags & PKBPF_FILE_READY, PKBPF_FILE_READY);
+	assert_true(table_cache_find_rule(fixture.cache, wanted->file, wanted->mapping.start - published.bias, &rule));
+	assert_int_equal(table_cache_stats(fixture.cache).built, 1);
+	array_foreach(&fixture.code, code)
+		assert_int_equal(table_cache_ready(fixture.cache, code->file), code->file == wanted->file);
+	end(&fixture);
+}
+
 static void age_tables(struct fixture *fixture)
 {
 	for (uint32_t i = 0; i < fixture->plain.memory.file_count; i++)
@@ -320,6 +360,7 @@ int main(void)
 		cmocka_unit_test(tables_answer_like_those_built_here),
 		cmocka_unit_test(published_files_lead_to_the_same_rows),
 		cmocka_unit_test(a_known_file_costs_nothing_again),
+		cmocka_unit_test(on_demand_only_wanted_tables_are_built),
 		cmocka_unit_test(gives_the_place_of_the_least_used_table_to_another),
 		cmocka_unit_test(does_without_a_table_when_all_room_is_in_use),
 		cmocka_unit_test(does_without_a_table_when_all_numbers_are_in_use),
