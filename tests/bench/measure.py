@@ -96,6 +96,39 @@ def report_header(path):
     return found
 
 
+# Timers of cpu-clock perf events, whoever opened them; their interrupts take the samples.
+SAMPLING_TIMERS = """
+tracepoint:timer:hrtimer_expire_entry /args->function == kaddr("perf_swevent_hrtimer")/ { @since[cpu] = nsecs; }
+tracepoint:timer:hrtimer_expire_exit /@since[cpu]/ { @spent = @spent + (nsecs - @since[cpu]); delete(@since[cpu]); }
+"""
+
+
+class SamplingTime:
+    """Seconds that the interrupts of cpu-clock sampling take meanwhile, the same for every profiler; NaN without
+    bpftrace, or with a hardware counter, whose interrupts are others."""
+
+    def __enter__(self):
+        self.seconds = float("nan")
+        self.tracer = None
+        try:
+            self.tracer = subprocess.Popen(["bpftrace", "-e", SAMPLING_TIMERS], stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT, text=True)
+        except FileNotFoundError:
+            return self
+        while "Attaching" not in (line := self.tracer.stdout.readline()) and line:
+            pass
+        time.sleep(1)
+        return self
+
+    def __exit__(self, *_):
+        if not self.tracer:
+            return
+        self.tracer.send_signal(signal.SIGINT)
+        found = re.search(r"@spent: (\d+)", self.tracer.communicate()[0])
+        if found:
+            self.seconds = int(found[1]) / 1e9
+
+
 def load():
     return "load average " + " ".join(f"{x:.1f}" for x in os.getloadavg())
 
