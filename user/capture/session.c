@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -36,6 +37,9 @@
 #define MAX_FOLLOWED 65536
 /* How often the list of online CPUs is read again. */
 #define CPU_CHECK_NS (1 * NS_PER_SECOND)
+/* An exec is followed by a burst of new mappings, each of which would wake us. Samples in those that are not yet known
+ * go raw. */
+#define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
 /* A record is in its ring this long after its time stamp at the latest: interrupts between the two take microseconds,
  * a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
@@ -64,7 +68,8 @@ struct session {
 	struct event_sink sink;
 	struct program_clock *program_clock; /* NULL: unknown to the kernel */
 	int epoll_fd, cgroup_fd;
-	uint64_t last_drain_ns, last_cpu_check_ns;
+	int caller_fd; /* in the epoll set; -1: none */
+	uint64_t last_drain_ns, last_cpu_check_ns, last_sideband_ns;
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
 	bool out_of_memory;
@@ -164,7 +169,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session = calloc(1, sizeof(*session));
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
-	session->epoll_fd = session->cgroup_fd = -1;
+	session->epoll_fd = session->cgroup_fd = session->caller_fd = -1;
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
 	err = copy_options(session, options);
@@ -439,7 +444,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
 	/* The governor judges by the kernel's counts. */
-	session->program_clock = program_clock_open(session->skeleton->obj, session->options.offcpu.max_overhead_permille != 0,
+	/* The governor reads the counts at any time; CPU samples are too few to be slowed by it. */
+	session->program_clock = program_clock_open(session->skeleton->obj,
+						    session->options.offcpu.max_overhead_permille != 0 ||
+							    session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU,
 						    session->last_drain_ns);
 	return 0;
 }
@@ -465,23 +473,44 @@ int session_end_interval(struct session *session, struct error *error)
 	return err;
 }
 
-int session_wait(struct session *session, int fd, int timeout_ms)
+static int watch_caller(struct session *session, int fd)
 {
 	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_CALLER };
-	struct epoll_event ready[16];
-	int count, err;
 
-	if (fd >= 0 && epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted) && errno != EEXIST)
+	if (fd < 0 || fd == session->caller_fd)
+		return 0;
+	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted))
 		return -errno;
-	count = epoll_wait(session->epoll_fd, ready, (int)(sizeof(ready) / sizeof(ready[0])), timeout_ms);
-	err = count < 0 ? -errno : 0;
+	session->caller_fd = fd;
+	return 0;
+}
+
+static void pause_after_sideband(const struct session *session)
+{
+	uint64_t since_ns = clock_now_ns() - session->last_sideband_ns;
+	struct timespec rest = { .tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns) };
+
+	/* A signal that ends it early waits in the caller's descriptor. */
+	if (since_ns < SIDEBAND_PAUSE_NS)
+		nanosleep(&rest, NULL);
+}
+
+int session_wait(struct session *session, int fd, int timeout_ms)
+{
+	struct epoll_event ready[16];
+	int count, err = watch_caller(session, fd);
+
+	if (err)
+		return err;
+	pause_after_sideband(session);
+	count = epoll_wait(session->epoll_fd, ready, ARRAY_SIZE(ready), timeout_ms);
+	if (count < 0)
+		return -errno;
 	for (int i = 0; i < count; i++) {
-		if (ready[i].data.u64 == TAG_SIDEBAND) {
-			err = drain_sideband(session);
-			break; /* it drains the rings of all CPUs */
-		}
+		if (ready[i].data.u64 == TAG_SIDEBAND)
+			session->last_sideband_ns = clock_now_ns();
 	}
-	return err;
+	return 0;
 }
 
 static void follow_cpu_changes(struct session *session, uint64_t now_ns)
