@@ -37,8 +37,8 @@
 #define MAX_FOLLOWED 65536
 /* How often the list of online CPUs is read again. */
 #define CPU_CHECK_NS (1 * NS_PER_SECOND)
-/* An exec is followed by a burst of new mappings, each of which would wake us. Samples in those that are not yet known
- * go raw. */
+/* An exec is followed by a burst of new mappings, each of which would wake us. Where tables are built on demand, a few
+ * raw samples more do no harm; chosen processes are too few to save anything, and a raw stack may be too short. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
 /* A record is in its ring this long after its time stamp at the latest: interrupts between the two take microseconds,
  * a stolen virtual CPU milliseconds. */
@@ -443,7 +443,6 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 		return err;
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
-	/* The governor judges by the kernel's counts. */
 	/* The governor reads the counts at any time; CPU samples are too few to be slowed by it. */
 	session->program_clock = program_clock_open(session->skeleton->obj,
 						    session->options.offcpu.max_overhead_permille != 0 ||
@@ -491,7 +490,7 @@ static void pause_after_sideband(const struct session *session)
 	struct timespec rest = { .tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns) };
 
 	/* A signal that ends it early waits in the caller's descriptor. */
-	if (since_ns < SIDEBAND_PAUSE_NS)
+	if (session_unwind_on_demand(session->unwind) && since_ns < SIDEBAND_PAUSE_NS)
 		nanosleep(&rest, NULL);
 }
 

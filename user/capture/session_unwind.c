@@ -195,6 +195,11 @@ bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t 
 	return now_ns - unwind->hold_since_ns < HOLD_MAX_NS && bytes_waiting < HOLD_MAX_BYTES;
 }
 
+bool session_unwind_on_demand(const struct session_unwind *unwind)
+{
+	return unwind && unwind->on_demand;
+}
+
 int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag)
 {
 	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = tag };

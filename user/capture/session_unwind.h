@@ -32,6 +32,8 @@ void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns);
 /* Whether records had better wait: tables are being built, and raw stacks can be walked when these are there. True for
  * at most a few seconds in a row and only while bytes_waiting is moderate. */
 bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting);
+/* Whether tables are built only when a walk misses them, so that raw stacks are expected. */
+bool session_unwind_on_demand(const struct session_unwind *unwind);
 /* Adds to the epoll set what becomes readable when the kernel side misses something, or when raw stacks fill their
  * ring. Negative errno. */
 int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag);
