@@ -212,4 +212,25 @@ stacked() {
 try "a stacked device counts once, its latency is that of each request" stacked
 [ -n "$traced" ] || echo "    no trace to compare with: tracefs has no block events here"
 
+# A device that takes I/O without making requests of it is told to be missing.
+requestless() {
+	local number
+	number=$(cat /sys/class/zram-control/hot_add) || { fail "no zram device"; return; }
+	echo 16M >/sys/block/zram"$number"/disksize
+	start
+	dd if=/dev/zero of=/dev/zram"$number" bs=4k count=500 oflag=direct status=none
+	stop
+	echo "$number" >/sys/class/zram-control/hot_remove
+	python3 - <<-'P' || wrong="500 writes to it"
+		import json, sys
+		told = [c["count"] for c in json.load(open("report.json"))["counters"] if c["name"] == "BLOCKIO_REQUESTLESS"]
+		sys.exit(len(told) != 1 or told[0] < 500)
+	P
+}
+if [ -r /sys/class/zram-control/hot_add ]; then
+	try "a device without requests" requestless
+else
+	echo "    no zram here: devices without requests not tested"
+fi
+
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "capture/tracepoint.h"
 #include "source/blockio_tables.h"
+#include "source/requestless.h"
 #include "source/source.h"
 #include "source/source_table.h"
 
@@ -34,6 +35,7 @@ struct source {
 	struct bpf_link *links[PROGRAMS];
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
+	uint64_t requestless_before;
 };
 
 /* In the order in which they are attached: completions first, so that each request that was seen
@@ -125,6 +127,7 @@ static int blockio_attach(struct source *source, struct error *error)
 			return error_set(error, errno, "cannot attach BPF program %s: %s",
 					 bpf_program__name(programs[i]), strerror(errno));
 	}
+	source->requestless_before = requestless_count("/sys");
 	source->last_drain_ns = clock_now_ns();
 	__atomic_store_n(&skeleton->bss->blockio_control.start_ns, source->last_drain_ns,
 			 __ATOMIC_RELEASE);
@@ -144,6 +147,23 @@ static int blockio_poll(struct source *source, const struct event_sink *sink)
 	return err;
 }
 
+/* Whose it was is not known, so it is no loss of those who were chosen. */
+static void tell_requestless(struct source *source, uint64_t time_ns)
+{
+	const struct session_options *options = session_options(source->session);
+	uint64_t now = requestless_count("/sys");
+	struct lost_view missing = {
+		.time_ns = time_ns,
+		.cause = PKBPF_COUNTER_BLOCKIO_REQUESTLESS,
+		.count = now - source->requestless_before,
+	};
+
+	/* Less than before: a device has gone. */
+	if (options->target_mode == PKBPF_TARGET_HOST && !options->comm &&
+	    now > source->requestless_before)
+		event_encode_lost(&source->buffer, &missing);
+}
+
 static void blockio_detach(struct source *source)
 {
 	uint64_t end_ns = clock_now_ns();
@@ -158,6 +178,7 @@ static void blockio_detach(struct source *source)
 	/* What there is no memory for is missing from the stream, which counts it. */
 	if (blockio_tables_drain(source->tables, end_ns, &source->buffer) == 0)
 		blockio_tables_drain_open(source->tables, end_ns, &source->buffer);
+	tell_requestless(source, end_ns);
 	session_add_records(source->session, &source->buffer);
 }
 
