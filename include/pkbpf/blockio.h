@@ -89,7 +89,11 @@ struct pkbpf_blockio_histogram_key {
 struct pkbpf_blockio_histogram {
 	__u32 device_time[PKBPF_HISTOGRAM_BUCKETS];
 	__u32 queue_time[PKBPF_HISTOGRAM_BUCKETS];
+	__u32 reserved;
 	__u32 claims; /* last, as in a row */
 };
+
+/* Kernels keep array elements 8 bytes aligned, and user space maps them as an array of these. */
+_Static_assert(sizeof(struct pkbpf_blockio_histogram) % 8 == 0, "map value");
 
 #endif

@@ -115,6 +115,8 @@ struct pkbpf_wait_histogram {
 	__u32 claims; /* last, as in a row */
 };
 
+_Static_assert(sizeof(struct pkbpf_wait_histogram) % 8 == 0, "map value");
+
 struct pkbpf_wait_histogram_key {
 	__u32 pid, state;
 };

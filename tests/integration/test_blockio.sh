@@ -219,6 +219,7 @@ requestless() {
 	echo 16M >/sys/block/zram"$number"/disksize
 	start
 	dd if=/dev/zero of=/dev/zram"$number" bs=4k count=500 oflag=direct status=none
+	dd if=image of=/dev/null bs=4k count=10 iflag=direct status=none # for the profile has to have something
 	stop
 	echo "$number" >/sys/class/zram-control/hot_remove
 	python3 - <<-'P' || wrong="500 writes to it"
