@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What watching the whole host costs a database: transactions per second of pgbench with and without each tracer.
 
-usage: bench_offcpu_pgbench.py PKBPF [ROUNDS [SECONDS [DATABASE]]]     as root, with a server that has a pgbench database
+usage: bench_offcpu_pgbench.py PKBPF [ROUNDS [SECONDS [DATABASE [select]]]]     as root, with a server that has a pgbench database
 
-pgbench (-S, 4 clients) runs all the time and tells its rate twice a second; in each turn a tracer watches for SECONDS, with
-as long without one before and after. The loss is to the mean of those two; medians over rounds. Tracers that are not
-installed are left out.
+pgbench (4 clients; transactions that write, or only read with "select") runs all the time and tells its rate every second;
+in each turn a tracer watches for SECONDS, with as long without one before and after. The loss is to the mean of those two;
+medians over rounds. Tracers that are not installed are left out.
 """
 import glob
 import re
@@ -23,9 +23,9 @@ WARM_UP = 2.0
 
 
 class Load:
-    def __init__(self, database):
+    def __init__(self, database, only_reads):
         programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/pgbench")) or ["pgbench"]
-        command = f"{programs[-1]} -c 4 -j 1 -T 3600 -S -P 1 {database}"
+        command = f"{programs[-1]} -c 4 -j 1 -T 3600 {'-S' if only_reads else ''} -P 1 {database}"
         self.samples = []
         self.process = subprocess.Popen(
             ["su", "postgres", "-c", "exec " + command],
@@ -48,7 +48,6 @@ class Load:
 def tracers(pkbpf, work):
     yield "nothing", ["sleep", "600"]
     yield "pkbpf -e cpu,offcpu", [pkbpf, "-q", "-e", "cpu,offcpu", "-o", work + "/a.folded", "-o", work + "/a.txt"]
-    yield "pkbpf -e offcpu", [pkbpf, "-q", "-e", "offcpu", "-o", work + "/b.folded"]
     yield "offcputime", ["offcputime", "600"]
     yield "perf sched record", ["perf", "sched", "record", "-q", "-a", "-o", work + "/sched.data"]
 
@@ -58,7 +57,7 @@ def main():
         sys.exit(__doc__)
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 5
-    load = Load(sys.argv[4] if len(sys.argv) > 4 else "bench")
+    load = Load(sys.argv[4] if len(sys.argv) > 4 else "bench", "select" in sys.argv[5:])
     losses, bases = {}, []
     try:
         with measure.work_folder() as work:
