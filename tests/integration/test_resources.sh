@@ -107,7 +107,7 @@ for _ in range(20):
     zombies.append(pid)
 while any(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] != "Z" for pid in zombies):
     time.sleep(0.01)
-profiler = subprocess.Popen([sys.argv[1], "-v", "-e", "cpu", "-o", "zombies.json"], stderr=subprocess.PIPE, text=True)
+profiler = subprocess.Popen([sys.argv[1], "-v", "-e", "cpu,offcpu", "-o", "zombies.json"], stderr=subprocess.PIPE, text=True)
 for line in profiler.stderr:
     if "profiling since" in line:
         break
