@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbol/kernel.h"
+#include "symbol/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
