@@ -19,7 +19,6 @@ enum pkbpf_loss {
 	X(LOST_RING_FULL, PKBPF_LOSS_SAMPLE, "ring buffer full")                                   \
 	X(LOST_NO_SCRATCH, PKBPF_LOSS_SAMPLE, "no scratch memory in the kernel")                   \
 	X(LOST_TARGET_MAP_FULL, PKBPF_LOSS_OTHER, "too many followed processes")                   \
-	X(LOST_PERF_THROTTLED, PKBPF_LOSS_SAMPLE, "sampling throttled by the kernel")              \
 	X(LOST_SIDEBAND, PKBPF_LOSS_OTHER, "process and mapping records lost by perf")             \
 	X(LOST_MALFORMED, PKBPF_LOSS_SAMPLE, "records the decoder refused")                        \
 	X(LOST_NO_MEMORY, PKBPF_LOSS_SAMPLE, "out of memory while aggregating")                    \

@@ -78,8 +78,10 @@ static void read_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	struct reader *reader = context;
 
-	require(raw->sample.user_count == 0 && raw->stack_size % 8 == 0);
+	/* Only a check brings along what it is compared with. */
+	require((raw->check || raw->sample.user_count == 0) && raw->stack_size % 8 == 0);
 	read_words(reader, raw->sample.kernel_ips, raw->sample.kernel_count);
+	read_words(reader, raw->sample.user_ips, raw->sample.user_count);
 	read_words(reader, raw->regs, PKBPF_REGS);
 	for (size_t i = 0; i < raw->stack_size; i++)
 		reader->sum += raw->stack[i];

@@ -292,6 +292,21 @@ for signal in INT TERM; do
 	is_folded f.folded
 done
 
+begin "samples that the kernel leaves out because of its limit are told"
+limit=/proc/sys/kernel/perf_event_max_sample_rate
+limit_before=$(cat $limit)
+rm -f f.folded
+"$pkbpf" -e cpu -v -p "$spinner" -o f.folded 2>err &
+job=$!
+wait_until 10 profiling err || fail "it never started"
+sleep 0.5
+echo 50 >$limit
+kill -INT $job
+wait $job
+echo "$limit_before" >$limit
+says err "pkbpf: warning: CPU samples are missing: the kernel has lowered its limit to 50 Hz"
+is_folded f.folded
+
 begin "a second SIGINT aborts at once and leaves nothing half-written"
 rm -f g.folded
 mkfifo slow

@@ -17,10 +17,11 @@ if [ ! -r /sys/kernel/btf/vmlinux ]; then
 	exit 77
 fi
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
-# shellcheck source=tests/integration/programs.sh
+# shellcheck source=programs.sh
 . "$here/programs.sh"
 
 work=$(mktemp -d /var/tmp/pkbpf-verdict-XXXXXX)
+# shellcheck disable=SC2034 # programs.sh works there
 programs_folder=$work
 cgroup=
 burners=()

@@ -143,8 +143,23 @@ static int cpu_poll(struct source *source, const struct event_sink *sink)
 	return 0;
 }
 
+/* The kernel lowers its limit when sampling takes too much of its time; beyond it, it leaves samples out and tells
+ * nobody who has no ring of perf's. */
+static void warn_if_throttled(const struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	uint64_t limit = perf_event_max_sample_rate();
+
+	if (source->events.count && limit && limit < options->frequency_hz)
+		log_warning(options->log,
+			    "CPU samples are missing: the kernel has lowered its limit to %" PRIu64 " Hz (sysctl "
+			    "kernel.perf_event_max_sample_rate), below the %u Hz asked for; choose a lower -F", limit,
+			    options->frequency_hz);
+}
+
 static void cpu_detach(struct source *source)
 {
+	warn_if_throttled(source);
 	array_foreach(&source->events, event)
 		bpf_link__destroy(event->link);
 	array_free(&source->events);
