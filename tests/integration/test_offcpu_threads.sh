@@ -124,17 +124,18 @@ tr '\n' ' ' <few.txt | grep -q 'taken of a sample of the waits' || fail "the rep
 
 echo "  two processes that have the same number one after the other are two"
 cp "$(command -v sleep)" ./former
-cp "$(command -v sleep)" ./latter
+cp "$(command -v perl)" ./latter
 reuse() {
 	local pid
 	"$work/former" 1 &
 	pid=$!
 	wait "$pid"
 	for ((tries = 0; tries < 1000; tries++)); do
-		# Only the one that got the number becomes "latter".
+		# Only the one that got the number becomes "latter", another program: stacks that are equal address for address,
+		# as those of one program are without address space randomization, stay under the first's name.
 		echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid
 		(
-			[ "$BASHPID" = "$pid" ] && exec "$work/latter" 2
+			[ "$BASHPID" = "$pid" ] && exec "$work/latter" -e "sleep 2"
 			exit 99
 		) &
 		wait $! && return 0
