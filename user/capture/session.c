@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One live capture: BPF object, rings, side-band and snapshot become one record stream in time order. */
-#include "capture/session.h"
-
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,26 +10,20 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file_io.h"
 #include "capture/capability.h"
-#include "capture/cpu_list.h"
 #include "capture/kernel_counters.h"
 #include "capture/kernel_namer.h"
 #include "capture/libbpf_log.h"
 #include "capture/perf_sideband.h"
 #include "capture/program_clock.h"
 #include "capture/resource_account.h"
+#include "capture/session_private.h"
 #include "capture/session_unwind.h"
-#include "capture/target_tree.h"
 #include "event/event_queue.h"
-#include "process/snapshot.h"
 
 #include "pkbpf.skel.h"
 
-/* Followed processes at one time; 64 bytes of kernel memory each, taken at load. */
-#define MAX_FOLLOWED 65536
 /* How often the list of online CPUs is read again. */
 #define CPU_CHECK_NS (1 * NS_PER_SECOND)
 /* An exec is followed by a burst of new mappings, each of which would wake us. Where tables are built on demand, a few
@@ -50,104 +39,6 @@
 #define LAST_TABLE_WAIT_NS (500 * NS_PER_MS)
 
 enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3 };
-
-struct session {
-	struct session_options options;
-	struct u32_list pids; /* the targets named, then those that belong to them */
-	uint32_t *tids;
-	char *comm;
-	struct pkbpf_bpf *skeleton;
-	struct ring_buffer *ring;
-	struct bpf_link *lifecycle[4];
-	struct perf_sideband *sideband;
-	struct session_unwind *unwind; /* NULL: frame pointers */
-	struct resource_account *resources;
-	struct cpu_list cpus;
-	struct event_queue *queue;
-	struct event_buffer buffer;
-	struct event_sink sink;
-	struct program_clock *program_clock; /* NULL: unknown to the kernel */
-	int epoll_fd, cgroup_fd;
-	int caller_fd; /* in the epoll set; -1: none */
-	uint64_t last_drain_ns, last_cpu_check_ns, last_sideband_ns;
-	uint64_t malformed; /* records the queue refused */
-	uint64_t sideband_lost;
-	bool out_of_memory;
-};
-
-static int copy_options(struct session *session, const struct session_options *options)
-{
-	session->options = *options;
-	session->pids.items = calloc(options->pid_count + 1, sizeof(*session->pids.items));
-	session->pids.capacity = options->pid_count + 1;
-	session->tids = calloc(options->tid_count + 1, sizeof(*session->tids));
-	session->comm = options->comm ? strdup(options->comm) : NULL;
-	if (!session->pids.items || !session->tids || (options->comm && !session->comm))
-		return -ENOMEM;
-	if (options->pid_count)
-		memcpy(session->pids.items, options->pids, options->pid_count * sizeof(*options->pids));
-	session->pids.count = options->pid_count;
-	if (options->tid_count)
-		memcpy(session->tids, options->tids, options->tid_count * sizeof(*session->tids));
-	session->options.pids = session->pids.items;
-	session->options.tids = session->tids;
-	session->options.comm = session->comm;
-	return 0;
-}
-
-/* Room for a good second of samples at ordinary depths (about 500 bytes), so that a reader that was held up
- * loses nothing; a power of two as the kernel demands. */
-static uint64_t choose_ring_bytes(const struct session *session)
-{
-	uint64_t wanted = session->options.ring_bytes, bytes = 1 << 20;
-
-	if (!wanted)
-		wanted = session->cpus.count * (session->options.frequency_hz + 1ULL) * 512;
-	while (bytes < wanted && bytes < (64 << 20))
-		bytes <<= 1;
-	return bytes;
-}
-
-static int configure_maps(struct session *session, struct error *error)
-{
-	const struct session_options *options = &session->options;
-	struct pkbpf_bpf *skeleton = session->skeleton;
-	uint64_t ring_bytes = choose_ring_bytes(session);
-	bool follow = options->follow != PKBPF_FOLLOW_NONE;
-	uint32_t pid_slots = follow && options->pid_count ? MAX_FOLLOWED : (uint32_t)options->pid_count;
-	int err;
-
-	if (pid_slots < options->pid_count)
-		pid_slots = (uint32_t)options->pid_count;
-	err = bpf_map__set_max_entries(skeleton->maps.sample_ring, (uint32_t)ring_bytes);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_pids, pid_slots ? pid_slots : 1);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_tids, options->tid_count ? (uint32_t)options->tid_count : 1);
-	if (err)
-		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
-	skeleton->rodata->config = (struct pkbpf_bpf_config){
-		.target_mode = options->target_mode,
-		.unwind_mode = options->unwind_mode,
-		.follow = options->follow,
-		.want_user_stack = options->want_user_stack,
-		.want_kernel_stack = options->want_kernel_stack,
-		.match_comm = options->comm != NULL,
-		.ring_wakeup_bytes = (uint32_t)(ring_bytes / 2),
-	};
-	if (options->comm)
-		strncpy((char *)skeleton->rodata->config.comm, options->comm, sizeof(skeleton->rodata->config.comm) - 1);
-	/* What a source wants, its configure switches on; the rest costs no load time. */
-	bpf_program__set_autoload(skeleton->progs.sample_cpu, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_switch, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_edge, false);
-	kernel_namer_configure(skeleton, options->want_kernel_stack);
-	bpf_program__set_autoload(skeleton->progs.follow_fork, follow && options->pid_count);
-	bpf_program__set_autoload(skeleton->progs.leave_on_exec,
-				  options->follow == PKBPF_FOLLOW_WORKERS && options->pid_count);
-	bpf_program__set_autoload(skeleton->progs.forget_exited,
-				  options->target_mode == PKBPF_TARGET_PROCESS || options->target_mode == PKBPF_TARGET_THREAD);
-	return 0;
-}
 
 static void raise_open_files_limit(void)
 {
@@ -172,7 +63,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session->epoll_fd = session->cgroup_fd = session->caller_fd = -1;
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
-	err = copy_options(session, options);
+	err = session_copy_options(session, options);
 	if (!err)
 		err = cpu_list_read_online(&session->cpus);
 	if (err) {
@@ -184,7 +75,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 		err = error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
 		goto fail;
 	}
-	err = configure_maps(session, error);
+	err = session_configure_object(session, error);
 	err = err ? err : session_unwind_configure(session->skeleton, &session->options, &session->unwind, error);
 	err = err ? err : resource_account_configure(session->skeleton, &session->options, &session->resources, error);
 	if (err)
@@ -194,72 +85,6 @@ int session_new(const struct session_options *options, struct session **ret_sess
 fail:
 	session_free(session);
 	return err;
-}
-
-static int explain_load_failure(int err, struct error *error)
-{
-	char program[64], reason[512];
-
-	libbpf_log_failure(program, sizeof(program), reason, sizeof(reason));
-	if (err == -EPERM)
-		return error_set(error, EPERM,
-				 "cannot load BPF program %s: %s; run as root, and check that neither kernel lockdown nor a security "
-				 "policy forbids BPF", program[0] ? program : "(unknown)", strerror(-err));
-	return error_set(error, -err,
-			 "cannot load BPF program %s: %s%s%s; Linux 5.10 or newer is needed, run 'pkbpf doctor' for what this "
-			 "kernel lacks, or again with -v for the verifier's log",
-			 program[0] ? program : "(unknown)", strerror(-err), reason[0] ? ": " : "", reason);
-}
-
-/* From index `first` of the list on. */
-static int add_target_pids(const struct session *session, size_t first, uint8_t reason, struct error *error)
-{
-	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
-
-	for (size_t i = first; i < session->pids.count; i++) {
-		uint32_t pid = session->pids.items[i];
-
-		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
-			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid, strerror(errno));
-	}
-	return 0;
-}
-
-static int fill_targets(const struct session *session, struct error *error)
-{
-	const struct session_options *options = &session->options;
-	uint8_t one = PKBPF_TARGET_NAMED;
-	uint32_t zero = 0;
-	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
-
-	if (err)
-		return err;
-	for (size_t i = 0; i < options->tid_count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids), &options->tids[i], &one, BPF_ANY))
-			return error_set(error, errno, "cannot add thread %u to the targets: %s", options->tids[i], strerror(errno));
-	}
-	if (session->cgroup_fd >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero, &session->cgroup_fd, BPF_ANY))
-		return error_set(error, errno,
-				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 hierarchy (/sys/fs/cgroup, or "
-				 "/sys/fs/cgroup/unified)", options->cgroup_path, strerror(errno));
-	return 0;
-}
-
-int session_load(struct session *session, struct error *error)
-{
-	int err;
-
-	if (session->options.target_mode == PKBPF_TARGET_CGROUP) {
-		session->cgroup_fd = open(session->options.cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (session->cgroup_fd < 0)
-			return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder",
-					 session->options.cgroup_path, strerror(errno));
-	}
-	err = pkbpf_bpf__load(session->skeleton);
-	if (err)
-		return explain_load_failure(err, error);
-	return fill_targets(session, error);
 }
 
 /* Every record enters the stream here. */
@@ -319,53 +144,6 @@ static int drain_sideband(struct session *session)
 	return err;
 }
 
-/* The process behind a thread, from its procfs status; 0 when it is gone. */
-static uint32_t process_of_thread(uint32_t tid)
-{
-	_cleanup_free_ char *status = NULL;
-	const char *line;
-	char path[64];
-	size_t size;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	if (file_read_all(AT_FDCWD, path, 65536, &status, &size))
-		return 0;
-	line = strstr(status, "\nTgid:");
-	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
-}
-
-/* What the stream must know of the past: the targets when they are given by number, else everybody. */
-static int take_snapshot(struct session *session, uint64_t time_ns, struct error *error)
-{
-	const struct session_options *options = &session->options;
-	_cleanup_free_ uint32_t *owners = NULL;
-	const uint32_t *pids = NULL;
-	size_t count = 0;
-	struct snapshot_stats stats;
-	int err;
-
-	if (options->target_mode == PKBPF_TARGET_PROCESS) {
-		pids = session->pids.items;
-		count = session->pids.count;
-	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
-		owners = calloc(options->tid_count, sizeof(*owners));
-		if (!owners)
-			return error_set(error, ENOMEM, "cannot read the running processes: out of memory");
-		for (size_t i = 0; i < options->tid_count; i++) {
-			owners[count] = process_of_thread(options->tids[i]);
-			count += owners[count] != 0;
-		}
-		pids = owners;
-	}
-	err = snapshot_processes("/proc", pids, count, time_ns, &session->buffer, &stats);
-	if (err)
-		return error_set(error, -err, "cannot read the running processes from /proc: %s", strerror(-err));
-	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished", stats.processes, stats.mappings,
-		  stats.vanished);
-	accept_buffer(session);
-	return 0;
-}
-
 static int open_rings(struct session *session, struct error *error)
 {
 	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
@@ -402,21 +180,6 @@ static int attach_lifecycle(struct session *session, struct error *error)
 	return 0;
 }
 
-/* Living children of the targets; those born from now on are followed in the kernel. */
-static int add_relatives(struct session *session, struct error *error)
-{
-	size_t named = session->pids.count;
-	int err;
-
-	if (session->options.target_mode != PKBPF_TARGET_PROCESS)
-		return 0;
-	err = target_tree_expand("/proc", session->options.follow, &session->pids);
-	session->options.pids = session->pids.items;
-	if (err)
-		return error_set(error, -err, "cannot find the children of the targets in /proc: %s", strerror(-err));
-	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
-}
-
 static int start_unwinder(struct session *session, const struct event_sink *sink, struct error *error)
 {
 	int err = session_unwind_start(session->unwind, sink, on_ring_record, session, error);
@@ -436,11 +199,12 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	/* Live announcements first: what happens during the snapshot is announced as well, so nothing falls between. */
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
-	err = err ? err : add_relatives(session, error);
+	err = err ? err : session_add_relatives(session, error);
 	err = err ? err : start_unwinder(session, sink, error);
-	err = err ? err : take_snapshot(session, start_ns, error);
+	err = err ? err : session_take_snapshot(session, start_ns, error);
 	if (err)
 		return err;
+	accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
 	/* The governor reads the counts at any time; CPU samples are too few to be slowed by it. */

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the session share. */
+#ifndef PKBPF_CAPTURE_SESSION_PRIVATE_H
+#define PKBPF_CAPTURE_SESSION_PRIVATE_H
+
+#include "base/parse_value.h"
+#include "capture/cpu_list.h"
+#include "capture/session.h"
+#include "event/encoder.h"
+
+struct bpf_link;
+struct event_queue;
+struct perf_sideband;
+struct program_clock;
+struct resource_account;
+struct ring_buffer;
+struct session_unwind;
+
+struct session {
+	struct session_options options;
+	struct u32_list pids; /* the targets named, then those that belong to them */
+	uint32_t *tids;
+	char *comm;
+	struct pkbpf_bpf *skeleton;
+	struct ring_buffer *ring;
+	struct bpf_link *lifecycle[4];
+	struct perf_sideband *sideband;
+	struct session_unwind *unwind; /* NULL: frame pointers */
+	struct resource_account *resources;
+	struct cpu_list cpus;
+	struct event_queue *queue;
+	struct event_buffer buffer;
+	struct event_sink sink;
+	struct program_clock *program_clock; /* NULL: unknown to the kernel */
+	int epoll_fd, cgroup_fd;
+	int caller_fd; /* in the epoll set; -1: none */
+	uint64_t last_drain_ns, last_cpu_check_ns, last_sideband_ns;
+	uint64_t malformed; /* records the queue refused */
+	uint64_t sideband_lost;
+	bool out_of_memory;
+};
+
+/* session_load.c: sizes the maps of the opened object, chooses its programs, and tells them what is wanted. */
+int session_configure_object(struct session *session, struct error *error);
+
+/* session_targets.c */
+/* Keeps the caller's options, with lists and texts of our own. -ENOMEM. */
+int session_copy_options(struct session *session, const struct session_options *options);
+/* Tells the loaded programs who the targets are. */
+int session_fill_targets(const struct session *session, struct error *error);
+/* Adds living children of the targets; those born from now on are followed in the kernel. */
+int session_add_relatives(struct session *session, struct error *error);
+/* Appends to session->buffer what the stream must know of the past, stamped time_ns: of the targets when they are given
+ * by number, else of everybody. */
+int session_take_snapshot(struct session *session, uint64_t time_ns, struct error *error);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who a session watches: the targets named, those that belong to them, and what they had mapped before. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "capture/session_private.h"
+#include "capture/target_tree.h"
+#include "process/snapshot.h"
+
+#include "pkbpf.skel.h"
+
+int session_copy_options(struct session *session, const struct session_options *options)
+{
+	session->options = *options;
+	session->pids.items = calloc(options->pid_count + 1, sizeof(*session->pids.items));
+	session->pids.capacity = options->pid_count + 1;
+	session->tids = calloc(options->tid_count + 1, sizeof(*session->tids));
+	session->comm = options->comm ? strdup(options->comm) : NULL;
+	if (!session->pids.items || !session->tids || (options->comm && !session->comm))
+		return -ENOMEM;
+	if (options->pid_count)
+		memcpy(session->pids.items, options->pids, options->pid_count * sizeof(*options->pids));
+	session->pids.count = options->pid_count;
+	if (options->tid_count)
+		memcpy(session->tids, options->tids, options->tid_count * sizeof(*session->tids));
+	session->options.pids = session->pids.items;
+	session->options.tids = session->tids;
+	session->options.comm = session->comm;
+	return 0;
+}
+
+/* From index `first` of the list on. */
+static int add_target_pids(const struct session *session, size_t first, uint8_t reason, struct error *error)
+{
+	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
+
+	for (size_t i = first; i < session->pids.count; i++) {
+		uint32_t pid = session->pids.items[i];
+
+		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
+			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid, strerror(errno));
+	}
+	return 0;
+}
+
+int session_fill_targets(const struct session *session, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	uint8_t one = PKBPF_TARGET_NAMED;
+	uint32_t zero = 0;
+	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < options->tid_count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids), &options->tids[i], &one, BPF_ANY))
+			return error_set(error, errno, "cannot add thread %u to the targets: %s", options->tids[i], strerror(errno));
+	}
+	if (session->cgroup_fd >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero, &session->cgroup_fd, BPF_ANY))
+		return error_set(error, errno,
+				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 hierarchy (/sys/fs/cgroup, or "
+				 "/sys/fs/cgroup/unified)", options->cgroup_path, strerror(errno));
+	return 0;
+}
+
+int session_add_relatives(struct session *session, struct error *error)
+{
+	size_t named = session->pids.count;
+	int err;
+
+	if (session->options.target_mode != PKBPF_TARGET_PROCESS)
+		return 0;
+	err = target_tree_expand("/proc", session->options.follow, &session->pids);
+	session->options.pids = session->pids.items;
+	if (err)
+		return error_set(error, -err, "cannot find the children of the targets in /proc: %s", strerror(-err));
+	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
+}
+
+/* The process behind a thread, from its procfs status; 0 when it is gone. */
+static uint32_t process_of_thread(uint32_t tid)
+{
+	_cleanup_free_ char *status = NULL;
+	const char *line;
+	char path[64];
+	size_t size;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tid);
+	if (file_read_all(AT_FDCWD, path, 65536, &status, &size))
+		return 0;
+	line = strstr(status, "\nTgid:");
+	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
+}
+
+int session_take_snapshot(struct session *session, uint64_t time_ns, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	_cleanup_free_ uint32_t *owners = NULL;
+	const uint32_t *pids = NULL;
+	size_t count = 0;
+	struct snapshot_stats stats;
+	int err;
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS) {
+		pids = session->pids.items;
+		count = session->pids.count;
+	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
+		owners = calloc(options->tid_count, sizeof(*owners));
+		if (!owners)
+			return error_set(error, ENOMEM, "cannot read the running processes: out of memory");
+		for (size_t i = 0; i < options->tid_count; i++) {
+			owners[count] = process_of_thread(options->tids[i]);
+			count += owners[count] != 0;
+		}
+		pids = owners;
+	}
+	err = snapshot_processes("/proc", pids, count, time_ns, &session->buffer, &stats);
+	if (err)
+		return error_set(error, -err, "cannot read the running processes from /proc: %s", strerror(-err));
+	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished", stats.processes, stats.mappings,
+		  stats.vanished);
+	return 0;
+}
