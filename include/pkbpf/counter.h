@@ -54,7 +54,8 @@ enum pkbpf_loss {
 	X(UNWIND_PROCESS_MAP_FULL, PKBPF_LOSS_NONE, "forked processes without room for their unwind entry") \
 	X(UNWIND_CHECKED, PKBPF_LOSS_NONE, "user stacks walked again in user space as a check")    \
 	X(UNWIND_CHECK_WRONG, PKBPF_LOSS_NONE, "user stacks walked differently, among those checked") \
-	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured")
+	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured") \
+	X(CPUS_ARRIVED, PKBPF_LOSS_NONE, "CPUs that came online meanwhile, sampled since shortly after")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

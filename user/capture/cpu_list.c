@@ -30,11 +30,13 @@ static int parse_number(const char **text, uint32_t *ret_value)
 	return 0;
 }
 
-static int list_add(struct cpu_list *list, uint32_t cpu)
+static int list_add(struct cpu_list *list, uint32_t number)
 {
-	if (!array_reserve_items((void **)&list->cpus, &list->capacity, list->count + 1, sizeof(*list->cpus)))
+	struct listed_cpu *cpu = array_add(list);
+
+	if (!cpu)
 		return -ENOMEM;
-	list->cpus[list->count++] = cpu;
+	cpu->number = number;
 	return 0;
 }
 
@@ -53,7 +55,7 @@ static int parse_ranges(const char *text, struct cpu_list *list)
 			if (err)
 				return err;
 		}
-		if (last < first || (list->count && first <= list->cpus[list->count - 1]))
+		if (last < first || (list->count && first <= list->items[list->count - 1].number))
 			return -EINVAL;
 		for (uint32_t cpu = first; cpu <= last; cpu++) {
 			err = list_add(list, cpu);
@@ -91,17 +93,23 @@ int cpu_list_read_online(struct cpu_list *list)
 	return err ? err : cpu_list_parse(text, list);
 }
 
-bool cpu_list_contains(const struct cpu_list *list, uint32_t cpu)
+const struct listed_cpu *cpu_list_find(const struct cpu_list *list, uint32_t number)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		if (list->cpus[i] == cpu)
-			return true;
+	array_foreach(list, cpu) {
+		if (cpu->number == number)
+			return cpu;
 	}
-	return false;
+	return NULL;
+}
+
+bool cpu_list_still_has(const struct cpu_list *list, struct listed_cpu cpu)
+{
+	const struct listed_cpu *now = cpu_list_find(list, cpu.number);
+
+	return now && now->arrival == cpu.arrival;
 }
 
 void cpu_list_done(struct cpu_list *list)
 {
-	free(list->cpus);
-	*list = (struct cpu_list){0};
+	array_free(list);
 }

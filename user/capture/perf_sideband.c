@@ -22,7 +22,7 @@
 #define MANY_CPUS	     16
 
 struct ring {
-	uint32_t cpu;
+	struct listed_cpu cpu;
 	int fd;
 	struct perf_event_mmap_page *control;
 	size_t mapped_bytes;
@@ -74,7 +74,7 @@ static void ring_close(struct perf_sideband *sideband, struct ring *ring)
 	}
 }
 
-static int ring_open(struct perf_sideband *sideband, uint32_t cpu, struct error *error)
+static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, struct error *error)
 {
 	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = sideband->epoll_tag };
 	struct ring ring = { .cpu = cpu };
@@ -84,7 +84,7 @@ static int ring_open(struct perf_sideband *sideband, uint32_t cpu, struct error 
 	void *mapped;
 
 	sideband_attr(&attr);
-	ring.fd = perf_event_open_cpu(&attr, cpu, error);
+	ring.fd = perf_event_open_cpu(&attr, cpu.number, error);
 	if (ring.fd < 0)
 		return ring.fd;
 	ring.data_bytes = sideband->ring_bytes;
@@ -96,7 +96,7 @@ static int ring_open(struct perf_sideband *sideband, uint32_t cpu, struct error 
 		close(ring.fd);
 		return error_set(error, errnum,
 				 "cannot map the ring of process events on CPU %u: %s; raise sysctl kernel.perf_event_mlock_kb "
-				 "or run as root", cpu, strerror(errnum));
+				 "or run as root", cpu.number, strerror(errnum));
 	}
 	ring.control = mapped;
 	ring.data = (const uint8_t *)mapped + page;
@@ -108,7 +108,7 @@ static int ring_open(struct perf_sideband *sideband, uint32_t cpu, struct error 
 			sideband->rings.count--;
 		munmap(mapped, ring.mapped_bytes);
 		close(ring.fd);
-		return error_set(error, -err, "cannot watch process events on CPU %u: %s", cpu, strerror(-err));
+		return error_set(error, -err, "cannot watch process events on CPU %u: %s", cpu.number, strerror(-err));
 	}
 	*slot = ring;
 	return 0;
@@ -125,7 +125,7 @@ int perf_sideband_open(const struct cpu_list *cpus, int epoll_fd, uint64_t epoll
 	sideband->epoll_fd = epoll_fd;
 	sideband->epoll_tag = epoll_tag;
 	for (size_t i = 0; i < cpus->count; i++) {
-		int err = ring_open(sideband, cpus->cpus[i], error);
+		int err = ring_open(sideband, cpus->items[i], error);
 
 		if (err && err != -ENODEV) {
 			perf_sideband_close(sideband);
@@ -136,29 +136,32 @@ int perf_sideband_open(const struct cpu_list *cpus, int epoll_fd, uint64_t epoll
 	return 0;
 }
 
-int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus)
+int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus, struct error *error)
 {
+	int opened = 0;
+
 	for (size_t i = 0; i < sideband->rings.count;) {
 		struct ring *ring = &sideband->rings.items[i];
 
-		if (cpu_list_contains(cpus, ring->cpu)) {
+		if (cpu_list_still_has(cpus, ring->cpu)) {
 			i++;
 			continue;
 		}
 		ring_close(sideband, ring);
 		*ring = sideband->rings.items[--sideband->rings.count];
 	}
-	for (size_t i = 0; i < cpus->count; i++) {
+	array_foreach(cpus, cpu) {
 		bool known = false;
 		int err;
 
 		array_foreach(&sideband->rings, ring)
-			known = known || ring->cpu == cpus->cpus[i];
-		err = known ? 0 : ring_open(sideband, cpus->cpus[i], NULL);
+			known = known || ring->cpu.number == cpu->number;
+		err = known ? -ENODEV : ring_open(sideband, *cpu, error);
 		if (err && err != -ENODEV)
 			return err;
+		opened += !err;
 	}
-	return 0;
+	return opened;
 }
 
 void perf_sideband_close(struct perf_sideband *sideband)

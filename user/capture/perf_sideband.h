@@ -19,8 +19,9 @@ struct perf_sideband;
  * descriptor added, with data.u64 = epoll_tag, and is only borrowed. */
 int perf_sideband_open(const struct cpu_list *cpus, int epoll_fd, uint64_t epoll_tag, struct perf_sideband **ret_sideband,
 		       struct error *error);
-/* Opens rings on CPUs that came online, closes those of CPUs that left. */
-int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus);
+/* Opens rings on CPUs that came online, closes those of CPUs that left: what these still hold is to be drained before.
+ * Returns how many were opened: what happened there before is unknown. */
+int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus, struct error *error);
 /* Appends what the rings hold to buffer as records; per CPU in time order. -ENOMEM: the rest stays in the rings. */
 int perf_sideband_drain(struct perf_sideband *sideband, struct event_buffer *buffer);
 void perf_sideband_close(struct perf_sideband *sideband);

@@ -24,8 +24,6 @@
 
 #include "pkbpf.skel.h"
 
-/* How often the list of online CPUs is read again. */
-#define CPU_CHECK_NS (1 * NS_PER_SECOND)
 /* An exec is followed by a burst of new mappings, each of which would wake us. Where tables are built on demand, a few
  * raw samples more do no harm; chosen processes are too few to save anything, and a raw stack may be too short. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
@@ -38,7 +36,7 @@
 /* The same at the end, for raw stacks of processes that started last. */
 #define LAST_TABLE_WAIT_NS (500 * NS_PER_MS)
 
-enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3 };
+enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3, TAG_CPUS = 4 };
 
 static void raise_open_files_limit(void)
 {
@@ -48,6 +46,14 @@ static void raise_open_files_limit(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+}
+
+static void note_cpu_count(struct session *session)
+{
+	size_t count = cpu_watch_list(session->cpus)->count;
+
+	if (session->most_cpus < count)
+		session->most_cpus = (uint32_t)count;
 }
 
 int session_new(const struct session_options *options, struct session **ret_session, struct error *error)
@@ -65,11 +71,12 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	libbpf_log_begin(options->log);
 	err = session_copy_options(session, options);
 	if (!err)
-		err = cpu_list_read_online(&session->cpus);
+		err = cpu_watch_new(&session->cpus);
 	if (err) {
 		error_set(error, -err, "cannot read the list of online CPUs: %s", strerror(-err));
 		goto fail;
 	}
+	note_cpu_count(session);
 	session->skeleton = pkbpf_bpf__open();
 	if (!session->skeleton) {
 		err = error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
@@ -147,6 +154,7 @@ static int drain_sideband(struct session *session)
 static int open_rings(struct session *session, struct error *error)
 {
 	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
+	struct epoll_event cpus = { .events = EPOLLIN, .data.u64 = TAG_CPUS };
 
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	session->queue = event_queue_new();
@@ -156,7 +164,10 @@ static int open_rings(struct session *session, struct error *error)
 	if (!session->ring ||
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(session->skeleton->maps.sample_ring), &wanted))
 		return error_set(error, errno, "cannot map the sample ring buffer: %s", strerror(errno));
-	return perf_sideband_open(&session->cpus, session->epoll_fd, TAG_SIDEBAND, &session->sideband, error);
+	if (cpu_watch_fd(session->cpus) >= 0 &&
+	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
+		return error_set(error, errno, "cannot watch CPUs that come and go: %s", strerror(errno));
+	return perf_sideband_open(cpu_watch_list(session->cpus), session->epoll_fd, TAG_SIDEBAND, &session->sideband, error);
 }
 
 /* The programs that follow targets through fork, exec and exit. */
@@ -206,7 +217,7 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 		return err;
 	accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
-	session->last_drain_ns = session->last_cpu_check_ns = clock_now_ns();
+	session->last_drain_ns = clock_now_ns();
 	/* The governor reads the counts at any time; CPU samples are too few to be slowed by it. */
 	session->program_clock = program_clock_open(session->skeleton->obj,
 						    session->options.offcpu.max_overhead_permille != 0 ||
@@ -276,13 +287,29 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	return 0;
 }
 
+/* What is missing on a CPU that came online does not end the run: the others go on. */
 static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 {
-	if (now_ns - session->last_cpu_check_ns < CPU_CHECK_NS)
+	struct error error;
+	int arrived;
+
+	if (!cpu_watch_poll(session->cpus, now_ns))
 		return;
-	session->last_cpu_check_ns = now_ns;
-	if (cpu_list_read_online(&session->cpus) == 0)
-		perf_sideband_update(session->sideband, &session->cpus);
+	note_cpu_count(session);
+	/* Rings of CPUs that left may hold something. */
+	drain_sideband(session);
+	now_ns = clock_now_ns();
+	arrived = perf_sideband_update(session->sideband, cpu_watch_list(session->cpus), &error);
+	log_info(session->options.log, "%zu CPUs are online now", cpu_watch_list(session->cpus)->count);
+	if (arrived < 0)
+		log_warning(session->options.log, "%s; what processes do there goes unseen", error.text);
+	if (arrived <= 0)
+		return;
+	session->cpus_arrived += (uint64_t)arrived;
+	/* Nobody has told what processes did there before its ring was open. */
+	if (session_take_snapshot(session, now_ns, &error) < 0)
+		log_warning(session->options.log, "%s", error.text);
+	accept_buffer(session);
 }
 
 int session_drain(struct session *session)
@@ -335,7 +362,7 @@ void session_free(struct session *session)
 	pkbpf_bpf__destroy(session->skeleton);
 	event_queue_free(session->queue);
 	event_buffer_done(&session->buffer);
-	cpu_list_done(&session->cpus);
+	cpu_watch_free(session->cpus);
 	if (session->epoll_fd >= 0)
 		close(session->epoll_fd);
 	if (session->cgroup_fd >= 0)
@@ -352,6 +379,7 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	memset(ret_counters, 0, PKBPF_COUNTER_COUNT * sizeof(*ret_counters));
 	kernel_counters_read(session->skeleton->maps.counters, ret_counters);
 	ret_counters[PKBPF_COUNTER_LOST_SIDEBAND] += session->sideband_lost;
+	ret_counters[PKBPF_COUNTER_CPUS_ARRIVED] += session->cpus_arrived;
 	ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += session->malformed;
 	if (session->queue)
 		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
@@ -375,12 +403,12 @@ size_t session_target_count(const struct session *session)
 
 uint32_t session_cpu_count(const struct session *session)
 {
-	return (uint32_t)session->cpus.count;
+	return session->most_cpus;
 }
 
 const struct cpu_list *session_cpus(const struct session *session)
 {
-	return &session->cpus;
+	return cpu_watch_list(session->cpus);
 }
 
 struct pkbpf_bpf *session_skeleton(struct session *session)

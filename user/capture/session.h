@@ -78,6 +78,7 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
 /* Processes that were targets when the session started: those named and those followed. */
 size_t session_target_count(const struct session *session);
+/* The most CPUs that were online at one time. */
 uint32_t session_cpu_count(const struct session *session);
 
 /* For sources. */

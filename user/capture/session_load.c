@@ -21,7 +21,7 @@ static uint64_t choose_ring_bytes(const struct session *session)
 	uint64_t wanted = session->options.ring_bytes, bytes = 1 << 20;
 
 	if (!wanted)
-		wanted = session->cpus.count * (session->options.frequency_hz + 1ULL) * 512;
+		wanted = cpu_watch_list(session->cpus)->count * (session->options.frequency_hz + 1ULL) * 512;
 	while (bytes < wanted && bytes < (64 << 20))
 		bytes <<= 1;
 	return bytes;

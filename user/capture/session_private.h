@@ -4,7 +4,7 @@
 #define PKBPF_CAPTURE_SESSION_PRIVATE_H
 
 #include "base/parse_value.h"
-#include "capture/cpu_list.h"
+#include "capture/cpu_watch.h"
 #include "capture/session.h"
 #include "event/encoder.h"
 
@@ -27,16 +27,18 @@ struct session {
 	struct perf_sideband *sideband;
 	struct session_unwind *unwind; /* NULL: frame pointers */
 	struct resource_account *resources;
-	struct cpu_list cpus;
+	struct cpu_watch *cpus;
+	uint32_t most_cpus; /* online at one time */
 	struct event_queue *queue;
 	struct event_buffer buffer;
 	struct event_sink sink;
 	struct program_clock *program_clock; /* NULL: unknown to the kernel */
 	int epoll_fd, cgroup_fd;
 	int caller_fd; /* in the epoll set; -1: none */
-	uint64_t last_drain_ns, last_cpu_check_ns, last_sideband_ns;
+	uint64_t last_drain_ns, last_sideband_ns;
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
+	uint64_t cpus_arrived;
 	bool out_of_memory;
 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file_io.h"
 #include "capture/session_private.h"
@@ -100,18 +101,44 @@ static uint32_t process_of_thread(uint32_t tid)
 	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
 }
 
+/* The targets with all that were born of them. Never without memory of its own: NULL would mean everybody. */
+static int followed_now(const struct session *session, struct u32_list *ret_pids)
+{
+	const struct bpf_map *map = session->skeleton->maps.target_pids;
+	uint32_t limit = bpf_map__max_entries(map), key;
+	bool more = bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) == 0;
+
+	if (!array_reserve(ret_pids, 1))
+		return -ENOMEM;
+	/* Entries that go meanwhile may let the walk begin anew. */
+	for (uint32_t i = 0; more && i < limit; i++) {
+		uint32_t *pid = array_add(ret_pids);
+
+		if (!pid)
+			return -ENOMEM;
+		*pid = key;
+		more = bpf_map_get_next_key(bpf_map__fd(map), &key, &key) == 0;
+	}
+	return 0;
+}
+
 int session_take_snapshot(struct session *session, uint64_t time_ns, struct error *error)
 {
 	const struct session_options *options = &session->options;
 	_cleanup_free_ uint32_t *owners = NULL;
+	struct u32_list followed = {0};
 	const uint32_t *pids = NULL;
 	size_t count = 0;
 	struct snapshot_stats stats;
 	int err;
 
 	if (options->target_mode == PKBPF_TARGET_PROCESS) {
-		pids = session->pids.items;
-		count = session->pids.count;
+		err = followed_now(session, &followed);
+		owners = followed.items;
+		if (err)
+			return error_set(error, -err, "cannot read the targets back from the kernel: %s", strerror(-err));
+		pids = owners;
+		count = followed.count;
 	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
 		owners = calloc(options->tid_count, sizeof(*owners));
 		if (!owners)

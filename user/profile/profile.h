@@ -52,7 +52,7 @@ struct profile_info {
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
-	uint32_t cpu_count; /* online at the start */
+	uint32_t cpu_count; /* the most that were online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* own cost */
 	uint32_t own_pid; /* 0 unknown */

@@ -4,26 +4,21 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "capture/cpu_list.h"
 #include "capture/perf_event.h"
+#include "source/per_cpu_events.h"
 #include "source/source.h"
 #include "source/source_table.h"
 
 #include "pkbpf.skel.h"
 
-struct cpu_event {
-	uint32_t cpu;
-	struct bpf_link *link; /* owns the perf event */
-};
-
 struct source {
 	struct session *session;
 	bool hardware;
-	ARRAY_OF(struct cpu_event) events;
+	struct perf_event_attr attr;
+	struct per_cpu_events events;
 };
 
 static int cpu_configure(struct session *session, struct source **ret_source, struct error *error)
@@ -38,62 +33,34 @@ static int cpu_configure(struct session *session, struct source **ret_source, st
 	return 0;
 }
 
-static int explain_frequency(uint32_t frequency_hz, struct error *error)
+static int explain_frequency(uint64_t frequency_hz, struct error *error)
 {
 	uint64_t limit = perf_event_max_sample_rate();
 
 	if (limit && frequency_hz > limit)
 		return error_set(error, EINVAL,
-				 "cannot sample at %u Hz: the kernel allows %" PRIu64 " (sysctl kernel.perf_event_max_sample_rate); "
+				 "cannot sample at %" PRIu64 " Hz: the kernel allows %" PRIu64 " (sysctl kernel.perf_event_max_sample_rate); "
 				 "choose a lower -F or raise the limit", frequency_hz, limit);
 	return -EINVAL;
 }
 
-static int event_open(struct source *source, uint32_t cpu, struct error *error)
-{
-	uint32_t frequency_hz = session_options(source->session)->frequency_hz;
-	struct perf_event_attr attr;
-	int fd;
-
-	perf_event_cpu_attr(frequency_hz, source->hardware, &attr);
-	fd = perf_event_open_cpu(&attr, cpu, error);
-	return fd == -EINVAL ? explain_frequency(frequency_hz, error) : fd;
-}
-
-/* 0 also when the CPU has just gone offline. */
-static int event_add(struct source *source, uint32_t cpu, struct error *error)
+static int update_events(struct source *source, struct error *error)
 {
 	struct bpf_program *program = session_skeleton(source->session)->progs.sample_cpu;
-	struct cpu_event *event;
-	int fd = event_open(source, cpu, error);
+	int err = per_cpu_events_update(&source->events, session_cpus(source->session), &source->attr, program, error);
 
-	if (fd < 0)
-		return fd == -ENODEV ? 0 : fd;
-	event = array_add(&source->events);
-	if (!event) {
-		close(fd);
-		return error_set(error, ENOMEM, "cannot sample CPU %u: out of memory", cpu);
-	}
-	event->cpu = cpu;
-	event->link = bpf_program__attach_perf_event(program, fd);
-	if (!event->link) {
-		int errnum = errno;
-
-		source->events.count--;
-		close(fd);
-		return error_set(error, errnum, "cannot attach BPF program sample_cpu to CPU %u: %s", cpu, strerror(errnum));
-	}
-	return 0;
+	return err == -EINVAL ? explain_frequency(source->attr.sample_freq, error) : err;
 }
 
 /* Cycles are better (they interrupt code that has interrupts off), but many virtual machines have none; the only
  * honest test is to try. */
-static bool hardware_works(struct source *source, uint32_t cpu)
+static bool hardware_works(uint32_t frequency_hz, uint32_t cpu)
 {
+	struct perf_event_attr attr;
 	int fd;
 
-	source->hardware = true;
-	fd = event_open(source, cpu, NULL);
+	perf_event_cpu_attr(frequency_hz, true, &attr);
+	fd = perf_event_open_cpu(&attr, cpu, NULL);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -102,44 +69,20 @@ static bool hardware_works(struct source *source, uint32_t cpu)
 static int cpu_attach(struct source *source, struct error *error)
 {
 	const struct cpu_list *cpus = session_cpus(source->session);
+	uint32_t frequency_hz = session_options(source->session)->frequency_hz;
 
-	source->hardware = cpus->count && hardware_works(source, cpus->cpus[0]);
-	for (size_t i = 0; i < cpus->count; i++) {
-		int err = event_add(source, cpus->cpus[i], error);
-
-		if (err)
-			return err;
-	}
-	return 0;
+	source->hardware = cpus->count && hardware_works(frequency_hz, cpus->items[0].number);
+	perf_event_cpu_attr(frequency_hz, source->hardware, &source->attr);
+	return update_events(source, error);
 }
 
 static int cpu_poll(struct source *source, const struct event_sink *sink)
 {
-	const struct cpu_list *cpus = session_cpus(source->session);
+	struct error error;
 
-	for (size_t i = 0; i < source->events.count;) {
-		struct cpu_event *event = &source->events.items[i];
-
-		if (cpu_list_contains(cpus, event->cpu)) {
-			i++;
-			continue;
-		}
-		/* Its event died with the CPU; a new one is needed when the CPU returns. */
-		bpf_link__destroy(event->link);
-		*event = source->events.items[--source->events.count];
-	}
-	for (size_t i = 0; i < cpus->count; i++) {
-		bool known = false;
-
-		array_foreach(&source->events, event)
-			known = known || event->cpu == cpus->cpus[i];
-		if (!known) {
-			int err = event_add(source, cpus->cpus[i], NULL);
-
-			if (err)
-				return err;
-		}
-	}
+	/* One CPU that cannot be sampled does not end the run. */
+	if (update_events(source, &error))
+		log_warning(session_options(source->session)->log, "%s; it is not sampled", error.text);
 	return 0;
 }
 
@@ -160,9 +103,7 @@ static void warn_if_throttled(const struct source *source)
 static void cpu_detach(struct source *source)
 {
 	warn_if_throttled(source);
-	array_foreach(&source->events, event)
-		bpf_link__destroy(event->link);
-	array_free(&source->events);
+	per_cpu_events_done(&source->events);
 }
 
 static void cpu_free(struct source *source)

@@ -249,10 +249,14 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 static int faults_poll(struct source *source, const struct event_sink *sink)
 {
 	uint64_t now_ns = clock_now_ns();
-	int err = update_events(source, NULL);
+	struct error error;
+	int err;
 
-	if (err || now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
-		return err;
+	/* One CPU that cannot be watched does not end the run. */
+	if (update_events(source, &error))
+		log_warning(session_options(source->session)->log, "%s; its page faults are missing", error.text);
+	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
+		return 0;
 	source->last_drain_ns = now_ns;
 	err = drain(source, false, now_ns);
 	session_add_records(source->session, &source->buffer);

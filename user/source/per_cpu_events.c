@@ -11,11 +11,11 @@
 #include "capture/perf_event.h"
 
 /* 0 also when the CPU has just gone offline. */
-static int event_add(struct per_cpu_events *events, uint32_t cpu,
+static int event_add(struct per_cpu_events *events, struct listed_cpu cpu,
 		     const struct perf_event_attr *attr, struct bpf_program *program,
 		     struct error *error)
 {
-	int fd = perf_event_open_cpu(attr, cpu, error);
+	int fd = perf_event_open_cpu(attr, cpu.number, error);
 	struct per_cpu_event *event;
 
 	if (fd < 0)
@@ -23,7 +23,7 @@ static int event_add(struct per_cpu_events *events, uint32_t cpu,
 	event = array_add(events);
 	if (!event) {
 		close(fd);
-		return error_set(error, ENOMEM, "cannot watch CPU %u: out of memory", cpu);
+		return error_set(error, ENOMEM, "cannot watch CPU %u: out of memory", cpu.number);
 	}
 	event->cpu = cpu;
 	event->link = bpf_program__attach_perf_event(program, fd);
@@ -33,7 +33,7 @@ static int event_add(struct per_cpu_events *events, uint32_t cpu,
 		events->count--;
 		close(fd);
 		return error_set(error, errnum, "cannot attach BPF program %s to CPU %u: %s",
-				 bpf_program__name(program), cpu, strerror(errnum));
+				 bpf_program__name(program), cpu.number, strerror(errnum));
 	}
 	return 0;
 }
@@ -42,10 +42,13 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 			  const struct perf_event_attr *attr, struct bpf_program *program,
 			  struct error *error)
 {
+	if (events->version == cpus->version)
+		return 0;
+	events->version = cpus->version;
 	for (size_t i = 0; i < events->count;) {
 		struct per_cpu_event *event = &events->items[i];
 
-		if (cpu_list_contains(cpus, event->cpu)) {
+		if (cpu_list_still_has(cpus, event->cpu)) {
 			i++;
 			continue;
 		}
@@ -53,15 +56,15 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 		bpf_link__destroy(event->link);
 		*event = events->items[--events->count];
 	}
-	for (size_t i = 0; i < cpus->count; i++) {
+	array_foreach (cpus, cpu) {
 		bool known = false;
 		int err;
 
 		array_foreach (events, event)
-			known = known || event->cpu == cpus->cpus[i];
+			known = known || event->cpu.number == cpu->number;
 		if (known)
 			continue;
-		err = event_add(events, cpus->cpus[i], attr, program, error);
+		err = event_add(events, *cpu, attr, program, error);
 		if (err)
 			return err;
 	}

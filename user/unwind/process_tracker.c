@@ -181,8 +181,10 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 		return;
 	child->parent_pid = task->parent_pid;
 	if (task->from_snapshot) {
-		child->born_ns = task->time_ns;
-		return; /* its mappings come by themselves */
+		/* procfs tells less than the live records that came before it. Its mappings come by themselves. */
+		if (!child->born_ns || child->exit_ns)
+			begin_life(tracker, child, task);
+		return;
 	}
 	/* Records of the child may have come first, from another CPU: they are younger than its birth. */
 	if (child->exec_ns > task->time_ns || child->scanned_ns > task->time_ns) {

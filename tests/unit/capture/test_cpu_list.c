@@ -14,14 +14,15 @@
 
 static void parses_ranges_and_single_cpus(void **state)
 {
-	static const uint32_t expected[] = { 0, 1, 2, 3, 5, 7, 8 };
+	static const struct listed_cpu expected[] = { { .number = 0 }, { .number = 1 }, { .number = 2 }, { .number = 3 },
+						      { .number = 5 }, { .number = 7 }, { .number = 8 } };
 	struct cpu_list list = {0};
 
 	assert_int_equal(cpu_list_parse("0-3,5,7-8\n", &list), 0);
 	assert_int_equal(list.count, ARRAY_SIZE(expected));
-	assert_memory_equal(list.cpus, expected, sizeof(expected));
-	assert_true(cpu_list_contains(&list, 5));
-	assert_false(cpu_list_contains(&list, 4));
+	assert_memory_equal(list.items, expected, sizeof(expected));
+	assert_int_equal(cpu_list_find(&list, 5)->number, 5);
+	assert_null(cpu_list_find(&list, 4));
 	cpu_list_done(&list);
 }
 
@@ -32,7 +33,7 @@ static void replaces_what_was_in_the_list(void **state)
 	assert_int_equal(cpu_list_parse("0-7", &list), 0);
 	assert_int_equal(cpu_list_parse("2", &list), 0);
 	assert_int_equal(list.count, 1);
-	assert_int_equal(list.cpus[0], 2);
+	assert_int_equal(list.items[0].number, 2);
 	cpu_list_done(&list);
 }
 
@@ -58,6 +59,18 @@ static void reads_the_cpus_of_this_machine(void **state)
 	cpu_list_done(&list);
 }
 
+static void sees_that_a_cpu_has_been_away(void **state)
+{
+	struct cpu_list list = {0};
+
+	assert_int_equal(cpu_list_parse("0-1", &list), 0);
+	list.items[1].arrival = 7;
+	assert_true(cpu_list_still_has(&list, (struct listed_cpu){ 1, 7 }));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){ 1, 6 }));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){ 2, 7 }));
+	cpu_list_done(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -65,6 +78,7 @@ int main(void)
 		cmocka_unit_test(replaces_what_was_in_the_list),
 		cmocka_unit_test(refuses_nonsense_and_keeps_the_list),
 		cmocka_unit_test(reads_the_cpus_of_this_machine),
+		cmocka_unit_test(sees_that_a_cpu_has_been_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

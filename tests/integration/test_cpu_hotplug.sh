@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# A CPU that goes offline and comes back, for a moment and for longer than the list of CPUs is left unread, and one that
+# is offline at the start: what runs there afterwards is sampled, and its mappings are known.
+# usage: test_cpu_hotplug.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1") workload=$(readlink -f "$2")
+here=$(dirname "$(readlink -f "$0")")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+# The last one: the first cannot be taken offline everywhere.
+switch=$(find /sys/devices/system/cpu/ -path '*/cpu[0-9]*/online' | sort -V | tail -n 1)
+cpu=${switch%/online} cpu=${cpu##*/cpu}
+if [ -z "$switch" ] || [ "$cpu" = 0 ] || [ "$(cat "$switch")" != 1 ]; then
+	echo "skipped: there is no second CPU that can be taken offline"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-hotplug-XXXXXX)
+pids=()
+leave() {
+	echo 1 2>/dev/null >"$switch"
+	[ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
+	rm -rf "$work"
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+failures=0
+failed() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+if ! { echo 0 >"$switch"; } 2>"$work/why"; then
+	echo "skipped: CPU $cpu cannot be taken offline: $(cat "$work/why")"
+	exit 77
+fi
+echo 1 >"$switch"
+# Programs that nothing has been told of before the CPU is back.
+for name in comeback1 comeback2 comeback3; do
+	cp "$workload/spin" "$work/$name" || exit 1
+done
+
+# begin NAME OPTION…: starts pkbpf, and returns when it measures
+begin() {
+	local name=$1
+	shift
+	"$pkbpf" -v -F 999 -o "$work/$name.folded" -o "$work/$name.json" "$@" 2>"$work/$name.err" &
+	pkbpf_pid=$!
+	pids+=("$pkbpf_pid")
+	while ! grep -q 'profiling since' "$work/$name.err"; do
+		kill -0 $pkbpf_pid 2>/dev/null || { failed "$name: pkbpf ended early"; cat "$work/$name.err"; return 1; }
+		sleep 0.05
+	done
+}
+
+# finish NAME PROGRAM SECONDS: ends pkbpf, and looks for what ran on the CPU after its return
+finish() {
+	local name=$1 status
+	kill -INT $pkbpf_pid
+	wait $pkbpf_pid
+	status=$?
+	[ $status = 0 ] || { failed "$name: pkbpf ended with $status"; cat "$work/$name.err"; return; }
+	[ -e "$work/$name.folded" ] || mv "$work/$name.cpu.folded" "$work/$name.folded" # of several kinds
+	PYTHONPATH=$here python3 - "$work/$name" "$2" "$3" <<'P' || failures=$((failures + 1))
+import json
+import sys
+import folded
+
+path, program, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+report = json.load(open(path + ".json", encoding="utf-8"))
+counters = {c["name"]: c["count"] for c in report["counters"]}
+samples = report["samples"]
+stacks = [(f, n) for f, n in folded.read(path + ".folded") if f[0] == program]
+count = sum(n for _, n in stacks)
+named = sum(n for f, n in stacks if "spin_here" in f)
+print(f"  {program}: {count} samples in {seconds} s of CPU time, {named} in its function; {samples['recorded']} of "
+      f"{samples['expected']} recorded; CPUs came online: {counters.get('CPUS_ARRIVED', 0)}")
+# Until somebody has woken up to watch the CPU that came back, samples are missing.
+if not 0.8 * 999 * seconds <= count <= 1.05 * 999 * seconds:
+    folded.fail(f"{count} samples in {seconds} s of CPU time at 999 Hz")
+if named < 0.97 * count:
+    folded.fail(f"only {named} of {count} samples are in spin_here")
+if samples["expected"] != samples["recorded"] + samples["lost"] or samples["lost"]:
+    folded.fail(f"account of samples: {samples}")
+if counters.get("CPUS_ARRIVED") != 1:
+    folded.fail("the report does not tell of the CPU that came online")
+if report["host"]["cpus"] < 2:
+    folded.fail("the report has forgotten a CPU")
+P
+}
+
+echo "away for a moment, whole host:"
+if begin moment -e cpu; then
+	echo 0 >"$switch" && echo 1 >"$switch" || failed "CPU $cpu did not come back"
+	taskset -c "$cpu" "$work/comeback1" 3
+	finish moment comeback1 3
+fi
+
+echo "away for longer, descendants of one process, every kind:"
+mkfifo "$work/go"
+bash -c 'read -r _ <"$1/go"; taskset -c "$2" "$1/comeback2" 3; : >"$1/done"; read -r _ <"$1/go"' bash "$work" "$cpu" &
+parent=$!
+pids+=($parent)
+if begin longer -e cpu,offcpu,blockio,faults -p $parent --children; then
+	echo 0 >"$switch"
+	"$workload/spin" 1.2
+	echo 1 >"$switch" || failed "CPU $cpu did not come back"
+	exec 3<>"$work/go" # also for reading: opening must not wait
+	echo >&3
+	while [ ! -e "$work/done" ] && kill -0 $parent; do
+		sleep 0.05
+	done
+	finish longer comeback2 3
+	exec 3>&-
+fi
+
+echo "offline at the start:"
+echo 0 >"$switch"
+if begin start -e cpu; then
+	echo 1 >"$switch" || failed "CPU $cpu did not come back"
+	taskset -c "$cpu" "$work/comeback3" 3
+	finish start comeback3 3
+fi
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it again. */
+#include "capture/cpu_watch.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+
+/* How often the list is read again, announced or not. */
+#define READ_AGAIN_NS NS_PER_SECOND
+/* The kernel's own bound on an announcement (UEVENT_BUFFER_SIZE), with room for its first line. */
+#define MESSAGE_MAX_BYTES 4096
+#define KERNEL_GROUP	  1
+
+struct cpu_watch {
+	struct cpu_list list;
+	uint32_t arrivals; /* the last number given */
+	uint64_t read_ns;
+	int fd; /* -1: no announcements */
+};
+
+/* What came online since the last look. */
+struct arrived {
+	ARRAY_OF(uint32_t) numbers;
+	bool any; /* something was announced */
+	bool all; /* announcements are missing: it may be each of them */
+};
+
+/* A socket for the announcements that begin with "o" (online@, offline@): other devices' need not wake us. */
+static int open_announcements(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 'o', 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog filter = { ARRAY_SIZE(code), code };
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ||
+	    bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int cpu_watch_new(struct cpu_watch **ret_watch)
+{
+	struct cpu_watch *watch = calloc(1, sizeof(*watch));
+	int err;
+
+	if (!watch)
+		return -ENOMEM;
+	/* Announcements first: nothing changes unseen between them and the list. */
+	watch->fd = open_announcements();
+	watch->read_ns = clock_now_ns();
+	err = cpu_list_read_online(&watch->list);
+	if (err) {
+		cpu_watch_free(watch);
+		return err;
+	}
+	watch->list.version = 1;
+	*ret_watch = watch;
+	return 0;
+}
+
+int cpu_watch_fd(const struct cpu_watch *watch)
+{
+	return watch->fd;
+}
+
+bool cpu_watch_parse(const char *message, size_t size, uint32_t *ret_number)
+{
+	static const char prefix[] = "online@/devices/system/cpu/cpu";
+	const char *digits = message + sizeof(prefix) - 1, *end;
+	uint32_t number = 0;
+
+	if (size <= sizeof(prefix) || memcmp(message, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	end = memchr(digits, '\0', size - (sizeof(prefix) - 1));
+	if (!end || end == digits)
+		return false;
+	for (; digits < end; digits++) {
+		if (*digits < '0' || *digits > '9')
+			return false;
+		number = number * 10 + (uint32_t)(*digits - '0');
+		if (number >= CPU_LIST_MAX)
+			return false;
+	}
+	*ret_number = number;
+	return true;
+}
+
+static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
+{
+	char message[MESSAGE_MAX_BYTES];
+	struct sockaddr_nl sender;
+	uint32_t number, *slot;
+
+	while (watch->fd >= 0) {
+		socklen_t sender_size = sizeof(sender);
+		ssize_t got = recvfrom(watch->fd, message, sizeof(message), 0, (struct sockaddr *)&sender, &sender_size);
+
+		if (got < 0 && errno == ENOBUFS)
+			arrived->any = arrived->all = true;
+		else if (got < 0 && errno != EINTR)
+			return;
+		if (got <= 0 || sender_size != sizeof(sender) || sender.nl_pid != 0)
+			continue; /* not from the kernel */
+		arrived->any = true;
+		if (!cpu_watch_parse(message, (size_t)got, &number))
+			continue;
+		slot = array_add(&arrived->numbers);
+		if (slot)
+			*slot = number;
+		else
+			arrived->all = true;
+	}
+}
+
+static bool has_arrived(const struct arrived *arrived, uint32_t number)
+{
+	array_foreach(&arrived->numbers, each) {
+		if (*each == number)
+			return true;
+	}
+	return arrived->all;
+}
+
+/* Gives those that stayed their number of old; true: something is different. */
+static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh, const struct arrived *arrived)
+{
+	bool changed = fresh->count != watch->list.count;
+
+	array_foreach(fresh, cpu) {
+		const struct listed_cpu *known = cpu_list_find(&watch->list, cpu->number);
+		bool stayed = known && !has_arrived(arrived, cpu->number);
+
+		cpu->arrival = stayed ? known->arrival : ++watch->arrivals;
+		changed = changed || !stayed;
+	}
+	return changed;
+}
+
+bool cpu_watch_poll(struct cpu_watch *watch, uint64_t now_ns)
+{
+	struct arrived arrived = {0};
+	struct cpu_list fresh = {0};
+	bool changed = false;
+
+	read_announcements(watch, &arrived);
+	if (arrived.any || now_ns - watch->read_ns >= READ_AGAIN_NS) {
+		watch->read_ns = now_ns;
+		if (cpu_list_read_online(&fresh) == 0) {
+			changed = number_arrivals(watch, &fresh, &arrived);
+			fresh.version = watch->list.version + changed;
+			cpu_list_done(&watch->list);
+			watch->list = fresh;
+		}
+	}
+	array_free(&arrived.numbers);
+	return changed;
+}
+
+const struct cpu_list *cpu_watch_list(const struct cpu_watch *watch)
+{
+	return &watch->list;
+}
+
+void cpu_watch_free(struct cpu_watch *watch)
+{
+	if (!watch)
+		return;
+	if (watch->fd >= 0)
+		close(watch->fd);
+	cpu_list_done(&watch->list);
+	free(watch);
+}
