@@ -9,6 +9,7 @@
 #define RSS_FILE	   0
 #define RSS_ANONYMOUS	   1
 #define RSS_SHARED	   3
+#define CGROUP_DEPTH_MAX   16
 
 struct pkbpf_resource_control resource_control = {};
 
@@ -109,6 +110,70 @@ static __always_inline void take_record(struct pkbpf_event_resource *record, str
 	BPF_CORE_READ_STR_INTO(&record->comm, task, comm);
 }
 
+/* What a controller keeps for the root of its hierarchy; 0: there is none. */
+static __always_inline __u64 root_css(struct task_struct *task, __u32 controller)
+{
+	struct cgroup_subsys_state___resource *css = NULL, *parent;
+
+	bpf_probe_read_kernel(&css, sizeof(css),
+			      (void *)BPF_CORE_READ(task, cgroups) +
+				      bpf_core_field_offset(struct css_set___resource, subsys) + 8 * controller);
+	for (int i = 0; css && i < CGROUP_DEPTH_MAX; i++) {
+		parent = BPF_CORE_READ(css, parent);
+		if (!parent)
+			return (__u64)css;
+		css = parent;
+	}
+	return 0;
+}
+
+#define ROOT_CSS(task, name)                                                                       \
+	(bpf_core_enum_value_exists(enum cgroup_subsys_id___resource, name##___resource)           \
+		 ? root_css(task, bpf_core_enum_value(enum cgroup_subsys_id___resource,            \
+						      name##___resource))                          \
+		 : 0)
+
+/* The run queues of two CPUs are as far apart as all that the kernel keeps per CPU. */
+static __always_inline __u64 run_queue(struct task_group___resource *group, __u32 cpu)
+{
+	__u64 queue = 0;
+
+	bpf_probe_read_kernel(&queue, sizeof(queue), (void *)BPF_CORE_READ(group, cfs_rq) + cpu * 8ULL);
+	return queue;
+}
+
+/*
+ * Adds what a CPU ran threads, by the root of the kernel's account of CPU time by cgroup (CONFIG_CGROUP_CPUACCT), which
+ * counts all of them. The kernel's table of where each CPU's variables are is not to be found without the symbols of its
+ * data; but an element of a per-CPU array is known by both addresses, `here` being the one of this CPU, not yet filled in.
+ */
+static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct pkbpf_event_resource *here)
+{
+	struct cpuacct___resource *account = (void *)ROOT_CSS(task, cpuacct_cgrp_id);
+	struct task_group___resource *group = (void *)ROOT_CSS(task, cpu_cgrp_id);
+	__u64 element = 0, used[2] = {}, own_queue, queue, at;
+	/* Through memory, other than the program's stack, both become numbers. */
+	volatile __u64 *here_at = &here->user_ns, *map_at = &here->system_ns;
+
+	if (!account || !group)
+		return;
+	*here_at = (__u64)here;
+	*map_at = (__u64)&resource_record;
+	own_queue = run_queue(group, bpf_get_smp_processor_id());
+	queue = run_queue(group, cpu);
+	bpf_probe_read_kernel(&element, sizeof(element),
+			      (void *)*map_at + bpf_core_field_offset(struct bpf_array___resource, pptrs));
+	if (!own_queue || !element)
+		return;
+	at = (__u64)BPF_CORE_READ(account, cpuusage) + *here_at - element + queue - own_queue;
+	if (queue && bpf_probe_read_kernel(used, bpf_core_type_exists(struct cpuacct_usage___resource) ? 16 : 8,
+					   (void *)at))
+		return;
+	/* A CPU that cannot exist has no run queue. */
+	resource_control.threads_ns += used[0] + used[1];
+	resource_control.cpus_read = cpu + 1;
+}
+
 SEC("iter/task")
 int resource_read(struct bpf_iter__task___resource *ctx)
 {
@@ -116,10 +181,17 @@ int resource_read(struct bpf_iter__task___resource *ctx)
 	struct pkbpf_event_resource *record;
 	__u32 slot = SLOT_READ;
 
-	if (!task || !filter_task(task, resource_control.target_cgroup_id))
-		return 0;
 	record = bpf_map_lookup_elem(&resource_record, &slot);
-	if (!record)
+	if (!task || !record)
+		return 0;
+	/*
+	 * One CPU with each task: there are more of these, and no run of this program has to look at all CPUs of a large
+	 * machine. A task that found no room in the reader's memory is shown again.
+	 */
+	if (resource_control.cpus_read < resource_control.cpu_count &&
+	    ctx->meta->seq_num == resource_control.cpus_read)
+		add_cpu(task, resource_control.cpus_read, record);
+	if (!filter_task(task, resource_control.target_cgroup_id))
 		return 0;
 	take_record(record, task, resource_control.moment);
 	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */

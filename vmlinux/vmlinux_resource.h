@@ -13,6 +13,8 @@ struct seq_file___resource {
 
 struct bpf_iter_meta___resource {
 	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num; /* of the object, from 0 */
 };
 
 /* The iterator's context; its fields are at the same place in all kernels. */
@@ -73,6 +75,35 @@ struct task_struct___resource {
 	struct task_io_accounting___resource ioac;
 };
 
+struct cgroup_subsys_state___resource {
+	struct cgroup_subsys_state___resource *parent;
+};
+
+struct cpuacct___resource {
+	struct cgroup_subsys_state___resource css;
+	u64 *cpuusage; /* per CPU */
+};
+
+struct task_group___resource {
+	struct cgroup_subsys_state___resource css;
+	void **cfs_rq; /* of each CPU; of the root group they are part of the CPU's run queue */
+};
+
+struct bpf_array___resource {
+	void *pptrs[1]; /* of a per-CPU array: its elements, per CPU */
+};
+
+struct css_set___resource {
+	struct cgroup_subsys_state___resource *subsys[1]; /* by enum cgroup_subsys_id */
+};
+
+/* Before 5.17 (dd02d4234c9a) what cpuusage points to. */
+struct cpuacct_usage___resource {
+	u64 usages[2];
+};
+
 #pragma clang attribute pop
+
+enum cgroup_subsys_id___resource { cpu_cgrp_id___resource, cpuacct_cgrp_id___resource };
 
 #endif

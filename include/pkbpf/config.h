@@ -95,6 +95,10 @@ struct pkbpf_resource_control {
 	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */
 	__u32 page_bytes;
 	__u64 target_cgroup_id; /* CGROUP mode */
+	__u32 cpu_count;	/* highest number of a CPU there may be, and one more; 0: nobody asks what follows */
+	/* Answers, from 0: what the kernel has counted for all threads of so many CPUs together. */
+	__u32 cpus_read;
+	__u64 threads_ns;
 };
 
 /* In .bss: a question to the program that names kernel addresses, and its answer. */

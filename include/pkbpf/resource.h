@@ -53,9 +53,11 @@ struct pkbpf_event_machine {
 	struct pkbpf_event_header header;
 	__u64 user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns; /* all CPUs together */
 	__u64 memory_bytes, memory_available_bytes;
+	/* What the CPUs ran any thread, by a counter per CPU; 0 unknown. Not in older recordings. */
+	__u64 threads_ns;
 };
 
-_Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16 + 8, "wire size");
 
 struct pkbpf_event_cgroup {
 	struct pkbpf_event_header header;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The CPUs that are online now, as the kernel lists them. */
+/* The CPUs that are online now or may ever be, as the kernel lists them. */
 #include "capture/cpu_list.h"
 
 #include <ctype.h>
@@ -11,9 +11,10 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 
-#define ONLINE_PATH "/sys/devices/system/cpu/online"
+#define ONLINE_PATH   "/sys/devices/system/cpu/online"
+#define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 /* 8192 CPUs, every second one offline, is 40 KiB of text. */
-#define ONLINE_MAX_BYTES (256 * 1024)
+#define LIST_MAX_BYTES (256 * 1024)
 
 static int parse_number(const char **text, uint32_t *ret_value)
 {
@@ -84,13 +85,30 @@ int cpu_list_parse(const char *text, struct cpu_list *list)
 	return 0;
 }
 
-int cpu_list_read_online(struct cpu_list *list)
+static int list_read(const char *path, struct cpu_list *list)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t size;
-	int err = file_read_all(AT_FDCWD, ONLINE_PATH, ONLINE_MAX_BYTES, &text, &size);
+	int err = file_read_all(AT_FDCWD, path, LIST_MAX_BYTES, &text, &size);
 
 	return err ? err : cpu_list_parse(text, list);
+}
+
+int cpu_list_read_online(struct cpu_list *list)
+{
+	return list_read(ONLINE_PATH, list);
+}
+
+uint32_t cpu_list_possible_bound(void)
+{
+	struct cpu_list list = {0};
+	uint32_t bound;
+
+	if (list_read(POSSIBLE_PATH, &list))
+		return 0;
+	bound = list.count ? list.items[list.count - 1].number + 1 : 0;
+	cpu_list_done(&list);
+	return bound;
 }
 
 const struct listed_cpu *cpu_list_find(const struct cpu_list *list, uint32_t number)

@@ -27,6 +27,8 @@ struct cpu_list { /* zero-initialised is empty; ascending, no repeats */
 int cpu_list_parse(const char *text, struct cpu_list *list);
 /* Reads /sys/devices/system/cpu/online. */
 int cpu_list_read_online(struct cpu_list *list);
+/* One more than the highest number a CPU may ever have (/sys/devices/system/cpu/possible); 0 unknown. */
+uint32_t cpu_list_possible_bound(void);
 /* NULL: not in the list. */
 const struct listed_cpu *cpu_list_find(const struct cpu_list *list, uint32_t number);
 /* It is in the list, and has not been away since. */

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash_map.h"
+#include "capture/cpu_list.h"
 #include "process/cgroup.h"
 #include "process/cgroup_name.h"
 #include "process/container_name.h"
@@ -49,6 +50,9 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 				 "cannot prepare the account of resources: out of memory");
 	account->skeleton = skeleton;
 	account->cgroups = cgroup_root_open();
+	/* Beside the threads of the whole machine only there is anything to compare it with. */
+	if (options->target_mode == PKBPF_TARGET_HOST && !options->comm)
+		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
 	skeleton->bss->resource_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	if (options->cgroup_path && stat(options->cgroup_path, &status) == 0)
 		skeleton->bss->resource_control.target_cgroup_id = status.st_ino;
@@ -174,16 +178,24 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 static int read_all(struct resource_account *account, enum pkbpf_resource_moment moment,
 		    struct event_buffer *buffer, struct error *error)
 {
+	struct pkbpf_resource_control *control = &account->skeleton->bss->resource_control;
 	struct pkbpf_event_machine machine;
+	size_t at = buffer->size;
 	int err;
 
-	account->skeleton->bss->resource_control.moment = moment;
+	control->moment = moment;
+	control->threads_ns = 0;
+	control->cpus_read = 0;
 	err = machine_stat_read("/proc", &machine);
 	if (!err) {
 		machine.header.flags = (uint16_t)moment;
 		err = machine_event_encode(buffer, &machine);
 	}
 	err = err ? err : read_threads(account, buffer);
+	/* Its record comes first, so that threads born while they are read have used nothing before. */
+	if (!err)
+		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =
+			control->cpus_read == control->cpu_count ? control->threads_ns : 0;
 	err = err ? err : resource_account_names(account, buffer);
 	if (err)
 		return error_set(error, -err,

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of recordings without threads_ns. */
+#define MACHINE_OLD_SIZE offsetof(struct pkbpf_event_machine, threads_ns)
+
 static bool moment_is_known(uint16_t flags)
 {
 	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_EXIT;
@@ -53,7 +56,7 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 {
 	const struct pkbpf_event_machine *record = (const void *)header;
 
-	if (header->kind != PKBPF_EVENT_MACHINE || header->size < sizeof(*record) ||
+	if (header->kind != PKBPF_EVENT_MACHINE || header->size < MACHINE_OLD_SIZE ||
 	    !moment_is_known(header->flags))
 		return -EBADMSG;
 	*ret_view = (struct machine_view){
@@ -67,6 +70,7 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 		.irq_ns = record->irq_ns + record->softirq_ns,
 		.memory_bytes = record->memory_bytes,
 		.memory_available_bytes = record->memory_available_bytes,
+		.threads_ns = header->size >= sizeof(*record) ? record->threads_ns : 0,
 	};
 	return 0;
 }

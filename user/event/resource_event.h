@@ -44,6 +44,7 @@ struct machine_view {
 	uint64_t iowait_ns; /* part of idle_ns */
 	uint64_t irq_ns;    /* part of busy_ns: hard and soft interrupts */
 	uint64_t memory_bytes, memory_available_bytes;
+	uint64_t threads_ns; /* the CPUs ran any thread; 0 unknown */
 };
 
 struct cgroup_view {

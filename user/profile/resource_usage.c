@@ -490,6 +490,7 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 		.iowait_ns = less(end->iowait_ns, start->iowait_ns),
 		.steal_ns = less(end->steal_ns, start->steal_ns),
 		.irq_ns = less(end->irq_ns, start->irq_ns),
+		.threads_ns = start->threads_ns && end->threads_ns ? less(end->threads_ns, start->threads_ns) : 0,
 		.memory_bytes = end->memory_bytes,
 		.memory_available_bytes = end->memory_available_bytes,
 	};

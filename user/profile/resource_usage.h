@@ -52,6 +52,7 @@ struct resource_machine {
 	uint64_t elapsed_ns; /* between the two readings */
 	uint64_t busy_ns, idle_ns, iowait_ns, steal_ns,
 		irq_ns;				       /* in the interval, all CPUs together */
+	uint64_t threads_ns; /* in the interval, all CPUs together: ran any thread; 0 unknown */
 	uint64_t memory_bytes, memory_available_bytes; /* at the end */
 };
 

@@ -305,6 +305,29 @@ static void cgroups_have_names(void **state)
 	assert_null(resource_usage_cgroup(usage, 43));
 }
 
+static void recordings_without_the_time_of_all_threads_do_not_know_it(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct pkbpf_event_machine machine = {
+		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = START, .time_ns = START_NS},
+		.user_ns = 100,
+		.threads_ns = 50};
+
+	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
+	machine.header.flags = END;
+	machine.header.time_ns = END_NS;
+	machine.user_ns = 300;
+	machine.threads_ns = 170;
+	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
+	assert_int_equal(resource_usage_machine(usage).threads_ns, 120);
+	machine.header.size = offsetof(struct pkbpf_event_machine, threads_ns);
+	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
+	assert_int_equal(resource_usage_machine(usage).busy_ns, 200);
+	assert_int_equal(resource_usage_machine(usage).threads_ns, 0);
+	machine.header.size -= 8;
+	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
+}
+
 static void malformed_records_are_refused(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -338,6 +361,7 @@ int main(void)
 		TEST(run_time_is_divided_as_the_ticks_are),
 		TEST(a_reused_pid_is_another_process),
 		TEST(cgroups_have_names),
+		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
 		TEST(malformed_records_are_refused),
 	};
 
