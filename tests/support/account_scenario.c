@@ -73,7 +73,7 @@ static void play(struct fake_profile *fake, struct event_buffer *buffer)
 }
 
 static void play_machine(struct fake_profile *fake, enum pkbpf_resource_moment moment,
-			 uint64_t busy_ns, uint64_t idle_ns)
+			 uint64_t busy_ns, uint64_t idle_ns, uint64_t threads_ns)
 {
 	struct pkbpf_event_machine machine = {
 		.header = {.flags = (uint16_t)moment,
@@ -83,6 +83,7 @@ static void play_machine(struct fake_profile *fake, enum pkbpf_resource_moment m
 		.idle_ns = idle_ns,
 		.memory_bytes = 8ULL << 30,
 		.memory_available_bytes = 3ULL << 30,
+		.threads_ns = threads_ns,
 	};
 	struct event_buffer buffer = {0};
 
@@ -90,9 +91,15 @@ static void play_machine(struct fake_profile *fake, enum pkbpf_resource_moment m
 	play(fake, &buffer);
 }
 
-void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
-		   uint64_t idle_ns)
+void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns)
 {
+	account_begin_counted(fake, kinds_mask, busy_ns, idle_ns, 0);
+}
+
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
+			   uint64_t threads_ns)
+{
+	uint64_t before_ns = threads_ns ? 50 * SECOND : 0;
 	struct profile_info *info;
 
 	fake_profile_init(fake, NULL);
@@ -109,8 +116,8 @@ void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy
 	info->cpu_count = 2;
 	info->own_cpu_ns = 123 * MS;
 	info->max_resident_bytes = 40 << 20;
-	play_machine(fake, PKBPF_RESOURCE_START, 100 * SECOND, 100 * SECOND);
-	play_machine(fake, PKBPF_RESOURCE_END, 100 * SECOND + busy_ns, 100 * SECOND + idle_ns);
+	play_machine(fake, PKBPF_RESOURCE_START, 100 * SECOND, 100 * SECOND, before_ns);
+	play_machine(fake, PKBPF_RESOURCE_END, 100 * SECOND + busy_ns, 100 * SECOND + idle_ns, before_ns + threads_ns);
 }
 
 static void play_thread(struct fake_profile *fake, struct resource_view *view, const char *comm)

@@ -20,6 +20,9 @@ void account_scenario_init(struct fake_profile *fake);
 /* For scenarios of one's own: a profile of ten seconds with these kinds that is still empty. */
 void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
 		   uint64_t idle_ns);
+/* The same where the kernel says how long the CPUs ran threads. */
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
+			   uint64_t threads_ns);
 /* A process that lives throughout (start 1 s), its numbers at both ends the given ones; call before
  * account_end(). */
 struct account_process {

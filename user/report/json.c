@@ -65,6 +65,8 @@ static void write_machine(struct json_writer *writer, const struct resource_rows
 		json_u64(writer, "iowait_ns", rows->machine.iowait_ns);
 		json_u64(writer, "steal_ns", rows->machine.steal_ns);
 		json_u64(writer, "interrupt_ns", rows->machine.irq_ns);
+		if (rows->machine.threads_ns)
+			json_u64(writer, "threads_ns", rows->machine.threads_ns);
 		json_decimal(writer, "busy_percent", rows->busy_percent);
 	}
 	json_object_end(writer);
@@ -245,6 +247,8 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 		json_string(writer, "container", row->container);
 	if (row->cgroup)
 		json_string(writer, "cgroup", row->cgroup);
+	if (row->no_process)
+		json_bool(writer, "no_process", true);
 	json_u64(writer, "processes", row->processes);
 	json_bool(writer, "started_inside", row->started_inside);
 	json_bool(writer, "ended_inside", row->ended_inside);

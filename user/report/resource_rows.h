@@ -19,6 +19,11 @@
 #include "report/report.h"
 
 #define ROW_NO_STACK UINT32_MAX
+/*
+ * Name of the row for CPUs that were awake and ran no thread: interrupts that hit an idle CPU, and its way to sleep and
+ * back. Where the kernel takes interrupts out of the threads they hit (CONFIG_IRQ_TIME_ACCOUNTING), those as well.
+ */
+#define ROW_INTERRUPTS "[interrupts]"
 /* "postgresql@15-main.service", "docker:0123456789ab" */
 #define ROW_CONTAINER_SIZE 256
 
@@ -50,6 +55,7 @@ struct resource_row {
 	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
 	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
 	char container[ROW_CONTAINER_SIZE]; /* container or unit; "" unknown; not escaped */
+	bool no_process;		    /* CPU time of no thread: ROW_INTERRUPTS */
 	const char *cgroup;		    /* path, NULL unknown */
 	uint64_t processes;		    /* behind this row */
 	uint64_t threads;		    /* alive at the end */
@@ -111,7 +117,8 @@ struct resource_rows {
 	uint64_t quiet_processes; /* did nothing that can be measured: left out */
 	uint64_t missing_threads; /* without last numbers: left out */
 	struct resource_machine machine;
-	double busy_percent; /* of all CPUs; < 0 unknown */
+	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not known */
+	double busy_percent;   /* of all CPUs; < 0 unknown */
 	uint64_t interval_ns;
 	const struct profile *profile;
 	struct function_table *functions;

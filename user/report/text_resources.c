@@ -394,6 +394,11 @@ static bool has_requests(const struct resource_row *row)
 	return row->requests;
 }
 
+static bool is_of_processes(const struct resource_row *row)
+{
+	return !row->no_process;
+}
+
 static void write_summary(const struct text_report *report, const struct resource_rows *rows)
 {
 	char a[HUMAN_SIZE], b[HUMAN_SIZE], text[512];
@@ -405,8 +410,8 @@ static void write_summary(const struct text_report *report, const struct resourc
 					"CPUs %.1f%% busy (%s; in these rows %s",
 					rows->busy_percent, human_time(a, machine->busy_ns),
 					human_time(b, rows->total.cpu_ns));
-		/* On CPUs that were idle they are part of no row. */
-		if (machine->irq_ns > machine->busy_ns / 100)
+		/* On CPUs that were idle they are part of no row, unless they have one. */
+		if (!rows->no_thread_ns && machine->irq_ns > machine->busy_ns / 100)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 						 ", in interrupts about %s",
 						 human_time(a, machine->irq_ns));
@@ -415,6 +420,9 @@ static void write_summary(const struct text_report *report, const struct resourc
 					 human_bytes(a, machine->memory_available_bytes),
 					 human_bytes(b, machine->memory_bytes));
 	}
+	if (rows->no_thread_ns)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 ROW_INTERRUPTS " is no process: CPUs that run none, from interrupts to sleep. ");
 	if (rows->quiet_processes)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "Left out: %s that did nothing: %s.",
@@ -448,7 +456,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 			return err;
 	}
 	text_heading(report, "Memory and storage by %s", report_grouping_name(rows->by));
-	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns), NULL);
+	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns), is_of_processes);
 	if (!err)
 		text_wrap(report->out, "", 1,
 			  rows->total.known & ROW_HAS_BLOCKIO

@@ -232,6 +232,55 @@ static void what_was_not_recorded_is_not_known(void **state)
 	fake_profile_done(&other);
 }
 
+static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(void **state)
+{
+	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
+		const struct resource_row *row = NULL;
+		struct fake_profile other;
+		struct resource_rows rows;
+		uint64_t cpu_ns = 0;
+
+		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is called. */
+		account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND, 12 * SECOND);
+		account_process(&other, &(struct account_process){
+						.pid = 5, .comm = ROW_INTERRUPTS, .run_ns = 12 * SECOND});
+		account_end(&other);
+		assert_int_equal(resource_rows_init(&rows, other.profile, by), 0);
+		assert_int_equal(rows.count, 2);
+		for (size_t i = 0; i < rows.count; i++) {
+			cpu_ns += rows.items[i].cpu_ns;
+			if (rows.items[i].no_process)
+				row = &rows.items[i];
+		}
+		assert_non_null(row);
+		assert_string_equal(by == REPORT_BY_CONTAINER ? row->container : row->name, ROW_INTERRUPTS);
+		assert_int_equal(row->pid, 0);
+		assert_int_equal(row->processes, 0);
+		assert_int_equal(row->cpu_ns, 3 * SECOND);
+		assert_int_equal(row->system_ns, 3 * SECOND);
+		assert_int_equal(cpu_ns, rows.machine.busy_ns);
+		assert_int_equal(rows.total.cpu_ns, rows.machine.busy_ns);
+		resource_rows_done(&rows);
+		fake_profile_done(&other);
+	}
+}
+
+static void what_rows_lack_is_not_taken_for_interrupts(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND, 15 * SECOND);
+	account_process(&other, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 12 * SECOND});
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_PROCESS), 0);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.total.cpu_ns, 12 * SECOND);
+	assert_int_equal(rows.machine.busy_ns, 15 * SECOND);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
 static void containers_are_called_by_their_names(void **state)
 {
 	struct fake_profile other;
@@ -263,6 +312,8 @@ int main(void)
 		TEST(rows_are_grouped_by_comm_and_container),
 		TEST(what_is_scarce_comes_first),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
+		cmocka_unit_test(cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum),
+		cmocka_unit_test(what_rows_lack_is_not_taken_for_interrupts),
 		cmocka_unit_test(containers_are_called_by_their_names),
 	};
 

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the sums of a row come to, which rows are left out, and in which order the others are told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/human.h"
+#include "report/resource_rows_work.h"
+
+static void finish_row(const struct rows_work *work, struct resource_row *row)
+{
+	const struct profile_info *info = profile_info_read(work->profile);
+
+	if (work->rows->interval_ns)
+		row->known |= ROW_HAS_INTERVAL;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
+		row->known |= ROW_HAS_SAMPLES;
+	/* Without the kernel's account samples are what is known of CPU time. */
+	if (!resource_usage_known(work->usage) && row->known & ROW_HAS_SAMPLES)
+		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
+	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns)
+		row->known |= ROW_HAS_WAITS;
+	if (row->known & ROW_HAS_WAITS && work->rows->by != REPORT_BY_THREAD)
+		row->known |= ROW_HAS_WAIT_LENGTHS;
+	row->disk_share = 100 * ratio((double)row->disk_ns, (double)row->wall_ns);
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO)
+		row->known |= ROW_HAS_BLOCKIO;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_FAULTS)
+		row->known |= ROW_HAS_FAULTS;
+}
+
+static bool is_quiet(const struct resource_row *row)
+{
+	bool any = row->cpu_ns || row->voluntary || row->involuntary || row->minor_faults ||
+		   row->major_faults || row->storage_read_bytes || row->storage_written_bytes ||
+		   row->samples || row->requests || row->on_cpu_ns;
+
+	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		/* A thread that slept all the time has a stack and has done nothing. */
+		any = any || (kind != PKBPF_PROFILE_OFFCPU && row->kind_weight[kind]);
+	return !any && !row->disk_ns && !row->uninterruptible_ns;
+}
+
+/*
+ * What is scarce first: each resource counts as much as it is used up, from 0 (idle) to 1, times
+ * the row's part of its use. CPUs are used up as busy as they are, the memory as little of it is
+ * available, disks as long as anybody waited for them.
+ */
+static void score_row(const struct resource_rows *rows, struct resource_row *row)
+{
+	const struct resource_row *total = &rows->total;
+	const struct resource_machine *machine = &rows->machine;
+	double disk =
+		ratio((double)total->disk_ns + (double)total->device_ns, (double)rows->interval_ns);
+	double memory =
+		ratio((double)machine->memory_bytes - (double)machine->memory_available_bytes,
+		      (double)machine->memory_bytes);
+	double cpu = rows->busy_percent >= 0 ? rows->busy_percent / 100 : 1;
+
+	row->score =
+		(cpu > 0.01 ? cpu : 0.01) * ratio((double)row->cpu_ns, (double)total->cpu_ns) +
+		(disk < 1 ? disk : 1) * ratio((double)row->disk_ns + (double)row->device_ns,
+					      (double)total->disk_ns + (double)total->device_ns) +
+		/* Memory that is merely held hurts nobody until little is left. */
+		(memory > 0.9 ? memory : 0) *
+			ratio((double)row->rss_bytes, (double)total->rss_bytes);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct resource_row *a = left, *b = right;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	if (a->wall_ns != b->wall_ns)
+		return a->wall_ns > b->wall_ns ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return strcmp(a->container, b->container) ? strcmp(a->container, b->container)
+						  : strcmp(a->name, b->name);
+}
+
+void rows_work_finish(struct rows_work *work)
+{
+	struct resource_rows *rows = work->rows;
+	size_t kept = 0;
+
+	finish_row(work, &rows->total);
+	array_foreach (&work->items, row) {
+		finish_row(work, row);
+		/* With threads, rows of processes hold only what is known of no thread. */
+		if (is_quiet(row)) {
+			rows->quiet_processes +=
+				rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;
+			continue;
+		}
+		score_row(rows, row);
+		work->items.items[kept++] = *row;
+	}
+	rows->weights = work->sums.items;
+	rows->weight_count = work->sums.count;
+	work->sums.items = NULL;
+	work->sums.count = work->sums.capacity = 0;
+	rows->items = work->items.items;
+	rows->count = kept;
+	work->items.items = NULL;
+	work->items.count = work->items.capacity = 0;
+	if (kept)
+		qsort(rows->items, kept, sizeof(*rows->items), compare_rows);
+}
