@@ -36,6 +36,7 @@ struct folded {
 	ARRAY_OF(uint32_t) waker_texts;	    /* the same in the stack of a waker; filled when there is one */
 	ARRAY_OF(struct folded_line) lines; /* number = stack id, until sorted */
 	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
+	ARRAY_OF(uint32_t) ranks;	    /* of texts, in the order of their bytes and a separator */
 };
 
 /* flamegraph.pl takes a stack that ends in " 12" or " 1.5" for the older half of a differential. */
@@ -292,6 +293,36 @@ static int reader_next(struct line_reader *reader)
 	return (unsigned char)*reader->at++;
 }
 
+/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a b;". */
+static int compare_texts(const void *left, const void *right, void *context)
+{
+	const struct folded *folded = context;
+	const char *a = string_pool_get(folded->texts, *(const uint32_t *)left);
+	const char *b = string_pool_get(folded->texts, *(const uint32_t *)right);
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return (*a ? (unsigned char)*a : ';') - (*b ? (unsigned char)*b : ';');
+}
+
+static bool rank_texts(struct folded *folded)
+{
+	uint32_t count = (uint32_t)string_pool_count(folded->texts);
+	_cleanup_free_ uint32_t *sorted = malloc(count * sizeof(*sorted));
+
+	if (!sorted || !array_reserve(&folded->ranks, count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		sorted[i] = i;
+	qsort_r(sorted, count, sizeof(*sorted), compare_texts, folded);
+	for (uint32_t i = 0; i < count; i++)
+		folded->ranks.items[sorted[i]] = i;
+	folded->ranks.count = count;
+	return true;
+}
+
 /* The order of `sort` in the C locale over the finished lines. */
 static int compare_lines(const void *left, const void *right, void *context)
 {
@@ -305,6 +336,12 @@ static int compare_lines(const void *left, const void *right, void *context)
 	 * separator. */
 	if (!a.left != !b.left)
 		return a.left ? 1 : -1;
+	/* Most differ in texts that are no line's last: the same byte follows both. */
+	if (a.left > 1 && b.left > 1) {
+		const uint32_t *ranks = ((const struct folded *)context)->ranks.items;
+
+		return ranks[*a.texts] < ranks[*b.texts] ? -1 : 1;
+	}
 	do {
 		byte_a = reader_next(&a);
 		byte_b = reader_next(&b);
@@ -312,27 +349,67 @@ static int compare_lines(const void *left, const void *right, void *context)
 	return byte_a < byte_b ? -1 : byte_a > byte_b;
 }
 
-static void write_lines(struct folded *folded, FILE *out)
+/* A line's bytes, kept for the next one: in sorted order neighbours begin alike. */
+struct line_text {
+	const struct folded *folded;
+	ARRAY_OF(char) bytes;
+	ARRAY_OF(size_t) ends; /* of each text and what separates it from the next one */
+	const uint32_t *texts;
+};
+
+static void line_text_done(struct line_text *text)
 {
+	array_free(&text->bytes);
+	array_free(&text->ends);
+}
+
+static bool line_text_build(struct line_text *text, const struct folded_line *line)
+{
+	size_t count, same = 0;
+	const uint32_t *texts = stack_table_get(text->folded->stacks, line->stack, &count);
+
+	while (same < text->ends.count && same < count && text->texts[same] == texts[same])
+		same++;
+	text->texts = texts;
+	text->ends.count = same;
+	text->bytes.count = same ? text->ends.items[same - 1] : 0;
+	if (!array_reserve(&text->ends, count))
+		return false;
+	for (size_t i = same; i < count; i++) {
+		const char *string = string_pool_get(text->folded->texts, texts[i]);
+		size_t length = strlen(string), at = text->bytes.count;
+
+		if (!array_reserve(&text->bytes, at + length + 1))
+			return false;
+		memcpy(&text->bytes.items[at], string, length);
+		text->bytes.items[at + length] = ';';
+		text->bytes.count = at + length + 1;
+		text->ends.items[text->ends.count++] = text->bytes.count;
+	}
+	return true;
+}
+
+static bool write_lines(struct folded *folded, FILE *out)
+{
+	_cleanup_(line_text_done) struct line_text text = {.folded = folded};
+
 	array_foreach (&folded->lines, line)
 		line->value = profile_kind_folded(folded->options->kind, line->weight);
+	if (!rank_texts(folded))
+		return false;
 	if (folded->lines.count)
 		qsort_r(folded->lines.items, folded->lines.count, sizeof(*folded->lines.items),
 			compare_lines, folded);
 	array_foreach (&folded->lines, line) {
-		size_t count;
-		const uint32_t *texts = stack_table_get(folded->stacks, line->stack, &count);
-
 		/* Less than half a unit: readers want positive numbers. */
 		if (!line->value)
 			continue;
-		for (size_t i = 0; i < count; i++) {
-			if (i)
-				fputc_unlocked(';', out);
-			fputs_unlocked(string_pool_get(folded->texts, texts[i]), out);
-		}
+		if (!line_text_build(&text, line))
+			return false;
+		fwrite_unlocked(text.bytes.items, 1, text.bytes.count - 1, out);
 		fprintf(out, " %" PRIu64 "\n", line->value);
 	}
+	return true;
 }
 
 static void folded_done(struct folded *folded)
@@ -344,6 +421,7 @@ static void folded_done(struct folded *folded)
 	array_free(&folded->waker_texts);
 	array_free(&folded->lines);
 	array_free(&folded->sequence);
+	array_free(&folded->ranks);
 }
 
 static int folded_write(const struct profile *profile, const struct export_options *options,
@@ -363,8 +441,7 @@ static int folded_write(const struct profile *profile, const struct export_optio
 	for (size_t i = 0; i < row_count; i++)
 		if (rows[i].kind == options->kind && !add_row(&folded, &rows[i]))
 			return -ENOMEM;
-	write_lines(&folded, out);
-	return 0;
+	return write_lines(&folded, out) ? 0 : -ENOMEM;
 }
 
 const struct exporter_ops exporter_folded = {
