@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules about who waits: for disks, CPUs, locks, peers. */
+#include <inttypes.h>
+
+#include "base/cleanup.h"
+#include "report/human.h"
+#include "report/verdict_rules.h"
+
+/* Functions of the kernel in which threads sleep until a peer sends or reads something. */
+static const char *const peer_functions[] = {
+	"do_epoll_wait",
+	"ep_poll",
+	"do_sys_poll",
+	"do_poll",
+	"do_select",
+	"core_sys_select",
+	"tcp_recvmsg",
+	"tcp_sendmsg",
+	"inet_csk_accept",
+	"inet_accept",
+	"unix_accept",
+	"pipe_read",
+	"pipe_write",
+	"anon_pipe_read",
+	"anon_pipe_write",
+	"unix_stream_read_generic",
+	"sk_wait_data",
+	"sk_stream_wait_memory",
+	"__skb_wait_for_more_packets",
+	"sock_alloc_send_pskb",
+	NULL,
+};
+/* And those in which they sleep until requests they have submitted are done. */
+static const char *const request_functions[] = {"read_events", "io_cqring_wait", NULL};
+
+/* Uninterruptible, and asleep until requests are done that others need not wait for. */
+static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct resource_row *row)
+{
+	/* Rings carry more than requests of disks. */
+	return row->requests
+		       ? resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, request_functions)
+		       : 0;
+}
+
+double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
+{
+	uint64_t wait_ns = row->disk_ns + asynchronous_ns(rows, row);
+
+	if (!(row->known & ROW_HAS_WAITS) ||
+	    verdict_percent((double)wait_ns, (double)row->lifetime_ns) < DISK_ROW_PERCENT)
+		return -1;
+	return verdict_severity(rows, wait_ns);
+}
+
+void tell_disk(const struct resource_rows *rows, const struct row_group *group,
+		      struct finding *finding)
+{
+	const struct resource_row *sum = &group->sum;
+	uint64_t asynchronous = 0, wait_ns;
+	unsigned int states;
+	char buffer[HUMAN_SIZE];
+	double share;
+
+	for (size_t i = 0; i < group->count; i++)
+		asynchronous += asynchronous_ns(rows, group->members[i]);
+	wait_ns = sum->disk_ns + asynchronous;
+	states = 1U << PKBPF_WAIT_DISK | (asynchronous > sum->disk_ns ? 1U << PKBPF_WAIT_SLEEP : 0);
+	share = verdict_percent((double)wait_ns, (double)sum->lifetime_ns);
+	finding_say_who(finding, group);
+	finding_say(finding, ": %.0f %% of wall time in disk wait",
+	    share > 100 ? verdict_percent((double)wait_ns, (double)sum->wall_ns) : share);
+	if (sum->threads_seen > group->count)
+		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);
+	finding_say(finding, " (%s)", human_time(buffer, wait_ns));
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, states, "it");
+	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->requests) {
+		if (sum->disk.p99_ns)
+			finding_say(finding, "; p99 of the waits %s", human_time(buffer, sum->disk.p99_ns));
+		return;
+	}
+	finding_say(finding, "; %s %s block requests: p99 %s", group->count > 1 ? "their" : "its",
+	    human_count((char[HUMAN_SIZE]){0}, sum->requests),
+	    human_time(buffer, sum->device.p99_ns));
+	share = verdict_percent((double)sum->device_ns, (double)wait_ns);
+	if (share < DEVICE_PART_PERCENT)
+		finding_say(finding,
+		    ", the device has them for only %.0f %% of that time: they are held back "
+		    "before (a limit, a lock), or it waits for requests of others",
+		    share);
+}
+
+double judge_queue(const struct resource_rows *rows, const struct resource_row *row)
+{
+	double of_life = verdict_percent((double)row->runqueue_ns, (double)row->lifetime_ns);
+
+	/* When everybody waits for CPUs, that is the finding, and not each who does. */
+	if (verdict_is_cpu_starved(rows) || verdict_queue_percent(row) < CPU_QUEUE_PERCENT ||
+	    of_life < CPU_QUEUE_PERCENT)
+		return -1;
+	return verdict_severity(rows, row->runqueue_ns);
+}
+
+void tell_queue(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
+{
+	char buffer[HUMAN_SIZE];
+
+	finding_say_who(finding, group);
+	finding_say(finding, " waited %s for a CPU (%.0f %% of the time it wanted one)",
+	    human_time(buffer, group->sum.runqueue_ns), verdict_queue_percent(&group->sum));
+	if (group->sum.runqueue.p99_ns)
+		finding_say(finding, ", p99 %s", human_time(buffer, group->sum.runqueue.p99_ns));
+}
+
+double judge_locks(const struct resource_rows *rows, const struct resource_row *row)
+{
+	if (!(row->known & ROW_HAS_WAITS) ||
+	    verdict_percent((double)row->uninterruptible_ns, (double)row->lifetime_ns) < LOCK_ROW_PERCENT)
+		return -1;
+	return verdict_severity(rows, row->uninterruptible_ns);
+}
+
+void tell_locks(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
+{
+	char buffer[HUMAN_SIZE];
+
+	finding_say_who(finding, group);
+	finding_say(finding, ": %s in uninterruptible waits that are no I/O (%.0f %% of its lifetime)",
+	    human_time(buffer, group->sum.uninterruptible_ns),
+	    verdict_percent((double)group->sum.uninterruptible_ns, (double)group->sum.lifetime_ns));
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+		      "it");
+}
+
+/* Held up by nothing of this machine, it waits for what others send. */
+static double waits_for_peers(const struct resource_rows *rows, const struct resource_row *row)
+{
+	double life = (double)row->lifetime_ns;
+
+	if (!(row->known & ROW_HAS_WAITS) || !row->pid || row->cpu_share < PEERS_CPU_PERCENT ||
+	    row->cpu_share >= CPU_ROW_PERCENT ||
+	    (double)row->voluntary < PEERS_WAKES_PER_SECOND * verdict_seconds(rows) ||
+	    verdict_percent((double)row->runqueue_ns + (double)row->disk_ns +
+			    (double)row->uninterruptible_ns,
+		    life) >= PEERS_OTHER_PERCENT ||
+	    verdict_percent((double)resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, peer_functions),
+		    life) < PEERS_SLEEP_PERCENT)
+		return -1;
+	return row->cpu_share;
+}
+
+bool verdict_idle_for_peers(const struct resource_rows *rows, struct finding *finding)
+{
+	_cleanup_(row_groups_done) struct row_groups groups = {0};
+
+	row_groups_find(&groups, rows, waits_for_peers);
+	if (!groups.count)
+		return false;
+	finding_say(finding, "waiting for their peers (network, sockets, pipes), not for this machine's "
+		     "CPUs or disks: ");
+	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
+		const struct row_group *group = &groups.items[i];
+
+		finding_say(finding, "%s", i ? "; " : "");
+		finding_say_who(finding, group);
+		finding_say(finding, " %.0f %% of wall time asleep",
+		    verdict_percent((double)group->sum.sleep_ns, (double)group->sum.wall_ns));
+		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
+			      "it");
+	}
+	finding->pid =
+		groups.count == 1 && groups.items[0].count == 1 ? groups.items[0].worst->pid : 0;
+	finding->severity = groups.items[0].severity < PEERS_SEVERITY ? groups.items[0].severity
+								      : PEERS_SEVERITY;
+	return true;
+}
