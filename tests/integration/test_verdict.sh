@@ -5,6 +5,7 @@
 set -u
 
 pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
 here=$(dirname "$(readlink -f "$0")")
 failures=0
 
@@ -156,5 +157,19 @@ if ! found peers.json idle_for_peers "waiter $server [0-9]+ % of wall time aslee
 		fail "nothing but peers"
 	fi
 fi
+
+# ---- threads that take one lock for most of what they do; and beside them one whose threads only wait to be told ----
+"$workloads/locks" contend >contend.out &
+locks=$!
+"$workloads/locks" idle >idle.out &
+idle=$!
+wait_until test -s contend.out && wait_until test -s idle.out || fail "the workloads do not start"
+"$pkbpf" -q -d 3 -o locks.json -o locks.txt 2>err.txt || fail "profiling: $(cat err.txt)"
+kill $locks $idle
+wait $locks $idle 2>/dev/null
+# shellcheck disable=SC2016
+found locks.json futex_bound "^locks $locks: [0-9]+ % of wall time of 4 threads waiting for locks \(futex; .* in [0-9,]+ waits\)" \
+	'(100|[5-9][0-9]) % of it below `(.* > )?use_lock > (.*pthread_mutex_lock|__lll_lock_wait)`' || fail "locks"
+! found locks.json futex_bound "locks $idle" >/dev/null || fail "who has nothing to do waits for no lock"
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

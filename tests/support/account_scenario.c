@@ -36,6 +36,7 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1200, "XLogFlush"),
 	NAME(0x1300, "list_append"),
 	NAME(0x1400, "spin<int>"),
+	NAME(0x1500, "pthread_mutex_lock"),
 	{.space = FRAME_KERNEL,
 	 .start = 0xffffffff81000000,
 	 .end = 0xffffffff81000100,
@@ -51,6 +52,11 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0xffffffff81000500,
 	 .flags = SYMBOL_IS_KERNEL,
 	 .lines = {{.function = "read_events"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000600,
+	 .end = 0xffffffff81000700,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "futex_wait_queue"}}},
 };
 
 static void require(bool holds)

@@ -144,20 +144,32 @@ struct row_explanation {
 	uint64_t weight, whole; /* below the first of them, and of all stacks asked for */
 };
 
+/* Chooses among waits by their stacks; lists end in NULL. */
+struct wait_choice {
+	const char *const *kernel;   /* has one of these functions of the kernel, */
+	const char *const *programs; /* and one of these outside of it; NULL: any */
+	uint64_t mean_ns_max;	     /* and waits there are on average no longer; 0: any */
+};
+
 /*
  * The functions below which at least half of the weight of a kind of stacks of some rows lies, as
  * far from the root as there are any; count 0: there is none. `states` (1 << enum
- * pkbpf_wait_state) chooses among waits, and of them, as of page faults, only functions of
- * programs count: how the kernel waits explains nothing. What calls the C library is told before
- * it, since everybody waits there.
+ * pkbpf_wait_state) and `choice` (NULL: all) choose among waits, and of them, as of page faults, only
+ * functions of programs count: how the kernel waits explains nothing. What calls the C library is told
+ * before it, since everybody waits there.
  */
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members, size_t count,
-					     enum pkbpf_profile_kind kind, unsigned int states);
-/* Of the weight of waits of a row in a state, what has one of these functions of the kernel in its
- * stack; the list ends in NULL. */
-uint64_t resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
-				enum pkbpf_wait_state state, const char *const *functions);
+					     enum pkbpf_profile_kind kind, unsigned int states,
+					     const struct wait_choice *choice);
+
+struct wait_sum {
+	uint64_t time_ns, count;
+};
+
+/* The chosen waits of a row in a state; their number is of those that were in that state at any time. */
+struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
+				       enum pkbpf_wait_state state, const struct wait_choice *choice);
 /* "process", "thread", … */
 const char *report_grouping_name(enum report_by by);
 /* false: there is no such grouping. */

@@ -45,6 +45,33 @@ static bool is_member(const struct resource_row *const *members, size_t count, u
 	return false;
 }
 
+static bool has_any(const struct resource_rows *rows, const uint32_t *frames, size_t count, bool in_kernel,
+		    const char *const *names)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(rows->functions, frames[i]);
+
+		for (size_t j = 0; (function->mark == FUNCTION_KERNEL) == in_kernel && names[j]; j++)
+			if (!strcmp(function->name, names[j]))
+				return true;
+	}
+	return false;
+}
+
+static bool is_chosen(const struct resource_rows *rows, const struct row_weight *item, const struct wait_choice *choice)
+{
+	const uint32_t *frames;
+	size_t count;
+
+	if (!choice)
+		return true;
+	if (choice->mean_ns_max && item->stack.weight / choice->mean_ns_max >= item->stack.count)
+		return false;
+	frames = resource_rows_stack(rows, item->stack.stack, &count);
+	return has_any(rows, frames, count, true, choice->kernel) &&
+	       (!choice->programs || has_any(rows, frames, count, false, choice->programs));
+}
+
 static uint64_t weight_in_states(const struct row_weight *item, unsigned int states)
 {
 	uint64_t weight = 0;
@@ -131,7 +158,7 @@ static void find_path(const struct resource_rows *rows, const struct inclusive *
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members,
 					     size_t count, enum pkbpf_profile_kind kind,
-					     unsigned int states)
+					     unsigned int states, const struct wait_choice *choice)
 {
 	_cleanup_free_ struct inclusive *functions =
 		calloc(function_table_count(rows->functions) + 1, sizeof(*functions));
@@ -144,7 +171,8 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 		const struct row_weight *item = &rows->weights[i];
 		uint64_t weight = weight_in_states(item, states);
 
-		if (item->kind != kind || !weight || !is_member(members, count, item->number))
+		if (item->kind != kind || !weight || !is_member(members, count, item->number) ||
+		    !is_chosen(rows, item, choice))
 			continue;
 		explanation.whole += weight;
 		add_inclusive(functions, rows, i, weight, user_only);
@@ -168,32 +196,19 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	return explanation;
 }
 
-static bool has_any(const struct resource_rows *rows, uint32_t stack, const char *const *names)
+struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
+				       enum pkbpf_wait_state state, const struct wait_choice *choice)
 {
-	size_t count;
-	const uint32_t *frames = resource_rows_stack(rows, stack, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct function *function = function_table_get(rows->functions, frames[i]);
-
-		for (size_t j = 0; function->mark == FUNCTION_KERNEL && names[j]; j++)
-			if (!strcmp(function->name, names[j]))
-				return true;
-	}
-	return false;
-}
-
-uint64_t resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
-				enum pkbpf_wait_state state, const char *const *functions)
-{
-	uint64_t weight = 0;
+	struct wait_sum sum = {0};
 
 	for (size_t i = 0; i < rows->weight_count; i++) {
 		const struct row_weight *item = &rows->weights[i];
 
-		if (item->number == row->number && item->kind == PKBPF_PROFILE_OFFCPU &&
-		    item->state_weight[state] && has_any(rows, item->stack.stack, functions))
-			weight += item->state_weight[state];
+		if (item->number != row->number || item->kind != PKBPF_PROFILE_OFFCPU ||
+		    !item->state_weight[state] || !is_chosen(rows, item, choice))
+			continue;
+		sum.time_ns += item->state_weight[state];
+		sum.count += item->stack.count;
 	}
-	return weight;
+	return sum;
 }

@@ -17,6 +17,8 @@
 #define DISK_ROW_PERCENT	20 /* of the row's lifetime */
 #define DEVICE_PART_PERCENT	20 /* of a disk wait: less with the device is worth telling */
 #define LOCK_ROW_PERCENT	20 /* uninterruptible, of the row's lifetime */
+#define FUTEX_ROW_PERCENT	20 /* of the row's lifetime in futex waits of its threads, */
+#define FUTEX_MEAN_MS		100 /* outside of locks short ones: who waits longer has nothing to do */
 #define DEVICE_P99_NS		(20 * NS_PER_MS) /* a disk that seeks needs less for nearly every request */
 #define DEVICE_REQUESTS		50
 #define GROWTH_BYTES		(10 << 20) /* in all, */
@@ -32,7 +34,7 @@
 #define PEERS_CPU_PERCENT      2  /* though it does something, */
 #define PEERS_WAKES_PER_SECOND 50 /* as often as this, */
 #define PEERS_OTHER_PERCENT    20 /* and is held up less than this by CPUs, disks and locks together */
-#define PEERS_SEVERITY	       19 /* at most: behind everything that limits somebody */
+#define PEERS_SEVERITY	       19 /* at most: behind everything that limits somebody; of futexes that are no locks, too */
 #define LEAST_SEVERITY		1   /* percent: less hurts nobody */
 #define LISTED	       4	  /* programs named in one finding */
 
@@ -54,7 +56,7 @@ void finding_say_who(struct finding *finding, const struct row_group *group);
 /* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
 void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
 			   const struct row_group *group, enum pkbpf_profile_kind kind,
-			   unsigned int states, const char *what);
+			   unsigned int states, const struct wait_choice *choice, const char *what);
 
 /* Rules about the run: false: does not hold. */
 bool verdict_cpu_starved(const struct resource_rows *rows, struct finding *finding);
@@ -74,6 +76,8 @@ double judge_queue(const struct resource_rows *rows, const struct resource_row *
 void tell_queue(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_locks(const struct resource_rows *rows, const struct resource_row *row);
 void tell_locks(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
+double judge_futex(const struct resource_rows *rows, const struct resource_row *row);
+void tell_futex(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_growth(const struct resource_rows *rows, const struct resource_row *row);
 void tell_growth(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_major(const struct resource_rows *rows, const struct resource_row *row);

@@ -24,7 +24,7 @@ void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
 	else
 		finding_say(finding, ": %.0f %% of one CPU", group->sum.cpu_share);
 	finding_say(finding, " (%s)", human_time(buffer, group->sum.cpu_ns));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_CPU, 0, "it");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_CPU, 0, NULL, "it");
 }
 
 /* Pages of files and of memory shared with others are no growth of a program's own. */
@@ -52,7 +52,7 @@ void tell_growth(const struct resource_rows *rows, const struct row_group *group
 	finding_say_who(finding, group);
 	finding_say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
 	finding_say(finding, " to %s", human_bytes(buffer, group->sum.rss_bytes));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, "its page faults");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL, "its page faults");
 }
 
 double judge_major(const struct resource_rows *rows, const struct resource_row *row)
@@ -72,5 +72,5 @@ void tell_major(const struct resource_rows *rows, const struct row_group *group,
 	finding_say(finding, ": %.0f page faults/s had to read from a disk (%s in all)",
 	    (double)group->sum.major_faults / verdict_seconds(rows),
 	    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, "its page faults");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL, "its page faults");
 }

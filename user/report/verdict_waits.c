@@ -33,12 +33,14 @@ static const char *const peer_functions[] = {
 /* And those in which they sleep until requests they have submitted are done. */
 static const char *const request_functions[] = {"read_events", "io_cqring_wait", NULL};
 
+static const struct wait_choice peer_waits = {.kernel = peer_functions}, request_waits = {.kernel = request_functions};
+
 /* Uninterruptible, and asleep until requests are done that others need not wait for. */
 static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct resource_row *row)
 {
 	/* Rings carry more than requests of disks. */
 	return row->requests
-		       ? resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, request_functions)
+		       ? resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &request_waits).time_ns
 		       : 0;
 }
 
@@ -72,7 +74,7 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 	if (sum->threads_seen > group->count)
 		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);
 	finding_say(finding, " (%s)", human_time(buffer, wait_ns));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, states, "it");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, states, NULL, "it");
 	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->requests) {
 		if (sum->disk.p99_ns)
 			finding_say(finding, "; p99 of the waits %s", human_time(buffer, sum->disk.p99_ns));
@@ -129,7 +131,7 @@ void tell_locks(const struct resource_rows *rows, const struct row_group *group,
 	finding_say(finding, ": %s in uninterruptible waits that are no I/O (%.0f %% of its lifetime)",
 	    human_time(buffer, group->sum.uninterruptible_ns),
 	    verdict_percent((double)group->sum.uninterruptible_ns, (double)group->sum.lifetime_ns));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_UNINTERRUPTIBLE, NULL,
 		      "it");
 }
 
@@ -144,7 +146,7 @@ static double waits_for_peers(const struct resource_rows *rows, const struct res
 	    verdict_percent((double)row->runqueue_ns + (double)row->disk_ns +
 			    (double)row->uninterruptible_ns,
 		    life) >= PEERS_OTHER_PERCENT ||
-	    verdict_percent((double)resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, peer_functions),
+	    verdict_percent((double)resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &peer_waits).time_ns,
 		    life) < PEERS_SLEEP_PERCENT)
 		return -1;
 	return row->cpu_share;
@@ -166,7 +168,7 @@ bool verdict_idle_for_peers(const struct resource_rows *rows, struct finding *fi
 		finding_say_who(finding, group);
 		finding_say(finding, " %.0f %% of wall time asleep",
 		    verdict_percent((double)group->sum.sleep_ns, (double)group->sum.wall_ns));
-		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
+		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP, NULL,
 			      "it");
 	}
 	finding->pid =

@@ -51,10 +51,10 @@ void finding_say_who(struct finding *finding, const struct row_group *group)
 /* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
 void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
 			  const struct row_group *group, enum pkbpf_profile_kind kind,
-			  unsigned int states, const char *what)
+			  unsigned int states, const struct wait_choice *choice, const char *what)
 {
 	struct row_explanation explanation =
-		resource_rows_explain(rows, group->members, group->count, kind, states);
+		resource_rows_explain(rows, group->members, group->count, kind, states, choice);
 
 	if (!explanation.count)
 		return;

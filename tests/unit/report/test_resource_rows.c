@@ -104,7 +104,7 @@ static struct row_explanation explain(const struct resource_rows *rows, uint32_t
 {
 	const struct resource_row *row = row_of(rows, pid);
 
-	return resource_rows_explain(rows, &row, 1, kind, states);
+	return resource_rows_explain(rows, &row, 1, kind, states, NULL);
 }
 
 static void the_functions_that_explain_most_are_the_deepest_with_half_of_it(void **state)

@@ -289,6 +289,67 @@ static void who_waits_for_peers_is_told_to_be_held_up_by_nothing_here(void **sta
 	       "disks: nginx 88 90 % of wall time asleep, 100 % of it below `exec_query`");
 }
 
+static void waiting_for_locks_is_found_and_told_with_who_takes_them(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = MS});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1500, 4 * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
+	/* Not a lock, and nothing to do: no part of it. */
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 4, SECOND, 2, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 1);
+	expect(&verdict, "futex_bound",
+	       "app 5: 60 % of wall time waiting for locks (futex; 6.00 s in 1,500 waits), 100 % of it below "
+	       "`list_append > pthread_mutex_lock`");
+	assert_int_equal(verdict.findings[0].pid, 5);
+	assert_true(verdict.findings[0].severity > 59 && verdict.findings[0].severity < 61);
+}
+
+static void other_futex_waits_are_found_of_those_that_have_work_again_soon(void **state)
+{
+	/* a worker that is woken often; one that has nothing to do; one that sleeps long; locks, but not for long */
+	static const struct {
+		uint64_t run_ns, voluntary, count, each_ns;
+		bool is_lock, is_found;
+	} cases[] = {
+		{SECOND, 1000, 800, 10 * MS, false, true},
+		{MS, 1000, 800, 10 * MS, false, false},
+		{SECOND, 100, 80, 100 * MS, false, false},
+		{SECOND, 1000, 80, 100 * MS, false, false},
+		{SECOND, 1000, 190, 10 * MS, true, false},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fake_profile fake;
+		struct verdict verdict;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+		account_process(&fake, &(struct account_process){.pid = 5,
+								 .comm = "app",
+								 .run_ns = cases[i].run_ns,
+								 .voluntary = cases[i].voluntary});
+		account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, cases[i].count, cases[i].each_ns, 1,
+			      FAKE_IPS(ACCOUNT_FUTEX),
+			      FAKE_IPS(cases[i].is_lock ? ACCOUNT_LOCK : ACCOUNT_QUERY, ACCOUNT_MAIN));
+		account_end(&fake);
+		verdict = verdict_of(&fake);
+		assert_int_equal(verdict.count, cases[i].is_found);
+		if (!cases[i].is_found)
+			continue;
+		expect(&verdict, "futex_bound",
+		       "app 5: 80 % of wall time waiting for other threads (futex; 8.00 s in 800 waits), 100 % of it "
+		       "below `exec_query`");
+		/* behind everything that surely limits somebody */
+		assert_true(verdict.findings[0].severity < 20);
+	}
+}
+
 static void lost_samples_are_found(void **state)
 {
 	struct fake_profile fake;
@@ -393,6 +454,8 @@ int main(void)
 		cmocka_unit_test(requests_held_back_before_the_device_are_told),
 		cmocka_unit_test(waiting_for_asynchronous_requests_is_disk_wait),
 		cmocka_unit_test(who_waits_for_peers_is_told_to_be_held_up_by_nothing_here),
+		cmocka_unit_test(waiting_for_locks_is_found_and_told_with_who_takes_them),
+		cmocka_unit_test(other_futex_waits_are_found_of_those_that_have_work_again_soon),
 		cmocka_unit_test(lost_samples_are_found),
 		cmocka_unit_test(a_quiet_machine_has_no_findings),
 		cmocka_unit_test(the_profiler_itself_is_no_finding),
