@@ -33,6 +33,7 @@ struct ring {
 struct perf_sideband {
 	ARRAY_OF(struct ring) rings;
 	size_t ring_bytes;
+	uint32_t wakeup_bytes;
 	int epoll_fd;
 	uint64_t epoll_tag;
 	uint8_t scratch[UINT16_MAX + 1]; /* a record that wraps around the end of its ring */
@@ -44,7 +45,7 @@ struct sample_id {
 	uint64_t time_ns;
 };
 
-static void sideband_attr(struct perf_event_attr *attr)
+static void sideband_attr(uint32_t wakeup_bytes, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
@@ -60,7 +61,7 @@ static void sideband_attr(struct perf_event_attr *attr)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = 1, /* the unwinder wants to know a new mapping at once */
+		.wakeup_watermark = wakeup_bytes,
 	};
 }
 
@@ -83,7 +84,7 @@ static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, stru
 	struct ring *slot;
 	void *mapped;
 
-	sideband_attr(&attr);
+	sideband_attr(sideband->wakeup_bytes, &attr);
 	ring.fd = perf_event_open_cpu(&attr, cpu.number, error);
 	if (ring.fd < 0)
 		return ring.fd;
@@ -114,14 +115,15 @@ static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, stru
 	return 0;
 }
 
-int perf_sideband_open(const struct cpu_list *cpus, int epoll_fd, uint64_t epoll_tag, struct perf_sideband **ret_sideband,
-		       struct error *error)
+int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uint64_t epoll_tag,
+		       struct perf_sideband **ret_sideband, struct error *error)
 {
 	struct perf_sideband *sideband = calloc(1, sizeof(*sideband));
 
 	if (!sideband)
 		return error_set(error, ENOMEM, "cannot watch process events: out of memory");
 	sideband->ring_bytes = cpus->count > MANY_CPUS ? RING_BYTES_MANY_CPUS : RING_BYTES_FEW_CPUS;
+	sideband->wakeup_bytes = lazy ? (uint32_t)sideband->ring_bytes / 4 : 1;
 	sideband->epoll_fd = epoll_fd;
 	sideband->epoll_tag = epoll_tag;
 	for (size_t i = 0; i < cpus->count; i++) {

@@ -6,6 +6,7 @@
 #ifndef PKBPF_CAPTURE_PERF_SIDEBAND_H
 #define PKBPF_CAPTURE_PERF_SIDEBAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,10 @@
 struct perf_sideband;
 
 /* Opens a ring on each CPU of the list; CPUs that went offline meanwhile are left out. epoll_fd gets every ring's
- * descriptor added, with data.u64 = epoll_tag, and is only borrowed. */
-int perf_sideband_open(const struct cpu_list *cpus, int epoll_fd, uint64_t epoll_tag, struct perf_sideband **ret_sideband,
-		       struct error *error);
+ * descriptor added, with data.u64 = epoll_tag, and is only borrowed. It is readable at once when something happens, or,
+ * where `lazy`, when a quarter of the ring is full. */
+int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uint64_t epoll_tag,
+		       struct perf_sideband **ret_sideband, struct error *error);
 /* Opens rings on CPUs that came online, closes those of CPUs that left: what these still hold is to be drained before.
  * Returns how many were opened: what happened there before is unknown. */
 int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus, struct error *error);

@@ -167,7 +167,9 @@ static int open_rings(struct session *session, struct error *error)
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
 		return error_set(error, errno, "cannot watch CPUs that come and go: %s", strerror(errno));
-	return perf_sideband_open(cpu_watch_list(session->cpus), session->epoll_fd, TAG_SIDEBAND, &session->sideband, error);
+	/* A process whose tables are built on demand is looked at when a sample misses it, and that wakes us. */
+	return perf_sideband_open(cpu_watch_list(session->cpus), session_unwind_on_demand(session->unwind), session->epoll_fd,
+				  TAG_SIDEBAND, &session->sideband, error);
 }
 
 /* The programs that follow targets through fork, exec and exit. */

@@ -41,6 +41,9 @@ int session_configure_object(struct session *session, struct error *error)
 	err = bpf_map__set_max_entries(skeleton->maps.sample_ring, (uint32_t)ring_bytes);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_pids, pid_slots ? pid_slots : 1);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_tids, options->tid_count ? (uint32_t)options->tid_count : 1);
+	/* CPU samples bring their stacks along. */
+	if (!err && options->kinds_mask == 1U << PKBPF_PROFILE_CPU)
+		err = bpf_map__set_max_entries(skeleton->maps.stacks_sent, 1);
 	if (err)
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	skeleton->rodata->config = (struct pkbpf_bpf_config){

@@ -115,8 +115,8 @@ static bool family_equal(const void *context, uint32_t item, const void *key_poi
 
 	return family->inode == key->inode && family->device_major == key->device_major &&
 	       family->device_minor == key->device_minor &&
-	       strncmp(family->path, key->path, key->path_length) == 0 &&
-	       family->path[key->path_length] == '\0';
+	       family->path_length == key->path_length &&
+	       memcmp(family->path, key->path, key->path_length) == 0;
 }
 
 /* The family of key, added when new; NULL with *ret_err set when that is not possible. */
@@ -145,6 +145,7 @@ static struct family *get_family(struct mapped_file_table *table, const struct f
 		.device_minor = key->device_minor,
 		.inode = key->inode,
 		.path = strndup(key->path, key->path_length),
+		.path_length = key->path_length,
 		.newest = NO_FILE,
 	};
 	if (!family->path ||

@@ -31,6 +31,7 @@ struct family {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
 	char *path;
+	size_t path_length;
 	uint32_t newest; /* file id */
 };
 

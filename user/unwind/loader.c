@@ -103,7 +103,7 @@ static int on_miss(void *context, void *data, size_t size)
 	}
 	missed = array_add(&loader->missed);
 	if (missed)
-		*missed = (struct missed_process){ miss->pid, miss->end == PKBPF_END_NO_PROCESS };
+		*missed = (struct missed_process){ miss->pid, miss->end == PKBPF_END_NO_PROCESS, miss->address };
 	return 0;
 }
 
@@ -288,6 +288,15 @@ static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool 
 		process->miss_wait_ns *= 2;
 }
 
+/* Its mappings have been announced, but were not published yet when the sample came. */
+static bool is_published_next(struct tracked_process *process, const struct missed_process *missed)
+{
+	if (!process || !process->changed || !process->map || !code_map_find(process->map, missed->address))
+		return false;
+	process->missed = process->missed || missed->unknown;
+	return true;
+}
+
 /* Reads a process's maps again, unless that was done a short while ago to no avail. */
 static bool rescan(struct unwind_loader *loader, const struct missed_process *missed)
 {
@@ -295,7 +304,8 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 	struct scan scan = { .loader = loader, .pid = missed->pid, .time_ns = clock_now_ns() };
 	bool same;
 
-	if (process && scan.time_ns - process->miss_ns < process->miss_wait_ns)
+	if (is_published_next(process, missed) ||
+	    (process && scan.time_ns - process->miss_ns < process->miss_wait_ns))
 		return false;
 	scan.map = code_map_new();
 	if (!scan.map)

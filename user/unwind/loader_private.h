@@ -21,6 +21,7 @@ struct limbo_extent {
 struct missed_process {
 	uint32_t pid;
 	bool unknown; /* to the kernel side */
+	uint64_t address; /* what it executed */
 };
 
 struct unwind_loader {
