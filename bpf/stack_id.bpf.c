@@ -71,6 +71,14 @@ __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 h
 	return hash;
 }
 
+/* Which process a number means: one that gets the number of another may have its stacks address for address as well. */
+static __always_inline __u64 process_identity(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, group_leader, start_time) ^ (__u64)BPF_CORE_READ(task, mm);
+}
+
 __u64 stack_intern(__u32 slot)
 {
 	struct sample_scratch *scratch;
@@ -83,7 +91,8 @@ __u64 stack_intern(__u32 slot)
 	if (!scratch)
 		return 0;
 	words = scratch_words(scratch);
-	hash = mix(scratch->sample.pid, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) |
+	hash = mix(scratch->sample.pid, process_identity());
+	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) |
 						scratch->sample.n_user);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)

@@ -14,7 +14,8 @@ struct stacks_sent_map { /* stack id -> 1: its frames have been sent */
 extern struct stacks_sent_map stacks_sent SEC(".maps");
 
 /*
- * Id of the stack in the scratch memory of `slot` (pid, stack end and frames of the sample there): a 64-bit hash, never 0.
+ * Id of the stack in the scratch memory of `slot` (pid, stack end and frames of the sample there, in the current process as
+ * it is since its last exec): a 64-bit hash, never 0.
  * The first time, its frames go out as PKBPF_EVENT_STACK. 0: they could not be sent, and the loss has been counted.
  * A global function, so that the verifier walks its loop once for all callers.
  */
