@@ -41,8 +41,11 @@ class PingPong:
 
 
 def tracers(pkbpf, pids, work):
+    every = ["--max-overhead", "none"]
     yield "pkbpf -p", [pkbpf, "-q", "-e", "offcpu", "-p", pids, "-o", work + "/a.folded"]
+    yield "pkbpf -p, every stack", [pkbpf, "-q", "-e", "offcpu", *every, "-p", pids, "-o", work + "/a.folded"]
     yield "pkbpf, host", [pkbpf, "-q", "-e", "offcpu", "-o", work + "/b.folded"]
+    yield "pkbpf, host, every stack", [pkbpf, "-q", "-e", "offcpu", *every, "-o", work + "/b.folded"]
     yield "offcputime -p", ["offcputime", "-p", pids.split(",", maxsplit=1)[0], "600"]
     yield "offcputime, host", ["offcputime", "600"]
     yield "perf --off-cpu", ["perf", "record", "-q", "--off-cpu", "-a", "-g", "-o", work + "/perf.data"]
@@ -97,7 +100,7 @@ def main():
     print(f"{mode}, depth {depth}: {statistics.median(bases):.0f} ns CPU per switch, {rates:.0f} switches/s (all windows)")
     for name, values in results.items():
         print(
-            f"  {name:18} {statistics.median(v[0] for v in values):+6.0f} ns {100 * statistics.median(v[1] for v in values):+5.0f} %"
+            f"  {name:24} {statistics.median(v[0] for v in values):+6.0f} ns {100 * statistics.median(v[1] for v in values):+5.0f} %"
             f"   ({' '.join(f'{100 * v[1]:.0f}' for v in values)})"
         )
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A minute at the highest switch rate: what is lost, how memory grows, whether the total is right, how long the end takes.
 
-usage: bench_offcpu_long.py PKBPF BENCH_PINGPONG [SECONDS]     as root
+usage: bench_offcpu_long.py PKBPF BENCH_PINGPONG [SECONDS [PERCENT|none]]     as root; the last for --max-overhead, default none
 """
 import os
 import re
@@ -38,7 +38,8 @@ def main():
     pids = [str(pair.pid), child]
     with measure.work_folder() as work:
         folded, report = work + "/a.folded", work + "/a.txt"
-        command = [sys.argv[1], "-q", "-e", "offcpu", "-p", ",".join(pids), "-o", folded, "-o", report]
+        limit = ["--max-overhead", sys.argv[4] if len(sys.argv) > 4 else "none"]
+        command = [sys.argv[1], "-q", "-e", "offcpu", *limit, "-p", ",".join(pids), "-o", folded, "-o", report]
         tracer = subprocess.Popen(command, stdin=subprocess.DEVNULL)
         memory = []
         time.sleep(3)
