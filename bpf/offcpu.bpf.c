@@ -201,6 +201,47 @@ static __always_inline void repair_switch_out(struct task_struct *task, struct p
 	counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
 }
 
+/* Stacks of a thread that waits often: how many waits of the next window share one. */
+static __always_inline __u32 sample_mask_of(__u32 waits, __u32 quota)
+{
+	__u32 mask = waits / quota;
+
+	/* A power of two less one, not below it. */
+	mask |= mask >> 1;
+	mask |= mask >> 2;
+	mask |= mask >> 4;
+	return mask < PKBPF_OFFCPU_MAX_MASK ? mask : PKBPF_OFFCPU_MAX_MASK;
+}
+
+/*
+ * Chooses whether the wait that begins gets a stack: all those of threads that wait seldom, and of others as many as the
+ * quota says, by the number of their waits in the window before. So the choice knows nothing of how long the wait will be,
+ * and the times of those chosen, times the weight, are right on average. thread->weight: 0 if it gets none.
+ */
+static __always_inline void wait_choose(struct pkbpf_thread *thread, __u64 now_ns)
+{
+	__u32 window = now_ns >> PKBPF_OFFCPU_WINDOW_SHIFT, quota = offcpu_control.quota;
+
+	thread->weight = 1;
+	if (!quota)
+		return;
+	if (thread->window != window) {
+		thread->sample_mask = thread->window + 1 == window ? sample_mask_of(thread->window_waits, quota) : 0;
+		thread->window = window;
+		thread->window_waits = 0;
+	}
+	thread->window_waits++;
+	if (!thread->sample_mask)
+		return;
+	/* Bits of the clock that nobody can foresee; the kernel's random numbers cost a call. */
+	if (now_ns * 0x9E3779B97F4A7C15ULL >> 40 & thread->sample_mask) {
+		thread->weight = 0;
+		thread->without_stack++;
+	} else {
+		thread->weight = thread->sample_mask + 1;
+	}
+}
+
 static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 now_ns)
 {
 	struct pkbpf_thread *thread;
@@ -231,14 +272,11 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		thread->state = wait_state_of(task, task_state);
 		thread->voluntary++;
 	}
-	thread->weight = 1;
-	if (offcpu_control.sample_mask) {
-		thread->weight = bpf_get_prandom_u32() & offcpu_control.sample_mask ? 0 : offcpu_control.sample_mask + 1;
-		thread->stack_id = 0;
-		thread->waker_id = 0;
-	}
+	wait_choose(thread, now_ns);
 	if (thread->weight)
 		stack_take(ctx, task, thread, slot, now_ns);
+	if (thread->weight > 1)
+		thread->taking_ns = bpf_ktime_get_ns() - now_ns;
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 

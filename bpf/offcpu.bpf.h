@@ -76,10 +76,10 @@ extern struct pkbpf_offcpu_control offcpu_control;
 /*
  * Global functions, so that the verifier walks each once and not for every path that leads to it.
  * thread_slot: where a thread's account is, PKBPF_NO_ROW: not known. row_number: of the row for a wait of the thread in a
- * slot, made when it is the first; PKBPF_NO_ROW: no room.
+ * slot, with its PKBPF_THREAD_* flags, made when it is the first; PKBPF_NO_ROW: no room.
  */
 __u32 thread_slot(__u32 tid);
-__u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 open);
+__u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 flags);
 
 static __always_inline struct pkbpf_thread *thread_at(__u32 slot)
 {

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The edges of an off-CPU interval: threads that were blocked before it began, and waits that it cuts at its end. */
+/*
+ * What the task iterator does for off-CPU time. At the edges of the interval: threads that were blocked before it began, and
+ * waits that it cuts at its end. In between, where stacks are taken of a sample of the waits: those that turn out long.
+ */
 #include "kernel_compat.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "stack.bpf.h"
 #include "task_filter.bpf.h"
 
-/* Stacks that user space will send have ids of their own: this bit and the thread. */
+/* Stacks that user space will send have ids of their own: this bit, the thread, and when the wait began. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
+#define EDGE_TID_BITS 22 /* the kernel's PID_MAX_LIMIT */
+
+static __always_inline __u64 edge_stack_id(__u32 tid, __u64 since_ns)
+{
+	return EDGE_STACK_ID | ((since_ns >> 10 << EDGE_TID_BITS | tid) & ~(EDGE_STACK_ID | EDGE_STACK_ID >> 1));
+}
 
 struct edge_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -64,40 +73,78 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, stru
 	blocked->has_regs = 1;
 }
 
-/* A thread that does not run when the interval begins: its wait counts from there, and user space sends its stack. */
-static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct task_struct *task)
+/* Has user space send the stack of a thread that does not run. */
+static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task_struct *task, __u64 stack_id)
 {
 	struct pkbpf_blocked_thread *blocked;
-	__u64 start_ns = offcpu_control.start_ns;
-	__u32 zero = 0, slot, state = task_state(task);
-	struct pkbpf_thread *thread;
+	__u32 zero = 0;
 	long size;
 
-	if (task->on_cpu || (state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || BPF_CORE_READ(task, start_time) > start_ns ||
-	    thread_find(task->pid, &slot))
-		return;
 	blocked = bpf_map_lookup_elem(&edge_scratch, &zero);
-	thread = thread_create(task, start_ns, &slot);
-	if (!thread || !blocked)
+	if (!blocked)
 		return;
-	thread->state = state ? wait_state_of(task, state) : PKBPF_WAIT_RUNQUEUE;
-	thread->flags = PKBPF_THREAD_OPEN;
-	thread->run_delay_ns = task->sched_info.run_delay;
-	thread->ran_ns = task->se.sum_exec_runtime;
-	thread->stack_id = EDGE_STACK_ID | (__u32)task->pid;
-	thread->weight = 1;
-	thread->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
-	thread->place = PKBPF_THREAD_OFF_CPU;
-
 	blocked->pid = task->tgid;
 	blocked->tid = task->pid;
-	blocked->stack_id = thread->stack_id;
+	blocked->stack_id = stack_id;
 	blocked->n_kernel = 0;
 	size = bpf_get_task_stack(task, blocked->ips, sizeof(blocked->ips), 0);
 	if (size > 0)
 		blocked->n_kernel = size / 8;
 	take_regs(blocked, task);
 	bpf_seq_write(ctx->meta->seq, blocked, sizeof(*blocked));
+}
+
+/* A thread that does not run when the interval begins: its wait counts from there, and user space sends its stack. */
+static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct task_struct *task)
+{
+	__u64 start_ns = offcpu_control.start_ns;
+	__u32 slot, state = task_state(task);
+	struct pkbpf_thread *thread;
+
+	if (task->on_cpu || (state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || BPF_CORE_READ(task, start_time) > start_ns ||
+	    thread_find(task->pid, &slot))
+		return;
+	thread = thread_create(task, start_ns, &slot);
+	if (!thread)
+		return;
+	thread->state = state ? wait_state_of(task, state) : PKBPF_WAIT_RUNQUEUE;
+	thread->flags = PKBPF_THREAD_OPEN;
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->ran_ns = task->se.sum_exec_runtime;
+	thread->stack_id = edge_stack_id(task->pid, start_ns);
+	thread->weight = 1;
+	thread->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	thread->place = PKBPF_THREAD_OFF_CPU;
+	send_blocked(ctx, task, thread->stack_id);
+}
+
+/*
+ * A wait that has become long stands for itself, whether it was chosen for a stack or not: of a sample of a few, its length
+ * times their weight would be the whole picture, or missing from it. All waits that a visit finds are left out of the
+ * choice, so that those chosen still stand for the others.
+ */
+static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct task_struct *task)
+{
+	__u64 visit_ns = offcpu_control.visit_ns, since_ns;
+	struct pkbpf_thread *thread;
+	bool chosen;
+	__u32 slot;
+
+	thread = thread_find(task->pid, &slot);
+	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU || thread->weight == 1)
+		return;
+	since_ns = *(volatile __u64 *)&thread->since_ns;
+	if (visit_ns < since_ns + PKBPF_OFFCPU_LONG_NS)
+		return;
+	chosen = thread->weight != 0;
+	thread->weight = 1;
+	if (chosen)
+		return;
+	thread->row = PKBPF_NO_ROW;
+	thread->waker_id = 0;
+	thread->stack_id = edge_stack_id(task->pid, since_ns);
+	thread->flags |= PKBPF_THREAD_VISITED;
+	send_blocked(ctx, task, thread->stack_id);
 }
 
 /* What is under way when the interval ends counts up to there. */
@@ -134,6 +181,8 @@ int offcpu_edge(struct bpf_iter__task *ctx)
 		return 0;
 	if (offcpu_control.end_ns)
 		end_waits(task);
+	else if (offcpu_control.visit_ns)
+		visit_waiting(ctx, task);
 	else if (is_target(task))
 		begin_blocked(ctx, task);
 	return 0;

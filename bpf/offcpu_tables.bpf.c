@@ -50,14 +50,14 @@ static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 }
 
 /* Number of the row of a key, made when it is the first; PKBPF_NO_ROW: no room. */
-__attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 open)
+__attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 flags)
 {
 	struct pkbpf_thread *thread = thread_at(slot);
 	struct pkbpf_wait_row_key key = {
 		.stack_id = stack_id,
 		.waker_id = waker_id,
 		.state = state,
-		.open = open,
+		.open = flags & PKBPF_THREAD_OPEN,
 	};
 	struct pkbpf_wait_row *row;
 	__u32 *known, index = 0;
@@ -85,7 +85,8 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	row->waker_id = waker_id;
 	row->tid = key.tid;
 	row->state = state;
-	row->flags = open ? PKBPF_TOTALS_OPEN : 0;
+	row->flags = (flags & PKBPF_THREAD_OPEN ? PKBPF_TOTALS_OPEN : 0) |
+		     (flags & PKBPF_THREAD_VISITED ? PKBPF_ROW_SINGLE : 0);
 	row->cgroup_id = thread->cgroup_id;
 	row->histogram = histogram_get(thread->pid, state);
 	row->queue_histogram = state == PKBPF_WAIT_RUNQUEUE ? row->histogram :

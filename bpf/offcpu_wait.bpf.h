@@ -36,9 +36,12 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 
 	if (!weight)
 		return;
+	/* The waits it stands for had no stack taken. */
+	if (weight > 1)
+		wait_ns -= thread->taking_ns < wait_ns ? thread->taking_ns : wait_ns;
 	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
 		index = thread->stack_id ? row_number(slot, thread->stack_id, thread->waker_id, thread->state,
-						      thread->flags & PKBPF_THREAD_OPEN) : PKBPF_NO_ROW;
+						      thread->flags) : PKBPF_NO_ROW;
 	row = bpf_map_lookup_elem(&offcpu_rows, &index);
 	if (!row) {
 		wait_send(slot, thread->state, weight, wait_ns * weight, wait_ns);
@@ -92,7 +95,7 @@ static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, 
 	}
 	if (wait_ns + queue_ns >= offcpu_config.min_block_ns)
 		row_add(slot, thread, wait_ns, queue_ns);
-	thread->flags &= ~PKBPF_THREAD_OPEN;
+	thread->flags = 0;
 }
 
 /* The same where it happens seldom: a global function; always 0. */

@@ -61,7 +61,8 @@ struct pkbpf_offcpu_config {
 struct pkbpf_offcpu_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
-	__u32 sample_mask; /* one wait in sample_mask + 1 gets a stack */
+	__u64 visit_ns; /* the task iterator looks for waits that have become long; 0: it is for an edge */
+	__u32 quota;	/* waits of one thread in PKBPF_OFFCPU_WINDOW_NS that all get a stack; 0: of any number */
 	__u32 reserved;
 };
 

@@ -31,7 +31,7 @@ enum pkbpf_loss {
 	X(OFFCPU_STACKS_WALKED, PKBPF_LOSS_NONE, "waits whose stack was walked")                   \
 	X(OFFCPU_MEMO_CHECKED, PKBPF_LOSS_NONE, "recognised stacks walked again as a check")       \
 	X(OFFCPU_MEMO_WRONG, PKBPF_LOSS_NONE, "stacks recognised wrongly, among those checked")    \
-	X(OFFCPU_BLOCKED_SKIPPED, PKBPF_LOSS_NONE, "threads blocked at the start whose stack was not read") \
+	X(OFFCPU_BLOCKED_SKIPPED, PKBPF_LOSS_NONE, "blocked threads whose stack was not read") \
 	X(THREAD_TABLE_FULL, PKBPF_LOSS_OTHER, "switches of threads without room in the thread table") \
 	X(ROW_TABLE_FULL, PKBPF_LOSS_NONE, "waits sent one by one because the table of waits was full") \
 	X(HISTOGRAM_TABLE_FULL, PKBPF_LOSS_NONE, "kinds of waits without room for their lengths")  \
@@ -55,7 +55,8 @@ enum pkbpf_loss {
 	X(UNWIND_CHECKED, PKBPF_LOSS_NONE, "user stacks walked again in user space as a check")    \
 	X(UNWIND_CHECK_WRONG, PKBPF_LOSS_NONE, "user stacks walked differently, among those checked") \
 	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured") \
-	X(CPUS_ARRIVED, PKBPF_LOSS_NONE, "CPUs that came online meanwhile, sampled since shortly after")
+	X(CPUS_ARRIVED, PKBPF_LOSS_NONE, "CPUs that came online meanwhile, sampled since shortly after") \
+	X(OFFCPU_WITHOUT_STACK, PKBPF_LOSS_NONE, "waits counted without a stack, to keep within --max-overhead")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -49,36 +49,56 @@ enum pkbpf_thread_place {
 
 enum {
 	PKBPF_THREAD_OPEN = 1, /* the wait under way, or just ended, began before the interval */
+	PKBPF_THREAD_VISITED = 2, /* it lasts so long that it stands for itself: see offcpu_edge */
 };
+
+/* Flag of a row beside PKBPF_TOTALS_*: it has one wait, and no other will be added. */
+#define PKBPF_ROW_SINGLE 0x100
+
+/* A thread that has many waits in one of these windows gets stacks of a part of them in the next. */
+#define PKBPF_OFFCPU_WINDOW_SHIFT 27
+#define PKBPF_OFFCPU_WINDOW_NS	  (1ULL << PKBPF_OFFCPU_WINDOW_SHIFT)
+/* Beyond one in 32 little is saved: a wait costs 2 us with a stack and 0.4 us without. */
+#define PKBPF_OFFCPU_MAX_MASK	  31
+/* A wait of this length that has no stack when it is visited gets one. */
+#define PKBPF_OFFCPU_LONG_NS	  10000000ULL
 
 #define PKBPF_THREAD_PROBES    8
 #define PKBPF_THREAD_TOMBSTONE 0xffffffffU
 
 /* Written by the CPU that switches the thread; user space only reads, and frees what has ended. */
 struct pkbpf_thread {
+	/* Lines of the cache: what every switch looks at, what it adds to, and the rest. */
 	__u32 tid; /* 0: never used, PKBPF_THREAD_TOMBSTONE: free again */
 	__u32 pid;
 	__u8 place; /* enum pkbpf_thread_place */
 	__u8 state; /* enum pkbpf_wait_state of the wait under way or ended last */
 	__u8 flags;
 	__u8 reserved;
-	__u32 row;    /* of that wait, PKBPF_NO_ROW: none */
-	__u32 weight; /* waits that this one stands for; 0: not chosen */
-	__u32 reserved2;
+	__u32 row;	    /* of that wait, PKBPF_NO_ROW: none */
+	__u32 weight;	    /* waits that this one stands for; 0: not chosen */
+	__u32 sample_mask;  /* one wait in sample_mask + 1 is chosen in this window */
+	__u32 window;	    /* number of the window of time in which waits are counted now */
+	__u32 window_waits; /* counted in it */
 	__u64 since_ns;	    /* in its place */
 	__u64 run_delay_ns; /* the kernel's sum of the thread's run-queue time, when the wait began */
 	__u64 pending_ns;   /* length of a wait that has ended but is not yet split into its parts */
 	__u64 ran_ns;	    /* the kernel's sum of the thread's CPU time, at its last switch */
-	__u64 stack_id;	    /* of the wait, for those that found no row */
+
+	__u64 time_ns[PKBPF_WAIT_STATES];
+	__u64 voluntary, involuntary;
+
+	__u64 count[PKBPF_WAIT_STATES];
+	__u64 without_stack; /* waits that were not chosen */
+	__u64 taking_ns;     /* how long the stack of a wait that stands for others took, which is part of the wait */
+
+	__u64 stack_id; /* of the wait, for those that found no row */
 	__u64 waker_id;
 	__u64 first_ns; /* beginning of the account */
 	__u64 born_ns;	/* start of the thread */
-	__u64 time_ns[PKBPF_WAIT_STATES];
-	__u64 count[PKBPF_WAIT_STATES];
-	__u64 voluntary, involuntary;
 	__u64 cgroup_id;
 	char comm[PKBPF_COMM_SIZE];
-	__u64 reserved3[4];
+	__u64 reserved2;
 };
 
 _Static_assert(sizeof(struct pkbpf_thread) == 256, "map value");

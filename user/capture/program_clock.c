@@ -26,6 +26,7 @@ struct program_clock {
 	struct run_times begun; /* when this counting began: others may have the kernel count in our pauses */
 	struct run_times counted;
 	uint64_t counted_ns; /* finished countings together */
+	struct program_share last;
 };
 
 static bool read_run_times(const struct bpf_object *object, struct run_times *ret_times)
@@ -75,8 +76,16 @@ static bool add_current(const struct program_clock *clock, struct run_times *tim
 
 static void end_counting(struct program_clock *clock, uint64_t now_ns)
 {
-	if (add_current(clock, &clock->counted))
+	uint64_t before_ns = clock->counted.events_ns;
+
+	if (add_current(clock, &clock->counted)) {
 		clock->counted_ns += now_ns - clock->turned_ns;
+		clock->last = (struct program_share){
+			.number = clock->last.number + 1,
+			.ran_ns = clock->counted.events_ns - before_ns,
+			.passed_ns = now_ns - clock->turned_ns,
+		};
+	}
 	close(clock->fd);
 	clock->fd = -1;
 	clock->turned_ns = now_ns;
@@ -106,6 +115,21 @@ void program_clock_poll(struct program_clock *clock, uint64_t now_ns)
 		end_counting(clock, now_ns);
 	else if (clock->fd < 0 && now_ns - clock->turned_ns >= PAUSE_NS)
 		begin_counting(clock, now_ns);
+}
+
+void program_clock_restart(struct program_clock *clock, uint64_t now_ns)
+{
+	if (!clock || clock->always)
+		return;
+	if (clock->fd >= 0)
+		end_counting(clock, now_ns);
+	clock->last = (struct program_share){0};
+	begin_counting(clock, now_ns);
+}
+
+struct program_share program_clock_last(const struct program_clock *clock)
+{
+	return clock ? clock->last : (struct program_share){0};
 }
 
 void program_clock_resume(struct program_clock *clock, uint64_t now_ns)

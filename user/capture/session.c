@@ -220,10 +220,9 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_drain_ns = clock_now_ns();
-	/* The governor reads the counts at any time; CPU samples are too few to be slowed by it. */
+	/* CPU samples are too few to be slowed by being timed. */
 	session->program_clock = program_clock_open(session->skeleton->obj,
-						    session->options.offcpu.max_overhead_permille != 0 ||
-							    session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU,
+						    session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU,
 						    session->last_drain_ns);
 	return 0;
 }
@@ -236,6 +235,7 @@ int session_begin_interval(struct session *session, struct error *error)
 	log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms", session->buffer.size / 1024,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	accept_buffer(session);
+	program_clock_restart(session->program_clock, clock_now_ns());
 	return err;
 }
 
@@ -396,6 +396,11 @@ bool session_name_kernel_address(struct session *session, uint64_t address, char
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns)
 {
 	return program_clock_read(session->program_clock, clock_now_ns(), ret_ns);
+}
+
+struct program_share session_program_share(const struct session *session)
+{
+	return program_clock_last(session->program_clock);
 }
 
 size_t session_target_count(const struct session *session)

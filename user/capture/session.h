@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "capture/program_clock.h"
 #include "event/event_sink.h"
 
 struct pkbpf_bpf; /* the skeleton */
@@ -27,7 +28,7 @@ struct session_offcpu_options {
 	bool kernel_threads;
 	bool wakers;	 /* who ended each wait */
 	bool per_thread; /* waits of threads apart */
-	uint32_t max_overhead_permille; /* of a CPU; 0: no limit */
+	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no limit */
 };
 
 struct session_options {
@@ -74,6 +75,8 @@ void session_free(struct session *session);
 void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* Text of a kernel address as the kernel prints it, see capture/kernel_namer.h. false: this kernel cannot tell. */
 bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size);
+/* How much of the time the BPF programs ran lately; number 0: not known. */
+struct program_share session_program_share(const struct session *session);
 /* Time the BPF programs have run since session_start, as far as capture/program_clock.h can tell; false: unknown. */
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
 /* Processes that were targets when the session started: those named and those followed. */

@@ -204,7 +204,8 @@ int text_waits(const struct text_report *report)
 			  "the wake-up on)");
 		if (waits.estimated)
 			text_wrap(report->out, " ", 1,
-				  "Stacks were taken of a sample of the waits, scaled up; the times in this table are of all waits.");
+				  "Stacks were taken of a sample of the waits of busy threads, to keep within --max-overhead, and scaled "
+				  "up; the times in this table are of all waits.");
 		err = err ? err : write_lengths(report, &waits, shown);
 		err = err ? err : write_longest(report);
 	}

@@ -21,6 +21,10 @@
 
 /* Totals are only read once in so long: it bounds how late a progress line is, not what the end knows. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* How often waits that were not chosen for a stack are looked at, as long as that takes less than a two hundredth of the
+ * time: it depends on the number of threads. */
+#define VISIT_INTERVAL_NS (100 * NS_PER_MS)
+#define VISIT_SHARE	  200
 /* Programs that began before the end was announced are over after this: they hold a run queue's lock. */
 #define SETTLE_US 2000
 /* switch arguments with state: data, preempt, prev, next, state */
@@ -33,7 +37,8 @@ struct source {
 	struct bpf_link *on_switch, *on_wakeup, *iterator;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
-	uint64_t last_judged_ns, last_ran_ns; /* of the governor */
+	uint64_t last_judged; /* the last share of programs that the governor has seen */
+	uint64_t next_visit_ns;
 };
 
 static void offcpu_detach(struct source *source);
@@ -110,7 +115,7 @@ static int offcpu_attach(struct source *source, struct error *error)
 	err = err ? err : attach_program(skeleton->progs.offcpu_switch, &source->on_switch, error);
 	if (err)
 		return err;
-	source->last_drain_ns = source->last_judged_ns = clock_now_ns();
+	source->last_drain_ns = clock_now_ns();
 	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, source->last_drain_ns, __ATOMIC_RELEASE);
 	/* Whoever is not on a CPU now has been waiting since before. */
 	return offcpu_blocked_read(source->iterator, &source->blocked, error);
@@ -141,36 +146,39 @@ static void send_blocked(struct source *source)
 	end_blocked(source);
 }
 
-/* CPU time of the program at every switch, from the kernel's statistics. */
-static uint64_t program_time_ns(const struct bpf_program *program)
-{
-	struct bpf_prog_info info = {0};
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.run_time_ns;
-}
-
-static void govern(struct source *source, uint64_t now_ns)
+/* How many stacks may be taken, from what the programs have cost lately. */
+static void govern(struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	uint32_t mask = skeleton->bss->offcpu_control.sample_mask, next;
-	uint64_t ran_ns;
+	struct program_share share = session_program_share(source->session);
+	uint32_t quota = skeleton->bss->offcpu_control.quota, next;
 
-	if (!options->offcpu.max_overhead_permille || now_ns - source->last_judged_ns < OFFCPU_GOVERNOR_INTERVAL_NS)
+	if (!options->offcpu.max_overhead_permille || share.number == source->last_judged)
 		return;
-	ran_ns = program_time_ns(skeleton->progs.offcpu_switch);
-	if (options->offcpu.wakers)
-		ran_ns += program_time_ns(skeleton->progs.offcpu_wakeup);
-	next = offcpu_governor_mask(mask, ran_ns - source->last_ran_ns, now_ns - source->last_judged_ns,
-				    options->offcpu.max_overhead_permille);
-	source->last_judged_ns = now_ns;
-	source->last_ran_ns = ran_ns;
-	if (next == mask)
+	source->last_judged = share.number;
+	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns, options->offcpu.max_overhead_permille);
+	if (next == quota)
 		return;
-	log_info(options->log, "off-CPU: stacks of one wait in %u from now on", next + 1);
+	log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64 " waits per second and thread",
+		 100 * (double)share.ran_ns / (double)share.passed_ns, (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
 	offcpu_tables_set_sampled(source->tables);
-	__atomic_store_n(&skeleton->bss->offcpu_control.sample_mask, next, __ATOMIC_RELAXED);
+	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
+}
+
+/* Long waits that were not chosen for a stack get one, and stand for themselves. */
+static void visit_waiting(struct source *source, uint64_t now_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	uint64_t took_ns;
+	struct error error;
+
+	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, now_ns, __ATOMIC_RELEASE);
+	if (offcpu_blocked_read(source->iterator, &source->blocked, &error))
+		log_info(session_options(source->session)->log, "%s", error.text);
+	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, 0, __ATOMIC_RELEASE);
+	took_ns = clock_now_ns() - now_ns;
+	source->next_visit_ns = now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE : VISIT_INTERVAL_NS);
 }
 
 static int offcpu_poll(struct source *source, const struct event_sink *sink)
@@ -178,8 +186,10 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
 
-	govern(source, now_ns);
+	govern(source);
 	send_blocked(source);
+	if (!source->blocked && offcpu_tables_are_sampled(source->tables) && now_ns >= source->next_visit_ns)
+		visit_waiting(source, now_ns);
 	if (now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
 		source->last_drain_ns = now_ns;
 		err = offcpu_tables_drain(source->tables, now_ns, &source->buffer);
@@ -193,9 +203,12 @@ static void end_interval(struct source *source)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	struct offcpu_blocked *nothing = NULL;
-	uint64_t end_ns = clock_now_ns();
+	uint64_t end_ns;
 	struct error error;
 
+	if (!source->blocked && offcpu_tables_are_sampled(source->tables))
+		visit_waiting(source, clock_now_ns());
+	end_ns = clock_now_ns();
 	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
 	usleep(SETTLE_US);
 	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))

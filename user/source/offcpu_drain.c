@@ -6,6 +6,9 @@
 
 #include "source/offcpu_tables_private.h"
 
+/* Waits without a row are told of when they are more than this part of all. */
+#define UNSEEN_SHARE 64
+
 static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uint32_t state)
 {
 	bool added;
@@ -22,6 +25,18 @@ static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uin
 	waited->pid = pid;
 	waited->state = (uint8_t)state;
 	return waited;
+}
+
+static void add_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, uint32_t state, uint64_t more_ns)
+{
+	struct waited *waited = more_ns ? waited_get(tables, row->pid, state) : NULL;
+
+	if (!waited)
+		return;
+	if (row->flags & PKBPF_TOTALS_ESTIMATED)
+		waited->estimated_ns += more_ns;
+	else
+		waited->known_ns += more_ns;
 }
 
 /* What threads have waited since the last drain, and what the rows say of it. Without memory rows stay as they are. */
@@ -45,24 +60,31 @@ static void compare_waited(struct offcpu_tables *tables)
 		}
 	}
 	for (uint32_t i = 0; i < tables->rows.count; i++) {
-		waited = rows[i].pid ? waited_get(tables, rows[i].pid, rows[i].state) : NULL;
-		if (waited)
-			waited->estimated_ns += rows[i].total_ns - tables->sent_rows[i].total_ns;
-		waited = rows[i].pid ? waited_get(tables, rows[i].pid, PKBPF_WAIT_RUNQUEUE) : NULL;
-		if (waited)
-			waited->estimated_ns += rows[i].queue_ns - tables->sent_rows[i].queue_ns;
+		if (!rows[i].pid)
+			continue;
+		add_row(tables, &rows[i], rows[i].state, rows[i].total_ns - tables->sent_rows[i].total_ns);
+		add_row(tables, &rows[i], PKBPF_WAIT_RUNQUEUE, rows[i].queue_ns - tables->sent_rows[i].queue_ns);
 	}
 }
 
-/* An increment of a row of a sample, scaled to what was really waited. */
-static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint8_t state, uint64_t total_ns)
+/* What no row knows exactly. */
+static uint64_t rest_ns(const struct waited *waited)
 {
-	const uint64_t *number = hash_map_find(&tables->waited_numbers, (uint64_t)pid << 8 | state);
-	const struct waited *waited = number ? &tables->waited.items[*number] : NULL;
+	return waited->exact_ns > waited->known_ns ? waited->exact_ns - waited->known_ns : 0;
+}
 
+/* An increment of a row of a sample, scaled to what was really waited. */
+static uint64_t scale(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, uint32_t state, uint64_t total_ns)
+{
+	const uint64_t *number = NULL;
+	const struct waited *waited;
+
+	if (tables->sampled && row->flags & PKBPF_TOTALS_ESTIMATED)
+		number = hash_map_find(&tables->waited_numbers, (uint64_t)row->pid << 8 | state);
+	waited = number ? &tables->waited.items[*number] : NULL;
 	if (!waited || !waited->estimated_ns)
 		return total_ns;
-	return (uint64_t)((double)total_ns * ((double)waited->exact_ns / (double)waited->estimated_ns));
+	return (uint64_t)((double)total_ns * ((double)rest_ns(waited) / (double)waited->estimated_ns));
 }
 
 static int send_part(struct event_buffer *buffer, struct totals_view *view, uint64_t count, uint64_t total, uint64_t max)
@@ -87,8 +109,13 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 			.measure = PKBPF_OFFCPU_WAITS,
 			.estimated = true,
 		};
-		int err = waited->estimated_ns ? 0 : send_part(buffer, &view, 0, waited->exact_ns, 0);
+		uint64_t unseen_ns = waited->estimated_ns ? 0 : rest_ns(waited);
+		int err;
 
+		/* Rows lag behind threads by a wait, and know nothing of the shortest. */
+		if (unseen_ns < waited->exact_ns / UNSEEN_SHARE)
+			continue;
+		err = send_part(buffer, &view, 0, unseen_ns, 0);
 		if (err)
 			return err;
 	}
@@ -118,8 +145,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
 	total_ns = now.total_ns - sent->total_ns;
-	if (tables->sampled)
-		total_ns = scale(tables, view.pid, view.state, total_ns);
+	total_ns = scale(tables, row, view.state, total_ns);
 	err = send_part(buffer, &view, now.count - sent->count, total_ns, row->max_ns);
 	if (err)
 		return err;
@@ -128,8 +154,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	/* The end of a wait that began otherwise is no wait of its own. */
 	view.state = PKBPF_WAIT_RUNQUEUE;
 	total_ns = now.queue_ns - sent->queue_ns;
-	if (tables->sampled)
-		total_ns = scale(tables, view.pid, view.state, total_ns);
+	total_ns = scale(tables, row, PKBPF_WAIT_RUNQUEUE, total_ns);
 	err = send_part(buffer, &view, 0, total_ns, row->queue_max_ns);
 	if (err)
 		return err;
@@ -271,6 +296,25 @@ static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread
 	__atomic_store_n(&thread->tid, PKBPF_THREAD_TOMBSTONE, __ATOMIC_RELEASE);
 }
 
+/* Waits that were not chosen for a stack. */
+static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+{
+	struct lost_view without = {.time_ns = time_ns, .cause = PKBPF_COUNTER_OFFCPU_WITHOUT_STACK, .count = tables->without_stack};
+	int err = without.count ? event_encode_lost(buffer, &without) : 0;
+
+	if (!err)
+		tables->without_stack = 0;
+	return err;
+}
+
+static void count_without_stack(struct offcpu_tables *tables, uint32_t slot)
+{
+	uint64_t now = ((const volatile struct pkbpf_thread *)tables->threads.items)[slot].without_stack;
+
+	tables->without_stack += now - tables->sent_threads[slot].without_stack;
+	tables->sent_threads[slot].without_stack = now;
+}
+
 static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
 {
 	volatile struct pkbpf_thread *threads = tables->threads.items;
@@ -282,6 +326,7 @@ static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns, struct 
 		if (!threads[i].tid || threads[i].tid == PKBPF_THREAD_TOMBSTONE)
 			continue;
 		ended = __atomic_load_n(&threads[i].place, __ATOMIC_ACQUIRE) == PKBPF_THREAD_ENDED;
+		count_without_stack(tables, i);
 		err = drain_thread(&threads[i], &tables->sent_threads[i], time_ns, buffer);
 		if (err)
 			return err;
@@ -304,5 +349,6 @@ int offcpu_drain_increments(struct offcpu_tables *tables, uint64_t time_ns, stru
 	err = drain_rows(tables, time_ns, buffer);
 	err = err ? err : drain_unseen(tables, time_ns, buffer);
 	err = err ? err : drain_histograms(tables, time_ns, buffer);
-	return err ? err : drain_threads(tables, time_ns, buffer);
+	err = err ? err : drain_threads(tables, time_ns, buffer);
+	return err ? err : send_without_stack(tables, time_ns, buffer);
 }

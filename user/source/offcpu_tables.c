@@ -147,39 +147,52 @@ static bool process_is_gone(uint32_t pid)
 	return kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* Gives rows of ended processes back, when others may need them. Nothing can add to such a row any more. */
+static void free_row(struct offcpu_tables *tables, uint32_t number)
+{
+	volatile struct pkbpf_wait_row *row = &((volatile struct pkbpf_wait_row *)tables->rows.items)[number];
+	struct pkbpf_wait_row_key key = {.stack_id = row->stack_id,
+					 .waker_id = row->waker_id,
+					 .pid = row->pid,
+					 .tid = row->tid,
+					 .state = row->state,
+					 .open = row->flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
+
+	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.offcpu_row_index), &key);
+	memset((void *)row, 0, offsetof(struct pkbpf_wait_row, claims));
+	memset(&tables->sent_rows[number], 0, sizeof(tables->sent_rows[number]));
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.offcpu_free_rows), NULL, &number, BPF_ANY);
+}
+
+/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding it? */
+static bool single_is_over(const volatile struct pkbpf_wait_row *row, struct sent_row *sent)
+{
+	if (!(row->flags & PKBPF_ROW_SINGLE) || !sent->count)
+		return false;
+	if (sent->settled)
+		return true;
+	sent->settled = true;
+	return false;
+}
+
+/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of ended processes. */
 static void free_rows(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;
-	int index_fd = bpf_map__fd(tables->skeleton->maps.offcpu_row_index);
-	int free_fd = bpf_map__fd(tables->skeleton->maps.offcpu_free_rows);
+	bool are_few = tables->rows.count - tables->used_rows < LOW_ROWS;
 	uint32_t last_pid = 0;
 	bool gone = false;
 
-	if (tables->rows.count - tables->used_rows >= LOW_ROWS)
-		return;
 	for (uint32_t i = 0; i < tables->rows.count; i++) {
-		struct pkbpf_wait_row_key key;
-
 		if (!rows[i].pid)
 			continue;
-		if (rows[i].pid != last_pid) {
+		if (are_few && rows[i].pid != last_pid) {
 			last_pid = rows[i].pid;
 			gone = process_is_gone(last_pid);
 		}
 		/* Drained above: a row whose process was gone by now cannot have changed since. */
-		if (!gone || rows[i].count != tables->sent_rows[i].count || rows[i].queue_ns != tables->sent_rows[i].queue_ns)
-			continue;
-		key = (struct pkbpf_wait_row_key){.stack_id = rows[i].stack_id,
-						  .waker_id = rows[i].waker_id,
-						  .pid = rows[i].pid,
-						  .tid = rows[i].tid,
-						  .state = rows[i].state,
-						  .open = rows[i].flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
-		bpf_map_delete_elem(index_fd, &key);
-		memset((void *)&rows[i], 0, offsetof(struct pkbpf_wait_row, claims));
-		memset(&tables->sent_rows[i], 0, sizeof(tables->sent_rows[i]));
-		bpf_map_update_elem(free_fd, NULL, &i, BPF_ANY);
+		if (single_is_over(&rows[i], &tables->sent_rows[i]) ||
+		    (gone && rows[i].count == tables->sent_rows[i].count && rows[i].queue_ns == tables->sent_rows[i].queue_ns))
+			free_row(tables, i);
 	}
 }
 
@@ -248,6 +261,11 @@ void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns)
 void offcpu_tables_set_sampled(struct offcpu_tables *tables)
 {
 	tables->sampled = true;
+}
+
+bool offcpu_tables_are_sampled(const struct offcpu_tables *tables)
+{
+	return tables->sampled;
 }
 
 const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables, uint32_t tid)

@@ -6,6 +6,7 @@
 #ifndef PKBPF_SOURCE_OFFCPU_TABLES_H
 #define PKBPF_SOURCE_OFFCPU_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns);
 /* Stacks are taken of a sample of the waits from now on: rows are scaled so that those of a process and state add up to
  * what its threads really waited. */
 void offcpu_tables_set_sampled(struct offcpu_tables *tables);
+bool offcpu_tables_are_sampled(const struct offcpu_tables *tables);
 /* The slot of a thread, NULL: it has none. Read-only; the kernel side writes it at any time. */
 const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables, uint32_t tid);
 /* Sum of the hits of all remembered stacks, for -v. */

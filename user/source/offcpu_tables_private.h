@@ -21,18 +21,20 @@ struct mapped_table {
 /* What of a row has been sent. */
 struct sent_row {
 	uint64_t count, total_ns, queue_ns;
+	bool settled; /* a row of a single wait: that is complete */
 };
 
 struct sent_thread {
 	uint64_t time_ns[PKBPF_WAIT_STATES], count[PKBPF_WAIT_STATES];
-	uint64_t voluntary, involuntary;
+	uint64_t voluntary, involuntary, without_stack;
 };
 
-/* Time of one process in one state since the last drain: as its threads know it, and as its rows estimate it. */
+/* Time of one process in one state since the last drain: as its threads know it, what of it rows know as well, and what the
+ * others of its rows, of a sample, make of the rest. */
 struct waited {
 	uint32_t pid;
 	uint8_t state;
-	uint64_t exact_ns, estimated_ns;
+	uint64_t exact_ns, known_ns, estimated_ns;
 };
 
 struct offcpu_tables {
@@ -44,6 +46,7 @@ struct offcpu_tables {
 	uint32_t used_rows, used_histograms; /* at the last drain */
 	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS]; /* of the record being built */
 	bool sampled;
+	uint64_t without_stack; /* waits to be told of */
 	ARRAY_OF(struct waited) waited; /* of the drain under way, when sampled */
 	struct hash_map waited_numbers;
 };

@@ -290,6 +290,30 @@ static void sampled_stacks_add_up_to_what_the_threads_waited(void **state)
 	assert_true(seen->views[0].estimated);
 }
 
+static void waits_that_stand_for_themselves_are_not_scaled(void **state)
+{
+	struct fixture *fixture = *state;
+	struct seen *seen;
+	uint64_t count;
+
+	fixture->tables.sampled = true;
+	begin_thread(fixture, 0, 100, 101);
+	begin_row(fixture, 0, 100, 77, PKBPF_WAIT_SLEEP);
+	begin_row(fixture, 1, 100, 78, PKBPF_WAIT_SLEEP);
+	/* One long wait, and a sample of short ones that says three times too much. */
+	wait(fixture, 0, 0, 900000, 0, 1);
+	wait(fixture, 0, 1, 300, 0, 4);
+	fixture->threads[0].time_ns[PKBPF_WAIT_SLEEP] += 100;
+	seen = drain(fixture);
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct totals_view *view = &seen->views[i];
+
+		if (view->measure == PKBPF_OFFCPU_WAITS)
+			assert_int_equal(view->total, view->stack_id == 77 ? 900000 : 400);
+	}
+	assert_int_equal(total_of(seen, PKBPF_OFFCPU_WAITS, PKBPF_WAIT_SLEEP, &count), 900400);
+}
+
 static void time_without_any_sampled_stack_is_still_listed(void **state)
 {
 	struct fixture *fixture = *state;
@@ -316,6 +340,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_ended_thread_tells_its_wall_clock_once_and_leaves, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tid_that_is_used_again_has_two_accounts, setup, teardown),
 		cmocka_unit_test_setup_teardown(sampled_stacks_add_up_to_what_the_threads_waited, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_that_stand_for_themselves_are_not_scaled, setup, teardown),
 		cmocka_unit_test_setup_teardown(time_without_any_sampled_stack_is_still_listed, setup, teardown),
 	};
 
