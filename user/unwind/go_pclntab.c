@@ -20,8 +20,8 @@
 
 /* What a function says besides its stack pointer; kept in the program_size of its entry in the list. */
 enum {
-	FUNCTION_TOP = 1,      /* nothing called it: goexit, mstart, rt0_go */
-	FUNCTION_SP_WRITE = 2, /* puts something else into the stack pointer: systemstack, mcall, asmcgocall */
+	FUNCTION_TOP = 1,      /* nothing called it: goexit, mstart, rt0_go; or mcall */
+	FUNCTION_SP_WRITE = 2, /* puts something else into the stack pointer: systemstack, asmcgocall */
 	FUNCTION_ASSEMBLY = 4,
 	FUNCTION_SIGNAL = 256, /* rt_sigreturn; ours */
 };
@@ -176,17 +176,15 @@ static struct function_info read_function(const struct go_pclntab *table, uint32
 	return info;
 }
 
-/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
-static bool is_signal_entry(const struct elf_image *image, const struct location *location,
-			    int32_t name)
+static bool name_begins(const struct elf_image *image, const struct location *location, int32_t name,
+			const char *expected, size_t size)
 {
-	static const char expected[] = "runtime.sigtramp";
-	char found[sizeof(expected) - 1];
+	char found[32];
 
-	return name >= 0 &&
-	       elf_image_read(image, location->offset + location->header.names_offset + (uint64_t)name,
-			      found, sizeof(found)) == 0 &&
-	       memcmp(found, expected, sizeof(found)) == 0;
+	return name >= 0 && size <= sizeof(found) &&
+	       elf_image_read(image, location->offset + location->header.names_offset + (uint64_t)name, found, size) ==
+		       0 &&
+	       memcmp(found, expected, size) == 0;
 }
 
 /* mov $15,%rax; syscall */
@@ -208,8 +206,15 @@ static uint32_t classify(const struct elf_image *image, const struct location *l
 
 	if (!(flags & (FUNCTION_TOP | FUNCTION_ASSEMBLY)) || (*looks)++ >= MAX_LOOKS)
 		return flags;
-	if ((flags & FUNCTION_TOP) && is_signal_entry(image, location, info->name))
+	/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
+	if ((flags & FUNCTION_TOP) &&
+	    name_begins(image, location, info->name, "runtime.sigtramp", sizeof("runtime.sigtramp") - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
+	/* mcall never comes back: what the thread does then is for no goroutine. The one that called it may have ended, or
+	 * run on another thread by now, and its stack holds other frames. */
+	if ((flags & FUNCTION_SP_WRITE) &&
+	    name_begins(image, location, info->name, "runtime.mcall", sizeof("runtime.mcall")))
+		flags |= FUNCTION_TOP;
 	if ((flags & FUNCTION_ASSEMBLY) && size <= 64 && returns_from_signal(image, address))
 		flags |= FUNCTION_SIGNAL;
 	return flags;

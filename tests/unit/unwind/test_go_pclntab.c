@@ -38,12 +38,13 @@ static const uint8_t values[] = {
 	0x02, 0x80,						  /* 18: cut off */
 };
 
-static const char names[] = "main.main\0runtime.sigtramp.abi0";
+static const char names[] = "main.main\0runtime.sigtramp.abi0\0runtime.mcall\0runtime.mcall2";
 
 static const struct go_function functions[] = {
 	{0x000, 1, 0, 0},	    {0x100, 0, 0, 0},		 {0x140, 1, 0, TOP},
 	{0x180, 1, 0, SP_WRITE},    {0x1c0, 1, 10, TOP | ASSEMBLY}, {0x200, 1, 0, ASSEMBLY},
 	{0x240, 13, 0, 0},	    {0x280, 18, 0, 0},		 {0x2c0, 0xffffff, 0, 0},
+	{0x300, 1, 32, SP_WRITE | ASSEMBLY}, {0x340, 1, 46, SP_WRITE | ASSEMBLY},
 };
 
 static struct rule_set *rules;
@@ -92,7 +93,7 @@ static void make_table(struct cfi_bytes *bytes, uint32_t magic, uint64_t go_text
 		put_u32(bytes, functions[i].entry);
 		put_u32(bytes, record + (uint32_t)i * record_bytes);
 	}
-	put_u32(bytes, 0x300);
+	put_u32(bytes, 0x380);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		put_u32(bytes, functions[i].entry);
 		put_u32(bytes, functions[i].name);
@@ -161,7 +162,9 @@ static void check_rules(const struct unwind_table *table)
 	assert_int_equal(at(table, 0x250)->cfa, PKBPF_CFA_UNSUPPORTED);
 	assert_int_equal(at(table, 0x280)->cfa, PKBPF_CFA_NONE);
 	assert_int_equal(at(table, 0x2c0)->cfa, PKBPF_CFA_NONE);
-	assert_int_equal(at(table, 0x300)->cfa, PKBPF_CFA_NONE);
+	assert_int_equal(at(table, 0x310)->cfa, PKBPF_CFA_END); /* mcall */
+	assert_int_equal(at(table, 0x350)->cfa, PKBPF_CFA_OTHER_STACK);
+	assert_int_equal(at(table, 0x380)->cfa, PKBPF_CFA_NONE);
 }
 
 static void reads_the_table_of_go_1_20(void **state)
