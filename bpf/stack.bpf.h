@@ -68,6 +68,7 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->epoch = scratch->sample.header.time_ns >> 30;
 	unwind->regs_ready = 0;
 	unwind->in_exec = 0;
+	unwind->new_thread = 0;
 	unwind->compat = 0;
 	unwind->want_raw = 0;
 	unwind->kernel_sp = 0;

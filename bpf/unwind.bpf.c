@@ -16,9 +16,11 @@
 #define MAX_TRACEPOINT_FRAMES 256
 
 #define PAGE_BYTES 4096
+#define NR_CLONE3  435
 
 #if defined(__TARGET_ARCH_x86)
 #define PT_REGS_WORDS	 21
+#define NR_CLONE	 56
 #define NR_EXECVE	 59
 #define NR_EXECVEAT	 322
 #define THREAD_BYTES	 16384 /* without KASAN; only kernels before 5.15 need it */
@@ -26,6 +28,7 @@ enum { AT_R15, AT_R14, AT_R13, AT_R12, AT_BP, AT_BX, AT_R11, AT_R10, AT_R9, AT_R
        AT_DI, AT_ORIG_AX, AT_IP, AT_CS, AT_FLAGS, AT_SP, AT_SS };
 #else
 #define PT_REGS_WORDS	 36
+#define NR_CLONE	 220
 #define NR_EXECVE	 221
 #define NR_EXECVEAT	 281
 #define THREAD_BYTES	 16384 /* with 4 KiB pages */
@@ -293,6 +296,7 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	/* A system call number, or -1 for interrupts and exceptions. */
 	in_syscall = words[AT_ORIG_AX] != -1ULL;
 	unwind->in_exec = words[AT_ORIG_AX] == NR_EXECVE || words[AT_ORIG_AX] == NR_EXECVEAT;
+	unwind->new_thread = (words[AT_ORIG_AX] == NR_CLONE || words[AT_ORIG_AX] == NR_CLONE3) && !words[AT_AX];
 #else
 	if ((words[AT_PSTATE] & 0xf) != 0)
 		return PKBPF_END_NONE;
@@ -301,6 +305,7 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	unwind->compat = (words[AT_PSTATE] & 0x10) != 0;
 	in_syscall = (__s32)words[AT_SYSCALL] != -1;
 	unwind->in_exec = (__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
+	unwind->new_thread = ((__s32)words[AT_SYSCALL] == NR_CLONE || (__s32)words[AT_SYSCALL] == NR_CLONE3) && !words[0];
 #endif
 	unwind->state.flags |= in_syscall ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
 	unwind->regs_ready = 1;
@@ -405,6 +410,15 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 	if (unwind->in_exec &&
 	    bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp)) {
 		scratch->sample.user_end = PKBPF_END_EXEC;
+		return 0;
+	}
+	/* A thread at its first instruction: nothing has called it, and its stack may not have a page yet. */
+	if (unwind->new_thread &&
+	    (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp) ||
+	     !unwind->window[0])) {
+		unwind_push(&unwind->state, unwind->state.ip);
+		unwind->end = PKBPF_END_ZERO_RA;
+		finish_walk(scratch, slot);
 		return 0;
 	}
 	if (unwind->compat) {

@@ -138,7 +138,8 @@ struct unwind_scratch {
 	__u8 want_raw; /* enum unwind_want_raw */
 	__u8 after_syscall; /* ip is no exact place but a return address */
 	__u8 raw_filled;
-	__u8 reserved[2];
+	__u8 new_thread; /* has not returned from clone yet */
+	__u8 reserved;
 	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
