@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns samples into weighted stacks of frames that outlive the processes they were seen in.
+// Counts the weighted stacks of samples and totals under the processes they belong to.
 #include "profile/aggregator.h"
 
 #include <errno.h>
@@ -8,26 +8,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
-#include "profile/stack_end.h"
-
-/*
- * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache spares them the
- * search among the mappings and in the frame table. 32,768 entries are 512 KiB.
- *
- * An entry belongs to an era: the time in which one process kept its mappings as they are. A change of the
- * mappings begins the next era, so what the cache knew of the last one is never found again.
- */
-#define FRAME_CACHE_BITS 15
-#define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
-#define ERA_NONE	 0 /* unused entries */
-#define ERA_KERNEL	 1
-#define ERA_FIRST	 2
-
-struct cached_frame {
-	uint64_t key; /* address and whether it is a return address */
-	uint32_t era;
-	uint32_t frame;
-};
+#include "profile/stack_builder.h"
 
 /* A stack that was sent once, and is named by its number in the totals that follow. */
 struct numbered_stack {
@@ -44,13 +25,10 @@ struct aggregator {
 	struct profile *profile;
 	struct process_table *processes;
 	struct event_sink process_sink;
-	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
-	uint32_t next_era;
-	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
+	struct stack_builder *builder;
 	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
 	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
 	struct hash_map latest;	       /* pid -> incarnation last seen, for totals that come when it is gone */
-	struct cached_frame cache[FRAME_CACHE_SIZE];
 };
 
 struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile)
@@ -61,9 +39,13 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 		return NULL;
 	aggregator->options = *options;
 	aggregator->profile = profile;
-	aggregator->next_era = ERA_FIRST;
 	aggregator->processes = profile_processes(profile);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
+	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user);
+	if (!aggregator->builder) {
+		free(aggregator);
+		return NULL;
+	}
 	return aggregator;
 }
 
@@ -71,210 +53,11 @@ void aggregator_free(struct aggregator *aggregator)
 {
 	if (!aggregator)
 		return;
-	array_free(&aggregator->eras);
-	array_free(&aggregator->frames);
+	stack_builder_free(aggregator->builder);
 	array_free(&aggregator->stacks);
 	hash_map_done(&aggregator->stack_numbers);
 	hash_map_done(&aggregator->latest);
 	free(aggregator);
-}
-
-/* The top bit makes room for the flag: it is the same in all addresses of one side, and others are not cached. */
-static uint64_t cache_key(uint64_t ip, bool is_return_address)
-{
-	return ip << 1 | is_return_address;
-}
-
-static struct cached_frame *cache_slot(struct aggregator *aggregator, uint32_t era, uint64_t key)
-{
-	/* Fibonacci hashing: the upper bits of the product depend on every bit of the factor. */
-	uint64_t mixed = (key + ((uint64_t)era << 40)) * 0x9e3779b97f4a7c15ULL;
-
-	return &aggregator->cache[mixed >> (64 - FRAME_CACHE_BITS)];
-}
-
-static uint32_t era_begin(struct aggregator *aggregator)
-{
-	/* After four thousand million eras old numbers come back. */
-	if (aggregator->next_era == ERA_NONE) {
-		for (size_t i = 0; i < FRAME_CACHE_SIZE; i++)
-			aggregator->cache[i].era = ERA_NONE;
-		aggregator->next_era = ERA_FIRST;
-		array_foreach(&aggregator->eras, era)
-			*era = ERA_NONE;
-	}
-	return aggregator->next_era++;
-}
-
-/* ERA_NONE when there is no memory for one: such a process is not cached. */
-static uint32_t era_of(struct aggregator *aggregator, uint32_t process)
-{
-	while (aggregator->eras.count <= process)
-		if (!array_add(&aggregator->eras))
-			return ERA_NONE;
-	if (aggregator->eras.items[process] == ERA_NONE)
-		aggregator->eras.items[process] = era_begin(aggregator);
-	return aggregator->eras.items[process];
-}
-
-static void era_end(struct aggregator *aggregator, uint32_t process)
-{
-	if (process < aggregator->eras.count)
-		aggregator->eras.items[process] = ERA_NONE;
-}
-
-static struct frame_location user_location(struct aggregator *aggregator, const struct process *process,
-					   const struct address_space *space, uint64_t ip, bool is_return_address)
-{
-	struct frame_location location = {
-		.space = FRAME_UNMAPPED,
-		.object = process->id,
-		.address = ip,
-		.is_return_address = is_return_address,
-	};
-	const struct mapping *mapping;
-
-	/* A call may be the last instruction of its mapping: what is mapped is the call, not where it returns. */
-	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
-	if (!mapping)
-		return location;
-	if (mapping->file && !mapped_file_is_generated(process_table_files(aggregator->processes), mapping->file)) {
-		location.space = FRAME_FILE;
-		location.object = mapping->file->id;
-		location.address = ip - mapping->start + mapping->file_offset;
-	} else if (mapping->protection & PKBPF_PROT_EXEC) {
-		location.space = FRAME_ANONYMOUS;
-	}
-	return location;
-}
-
-static uint32_t intern_user(struct aggregator *aggregator, const struct process *process,
-			    const struct address_space *space, uint32_t era, uint64_t ip,
-			    bool is_return_address)
-{
-	uint64_t key = cache_key(ip, is_return_address);
-	struct cached_frame *slot = cache_slot(aggregator, era, key);
-	bool cached = era != ERA_NONE && !(ip >> 63);
-	struct frame_location location;
-	uint32_t frame;
-
-	if (cached && slot->era == era && slot->key == key)
-		return slot->frame;
-	location = user_location(aggregator, process, space, ip, is_return_address);
-	frame = profile_intern_frame(aggregator->profile, &location);
-	if (cached && frame != UINT32_MAX)
-		*slot = (struct cached_frame){key, era, frame};
-	return frame;
-}
-
-static uint32_t intern_kernel(struct aggregator *aggregator, uint64_t ip, bool is_return_address)
-{
-	uint64_t key = cache_key(ip, is_return_address);
-	struct cached_frame *slot = cache_slot(aggregator, ERA_KERNEL, key);
-	struct frame_location location = {
-		.space = FRAME_KERNEL,
-		.address = ip,
-		.is_return_address = is_return_address,
-	};
-	bool cached = ip >> 63;
-	uint32_t frame;
-
-	if (cached && slot->era == ERA_KERNEL && slot->key == key)
-		return slot->frame;
-	frame = profile_intern_frame(aggregator->profile, &location);
-	if (cached && frame != UINT32_MAX)
-		*slot = (struct cached_frame){key, ERA_KERNEL, frame};
-	return frame;
-}
-
-static bool push_truncated(struct aggregator *aggregator, enum pkbpf_stack_end end)
-{
-	struct frame_location location = {.space = FRAME_TRUNCATED, .address = end};
-	uint32_t frame = profile_intern_frame(aggregator->profile, &location);
-
-	if (frame == UINT32_MAX)
-		return false;
-	aggregator->frames.items[aggregator->frames.count++] = frame;
-	return true;
-}
-
-/*
- * Code built without frame pointers keeps data in that register, and the kernel's walk then reads "return
- * addresses" from anywhere: text, counters. What lies in no mapping at the root end is such garbage. The leaf is
- * the sampled register and stays. A process of which no mapping is known gives no ground for a judgement.
- */
-static bool drop_garbage(struct aggregator *aggregator, const struct address_space *space,
-			 size_t first_user)
-{
-	size_t mapping_count, count = aggregator->frames.count;
-
-	if (!space || !address_space_mappings(space, &mapping_count) || !mapping_count)
-		return false;
-	while (count > first_user + 1) {
-		uint32_t outermost = aggregator->frames.items[count - 1];
-
-		if (profile_frame(aggregator->profile, outermost)->location.space != FRAME_UNMAPPED)
-			break;
-		count--;
-	}
-	if (count == aggregator->frames.count)
-		return false;
-	aggregator->frames.count = count;
-	return true;
-}
-
-static bool push_user(struct aggregator *aggregator, const struct sample_view *sample,
-		      const struct process *process)
-{
-	const struct address_space *space = process_table_mappings(aggregator->processes, process);
-	uint32_t era = era_of(aggregator, process->id);
-	size_t first_user = aggregator->frames.count;
-	/*
-	 * In a system call the saved address is the instruction after it, so the call before it names the frame. A
-	 * page fault returns to the faulting instruction itself.
-	 */
-	bool after_call = sample->in_kernel || (sample->kernel_count && sample->kind != PKBPF_PROFILE_FAULTS);
-
-	for (size_t i = 0; i < sample->user_count; i++) {
-		uint32_t frame = intern_user(aggregator, process, space, era, sample->user_ips[i],
-					     i > 0 || after_call);
-
-		if (frame == UINT32_MAX)
-			return false;
-		aggregator->frames.items[aggregator->frames.count++] = frame;
-	}
-	if (stack_end_is_truncated(sample->user_end))
-		return push_truncated(aggregator, sample->user_end);
-	if (sample->user_end == PKBPF_END_UNVERIFIED && drop_garbage(aggregator, space, first_user))
-		return push_truncated(aggregator, PKBPF_END_UNVERIFIED);
-	return true;
-}
-
-static bool push_kernel(struct aggregator *aggregator, const struct sample_view *sample)
-{
-	for (size_t i = 0; i < sample->kernel_count; i++) {
-		uint32_t frame = intern_kernel(aggregator, sample->kernel_ips[i], i > 0);
-
-		if (frame == UINT32_MAX)
-			return false;
-		aggregator->frames.items[aggregator->frames.count++] = frame;
-	}
-	return true;
-}
-
-/* The profile's stack of the frames of a sample; UINT32_MAX: out of memory. */
-static uint32_t intern_stack(struct aggregator *aggregator, const struct sample_view *sample,
-			     const struct process *process)
-{
-	/* One more for the frame that says where the stack was cut. */
-	if (!array_reserve(&aggregator->frames, sample->kernel_count + sample->user_count + 1))
-		return UINT32_MAX;
-	aggregator->frames.count = 0;
-	if (aggregator->options.want_kernel && !push_kernel(aggregator, sample))
-		return UINT32_MAX;
-	if (aggregator->options.want_user && !push_user(aggregator, sample, process))
-		return UINT32_MAX;
-	return profile_intern_stack(aggregator->profile, aggregator->frames.items, aggregator->frames.count);
 }
 
 /* The living process of a pid, or one that ended a moment ago; made when there is none. */
@@ -306,7 +89,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.process = process->id,
 		.tid = options->per_thread ? sample->tid : PROFILE_NO_THREAD,
 		.comm = profile_intern_string(profile, sample->comm),
-		.stack = intern_stack(aggregator, sample, process),
+		.stack = stack_builder_add(aggregator->builder, sample, process),
 		.state = sample->state,
 		.count = sample->count,
 		.weight = sample->weight,
@@ -358,7 +141,7 @@ static void on_mapping(void *context, const struct mapping_view *mapping)
 	aggregator->process_sink.ops->on_mapping(aggregator->process_sink.context, mapping);
 	process = process_table_find(aggregator->processes, mapping->pid);
 	if (process)
-		era_end(aggregator, process->id);
+		stack_builder_forget_mappings(aggregator->builder, process);
 }
 
 static void on_lost(void *context, const struct lost_view *lost)
@@ -398,7 +181,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 	stack = (struct numbered_stack){
 		.pid = view->pid,
 		.process = process->id,
-		.stack = intern_stack(aggregator, &sample, process),
+		.stack = stack_builder_add(aggregator->builder, &sample, process),
 		.has_user_frames = view->user_count != 0,
 		.user_end = view->user_end,
 		.guessed = view->guessed_count,

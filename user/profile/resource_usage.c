@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
+#include "profile/resource_counters.h"
 
 #define NONE UINT32_MAX
 
@@ -67,70 +68,6 @@ void resource_usage_free(struct resource_usage *usage)
 	hash_map_done(&usage->containers);
 	string_pool_free(usage->strings);
 	free(usage);
-}
-
-/* ---- arithmetic ---- */
-
-/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of them.
- */
-static uint64_t less(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
-static struct resource_counters counters_less(const struct resource_counters *now,
-					      const struct resource_counters *before)
-{
-	return (struct resource_counters){
-		.user_ns = less(now->user_ns, before->user_ns),
-		.system_ns = less(now->system_ns, before->system_ns),
-		.run_ns = less(now->run_ns, before->run_ns),
-		.run_delay_ns = less(now->run_delay_ns, before->run_delay_ns),
-		.voluntary_switches = less(now->voluntary_switches, before->voluntary_switches),
-		.involuntary_switches =
-			less(now->involuntary_switches, before->involuntary_switches),
-		.minor_faults = less(now->minor_faults, before->minor_faults),
-		.major_faults = less(now->major_faults, before->major_faults),
-		.read_bytes = less(now->read_bytes, before->read_bytes),
-		.written_bytes = less(now->written_bytes, before->written_bytes),
-	};
-}
-
-void resource_counters_add(struct resource_counters *to, const struct resource_counters *more)
-{
-	to->user_ns += more->user_ns;
-	to->system_ns += more->system_ns;
-	to->run_ns += more->run_ns;
-	to->run_delay_ns += more->run_delay_ns;
-	to->voluntary_switches += more->voluntary_switches;
-	to->involuntary_switches += more->involuntary_switches;
-	to->minor_faults += more->minor_faults;
-	to->major_faults += more->major_faults;
-	to->read_bytes += more->read_bytes;
-	to->written_bytes += more->written_bytes;
-}
-
-bool resource_counters_any(const struct resource_counters *counters)
-{
-	return counters->user_ns || counters->system_ns || counters->run_ns ||
-	       counters->voluntary_switches || counters->involuntary_switches ||
-	       counters->minor_faults || counters->major_faults || counters->read_bytes ||
-	       counters->written_bytes;
-}
-
-/*
- * The time on CPUs is exact; how much of it was in the kernel is known from the timer's ticks
- * alone. As getrusage() does, the exact sum is divided in the proportion of the ticks, and is the
- * program's own when none has hit.
- */
-static void divide_run_time(struct resource_counters *counters)
-{
-	unsigned __int128 ticks = (unsigned __int128)counters->user_ns + counters->system_ns;
-
-	counters->system_ns = ticks ? (uint64_t)((unsigned __int128)counters->run_ns *
-						 counters->system_ns / ticks)
-				    : 0;
-	counters->user_ns = counters->run_ns - counters->system_ns;
 }
 
 /* ---- finding ---- */
@@ -312,7 +249,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 		usage->processes.items[index].public.threads_seen++;
 	}
 	if (thread && !inside)
-		used = counters_less(&view->counters, &thread->counters);
+		used = resource_counters_less(&view->counters, &thread->counters);
 	if (thread) {
 		thread->process = index;
 		thread->started_inside = inside;
@@ -426,7 +363,7 @@ struct resource_process resource_usage_process(const struct resource_usage *usag
 {
 	struct resource_process process = usage->processes.items[index].public;
 
-	divide_run_time(&process.used);
+	resource_counters_divide(&process.used);
 	if (process.threads)
 		process.end_ns = 0;
 	process.growth_known = process.rss_known && index != usage->others;
@@ -455,7 +392,7 @@ bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 		.used = thread->counters,
 	};
 	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
-	divide_run_time(&ret_thread->used);
+	resource_counters_divide(&ret_thread->used);
 	return true;
 }
 
@@ -484,13 +421,13 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 		return (struct resource_machine){0};
 	return (struct resource_machine){
 		.known = true,
-		.elapsed_ns = less(end->time_ns, start->time_ns),
-		.busy_ns = less(end->busy_ns, start->busy_ns),
-		.idle_ns = less(end->idle_ns, start->idle_ns),
-		.iowait_ns = less(end->iowait_ns, start->iowait_ns),
-		.steal_ns = less(end->steal_ns, start->steal_ns),
-		.irq_ns = less(end->irq_ns, start->irq_ns),
-		.threads_ns = start->threads_ns && end->threads_ns ? less(end->threads_ns, start->threads_ns) : 0,
+		.elapsed_ns = resource_less(end->time_ns, start->time_ns),
+		.busy_ns = resource_less(end->busy_ns, start->busy_ns),
+		.idle_ns = resource_less(end->idle_ns, start->idle_ns),
+		.iowait_ns = resource_less(end->iowait_ns, start->iowait_ns),
+		.steal_ns = resource_less(end->steal_ns, start->steal_ns),
+		.irq_ns = resource_less(end->irq_ns, start->irq_ns),
+		.threads_ns = start->threads_ns && end->threads_ns ? resource_less(end->threads_ns, start->threads_ns) : 0,
 		.memory_bytes = end->memory_bytes,
 		.memory_available_bytes = end->memory_available_bytes,
 	};

@@ -84,8 +84,4 @@ const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t c
 /* What people call its container; NULL: not known. */
 const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id);
 
-/* Did it use anything that can be measured? */
-bool resource_counters_any(const struct resource_counters *counters);
-void resource_counters_add(struct resource_counters *to, const struct resource_counters *more);
-
 #endif

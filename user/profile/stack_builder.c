@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Turns addresses into stacks of frames that outlive the processes they were seen in.
+#include "profile/stack_builder.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "profile/stack_end.h"
+
+/*
+ * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache spares them the
+ * search among the mappings and in the frame table. 32,768 entries are 512 KiB.
+ *
+ * An entry belongs to an era: the time in which one process kept its mappings as they are. A change of the
+ * mappings begins the next era, so what the cache knew of the last one is never found again.
+ */
+#define FRAME_CACHE_BITS 15
+#define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
+#define ERA_NONE	 0 /* unused entries */
+#define ERA_KERNEL	 1
+#define ERA_FIRST	 2
+
+struct cached_frame {
+	uint64_t key; /* address and whether it is a return address */
+	uint32_t era;
+	uint32_t frame;
+};
+
+struct stack_builder {
+	struct profile *profile;
+	struct process_table *processes;
+	bool want_kernel, want_user;
+	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
+	uint32_t next_era;
+	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
+	struct cached_frame cache[FRAME_CACHE_SIZE];
+};
+
+struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user)
+{
+	struct stack_builder *builder = calloc(1, sizeof(*builder));
+
+	if (!builder)
+		return NULL;
+	builder->profile = profile;
+	builder->processes = profile_processes(profile);
+	builder->want_kernel = want_kernel;
+	builder->want_user = want_user;
+	builder->next_era = ERA_FIRST;
+	return builder;
+}
+
+void stack_builder_free(struct stack_builder *builder)
+{
+	if (!builder)
+		return;
+	array_free(&builder->eras);
+	array_free(&builder->frames);
+	free(builder);
+}
+
+/* The top bit makes room for the flag: it is the same in all addresses of one side, and others are not cached. */
+static uint64_t cache_key(uint64_t ip, bool is_return_address)
+{
+	return ip << 1 | is_return_address;
+}
+
+static struct cached_frame *cache_slot(struct stack_builder *builder, uint32_t era, uint64_t key)
+{
+	/* Fibonacci hashing: the upper bits of the product depend on every bit of the factor. */
+	uint64_t mixed = (key + ((uint64_t)era << 40)) * 0x9e3779b97f4a7c15ULL;
+
+	return &builder->cache[mixed >> (64 - FRAME_CACHE_BITS)];
+}
+
+static uint32_t era_begin(struct stack_builder *builder)
+{
+	/* After four thousand million eras old numbers come back. */
+	if (builder->next_era == ERA_NONE) {
+		for (size_t i = 0; i < FRAME_CACHE_SIZE; i++)
+			builder->cache[i].era = ERA_NONE;
+		builder->next_era = ERA_FIRST;
+		array_foreach(&builder->eras, era)
+			*era = ERA_NONE;
+	}
+	return builder->next_era++;
+}
+
+/* ERA_NONE when there is no memory for one: such a process is not cached. */
+static uint32_t era_of(struct stack_builder *builder, uint32_t process)
+{
+	while (builder->eras.count <= process)
+		if (!array_add(&builder->eras))
+			return ERA_NONE;
+	if (builder->eras.items[process] == ERA_NONE)
+		builder->eras.items[process] = era_begin(builder);
+	return builder->eras.items[process];
+}
+
+void stack_builder_forget_mappings(struct stack_builder *builder, const struct process *process)
+{
+	if (process->id < builder->eras.count)
+		builder->eras.items[process->id] = ERA_NONE;
+}
+
+static struct frame_location user_location(struct stack_builder *builder, const struct process *process,
+					   const struct address_space *space, uint64_t ip, bool is_return_address)
+{
+	struct frame_location location = {
+		.space = FRAME_UNMAPPED,
+		.object = process->id,
+		.address = ip,
+		.is_return_address = is_return_address,
+	};
+	const struct mapping *mapping;
+
+	/* A call may be the last instruction of its mapping: what is mapped is the call, not where it returns. */
+	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
+	if (!mapping)
+		return location;
+	if (mapping->file && !mapped_file_is_generated(process_table_files(builder->processes), mapping->file)) {
+		location.space = FRAME_FILE;
+		location.object = mapping->file->id;
+		location.address = ip - mapping->start + mapping->file_offset;
+	} else if (mapping->protection & PKBPF_PROT_EXEC) {
+		location.space = FRAME_ANONYMOUS;
+	}
+	return location;
+}
+
+static uint32_t intern_user(struct stack_builder *builder, const struct process *process,
+			    const struct address_space *space, uint32_t era, uint64_t ip,
+			    bool is_return_address)
+{
+	uint64_t key = cache_key(ip, is_return_address);
+	struct cached_frame *slot = cache_slot(builder, era, key);
+	bool cached = era != ERA_NONE && !(ip >> 63);
+	struct frame_location location;
+	uint32_t frame;
+
+	if (cached && slot->era == era && slot->key == key)
+		return slot->frame;
+	location = user_location(builder, process, space, ip, is_return_address);
+	frame = profile_intern_frame(builder->profile, &location);
+	if (cached && frame != UINT32_MAX)
+		*slot = (struct cached_frame){key, era, frame};
+	return frame;
+}
+
+static uint32_t intern_kernel(struct stack_builder *builder, uint64_t ip, bool is_return_address)
+{
+	uint64_t key = cache_key(ip, is_return_address);
+	struct cached_frame *slot = cache_slot(builder, ERA_KERNEL, key);
+	struct frame_location location = {
+		.space = FRAME_KERNEL,
+		.address = ip,
+		.is_return_address = is_return_address,
+	};
+	bool cached = ip >> 63;
+	uint32_t frame;
+
+	if (cached && slot->era == ERA_KERNEL && slot->key == key)
+		return slot->frame;
+	frame = profile_intern_frame(builder->profile, &location);
+	if (cached && frame != UINT32_MAX)
+		*slot = (struct cached_frame){key, ERA_KERNEL, frame};
+	return frame;
+}
+
+static bool push_truncated(struct stack_builder *builder, enum pkbpf_stack_end end)
+{
+	struct frame_location location = {.space = FRAME_TRUNCATED, .address = end};
+	uint32_t frame = profile_intern_frame(builder->profile, &location);
+
+	if (frame == UINT32_MAX)
+		return false;
+	builder->frames.items[builder->frames.count++] = frame;
+	return true;
+}
+
+/*
+ * Code built without frame pointers keeps data in that register, and the kernel's walk then reads "return
+ * addresses" from anywhere: text, counters. What lies in no mapping at the root end is such garbage. The leaf is
+ * the sampled register and stays. A process of which no mapping is known gives no ground for a judgement.
+ */
+static bool drop_garbage(struct stack_builder *builder, const struct address_space *space,
+			 size_t first_user)
+{
+	size_t mapping_count, count = builder->frames.count;
+
+	if (!space || !address_space_mappings(space, &mapping_count) || !mapping_count)
+		return false;
+	while (count > first_user + 1) {
+		uint32_t outermost = builder->frames.items[count - 1];
+
+		if (profile_frame(builder->profile, outermost)->location.space != FRAME_UNMAPPED)
+			break;
+		count--;
+	}
+	if (count == builder->frames.count)
+		return false;
+	builder->frames.count = count;
+	return true;
+}
+
+static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
+		      const struct process *process)
+{
+	const struct address_space *space = process_table_mappings(builder->processes, process);
+	uint32_t era = era_of(builder, process->id);
+	size_t first_user = builder->frames.count;
+	/*
+	 * In a system call the saved address is the instruction after it, so the call before it names the frame. A
+	 * page fault returns to the faulting instruction itself.
+	 */
+	bool after_call = sample->in_kernel || (sample->kernel_count && sample->kind != PKBPF_PROFILE_FAULTS);
+
+	for (size_t i = 0; i < sample->user_count; i++) {
+		uint32_t frame = intern_user(builder, process, space, era, sample->user_ips[i],
+					     i > 0 || after_call);
+
+		if (frame == UINT32_MAX)
+			return false;
+		builder->frames.items[builder->frames.count++] = frame;
+	}
+	if (stack_end_is_truncated(sample->user_end))
+		return push_truncated(builder, sample->user_end);
+	if (sample->user_end == PKBPF_END_UNVERIFIED && drop_garbage(builder, space, first_user))
+		return push_truncated(builder, PKBPF_END_UNVERIFIED);
+	return true;
+}
+
+static bool push_kernel(struct stack_builder *builder, const struct sample_view *sample)
+{
+	for (size_t i = 0; i < sample->kernel_count; i++) {
+		uint32_t frame = intern_kernel(builder, sample->kernel_ips[i], i > 0);
+
+		if (frame == UINT32_MAX)
+			return false;
+		builder->frames.items[builder->frames.count++] = frame;
+	}
+	return true;
+}
+
+uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
+			   const struct process *process)
+{
+	/* One more for the frame that says where the stack was cut. */
+	if (!array_reserve(&builder->frames, sample->kernel_count + sample->user_count + 1))
+		return UINT32_MAX;
+	builder->frames.count = 0;
+	if (builder->want_kernel && !push_kernel(builder, sample))
+		return UINT32_MAX;
+	if (builder->want_user && !push_user(builder, sample, process))
+		return UINT32_MAX;
+	return profile_intern_stack(builder->profile, builder->frames.items, builder->frames.count);
+}

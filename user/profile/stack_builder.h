@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stacks of samples as the profile keeps them: frames told by file or process, no longer by addresses alone. One owner
+ * thread. */
+#ifndef PKBPF_PROFILE_STACK_BUILDER_H
+#define PKBPF_PROFILE_STACK_BUILDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "event/event_sink.h"
+#include "profile/profile.h"
+
+struct stack_builder;
+
+/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left out. */
+struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user);
+void stack_builder_free(struct stack_builder *builder);
+/* The profile's stack of the frames of a sample; UINT32_MAX: out of memory. */
+uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
+			   const struct process *process);
+/* The mappings of the process have changed: what is remembered of its addresses is void. */
+void stack_builder_forget_mappings(struct stack_builder *builder, const struct process *process);
+
+#endif
