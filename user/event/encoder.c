@@ -22,13 +22,12 @@ void event_buffer_done(struct event_buffer *buffer)
 	*buffer = (struct event_buffer){0};
 }
 
-/* Room for one zeroed record of size bytes (a multiple of 8) with its header filled in; NULL: out
- * of memory. */
-static void *append_record(struct event_buffer *buffer, size_t size, enum pkbpf_event_kind kind,
-			   uint16_t flags, uint64_t time_ns)
+void *event_buffer_add(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags,
+		       uint64_t time_ns)
 {
 	struct pkbpf_event_header *header;
 
+	size = (size + 7) & ~(size_t)7;
 	if (size > buffer->capacity - buffer->size) {
 		size_t capacity = buffer->capacity ? buffer->capacity * 2 : 4096;
 		uint8_t *data;
@@ -44,7 +43,7 @@ static void *append_record(struct event_buffer *buffer, size_t size, enum pkbpf_
 	header = (struct pkbpf_event_header *)(void *)(buffer->data + buffer->size);
 	memset(header, 0, size);
 	header->size = (uint32_t)size;
-	header->kind = (uint16_t)kind;
+	header->kind = kind;
 	header->flags = flags;
 	header->time_ns = time_ns;
 	buffer->size += size;
@@ -69,7 +68,7 @@ static struct pkbpf_event_sample *append_sample(struct event_buffer *buffer,
 {
 	struct pkbpf_event_sample *sample;
 
-	sample = append_record(buffer,
+	sample = event_buffer_add(buffer,
 			       sizeof(*sample) +
 				       (view->kernel_count + view->user_count) * sizeof(uint64_t) +
 				       extra_size,
@@ -151,7 +150,7 @@ int event_encode_task(struct event_buffer *buffer, const struct task_view *view)
 		return -EINVAL;
 	if (view->kind == PKBPF_EVENT_COMM && view->exec)
 		flags |= PKBPF_COMM_EXEC;
-	task = append_record(buffer, sizeof(*task), view->kind, flags, view->time_ns);
+	task = event_buffer_add(buffer, sizeof(*task), view->kind, flags, view->time_ns);
 	if (!task)
 		return -ENOMEM;
 	task->pid = view->pid;
@@ -170,7 +169,7 @@ int event_encode_mapping(struct event_buffer *buffer, const struct mapping_view 
 
 	if (view->start >= view->end)
 		return -EINVAL;
-	mapping = append_record(buffer, sizeof(*mapping) + padded, PKBPF_EVENT_MAPPING,
+	mapping = event_buffer_add(buffer, sizeof(*mapping) + padded, PKBPF_EVENT_MAPPING,
 				view->from_snapshot ? PKBPF_FROM_SNAPSHOT : 0, view->time_ns);
 	if (!mapping)
 		return -ENOMEM;
@@ -194,7 +193,7 @@ int event_encode_lost(struct event_buffer *buffer, const struct lost_view *view)
 
 	if ((unsigned int)view->cause >= PKBPF_COUNTER_COUNT)
 		return -EINVAL;
-	lost = append_record(buffer, sizeof(*lost), PKBPF_EVENT_LOST, 0, view->time_ns);
+	lost = event_buffer_add(buffer, sizeof(*lost), PKBPF_EVENT_LOST, 0, view->time_ns);
 	if (!lost)
 		return -ENOMEM;
 	lost->cause = (uint32_t)view->cause;
@@ -208,7 +207,7 @@ int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns, const stru
 
 	if (!stack_fits(view->kernel_count, view->user_count, view->guessed_count, view->user_end))
 		return -EINVAL;
-	stack = append_record(
+	stack = event_buffer_add(
 		buffer, sizeof(*stack) + (view->kernel_count + view->user_count) * sizeof(uint64_t),
 		PKBPF_EVENT_STACK, 0, time_ns);
 	if (!stack)
@@ -244,7 +243,7 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 
 	if (!totals_fit(view))
 		return -EINVAL;
-	totals = append_record(buffer,
+	totals = event_buffer_add(buffer,
 			       sizeof(*totals) + view->bucket_count * sizeof(totals->buckets[0]),
 			       PKBPF_EVENT_TOTALS, flags, view->time_ns);
 	if (!totals)

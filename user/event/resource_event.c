@@ -94,34 +94,9 @@ int cgroup_event_decode(const struct pkbpf_event_header *header, struct cgroup_v
 	return 0;
 }
 
-/* A zeroed record of at least `size` bytes with its header filled in; NULL: out of memory. */
-static void *append(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags,
-		    uint64_t time_ns)
-{
-	struct pkbpf_event_header *header;
-
-	size = (size + 7) & ~(size_t)7;
-	if (size > buffer->capacity - buffer->size) {
-		size_t capacity = buffer->capacity * 2 > buffer->size + size ? buffer->capacity * 2
-									     : buffer->size + size;
-		uint8_t *data = realloc(buffer->data, capacity);
-
-		if (!data)
-			return NULL;
-		buffer->data = data;
-		buffer->capacity = capacity;
-	}
-	header = (void *)(buffer->data + buffer->size);
-	memset(header, 0, size);
-	*header = (struct pkbpf_event_header){
-		.size = (uint32_t)size, .kind = kind, .flags = flags, .time_ns = time_ns};
-	buffer->size += size;
-	return header;
-}
-
 int resource_event_encode(struct event_buffer *buffer, const struct resource_view *view)
 {
-	struct pkbpf_event_resource *record = append(buffer, sizeof(*record), PKBPF_EVENT_RESOURCE,
+	struct pkbpf_event_resource *record = event_buffer_add(buffer, sizeof(*record), PKBPF_EVENT_RESOURCE,
 						     (uint16_t)view->moment, view->time_ns);
 
 	if (!record)
@@ -154,7 +129,7 @@ int resource_event_encode(struct event_buffer *buffer, const struct resource_vie
 int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_machine *machine)
 {
 	struct pkbpf_event_machine *record =
-		append(buffer, sizeof(*record), PKBPF_EVENT_MACHINE, 0, 0);
+		event_buffer_add(buffer, sizeof(*record), PKBPF_EVENT_MACHINE, 0, 0);
 
 	if (!record)
 		return -ENOMEM;
@@ -172,7 +147,7 @@ static int encode_text(struct event_buffer *buffer, uint16_t kind, uint64_t time
 
 	if (length == 0 || length >= PATH_MAX)
 		return -EINVAL;
-	record = append(buffer, sizeof(*record) + length + 1, kind, 0, time_ns);
+	record = event_buffer_add(buffer, sizeof(*record) + length + 1, kind, 0, time_ns);
 	if (!record)
 		return -ENOMEM;
 	record->cgroup_id = cgroup_id;

@@ -135,65 +135,53 @@ bool elf_segments_address(const struct elf_segment *segments, size_t count, uint
 }
 
 /* Entries of both classes differ only in the width and order of their fields. */
+#define SECTION_OF(header)                                                                                             \
+	((struct elf_section){                                                                                         \
+		.type = (header).sh_type,                                                                              \
+		.link = (header).sh_link,                                                                              \
+		.info = (header).sh_info,                                                                              \
+		.flags = (header).sh_flags,                                                                            \
+		.address = (header).sh_addr,                                                                           \
+		.offset = (header).sh_offset,                                                                          \
+		.size = (header).sh_size,                                                                              \
+		.entry_size = (header).sh_entsize,                                                                     \
+	})
+
+#define SEGMENT_OF(header)                                                                                             \
+	((struct elf_segment){                                                                                         \
+		.type = (header).p_type,                                                                               \
+		.flags = (header).p_flags,                                                                             \
+		.offset = (header).p_offset,                                                                           \
+		.address = (header).p_vaddr,                                                                           \
+		.file_size = (header).p_filesz,                                                                        \
+		.memory_size = (header).p_memsz,                                                                       \
+	})
+
 static void decode_section(const struct elf_file *file, const void *raw, struct elf_section *ret)
 {
+	Elf64_Shdr wide;
+	Elf32_Shdr narrow;
+
 	if (file->is_64) {
-		Elf64_Shdr header;
-
-		memcpy(&header, raw, sizeof(header));
-		*ret = (struct elf_section){
-			.type = header.sh_type,
-			.link = header.sh_link,
-			.info = header.sh_info,
-			.flags = header.sh_flags,
-			.address = header.sh_addr,
-			.offset = header.sh_offset,
-			.size = header.sh_size,
-			.entry_size = header.sh_entsize,
-		};
+		memcpy(&wide, raw, sizeof(wide));
+		*ret = SECTION_OF(wide);
 	} else {
-		Elf32_Shdr header;
-
-		memcpy(&header, raw, sizeof(header));
-		*ret = (struct elf_section){
-			.type = header.sh_type,
-			.link = header.sh_link,
-			.info = header.sh_info,
-			.flags = header.sh_flags,
-			.address = header.sh_addr,
-			.offset = header.sh_offset,
-			.size = header.sh_size,
-			.entry_size = header.sh_entsize,
-		};
+		memcpy(&narrow, raw, sizeof(narrow));
+		*ret = SECTION_OF(narrow);
 	}
 }
 
 static void decode_segment(const struct elf_file *file, const void *raw, struct elf_segment *ret)
 {
+	Elf64_Phdr wide;
+	Elf32_Phdr narrow;
+
 	if (file->is_64) {
-		Elf64_Phdr header;
-
-		memcpy(&header, raw, sizeof(header));
-		*ret = (struct elf_segment){
-			.type = header.p_type,
-			.flags = header.p_flags,
-			.offset = header.p_offset,
-			.address = header.p_vaddr,
-			.file_size = header.p_filesz,
-			.memory_size = header.p_memsz,
-		};
+		memcpy(&wide, raw, sizeof(wide));
+		*ret = SEGMENT_OF(wide);
 	} else {
-		Elf32_Phdr header;
-
-		memcpy(&header, raw, sizeof(header));
-		*ret = (struct elf_segment){
-			.type = header.p_type,
-			.flags = header.p_flags,
-			.offset = header.p_offset,
-			.address = header.p_vaddr,
-			.file_size = header.p_filesz,
-			.memory_size = header.p_memsz,
-		};
+		memcpy(&narrow, raw, sizeof(narrow));
+		*ret = SEGMENT_OF(narrow);
 	}
 }
 
@@ -311,6 +299,15 @@ static int read_segments(struct elf_file *file, const struct table_place *place)
 	return err;
 }
 
+#define TAKE_HEADER(header)                                                                                            \
+	do {                                                                                                           \
+		file->type = (header).e_type;                                                                          \
+		file->machine = (header).e_machine;                                                                    \
+		sections = (struct table_place){(header).e_shoff, (header).e_shentsize, (header).e_shnum};             \
+		segments = (struct table_place){(header).e_phoff, (header).e_phentsize, (header).e_phnum};             \
+		name_section = (header).e_shstrndx;                                                                    \
+	} while (0)
+
 static int read_headers(struct elf_file *file)
 {
 	struct table_place sections, segments;
@@ -327,21 +324,13 @@ static int read_headers(struct elf_file *file)
 		if (elf_file_read(file, 0, &header, sizeof(header)))
 			return -ENOEXEC;
 		file->is_64 = true;
-		file->type = header.e_type;
-		file->machine = header.e_machine;
-		sections = (struct table_place){header.e_shoff, header.e_shentsize, header.e_shnum};
-		segments = (struct table_place){header.e_phoff, header.e_phentsize, header.e_phnum};
-		name_section = header.e_shstrndx;
+		TAKE_HEADER(header);
 	} else if (ident[EI_CLASS] == ELFCLASS32) {
 		Elf32_Ehdr header;
 
 		if (elf_file_read(file, 0, &header, sizeof(header)))
 			return -ENOEXEC;
-		file->type = header.e_type;
-		file->machine = header.e_machine;
-		sections = (struct table_place){header.e_shoff, header.e_shentsize, header.e_shnum};
-		segments = (struct table_place){header.e_phoff, header.e_phentsize, header.e_phnum};
-		name_section = header.e_shstrndx;
+		TAKE_HEADER(header);
 	} else {
 		return -ENOEXEC;
 	}
