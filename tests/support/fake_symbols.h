@@ -16,6 +16,10 @@ struct fake_symbol {
 	struct symbol_line lines[FAKE_SYMBOL_LINES]; /* up to the first without function */
 };
 
+/* A row of a function in a mapped file. */
+#define FAKE_FUNCTION(file, from, to, name)                                                                            \
+	{.space = FRAME_FILE, .path = (file), .start = (from), .end = (to), .lines = {{.function = (name)}}}
+
 /*
  * symbols outlives the symbolizer. What no row covers is SYMBOL_NOT_IN_TABLE in a file (module:
  * last part of its path), SYMBOL_NO_PERF_MAP in anonymous memory, SYMBOL_NO_KALLSYMS in the kernel,

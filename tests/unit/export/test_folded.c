@@ -17,16 +17,8 @@
 #define APP "/usr/bin/app"
 
 static const struct fake_symbol symbols[] = {
-	{.space = FRAME_FILE,
-	 .path = APP,
-	 .start = 0x1000,
-	 .end = 0x1100,
-	 .lines = {{.function = "main"}}},
-	{.space = FRAME_FILE,
-	 .path = APP,
-	 .start = 0x1100,
-	 .end = 0x1200,
-	 .lines = {{.function = "work"}}},
+	FAKE_FUNCTION(APP, 0x1000, 0x1100, "main"),
+	FAKE_FUNCTION(APP, 0x1100, 0x1200, "work"),
 	{.space = FRAME_FILE,
 	 .path = APP,
 	 .start = 0x1200,

@@ -73,6 +73,13 @@ static void feed_thread(struct resource_usage *usage, struct resource_view view)
 	event_buffer_done(&buffer);
 }
 
+/* Process 9, which began before the interval, at one of its ends. */
+static void feed_nine(struct resource_usage *usage, uint16_t moment, uint64_t run_ns)
+{
+	feed_thread(usage, (struct resource_view){
+				   .moment = moment, .pid = 9, .process_start_ns = 5, .counters = {.run_ns = run_ns}});
+}
+
 #define START PKBPF_RESOURCE_START
 #define END   PKBPF_RESOURCE_END
 #define EXIT  PKBPF_RESOURCE_EXIT
@@ -170,15 +177,9 @@ static void what_ends_after_the_end_counts_up_to_the_end(void **state)
 	struct resource_process process;
 
 	feed_machine(usage, START, 0);
-	feed_thread(usage, (struct resource_view){.moment = START,
-						  .pid = 9,
-						  .process_start_ns = 5,
-						  .counters = {.run_ns = 10}});
+	feed_nine(usage, START, 10);
 	feed_machine(usage, END, 0);
-	feed_thread(usage, (struct resource_view){.moment = END,
-						  .pid = 9,
-						  .process_start_ns = 5,
-						  .counters = {.run_ns = 25}});
+	feed_nine(usage, END, 25);
 	feed_thread(usage, (struct resource_view){.moment = EXIT,
 						  .pid = 9,
 						  .process_start_ns = 5,
@@ -234,10 +235,7 @@ static void a_thread_without_last_numbers_is_told_as_missing(void **state)
 	struct resource_thread thread;
 
 	feed_machine(usage, START, 0);
-	feed_thread(usage, (struct resource_view){.moment = START,
-						  .pid = 9,
-						  .process_start_ns = 5,
-						  .counters = {.run_ns = 10}});
+	feed_nine(usage, START, 10);
 	feed_machine(usage, END, 0);
 	assert_int_equal(resource_usage_missing(usage), 1);
 	assert_false(resource_usage_thread(usage, 0, &thread));

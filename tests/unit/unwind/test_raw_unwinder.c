@@ -163,22 +163,31 @@ static void run_recursion(int depth)
 	recurse(depth);
 }
 
+/* What walking the stopped child itself finds. */
+static struct unwind_walk_result walk_child(const struct stopped_child *child, uint64_t *ips)
+{
+	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_result result;
+	struct live_tables live;
+
+	live_tables_open(&live, child);
+	result = unwind_walk(&live_tables_ops, &live, child->regs, &options, ips, PKBPF_MAX_USER_FRAMES);
+	live_tables_close(&live);
+	return result;
+}
+
 static void raw_stacks_outlive_their_process(void **state)
 {
 	static uint64_t direct[PKBPF_MAX_USER_FRAMES], regs[PKBPF_REGS];
-	struct unwind_walk_options options = { .exact = false };
 	struct unwind_walk_result result;
 	struct raw_unwinder_stats stats;
 	struct stopped_child child;
 	struct raw_stack_view raw;
-	struct live_tables live;
 	struct fixture fixture;
 
 	if (!stopped_child_start(&child, run_recursion, 60))
 		skip();
-	live_tables_open(&live, &child);
-	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
-	live_tables_close(&live);
+	result = walk_child(&child, direct);
 	begin(&fixture);
 	feed_maps(&fixture, (uint32_t)child.pid);
 	memcpy(regs, child.regs, sizeof(regs));
@@ -258,19 +267,15 @@ static void a_copy_that_ends_early_says_so(void **state)
 static void checks_are_compared_and_no_samples(void **state)
 {
 	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
-	struct unwind_walk_options options = { .exact = false };
 	struct unwind_walk_result result;
 	struct raw_unwinder_stats stats;
 	struct stopped_child child;
 	struct raw_stack_view raw;
-	struct live_tables live;
 	struct fixture fixture;
 
 	if (!stopped_child_start(&child, run_recursion, 60))
 		skip();
-	live_tables_open(&live, &child);
-	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
-	live_tables_close(&live);
+	result = walk_child(&child, direct);
 	begin(&fixture);
 	feed_maps(&fixture, (uint32_t)child.pid);
 	raw = raw_of(&child, (uint32_t)child.pid);
