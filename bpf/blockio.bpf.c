@@ -42,12 +42,43 @@ struct {
 
 __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device, __u32 state);
 
+/* Who runs now. */
+struct submitter {
+	__u32 pid, tid, flags;
+	__u64 mm, born_ns;
+};
+
 /* Whose request it is. */
 struct owner {
 	__u32 pid, tid;
-	__u64 cgroup_id;
+	__u64 cgroup_id; /* of write-back; other owners' is asked for when a row is made */
 	bool lower, writeback, is_kernel_thread;
 };
+
+/* Every helper costs a call and several returns: since 5.11 one does. */
+static __always_inline void submitter_read(struct submitter *submitter)
+{
+	__u64 pid_tgid;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		submitter->pid = task->tgid;
+		submitter->tid = task->pid;
+		submitter->flags = task->flags;
+		submitter->mm = (__u64)task->mm;
+		submitter->born_ns = task->start_time;
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task();
+
+		pid_tgid = bpf_get_current_pid_tgid();
+		submitter->pid = pid_tgid >> 32;
+		submitter->tid = (__u32)pid_tgid;
+		submitter->flags = BPF_CORE_READ(task, flags);
+		submitter->mm = (__u64)BPF_CORE_READ(task, mm);
+		submitter->born_ns = BPF_CORE_READ(task, start_time);
+	}
+}
 
 static __always_inline __u8 state_of(__u32 opf)
 {
@@ -92,15 +123,14 @@ static __always_inline struct cgroup___with_root *cgroup_of_bio(struct bio *bio)
  * short of memory and gets to write somebody's pages while it looks for free ones. The kernel knows
  * at most their cgroup.
  */
-static __always_inline bool owner_find(struct owner *owner, struct task_struct *task,
+static __always_inline bool owner_find(struct owner *owner, const struct submitter *submitter,
 				       struct bio *bio, __u8 state)
 {
-	__u32 flags = BPF_CORE_READ(task, flags);
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u32 flags = submitter->flags;
 	bool host = config.target_mode == PKBPF_TARGET_HOST && !config.match_comm;
 
-	owner->pid = pid_tgid >> 32;
-	owner->tid = (__u32)pid_tgid;
+	owner->pid = submitter->pid;
+	owner->tid = submitter->tid;
 	owner->is_kernel_thread = flags & PF_KTHREAD;
 	owner->lower = owner->is_kernel_thread && (flags & PF_LOOP) == PF_LOOP;
 	owner->writeback = !owner->lower &&
@@ -118,8 +148,7 @@ static __always_inline bool owner_find(struct owner *owner, struct task_struct *
 							     blockio_config.target_cgroup_id);
 		return host;
 	}
-	owner->cgroup_id = bpf_get_current_cgroup_id();
-	if (owner->is_kernel_thread || owner->tid == 0)
+	if (owner->is_kernel_thread || owner->tid == 0 || host)
 		return host;
 	return filter_current(owner->pid, owner->tid);
 }
@@ -183,7 +212,8 @@ __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgi
 
 static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack_id, __u32 device, __u8 state)
 {
-	return blockio_row_number(stack_id, (__u64)owner->pid << 32 | owner->tid, owner->cgroup_id, device,
+	return blockio_row_number(stack_id, (__u64)owner->pid << 32 | owner->tid,
+				  owner->writeback ? owner->cgroup_id : bpf_get_current_cgroup_id(), device,
 				  owner->lower ? state | ROW_LOWER : state);
 }
 
@@ -202,16 +232,17 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, __u3
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
 					    struct bio *bio, __u32 device, __u64 now_ns)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
 	__u32 zero = 0, epoch = now_ns >> 30, slot, row;
 	struct pkbpf_stack_memo *entry = NULL;
 	struct memo_scratch *memo;
+	struct submitter submitter;
 	struct owner owner = {};
 	__u8 state = state_of(opf);
 	__u64 id, expected = 0;
 	bool memorable = false;
 
-	if (!owner_find(&owner, task, bio, state))
+	submitter_read(&submitter);
+	if (!owner_find(&owner, &submitter, bio, state))
 		return PKBPF_BLOCKIO_NO_ROW;
 	if (owner.lower) {
 		/* Shown for the device only. */
@@ -226,8 +257,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	    bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
 		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
 	if (memorable) {
-		memo->mm = (__u64)BPF_CORE_READ(task, mm);
-		memo->born_ns = BPF_CORE_READ(task, start_time);
+		memo->mm = submitter.mm;
+		memo->born_ns = submitter.born_ns;
 		if (!config.want_user_stack)
 			memo->ip = 0;
 		entry = memo_at(memo_find(owner.tid, epoch));
