@@ -18,7 +18,7 @@
 #include "base/hash_map.h"
 
 #define READ_FIRST_SIZE	 4096
-/* Large writes let filesystems take large pages: 60 MB of stacks cost 40 ms less than in 4 KiB steps. */
+/* Large writes let filesystems take large pages: 60 MB of stacks cost 40 ms less than in stdio's 8 KiB. */
 #define STREAM_SIZE	 (512 * 1024)
 #define LINKS_MAX	 40 /* as the kernel: MAXSYMLINKS */
 #define TEMPORARY_TRIES	 100
