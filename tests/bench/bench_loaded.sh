@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs a benchmark while a stock program is under load; PID in its arguments becomes the program's.
+# Runs a benchmark while a stock program is under load, or "build", make of this tree; PID in its arguments becomes the
+# program's.
 # usage (root): bench_loaded.sh PROGRAM COMMAND…      e.g. bench_loaded.sh postgres ./bench_cpu_cost.py build/… host 60
 set -u
 
@@ -23,6 +24,18 @@ record_command() {
 	# What a driver or timeout has started does the work.
 	while child=$(pgrep -n -P "$pid"); do pid=$child; done
 	record_pids "$pid"
+}
+# This project's own tree, compiled again and again: short programs without end, and large ones.
+program_build() {
+	need cmake make || return 77
+	cmake -S "$here/../.." -B tree -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=RelWithDebInfo >configure.log 2>&1 || return 1
+	in_background timeout $(($1 + 20)) bash -c 'while :; do make -C tree -j"$(nproc)"; make -C tree clean; done'
+	local make=$!
+	sleep 3
+	record_pids "$make"
+	local status=$?
+	programs_stop
+	return $status
 }
 exec 3>&1
 with_program "$program" 3000
