@@ -59,11 +59,11 @@ new_device() {
 
 # pkbpf in the background, running when this returns
 start() {
-	rm -f report.json out.folded
+	rm -f report.json out.folded err.txt
 	"$pkbpf" -v -e blockio -o report.json -o out.folded 2>err.txt >/dev/null &
 	profiler=$!
 	for _ in $(seq 400); do
-		grep -q "profiling since" err.txt && return
+		grep -qs "profiling since" err.txt && return
 		sleep 0.05
 	done
 	fail "pkbpf does not start: $(cat err.txt)"
@@ -133,7 +133,7 @@ load_end() {
 
 chosen_process() {
 	load_begin --ioengine=psync
-	rm -f report.json out.folded
+	rm -f report.json out.folded err.txt
 	"$pkbpf" -q -e blockio -o report.json -o out.folded -- fio --name=load --filename="$device" --minimal --thread \
 		--direct=1 --ioengine=psync --rw=randread --bs=8k --number_ios=500 --norandommap >fio.txt 2>err.txt ||
 		fail "status $?: $(cat err.txt)"

@@ -35,6 +35,7 @@ cd "$work" || exit 1
 current=
 begin() {
 	current=$1
+	rm -f err # so that nobody takes the last one's words for those of a job that is only starting
 	echo "  $current"
 }
 
@@ -87,7 +88,7 @@ ended() {
 }
 
 profiling() {
-	grep -q "profiling since" "$1"
+	grep -qs "profiling since" "$1"
 }
 
 start_spinner() {
