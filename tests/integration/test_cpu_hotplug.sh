@@ -104,7 +104,7 @@ echo "away for longer, descendants of one process, every kind:"
 mkfifo "$work/go"
 bash -c 'read -r _ <"$1/go"; taskset -c "$2" "$1/comeback2" 3; : >"$1/done"; read -r _ <"$1/go"' bash "$work" "$cpu" &
 parent=$!
-pids+=($parent)
+pids+=("$parent")
 if begin longer -e cpu,offcpu,blockio,faults -p $parent --children; then
 	echo 0 >"$switch"
 	"$workload/spin" 1.2
