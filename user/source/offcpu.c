@@ -21,8 +21,8 @@
 
 /* Totals are only read once in so long: it bounds how late a progress line is, not what the end knows. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
-/* How often waits that were not chosen for a stack are looked at, as long as that takes less than a two hundredth of the
- * time: it depends on the number of threads. */
+/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that takes less than a two
+ * hundredth of the time: it depends on the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
 #define VISIT_SHARE	  200
 /* Programs that began before the end was announced are over after this: they hold a run queue's lock. */
@@ -160,8 +160,13 @@ static void govern(struct source *source)
 	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns, options->offcpu.max_overhead_permille);
 	if (next == quota)
 		return;
-	log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64 " waits per second and thread",
-		 100 * (double)share.ran_ns / (double)share.passed_ns, (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
+	if (next)
+		log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64 " waits per second and thread",
+			 100 * (double)share.ran_ns / (double)share.passed_ns,
+			 (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
+	else
+		log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of all waits",
+			 100 * (double)share.ran_ns / (double)share.passed_ns);
 	offcpu_tables_set_sampled(source->tables);
 	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
 }
