@@ -9,9 +9,10 @@ usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, 
 
 host profiles whatever runs: bench_loaded.sh runs it, or any of these, while a program is under load.
 "BPF s" is the time in our BPF programs, as the kernel counts it. What perf does in the kernel for each sample is counted
-by nobody and therefore missing from "CPU in all"; host measures the sampling interrupts of both with bpftrace, where that
-is installed, and slowdown sees both from the target's side.
+by nobody and therefore missing from "CPU in all"; host and target measure the sampling interrupts of both with bpftrace,
+where that is installed, and slowdown sees both from the target's side.
 """
+import ctypes
 import json
 import os
 import re
@@ -22,6 +23,8 @@ import measure
 from measure import Started, median, run, spread
 
 ENOUGH = "604800"  # seconds that a target lives, unless it is stopped
+MOST_SCRIPT_SECONDS = 100  # perf script can look for inlined frames for minutes; what it has printed until then counts
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def pkbpf_once(pkbpf, folder, options, seconds):
@@ -55,6 +58,21 @@ def perf_stacks(path):
     return samples, 100 * whole / with_user if with_user else float("nan")
 
 
+def adopt_orphans():
+    """perf script leaves the addr2line that it asks for inlined frames behind: here it is waited for, and counted."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def orphans_cpu():
+    """CPU seconds of addr2line processes that have lost their parent."""
+    seconds = 0.0
+    found = subprocess.run(["pgrep", "-x", "-P", str(os.getpid()), "addr2line"], capture_output=True, text=True).stdout
+    for pid in found.split():
+        _, _, usage = os.wait4(int(pid), 0)
+        seconds += usage.ru_utime + usage.ru_stime
+    return seconds
+
+
 def perf_once(folder, options, seconds, script_options=()):
     data, text = os.path.join(folder, "perf.data"), os.path.join(folder, "perf.txt")
     started = Started(["perf", "record", "-q", *options, "-o", data, "--", "sleep", str(seconds)])
@@ -77,7 +95,10 @@ def perf_once(folder, options, seconds, script_options=()):
                 script.process.returncode = status
                 break
             script_mib = max(script_mib, script.peak_kib() / 1024)
+            if measure.time.monotonic() - script.since > MOST_SCRIPT_SECONDS:
+                script.process.terminate()
             measure.time.sleep(0.05)
+    written.cpu += orphans_cpu()
     samples, whole = perf_stacks(text)
     result = {"record": recorded.cpu, "output": written.cpu, "kernel": 0.0, "cpu": recorded.cpu + written.cpu, "whole": whole,
               "mib": max(mib, script_mib), "samples": samples, "bytes": os.path.getsize(data),
@@ -101,12 +122,14 @@ def print_rows(title, results):
     names = list(results)
     ours = results[names[0]]
     for name in names[1:]:
-        ratios = [a["cpu"] / b["cpu"] for a, b in zip(ours, results[name])]
-        print(f"\npkbpf / {name}: {median(ratios):.3f} (median of {len(ratios)} turns, {spread(ratios)})", end="")
-        both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"])
+        # Per sample where perf script was not let finish.
+        part = lambda a, b: b["samples"] / a["samples"] if b["seconds"] > MOST_SCRIPT_SECONDS else 1
+        ratios = [a["cpu"] / b["cpu"] * part(a, b) for a, b in zip(ours, results[name])]
+        print(f"\npkbpf / {name}: {median(ratios):.3g} (median of {len(ratios)} turns, {spread(ratios)})", end="")
+        both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"]) * part(a, b)
                 for a, b in zip(ours, results[name]) if "interrupts" in a]
         if both:
-            print(f"; with the interrupts of both {median(both):.3f} ({spread(both)})", end="")
+            print(f"; with the interrupts of both {median(both):.3g} ({spread(both)})", end="")
     print(flush=True)
 
 
@@ -131,16 +154,22 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
             child = None if pid else Started([program, str(depth), ENOUGH])
             of = ["-p", str(pid or child.pid)]
             what = open(f"/proc/{pid}/comm").read().strip() if pid else f"{depth} frames deep"
-            # The stack is copied up to 8 KiB unless perf is told otherwise: deep ones end there.
-            dwarf = ["dwarf", "dwarf,65528"] if pid else ["dwarf"]
-            results = {"pkbpf": [], "perf record -g + perf script": []}
+            # perf script looks for inlined frames, as pkbpf does, unless told otherwise. The stack is copied up to 8 KiB
+            # unless perf is told otherwise: deep ones end there.
+            perfs = {"perf record -g + perf script": (["-g"], [])}
+            for how in ("dwarf", "dwarf,65528") if pid else ():
+                perfs[f"perf record --call-graph {how} + perf script --no-inline"] = (
+                    ["--call-graph", how, "-m", "64M"], ["--no-inline"])
+            perfs["perf record --call-graph dwarf + perf script"] = (["--call-graph", "dwarf", "-m", "64M"], [])
+            results = {"pkbpf": [], **{name: [] for name in perfs}}
             for _ in range(turns):
-                results["pkbpf"].append(pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds))
-                results["perf record -g + perf script"].append(
-                    perf_once(folder, ["-g", "-F", "999", *of], seconds))
-                for how in dwarf:
-                    results.setdefault(f"perf record --call-graph {how} + perf script", []).append(
-                        perf_once(folder, ["--call-graph", how, "-m", "64M", "-F", "999", *of], seconds, ["--no-inline"]))
+                with measure.SamplingTime() as interrupts:
+                    result = pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds)
+                results["pkbpf"].append(dict(result, interrupts=interrupts.seconds))
+                for name, (record, script) in perfs.items():
+                    with measure.SamplingTime() as interrupts:
+                        result = perf_once(folder, [*record, "-F", "999", *of], seconds, script)
+                    results[name].append(dict(result, interrupts=interrupts.seconds))
             if child:
                 child.kill()
             print_rows(f"one program without frame pointers, {what}, 999 Hz, {seconds} s, {turns} turns", results)
@@ -218,6 +247,7 @@ def main():
     kinds = {"host": host, "target": target, "slowdown": slowdown, "frames": frames}
     if len(sys.argv) < 3 or sys.argv[2] not in kinds:
         sys.exit(__doc__)
+    adopt_orphans()
     kinds[sys.argv[2]](os.path.realpath(sys.argv[1]), *(int(x) for x in sys.argv[3:]))
 
 
