@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whose a block request is, and the row it counts in: found while who submits it runs. Included by one file. */
+#ifndef PKBPF_BLOCKIO_OWNER_BPF_H
+#define PKBPF_BLOCKIO_OWNER_BPF_H
+
+#include "block_compat.bpf.h"
+#include "blockio.bpf.h"
+#include "kernel_compat.bpf.h"
+#include "stack_id.bpf.h"
+#include "stack_memo.bpf.h"
+#include "task_filter.bpf.h"
+
+/* include/linux/sched.h; unchanged since 5.8 */
+#define PF_WQ_WORKER 0x00000020
+#define PF_MEMALLOC  0x00000800
+#define PF_KSWAPD    0x00020000
+#define PF_LOOP                                                                                    \
+	(0x00080000 | 0x00100000) /* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
+
+/* include/linux/blk_types.h; numbers that never changed */
+#define REQUEST_OP_MASK	     0xff
+#define REQUEST_READ	     0
+#define REQUEST_WRITE	     1
+#define REQUEST_FLUSH	     2
+#define REQUEST_DISCARD	     3
+#define REQUEST_SECURE_ERASE 5
+#define REQUEST_ZONE_APPEND  7 /* before 6.2 WRITE_SAME */
+#define REQUEST_WRITE_ZEROES 9
+#define REQUEST_FLAG(name)   (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_##name))
+
+/* Frames between the tracepoint's call and the program, which belong to us. */
+#define TRACEPOINT_FRAMES 3
+
+/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly.
+ */
+#define MEMO_CHECK_EVERY 1024
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} blockio_busy SEC(".maps");
+
+__u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device, __u32 state);
+
+/* Who runs now. */
+struct submitter {
+	__u32 pid, tid, flags;
+	__u64 mm, born_ns;
+};
+
+/* Whose request it is. */
+struct owner {
+	__u32 pid, tid;
+	__u64 cgroup_id; /* of write-back; other owners' is asked for when a row is made */
+	bool lower, writeback, is_kernel_thread;
+};
+
+/* Every helper costs a call and several returns: since 5.11 one does. */
+static __always_inline void submitter_read(struct submitter *submitter)
+{
+	__u64 pid_tgid;
+
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+		struct task_struct *task = bpf_get_current_task_btf();
+
+		submitter->pid = task->tgid;
+		submitter->tid = task->pid;
+		submitter->flags = task->flags;
+		submitter->mm = (__u64)task->mm;
+		submitter->born_ns = task->start_time;
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task();
+
+		pid_tgid = bpf_get_current_pid_tgid();
+		submitter->pid = pid_tgid >> 32;
+		submitter->tid = (__u32)pid_tgid;
+		submitter->flags = BPF_CORE_READ(task, flags);
+		submitter->mm = (__u64)BPF_CORE_READ(task, mm);
+		submitter->born_ns = BPF_CORE_READ(task, start_time);
+	}
+}
+
+static __always_inline __u8 state_of(__u32 opf)
+{
+	__u8 flags = opf & REQUEST_FLAG(RAHEAD) ? PKBPF_BLOCKIO_AHEAD : 0;
+
+	switch (opf & REQUEST_OP_MASK) {
+	case REQUEST_READ:
+		return PKBPF_BLOCKIO_READ | flags;
+	case REQUEST_WRITE:
+	case REQUEST_ZONE_APPEND:
+		/* A write that waits for the cache to be flushed is waited for. */
+		if (opf & (REQUEST_FLAG(SYNC) | REQUEST_FLAG(FUA) | REQUEST_FLAG(PREFLUSH)))
+			flags |= PKBPF_BLOCKIO_SYNC;
+		return PKBPF_BLOCKIO_WRITE | flags;
+	case REQUEST_FLUSH:
+		return PKBPF_BLOCKIO_FLUSH;
+	case REQUEST_DISCARD:
+	case REQUEST_SECURE_ERASE:
+	case REQUEST_WRITE_ZEROES:
+		return PKBPF_BLOCKIO_DISCARD;
+	}
+	return PKBPF_BLOCKIO_OTHER;
+}
+
+/* The cgroup (of version 2) whose pages or whose I/O this is; 0: unknown, or the root, which is
+ * everybody. */
+static __always_inline struct cgroup___with_root *cgroup_of_bio(struct bio *bio)
+{
+	struct cgroup___with_root *cgroup = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
+	struct kernfs_node *node;
+
+	if (!bio || !cgroup || BPF_CORE_READ(cgroup, root, hierarchy_id) != 0)
+		return NULL;
+	node = BPF_CORE_READ(cgroup, kn);
+	return node && kernfs_parent(node) ? cgroup : NULL;
+}
+
+/*
+ * Fills in whose request it is; false: nobody's we look at.
+ *
+ * A kernel worker that writes does it for whoever made the pages dirty; so does a process that is
+ * short of memory and gets to write somebody's pages while it looks for free ones. The kernel knows
+ * at most their cgroup.
+ */
+static __always_inline bool owner_find(struct owner *owner, const struct submitter *submitter,
+				       struct bio *bio, __u8 state)
+{
+	__u32 flags = submitter->flags;
+	bool host = config.target_mode == PKBPF_TARGET_HOST && !config.match_comm;
+
+	owner->pid = submitter->pid;
+	owner->tid = submitter->tid;
+	owner->is_kernel_thread = flags & PF_KTHREAD;
+	owner->lower = owner->is_kernel_thread && (flags & PF_LOOP) == PF_LOOP;
+	owner->writeback = !owner->lower &&
+			   (state & PKBPF_BLOCKIO_OPERATION_MASK) == PKBPF_BLOCKIO_WRITE &&
+			   (owner->is_kernel_thread ? flags & (PF_WQ_WORKER | PF_KSWAPD)
+						    : flags & PF_MEMALLOC);
+	if (owner->writeback) {
+		struct cgroup___with_root *cgroup = bio ? cgroup_of_bio(bio) : NULL;
+
+		owner->cgroup_id = cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
+		owner->pid = PKBPF_PID_WRITEBACK | (owner->cgroup_id & ~PKBPF_PID_WRITEBACK);
+		owner->tid = owner->pid;
+		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm)
+			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn),
+							     blockio_config.target_cgroup_id);
+		return host;
+	}
+	if (owner->is_kernel_thread || owner->tid == 0 || host)
+		return host;
+	return filter_current(owner->pid, owner->tid);
+}
+
+static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratch,
+					const struct owner *owner)
+{
+	long size;
+
+	sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+	scratch->sample.pid = owner->pid;
+	if (owner->writeback)
+		__builtin_memcpy(scratch->sample.comm, PKBPF_WRITEBACK_COMM,
+				 sizeof(PKBPF_WRITEBACK_COMM));
+	scratch->unwind.log_wanted = 1;
+	scratch->unwind.log_count = 0;
+	if (config.want_kernel_stack) {
+		size = bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8,
+				     TRACEPOINT_FRAMES);
+		if (size < 0)
+			counter_add(PKBPF_COUNTER_KERNEL_STACK_FAILED, 1);
+		else
+			scratch->sample.n_kernel = size / 8;
+	}
+	if (config.want_user_stack && !owner->is_kernel_thread && !owner->writeback)
+		stack_read_user(ctx, scratch);
+	return stack_intern(SCRATCH_BLOCKIO);
+}
+
+/* Of a row's key what two registers hold. */
+#define ROW_LOWER 0x100 /* beside the state */
+
+/* Number of the row of a stack, made when it is the first; the submitter's name is in the scratch memory. A global
+ * function, so that the verifier walks it once and not for every path that leads to it. */
+__attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
+						   __u32 state)
+{
+	struct pkbpf_blockio_row_key key = {
+		.stack_id = stack_id,
+		.pid = pid_tgid >> 32,
+		.tid = blockio_config.per_thread ? (__u32)pid_tgid : 0,
+		.device = device,
+		.state = (__u8)state,
+		.lower = !!(state & ROW_LOWER),
+	};
+	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
+	__u32 row;
+
+	if (!scratch)
+		return PKBPF_BLOCKIO_NO_ROW;
+	row = row_of(&key, cgroup_id, scratch->sample.comm);
+	if (row != PKBPF_BLOCKIO_NO_ROW)
+		return row;
+	/* No room for more stacks: then at least the process. */
+	counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
+	if (!stack_id)
+		return row;
+	key.stack_id = 0;
+	return row_of(&key, cgroup_id, scratch->sample.comm);
+}
+
+static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack_id, __u32 device, __u8 state)
+{
+	return blockio_row_number(stack_id, (__u64)owner->pid << 32 | owner->tid,
+				  owner->writeback ? owner->cgroup_id : bpf_get_current_cgroup_id(), device,
+				  owner->lower ? state | ROW_LOWER : state);
+}
+
+/* The row of a recognised stack, if it was for this device and operation. */
+static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, __u32 slot,
+					    __u32 device, __u8 state)
+{
+	__u32 index = slot < PKBPF_WAIT_STATES ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
+	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
+
+	return row && row->key.device == device && row->key.state == state ? index
+									   : PKBPF_BLOCKIO_NO_ROW;
+}
+
+/* The row of what the current task is doing. */
+static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
+					    struct bio *bio, __u32 device, __u64 now_ns)
+{
+	__u32 zero = 0, epoch = now_ns >> 30, slot, row;
+	struct pkbpf_stack_memo *entry = NULL;
+	struct memo_scratch *memo;
+	struct submitter submitter;
+	struct owner owner = {};
+	__u8 state = state_of(opf);
+	__u64 id, expected = 0;
+	bool memorable = false;
+
+	submitter_read(&submitter);
+	if (!owner_find(&owner, &submitter, bio, state))
+		return PKBPF_BLOCKIO_NO_ROW;
+	if (owner.lower) {
+		/* Shown for the device only. */
+		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+		return row_of_stack(&owner, 0, device, state);
+	}
+	slot = state & PKBPF_BLOCKIO_OPERATION_MASK;
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!memo)
+		return PKBPF_BLOCKIO_NO_ROW;
+	if (!owner.is_kernel_thread && !owner.writeback && config.unwind_mode != PKBPF_UNWIND_FP &&
+	    bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
+	if (memorable) {
+		memo->mm = submitter.mm;
+		memo->born_ns = submitter.born_ns;
+		if (!config.want_user_stack)
+			memo->ip = 0;
+		entry = memo_at(memo_find(owner.tid, epoch));
+		if (entry) {
+			entry->hits++;
+			entry->used_ns = now_ns;
+			row = row_remembered(entry, slot, device, state);
+			/* What is believed for a second only needs no check: it may have become complete. */
+			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->epoch || entry->hits % MEMO_CHECK_EVERY))
+				return row;
+			expected = entry->stack_id;
+		}
+	}
+	id = stack_walk(ctx, scratch, &owner);
+	counter_add(PKBPF_COUNTER_BLOCKIO_STACKS_WALKED, 1);
+	if (expected && id && id != expected)
+		counter_add(PKBPF_COUNTER_OFFCPU_MEMO_WRONG, 1);
+	row = row_of_stack(&owner, id, device, state);
+	if (!memorable || !id)
+		return row;
+	if (id != expected) {
+		memo->scratch_slot = SCRATCH_BLOCKIO;
+		entry = memo_at(memo_store(owner.tid, id, epoch, now_ns));
+		memo->scratch_slot = 0;
+	}
+	if (entry && slot < PKBPF_WAIT_STATES)
+		entry->rows[slot] = row;
+	return row;
+}
+
+/*
+ * The same, unless an interrupt brought us here in the middle of it: then the memory it needs is in
+ * use, and what the current task is doing has nothing to do with the request.
+ */
+static __always_inline __u32 row_find(void *ctx, __u32 opf, struct bio *bio, __u32 device,
+				      __u64 now_ns)
+{
+	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
+	__u32 zero = 0, row = PKBPF_BLOCKIO_NO_ROW;
+	volatile __u32 *busy = bpf_map_lookup_elem(&blockio_busy, &zero);
+
+	if (!scratch || !busy) {
+		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		return row;
+	}
+	if (*busy) {
+		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
+		return row;
+	}
+	*busy = 1;
+	row = row_of_current(ctx, scratch, opf, bio, device, now_ns);
+	*busy = 0;
+	return row;
+}
+
+#endif
