@@ -9,6 +9,7 @@
 
 enum req_flag_bits { /* numbers are relocated */
 	__REQ_SYNC = 11,
+	__REQ_META = 12,
 	__REQ_FUA = 17,
 	__REQ_PREFLUSH = 18,
 	__REQ_RAHEAD = 19,
@@ -67,6 +68,7 @@ struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
 	unsigned int __data_len;
+	u64 __sector;
 	struct bio *bio;
 	u64 start_time_ns;
 };

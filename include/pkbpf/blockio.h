@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the block I/O programs and their source share: requests under way, sums per stack,
- * histograms. */
+ * histograms, requests that took long. */
 #ifndef PKBPF_BLOCKIO_H
 #define PKBPF_BLOCKIO_H
 
@@ -42,6 +42,39 @@ enum pkbpf_blockio_measure {
 #define PKBPF_PID_WRITEBACK  0x80000000U
 #define PKBPF_WRITEBACK_COMM "[writeback]"
 
+enum pkbpf_blockio_event {
+	PKBPF_EVENT_SLOW_IO = 32, /* struct pkbpf_event_slow_io */
+};
+
+/* flags of SLOW_IO */
+#define PKBPF_SLOW_IO_OPEN     1 /* not complete when the interval ended, which is header.time_ns */
+#define PKBPF_SLOW_IO_FAILED   2
+#define PKBPF_SLOW_IO_FUA      4 /* on stable storage when complete */
+#define PKBPF_SLOW_IO_METADATA 8 /* of a file system */
+
+#define PKBPF_NO_SECTOR (~0ULL)
+
+/*
+ * One request that took long, from its insertion (or issue, when it was issued at once) to its completion at
+ * header.time_ns. It counts in the totals as well.
+ */
+struct pkbpf_event_slow_io {
+	struct pkbpf_event_header header;
+	__u64 stack_id; /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
+	__u64 cgroup_id;
+	__u64 insert_ns;
+	__u64 issue_ns; /* to the device, the last time; 0, OPEN only: not yet */
+	__u64 sector;	/* first one, of 512 bytes, from the start of the device; PKBPF_NO_SECTOR: has none, or unknown */
+	__u32 pid, tid; /* who submitted it, as in totals; tid 0: not known */
+	__u32 device;	/* major << 20 | minor */
+	__u32 bytes;	/* asked for */
+	__u8 state;	/* enum pkbpf_blockio_operation with its flags */
+	__u8 reserved[7];
+	char comm[PKBPF_COMM_SIZE];
+};
+
+_Static_assert(sizeof(struct pkbpf_event_slow_io) == 16 + 40 + 16 + 8 + 16, "wire size");
+
 #define PKBPF_BLOCKIO_NO_ROW 0xffffffffU
 
 /* A request under way, by its address in the kernel. Drivers use the same ones again and again:
@@ -51,9 +84,9 @@ struct pkbpf_blockio_request {
 	__u64 issue_ns;	 /* with the device since; 0: not */
 	__u64 queue_ns;	 /* time in the queue before */
 	__u32 bytes;	 /* done so far, in parts */
-	__u32 length;	 /* when it was issued */
+	__u32 length;	 /* when it was inserted or issued */
 	__u32 row;
-	__u32 reserved;
+	__u32 tid; /* of the submitter */
 };
 
 struct pkbpf_blockio_row_key {

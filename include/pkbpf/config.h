@@ -72,12 +72,14 @@ struct pkbpf_blockio_config {
 	__u8 queue_argument;	/* tracepoints of requests pass the queue first, as before 5.11 */
 	__u8 getrq_queue_argument; /* block_getrq does; stable 5.10 kernels have it changed for requests only */
 	__u8 per_thread;
-	__u8 reserved[5];
+	__u8 reserved;
+	__u32 slow_wakeup_bytes; /* records of slow requests waiting in their ring that wake its reader */
 };
 
 /* In .bss. */
 struct pkbpf_blockio_control {
 	__u64 start_ns; /* 0: not yet */
+	__u64 slow_ns;	/* requests that take as long are sent one by one; user space raises it on the way */
 };
 
 /* For the page-fault programs. */

@@ -56,7 +56,8 @@ enum pkbpf_loss {
 	X(UNWIND_CHECK_WRONG, PKBPF_LOSS_NONE, "user stacks walked differently, among those checked") \
 	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured") \
 	X(CPUS_ARRIVED, PKBPF_LOSS_NONE, "CPUs that came online meanwhile, sampled since shortly after") \
-	X(OFFCPU_WITHOUT_STACK, PKBPF_LOSS_NONE, "waits counted without a stack, to keep within --max-overhead")
+	X(OFFCPU_WITHOUT_STACK, PKBPF_LOSS_NONE, "waits counted without a stack, to keep within --max-overhead") \
+	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER, "slow block requests counted but not compared one by one: ring buffer full")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

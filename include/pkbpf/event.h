@@ -28,7 +28,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
 	PKBPF_EVENT_STACK = 8,	  /* struct pkbpf_event_stack: frames behind a stack id, sent once */
 	PKBPF_EVENT_TOTALS = 9,	  /* struct pkbpf_event_totals: what the kernel side has added up for one key */
-	/* 16..31: off-CPU, 32..47: block I/O, 48..63: faults and resource usage */
+	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage (resource.h) */
 };
 
 /* flags of PKBPF_EVENT_COMM */

@@ -106,6 +106,16 @@ static void read_totals(void *context, const struct totals_view *totals)
 	require(event_encode_totals(&reader->again, totals) == 0);
 }
 
+static void read_slow_io(void *context, const struct slow_io_view *slow_io)
+{
+	struct reader *reader = context;
+
+	require(strlen(slow_io->comm) <= PKBPF_COMM_SIZE);
+	require(slow_io->insert_ns <= slow_io->time_ns && slow_io->issue_ns <= slow_io->time_ns);
+	require(slow_io->issue_ns >= slow_io->insert_ns || slow_io->open);
+	require(event_encode_slow_io(&reader->again, slow_io) == 0);
+}
+
 static void read_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct reader *reader = context;
@@ -121,6 +131,7 @@ static const struct event_sink_ops reading_ops = {
 	.on_raw_stack = read_raw_stack,
 	.on_stack = read_stack,
 	.on_totals = read_totals,
+	.on_slow_io = read_slow_io,
 	.on_other = read_other,
 };
 

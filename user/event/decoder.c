@@ -249,6 +249,41 @@ static int decode_totals(const void *data, size_t size, const struct event_sink 
 	return 0;
 }
 
+static int decode_slow_io(const void *data, size_t size, const struct event_sink *sink)
+{
+	const struct pkbpf_event_slow_io *slow_io = data;
+	struct slow_io_view view;
+	bool open;
+
+	if (size < sizeof(*slow_io))
+		return -EBADMSG;
+	open = slow_io->header.flags & PKBPF_SLOW_IO_OPEN;
+	if (slow_io->insert_ns > slow_io->header.time_ns || slow_io->issue_ns > slow_io->header.time_ns ||
+	    (slow_io->issue_ns < slow_io->insert_ns && !(open && !slow_io->issue_ns)))
+		return -EBADMSG;
+	view = (struct slow_io_view){
+		.time_ns = slow_io->header.time_ns,
+		.insert_ns = slow_io->insert_ns,
+		.issue_ns = slow_io->issue_ns,
+		.stack_id = slow_io->stack_id,
+		.cgroup_id = slow_io->cgroup_id,
+		.sector = slow_io->sector,
+		.pid = slow_io->pid,
+		.tid = slow_io->tid,
+		.device = slow_io->device,
+		.bytes = slow_io->bytes,
+		.state = slow_io->state,
+		.open = open,
+		.failed = slow_io->header.flags & PKBPF_SLOW_IO_FAILED,
+		.fua = slow_io->header.flags & PKBPF_SLOW_IO_FUA,
+		.metadata = slow_io->header.flags & PKBPF_SLOW_IO_METADATA,
+	};
+	copy_comm(view.comm, slow_io->comm);
+	if (sink->ops->on_slow_io)
+		sink->ops->on_slow_io(sink->context, &view);
+	return 0;
+}
+
 static int decode_other(const void *data, size_t size, const struct event_sink *sink)
 {
 	if (sink->ops->on_other)
@@ -263,7 +298,7 @@ static const decode_function decoders[] = {
 	[PKBPF_EVENT_COMM] = decode_task,	    [PKBPF_EVENT_EXIT] = decode_task,
 	[PKBPF_EVENT_MAPPING] = decode_mapping,	    [PKBPF_EVENT_LOST] = decode_lost,
 	[PKBPF_EVENT_RAW_STACK] = decode_raw_stack, [PKBPF_EVENT_STACK] = decode_stack,
-	[PKBPF_EVENT_TOTALS] = decode_totals,
+	[PKBPF_EVENT_TOTALS] = decode_totals,	    [PKBPF_EVENT_SLOW_IO] = decode_slow_io,
 };
 
 int event_decode(const void *data, size_t size, const struct event_sink *sink)

@@ -266,3 +266,30 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 		memcpy(totals->buckets, view->buckets, view->bucket_count * sizeof(*view->buckets));
 	return 0;
 }
+
+int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view *view)
+{
+	uint16_t flags = (uint16_t)((view->open ? PKBPF_SLOW_IO_OPEN : 0) | (view->failed ? PKBPF_SLOW_IO_FAILED : 0) |
+				    (view->fua ? PKBPF_SLOW_IO_FUA : 0) |
+				    (view->metadata ? PKBPF_SLOW_IO_METADATA : 0));
+	struct pkbpf_event_slow_io *slow_io;
+
+	if (view->insert_ns > view->time_ns || view->issue_ns > view->time_ns ||
+	    (view->issue_ns < view->insert_ns && !(view->open && !view->issue_ns)))
+		return -EINVAL;
+	slow_io = event_buffer_add(buffer, sizeof(*slow_io), PKBPF_EVENT_SLOW_IO, flags, view->time_ns);
+	if (!slow_io)
+		return -ENOMEM;
+	slow_io->stack_id = view->stack_id;
+	slow_io->cgroup_id = view->cgroup_id;
+	slow_io->insert_ns = view->insert_ns;
+	slow_io->issue_ns = view->issue_ns;
+	slow_io->sector = view->sector;
+	slow_io->pid = view->pid;
+	slow_io->tid = view->tid;
+	slow_io->device = view->device;
+	slow_io->bytes = view->bytes;
+	slow_io->state = view->state;
+	fill_comm(slow_io->comm, view->comm);
+	return 0;
+}

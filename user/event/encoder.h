@@ -32,5 +32,7 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns,
 		       const struct stack_view *stack);
 int event_encode_totals(struct event_buffer *buffer, const struct totals_view *totals);
+/* -EINVAL also for times that are not in order. */
+int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view *slow_io);
 
 #endif

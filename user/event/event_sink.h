@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <pkbpf/blockio.h>
 #include <pkbpf/counter.h>
 #include <pkbpf/event.h>
 
@@ -94,6 +95,22 @@ struct totals_view {
 	size_t bucket_count;
 };
 
+/* One block request that took long. insert_ns <= issue_ns <= time_ns, all CLOCK_MONOTONIC. */
+struct slow_io_view {
+	uint64_t time_ns; /* complete; open: the end of the interval */
+	uint64_t insert_ns;
+	uint64_t issue_ns; /* 0: not issued yet, only when it is open */
+	uint64_t stack_id;
+	uint64_t cgroup_id;
+	uint64_t sector; /* PKBPF_NO_SECTOR: none, or unknown */
+	uint32_t pid, tid;
+	uint32_t device;
+	uint32_t bytes;
+	uint8_t state;
+	bool open, failed, fua, metadata;
+	char comm[PKBPF_COMM_SIZE + 1];
+};
+
 struct event_sink_ops {
 	void (*on_sample)(void *context, const struct sample_view *sample);
 	void (*on_task)(void *context, const struct task_view *task);
@@ -102,6 +119,7 @@ struct event_sink_ops {
 	void (*on_raw_stack)(void *context, const struct raw_stack_view *raw);
 	void (*on_stack)(void *context, const struct stack_view *stack);
 	void (*on_totals)(void *context, const struct totals_view *totals);
+	void (*on_slow_io)(void *context, const struct slow_io_view *slow_io);
 	/* A record kind this table has no view for (later kinds): the checked header and its bytes. */
 	void (*on_other)(void *context, const struct pkbpf_event_header *record);
 };

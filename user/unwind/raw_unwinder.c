@@ -269,6 +269,14 @@ static void on_totals(void *context, const struct totals_view *totals)
 		unwinder->next.ops->on_totals(unwinder->next.context, totals);
 }
 
+static void on_slow_io(void *context, const struct slow_io_view *slow_io)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_slow_io)
+		unwinder->next.ops->on_slow_io(unwinder->next.context, slow_io);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct raw_unwinder *unwinder = context;
@@ -287,6 +295,7 @@ struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
 		.on_raw_stack = on_raw_stack,
 		.on_stack = on_stack,
 		.on_totals = on_totals,
+		.on_slow_io = on_slow_io,
 		.on_other = on_other,
 	};
 

@@ -18,7 +18,10 @@
 #include "event/decoder.h"
 #include "event/encoder.h"
 
-#define LAST_KIND PKBPF_EVENT_TOTALS
+static const int kinds[] = {
+	PKBPF_EVENT_SAMPLE, PKBPF_EVENT_FORK,	   PKBPF_EVENT_COMM,  PKBPF_EVENT_EXIT,	  PKBPF_EVENT_MAPPING,
+	PKBPF_EVENT_LOST,   PKBPF_EVENT_RAW_STACK, PKBPF_EVENT_STACK, PKBPF_EVENT_TOTALS, PKBPF_EVENT_SLOW_IO,
+};
 
 static int delivered;
 
@@ -57,6 +60,11 @@ static void got_totals(void *context, const struct totals_view *totals)
 	delivered++;
 }
 
+static void got_slow_io(void *context, const struct slow_io_view *slow_io)
+{
+	delivered++;
+}
+
 static void got_other(void *context, const struct pkbpf_event_header *record)
 {
 	delivered++;
@@ -70,6 +78,7 @@ static const struct event_sink_ops counting_ops = {
 	.on_raw_stack = got_raw_stack,
 	.on_stack = got_stack,
 	.on_totals = got_totals,
+	.on_slow_io = got_slow_io,
 	.on_other = got_other,
 };
 
@@ -94,7 +103,7 @@ static uint8_t stack_bytes[64];
 static const struct pkbpf_histogram_bucket buckets[] = {
 	{3, 1}, {7, 2}, {PKBPF_HISTOGRAM_BUCKETS - 1, 9}};
 
-static void encode_kind(struct event_buffer *buffer, enum pkbpf_event_kind kind)
+static void encode_kind(struct event_buffer *buffer, int kind)
 {
 	struct sample_view sample = {.kernel_ips = ips,
 				     .kernel_count = 2,
@@ -106,13 +115,14 @@ static void encode_kind(struct event_buffer *buffer, enum pkbpf_event_kind kind)
 				     .stack_start = 4096,
 				     .stack = stack_bytes,
 				     .stack_size = sizeof(stack_bytes)};
-	struct task_view task = {.kind = kind, .pid = 1, .tid = 1};
+	struct task_view task = {.kind = (enum pkbpf_event_kind)kind, .pid = 1, .tid = 1};
 	struct mapping_view mapping = {.start = 1, .end = 2, .path = "/bin/x"};
 	struct lost_view lost = {.cause = 0, .count = 1};
 	struct stack_view stack = {
 		.kernel_ips = ips, .kernel_count = 2, .user_ips = ips, .user_count = 3};
 	struct totals_view totals = {
 		.count = 3, .buckets = buckets, .bucket_count = ARRAY_SIZE(buckets)};
+	struct slow_io_view slow_io = {.time_ns = 30, .insert_ns = 10, .issue_ns = 20, .comm = "x"};
 	int err = -1;
 
 	raw.sample.user_count = 0;
@@ -141,6 +151,9 @@ static void encode_kind(struct event_buffer *buffer, enum pkbpf_event_kind kind)
 	case PKBPF_EVENT_STACK:
 		err = event_encode_stack(buffer, 1, &stack);
 		break;
+	case PKBPF_EVENT_SLOW_IO:
+		err = event_encode_slow_io(buffer, &slow_io);
+		break;
 	}
 	assert_int_equal(err, 0);
 }
@@ -154,8 +167,8 @@ static void rejects_every_record_cut_anywhere(void **state)
 {
 	struct event_buffer buffer = {0};
 
-	for (int kind = PKBPF_EVENT_SAMPLE; kind <= LAST_KIND; kind++) {
-		encode_kind(&buffer, (enum pkbpf_event_kind)kind);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		encode_kind(&buffer, kinds[i]);
 		assert_int_equal(decode_copy(buffer.data, buffer.size), (int)buffer.size);
 		assert_int_equal(delivered, 1);
 		for (size_t size = 0; size < buffer.size; size++) {
@@ -170,8 +183,8 @@ static void rejects_every_record_whose_size_says_less_than_its_contents(void **s
 {
 	struct event_buffer buffer = {0};
 
-	for (int kind = PKBPF_EVENT_SAMPLE; kind <= LAST_KIND; kind++) {
-		encode_kind(&buffer, (enum pkbpf_event_kind)kind);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		encode_kind(&buffer, kinds[i]);
 		for (size_t size = 16; size < buffer.size; size += 8) {
 			set_size(&buffer, (uint32_t)size);
 			assert_int_equal(decode_copy(buffer.data, size), -EBADMSG);
@@ -185,10 +198,10 @@ static void accepts_records_with_more_at_their_end(void **state)
 {
 	struct event_buffer buffer = {0};
 
-	for (int kind = PKBPF_EVENT_SAMPLE; kind <= LAST_KIND; kind++) {
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		uint64_t larger[512] = {0};
 
-		encode_kind(&buffer, (enum pkbpf_event_kind)kind);
+		encode_kind(&buffer, kinds[i]);
 		memcpy(larger, buffer.data, buffer.size);
 		((struct pkbpf_event_header *)(void *)larger)->size = sizeof(larger);
 		assert_int_equal(decode_copy(larger, sizeof(larger)), (int)sizeof(larger));
@@ -442,14 +455,53 @@ static void terminates_comm_that_fills_its_field(void **state)
 	assert_string_equal(comm, "cccccccccccccccc");
 }
 
+static void rejects_slow_requests_whose_times_are_not_in_order(void **state)
+{
+	static const struct {
+		uint64_t insert_ns, issue_ns, time_ns;
+		uint16_t flags;
+		bool accepted;
+	} rows[] = {
+		{10, 20, 30, 0, true},
+		{10, 10, 10, 0, true},
+		{0, UINT64_MAX, UINT64_MAX, 0, true},
+		{10, 9, 30, 0, false},
+		{10, 31, 30, 0, false},
+		{31, 31, 30, 0, false},
+		{10, 0, 30, 0, false},
+		{10, 0, 30, PKBPF_SLOW_IO_FAILED, false},
+		{10, 0, 30, PKBPF_SLOW_IO_OPEN, true},
+		{10, 9, 30, PKBPF_SLOW_IO_OPEN, false},
+		{31, 0, 30, PKBPF_SLOW_IO_OPEN, false},
+		{UINT64_MAX, 0, 30, PKBPF_SLOW_IO_OPEN, false},
+	};
+	struct event_buffer buffer = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct pkbpf_event_slow_io *slow_io;
+		int result;
+
+		encode_kind(&buffer, PKBPF_EVENT_SLOW_IO);
+		slow_io = (void *)buffer.data;
+		slow_io->insert_ns = rows[i].insert_ns;
+		slow_io->issue_ns = rows[i].issue_ns;
+		slow_io->header.time_ns = rows[i].time_ns;
+		slow_io->header.flags = rows[i].flags;
+		result = decode_copy(buffer.data, buffer.size);
+		assert_int_equal(result, rows[i].accepted ? (int)buffer.size : -EBADMSG);
+		assert_int_equal(delivered, rows[i].accepted);
+	}
+	event_buffer_done(&buffer);
+}
+
 static void sinks_that_are_not_interested_are_left_alone(void **state)
 {
 	static const struct event_sink_ops deaf = {0};
 	struct event_buffer buffer = {0};
 	struct event_sink sink = {&deaf, NULL};
 
-	for (int kind = PKBPF_EVENT_SAMPLE; kind <= LAST_KIND; kind++) {
-		encode_kind(&buffer, (enum pkbpf_event_kind)kind);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		encode_kind(&buffer, kinds[i]);
 		assert_int_equal(event_decode(buffer.data, buffer.size, &sink), (int)buffer.size);
 	}
 	event_buffer_done(&buffer);
@@ -472,6 +524,7 @@ int main(void)
 		cmocka_unit_test(rejects_lost_record_of_unknown_cause),
 		cmocka_unit_test(rejects_stacks_out_of_bounds),
 		cmocka_unit_test(rejects_totals_out_of_bounds),
+		cmocka_unit_test(rejects_slow_requests_whose_times_are_not_in_order),
 		cmocka_unit_test(terminates_comm_that_fills_its_field),
 		cmocka_unit_test(sinks_that_are_not_interested_are_left_alone),
 	};

@@ -448,6 +448,65 @@ static void totals_survive_the_round_trip(void **state)
 	assert_int_equal(event_encode_totals(*state, &totals), -EINVAL);
 }
 
+static void check_slow_io(void *context, const struct slow_io_view *slow_io)
+{
+	const struct slow_io_view *expected = context;
+
+	assert_int_equal(slow_io->time_ns, expected->time_ns);
+	assert_int_equal(slow_io->insert_ns, expected->insert_ns);
+	assert_int_equal(slow_io->issue_ns, expected->issue_ns);
+	assert_int_equal(slow_io->stack_id, expected->stack_id);
+	assert_int_equal(slow_io->cgroup_id, expected->cgroup_id);
+	assert_int_equal(slow_io->sector, expected->sector);
+	assert_int_equal(slow_io->pid, expected->pid);
+	assert_int_equal(slow_io->tid, expected->tid);
+	assert_int_equal(slow_io->device, expected->device);
+	assert_int_equal(slow_io->bytes, expected->bytes);
+	assert_int_equal(slow_io->state, expected->state);
+	assert_int_equal(slow_io->open, expected->open);
+	assert_int_equal(slow_io->failed, expected->failed);
+	assert_int_equal(slow_io->fua, expected->fua);
+	assert_int_equal(slow_io->metadata, expected->metadata);
+	assert_string_equal(slow_io->comm, expected->comm);
+}
+
+static void slow_request_survives_the_round_trip(void **state)
+{
+	static const struct event_sink_ops ops = {.on_slow_io = check_slow_io};
+	struct slow_io_view slow_io = {
+		.time_ns = 300,
+		.insert_ns = 100,
+		.issue_ns = 200,
+		.stack_id = 2,
+		.cgroup_id = 3,
+		.sector = 4,
+		.pid = 5,
+		.tid = 6,
+		.device = 8 << 20 | 1,
+		.bytes = 7,
+		.state = 8,
+		.comm = "writer",
+	};
+	bool *const flags[] = {&slow_io.open, &slow_io.failed, &slow_io.fua, &slow_io.metadata};
+
+	/* Each flag alone. */
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		*flags[i] = true;
+		event_buffer_clear(*state);
+		assert_int_equal(event_encode_slow_io(*state, &slow_io), 0);
+		decode_one(*state, &ops, &slow_io);
+		*flags[i] = false;
+	}
+	slow_io.issue_ns = 0;
+	event_buffer_clear(*state);
+	assert_int_equal(event_encode_slow_io(*state, &slow_io), -EINVAL);
+	slow_io.open = true;
+	assert_int_equal(event_encode_slow_io(*state, &slow_io), 0);
+	decode_one(*state, &ops, &slow_io);
+	slow_io.insert_ns = 301;
+	assert_int_equal(event_encode_slow_io(*state, &slow_io), -EINVAL);
+}
+
 static void count_sample(void *context, const struct sample_view *sample)
 {
 	*(uint64_t *)context += sample->weight;
@@ -495,6 +554,7 @@ int main(void)
 		ENCODER_TEST(raw_stack_survives_the_round_trip_up_to_its_limit),
 		ENCODER_TEST(stack_survives_the_round_trip),
 		ENCODER_TEST(totals_survive_the_round_trip),
+		ENCODER_TEST(slow_request_survives_the_round_trip),
 		ENCODER_TEST(buffer_grows_over_many_records_and_keeps_memory_when_cleared),
 	};
 
