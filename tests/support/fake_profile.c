@@ -16,7 +16,8 @@ static void require(bool holds, const char *what)
 
 void fake_profile_init(struct fake_profile *fake, const struct aggregator_options *options)
 {
-	static const struct aggregator_options usual = {.want_user = true, .want_kernel = true};
+	static const struct aggregator_options usual = {
+		.want_user = true, .want_kernel = true, .slow_io_limit = 10};
 
 	memset(fake, 0, sizeof(*fake));
 	fake->files = mapped_file_table_new("");

@@ -40,6 +40,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->options = *options;
 	aggregator->profile = profile;
 	aggregator->processes = profile_processes(profile);
+	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user);
 	if (!aggregator->builder) {
@@ -204,43 +205,51 @@ static void on_stack(void *context, const struct stack_view *stack)
 	add_stack(context, stack);
 }
 
+/* NULL: no stack has come by this number. */
+static struct numbered_stack *stack_find(const struct aggregator *aggregator, uint64_t stack_id)
+{
+	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, stack_id);
+
+	return number ? &aggregator->stacks.items[*number] : NULL;
+}
+
 /*
- * Whose totals these are. They arrive some time after the events, when the process may be long gone or its pid in use
- * again: user frames tell which image it was, kernel frames do not.
+ * Whose stack this was. What names it arrives some time after the events, when the process may be long gone or its pid
+ * in use again: user frames tell which image it was, kernel frames do not.
  */
-static struct process *process_of_totals(struct aggregator *aggregator, const struct totals_view *totals,
-					 const struct numbered_stack *stack)
+static struct process *process_of_stack(struct aggregator *aggregator, uint32_t pid, const char *comm,
+					const struct numbered_stack *stack)
 {
 	struct process *process = NULL;
 
-	if (stack && stack->has_user_frames && stack->pid == totals->pid)
+	if (stack && stack->has_user_frames && stack->pid == pid)
 		process = process_table_by_id(aggregator->processes, stack->process);
 	if (!process) {
-		struct process *living = process_table_find(aggregator->processes, totals->pid);
+		struct process *living = process_table_find(aggregator->processes, pid);
 
-		if (stack && stack->pid == totals->pid && (!living || living->end_ns))
+		if (stack && stack->pid == pid && (!living || living->end_ns))
 			process = process_table_by_id(aggregator->processes, stack->process);
 	}
-	if (!process && !process_table_find(aggregator->processes, totals->pid)) {
-		const uint64_t *latest = hash_map_find(&aggregator->latest, totals->pid);
+	if (!process && !process_table_find(aggregator->processes, pid)) {
+		const uint64_t *latest = hash_map_find(&aggregator->latest, pid);
 
 		process = latest ? process_table_by_id(aggregator->processes, (uint32_t)*latest) : NULL;
 	}
 	if (!process)
-		return process_get(aggregator, totals->pid, totals->comm);
+		return process_get(aggregator, pid, comm);
 	if (!process->comm[0])
-		memcpy(process->comm, totals->comm, sizeof(process->comm));
+		memcpy(process->comm, comm, sizeof(process->comm));
 	return process;
 }
 
 /* 1 + the profile's stack of who ended the waits; 0: not known. */
 static uint32_t waker_of_totals(const struct aggregator *aggregator, const struct totals_view *totals)
 {
-	const uint64_t *number = NULL;
+	const struct numbered_stack *waker = NULL;
 
 	if (totals->kind == PKBPF_PROFILE_OFFCPU && totals->bytes)
-		number = hash_map_find(&aggregator->stack_numbers, totals->bytes);
-	return number ? aggregator->stacks.items[*number].stack + 1 : 0;
+		waker = stack_find(aggregator, totals->bytes);
+	return waker ? waker->stack + 1 : 0;
 }
 
 static bool add_totals_row(struct aggregator *aggregator, const struct totals_view *totals,
@@ -272,8 +281,7 @@ static bool add_totals_row(struct aggregator *aggregator, const struct totals_vi
 
 static bool add_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
-	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, totals->stack_id);
-	struct numbered_stack *stack = number ? &aggregator->stacks.items[*number] : NULL;
+	struct numbered_stack *stack = stack_find(aggregator, totals->stack_id);
 	struct distribution_change change = {
 		.count = totals->count,
 		.total = totals->total,
@@ -291,7 +299,7 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 		.state = totals->state,
 		.measure = totals->measure,
 	};
-	struct process *process = process_of_totals(aggregator, totals, stack);
+	struct process *process = process_of_stack(aggregator, totals->pid, totals->comm, stack);
 
 	if (!process)
 		return false;
@@ -314,6 +322,45 @@ static void on_totals(void *context, const struct totals_view *totals)
 		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_LOST_NO_MEMORY] += totals->count;
 }
 
+static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
+{
+	struct profile *profile = aggregator->profile;
+	const struct numbered_stack *stack = stack_find(aggregator, view->stack_id);
+	const struct process *process = process_of_stack(aggregator, view->pid, view->comm, stack);
+	uint64_t issue_ns = view->issue_ns ? view->issue_ns : view->time_ns;
+	struct slow_io slow_io = {
+		.process = process ? process->id : 0,
+		/* Write-back is nobody's: there the kernel side repeats its number. */
+		.tid = view->tid == view->pid && view->tid & PKBPF_PID_WRITEBACK ? 0 : view->tid,
+		.comm = profile_intern_string(profile, view->comm),
+		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
+		.device = view->device,
+		.bytes = view->bytes,
+		.state = view->state,
+		.open = view->open,
+		.failed = view->failed,
+		.fua = view->fua,
+		.metadata = view->metadata,
+		.cgroup_id = view->cgroup_id,
+		.insert_ns = view->insert_ns,
+		.queue_ns = issue_ns - view->insert_ns,
+		.device_ns = view->time_ns - issue_ns,
+		.sector = view->sector,
+	};
+
+	return process && slow_io.comm != UINT32_MAX && slow_io.stack != UINT32_MAX &&
+	       slow_io_list_add(profile_slow_io(profile), &slow_io) == 0;
+}
+
+/* Its weight, and that its stack may not have come, is in the totals. */
+static void on_slow_io(void *context, const struct slow_io_view *slow_io)
+{
+	struct aggregator *aggregator = context;
+
+	if (!add_slow_io(aggregator, slow_io))
+		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_SLOW_IO_LOST]++;
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -334,6 +381,7 @@ struct event_sink aggregator_sink(struct aggregator *aggregator)
 		.on_raw_stack = on_raw_stack,
 		.on_stack = on_stack,
 		.on_totals = on_totals,
+		.on_slow_io = on_slow_io,
 		.on_other = on_other,
 	};
 

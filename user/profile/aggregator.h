@@ -12,6 +12,7 @@
 struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* leave the other kind of frames out */
+	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
 };
 
 struct aggregator;

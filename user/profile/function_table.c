@@ -235,3 +235,20 @@ const uint32_t *function_table_frame(const struct function_table *table, uint32_
 	*ret_count = span->count;
 	return &table->lists.items[span->first];
 }
+
+size_t function_table_stack(const struct function_table *table, const struct profile *profile, uint32_t stack,
+			    uint32_t *ret_functions, size_t max)
+{
+	size_t frame_count, function_count, total = 0;
+	const uint32_t *frames = profile_stack(profile, stack, &frame_count);
+
+	for (size_t i = 0; i < frame_count; i++) {
+		const uint32_t *functions = function_table_frame(table, frames[i], &function_count);
+
+		for (size_t j = 0; j < function_count; j++, total++) {
+			if (total < max)
+				ret_functions[total] = functions[j];
+		}
+	}
+	return total;
+}

@@ -39,6 +39,7 @@ struct profile {
 	struct distribution_table *distributions;
 	struct hash_map device_names; /* number -> string */
 	struct resource_usage *resources;
+	struct slow_io_list *slow_io;
 
 	uint64_t seed;
 };
@@ -55,7 +56,8 @@ struct profile *profile_new(struct process_table *processes)
 	profile->stacks = stack_table_new();
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
-	if (!profile->strings || !profile->stacks || !profile->distributions || !profile->resources) {
+	profile->slow_io = slow_io_list_new();
+	if (!profile->strings || !profile->stacks || !profile->distributions || !profile->resources || !profile->slow_io) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -70,6 +72,7 @@ void profile_free(struct profile *profile)
 	stack_table_free(profile->stacks);
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
+	slow_io_list_free(profile->slow_io);
 	array_free(&profile->frames);
 	hash_index_done(&profile->frame_index);
 	array_free(&profile->rows);
@@ -98,6 +101,11 @@ struct process_table *profile_processes(const struct profile *profile)
 struct resource_usage *profile_resources(const struct profile *profile)
 {
 	return profile->resources;
+}
+
+struct slow_io_list *profile_slow_io(const struct profile *profile)
+{
+	return profile->slow_io;
 }
 
 static uint64_t location_hash(const struct profile *profile, const struct frame_location *location)

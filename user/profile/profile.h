@@ -17,6 +17,7 @@
 #include "process/process_table.h"
 #include "profile/distribution.h"
 #include "profile/resource_usage.h"
+#include "profile/slow_io.h"
 #include "symbol/symbolizer.h"
 
 /* A distinct place in code. symbol is valid after profile_symbolize(). */
@@ -72,6 +73,8 @@ const struct profile_info *profile_info_read(const struct profile *profile);
 struct process_table *profile_processes(const struct profile *profile);
 /* What processes used, as the kernel counts it. */
 struct resource_usage *profile_resources(const struct profile *profile);
+/* The slowest block requests. */
+struct slow_io_list *profile_slow_io(const struct profile *profile);
 
 /* Filling. Each returns an id or UINT32_MAX when out of memory. */
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
