@@ -314,6 +314,32 @@ void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 	play_totals(fake, totals, comm);
 }
 
+void account_slow_io(struct fake_profile *fake, const struct account_slow_io *request)
+{
+	uint64_t insert_ns = ACCOUNT_START_NS + request->at_ns;
+	struct event_sink sink = aggregator_sink(fake->aggregator);
+	struct slow_io_view view = {
+		.time_ns = insert_ns + request->queue_ns + request->device_ns,
+		.insert_ns = insert_ns,
+		.issue_ns = insert_ns + request->queue_ns,
+		.stack_id = request->stack_id,
+		.cgroup_id = request->cgroup_id,
+		.sector = request->sector,
+		.pid = request->pid,
+		.tid = request->tid,
+		.device = DEVICE,
+		.bytes = (uint32_t)request->bytes,
+		.state = (uint8_t)request->operation,
+		.open = request->open,
+		.failed = request->failed,
+		.fua = request->fua,
+		.metadata = request->metadata,
+	};
+
+	snprintf(view.comm, sizeof(view.comm), "%s", request->comm);
+	sink.ops->on_slow_io(sink.context, &view);
+}
+
 static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint32_t pid,
 			 const char *comm, uint64_t count, struct fake_ips user)
 {
@@ -394,6 +420,18 @@ static void play_database(struct fake_profile *fake)
 	account_requests(fake, 812, "postgres", PKBPF_BLOCKIO_WRITE | PKBPF_BLOCKIO_SYNC, 450, 8192,
 			 13 * MS, 40000);
 	account_requests(fake, 812, "postgres", PKBPF_BLOCKIO_READ, 30, 4096, 2 * MS, 1000);
+	account_slow_io(fake, &(struct account_slow_io){.pid = 812,
+							.tid = 812,
+							.comm = "postgres",
+							.operation = PKBPF_BLOCKIO_WRITE | PKBPF_BLOCKIO_SYNC,
+							.stack_id = 1,
+							.cgroup_id = CGROUP_UNIT,
+							.at_ns = 3210 * MS,
+							.queue_ns = 40000,
+							.device_ns = 13 * MS,
+							.bytes = 8192,
+							.sector = 123456,
+							.fua = true});
 	account_samples(fake, 812, "postgres", 89, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 }
 

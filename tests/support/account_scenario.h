@@ -46,6 +46,15 @@ void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, u
 void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
 		      uint64_t queue_ns);
+/* A request of a process with the stack that account_waits() has sent by this number; submitted at_ns after the start. */
+struct account_slow_io {
+	uint32_t pid, tid;
+	const char *comm;
+	unsigned int operation;
+	uint64_t stack_id, cgroup_id, at_ns, queue_ns, device_ns, bytes, sector;
+	bool open, failed, fua, metadata;
+};
+void account_slow_io(struct fake_profile *fake, const struct account_slow_io *request);
 void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		     struct fake_ips user);
 void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,

@@ -12,14 +12,12 @@
 #include "profile/stack_end.h"
 #include "report/devices.h"
 #include "report/figure_table.h"
-#include "report/json_writer.h"
+#include "report/json_sections.h"
 #include "report/verdict.h"
 #include "report/views.h"
 
 /* Rises when a key changes its meaning or goes; not when one is added. */
 #define SCHEMA_VERSION 1
-/* Frames of a hottest stack, leaf first; deeper ones are cut, and say so. */
-#define STACK_FRAMES_MAX 256
 
 static void write_time(struct json_writer *writer, const char *key, int64_t unix_ns)
 {
@@ -186,14 +184,11 @@ static void write_figures(struct json_writer *writer, const struct resource_row 
 		json_object_end(writer);
 }
 
-static void write_frames(struct json_writer *writer, const struct resource_rows *rows,
-			 uint32_t stack)
+void json_frames(struct json_writer *writer, const struct resource_rows *rows, const uint32_t *functions,
+		 size_t count)
 {
-	size_t count;
-	const uint32_t *functions = resource_rows_stack(rows, stack, &count);
-
 	json_array_begin(writer, "frames");
-	for (size_t i = 0; i < count && i < STACK_FRAMES_MAX; i++) {
+	for (size_t i = 0; i < count && i < JSON_FRAMES_MAX; i++) {
 		const struct function *function = function_table_get(rows->functions, functions[i]);
 
 		json_object_begin(writer, NULL);
@@ -205,8 +200,8 @@ static void write_frames(struct json_writer *writer, const struct resource_rows 
 		json_object_end(writer);
 	}
 	json_array_end(writer);
-	if (count > STACK_FRAMES_MAX)
-		json_u64(writer, "frames_left_out", count - STACK_FRAMES_MAX);
+	if (count > JSON_FRAMES_MAX)
+		json_u64(writer, "frames_left_out", count - JSON_FRAMES_MAX);
 }
 
 static void write_stacks(struct json_writer *writer, const struct resource_rows *rows,
@@ -216,6 +211,8 @@ static void write_stacks(struct json_writer *writer, const struct resource_rows 
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		const struct profile_kind_row *names = profile_kind_row(kind);
 		const struct row_stack *stack = &row->stacks[kind];
+		const uint32_t *functions;
+		size_t count;
 
 		if (stack->stack == ROW_NO_STACK || !row->kind_weight[kind])
 			continue;
@@ -227,7 +224,8 @@ static void write_stacks(struct json_writer *writer, const struct resource_rows 
 		if (stack->max)
 			json_u64(writer, names->weight == PROFILE_WEIGHT_NS ? "max_ns" : "max",
 				 stack->max);
-		write_frames(writer, rows, stack->stack);
+		functions = resource_rows_stack(rows, stack->stack, &count);
+		json_frames(writer, rows, functions, count);
 		json_object_end(writer);
 	}
 	json_object_end(writer);
@@ -384,6 +382,7 @@ static int json_write(const struct profile *profile, const struct report_options
 	write_counters(&writer, profile);
 	write_rows(&writer, &rows);
 	err = write_devices(&writer, profile);
+	err = err ? err : json_slow_io(&writer, &rows);
 	write_verdict(&writer, &rows);
 	json_object_end(&writer);
 	fputc('\n', out);

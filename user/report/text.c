@@ -69,6 +69,7 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	}
 	if (kind == PKBPF_PROFILE_BLOCKIO) {
 		err = text_devices(report);
+		err = err ? err : text_slow_io(report);
 		if (err)
 			return err;
 	}

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include <pkbpf/blockio.h>
-
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -71,13 +69,7 @@ static void add_row(struct text_table *table, const struct text_report *report,
 		function_table_get(tally->functions, row->hottest_function);
 	char buffer[HUMAN_SIZE];
 
-	if (process && process->pid & PKBPF_PID_WRITEBACK)
-		text_table_cell(table, "-"); /* stands for several */
-	else if (process)
-		text_table_cellf(table, "%" PRIu32, process->pid);
-	else
-		text_table_cell(table, "?");
-	text_table_cell(table, process && process->comm[0] ? process->comm : "[unknown]");
+	text_who(table, report, row->process, NULL);
 	text_table_cell(table, human_weight(buffer, tally->kind, row->weight));
 	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
 	if (tally->kind == PKBPF_PROFILE_CPU)

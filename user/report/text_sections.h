@@ -4,9 +4,12 @@
 #ifndef PKBPF_REPORT_TEXT_SECTIONS_H
 #define PKBPF_REPORT_TEXT_SECTIONS_H
 
+#include "profile/function_table.h"
 #include "report/report.h"
 #include "report/resource_rows.h"
 #include "report/tally.h"
+
+struct text_table;
 
 struct text_report {
 	const struct profile *profile;
@@ -19,6 +22,14 @@ void text_heading(const struct text_report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "  … and 12 more processes", when there are. */
 void text_more(const struct text_report *report, uint64_t count, const char *noun);
+/* Cells pid and comm of a process in the profile; comm NULL: its own. */
+void text_who(struct text_table *table, const struct text_report *report, uint32_t process, const char *comm);
+/*
+ * "label leaf <- caller <- ...": a stack of the profile, without what is beyond a dozen functions, and without those of
+ * the kernel beyond the first kernel_max when others follow.
+ */
+void text_leaf_frames(const struct text_report *report, const struct function_table *functions, uint32_t stack,
+		      size_t kernel_max, const char *label);
 /* Length of the interval, 0 when it is not known. */
 uint64_t text_interval_ns(const struct text_report *report);
 
@@ -35,6 +46,8 @@ void text_stacks(const struct text_report *report, const struct tally *tally);
 int text_faults(const struct text_report *report);
 /* Nothing when there was no block I/O. */
 int text_devices(const struct text_report *report);
+/* Nothing when no block request was slow. */
+int text_slow_io(const struct text_report *report);
 /* Nothing when no off-CPU time was measured. */
 int text_waits(const struct text_report *report);
 int text_unnamed(const struct text_report *report, const struct tally *tally);

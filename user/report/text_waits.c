@@ -18,20 +18,6 @@
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 
-/* Functions shown of a long wait. */
-#define LONG_WAIT_FUNCTIONS 12
-
-static void add_who(struct text_table *table, const struct text_report *report, uint32_t id)
-{
-	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
-
-	if (process)
-		text_table_cellf(table, "%" PRIu32, process->pid);
-	else
-		text_table_cell(table, "?");
-	text_table_cell(table, process && process->comm[0] ? process->comm : "[unknown]");
-}
-
 static int write_times(const struct text_report *report, const struct waits *waits, size_t shown)
 {
 	static const struct text_column columns[] = {
@@ -55,7 +41,7 @@ static int write_times(const struct text_report *report, const struct waits *wai
 	for (size_t i = 0; i < shown; i++) {
 		const struct waits_process *process = &waits->processes[i];
 
-		add_who(table, report, process->process);
+		text_who(table, report, process->process, NULL);
 		text_table_cell(table, human_count(buffer, process->thread_count));
 		text_table_cell(table, human_count(buffer, process->voluntary));
 		text_table_cell(table, human_count(buffer, process->involuntary));
@@ -89,7 +75,7 @@ static void add_lengths(struct text_table *table, const struct text_report *repo
 	waits_lengths(report->profile, process->process, state, histogram);
 	if (!histogram->count)
 		return;
-	add_who(table, report, process->process);
+	text_who(table, report, process->process, NULL);
 	text_table_cell(table, wait_state_name((uint8_t)state));
 	text_table_cell(table, human_count(buffer, histogram->count));
 	text_table_cell(table, human_time(buffer, process->time_ns[state]));
@@ -137,27 +123,12 @@ static void write_long_wait(const struct text_report *report, const struct profi
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), row->process);
 	const char *comm = profile_string(report->profile, row->comm);
-	size_t frame_count, function_count, written = 0;
-	const uint32_t *frames = profile_stack(report->profile, row->stack, &frame_count);
-	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE], text[2048] = "";
+	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE];
 
 	escape_terminal(name, sizeof(name), comm[0] ? comm : "[unknown]");
 	snprintf(label, sizeof(label), " %10s %-8s %s %" PRIu32 ": ", human_time(time, row->max), wait_state_name(row->state),
 		 name, process ? process->pid : 0);
-	for (size_t i = 0; i < frame_count && written < LONG_WAIT_FUNCTIONS; i++) {
-		const uint32_t *list = function_table_frame(functions, frames[i], &function_count);
-
-		for (size_t j = 0; j < function_count && written < LONG_WAIT_FUNCTIONS; j++, written++) {
-			size_t length = strlen(text);
-			char clean[160];
-
-			escape_terminal(clean, sizeof(clean), function_table_get(functions, list[j])->name);
-			snprintf(text + length, sizeof(text) - length, "%s%s", written ? " <- " : "", clean);
-		}
-	}
-	if (written == LONG_WAIT_FUNCTIONS)
-		strncat(text, " <- ...", sizeof(text) - strlen(text) - 1);
-	text_wrap(report->out, label, 12, written ? text : "[no stack]");
+	text_leaf_frames(report, functions, row->stack, SIZE_MAX, label);
 }
 
 static int write_longest(const struct text_report *report)

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include <pkbpf/blockio.h>
+
 #include "account_scenario.h"
 #include "golden_scenario.h"
 #include "report/figure_table.h"
@@ -83,6 +85,65 @@ static void numbers_are_read_back(void **state)
 	json_decref(root);
 }
 
+static void slow_requests_are_listed_with_all_that_is_known(void **state)
+{
+	json_t *root = report(REPORT_BY_PROCESS), *list = json_object_get(root, "slow_requests");
+	json_t *request = json_array_get(list, 0), *flags = json_object_get(request, "flags");
+	static const struct {
+		const char *key;
+		json_int_t value;
+	} numbers[] = {
+		{"at_ns", 3210000000},	{"pid", 812},	      {"tid", 812},	      {"major", 254},
+		{"minor", 0},		{"bytes", 8192},      {"sector", 123456},     {"queue_ns", 40000},
+		{"device_ns", 13000000}, {"total_ns", 13040000},
+	};
+	json_t *frames = json_object_get(request, "frames");
+
+	assert_int_equal(json_array_size(list), 1);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		assert_int_equal(json_integer_value(json_object_get(request, numbers[i].key)), numbers[i].value);
+	assert_string_equal(json_string_value(json_object_get(request, "comm")), "postgres");
+	assert_string_equal(json_string_value(json_object_get(request, "device")), "vda");
+	assert_string_equal(json_string_value(json_object_get(request, "operation")), "write");
+	assert_non_null(strstr(json_string_value(json_object_get(request, "cgroup")), "postgresql@15-main.service"));
+	assert_int_equal(json_array_size(flags), 2);
+	assert_string_equal(json_string_value(json_array_get(flags, 0)), "sync");
+	assert_string_equal(json_string_value(json_array_get(flags, 1)), "fua");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 0), "name")), "io_schedule");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")), "XLogFlush");
+	json_decref(root);
+}
+
+static void what_a_slow_request_lacks_is_not_there(void **state)
+{
+	struct fake_profile fake;
+	json_t *root, *list, *request;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_BLOCKIO, 1, 1);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
+	account_slow_io(&fake, &(struct account_slow_io){.pid = PKBPF_PID_WRITEBACK,
+							 .tid = PKBPF_PID_WRITEBACK,
+							 .comm = PKBPF_WRITEBACK_COMM,
+							 .operation = PKBPF_BLOCKIO_FLUSH,
+							 .device_ns = 20,
+							 .sector = PKBPF_NO_SECTOR,
+							 .open = true});
+	account_end(&fake);
+	root = parse(fake_profile_report(&fake, "json", NULL));
+	fake_profile_done(&fake);
+	list = json_object_get(root, "slow_requests");
+	request = json_array_get(list, 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(json_object_get(request, "comm")), PKBPF_WRITEBACK_COMM);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(request, "flags"), 0)), "unfinished");
+	assert_null(json_object_get(request, "pid"));
+	assert_null(json_object_get(request, "tid"));
+	assert_null(json_object_get(request, "sector"));
+	assert_null(json_object_get(request, "cgroup"));
+	assert_int_equal(json_array_size(json_object_get(request, "frames")), 0);
+	json_decref(root);
+}
+
 static void hostile_names_are_only_strings(void **state)
 {
 	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 77);
@@ -107,6 +168,7 @@ static void what_was_not_recorded_is_not_there(void **state)
 	assert_null(json_object_get(row, "blockio"));
 	assert_null(json_object_get(json_object_get(row, "memory"), "rss_bytes"));
 	assert_null(json_object_get(root, "devices"));
+	assert_null(json_object_get(root, "slow_requests"));
 	json_decref(root);
 }
 
@@ -155,6 +217,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_read_back),
+		cmocka_unit_test(slow_requests_are_listed_with_all_that_is_known),
+		cmocka_unit_test(what_a_slow_request_lacks_is_not_there),
 		cmocka_unit_test(hostile_names_are_only_strings),
 		cmocka_unit_test(what_was_not_recorded_is_not_there),
 		cmocka_unit_test(old_recordings_give_documents_too),
