@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What moved in the block layer between kernels, behind one accessor each. */
+/* What block requests are made of, and what moved in the block layer between kernels, behind one accessor each. */
 #ifndef PKBPF_BLOCK_COMPAT_BPF_H
 #define PKBPF_BLOCK_COMPAT_BPF_H
 
 #include "shared.bpf.h"
 #include "vmlinux_block.h"
+
+/* include/linux/blk_types.h; numbers that never changed */
+#define REQUEST_OP_MASK	     0xff
+#define REQUEST_READ	     0
+#define REQUEST_WRITE	     1
+#define REQUEST_FLUSH	     2
+#define REQUEST_DISCARD	     3
+#define REQUEST_SECURE_ERASE 5
+#define REQUEST_ZONE_APPEND  7 /* before 6.2 WRITE_SAME */
+#define REQUEST_WRITE_ZEROES 9
+#define REQUEST_FLAG(name)   (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_##name))
 
 /* Their arguments are pointers from a tracepoint's own, which are followed without a helper. */
 

@@ -4,20 +4,21 @@
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 #include "blockio_owner.bpf.h"
+#include "blockio_slow.bpf.h"
 
-/* A request that was announced when its bio was submitted; PKBPF_BLOCKIO_NO_ROW: it was not. */
-static __always_inline __u32 row_announced(struct request *rq, __u32 opf, struct bio *bio,
-					   __u32 device)
+/* Who announced the request when its bio was submitted; row PKBPF_BLOCKIO_NO_ROW: nobody. */
+static __always_inline struct submission submission_announced(struct request *rq, __u32 opf, struct bio *bio,
+							      __u32 device)
 {
+	struct submission none = {.row = PKBPF_BLOCKIO_NO_ROW}, *announced = NULL;
 	__u64 key = (__u64)bio;
-	__u32 *row = NULL;
 
 	if ((opf & REQUEST_OP_MASK) == REQUEST_FLUSH && !bio) {
-		row = bpf_map_lookup_elem(&blockio_flushers, &device);
+		announced = bpf_map_lookup_elem(&blockio_flushers, &device);
 	} else if (opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) {
-		row = bpf_map_lookup_elem(&blockio_flush_data, &key);
+		announced = bpf_map_lookup_elem(&blockio_flush_data, &key);
 	}
-	return row ? *row : PKBPF_BLOCKIO_NO_ROW;
+	return announced ? *announced : none;
 }
 
 /* A request seen for the first time since it was allocated. */
@@ -27,19 +28,23 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	__u32 opf = rq->cmd_flags, device = request_device(rq);
 	struct bio *bio = rq->bio;
 	struct pkbpf_blockio_request fresh = {};
+	struct submission submission;
 	__u64 key = (__u64)rq;
 
-	fresh.row = row_announced(rq, opf, bio, device);
-	if (fresh.row == PKBPF_BLOCKIO_NO_ROW)
-		fresh.row = row_find(ctx, opf, bio, device, now_ns);
+	submission = submission_announced(rq, opf, bio, device);
+	if (submission.row == PKBPF_BLOCKIO_NO_ROW)
+		submission = submission_find(ctx, opf, bio, device, now_ns);
 	if (known) {
 		known->queue_ns = 0;
 		known->bytes = 0;
-		known->row = fresh.row;
+		known->row = submission.row;
+		known->tid = submission.tid;
 		return known;
 	}
-	if (fresh.row == PKBPF_BLOCKIO_NO_ROW)
+	if (submission.row == PKBPF_BLOCKIO_NO_ROW)
 		return NULL;
+	fresh.row = submission.row;
+	fresh.tid = submission.tid;
 	if (bpf_map_update_elem(&blockio_requests, &key, &fresh, BPF_ANY)) {
 		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
 		return NULL;
@@ -72,19 +77,20 @@ SEC("?tp_btf/block_getrq")
 int blockio_flush_wanted(__u64 *ctx)
 {
 	struct bio *bio = argument_after_queue(ctx, blockio_config.getrq_queue_argument);
-	__u32 opf = bio->bi_opf, device, row;
+	__u32 opf = bio->bi_opf, device;
+	struct submission submission;
 	__u64 key = (__u64)bio;
 
 	if (!(opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) || !blockio_control.start_ns)
 		return 0;
 	device = bio_device(bio);
 	if (bio->bi_iter.bi_size) {
-		row = row_find(ctx, opf, bio, device, bpf_ktime_get_ns());
-		bpf_map_update_elem(&blockio_flush_data, &key, &row, BPF_ANY);
+		submission = submission_find(ctx, opf, bio, device, bpf_ktime_get_ns());
+		bpf_map_update_elem(&blockio_flush_data, &key, &submission, BPF_ANY);
 	}
 	if (opf & REQUEST_FLAG(PREFLUSH)) {
-		row = row_find(ctx, REQUEST_FLUSH, bio, device, bpf_ktime_get_ns());
-		bpf_map_update_elem(&blockio_flushers, &device, &row, BPF_ANY);
+		submission = submission_find(ctx, REQUEST_FLUSH, bio, device, bpf_ktime_get_ns());
+		bpf_map_update_elem(&blockio_flushers, &device, &submission, BPF_ANY);
 	}
 	return 0;
 }
@@ -107,6 +113,7 @@ int blockio_insert(__u64 *ctx)
 	if (!request)
 		return 0;
 	request->issue_ns = 0;
+	request->length = rq->__data_len;
 	request->insert_ns = now_ns;
 	return 0;
 }
@@ -160,7 +167,7 @@ int blockio_complete(__u64 *ctx)
 	struct request *rq = (void *)ctx[0];
 	__u32 failed = (__u32)ctx[1], bytes = (__u32)ctx[2];
 	struct pkbpf_blockio_request *request;
-	__u64 key = (__u64)rq, issue_ns, now_ns;
+	__u64 key = (__u64)rq, issue_ns, device_ns, now_ns;
 
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
 	if (!request || !request->issue_ns) {
@@ -185,8 +192,10 @@ int blockio_complete(__u64 *ctx)
 	if (request->row == PKBPF_BLOCKIO_NO_ROW)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	row_add(request->row, request->bytes, now_ns > issue_ns ? now_ns - issue_ns : 0,
-		request->queue_ns);
+	device_ns = now_ns > issue_ns ? now_ns - issue_ns : 0;
+	row_add(request->row, request->bytes, device_ns, request->queue_ns);
+	if (device_ns + request->queue_ns >= blockio_control.slow_ns)
+		slow_io_send(rq, request, issue_ns, device_ns, bytes, failed);
 	return 0;
 }
 

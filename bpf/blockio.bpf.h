@@ -56,6 +56,12 @@ struct blockio_free_map { /* numbers of array elements that user space has given
 struct blockio_free_map blockio_free_rows SEC(".maps");
 struct blockio_free_map blockio_free_histograms SEC(".maps");
 
+/* Who submitted a request. */
+struct submission {
+	__u32 row; /* PKBPF_BLOCKIO_NO_ROW: nobody we look at */
+	__u32 tid;
+};
+
 /*
  * Requests that wait for a flush before or after them are issued by a worker: who submitted them is
  * kept by their bio until then. The flush itself is a request of the device's own, which stands for
@@ -65,14 +71,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, __u64);
-	__type(value, __u32);
+	__type(value, struct submission);
 } blockio_flush_data SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct submission);
 } blockio_flushers SEC(".maps");
 
 const volatile struct pkbpf_blockio_config blockio_config = {};

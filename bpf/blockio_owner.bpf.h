@@ -17,17 +17,6 @@
 #define PF_LOOP                                                                                    \
 	(0x00080000 | 0x00100000) /* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
 
-/* include/linux/blk_types.h; numbers that never changed */
-#define REQUEST_OP_MASK	     0xff
-#define REQUEST_READ	     0
-#define REQUEST_WRITE	     1
-#define REQUEST_FLUSH	     2
-#define REQUEST_DISCARD	     3
-#define REQUEST_SECURE_ERASE 5
-#define REQUEST_ZONE_APPEND  7 /* before 6.2 WRITE_SAME */
-#define REQUEST_WRITE_ZEROES 9
-#define REQUEST_FLAG(name)   (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_##name))
-
 /* Frames between the tracepoint's call and the program, which belong to us. */
 #define TRACEPOINT_FRAMES 3
 
@@ -232,7 +221,7 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, __u3
 
 /* The row of what the current task is doing. */
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
-					    struct bio *bio, __u32 device, __u64 now_ns)
+					    struct bio *bio, __u32 device, __u64 now_ns, __u32 *ret_tid)
 {
 	__u32 zero = 0, epoch = now_ns >> 30, slot, row;
 	struct pkbpf_stack_memo *entry = NULL;
@@ -246,6 +235,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	submitter_read(&submitter);
 	if (!owner_find(&owner, &submitter, bio, state))
 		return PKBPF_BLOCKIO_NO_ROW;
+	*ret_tid = owner.tid;
 	if (owner.lower) {
 		/* Shown for the device only. */
 		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
@@ -295,25 +285,26 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
  * The same, unless an interrupt brought us here in the middle of it: then the memory it needs is in
  * use, and what the current task is doing has nothing to do with the request.
  */
-static __always_inline __u32 row_find(void *ctx, __u32 opf, struct bio *bio, __u32 device,
-				      __u64 now_ns)
+static __always_inline struct submission submission_find(void *ctx, __u32 opf, struct bio *bio, __u32 device,
+							 __u64 now_ns)
 {
+	struct submission submission = {.row = PKBPF_BLOCKIO_NO_ROW};
 	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
-	__u32 zero = 0, row = PKBPF_BLOCKIO_NO_ROW;
+	__u32 zero = 0;
 	volatile __u32 *busy = bpf_map_lookup_elem(&blockio_busy, &zero);
 
 	if (!scratch || !busy) {
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
-		return row;
+		return submission;
 	}
 	if (*busy) {
 		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
-		return row;
+		return submission;
 	}
 	*busy = 1;
-	row = row_of_current(ctx, scratch, opf, bio, device, now_ns);
+	submission.row = row_of_current(ctx, scratch, opf, bio, device, now_ns, &submission.tid);
 	*busy = 0;
-	return row;
+	return submission;
 }
 
 #endif

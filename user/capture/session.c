@@ -153,7 +153,6 @@ static int drain_sideband(struct session *session)
 
 static int open_rings(struct session *session, struct error *error)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
 	struct epoll_event cpus = { .events = EPOLLIN, .data.u64 = TAG_CPUS };
 
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -161,8 +160,7 @@ static int open_rings(struct session *session, struct error *error)
 	if (session->epoll_fd < 0 || !session->queue)
 		return error_set(error, errno ? errno : ENOMEM, "cannot set up the event loop: %s", strerror(errno));
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.sample_ring), on_ring_record, session, NULL);
-	if (!session->ring ||
-	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(session->skeleton->maps.sample_ring), &wanted))
+	if (!session->ring || session_watch(session, bpf_map__fd(session->skeleton->maps.sample_ring)))
 		return error_set(error, errno, "cannot map the sample ring buffer: %s", strerror(errno));
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
@@ -247,6 +245,13 @@ int session_end_interval(struct session *session, struct error *error)
 	err = resource_account_end(session->resources, &session->buffer, error);
 	accept_buffer(session);
 	return err;
+}
+
+int session_watch(struct session *session, int fd)
+{
+	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
+
+	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
 
 static int watch_caller(struct session *session, int fd)

@@ -31,6 +31,11 @@ struct session_offcpu_options {
 	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no limit */
 };
 
+struct session_blockio_options {
+	uint64_t slow_ns;  /* requests that take as long are slow; UINT64_MAX: none */
+	size_t slow_count; /* of the slowest ones, so many are told one by one */
+};
+
 struct session_options {
 	enum pkbpf_target_mode target_mode;
 	const uint32_t *pids; /* PROCESS mode */
@@ -46,6 +51,7 @@ struct session_options {
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
 	uint32_t frequency_hz;
 	struct session_offcpu_options offcpu;
+	struct session_blockio_options blockio;
 	uint64_t ring_bytes; /* 0: chosen from the number of CPUs */
 	const struct log *log;
 };
@@ -89,6 +95,8 @@ struct cpu_list;
 const struct cpu_list *session_cpus(const struct session *session); /* online now; followed by session_drain */
 struct pkbpf_bpf *session_skeleton(struct session *session);
 const struct session_options *session_options(const struct session *session);
+/* Data in this descriptor, which outlives the session's waiting, ends session_wait(), too. Negative errno. */
+int session_watch(struct session *session, int fd);
 /* Puts a source's own records (totals it has drained) into the stream, in order of their times, and empties buffer. */
 struct event_buffer;
 void session_add_records(struct session *session, struct event_buffer *buffer);

@@ -33,6 +33,7 @@ struct cli_options {
 	uint64_t unwind_table_bytes; /* 0: the default */
 	uint64_t min_block_ns; /* off-CPU: shortest wait recorded */
 	bool wakers, kernel_threads;
+	uint64_t slow_io_ns;   /* block requests that take as long are told one by one; UINT64_MAX: none */
 	uint32_t max_overhead_permille; /* of a CPU, 0: no limit */
 
 	/* what is written */

@@ -184,6 +184,10 @@ static int start(struct record *record, struct error *error)
 				.per_thread = options->per_thread,
 				.max_overhead_permille = options->max_overhead_permille,
 			},
+			.blockio = {
+				.slow_ns = options->slow_io_ns,
+				.slow_count = options->top,
+			},
 			.log = &record->log,
 		},
 		.per_thread = options->per_thread,

@@ -49,6 +49,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.per_thread = live->options.per_thread,
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
+		.slow_io_limit = live->options.session.blockio.slow_count,
 	};
 
 	live->files = mapped_file_table_new("");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "cli/near_match.h"
 #include "report/limit.h"
 #include "source/source.h"
@@ -14,6 +15,9 @@
 /* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000 times a second and CPU;
  * with a stack for each, 1 to 2 us, they would lose 4 %. */
 #define MAX_OVERHEAD_PERMILLE_PER_CPU 10
+
+/* More than a disk with moving heads takes for a request when nobody else wants one. */
+#define SLOW_IO_NS (10 * NS_PER_MS)
 
 #define PID_MAX	      4194304 /* PID_MAX_LIMIT of 64-bit kernels */
 #define FREQUENCY_MAX 100000  /* beyond it a sample costs more than what it measures */
@@ -212,6 +216,17 @@ static int parse_max_overhead(struct cli_options *options, const char *value, st
 	return err;
 }
 
+static int parse_slow_io(struct cli_options *options, const char *value, struct error *error)
+{
+	if (strcmp(value, "none") == 0)
+		options->slow_io_ns = UINT64_MAX;
+	else if (strcmp(value, "0") == 0)
+		options->slow_io_ns = 0;
+	else
+		return parse_duration_ns(value, "--slow-io", &options->slow_io_ns, error);
+	return 0;
+}
+
 /* ---- what is written ---- */
 
 static int parse_output(struct cli_options *options, const char *value, struct error *error)
@@ -404,6 +419,10 @@ static const struct option_row rows[] = {
 	 SECTION_EVENTS,
 	 VERB_RECORD, parse_max_overhead},
 
+	{0, "slow-io", "TIME",
+	 "block I/O: list the slowest requests, of those that take at least TIME; 0: of all; none: no list; default 10ms",
+	 SECTION_EVENTS, VERB_RECORD, parse_slow_io},
+
 	{'o', "output", "FILE",
 	 "write FILE, - is stdout; the suffix chooses the format; may be repeated", SECTION_OUTPUT,
 	 VERB_RECORD, parse_output},
@@ -460,6 +479,7 @@ void cli_options_init(struct cli_options *options)
 	*options = (struct cli_options){
 		.frequency_hz = 99,
 		.max_overhead_permille = MAX_OVERHEAD_PERMILLE_PER_CPU * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.slow_io_ns = SLOW_IO_NS,
 		.top = 10,
 		.follow = PKBPF_FOLLOW_WORKERS,
 	};

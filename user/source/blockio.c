@@ -14,6 +14,7 @@
 #include "capture/tracepoint.h"
 #include "source/blockio_tables.h"
 #include "source/requestless.h"
+#include "source/slow_io_reader.h"
 #include "source/source.h"
 #include "source/source_table.h"
 
@@ -32,6 +33,7 @@
 struct source {
 	struct session *session;
 	struct blockio_tables *tables;
+	struct slow_io_reader *slow;
 	struct bpf_link *links[PROGRAMS];
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
@@ -59,6 +61,7 @@ static void blockio_free(struct source *source)
 {
 	blockio_detach(source);
 	blockio_tables_free(source->tables);
+	slow_io_reader_free(source->slow);
 	event_buffer_done(&source->buffer);
 	free(source);
 }
@@ -91,6 +94,7 @@ static int blockio_configure(struct session *session, struct source **ret_source
 				 "cannot prepare block I/O profiling: out of memory");
 	source->session = session;
 	err = blockio_tables_configure(skeleton, &source->tables, error);
+	err = err ? err : slow_io_reader_new(session, &source->slow, error);
 	if (err) {
 		blockio_free(source);
 		return err;
@@ -116,6 +120,7 @@ static int blockio_attach(struct source *source, struct error *error)
 	struct bpf_program *programs[PROGRAMS];
 	int err = blockio_tables_open(source->tables, error);
 
+	err = err ? err : slow_io_reader_open(source->slow, error);
 	if (err)
 		return err;
 	list_programs(skeleton, programs);
@@ -137,12 +142,12 @@ static int blockio_attach(struct source *source, struct error *error)
 static int blockio_poll(struct source *source, const struct event_sink *sink)
 {
 	uint64_t now_ns = clock_now_ns();
-	int err;
+	int err = slow_io_reader_drain(source->slow, &source->buffer);
 
-	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
-		return 0;
-	source->last_drain_ns = now_ns;
-	err = blockio_tables_drain(source->tables, now_ns, &source->buffer);
+	if (!err && now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
+		source->last_drain_ns = now_ns;
+		err = blockio_tables_drain(source->tables, now_ns, &source->buffer);
+	}
 	session_add_records(source->session, &source->buffer);
 	return err;
 }
@@ -176,8 +181,9 @@ static void blockio_detach(struct source *source)
 	}
 	usleep(SETTLE_US);
 	/* What there is no memory for is missing from the stream, which counts it. */
-	if (blockio_tables_drain(source->tables, end_ns, &source->buffer) == 0)
-		blockio_tables_drain_open(source->tables, end_ns, &source->buffer);
+	if (slow_io_reader_drain(source->slow, &source->buffer) == 0 &&
+	    blockio_tables_drain(source->tables, end_ns, &source->buffer) == 0)
+		blockio_tables_drain_open(source->tables, end_ns, slow_io_reader_choice(source->slow), &source->buffer);
 	tell_requestless(source, end_ns);
 	session_add_records(source->session, &source->buffer);
 }

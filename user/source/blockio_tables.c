@@ -260,6 +260,7 @@ int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
 
 struct open_drain {
 	struct blockio_tables *tables;
+	struct slow_io_choice *slow;
 	struct event_buffer *buffer;
 	uint64_t time_ns;
 	int err;
@@ -268,17 +269,21 @@ struct open_drain {
 static bool drain_request(void *context, const struct pkbpf_blockio_request *request)
 {
 	struct open_drain *drain = context;
+	const volatile struct pkbpf_blockio_row *row;
 
-	if ((request->insert_ns || request->issue_ns) && request->row < ROWS && !drain->err)
-		drain->err = blockio_record_of_request(&drain->tables->rows[request->row], request,
-						       drain->time_ns, drain->buffer);
+	if ((!request->insert_ns && !request->issue_ns) || request->row >= ROWS || drain->err)
+		return true;
+	row = &drain->tables->rows[request->row];
+	drain->err = blockio_record_of_request(row, request, drain->time_ns, drain->buffer);
+	if (!drain->err)
+		drain->err = slow_io_choice_add_open(drain->slow, row, request, drain->time_ns, drain->buffer);
 	return true;
 }
 
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
-			      struct event_buffer *buffer)
+			      struct slow_io_choice *slow, struct event_buffer *buffer)
 {
-	struct open_drain drain = {.tables = tables, .buffer = buffer, .time_ns = time_ns};
+	struct open_drain drain = {.tables = tables, .slow = slow, .buffer = buffer, .time_ns = time_ns};
 
 	visit_requests(tables, drain_request, &drain);
 	return drain.err;

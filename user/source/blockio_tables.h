@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "event/encoder.h"
+#include "source/slow_io_choice.h"
 
 struct pkbpf_bpf;
 struct blockio_tables;
@@ -29,8 +30,8 @@ void blockio_tables_free(struct blockio_tables *tables);
 int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
 			 struct event_buffer *buffer);
 /* After the programs are detached and all is drained: appends the requests still under way, with
- * the time until now. */
+ * the time until now, and those that are slow by then also one by one. */
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
-			      struct event_buffer *buffer);
+			      struct slow_io_choice *slow, struct event_buffer *buffer);
 
 #endif

@@ -102,7 +102,8 @@ static void numbers_out_of_range_are_refused_with_the_option_named(void **state)
 {
 	static const char *const lines[] = {"--pid 0",	     "--pid 4194305",	"--tid 1,x",
 					    "--frequency 0", "--frequency 100001", "--top 0",
-					    "--duration 0",  "--duration soon"};
+					    "--duration 0",  "--duration soon",	"--slow-io ",
+					    "--slow-io 0s",  "--slow-io slow",	"--slow-io -1ms"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		char words[256], name[32];
@@ -191,6 +192,31 @@ static void values_reach_their_fields(void **state)
 	cli_options_done(&options);
 }
 
+static void what_is_slow_may_be_everything_or_nothing(void **state)
+{
+	static const struct {
+		const char *line;
+		uint64_t slow_ns;
+	} rows[] = {
+		{"", 10000000},
+		{"--slow-io 2.5ms", 2500000},
+		{"--slow-io=1", 1000000000},
+		{"--slow-io 0", 0},
+		{"--slow-io none", UINT64_MAX},
+		{"--slow-io none --slow-io 20us", 20000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cli_options options;
+		struct error error;
+		char words[64];
+
+		assert_int_equal(parse(VERB_RECORD, rows[i].line, words, sizeof(words), &options, &error), 0);
+		assert_true(options.slow_io_ns == rows[i].slow_ns);
+		cli_options_done(&options);
+	}
+}
+
 static void a_format_belongs_to_the_output_behind_it(void **state)
 {
 	struct cli_options options;
@@ -271,6 +297,7 @@ int main(void)
 		cmocka_unit_test(no_words_mean_the_whole_host_and_the_text_report),
 		cmocka_unit_test(every_spelling_of_an_option_means_the_same),
 		cmocka_unit_test(values_reach_their_fields),
+		cmocka_unit_test(what_is_slow_may_be_everything_or_nothing),
 		cmocka_unit_test(a_format_belongs_to_the_output_behind_it),
 		cmocka_unit_test(words_behind_two_dashes_are_the_command),
 		cmocka_unit_test(help_and_version_win_over_what_follows),
