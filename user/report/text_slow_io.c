@@ -19,7 +19,7 @@ DEFINE_CLEANUP(struct text_table *, text_table_free)
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 
 /* Functions of the kernel shown of a stack: the way down to the device is much the same for everybody. */
-#define KERNEL_FUNCTIONS 4
+#define KERNEL_FUNCTIONS 2
 /* Columns after which further requests of a stack are left out of its label. */
 #define LABEL_COLUMNS 60
 #define NONE	      SIZE_MAX

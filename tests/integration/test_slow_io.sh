@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The list of slow block requests against requests that a frozen file system holds back for a known time.
+# usage: test_slow_io.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+workloads=$(readlink -f "$2")
+here=$(dirname "$(readlink -f "$0")")
+schema=$here/../../user/report/report.schema.json
+failures=0
+
+if [ "$(id -u)" != 0 ]; then
+	echo "skipped: profiling needs root; run it with sudo"
+	exit 77
+fi
+if [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: this kernel has no BTF"
+	exit 77
+fi
+PATH=$PATH:/usr/sbin:/sbin
+for tool in fio losetup mkfs.ext4 python3; do
+	command -v $tool >/dev/null || { echo "skipped: no $tool here"; exit 77; }
+done
+if ! losetup -f >/dev/null 2>&1; then
+	echo "skipped: no loop devices here"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+# memory/disk is a disk in memory, frozen/ is what is on it, and frozen/file is the device that is written to.
+work=$(mktemp -d /var/tmp/pkbpf-slow-io-XXXXXX)
+mkdir "$work/memory" "$work/frozen"
+device= disk=
+cleanup() {
+	# Thawed by whoever froze it, unless he was killed.
+	mountpoint -q "$work/frozen" && fsfreeze -u "$work/frozen" 2>/dev/null
+	[ -z "$device" ] || losetup -d "$device"
+	umount "$work/frozen" 2>/dev/null
+	[ -z "$disk" ] || losetup -d "$disk"
+	umount "$work/memory" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+mount -t tmpfs -o size=200m none memory && truncate -s 160M memory/disk && disk=$(losetup -f --show memory/disk) &&
+	mkfs.ext4 -q "$disk" && mount "$disk" frozen && dd if=/dev/zero of=frozen/file bs=1M count=64 status=none && sync frozen/file &&
+	device=$(losetup -f --show frozen/file) || { echo "FAILED: no device to write to"; exit 1; }
+
+# A completion that a busy virtual machine hides from every BPF program (see test_blockio.sh) must not fail this: three
+# tries.
+# try TITLE CHECK
+try() {
+	echo "  $1"
+	for _ in 1 2 3; do
+		rm -f report.json report.txt
+		if timeout 90 python3 "$here/slow_io.py" "$pkbpf" "$workloads/slow_writes" "$device" frozen "$2" >check.txt 2>&1; then
+			command -v jsonschema >/dev/null || return
+			jsonschema -i report.json "$schema" >schema.txt 2>&1 && return
+			echo "the report does not follow its schema: $(head -c 400 schema.txt)" >>check.txt
+		fi
+		fsfreeze -u frozen 2>/dev/null
+	done
+	echo "FAILED: $1:"
+	grep -v '^ok' check.txt | cut -c 1-1500
+	failures=$((failures + 1))
+}
+
+try "requests above the threshold, and only they: owner, stack, size, time" threshold
+try "the slowest of many, whichever way they come" top
+try "every request is slow" all
+try "no list when none is wanted" none
+try "a request that is not complete at the end" unfinished
+
+[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
