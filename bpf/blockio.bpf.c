@@ -52,6 +52,14 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	return bpf_map_lookup_elem(&blockio_requests, &key);
 }
 
+/* Its completion did not get here: it is over, nobody knows since when. */
+static __always_inline void request_end_unseen(struct pkbpf_blockio_request *request)
+{
+	counter_add(PKBPF_COUNTER_BLOCKIO_UNFINISHED, 1);
+	row_add_untimed(request->row, request->length);
+	request->issue_ns = 0;
+}
+
 /* Before 5.11 (a54895fa057c) the queue came first. */
 static __always_inline void *argument_after_queue(__u64 *ctx, bool queue_comes_first)
 {
@@ -109,6 +117,8 @@ int blockio_insert(__u64 *ctx)
 	/* Inserted again: after a requeue, or from one list into another. */
 	if (request && request->insert_ns)
 		return 0;
+	if (request && request->issue_ns)
+		request_end_unseen(request);
 	request = request_begin(ctx, rq, request, now_ns);
 	if (!request)
 		return 0;
@@ -133,10 +143,8 @@ int blockio_issue(__u64 *ctx)
 		request->queue_ns += now_ns - request->insert_ns;
 		request->insert_ns = 0;
 	} else {
-		if (request && request->issue_ns) {
-			counter_add(PKBPF_COUNTER_BLOCKIO_UNFINISHED, 1);
-			row_add_untimed(request->row, request->length);
-		}
+		if (request && request->issue_ns)
+			request_end_unseen(request);
 		request = request_begin(ctx, rq, request, now_ns);
 		if (!request)
 			return 0;
@@ -177,6 +185,12 @@ int blockio_complete(__u64 *ctx)
 			counter_add(PKBPF_COUNTER_BLOCKIO_BEGUN_BEFORE, 1);
 		return 0;
 	}
+	issue_ns = request->issue_ns;
+	/* What is complete was allocated later, and never issued: an empty flush, done by a request of the device's own. */
+	if (rq->start_time_ns > issue_ns) {
+		request_end_unseen(request);
+		return 0;
+	}
 	if (failed) {
 		/* Takes as much time, and moves nothing. */
 		counter_add(PKBPF_COUNTER_BLOCKIO_ERRORS, 1);
@@ -187,7 +201,6 @@ int blockio_complete(__u64 *ctx)
 			return 0;
 		}
 	}
-	issue_ns = request->issue_ns;
 	request->issue_ns = 0;
 	if (request->row == PKBPF_BLOCKIO_NO_ROW)
 		return 0;
