@@ -6,7 +6,7 @@
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 
-/* Of its own, so that a slow disk takes no room from samples; its size bounds how many requests wait for their reader. */
+/* Of its own: a slow disk takes no room from samples. Its size bounds how many requests wait for their reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16); /* set by the source */

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes of known length, and whether the list of slow block requests is about them and nobody else.
 
-A loop device's file lies in a file system that can be frozen: a request is with the device for as long as that lasts. The
-program that writes says how long its call took. So of each request a time is known that it took at least (frozen, from
-when it was seen under way), and one that it took at most.
+A loop device's file lies in a file system that can be frozen: a request is with the device for as long as that lasts.
+The program that writes says how long its call took. So of each request a time is known that it took at least (frozen,
+from when it was seen under way), and one that it took at most.
 
 usage: slow_io.py PKBPF SLOW_WRITES DEVICE FROZEN_FOLDER CHECK
 """
@@ -96,8 +96,8 @@ class Profile:
     def __init__(self, pkbpf, *options):
         with open("err.txt", "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
-                [pkbpf, "-v", "-e", "blockio", "-o", "report.json", "-o", "report.txt", *options], stdin=subprocess.DEVNULL,
-                stderr=errors)
+                [pkbpf, "-v", "-e", "blockio", "-o", "report.json", "-o", "report.txt", *options],
+                stdin=subprocess.DEVNULL, stderr=errors)
         wait_for(lambda: "profiling since" in self.errors() or self.process.poll() is not None, "pkbpf profiles")
 
     @staticmethod
@@ -181,8 +181,8 @@ def check_top(pkbpf, writer):
 def check_all(pkbpf, writer):
     """Every request is slow: the list is that of the slowest all the same, and agrees with the sums."""
     profile = Profile(pkbpf, "--slow-io", "0")
-    subprocess.run(["fio", "--name=load", f"--filename={writer.device}", "--direct=1", "--ioengine=libaio", "--iodepth=32",
-                    "--rw=randread", "--bs=4k", "--number_ios=20000", "--norandommap", "--minimal"],
+    subprocess.run(["fio", "--name=load", f"--filename={writer.device}", "--direct=1", "--ioengine=libaio",
+                    "--iodepth=32", "--rw=randread", "--bs=4k", "--number_ios=20000", "--norandommap", "--minimal"],
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     # All at once, before anything is known of them: a reader that does not get a CPU may be too late for some.
     report = profile.stop(may_lose=True)
@@ -190,7 +190,8 @@ def check_all(pkbpf, writer):
     check(len(slowest) == 10, f"{len(slowest)} requests of 10")
     longest_ns = max(operation["device_time"]["max_ns"] for device in report["devices"] if
                      not device["requests_of_other_devices"] for operation in device["operations"])
-    check(report["lost"] or slowest[0]["total_ns"] >= longest_ns, f"the slowest took {slowest[0]['total_ns']} ns, the longest {longest_ns} ns")
+    check(report["lost"] or slowest[0]["total_ns"] >= longest_ns,
+          f"the slowest took {slowest[0]['total_ns']} ns, the longest {longest_ns} ns")
 
 
 def check_none(pkbpf, writer):

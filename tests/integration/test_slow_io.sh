@@ -31,7 +31,8 @@ unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 # memory/disk is a disk in memory, frozen/ is what is on it, and frozen/file is the device that is written to.
 work=$(mktemp -d /var/tmp/pkbpf-slow-io-XXXXXX)
 mkdir "$work/memory" "$work/frozen"
-device= disk=
+device=''
+disk=''
 cleanup() {
 	# Thawed by whoever froze it, unless he was killed.
 	mountpoint -q "$work/frozen" && fsfreeze -u "$work/frozen" 2>/dev/null
@@ -44,8 +45,8 @@ cleanup() {
 trap cleanup EXIT
 cd "$work" || exit 1
 mount -t tmpfs -o size=200m none memory && truncate -s 160M memory/disk && disk=$(losetup -f --show memory/disk) &&
-	mkfs.ext4 -q "$disk" && mount "$disk" frozen && dd if=/dev/zero of=frozen/file bs=1M count=64 status=none && sync frozen/file &&
-	device=$(losetup -f --show frozen/file) || { echo "FAILED: no device to write to"; exit 1; }
+	mkfs.ext4 -q "$disk" && mount "$disk" frozen && dd if=/dev/zero of=frozen/file bs=1M count=64 status=none &&
+	sync frozen/file && device=$(losetup -f --show frozen/file) || { echo "FAILED: no device to write to"; exit 1; }
 
 # A completion that a busy virtual machine hides from every BPF program (see test_blockio.sh) must not fail this: three
 # tries.

@@ -46,7 +46,7 @@ void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, u
 void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
 		      uint64_t queue_ns);
-/* A request of a process with the stack that account_waits() has sent by this number; submitted at_ns after the start. */
+/* A request of a process, submitted at_ns after the start, with the stack that account_waits() has sent by this number. */
 struct account_slow_io {
 	uint32_t pid, tid;
 	const char *comm;

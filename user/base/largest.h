@@ -23,8 +23,8 @@ struct largest { /* zero-initialised keeps nothing */
 
 /* Smallest number that is taken in: 0 while there is room; of equal ones the first stay. UINT64_MAX, limit 0: none is. */
 uint64_t largest_bound(const struct largest *largest);
-/* 1: is among the largest so far, with a slot below the limit: the next one, or that of the number it drives out. 0: is
- * not. -ENOMEM. */
+/* 1: is among the largest so far, in a slot below the limit: the next one, or that of the number it drives out.
+ * 0: is not. -ENOMEM. */
 int largest_add(struct largest *largest, uint64_t value, size_t *ret_slot);
 void largest_done(struct largest *largest);
 
