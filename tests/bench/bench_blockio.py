@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What tracing block I/O costs: 4k random reads of a loop device in memory, one at a time, beside each tracer.
 
-usage: bench_blockio.py PKBPF [ROUNDS [SECONDS [TRACER…]]]        as root, with fio
+usage: bench_blockio.py PKBPF [ROUNDS [SECONDS [apart|disk] [TRACER…]]]   as root, with fio
 
 One fio reads all the time. In each turn a tracer is started, has settled, and watches for SECONDS; as long is measured
 without one before and after, and the loss is to the mean of those two. Turns of all tracers alternate, so that other load
 hits all alike; the turns of "nothing" show what the method itself scatters by. Requests are counted by the device
 (/sys/block), CPU time is that of fio and of the device's worker together, since the tracers' programs run in both. fio and
-the workers have one CPU, tracers have the others.
+the workers have one CPU, tracers have the others. With the word "apart" the workers have another CPU than fio, so that each
+request wakes a CPU twice: a third of the requests, and caches that are colder. With "disk" a file in the working folder is read,
+wherever that lies.
 
 TRACER…: the path of another build of pkbpf, or of nothing pkbpf pkbpf-kernel pkbpf-user pkbpf-cpu biolatency perf (all that are here but the last).
 """
@@ -30,21 +32,29 @@ def quartiles(values):
 
 
 class Load:
-    """A loop device in memory, and what reads it."""
+    """A loop device in memory or a file on a disk, and what reads it."""
 
-    def __init__(self, folder):
-        self.folder, self.device, self.reader = folder, None, None
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "none", folder], check=True)
-        image = folder + "/image"
+    def __init__(self, folder, where):
+        self.folder, self.device, self.reader, self.disk = folder, None, None, where == "disk"
+        if not self.disk:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "none", folder], check=True)
+        image = tempfile.mkstemp(dir=".")[1] if self.disk else folder + "/image"
         with open(image, "wb") as out:
             for _ in range(256):
                 out.write(os.urandom(1 << 20))
-        self.device = subprocess.run(["losetup", "-f", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+            os.fsync(out.fileno())
+        if self.disk:
+            self.device, number = image, os.stat(image).st_dev
+            self.stat = f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat"
+        else:
+            self.device = subprocess.run(["losetup", "-f", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
+            self.stat = f"/sys/block/{os.path.basename(self.device)}/stat"
         self.cpu = max(os.sched_getaffinity(0))
+        self.workers = min(os.sched_getaffinity(0)) if where == "apart" else self.cpu
         with open(WORKER_MASK) as mask:
             self.mask = mask.read()
         with open(WORKER_MASK, "w") as mask:
-            mask.write(f"{1 << self.cpu:x}\n")
+            mask.write(f"{1 << self.workers:x}\n")
         self.reader = subprocess.Popen(
             ["fio", "--minimal", "--name=read", "--filename=" + self.device, "--direct=1", "--rw=randread", "--bs=4k",
              "--ioengine=psync", "--time_based", "--runtime=100000", "--randrepeat=0", "--thread",
@@ -58,29 +68,34 @@ class Load:
             self.reader.wait()
             with open(WORKER_MASK, "w") as mask:
                 mask.write(self.mask)
+        if self.disk:
+            os.unlink(self.device)
+            return
         if self.device:
             subprocess.run(["losetup", "-d", self.device], check=False)
         subprocess.run(["umount", self.folder], check=False)
 
     def requests(self):
-        with open(f"/sys/block/{os.path.basename(self.device)}/stat") as stat:
+        with open(self.stat) as stat:
             return int(stat.read().split()[0])
 
     def busy(self):
-        """Seconds of the load's CPU that were not idle."""
+        """Seconds that the load's CPUs were idle, negative."""
+        idle = 0
         with open("/proc/stat") as stat:
             for line in stat:
-                if line.startswith(f"cpu{self.cpu} "):
+                if line.split()[0] in (f"cpu{self.cpu}", f"cpu{self.workers}"):
                     ticks = [int(word) for word in line.split()[1:]]
-                    return -(ticks[3] + ticks[4]) / os.sysconf("SC_CLK_TCK")
-        return 0
+                    idle += ticks[3] + ticks[4]
+        return -idle / os.sysconf("SC_CLK_TCK")
 
     def measure(self, seconds):
         """Requests per second, microseconds of CPU time per request."""
         begin, requests, busy = time.monotonic(), self.requests(), self.busy()
         time.sleep(seconds)
         requests, passed = self.requests() - requests, time.monotonic() - begin
-        return requests / passed, (passed + self.busy() - busy) * 1e6 / max(requests, 1)
+        cpus = len({self.cpu, self.workers})
+        return requests / passed, (cpus * passed + self.busy() - busy) * 1e6 / max(requests, 1)
 
 
 class Tracer:
@@ -126,14 +141,16 @@ def main():
         sys.exit(__doc__)
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1.5
-    names = sys.argv[4:] or [name for name in ("nothing", "pkbpf", "biolatency") if shutil.which(name) or name in ("nothing", "pkbpf")]
+    words = sys.argv[4:]
+    where = next((word for word in words if word in ("apart", "disk")), "")
+    names = [word for word in words if word != where] or [name for name in ("nothing", "pkbpf", "biolatency") if shutil.which(name) or name in ("nothing", "pkbpf")]
     folder = tempfile.mkdtemp()
     cpus = sorted(os.sched_getaffinity(0))
     others = ",".join(map(str, cpus[:-1] or cpus))
     loss, more, base = {name: [] for name in names}, {name: [] for name in names}, []
     load = None
     try:
-        load = Load(folder)
+        load = Load(folder, where)
         tracers = {name: Tracer(name, os.path.realpath(sys.argv[1]), folder, others) for name in names}
         before = load.measure(seconds)
         for _ in range(rounds):
