@@ -91,7 +91,7 @@ def report_header(path):
     found["mib"] = float(match[1]) if match else float("nan")
     match = re.search(r"recorded ([\d,]+)", text)
     found["samples"] = int(match[1].replace(",", "")) if match else 0
-    match = re.search(r"stacks:\s+([\d.]+)%", text)
+    match = re.search(r"stacks:\s+>?([\d.]+)%", text)
     found["whole"] = float(match[1]) if match else float("nan")
     return found
 
