@@ -223,8 +223,9 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	if (!record)
 		return 0;
 	take_record(record, task, PKBPF_RESOURCE_EXIT);
-	/* Gone in a moment: its process has no memory at the end of the interval. */
+	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
 	record->rss_bytes = 0;
+	record->voluntary_switches++;
 	bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY);
 	return 0;
 }
