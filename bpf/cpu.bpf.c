@@ -1,22 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* CPU samples: one perf event per CPU runs this on whatever executes there. */
 #include "shared.bpf.h"
+#include "sampling_timer.bpf.h"
 #include "task_filter.bpf.h"
 #include "stack.bpf.h"
+
+struct pkbpf_cpu_control cpu_control = {};
+
+/* Of a thread that is a target. Missing periods are as rare as the reasons for them. */
+static __always_inline void count_expected(const struct pkbpf_missed_periods *missed)
+{
+	counter_add(PKBPF_COUNTER_CPU_EXPECTED, 1 + missed->late + missed->own);
+	if (missed->late)
+		counter_add(PKBPF_COUNTER_LOST_TIMER_LATE, missed->late);
+	if (missed->own)
+		counter_add(PKBPF_COUNTER_LOST_NOT_CALLED, missed->own);
+}
 
 SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct pkbpf_missed_periods missed = {};
 	struct sample_scratch *scratch;
 
+	sampling_timer_note(ctx, &missed);
+	if (missed.of_unknown)
+		counter_add(PKBPF_COUNTER_CPU_NOT_CALLED, missed.of_unknown);
 	if ((__u32)pid_tgid == 0) {
 		counter_add(PKBPF_COUNTER_CPU_IDLE, 1);
 		return 0;
 	}
 	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
-	counter_add(PKBPF_COUNTER_CPU_EXPECTED, 1);
+	count_expected(&missed);
 	scratch = scratch_get(SCRATCH_CPU);
 	if (!scratch) {
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);

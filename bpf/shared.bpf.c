@@ -3,6 +3,7 @@
 #include "shared.bpf.h"
 #include "offcpu.bpf.h"
 #include "resource.bpf.h"
+#include "sampling_timer.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
@@ -14,6 +15,7 @@ const volatile struct pkbpf_bpf_config config = {};
 struct counter_map counters SEC(".maps");
 struct sample_ring_map sample_ring SEC(".maps");
 struct scratch_map sample_scratch SEC(".maps");
+struct sampling_timers_map sampling_timers SEC(".maps");
 struct target_map target_pids SEC(".maps");
 struct target_map target_tids SEC(".maps");
 struct target_cgroup_map target_cgroup SEC(".maps");

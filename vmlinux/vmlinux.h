@@ -89,6 +89,10 @@ struct pkbpf_user_regs { /* uapi struct user_pt_regs */
 };
 #endif
 
+struct bpf_perf_event_value { /* uapi */
+	__u64 counter, enabled, running;
+};
+
 struct bpf_perf_event_data { /* uapi context of perf_event programs; loads from it are rewritten */
 	struct pkbpf_user_regs regs;
 	__u64 sample_period;
@@ -98,6 +102,22 @@ struct bpf_perf_event_data { /* uapi context of perf_event programs; loads from 
 /* kernel types: offsets are relocated at load time, only the named fields matter */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct hrtimer {
+	s64 _softexpires;
+};
+
+struct hw_perf_event {
+	struct hrtimer hrtimer; /* of software events */
+};
+
+struct perf_event {
+	struct hw_perf_event hw;
+};
+
+struct bpf_perf_event_data_kern { /* what the context of perf_event programs really is */
+	struct perf_event *event;
+};
 
 struct list_head {
 	struct list_head *next, *prev;
@@ -149,6 +169,7 @@ struct sched_info { /* kept by every kernel with task accounting; depends on no 
 
 struct sched_entity {
 	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime; /* when it was last chosen to run */
 };
 
 struct task_struct {

@@ -5,11 +5,6 @@
 
 #include "vmlinux.h"
 
-/* uapi */
-struct bpf_perf_event_value {
-	__u64 counter, enabled, running;
-};
-
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct file {

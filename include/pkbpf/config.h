@@ -44,6 +44,11 @@ struct pkbpf_bpf_config {
 	char comm[16];
 };
 
+/* In .bss, for the program that samples CPUs: written before its events are opened. */
+struct pkbpf_cpu_control {
+	__u64 period_ns; /* between two samples of a CPU; 0: the event does not count time */
+};
+
 /* For the off-CPU programs. */
 struct pkbpf_offcpu_config {
 	__u64 min_block_ns;

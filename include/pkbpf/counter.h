@@ -57,7 +57,10 @@ enum pkbpf_loss {
 	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured") \
 	X(CPUS_ARRIVED, PKBPF_LOSS_NONE, "CPUs that came online meanwhile, sampled since shortly after") \
 	X(OFFCPU_WITHOUT_STACK, PKBPF_LOSS_NONE, "waits counted without a stack, to keep within --max-overhead") \
-	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER, "slow block requests counted but not compared one by one: ring buffer full")
+	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER, "slow block requests counted but not compared one by one: ring buffer full") \
+	X(LOST_TIMER_LATE, PKBPF_LOSS_SAMPLE, "sampling timer late: virtual CPU stopped, or interrupts off") \
+	X(LOST_NOT_CALLED, PKBPF_LOSS_SAMPLE, "program not called: another BPF program or bpf() call was running") \
+	X(CPU_NOT_CALLED, PKBPF_LOSS_NONE, "sampling periods without a sample, of threads unknown")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

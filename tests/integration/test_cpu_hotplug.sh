@@ -84,7 +84,9 @@ if not 0.8 * 999 * seconds <= count <= 1.05 * 999 * seconds:
     folded.fail(f"{count} samples in {seconds} s of CPU time at 999 Hz")
 if named < 0.97 * count:
     folded.fail(f"only {named} of {count} samples are in spin_here")
-if samples["expected"] != samples["recorded"] + samples["lost"] or samples["lost"]:
+# The kernel stops all CPUs, interrupts off, while one of them goes or comes, and pkbpf itself updates maps.
+not_taken = counters.get("LOST_TIMER_LATE", 0) + counters.get("LOST_NOT_CALLED", 0)
+if samples["expected"] != samples["recorded"] + samples["lost"] or samples["lost"] != not_taken:
     folded.fail(f"account of samples: {samples}")
 if counters.get("CPUS_ARRIVED") != 1:
     folded.fail("the report does not tell of the CPU that came online")

@@ -51,6 +51,18 @@ void perf_event_cpu_attr(uint32_t frequency_hz, int hardware, struct perf_event_
 	};
 }
 
+uint64_t perf_event_period_ns(const struct perf_event_attr *attr)
+{
+	const uint64_t least_ns = 10000; /* perf_swevent_hrtimer() */
+	uint64_t period_ns;
+
+	if (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_CPU_CLOCK || !attr->freq || !attr->sample_freq)
+		return 0;
+	/* perf_swevent_init_hrtimer(): the kernel does not adjust it, time needs no estimate. */
+	period_ns = 1000000000ULL / attr->sample_freq;
+	return period_ns > least_ns ? period_ns : least_ns;
+}
+
 uint64_t perf_event_max_sample_rate(void)
 {
 	_cleanup_free_ char *text = NULL;

@@ -73,6 +73,7 @@ static int cpu_attach(struct source *source, struct error *error)
 
 	source->hardware = cpus->count && hardware_works(frequency_hz, cpus->items[0].number);
 	perf_event_cpu_attr(frequency_hz, source->hardware, &source->attr);
+	session_skeleton(source->session)->bss->cpu_control.period_ns = perf_event_period_ns(&source->attr);
 	return update_events(source, error);
 }
 

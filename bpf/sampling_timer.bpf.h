@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Periods of a CPU's sampling timer that passed without a sample, which the kernel tells nobody of. */
+#ifndef PKBPF_SAMPLING_TIMER_BPF_H
+#define PKBPF_SAMPLING_TIMER_BPF_H
+
+#include "shared.bpf.h"
+
+#include <pkbpf/missed_periods.h>
+
+struct sampling_timer { /* of one CPU */
+	__u64 last_ns; /* when it last brought a sample, of whatever ran; 0: not yet */
+};
+
+struct sampling_timers_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sampling_timer);
+};
+extern struct sampling_timers_map sampling_timers SEC(".maps");
+extern struct pkbpf_cpu_control cpu_control;
+
+/* How long the current thread has been on this CPU at least: the kernel adds up only now and then. */
+static __always_inline __u64 current_run_ns(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 total = BPF_CORE_READ(task, se.sum_exec_runtime);
+	__u64 before = BPF_CORE_READ(task, se.prev_sum_exec_runtime);
+
+	return total > before ? total - before : 0;
+}
+
+static __always_inline void sampling_timer_explain(struct bpf_perf_event_data *ctx, __u64 last_ns, __u64 now_ns,
+						   struct pkbpf_missed_periods *missed)
+{
+	struct bpf_perf_event_data_kern *context = (void *)ctx;
+	struct bpf_perf_event_value value = {};
+	__u64 expires_ns = BPF_CORE_READ(context, event, hw.hrtimer._softexpires);
+
+	/* The event's counter is how long it has run: it may have been opened after the last sample, for a CPU that was
+	 * offline. */
+	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) || value.counter < now_ns - last_ns)
+		last_ns = 0;
+	*missed = pkbpf_missed_periods(cpu_control.period_ns, last_ns, expires_ns, now_ns, current_run_ns());
+}
+
+/* To be called for every sample of the CPU, also of the idle task. *missed is written where periods are missing. */
+static __always_inline void sampling_timer_note(struct bpf_perf_event_data *ctx, struct pkbpf_missed_periods *missed)
+{
+	__u64 period_ns = cpu_control.period_ns;
+	struct sampling_timer *timer;
+	__u64 last_ns, now_ns;
+	__u32 key = 0;
+
+	if (!period_ns)
+		return;
+	timer = bpf_map_lookup_elem(&sampling_timers, &key);
+	if (!timer)
+		return;
+	now_ns = bpf_ktime_get_ns();
+	last_ns = timer->last_ns;
+	timer->last_ns = now_ns;
+	/* Samples come a little early or late; one that others are missing before comes more than a period after the last. */
+	if (now_ns - last_ns > period_ns + period_ns / 16)
+		sampling_timer_explain(ctx, last_ns, now_ns, missed);
+}
+
+#endif

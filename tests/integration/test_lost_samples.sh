@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where samples do not come, a counter tells: on busy CPUs, frequency times time is samples recorded, of the idle task,
+# lost, and of unknown threads; with more threads than CPUs that switch all the time, and beside calls that keep
+# BPF programs from running, which cost a target part of its samples.
+# usage: test_lost_samples.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1") workload=$(readlink -f "$2")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-lost-XXXXXX)
+pids=()
+leave() {
+	[ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
+	rm -rf "$work"
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+failures=0
+
+begin() {
+	"$@" >/dev/null 2>&1 &
+	pids+=($!)
+}
+
+# check NAME WHAT OPTION…: WHAT is "host", or "target" whose last word of output is its CPU seconds
+check() {
+	local name=$1 what=$2
+	shift 2
+	# Preferred, or it stops sampling late after the interval's end.
+	nice -n -20 "$pkbpf" -q -F 4999 -o "$work/$name.json" "$@" >"$work/$name.out" 2>&1 || {
+		echo "FAILED: $name: pkbpf ended with $?"
+		cat "$work/$name.out"
+		failures=$((failures + 1))
+		return
+	}
+	python3 - "$name" "$what" "$work/$name.json" "$work/$name.out" <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+name, what, path, out = sys.argv[1:]
+report = json.load(open(path, encoding="utf-8"))
+samples = report["samples"]
+counters = {c["name"]: c["count"] for c in report["counters"]}
+recorded, lost = samples["recorded"], samples["lost"]
+late, not_called = counters.get("LOST_TIMER_LATE", 0), counters.get("LOST_NOT_CALLED", 0)
+unknown, idle = counters.get("CPU_NOT_CALLED", 0), counters.get("CPU_IDLE", 0)
+if what == "host":
+    due = 4999 * report["time"]["duration_ns"] / 1e9 * report["host"]["cpus"]
+else:
+    due = 4999 * float(open(out, encoding="utf-8").read().split()[-1])
+print(f"  {name}: {due:.0f} samples are due: {recorded} recorded, {lost} lost ({late} late, {not_called} not called), "
+      f"{idle} idle, {unknown} of unknown threads")
+problems = []
+if samples["expected"] != recorded + lost:
+    problems.append(f"account of samples: {samples}")
+if what == "host" and not 0.99 * due < recorded + lost + idle + unknown < 1.02 * due:
+    problems.append("not all periods are accounted for")
+# What a hypervisor takes is no CPU time of the target, although the timer is late for it; and unknown ones may be of others.
+if what == "target" and not (recorded + lost + unknown > 0.97 * due and recorded + lost - late < 1.03 * due):
+    problems.append("frequency times CPU time is something else")
+if "updates" in name and not 0 < not_called < due:
+    problems.append("no sample was lost while the kernel updated a map")
+if problems:
+    print(f"FAILED: {name}: " + "; ".join(problems))
+    sys.exit(1)
+P
+}
+
+check updates_of_target target -e cpu -- "$workload/map_updates" 3
+# Whoever sleeps, no CPU must become idle: where a kernel gives no samples of that, it would be missing in the end.
+for ((cpu = 0; cpu < $(nproc); cpu++)); do
+	begin taskset -c "$cpu" "$workload/spin" 600
+	begin "$workload/spin" 600
+done
+begin "$workload/pingpong" 600
+begin "$workload/pingpong" 600
+check crowd host -e cpu -d 3
+check crowd_every_kind host -e cpu,offcpu,blockio,faults -d 3
+begin "$workload/map_updates" 600
+check updates host -e cpu -d 3
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
