@@ -13,7 +13,7 @@ enum pkbpf_loss {
 };
 
 #define PKBPF_COUNTERS(X)                                                                          \
-	X(CPU_EXPECTED, PKBPF_LOSS_NONE, "CPU samples taken in the targets")                       \
+	X(CPU_EXPECTED, PKBPF_LOSS_NONE, "CPU samples due in the targets")                       \
 	X(CPU_RECORDED, PKBPF_LOSS_NONE, "CPU samples recorded")                                   \
 	X(CPU_IDLE, PKBPF_LOSS_NONE, "CPU samples of the idle task, left out")                     \
 	X(LOST_RING_FULL, PKBPF_LOSS_SAMPLE, "ring buffer full")                                   \
