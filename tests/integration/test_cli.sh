@@ -184,6 +184,21 @@ run 4 -e cpu -p $sleeper -d 60 -f folded
 says err "ended"
 wait
 
+begin "with --children it goes on while descendants live, and ends with the last"
+bash -c '"$1" 60 & until [ -e go ]; do sleep 0.05; done' bash "$workloads/spin" &
+parent=$!
+until child=$(pgrep -P $parent -x spin); do sleep 0.05; done
+"$pkbpf" -v -e cpu -p $parent --children -f folded >out 2>err &
+profiler=$!
+until grep -q "profiling since" err; do sleep 0.05; done
+: >go
+wait $parent
+sleep 0.7
+kill -0 $profiler 2>/dev/null || fail "it ended with the process named"
+kill "$child"
+wait $profiler || fail "exit status $?"
+grep -q '^spin;.*spin_here' out || fail "the descendant's stacks are not there"
+
 # ---- outputs ----
 
 start_spinner

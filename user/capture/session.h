@@ -87,6 +87,10 @@ struct program_share session_program_share(const struct session *session);
 bool session_bpf_time_ns(const struct session *session, uint64_t *ret_ns);
 /* Processes that were targets when the session started: those named and those followed. */
 size_t session_target_count(const struct session *session);
+struct u32_list;
+/* Of PKBPF_TARGET_PROCESS: the processes that are targets by now, those whose end has not been reaped included. The caller
+ * frees the list, which has memory of its own even when it is empty: NULL would mean everybody. -ENOMEM. */
+int session_targets_now(const struct session *session, struct u32_list *ret_pids);
 /* The most CPUs that were online at one time. */
 uint32_t session_cpu_count(const struct session *session);
 

@@ -101,8 +101,7 @@ static uint32_t process_of_thread(uint32_t tid)
 	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
 }
 
-/* The targets with all that were born of them. Never without memory of its own: NULL would mean everybody. */
-static int followed_now(const struct session *session, struct u32_list *ret_pids)
+int session_targets_now(const struct session *session, struct u32_list *ret_pids)
 {
 	const struct bpf_map *map = session->skeleton->maps.target_pids;
 	uint32_t limit = bpf_map__max_entries(map), key;
@@ -133,7 +132,7 @@ int session_take_snapshot(struct session *session, uint64_t time_ns, struct erro
 	int err;
 
 	if (options->target_mode == PKBPF_TARGET_PROCESS) {
-		err = followed_now(session, &followed);
+		err = session_targets_now(session, &followed);
 		owners = followed.items;
 		if (err)
 			return error_set(error, -err, "cannot read the targets back from the kernel: %s", strerror(-err));

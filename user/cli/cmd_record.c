@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/capability.h"
@@ -221,6 +222,42 @@ static int wait_timeout_ms(const struct record *record, uint64_t now_ns, uint64_
 	return (int)(left_ms < interval_ms ? left_ms : interval_ms);
 }
 
+/* Adds the targets that live to those whose end is waited for. */
+static int watch_live_targets(struct record *record)
+{
+	struct u32_list pids = {0};
+	int err = live_profile_targets(record->live, &pids);
+	struct error error;
+
+	for (size_t i = 0; i < pids.count && err == 0; i++) {
+		struct pollfd process = {.events = POLLIN};
+
+		/* One that has gone meanwhile, or whose end nobody has asked for yet, is nothing to wait for. */
+		if (target_check_process(pids.items[i], &process.fd, &error) < 0)
+			continue;
+		if (process.fd >= 0 && poll(&process, 1, 0) > 0)
+			close(process.fd);
+		else
+			err = run_watch_add_process(record->watch, pids.items[i], process.fd, &error);
+	}
+	array_free(&pids);
+	return err;
+}
+
+/* Descendants are targets, and may outlive the processes named. Those of a command may, too: its end is the run's. */
+static int check_end(struct record *record, uint64_t now_ns, uint64_t deadline_ns)
+{
+	int err;
+
+	record->end = run_watch_check(record->watch, now_ns, deadline_ns);
+	if (record->end != RUN_TARGETS_ENDED || record->command || record->options->follow != PKBPF_FOLLOW_DESCENDANTS)
+		return 0;
+	err = watch_live_targets(record);
+	if (err == 0)
+		record->end = run_watch_check(record->watch, now_ns, deadline_ns);
+	return err;
+}
+
 /* Takes events in until something ends the run. */
 static int run_until_end(struct record *record)
 {
@@ -235,8 +272,8 @@ static int run_until_end(struct record *record)
 		      !record->options->quiet && !record->options->no_progress, now_ns);
 	while (err == 0) {
 		now_ns = clock_now_ns();
-		record->end = run_watch_check(record->watch, now_ns, deadline_ns);
-		if (record->end != RUN_GOES_ON)
+		err = check_end(record, now_ns, deadline_ns);
+		if (err < 0 || record->end != RUN_GOES_ON)
 			break;
 		if (progress_is_due(&progress, now_ns)) {
 			live_profile_counters(record->live, counters);

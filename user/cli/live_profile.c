@@ -140,6 +140,11 @@ int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 	return source_set_poll(live->sources, &live->sink);
 }
 
+int live_profile_targets(const struct live_profile *live, struct u32_list *ret_pids)
+{
+	return session_targets_now(live->session, ret_pids);
+}
+
 void live_profile_counters(struct live_profile *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
 {
 	session_counters(live->session, ret_counters);
