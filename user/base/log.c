@@ -8,6 +8,11 @@
 
 #define LOG_TEXT_SIZE 1024
 
+bool log_wants(const struct log *log, enum log_level level)
+{
+	return log && log->write && level <= log->max_level;
+}
+
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 {
 	char text[LOG_TEXT_SIZE];
@@ -15,7 +20,7 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 	va_list arguments;
 	int length;
 
-	if (!log || !log->write || level > log->max_level)
+	if (!log_wants(log, level))
 		return;
 
 	va_start(arguments, format);

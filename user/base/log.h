@@ -3,6 +3,8 @@
 #ifndef PKBPF_BASE_LOG_H
 #define PKBPF_BASE_LOG_H
 
+#include <stdbool.h>
+
 enum log_level { LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 struct log {
@@ -11,6 +13,8 @@ struct log {
 	void *context;
 };
 
+/* Would anybody read it? For texts that are dear to make; log_write() asks itself. */
+bool log_wants(const struct log *log, enum log_level level);
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

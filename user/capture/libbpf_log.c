@@ -19,9 +19,14 @@ __attribute__((format(printf, 2, 0)))
 static int print(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	char text[KEPT_BYTES / 2];
-	int length = vsnprintf(text, sizeof(text), format, arguments);
-	size_t size = length < 0 ? 0 : (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
+	size_t size;
+	int length;
 
+	/* Some three thousand messages of a load are for nobody else. */
+	if (level != LIBBPF_WARN && !log_wants(state.log, LOG_DEBUG))
+		return 0;
+	length = vsnprintf(text, sizeof(text), format, arguments);
+	size = length < 0 ? 0 : (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
 	while (size && text[size - 1] == '\n')
 		text[--size] = '\0';
 	log_debug(state.log, "libbpf: %s", text);

@@ -82,7 +82,7 @@ static int explain_load_failure(int err, struct error *error)
 				 "policy forbids BPF", program[0] ? program : "(unknown)", strerror(-err));
 	return error_set(error, -err,
 			 "cannot load BPF program %s: %s%s%s; Linux 5.10 or newer is needed, run 'pkbpf doctor' for what this "
-			 "kernel lacks, or again with -v for the verifier's log",
+			 "kernel lacks, or again with -vv for the verifier's log",
 			 program[0] ? program : "(unknown)", strerror(-err), reason[0] ? ": " : "", reason);
 }
 
