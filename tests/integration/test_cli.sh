@@ -251,6 +251,20 @@ is_folded a.folded
 says a.report "spin_here"
 no_temporaries .
 
+begin "what processes have used is read only for who shows it"
+reads_resources() {
+	grep -q "account of resources: " err && grep -q "map 'resource_.*created successfully" err
+}
+run 0 -vv -e cpu -p "$spinner" -d 300ms -o a.folded
+! grep -q "account of resources\|map 'resource_.*created" err || fail "it was read for a flame graph"
+run 0 -vv -e cpu -p "$spinner" -d 300ms -o a.folded -o a.json
+reads_resources || fail "it was not read for a report"
+run 3 -vv -e cpu -p "$spinner" -d 500ms -o a.folded --fail-if 'cpu.total>100ms'
+reads_resources || fail "it was not read for a limit"
+says err "cpu.total is"
+run 0 -vv -e cpu -p "$spinner" -d 300ms
+reads_resources || fail "it was not read for the terminal"
+
 begin "a full disk fails, and the other outputs are written"
 run 1 -e cpu -p "$spinner" -d 500ms -f folded -o /dev/full -o b.folded
 says err "cannot write /dev/full: No space left on device"

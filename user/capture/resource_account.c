@@ -39,12 +39,26 @@ struct resource_account {
 	ARRAY_OF(uint64_t) cgroups_new;
 };
 
+static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	bpf_program__set_autoload(skeleton->progs.resource_read, wanted);
+	bpf_program__set_autoload(skeleton->progs.resource_exiting, wanted);
+	bpf_program__set_autoload(skeleton->progs.resource_freed, wanted);
+	bpf_map__set_autocreate(skeleton->maps.resource_record, wanted);
+	bpf_map__set_autocreate(skeleton->maps.resource_exiting_threads, wanted);
+}
+
 int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			       struct resource_account **ret_account, struct error *error)
 {
-	struct resource_account *account = calloc(1, sizeof(*account));
+	struct resource_account *account;
 	struct stat status;
 
+	choose_programs(skeleton, options->want_resources);
+	*ret_account = NULL;
+	if (!options->want_resources)
+		return 0;
+	account = calloc(1, sizeof(*account));
 	if (!account)
 		return error_set(error, ENOMEM,
 				 "cannot prepare the account of resources: out of memory");
@@ -120,6 +134,8 @@ int resource_account_names(struct resource_account *account, struct event_buffer
 {
 	int err = 0;
 
+	if (!account)
+		return 0;
 	array_foreach (&account->cgroups_new, id)
 		err = err ? err : name_cgroup(account, *id, buffer);
 	account->cgroups_new.count = 0;
@@ -207,17 +223,19 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
 			   struct error *error)
 {
-	struct pkbpf_bpf *skeleton = account->skeleton;
-	int err = attach(skeleton->progs.resource_freed, &account->freed, error);
+	int err;
 
-	err = err ? err : attach(skeleton->progs.resource_read, &account->iterator, error);
+	if (!account)
+		return 0;
+	err = attach(account->skeleton->progs.resource_freed, &account->freed, error);
+	err = err ? err : attach(account->skeleton->progs.resource_read, &account->iterator, error);
 	return err ? err : read_all(account, PKBPF_RESOURCE_START, buffer, error);
 }
 
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error)
 {
-	return account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error) : 0;
+	return account && account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error) : 0;
 }
 
 /* Threads whose end was announced, but not that they were gone: what they had used by then counts.

@@ -12,7 +12,8 @@
 
 struct resource_account;
 
-/* Before the programs are loaded. */
+/* Before the programs are loaded. *ret_account is NULL when nobody wants the account: then nothing of it is loaded, and all
+ * functions here do nothing. */
 int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			       struct resource_account **ret_account, struct error *error);
 /* Attaches the programs and appends the records of the start; from now on records of ended threads

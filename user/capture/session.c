@@ -230,8 +230,9 @@ int session_begin_interval(struct session *session, struct error *error)
 	uint64_t begin_ns = clock_now_ns();
 	int err = resource_account_begin(session->resources, &session->buffer, error);
 
-	log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms", session->buffer.size / 1024,
-		 (double)(clock_now_ns() - begin_ns) / 1e6);
+	if (session->resources)
+		log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms",
+			 session->buffer.size / 1024, (double)(clock_now_ns() - begin_ns) / 1e6);
 	accept_buffer(session);
 	program_clock_restart(session->program_clock, clock_now_ns());
 	return err;

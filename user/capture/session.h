@@ -46,6 +46,7 @@ struct session_options {
 	const char *comm;	 /* only processes with this comm; NULL: all */
 	enum pkbpf_follow follow;
 	bool want_user_stack, want_kernel_stack;
+	bool want_resources; /* what every thread has used */
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t unwind_table_bytes; /* most memory of unwind tables; 0: the default */
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
@@ -66,7 +67,8 @@ int session_load(struct session *session, struct error *error);
 /* Opens the side-band, then takes the snapshot of what already runs. Records go to sink from now on, in time order.
  * The sink is borrowed until session_free. */
 int session_start(struct session *session, const struct event_sink *sink, struct error *error);
-/* Reads what every thread of the targets has used: after the sources are attached, and before they are detached. */
+/* The interval begins and ends: after the sources are attached, and before they are detached. If it is wanted, reads what
+ * every thread of the targets has used. */
 int session_begin_interval(struct session *session, struct error *error);
 int session_end_interval(struct session *session, struct error *error);
 /* Sleeps until there is something to do: side-band data, `fd` readable (-1: none), or timeout_ms. -EINTR: a signal. */

@@ -26,7 +26,7 @@ struct session {
 	struct bpf_link *lifecycle[4];
 	struct perf_sideband *sideband;
 	struct session_unwind *unwind; /* NULL: frame pointers */
-	struct resource_account *resources;
+	struct resource_account *resources; /* NULL: not wanted */
 	struct cpu_watch *cpus;
 	uint32_t most_cpus; /* online at one time */
 	struct event_queue *queue;

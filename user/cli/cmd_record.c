@@ -175,6 +175,8 @@ static int start(struct record *record, struct error *error)
 			.follow = options->follow,
 			.want_user_stack = !options->kernel_only,
 			.want_kernel_stack = !options->user_only,
+			/* Limits are on figures of the report. */
+			.want_resources = output_plan_shows_resources(record->plan) || options->limits.count,
 			.unwind_mode = options->unwind_mode,
 			.unwind_table_bytes = options->unwind_table_bytes,
 			.frequency_hz = options->frequency_hz,

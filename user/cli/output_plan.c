@@ -253,6 +253,15 @@ int output_plan_open(struct output_plan *plan, struct error *error)
 	return 0;
 }
 
+bool output_plan_shows_resources(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output) {
+		if (output->report || !output->exporter->only_events)
+			return true;
+	}
+	return false;
+}
+
 bool output_plan_reports_to_stdout(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {

@@ -35,6 +35,8 @@ int output_plan_new(const struct output_request *requests, size_t request_count,
 		    struct output_plan **ret_plan, struct error *error);
 /* Opens every output, so that what cannot be written is known before the work is done. */
 int output_plan_open(struct output_plan *plan, struct error *error);
+/* Does any output show what processes have used of CPU, memory and I/O (profile_resources())? */
+bool output_plan_shows_resources(const struct output_plan *plan);
 /* Is a report for people among what goes to stdout? */
 bool output_plan_reports_to_stdout(const struct output_plan *plan);
 

@@ -21,6 +21,7 @@ struct exporter_ops {
 	const char *suffix; /* ".folded" */
 	const char *summary;
 	bool one_kind; /* holds one profile kind per file */
+	bool only_events; /* shows nothing of what processes used beside, which then need not be read */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(const struct profile *profile, const struct export_options *options, FILE *out);
 };

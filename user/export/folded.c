@@ -449,5 +449,6 @@ const struct exporter_ops exporter_folded = {
 	.suffix = ".folded",
 	.summary = "one line per stack, for flamegraph.pl, inferno and speedscope",
 	.one_kind = true,
+	.only_events = true,
 	.write = folded_write,
 };

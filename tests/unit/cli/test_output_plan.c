@@ -125,6 +125,31 @@ static void requests_of_flame_graphs_alone_hold_one_kind(void **state)
 	assert_false(output_requests_hold_one_kind(mixed, 0));
 }
 
+static void reports_show_resources_and_flame_graphs_do_not(void **state)
+{
+	const struct {
+		struct output_request requests[2];
+		size_t count;
+		bool shown;
+	} rows[] = {
+		{{{"a.folded", NULL}}, 1, false},
+		{{{"a.folded", NULL}, {"-", "folded"}}, 2, false},
+		{{{"-", NULL}}, 1, true},
+		{{{"a.folded", NULL}, {"-", NULL}}, 2, true},
+		{{{"a.txt", NULL}}, 1, true},
+		{{{"a.json", NULL}, {"a.folded", NULL}}, 2, true},
+		{{{"a.csv", NULL}}, 1, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct output_plan *plan = NULL;
+
+		assert_int_equal(output_plan_new(rows[i].requests, rows[i].count, two_kinds, 2, &plan, NULL), 0);
+		assert_int_equal(output_plan_shows_resources(plan), rows[i].shown);
+		output_plan_free(plan);
+	}
+}
+
 static void what_cannot_be_planned_is_wrong_usage(void **state)
 {
 	const struct {
@@ -251,6 +276,7 @@ int main(void)
 		cmocka_unit_test(suffixes_and_formats_choose_the_writer),
 		cmocka_unit_test(several_kinds_get_a_file_each),
 		cmocka_unit_test(requests_of_flame_graphs_alone_hold_one_kind),
+		cmocka_unit_test(reports_show_resources_and_flame_graphs_do_not),
 		cmocka_unit_test(what_cannot_be_planned_is_wrong_usage),
 		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_found_when_opening, set_up,
 						tear_down),
