@@ -6,11 +6,19 @@
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
 
-/* Copies the stack from sp upwards, page by page, because a copy that meets its end fails as a whole. */
-static __always_inline __u32 copy_stack(__u8 *into, __u64 start)
+/*
+ * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy that meets its end fails as a
+ * whole. Bytes copied. A function of its own, so that the verifier does not follow each number of pages to the end.
+ */
+__attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
 	__u32 size = PAGE_BYTES - (start & (PAGE_BYTES - 1));
+	__u8 *into;
 
+	if (!raw || word >= RAW_PREFIX_WORDS)
+		return 0;
+	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
 	for (int i = 0; i < RAW_STACK_PAGES - 1; i++) {
@@ -36,12 +44,13 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u64 ti
 
 /* The size of the record made of a sample and the stack it would have been walked on; raw_filled says whether there
  * is one. */
-static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, struct raw_scratch *raw)
+static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, struct raw_scratch *raw, __u32 cpu)
 {
 	struct pkbpf_event_sample *sample = (void *)raw->record;
 	__u32 n_kernel = scratch->sample.n_kernel, n_user = 0, size;
 	__u64 *from = scratch->unwind.first_regs;
 	__u64 *words, start;
+	__u32 first_word;
 
 	scratch->unwind.raw_filled = 0;
 	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
@@ -60,7 +69,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	n_kernel += n_user;
 	if (bpf_probe_read_kernel(sample + 1, n_kernel * 8, scratch->ips))
 		return 0;
-	words = raw->record + sizeof(*sample) / 8 + n_kernel;
+	first_word = sizeof(*sample) / 8 + n_kernel;
+	words = raw->record + first_word;
 #if PKBPF_UNWIND_ARM64
 	for (int i = 0; i < PKBPF_SIGNAL_REGS; i++)
 		words[i] = from[i];
@@ -74,8 +84,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 		words[i] = 0;
 #endif
 	start = from[PKBPF_SIGNAL_SP] & ~7ULL;
-	size = copy_stack((__u8 *)&words[PKBPF_REGS + 2], start);
-	if (!size)
+	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
+	if (!size || size > RAW_STACK_BYTES)
 		return 0;
 	words[PKBPF_REGS] = start;
 	words[PKBPF_REGS + 1] = size;
@@ -104,7 +114,7 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 		return 0;
 	}
 	raw->busy = 1;
-	size = fill_raw_record(scratch, raw);
+	size = fill_raw_record(scratch, raw, cpu);
 	/* One comparison of the register that is passed: older verifiers learn nothing from size - 1 < limit. */
 	barrier_var(size);
 	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {

@@ -66,6 +66,7 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->limit = 1;
 	unwind->end = 0;
 	unwind->epoch = scratch->sample.header.time_ns >> 30;
+	unwind->slot = scratch->sample.profile_kind;
 	unwind->regs_ready = 0;
 	unwind->in_exec = 0;
 	unwind->new_thread = 0;

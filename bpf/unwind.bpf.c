@@ -40,13 +40,27 @@ static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_sta
 	return (struct unwind_scratch *)state;
 }
 
-static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state, __u64 pc)
-{
-	struct unwind_scratch *unwind = scratch_of(state);
-	struct pkbpf_unwind_mapping *mapping;
-	struct pkbpf_unwind_file *file;
-	__u32 at = unwind->first_mapping, count = unwind->mapping_count, key;
+/*
+ * What most frames do not need is a global function of its own: the verifier looks at it once and not for each way that
+ * leads to it, and what every frame runs stays small in the processor's caches, which a sample finds cold.
+ */
 
+/* Makes the mapping that holds pc the state's; 0 or the end of the walk. */
+__attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct pkbpf_unwind_mapping *mapping;
+	struct pkbpf_unwind_state *state;
+	struct pkbpf_unwind_file *file;
+	struct unwind_scratch *unwind;
+	__u32 at, count, key;
+
+	if (!scratch)
+		return PKBPF_END_NO_MAPPING;
+	unwind = &scratch->unwind;
+	state = &unwind->state;
+	at = unwind->first_mapping;
+	count = unwind->mapping_count;
 	state->mapping_size = 0;
 	if (!count)
 		return PKBPF_END_NO_MAPPING;
@@ -89,8 +103,13 @@ static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *sta
 	return 0;
 }
 
+static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state, __u64 pc)
+{
+	return unwind_find_mapping(scratch_of(state)->slot, pc);
+}
+
 /* The number of the rule that covers an offset in a page; beyond all rules: none. */
-static __always_inline __u32 search_page(__u32 number, __u32 offset)
+__attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 {
 	struct pkbpf_unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &number);
 	__u32 key, at, count, zero = 0;
@@ -142,7 +161,7 @@ static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, _
 	value = *(volatile __u64 *)recent;
 	id = PKBPF_ROW_RULE(value);
 	if (value != pkbpf_recent_value(place, id)) {
-		id = search_page(page, offset);
+		id = unwind_search_page(page, offset);
 		if (id >= PKBPF_UNWIND_MAX_RULES)
 			return false;
 		*(volatile __u64 *)recent = pkbpf_recent_value(place, id);
@@ -167,34 +186,48 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 	unwind->log_value[at] = value;
 }
 
+/* Copies the memory from address on into the window: at least one word, or nonzero. */
+__attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct unwind_scratch *unwind;
+	__u64 size;
+
+	if (!scratch)
+		return 1;
+	unwind = &scratch->unwind;
+	/* Up to the end of the page: the next one may not exist. */
+	size = (PAGE_BYTES - (address & (PAGE_BYTES - 1))) & ~7ULL;
+	if (size > unwind->window_next)
+		size = unwind->window_next;
+	if (address & 7) {
+		unwind->log_count = UNWIND_LOG_WORDS + 1;
+		size = 8;
+	}
+	/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a constant does; the
+	 * compiler must not find out that it is superfluous. */
+	barrier_var(size);
+	if (size > UNWIND_WINDOW_BYTES)
+		size = UNWIND_WINDOW_BYTES;
+	if (unwind->window_next < UNWIND_WINDOW_BYTES)
+		unwind->window_next *= 2;
+	unwind->window_size = 0;
+	if (bpf_probe_read_user(unwind->window, size, (void *)address))
+		return 1;
+	unwind->window_start = address;
+	unwind->window_size = size;
+	return 0;
+}
+
 static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address, __u64 *value)
 {
 	struct unwind_scratch *unwind = scratch_of(state);
 	__u64 offset = address - unwind->window_start;
-	__u64 size;
 
-	if (address & 7) {
-		unwind->log_count = UNWIND_LOG_WORDS + 1;
-		return bpf_probe_read_user(value, sizeof(*value), (void *)address);
-	}
-	if (offset >= unwind->window_size) {
-		/* Up to the end of the page: the next one may not exist. */
-		size = PAGE_BYTES - (address & (PAGE_BYTES - 1));
-		if (size > unwind->window_next)
-			size = unwind->window_next;
-		/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a constant does; the
-		 * compiler must not find out that it is superfluous. */
-		barrier_var(size);
-		if (size > UNWIND_WINDOW_BYTES)
-			size = UNWIND_WINDOW_BYTES;
-		if (unwind->window_next < UNWIND_WINDOW_BYTES)
-			unwind->window_next *= 2;
-		unwind->window_size = 0;
-		if (bpf_probe_read_user(unwind->window, size, (void *)address))
+	if (offset >= unwind->window_size || (offset & 7)) {
+		if (unwind_move_window(unwind->slot, address))
 			return -1;
-		unwind->window_start = address;
-		unwind->window_size = size;
-		offset = 0;
+		offset = address - unwind->window_start;
 	}
 	*value = unwind->window[(offset / 8) & (UNWIND_WINDOW_BYTES / 8 - 1)];
 	log_word(unwind, address, *value);
@@ -236,6 +269,15 @@ __attribute__((noinline)) int unwind_frames(__u32 slot)
 {
 	for (int i = 0; i < FRAMES_PER_CALL; i++) {
 		if (unwind_frame(slot))
+			return 1;
+	}
+	return 0;
+}
+
+__attribute__((noinline)) int unwind_all_frames(__u32 slot)
+{
+	for (int i = 0; i < FRAME_CALLS; i++) {
+		if (unwind_frames(slot))
 			return 1;
 	}
 	return 0;
@@ -380,11 +422,30 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	scratch->sample.n_guessed = unwind->state.guessed;
 }
 
+/* 0: there is more to walk than the leaf; else how the walk ends there. */
+static __always_inline __u32 start_walk(struct unwind_scratch *unwind, __u32 pid)
+{
+	struct pkbpf_unwind_process *process;
+
+	/* A thread at its first instruction: nothing has called it, and its stack may not have a page yet. */
+	if (unwind->new_thread &&
+	    (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp) ||
+	     !unwind->window[0]))
+		return PKBPF_END_ZERO_RA;
+	if (unwind->compat)
+		return PKBPF_END_COMPAT;
+	process = bpf_map_lookup_elem(&unwind_processes, &pid);
+	if (!process)
+		return PKBPF_END_NO_PROCESS;
+	unwind->first_mapping = process->first_mapping;
+	unwind->mapping_count = process->mapping_count;
+	return 0;
+}
+
 /* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h prepared the rest. */
 __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
-	struct pkbpf_unwind_process *process;
 	struct unwind_scratch *unwind;
 	__u32 pid, end = 0;
 
@@ -412,34 +473,13 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 		scratch->sample.user_end = PKBPF_END_EXEC;
 		return 0;
 	}
-	/* A thread at its first instruction: nothing has called it, and its stack may not have a page yet. */
-	if (unwind->new_thread &&
-	    (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp) ||
-	     !unwind->window[0])) {
+	end = start_walk(unwind, pid);
+	if (end) {
 		unwind_push(&unwind->state, unwind->state.ip);
-		unwind->end = PKBPF_END_ZERO_RA;
-		finish_walk(scratch, slot);
-		return 0;
-	}
-	if (unwind->compat) {
-		unwind_push(&unwind->state, unwind->state.ip);
-		unwind->end = PKBPF_END_COMPAT;
-		finish_walk(scratch, slot);
-		return 0;
-	}
-	process = bpf_map_lookup_elem(&unwind_processes, &pid);
-	if (!process) {
-		unwind_push(&unwind->state, unwind->state.ip);
-		unwind->end = PKBPF_END_NO_PROCESS;
-		finish_walk(scratch, slot);
-		return 0;
-	}
-	unwind->first_mapping = process->first_mapping;
-	unwind->mapping_count = process->mapping_count;
-	unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
-	for (int i = 0; i < FRAME_CALLS; i++) {
-		if (unwind_frames(slot))
-			break;
+		unwind->end = end;
+	} else {
+		unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
+		unwind_all_frames(slot);
 	}
 	finish_walk(scratch, slot);
 	return 0;

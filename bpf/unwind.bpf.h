@@ -132,6 +132,8 @@ struct unwind_scratch {
 	__u32 first_frame; /* where user frames begin in ips[] */
 	__u32 end;	   /* how the walk ended; 0: not yet */
 	__u32 epoch;	   /* about a second each */
+	__u32 slot;	   /* of the scratch it lies in */
+	__u32 reserved3;
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */
