@@ -159,7 +159,7 @@ static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, _
 	if (!recent)
 		return false;
 	value = *(volatile __u64 *)recent;
-	id = PKBPF_ROW_RULE(value);
+	id = value & (PKBPF_UNWIND_MAX_RULES - 1);
 	if (value != pkbpf_recent_value(place, id)) {
 		id = unwind_search_page(page, offset);
 		if (id >= PKBPF_UNWIND_MAX_RULES)

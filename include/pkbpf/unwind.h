@@ -93,11 +93,14 @@ struct pkbpf_unwind_file {
  * The rules found last, so that a frame met again costs one load instead of a search through memory that has left
  * the processor's caches since the last sample. An entry holds a place in a table (which edition, which page of all,
  * offset in the page: 56 bits, multiplied by an odd number, which loses nothing) and the rule's number: of the product
- * the upper bits are the entry's index, the lower ones are kept. No place shares an entry's value with another.
+ * the upper bits are the entry's index, the lower ones are kept. No place shares an entry's value with another. All entries
+ * together stay well below 32 KiB: up to there the kernel gives an array memory that it maps with large pages, and each other
+ * 4 KiB page that a sample touches is one more translation to look up.
  */
-#define PKBPF_RECENT_INDEX_BITS 15
+#define PKBPF_RECENT_INDEX_BITS 11
 #define PKBPF_RECENT_PLACE_BITS 56
 #define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_INDEX_BITS)
+#define PKBPF_RECENT_RULE_BITS	16 /* PKBPF_UNWIND_MAX_RULES */
 #define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
 
 static inline __u64 pkbpf_recent_place(__u32 edition, __u32 page, __u32 offset)
@@ -114,7 +117,7 @@ static inline __u32 pkbpf_recent_index(__u64 place)
 
 static inline __u64 pkbpf_recent_value(__u64 place, __u32 rule)
 {
-	return PKBPF_RECENT_USED | (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_ROW_RULE_BITS | rule;
+	return PKBPF_RECENT_USED | (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_RECENT_RULE_BITS | rule;
 }
 
 enum { PKBPF_MAPPING_ANONYMOUS = 1, PKBPF_MAPPING_NO_TABLE = 2, PKBPF_MAPPING_PENDING = 4 };
