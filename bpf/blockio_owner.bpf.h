@@ -96,9 +96,9 @@ static __always_inline __u8 state_of(__u32 opf)
 
 /* The cgroup (of version 2) whose pages or whose I/O this is; 0: unknown, or the root, which is
  * everybody. */
-static __always_inline struct cgroup___with_root *cgroup_of_bio(struct bio *bio)
+static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
 {
-	struct cgroup___with_root *cgroup = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
+	struct cgroup *cgroup = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
 	struct kernfs_node *node;
 
 	if (!bio || !cgroup || BPF_CORE_READ(cgroup, root, hierarchy_id) != 0)
@@ -129,7 +129,7 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 			   (owner->is_kernel_thread ? flags & (PF_WQ_WORKER | PF_KSWAPD)
 						    : flags & PF_MEMALLOC);
 	if (owner->writeback) {
-		struct cgroup___with_root *cgroup = bio ? cgroup_of_bio(bio) : NULL;
+		struct cgroup *cgroup = bio ? cgroup_of_bio(bio) : NULL;
 
 		owner->cgroup_id = cgroup ? BPF_CORE_READ(cgroup, kn, id) : 0;
 		owner->pid = PKBPF_PID_WRITEBACK | (owner->cgroup_id & ~PKBPF_PID_WRITEBACK);

@@ -112,59 +112,74 @@ static __always_inline __u64 fault_weight(struct bpf_perf_event_data *ctx, struc
 	return span;
 }
 
-struct memory_search {
-	__u64 start, end;
-	__u32 kind;
-	__u32 reserved;
+/*
+ * A function that is called back belongs to no program, so what it says of the kernel's types is looked up at every start,
+ * page faults or not: it is told where the words are.
+ */
+enum mapping_word { MAPPING_START, MAPPING_END, MAPPING_FLAGS, MAPPING_FILE, MAPPING_WORDS };
+
+struct mapping_search {
+	__u64 at[MAPPING_WORDS]; /* offsets in vm_area_struct */
+	__u64 word[MAPPING_WORDS];
 };
 
-static long judge_memory(struct task_struct *task, struct vm_area_struct *vma,
-			 struct memory_search *search)
+static long read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping_search *search)
 {
-	struct mm_struct___layout *layout = (void *)BPF_CORE_READ(vma, vm_mm);
-	__u64 flags = BPF_CORE_READ(vma, vm_flags), start = BPF_CORE_READ(vma, vm_start),
-	      end = BPF_CORE_READ(vma, vm_end);
-	__u64 stack = BPF_CORE_READ(layout, start_stack);
-
-	search->start = start;
-	search->end = end;
-	if (flags & (VM_SHARED | VM_MAYSHARE))
-		search->kind = PKBPF_FAULT_MEMORY_SHARED;
-	else if (BPF_CORE_READ(vma, vm_file))
-		search->kind = PKBPF_FAULT_MEMORY_FILE;
-	else if ((flags & VM_GROWSDOWN) || (start <= stack && stack < end))
-		search->kind = PKBPF_FAULT_MEMORY_STACK;
-	else if (start < BPF_CORE_READ(layout, brk) && end > BPF_CORE_READ(layout, start_brk))
-		search->kind = PKBPF_FAULT_MEMORY_HEAP;
-	else
-		search->kind = PKBPF_FAULT_MEMORY_ANONYMOUS;
+#pragma unroll
+	for (int i = 0; i < MAPPING_WORDS; i++)
+		bpf_probe_read_kernel(&search->word[i], sizeof(search->word[i]), (char *)vma + search->at[i]);
 	return 0;
+}
+
+static __always_inline bool find_mapping(__u64 address, struct mapping_search *search)
+{
+	search->at[MAPPING_START] = bpf_core_field_offset(struct vm_area_struct, vm_start);
+	search->at[MAPPING_END] = bpf_core_field_offset(struct vm_area_struct, vm_end);
+	search->at[MAPPING_FLAGS] = bpf_core_field_offset(struct vm_area_struct, vm_flags);
+	search->at[MAPPING_FILE] = bpf_core_field_offset(struct vm_area_struct, vm_file);
+	return bpf_find_vma((void *)bpf_get_current_task_btf(), address, read_mapping, search, 0) == 0;
+}
+
+static __always_inline __u32 judge_memory(const struct mapping_search *search, struct mm_struct *mm)
+{
+	__u64 flags = search->word[MAPPING_FLAGS], start = search->word[MAPPING_START], end = search->word[MAPPING_END];
+	__u64 stack = BPF_CORE_READ(mm, start_stack);
+
+	if (flags & (VM_SHARED | VM_MAYSHARE))
+		return PKBPF_FAULT_MEMORY_SHARED;
+	if (search->word[MAPPING_FILE])
+		return PKBPF_FAULT_MEMORY_FILE;
+	if ((flags & VM_GROWSDOWN) || (start <= stack && stack < end))
+		return PKBPF_FAULT_MEMORY_STACK;
+	if (start < BPF_CORE_READ(mm, brk) && end > BPF_CORE_READ(mm, start_brk))
+		return PKBPF_FAULT_MEMORY_HEAP;
+	return PKBPF_FAULT_MEMORY_ANONYMOUS;
 }
 
 /* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
 static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	struct memory_search search = {};
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mapping_search search = {};
 	struct fault_mapping *mapping;
-	__u64 mm = (__u64)BPF_CORE_READ(task, mm);
 
 	for (int i = 0; i < MAPPINGS; i++) {
 		mapping = &rate->mappings[i];
-		if (mapping->mm == mm && address - mapping->start < mapping->end - mapping->start &&
+		if (mapping->mm == (__u64)mm && address - mapping->start < mapping->end - mapping->start &&
 		    rate->window - mapping->window < MAPPING_WINDOWS)
 			return mapping->kind;
 	}
 	rate->stacks += MAPPING_COST;
-	if (bpf_find_vma((void *)bpf_get_current_task_btf(), address, judge_memory, &search, 0))
+	if (!find_mapping(address, &search))
 		return PKBPF_FAULT_MEMORY_UNKNOWN;
 	mapping = &rate->mappings[rate->next_mapping++ % MAPPINGS];
-	mapping->mm = mm;
-	mapping->start = search.start;
-	mapping->end = search.end;
+	mapping->mm = (__u64)mm;
+	mapping->start = search.word[MAPPING_START];
+	mapping->end = search.word[MAPPING_END];
 	mapping->window = rate->window;
-	mapping->kind = search.kind;
-	return search.kind;
+	mapping->kind = judge_memory(&search, mm);
+	return mapping->kind;
 }
 
 static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 fault,
@@ -236,8 +251,7 @@ int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
 /* Adds what a thread has had since the interval began, or since it was born, to its process. */
 static __always_inline void account_thread(struct task_struct *task, __u64 cgroup_id)
 {
-	struct task_struct___faults *counts = (void *)task;
-	__u64 minor = BPF_CORE_READ(counts, min_flt), major = BPF_CORE_READ(counts, maj_flt);
+	__u64 minor = BPF_CORE_READ(task, min_flt), major = BPF_CORE_READ(task, maj_flt);
 	__u32 tid = BPF_CORE_READ(task, pid), pid = BPF_CORE_READ(task, tgid);
 	struct pkbpf_fault_thread *before = bpf_map_lookup_elem(&fault_threads, &tid);
 	struct pkbpf_fault_process fresh = {}, *process;
@@ -283,7 +297,6 @@ SEC("?iter/task")
 int faults_edge(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct task_struct___faults *counts = (void *)task;
 	struct pkbpf_fault_thread before;
 	__u32 tid;
 
@@ -295,8 +308,8 @@ int faults_edge(struct bpf_iter__task *ctx)
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		return 0;
 	}
-	before.minor = BPF_CORE_READ(counts, min_flt);
-	before.major = BPF_CORE_READ(counts, maj_flt);
+	before.minor = BPF_CORE_READ(task, min_flt);
+	before.major = BPF_CORE_READ(task, maj_flt);
 	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_NOEXIST))
 		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
 	return 0;

@@ -29,7 +29,7 @@ static __always_inline __u64 pages_to_bytes(__s64 pages)
 	return pages > 0 ? (__u64)pages * resource_control.page_bytes : 0;
 }
 
-static __always_inline __s64 rss_pages(struct mm_struct___resource *mm)
+static __always_inline __s64 rss_pages(struct mm_struct *mm)
 {
 	struct mm_struct___before_6_2 *old = (void *)mm;
 
@@ -42,7 +42,7 @@ static __always_inline __s64 rss_pages(struct mm_struct___resource *mm)
 }
 
 /* The process's own: what files and other processes share is not its growth. */
-static __always_inline __u32 anonymous_rss_kib(struct mm_struct___resource *mm)
+static __always_inline __u32 anonymous_rss_kib(struct mm_struct *mm)
 {
 	struct mm_struct___before_6_2 *old = (void *)mm;
 	__u64 kib;
@@ -54,15 +54,15 @@ static __always_inline __u32 anonymous_rss_kib(struct mm_struct___resource *mm)
 	return kib < 0xffffffff ? kib : 0xffffffff;
 }
 
-static __always_inline void take_memory(struct pkbpf_event_resource *record, struct task_struct___resource *task)
+static __always_inline void take_memory(struct pkbpf_event_resource *record, struct task_struct *task)
 {
-	struct mm_struct___resource *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u64 peak = pages_to_bytes(BPF_CORE_READ(task, signal, maxrss));
 
 	record->rss_bytes = 0;
 	record->anonymous_rss_kib = 0;
 	/* A kernel thread that borrows a process's memory (io_uring, vhost) does not own it. */
-	if (mm && !(((struct task_struct *)task)->flags & PF_KTHREAD_FLAG)) {
+	if (mm && !(task->flags & PF_KTHREAD_FLAG)) {
 		__u64 high = pages_to_bytes(BPF_CORE_READ(mm, hiwater_rss));
 
 		record->rss_bytes = pages_to_bytes(rss_pages(mm));
@@ -78,8 +78,6 @@ static __always_inline void take_memory(struct pkbpf_event_resource *record, str
 
 static __always_inline void take_record(struct pkbpf_event_resource *record, struct task_struct *task, __u16 moment)
 {
-	struct task_struct___resource *t = (void *)task;
-
 	record->header.size = sizeof(*record);
 	record->header.kind = PKBPF_EVENT_RESOURCE;
 	record->header.flags = moment;
@@ -90,34 +88,34 @@ static __always_inline void take_record(struct pkbpf_event_resource *record, str
 	record->process_start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	record->thread_start_ns = BPF_CORE_READ(task, start_time);
 	record->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
-	record->user_ns = BPF_CORE_READ(t, utime);
-	record->system_ns = BPF_CORE_READ(t, stime);
-	record->run_ns = BPF_CORE_READ(t, se.sum_exec_runtime);
-	record->run_delay_ns = BPF_CORE_READ(t, sched_info.run_delay);
-	record->voluntary_switches = BPF_CORE_READ(t, nvcsw);
-	record->involuntary_switches = BPF_CORE_READ(t, nivcsw);
-	record->minor_faults = BPF_CORE_READ(t, min_flt);
-	record->major_faults = BPF_CORE_READ(t, maj_flt);
+	record->user_ns = BPF_CORE_READ(task, utime);
+	record->system_ns = BPF_CORE_READ(task, stime);
+	record->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	record->run_delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
+	record->voluntary_switches = BPF_CORE_READ(task, nvcsw);
+	record->involuntary_switches = BPF_CORE_READ(task, nivcsw);
+	record->minor_faults = BPF_CORE_READ(task, min_flt);
+	record->major_faults = BPF_CORE_READ(task, maj_flt);
 	record->read_bytes = record->written_bytes = 0;
-	if (bpf_core_field_exists(t->ioac.read_bytes)) {
-		__u64 written = BPF_CORE_READ(t, ioac.write_bytes);
-		__u64 cancelled = BPF_CORE_READ(t, ioac.cancelled_write_bytes);
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		__u64 written = BPF_CORE_READ(task, ioac.write_bytes);
+		__u64 cancelled = BPF_CORE_READ(task, ioac.cancelled_write_bytes);
 
-		record->read_bytes = BPF_CORE_READ(t, ioac.read_bytes);
+		record->read_bytes = BPF_CORE_READ(task, ioac.read_bytes);
 		record->written_bytes = written > cancelled ? written - cancelled : 0;
 	}
-	take_memory(record, t);
+	take_memory(record, task);
 	BPF_CORE_READ_STR_INTO(&record->comm, task, comm);
 }
 
 /* What a controller keeps for the root of its hierarchy; 0: there is none. */
 static __always_inline __u64 root_css(struct task_struct *task, __u32 controller)
 {
-	struct cgroup_subsys_state___resource *css = NULL, *parent;
+	struct cgroup_subsys_state *css = NULL, *parent;
 
 	bpf_probe_read_kernel(&css, sizeof(css),
 			      (void *)BPF_CORE_READ(task, cgroups) +
-				      bpf_core_field_offset(struct css_set___resource, subsys) + 8 * controller);
+				      bpf_core_field_offset(struct css_set, subsys) + 8 * controller);
 	for (int i = 0; css && i < CGROUP_DEPTH_MAX; i++) {
 		parent = BPF_CORE_READ(css, parent);
 		if (!parent)
@@ -128,13 +126,12 @@ static __always_inline __u64 root_css(struct task_struct *task, __u32 controller
 }
 
 #define ROOT_CSS(task, name)                                                                       \
-	(bpf_core_enum_value_exists(enum cgroup_subsys_id___resource, name##___resource)           \
-		 ? root_css(task, bpf_core_enum_value(enum cgroup_subsys_id___resource,            \
-						      name##___resource))                          \
+	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name)                                   \
+		 ? root_css(task, bpf_core_enum_value(enum cgroup_subsys_id, name))                \
 		 : 0)
 
 /* The run queues of two CPUs are as far apart as all that the kernel keeps per CPU. */
-static __always_inline __u64 run_queue(struct task_group___resource *group, __u32 cpu)
+static __always_inline __u64 run_queue(struct task_group *group, __u32 cpu)
 {
 	__u64 queue = 0;
 
@@ -149,8 +146,8 @@ static __always_inline __u64 run_queue(struct task_group___resource *group, __u3
  */
 static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct pkbpf_event_resource *here)
 {
-	struct cpuacct___resource *account = (void *)ROOT_CSS(task, cpuacct_cgrp_id);
-	struct task_group___resource *group = (void *)ROOT_CSS(task, cpu_cgrp_id);
+	struct cpuacct *account = (void *)ROOT_CSS(task, cpuacct_cgrp_id);
+	struct task_group *group = (void *)ROOT_CSS(task, cpu_cgrp_id);
 	__u64 element = 0, used[2] = {}, own_queue, queue, at;
 	/* Through memory, other than the program's stack, both become numbers. */
 	volatile __u64 *here_at = &here->user_ns, *map_at = &here->system_ns;
@@ -162,11 +159,11 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 	own_queue = run_queue(group, bpf_get_smp_processor_id());
 	queue = run_queue(group, cpu);
 	bpf_probe_read_kernel(&element, sizeof(element),
-			      (void *)*map_at + bpf_core_field_offset(struct bpf_array___resource, pptrs));
+			      (void *)*map_at + bpf_core_field_offset(struct bpf_array, pptrs));
 	if (!own_queue || !element)
 		return;
 	at = (__u64)BPF_CORE_READ(account, cpuusage) + *here_at - element + queue - own_queue;
-	if (queue && bpf_probe_read_kernel(used, bpf_core_type_exists(struct cpuacct_usage___resource) ? 16 : 8,
+	if (queue && bpf_probe_read_kernel(used, bpf_core_type_exists(struct cpuacct_usage) ? 16 : 8,
 					   (void *)at))
 		return;
 	/* A CPU that cannot exist has no run queue. */
@@ -175,7 +172,7 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 }
 
 SEC("iter/task")
-int resource_read(struct bpf_iter__task___resource *ctx)
+int resource_read(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct pkbpf_event_resource *record;

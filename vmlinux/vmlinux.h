@@ -119,10 +119,6 @@ struct bpf_perf_event_data_kern { /* what the context of perf_event programs rea
 	struct perf_event *event;
 };
 
-struct list_head {
-	struct list_head *next, *prev;
-};
-
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx;
@@ -144,22 +140,43 @@ struct kernfs_node {
 	struct kernfs_node *parent;
 };
 
+struct cgroup_root {
+	int hierarchy_id;
+};
+
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
 };
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
+	struct cgroup_subsys_state *subsys[1]; /* by enum cgroup_subsys_id */
 };
 
 struct signal_struct {
-	struct {
-		int counter;
-	} live;
+	unsigned long maxrss;
+};
+
+struct percpu_counter {
+	s64 count;
 };
 
 struct mm_struct {
-	unsigned long total_vm;
+	unsigned long start_brk, brk, start_stack;
+	unsigned long hiwater_rss;
+	struct percpu_counter rss_stat[4]; /* since 6.2; the counts are exact to a few pages per CPU */
+};
+
+struct task_io_accounting {
+	u64 read_bytes;
+	u64 write_bytes;
+	u64 cancelled_write_bytes;
 };
 
 struct sched_info { /* kept by every kernel with task accounting; depends on no setting since 5.14 */
@@ -188,6 +205,10 @@ struct task_struct {
 	struct css_set *cgroups;
 	char comm[16];
 	u64 start_time;
+	u64 utime, stime;
+	unsigned long nvcsw, nivcsw;
+	unsigned long min_flt, maj_flt;
+	struct task_io_accounting ioac; /* its fields are a matter of configuration */
 	unsigned int in_iowait : 1;
 };
 
@@ -199,19 +220,21 @@ struct kernfs_node___since_6_15 {
 	struct kernfs_node *__parent;
 };
 
-struct seq_file {
-	unsigned long count;
-};
+#pragma clang attribute pop
+
+/* What iterators are given: at the same place in all kernels since 5.8, so no relocation. */
+
+struct seq_file;
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	u64 session_id;
+	u64 seq_num; /* of the object, from 0 */
 };
 
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
 };
-
-#pragma clang attribute pop
 
 #endif

@@ -15,19 +15,6 @@ enum req_flag_bits { /* numbers are relocated */
 	__REQ_RAHEAD = 19,
 };
 
-struct cgroup_root {
-	int hierarchy_id;
-};
-
-struct cgroup___with_root { /* what the rest of vmlinux.h has no use for */
-	struct kernfs_node *kn;
-	struct cgroup_root *root;
-};
-
-struct cgroup_subsys_state {
-	struct cgroup___with_root *cgroup;
-};
-
 struct blkcg {
 	struct cgroup_subsys_state css;
 };

@@ -7,23 +7,12 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct file {
-	unsigned int f_flags;
-};
-
-struct mm_struct___layout { /* what the rest of vmlinux.h has no use for */
-	unsigned long start_brk, brk, start_stack;
-};
+struct file;
 
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	unsigned long vm_flags;
-	struct mm_struct *vm_mm;
 	struct file *vm_file;
-};
-
-struct task_struct___faults {
-	unsigned long min_flt, maj_flt;
 };
 
 #pragma clang attribute pop
