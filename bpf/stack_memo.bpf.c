@@ -18,27 +18,23 @@ int memo_learn_user_part(__u32 slot, __u32 first);
 
 /*
  * Since 6.2 a program may follow any address as if it were that of a known type; a load from nowhere gives 0. Then only
- * the words that are compared are touched, a dozen or two of a few hundred.
+ * the words that are compared are touched, a dozen or two of a few hundred. User space says which type, and whether it
+ * works: to ask here would make every start look for them, as functions outside of programs are always relocated.
  */
-enum special_kfunc_type___memo { KF_bpf_rdonly_cast___memo };
 extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
-
-struct timespec64___memo { /* any type that begins with a number of 64 bits */
-	__s64 tv_sec;
-} __attribute__((preserve_access_index));
 
 static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo)
 {
-	__u32 count = entry->kernel_words, type = bpf_core_type_id_kernel(struct timespec64___memo);
+	__u32 count = entry->kernel_words;
 	__u64 different = 0;
 
 	for (__u32 i = 0; i < PKBPF_MEMO_KERNEL_WORDS; i++) {
-		struct timespec64___memo *word;
+		const __u64 *word;
 
 		if (i >= count)
 			break;
-		word = bpf_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL), type);
-		different |= (__u64)word->tv_sec ^ entry->kernel_value[i];
+		word = bpf_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL), offcpu_config.memo_word_type);
+		different |= *word ^ entry->kernel_value[i];
 	}
 	return !different;
 }
@@ -52,7 +48,7 @@ static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entr
 	__u32 count = entry->kernel_words, size = (entry->kernel_last + 1) * 8;
 	__u64 different = 0;
 
-	if (bpf_core_enum_value_exists(enum special_kfunc_type___memo, KF_bpf_rdonly_cast___memo))
+	if (offcpu_config.memo_word_type)
 		return memo_same_kernel_in_place(entry, memo);
 	if (size > sizeof(memo->kernel) || bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))
 		return false;

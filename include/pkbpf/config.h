@@ -58,7 +58,7 @@ struct pkbpf_offcpu_config {
 	__u8 kernel_threads;
 	__u8 per_thread;
 	__u8 wakers;
-	__u8 reserved[4];
+	__u32 memo_word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
 	__u64 target_cgroup_id;
 };
 

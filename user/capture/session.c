@@ -367,6 +367,7 @@ void session_free(struct session *session)
 	session_unwind_free(session->unwind);
 	resource_account_free(session->resources);
 	program_clock_close(session->program_clock);
+	session_forget_kernel_types(session);
 	pkbpf_bpf__destroy(session->skeleton);
 	event_queue_free(session->queue);
 	event_buffer_done(&session->buffer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Prepares the BPF object for what a session wants, and loads it. */
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +72,20 @@ int session_configure_object(struct session *session, struct error *error)
 	return 0;
 }
 
+/* Reading them takes 12 ms, so once for all who ask. libbpf reads them again: it takes none from others. */
+const struct btf *session_kernel_types(struct session *session)
+{
+	if (!session->kernel_types)
+		session->kernel_types = btf__load_vmlinux_btf();
+	return session->kernel_types;
+}
+
+void session_forget_kernel_types(struct session *session)
+{
+	btf__free(session->kernel_types);
+	session->kernel_types = NULL;
+}
+
 static int explain_load_failure(int err, struct error *error)
 {
 	char program[64], reason[512];
@@ -96,6 +111,7 @@ int session_load(struct session *session, struct error *error)
 			return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder",
 					 session->options.cgroup_path, strerror(errno));
 	}
+	session_forget_kernel_types(session);
 	err = pkbpf_bpf__load(session->skeleton);
 	if (err)
 		return explain_load_failure(err, error);

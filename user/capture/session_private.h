@@ -9,6 +9,7 @@
 #include "event/encoder.h"
 
 struct bpf_link;
+struct btf;
 struct event_queue;
 struct perf_sideband;
 struct program_clock;
@@ -21,6 +22,7 @@ struct session {
 	struct u32_list pids; /* the targets named, then those that belong to them */
 	uint32_t *tids;
 	char *comm;
+	struct btf *kernel_types; /* NULL: nobody has asked yet */
 	struct pkbpf_bpf *skeleton;
 	struct ring_buffer *ring;
 	struct bpf_link *lifecycle[4];
@@ -42,8 +44,11 @@ struct session {
 	bool out_of_memory;
 };
 
-/* session_load.c: sizes the maps of the opened object, chooses its programs, and tells them what is wanted. */
+/* session_load.c */
+/* Sizes the maps of the opened object, chooses its programs, and tells them what is wanted. */
 int session_configure_object(struct session *session, struct error *error);
+/* Gives back the memory of session_kernel_types(). */
+void session_forget_kernel_types(struct session *session);
 
 /* session_targets.c */
 /* Keeps the caller's options, with lists and texts of our own. -ENOMEM. */

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "capture/tracepoint.h"
+#include "capture/kernel_types.h"
 #include "source/blockio_tables.h"
 #include "source/requestless.h"
 #include "source/slow_io_reader.h"
@@ -80,7 +80,8 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	const struct session_options *options = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	struct bpf_program *programs[PROGRAMS];
-	int arguments = tracepoint_argument_count("block_rq_issue"), err;
+	const struct btf *types = session_kernel_types(session);
+	int arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue"), err;
 	struct source *source;
 
 	if (!arguments)
@@ -101,14 +102,15 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	}
 	skeleton->rodata->blockio_config.queue_argument = arguments >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->blockio_config.getrq_queue_argument =
-		tracepoint_argument_count("block_getrq") >= ARGUMENTS_WITH_QUEUE;
+		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
+	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
 	skeleton->rodata->blockio_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	list_programs(skeleton, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)
 		bpf_program__set_autoload(programs[i], true);
 	/* Of these tracepoints the youngest (5.11). */
-	if (!tracepoint_argument_count("block_rq_merge"))
+	if (!kernel_types_tracepoint_arguments(types, "block_rq_merge"))
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
 	*ret_source = source;
 	return 0;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "capture/tracepoint.h"
+#include "capture/kernel_types.h"
 #include "source/offcpu_blocked.h"
 #include "source/offcpu_governor.h"
 #include "source/offcpu_tables.h"
@@ -80,7 +80,9 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.kernel_threads = options->offcpu.kernel_threads;
 	skeleton->rodata->offcpu_config.per_thread = options->offcpu.per_thread;
 	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
-	skeleton->rodata->offcpu_config.switch_has_state = tracepoint_argument_count("sched_switch") >= ARGUMENTS_WITH_STATE;
+	skeleton->rodata->offcpu_config.switch_has_state =
+		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
+	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(session_kernel_types(session));
 	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, true);
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, true);
