@@ -17,7 +17,7 @@ static __always_inline void count_expected(const struct pkbpf_missed_periods *mi
 		counter_add(PKBPF_COUNTER_LOST_NOT_CALLED, missed->own);
 }
 
-SEC("perf_event")
+SEC("?perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();

@@ -296,7 +296,7 @@ static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
 	thread->place = PKBPF_THREAD_ON_CPU;
 }
 
-SEC("tp_btf/sched_switch")
+SEC("?tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	__u64 now_ns;
@@ -312,7 +312,7 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 }
 
 /* Who ends a wait; only with --wakers, as it costs a walk per wake-up. */
-SEC("tp_btf/sched_waking")
+SEC("?tp_btf/sched_waking")
 int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 {
 	struct sample_scratch *scratch;

@@ -172,7 +172,7 @@ static __always_inline void end_waits(struct task_struct *task)
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
-SEC("iter/task")
+SEC("?iter/task")
 int offcpu_edge(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;

@@ -42,9 +42,6 @@ int session_configure_object(struct session *session, struct error *error)
 	err = bpf_map__set_max_entries(skeleton->maps.sample_ring, (uint32_t)ring_bytes);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_pids, pid_slots ? pid_slots : 1);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_tids, options->tid_count ? (uint32_t)options->tid_count : 1);
-	/* CPU samples bring their stacks along. */
-	if (!err && options->kinds_mask == 1U << PKBPF_PROFILE_CPU)
-		err = bpf_map__set_max_entries(skeleton->maps.stacks_sent, 1);
 	if (err)
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	skeleton->rodata->config = (struct pkbpf_bpf_config){
@@ -58,11 +55,7 @@ int session_configure_object(struct session *session, struct error *error)
 	};
 	if (options->comm)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm, sizeof(skeleton->rodata->config.comm) - 1);
-	/* What a source wants, its configure switches on; the rest costs no load time. */
-	bpf_program__set_autoload(skeleton->progs.sample_cpu, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_switch, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, false);
-	bpf_program__set_autoload(skeleton->progs.offcpu_edge, false);
+	/* Programs of the sources are not loaded unless their source says so (SEC("?…")). */
 	kernel_namer_configure(skeleton, options->want_kernel_stack);
 	bpf_program__set_autoload(skeleton->progs.follow_fork, follow && options->pid_count);
 	bpf_program__set_autoload(skeleton->progs.leave_on_exec,

@@ -17,6 +17,7 @@
 #include "source/slow_io_reader.h"
 #include "source/source.h"
 #include "source/source_table.h"
+#include "source/stack_maps.h"
 
 #include "pkbpf.skel.h"
 
@@ -74,12 +75,36 @@ static uint64_t cgroup_id_of(const char *path)
 	return path && stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
+static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_map *const maps[] = {
+		skeleton->maps.blockio_requests,
+		skeleton->maps.blockio_rows,
+		skeleton->maps.blockio_row_index,
+		skeleton->maps.blockio_free_rows,
+		skeleton->maps.blockio_histograms,
+		skeleton->maps.blockio_histogram_index,
+		skeleton->maps.blockio_free_histograms,
+		skeleton->maps.blockio_flush_data,
+		skeleton->maps.blockio_flushers,
+		skeleton->maps.blockio_busy,
+		skeleton->maps.slow_io_ring,
+	};
+	struct bpf_program *programs[PROGRAMS];
+
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++)
+		bpf_program__set_autoload(programs[i], wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+	stack_maps_choose(skeleton, wanted);
+}
+
 static int blockio_configure(struct session *session, struct source **ret_source,
 			     struct error *error)
 {
 	const struct session_options *options = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
-	struct bpf_program *programs[PROGRAMS];
 	const struct btf *types = session_kernel_types(session);
 	int arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue"), err;
 	struct source *source;
@@ -106,9 +131,6 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
 	skeleton->rodata->blockio_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
-	list_programs(skeleton, programs);
-	for (size_t i = 0; i < PROGRAMS; i++)
-		bpf_program__set_autoload(programs[i], true);
 	/* Of these tracepoints the youngest (5.11). */
 	if (!kernel_types_tracepoint_arguments(types, "block_rq_merge"))
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
@@ -200,6 +222,7 @@ const struct source_ops source_blockio = {
 	.name = "blockio",
 	.summary = "who reads and writes block devices, and how long they take",
 	.unit = "nanoseconds",
+	.choose = blockio_choose,
 	.configure = blockio_configure,
 	.attach = blockio_attach,
 	.poll = blockio_poll,

@@ -21,6 +21,12 @@ struct source {
 	struct per_cpu_events events;
 };
 
+static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	bpf_program__set_autoload(skeleton->progs.sample_cpu, wanted);
+	bpf_map__set_autocreate(skeleton->maps.sampling_timers, wanted);
+}
+
 static int cpu_configure(struct session *session, struct source **ret_source, struct error *error)
 {
 	struct source *source = calloc(1, sizeof(*source));
@@ -28,7 +34,6 @@ static int cpu_configure(struct session *session, struct source **ret_source, st
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare CPU sampling: out of memory");
 	source->session = session;
-	bpf_program__set_autoload(session_skeleton(session)->progs.sample_cpu, true);
 	*ret_source = source;
 	return 0;
 }
@@ -123,6 +128,7 @@ const struct source_ops source_cpu = {
 	.name = "cpu",
 	.summary = "stacks of what runs on the CPUs",
 	.unit = "samples",
+	.choose = cpu_choose,
 	.configure = cpu_configure,
 	.attach = cpu_attach,
 	.poll = cpu_poll,

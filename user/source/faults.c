@@ -99,6 +99,34 @@ static uint64_t cgroup_id_of(const char *path)
 	return path && stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
+static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	bpf_program__set_autoload(skeleton->progs.sample_minor_fault, wanted);
+	bpf_program__set_autoload(skeleton->progs.sample_major_fault, wanted);
+	bpf_program__set_autoload(skeleton->progs.sample_minor_fault_anywhere, wanted);
+	bpf_program__set_autoload(skeleton->progs.sample_major_fault_anywhere, wanted);
+	bpf_program__set_autoload(skeleton->progs.faults_exit, wanted);
+	bpf_program__set_autoload(skeleton->progs.faults_edge, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_rates, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_threads, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_processes, wanted);
+}
+
+/* The programs that can tell in which memory a fault is, or the others. */
+static void choose_samplers(struct source *source, bool memory)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	bpf_program__set_autoload(skeleton->progs.sample_minor_fault, memory);
+	bpf_program__set_autoload(skeleton->progs.sample_major_fault, memory);
+	bpf_program__set_autoload(skeleton->progs.sample_minor_fault_anywhere, !memory);
+	bpf_program__set_autoload(skeleton->progs.sample_major_fault_anywhere, !memory);
+	source->minor_program = memory ? skeleton->progs.sample_minor_fault
+				       : skeleton->progs.sample_minor_fault_anywhere;
+	source->major_program = memory ? skeleton->progs.sample_major_fault
+				       : skeleton->progs.sample_major_fault_anywhere;
+}
+
 static int faults_configure(struct session *session, struct source **ret_source,
 			    struct error *error)
 {
@@ -120,17 +148,7 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	}
 	skeleton->rodata->faults_config.target_cgroup_id =
 		cgroup_id_of(session_options(session)->cgroup_path);
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA, NULL) == 1) {
-		source->minor_program = skeleton->progs.sample_minor_fault;
-		source->major_program = skeleton->progs.sample_major_fault;
-	} else {
-		source->minor_program = skeleton->progs.sample_minor_fault_anywhere;
-		source->major_program = skeleton->progs.sample_major_fault_anywhere;
-	}
-	bpf_program__set_autoload(source->minor_program, true);
-	bpf_program__set_autoload(source->major_program, true);
-	bpf_program__set_autoload(skeleton->progs.faults_exit, true);
-	bpf_program__set_autoload(skeleton->progs.faults_edge, true);
+	choose_samplers(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA, NULL) == 1);
 	*ret_source = source;
 	return 0;
 }
@@ -295,6 +313,7 @@ const struct source_ops source_faults = {
 	.name = "faults",
 	.summary = "page faults, by where they happen and in which memory",
 	.unit = "faults",
+	.choose = faults_choose,
 	.configure = faults_configure,
 	.attach = faults_attach,
 	.poll = faults_poll,

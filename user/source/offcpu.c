@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "capture/kernel_types.h"
 #include "source/offcpu_blocked.h"
@@ -16,6 +17,7 @@
 #include "source/offcpu_tables.h"
 #include "source/source.h"
 #include "source/source_table.h"
+#include "source/stack_maps.h"
 
 #include "pkbpf.skel.h"
 
@@ -61,6 +63,27 @@ static uint64_t cgroup_id_of(const char *path)
 	return path && stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
+static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_map *const maps[] = {
+		skeleton->maps.offcpu_threads,
+		skeleton->maps.offcpu_rows,
+		skeleton->maps.offcpu_row_index,
+		skeleton->maps.offcpu_free_rows,
+		skeleton->maps.offcpu_histograms,
+		skeleton->maps.offcpu_histogram_index,
+		skeleton->maps.offcpu_free_histograms,
+		skeleton->maps.edge_scratch,
+	};
+
+	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_edge, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+	stack_maps_choose(skeleton, wanted);
+}
+
 static int offcpu_configure(struct session *session, struct source **ret_source, struct error *error)
 {
 	const struct session_options *options = session_options(session);
@@ -84,8 +107,6 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
 	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(session_kernel_types(session));
 	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
-	bpf_program__set_autoload(skeleton->progs.offcpu_switch, true);
-	bpf_program__set_autoload(skeleton->progs.offcpu_edge, true);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
 	*ret_source = source;
 	return 0;
@@ -253,6 +274,7 @@ const struct source_ops source_offcpu = {
 	.name = "offcpu",
 	.summary = "where threads wait, and for how long",
 	.unit = "nanoseconds",
+	.choose = offcpu_choose,
 	.configure = offcpu_configure,
 	.attach = offcpu_attach,
 	.poll = offcpu_poll,

@@ -12,7 +12,10 @@ struct source_ops {
 	const char *name;    /* as in -e: "cpu" */
 	const char *summary; /* one line for --help */
 	const char *unit;    /* of weight: "samples", "nanoseconds" */
-	/* Between session_new and session_load: choose programs, set constants. */
+	/* The programs and maps of this kind are part of what is loaded, or not. Every source that is not wanted is asked
+	 * before those that are: maps may be shared. */
+	void (*choose)(struct pkbpf_bpf *skeleton, bool wanted);
+	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out what need not be loaded. */
 	int (*configure)(struct session *session, struct source **ret_source, struct error *error);
 	/* After session_start: events flow from now on. */
 	int (*attach)(struct source *source, struct error *error);

@@ -33,6 +33,11 @@ const struct source_ops *source_at(size_t index)
 	return index < ARRAY_SIZE(sources) ? sources[index] : NULL;
 }
 
+static bool is_wanted(const struct session *session, const struct source_ops *source)
+{
+	return session_options(session)->kinds_mask & 1U << source->kind;
+}
+
 int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error)
 {
 	struct source_set *set = calloc(1, sizeof(*set));
@@ -40,10 +45,15 @@ int source_set_configure(struct session *session, struct source_set **ret_set, s
 	if (!set)
 		return error_set(error, ENOMEM, "cannot prepare the event sources: out of memory");
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (!is_wanted(session, sources[i]))
+			sources[i]->choose(session_skeleton(session), false);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		int err;
 
-		if (!(session_options(session)->kinds_mask & (1U << sources[i]->kind)))
+		if (!is_wanted(session, sources[i]))
 			continue;
+		sources[i]->choose(session_skeleton(session), true);
 		err = sources[i]->configure(session, &set->running[i], error);
 		if (err) {
 			source_set_free(set);
