@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What tracing block I/O costs: 4k random reads of a loop device in memory, one at a time, beside each tracer.
 
-usage: bench_blockio.py PKBPF [ROUNDS [SECONDS [apart|disk] [TRACER…]]]   as root, with fio
+usage: bench_blockio.py PKBPF [ROUNDS [SECONDS [think|hash] [apart [awake]] [disk] [TRACER…]]]   as root, with fio
 
 One fio reads all the time. In each turn a tracer is started, has settled, and watches for SECONDS; as long is measured
 without one before and after, and the loss is to the mean of those two. Turns of all tracers alternate, so that other load
 hits all alike; the turns of "nothing" show what the method itself scatters by. Requests are counted by the device
 (/sys/block), CPU time is that of fio and of the device's worker together, since the tracers' programs run in both. fio and
 the workers have one CPU, tracers have the others. With the word "apart" the workers have another CPU than fio, so that each
-request wakes a CPU twice: a third of the requests, and caches that are colder. With "disk" a file in the working folder is read,
-wherever that lies.
+request wakes a CPU twice: a third of the requests, and caches that are colder; with "awake" loops of the idle class keep both
+CPUs from idling. With "disk" a file in the working folder is read, wherever that lies.
+
+A reader that does nothing else makes 93,000 requests per second. With "think" it spends 20 us of CPU time between two, with
+which there are 32,000 (fio spins when asked for a pause shorter than it can sleep); with "hash" it verifies the SHA-256 of
+what was read, 12 us, which leaves caches colder.
 
 TRACER…: the path of another build of pkbpf, or of nothing pkbpf pkbpf-kernel pkbpf-user pkbpf-cpu biolatency perf (all that are here but the last).
 """
@@ -23,6 +27,8 @@ import sys
 import tempfile
 import time
 
+MODES = ("think", "hash", "apart", "awake", "disk")
+READER = {"think": ["--thinktime=20"], "hash": ["--verify=sha256"]}
 WORKER_MASK = "/sys/devices/virtual/workqueue/cpumask"
 
 
@@ -34,8 +40,8 @@ def quartiles(values):
 class Load:
     """A loop device in memory or a file on a disk, and what reads it."""
 
-    def __init__(self, folder, where):
-        self.folder, self.device, self.reader, self.disk = folder, None, None, where == "disk"
+    def __init__(self, folder, modes):
+        self.folder, self.device, self.reader, self.disk, self.loops = folder, None, None, "disk" in modes, []
         if not self.disk:
             subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300m", "none", folder], check=True)
         image = tempfile.mkstemp(dir=".")[1] if self.disk else folder + "/image"
@@ -50,19 +56,28 @@ class Load:
             self.device = subprocess.run(["losetup", "-f", "--show", image], check=True, capture_output=True, text=True).stdout.strip()
             self.stat = f"/sys/block/{os.path.basename(self.device)}/stat"
         self.cpu = max(os.sched_getaffinity(0))
-        self.workers = min(os.sched_getaffinity(0)) if where == "apart" else self.cpu
+        self.workers = min(os.sched_getaffinity(0)) if "apart" in modes else self.cpu
         with open(WORKER_MASK) as mask:
             self.mask = mask.read()
         with open(WORKER_MASK, "w") as mask:
             mask.write(f"{1 << self.workers:x}\n")
-        self.reader = subprocess.Popen(
-            ["fio", "--minimal", "--name=read", "--filename=" + self.device, "--direct=1", "--rw=randread", "--bs=4k",
-             "--ioengine=psync", "--time_based", "--runtime=100000", "--randrepeat=0", "--thread",
-             f"--cpus_allowed={self.cpu}"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        fio = ["fio", "--minimal", "--name=read", "--filename=" + self.device, "--direct=1", "--bs=4k", "--ioengine=psync",
+               "--size=256m", "--thread", f"--cpus_allowed={self.cpu}"]
+        for mode in modes:
+            fio += READER.get(mode, [])
+        if "hash" in modes:
+            subprocess.run([*fio, "--rw=write", "--do_verify=0"], check=True, stdin=subprocess.DEVNULL,
+                           stdout=subprocess.DEVNULL)
+        self.reader = subprocess.Popen([*fio, "--rw=randread", "--time_based", "--runtime=100000", "--randrepeat=0"],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        for cpu in {self.cpu, self.workers} if "awake" in modes else ():
+            self.loops.append(subprocess.Popen(["taskset", "-c", str(cpu), "chrt", "-i", "0", "sh", "-c", "while :; do :; done"]))
         time.sleep(2)
 
     def close(self):
+        for loop in self.loops:
+            loop.kill()
+            loop.wait()
         if self.reader:
             self.reader.kill()
             self.reader.wait()
@@ -142,15 +157,15 @@ def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1.5
     words = sys.argv[4:]
-    where = next((word for word in words if word in ("apart", "disk")), "")
-    names = [word for word in words if word != where] or [name for name in ("nothing", "pkbpf", "biolatency") if shutil.which(name) or name in ("nothing", "pkbpf")]
+    modes = [word for word in words if word in MODES]
+    names = [word for word in words if word not in MODES] or [name for name in ("nothing", "pkbpf", "biolatency") if shutil.which(name) or name in ("nothing", "pkbpf")]
     folder = tempfile.mkdtemp()
     cpus = sorted(os.sched_getaffinity(0))
     others = ",".join(map(str, cpus[:-1] or cpus))
     loss, more, base = {name: [] for name in names}, {name: [] for name in names}, []
     load = None
     try:
-        load = Load(folder, where)
+        load = Load(folder, modes)
         tracers = {name: Tracer(name, os.path.realpath(sys.argv[1]), folder, others) for name in names}
         before = load.measure(seconds)
         for _ in range(rounds):
