@@ -21,6 +21,7 @@ TRACER…: the path of another build of pkbpf, or of nothing pkbpf pkbpf-kernel 
 import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -154,6 +155,7 @@ class Tracer:
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was set on the machine is set back
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 15
     seconds = float(sys.argv[3]) if len(sys.argv) > 3 else 1.5
     words = sys.argv[4:]
