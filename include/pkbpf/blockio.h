@@ -97,20 +97,25 @@ struct pkbpf_blockio_row_key {
 	__u16 reserved;
 };
 
-/* Sums of one stack, device and operation; all CPUs add to it. */
+/*
+ * Sums of one stack, device and operation; all CPUs add to it. Who submits a request reads the
+ * first part, who completes it, often on another CPU, writes the second: each is a cache line.
+ */
 struct pkbpf_blockio_row {
 	struct pkbpf_blockio_row_key key;
 	__u32 histogram; /* PKBPF_BLOCKIO_NO_ROW: none */
 	__u32 ready;	 /* 1: user space may look at it */
 	__u64 cgroup_id;
 	char comm[PKBPF_COMM_SIZE];
+	__u64 reserved;
 	__u64 count, bytes, total_ns, max_ns;
 	__u64 queue_ns, queue_max_ns;
-	__u32 reserved;
+	__u32 reserved2[3];
 	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };
 
-_Static_assert(sizeof(struct pkbpf_blockio_row) == 112, "map value");
+_Static_assert(sizeof(struct pkbpf_blockio_row) == 128, "map value");
+_Static_assert(__builtin_offsetof(struct pkbpf_blockio_row, count) == 64, "own cache line");
 
 struct pkbpf_blockio_histogram_key {
 	__u32 pid, tid;
