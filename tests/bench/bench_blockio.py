@@ -29,7 +29,7 @@ import tempfile
 import time
 
 MODES = ("think", "hash", "apart", "awake", "disk")
-READER = {"think": ["--thinktime=20"], "hash": ["--verify=sha256"]}
+READER = {"think": ["--thinktime=20"], "hash": ["--verify=sha256", "--verify_state_save=0"]}
 WORKER_MASK = "/sys/devices/virtual/workqueue/cpumask"
 
 
