@@ -10,11 +10,18 @@
 int memo_same_words(__u32 slot);
 int memo_keep_words(__u32 slot);
 int memo_learn_words(__u32 slot);
+int memo_same_user_part(__u32 slot, __u32 first_word);
 int memo_keep_kernel_part(__u32 slot, __u32 first);
 int memo_learn_kernel_part(__u32 slot, __u32 first);
 int memo_find_frames_part(__u32 slot, __u32 first);
 int memo_keep_user_part(__u32 slot, __u32 first);
 int memo_learn_user_part(__u32 slot, __u32 first);
+
+/*
+ * Long loops are done in parts by a function that the verifier walks for one part, at the start of each program that
+ * recognises stacks: the shorter the part, the shorter that takes; calls cost little beside what is read.
+ */
+#define PART_WORDS 16
 
 /*
  * Since 6.2 a program may follow any address as if it were that of a known type; a load from nowhere gives 0. Then only
@@ -78,32 +85,55 @@ static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
 	return !different;
 }
 
-/* What the window holds is noted in memory: in registers the verifier would follow every way to fill it. */
-static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+/*
+ * Where each word may be far from the last, from word `first` on; what the window holds is noted in memory: in registers the
+ * verifier would follow every way to fill it.
+ */
+__attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 {
-	volatile __u32 *first = &memo->user_first, *have = &memo->user_have;
-	__u32 count = entry->user_words, want, at;
+	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	volatile __u32 *first, *have;
+	struct memo_scratch *memo;
+	__u32 zero = 0, want, at;
 
-	*have = 0;
-	*first = 0;
-	for (__u32 i = 0; i < PKBPF_MEMO_USER_WORDS; i++) {
-		if (i >= count)
+	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
+	if (!entry || !memo)
+		return 0;
+	first = &memo->user_first;
+	have = &memo->user_have;
+	for (__u32 i = 0; i < PART_WORDS; i++) {
+		__u32 from = first_word + i;
+
+		if (from >= entry->user_words)
 			break;
-		at = entry->user_at[i] - *first;
+		barrier_var(from); /* or the verifier does not see this bound: */
+		if (from >= PKBPF_MEMO_USER_WORDS)
+			break;
+		at = entry->user_at[from] - *first;
 		if (at >= *have) {
-			*first = entry->user_at[i];
+			*first = entry->user_at[from];
 			/* Not beyond the highest word: what lies there may not exist. */
 			want = entry->user_last + 1 - *first;
 			if (want > MEMO_USER_WINDOW)
 				want = MEMO_USER_WINDOW;
 			if (bpf_probe_read_user(memo->user, want * 8, (void *)(memo->sp + *first * 8ULL)))
-				return false;
+				return 0;
 			*have = want;
 			at = 0;
 		}
-		if (memo->user[at & (MEMO_USER_WINDOW - 1)] != entry->user_value[i])
-			return false;
+		if (memo->user[at & (MEMO_USER_WINDOW - 1)] != entry->user_value[from])
+			return 0;
 	}
+	return 1;
+}
+
+static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo, __u32 slot)
+{
+	memo->user_have = 0;
+	memo->user_first = 0;
+	for (__u32 first = 0; first < PKBPF_MEMO_USER_WORDS; first += PART_WORDS)
+		if (first < entry->user_words && !memo_same_user_part(slot, first))
+			return false;
 	return true;
 }
 
@@ -116,7 +146,7 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!entry || !memo || !memo_same_kernel(entry, memo))
 		return 0;
-	return entry->user_near == entry->user_words ? memo_same_near(entry, memo) : memo_same_user(entry, memo);
+	return entry->user_near == entry->user_words ? memo_same_near(entry, memo) : memo_same_user(entry, memo, slot);
 }
 
 /* What is being remembered, and from where. */
@@ -150,11 +180,7 @@ static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 	return true;
 }
 
-/*
- * Remembering is rare, and its loops are long: each is done in parts by a function that the verifier walks for one part.
- * Counts live in memory, where the verifier does not follow their values.
- */
-#define PART_WORDS 32
+/* Remembering is rare, and its loops are long. Counts live in memory, where the verifier does not follow their values. */
 
 /* From word `first` of the kernel stack on; 0: too many may be code. */
 __attribute__((noinline)) int memo_keep_kernel_part(__u32 slot, __u32 first)
