@@ -22,9 +22,9 @@
 #include "cli/stop_signals.h"
 #include "cli/target_check.h"
 
-/* How often the rings are emptied when nothing calls for it earlier: short enough that little is left for the end. Waking
- * costs more than the few samples that lie there; other sources poll maps that must not fill up. */
-#define CPU_DRAIN_INTERVAL_MS 250
+/* How often the rings are emptied when nothing calls for it earlier, as one that is half full does: short enough that little
+ * is left for the end. Waking costs more than the few samples that lie there; other sources poll maps that must not fill up. */
+#define CPU_DRAIN_INTERVAL_MS 1000
 #define DRAIN_INTERVAL_MS     100
 
 struct record {
@@ -215,13 +215,16 @@ static int start(struct record *record, struct error *error)
 	return live_profile_start(&live, &record->live, error);
 }
 
-static int wait_timeout_ms(const struct record *record, uint64_t now_ns, uint64_t deadline_ns)
+static int wait_timeout_ms(const struct record *record, const struct progress *progress, uint64_t now_ns, uint64_t deadline_ns)
 {
-	uint64_t left_ms = deadline_ns ? (deadline_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS : UINT64_MAX;
 	bool only_cpu = record->source_count == 1 && record->sources[0]->kind == PKBPF_PROFILE_CPU;
-	uint64_t interval_ms = only_cpu ? CPU_DRAIN_INTERVAL_MS : DRAIN_INTERVAL_MS;
+	uint64_t until_ns = now_ns + NS_PER_MS * (only_cpu ? CPU_DRAIN_INTERVAL_MS : DRAIN_INTERVAL_MS);
 
-	return (int)(left_ms < interval_ms ? left_ms : interval_ms);
+	if (deadline_ns && deadline_ns < until_ns)
+		until_ns = deadline_ns;
+	if (progress->shown && progress->next_ns < until_ns)
+		until_ns = progress->next_ns;
+	return until_ns > now_ns ? (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 
 /* Adds the targets that live to those whose end is waited for. */
@@ -282,7 +285,7 @@ static int run_until_end(struct record *record)
 			progress_show(&progress, now_ns, counters);
 		}
 		err = live_profile_wait(record->live, run_watch_fd(record->watch),
-					wait_timeout_ms(record, now_ns, deadline_ns));
+					wait_timeout_ms(record, &progress, now_ns, deadline_ns));
 	}
 	progress_clear(&progress);
 	return err;
