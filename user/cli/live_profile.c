@@ -214,6 +214,16 @@ static void fill_own_cost(struct profile_info *info)
 	}
 }
 
+/* For those who have no report made, which says the same. */
+static void log_own_cost(struct live_profile *live)
+{
+	const struct profile_info *info = profile_info(live->profile);
+
+	log_info(live->options.session.log, "own cost %.1f ms CPU, BPF programs %.1f ms, %.1f MiB resident at most",
+		 (double)info->own_cpu_ns / 1e6, (double)info->bpf_cpu_ns / 1e6,
+		 (double)info->max_resident_bytes / (1 << 20));
+}
+
 struct profile *live_profile_finish(struct live_profile *live, const char *targets)
 {
 	uint64_t begin_ns;
@@ -238,6 +248,7 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	log_info(live->options.session.log, "%zu frames named in %.1f ms",
 		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
 	fill_own_cost(profile_info(live->profile));
+	log_own_cost(live);
 	return live->profile;
 }
 
