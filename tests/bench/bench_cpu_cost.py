@@ -8,6 +8,8 @@ usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, 
               bench_cpu_cost.py PKBPF frames [SECONDS]               BPF time by depth of stack
 
 host profiles whatever runs: bench_loaded.sh runs it, or any of these, while a program is under load.
+perf record and perf script together print stacks; that is what "pkbpf" does, to folded. "With its report" it also accounts
+for what every thread of the host uses.
 "BPF s" is the time in our BPF programs, as the kernel counts it. What perf does in the kernel for each sample is counted
 by nobody and therefore missing from "CPU in all"; host and target measure the sampling interrupts of both with bpftrace,
 where that is installed, and slowdown sees both from the target's side.
@@ -27,11 +29,12 @@ MOST_SCRIPT_SECONDS = 100  # perf script can look for inlined frames for minutes
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def pkbpf_once(pkbpf, folder, options, seconds):
+def pkbpf_once(pkbpf, folder, options, seconds, report):
     out = os.path.join(folder, "x")
-    command = [pkbpf, "-q", "-e", "cpu", *options, "-d", str(seconds), "-o", out + ".folded", "-o", out + ".txt"]
-    ended = run(command)
-    header = measure.report_header(out + ".txt")
+    command = [pkbpf, "-v", "-e", "cpu", *options, "-d", str(seconds), "-o", out + ".folded"]
+    with open(out + ".said", "w") as said:
+        ended = run([*command, "-o", out + ".txt"] if report else command, stderr=said)
+    header = measure.report_header(out + ".txt") if report else measure.folded_account(out + ".folded", out + ".said")
     return {"record": ended.cpu, "output": 0.0, "kernel": header["bpf"], "mib": header["mib"],
             "cpu": ended.cpu + header["bpf"], "samples": header["samples"], "whole": header["whole"], "seconds": ended.seconds - seconds,
             "bytes": os.path.getsize(out + ".folded"), "status": ended.status}
@@ -119,27 +122,27 @@ def print_rows(title, results):
               f"{spread([r['cpu'] for r in runs])} | {m('samples'):.0f} | "
               f"{m('cpu') / max(m('samples'), 1) * 1e6:.1f} | {m('whole'):.1f} | {m('mib'):.1f} | {m('seconds'):.2f} | "
               f"{median(r.get('interrupts', float('nan')) for r in runs):.3f} |")
-    names = list(results)
-    ours = results[names[0]]
-    for name in names[1:]:
-        # Per sample where perf script was not let finish.
-        part = lambda a, b: b["samples"] / a["samples"] if b["seconds"] > MOST_SCRIPT_SECONDS else 1
-        ratios = [a["cpu"] / b["cpu"] * part(a, b) for a, b in zip(ours, results[name])]
-        print(f"\npkbpf / {name}: {median(ratios):.3g} (median of {len(ratios)} turns, {spread(ratios)})", end="")
-        both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"]) * part(a, b)
-                for a, b in zip(ours, results[name]) if "interrupts" in a]
-        if both:
-            print(f"; with the interrupts of both {median(both):.3g} ({spread(both)})", end="")
+    # Per sample where perf script was not let finish.
+    part = lambda a, b: b["samples"] / a["samples"] if b["seconds"] > MOST_SCRIPT_SECONDS else 1
+    ours = [name for name in results if name.startswith("pkbpf")]
+    for our, name in ((our, name) for name in results if name not in ours for our in ours):
+        turns = list(zip(results[our], results[name]))
+        ratios = [a["cpu"] / b["cpu"] * part(a, b) for a, b in turns]
+        both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"]) * part(a, b) for a, b in turns]
+        print(f"\n{our} / {name}: {median(ratios):.3g} (median of {len(ratios)} turns, {spread(ratios)}); "
+              f"with the interrupts of both {median(both):.3g} ({spread(both)})", end="")
     print(flush=True)
 
 
 def host(pkbpf, seconds=60, turns=3, hertz=99):
     with measure.work_folder() as folder:
-        results = {"pkbpf": [], "perf record -g -a + perf script": []}
+        profilers = {
+            "pkbpf": lambda: pkbpf_once(pkbpf, folder, ["-F", str(hertz)], seconds, report=False),
+            "pkbpf with its report": lambda: pkbpf_once(pkbpf, folder, ["-F", str(hertz)], seconds, report=True),
+            "perf record -g -a + perf script": lambda: perf_once(folder, ["-g", "-a", "-F", str(hertz)], seconds)}
+        results = {name: [] for name in profilers}
         for _ in range(turns):
-            for name, once in (("pkbpf", lambda: pkbpf_once(pkbpf, folder, ["-F", str(hertz)], seconds)),
-                               ("perf record -g -a + perf script",
-                                lambda: perf_once(folder, ["-g", "-a", "-F", str(hertz)], seconds))):
+            for name, once in profilers.items():
                 with measure.SamplingTime() as interrupts:
                     result = once()
                 results[name].append(dict(result, interrupts=interrupts.seconds))
@@ -161,11 +164,13 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
                 perfs[f"perf record --call-graph {how} + perf script --no-inline"] = (
                     ["--call-graph", how, "-m", "64M"], ["--no-inline"])
             perfs["perf record --call-graph dwarf + perf script"] = (["--call-graph", "dwarf", "-m", "64M"], [])
-            results = {"pkbpf": [], **{name: [] for name in perfs}}
+            ours = {"pkbpf": False, "pkbpf with its report": True}
+            results = {name: [] for name in (*ours, *perfs)}
             for _ in range(turns):
-                with measure.SamplingTime() as interrupts:
-                    result = pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds)
-                results["pkbpf"].append(dict(result, interrupts=interrupts.seconds))
+                for name, report in ours.items():
+                    with measure.SamplingTime() as interrupts:
+                        result = pkbpf_once(pkbpf, folder, ["-F", "999", *of], seconds, report)
+                    results[name].append(dict(result, interrupts=interrupts.seconds))
                 for name, (record, script) in perfs.items():
                     with measure.SamplingTime() as interrupts:
                         result = perf_once(folder, [*record, "-F", "999", *of], seconds, script)

@@ -21,13 +21,13 @@ class Ended:
 
 
 class Started:
-    def __init__(self, command, stdout=subprocess.DEVNULL, realtime=False, **options):
+    def __init__(self, command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, realtime=False, **options):
         # On a machine that others use: not to wait for them.
         if realtime and os.environ.get("PKBPF_BENCH_REALTIME"):
             command = ["chrt", "-r", "5", *command]
         self.since = time.monotonic()
         self.process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL, **options
+            command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, **options
         )
         self.pid = self.process.pid
 
@@ -94,6 +94,21 @@ def report_header(path):
     match = re.search(r"stacks:\s+>?([\d.]+)%", text)
     found["whole"] = float(match[1]) if match else float("nan")
     return found
+
+
+def folded_account(folded, said):
+    """The same of a run that makes no report: from its stacks, and what pkbpf -v has said."""
+    with open(said, encoding="utf-8") as lines:
+        text = lines.read()
+    cost = re.search(r"own cost ([\d.]+) ms CPU, BPF programs ([\d.]+) ms, ([\d.]+) MiB", text)
+    samples = cut = 0
+    with open(folded, encoding="utf-8") as lines:
+        for line in lines:
+            stack, count = line.rsplit(" ", 1)
+            samples += int(count)
+            cut += int(count) if "[truncated:" in stack else 0
+    return {"cpu": float(cost[1]) / 1e3, "bpf": float(cost[2]) / 1e3, "mib": float(cost[3]), "samples": samples,
+            "whole": 100 * (1 - cut / max(samples, 1))}
 
 
 # Timers of cpu-clock perf events, whoever opened them; their interrupts take the samples.
