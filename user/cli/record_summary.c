@@ -149,6 +149,6 @@ void record_summarize(const struct profile *profile, char *ret_text, size_t size
 		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected", account.recorded,
 		    account.expected);
 	add_counts(profile, ret_text, size);
-	add(ret_text, size, ", %" PRIu64 " lost", account.lost);
+	add(ret_text, size, ", %" PRIu64 " lost", account.lost + account.lost_other);
 	add_losses(ret_text, size, info->counters);
 }

@@ -150,6 +150,10 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 	profile_info(fixture.profile)->kinds_mask = 1U << PKBPF_PROFILE_OFFCPU;
 	record_summarize(fixture.profile, text, sizeof(text));
 	assert_string_equal(text, "0 waits, 0 lost");
+	profile_info(fixture.profile)->counters[PKBPF_COUNTER_BLOCKIO_UNFINISHED] = 3;
+	text[0] = '\0';
+	record_summarize(fixture.profile, text, sizeof(text));
+	assert_string_equal(text, "0 waits, 3 lost: 3 block requests whose completion was not seen");
 	close_fixture(&fixture);
 }
 
