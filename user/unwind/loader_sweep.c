@@ -28,7 +28,23 @@ static bool contains(const uint32_t *sorted, size_t count, uint32_t number)
 	return bsearch(&number, sorted, count, sizeof(number), compare_numbers) != NULL;
 }
 
+/* A batch must have room for one whole bucket. */
 #define BATCH_ENTRIES 4096U
+
+/* Room for what there is, since the map is seldom full: small memory comes from the heap, large memory from the kernel. */
+static bool reserve(struct entry_list *list, size_t count)
+{
+	uint32_t *pids = realloc(list->pids, count * sizeof(*pids)), *extents;
+
+	if (!pids)
+		return false;
+	list->pids = pids;
+	extents = realloc(list->extents, count * sizeof(*extents));
+	if (!extents)
+		return false;
+	list->extents = extents;
+	return true;
+}
 
 /* Entries that come or go meanwhile may be missed or seen twice; -errno where the kernel has no batches (before 5.6). */
 static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_process *entries, uint32_t limit)
@@ -37,10 +53,10 @@ static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_pro
 	int err = 0;
 
 	while (!err && list->count < limit) {
-		uint32_t count = limit - (uint32_t)list->count;
+		uint32_t count = BATCH_ENTRIES;
 
-		if (count > BATCH_ENTRIES)
-			count = BATCH_ENTRIES;
+		if (!reserve(list, list->count + count))
+			return -ENOMEM;
 		if (bpf_map_lookup_batch(fd, previous, &cursor, &list->pids[list->count], entries, &count, NULL))
 			err = -errno;
 		if (err && err != -ENOENT) /* that one says: these were the last */
@@ -55,14 +71,11 @@ static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_pro
 
 static bool list_entries(struct unwind_loader *loader, struct entry_list *list)
 {
-	/* A batch must have room for one whole bucket, also when the map is nearly full. */
+	/* Of a map that others fill meanwhile no more is read than it can hold. */
 	uint32_t limit = loader->memory.process_count + BATCH_ENTRIES;
-	_cleanup_free_ struct pkbpf_unwind_process *entries = calloc(BATCH_ENTRIES, sizeof(*entries));
+	_cleanup_free_ struct pkbpf_unwind_process *entries = malloc(BATCH_ENTRIES * sizeof(*entries));
 
-	list->pids = calloc(limit, sizeof(*list->pids));
-	list->extents = calloc(limit, sizeof(*list->extents));
-	if (!entries || !list->pids || !list->extents ||
-	    read_entries(loader->memory.fds.processes, list, entries, limit))
+	if (!entries || read_entries(loader->memory.fds.processes, list, entries, limit))
 		return false;
 	qsort(list->pids, list->count, sizeof(*list->pids), compare_numbers);
 	qsort(list->extents, list->count, sizeof(*list->extents), compare_numbers);
