@@ -99,6 +99,11 @@ int cpu_list_read_online(struct cpu_list *list)
 	return list_read(ONLINE_PATH, list);
 }
 
+int cpu_list_open_online(void)
+{
+	return open(ONLINE_PATH, O_RDONLY | O_CLOEXEC);
+}
+
 uint32_t cpu_list_possible_bound(void)
 {
 	struct cpu_list list = {0};

@@ -27,6 +27,8 @@ struct cpu_list { /* zero-initialised is empty; ascending, no repeats */
 int cpu_list_parse(const char *text, struct cpu_list *list);
 /* Reads /sys/devices/system/cpu/online. */
 int cpu_list_read_online(struct cpu_list *list);
+/* A descriptor of that file, which gives the list as it is at each pread() at 0; -1: it cannot be opened. */
+int cpu_list_open_online(void);
 /* One more than the highest number a CPU may ever have (/sys/devices/system/cpu/possible); 0 unknown. */
 uint32_t cpu_list_possible_bound(void);
 /* NULL: not in the list. */

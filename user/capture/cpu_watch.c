@@ -17,6 +17,8 @@
 #define READ_AGAIN_NS NS_PER_SECOND
 /* The kernel's own bound on an announcement (UEVENT_BUFFER_SIZE), with room for its first line. */
 #define MESSAGE_MAX_BYTES 4096
+/* Of a list that is compared with the last one as text; a longer one is read and parsed each time. */
+#define TEXT_MAX_BYTES 512
 #define KERNEL_GROUP	  1
 
 struct cpu_watch {
@@ -24,6 +26,9 @@ struct cpu_watch {
 	uint32_t arrivals; /* the last number given */
 	uint64_t read_ns;
 	int fd; /* -1: no announcements */
+	int list_fd; /* kept open: opening the file costs more than reading it */
+	char text[TEXT_MAX_BYTES];
+	ssize_t text_size; /* as it was shortly before the list was read; 0: unknown */
 };
 
 /* What came online since the last look. */
@@ -56,6 +61,23 @@ static int open_announcements(void)
 	return fd;
 }
 
+/* Whether the list may be another than at the last call. */
+static bool text_has_changed(struct cpu_watch *watch)
+{
+	char text[TEXT_MAX_BYTES];
+	ssize_t size = pread(watch->list_fd, text, sizeof(text), 0);
+
+	if (size <= 0 || size == (ssize_t)sizeof(text)) {
+		watch->text_size = 0;
+		return true;
+	}
+	if (size == watch->text_size && memcmp(text, watch->text, (size_t)size) == 0)
+		return false;
+	memcpy(watch->text, text, (size_t)size);
+	watch->text_size = size;
+	return true;
+}
+
 int cpu_watch_new(struct cpu_watch **ret_watch)
 {
 	struct cpu_watch *watch = calloc(1, sizeof(*watch));
@@ -65,7 +87,9 @@ int cpu_watch_new(struct cpu_watch **ret_watch)
 		return -ENOMEM;
 	/* Announcements first: nothing changes unseen between them and the list. */
 	watch->fd = open_announcements();
+	watch->list_fd = cpu_list_open_online();
 	watch->read_ns = clock_now_ns();
+	text_has_changed(watch);
 	err = cpu_list_read_online(&watch->list);
 	if (err) {
 		cpu_watch_free(watch);
@@ -163,7 +187,8 @@ bool cpu_watch_poll(struct cpu_watch *watch, uint64_t now_ns)
 	read_announcements(watch, &arrived);
 	if (arrived.any || now_ns - watch->read_ns >= READ_AGAIN_NS) {
 		watch->read_ns = now_ns;
-		if (cpu_list_read_online(&fresh) == 0) {
+		/* The text first: what changes between the two is seen next time. */
+		if ((text_has_changed(watch) || arrived.any) && cpu_list_read_online(&fresh) == 0) {
 			changed = number_arrivals(watch, &fresh, &arrived);
 			fresh.version = watch->list.version + changed;
 			cpu_list_done(&watch->list);
@@ -185,6 +210,8 @@ void cpu_watch_free(struct cpu_watch *watch)
 		return;
 	if (watch->fd >= 0)
 		close(watch->fd);
+	if (watch->list_fd >= 0)
+		close(watch->list_fd);
 	cpu_list_done(&watch->list);
 	free(watch);
 }
