@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("dwarf", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	lines = dwarf_lines_open(fd, &search);
+	lines = dwarf_lines_open(fd, &search, true);
 	if (!lines)
 		return 0;
 	strings = string_pool_new();

@@ -36,6 +36,7 @@ struct dwarf_image {
 };
 
 struct dwarf_lines {
+	bool with_lines;
 	struct dwarf_image main;
 	struct dwarf_image alternate; /* what dwz shares between files */
 	struct dwarf_index *index;
@@ -132,14 +133,55 @@ static bool strings_end_in_nul(Elf *elf)
 	return true;
 }
 
+/* What is read here of a section whose name begins with ".debug". */
+static bool is_needed(const char *name, bool with_lines)
+{
+	static const char *const needed[] = {
+		".debug_info", ".debug_types", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets",
+		".debug_addr", ".debug_ranges", ".debug_rnglists",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (strcmp(name, needed[i]) == 0)
+			return true;
+	}
+	return with_lines && strcmp(name, ".debug_line") == 0;
+}
+
+/* libdw reads every debug section that it finds, needed or not. Those that are not, half of a file's bytes, it takes for
+ * stripped when their header in memory says that they have no contents. */
+static bool hide_what_is_not_needed(Elf *elf, bool with_lines)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(section, &header))
+			return false;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || strncmp(name, ".debug", 6) != 0 || is_needed(name, with_lines))
+			continue;
+		header.sh_type = SHT_NOBITS;
+		header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+		if (!gelf_update_shdr(section, &header))
+			return false;
+	}
+	return true;
+}
+
 /* Takes fd over, also when it fails. */
-static bool image_open(struct dwarf_image *image, int fd)
+static bool image_open(struct dwarf_image *image, int fd, bool with_lines)
 {
 	*image = no_image();
 	image->fd = fd;
 	elf_version(EV_CURRENT);
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (image->elf)
+	if (image->elf && hide_what_is_not_needed(image->elf, with_lines))
 		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
 	if (!image->dwarf || !strings_end_in_nul(image->elf))
 		image_done(image);
@@ -203,7 +245,7 @@ static bool open_images(struct dwarf_lines *lines)
 		}
 		if (fd >= 0 && !ready)
 			close(fd);
-		ready = ready && image_open(&lines->alternate, fd);
+		ready = ready && image_open(&lines->alternate, fd, lines->with_lines);
 	} else {
 		ready = true;
 	}
@@ -212,14 +254,14 @@ static bool open_images(struct dwarf_lines *lines)
 		return false;
 	fd = lines->main.fd;
 	lines->main.fd = -1;
-	if (!image_open(&lines->main, fd))
+	if (!image_open(&lines->main, fd, lines->with_lines))
 		return false;
 	if (lines->alternate.dwarf)
 		dwarf_setalt(lines->main.dwarf, lines->alternate.dwarf);
 	return true;
 }
 
-struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search)
+struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines)
 {
 	struct dwarf_lines *lines;
 	struct elf_file file;
@@ -232,6 +274,7 @@ struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *sea
 	lines = fits ? calloc(1, sizeof(*lines)) : NULL;
 	if (!lines)
 		return NULL;
+	lines->with_lines = with_lines;
 	lines->alternate = no_image();
 	lines->main = no_image();
 	lines->main.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);

@@ -17,16 +17,16 @@ struct dwarf_lines;
 
 /*
  * fd: an ELF file with .debug_info; duplicated. search finds the file that dwz has moved shared
- * parts to. NULL: too large, damaged, or out of memory. Nothing but headers is read before the
- * first find.
+ * parts to. with_lines: queries may ask for lines, whose section is large. NULL: too large, damaged, or out of memory.
+ * Nothing but headers is read before the first find.
  */
-struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search);
+struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines);
 void dwarf_lines_free(struct dwarf_lines *lines);
 
 struct dwarf_query {
 	uint64_t address; /* as linked */
 	bool inlines;
-	bool lines;
+	bool lines; /* only where opened with lines */
 	const char *function; /* what the symbol table says; NULL: take the DWARF name */
 };
 

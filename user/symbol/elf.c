@@ -62,6 +62,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 				.path = mapped->path,
 			},
 		.want_dwarf = elf->options->inlines || elf->options->lines,
+		.want_lines = elf->options->lines,
 		.want_debug_file_dwarf = elf->options->lines,
 		.may_open_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR &&
 				  elf->debug_file_count < ELF_MAX_DEBUG_FILES,

@@ -46,6 +46,7 @@ struct elf_module {
 struct elf_module_options {
 	struct debug_file_search search;
 	bool want_dwarf;
+	bool want_lines; /* from DWARF: not only inlined functions */
 	bool want_debug_file_dwarf; /* also from a separate debug file */
 	bool may_open_debug; /* a descriptor may be kept */
 };

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "fixture.h"
 
 static struct string_pool *strings;
@@ -33,7 +34,7 @@ static struct dwarf_lines *open_lines(const char *path)
 	struct dwarf_lines *lines;
 
 	assert_true(fd >= 0);
-	lines = dwarf_lines_open(fd, &search);
+	lines = dwarf_lines_open(fd, &search, true);
 	close(fd);
 	return lines;
 }
@@ -91,6 +92,30 @@ static void gives_only_what_is_asked_for(void **state)
 	dwarf_lines_free(lines);
 }
 
+static void finds_inlined_functions_without_reading_lines(void **state)
+{
+	static const char *const paths[] = {FIXTURE_DIR "/pie", FIXTURE_DIR "/packed"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+		int fd = open(paths[i], O_RDONLY);
+		struct dwarf_lines *lines = dwarf_lines_open(fd, &search, false);
+		struct dwarf_query query = {
+			.address = find_place(paths[i], "leaf_marker").address,
+			.inlines = true,
+		};
+
+		assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+		assert_string_equal(found[0].function, "inlined_leaf");
+		assert_string_equal(found[2].function, "outer_function");
+		query.lines = true;
+		assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+		assert_null(found[0].file);
+		dwarf_lines_free(lines);
+		close(fd);
+	}
+}
+
 static void address_without_dwarf_gives_nothing(void **state)
 {
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
@@ -137,7 +162,7 @@ static void packed_section_that_would_fill_the_memory_is_refused(void **state)
 	}
 	assert_true(changed > 0);
 	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
-	assert_null(dwarf_lines_open(out, &search));
+	assert_null(dwarf_lines_open(out, &search, true));
 	close(in);
 	close(out);
 	unlink(path);
@@ -170,7 +195,7 @@ static void string_section_without_a_last_nul_is_refused(void **state)
 	bytes[section->offset + section->size - 1] = 'x';
 	elf_file_done(&file);
 	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
-	lines = dwarf_lines_open(out, &search);
+	lines = dwarf_lines_open(out, &search, true);
 	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
 	dwarf_lines_free(lines);
 	close(in);
@@ -186,6 +211,7 @@ int main(void)
 		test(finds_inlined_functions_and_lines),
 		test(reads_packed_sections),
 		test(gives_only_what_is_asked_for),
+		test(finds_inlined_functions_without_reading_lines),
 		test(address_without_dwarf_gives_nothing),
 		test(string_section_without_a_last_nul_is_refused),
 		test(packed_section_that_would_fill_the_memory_is_refused),
