@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "export/formats.h"
 #include "profile/function_table.h"
@@ -37,6 +38,7 @@ struct folded {
 	ARRAY_OF(struct folded_line) lines; /* number = stack id, until sorted */
 	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
 	ARRAY_OF(uint32_t) ranks;	    /* of texts, in the order of their bytes and a separator */
+	struct hash_map roots;		    /* comm, and the process where it shows -> text */
 };
 
 /* flamegraph.pl takes a stack that ends in " 12" or " 1.5" for the older half of a differential. */
@@ -149,6 +151,24 @@ static uint32_t root_text(struct folded *folded, const struct profile_row *row)
 	return string_pool_add(folded->texts, text);
 }
 
+/* The same, made once for all rows that begin alike, of which there are thousands. */
+static uint32_t find_root_text(struct folded *folded, const struct profile_row *row)
+{
+	const struct export_options *options = folded->options;
+	uint64_t key = row->comm | (options->pid_frame ? (uint64_t)row->process << 32 : 0);
+	uint64_t *known;
+	bool added;
+
+	if (options->per_thread)
+		return root_text(folded, row);
+	known = hash_map_get(&folded->roots, key, STRING_POOL_NONE, &added);
+	if (!known)
+		return STRING_POOL_NONE;
+	if (added)
+		*known = root_text(folded, row);
+	return (uint32_t)*known;
+}
+
 static bool build_waker_texts(struct folded *folded)
 {
 	size_t count = function_table_count(folded->functions);
@@ -213,7 +233,7 @@ static bool add_row(struct folded *folded, const struct profile_row *row)
 	uint32_t stack;
 
 	folded->sequence.count = 0;
-	if (!push_text(folded, root_text(folded, row)))
+	if (!push_text(folded, find_root_text(folded, row)))
 		return false;
 	for (size_t i = frame_count; i-- > 0;) {
 		const uint32_t *list =
@@ -422,6 +442,7 @@ static void folded_done(struct folded *folded)
 	array_free(&folded->lines);
 	array_free(&folded->sequence);
 	array_free(&folded->ranks);
+	hash_map_done(&folded->roots);
 }
 
 static int folded_write(const struct profile *profile, const struct export_options *options,
