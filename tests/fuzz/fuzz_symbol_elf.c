@@ -14,8 +14,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void look_up(const struct elf_module *module, const uint8_t *data, uint64_t address)
 {
 	static char name[ELF_SYMBOL_NAME_SIZE];
+	const struct symbol_entry *entry;
 
-	elf_module_find(module, -1, data, address, name, sizeof(name));
+	if (elf_module_find(module, -1, data, address, name, sizeof(name), &entry) == 0 && entry &&
+	    address - entry->address >= entry->size)
+		abort();
+	elf_module_locate(module, address);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

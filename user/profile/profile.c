@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "profile/stack_end.h"
@@ -293,21 +294,44 @@ void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbol
 	}
 }
 
+static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
+{
+	if (frame->location.space == FRAME_TRUNCATED)
+		frame->symbol = (struct symbol){
+			.result = SYMBOL_FOUND,
+			.lines = stack_end_line((enum pkbpf_stack_end)frame->location.address),
+			.line_count = 1,
+		};
+	else
+		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+}
+
+static int compare_locations(const void *left, const void *right, void *context)
+{
+	const struct profile *profile = context;
+	const struct frame_location *a = &profile->frames.items[*(const uint32_t *)left].location;
+	const struct frame_location *b = &profile->frames.items[*(const uint32_t *)right].location;
+
+	if (a->space != b->space)
+		return a->space < b->space ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 {
-	for (; profile->named_frames < profile->frames.count; profile->named_frames++) {
-		struct frame *frame = &profile->frames.items[profile->named_frames];
+	size_t first = profile->named_frames, count = profile->frames.count - first;
+	_cleanup_free_ uint32_t *order = malloc(count * sizeof(*order));
 
-		if (frame->location.space == FRAME_TRUNCATED) {
-			frame->symbol = (struct symbol){
-				.result = SYMBOL_FOUND,
-				.lines = stack_end_line((enum pkbpf_stack_end)frame->location.address),
-				.line_count = 1,
-			};
-			continue;
-		}
-		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
-	}
+	for (size_t i = 0; i < count && order; i++)
+		order[i] = (uint32_t)(first + i);
+	if (order)
+		qsort_r(order, count, sizeof(*order), compare_locations, profile);
+	for (size_t i = 0; i < count; i++)
+		name_frame(&profile->frames.items[order ? order[i] : first + i], symbolizer);
+	profile->named_frames = profile->frames.count;
 }
 
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)

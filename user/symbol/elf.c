@@ -16,6 +16,8 @@ struct loaded_file {
 	const char *name; /* base name, in the pool */
 	void *vdso;
 	size_t vdso_size;
+	const struct symbol_entry *last_entry; /* of the name found last; addresses mostly come in order */
+	const char *last_name;
 };
 
 struct elf_symbolizer {
@@ -103,12 +105,13 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 }
 
 /* The name from the symbol tables; NULL with *ret_result when there is none. */
-static const char *find_name(struct elf_symbolizer *elf, uint32_t id,
-			     const struct loaded_file *loaded, uint64_t address,
+static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address,
 			     enum symbol_result *ret_result)
 {
 	int fd = -1, err;
 
+	if (loaded->last_name && elf_module_locate(&loaded->module, address) == loaded->last_entry)
+		return loaded->last_name;
 	if (!loaded->vdso) {
 		/* The table keeps the descriptor; this fails only when it had to close it. */
 		fd = mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
@@ -118,9 +121,15 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id,
 		}
 	}
 	err = elf_module_find(&loaded->module, fd, loaded->vdso, address, elf->name,
-			      sizeof(elf->name));
-	if (!err)
-		return demangle_name(elf->strings, elf->name);
+			      sizeof(elf->name), &loaded->last_entry);
+	loaded->last_name = NULL;
+	if (!err) {
+		const char *name = demangle_name(elf->strings, elf->name);
+
+		if (loaded->last_entry)
+			loaded->last_name = name;
+		return name;
+	}
 	if (err != -ENOENT)
 		*ret_result = SYMBOL_NO_FILE;
 	else
@@ -128,8 +137,8 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id,
 	return NULL;
 }
 
-static void name_address(struct elf_symbolizer *elf, uint32_t id, const struct loaded_file *loaded,
-			 uint64_t address, struct symbol *symbol)
+static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address,
+			  struct symbol *symbol)
 {
 	const char *name = find_name(elf, id, loaded, address, &symbol->result);
 	size_t count = 0;
@@ -156,8 +165,7 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, const struct l
 }
 
 /* A function without a name is still one function: its start stands for all addresses in it. */
-static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id,
-			       const struct loaded_file *loaded, uint64_t address)
+static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address)
 {
 	int fd = loaded->vdso ? -1 : mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
 	uint64_t start;

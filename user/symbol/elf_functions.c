@@ -60,7 +60,7 @@ int elf_functions_load(struct elf_functions *functions, const struct elf_file *f
 		free(entries);
 		return err;
 	}
-	*functions = (struct elf_functions){ entries, header.count, segment->address };
+	*functions = (struct elf_functions){ .entries = entries, .count = header.count, .base = segment->address };
 	return 0;
 }
 
@@ -95,7 +95,7 @@ static const struct elf_function_entry *last_at_or_before(const struct elf_funct
 	return low ? &functions->entries[low - 1] : NULL;
 }
 
-int elf_functions_find(const struct elf_functions *functions, const struct elf_file *file,
+int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
 		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
 		       uint64_t *ret_start)
 {
@@ -105,6 +105,10 @@ int elf_functions_find(const struct elf_functions *functions, const struct elf_f
 
 	if (!entry)
 		return -ENOENT;
+	if (entry == functions->last && address - functions->last_start < functions->last_size) {
+		*ret_start = functions->last_start;
+		return 0;
+	}
 	start = functions->base + (uint64_t)(int64_t)entry->start;
 	fde = functions->base + (uint64_t)(int64_t)entry->fde;
 	if (file_offset(segments, segment_count, fde, &offset) ||
@@ -114,6 +118,9 @@ int elf_functions_find(const struct elf_functions *functions, const struct elf_f
 	if (fde + offsetof(struct description, start) + (uint64_t)(int64_t)description.start != start ||
 	    address - start >= description.size)
 		return -ENOENT;
+	functions->last = entry;
+	functions->last_start = start;
+	functions->last_size = description.size;
 	*ret_start = start;
 	return 0;
 }

@@ -25,13 +25,16 @@ struct elf_functions { /* zero-initialised: none known */
 	struct elf_function_entry *entries;
 	size_t count;
 	uint64_t base; /* address of the header, as linked */
+	const struct elf_function_entry *last; /* the one found last, its start and size; NULL: none */
+	uint64_t last_start;
+	uint32_t last_size;
 };
 
 /* -ENOENT: the file has no such table, or one in an encoding nobody writes; -EBADMSG: nonsense in it; -EIO, -ENOMEM. */
 int elf_functions_load(struct elf_functions *functions, const struct elf_file *file);
 /* Start of the function that holds address, as linked. file needs its contents only, the segments are those of the
  * same file. -ENOENT: between functions, or its description cannot be read. */
-int elf_functions_find(const struct elf_functions *functions, const struct elf_file *file,
+int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
 		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
 		       uint64_t *ret_start);
 void elf_functions_done(struct elf_functions *functions);

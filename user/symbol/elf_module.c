@@ -157,12 +157,28 @@ static int find_stub(const struct elf_module *module, int fd, const void *image,
 	return -ENOENT;
 }
 
+const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address)
+{
+	const struct symbol_entry *best = NULL;
+
+	for (size_t i = 0; i < module->source_count; i++) {
+		size_t aliases;
+		const struct symbol_entry *entry = symbol_table_find(&module->sources[i].symbols.table, address, &aliases);
+
+		if (entry && (!best || entry->address > best->address))
+			best = entry;
+	}
+	return best;
+}
+
 int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
-		    char *name, size_t name_size)
+		    char *name, size_t name_size, const struct symbol_entry **ret_entry)
 {
 	uint64_t best_start = 0;
 	bool found = false;
 	int err = -ENOENT;
+
+	*ret_entry = NULL;
 
 	for (size_t i = 0; i < module->source_count; i++) {
 		const struct elf_source *source = &module->sources[i];
@@ -185,6 +201,7 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 		}
 		best_start = start;
 		found = true;
+		*ret_entry = entry;
 	}
 	if (found)
 		return 0;
@@ -193,7 +210,7 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 	return err;
 }
 
-int elf_module_function_start(const struct elf_module *module, int fd, const void *image,
+int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start)
 {
 	struct elf_file file = {.fd = fd, .memory = image, .size = module->file_size};

@@ -59,13 +59,16 @@ void elf_module_done(struct elf_module *module);
 
 /*
  * Name of the function at an address as linked; fd: the mapped file, or -1 with image for one in
- * memory. -ENOENT: no symbol covers it.
+ * memory. *ret_entry: whose name it is; NULL: a stub's. -ENOENT: no symbol covers it.
  */
 int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
-		    char *name, size_t name_size);
+		    char *name, size_t name_size, const struct symbol_entry **ret_entry);
+/* The symbol that is asked first for the name of an address: where it is the one that gave a name, this is the name, which
+ * need not be read again. NULL: none. */
+const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address);
 
 /* Start of the function that holds an address for which the file has no name. -ENOENT: not known. */
-int elf_module_function_start(const struct elf_module *module, int fd, const void *image,
+int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start);
 
 #endif

@@ -54,7 +54,7 @@ static void image_init(struct image *image)
 	};
 }
 
-static int find(const struct image *image, const struct elf_functions *functions, uint64_t address, uint64_t *ret_start)
+static int find(const struct image *image, struct elf_functions *functions, uint64_t address, uint64_t *ret_start)
 {
 	return elf_functions_find(functions, &image->file, image->segments, 2, address, ret_start);
 }
@@ -86,6 +86,10 @@ static void knows_nothing_between_and_outside_functions(void **state)
 	assert_int_equal(elf_functions_load(&functions, &image.file), 0);
 	assert_int_equal(find(&image, &functions, 0x4fff, &start), -ENOENT);
 	assert_int_equal(find(&image, &functions, 0x5010, &start), -ENOENT);
+	/* What was found last says nothing about the gap behind it. */
+	assert_int_equal(find(&image, &functions, 0x500f, &start), 0);
+	assert_int_equal(find(&image, &functions, 0x5010, &start), -ENOENT);
+	assert_int_equal(find(&image, &functions, 0x4fff, &start), -ENOENT);
 	assert_int_equal(find(&image, &functions, 0x6100, &start), -ENOENT);
 	assert_int_equal(find(&image, &functions, UINT64_MAX, &start), -ENOENT);
 	elf_functions_done(&functions);
