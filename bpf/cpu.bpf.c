@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* CPU samples: one perf event per CPU runs this on whatever executes there. */
+#include "kernel_stack.bpf.h"
 #include "shared.bpf.h"
 #include "sampling_timer.bpf.h"
 #include "task_filter.bpf.h"
@@ -43,7 +44,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	if (perf_regs_in_kernel(ctx))
 		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
 	if (config.want_kernel_stack && (scratch->sample.header.flags & PKBPF_SAMPLE_IN_KERNEL))
-		stack_read_kernel(ctx, scratch);
+		stack_read_kernel_of_perf_event(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())
 		stack_read_user_of_perf_event(ctx, scratch);
 	if (emit_sample(scratch))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Walks user stacks with the tables that user space publishes. */
+#include "pt_regs.bpf.h"
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 
@@ -19,20 +20,15 @@
 #define NR_CLONE3  435
 
 #if defined(__TARGET_ARCH_x86)
-#define PT_REGS_WORDS	 21
 #define NR_CLONE	 56
 #define NR_EXECVE	 59
 #define NR_EXECVEAT	 322
 #define THREAD_BYTES	 16384 /* without KASAN; only kernels before 5.15 need it */
-enum { AT_R15, AT_R14, AT_R13, AT_R12, AT_BP, AT_BX, AT_R11, AT_R10, AT_R9, AT_R8, AT_AX, AT_CX, AT_DX, AT_SI,
-       AT_DI, AT_ORIG_AX, AT_IP, AT_CS, AT_FLAGS, AT_SP, AT_SS };
 #else
-#define PT_REGS_WORDS	 36
 #define NR_CLONE	 220
 #define NR_EXECVE	 221
 #define NR_EXECVEAT	 281
 #define THREAD_BYTES	 16384 /* with 4 KiB pages */
-enum { AT_SP = 31, AT_IP = 32, AT_PSTATE = 33, AT_SYSCALL = 35 };
 #endif
 
 static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_state *state)
@@ -187,7 +183,7 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 }
 
 /* Copies the memory from address on into the window: at least one word, or nonzero. */
-__attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address)
+__attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u32 memory)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
 	struct unwind_scratch *unwind;
@@ -212,7 +208,8 @@ __attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address)
 	if (unwind->window_next < UNWIND_WINDOW_BYTES)
 		unwind->window_next *= 2;
 	unwind->window_size = 0;
-	if (bpf_probe_read_user(unwind->window, size, (void *)address))
+	if (memory == UNWIND_KERNEL_MEMORY ? bpf_probe_read_kernel(unwind->window, size, (void *)address) :
+					     bpf_probe_read_user(unwind->window, size, (void *)address))
 		return 1;
 	unwind->window_start = address;
 	unwind->window_size = size;
@@ -225,7 +222,7 @@ static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, _
 	__u64 offset = address - unwind->window_start;
 
 	if (offset >= unwind->window_size || (offset & 7)) {
-		if (unwind_move_window(unwind->slot, address))
+		if (unwind_move_window(unwind->slot, address, UNWIND_USER_MEMORY))
 			return -1;
 		offset = address - unwind->window_start;
 	}

@@ -109,6 +109,8 @@ struct unwind_miss_times_map {
 #define UNWIND_FIRST_WINDOW_BYTES 512
 #define UNWIND_WINDOW_BYTES	  4096
 
+enum { UNWIND_USER_MEMORY = 0, UNWIND_KERNEL_MEMORY = 1 };
+
 /* The words a walk has read, for whoever wants to recognise the stack later: room for about 48 frames. */
 #define UNWIND_LOG_WORDS 96
 
@@ -149,8 +151,10 @@ struct unwind_scratch {
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];
-	__u32 whole_walks; /* so far, to choose some for a check */
-	__u32 reserved2;
+	__u32 whole_walks;  /* so far, to choose some for a check */
+	__u32 kernel_walks; /* the same for kernel stacks */
+	__u32 kernel_left;  /* to the kernel */
+	__u32 reserved4;
 	__u32 log_wanted;
 	__u32 log_count; /* beyond UNWIND_LOG_WORDS: the walk depended on more than the log holds */
 	__u64 log_address[UNWIND_LOG_WORDS];
@@ -195,6 +199,7 @@ extern struct raw_scratch_map raw_scratch SEC(".maps");
 
 /* Global functions: verified once by themselves, and only scalars pass, as 5.10 demands. Always 0 or 1. */
 int unwind_user_stack(__u32 slot);
+int unwind_move_window(__u32 slot, __u64 address, __u32 memory);
 int emit_raw_stack(__u32 slot);
 
 #endif

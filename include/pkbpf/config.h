@@ -109,6 +109,17 @@ struct pkbpf_resource_control {
 	__u64 threads_ns;
 };
 
+/* In .bss: the kernel's own unwind tables (orc.h). User space asks, a program finds them, the one that samples CPUs reads. */
+struct pkbpf_orc_tables {
+	__u32 format;	  /* enum pkbpf_orc_format */
+	__u32 text_bytes; /* 0: no tables, the kernel walks its stacks */
+	__u64 text_start;
+	__u64 addresses;  /* of code, where each entry begins to hold: __s32 relative to its own place */
+	__u64 entries;
+	__u64 blocks;	  /* the number of the entry with which each block of text begins */
+	__u64 trampolines[2]; /* return addresses that stand for others, which only the kernel knows; 0: none */
+};
+
 /* In .bss: a question to the program that names kernel addresses, and its answer. */
 struct pkbpf_kernel_name {
 	__u64 address;

@@ -60,7 +60,10 @@ enum pkbpf_loss {
 	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER, "slow block requests counted but not compared one by one: ring buffer full") \
 	X(LOST_TIMER_LATE, PKBPF_LOSS_SAMPLE, "sampling timer late: virtual CPU stopped, or interrupts off") \
 	X(LOST_NOT_CALLED, PKBPF_LOSS_SAMPLE, "program not called: another BPF program or bpf() call was running") \
-	X(CPU_NOT_CALLED, PKBPF_LOSS_NONE, "sampling periods without a sample, of threads unknown")
+	X(CPU_NOT_CALLED, PKBPF_LOSS_NONE, "sampling periods without a sample, of threads unknown") \
+	X(KERNEL_WALK_CHECKED, PKBPF_LOSS_NONE, "kernel stacks walked by the kernel as well, as a check") \
+	X(KERNEL_WALK_WRONG, PKBPF_LOSS_NONE, "kernel stacks walked differently, among those checked: the rest were left to the kernel") \
+	X(KERNEL_WALK_LEFT, PKBPF_LOSS_NONE, "kernel stacks left to the kernel's own walk")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

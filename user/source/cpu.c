@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "capture/cpu_list.h"
+#include "capture/kernel_counters.h"
+#include "capture/orc_tables.h"
 #include "capture/perf_event.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"
@@ -19,12 +22,17 @@ struct source {
 	bool hardware;
 	struct perf_event_attr attr;
 	struct per_cpu_events events;
+	bool orc_looked_for;
 };
+
+/* Where the kernel takes long to find its unwind tables, this many samples are worth it. */
+#define SAMPLES_WORTH_TABLES 20000
 
 static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_program__set_autoload(skeleton->progs.sample_cpu, wanted);
 	bpf_map__set_autocreate(skeleton->maps.sampling_timers, wanted);
+	bpf_map__set_autocreate(skeleton->maps.orc_rules, wanted);
 }
 
 static int cpu_configure(struct session *session, struct source **ret_source, struct error *error)
@@ -34,6 +42,7 @@ static int cpu_configure(struct session *session, struct source **ret_source, st
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare CPU sampling: out of memory");
 	source->session = session;
+	orc_tables_configure(session_skeleton(session), session_options(session)->want_kernel_stack);
 	*ret_source = source;
 	return 0;
 }
@@ -71,6 +80,26 @@ static bool hardware_works(uint32_t frequency_hz, uint32_t cpu)
 	return fd >= 0;
 }
 
+static uint64_t samples_so_far(const struct source *source)
+{
+	uint64_t counters[PKBPF_COUNTER_COUNT] = {0};
+
+	kernel_counters_read(session_skeleton(source->session)->maps.counters, counters);
+	return counters[PKBPF_COUNTER_CPU_EXPECTED];
+}
+
+static void look_for_orc_tables(struct source *source)
+{
+	struct utsname machine;
+
+	if (source->orc_looked_for)
+		return;
+	if (uname(&machine) || (!orc_tables_found_at_once(machine.release) && samples_so_far(source) < SAMPLES_WORTH_TABLES))
+		return;
+	source->orc_looked_for = true;
+	orc_tables_find(session_skeleton(source->session), session_options(source->session)->log);
+}
+
 static int cpu_attach(struct source *source, struct error *error)
 {
 	const struct cpu_list *cpus = session_cpus(source->session);
@@ -78,6 +107,7 @@ static int cpu_attach(struct source *source, struct error *error)
 
 	source->hardware = cpus->count && hardware_works(frequency_hz, cpus->items[0].number);
 	perf_event_cpu_attr(frequency_hz, source->hardware, &source->attr);
+	look_for_orc_tables(source);
 	session_skeleton(source->session)->bss->cpu_control.period_ns = perf_event_period_ns(&source->attr);
 	return update_events(source, error);
 }
@@ -86,6 +116,7 @@ static int cpu_poll(struct source *source, const struct event_sink *sink)
 {
 	struct error error;
 
+	look_for_orc_tables(source);
 	/* One CPU that cannot be sampled does not end the run. */
 	if (update_events(source, &error))
 		log_warning(session_options(source->session)->log, "%s; it is not sampled", error.text);
