@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Kernel stacks that pkbpf walks itself are those that the kernel walks, in system calls, interrupts, page faults, new
+# processes and the network; and few are left to the kernel.
+# usage: test_kernel_stacks.sh PKBPF WORKLOAD_FOLDER
+set -u
+
+pkbpf=$(readlink -f "$1")
+if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
+	echo "skipped: needs root and a kernel with BTF"
+	exit 77
+fi
+if ! grep -q ' __start_orc_unwind_ip$' /proc/kallsyms; then
+	echo "skipped: this kernel does not say where its unwind tables are"
+	exit 77
+fi
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+work=$(mktemp -d /tmp/pkbpf-kernel-stacks-XXXXXX)
+pids=()
+leave() {
+	kill "${pids[@]}" 2>/dev/null
+	wait 2>/dev/null
+	rm -rf "$work"
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+
+# System calls and page faults, processes, the disk, the network.
+(while :; do /bin/true && ls -lR /proc/self/task >/dev/null 2>&1; done) &
+pids+=($!)
+(while :; do dd if=/dev/zero of="$work/file" bs=1M count=16 oflag=direct 2>/dev/null || dd if=/dev/zero of="$work/file" bs=1M count=16 conv=fsync 2>/dev/null; done) &
+pids+=($!)
+python3 -c '
+import socket, threading
+server = socket.create_server(("127.0.0.1", 0))
+def answer():
+    connection = server.accept()[0]
+    while connection.recv(4096):
+        connection.sendall(bytes(512))
+threading.Thread(target=answer, daemon=True).start()
+client = socket.create_connection(server.getsockname())
+while True:
+    client.sendall(bytes(512))
+    client.recv(4096)
+' 2>/dev/null &
+pids+=($!)
+
+"$pkbpf" -q -e cpu -F 4999 -d 5 --max-overhead none -o "$work/out.json" -o "$work/out.folded" 2>"$work/log" || {
+	cat "$work/log"
+	echo "FAILED: pkbpf ended with $?"
+	exit 1
+}
+python3 - "$work" <<'P'
+import json
+import sys
+
+work = sys.argv[1]
+count = {row["name"]: row["count"] for row in json.load(open(work + "/out.json"))["counters"]}
+checked, wrong, left = (count.get("KERNEL_WALK_" + what, 0) for what in ("CHECKED", "WRONG", "LEFT"))
+in_kernel = frames = 0
+kinds = {"do_syscall_64": 0, "exc_page_fault": 0, "tcp_sendmsg": 0, "handle_softirqs": 0, "__do_softirq": 0}
+for line in open(work + "/out.folded", errors="replace"):
+    stack, samples = line.rsplit(" ", 1)
+    kernel = [frame[:-4] for frame in stack.split(";") if frame.endswith("_[k]")]
+    if not kernel:
+        continue
+    in_kernel += int(samples)
+    frames += int(samples) * len(kernel)
+    for name in kinds:
+        kinds[name] += int(samples) * (name in kernel)
+print(f"  {in_kernel} samples in the kernel, {frames / max(in_kernel, 1):.1f} frames each; {checked} walks compared, "
+      f"{wrong} wrong, {left} left to the kernel; {kinds}")
+bad = []
+if checked < 50:
+    bad.append("too few walks were compared")
+if wrong:
+    bad.append("walks differ from the kernel's")
+if left > 0.1 * in_kernel:
+    bad.append("too many walks were left to the kernel")
+if in_kernel < 2000 or kinds["do_syscall_64"] < 0.3 * in_kernel or kinds["tcp_sendmsg"] < 20 or kinds["exc_page_fault"] < 20 or \
+        kinds["handle_softirqs"] + kinds["__do_softirq"] < 5:
+    bad.append("the programs were not seen doing what they do")
+if bad:
+    sys.exit("FAILED: " + "; ".join(bad))
+P
