@@ -284,16 +284,6 @@ const char *profile_device_name(const struct profile *profile, uint32_t device)
 	return string ? profile_string(profile, (uint32_t)*string) : NULL;
 }
 
-void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
-{
-	for (size_t i = profile->named_frames; i < profile->frames.count; i++) {
-		struct frame *frame = &profile->frames.items[i];
-
-		if (frame->location.space == FRAME_KERNEL)
-			symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
-	}
-}
-
 static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 {
 	if (frame->location.space == FRAME_TRUNCATED)
@@ -320,17 +310,35 @@ static int compare_locations(const void *left, const void *right, void *context)
 }
 
 /* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
-void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
+static void name_in_order(struct profile *profile, struct symbolizer *symbolizer, bool only_kernel)
 {
-	size_t first = profile->named_frames, count = profile->frames.count - first;
-	_cleanup_free_ uint32_t *order = malloc(count * sizeof(*order));
+	size_t room = profile->frames.count - profile->named_frames, count = 0;
+	_cleanup_free_ uint32_t *order = malloc(room * sizeof(*order));
 
-	for (size_t i = 0; i < count && order; i++)
-		order[i] = (uint32_t)(first + i);
-	if (order)
+	for (size_t i = profile->named_frames; i < profile->frames.count; i++) {
+		struct frame *frame = &profile->frames.items[i];
+
+		if (only_kernel && frame->location.space != FRAME_KERNEL)
+			continue;
+		if (order)
+			order[count++] = (uint32_t)i;
+		else
+			name_frame(frame, symbolizer);
+	}
+	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
 	for (size_t i = 0; i < count; i++)
-		name_frame(&profile->frames.items[order ? order[i] : first + i], symbolizer);
+		name_frame(&profile->frames.items[order[i]], symbolizer);
+}
+
+void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
+{
+	name_in_order(profile, symbolizer, true);
+}
+
+void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
+{
+	name_in_order(profile, symbolizer, false);
 	profile->named_frames = profile->frames.count;
 }
 

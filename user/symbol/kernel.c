@@ -2,6 +2,7 @@
 /* Names kernel addresses: asks the kernel, or looks into what it lists. */
 #include "symbol/kernel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,9 +45,28 @@ bool kernel_text_parse(char *text, const char **ret_name, const char **ret_modul
 	return **ret_name != '\0';
 }
 
+bool kernel_text_range(const char *text, uint64_t address, uint64_t *ret_start, uint64_t *ret_size)
+{
+	const char *at = strstr(text, "+0x");
+	unsigned long long offset, size;
+
+	if (!at || sscanf(at, "+0x%llx/0x%llx", &offset, &size) != 2 || offset > address || offset >= size)
+		return false;
+	*ret_start = address - offset;
+	*ret_size = size;
+	return true;
+}
+
+/* The kernel's last answer, good for all of the function. */
+struct known_function {
+	uint64_t start, size; /* size 0: none */
+	const char *name, *module;
+};
+
 struct kernel_symbolizer {
 	struct symbolizer symbolizer;
 	struct kernel_namer namer;
+	struct known_function last;
 	char *path;
 	struct string_pool *strings;
 	struct kernel_symbols symbols;
@@ -62,18 +82,30 @@ static const char *keep(struct string_pool *strings, const char *text)
 /* The answer of a kernel that can be asked. false: this one cannot. */
 static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address, struct symbol *ret_symbol)
 {
+	struct known_function *last = &kernel->last;
 	char text[KERNEL_MAX_NAME_BYTES + 128];
 	const char *name, *module;
 
+	if (address - last->start < last->size) {
+		ret_symbol->module = last->module;
+		kernel->line.function = last->name;
+		ret_symbol->result = SYMBOL_FOUND;
+		return true;
+	}
 	if (!kernel->namer.name || !kernel->namer.name(kernel->namer.context, address, text, sizeof(text)))
 		return false;
+	if (!kernel_text_range(text, address, &last->start, &last->size))
+		last->size = 0;
 	if (!kernel_text_parse(text, &name, &module)) {
+		last->size = 0;
 		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
 		return true;
 	}
 	if (module)
 		ret_symbol->module = keep(kernel->strings, module);
 	kernel->line.function = keep(kernel->strings, demangle_name(kernel->strings, name));
+	last->name = kernel->line.function;
+	last->module = ret_symbol->module;
 	ret_symbol->result = SYMBOL_FOUND;
 	return true;
 }

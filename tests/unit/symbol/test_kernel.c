@@ -211,9 +211,40 @@ static void the_running_kernel_is_asked_first(void **state)
 	assert_name(0xffffffffc0000010, "module::run", "rust_module");
 	/* It knows better than the file. */
 	assert_no_name(0xffffffff81000500);
-	assert_int_equal(kernel.asked, 4);
+	assert_int_equal(kernel.asked, 3); /* once for both addresses of a function */
 	kernel.gone = true;
 	assert_name(0xffffffff81000500, "vfs_read", "kernel");
+}
+
+static void an_answer_holds_for_its_function_alone(void **state)
+{
+	struct fake_kernel kernel = {0};
+	struct kernel_namer namer = {fake_name, &kernel};
+
+	strings = string_pool_new();
+	symbolizer = kernel_symbolizer_new(TEST_DATA_DIR "/kallsyms", &namer, strings);
+	assert_name(0xffffffffc0000010, "module::run", "rust_module");
+	assert_name(0xffffffffc0000000, "module::run", "rust_module");
+	assert_name(0xffffffffc00000ff, "module::run", "rust_module");
+	assert_int_equal(kernel.asked, 1);
+	assert_no_name(0xffffffffc0000100);
+	assert_no_name(0xffffffffbfffffff);
+	assert_int_equal(kernel.asked, 3);
+	assert_name(0xffffffffc0000010, "module::run", "rust_module");
+	assert_int_equal(kernel.asked, 4);
+}
+
+static void reads_where_a_function_lies(void **state)
+{
+	static const char *const nothing[] = {"", "name", "0xffffffff81000000", "name+0x10", "name+0x20/0x20", "name+0x10/x"};
+	uint64_t start, size;
+
+	assert_true(kernel_text_range("vfs_read+0x1c/0x200 [fs]", 0x101c, &start, &size));
+	assert_int_equal(start, 0x1000);
+	assert_int_equal(size, 0x200);
+	assert_false(kernel_text_range("vfs_read+0x1c/0x200", 0x1b, &start, &size));
+	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++)
+		assert_false(kernel_text_range(nothing[i], 0x1000, &start, &size));
 }
 
 static void demangles_rust_code_in_the_kernel(void **state)
@@ -306,7 +337,9 @@ int main(void)
 		cmocka_unit_test_teardown(hidden_addresses_are_reported_as_such, stop),
 		cmocka_unit_test_teardown(missing_file_is_reported_like_hidden_symbols, stop),
 		cmocka_unit_test(takes_apart_what_the_kernel_prints),
+		cmocka_unit_test(reads_where_a_function_lies),
 		cmocka_unit_test_teardown(the_running_kernel_is_asked_first, stop),
+		cmocka_unit_test_teardown(an_answer_holds_for_its_function_alone, stop),
 		cmocka_unit_test_teardown(damaged_lines_are_passed_over, stop),
 		with_fixture(is_not_responsible_for_other_spaces),
 		cmocka_unit_test(parses_a_whole_kernel_quickly),
