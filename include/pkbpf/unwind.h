@@ -103,6 +103,9 @@ struct pkbpf_unwind_file {
 #define PKBPF_RECENT_RULE_BITS	16 /* PKBPF_UNWIND_MAX_RULES */
 #define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
 
+_Static_assert(PKBPF_UNWIND_MAX_RULES == 1U << PKBPF_RECENT_RULE_BITS, "bits of a rule's number");
+_Static_assert(PKBPF_RECENT_KEPT_BITS + PKBPF_RECENT_RULE_BITS <= 63, "a place and its rule below the flag");
+
 static inline __u64 pkbpf_recent_place(__u32 edition, __u32 page, __u32 offset)
 {
 	__u64 place = (__u64)edition << 32 | (__u64)page << PKBPF_TEXT_PAGE_SHIFT | offset;

@@ -218,10 +218,12 @@ static void fill_own_cost(struct profile_info *info)
 static void log_own_cost(struct live_profile *live)
 {
 	const struct profile_info *info = profile_info(live->profile);
+	char programs[32] = "not measured";
 
-	log_info(live->options.session.log, "own cost %.1f ms CPU, BPF programs %.1f ms, %.1f MiB resident at most",
-		 (double)info->own_cpu_ns / 1e6, (double)info->bpf_cpu_ns / 1e6,
-		 (double)info->max_resident_bytes / (1 << 20));
+	if (info->bpf_cpu_known)
+		snprintf(programs, sizeof(programs), "%.1f ms", (double)info->bpf_cpu_ns / 1e6);
+	log_info(live->options.session.log, "own cost %.1f ms CPU, BPF programs %s, %.1f MiB resident at most",
+		 (double)info->own_cpu_ns / 1e6, programs, (double)info->max_resident_bytes / (1 << 20));
 }
 
 struct profile *live_profile_finish(struct live_profile *live, const char *targets)
