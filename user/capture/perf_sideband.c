@@ -339,6 +339,15 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring, struct 
 	return err;
 }
 
+bool perf_sideband_waits(const struct perf_sideband *sideband)
+{
+	array_foreach(&sideband->rings, ring) {
+		if (__atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) != ring->control->data_tail)
+			return true;
+	}
+	return false;
+}
+
 int perf_sideband_drain(struct perf_sideband *sideband, struct event_buffer *buffer)
 {
 	int result = 0;

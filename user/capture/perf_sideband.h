@@ -24,6 +24,8 @@ int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uin
 /* Opens rings on CPUs that came online, closes those of CPUs that left: what these still hold is to be drained before.
  * Returns how many were opened: what happened there before is unknown. */
 int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus, struct error *error);
+/* Whether any ring holds something: looking is much cheaper than draining. */
+bool perf_sideband_waits(const struct perf_sideband *sideband);
 /* Appends what the rings hold to buffer as records; per CPU in time order. -ENOMEM: the rest stays in the rings. */
 int perf_sideband_drain(struct perf_sideband *sideband, struct event_buffer *buffer);
 void perf_sideband_close(struct perf_sideband *sideband);

@@ -204,6 +204,7 @@ static int start_unwinder(struct session *session, const struct event_sink *sink
 
 int session_start(struct session *session, const struct event_sink *sink, struct error *error)
 {
+	bool only_cpu = session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
@@ -217,11 +218,11 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 		return err;
 	accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
-	session->last_drain_ns = clock_now_ns();
+	session->last_look_ns = clock_now_ns();
+	/* Samples come with announcements of exits where resources are wanted, and containers are named then. */
+	session->pace.may_rest = only_cpu && !session->resources;
 	/* CPU samples are too few to be slowed by being timed. */
-	session->program_clock = program_clock_open(session->skeleton->obj,
-						    session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU,
-						    session->last_drain_ns);
+	session->program_clock = program_clock_open(session->skeleton->obj, only_cpu, session->last_look_ns);
 	return 0;
 }
 
@@ -286,6 +287,7 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 		return err;
 	pause_after_sideband(session);
 	count = epoll_wait(session->epoll_fd, ready, ARRAY_SIZE(ready), timeout_ms);
+	session->was_called = count > 0;
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {
@@ -303,6 +305,7 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 
 	if (!cpu_watch_poll(session->cpus, now_ns))
 		return;
+	drain_pace_stir(&session->pace, clock_now_ns());
 	note_cpu_count(session);
 	/* Rings of CPUs that left may hold something. */
 	drain_sideband(session);
@@ -320,8 +323,28 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	accept_buffer(session);
 }
 
+/* Everything stamped before this look has arrived at the next one. */
+static void end_look(struct session *session, uint64_t now_ns)
+{
+	if (now_ns - session->last_look_ns >= SETTLE_NS)
+		session->last_look_ns = now_ns;
+	follow_cpu_changes(session, now_ns);
+}
+
+/* Delivers what was stamped before the previous look, unless tables are still being built for it. */
+static void deliver_settled(struct session *session, uint64_t now_ns)
+{
+	if (session_unwind_hold(session->unwind, now_ns, event_queue_stats(session->queue).bytes_waiting)) {
+		drain_pace_stir(&session->pace, clock_now_ns());
+		return;
+	}
+	event_queue_flush(session->queue, session->last_look_ns, &session->sink);
+	drain_pace_drained(&session->pace, now_ns, session->last_look_ns);
+}
+
 int session_drain(struct session *session)
 {
+	bool has_news = session->was_called || perf_sideband_waits(session->sideband);
 	uint64_t now_ns = clock_now_ns();
 	int err = drain_sideband(session);
 	int consumed = ring_buffer__consume(session->ring);
@@ -329,14 +352,22 @@ int session_drain(struct session *session)
 	err = err ? err : resource_account_names(session->resources, &session->buffer);
 	accept_buffer(session);
 	err = err ? err : session_unwind_drain(session->unwind);
-	/* Everything stamped before the previous round has arrived by now. */
-	if (!session_unwind_hold(session->unwind, now_ns, event_queue_stats(session->queue).bytes_waiting))
-		event_queue_flush(session->queue, session->last_drain_ns, &session->sink);
-	if (now_ns - session->last_drain_ns >= SETTLE_NS)
-		session->last_drain_ns = now_ns;
-	follow_cpu_changes(session, now_ns);
+	if (has_news)
+		drain_pace_stir(&session->pace, clock_now_ns());
+	deliver_settled(session, now_ns);
+	end_look(session, now_ns);
 	program_clock_poll(session->program_clock, now_ns);
 	return err ? err : consumed < 0 ? consumed : session->out_of_memory ? -ENOMEM : 0;
+}
+
+int session_look(struct session *session)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (session->was_called || perf_sideband_waits(session->sideband) || !drain_pace_rests(&session->pace, now_ns))
+		return session_drain(session);
+	end_look(session, now_ns);
+	return 0;
 }
 
 int session_stop(struct session *session)

@@ -4,7 +4,7 @@
  * record stream in time order. One owner thread; steps in this order:
  *
  *	session_new → (sources configure it) → session_load → session_start → (sources attach)
- *	→ session_wait / session_drain … → (sources detach) → session_stop → session_free
+ *	→ session_wait / session_look … → (sources detach) → session_stop → session_free
  */
 #ifndef PKBPF_CAPTURE_SESSION_H
 #define PKBPF_CAPTURE_SESSION_H
@@ -75,6 +75,8 @@ int session_end_interval(struct session *session, struct error *error);
 int session_wait(struct session *session, int fd, int timeout_ms);
 /* Takes what the rings hold and delivers what is old enough to be in order. Negative errno only when broken. */
 int session_drain(struct session *session);
+/* The same, but leaves CPU samples in their ring for some seconds when nothing else has happened since they were taken in. */
+int session_look(struct session *session);
 /* After the sources are detached: drains and delivers everything that is left, reads the final counters. */
 int session_stop(struct session *session);
 void session_free(struct session *session);
@@ -101,7 +103,7 @@ struct btf;
 /* The running kernel's types, until session_load; NULL: it has none. Borrowed. */
 const struct btf *session_kernel_types(struct session *session);
 struct cpu_list;
-const struct cpu_list *session_cpus(const struct session *session); /* online now; followed by session_drain */
+const struct cpu_list *session_cpus(const struct session *session); /* online now; followed by session_look */
 struct pkbpf_bpf *session_skeleton(struct session *session);
 const struct session_options *session_options(const struct session *session);
 /* Data in this descriptor, which outlives the session's waiting, ends session_wait(), too. Negative errno. */

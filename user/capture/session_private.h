@@ -5,6 +5,7 @@
 
 #include "base/parse_value.h"
 #include "capture/cpu_watch.h"
+#include "capture/drain_pace.h"
 #include "capture/session.h"
 #include "event/encoder.h"
 
@@ -37,7 +38,9 @@ struct session {
 	struct program_clock *program_clock; /* NULL: unknown to the kernel */
 	int epoll_fd, cgroup_fd;
 	int caller_fd; /* in the epoll set; -1: none */
-	uint64_t last_drain_ns, last_sideband_ns;
+	bool was_called; /* the last wait ended because of a descriptor */
+	struct drain_pace pace;
+	uint64_t last_look_ns, last_sideband_ns;
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
 	uint64_t cpus_arrived;

@@ -22,10 +22,11 @@
 #include "cli/stop_signals.h"
 #include "cli/target_check.h"
 
-/* How often the rings are emptied when nothing calls for it earlier, as one that is half full does: short enough that little
- * is left for the end. Waking costs more than the few samples that lie there; other sources poll maps that must not fill up. */
-#define CPU_DRAIN_INTERVAL_MS 1000
-#define DRAIN_INTERVAL_MS     100
+/* How often the rings are looked at when nothing calls for it earlier, as one that is half full does. Waking costs more than
+ * the few CPU samples that lie there (see capture/drain_pace.h), and processes are heard of soon enough; other sources poll
+ * maps that must not fill up. */
+#define CPU_LOOK_INTERVAL_MS 1000
+#define LOOK_INTERVAL_MS     100
 
 struct record {
 	const struct cli_options *options;
@@ -218,7 +219,7 @@ static int start(struct record *record, struct error *error)
 static int wait_timeout_ms(const struct record *record, const struct progress *progress, uint64_t now_ns, uint64_t deadline_ns)
 {
 	bool only_cpu = record->source_count == 1 && record->sources[0]->kind == PKBPF_PROFILE_CPU;
-	uint64_t until_ns = now_ns + NS_PER_MS * (only_cpu ? CPU_DRAIN_INTERVAL_MS : DRAIN_INTERVAL_MS);
+	uint64_t until_ns = now_ns + NS_PER_MS * (only_cpu ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
 
 	if (deadline_ns && deadline_ns < until_ns)
 		until_ns = deadline_ns;

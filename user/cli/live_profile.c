@@ -134,7 +134,7 @@ int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 
 	if (err < 0 && err != -EINTR)
 		return err;
-	err = session_drain(live->session);
+	err = session_look(live->session);
 	if (err < 0)
 		return err;
 	return source_set_poll(live->sources, &live->sink);
