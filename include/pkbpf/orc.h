@@ -103,7 +103,7 @@ static inline __s64 pkbpf_orc_sp_offset(__u64 rule)
 
 static inline __s64 pkbpf_orc_bp_offset(__u64 rule)
 {
-	return (__s64)(rule << (64 - 2 * PKBPF_ORC_OFFSET_BITS)) >> (64 - PKBPF_ORC_OFFSET_BITS) << 3;
+	return ((__s64)(rule << (64 - 2 * PKBPF_ORC_OFFSET_BITS)) >> (64 - PKBPF_ORC_OFFSET_BITS)) * 8;
 }
 
 static inline __u32 pkbpf_orc_rule_flags(__u64 rule)
