@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/cleanup.h"
 #include "process/mapped_file_table.h"
@@ -23,7 +22,6 @@ struct family_key {
 struct mapped_file_table *mapped_file_table_new(const char *root)
 {
 	struct mapped_file_table *table = calloc(1, sizeof(*table));
-	struct rlimit limit = {.rlim_cur = 256};
 
 	if (!table)
 		return NULL;
@@ -33,10 +31,6 @@ struct mapped_file_table *mapped_file_table_new(const char *root)
 		return NULL;
 	}
 	table->seed = hash_random_seed();
-	getrlimit(RLIMIT_NOFILE, &limit);
-	table->open_limit = limit.rlim_cur == RLIM_INFINITY ? 4096 : (size_t)limit.rlim_cur / 2;
-	if (table->open_limit < 1)
-		table->open_limit = 1;
 	table->most_recent = table->least_recent = NO_FILE;
 	return table;
 }

@@ -5,7 +5,9 @@
  * thread.
  *
  * Bounds: MAPPED_FILES_MAX identities, MAPPED_FILES_MAX_PATH_BYTES of their paths; what is beyond
- * is refused.
+ * is refused. MAPPED_FILES_MAX_OPEN descriptors, and among them about MAPPED_FILES_MAX_DELETED_BYTES
+ * of files that nobody can open any more and that would not be on the disk without us: what was used
+ * least recently is closed.
  */
 #ifndef PKBPF_PROCESS_MAPPED_FILE_H
 #define PKBPF_PROCESS_MAPPED_FILE_H
@@ -18,6 +20,8 @@
 
 #define MAPPED_FILES_MAX	    (1U << 18)
 #define MAPPED_FILES_MAX_PATH_BYTES (64U << 20)
+#define MAPPED_FILES_MAX_OPEN	    4096 /* or half of RLIMIT_NOFILE */
+#define MAPPED_FILES_MAX_DELETED_BYTES (256U << 20)
 
 enum mapped_file_type {
 	MAPPED_FILE_REGULAR, /* has an inode */
@@ -67,8 +71,8 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
  * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -EACCES; -ENODATA for
  * MAPPED_FILE_VDSO (read it with mapped_file_read_vdso). A failure is remembered until another
- * mapping of the file is seen. The set of kept descriptors is bounded (half of RLIMIT_NOFILE); the
- * least recently used is closed, so a descriptor is valid until the next call of this function.
+ * mapping of the file is seen. Of the descriptors kept the least recently used are closed, so one is
+ * valid until the next call of this function.
  */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
 /*

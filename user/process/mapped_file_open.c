@@ -219,39 +219,6 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	return best;
 }
 
-static void unlink_recent(struct mapped_file_table *table, struct file *file)
-{
-	if (file->more_recent != NO_FILE)
-		table->files.items[file->more_recent]->less_recent = file->less_recent;
-	else
-		table->most_recent = file->less_recent;
-	if (file->less_recent != NO_FILE)
-		table->files.items[file->less_recent]->more_recent = file->more_recent;
-	else
-		table->least_recent = file->more_recent;
-}
-
-static void link_most_recent(struct mapped_file_table *table, struct file *file)
-{
-	file->more_recent = NO_FILE;
-	file->less_recent = table->most_recent;
-	if (table->most_recent != NO_FILE)
-		table->files.items[table->most_recent]->more_recent = file->public.id;
-	else
-		table->least_recent = file->public.id;
-	table->most_recent = file->public.id;
-}
-
-static void close_least_recent(struct mapped_file_table *table)
-{
-	struct file *file = table->files.items[table->least_recent];
-
-	unlink_recent(table, file);
-	close(file->fd);
-	file->fd = -1;
-	table->open_count--;
-}
-
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public)
 {
 	struct file *file = table->files.items[public->id];
@@ -260,22 +227,17 @@ int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public
 	if (public->type == MAPPED_FILE_VDSO)
 		return -ENODATA;
 	if (file->fd >= 0) {
-		unlink_recent(table, file);
-		link_most_recent(table, file);
+		mapped_file_touch(table, file);
 		return file->fd;
 	}
 	if (file->failed)
 		return file->failed;
-	while (table->open_count >= table->open_limit)
-		close_least_recent(table);
+	mapped_file_make_room(table);
 	fd = open_file(table, file);
-	if (fd < 0) {
+	if (fd < 0)
 		file->failed = fd;
-		return fd;
-	}
-	file->fd = fd;
-	table->open_count++;
-	link_most_recent(table, file);
+	else
+		mapped_file_keep(table, file, fd);
 	return fd;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What mapped_file.c (identities) and mapped_file_open.c (contents) share; nobody else includes
- * this. */
+/* What mapped_file.c (identities), mapped_file_open.c (contents) and mapped_file_keep.c (descriptors)
+ * share; nobody else includes this. */
 #ifndef PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 #define PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 
@@ -43,8 +43,16 @@ struct mapped_file_table {
 	struct hash_index family_index;
 	struct hash_map generations; /* family << 32 | generation -> file id */
 	size_t path_bytes;
-	size_t open_count, open_limit;
+	size_t open_count, open_limit; /* limit 0: not asked for yet */
+	size_t opens;		       /* so far */
 	uint32_t most_recent, least_recent;
 };
+
+/* Closes what was used least recently, so that one more may be opened. */
+void mapped_file_make_room(struct mapped_file_table *table);
+/* Takes the descriptor. */
+void mapped_file_keep(struct mapped_file_table *table, struct file *file, int fd);
+/* Notes that the file, which is open, was used. */
+void mapped_file_touch(struct mapped_file_table *table, struct file *file);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -18,7 +17,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -320,50 +318,6 @@ static void failure_is_remembered_until_another_mapping_is_seen(void **state)
 	assert_contents(mapped_file_open(fixture->table, file), "contents");
 }
 
-static size_t count_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t count = 0;
-
-	while (readdir(dir))
-		count++;
-	closedir(dir);
-	return count;
-}
-
-static void keeps_no_more_descriptors_than_half_of_the_limit(void **state)
-{
-	struct fixture *fixture = *state;
-	struct rlimit limit, small;
-	struct mapped_file_table *table;
-	struct mapped_file *files[100];
-	size_t before = count_descriptors();
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	small = (struct rlimit){64, limit.rlim_max};
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
-	table = fixture->table;
-	fixture->table = mapped_file_table_new(fixture->tree.root);
-	mapped_file_table_free(table);
-	for (int round = 0; round < 2; round++) {
-		for (int i = 0; i < 100; i++) {
-			char path[32], text[32];
-
-			snprintf(path, sizeof(path), "/lib%d", i);
-			snprintf(text, sizeof(text), "text %d", i);
-			if (round == 0) {
-				temp_tree_file(&fixture->tree, path + 1, text);
-				files[i] = map_file(fixture, path + 1, path);
-			}
-			assert_contents(mapped_file_open(fixture->table, files[i]), text);
-			/* used again and again: never the one that is closed */
-			assert_contents(mapped_file_open(fixture->table, files[0]), "text 0");
-			assert_true(count_descriptors() <= before + 32);
-		}
-	}
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void reads_the_vdso_image(void **state)
 {
 	struct mapped_file_table *table = mapped_file_table_new("");
@@ -529,7 +483,6 @@ int main(void)
 		OPEN_TEST(without_openat2_no_link_is_followed_and_no_way_leads_up),
 		OPEN_TEST(neither_opens_nor_waits_for_what_is_no_regular_file),
 		OPEN_TEST(failure_is_remembered_until_another_mapping_is_seen),
-		OPEN_TEST(keeps_no_more_descriptors_than_half_of_the_limit),
 		cmocka_unit_test(reads_the_vdso_image),
 		cmocka_unit_test(reads_a_vdso_unlike_ours_from_the_process_that_maps_it),
 		OPEN_TEST(opens_memfds_and_unlinked_files_of_live_processes),
