@@ -88,6 +88,17 @@ without_file() {
 	living "$1"
 }
 
+# As "go test" does: built, run and deleted before anybody asks for names.
+deleted_after_its_end() {
+	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- \
+		bash -c 'cp "$0" "$1" && "$1" plain 0.7; rm "$1"' "$program" "$work/vanishing" >"$work/out" 2>&1 || {
+		echo "FAILED: $1: pkbpf ended with $?"
+		cat "$work/out"
+		failures=$((failures + 1))
+	}
+	check "$1 ($compiler)" 0.995 '_start,*,main,plainly,burn' "$work/$1.folded"
+}
+
 for compiler in g++ clang++; do
 	program=$work/features_${compiler%++}
 	$compiler -x c++ -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -Wl,-z,lazy "$here/workload/features.inc" \
@@ -107,6 +118,7 @@ for compiler in g++ clang++; do
 	living memory_file
 	without_file deleted_file
 	without_file replaced_file
+	deleted_after_its_end deleted_program
 done
 grep -q enter1 "$work/dlopen.folded" && grep -q enter2 "$work/dlopen.folded" || {
 	echo "FAILED: one of two libraries at changing addresses was never named"

@@ -36,6 +36,8 @@ struct session_blockio_options {
 	size_t slow_count; /* of the slowest ones, so many are told one by one */
 };
 
+struct mapped_file_table;
+
 struct session_options {
 	enum pkbpf_target_mode target_mode;
 	const uint32_t *pids; /* PROCESS mode */
@@ -54,6 +56,7 @@ struct session_options {
 	struct session_offcpu_options offcpu;
 	struct session_blockio_options blockio;
 	uint64_t ring_bytes; /* 0: chosen from the number of CPUs */
+	struct mapped_file_table *files; /* what processes have mapped, for the unwinder; borrowed until session_free */
 	const struct log *log;
 };
 

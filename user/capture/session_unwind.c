@@ -18,6 +18,7 @@
 struct session_unwind {
 	struct pkbpf_bpf *skeleton;
 	const struct log *log;
+	struct mapped_file_table *files;
 	bool only_relatives, on_demand, no_guess;
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
@@ -74,6 +75,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
 	unwind->skeleton = skeleton;
 	unwind->log = options->log;
+	unwind->files = options->files;
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
@@ -119,6 +121,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 	options = (struct unwind_loader_options){
 		.only_relatives = unwind->only_relatives,
 		.on_demand = unwind->on_demand,
+		.files = unwind->files,
 		.log = unwind->log,
 	};
 	maps = (struct unwind_loader_maps){

@@ -112,7 +112,7 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
 	struct process_tracker_ops ops = { file_of, map_done, loader };
-	struct table_cache_options tables = { .root = "", .on_demand = options->on_demand };
+	struct table_cache_options tables = { .files = options->files, .on_demand = options->on_demand };
 	int err;
 
 	if (!loader)

@@ -30,14 +30,14 @@ struct table_cache *table_cache_new(const struct table_memory *memory,
 	cache->max_chunks = options->max_chunks;
 	cache->initial_chunks = options->initial_chunks;
 	cache->on_demand = options->on_demand;
-	cache->mapped_files = mapped_file_table_new(options->root);
+	cache->mapped_files = options->files;
 	cache->slots = extent_allocator_new(memory->file_count);
 	pthread_mutex_init(&cache->lock, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&cache->changed, &clock);
 	pthread_condattr_destroy(&clock);
-	if (!cache->mapped_files || !cache->slots) {
+	if (!cache->slots) {
 		errno = ENOMEM;
 		goto fail;
 	}
@@ -77,7 +77,6 @@ void table_cache_free(struct table_cache *cache)
 	}
 	array_free(&cache->files);
 	array_free(&cache->queue);
-	mapped_file_table_free(cache->mapped_files);
 	extent_allocator_free(cache->slots);
 	pthread_cond_destroy(&cache->changed);
 	pthread_mutex_destroy(&cache->lock);

@@ -28,11 +28,13 @@ struct table_memory {
 	void *context;
 };
 
+struct mapped_file_table;
+
 struct table_cache_options {
 	uint32_t max_chunks;	 /* cap of row memory, in MiB */
 	uint32_t initial_chunks; /* made at once, since each growth waits for the kernel */
 	bool on_demand; /* a table is built when somebody wants it, not as soon as its file is mapped */
-	const char *root;	 /* "" for the live system; tests give a folder that holds proc/ */
+	struct mapped_file_table *files; /* borrowed; outlives the cache. Its numbers are those of the files here. */
 };
 
 struct table_cache_stats {

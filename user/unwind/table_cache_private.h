@@ -48,7 +48,7 @@ struct table_cache {
 	struct table_memory memory;
 	uint32_t max_chunks, initial_chunks;
 	bool on_demand;
-	struct mapped_file_table *mapped_files; /* the owner thread's */
+	struct mapped_file_table *mapped_files; /* the owner thread's; borrowed */
 	struct extent_allocator *slots;		/* of the files array */
 
 	/* All below belongs to the lock, except where the building thread alone uses it. */

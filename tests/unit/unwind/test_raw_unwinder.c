@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "live_tables.h"
 #include "plain_memory.h"
+#include "process/mapped_file.h"
 #include "unwind/raw_unwinder.h"
 
 #define STACK_BYTES (60 * 1024)
@@ -57,6 +58,7 @@ static const struct event_sink_ops heard_ops = {
 
 struct fixture {
 	struct plain_memory plain;
+	struct mapped_file_table *files;
 	struct table_cache *tables;
 	struct raw_unwinder *unwinder;
 	struct event_sink sink;
@@ -65,11 +67,13 @@ struct fixture {
 
 static void begin(struct fixture *fixture)
 {
-	struct table_cache_options options = { .max_chunks = 8, .initial_chunks = 1, .root = "" };
+	struct table_cache_options options = { .max_chunks = 8, .initial_chunks = 1 };
 	struct event_sink next = { &heard_ops, &fixture->heard };
 
 	memset(&fixture->heard, 0, sizeof(fixture->heard));
 	plain_memory_init(&fixture->plain, 1 << 16, 256);
+	options.files = fixture->files = mapped_file_table_new("");
+	assert_non_null(fixture->files);
 	fixture->tables = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->tables);
 	fixture->unwinder = raw_unwinder_new(fixture->tables, NULL, false, false, &next);
@@ -81,6 +85,7 @@ static void end(struct fixture *fixture)
 {
 	raw_unwinder_free(fixture->unwinder);
 	table_cache_free(fixture->tables);
+	mapped_file_table_free(fixture->files);
 	plain_memory_done(&fixture->plain);
 }
 

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "plain_memory.h"
+#include "process/mapped_file.h"
 #include "process/procfs_maps.h"
 #include "unwind/table_cache.h"
 
@@ -24,6 +25,7 @@ struct own_code {
 
 struct fixture {
 	struct plain_memory plain;
+	struct mapped_file_table *files;
 	struct table_cache *cache;
 	ARRAY_OF(struct own_code) code;
 };
@@ -57,7 +59,7 @@ static void on_mapping(void *context, const struct procfs_mapping *mapping)
 	code->mapping = *mapping;
 }
 
-static void begin_with(struct fixture *fixture, const struct table_cache_options *options, uint32_t pages, uint32_t files)
+static void begin_with(struct fixture *fixture, struct table_cache_options options, uint32_t pages, uint32_t files)
 {
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -65,15 +67,17 @@ static void begin_with(struct fixture *fixture, const struct table_cache_options
 	assert_int_equal(procfs_maps_read(proc_fd, (uint32_t)getpid(), on_mapping, fixture), 0);
 	close(proc_fd);
 	plain_memory_init(&fixture->plain, pages, files);
-	fixture->cache = table_cache_new(&fixture->plain.memory, options);
+	options.files = fixture->files = mapped_file_table_new("");
+	assert_non_null(fixture->files);
+	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->cache);
 }
 
 static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, uint32_t files)
 {
-	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1, .root = "" };
+	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1 };
 
-	begin_with(fixture, &options, pages, files);
+	begin_with(fixture, options, pages, files);
 }
 
 static void add_all(struct fixture *fixture)
@@ -88,6 +92,7 @@ static void add_all(struct fixture *fixture)
 static void end(struct fixture *fixture)
 {
 	table_cache_free(fixture->cache);
+	mapped_file_table_free(fixture->files);
 	plain_memory_done(&fixture->plain);
 	array_free(&fixture->code);
 }
@@ -198,13 +203,13 @@ static void a_known_file_costs_nothing_again(void **state)
 /* Ages every table but one beyond what protects it. */
 static void on_demand_only_wanted_tables_are_built(void **state)
 {
-	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true, .root = "" };
+	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true };
 	struct own_code *wanted = NULL;
 	struct pkbpf_unwind_mapping published;
 	struct pkbpf_unwind_rule rule;
 	struct fixture fixture;
 
-	begin_with(&fixture, &options, 1 << 16, 256);
+	begin_with(&fixture, options, 1 << 16, 256);
 	add_all(&fixture);
 	assert_true(table_cache_idle(fixture.cache));
 	assert_int_equal(table_cache_stats(fixture.cache).built, 0);
