@@ -4,6 +4,7 @@
 
 usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, start to finished output
               bench_cpu_cost.py PKBPF target [SECONDS [TURNS [PID]]] one program without frame pointers, 999 Hz
+              bench_cpu_cost.py PKBPF dwarf SECONDS TURNS PID        one program beside perf copying its stack, 999 Hz
               bench_cpu_cost.py PKBPF slowdown [TURNS]               how much longer fixed work takes, 99 and 999 Hz
               bench_cpu_cost.py PKBPF frames [SECONDS]               BPF time by depth of stack
 
@@ -20,6 +21,7 @@ import os
 import re
 import subprocess
 import sys
+from math import nan
 
 import measure
 from measure import Started, median, run, spread
@@ -121,16 +123,17 @@ def print_rows(title, results):
         print(f"| {name} | {m('record'):.3f} | {m('output'):.3f} | {m('kernel'):.3f} | {m('cpu'):.3f} | "
               f"{spread([r['cpu'] for r in runs])} | {m('samples'):.0f} | "
               f"{m('cpu') / max(m('samples'), 1) * 1e6:.1f} | {m('whole'):.1f} | {m('mib'):.1f} | {m('seconds'):.2f} | "
-              f"{median(r.get('interrupts', float('nan')) for r in runs):.3f} |")
+              f"{median(r.get('interrupts', nan) for r in runs):.3f} |")
     # Per sample where perf script was not let finish.
     part = lambda a, b: b["samples"] / a["samples"] if b["seconds"] > MOST_SCRIPT_SECONDS else 1
     ours = [name for name in results if name.startswith("pkbpf")]
     for our, name in ((our, name) for name in results if name not in ours for our in ours):
         turns = list(zip(results[our], results[name]))
         ratios = [a["cpu"] / b["cpu"] * part(a, b) for a, b in turns]
-        both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"]) * part(a, b) for a, b in turns]
-        print(f"\n{our} / {name}: {median(ratios):.3g} (median of {len(ratios)} turns, {spread(ratios)}); "
-              f"with the interrupts of both {median(both):.3g} ({spread(both)})", end="")
+        print(f"\n{our} / {name}: {median(ratios):.3g} (median of {len(ratios)} turns, {spread(ratios)})", end="")
+        if "interrupts" in turns[0][0]:
+            both = [(a["record"] + a["interrupts"]) / (b["cpu"] + b["interrupts"]) * part(a, b) for a, b in turns]
+            print(f"; with the interrupts of both {median(both):.3g} ({spread(both)})", end="")
     print(flush=True)
 
 
@@ -178,6 +181,23 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
             if child:
                 child.kill()
             print_rows(f"one program without frame pointers, {what}, 999 Hz, {seconds} s, {turns} turns", results)
+
+
+def dwarf(pkbpf, seconds, turns, pid):
+    """As people type it: perf script looks for inlined frames. A server's workers, forked already, are named too."""
+    with measure.work_folder() as folder:
+        workers = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+        of = ["-F", "999", "-p", ",".join([str(pid), *workers])]
+        profilers = {"pkbpf": lambda: pkbpf_once(pkbpf, folder, of, seconds, report=False)}
+        for how in ("dwarf", "dwarf,65528"):
+            profilers[f"perf record --call-graph {how} + perf script"] = (
+                lambda how=how: perf_once(folder, ["--call-graph", how, "-m", "64M", *of], seconds))
+        results = {name: [] for name in profilers}
+        for _ in range(turns):
+            for name, once in profilers.items():
+                results[name].append(once())
+        comm = open(f"/proc/{pid}/comm").read().strip()
+        print_rows(f"{comm}, 999 Hz, {seconds} s, {turns} turns", results)
 
 
 def slowdown(pkbpf, turns=9):
@@ -249,7 +269,7 @@ def frames(pkbpf, seconds=5):
 
 
 def main():
-    kinds = {"host": host, "target": target, "slowdown": slowdown, "frames": frames}
+    kinds = {"host": host, "target": target, "dwarf": dwarf, "slowdown": slowdown, "frames": frames}
     if len(sys.argv) < 3 or sys.argv[2] not in kinds:
         sys.exit(__doc__)
     adopt_orphans()
