@@ -63,7 +63,8 @@ enum pkbpf_loss {
 	X(CPU_NOT_CALLED, PKBPF_LOSS_NONE, "sampling periods without a sample, of threads unknown") \
 	X(KERNEL_WALK_CHECKED, PKBPF_LOSS_NONE, "kernel stacks walked by the kernel as well, as a check") \
 	X(KERNEL_WALK_WRONG, PKBPF_LOSS_NONE, "kernel stacks walked differently, among those checked: the rest were left to the kernel") \
-	X(KERNEL_WALK_LEFT, PKBPF_LOSS_NONE, "kernel stacks left to the kernel's own walk")
+	X(KERNEL_WALK_LEFT, PKBPF_LOSS_NONE, "kernel stacks left to the kernel's own walk") \
+	X(STACK_SHORTENED, PKBPF_LOSS_NONE, "events whose rare stacks were shortened to save memory")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

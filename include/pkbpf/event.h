@@ -66,6 +66,7 @@ enum pkbpf_stack_end {
 	PKBPF_END_COMPAT = 15,	   /* 32-bit task on a 64-bit kernel */
 	PKBPF_END_NO_REGS = 16,	   /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
+	PKBPF_END_SHORTENED = 18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
 	PKBPF_END_COUNT,
 };
 

@@ -15,6 +15,11 @@
 #include "profile/fault_counts.h"
 #include "source/source.h"
 
+/* Stacks are merged when they take this much memory, and again whenever they have doubled; beyond the other, the rarest
+ * are shortened. */
+#define MERGE_BYTES	(8U << 20)
+#define MAX_STACK_BYTES (64U << 20)
+
 struct live_profile {
 	struct live_options options;
 	struct mapped_file_table *files;
@@ -26,6 +31,7 @@ struct live_profile {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
+	size_t merge_bytes; /* of profile_stack_bytes(), when stacks are merged next */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 };
@@ -118,6 +124,7 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 	if (!live)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	live->options = *options;
+	live->merge_bytes = MERGE_BYTES;
 	err = assemble(live, error);
 	if (err == 0)
 		err = start_capture(live, error);
@@ -129,6 +136,28 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 	return 0;
 }
 
+/* A run without an end must not take ever more memory. */
+static void limit_memory(struct live_profile *live)
+{
+	size_t before = profile_stack_bytes(live->profile), after;
+	uint64_t begin_ns;
+
+	if (before < live->merge_bytes || !live->symbolizer)
+		return;
+	begin_ns = clock_now_ns();
+	if (aggregator_merge_stacks(live->aggregator, live->symbolizer, live->options.lines, MAX_STACK_BYTES))
+		log_warning(live->options.session.log, "stacks could not be merged: out of memory");
+	after = profile_stack_bytes(live->profile);
+	live->merge_bytes = 2 * after;
+	/* What is left when even shortening does not help grows more slowly. */
+	if (live->merge_bytes > MAX_STACK_BYTES)
+		live->merge_bytes = after < MAX_STACK_BYTES * 3 / 4 ? MAX_STACK_BYTES : after + MAX_STACK_BYTES / 4;
+	if (live->merge_bytes < MERGE_BYTES)
+		live->merge_bytes = MERGE_BYTES;
+	log_info(live->options.session.log, "stacks merged in %.1f ms: %.1f MiB, %.1f before",
+		 (double)(clock_now_ns() - begin_ns) / 1e6, (double)after / (1 << 20), (double)before / (1 << 20));
+}
+
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 {
 	int err = session_wait(live->session, fd, timeout_ms);
@@ -138,6 +167,7 @@ int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 	err = session_look(live->session);
 	if (err < 0)
 		return err;
+	limit_memory(live);
 	return source_set_poll(live->sources, &live->sink);
 }
 

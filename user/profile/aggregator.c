@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "profile/stack_builder.h"
 
@@ -369,6 +370,32 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 
 	if (err)
 		counters[err == -ENOMEM ? PKBPF_COUNTER_LOST_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
+}
+
+int aggregator_merge_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, bool lines, size_t max_bytes)
+{
+	_cleanup_free_ uint32_t *kept = malloc((aggregator->stacks.count + 1) * sizeof(*kept));
+	_cleanup_free_ uint32_t *numbers = NULL;
+	struct profile_merge_options options = {
+		.lines = lines,
+		.max_bytes = max_bytes,
+		.kept = kept,
+		.kept_count = aggregator->stacks.count,
+	};
+	int err;
+
+	if (!kept)
+		return -ENOMEM;
+	for (size_t i = 0; i < aggregator->stacks.count; i++)
+		kept[i] = aggregator->stacks.items[i].stack;
+	err = profile_merge_stacks(aggregator->profile, symbolizer, &options, &numbers);
+	if (numbers) {
+		array_foreach(&aggregator->stacks, stack)
+			stack->stack = numbers[stack->stack];
+	}
+	/* Others may stand for the frames that it remembers. */
+	stack_builder_forget_frames(aggregator->builder);
+	return err;
 }
 
 struct event_sink aggregator_sink(struct aggregator *aggregator)

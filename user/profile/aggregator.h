@@ -8,6 +8,7 @@
 
 #include "event/event_sink.h"
 #include "profile/profile.h"
+#include "profile/profile_merge.h"
 
 struct aggregator_options {
 	bool per_thread;
@@ -21,5 +22,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 void aggregator_free(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
+/* profile_merge_stacks() while records still come: what they refer to keeps its meaning and is not shortened. */
+int aggregator_merge_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, bool lines, size_t max_bytes);
 
 #endif

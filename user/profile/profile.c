@@ -6,44 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
-#include "base/hash_map.h"
 #include "base/string_pool.h"
+#include "profile/profile_private.h"
 #include "profile/stack_end.h"
-#include "profile/stack_table.h"
-
-struct stack_ends {
-	uint64_t counts[PKBPF_END_COUNT];
-};
-
-struct profile {
-	struct process_table *processes;
-	struct profile_info info;
-	struct string_pool *strings;
-
-	ARRAY_OF(struct frame) frames;
-	struct hash_index frame_index;
-	size_t named_frames; /* frames below this number have their symbol */
-
-	struct stack_table *stacks;
-
-	ARRAY_OF(struct profile_row) rows;
-	struct hash_index row_index;
-	uint64_t cpu_samples;
-
-	struct stack_ends ends;
-	ARRAY_OF(struct stack_ends) process_ends; /* only of processes that had a sample */
-	struct hash_map ends_of_process;	  /* process -> number in process_ends */
-	uint64_t guessed_frames;
-
-	struct distribution_table *distributions;
-	struct hash_map device_names; /* number -> string */
-	struct resource_usage *resources;
-	struct slow_io_list *slow_io;
-
-	uint64_t seed;
-};
 
 struct profile *profile_new(struct process_table *processes)
 {
@@ -138,14 +104,14 @@ uint32_t profile_intern_frame(struct profile *profile, const struct frame_locati
 
 	id = hash_index_find(&profile->frame_index, hash, frame_equal, profile, location);
 	if (id != HASH_INDEX_NONE)
-		return id;
+		return profile->frames.items[id].merged;
 	if (profile->frames.count >= UINT32_MAX - 1 ||
 	    !array_reserve(&profile->frames, profile->frames.count + 1))
 		return UINT32_MAX;
 	id = (uint32_t)profile->frames.count;
 	if (!hash_index_add(&profile->frame_index, hash, id))
 		return UINT32_MAX;
-	array_add(&profile->frames)->location = *location;
+	*array_add(&profile->frames) = (struct frame){.location = *location, .merged = id};
 	return id;
 }
 
@@ -294,6 +260,7 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 		};
 	else
 		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+	frame->named = true;
 }
 
 static int compare_locations(const void *left, const void *right, void *context)
@@ -310,15 +277,15 @@ static int compare_locations(const void *left, const void *right, void *context)
 }
 
 /* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
-static void name_in_order(struct profile *profile, struct symbolizer *symbolizer, bool only_kernel)
+void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces)
 {
-	size_t room = profile->frames.count - profile->named_frames, count = 0;
-	_cleanup_free_ uint32_t *order = malloc(room * sizeof(*order));
+	_cleanup_free_ uint32_t *order = malloc(profile->frames.count * sizeof(*order));
+	size_t count = 0;
 
-	for (size_t i = profile->named_frames; i < profile->frames.count; i++) {
+	for (size_t i = 0; i < profile->frames.count; i++) {
 		struct frame *frame = &profile->frames.items[i];
 
-		if (only_kernel && frame->location.space != FRAME_KERNEL)
+		if (frame->named || !(spaces & 1U << frame->location.space))
 			continue;
 		if (order)
 			order[count++] = (uint32_t)i;
@@ -333,13 +300,17 @@ static void name_in_order(struct profile *profile, struct symbolizer *symbolizer
 
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
 {
-	name_in_order(profile, symbolizer, true);
+	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL);
 }
 
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 {
-	name_in_order(profile, symbolizer, false);
-	profile->named_frames = profile->frames.count;
+	profile_name_frames(profile, symbolizer, UINT32_MAX);
+}
+
+size_t profile_stack_bytes(const struct profile *profile)
+{
+	return stack_table_bytes(profile->stacks);
 }
 
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)

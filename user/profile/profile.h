@@ -24,6 +24,8 @@
 struct frame {
 	struct frame_location location;
 	struct symbol symbol;
+	uint32_t merged; /* the frame that stands for it in new stacks, see profile/profile_merge.h; or itself */
+	bool named;
 };
 
 #define PROFILE_NO_THREAD 0
@@ -110,6 +112,9 @@ const char *profile_device_name(const struct profile *profile, uint32_t device);
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer);
 /* Names every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
+
+/* Memory of the stacks, which grows with every new one. */
+size_t profile_stack_bytes(const struct profile *profile);
 
 /* Reading. Rows are in no particular order. */
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count);

@@ -54,6 +54,12 @@ int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io)
 	return 0;
 }
 
+void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers)
+{
+	array_foreach(&list->items, item)
+		item->stack = numbers[item->stack];
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct slow_io *a = *(const struct slow_io *const *)left, *b = *(const struct slow_io *const *)right;

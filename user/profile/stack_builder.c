@@ -73,12 +73,17 @@ static struct cached_frame *cache_slot(struct stack_builder *builder, uint32_t e
 	return &builder->cache[mixed >> (64 - FRAME_CACHE_BITS)];
 }
 
+void stack_builder_forget_frames(struct stack_builder *builder)
+{
+	for (size_t i = 0; i < FRAME_CACHE_SIZE; i++)
+		builder->cache[i].era = ERA_NONE;
+}
+
 static uint32_t era_begin(struct stack_builder *builder)
 {
 	/* After four thousand million eras old numbers come back. */
 	if (builder->next_era == ERA_NONE) {
-		for (size_t i = 0; i < FRAME_CACHE_SIZE; i++)
-			builder->cache[i].era = ERA_NONE;
+		stack_builder_forget_frames(builder);
 		builder->next_era = ERA_FIRST;
 		array_foreach(&builder->eras, era)
 			*era = ERA_NONE;

@@ -20,5 +20,7 @@ uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_vi
 			   const struct process *process);
 /* The mappings of the process have changed: what is remembered of its addresses is void. */
 void stack_builder_forget_mappings(struct stack_builder *builder, const struct process *process);
+/* The same for all processes and the kernel. */
+void stack_builder_forget_frames(struct stack_builder *builder);
 
 #endif

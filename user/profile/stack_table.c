@@ -99,3 +99,10 @@ size_t stack_table_count(const struct stack_table *table)
 {
 	return table->spans.count;
 }
+
+size_t stack_table_bytes(const struct stack_table *table)
+{
+	/* The index is half empty at worst. */
+	return table->items.count * sizeof(*table->items.items) +
+	       table->spans.count * (sizeof(*table->spans.items) + 2 * sizeof(struct hash_index_slot));
+}

@@ -191,6 +191,36 @@ static void totals_long_after_the_exit_still_find_their_process(void **state)
 	assert_int_equal(rows(fixture, 1)->process, old);
 }
 
+static void totals_find_their_stack_after_a_merge(void **state)
+{
+	static const struct fake_symbol symbols[] = {
+		{.space = FRAME_KERNEL, .start = 0xffffffff81000000, .end = 0xffffffff81000100,
+		 .lines = {{.function = "schedule"}}},
+		FAKE_FUNCTION(SERVER, 0x1000, 0x2000, "main"),
+	};
+	struct fixture *fixture = *state;
+	struct fake_profile *fake = &fixture->fake;
+	const struct profile_row *row;
+	size_t depth;
+
+	fake->symbolizer = fake_symbols_new(symbols, 2, fake->processes);
+	stack(fixture, 76, FAKE_IPS(0xffffffff81000010), FAKE_IPS(0x400123, 0x400456, 0x400456));
+	stack(fixture, 77, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
+	totals(fixture, 76, 1, 0, 2, 5000, 4000);
+	assert_int_equal(aggregator_merge_stacks(fake->aggregator, fake->symbolizer, false, 1), 0);
+	totals(fixture, 77, 1, 0, 1, 3000, 3000);
+	/* And it is whole, though there is no room at all. */
+	row = rows(fixture, 1);
+	assert_int_equal(row->count, 3);
+	assert_int_equal(row->weight, 8000);
+	profile_stack(fake->profile, row->stack, &depth);
+	assert_int_equal(depth, 4);
+	/* The same stack in a sample, whose frames were remembered before. */
+	stack(fixture, 78, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
+	totals(fixture, 78, 1, 0, 1, 1000, 1000);
+	assert_int_equal(rows(fixture, 1)->count, 4);
+}
+
 static void leaves_unwanted_frames_out(void **state)
 {
 	struct fixture *fixture = *state;
@@ -217,6 +247,7 @@ int main(void)
 		TEST(totals_that_come_after_exec_belong_to_the_image_that_waited),
 		TEST(totals_long_after_the_exit_still_find_their_process),
 		TEST(totals_without_a_stack_find_the_process_that_had_others),
+		TEST(totals_find_their_stack_after_a_merge),
 		TEST(leaves_unwanted_frames_out),
 	};
 

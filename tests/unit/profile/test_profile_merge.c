@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tests that merging stacks changes no figure, and that shortening them keeps what matters.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "fake_profile.h"
+#include "profile/profile_merge.h"
+
+#define NO_LIMIT SIZE_MAX
+
+static const struct fake_symbol symbols[] = {
+	{.space = FRAME_KERNEL, .start = 0x1000, .end = 0x2000, .lines = {{.function = "schedule"}}},
+	{.space = FRAME_KERNEL, .start = 0x2000, .end = 0x3000, .lines = {{.function = "vfs_read"}}},
+	/* One function on two lines, with and without another inlined. */
+	{.space = FRAME_KERNEL, .start = 0x3000, .end = 0x3100, .lines = {{.function = "outer", .file = "o.c", .line = 1}}},
+	{.space = FRAME_KERNEL, .start = 0x3100, .end = 0x3200, .lines = {{.function = "outer", .file = "o.c", .line = 2}}},
+	{.space = FRAME_KERNEL, .start = 0x3200, .end = 0x3300,
+	 .lines = {{.function = "inner", .inlined = true}, {.function = "outer", .file = "o.c", .line = 2}}},
+	{.space = FRAME_ANONYMOUS, .start = 0x1000, .end = 0x2000, .lines = {{.function = "schedule"}}},
+};
+
+static uint32_t frame_at(struct fake_profile *fake, enum frame_space space, uint64_t address)
+{
+	struct frame_location location = {.space = space, .address = address};
+
+	return profile_intern_frame(fake->profile, &location);
+}
+
+/* A stack in the kernel, leaf first, up to an address of 0. */
+static uint32_t stack_of(struct fake_profile *fake, const uint64_t *addresses)
+{
+	uint32_t frames[64];
+	size_t count = 0;
+
+	for (; addresses[count]; count++)
+		frames[count] = frame_at(fake, FRAME_KERNEL, addresses[count]);
+	return profile_intern_stack(fake->profile, frames, count);
+}
+
+#define STACK(fake, ...) stack_of(fake, (const uint64_t[]){__VA_ARGS__, 0})
+
+static void add(struct fake_profile *fake, uint32_t stack, uint64_t count)
+{
+	struct profile_row row = {.comm = profile_intern_string(fake->profile, "comm"), .stack = stack, .count = count,
+				  .weight = count, .max = count};
+
+	assert_int_equal(profile_add(fake->profile, &row), 0);
+}
+
+static void begin(struct fake_profile *fake)
+{
+	fake_profile_init(fake, NULL);
+	fake->symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fake->processes);
+}
+
+static uint32_t *merge(struct fake_profile *fake, const struct profile_merge_options *options)
+{
+	uint32_t *numbers;
+
+	assert_int_equal(profile_merge_stacks(fake->profile, fake->symbolizer, options, &numbers), 0);
+	assert_non_null(numbers);
+	return numbers;
+}
+
+static size_t row_count(const struct fake_profile *fake)
+{
+	size_t count;
+
+	profile_rows(fake->profile, &count);
+	return count;
+}
+
+static void stacks_that_read_the_same_become_one(void **state)
+{
+	const struct profile_merge_options options = {.max_bytes = NO_LIMIT};
+	struct fake_profile fake;
+	const struct profile_row *rows;
+	uint32_t *numbers, first, second, other;
+	size_t count;
+
+	begin(&fake);
+	first = STACK(&fake, 0x1010, 0x2010);
+	second = STACK(&fake, 0x1020, 0x2010);
+	other = STACK(&fake, 0x2010, 0x1010);
+	add(&fake, first, 3);
+	add(&fake, other, 10);
+	add(&fake, second, 4);
+	numbers = merge(&fake, &options);
+	assert_int_equal(numbers[first], numbers[second]);
+	assert_int_not_equal(numbers[first], numbers[other]);
+	rows = profile_rows(fake.profile, &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(rows[0].stack, numbers[first]);
+	assert_int_equal(rows[0].count, 7);
+	assert_int_equal(rows[0].weight, 7);
+	assert_int_equal(rows[0].max, 4);
+	assert_int_equal(rows[1].count, 10);
+	assert_int_equal(profile_account(fake.profile).recorded, 17);
+	/* What comes later meets the same stacks, at addresses known and new. */
+	assert_int_equal(STACK(&fake, 0x1020, 0x2010), numbers[first]);
+	assert_int_not_equal(STACK(&fake, 0x1030, 0x2010), numbers[first]);
+	free(numbers);
+	add(&fake, STACK(&fake, 0x1030, 0x2010), 1);
+	free(merge(&fake, &options));
+	assert_int_equal(row_count(&fake), 2);
+	fake_profile_done(&fake);
+}
+
+static void wakers_and_slow_requests_keep_their_stacks(void **state)
+{
+	const struct profile_merge_options options = {.max_bytes = NO_LIMIT};
+	struct fake_profile fake;
+	struct profile_row row = {.kind = PKBPF_PROFILE_OFFCPU, .count = 1, .weight = 5};
+	struct slow_io slow = {.queue_ns = 1};
+	const struct slow_io **slowest;
+	const struct profile_row *rows;
+	size_t count;
+	uint32_t *numbers, waker, stack;
+
+	begin(&fake);
+	slow_io_list_limit(profile_slow_io(fake.profile), 1);
+	STACK(&fake, 0x1010, 0x1020);
+	row.stack = STACK(&fake, 0x1030, 0x1040);
+	stack = row.stack;
+	waker = STACK(&fake, 0x2010, 0x1040);
+	row.waker = 1 + waker;
+	assert_int_equal(profile_add(fake.profile, &row), 0);
+	row.waker = 1 + STACK(&fake, 0x2020, 0x1010);
+	assert_int_equal(profile_add(fake.profile, &row), 0);
+	slow.stack = waker;
+	assert_int_equal(slow_io_list_add(profile_slow_io(fake.profile), &slow), 0);
+	numbers = merge(&fake, &options);
+	assert_int_not_equal(numbers[stack], stack);
+	rows = profile_rows(fake.profile, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(rows[0].stack, numbers[stack]);
+	assert_int_equal(rows[0].waker, 1 + numbers[waker]);
+	assert_int_equal(rows[0].weight, 10);
+	assert_int_equal(slow_io_list_sorted(profile_slow_io(fake.profile), &slowest, &count), 0);
+	assert_int_equal(slowest[0]->stack, numbers[waker]);
+	free(slowest);
+	free(numbers);
+	fake_profile_done(&fake);
+}
+
+static void what_reads_differently_stays_apart(void **state)
+{
+	struct profile_merge_options options = {.max_bytes = NO_LIMIT};
+	struct fake_profile fake;
+	uint32_t jit;
+
+	begin(&fake);
+	jit = frame_at(&fake, FRAME_ANONYMOUS, 0x1010);
+	add(&fake, profile_intern_stack(fake.profile, &jit, 1), 1);
+	add(&fake, STACK(&fake, 0x1010), 1);
+	add(&fake, STACK(&fake, 0x9010), 1); /* no names */
+	add(&fake, STACK(&fake, 0x9020), 1);
+	add(&fake, STACK(&fake, 0x3010), 1); /* line 1 */
+	add(&fake, STACK(&fake, 0x3110), 1); /* line 2 */
+	add(&fake, STACK(&fake, 0x3120), 1);
+	add(&fake, STACK(&fake, 0x3210), 1); /* inlined */
+	options.lines = true;
+	free(merge(&fake, &options));
+	assert_int_equal(row_count(&fake), 7);
+	options.lines = false;
+	free(merge(&fake, &options));
+	assert_int_equal(row_count(&fake), 6);
+	/* Generated code gets its name at the end. */
+	assert_false(profile_frame(fake.profile, jit)->named);
+	profile_symbolize(fake.profile, fake.symbolizer);
+	assert_true(profile_frame(fake.profile, jit)->named);
+	fake_profile_done(&fake);
+}
+
+/* Numbers that are the same in every run. */
+static uint32_t next(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return *seed >> 8;
+}
+
+#define MANY 20000
+
+/* Stacks of 20 frames, one of them with half of the weight, the others with a count of 1. */
+static void add_many(struct fake_profile *fake, uint32_t *seed, size_t count)
+{
+	uint64_t addresses[21] = {0};
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < 20; j++)
+			addresses[j] = 0x1000 + next(seed) % (j < 17 ? 0x2300 : 0x4);
+		add(fake, stack_of(fake, addresses), 1);
+	}
+}
+
+static int compare_lines(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Folded text with its lines in order. */
+static char *sorted_folded(const struct fake_profile *fake)
+{
+	char *text = fake_profile_export(fake, "folded", NULL), *sorted = calloc(1, strlen(text) + 2), *at = sorted, *save;
+	char **lines = calloc(strlen(text) + 1, sizeof(*lines));
+	size_t count = 0;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		lines[count++] = line;
+	qsort(lines, count, sizeof(*lines), compare_lines);
+	for (size_t i = 0; i < count; i++)
+		at += sprintf(at, "%s\n", lines[i]);
+	free(lines);
+	free(text);
+	return sorted;
+}
+
+static void merging_now_and_then_changes_no_line_of_the_output(void **state)
+{
+	const struct profile_merge_options options = {.max_bytes = NO_LIMIT};
+	struct fake_profile never, often;
+	uint32_t seed = 1, same_seed = 1;
+	char *expected, *got;
+
+	begin(&never);
+	begin(&often);
+	for (int i = 0; i < 10; i++) {
+		add_many(&never, &seed, 300);
+		add_many(&often, &same_seed, 300);
+		free(merge(&often, &options));
+	}
+	profile_symbolize(never.profile, never.symbolizer);
+	profile_symbolize(often.profile, often.symbolizer);
+	expected = sorted_folded(&never);
+	got = sorted_folded(&often);
+	assert_true(strlen(expected) > 10000);
+	assert_string_equal(got, expected);
+	free(expected);
+	free(got);
+	fake_profile_done(&never);
+	fake_profile_done(&often);
+}
+
+static void only_rare_stacks_are_shortened(void **state)
+{
+	struct profile_merge_options options = {.max_bytes = NO_LIMIT};
+	struct fake_profile fake;
+	uint32_t heavy, referred, *numbers, seed = 7;
+	const uint32_t *frames;
+	uint64_t events = 0;
+	size_t count;
+	const struct profile_row *rows;
+
+	begin(&fake);
+	heavy = STACK(&fake, 0x1010, 0x2010, 0x1010, 0x2010, 0x3010, 0x3210);
+	referred = STACK(&fake, 0x2010, 0x2010, 0x2010, 0x1010, 0x3010, 0x3210);
+	add(&fake, heavy, MANY);
+	add(&fake, referred, 1);
+	add_many(&fake, &seed, MANY);
+	options.max_bytes = profile_stack_bytes(fake.profile) / 4;
+	options.kept = &referred;
+	options.kept_count = 1;
+	numbers = merge(&fake, &options);
+	assert_true(profile_stack_bytes(fake.profile) <= options.max_bytes / 2);
+	profile_symbolize(fake.profile, fake.symbolizer);
+	profile_stack(fake.profile, numbers[heavy], &count);
+	assert_int_equal(count, 6);
+	profile_stack(fake.profile, numbers[referred], &count);
+	assert_int_equal(count, 6);
+	rows = profile_rows(fake.profile, &count);
+	for (size_t i = 0; i < count; i++) {
+		size_t depth;
+
+		frames = profile_stack(fake.profile, rows[i].stack, &depth);
+		assert_in_range(depth, 3, 20);
+		events += rows[i].count;
+		if (depth >= 20 || rows[i].stack == numbers[heavy] || rows[i].stack == numbers[referred])
+			continue;
+		/* The leaf's side is gone and says so; the root is where it was. */
+		assert_int_equal(profile_frame(fake.profile, frames[0])->location.space, FRAME_TRUNCATED);
+		assert_string_equal(profile_frame(fake.profile, frames[0])->symbol.lines[0].function,
+				    "[truncated: rare, shortened to save memory]");
+		assert_string_equal(profile_frame(fake.profile, frames[depth - 1])->symbol.lines[0].function, "schedule");
+	}
+	assert_int_equal(events, 2 * MANY + 1);
+	assert_int_equal(profile_account(fake.profile).recorded, 2 * MANY + 1);
+	/* Each is counted once, however often it was shortened. */
+	assert_in_range(profile_info(fake.profile)->counters[PKBPF_COUNTER_STACK_SHORTENED], MANY / 2, MANY);
+	free(numbers);
+	fake_profile_done(&fake);
+}
+
+static void memory_stays_within_the_limit_however_long_it_goes_on(void **state)
+{
+	struct profile_merge_options options = {.max_bytes = 1 << 20};
+	struct fake_profile fake;
+	uint32_t seed = 3;
+
+	begin(&fake);
+	for (int i = 0; i < 30; i++) {
+		add_many(&fake, &seed, 2000);
+		free(merge(&fake, &options));
+		assert_true(profile_stack_bytes(fake.profile) <= options.max_bytes);
+	}
+	assert_int_equal(profile_account(fake.profile).recorded, 30 * 2000);
+	fake_profile_done(&fake);
+}
+
+static void nothing_to_merge_is_no_error(void **state)
+{
+	const struct profile_merge_options options = {.max_bytes = 0};
+	struct fake_profile fake;
+
+	begin(&fake);
+	free(merge(&fake, &options));
+	add(&fake, profile_intern_stack(fake.profile, NULL, 0), 1);
+	add(&fake, STACK(&fake, 0x1010), 1);
+	free(merge(&fake, &options));
+	assert_int_equal(row_count(&fake), 2);
+	fake_profile_done(&fake);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_that_read_the_same_become_one),
+		cmocka_unit_test(wakers_and_slow_requests_keep_their_stacks),
+		cmocka_unit_test(what_reads_differently_stays_apart),
+		cmocka_unit_test(merging_now_and_then_changes_no_line_of_the_output),
+		cmocka_unit_test(only_rare_stacks_are_shortened),
+		cmocka_unit_test(memory_stays_within_the_limit_however_long_it_goes_on),
+		cmocka_unit_test(nothing_to_merge_is_no_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What profile.c and profile_merge.c share; nobody else includes this. */
+#ifndef PKBPF_PROFILE_PROFILE_PRIVATE_H
+#define PKBPF_PROFILE_PROFILE_PRIVATE_H
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "profile/profile.h"
+#include "profile/stack_table.h"
+
+struct stack_ends {
+	uint64_t counts[PKBPF_END_COUNT];
+};
+
+struct profile {
+	struct process_table *processes;
+	struct profile_info info;
+	struct string_pool *strings;
+
+	ARRAY_OF(struct frame) frames;
+	struct hash_index frame_index;
+
+	struct stack_table *stacks;
+
+	ARRAY_OF(struct profile_row) rows;
+	struct hash_index row_index;
+	uint64_t cpu_samples;
+
+	struct stack_ends ends;
+	ARRAY_OF(struct stack_ends) process_ends; /* only of processes that had a sample */
+	struct hash_map ends_of_process;	  /* process -> number in process_ends */
+	uint64_t guessed_frames;
+
+	struct distribution_table *distributions;
+	struct hash_map device_names; /* number -> string */
+	struct resource_usage *resources;
+	struct slow_io_list *slow_io;
+
+	uint64_t seed;
+};
+
+/* Names the frames of these spaces (1 << enum frame_space) that have no name yet. */
+void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces);
+
+#endif
