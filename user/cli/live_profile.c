@@ -13,10 +13,10 @@
 #include "profile/aggregator.h"
 #include "profile/device_names.h"
 #include "profile/fault_counts.h"
+#include "profile/profile_merge.h"
 #include "source/source.h"
 
-/* Stacks are merged when they take this much memory, and again whenever they have doubled; beyond the other, the rarest
- * are shortened. */
+/* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
 #define MAX_STACK_BYTES (64U << 20)
 
@@ -31,7 +31,6 @@ struct live_profile {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
-	size_t merge_bytes; /* of profile_stack_bytes(), when stacks are merged next */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 };
@@ -56,6 +55,9 @@ static int assemble(struct live_profile *live, struct error *error)
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
 		.slow_io_limit = live->options.session.blockio.slow_count,
+		.lines = live->options.lines,
+		.merge_bytes = MERGE_BYTES,
+		.max_bytes = MAX_STACK_BYTES,
 	};
 
 	live->files = mapped_file_table_new("");
@@ -124,7 +126,6 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 	if (!live)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	live->options = *options;
-	live->merge_bytes = MERGE_BYTES;
 	err = assemble(live, error);
 	if (err == 0)
 		err = start_capture(live, error);
@@ -139,23 +140,16 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_profile *live)
 {
-	size_t before = profile_stack_bytes(live->profile), after;
-	uint64_t begin_ns;
+	size_t before = profile_stack_bytes(live->profile);
+	uint64_t begin_ns = clock_now_ns();
+	int done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 
-	if (before < live->merge_bytes || !live->symbolizer)
-		return;
-	begin_ns = clock_now_ns();
-	if (aggregator_merge_stacks(live->aggregator, live->symbolizer, live->options.lines, MAX_STACK_BYTES))
-		log_warning(live->options.session.log, "stacks could not be merged: out of memory");
-	after = profile_stack_bytes(live->profile);
-	live->merge_bytes = 2 * after;
-	/* What is left when even shortening does not help grows more slowly. */
-	if (live->merge_bytes > MAX_STACK_BYTES)
-		live->merge_bytes = after < MAX_STACK_BYTES * 3 / 4 ? MAX_STACK_BYTES : after + MAX_STACK_BYTES / 4;
-	if (live->merge_bytes < MERGE_BYTES)
-		live->merge_bytes = MERGE_BYTES;
-	log_info(live->options.session.log, "stacks merged in %.1f ms: %.1f MiB, %.1f before",
-		 (double)(clock_now_ns() - begin_ns) / 1e6, (double)after / (1 << 20), (double)before / (1 << 20));
+	if (done < 0)
+		log_warning(live->options.session.log, "the memory of stacks cannot be limited: out of memory");
+	if (done > 0)
+		log_info(live->options.session.log, "stacks take %.1f MiB, %.1f before: %.1f ms",
+			 (double)profile_stack_bytes(live->profile) / (1 << 20), (double)before / (1 << 20),
+			 (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
@@ -209,6 +203,7 @@ static void fill_counters(struct live_profile *live, uint64_t counters[PKBPF_COU
 		if (captured[i])
 			counters[i] = captured[i];
 	}
+	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_shortened_events(live->profile);
 }
 
 static void fill_info(struct live_profile *live, const char *targets)

@@ -8,12 +8,15 @@
 
 #include "event/event_sink.h"
 #include "profile/profile.h"
-#include "profile/profile_merge.h"
 
 struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* leave the other kind of frames out */
 	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
+	bool lines;		     /* file:line is asked for: stacks that differ in it are not merged */
+	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0: never. Beyond the most,
+	 * the rarest are shortened. */
+	size_t merge_bytes, max_bytes;
 };
 
 struct aggregator;
@@ -22,7 +25,8 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 void aggregator_free(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
-/* profile_merge_stacks() while records still come: what they refer to keeps its meaning and is not shortened. */
-int aggregator_merge_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, bool lines, size_t max_bytes);
+/* Between records: does the next step towards less memory, if one is due, and only that, so that whoever fills rings meanwhile
+ * does not have to wait for all of them. 1: a step was done; 0: none is due; -ENOMEM. */
+int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
 
 #endif

@@ -10,9 +10,8 @@
 #include "profile/function_table.h"
 #include "profile/profile_private.h"
 
-/* Each pass halves the rarest half of the stacks that are long enough. */
-#define MAX_SHORTENING_PASSES 16
-#define MIN_FRAMES	      4
+/* Shorter ones are left as they are. */
+#define MIN_FRAMES 4
 
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 DEFINE_CLEANUP(struct stack_table *, stack_table_free)
@@ -120,8 +119,8 @@ static bool renumber_rows(struct profile *profile, const uint32_t *to)
 	return true;
 }
 
-/* All stacks again, by what now stands for their frames; false: as they were. */
-static bool rebuild(struct profile *profile, const struct shortening *shortening, uint32_t *numbers, size_t number_count)
+/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
+static uint32_t *rebuild(struct profile *profile, const struct shortening *shortening)
 {
 	size_t count = stack_table_count(profile->stacks);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
@@ -135,14 +134,12 @@ static bool rebuild(struct profile *profile, const struct shortening *shortening
 	}
 	if (!done || !renumber_rows(profile, to)) {
 		stack_table_free(stacks);
-		return false;
+		return NULL;
 	}
 	slow_io_list_renumber(profile->slow_io, to);
-	for (size_t i = 0; i < number_count; i++)
-		numbers[i] = to[numbers[i]];
 	stack_table_free(profile->stacks);
 	profile->stacks = stacks;
-	return true;
+	return take_pointer(to);
 }
 
 /* What a stack means to the profile: the sum of its shares in the weight of each kind. */
@@ -159,9 +156,6 @@ static int compare_shares(const void *left, const void *right)
 		return a->share < b->share ? -1 : 1;
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
-
-/* Larger than the shares in all kinds together. */
-#define NEVER_SHORTENED 1e6
 
 static void rank(const struct profile *profile, struct ranked_stack *ranked, size_t count)
 {
@@ -188,82 +182,60 @@ static bool is_short(const struct profile *profile, uint32_t stack)
 	return count < MIN_FRAMES;
 }
 
-static uint64_t count_events(const struct profile *profile, const bool *chosen, uint32_t marker)
+/* The frame that says so. */
+static const struct frame_location shortened = {.space = FRAME_TRUNCATED, .address = PKBPF_END_SHORTENED};
+
+/* The rarer half of those that are long enough; false: no memory. */
+static bool choose_rarest(const struct profile *profile, bool *chosen)
+{
+	size_t count = stack_table_count(profile->stacks), candidates = 0;
+	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
+
+	if (!ranked)
+		return false;
+	rank(profile, ranked, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_short(profile, (uint32_t)i))
+			ranked[candidates++] = ranked[i];
+	}
+	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
+	for (size_t i = 0; i < (candidates + 1) / 2; i++)
+		chosen[ranked[i].stack] = true;
+	return true;
+}
+
+int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool lines, uint32_t **ret_numbers)
+{
+	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
+	*ret_numbers = merge_frames(profile, lines) ? rebuild(profile, NULL) : NULL;
+	return *ret_numbers ? 0 : -ENOMEM;
+}
+
+int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers)
+{
+	_cleanup_free_ bool *chosen = calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
+	struct shortening shortening = {.marker = profile_intern_frame(profile, &shortened), .chosen = chosen};
+
+	*ret_numbers = NULL;
+	if (!chosen || shortening.marker == UINT32_MAX)
+		return -ENOMEM;
+	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
+	if (choose_rarest(profile, chosen))
+		*ret_numbers = rebuild(profile, &shortening);
+	return *ret_numbers ? 0 : -ENOMEM;
+}
+
+uint64_t profile_shortened_events(const struct profile *profile)
 {
 	uint64_t events = 0;
 	size_t count;
 
 	array_foreach(&profile->rows, row) {
 		const uint32_t *frames = stack_table_get(profile->stacks, row->stack, &count);
+		const struct frame_location *leaf = count ? &profile->frames.items[frames[0]].location : NULL;
 
-		/* Shortened before: counted already. */
-		if (chosen[row->stack] && frames[0] != marker)
+		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
 			events += row->count;
 	}
 	return events;
-}
-
-/* One pass; false: there is no memory, or nothing to shorten. */
-static bool shorten(struct profile *profile, const struct profile_merge_options *options, uint32_t marker, uint32_t *numbers,
-		    size_t number_count)
-{
-	size_t count = stack_table_count(profile->stacks), candidates = 0;
-	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
-	_cleanup_free_ bool *chosen = calloc(count + 1, sizeof(*chosen));
-	struct shortening shortening = {.marker = marker, .chosen = chosen};
-	uint64_t events;
-
-	if (!ranked || !chosen)
-		return false;
-	rank(profile, ranked, count);
-	for (size_t i = 0; i < options->kept_count; i++)
-		ranked[numbers[options->kept[i]]].share = NEVER_SHORTENED;
-	for (size_t i = 0; i < count; i++) {
-		if (ranked[i].share < NEVER_SHORTENED && !is_short(profile, (uint32_t)i))
-			ranked[candidates++] = ranked[i];
-	}
-	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
-	for (size_t i = 0; i < (candidates + 1) / 2; i++)
-		chosen[ranked[i].stack] = true;
-	events = count_events(profile, chosen, marker);
-	if (!candidates || !rebuild(profile, &shortening, numbers, number_count))
-		return false;
-	profile->info.counters[PKBPF_COUNTER_STACK_SHORTENED] += events;
-	return true;
-}
-
-static uint32_t shortened_marker(struct profile *profile, struct symbolizer *symbolizer)
-{
-	struct frame_location location = {.space = FRAME_TRUNCATED, .address = PKBPF_END_SHORTENED};
-	uint32_t marker = profile_intern_frame(profile, &location);
-
-	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
-	return marker;
-}
-
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, const struct profile_merge_options *options,
-			 uint32_t **ret_numbers)
-{
-	size_t count = stack_table_count(profile->stacks);
-	_cleanup_free_ uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
-	uint32_t marker;
-
-	*ret_numbers = NULL;
-	if (!numbers)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		numbers[i] = i;
-	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
-	if (!merge_frames(profile, options->lines) || !rebuild(profile, NULL, numbers, count))
-		return -ENOMEM;
-	*ret_numbers = take_pointer(numbers);
-	if (profile_stack_bytes(profile) <= options->max_bytes)
-		return 0;
-	marker = shortened_marker(profile, symbolizer);
-	if (marker == UINT32_MAX)
-		return -ENOMEM;
-	for (int i = 0; i < MAX_SHORTENING_PASSES && profile_stack_bytes(profile) > options->max_bytes / 2; i++)
-		if (!shorten(profile, options, marker, *ret_numbers, count))
-			break;
-	return 0;
 }

@@ -198,24 +198,30 @@ static void totals_find_their_stack_after_a_merge(void **state)
 		 .lines = {{.function = "schedule"}}},
 		FAKE_FUNCTION(SERVER, 0x1000, 0x2000, "main"),
 	};
+	static const struct aggregator_options options = {
+		.want_user = true, .want_kernel = true, .merge_bytes = 1, .max_bytes = 1 << 20};
 	struct fixture *fixture = *state;
 	struct fake_profile *fake = &fixture->fake;
 	const struct profile_row *row;
 	size_t depth;
 
+	fake_profile_done(fake);
+	begin(fixture, &options);
+	fake_play(fixture->machine, &fixture->sink);
 	fake->symbolizer = fake_symbols_new(symbols, 2, fake->processes);
 	stack(fixture, 76, FAKE_IPS(0xffffffff81000010), FAKE_IPS(0x400123, 0x400456, 0x400456));
 	stack(fixture, 77, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
 	totals(fixture, 76, 1, 0, 2, 5000, 4000);
-	assert_int_equal(aggregator_merge_stacks(fake->aggregator, fake->symbolizer, false, 1), 0);
+	assert_int_equal(aggregator_limit_memory(fake->aggregator, fake->symbolizer), 1);
+	/* Not again before it has doubled. */
+	assert_int_equal(aggregator_limit_memory(fake->aggregator, fake->symbolizer), 0);
 	totals(fixture, 77, 1, 0, 1, 3000, 3000);
-	/* And it is whole, though there is no room at all. */
 	row = rows(fixture, 1);
 	assert_int_equal(row->count, 3);
 	assert_int_equal(row->weight, 8000);
 	profile_stack(fake->profile, row->stack, &depth);
 	assert_int_equal(depth, 4);
-	/* The same stack in a sample, whose frames were remembered before. */
+	/* A stack of frames that were remembered before. */
 	stack(fixture, 78, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
 	totals(fixture, 78, 1, 0, 1, 1000, 1000);
 	assert_int_equal(rows(fixture, 1)->count, 4);
