@@ -185,6 +185,7 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
 
 def dwarf(pkbpf, seconds, turns, pid):
     """As people type it: perf script looks for inlined frames. A server's workers, forked already, are named too."""
+    comm = open(f"/proc/{pid}/comm").read().strip()
     with measure.work_folder() as folder:
         workers = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
         of = ["-F", "999", "-p", ",".join([str(pid), *workers])]
@@ -196,7 +197,6 @@ def dwarf(pkbpf, seconds, turns, pid):
         for _ in range(turns):
             for name, once in profilers.items():
                 results[name].append(once())
-        comm = open(f"/proc/{pid}/comm").read().strip()
         print_rows(f"{comm}, 999 Hz, {seconds} s, {turns} turns", results)
 
 
