@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asks one symbolizer after the other, and remembers the answers. */
+/* Asks one symbolizer after the other, and keeps the lines of their answers. */
 #include "symbol/symbolizer.h"
 
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "base/array.h"
 #include "base/string_pool.h"
-#include "symbol/cache.h"
 #include "symbol/elf.h"
 #include "symbol/kernel.h"
+#include "symbol/line_store.h"
 #include "symbol/perf_map.h"
 
 enum chain_member {
@@ -24,7 +24,7 @@ struct chain {
 	struct symbolizer_options options; /* with strings of our own */
 	char *kallsyms_path, *root, *debug_dir;
 	struct string_pool *strings;
-	struct symbol_cache *cache;
+	struct line_store *lines;
 	struct symbolizer *members[MEMBER_COUNT];
 };
 
@@ -65,24 +65,16 @@ static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_loca
 			  struct symbol *ret_symbol)
 {
 	struct chain *chain = (struct chain *)symbolizer;
-	const struct symbol *known = symbol_cache_find(chain->cache, location);
 
-	if (!known) {
-		struct symbol symbol;
-
-		ask_members(chain, location, &symbol);
-		known = symbol_cache_add(chain->cache, location, &symbol);
-		/* Out of memory: the member's lines die with its next answer: this one has none. */
-		if (!known) {
-			symbol.result =
-				symbol.result == SYMBOL_FOUND ? SYMBOL_NOT_IN_TABLE : symbol.result;
-			symbol.lines = NULL;
-			symbol.line_count = 0;
-			*ret_symbol = symbol;
-			return true;
-		}
+	ask_members(chain, location, ret_symbol);
+	if (!ret_symbol->line_count)
+		return true;
+	/* The member's own lines die with its next answer. */
+	ret_symbol->lines = line_store_add(chain->lines, ret_symbol->lines, ret_symbol->line_count);
+	if (!ret_symbol->lines) {
+		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
+		ret_symbol->line_count = 0;
 	}
-	*ret_symbol = *known;
 	return true;
 }
 
@@ -94,7 +86,7 @@ static void chain_free(struct symbolizer *symbolizer)
 		return;
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		symbolizer_free(chain->members[i]);
-	symbol_cache_free(chain->cache);
+	line_store_free(chain->lines);
 	if (chain->strings)
 		string_pool_free(chain->strings);
 	free(chain->kallsyms_path);
@@ -134,8 +126,8 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 	chain->symbolizer.ops = &chain_ops;
 	complete = copy_options(chain, options);
 	chain->strings = string_pool_new();
-	chain->cache = symbol_cache_new();
-	if (complete && chain->strings && chain->cache) {
+	chain->lines = line_store_new();
+	if (complete && chain->strings && chain->lines) {
 		chain->members[MEMBER_KERNEL] =
 			kernel_symbolizer_new(chain->kallsyms_path, &options->kernel_namer, chain->strings);
 		chain->members[MEMBER_ELF] = elf_symbolizer_new(
