@@ -55,7 +55,6 @@ static int assemble(struct live_profile *live, struct error *error)
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
 		.slow_io_limit = live->options.session.blockio.slow_count,
-		.lines = live->options.lines,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
 	};

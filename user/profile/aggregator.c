@@ -411,9 +411,10 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
 	if (aggregator->shortening)
-		err = profile_shorten_stacks(aggregator->profile, symbolizer, &numbers);
+		err = profile_shorten_stacks(aggregator->profile, symbolizer, before - aggregator->options.max_bytes / 2,
+					     &numbers);
 	else
-		err = profile_merge_stacks(aggregator->profile, symbolizer, aggregator->options.lines, &numbers);
+		err = profile_merge_stacks(aggregator->profile, symbolizer, &numbers);
 	if (numbers)
 		renumber(aggregator, numbers);
 	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));

@@ -13,7 +13,6 @@ struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* leave the other kind of frames out */
 	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
-	bool lines;		     /* file:line is asked for: stacks that differ in it are not merged */
 	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0: never. Beyond the most,
 	 * the rarest are shortened. */
 	size_t merge_bytes, max_bytes;

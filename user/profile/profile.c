@@ -42,6 +42,7 @@ void profile_free(struct profile *profile)
 	slow_io_list_free(profile->slow_io);
 	array_free(&profile->frames);
 	hash_index_done(&profile->frame_index);
+	hash_index_done(&profile->readings);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);

@@ -25,7 +25,7 @@ struct frame {
 	struct frame_location location;
 	struct symbol symbol;
 	uint32_t merged; /* the frame that stands for it in new stacks, see profile/profile_merge.h; or itself */
-	bool named;
+	bool named, compared;
 };
 
 #define PROFILE_NO_THREAD 0

@@ -7,51 +7,56 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "profile/function_table.h"
 #include "profile/profile_private.h"
 
 /* Shorter ones are left as they are. */
 #define MIN_FRAMES 4
 
-DEFINE_CLEANUP(struct function_table *, function_table_free)
-DEFINE_CLEANUP(struct stack_table *, stack_table_free)
-
-/* The frame that reads as this one does. Without a name an address stands for itself. */
-static bool merge_frame(struct profile *profile, const struct function_table *functions, struct stack_table *texts,
-			uint32_t *first_of_text, uint32_t number)
+/* Symbolizers keep equal lines and names once, so equal pointers read the same. Where equal texts come from elsewhere their
+ * frames stay apart, which costs memory and nothing else. */
+static bool reads_the_same(const void *context, uint32_t item, const void *key)
 {
-	struct frame *frame = &profile->frames.items[number];
-	uint32_t text, key[1 + 64];
-	size_t count;
-	const uint32_t *of_frame = function_table_frame(functions, number, &count);
+	const struct profile *profile = context;
+	const struct frame *a = &profile->frames.items[item], *b = key;
 
-	if (!frame->named || frame->symbol.result != SYMBOL_FOUND || count >= ARRAY_SIZE(key))
-		return true;
-	key[0] = frame->location.space;
-	memcpy(&key[1], of_frame, count * sizeof(*key));
-	text = stack_table_add(texts, key, 1 + count);
-	if (text == STACK_TABLE_NONE)
+	return a->location.space == b->location.space && a->symbol.lines == b->symbol.lines &&
+	       a->symbol.line_count == b->symbol.line_count && a->symbol.module == b->symbol.module &&
+	       a->symbol.flags == b->symbol.flags;
+}
+
+static uint64_t reading_hash(const struct profile *profile, const struct frame *frame)
+{
+	uint64_t words[3] = {
+		(uintptr_t)frame->symbol.lines,
+		(uintptr_t)frame->symbol.module,
+		(uint64_t)frame->location.space << 32 | frame->symbol.flags,
+	};
+
+	return hash_bytes(words, sizeof(words), profile->seed);
+}
+
+/* Without a name an address stands for itself. */
+static bool merge_frame(struct profile *profile, struct frame *frame, uint32_t number)
+{
+	uint64_t hash = reading_hash(profile, frame);
+	uint32_t same = hash_index_find(&profile->readings, hash, reads_the_same, profile, frame);
+
+	if (same == HASH_INDEX_NONE && !hash_index_add(&profile->readings, hash, number))
 		return false;
-	if (first_of_text[text] == UINT32_MAX)
-		first_of_text[text] = number;
-	frame->merged = first_of_text[text];
+	frame->merged = same == HASH_INDEX_NONE ? number : same;
+	frame->compared = true;
 	return true;
 }
 
-static bool merge_frames(struct profile *profile, bool lines)
+static bool merge_frames(struct profile *profile)
 {
-	struct function_table_options options = {.lines = lines};
-	_cleanup_(function_table_free_cleanup) struct function_table *functions = function_table_new(profile, &options);
-	_cleanup_(stack_table_free_cleanup) struct stack_table *texts = stack_table_new();
-	size_t count = profile->frames.count;
-	_cleanup_free_ uint32_t *first_of_text = malloc((count + 1) * sizeof(*first_of_text));
+	for (size_t i = 0; i < profile->frames.count; i++) {
+		struct frame *frame = &profile->frames.items[i];
 
-	if (!functions || !texts || !first_of_text)
-		return false;
-	memset(first_of_text, 0xff, count * sizeof(*first_of_text));
-	for (size_t i = 0; i < count; i++)
-		if (!merge_frame(profile, functions, texts, first_of_text, (uint32_t)i))
+		if (frame->named && !frame->compared && frame->symbol.result == SYMBOL_FOUND &&
+		    !merge_frame(profile, frame, (uint32_t)i))
 			return false;
+	}
 	return true;
 }
 
@@ -60,20 +65,27 @@ struct shortening {
 	const bool *chosen; /* by stack */
 };
 
-/* The new stack for an old one; *frames is memory for it. */
-static uint32_t rewrite(struct profile *profile, const struct shortening *shortening, uint32_t old,
-			struct stack_table *stacks, uint32_t *frames)
+struct rewriting {
+	const struct stack_table *old;
+	struct stack_table *new;
+	const struct shortening *shortening; /* NULL: none */
+	uint32_t *merged; /* by frame, side by side: stacks have many */
+	uint32_t *frames; /* room for the longest stack */
+};
+
+/* The new stack for an old one. */
+static uint32_t rewrite(const struct rewriting *work, uint32_t old)
 {
 	size_t count, first = 0, to = 0;
-	const uint32_t *from = stack_table_get(profile->stacks, old, &count);
+	const uint32_t *from = stack_table_get(work->old, old, &count);
 
-	if (shortening && shortening->chosen[old]) {
+	if (work->shortening && work->shortening->chosen[old]) {
 		first = count / 2;
-		frames[to++] = shortening->marker;
+		work->frames[to++] = work->shortening->marker;
 	}
 	for (size_t i = first; i < count; i++)
-		frames[to++] = profile->frames.items[from[i]].merged;
-	return stack_table_add(stacks, frames, to);
+		work->frames[to++] = work->merged[from[i]];
+	return stack_table_add(work->new, work->frames, to);
 }
 
 static size_t longest_stack(const struct profile *profile)
@@ -124,12 +136,16 @@ static uint32_t *rebuild(struct profile *profile, const struct shortening *short
 {
 	size_t count = stack_table_count(profile->stacks);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
+	_cleanup_free_ uint32_t *merged = malloc((profile->frames.count + 1) * sizeof(*merged));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
-	bool done = frames && to && stacks;
+	const struct rewriting work = {profile->stacks, stacks, shortening, merged, frames};
+	bool done = frames && merged && to && stacks;
 
+	for (size_t i = 0; done && i < profile->frames.count; i++)
+		merged[i] = profile->frames.items[i].merged;
 	for (uint32_t i = 0; done && i < count; i++) {
-		to[i] = rewrite(profile, shortening, i, stacks, frames);
+		to[i] = rewrite(&work, i);
 		done = to[i] != STACK_TABLE_NONE;
 	}
 	if (!done || !renumber_rows(profile, to)) {
@@ -174,19 +190,19 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 	}
 }
 
-static bool is_short(const struct profile *profile, uint32_t stack)
+static size_t depth_of(const struct profile *profile, uint32_t stack)
 {
 	size_t count;
 
 	stack_table_get(profile->stacks, stack, &count);
-	return count < MIN_FRAMES;
+	return count;
 }
 
 /* The frame that says so. */
 static const struct frame_location shortened = {.space = FRAME_TRUNCATED, .address = PKBPF_END_SHORTENED};
 
-/* The rarer half of those that are long enough; false: no memory. */
-static bool choose_rarest(const struct profile *profile, bool *chosen)
+/* The rarest of those that are long enough, until they save so many bytes; false: no memory. */
+static bool choose_rarest(const struct profile *profile, size_t bytes, bool *chosen)
 {
 	size_t count = stack_table_count(profile->stacks), candidates = 0;
 	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
@@ -195,23 +211,26 @@ static bool choose_rarest(const struct profile *profile, bool *chosen)
 		return false;
 	rank(profile, ranked, count);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_short(profile, (uint32_t)i))
+		if (depth_of(profile, (uint32_t)i) >= MIN_FRAMES)
 			ranked[candidates++] = ranked[i];
 	}
 	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
-	for (size_t i = 0; i < (candidates + 1) / 2; i++)
+	for (size_t i = 0, saved = 0; i < candidates && saved < bytes; i++) {
 		chosen[ranked[i].stack] = true;
+		/* Most become like others; what these take is made up for by what does not. */
+		saved += depth_of(profile, ranked[i].stack) * sizeof(uint32_t);
+	}
 	return true;
 }
 
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool lines, uint32_t **ret_numbers)
+int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers)
 {
 	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
-	*ret_numbers = merge_frames(profile, lines) ? rebuild(profile, NULL) : NULL;
+	*ret_numbers = merge_frames(profile) ? rebuild(profile, NULL) : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers)
+int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *chosen = calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
 	struct shortening shortening = {.marker = profile_intern_frame(profile, &shortened), .chosen = chosen};
@@ -220,7 +239,7 @@ int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolize
 	if (!chosen || shortening.marker == UINT32_MAX)
 		return -ENOMEM;
 	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
-	if (choose_rarest(profile, chosen))
+	if (choose_rarest(profile, bytes, chosen))
 		*ret_numbers = rebuild(profile, &shortening);
 	return *ret_numbers ? 0 : -ENOMEM;
 }

@@ -16,10 +16,10 @@
 #include "profile/profile.h"
 
 /* Names the frames in files and in the kernel; those in generated code may get their names later and stay apart until
- * then, as does what has no name. lines: each line of a function is a place of its own. */
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool lines, uint32_t **ret_numbers);
-/* Shortens half of the stacks that can be shortened: those with the smallest share of the weight of their kind. */
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers);
+ * then, as does what has no name. */
+int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers);
+/* Shortens stacks to save about so many bytes: those with the smallest share of the weight of their kind. */
+int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers);
 /* Events whose stacks are shortened now. */
 uint64_t profile_shortened_events(const struct profile *profile);
 

@@ -19,6 +19,7 @@ struct profile {
 
 	ARRAY_OF(struct frame) frames;
 	struct hash_index frame_index;
+	struct hash_index readings; /* the frames that others are merged into, by what they read */
 
 	struct stack_table *stacks;
 
