@@ -44,7 +44,7 @@ static void close_file(struct mapped_file_table *table, struct file *file)
 	table->open_count--;
 }
 
-/* Asked when the first file is opened: whoever starts us may raise the limit until then. */
+/* Asked when the first file is opened: the session raises the limit after the table is made. */
 static size_t open_limit(struct mapped_file_table *table)
 {
 	struct rlimit limit = {.rlim_cur = 256};

@@ -13,56 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process/mapped_file.h"
-#include "temp_tree.h"
-
-struct fixture {
-	struct temp_tree tree;
-	struct mapped_file_table *table;
-};
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	temp_tree_init(&fixture->tree);
-	fixture->table = mapped_file_table_new(fixture->tree.root);
-	*state = fixture;
-	return fixture->table ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	mapped_file_table_free(fixture->table);
-	temp_tree_done(&fixture->tree);
-	free(fixture);
-	return 0;
-}
-
-/* A mapping of pid 7, which no longer exists: only its path leads to the file. */
-static struct mapped_file *map_file(struct fixture *fixture, const char *path)
-{
-	struct stat status = temp_tree_stat(&fixture->tree, path + 1);
-	struct mapping_view view = {
-		.pid = 7,
-		.start = 0x1000,
-		.end = 0x2000,
-		.inode = status.st_ino,
-		.device_major = major(status.st_dev),
-		.device_minor = minor(status.st_dev),
-		.path = path,
-	};
-	struct mapped_file *file = NULL;
-
-	assert_int_equal(mapped_file_table_add(fixture->table, &view, &file), 0);
-	assert_non_null(file);
-	return file;
-}
+#include "mapped_file_fixture.h"
 
 static void assert_contents(int fd, const char *text)
 {
@@ -79,7 +32,7 @@ static void what_was_opened_can_be_read_after_its_name_has_gone(void **state)
 	struct mapped_file *file;
 
 	temp_tree_file(&fixture->tree, "app", "contents");
-	file = map_file(fixture, "/app");
+	file = map_file(fixture, "app", "/app");
 	assert_contents(mapped_file_open(fixture->table, file), "contents");
 	unlink(temp_tree_path(&fixture->tree, "app"));
 	assert_contents(mapped_file_open(fixture->table, file), "contents");
@@ -115,7 +68,7 @@ static void keeps_no_more_descriptors_than_half_of_the_limit(void **state)
 			snprintf(text, sizeof(text), "text %d", i);
 			if (round == 0) {
 				temp_tree_file(&fixture->tree, path + 1, text);
-				files[i] = map_file(fixture, path);
+				files[i] = map_file(fixture, path + 1, path);
 			}
 			assert_contents(mapped_file_open(fixture->table, files[i]), text);
 			/* used again and again: never the one that is closed */
@@ -137,7 +90,7 @@ static size_t open_and_delete(struct fixture *fixture, int count, off_t bytes)
 		snprintf(path, sizeof(path), "/test%d", i);
 		temp_tree_file(&fixture->tree, path + 1, "a program");
 		assert_int_equal(truncate(temp_tree_path(&fixture->tree, path + 1), bytes), 0);
-		assert_true(mapped_file_open(fixture->table, map_file(fixture, path)) >= 0);
+		assert_true(mapped_file_open(fixture->table, map_file(fixture, path + 1, path)) >= 0);
 		unlink(temp_tree_path(&fixture->tree, path + 1));
 	}
 	return count_descriptors() - before;
@@ -150,9 +103,9 @@ static void deleted_files_take_no_more_of_the_disk_than_allowed(void **state)
 	struct mapped_file *installed, *first;
 
 	temp_tree_file(&fixture->tree, "lib", "installed");
-	installed = map_file(fixture, "/lib");
+	installed = map_file(fixture, "lib", "/lib");
 	temp_tree_file(&fixture->tree, "first", "deleted");
-	first = map_file(fixture, "/first");
+	first = map_file(fixture, "first", "/first");
 	assert_contents(mapped_file_open(fixture->table, first), "deleted");
 	unlink(temp_tree_path(&fixture->tree, "first"));
 	assert_contents(mapped_file_open(fixture->table, installed), "installed");

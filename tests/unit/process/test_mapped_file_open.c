@@ -23,55 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/mapped_file.h"
+#include "mapped_file_fixture.h"
 #include "process/procfs_maps.h"
-#include "temp_tree.h"
-
-struct fixture {
-	struct temp_tree tree;
-	struct mapped_file_table *table;
-};
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	temp_tree_init(&fixture->tree);
-	fixture->table = mapped_file_table_new(fixture->tree.root);
-	*state = fixture;
-	return fixture->table ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	mapped_file_table_free(fixture->table);
-	temp_tree_done(&fixture->tree);
-	free(fixture);
-	return 0;
-}
-
-/* The mapping [0x1000, 0x2000) of pid 7, with the numbers of the file at `real` and the name
- * `path`. */
-static struct mapped_file *map_file(struct fixture *fixture, const char *real, const char *path)
-{
-	struct stat status = temp_tree_stat(&fixture->tree, real);
-	struct mapping_view view = {
-		.pid = 7,
-		.start = 0x1000,
-		.end = 0x2000,
-		.inode = status.st_ino,
-		.device_major = major(status.st_dev),
-		.device_minor = minor(status.st_dev),
-		.path = path,
-	};
-	struct mapped_file *file = NULL;
-
-	assert_int_equal(mapped_file_table_add(fixture->table, &view, &file), 0);
-	assert_non_null(file);
-	return file;
-}
 
 static void assert_contents(int fd, const char *text)
 {

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
 #include "fake_profile.h"
 #include "profile/stack_end.h"
 
@@ -435,66 +434,6 @@ static void a_raw_stack_nobody_unwound_is_counted_with_its_reason(void **state)
 	assert_int_equal(profile_account(fixture->fake.profile).recorded, 1);
 }
 
-/* A stack of 30 frames, anew in every sample. */
-static void add_random_sample(struct fixture *fixture, uint32_t *seed)
-{
-	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
-	uint64_t ips[30];
-	struct sample_view sample = {.pid = 100, .tid = 100, .user_end = PKBPF_END_ROOT, .count = 1, .weight = 1,
-				     .user_ips = ips, .user_count = 30};
-
-	for (size_t i = 0; i < 30; i++) {
-		*seed = *seed * 1664525 + 1013904223;
-		ips[i] = 0x400000 + (*seed >> 14) % 0x1000;
-	}
-	sink.ops->on_sample(sink.context, &sample);
-}
-
-static void memory_stays_within_its_limit_and_no_sample_is_lost(void **state)
-{
-	static const struct fake_symbol symbols[] = {
-		FAKE_FUNCTION(SERVER, 0x1000, 0x1800, "read"),
-		FAKE_FUNCTION(SERVER, 0x1800, 0x2000, "write"),
-	};
-	struct aggregator_options options = {.want_user = true, .merge_bytes = 64 << 10, .max_bytes = 512 << 10};
-	struct fixture *fixture = *state;
-	uint32_t seed = 5;
-	int steps = 0;
-
-	options_set(fixture, options);
-	play(fixture);
-	fixture->fake.symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
-	for (int i = 0; i < 20000; i++) {
-		add_random_sample(fixture, &seed);
-		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-		assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes + 1024);
-	}
-	/* 20,000 stacks would have taken 3 MiB. A step is rare. */
-	assert_in_range(steps, 5, 100);
-	assert_int_equal(profile_account(fixture->fake.profile).recorded, 20000);
-}
-
-static void stacks_that_cannot_become_shorter_are_not_tried_again_and_again(void **state)
-{
-	struct aggregator_options options = {.want_user = true, .merge_bytes = 1024, .max_bytes = 2048};
-	struct fixture *fixture = *state;
-	int steps = 0;
-
-	options_set(fixture, options);
-	play(fixture);
-	fixture->fake.symbolizer = fake_symbols_new(NULL, 0, fixture->fake.processes);
-	for (uint64_t i = 0; i < 4096; i++) {
-		struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
-		struct sample_view sample =
-			user_sample(100, FAKE_IPS(0x400000 + i % 64, 0x400000 + i / 64), PKBPF_END_ROOT);
-
-		sink.ops->on_sample(sink.context, &sample);
-		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-	}
-	assert_in_range(steps, 5, 40);
-	assert_int_equal(row_count(fixture), 4096);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -523,8 +462,6 @@ int main(void)
 		TEST(nothing_is_garbage_in_a_process_without_known_mappings),
 		TEST(lost_records_reach_the_account),
 		TEST(a_raw_stack_nobody_unwound_is_counted_with_its_reason),
-		TEST(memory_stays_within_its_limit_and_no_sample_is_lost),
-		TEST(stacks_that_cannot_become_shorter_are_not_tried_again_and_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tests that the memory of stacks is limited while samples come.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/array.h"
+#include "fake_profile.h"
+
+#define SERVER "/usr/bin/server"
+
+struct fixture {
+	struct fake_machine *machine;
+	struct fake_profile fake;
+};
+
+/* A process whose code begins at 0x400000. */
+static void begin(struct fixture *fixture, const struct aggregator_options *options)
+{
+	struct event_sink sink;
+
+	fixture->machine = fake_machine_new();
+	fake_profile_init(&fixture->fake, options);
+	sink = aggregator_sink(fixture->fake.aggregator);
+	fake_process(fixture->machine, 100, 1, "server");
+	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0x1000, SERVER);
+	fake_play(fixture->machine, &sink);
+}
+
+static void end(struct fixture *fixture)
+{
+	fake_machine_free(fixture->machine);
+	fake_profile_done(&fixture->fake);
+}
+
+static struct sample_view user_sample(struct fake_ips user)
+{
+	return (struct sample_view){
+		.pid = 100, .tid = 100, .user_end = PKBPF_END_ROOT, .count = 1, .weight = 1,
+		.user_ips = user.items, .user_count = user.count,
+	};
+}
+
+/* A stack of 30 frames, anew in every sample. */
+static void add_random_sample(struct fixture *fixture, uint32_t *seed)
+{
+	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+	uint64_t ips[30];
+	struct sample_view sample = user_sample((struct fake_ips){ips, 30});
+
+	for (size_t i = 0; i < 30; i++) {
+		*seed = *seed * 1664525 + 1013904223;
+		ips[i] = 0x400000 + (*seed >> 14) % 0x1000;
+	}
+	sink.ops->on_sample(sink.context, &sample);
+}
+
+static void memory_stays_within_its_limit_and_no_sample_is_lost(void **state)
+{
+	static const struct fake_symbol symbols[] = {
+		FAKE_FUNCTION(SERVER, 0x1000, 0x1800, "read"),
+		FAKE_FUNCTION(SERVER, 0x1800, 0x2000, "write"),
+	};
+	struct aggregator_options options = {.want_user = true, .merge_bytes = 64 << 10, .max_bytes = 512 << 10};
+	struct fixture memory, *fixture = &memory;
+	uint32_t seed = 5;
+	int steps = 0;
+
+	begin(fixture, &options);
+	fixture->fake.symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
+	for (int i = 0; i < 20000; i++) {
+		add_random_sample(fixture, &seed);
+		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+		assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes + 1024);
+	}
+	/* 20,000 stacks would have taken 3 MiB. A step is rare. */
+	assert_in_range(steps, 5, 100);
+	assert_int_equal(profile_account(fixture->fake.profile).recorded, 20000);
+	end(fixture);
+}
+
+static void stacks_that_cannot_become_shorter_are_not_tried_again_and_again(void **state)
+{
+	struct aggregator_options options = {.want_user = true, .merge_bytes = 1024, .max_bytes = 2048};
+	struct fixture memory, *fixture = &memory;
+	int steps = 0;
+	size_t count;
+
+	begin(fixture, &options);
+	fixture->fake.symbolizer = fake_symbols_new(NULL, 0, fixture->fake.processes);
+	for (uint64_t i = 0; i < 4096; i++) {
+		struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+		struct sample_view sample =
+			user_sample(FAKE_IPS(0x400000 + i % 64, 0x400000 + i / 64));
+
+		sink.ops->on_sample(sink.context, &sample);
+		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+	}
+	assert_in_range(steps, 5, 40);
+	profile_rows(fixture->fake.profile, &count);
+	assert_int_equal(count, 4096);
+	end(fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_stays_within_its_limit_and_no_sample_is_lost),
+		cmocka_unit_test(stacks_that_cannot_become_shorter_are_not_tried_again_and_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
