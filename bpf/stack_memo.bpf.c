@@ -28,7 +28,17 @@ int memo_learn_user_part(__u32 slot, __u32 first);
  * the words that are compared are touched, a dozen or two of a few hundred. User space says which type, and whether it
  * works: to ask here would make every start look for them, as functions outside of programs are always relocated.
  */
-extern void *bpf_rdonly_cast(const void *address, __u32 type) __ksym __weak;
+static __always_inline const __u64 *call_rdonly_cast(const void *address, __u32 type)
+{
+	const __u64 *word;
+
+	/* BPF_JMP | BPF_CALL, source register BPF_PSEUDO_KFUNC_CALL, number 0: user/capture/tracing_program.c puts the kernel's in. */
+	asm volatile("r1 = %[address]\n\tr2 = %[type]\n\t.8byte 0x2085\n\t%[word] = r0"
+		     : [word] "=r"(word)
+		     : [address] "r"(address), [type] "r"((__u64)type)
+		     : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
+	return word;
+}
 
 static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo)
 {
@@ -40,7 +50,7 @@ static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_m
 
 		if (i >= count)
 			break;
-		word = bpf_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL), offcpu_config.memo_word_type);
+		word = call_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL), offcpu_config.memo_word_type);
 		different |= *word ^ entry->kernel_value[i];
 	}
 	return !different;

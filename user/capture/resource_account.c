@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/hash_map.h"
 #include "capture/cpu_list.h"
+#include "capture/tracing_program.h"
 #include "process/cgroup.h"
 #include "process/cgroup_name.h"
 #include "process/container_name.h"
@@ -71,17 +72,6 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	if (options->cgroup_path && stat(options->cgroup_path, &status) == 0)
 		skeleton->bss->resource_control.target_cgroup_id = status.st_ino;
 	*ret_account = account;
-	return 0;
-}
-
-static int attach(struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
-{
-	*ret_link = bpf_program__attach(program);
-	if (!*ret_link)
-		return error_set(error, errno,
-				 "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what "
-				 "this kernel lacks",
-				 bpf_program__name(program), strerror(errno));
 	return 0;
 }
 
@@ -227,8 +217,8 @@ int resource_account_begin(struct resource_account *account, struct event_buffer
 
 	if (!account)
 		return 0;
-	err = attach(account->skeleton->progs.resource_freed, &account->freed, error);
-	err = err ? err : attach(account->skeleton->progs.resource_read, &account->iterator, error);
+	err = tracing_program_attach(account->skeleton->progs.resource_freed, &account->freed, error);
+	err = err ? err : tracing_program_attach(account->skeleton->progs.resource_read, &account->iterator, error);
 	return err ? err : read_all(account, PKBPF_RESOURCE_START, buffer, error);
 }
 

@@ -20,6 +20,7 @@
 #include "capture/resource_account.h"
 #include "capture/session_private.h"
 #include "capture/session_unwind.h"
+#include "capture/tracing_program.h"
 #include "event/event_queue.h"
 
 #include "pkbpf.skel.h"
@@ -66,7 +67,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session = calloc(1, sizeof(*session));
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
-	session->epoll_fd = session->cgroup_fd = session->caller_fd = -1;
+	session->epoll_fd = session->cgroup_fd = session->types_fd = session->caller_fd = -1;
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
 	err = session_copy_options(session, options);
@@ -77,12 +78,8 @@ int session_new(const struct session_options *options, struct session **ret_sess
 		goto fail;
 	}
 	note_cpu_count(session);
-	session->skeleton = pkbpf_bpf__open();
-	if (!session->skeleton) {
-		err = error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
-		goto fail;
-	}
-	err = session_configure_object(session, error);
+	err = session_open_object(session, error);
+	err = err ? err : session_configure_object(session, error);
 	err = err ? err : session_unwind_configure(session->skeleton, &session->options, &session->unwind, error);
 	err = err ? err : resource_account_configure(session->skeleton, &session->options, &session->resources, error);
 	if (err)
@@ -179,14 +176,14 @@ static int attach_lifecycle(struct session *session, struct error *error)
 		session->skeleton->progs.resource_exiting, /* asks who the targets are: before they are forgotten */
 		session->skeleton->progs.forget_exited,
 	};
+	int err;
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
 		if (!bpf_program__autoload(programs[i]))
 			continue;
-		session->lifecycle[i] = bpf_program__attach(programs[i]);
-		if (!session->lifecycle[i])
-			return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
-					 bpf_program__name(programs[i]), strerror(errno));
+		err = tracing_program_attach(programs[i], &session->lifecycle[i], error);
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -102,9 +102,9 @@ int session_targets_now(const struct session *session, struct u32_list *ret_pids
 uint32_t session_cpu_count(const struct session *session);
 
 /* For sources. */
-struct btf;
-/* The running kernel's types, until session_load; NULL: it has none. Borrowed. */
-const struct btf *session_kernel_types(struct session *session);
+struct kernel_types;
+/* What the programs need to know of the running kernel, until session_load. Borrowed. */
+const struct kernel_types *session_kernel_types(const struct session *session);
 struct cpu_list;
 const struct cpu_list *session_cpus(const struct session *session); /* online now; followed by session_look */
 struct pkbpf_bpf *session_skeleton(struct session *session);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Prepares the BPF object for what a session wants, and loads it. */
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "capture/kernel_namer.h"
+#include "capture/kernel_types.h"
 #include "capture/libbpf_log.h"
 #include "capture/session_private.h"
+#include "capture/tracing_program.h"
 
 #include "pkbpf.skel.h"
 
@@ -26,6 +30,30 @@ static uint64_t choose_ring_bytes(const struct session *session)
 	while (bytes < wanted && bytes < (64 << 20))
 		bytes <<= 1;
 	return bytes;
+}
+
+/* libbpf reads the types by which it relocates from a file that is filled in before it does. */
+int session_open_object(struct session *session, struct error *error)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options);
+	char path[64];
+	int err = tracing_programs_register();
+
+	if (err)
+		return error_set(error, -err, "cannot prepare the BPF programs: %s", strerror(-err));
+	session->types_fd = memfd_create("pkbpf-types", MFD_CLOEXEC);
+	session->kernel_types = kernel_types_new();
+	if (session->types_fd < 0 || !session->kernel_types)
+		return error_set(error, errno, "cannot prepare the BPF programs: %s", strerror(errno));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->types_fd);
+	options.btf_custom_path = path;
+	session->skeleton = pkbpf_bpf__open_opts(&options);
+	if (!session->skeleton)
+		return error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
+	err = tracing_programs_want(session->skeleton->obj, session->kernel_types);
+	if (err)
+		return error_set(error, -err, "cannot prepare the BPF programs: %s", strerror(-err));
+	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
 
 int session_configure_object(struct session *session, struct error *error)
@@ -65,18 +93,18 @@ int session_configure_object(struct session *session, struct error *error)
 	return 0;
 }
 
-/* Reading them takes 12 ms, so once for all who ask. libbpf reads them again: it takes none from others. */
-const struct btf *session_kernel_types(struct session *session)
+const struct kernel_types *session_kernel_types(const struct session *session)
 {
-	if (!session->kernel_types)
-		session->kernel_types = btf__load_vmlinux_btf();
 	return session->kernel_types;
 }
 
 void session_forget_kernel_types(struct session *session)
 {
-	btf__free(session->kernel_types);
+	kernel_types_free(session->kernel_types);
 	session->kernel_types = NULL;
+	if (session->types_fd >= 0)
+		close(session->types_fd);
+	session->types_fd = -1;
 }
 
 static int explain_load_failure(int err, struct error *error)
@@ -104,8 +132,13 @@ int session_load(struct session *session, struct error *error)
 			return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder",
 					 session->options.cgroup_path, strerror(errno));
 	}
-	session_forget_kernel_types(session);
+	err = kernel_types_write(session->kernel_types, session->types_fd, error);
+	if (err)
+		return err;
+	tracing_programs_use(session->kernel_types);
 	err = pkbpf_bpf__load(session->skeleton);
+	tracing_programs_use(NULL);
+	session_forget_kernel_types(session);
 	if (err)
 		return explain_load_failure(err, error);
 	return session_fill_targets(session, error);

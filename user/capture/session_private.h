@@ -10,7 +10,6 @@
 #include "event/encoder.h"
 
 struct bpf_link;
-struct btf;
 struct event_queue;
 struct perf_sideband;
 struct program_clock;
@@ -23,7 +22,7 @@ struct session {
 	struct u32_list pids; /* the targets named, then those that belong to them */
 	uint32_t *tids;
 	char *comm;
-	struct btf *kernel_types; /* NULL: nobody has asked yet */
+	struct kernel_types *kernel_types; /* until the object is loaded */
 	struct pkbpf_bpf *skeleton;
 	struct ring_buffer *ring;
 	struct bpf_link *lifecycle[4];
@@ -37,6 +36,7 @@ struct session {
 	struct event_sink sink;
 	struct program_clock *program_clock; /* NULL: unknown to the kernel */
 	int epoll_fd, cgroup_fd;
+	int types_fd; /* types to relocate by, until the object is loaded; -1: none */
 	int caller_fd; /* in the epoll set; -1: none */
 	bool was_called; /* the last wait ended because of a descriptor */
 	struct drain_pace pace;
@@ -48,9 +48,10 @@ struct session {
 };
 
 /* session_load.c */
+int session_open_object(struct session *session, struct error *error);
 /* Sizes the maps of the opened object, chooses its programs, and tells them what is wanted. */
 int session_configure_object(struct session *session, struct error *error);
-/* Gives back the memory of session_kernel_types(). */
+/* Gives back what only loading needs. */
 void session_forget_kernel_types(struct session *session);
 
 /* session_targets.c */

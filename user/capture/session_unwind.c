@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Connects a session with the unwinder. */
 #include "capture/session_unwind.h"
+#include "capture/tracing_program.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -100,10 +101,10 @@ static int attach_programs(struct session_unwind *unwind, struct error *error)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		unwind->links[i] = bpf_program__attach(programs[i]);
-		if (!unwind->links[i])
-			return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
-					 bpf_program__name(programs[i]), strerror(errno));
+		int err = tracing_program_attach(programs[i], &unwind->links[i], error);
+
+		if (err)
+			return err;
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "capture/kernel_types.h"
+#include "capture/tracing_program.h"
 #include "source/blockio_tables.h"
 #include "source/requestless.h"
 #include "source/slow_io_reader.h"
@@ -105,8 +106,9 @@ static int blockio_configure(struct session *session, struct source **ret_source
 {
 	const struct session_options *options = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
-	const struct btf *types = session_kernel_types(session);
-	int arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue"), err;
+	const struct kernel_types *types = session_kernel_types(session);
+	uint32_t arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue");
+	int err;
 	struct source *source;
 
 	if (!arguments)
@@ -128,7 +130,7 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	skeleton->rodata->blockio_config.queue_argument = arguments >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->blockio_config.getrq_queue_argument =
 		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
-	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(types);
+	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
 	skeleton->rodata->blockio_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	/* Of these tracepoints the youngest (5.11). */
@@ -151,10 +153,9 @@ static int blockio_attach(struct source *source, struct error *error)
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		if (bpf_program__fd(programs[i]) < 0)
 			continue;
-		source->links[i] = bpf_program__attach(programs[i]);
-		if (!source->links[i])
-			return error_set(error, errno, "cannot attach BPF program %s: %s",
-					 bpf_program__name(programs[i]), strerror(errno));
+		err = tracing_program_attach(programs[i], &source->links[i], error);
+		if (err)
+			return err;
 	}
 	source->requestless_before = requestless_count("/sys");
 	source->last_drain_ns = clock_now_ns();

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/perf_event.h"
+#include "capture/tracing_program.h"
 #include "event/encoder.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"
@@ -153,18 +154,6 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	return 0;
 }
 
-static int attach_program(struct bpf_program *program, struct bpf_link **ret_link,
-			  struct error *error)
-{
-	struct bpf_link *link = bpf_program__attach(program);
-
-	if (!link)
-		return error_set(error, errno, "cannot attach BPF program %s: %s",
-				 bpf_program__name(program), strerror(errno));
-	*ret_link = link;
-	return 0;
-}
-
 /* Runs the task iterator; it prints nothing. */
 static int visit_threads(struct source *source, struct error *error)
 {
@@ -203,9 +192,9 @@ static int update_events(struct source *source, struct error *error)
 static int faults_attach(struct source *source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	int err = attach_program(skeleton->progs.faults_edge, &source->iterator, error);
+	int err = tracing_program_attach(skeleton->progs.faults_edge, &source->iterator, error);
 
-	err = err ? err : attach_program(skeleton->progs.faults_exit, &source->exit, error);
+	err = err ? err : tracing_program_attach(skeleton->progs.faults_exit, &source->exit, error);
 	err = err ? err : update_events(source, error);
 	if (err)
 		return err;

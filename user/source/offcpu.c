@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "capture/kernel_types.h"
+#include "capture/tracing_program.h"
 #include "source/offcpu_blocked.h"
 #include "source/offcpu_governor.h"
 #include "source/offcpu_tables.h"
@@ -105,20 +106,10 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
 	skeleton->rodata->offcpu_config.switch_has_state =
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
-	skeleton->rodata->offcpu_config.memo_word_type = kernel_types_word(session_kernel_types(session));
+	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(session_kernel_types(session));
 	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
 	*ret_source = source;
-	return 0;
-}
-
-static int attach_program(struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
-{
-	struct bpf_link *link = bpf_program__attach(program);
-
-	if (!link)
-		return error_set(error, errno, "cannot attach BPF program %s: %s", bpf_program__name(program), strerror(errno));
-	*ret_link = link;
 	return 0;
 }
 
@@ -132,10 +123,10 @@ static int offcpu_attach(struct source *source, struct error *error)
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	int err = offcpu_tables_open(source->tables, error);
 
-	err = err ? err : attach_program(skeleton->progs.offcpu_edge, &source->iterator, error);
+	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
 	if (!err && session_options(source->session)->offcpu.wakers)
-		err = attach_program(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
-	err = err ? err : attach_program(skeleton->progs.offcpu_switch, &source->on_switch, error);
+		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
+	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch, error);
 	if (err)
 		return err;
 	source->last_drain_ns = clock_now_ns();
