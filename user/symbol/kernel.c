@@ -10,19 +10,26 @@
 #include "symbol/demangle.h"
 #include "symbol/kernel_symbols.h"
 
-/* What the kernel compiled at run time, it lists under this module's name in kallsyms, but not in what it prints. */
+#define BPF_TAG_DIGITS 16
+
+static size_t count_digits(const char *text)
+{
+	return strspn(text, "0123456789abcdef");
+}
+
+/*
+ * What the kernel compiled at run time, it lists under this module's name in kallsyms, but not in what it prints:
+ * bpf_prog_TAG or bpf_prog_TAG_NAME, bpf_trampoline_NUMBER, and the one dispatcher. bpf_prog_add, bpf_dispatcher_xdp_func and
+ * their like are functions of the kernel.
+ */
 static bool is_bpf_image(const char *name)
 {
-	static const char *const prefixes[] = {"bpf_prog_", "bpf_trampoline_", "bpf_dispatcher_"};
+	const char *tag = strncmp(name, "bpf_prog_", 9) == 0 ? name + 9 : "";
+	const char *number = strncmp(name, "bpf_trampoline_", 15) == 0 ? name + 15 : "";
 
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
-		size_t size = strlen(prefixes[i]);
-
-		/* Followed by a number: bpf_prog_run and its like are functions of the kernel. */
-		if (strncmp(name, prefixes[i], size) == 0 && strspn(name + size, "0123456789abcdef") >= 2)
-			return true;
-	}
-	return false;
+	if (count_digits(tag) == BPF_TAG_DIGITS)
+		return !tag[BPF_TAG_DIGITS] || tag[BPF_TAG_DIGITS] == '_';
+	return (*number && !number[count_digits(number)]) || strcmp(name, "bpf_dispatcher_xdp") == 0;
 }
 
 bool kernel_text_parse(char *text, const char **ret_name, const char **ret_module)

@@ -166,7 +166,13 @@ static void takes_apart_what_the_kernel_prints(void **state)
 	assert_text("foo.constprop.0+0x1/0x2", "foo.constprop.0", NULL);
 	assert_text("bpf_prog_6deef7357e7b4530_sd_fw_egress+0x1/0x2", "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf");
 	assert_text("bpf_trampoline_6442536467+0x1/0x2", "bpf_trampoline_6442536467", "bpf");
+	assert_text("bpf_prog_6deef7357e7b4530+0x1/0x2", "bpf_prog_6deef7357e7b4530", "bpf");
+	assert_text("bpf_dispatcher_xdp+0x1/0x2", "bpf_dispatcher_xdp", "bpf");
 	assert_text("bpf_prog_run_clear_cb+0x1/0x2", "bpf_prog_run_clear_cb", NULL);
+	assert_text("bpf_prog_add+0x1/0x2", "bpf_prog_add", NULL);
+	assert_text("bpf_prog_dev_bound_init+0x1/0x2", "bpf_prog_dev_bound_init", NULL);
+	assert_text("bpf_trampoline_enter+0x1/0x2", "bpf_trampoline_enter", NULL);
+	assert_text("bpf_dispatcher_xdp_func+0x1/0x2", "bpf_dispatcher_xdp_func", NULL);
 	assert_text("name+0x1/0x2 [", "name", NULL);
 	assert_text("name+0x1/0x2 []", "name", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(nothing); i++) {
