@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
+#include "capture/kernel_types.h"
 #include "capture/perf_event.h"
 
-#define BTF_PATH "/sys/kernel/btf/vmlinux"
 /* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the ABI since 3.8. */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
@@ -49,10 +49,10 @@ static bool probe_privileged(struct error *error)
 
 static bool probe_kernel_btf(struct error *error)
 {
-	if (access(BTF_PATH, R_OK) == 0)
+	if (access(KERNEL_TYPES_PATH, R_OK) == 0)
 		return true;
 	error_set(error, ENOTSUP,
-		  "no kernel type information: cannot read " BTF_PATH " (%s); use a kernel built with CONFIG_DEBUG_INFO_BTF, as "
+		  "no kernel type information: cannot read " KERNEL_TYPES_PATH " (%s); use a kernel built with CONFIG_DEBUG_INFO_BTF, as "
 		  "those of all current distributions are", strerror(errno));
 	return false;
 }

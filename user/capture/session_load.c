@@ -16,6 +16,10 @@
 
 #include "pkbpf.skel.h"
 
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U /* include/uapi/linux/memfd.h */
+#endif
+
 /* Followed processes at one time; 64 bytes of kernel memory each, taken at load. */
 #define MAX_FOLLOWED 65536
 
@@ -32,6 +36,14 @@ static uint64_t choose_ring_bytes(const struct session *session)
 	return bytes;
 }
 
+/* Administrators may forbid files in memory that could be executed (vm.memfd_noexec, 6.3), and older kernels know only those. */
+static int create_memory_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
+}
+
 /* libbpf reads the types by which it relocates from a file that is filled in before it does. */
 int session_open_object(struct session *session, struct error *error)
 {
@@ -41,7 +53,7 @@ int session_open_object(struct session *session, struct error *error)
 
 	if (err)
 		return error_set(error, -err, "cannot prepare the BPF programs: %s", strerror(-err));
-	session->types_fd = memfd_create("pkbpf-types", MFD_CLOEXEC);
+	session->types_fd = create_memory_file("pkbpf-types");
 	session->kernel_types = kernel_types_new();
 	if (session->types_fd < 0 || !session->kernel_types)
 		return error_set(error, errno, "cannot prepare the BPF programs: %s", strerror(errno));
