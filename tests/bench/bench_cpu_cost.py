@@ -4,7 +4,7 @@
 
 usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, start to finished output
               bench_cpu_cost.py PKBPF target [SECONDS [TURNS [PID]]] one program without frame pointers, 999 Hz
-              bench_cpu_cost.py PKBPF dwarf SECONDS TURNS PID        one program beside perf copying its stack, 999 Hz
+              bench_cpu_cost.py PKBPF dwarf [SECONDS [TURNS [PID]]]  one program beside perf copying its stack, 999 Hz
               bench_cpu_cost.py PKBPF slowdown [TURNS]               how much longer fixed work takes, 99 and 999 Hz
               bench_cpu_cost.py PKBPF frames [SECONDS]               BPF time by depth of stack
 
@@ -78,39 +78,42 @@ def orphans_cpu():
     return seconds
 
 
-def perf_once(folder, options, seconds, script_options=()):
-    data, text = os.path.join(folder, "perf.data"), os.path.join(folder, "perf.txt")
+def perf_record(data, options, seconds):
     started = Started(["perf", "record", "-q", *options, "-o", data, "--", "sleep", str(seconds)])
+    ended, mib = watched(started)
+    return {"record": ended.cpu, "mib": mib, "bytes": os.path.getsize(data), "seconds": ended.seconds - seconds}
+
+
+def watched(started, most_seconds=None):
+    """Waits for a process; the most memory that it was seen to use, in MiB."""
     mib = 0
-    while started.process.returncode is None and mib >= 0:
+    while True:
         pid, status, usage = os.wait4(started.pid, os.WNOHANG)
         if pid:
-            recorded = measure.Ended(status, usage, measure.time.monotonic() - started.since)
             started.process.returncode = status
-            break
+            return measure.Ended(status, usage, measure.time.monotonic() - started.since), mib
         mib = max(mib, started.peak_kib() / 1024)
+        if most_seconds and measure.time.monotonic() - started.since > most_seconds:
+            started.process.terminate()
         measure.time.sleep(0.05)
+
+
+def perf_script(data, recorded, options=()):
+    text = data + ".txt"
     with open(text, "w") as out:
-        script = Started(["perf", "script", "-i", data, *script_options], stdout=out)
-        script_mib = 0
-        while True:
-            pid, status, usage = os.wait4(script.pid, os.WNOHANG)
-            if pid:
-                written = measure.Ended(status, usage, measure.time.monotonic() - script.since)
-                script.process.returncode = status
-                break
-            script_mib = max(script_mib, script.peak_kib() / 1024)
-            if measure.time.monotonic() - script.since > MOST_SCRIPT_SECONDS:
-                script.process.terminate()
-            measure.time.sleep(0.05)
-    written.cpu += orphans_cpu()
+        ended, mib = watched(Started(["perf", "script", "-i", data, *options], stdout=out), MOST_SCRIPT_SECONDS)
+    ended.cpu += orphans_cpu()
     samples, whole = perf_stacks(text)
-    result = {"record": recorded.cpu, "output": written.cpu, "kernel": 0.0, "cpu": recorded.cpu + written.cpu, "whole": whole,
-              "mib": max(mib, script_mib), "samples": samples, "bytes": os.path.getsize(data),
-              "seconds": recorded.seconds - seconds + written.seconds, "status": written.status}
     os.unlink(data)
     os.unlink(text)
-    return result
+    return {**recorded, "output": ended.cpu, "kernel": 0.0, "cpu": recorded["record"] + ended.cpu, "whole": whole,
+            "mib": max(recorded["mib"], mib), "samples": samples, "seconds": recorded["seconds"] + ended.seconds,
+            "status": ended.status}
+
+
+def perf_once(folder, options, seconds, script_options=()):
+    data = os.path.join(folder, "perf.data")
+    return perf_script(data, perf_record(data, options, seconds), script_options)
 
 
 def print_rows(title, results):
@@ -154,8 +157,7 @@ def host(pkbpf, seconds=60, turns=3, hertz=99):
 
 def target(pkbpf, seconds=10, turns=3, pid=0):
     with measure.work_folder() as folder:
-        program = measure.build(folder, "../integration/workload/recursion.inc", "-fomit-frame-pointer",
-                                "-fno-optimize-sibling-calls", "-fno-inline", "-fno-ipa-cp")
+        program = recursion(folder)
         for depth in (0,) if pid else (12, 50):
             child = None if pid else Started([program, str(depth), ENOUGH])
             of = ["-p", str(pid or child.pid)]
@@ -183,21 +185,43 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
             print_rows(f"one program without frame pointers, {what}, 999 Hz, {seconds} s, {turns} turns", results)
 
 
-def dwarf(pkbpf, seconds, turns, pid):
-    """As people type it: perf script looks for inlined frames. A server's workers, forked already, are named too."""
-    comm = open(f"/proc/{pid}/comm").read().strip()
-    with measure.work_folder() as folder:
-        workers = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
-        of = ["-F", "999", "-p", ",".join([str(pid), *workers])]
-        profilers = {"pkbpf": lambda: pkbpf_once(pkbpf, folder, of, seconds, report=False)}
+def recursion(folder):
+    return measure.build(folder, "../integration/workload/recursion.inc", "-fomit-frame-pointer",
+                         "-fno-optimize-sibling-calls", "-fno-inline", "-fno-ipa-cp")
+
+
+def dwarf_one(folder, pkbpf, seconds, turns, what, pids):
+    """All record first: a compiler may not live until perf script has asked addr2line about all its frames."""
+    of = ["-F", "999", "-p", ",".join(pids)]
+    results = {"pkbpf": []}
+    for _ in range(turns):
+        with measure.SamplingTime() as interrupts:
+            result = pkbpf_once(pkbpf, folder, of, seconds, report=False)
+        results["pkbpf"].append(dict(result, interrupts=interrupts.seconds))
+        recorded = {}
         for how in ("dwarf", "dwarf,65528"):
-            profilers[f"perf record --call-graph {how} + perf script"] = (
-                lambda how=how: perf_once(folder, ["--call-graph", how, "-m", "64M", *of], seconds))
-        results = {name: [] for name in profilers}
-        for _ in range(turns):
-            for name, once in profilers.items():
-                results[name].append(once())
-        print_rows(f"{comm}, 999 Hz, {seconds} s, {turns} turns", results)
+            data = os.path.join(folder, how)
+            with measure.SamplingTime() as interrupts:
+                recorded[how] = perf_record(data, ["--call-graph", how, "-m", "64M", *of], seconds)
+            recorded[how]["interrupts"] = interrupts.seconds
+        for how, record in recorded.items():
+            name = f"perf record --call-graph {how} + perf script"
+            results.setdefault(name, []).append(perf_script(os.path.join(folder, how), record))
+    print_rows(f"{what}, 999 Hz, {seconds} s, {turns} turns", results)
+
+
+def dwarf(pkbpf, seconds=20, turns=1, pid=0):
+    """As people type it: perf script looks for inlined frames. A server's workers, forked already, are named too."""
+    with measure.work_folder() as folder:
+        if pid:
+            workers = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+            comm = open(f"/proc/{pid}/comm").read().strip()
+            dwarf_one(folder, pkbpf, seconds, turns, comm, [str(pid), *workers])
+            return
+        for depth in (55, 129):
+            child = Started([recursion(folder), str(depth), ENOUGH])
+            dwarf_one(folder, pkbpf, seconds, turns, f"{depth} calls deep", [str(child.pid)])
+            child.kill()
 
 
 def slowdown(pkbpf, turns=9):
@@ -239,8 +263,7 @@ def program_time(name):
 
 def frames(pkbpf, seconds=5):
     with measure.work_folder() as folder:
-        program = measure.build(folder, "../integration/workload/recursion.inc", "-fomit-frame-pointer",
-                                "-fno-optimize-sibling-calls", "-fno-inline", "-fno-ipa-cp")
+        program = recursion(folder)
         print(f"\nBPF time by depth, 999 Hz, {seconds} s each, best of 3; {measure.load()}\n")
         print("| calls | samples | whole | BPF µs / sample | ns / frame more than at 10 |")
         print("|---:|---:|---:|---:|---:|")
