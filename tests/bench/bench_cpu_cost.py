@@ -4,7 +4,8 @@
 
 usage (root): bench_cpu_cost.py PKBPF host [SECONDS [TURNS [HZ]]]   whole host, start to finished output
               bench_cpu_cost.py PKBPF target [SECONDS [TURNS [PID]]] one program without frame pointers, 999 Hz
-              bench_cpu_cost.py PKBPF dwarf [SECONDS [TURNS [PID]]]  one program beside perf copying its stack, 999 Hz
+              bench_cpu_cost.py PKBPF dwarf [SECONDS [TURNS [PID]]]  one program beside perf, which copies its stack or
+                                                                     follows frame pointers, 999 Hz
               bench_cpu_cost.py PKBPF slowdown [TURNS]               how much longer fixed work takes, 99 and 999 Hz
               bench_cpu_cost.py PKBPF frames [SECONDS]               BPF time by depth of stack
 
@@ -199,7 +200,7 @@ def dwarf_one(folder, pkbpf, seconds, turns, what, pids):
             result = pkbpf_once(pkbpf, folder, of, seconds, report=False)
         results["pkbpf"].append(dict(result, interrupts=interrupts.seconds))
         recorded = {}
-        for how in ("dwarf", "dwarf,65528"):
+        for how in ("dwarf", "dwarf,65528", "fp"):
             data = os.path.join(folder, how)
             with measure.SamplingTime() as interrupts:
                 recorded[how] = perf_record(data, ["--call-graph", how, "-m", "64M", *of], seconds)

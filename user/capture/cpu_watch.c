@@ -178,12 +178,14 @@ static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh, con
 	return changed;
 }
 
-bool cpu_watch_poll(struct cpu_watch *watch, uint64_t now_ns)
+bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns)
 {
 	struct arrived arrived = {0};
 	struct cpu_list fresh = {0};
 	bool changed = false;
 
+	if (!announced && now_ns - watch->read_ns < READ_AGAIN_NS)
+		return false;
 	read_announcements(watch, &arrived);
 	if (arrived.any || now_ns - watch->read_ns >= READ_AGAIN_NS) {
 		watch->read_ns = now_ns;

@@ -20,8 +20,8 @@ int cpu_watch_new(struct cpu_watch **ret_watch);
 /* Readable when there is something to poll; -1: this machine does not announce CPUs, the list is read once a second,
  * and one that leaves and returns in between is not noticed. */
 int cpu_watch_fd(const struct cpu_watch *watch);
-/* Brings the list up to date, at no cost when nothing was announced and a second is not over. true: it has changed. */
-bool cpu_watch_poll(struct cpu_watch *watch, uint64_t now_ns);
+/* Brings the list up to date when its descriptor was readable (`announced`), and once a second. true: it has changed. */
+bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns);
 const struct cpu_list *cpu_watch_list(const struct cpu_watch *watch);
 void cpu_watch_free(struct cpu_watch *watch);
 

@@ -25,8 +25,9 @@
 
 #include "pkbpf.skel.h"
 
-/* An exec is followed by a burst of new mappings, each of which would wake us. Where tables are built on demand, a few
- * raw samples more do no harm; chosen processes are too few to save anything, and a raw stack may be too short. */
+/* An exec is followed by a burst of new mappings, each of which would wake us: also where a few processes were chosen, as
+ * those of all others are announced, too. A few CPU samples more that are walked later do no harm; other events would leave
+ * their stack behind. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
 /* A record is in its ring this long after its time stamp at the latest: interrupts between the two take microseconds,
  * a stolen virtual CPU milliseconds. */
@@ -38,6 +39,11 @@
 #define LAST_TABLE_WAIT_NS (500 * NS_PER_MS)
 
 enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3, TAG_CPUS = 4 };
+
+static bool wants_only_cpu(const struct session *session)
+{
+	return session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
+}
 
 static void raise_open_files_limit(void)
 {
@@ -201,7 +207,7 @@ static int start_unwinder(struct session *session, const struct event_sink *sink
 
 int session_start(struct session *session, const struct event_sink *sink, struct error *error)
 {
-	bool only_cpu = session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
+	bool only_cpu = wants_only_cpu(session);
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
@@ -271,7 +277,7 @@ static void pause_after_sideband(const struct session *session)
 	struct timespec rest = { .tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns) };
 
 	/* A signal that ends it early waits in the caller's descriptor. */
-	if (session_unwind_on_demand(session->unwind) && since_ns < SIDEBAND_PAUSE_NS)
+	if (wants_only_cpu(session) && since_ns < SIDEBAND_PAUSE_NS)
 		nanosleep(&rest, NULL);
 }
 
@@ -290,6 +296,7 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	for (int i = 0; i < count; i++) {
 		if (ready[i].data.u64 == TAG_SIDEBAND)
 			session->last_sideband_ns = clock_now_ns();
+		session->cpus_announced = session->cpus_announced || ready[i].data.u64 == TAG_CPUS;
 	}
 	return 0;
 }
@@ -297,10 +304,12 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 /* What is missing on a CPU that came online does not end the run: the others go on. */
 static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 {
+	bool announced = session->cpus_announced;
 	struct error error;
 	int arrived;
 
-	if (!cpu_watch_poll(session->cpus, now_ns))
+	session->cpus_announced = false;
+	if (!cpu_watch_poll(session->cpus, announced, now_ns))
 		return;
 	drain_pace_stir(&session->pace, clock_now_ns());
 	note_cpu_count(session);

@@ -44,6 +44,7 @@ struct session {
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
 	uint64_t cpus_arrived;
+	bool cpus_announced; /* there is something to read of them */
 	bool out_of_memory;
 };
 

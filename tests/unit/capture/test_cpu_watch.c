@@ -56,7 +56,7 @@ static void lists_the_same_cpus_until_one_changes(void **state)
 	assert_int_equal(cpu_watch_new(&watch), 0);
 	version = cpu_watch_list(watch)->version;
 	assert_true(cpu_watch_list(watch)->count > 0);
-	assert_false(cpu_watch_poll(watch, clock_now_ns() + 10 * NS_PER_SECOND));
+	assert_false(cpu_watch_poll(watch, false, clock_now_ns() + 10 * NS_PER_SECOND));
 	assert_int_equal(cpu_watch_list(watch)->version, version);
 	cpu_watch_free(watch);
 }
