@@ -10,8 +10,10 @@
 
 #include "process/mapped_file_table.h"
 
-/* Each check looks at every open descriptor. */
+/* A check looks at every open descriptor, so it waits for as many opens as keep it cheap, or for that many bytes. */
 #define OPENS_BETWEEN_CHECKS 32
+#define OPEN_PER_CHECK	     4
+#define BYTES_BETWEEN_CHECKS (MAPPED_FILES_MAX_DELETED_BYTES / 4)
 
 static void unlink_recent(struct mapped_file_table *table, struct file *file)
 {
@@ -85,9 +87,24 @@ void mapped_file_make_room(struct mapped_file_table *table)
 		close_file(table, table->files.items[table->least_recent]);
 }
 
+static bool check_is_due(struct mapped_file_table *table, int fd)
+{
+	struct stat status;
+	bool due;
+
+	table->opens++;
+	if (fstat(fd, &status) == 0)
+		table->opened_bytes += (uint64_t)status.st_size;
+	due = table->opened_bytes >= BYTES_BETWEEN_CHECKS ||
+	      (table->opens >= OPENS_BETWEEN_CHECKS && table->opens >= table->open_count / OPEN_PER_CHECK);
+	if (due)
+		table->opens = table->opened_bytes = 0;
+	return due;
+}
+
 void mapped_file_keep(struct mapped_file_table *table, struct file *file, int fd)
 {
-	if (++table->opens % OPENS_BETWEEN_CHECKS == 0)
+	if (check_is_due(table, fd))
 		close_deleted(table);
 	file->fd = fd;
 	table->open_count++;

@@ -44,7 +44,7 @@ struct mapped_file_table {
 	struct hash_map generations; /* family << 32 | generation -> file id */
 	size_t path_bytes;
 	size_t open_count, open_limit; /* limit 0: not asked for yet */
-	size_t opens;		       /* so far */
+	uint64_t opens, opened_bytes;  /* since deleted files were looked for */
 	uint32_t most_recent, least_recent;
 };
 
