@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 
 #define MAX_SECTION_NAMES_BYTES (4U << 20)
-#define MAX_DYNAMIC_BYTES	(64U * sizeof(Elf64_Dyn))
+#define MAX_DYNAMIC_ITEMS	64
 /* deflate cannot do better than 1032:1, so a larger claim is a lie told to make us allocate. */
 #define MAX_DEFLATE_RATIO 1032
 
@@ -418,31 +418,30 @@ int elf_image_load_section(const struct elf_image *image, const struct elf_secti
 	return 0;
 }
 
+/* What there is from an address on, at most size bytes; 0 also when it cannot be read. */
+static size_t read_some(const struct elf_image *image, uint64_t address, void *buffer, size_t size)
+{
+	uint64_t available = elf_image_bytes_after(image, address);
+
+	if (available < size)
+		size = (size_t)available;
+	return elf_image_read_address(image, address, buffer, size) < 0 ? 0 : size;
+}
+
 void elf_image_soname(const struct elf_image *image, char *buffer, size_t size)
 {
 	const struct elf_segment *segment = elf_image_find_segment(image, PT_DYNAMIC);
-	uint64_t names = 0;
-	uint64_t soname = UINT64_MAX;
+	Elf64_Dyn items[MAX_DYNAMIC_ITEMS];
+	uint64_t names = 0, soname = UINT64_MAX;
+	size_t count = segment ? read_some(image, segment->address, items, sizeof(items)) / sizeof(items[0]) : 0;
 
-	memset(buffer, 0, size);
-	for (uint64_t at = 0; segment && at < MAX_DYNAMIC_BYTES; at += sizeof(Elf64_Dyn)) {
-		Elf64_Dyn item;
-
-		if (elf_image_read_address(image, segment->address + at, &item, sizeof(item)) < 0 ||
-		    item.d_tag == DT_NULL)
-			break;
-		if (item.d_tag == DT_STRTAB)
-			names = item.d_un.d_ptr;
-		else if (item.d_tag == DT_SONAME)
-			soname = item.d_un.d_val;
+	for (size_t i = 0; i < count && items[i].d_tag != DT_NULL; i++) {
+		if (items[i].d_tag == DT_STRTAB)
+			names = items[i].d_un.d_ptr;
+		else if (items[i].d_tag == DT_SONAME)
+			soname = items[i].d_un.d_val;
 	}
-	if (soname == UINT64_MAX)
-		return;
-	/* The string may lie so near the end that less than size bytes are there. */
-	for (size_t i = 0; i + 1 < size; i++)
-		if (elf_image_read_address(image, names + soname + i, &buffer[i], 1) < 0 ||
-		    buffer[i] == '\0')
-			break;
+	buffer[soname == UINT64_MAX ? 0 : read_some(image, names + soname, buffer, size - 1)] = '\0';
 }
 
 bool elf_image_bias(const struct elf_image *image, uint64_t map_start, uint64_t map_offset,
