@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/large_memory.h"
+
 #define ARRAY_MIN_CAPACITY 8
 
 bool array_reserve_items(void **items, size_t *capacity, size_t needed, size_t item_size)
@@ -32,6 +34,7 @@ bool array_reserve_items(void **items, size_t *capacity, size_t needed, size_t i
 	new = realloc(old, grown * item_size);
 	if (!new)
 		return false;
+	large_memory_advise((char *)new + *capacity * item_size, (grown - *capacity) * item_size);
 	memcpy(items, &new, sizeof(new));
 	*capacity = grown;
 	return true;

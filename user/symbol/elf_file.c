@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/large_memory.h"
+
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE_BYTE_ORDER ELFDATA2LSB
 #else
@@ -54,7 +56,7 @@ int elf_file_read_section(const struct elf_file *file, const struct elf_section 
 		return -ENODATA;
 	if (section->size > max_size)
 		return -EFBIG;
-	data = malloc(section->size + 1);
+	data = large_malloc(section->size + 1);
 	if (!data)
 		return -ENOMEM;
 	err = elf_file_read(file, section->offset, data, section->size);
@@ -193,7 +195,7 @@ static int read_table(const struct elf_file *file, const struct table_place *pla
 
 	if (place->entry_size != expected_entry_size || place->count > max_count)
 		return -ENOEXEC;
-	data = malloc(place->count * expected_entry_size);
+	data = large_malloc(place->count * expected_entry_size);
 	if (!data)
 		return -ENOMEM;
 	err = elf_file_read(file, place->offset, data, place->count * expected_entry_size);

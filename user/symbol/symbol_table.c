@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/large_memory.h"
 
 #define RADIX_BITS    11
 #define RADIX_BUCKETS (1U << RADIX_BITS)
@@ -64,7 +65,7 @@ int symbol_table_sort(struct symbol_table *table)
 		sorted = from[i - 1].address <= from[i].address;
 	if (sorted)
 		return 0;
-	to = malloc(table->count * sizeof(*to));
+	to = large_malloc(table->count * sizeof(*to));
 	if (!to)
 		return -ENOMEM;
 	for (unsigned int shift = 0; shift < 64; shift += RADIX_BITS) {

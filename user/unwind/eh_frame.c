@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/large_memory.h"
 #include "unwind/cfi_reader.h"
 #include "unwind/cfi_section.h"
 #include "unwind/go_pclntab.h"
@@ -190,7 +191,7 @@ static int load_by_segment(const struct elf_image *image, struct cfi_section *se
 		size = EH_FRAME_MAX_SECTION_BYTES;
 	if (size > elf_image_size(image))
 		size = elf_image_size(image);
-	section->data = malloc(size);
+	section->data = large_malloc(size);
 	if (!section->data)
 		return -ENOMEM;
 	section->size = size;

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/large_memory.h"
 
 #define MAX_SECTION_NAMES_BYTES (4U << 20)
 #define MAX_DYNAMIC_ITEMS	64
@@ -405,7 +406,7 @@ int elf_image_load_section(const struct elf_image *image, const struct elf_secti
 		return -EFBIG;
 	if (!section_has_bytes(image, section))
 		return -ERANGE;
-	data = malloc(section->size ? section->size : 1);
+	data = large_malloc(section->size ? section->size : 1);
 	if (!data)
 		return -ENOMEM;
 	ret = read_position(image, section->offset, data, section->size);

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/large_memory.h"
 
 #define RADIX_BITS  11
 #define RADIX_SIZE  (1U << RADIX_BITS)
@@ -53,7 +54,7 @@ static bool order(struct fde_list *list)
 	if (is_ordered(list))
 		return true;
 	keys = calloc(list->count * 2, sizeof(*keys));
-	ordered = malloc(list->count * sizeof(*ordered));
+	ordered = large_malloc(list->count * sizeof(*ordered));
 	if (!keys || !ordered) {
 		free(ordered);
 		return false;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/large_memory.h"
 #include "unwind/eh_frame.h"
 #include "unwind/special_code.h"
 
@@ -227,7 +228,7 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	builder->row_capacity = eh_frame_expected_rows(frame) + 1024;
 	if (builder->row_capacity > UNWIND_TABLE_MAX_ROWS)
 		builder->row_capacity = UNWIND_TABLE_MAX_ROWS;
-	table->rows = malloc(builder->row_capacity * sizeof(*table->rows));
+	table->rows = large_malloc(builder->row_capacity * sizeof(*table->rows));
 	if (!table->pages || !table->rows)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
 	pack_functions(builder, frame);
