@@ -268,7 +268,8 @@ int kernel_types_read(struct kernel_types *types, const char *path, struct error
 	err = err ? err : find_wanted(types);
 	if (err == -EINVAL)
 		return error_set(error, EINVAL,
-				 "cannot understand the kernel's types in %s: they are damaged, or not of this byte order", path);
+				 "cannot understand the kernel's types in %s: they are damaged, or not of this byte order; use a kernel "
+				 "whose BTF bpftool can read", path);
 	if (err == -ENOTSUP)
 		return error_set(error, ENOTSUP,
 				 "cannot understand the kernel's types in %s: one is of a kind that is newer than this program; use a "

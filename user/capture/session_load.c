@@ -52,11 +52,14 @@ int session_open_object(struct session *session, struct error *error)
 	int err = tracing_programs_register();
 
 	if (err)
-		return error_set(error, -err, "cannot prepare the BPF programs: %s", strerror(-err));
+		return error_set(error, -err, "cannot tell libbpf how to load the BPF programs: %s", strerror(-err));
 	session->types_fd = create_memory_file("pkbpf-types");
+	if (session->types_fd < 0)
+		return error_set(error, errno, "cannot create a file in memory for the kernel's types: %s; check the limit of open files "
+				 "and the sysctl vm.memfd_noexec", strerror(errno));
 	session->kernel_types = kernel_types_new();
-	if (session->types_fd < 0 || !session->kernel_types)
-		return error_set(error, errno, "cannot prepare the BPF programs: %s", strerror(errno));
+	if (!session->kernel_types)
+		return error_set(error, ENOMEM, "cannot read the kernel's types: out of memory");
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", session->types_fd);
 	options.btf_custom_path = path;
 	session->skeleton = pkbpf_bpf__open_opts(&options);
@@ -64,7 +67,7 @@ int session_open_object(struct session *session, struct error *error)
 		return error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
 	err = tracing_programs_want(session->skeleton->obj, session->kernel_types);
 	if (err)
-		return error_set(error, -err, "cannot prepare the BPF programs: %s", strerror(-err));
+		return error_set(error, -err, "cannot list what the BPF programs need of the kernel's types: %s", strerror(-err));
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "capture/kernel_types.h"
 
 #define KERNEL_FUNCTION "bpf_rdonly_cast"
@@ -31,7 +32,7 @@ static const struct attach_kind *kind_of(const struct bpf_program *program, char
 {
 	const char *section = bpf_program__section_name(program), *slash = strchr(section, '/');
 
-	for (size_t i = 0; i < sizeof(attach_kinds) / sizeof(attach_kinds[0]) && slash; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(attach_kinds) && slash; i++) {
 		const struct attach_kind *kind = &attach_kinds[i];
 
 		if (strlen(kind->section) != (size_t)(slash - section) || strncmp(section, kind->section, (size_t)(slash - section)) != 0)
@@ -101,7 +102,7 @@ int tracing_programs_register(void)
 	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = prepare_load);
 	static bool is_registered;
 
-	for (size_t i = 0; i < sizeof(attach_kinds) / sizeof(attach_kinds[0]) && !is_registered; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(attach_kinds) && !is_registered; i++) {
 		char section[32];
 		int id;
 
