@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Where the program begins and ends. */
 #include <malloc.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "base/large_memory.h"
 #include "cli/cli.h"
 
 /*
@@ -11,14 +14,30 @@
  * memory in turn: what the heap gave back at its end it would soon fault in again, page by page.
  */
 #define SEPARATE_MAPPING_BYTES (1 << 20)
-#define KEPT_BYTES	       (4 << 20)
+#define KEPT_BYTES	       (12 << 20)
 #define GROWTH_BYTES	       (1 << 20)
+/* A heap begins anywhere: three whole large pages at least. */
+#define FIRST_HEAP_BYTES (8 << 20)
+
+/* Most of what a run needs fits into the heap's first megabytes: in large pages that is three faults instead of a thousand, which
+ * took a tenth of a short run. */
+static void prepare_heap(void)
+{
+	void *first;
+
+	mallopt(M_MMAP_THRESHOLD, SEPARATE_MAPPING_BYTES);
+	/* The thread that builds tables shares the heap: it would have one in small pages. */
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+	mallopt(M_TOP_PAD, FIRST_HEAP_BYTES);
+	first = malloc(1);
+	large_memory_advise(first, (size_t)((char *)sbrk(0) - (char *)first));
+	free(first);
+	mallopt(M_TOP_PAD, GROWTH_BYTES);
+}
 
 int main(int argc, char **argv)
 {
-	mallopt(M_MMAP_THRESHOLD, SEPARATE_MAPPING_BYTES);
-	mallopt(M_ARENA_MAX, 2);
-	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-	mallopt(M_TOP_PAD, GROWTH_BYTES);
+	prepare_heap();
 	return cli_run(argc, argv);
 }
