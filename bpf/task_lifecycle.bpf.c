@@ -1,48 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Follows targets through fork and exit, in the kernel, so that a child is a target from its first instruction. */
+/*
+ * Fork, exec and exit of processes: targets are followed in the kernel, so that a child is one from its first instruction, and
+ * so are processes that can be unwound. One program for both: every process of the host runs it.
+ */
 #include "shared.bpf.h"
 #include "task_filter.bpf.h"
+#include "unwind_lifecycle.bpf.h"
 
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(follow_fork, struct task_struct *parent, struct task_struct *child)
+/* Constants to the verifier, which drops what is not wanted. */
+static __always_inline bool targets_are_processes(void)
 {
-	__u32 parent_pid = parent->tgid, child_pid = child->tgid;
+	return config.target_mode == PKBPF_TARGET_PROCESS;
+}
+
+static __always_inline bool targets_have_children(void)
+{
+	return targets_are_processes() && config.follow != PKBPF_FOLLOW_NONE;
+}
+
+static __always_inline bool stacks_are_unwound(void)
+{
+	return config.want_user_stack && config.unwind_mode != PKBPF_UNWIND_FP;
+}
+
+static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid)
+{
 	__u8 reason = PKBPF_TARGET_FOLLOWED;
 
-	if (child_pid == parent_pid)
-		return 0;
-	if (!bpf_map_lookup_elem(&target_pids, &parent_pid))
-		return 0;
-	if (bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
+	if (bpf_map_lookup_elem(&target_pids, &parent_pid) && bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
 		counter_add(PKBPF_COUNTER_LOST_TARGET_MAP_FULL, 1);
-	return 0;
 }
 
 /* A worker runs its parent's program; what execs another one has left the group. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(leave_on_exec, struct task_struct *task)
+static __always_inline void target_leave_on_exec(__u32 pid)
 {
-	__u32 pid = task->tgid;
 	__u8 *reason = bpf_map_lookup_elem(&target_pids, &pid);
 
 	if (reason && *reason == PKBPF_TARGET_FOLLOWED)
 		bpf_map_delete_elem(&target_pids, &pid);
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(task_forked, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 parent_pid = parent->tgid, child_pid = child->tgid;
+
+	if (child_pid == parent_pid)
+		return 0;
+	if (targets_have_children())
+		target_follow_fork(parent_pid, child_pid);
+	if (stacks_are_unwound())
+		unwind_follow_fork(parent_pid, child_pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(task_executed, struct task_struct *task)
+{
+	__u32 pid = task->tgid;
+
+	if (targets_are_processes() && config.follow == PKBPF_FOLLOW_WORKERS)
+		target_leave_on_exec(pid);
+	if (stacks_are_unwound())
+		unwind_forget_image(pid);
 	return 0;
 }
 
 /*
  * A number that is free again may become a stranger's: forget it. Not at the exit already, when other programs still have
- * to see that a target ends.
+ * to see that a target ends, and what a process does until its memory is freed can be unwound.
  */
 SEC("tp_btf/sched_process_free")
-int BPF_PROG(forget_exited, struct task_struct *task)
+int BPF_PROG(task_freed, struct task_struct *task)
 {
 	__u32 pid = task->tgid, tid = task->pid;
 
 	if (config.target_mode == PKBPF_TARGET_THREAD)
 		bpf_map_delete_elem(&target_tids, &tid);
 	/* The first thread is freed last. */
-	if (config.target_mode == PKBPF_TARGET_PROCESS && tid == pid)
+	if (tid != pid)
+		return 0;
+	if (targets_are_processes())
 		bpf_map_delete_elem(&target_pids, &pid);
+	if (stacks_are_unwound())
+		unwind_forget_process(pid);
 	return 0;
 }

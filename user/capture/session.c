@@ -173,14 +173,14 @@ static int open_rings(struct session *session, struct error *error)
 				  TAG_SIDEBAND, &session->sideband, error);
 }
 
-/* The programs that follow targets through fork, exec and exit. */
+/* The programs that follow processes through fork, exec and exit. */
 static int attach_lifecycle(struct session *session, struct error *error)
 {
 	struct bpf_program *const programs[] = {
-		session->skeleton->progs.follow_fork,
-		session->skeleton->progs.leave_on_exec,
+		session->skeleton->progs.task_forked,
+		session->skeleton->progs.task_executed,
 		session->skeleton->progs.resource_exiting, /* asks who the targets are: before they are forgotten */
-		session->skeleton->progs.forget_exited,
+		session->skeleton->progs.task_freed,
 	};
 	int err;
 

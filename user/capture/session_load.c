@@ -12,6 +12,7 @@
 #include "capture/kernel_types.h"
 #include "capture/libbpf_log.h"
 #include "capture/session_private.h"
+#include "capture/session_unwind.h"
 #include "capture/tracing_program.h"
 
 #include "pkbpf.skel.h"
@@ -71,6 +72,21 @@ int session_open_object(struct session *session, struct error *error)
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
 
+/* Those of which nothing would be left (bpf/task_lifecycle.bpf.c) stay out of every fork, exec and exit of the host. */
+static void choose_lifecycle_programs(const struct session *session)
+{
+	const struct session_options *options = &session->options;
+	struct pkbpf_bpf *skeleton = session->skeleton;
+	bool processes = options->target_mode == PKBPF_TARGET_PROCESS, unwound = session_unwinds(options);
+
+	bpf_program__set_autoload(skeleton->progs.task_forked,
+				  unwound || (processes && options->follow != PKBPF_FOLLOW_NONE));
+	bpf_program__set_autoload(skeleton->progs.task_executed,
+				  unwound || (processes && options->follow == PKBPF_FOLLOW_WORKERS));
+	bpf_program__set_autoload(skeleton->progs.task_freed,
+				  unwound || processes || options->target_mode == PKBPF_TARGET_THREAD);
+}
+
 int session_configure_object(struct session *session, struct error *error)
 {
 	const struct session_options *options = &session->options;
@@ -100,11 +116,7 @@ int session_configure_object(struct session *session, struct error *error)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm, sizeof(skeleton->rodata->config.comm) - 1);
 	/* Programs of the sources are not loaded unless their source says so (SEC("?…")). */
 	kernel_namer_configure(skeleton, options->want_kernel_stack);
-	bpf_program__set_autoload(skeleton->progs.follow_fork, follow && options->pid_count);
-	bpf_program__set_autoload(skeleton->progs.leave_on_exec,
-				  options->follow == PKBPF_FOLLOW_WORKERS && options->pid_count);
-	bpf_program__set_autoload(skeleton->progs.forget_exited,
-				  options->target_mode == PKBPF_TARGET_PROCESS || options->target_mode == PKBPF_TARGET_THREAD);
+	choose_lifecycle_programs(session);
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Connects a session with the unwinder. */
 #include "capture/session_unwind.h"
-#include "capture/tracing_program.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -24,7 +23,6 @@ struct session_unwind {
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
 	struct ring_buffer *raw_ring;
-	struct bpf_link *links[3];
 	uint64_t hold_since_ns; /* 0: not holding */
 };
 
@@ -32,11 +30,9 @@ struct session_unwind {
 #define HOLD_MAX_NS    (3 * NS_PER_SECOND)
 #define HOLD_MAX_BYTES (32U << 20)
 
-static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
+bool session_unwinds(const struct session_options *options)
 {
-	bpf_program__set_autoload(skeleton->progs.unwind_follow_fork, wanted);
-	bpf_program__set_autoload(skeleton->progs.unwind_forget_image, wanted);
-	bpf_program__set_autoload(skeleton->progs.unwind_forget_exited, wanted);
+	return options->want_user_stack && options->unwind_mode != PKBPF_UNWIND_FP;
 }
 
 static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct error *error)
@@ -63,13 +59,11 @@ static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct
 int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			     struct session_unwind **ret_unwind, struct error *error)
 {
-	bool wanted = options->want_user_stack && options->unwind_mode != PKBPF_UNWIND_FP;
 	struct session_unwind *unwind;
 	int err;
 
-	choose_programs(skeleton, wanted);
 	*ret_unwind = NULL;
-	if (!wanted)
+	if (!session_unwinds(options))
 		return 0;
 	unwind = calloc(1, sizeof(*unwind));
 	if (!unwind)
@@ -89,23 +83,6 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 		return err;
 	}
 	*ret_unwind = unwind;
-	return 0;
-}
-
-static int attach_programs(struct session_unwind *unwind, struct error *error)
-{
-	struct bpf_program *const programs[] = {
-		unwind->skeleton->progs.unwind_follow_fork,
-		unwind->skeleton->progs.unwind_forget_image,
-		unwind->skeleton->progs.unwind_forget_exited,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
-		int err = tracing_program_attach(programs[i], &unwind->links[i], error);
-
-		if (err)
-			return err;
-	}
 	return 0;
 }
 
@@ -145,7 +122,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 	if (!unwind->raw || !unwind->raw_ring)
 		return error_set(error, errno ? errno : ENOMEM, "cannot map the ring buffer of raw stacks: %s",
 				 strerror(errno ? errno : ENOMEM));
-	return attach_programs(unwind, error);
+	return 0;
 }
 
 struct event_sink session_unwind_sink(struct session_unwind *unwind, const struct event_sink *sink)
@@ -267,8 +244,6 @@ void session_unwind_free(struct session_unwind *unwind)
 {
 	if (!unwind)
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(unwind->links); i++)
-		bpf_link__destroy(unwind->links[i]);
 	ring_buffer__free(unwind->raw_ring);
 	raw_unwinder_free(unwind->raw);
 	unwind_loader_free(unwind->loader);

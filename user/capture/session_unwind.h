@@ -9,6 +9,8 @@
 
 struct session_unwind;
 
+/* Whether user stacks are wanted, and walked with tables. */
+bool session_unwinds(const struct session_options *options);
 /* Before the object is loaded; *ret_unwind is NULL when frame pointers (or no user stacks) were chosen. */
 int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			     struct session_unwind **ret_unwind, struct error *error);
