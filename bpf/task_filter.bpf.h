@@ -7,7 +7,7 @@
 #include "shared.bpf.h"
 
 struct target_map { /* pid or tid -> 1 */
-	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated: perf_event programs need that before 6.1 */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader says otherwise */
 	__uint(max_entries, 1);		 /* set by the loader */
 	__type(key, __u32);
 	__type(value, __u8);

@@ -74,8 +74,8 @@ struct unwind_mappings_map {
 	__type(value, struct pkbpf_unwind_mapping);
 };
 
-struct unwind_processes_map { /* tgid -> its mappings; preallocated, as perf_event programs demand before 6.1 */
-	__uint(type, BPF_MAP_TYPE_HASH);
+struct unwind_processes_map { /* tgid -> its mappings */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader says otherwise */
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct pkbpf_unwind_process);

@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,8 +22,11 @@
 #define MFD_NOEXEC_SEAL 0x0008U /* include/uapi/linux/memfd.h */
 #endif
 
-/* Followed processes at one time; 64 bytes of kernel memory each, taken at load. */
+/* Followed processes at one time; 80 bytes of kernel memory each, before 6.1 taken at load. */
 #define MAX_FOLLOWED 65536
+
+/* Part of the kernel's hash maps since their elements can be allocated by any program, 6.1. */
+#define ELEMENT_ALLOCATOR "bpf_mem_alloc"
 
 /* Room for a good second of samples at ordinary depths (about 500 bytes), so that a reader that was held up
  * loses nothing; a power of two as the kernel demands. */
@@ -67,9 +71,24 @@ int session_open_object(struct session *session, struct error *error)
 	if (!session->skeleton)
 		return error_set(error, errno ? errno : EINVAL, "cannot open the BPF programs: %s", strerror(errno));
 	err = tracing_programs_want(session->skeleton->obj, session->kernel_types);
+	err = err ? err : kernel_types_want(session->kernel_types, ELEMENT_ALLOCATOR);
 	if (err)
 		return error_set(error, -err, "cannot list what the BPF programs need of the kernel's types: %s", strerror(-err));
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
+}
+
+/* Most of these elements are never needed, and to prepare each of them took a tenth of a start. Before 6.1 the verifier lets
+ * perf_event programs use no map that is not prepared. */
+static int allocate_elements_on_demand(const struct session *session)
+{
+	struct bpf_map *maps[] = {session->skeleton->maps.target_pids, session->skeleton->maps.unwind_processes};
+	int err = 0;
+
+	if (!kernel_types_find(session->kernel_types, BTF_KIND_STRUCT, ELEMENT_ALLOCATOR))
+		return 0;
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]) && !err; i++)
+		err = bpf_map__set_map_flags(maps[i], bpf_map__map_flags(maps[i]) | BPF_F_NO_PREALLOC);
+	return err;
 }
 
 /* Those of which nothing would be left (bpf/task_lifecycle.bpf.c) stay out of every fork, exec and exit of the host. */
@@ -101,6 +120,7 @@ int session_configure_object(struct session *session, struct error *error)
 	err = bpf_map__set_max_entries(skeleton->maps.sample_ring, (uint32_t)ring_bytes);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_pids, pid_slots ? pid_slots : 1);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.target_tids, options->tid_count ? (uint32_t)options->tid_count : 1);
+	err = err ? err : allocate_elements_on_demand(session);
 	if (err)
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	skeleton->rodata->config = (struct pkbpf_bpf_config){
