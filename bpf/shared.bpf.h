@@ -74,6 +74,20 @@ static __always_inline struct sample_scratch *scratch_get(enum scratch_slot slot
 	return bpf_map_lookup_elem(&sample_scratch, &key);
 }
 
+/* The current thread's name. The helper that copies it takes a tenth of the time that building a sample does, when it is
+ * called a thousand times a second. */
+static __always_inline void current_comm(__u64 *comm)
+{
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+		const __u64 *name = (const void *)&bpf_get_current_task_btf()->comm;
+
+		comm[0] = name[0];
+		comm[1] = name[1];
+	} else {
+		bpf_get_current_comm(comm, PKBPF_COMM_SIZE);
+	}
+}
+
 /* Fills who and when; leaves the stacks empty. */
 static __always_inline void sample_begin(struct sample_scratch *scratch, enum pkbpf_profile_kind kind)
 {
@@ -98,7 +112,7 @@ static __always_inline void sample_begin(struct sample_scratch *scratch, enum pk
 	sample->count = 1;
 	sample->weight = 1;
 	scratch->unwind.want_raw = 0;
-	bpf_get_current_comm(sample->comm, sizeof(sample->comm));
+	current_comm((__u64 *)sample->comm);
 }
 
 /* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole sample), unless more

@@ -137,32 +137,48 @@ __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 	return PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
 }
 
+/* The number of the rule of a place; beyond all rules: none covers it. */
+static __always_inline __u32 unwind_rule_number(__u64 place, __u32 page, __u32 offset)
+{
+	__u32 key = pkbpf_recent_set_number(place), number;
+	volatile struct pkbpf_recent_set *recent;
+	__u64 first, second;
+
+	recent = bpf_map_lookup_elem(&unwind_recent, &key);
+	if (!recent)
+		return PKBPF_UNWIND_MAX_RULES;
+	first = recent->first;
+	number = pkbpf_recent_rule(first, place);
+	if (number < PKBPF_UNWIND_MAX_RULES)
+		return number;
+	second = recent->second;
+	number = pkbpf_recent_rule(second, place);
+	if (number < PKBPF_UNWIND_MAX_RULES) {
+		recent->first = second;
+		recent->second = first;
+		return number;
+	}
+	number = unwind_search_page(page, offset);
+	if (number < PKBPF_UNWIND_MAX_RULES)
+		recent->second = pkbpf_recent_value(place, number);
+	return number;
+}
+
 static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, __u64 address,
 					     struct pkbpf_unwind_rule *rule)
 {
 	__u64 index = (address - state->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
 	__u32 offset = address & (PKBPF_TEXT_PAGE_SIZE - 1);
 	struct pkbpf_unwind_rule *found;
-	__u64 *recent, place, value;
-	__u32 page, key, id;
+	__u32 page, number;
 
 	if (index >= state->page_count)
 		return false;
 	page = state->first_page + (__u32)index;
-	place = pkbpf_recent_place(state->edition, page, offset);
-	key = pkbpf_recent_index(place);
-	recent = bpf_map_lookup_elem(&unwind_recent, &key);
-	if (!recent)
+	number = unwind_rule_number(pkbpf_recent_place(state->edition, page, offset), page, offset);
+	if (number >= PKBPF_UNWIND_MAX_RULES)
 		return false;
-	value = *(volatile __u64 *)recent;
-	id = value & (PKBPF_UNWIND_MAX_RULES - 1);
-	if (value != pkbpf_recent_value(place, id)) {
-		id = unwind_search_page(page, offset);
-		if (id >= PKBPF_UNWIND_MAX_RULES)
-			return false;
-		*(volatile __u64 *)recent = pkbpf_recent_value(place, id);
-	}
-	found = bpf_map_lookup_elem(&unwind_rules, &id);
+	found = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!found)
 		return false;
 	*rule = *found;

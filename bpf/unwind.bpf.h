@@ -50,12 +50,12 @@ struct unwind_rules_map {
 	__type(value, struct pkbpf_unwind_rule);
 };
 
-/* All CPUs share it: an entry is one word, and whoever writes it last is right. */
+/* All CPUs share it: an entry is one word that tells all, so whatever two CPUs make of a set is right. */
 struct unwind_recent_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << PKBPF_RECENT_INDEX_BITS);
+	__uint(max_entries, 1 << PKBPF_RECENT_SET_BITS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct pkbpf_recent_set);
 };
 
 struct unwind_files_map {

@@ -93,18 +93,26 @@ struct pkbpf_unwind_file {
  * The rules found last, so that a frame met again costs one load instead of a search through memory that has left
  * the processor's caches since the last sample. An entry holds a place in a table (which edition, which page of all,
  * offset in the page: 56 bits, multiplied by an odd number, which loses nothing) and the rule's number: of the product
- * the upper bits are the entry's index, the lower ones are kept. No place shares an entry's value with another. All entries
- * together stay well below 32 KiB: up to there the kernel gives an array memory that it maps with large pages, and each other
- * 4 KiB page that a sample touches is one more translation to look up.
+ * the upper bits are the number of the entry's set, the lower ones are kept. No place shares an entry's value with another.
+ *
+ * A set has two entries. A place that was searched for becomes the second, and the first when it is met again: the leaves
+ * of interpreters, which hardly repeat, drive out each other and not the return addresses that every stack has.
+ *
+ * All sets together stay well below 32 KiB: up to there the kernel gives an array memory that it maps with large pages, and
+ * each other 4 KiB page that a sample touches is one more translation to look up.
  */
-#define PKBPF_RECENT_INDEX_BITS 11
+#define PKBPF_RECENT_SET_BITS	10
 #define PKBPF_RECENT_PLACE_BITS 56
-#define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_INDEX_BITS)
+#define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_SET_BITS)
 #define PKBPF_RECENT_RULE_BITS	16 /* PKBPF_UNWIND_MAX_RULES */
 #define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
 
 _Static_assert(PKBPF_UNWIND_MAX_RULES == 1U << PKBPF_RECENT_RULE_BITS, "bits of a rule's number");
 _Static_assert(PKBPF_RECENT_KEPT_BITS + PKBPF_RECENT_RULE_BITS <= 63, "a place and its rule below the flag");
+
+struct pkbpf_recent_set {
+	__u64 first, second;
+};
 
 static inline __u64 pkbpf_recent_place(__u32 edition, __u32 page, __u32 offset)
 {
@@ -113,7 +121,7 @@ static inline __u64 pkbpf_recent_place(__u32 edition, __u32 page, __u32 offset)
 	return place * 0x9e3779b97f4a7c15ULL & ((1ULL << PKBPF_RECENT_PLACE_BITS) - 1);
 }
 
-static inline __u32 pkbpf_recent_index(__u64 place)
+static inline __u32 pkbpf_recent_set_number(__u64 place)
 {
 	return (__u32)(place >> PKBPF_RECENT_KEPT_BITS);
 }
@@ -121,6 +129,14 @@ static inline __u32 pkbpf_recent_index(__u64 place)
 static inline __u64 pkbpf_recent_value(__u64 place, __u32 rule)
 {
 	return PKBPF_RECENT_USED | (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_RECENT_RULE_BITS | rule;
+}
+
+/* The number of the rule of a place that an entry is about; of another place's entry, or an empty one: no rule's. */
+static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
+{
+	__u32 rule = entry & (PKBPF_UNWIND_MAX_RULES - 1);
+
+	return entry == pkbpf_recent_value(place, rule) ? rule : PKBPF_UNWIND_MAX_RULES;
 }
 
 enum { PKBPF_MAPPING_ANONYMOUS = 1, PKBPF_MAPPING_NO_TABLE = 2, PKBPF_MAPPING_PENDING = 4 };
