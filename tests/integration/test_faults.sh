@@ -30,15 +30,23 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# check KIND PAGES ROW FUNCTION: runs the program; ROW is the memory's name in the report
+# faults_of KIND PAGES ROW: runs the program; ROW is the memory's name in the report. What is wrong is in check.txt.
+faults_of() {
+	"$pkbpf" -q -e faults -o report.txt -o out.folded -- "$workloads/fault" "$1" "$2" "$work/file" \
+		>truth.txt 2>err.txt || {
+		echo "status $?: $(cat err.txt)" >check.txt
+		return 1
+	}
+	python3 "$here/faults_check.py" report.txt out.folded truth.txt "$1" "$3" >check.txt 2>&1
+}
+
+# check KIND PAGES ROW: how faults are divided is known from a sample, of which one in fifty of 1,500 faults that all come
+# within a few milliseconds is off by more than a tenth; two in a row are an error.
 check() {
-	local kind=$1 pages=$2 row=$3
-	echo "  $kind: $pages pages"
-	"$pkbpf" -q -e faults -o report.txt -o out.folded -- "$workloads/fault" "$kind" "$pages" "$work/file" \
-		>truth.txt 2>err.txt || fail "$kind: status $?: $(cat err.txt)"
-	python3 "$here/faults_check.py" report.txt out.folded truth.txt "$kind" "$row" >check.txt 2>&1 || {
+	echo "  $1: $2 pages"
+	faults_of "$@" || faults_of "$@" || {
 		grep -v '^ok' check.txt
-		fail "$kind"
+		fail "$1"
 	}
 }
 
