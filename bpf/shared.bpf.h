@@ -74,8 +74,8 @@ static __always_inline struct sample_scratch *scratch_get(enum scratch_slot slot
 	return bpf_map_lookup_elem(&sample_scratch, &key);
 }
 
-/* The current thread's name. The helper that copies it takes a tenth of the time that building a sample does, when it is
- * called a thousand times a second. */
+/* The current thread's name. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU sample, when it is called a
+ * thousand times a second. */
 static __always_inline void current_comm(__u64 *comm)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
