@@ -21,11 +21,11 @@ static __always_inline void count_expected(const struct pkbpf_missed_periods *mi
 SEC("?perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	__u64 now_ns = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid();
 	struct pkbpf_missed_periods missed = {};
 	struct sample_scratch *scratch;
 
-	sampling_timer_note(ctx, &missed);
+	sampling_timer_note(ctx, now_ns, &missed);
 	if (missed.of_unknown)
 		counter_add(PKBPF_COUNTER_CPU_NOT_CALLED, missed.of_unknown);
 	if ((__u32)pid_tgid == 0) {
@@ -40,7 +40,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
 		return 0;
 	}
-	sample_begin(scratch, PKBPF_PROFILE_CPU);
+	sample_begin_at(scratch, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
 	if (perf_regs_in_kernel(ctx))
 		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
 	if (config.want_kernel_stack && (scratch->sample.header.flags & PKBPF_SAMPLE_IN_KERNEL))

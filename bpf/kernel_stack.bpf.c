@@ -120,6 +120,12 @@ int find_orc_tables(void *ctx)
 /* Frames that are compared: the way to them is the same in deeper stacks. */
 #define MAX_COMPARED 32
 
+/* The rule for an offset in the kernel's text; 0: none that fits. */
+__attribute__((noinline)) __u64 kernel_search_rule(__u32 offset)
+{
+	return pkbpf_orc_rule(kernel_search_entry(offset), orc_tables.format);
+}
+
 static __always_inline __u64 find_rule(__u32 offset)
 {
 	__u32 place = pkbpf_orc_place(offset), key = pkbpf_orc_index(place);
@@ -130,7 +136,7 @@ static __always_inline __u64 find_rule(__u32 offset)
 	rule = *(volatile __u64 *)kept;
 	if (rule && (rule & PKBPF_ORC_TAG_MASK) == pkbpf_orc_tag(place))
 		return rule;
-	rule = pkbpf_orc_rule(kernel_search_entry(offset), orc_tables.format);
+	rule = kernel_search_rule(offset);
 	if (rule)
 		*(volatile __u64 *)kept = rule | pkbpf_orc_tag(place);
 	return rule;
@@ -172,8 +178,6 @@ static __always_inline enum step_result take_caller(struct unwind_scratch *unwin
 	struct pkbpf_unwind_state *state = &unwind->state;
 	__u32 bp_register = pkbpf_orc_rule_flags(rule) >> 4 & 15;
 
-	if (cfa <= state->sp && (pkbpf_orc_rule_flags(rule) & 15) != PKBPF_ORC_SP_INDIRECT)
-		return STEP_FAILED;
 	if (bp_register == PKBPF_ORC_PREVIOUS_SP || bp_register == PKBPF_ORC_BP) {
 		__u64 base = bp_register == PKBPF_ORC_BP ? state->fp : cfa;
 
@@ -193,6 +197,7 @@ static __always_inline enum step_result take_caller(struct unwind_scratch *unwin
 static __always_inline enum step_result step(struct unwind_scratch *unwind)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
+	__u64 lowest_cfa = state->sp + 1;
 	__u64 offset = state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1) - orc_tables.text_start;
 	enum step_result result;
 	__u32 flags, type, base;
@@ -214,13 +219,15 @@ static __always_inline enum step_result step(struct unwind_scratch *unwind)
 	if (base == PKBPF_ORC_SP_INDIRECT || base == PKBPF_ORC_BP_INDIRECT) {
 		if (!read_word(unwind, cfa, &cfa))
 			return STEP_FAILED;
-		if (base == PKBPF_ORC_SP_INDIRECT)
+		if (base == PKBPF_ORC_SP_INDIRECT) {
 			cfa += pkbpf_orc_sp_offset(rule);
+			lowest_cfa = 0;
+		}
 	} else if (base != PKBPF_ORC_SP && base != PKBPF_ORC_BP) {
 		return STEP_FAILED;
 	}
 	if (type == PKBPF_ORC_CALL)
-		result = take_caller(unwind, rule, cfa);
+		result = cfa < lowest_cfa ? STEP_FAILED : take_caller(unwind, rule, cfa);
 	else
 		result = take_interrupted(unwind, cfa, type == PKBPF_ORC_REGS);
 	state->flags = flags & PKBPF_ORC_SIGNAL ? PKBPF_UNWIND_EXACT : 0;

@@ -45,19 +45,19 @@ static __always_inline void sampling_timer_explain(struct bpf_perf_event_data *c
 }
 
 /* To be called for every sample of the CPU, also of the idle task. *missed is written where periods are missing. */
-static __always_inline void sampling_timer_note(struct bpf_perf_event_data *ctx, struct pkbpf_missed_periods *missed)
+static __always_inline void sampling_timer_note(struct bpf_perf_event_data *ctx, __u64 now_ns,
+						struct pkbpf_missed_periods *missed)
 {
 	__u64 period_ns = cpu_control.period_ns;
 	struct sampling_timer *timer;
-	__u64 last_ns, now_ns;
 	__u32 key = 0;
+	__u64 last_ns;
 
 	if (!period_ns)
 		return;
 	timer = bpf_map_lookup_elem(&sampling_timers, &key);
 	if (!timer)
 		return;
-	now_ns = bpf_ktime_get_ns();
 	last_ns = timer->last_ns;
 	timer->last_ns = now_ns;
 	/* Samples come a little early or late; one that others are missing before comes more than a period after the last. */

@@ -89,14 +89,14 @@ static __always_inline void current_comm(__u64 *comm)
 }
 
 /* Fills who and when; leaves the stacks empty. */
-static __always_inline void sample_begin(struct sample_scratch *scratch, enum pkbpf_profile_kind kind)
+static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum pkbpf_profile_kind kind, __u64 pid_tgid,
+					    __u64 time_ns)
 {
 	struct pkbpf_event_sample *sample = &scratch->sample;
-	__u64 pid_tgid = bpf_get_current_pid_tgid();
 
 	sample->header.kind = PKBPF_EVENT_SAMPLE;
 	sample->header.flags = 0;
-	sample->header.time_ns = bpf_ktime_get_ns();
+	sample->header.time_ns = time_ns;
 	sample->pid = pid_tgid >> 32;
 	sample->tid = (__u32)pid_tgid;
 	sample->cpu = bpf_get_smp_processor_id();
@@ -113,6 +113,11 @@ static __always_inline void sample_begin(struct sample_scratch *scratch, enum pk
 	sample->weight = 1;
 	scratch->unwind.want_raw = 0;
 	current_comm((__u64 *)sample->comm);
+}
+
+static __always_inline void sample_begin(struct sample_scratch *scratch, enum pkbpf_profile_kind kind)
+{
+	sample_begin_at(scratch, kind, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 }
 
 /* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole sample), unless more

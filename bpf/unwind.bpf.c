@@ -68,8 +68,9 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 		mapping = bpf_map_lookup_elem(&unwind_mappings, &key);
 		if (!mapping)
 			return PKBPF_END_NO_MAPPING;
-		if (mapping->start <= pc)
-			at = key;
+		/* Added where start <= pc, without a branch, of which the verifier would follow both ways. Halves of
+		 * addresses do not overflow, and start is even. */
+		at += half & (__u32)((__s64)((mapping->start >> 1) - (pc >> 1) - 1) >> 63);
 		count -= half;
 	}
 	mapping = bpf_map_lookup_elem(&unwind_mappings, &at);
@@ -130,8 +131,8 @@ __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 		__u32 half = count >> 1;
 		__u32 middle = (at + half) & (PKBPF_CHUNK_ROWS - 1);
 
-		if (PKBPF_ROW_OFFSET(chunk->rows[middle]) <= offset)
-			at += half;
+		/* The same again: where the row's offset <= offset. */
+		at += half & (((__s32)PKBPF_ROW_OFFSET(chunk->rows[middle]) - (__s32)offset - 1) >> 31);
 		count -= half;
 	}
 	return PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
@@ -189,7 +190,8 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 {
 	__u32 at = unwind->log_count;
 
-	if (!unwind->log_wanted)
+	/* Known when the verifier looks: where nobody wants a log, this is no part of the program. */
+	if (!config.log_walks || !unwind->log_wanted)
 		return;
 	unwind->log_count = at + 1;
 	if (at >= UNWIND_LOG_WORDS)
@@ -240,7 +242,7 @@ static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, _
 	if (offset >= unwind->window_size || (offset & 7)) {
 		if (unwind_move_window(unwind->slot, address, UNWIND_USER_MEMORY))
 			return -1;
-		offset = address - unwind->window_start;
+		offset = 0;
 	}
 	*value = unwind->window[(offset / 8) & (UNWIND_WINDOW_BYTES / 8 - 1)];
 	log_word(unwind, address, *value);
@@ -368,12 +370,13 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 }
 
 /* Asks user space to look at the process again, now and then. */
-static __always_inline void report_miss(__u32 pid, __u32 end, __u64 address, __u64 now_ns)
+static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end)
 {
-	__u32 key = pid & (UNWIND_MISS_SLOTS - 1);
-	__u64 *last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
+	__u64 now_ns = scratch->sample.header.time_ns, *last_ns;
+	__u32 pid = scratch->sample.pid, key = pid & (UNWIND_MISS_SLOTS - 1);
 	struct pkbpf_unwind_miss *miss;
 
+	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
 	if (!last_ns || now_ns - *last_ns < UNWIND_MISS_INTERVAL_NS)
 		return;
 	*last_ns = now_ns;
@@ -382,7 +385,7 @@ static __always_inline void report_miss(__u32 pid, __u32 end, __u64 address, __u
 		return;
 	miss->pid = pid;
 	miss->end = end;
-	miss->address = address;
+	miss->address = scratch->unwind.state.ip;
 	miss->time_ns = now_ns;
 	bpf_ringbuf_submit(miss, 0);
 }
@@ -394,36 +397,49 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
+/* What to do about a stack that is not whole. */
+__attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct unwind_scratch *unwind;
+
+	if (!scratch)
+		return 0;
+	unwind = &scratch->unwind;
+	switch (unwind->end) {
+	case PKBPF_END_NO_PROCESS:
+	case PKBPF_END_NO_MAPPING:
+	case PKBPF_END_NO_TABLE:
+		/* A parked stack (off-CPU) is sent when its memory may have changed: only at once. */
+		unwind->want_raw = slot != SCRATCH_BLOCKIO ? UNWIND_RAW_INSTEAD : UNWIND_NO_RAW;
+		report_miss(scratch, unwind->end);
+		break;
+	case PKBPF_END_NO_PROGRESS:
+		report_miss(scratch, unwind->end);
+		break;
+	case PKBPF_END_MAX_DEPTH:
+		counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);
+		break;
+	}
+	if (memory_is_gone()) {
+		/* On its way out: there is no user stack any more. */
+		unwind->end = PKBPF_END_NONE;
+		unwind->state.depth = 0;
+		unwind->want_raw = 0;
+	}
+	return 0;
+}
+
 static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 slot)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;
-	__u32 end = unwind->end;
+	__u32 end;
 
-	if (end == 0)
-		end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
-	if (end > PKBPF_END_LAST_COMPLETE) {
-		switch (end) {
-		case PKBPF_END_NO_PROCESS:
-		case PKBPF_END_NO_MAPPING:
-		case PKBPF_END_NO_TABLE:
-			/* A parked stack (off-CPU) is sent when its memory may have changed: only at once. */
-			unwind->want_raw = slot != SCRATCH_BLOCKIO ? UNWIND_RAW_INSTEAD : UNWIND_NO_RAW;
-			report_miss(scratch->sample.pid, end, unwind->state.ip, scratch->sample.header.time_ns);
-			break;
-		case PKBPF_END_NO_PROGRESS:
-			report_miss(scratch->sample.pid, end, unwind->state.ip, scratch->sample.header.time_ns);
-			break;
-		case PKBPF_END_MAX_DEPTH:
-			counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);
-			break;
-		}
-		if (memory_is_gone()) {
-			/* On its way out: there is no user stack any more. */
-			end = PKBPF_END_NONE;
-			unwind->state.depth = 0;
-			unwind->want_raw = 0;
-		}
-	}
+	if (!unwind->end)
+		unwind->end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
+	if (unwind->end > PKBPF_END_LAST_COMPLETE)
+		unwind_note_incomplete(slot);
+	end = unwind->end;
 	if (unwind->state.guessed)
 		counter_add(PKBPF_COUNTER_GUESSED_FRAMES, unwind->state.guessed);
 	if (slot == SCRATCH_CPU && end && end <= PKBPF_END_LAST_COMPLETE &&

@@ -81,7 +81,7 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 {
 	__u64 pc = state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1);
-	__u64 cfa = 0, ra = 0, fp = state->fp, at;
+	__u64 cfa = 0, ra = 0, fp = state->fp, lowest_cfa = state->sp, at;
 	struct pkbpf_unwind_rule rule = {};
 	__u32 end = 0;
 
@@ -122,6 +122,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		if ((state->fp & 7) || (state->flags & PKBPF_UNWIND_NO_GUESS))
 			return PKBPF_END_NO_RULE;
 		cfa = state->fp + (__s64)rule.cfa_offset;
+		lowest_cfa = 0;
 		break;
 	case PKBPF_CFA_REGISTER:
 		if (!unwind_register(state, rule.aux, &cfa))
@@ -167,6 +168,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (rule.ra == PKBPF_RA_CFA) {
 		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
 			return PKBPF_END_FAULT_RA;
+		/* Only a leaf whose return address is in a register (vfork; any leaf on arm64) may not have moved its stack. */
+		lowest_cfa++;
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
 		if (!unwind_register(state, rule.aux, &ra))
 			return PKBPF_END_UNSUPPORTED;
@@ -180,9 +183,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 #endif
 	}
 next:
-	/* A leaf whose return address is in a register (vfork; any leaf on arm64) may not have moved its stack. */
-	if ((cfa < state->sp || (cfa == state->sp && rule.ra == PKBPF_RA_CFA)) &&
-	    rule.cfa != PKBPF_CFA_OTHER_STACK)
+	if (cfa < lowest_cfa)
 		return PKBPF_END_NO_PROGRESS;
 	ra = PKBPF_CODE_ADDRESS(ra);
 	if (!ra)
