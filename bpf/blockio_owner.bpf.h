@@ -228,10 +228,13 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	struct memo_scratch *memo;
 	struct submitter submitter;
 	struct owner owner = {};
-	__u8 state = state_of(opf);
 	__u64 id, expected = 0;
 	bool memorable = false;
+	__u8 state;
 
+	/* Through memory: the verifier would follow each value that it can have to the end. */
+	*(volatile __u8 *)&scratch->sample.state = state_of(opf);
+	state = *(volatile __u8 *)&scratch->sample.state;
 	submitter_read(&submitter);
 	if (!owner_find(&owner, &submitter, bio, state))
 		return PKBPF_BLOCKIO_NO_ROW;

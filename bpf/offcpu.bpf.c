@@ -272,7 +272,10 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		thread->state = wait_state_of(task, task_state);
 		thread->voluntary++;
 	}
+	/* Read again from here on: the verifier would follow each value that state and weight can have to the end. */
+	barrier();
 	wait_choose(thread, now_ns);
+	barrier();
 	if (thread->weight)
 		stack_take(ctx, task, thread, slot, now_ns);
 	if (thread->weight > 1)

@@ -3,7 +3,7 @@
 #include "stack_id.bpf.h"
 
 #define MAX_WORDS  (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
-#define PART_WORDS 64
+#define PART_WORDS 32
 
 __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash);
 

@@ -21,7 +21,7 @@ int memo_learn_user_part(__u32 slot, __u32 first);
  * Long loops are done in parts by a function that the verifier walks for one part, at the start of each program that
  * recognises stacks: the shorter the part, the shorter that takes; calls cost little beside what is read.
  */
-#define PART_WORDS 16
+#define PART_WORDS 8
 
 /*
  * Since 6.2 a program may follow any address as if it were that of a known type; a load from nowhere gives 0. Then only

@@ -17,32 +17,30 @@
 #define PKBPF_HISTOGRAM_BUCKETS                                                                    \
 	((PKBPF_HISTOGRAM_MAX_BITS - PKBPF_HISTOGRAM_SUB_BITS + 1) * PKBPF_HISTOGRAM_SUB)
 
-/* floor(log2(value)) without a loop and without __builtin_clzll, which BPF before v4 lacks. */
+/* 1 << bits, if value has bits above the lowest 1 << bits, of which value >> (1 << bits) is left; else 0. */
+static inline __attribute__((always_inline)) __u32 pkbpf_upper_half(__u64 value, __u32 bits)
+{
+	__u64 negative = 0 - (value >> (1U << bits));
+
+	/* Its top bit is set. The compiler must not make a comparison of that. */
+	asm("" : "+r"(negative));
+	return (__u32)(negative >> 63) << bits;
+}
+
+/*
+ * floor(log2(value)) without a loop, without __builtin_clzll, which BPF before v4 lacks, and without a branch: the verifier
+ * would follow each way through five of them with another result.
+ */
 static inline __attribute__((always_inline)) __u32 pkbpf_log2(__u64 value)
 {
-	__u32 result = 0;
+	__u32 result = 0, half;
 
-	if (value >> 32) {
-		value >>= 32;
-		result += 32;
+	for (__u32 bits = 5; bits > 0; bits--) {
+		half = pkbpf_upper_half(value, bits);
+		value >>= half;
+		result |= half;
 	}
-	if (value >> 16) {
-		value >>= 16;
-		result += 16;
-	}
-	if (value >> 8) {
-		value >>= 8;
-		result += 8;
-	}
-	if (value >> 4) {
-		value >>= 4;
-		result += 4;
-	}
-	if (value >> 2) {
-		value >>= 2;
-		result += 2;
-	}
-	return result + (__u32)(value >> 1);
+	return result | (__u32)(value >> 1);
 }
 
 static inline __attribute__((always_inline)) __u32 pkbpf_histogram_index(__u64 value)
