@@ -17,12 +17,12 @@
 #define PKBPF_HISTOGRAM_BUCKETS                                                                    \
 	((PKBPF_HISTOGRAM_MAX_BITS - PKBPF_HISTOGRAM_SUB_BITS + 1) * PKBPF_HISTOGRAM_SUB)
 
-/* 1 << bits, if value has bits above the lowest 1 << bits, of which value >> (1 << bits) is left; else 0. */
-static inline __attribute__((always_inline)) __u32 pkbpf_upper_half(__u64 value, __u32 bits)
+/* One bit of a logarithm: 1 << bits if value does not fit into so many bits, else 0. */
+static inline __attribute__((always_inline)) __u32 pkbpf_log2_bit(__u64 value, __u32 bits)
 {
 	__u64 negative = 0 - (value >> (1U << bits));
 
-	/* Its top bit is set. The compiler must not make a comparison of that. */
+	/* Its top bit is set unless nothing was left. The compiler must not make a comparison of that. */
 	asm("" : "+r"(negative));
 	return (__u32)(negative >> 63) << bits;
 }
@@ -33,12 +33,12 @@ static inline __attribute__((always_inline)) __u32 pkbpf_upper_half(__u64 value,
  */
 static inline __attribute__((always_inline)) __u32 pkbpf_log2(__u64 value)
 {
-	__u32 result = 0, half;
+	__u32 result = 0, bit;
 
 	for (__u32 bits = 5; bits > 0; bits--) {
-		half = pkbpf_upper_half(value, bits);
-		value >>= half;
-		result |= half;
+		bit = pkbpf_log2_bit(value, bits);
+		value >>= bit;
+		result |= bit;
 	}
 	return result | (__u32)(value >> 1);
 }
