@@ -51,7 +51,7 @@ static __always_inline void submitter_read(struct submitter *submitter)
 {
 	__u64 pid_tgid;
 
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+	if (typed_task_exists()) {
 		struct task_struct *task = bpf_get_current_task_btf();
 
 		submitter->pid = task->tgid;
@@ -249,7 +249,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	if (!memo)
 		return PKBPF_BLOCKIO_NO_ROW;
 	if (!owner.is_kernel_thread && !owner.writeback && config.unwind_mode != PKBPF_UNWIND_FP &&
-	    bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+	    task_pt_regs_exists())
 		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
 	if (memorable) {
 		memo->mm = submitter.mm;

@@ -37,7 +37,7 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, stru
 	struct pt_regs *regs;
 
 	blocked->has_regs = 0;
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) || (task->flags & PF_KTHREAD))
+	if (!task_pt_regs_exists() || (task->flags & PF_KTHREAD))
 		return;
 	regs = (void *)bpf_task_pt_regs(task);
 #if defined(__TARGET_ARCH_x86)

@@ -74,11 +74,23 @@ static __always_inline struct sample_scratch *scratch_get(enum scratch_slot slot
 	return bpf_map_lookup_elem(&sample_scratch, &key);
 }
 
+/* The current task as a pointer whose fields are plain loads: since 5.11. */
+static __always_inline bool typed_task_exists(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
+}
+
+/* A task's saved user registers: since 5.15, later than typed_task_exists(). */
+static __always_inline bool task_pt_regs_exists(void)
+{
+	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs);
+}
+
 /* The current thread's name. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU sample, when it is called a
  * thousand times a second. */
 static __always_inline void current_comm(__u64 *comm)
 {
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)) {
+	if (typed_task_exists()) {
 		const __u64 *name = (const void *)&bpf_get_current_task_btf()->comm;
 
 		comm[0] = name[0];

@@ -11,7 +11,7 @@ static __always_inline bool current_is_kernel_thread(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+	if (typed_task_exists())
 		return bpf_get_current_task_btf()->flags & PF_KTHREAD;
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }

@@ -73,7 +73,7 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx, str
 	struct pt_regs *regs;
 	__u64 bytes;
 
-	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))
+	if (!task_pt_regs_exists())
 		return false;
 	regs = (void *)bpf_task_pt_regs(task);
 	/* Through memory both become numbers. */
