@@ -56,17 +56,34 @@ static bool is_code_section(const struct elf_file *file, uint16_t section)
 	return section < file->section_count && (file->sections[section].flags & SHF_EXECINSTR);
 }
 
+/*
+ * ARM's linkers mark where code ($x, $a, $t) and data ($d) begin within a section, perhaps followed by a dot and anything (ELF for
+ * the Arm 64-bit Architecture, "Mapping symbols"): names of nothing.
+ */
+static bool is_mapping_symbol(const struct elf_file *file, const struct elf_section *strings,
+			      const struct raw_symbol *raw)
+{
+	char name[3] = "";
+
+	if ((file->machine != EM_AARCH64 && file->machine != EM_ARM) || raw->binding != STB_LOCAL ||
+	    strings->size - raw->name < sizeof(name) ||
+	    elf_file_read(file, strings->offset + raw->name, name, sizeof(name)) < 0)
+		return false;
+	return name[0] == '$' && name[1] && strchr("xatd", name[1]) && (!name[2] || name[2] == '.');
+}
+
 static int add_symbol(const struct elf_file *file, const struct raw_symbol *raw,
-		      uint64_t string_size, struct symbol_table *table)
+		      const struct elf_section *strings, struct symbol_table *table)
 {
 	enum symbol_rank rank = SYMBOL_RANK_LABEL;
 	uint64_t address = raw->address;
 
-	if (raw->section == SHN_UNDEF || raw->name == 0 || raw->name >= string_size)
+	if (raw->section == SHN_UNDEF || raw->name == 0 || raw->name >= strings->size)
 		return 0;
 	if (raw->type == STT_FUNC || raw->type == STT_GNU_IFUNC)
 		rank = raw->binding == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_EXPORTED;
-	else if (raw->type != STT_NOTYPE || !is_code_section(file, raw->section))
+	else if (raw->type != STT_NOTYPE || !is_code_section(file, raw->section) ||
+		 is_mapping_symbol(file, strings, raw))
 		return 0;
 	/* The lowest bit of an ARM function says Thumb. */
 	if (file->machine == EM_ARM && rank != SYMBOL_RANK_LABEL)
@@ -90,7 +107,7 @@ static size_t collect_code_ranges(const struct elf_file *file, struct symbol_ran
 }
 
 static int read_entries(const struct elf_file *file, const struct elf_section *section,
-			uint64_t string_size, struct symbol_table *table)
+			const struct elf_section *strings, struct symbol_table *table)
 {
 	size_t entry_size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	uint64_t count = section->size / entry_size;
@@ -110,7 +127,7 @@ static int read_entries(const struct elf_file *file, const struct elf_section *s
 			struct raw_symbol raw;
 
 			decode_symbol(file, buffer + i * entry_size, &raw);
-			err = add_symbol(file, &raw, string_size, table);
+			err = add_symbol(file, &raw, strings, table);
 		}
 		if (err)
 			return err;
@@ -136,7 +153,7 @@ int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symb
 		return -ENOEXEC;
 	symbols.string_offset = strings->offset;
 	symbols.string_size = strings->size;
-	err = read_entries(file, section, strings->size, &symbols.table);
+	err = read_entries(file, section, strings, &symbols.table);
 	if (!err)
 		err = symbol_table_finish(&symbols.table, ranges,
 					  collect_code_ranges(file, ranges));

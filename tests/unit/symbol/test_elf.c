@@ -196,6 +196,31 @@ static void label_at_the_end_of_a_section_stops_there(void **state)
 	assert_int_equal(resolve(file, place.offset + 3, false).result, SYMBOL_NOT_IN_TABLE);
 }
 
+/* The name of a place in a copy of a 64-bit program that says it is for another machine. */
+static void assert_name_on(uint16_t machine, const char *program, uint64_t offset, const char *name)
+{
+	char path[] = "/tmp/pkbpf-test-elf-XXXXXX", buffer[65536];
+	int from = open(program, O_RDONLY), to = mkstemp(path);
+	ssize_t count;
+
+	assert_true(from >= 0 && to >= 0);
+	while ((count = read(from, buffer, sizeof(buffer))) > 0)
+		assert_true(write(to, buffer, (size_t)count) == count);
+	assert_true(pwrite(to, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)) == sizeof(machine));
+	close(from);
+	close(to);
+	assert_name(add_file(path), offset, name);
+	unlink(path);
+}
+
+static void marks_between_code_and_data_name_nothing_on_arm(void **state)
+{
+	uint64_t offset = find_place(FIXTURE_DIR "/pie", "mixed_label").offset + 4;
+
+	assert_name_on(EM_AARCH64, FIXTURE_DIR "/pie", offset, "mixed_label");
+	assert_name_on(EM_X86_64, FIXTURE_DIR "/pie", offset, "$x.7");
+}
+
 #ifdef __x86_64__
 /* The stubs lie between .plt's start and end; puts is called through one of them. */
 static void calls_into_other_files_go_through_named_stubs(void **state)
@@ -345,6 +370,7 @@ int main(void)
 		test(stripped_file_says_so_and_gives_module_and_address),
 		test(return_address_behind_a_function_belongs_to_it),
 		test(label_at_the_end_of_a_section_stops_there),
+		test(marks_between_code_and_data_name_nothing_on_arm),
 #ifdef __x86_64__
 		test(calls_into_other_files_go_through_named_stubs),
 #endif

@@ -56,7 +56,14 @@ int aliased(int x) __attribute__((weak, alias("__aliased")));
 
 /* No type, no size, alone at the end of a section. */
 __asm__(".pushsection rawcode,\"ax\"\n"
-	"raw_label: nop\n nop\n nop\n"
+	"raw_label: .byte 0, 0, 0\n"
+	".popsection");
+
+/* As assemblers for ARM mark where data ends and code goes on; elsewhere names like others. */
+__asm__(".pushsection mixedcode,\"ax\"\n"
+	".balign 16\n"
+	"mixed_label: .byte 0, 0, 0, 0\n"
+	"\"$x.7\": .byte 0, 0, 0, 0\n"
 	".popsection");
 
 #ifdef NO_LIBC
