@@ -44,7 +44,7 @@ static uint64_t pop(struct machine *machine)
 
 static uint64_t read_register(struct machine *machine, uint64_t number)
 {
-	if (number < 17)
+	if (number < TEST_REGISTERS)
 		return machine->registers->values[number];
 	machine->failed = true;
 	return 0;
@@ -179,18 +179,18 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 	if (dwarf_frame_cfa(frame, &ops, &count) == 0 && count > 0) {
 		caller.cfa_outcome = run(ops, count, registers, 0, true, &caller.cfa);
 		caller.is_simple = count == 1 && ops[0].atom >= DW_OP_breg0 &&
-				   ops[0].atom <= DW_OP_breg0 + 15;
+				   ops[0].atom < DW_OP_breg0 + TEST_PC;
 	}
-	caller.fp_outcome = register_from_libdw(frame, 6, registers, caller.cfa, &caller.is_simple,
+	caller.fp_outcome = register_from_libdw(frame, TEST_FP, registers, caller.cfa, &caller.is_simple,
 						&caller.fp);
-	caller.ra_outcome = register_from_libdw(frame, 16, registers, caller.cfa, &caller.is_simple,
+	caller.ra_outcome = register_from_libdw(frame, TEST_RA, registers, caller.cfa, &caller.is_simple,
 						&caller.ra);
-	caller.rbx_outcome = register_from_libdw(frame, 3, registers, caller.cfa, &sp_is_simple,
+	caller.rbx_outcome = register_from_libdw(frame, TEST_RBX, registers, caller.cfa, &sp_is_simple,
 						 &caller.rbx);
 	/* Unless a program says otherwise, libdw states the convention as "value of the CFA". */
-	caller.sp_outcome = register_from_libdw(frame, 7, registers, caller.cfa, &sp_is_simple,
+	caller.sp_outcome = register_from_libdw(frame, TEST_SP, registers, caller.cfa, &sp_is_simple,
 						&caller.sp);
-	if (dwarf_frame_register(frame, 7, memory, &ops, &count) != 0 ||
+	if (dwarf_frame_register(frame, TEST_SP, memory, &ops, &count) != 0 ||
 	    caller.sp_outcome != OUTCOME_VALUE || caller.sp != caller.cfa)
 		caller.is_simple = false;
 	*ret_caller = caller;
@@ -198,15 +198,21 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 
 static void caller_of_signal(const struct test_registers *registers, struct caller *caller)
 {
+#if defined(__aarch64__)
+	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp pc. */
+	enum { SAVED_AT = 312, SAVED_RBX = 19, SAVED_FP = 29, SAVED_SP = 31, SAVED_PC = 32 };
+#else
 	/* struct ucontext lies at the stack pointer, its registers 40 bytes on: r8…r15 rdi rsi rbp rbx
 	 * rdx rax rcx rsp rip. */
-	uint64_t saved = registers->values[7] + 40;
+	enum { SAVED_AT = 40, SAVED_FP = 10, SAVED_RBX = 11, SAVED_SP = 15, SAVED_PC = 16 };
+#endif
+	uint64_t saved = registers->values[TEST_SP] + SAVED_AT;
 
-	caller->fp = test_memory_read(saved + 10 * 8);
-	caller->rbx = test_memory_read(saved + 11 * 8);
-	caller->cfa = test_memory_read(saved + 15 * 8);
+	caller->fp = test_memory_read(saved + SAVED_FP * 8);
+	caller->rbx = test_memory_read(saved + SAVED_RBX * 8);
+	caller->cfa = test_memory_read(saved + SAVED_SP * 8);
 	caller->sp = caller->cfa;
-	caller->ra = test_memory_read(saved + 16 * 8);
+	caller->ra = test_memory_read(saved + SAVED_PC * 8);
 }
 
 static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t *values)
@@ -215,17 +221,17 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 
 	switch (rule->cfa) {
 	case PKBPF_CFA_SP:
-		return values[7] + offset;
+		return values[TEST_SP] + offset;
 	case PKBPF_CFA_FP:
-		return values[6] + offset;
+		return values[TEST_FP] + offset;
 	case PKBPF_CFA_REGISTER:
-		return values[rule->aux & 15] + offset;
+		return values[rule->aux & (TEST_PC - 1)] + offset;
 	case PKBPF_CFA_SP_DEREF:
-		return test_memory_read(values[7] + offset) + 8 * (uint64_t)rule->aux;
+		return test_memory_read(values[TEST_SP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_FP_DEREF:
-		return test_memory_read(values[6] + offset) + 8 * (uint64_t)rule->aux;
+		return test_memory_read(values[TEST_FP] + offset) + 8 * (uint64_t)rule->aux;
 	default: /* PKBPF_CFA_PLT */
-		return values[7] + 8 + ((values[16] & 15) >= (uint64_t)offset ? 8 : 0);
+		return values[TEST_SP] + 8 + ((values[TEST_PC] & 15) >= (uint64_t)offset ? 8 : 0);
 	}
 }
 
@@ -243,18 +249,20 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 	caller.cfa = cfa_of_rule(rule, values);
 	caller.sp = caller.cfa;
 	if (rule->fp == PKBPF_FP_SAME)
-		caller.fp = values[6];
+		caller.fp = values[TEST_FP];
 	else if (rule->fp == PKBPF_FP_CFA)
 		caller.fp = test_memory_read(caller.cfa + (int64_t)rule->fp_offset);
 	else if (rule->fp == PKBPF_FP_FP)
-		caller.fp = test_memory_read(values[6] + (int64_t)rule->fp_offset);
+		caller.fp = test_memory_read(values[TEST_FP] + (int64_t)rule->fp_offset);
 	else
 		caller.fp_outcome = OUTCOME_UNDEFINED;
 	if (rule->ra == PKBPF_RA_CFA)
 		caller.ra = test_memory_read(caller.cfa + (int64_t)rule->ra_offset);
+	else if (rule->ra == PKBPF_RA_LINK)
+		caller.ra = values[TEST_RA];
 	else
-		caller.ra = values[rule->aux & 15];
+		caller.ra = values[rule->aux & (TEST_PC - 1)];
 	caller.rbx = rule->rbx_offset ? test_memory_read(caller.cfa + (int64_t)rule->rbx_offset) :
-					values[3];
+					values[TEST_RBX];
 	*ret_caller = caller;
 }

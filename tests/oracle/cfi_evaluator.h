@@ -12,8 +12,15 @@
 
 #include "pkbpf/unwind.h"
 
+/* DWARF numbers. The program counter has none on arm64: it is kept behind the others. */
+#if defined(__aarch64__)
+enum { TEST_RBX = 19, TEST_FP = 29, TEST_RA = 30, TEST_SP = 31, TEST_PC = 32, TEST_REGISTERS };
+#else
+enum { TEST_RBX = 3, TEST_FP = 6, TEST_SP = 7, TEST_RA = 16, TEST_PC = 16, TEST_REGISTERS };
+#endif
+
 struct test_registers {
-	uint64_t values[17]; /* by DWARF number; 16 is the program counter */
+	uint64_t values[TEST_REGISTERS];
 };
 
 enum outcome {

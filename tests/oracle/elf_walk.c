@@ -17,7 +17,14 @@ struct file {
 	uint64_t size;
 };
 
-static bool is_x86_64_code(const char *path)
+#if defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#else
+#define OWN_MACHINE EM_X86_64
+#endif
+
+/* For the architecture that tables are built for here. */
+static bool is_own_code(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	Elf64_Ehdr header;
@@ -27,7 +34,7 @@ static bool is_x86_64_code(const char *path)
 		return false;
 	found = pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
 		memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-		header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64 &&
+		header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == OWN_MACHINE &&
 		(header.e_type == ET_EXEC || header.e_type == ET_DYN);
 	close(fd);
 	return found;
@@ -57,7 +64,7 @@ void elf_walk_add(struct elf_walk *walk, const char *path)
 	if (!tree)
 		err(1, "%s", path);
 	while ((entry = fts_read(tree)))
-		if (entry->fts_info == FTS_F && is_x86_64_code(entry->fts_accpath))
+		if (entry->fts_info == FTS_F && is_own_code(entry->fts_accpath))
 			add_file(walk, entry->fts_path, (uint64_t)entry->fts_statp->st_size);
 	fts_close(tree);
 	free(roots[0]);

@@ -107,9 +107,9 @@ static const char *compare(const struct file_check *check, const struct pkbpf_un
 	struct caller expected;
 	struct caller actual;
 
-	for (unsigned int i = 0; i < 16; i++)
+	for (unsigned int i = 0; i < TEST_PC; i++)
 		registers.values[i] = test_memory_read(i * 8 + address * 131);
-	registers.values[16] = address;
+	registers.values[TEST_PC] = address;
 	caller_from_libdw(frame, &registers, &expected);
 	if (rule->cfa == PKBPF_CFA_END)
 		return expected.ra_outcome == OUTCOME_UNDEFINED ? NULL :

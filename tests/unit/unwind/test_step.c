@@ -65,7 +65,12 @@ static int paper_read(void *context, uint64_t address, void *buffer, size_t size
 
 static const struct unwind_walk_ops paper_ops = { paper_code, paper_rule, paper_read };
 
-enum { RAX = 0, RBX = 3, RDI = 5, FP = 6, SP = 7, R10 = 10 };
+/* Two that callees may change, and what every architecture has. */
+#if defined(__aarch64__)
+enum { FIRST = 1, SECOND = 10, FP = 29, SP = 31 };
+#else
+enum { RBX = 3, FIRST = 5, SECOND = 10, FP = 6, SP = 7 };
+#endif
 
 static struct unwind_walk_result walk_paper(struct paper *paper, const uint64_t *regs, bool exact)
 {
@@ -165,9 +170,9 @@ static void follows_the_frame_pointer_to_another_stack(void **state)
 static void reads_other_registers_only_at_the_leaf(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_REGISTER, .aux = R10, .cfa_offset = 8, RA_AT_8 },
+		.rule = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [R10] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10 };
 	struct unwind_walk_result result;
 
 	paper.stack[8] = CODE + 0x20;
@@ -176,6 +181,7 @@ static void reads_other_registers_only_at_the_leaf(void **state)
 	assert_int_equal(result.depth, 2);
 }
 
+#if defined(__x86_64__)
 static void follows_rbx_only_through_code_that_tracks_it(void **state)
 {
 	struct paper paper = {
@@ -195,6 +201,7 @@ static void follows_rbx_only_through_code_that_tracks_it(void **state)
 	paper.tracks_rbx = false;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
+#endif
 
 static void follows_cfa_saved_in_memory(void **state)
 {
@@ -235,16 +242,16 @@ static void knows_both_halves_of_a_plt_entry(void **state)
 static void returns_through_a_register_without_moving_the_stack(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .aux = RDI },
+		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .aux = FIRST },
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [RDI] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20 };
 
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
 	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
 	/* Returning to itself must not go on for ever: registers are known at the leaf only. */
-	regs[RDI] = CODE + 0x20;
+	regs[FIRST] = CODE + 0x20;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
 
@@ -253,7 +260,7 @@ static void restores_all_registers_of_a_signal_frame(void **state)
 {
 	struct paper paper = {
 		.rule = { .cfa = PKBPF_CFA_SIGNAL },
-		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = R10, .cfa_offset = 8, RA_AT_8 },
+		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
 		.second_at = 0x8000,
 	};
 	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 800, [PKBPF_REG_IP] = CODE + 0x20 };
@@ -320,7 +327,11 @@ static void ends_with_the_reason(void **state)
 		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = -64, RA_AT_8 },
 		  PKBPF_END_FAULT_RA },
 		{ { .cfa = PKBPF_CFA_SIGNAL }, PKBPF_END_MAX_DEPTH },
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = 9 }, PKBPF_END_UNSUPPORTED },
+#if defined(__x86_64__)
+		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK }, PKBPF_END_UNSUPPORTED },
+#else
+		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK }, PKBPF_END_ZERO_RA },
+#endif
 		{ END_RULE, PKBPF_END_ROOT },
 	};
 	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
@@ -332,7 +343,7 @@ static void ends_with_the_reason(void **state)
 		for (size_t k = 0; k < ARRAY_SIZE(paper.stack); k++)
 			paper.stack[k] = CODE + 0x20;
 		if (rows[i].rule.cfa == PKBPF_CFA_SIGNAL)
-			paper.stack[5 + 15] = STACK;
+			paper.stack[PKBPF_SIGNAL_REGS_AT / 8 + PKBPF_SIGNAL_SP] = STACK;
 		assert_int_equal(walk_paper(&paper, regs, true).end, rows[i].end);
 	}
 }
@@ -542,7 +553,9 @@ int main(void)
 		cmocka_unit_test(restores_frame_pointer_from_cfa_and_from_itself),
 		cmocka_unit_test(follows_the_frame_pointer_to_another_stack),
 		cmocka_unit_test(reads_other_registers_only_at_the_leaf),
+#if defined(__x86_64__)
 		cmocka_unit_test(follows_rbx_only_through_code_that_tracks_it),
+#endif
 		cmocka_unit_test(follows_cfa_saved_in_memory),
 		cmocka_unit_test(knows_both_halves_of_a_plt_entry),
 		cmocka_unit_test(returns_through_a_register_without_moving_the_stack),
