@@ -79,6 +79,11 @@ def orphans_cpu():
     return seconds
 
 
+def call_graph(how):
+    """The buffers that perf chooses hold 8 KiB of stack per sample without a loss, but not 64."""
+    return ["--call-graph", how, *(["-m", "64M"] if how == "dwarf,65528" else [])]
+
+
 def perf_record(data, options, seconds):
     started = Started(["perf", "record", "-q", *options, "-o", data, "--", "sleep", str(seconds)])
     ended, mib = watched(started)
@@ -167,9 +172,8 @@ def target(pkbpf, seconds=10, turns=3, pid=0):
             # unless perf is told otherwise: deep ones end there.
             perfs = {"perf record -g + perf script": (["-g"], [])}
             for how in ("dwarf", "dwarf,65528") if pid else ():
-                perfs[f"perf record --call-graph {how} + perf script --no-inline"] = (
-                    ["--call-graph", how, "-m", "64M"], ["--no-inline"])
-            perfs["perf record --call-graph dwarf + perf script"] = (["--call-graph", "dwarf", "-m", "64M"], [])
+                perfs[f"perf record --call-graph {how} + perf script --no-inline"] = (call_graph(how), ["--no-inline"])
+            perfs["perf record --call-graph dwarf + perf script"] = (call_graph("dwarf"), [])
             ours = {"pkbpf": False, "pkbpf with its report": True}
             results = {name: [] for name in (*ours, *perfs)}
             for _ in range(turns):
@@ -203,7 +207,7 @@ def dwarf_one(folder, pkbpf, seconds, turns, what, pids):
         for how in ("dwarf", "dwarf,65528", "fp"):
             data = os.path.join(folder, how)
             with measure.SamplingTime() as interrupts:
-                recorded[how] = perf_record(data, ["--call-graph", how, "-m", "64M", *of], seconds)
+                recorded[how] = perf_record(data, [*call_graph(how), *of], seconds)
             recorded[how]["interrupts"] = interrupts.seconds
         for how, record in recorded.items():
             name = f"perf record --call-graph {how} + perf script"
