@@ -328,10 +328,10 @@ static void ends_with_the_reason(void **state)
 		  PKBPF_END_FAULT_RA },
 		{ { .cfa = PKBPF_CFA_SIGNAL }, PKBPF_END_MAX_DEPTH },
 #if defined(__x86_64__)
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK }, PKBPF_END_UNSUPPORTED },
-#else
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK }, PKBPF_END_ZERO_RA },
+		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = 9 }, PKBPF_END_UNSUPPORTED },
 #endif
+		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK },
+		  PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_UNSUPPORTED },
 		{ END_RULE, PKBPF_END_ROOT },
 	};
 	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
