@@ -2,7 +2,9 @@
 // Turns addresses into stacks of frames that outlive the processes they were seen in.
 #include "profile/stack_builder.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "profile/stack_end.h"
@@ -26,6 +28,13 @@ struct cached_frame {
 	uint32_t frame;
 };
 
+/* The user side of the sample before, leaf first. */
+struct last_stack {
+	uint32_t era;
+	ARRAY_OF(uint64_t) ips;
+	ARRAY_OF(uint32_t) frames; /* of as many ips */
+};
+
 struct stack_builder {
 	struct profile *profile;
 	struct process_table *processes;
@@ -33,6 +42,7 @@ struct stack_builder {
 	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
 	uint32_t next_era;
 	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
+	struct last_stack last;
 	struct cached_frame cache[FRAME_CACHE_SIZE];
 };
 
@@ -56,6 +66,8 @@ void stack_builder_free(struct stack_builder *builder)
 		return;
 	array_free(&builder->eras);
 	array_free(&builder->frames);
+	array_free(&builder->last.ips);
+	array_free(&builder->last.frames);
 	free(builder);
 }
 
@@ -77,6 +89,7 @@ void stack_builder_forget_frames(struct stack_builder *builder)
 {
 	for (size_t i = 0; i < FRAME_CACHE_SIZE; i++)
 		builder->cache[i].era = ERA_NONE;
+	builder->last.era = ERA_NONE;
 }
 
 static uint32_t era_begin(struct stack_builder *builder)
@@ -208,26 +221,56 @@ static bool drop_garbage(struct stack_builder *builder, const struct address_spa
 	return true;
 }
 
+/* How many frames from the root on a stack shares with the one before, which need not be looked up again: most of them, where
+ * a program does one thing. The leaf is looked up, since its address is no return address. */
+static size_t shared_frames(const struct last_stack *last, uint32_t era, const struct sample_view *sample)
+{
+	const uint64_t *ips = sample->user_ips, *last_ips = last->ips.items;
+	size_t count = sample->user_count, last_count = last->ips.count, shared = 0;
+
+	if (era == ERA_NONE || era != last->era)
+		return 0;
+	while (shared + 1 < count && shared + 1 < last_count && ips[count - 1 - shared] == last_ips[last_count - 1 - shared])
+		shared++;
+	return shared;
+}
+
+static void remember_stack(struct last_stack *last, uint32_t era, const struct sample_view *sample, const uint32_t *frames)
+{
+	size_t count = sample->user_count;
+
+	last->era = ERA_NONE;
+	if (!count || !array_reserve(&last->ips, count) || !array_reserve(&last->frames, count))
+		return;
+	memcpy(last->ips.items, sample->user_ips, count * sizeof(*last->ips.items));
+	memcpy(last->frames.items, frames, count * sizeof(*last->frames.items));
+	last->ips.count = last->frames.count = count;
+	last->era = era;
+}
+
 static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
 		      const struct process *process)
 {
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	uint32_t era = era_of(builder, process->id);
-	size_t first_user = builder->frames.count;
+	size_t first_user = builder->frames.count, shared = shared_frames(&builder->last, era, sample);
+	uint32_t *frames = builder->frames.items + first_user;
 	/*
 	 * In a system call the saved address is the instruction after it, so the call before it names the frame. A
 	 * page fault returns to the faulting instruction itself.
 	 */
 	bool after_call = sample->in_kernel || (sample->kernel_count && sample->kind != PKBPF_PROFILE_FAULTS);
 
-	for (size_t i = 0; i < sample->user_count; i++) {
-		uint32_t frame = intern_user(builder, process, space, era, sample->user_ips[i],
-					     i > 0 || after_call);
-
-		if (frame == UINT32_MAX)
+	for (size_t i = 0; i < sample->user_count - shared; i++) {
+		frames[i] = intern_user(builder, process, space, era, sample->user_ips[i], i > 0 || after_call);
+		if (frames[i] == UINT32_MAX)
 			return false;
-		builder->frames.items[builder->frames.count++] = frame;
 	}
+	if (shared)
+		memcpy(frames + sample->user_count - shared,
+		       builder->last.frames.items + builder->last.frames.count - shared, shared * sizeof(*frames));
+	builder->frames.count += sample->user_count;
+	remember_stack(&builder->last, era, sample, frames);
 	if (stack_end_is_truncated(sample->user_end))
 		return push_truncated(builder, sample->user_end);
 	if (sample->user_end == PKBPF_END_UNVERIFIED && drop_garbage(builder, space, first_user))

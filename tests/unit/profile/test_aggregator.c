@@ -217,6 +217,59 @@ static void a_new_mapping_counts_from_its_moment_on(void **state)
 	assert_string_equal(path_at(fixture, 1, 0), "/usr/bin/other");
 }
 
+static void frames_of_the_stack_before_are_those_of_the_new_mapping(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
+	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, "/usr/bin/other");
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
+	play(fixture);
+	assert_int_equal(row_count(fixture), 2);
+	assert_string_equal(path_at(fixture, 0, 1), SERVER);
+	assert_string_equal(path_at(fixture, 1, 1), "/usr/bin/other");
+	assert_string_equal(path_at(fixture, 1, 2), LIBC);
+}
+
+static void stacks_that_share_outer_frames_keep_their_own_inner_ones(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t text = 0x1000 - 0x400000; /* from address to place in the file */
+
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010, 0x400020, 0x400030, 0x400040));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400050, 0x400060, 0x400070, 0x400030, 0x400040));
+	/* The leaf of one was a caller in the stack before, and the other way round. */
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400030, 0x400040));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400020, 0x400030, 0x400040));
+	play(fixture);
+	assert_int_equal(row_count(fixture), 4);
+	assert_int_equal(depth_of(fixture, 1), 5);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(location_at(fixture, 1, i)->address, text + 0x400050 + 0x10 * i);
+	assert_int_equal(location_at(fixture, 1, 3)->address, text + 0x400030);
+	assert_int_equal(location_at(fixture, 1, 4)->address, text + 0x400040);
+	assert_int_equal(location_at(fixture, 2, 0)->address, text + 0x400030);
+	assert_false(location_at(fixture, 2, 0)->is_return_address);
+	assert_true(location_at(fixture, 2, 1)->is_return_address);
+	assert_int_equal(depth_of(fixture, 3), 3);
+	assert_true(location_at(fixture, 3, 1)->is_return_address);
+}
+
+static void processes_with_the_same_addresses_are_told_apart(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fake_process(fixture->machine, 200, 1, "other");
+	fake_map(fixture->machine, 200, 0x400000, 0x500000, 0, "/usr/bin/other");
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456));
+	fake_sample(fixture->machine, 200, 200, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456));
+	play(fixture);
+	assert_int_equal(row_count(fixture), 2);
+	assert_string_equal(path_at(fixture, 0, 1), SERVER);
+	assert_string_equal(path_at(fixture, 1, 1), "/usr/bin/other");
+}
+
 /* The cache has no room for the top bit of an address. */
 static void addresses_that_differ_in_the_top_bit_are_told_apart(void **state)
 {
@@ -448,6 +501,9 @@ int main(void)
 		TEST(anonymous_code_belongs_to_its_process),
 		TEST(anonymous_memory_that_is_no_code_counts_as_unmapped),
 		TEST(a_new_mapping_counts_from_its_moment_on),
+		TEST(frames_of_the_stack_before_are_those_of_the_new_mapping),
+		TEST(stacks_that_share_outer_frames_keep_their_own_inner_ones),
+		TEST(processes_with_the_same_addresses_are_told_apart),
 		TEST(addresses_that_differ_in_the_top_bit_are_told_apart),
 		TEST(an_exec_leaves_no_frame_of_the_old_image_behind),
 		TEST(two_processes_share_frames_of_one_file),
