@@ -2,8 +2,7 @@
 /* CPU samples: one perf event per CPU runs this on whatever executes there. */
 #include "kernel_stack.bpf.h"
 #include "shared.bpf.h"
-#include "sampling_timer.bpf.h"
-#include "task_filter.bpf.h"
+#include "cpu_sampler.bpf.h"
 #include "stack.bpf.h"
 
 struct pkbpf_cpu_control cpu_control = {};
@@ -18,21 +17,51 @@ static __always_inline void count_expected(const struct pkbpf_missed_periods *mi
 		counter_add(PKBPF_COUNTER_LOST_NOT_CALLED, missed->own);
 }
 
+/* A function of its own, since it is rare: the verifier does not go on from each of its ends. */
+__attribute__((noinline)) int cpu_sampler_look_up(__u32 number, __u64 moment)
+{
+	struct cpu_sampler *sampler = cpu_sampler_get();
+
+	if (!sampler)
+		return 0;
+	/* In one mode the pid, in the other the tid. */
+	sampler->is_target = filter_number(number, number);
+	sampler->number = number;
+	sampler->moment = moment;
+	return 0;
+}
+
+/* filter_current(), which mostly is asked about the same task as before. */
+static __always_inline bool cpu_sampler_wants(struct cpu_sampler *sampler, __u32 pid, __u32 tid, __u64 now_ns)
+{
+	__u32 number = config.target_mode == PKBPF_TARGET_THREAD ? tid : pid;
+	__u64 moment = process_moment(now_ns);
+
+	if (config.target_mode != PKBPF_TARGET_PROCESS && config.target_mode != PKBPF_TARGET_THREAD)
+		return filter_current(pid, tid);
+	if (sampler->number != number || sampler->moment != moment)
+		cpu_sampler_look_up(number, moment);
+	return sampler->is_target && filter_current_group();
+}
+
 SEC("?perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), pid_tgid = bpf_get_current_pid_tgid();
 	struct pkbpf_missed_periods missed = {};
 	struct sample_scratch *scratch;
+	struct cpu_sampler *sampler = cpu_sampler_get();
 
-	sampling_timer_note(ctx, now_ns, &missed);
+	if (!sampler)
+		return 0;
+	cpu_sampler_note(ctx, sampler, now_ns, &missed);
 	if (missed.of_unknown)
 		counter_add(PKBPF_COUNTER_CPU_NOT_CALLED, missed.of_unknown);
 	if ((__u32)pid_tgid == 0) {
 		counter_add(PKBPF_COUNTER_CPU_IDLE, 1);
 		return 0;
 	}
-	if (!filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+	if (!cpu_sampler_wants(sampler, pid_tgid >> 32, (__u32)pid_tgid, now_ns))
 		return 0;
 	count_expected(&missed);
 	scratch = scratch_get(SCRATCH_CPU);

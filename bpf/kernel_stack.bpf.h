@@ -57,6 +57,7 @@ static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_even
 		unwind->slot = scratch->sample.profile_kind;
 		unwind->window_size = 0;
 		unwind->window_next = KERNEL_FIRST_WINDOW_BYTES;
+		unwind->window_goal = 0;
 		if (kernel_stack_walk(unwind->slot) && kernel_stack_check(ctx, scratch))
 			return;
 		counter_add(PKBPF_COUNTER_KERNEL_WALK_LEFT, 1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The maps and constants that all programs of the object share. */
 #include "shared.bpf.h"
+#include "cpu_sampler.bpf.h"
 #include "offcpu.bpf.h"
 #include "resource.bpf.h"
-#include "sampling_timer.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
@@ -11,11 +11,12 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct pkbpf_bpf_config config = {};
+__u32 process_generation = 0;
 
 struct counter_map counters SEC(".maps");
 struct sample_ring_map sample_ring SEC(".maps");
 struct scratch_map sample_scratch SEC(".maps");
-struct sampling_timers_map sampling_timers SEC(".maps");
+struct cpu_samplers_map cpu_samplers SEC(".maps");
 struct target_map target_pids SEC(".maps");
 struct target_map target_tids SEC(".maps");
 struct target_cgroup_map target_cgroup SEC(".maps");

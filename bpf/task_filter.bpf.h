@@ -50,14 +50,18 @@ static __always_inline bool filter_number(__u32 pid, __u32 tid)
 	return tid != 0;
 }
 
-/* pid (thread group) and tid of the current task. */
-static __always_inline bool filter_current(__u32 pid, __u32 tid)
+/* What the current task must be besides. */
+static __always_inline bool filter_current_group(void)
 {
-	if (!filter_number(pid, tid))
-		return false;
 	if (config.target_mode == PKBPF_TARGET_CGROUP && bpf_current_task_under_cgroup(&target_cgroup, 0) != 1)
 		return false;
 	return !config.match_comm || filter_comm_matches((void *)bpf_get_current_task());
+}
+
+/* pid (thread group) and tid of the current task. */
+static __always_inline bool filter_current(__u32 pid, __u32 tid)
+{
+	return filter_number(pid, tid) && filter_current_group();
 }
 
 /* Cgroups are seldom nested deeper than 10. */

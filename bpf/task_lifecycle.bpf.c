@@ -27,8 +27,18 @@ static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid
 {
 	__u8 reason = PKBPF_TARGET_FOLLOWED;
 
-	if (bpf_map_lookup_elem(&target_pids, &parent_pid) && bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
+	if (!bpf_map_lookup_elem(&target_pids, &parent_pid))
+		return;
+	if (bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
 		counter_add(PKBPF_COUNTER_LOST_TARGET_MAP_FULL, 1);
+	else
+		process_changed();
+}
+
+static __always_inline void target_forget(void *targets, __u32 number)
+{
+	if (!bpf_map_delete_elem(targets, &number))
+		process_changed();
 }
 
 /* A worker runs its parent's program; what execs another one has left the group. */
@@ -37,7 +47,7 @@ static __always_inline void target_leave_on_exec(__u32 pid)
 	__u8 *reason = bpf_map_lookup_elem(&target_pids, &pid);
 
 	if (reason && *reason == PKBPF_TARGET_FOLLOWED)
-		bpf_map_delete_elem(&target_pids, &pid);
+		target_forget(&target_pids, pid);
 }
 
 SEC("tp_btf/sched_process_fork")
@@ -76,12 +86,12 @@ int BPF_PROG(task_freed, struct task_struct *task)
 	__u32 pid = task->tgid, tid = task->pid;
 
 	if (config.target_mode == PKBPF_TARGET_THREAD)
-		bpf_map_delete_elem(&target_tids, &tid);
+		target_forget(&target_tids, tid);
 	/* The first thread is freed last. */
 	if (tid != pid)
 		return 0;
 	if (targets_are_processes())
-		bpf_map_delete_elem(&target_pids, &pid);
+		target_forget(&target_pids, pid);
 	if (stacks_are_unwound())
 		unwind_forget_process(pid);
 	return 0;

@@ -187,38 +187,53 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 	unwind->log_value[at] = value;
 }
 
-/* Copies the memory from address on into the window: at least one word, or nonzero. */
-__attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u32 memory)
+/* Nonzero: some of it cannot be read. */
+static __always_inline long copy_to_window(struct unwind_scratch *unwind, __u64 address, __u64 size, __u32 memory)
 {
-	struct sample_scratch *scratch = scratch_get(slot);
-	struct unwind_scratch *unwind;
-	__u64 size;
-
-	if (!scratch)
-		return 1;
-	unwind = &scratch->unwind;
-	/* Up to the end of the page: the next one may not exist. */
-	size = (PAGE_BYTES - (address & (PAGE_BYTES - 1))) & ~7ULL;
-	if (size > unwind->window_next)
-		size = unwind->window_next;
-	if (address & 7) {
-		unwind->log_count = UNWIND_LOG_WORDS + 1;
-		size = 8;
-	}
 	/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a constant does; the
 	 * compiler must not find out that it is superfluous. */
 	barrier_var(size);
 	if (size > UNWIND_WINDOW_BYTES)
 		size = UNWIND_WINDOW_BYTES;
-	if (unwind->window_next < UNWIND_WINDOW_BYTES)
-		unwind->window_next *= 2;
-	unwind->window_size = 0;
-	if (memory == UNWIND_KERNEL_MEMORY ? bpf_probe_read_kernel(unwind->window, size, (void *)address) :
-					     bpf_probe_read_user(unwind->window, size, (void *)address))
-		return 1;
 	unwind->window_start = address;
 	unwind->window_size = size;
-	return 0;
+	return memory == UNWIND_KERNEL_MEMORY ? bpf_probe_read_kernel(unwind->window, size, (void *)address) :
+						bpf_probe_read_user(unwind->window, size, (void *)address);
+}
+
+/* Copies the memory from address on into the window: at least one word, or nonzero. */
+__attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u32 memory)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct unwind_scratch *unwind;
+	__u64 page, size, goal;
+
+	if (!scratch)
+		return 1;
+	unwind = &scratch->unwind;
+	/* Up to the end of the page: the next one may not exist. */
+	page = (PAGE_BYTES - (address & (PAGE_BYTES - 1))) & ~7ULL;
+	size = page < unwind->window_next ? page : unwind->window_next;
+	/* Where the last walk has been it probably does. */
+	goal = (unwind->window_goal - address) & ~7ULL;
+	if (goal > size && goal <= UNWIND_WINDOW_BYTES)
+		size = goal;
+	if (address & 7) {
+		unwind->log_count = UNWIND_LOG_WORDS + 1;
+		size = page = 8;
+	}
+	if (unwind->window_next < UNWIND_WINDOW_BYTES)
+		unwind->window_next *= 2;
+	if (!copy_to_window(unwind, address, size, memory))
+		return 0;
+	unwind->window_size = 0;
+	if (!unwind->window_goal)
+		return 1;
+	unwind->window_goal = 0;
+	if (!copy_to_window(unwind, address, page, UNWIND_USER_MEMORY))
+		return 0;
+	unwind->window_size = 0;
+	return 1;
 }
 
 static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address, __u64 *value)
@@ -366,10 +381,33 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	scratch->sample.n_guessed = unwind->state.guessed;
 }
 
-/* 0: there is more to walk than the leaf; else how the walk ends there. */
-static __always_inline __u32 start_walk(struct unwind_scratch *unwind, __u32 pid)
+/* Where the mappings of the sample's process are; 0 or PKBPF_END_NO_PROCESS. */
+__attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 {
+	struct sample_scratch *scratch = scratch_get(slot);
 	struct pkbpf_unwind_process *process;
+	struct unwind_scratch *unwind;
+	__u32 pid;
+
+	if (!scratch)
+		return PKBPF_END_NO_PROCESS;
+	unwind = &scratch->unwind;
+	pid = scratch->sample.pid;
+	process = bpf_map_lookup_elem(&unwind_processes, &pid);
+	if (!process)
+		return PKBPF_END_NO_PROCESS;
+	unwind->pid = pid;
+	unwind->moment = moment;
+	unwind->first_mapping = process->first_mapping;
+	unwind->mapping_count = process->mapping_count;
+	return 0;
+}
+
+/* 0: there is more to walk than the leaf; else how the walk ends there. */
+static __always_inline __u32 start_walk(struct sample_scratch *scratch, __u32 slot)
+{
+	struct unwind_scratch *unwind = &scratch->unwind;
+	__u64 moment;
 
 	/* A thread at its first instruction: nothing has called it, and its stack may not have a page yet. */
 	if (unwind->new_thread &&
@@ -378,12 +416,18 @@ static __always_inline __u32 start_walk(struct unwind_scratch *unwind, __u32 pid
 		return PKBPF_END_ZERO_RA;
 	if (unwind->compat)
 		return PKBPF_END_COMPAT;
-	process = bpf_map_lookup_elem(&unwind_processes, &pid);
-	if (!process)
-		return PKBPF_END_NO_PROCESS;
-	unwind->first_mapping = process->first_mapping;
-	unwind->mapping_count = process->mapping_count;
-	return 0;
+	moment = process_moment(scratch->sample.header.time_ns);
+	if (unwind->pid == scratch->sample.pid && unwind->moment == moment)
+		return 0;
+	return unwind_find_process(slot, moment);
+}
+
+/* What the next walk may expect. */
+static __always_inline void note_density(struct unwind_scratch *unwind)
+{
+	__u64 bytes = unwind->state.sp - unwind->first_regs[PKBPF_SIGNAL_SP];
+
+	unwind->dense_bytes = bytes <= (__u64)unwind->state.depth * UNWIND_DENSE_FRAME_BYTES ? bytes : 0;
 }
 
 /* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h prepared the rest. */
@@ -391,7 +435,7 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
 	struct unwind_scratch *unwind;
-	__u32 pid, end = 0;
+	__u32 end = 0;
 
 	if (!scratch)
 		return 0;
@@ -410,20 +454,21 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 	unwind->state.flags = end | PKBPF_UNWIND_RBX;
 	unwind->after_syscall = !(end & PKBPF_UNWIND_EXACT);
 	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
-	pid = scratch->sample.pid;
 	/* Past its point of no return execve has replaced the memory: there is nothing left to walk. */
 	if (unwind->in_exec &&
 	    bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp)) {
 		scratch->sample.user_end = PKBPF_END_EXEC;
 		return 0;
 	}
-	end = start_walk(unwind, pid);
+	end = start_walk(scratch, slot);
 	if (end) {
 		unwind_push(&unwind->state, unwind->state.ip);
 		unwind->end = end;
 	} else {
 		unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
+		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
 		unwind_all_frames(slot);
+		note_density(unwind);
 	}
 	finish_walk(scratch, slot);
 	return 0;

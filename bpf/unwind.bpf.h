@@ -109,6 +109,12 @@ struct unwind_miss_times_map {
 #define UNWIND_FIRST_WINDOW_BYTES 512
 #define UNWIND_WINDOW_BYTES	  4096
 
+/*
+ * Where the last walk's frames were no larger than this on average, the next one is expected to be like it, and what it
+ * will need is copied at once: a sixth less of the time of 50 such frames. Of larger frames most bytes would be copied in vain.
+ */
+#define UNWIND_DENSE_FRAME_BYTES 128
+
 enum { UNWIND_USER_MEMORY = 0, UNWIND_KERNEL_MEMORY = 1 };
 
 /* The words a walk has read, for whoever wants to recognise the stack later: room for about 48 frames. */
@@ -129,13 +135,14 @@ enum unwind_want_raw {
 struct unwind_scratch {
 	struct pkbpf_unwind_state state; /* first: the step's functions find the rest by it */
 	__u64 first_regs[PKBPF_SIGNAL_REGS]; /* of the leaf, for a raw record */
-	__u32 first_mapping, mapping_count;
+	__u32 first_mapping, mapping_count; /* of process pid, found in that moment */
+	__u32 pid;
+	__u32 epoch;	   /* about a second each */
+	__u64 moment;
 	__u32 limit;
 	__u32 first_frame; /* where user frames begin in ips[] */
 	__u32 end;	   /* how the walk ended; 0: not yet */
-	__u32 epoch;	   /* about a second each */
 	__u32 slot;	   /* of the scratch it lies in */
-	__u32 reserved3;
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */
@@ -148,6 +155,8 @@ struct unwind_scratch {
 	__u64 window_start;
 	__u64 window_size;
 	__u64 window_next; /* bytes to copy when it has been left */
+	__u64 window_goal; /* the walk is expected to end there; 0: nothing is known */
+	__u64 dense_bytes; /* from the leaf to the root of the last stack, if its frames were small; else 0 */
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];

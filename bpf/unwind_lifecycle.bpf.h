@@ -17,6 +17,14 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 	copy.exec_ms = 0; /* whatever the child executes is newer than this image */
 	if (bpf_map_update_elem(&unwind_processes, &child_pid, &copy, BPF_ANY))
 		counter_add(PKBPF_COUNTER_UNWIND_PROCESS_MAP_FULL, 1);
+	else
+		process_changed();
+}
+
+static __always_inline void unwind_forget_process(__u32 pid)
+{
+	if (!bpf_map_delete_elem(&unwind_processes, &pid))
+		process_changed();
 }
 
 /* The old image's mappings are gone; the new image's were announced before this, so a young entry stays. */
@@ -28,12 +36,7 @@ static __always_inline void unwind_forget_image(__u32 pid)
 		return;
 	if (entry->exec_ms && (__u32)(bpf_ktime_get_ns() / 1000000) - entry->exec_ms < PKBPF_UNWIND_EXEC_WINDOW_MS)
 		return;
-	bpf_map_delete_elem(&unwind_processes, &pid);
-}
-
-static __always_inline void unwind_forget_process(__u32 pid)
-{
-	bpf_map_delete_elem(&unwind_processes, &pid);
+	unwind_forget_process(pid);
 }
 
 #endif

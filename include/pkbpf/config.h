@@ -41,6 +41,7 @@ struct pkbpf_bpf_config {
 	__u8 want_kernel_stack;
 	__u8 match_comm;       /* only tasks whose group leader's comm equals comm */
 	__u32 ring_wakeup_bytes; /* data waiting in the ring that wakes its reader */
+	__u32 ring_look_bytes;	 /* that one CPU may add before it looks how much is waiting */
 	__u32 log_walks;       /* some class of events recognises stacks by the words that a walk has read */
 	char comm[16];
 };

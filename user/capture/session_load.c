@@ -131,6 +131,8 @@ int session_configure_object(struct session *session, struct error *error)
 		.want_kernel_stack = options->want_kernel_stack,
 		.match_comm = options->comm != NULL,
 		.ring_wakeup_bytes = (uint32_t)(ring_bytes / 2),
+		/* All CPUs together an eighth. */
+		.ring_look_bytes = (uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
 		.log_walks = options->kinds_mask & (1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_BLOCKIO),
 	};
 	if (options->comm)

@@ -48,6 +48,7 @@ static int add_target_pids(const struct session *session, size_t first, uint8_t 
 		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
 			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid, strerror(errno));
 	}
+	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

@@ -110,6 +110,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.mappings = bpf_map__fd(unwind->skeleton->maps.unwind_mappings),
 		.processes = bpf_map__fd(unwind->skeleton->maps.unwind_processes),
 		.misses = bpf_map__fd(unwind->skeleton->maps.unwind_misses),
+		.generation = &unwind->skeleton->bss->process_generation,
 	};
 	err = unwind_loader_new(&maps, &options, &unwind->loader, error);
 	if (err)

@@ -31,7 +31,7 @@ struct source {
 static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_program__set_autoload(skeleton->progs.sample_cpu, wanted);
-	bpf_map__set_autocreate(skeleton->maps.sampling_timers, wanted);
+	bpf_map__set_autocreate(skeleton->maps.cpu_samplers, wanted);
 	bpf_map__set_autocreate(skeleton->maps.orc_rules, wanted);
 }
 

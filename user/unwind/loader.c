@@ -203,10 +203,22 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map)
 	return true;
 }
 
+/* The kernel side looks an entry up again when this has moved on. */
+static void note_change(struct unwind_loader *loader)
+{
+	__atomic_fetch_add(loader->memory.fds.generation, 1, __ATOMIC_SEQ_CST);
+}
+
+void loader_forget_entry(struct unwind_loader *loader, uint32_t pid)
+{
+	if (!bpf_map_delete_elem(loader->memory.fds.processes, &pid))
+		note_change(loader);
+}
+
 static void unpublish(struct unwind_loader *loader, struct tracked_process *process)
 {
 	if (process->published)
-		bpf_map_delete_elem(loader->memory.fds.processes, &process->pid);
+		loader_forget_entry(loader, process->pid);
 	process->published = false;
 }
 
@@ -242,6 +254,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		loader->stats.refused++;
 		return;
 	}
+	note_change(loader);
 	process->published = true;
 	process->missed = false;
 	loader->stats.publications++;

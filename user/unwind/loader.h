@@ -33,6 +33,7 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 /* Descriptors of the loaded maps; borrowed until unwind_loader_free(). */
 struct unwind_loader_maps {
 	int rows, pages, rules, files, mappings, processes, misses;
+	uint32_t *generation; /* moves on after each change of an entry of processes */
 };
 
 struct unwind_loader_options {

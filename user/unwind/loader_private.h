@@ -38,6 +38,8 @@ struct unwind_loader {
 	struct unwind_loader_stats stats;
 };
 
+/* Takes a process from the kernel side. */
+void loader_forget_entry(struct unwind_loader *loader, uint32_t pid);
 /* Forgets processes that have gone and gives their places in the mappings array to others. */
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns);
 

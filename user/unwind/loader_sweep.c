@@ -116,7 +116,7 @@ static void visit_process(void *context, struct tracked_process *process)
 	if (process_exists(sweep->loader, process->pid))
 		return; /* not collected by its parent, or its leader has ended and other threads live on */
 	if (has_entry)
-		bpf_map_delete_elem(sweep->loader->memory.fds.processes, &process->pid);
+		loader_forget_entry(sweep->loader, process->pid);
 	process_tracker_forget(sweep->loader->tracker, process->pid);
 }
 

@@ -1,24 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Periods of a CPU's sampling timer that passed without a sample, which the kernel tells nobody of. */
-#ifndef PKBPF_SAMPLING_TIMER_BPF_H
-#define PKBPF_SAMPLING_TIMER_BPF_H
+/* What the program that samples a CPU remembers of the sample before: when it came, and whether its task was a target. */
+#ifndef PKBPF_CPU_SAMPLER_BPF_H
+#define PKBPF_CPU_SAMPLER_BPF_H
 
 #include "shared.bpf.h"
+#include "task_filter.bpf.h"
 
 #include <pkbpf/missed_periods.h>
 
-struct sampling_timer { /* of one CPU */
-	__u64 last_ns; /* when it last brought a sample, of whatever ran; 0: not yet */
+struct cpu_sampler { /* of one CPU */
+	__u64 last_ns; /* when the timer last brought a sample, of whatever ran; 0: not yet */
+	__u64 moment;  /* process_moment() in which what follows was found */
+	__u32 number;  /* pid or tid, whichever targets are chosen by */
+	__u32 is_target;
 };
 
-struct sampling_timers_map {
+struct cpu_samplers_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct sampling_timer);
+	__type(value, struct cpu_sampler);
 };
-extern struct sampling_timers_map sampling_timers SEC(".maps");
+extern struct cpu_samplers_map cpu_samplers SEC(".maps");
 extern struct pkbpf_cpu_control cpu_control;
+
+static __always_inline struct cpu_sampler *cpu_sampler_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&cpu_samplers, &zero);
+}
 
 /* How long the current thread has been on this CPU at least: the kernel adds up only now and then. */
 static __always_inline __u64 current_run_ns(void)
@@ -30,8 +41,9 @@ static __always_inline __u64 current_run_ns(void)
 	return total > before ? total - before : 0;
 }
 
-static __always_inline void sampling_timer_explain(struct bpf_perf_event_data *ctx, __u64 last_ns, __u64 now_ns,
-						   struct pkbpf_missed_periods *missed)
+/* The kernel tells nobody of periods that passed without a sample. */
+static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 last_ns, __u64 now_ns,
+						struct pkbpf_missed_periods *missed)
 {
 	struct bpf_perf_event_data_kern *context = (void *)ctx;
 	struct bpf_perf_event_value value = {};
@@ -45,24 +57,18 @@ static __always_inline void sampling_timer_explain(struct bpf_perf_event_data *c
 }
 
 /* To be called for every sample of the CPU, also of the idle task. *missed is written where periods are missing. */
-static __always_inline void sampling_timer_note(struct bpf_perf_event_data *ctx, __u64 now_ns,
-						struct pkbpf_missed_periods *missed)
+static __always_inline void cpu_sampler_note(struct bpf_perf_event_data *ctx, struct cpu_sampler *sampler, __u64 now_ns,
+					     struct pkbpf_missed_periods *missed)
 {
 	__u64 period_ns = cpu_control.period_ns;
-	struct sampling_timer *timer;
-	__u32 key = 0;
-	__u64 last_ns;
+	__u64 last_ns = sampler->last_ns;
 
 	if (!period_ns)
 		return;
-	timer = bpf_map_lookup_elem(&sampling_timers, &key);
-	if (!timer)
-		return;
-	last_ns = timer->last_ns;
-	timer->last_ns = now_ns;
+	sampler->last_ns = now_ns;
 	/* Samples come a little early or late; one that others are missing before comes more than a period after the last. */
 	if (now_ns - last_ns > period_ns + period_ns / 16)
-		sampling_timer_explain(ctx, last_ns, now_ns, missed);
+		explain_gap(ctx, last_ns, now_ns, missed);
 }
 
 #endif
