@@ -239,7 +239,8 @@ if python3 -c 'import json; exit(json.load(open("partial.json"))["host"]["busy_p
 none = [x for x in r["rows"] if x.get("no_process")]
 check("they have a row without a pid", len(none) == 1 and none[0]["comm"] == "[interrupts]" and "pid" not in none[0])
 share = none[0]["cpu"]["total_ns"] / r["host"]["busy_ns"] if none else 0
-check(f"without it the rows would be short by {100 * share:.1f} %", share > 0.01)
+# How much it is depends on the host: 0.5 to 3 % were seen. That rows and counters agree is checked above.
+check(f"without it the rows would be short by {100 * share:.2f} %", share > 0.001)
 P
 	grep -q '\[interrupts\] is no process' partial.txt ||
 		fail "the text says nothing of [interrupts]: $(grep interrupts partial.txt)"
