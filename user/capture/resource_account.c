@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,9 +27,10 @@
 
 #include "pkbpf.skel.h"
 
-/* A task's memory is freed after a grace period of the kernel's RCU, in batches; this is time
- * enough for the last. */
-#define FREE_SETTLE_US 10000
+/* A task is freed after a grace period of the kernel's RCU, in batches, by a CPU that may have other things to do; what is
+ * still to be freed is looked at this often, and waited for this long. */
+#define FREE_STEP_US 5000
+#define FREE_WAIT_US 200000
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
 
@@ -38,6 +40,7 @@ struct resource_account {
 	struct cgroup_root *cgroups; /* NULL: no names */
 	struct hash_map cgroups_seen;
 	ARRAY_OF(uint64_t) cgroups_new;
+	uint64_t unfreed;
 };
 
 static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
@@ -228,37 +231,72 @@ int resource_account_end(struct resource_account *account, struct event_buffer *
 	return account && account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error) : 0;
 }
 
-/* Threads whose end was announced, but not that they were gone: what they had used by then counts.
- */
-static int append_exiting(struct resource_account *account, struct event_buffer *buffer)
+/* The thread after *tid whose end was announced, but not that it is gone; false: there is none. */
+static bool next_exiting(const struct resource_account *account, const uint32_t *tid, uint32_t *next)
+{
+	return bpf_map_get_next_key(bpf_map__fd(account->skeleton->maps.resource_exiting_threads), tid, next) == 0;
+}
+
+/* The programs may change the map meanwhile; a walk of LRU maps then ends early or begins anew, so it is bounded. */
+static uint32_t exiting_max(const struct resource_account *account)
+{
+	return bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
+}
+
+/* Whether it is neither there nor announced as gone, and began to exit before. What its parent has not waited for is there. */
+static bool is_unfreed(const struct pkbpf_event_resource *record, uint64_t before_ns)
+{
+	return record->header.time_ns < before_ns && kill((pid_t)record->tid, 0) && errno == ESRCH;
+}
+
+static bool free_is_due(const struct resource_account *account, uint64_t before_ns)
+{
+	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
+	struct pkbpf_event_resource record;
+	uint32_t tid, *previous = NULL;
+
+	for (uint32_t i = 0; i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
+		previous = &tid;
+		if (bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(&record, before_ns))
+			return true;
+	}
+	return false;
+}
+
+/* Of these counts what they had used when they began to exit. */
+static int append_exiting(struct resource_account *account, uint64_t before_ns, struct event_buffer *buffer)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads), err = 0;
 	struct pkbpf_event_resource record;
 	uint32_t tid, *previous = NULL;
 
-	/* The programs may change the map meanwhile; a walk of LRU maps then ends early or begins
-	 * anew, so it is bounded. */
-	for (uint32_t i = 0;
-	     !err && i < bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
-	     i++) {
-		if (bpf_map_get_next_key(fd, previous, &tid))
-			break;
+	for (uint32_t i = 0; !err && i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
 		previous = &tid;
-		if (bpf_map_lookup_elem(fd, &tid, &record) == 0)
-			err = append(buffer, &record, sizeof(record));
+		if (bpf_map_lookup_elem(fd, &tid, &record))
+			continue;
+		err = append(buffer, &record, sizeof(record));
+		account->unfreed += is_unfreed(&record, before_ns);
 	}
 	return err;
 }
 
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer)
 {
+	uint64_t now_ns = clock_now_ns();
+
 	if (!account || !account->freed)
 		return 0;
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	usleep(FREE_SETTLE_US);
+	for (unsigned int waited_us = 0; waited_us < FREE_WAIT_US && free_is_due(account, now_ns); waited_us += FREE_STEP_US)
+		usleep(FREE_STEP_US);
 	bpf_link__destroy(account->freed);
 	account->freed = NULL;
-	return append_exiting(account, buffer);
+	return append_exiting(account, now_ns, buffer);
+}
+
+uint64_t resource_account_unfreed(const struct resource_account *account)
+{
+	return account ? account->unfreed : 0;
 }
 
 void resource_account_free(struct resource_account *account)

@@ -29,9 +29,11 @@ int resource_account_names(struct resource_account *account, struct event_buffer
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error);
 /* After the end: who had ended before but was not freed yet is in no list. Waits a grace period of
- * the kernel (some 10 ms) until those are in the ring, and appends what is known of the others.
- * -ENOMEM. */
+ * the kernel (some 10 ms, at most a quarter of a second more) until those are in the ring, and
+ * appends what is known of the others. -ENOMEM. */
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
+/* Of how many among these only the beginning of their exit is known. */
+uint64_t resource_account_unfreed(const struct resource_account *account);
 void resource_account_free(struct resource_account *account);
 
 #endif
