@@ -135,8 +135,7 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 		owner->pid = PKBPF_PID_WRITEBACK | (owner->cgroup_id & ~PKBPF_PID_WRITEBACK);
 		owner->tid = owner->pid;
 		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm)
-			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn),
-							     blockio_config.target_cgroup_id);
+			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
 		return host;
 	}
 	if (owner->is_kernel_thread || owner->tid == 0 || host)

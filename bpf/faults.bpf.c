@@ -73,7 +73,6 @@ struct {
 	__type(value, struct pkbpf_fault_process);
 } fault_processes SEC(".maps");
 
-const volatile struct pkbpf_faults_config faults_config = {};
 struct pkbpf_faults_control faults_control = {};
 
 /* How many faults this stack stands for; 0: it was not chosen. */
@@ -304,7 +303,7 @@ int faults_edge(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	if (faults_control.end_ns) {
-		if (filter_task(task, faults_config.target_cgroup_id))
+		if (filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		return 0;
 	}

@@ -27,8 +27,7 @@ struct edge_scratch_map edge_scratch SEC(".maps");
 
 static __always_inline bool is_target(struct task_struct *task)
 {
-	return (offcpu_config.kernel_threads || !(task->flags & PF_KTHREAD)) &&
-	       filter_task(task, offcpu_config.target_cgroup_id);
+	return (offcpu_config.kernel_threads || !(task->flags & PF_KTHREAD)) && filter_task(task);
 }
 
 /* The registers in the order of a raw stack record. */

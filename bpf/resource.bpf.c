@@ -188,7 +188,7 @@ int resource_read(struct bpf_iter__task *ctx)
 	if (resource_control.cpus_read < resource_control.cpu_count &&
 	    ctx->meta->seq_num == resource_control.cpus_read)
 		add_cpu(task, resource_control.cpus_read, record);
-	if (!filter_task(task, resource_control.target_cgroup_id))
+	if (!filter_task(task))
 		return 0;
 	take_record(record, task, resource_control.moment);
 	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */

@@ -67,12 +67,12 @@ static __always_inline bool filter_current(__u32 pid, __u32 tid)
 /* Cgroups are seldom nested deeper than 10. */
 #define FILTER_CGROUP_DEPTH 32
 
-static __always_inline bool filter_below_cgroup(struct kernfs_node *node, __u64 cgroup_id)
+static __always_inline bool filter_below_cgroup(struct kernfs_node *node)
 {
 	for (int i = 0; i < FILTER_CGROUP_DEPTH; i++) {
 		if (!node)
 			return false;
-		if (BPF_CORE_READ(node, id) == cgroup_id)
+		if (BPF_CORE_READ(node, id) == config.target_cgroup_id)
 			return true;
 		node = kernfs_parent(node);
 	}
@@ -80,12 +80,12 @@ static __always_inline bool filter_below_cgroup(struct kernfs_node *node, __u64 
 }
 
 /* The same for any task; the target cgroup is named by its id, since the helper that compares takes the current task only. */
-static __always_inline bool filter_task(struct task_struct *task, __u64 target_cgroup_id)
+static __always_inline bool filter_task(struct task_struct *task)
 {
 	if (!filter_number(BPF_CORE_READ(task, tgid), BPF_CORE_READ(task, pid)))
 		return false;
 	if (config.target_mode == PKBPF_TARGET_CGROUP &&
-	    !filter_below_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp, kn), target_cgroup_id))
+	    !filter_below_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp, kn)))
 		return false;
 	return !config.match_comm || filter_comm_matches(task);
 }

@@ -44,6 +44,7 @@ struct pkbpf_bpf_config {
 	__u32 ring_look_bytes;	 /* that one CPU may add before it looks how much is waiting */
 	__u32 log_walks;       /* some class of events recognises stacks by the words that a walk has read */
 	char comm[16];
+	__u64 target_cgroup_id; /* CGROUP mode: the inode of its folder, by which programs know a cgroup */
 };
 
 /* In .bss, for the program that samples CPUs: written before its events are opened. */
@@ -61,7 +62,6 @@ struct pkbpf_offcpu_config {
 	__u8 per_thread;
 	__u8 wakers;
 	__u32 memo_word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
-	__u64 target_cgroup_id;
 };
 
 /* In .bss: user space starts and ends the interval, and thins out. */
@@ -75,7 +75,6 @@ struct pkbpf_offcpu_control {
 
 /* For the block I/O programs. */
 struct pkbpf_blockio_config {
-	__u64 target_cgroup_id; /* CGROUP mode: of the target */
 	__u8 queue_argument;	/* tracepoints of requests pass the queue first, as before 5.11 */
 	__u8 getrq_queue_argument; /* block_getrq does; stable 5.10 kernels have it changed for requests only */
 	__u8 per_thread;
@@ -89,12 +88,7 @@ struct pkbpf_blockio_control {
 	__u64 slow_ns;	/* requests that take as long are sent one by one; user space raises it on the way */
 };
 
-/* For the page-fault programs. */
-struct pkbpf_faults_config {
-	__u64 target_cgroup_id; /* CGROUP mode: of the target */
-};
-
-/* In .bss: user space starts and ends the interval. */
+/* For the page-fault programs, in .bss: user space starts and ends the interval. */
 struct pkbpf_faults_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
@@ -104,7 +98,6 @@ struct pkbpf_faults_control {
 struct pkbpf_resource_control {
 	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */
 	__u32 page_bytes;
-	__u64 target_cgroup_id; /* CGROUP mode */
 	__u32 cpu_count;	/* highest number of a CPU there may be, and one more; 0: nobody asks what follows */
 	/* Answers, from 0: what the kernel has counted for all threads of so many CPUs together. */
 	__u32 cpus_read;

@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,7 +55,6 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 			       struct resource_account **ret_account, struct error *error)
 {
 	struct resource_account *account;
-	struct stat status;
 
 	choose_programs(skeleton, options->want_resources);
 	*ret_account = NULL;
@@ -72,8 +70,6 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	if (options->target_mode == PKBPF_TARGET_HOST && !options->comm)
 		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
 	skeleton->bss->resource_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-	if (options->cgroup_path && stat(options->cgroup_path, &status) == 0)
-		skeleton->bss->resource_control.target_cgroup_id = status.st_ino;
 	*ret_account = account;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "capture/kernel_namer.h"
@@ -172,17 +173,23 @@ static int explain_load_failure(int err, struct error *error)
 			 program[0] ? program : "(unknown)", strerror(-err), reason[0] ? ": " : "", reason);
 }
 
+static int open_cgroup(struct session *session, struct error *error)
+{
+	const char *path = session->options.cgroup_path;
+	struct stat status;
+
+	session->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (session->cgroup_fd < 0 || fstat(session->cgroup_fd, &status))
+		return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder", path, strerror(errno));
+	session->skeleton->rodata->config.target_cgroup_id = status.st_ino;
+	return 0;
+}
+
 int session_load(struct session *session, struct error *error)
 {
-	int err;
+	int err = session->options.target_mode == PKBPF_TARGET_CGROUP ? open_cgroup(session, error) : 0;
 
-	if (session->options.target_mode == PKBPF_TARGET_CGROUP) {
-		session->cgroup_fd = open(session->options.cgroup_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (session->cgroup_fd < 0)
-			return error_set(error, errno, "cannot open cgroup %s: %s; give the path of its folder",
-					 session->options.cgroup_path, strerror(errno));
-	}
-	err = kernel_types_write(session->kernel_types, session->types_fd, error);
+	err = err ? err : kernel_types_write(session->kernel_types, session->types_fd, error);
 	if (err)
 		return err;
 	tracing_programs_use(session->kernel_types);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -68,14 +67,6 @@ static void blockio_free(struct source *source)
 	free(source);
 }
 
-/* The number by which kernel programs know a cgroup is the inode of its folder. */
-static uint64_t cgroup_id_of(const char *path)
-{
-	struct stat status;
-
-	return path && stat(path, &status) == 0 ? status.st_ino : 0;
-}
-
 static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
@@ -132,7 +123,6 @@ static int blockio_configure(struct session *session, struct source **ret_source
 		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
-	skeleton->rodata->blockio_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	/* Of these tracepoints the youngest (5.11). */
 	if (!kernel_types_tracepoint_arguments(types, "block_rq_merge"))
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);

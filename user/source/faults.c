@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pkbpf/faults.h>
@@ -92,14 +91,6 @@ static struct perf_event_attr fault_attr(uint64_t event, uint64_t period)
 	};
 }
 
-/* The number by which kernel programs know a cgroup is the inode of its folder. */
-static uint64_t cgroup_id_of(const char *path)
-{
-	struct stat status;
-
-	return path && stat(path, &status) == 0 ? status.st_ino : 0;
-}
-
 static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_program__set_autoload(skeleton->progs.sample_minor_fault, wanted);
@@ -147,8 +138,6 @@ static int faults_configure(struct session *session, struct source **ret_source,
 		faults_free(source);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	}
-	skeleton->rodata->faults_config.target_cgroup_id =
-		cgroup_id_of(session_options(session)->cgroup_path);
 	choose_samplers(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA, NULL) == 1);
 	*ret_source = source;
 	return 0;

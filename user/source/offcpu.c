@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -56,14 +55,6 @@ static void offcpu_free(struct source *source)
 	free(source);
 }
 
-/* The number by which kernel programs know a cgroup is the inode of its folder. */
-static uint64_t cgroup_id_of(const char *path)
-{
-	struct stat status;
-
-	return path && stat(path, &status) == 0 ? status.st_ino : 0;
-}
-
 static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
@@ -107,7 +98,6 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.switch_has_state =
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
 	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(session_kernel_types(session));
-	skeleton->rodata->offcpu_config.target_cgroup_id = cgroup_id_of(options->cgroup_path);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
 	*ret_source = source;
 	return 0;
