@@ -2,29 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Block I/O against loads whose requests are known: counts, bytes, owners, stacks, latencies, stacked devices.
 # usage: test_blockio.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
 for tool in fio losetup python3; do
-	command -v $tool >/dev/null || { echo "skipped: no $tool here"; exit 77; }
+	command -v $tool >/dev/null || skip "no $tool here"
 done
-if ! losetup -f >/dev/null 2>&1; then
-	echo "skipped: no loop devices here"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
-
+losetup -f >/dev/null 2>&1 || skip "no loop devices here"
 # A folder on a disk, and one in memory.
 work=$(mktemp -d /var/tmp/pkbpf-blockio-XXXXXX)
 mkdir "$work/memory"

@@ -3,22 +3,15 @@
 # A CPU that goes offline and comes back, for a moment and for longer than the list of CPUs is left unread, and one that
 # is offline at the start: what runs there afterwards is sampled, and its mappings are known.
 # usage: test_cpu_hotplug.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1") workload=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
 # The last one: the first cannot be taken offline everywhere.
 switch=$(find /sys/devices/system/cpu/ -path '*/cpu[0-9]*/online' | sort -V | tail -n 1)
 cpu=${switch%/online} cpu=${cpu##*/cpu}
 if [ -z "$switch" ] || [ "$cpu" = 0 ] || [ "$(cat "$switch")" != 1 ]; then
-	echo "skipped: there is no second CPU that can be taken offline"
-	exit 77
+	skip "there is no second CPU that can be taken offline"
 fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-hotplug-XXXXXX)
 pids=()
 leave() {
@@ -28,20 +21,16 @@ leave() {
 }
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
-failures=0
 failed() {
 	echo "FAILED: $*"
 	failures=$((failures + 1))
 }
 
-if ! { echo 0 >"$switch"; } 2>"$work/why"; then
-	echo "skipped: CPU $cpu cannot be taken offline: $(cat "$work/why")"
-	exit 77
-fi
+{ echo 0 >"$switch"; } 2>"$work/why" || skip "CPU $cpu cannot be taken offline: $(cat "$work/why")"
 echo 1 >"$switch"
 # Programs that nothing has been told of before the CPU is back.
 for name in comeback1 comeback2 comeback3; do
-	cp "$workload/spin" "$work/$name" || exit 1
+	cp "$workloads/spin" "$work/$name" || exit 1
 done
 
 # begin NAME OPTION…: starts pkbpf, and returns when it measures
@@ -109,7 +98,7 @@ parent=$!
 pids+=("$parent")
 if begin longer -e cpu,offcpu,blockio,faults -p $parent --children; then
 	echo 0 >"$switch"
-	"$workload/spin" 1.2
+	"$workloads/spin" 1.2
 	echo 1 >"$switch" || failed "CPU $cpu did not come back"
 	exec 3<>"$work/go" # also for reading: opening must not wait
 	echo >&3

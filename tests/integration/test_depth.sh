@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Recursion of known depth without frame pointers: every frame there, in order, down to the root.
 # usage: test_depth.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-depth-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-failures=0
 
 # check NAME DEPTH PROGRAM
 check() {

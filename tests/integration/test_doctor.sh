@@ -2,13 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # `pkbpf doctor`: says that profiling works here, and shows the stacks of a living process of many threads.
 # usage: test_doctor.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
 work=$(mktemp -d /tmp/pkbpf-doctor-XXXXXX)
 target=
 trap 'kill $target 2>/dev/null; rm -rf "$work"' EXIT

@@ -2,15 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A parallel build of a C project, where most processes live for milliseconds: nearly all user stacks are whole.
 # usage: test_exec_heavy.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND MAKEFLAGS MFLAGS
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+unset MAKEFLAGS MFLAGS
 work=$(mktemp -d /tmp/pkbpf-build-XXXXXX)
 trap '[ -n "${PKBPF_KEEP-}" ] && cp all.* "$PKBPF_KEEP"; rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -2,22 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Page faults against a program that knows how many of each kind it makes, and where.
 # usage: test_faults.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 # A folder on a disk: files in memory have no major faults.
 work=$(mktemp -d /var/tmp/pkbpf-faults-XXXXXX)

@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Stacks that are hard to walk: signals, other stacks, exceptions, vfork, libraries that come and go, files without a name.
 # usage: test_features.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-features-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-failures=0
 
 # Of sizes that differ, so that one's code does not lie where the other's was.
 for number in 1 2; do

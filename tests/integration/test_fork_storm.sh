@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Thousands of short programs: samples belong to the right one, and memory does not grow with their number.
 # usage: test_fork_storm.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-storm-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-failures=0
 
 gcc -x c -O2 -fomit-frame-pointer "$here/workload/storm.inc" -o "$work/storm" || exit 1
 export STORM_FOLDER=$work/names

@@ -3,18 +3,10 @@
 # Kernel stacks that pkbpf walks itself are those that the kernel walks, in system calls, interrupts, page faults, new
 # processes and the network; and few are left to the kernel.
 # usage: test_kernel_stacks.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-if ! grep -q ' __start_orc_unwind_ip$' /proc/kallsyms; then
-	echo "skipped: this kernel does not say where its unwind tables are"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+grep -q ' __start_orc_unwind_ip$' /proc/kallsyms || skip "this kernel does not say where its unwind tables are"
 work=$(mktemp -d /tmp/pkbpf-kernel-stacks-XXXXXX)
 pids=()
 leave() {

@@ -4,14 +4,9 @@
 # lost, and of unknown threads; with more threads than CPUs that switch all the time, and beside calls that keep
 # BPF programs from running, which cost a target part of its samples.
 # usage: test_lost_samples.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1") workload=$(readlink -f "$2")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-lost-XXXXXX)
 pids=()
 leave() {
@@ -20,7 +15,6 @@ leave() {
 }
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
-failures=0
 
 begin() {
 	"$@" >/dev/null 2>&1 &
@@ -31,11 +25,11 @@ begin() {
 crowd_seconds=12
 begin_crowd() {
 	for ((cpu = 0; cpu < $(nproc); cpu++)); do
-		begin taskset -c "$cpu" "$workload/spin" "$crowd_seconds"
-		begin "$workload/spin" "$crowd_seconds"
+		begin taskset -c "$cpu" "$workloads/spin" "$crowd_seconds"
+		begin "$workloads/spin" "$crowd_seconds"
 	done
-	begin "$workload/pingpong" "$crowd_seconds"
-	begin "$workload/pingpong" "$crowd_seconds"
+	begin "$workloads/pingpong" "$crowd_seconds"
+	begin "$workloads/pingpong" "$crowd_seconds"
 }
 
 # 1: some of it has ended by itself.
@@ -92,7 +86,7 @@ if problems:
 P
 }
 
-check updates_of_target target -e cpu -- "$workload/map_updates" 3
+check updates_of_target target -e cpu -- "$workloads/map_updates" 3
 # in_crowd NAME OTHERS OPTION…: OTHERS is a command that runs besides, or "". Linux 6.18 before .45 may run no thread of another
 # session (nor the kernel's own) while threads that wake each other load a CPU: then the crowd has gone before pkbpf ends.
 in_crowd() {
@@ -110,5 +104,5 @@ in_crowd() {
 
 in_crowd crowd "" -e cpu -d 3
 in_crowd crowd_every_kind "" -e cpu,offcpu,blockio,faults -d 3
-in_crowd updates "$workload/map_updates $crowd_seconds" -e cpu -d 3
+in_crowd updates "$workloads/map_updates $crowd_seconds" -e cpu -d 3
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

@@ -2,22 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Off-CPU time against programs that know their waits: times, counts, states, stacks, wall clock.
 # usage: test_offcpu.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 # A folder on a disk: in memory nothing ever waits for I/O.
 work=$(mktemp -d /var/tmp/pkbpf-offcpu-XXXXXX)

@@ -2,21 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Off-CPU time where threads are many, switch often, share a number or end while they wait.
 # usage: test_offcpu_threads.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 work=$(mktemp -d /tmp/pkbpf-threads-XXXXXX)
 target=

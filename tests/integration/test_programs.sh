@@ -4,23 +4,15 @@
 # usage: test_programs.sh PKBPF WORKLOAD_FOLDER [PROGRAM…]
 #
 # With names of programs, or PKBPF_TABLE set, prints one row of a table per program instead of stopping at bounds.
-set -u
-
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 shift 2
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 programs_folder=$(mktemp -d /tmp/pkbpf-programs-XXXXXX)
 trap 'programs_stop; rm -rf "$programs_folder"' EXIT
 trap 'exit 130' INT TERM
 seconds=${PKBPF_SECONDS:-3}
-failures=0
 
 record_command() { "$pkbpf" -q -e cpu -F 999 -o "$result.folded" -o "$result.txt" -- "$@" >stdout.log 2>stderr.log; }
 record_pids() {

@@ -2,20 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The account of resources against what programs and the machine say of themselves; its documents; limits.
 # usage: test_resources.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 schema=$here/../../user/report/report.schema.json
-failures=0
-
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
-
 work=$(mktemp -d /tmp/pkbpf-resources-XXXXXX)
 cgroup=
 jobs_started=()

@@ -2,18 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs of known cost: shares of four call chains, whole chains, and samples against CPU seconds.
 # usage: test_shares.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-shares-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-failures=0
 
 # What the hypervisor has kept for others so far, of all CPUs, in ticks of 10 ms: no part of a program's CPU seconds, but
 # the sampling timer's periods go on meanwhile.

@@ -2,32 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The list of slow block requests against requests that a frozen file system holds back for a known time.
 # usage: test_slow_io.sh PKBPF WORKLOAD_FOLDER
-set -u
-
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 schema=$here/../../user/report/report.schema.json
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
 PATH=$PATH:/usr/sbin:/sbin
 for tool in fio losetup mkfs.ext4 python3; do
-	command -v $tool >/dev/null || { echo "skipped: no $tool here"; exit 77; }
+	command -v $tool >/dev/null || skip "no $tool here"
 done
-if ! losetup -f >/dev/null 2>&1; then
-	echo "skipped: no loop devices here"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
-
+losetup -f >/dev/null 2>&1 || skip "no loop devices here"
 # memory/disk is a disk in memory, frozen/ is what is on it, and frozen/file is the device that is written to.
 work=$(mktemp -d /var/tmp/pkbpf-slow-io-XXXXXX)
 mkdir "$work/memory" "$work/frozen"

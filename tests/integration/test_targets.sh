@@ -2,19 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Who is a target after fork and exec: samples begin and end with it, and are walked with the new image's tables at once.
 # usage: test_targets.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
-if [ "$(id -u)" != 0 ] || [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: needs root and a kernel with BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 work=$(mktemp -d /tmp/pkbpf-targets-XXXXXX)
 trap 'rm -rf "$work"' EXIT
-failures=0
 
 # check NAME EXPECTED OPTION…: EXPECTED lists who must have been sampled where, as "parent:before_exec"; nobody else may.
 check() {

@@ -2,22 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the report says limits whom, on machines where it is known: too few CPUs, requests held back, nothing but peers.
 # usage: test_verdict.sh PKBPF WORKLOAD_FOLDER
-set -u
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-pkbpf=$(readlink -f "$1")
-workloads=$(readlink -f "$2")
-here=$(dirname "$(readlink -f "$0")")
-failures=0
-
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: profiling needs root; run it with sudo"
-	exit 77
-fi
-if [ ! -r /sys/kernel/btf/vmlinux ]; then
-	echo "skipped: this kernel has no BTF"
-	exit 77
-fi
-unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 
