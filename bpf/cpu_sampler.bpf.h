@@ -43,7 +43,7 @@ static __always_inline __u64 current_run_ns(void)
 
 /* The kernel tells nobody of periods that passed without a sample. */
 static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 last_ns, __u64 now_ns,
-						struct pkbpf_missed_periods *missed)
+					struct pkbpf_missed_periods *missed)
 {
 	struct bpf_perf_event_data_kern *context = (void *)ctx;
 	struct bpf_perf_event_value value = {};

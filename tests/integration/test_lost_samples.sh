@@ -100,6 +100,8 @@ in_crowd() {
 		end_crowd && return
 		echo "  $name: was kept from running for $crowd_seconds s, try $try"
 	done
+	echo "FAILED: $name: the crowd ended before pkbpf did, every time"
+	failures=$((before + 1))
 }
 
 in_crowd crowd "" -e cpu -d 3

@@ -39,6 +39,7 @@ struct resource_account {
 	struct cgroup_root *cgroups; /* NULL: no names */
 	struct hash_map cgroups_seen;
 	ARRAY_OF(uint64_t) cgroups_new;
+	uint64_t begin_ns; /* since when frees are seen */
 	uint64_t unfreed;
 };
 
@@ -217,6 +218,7 @@ int resource_account_begin(struct resource_account *account, struct event_buffer
 	if (!account)
 		return 0;
 	err = tracing_program_attach(account->skeleton->progs.resource_freed, &account->freed, error);
+	account->begin_ns = clock_now_ns();
 	err = err ? err : tracing_program_attach(account->skeleton->progs.resource_read, &account->iterator, error);
 	return err ? err : read_all(account, PKBPF_RESOURCE_START, buffer, error);
 }
@@ -239,13 +241,15 @@ static uint32_t exiting_max(const struct resource_account *account)
 	return bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
 }
 
-/* Whether it is neither there nor announced as gone, and began to exit before. What its parent has not waited for is there. */
-static bool is_unfreed(const struct pkbpf_event_resource *record, uint64_t before_ns)
+/* Whether it began to exit inside, and is neither there nor announced as gone. What its parent has not waited for is there. */
+static bool is_unfreed(const struct resource_account *account, const struct pkbpf_event_resource *record, uint64_t end_ns)
 {
-	return record->header.time_ns < before_ns && kill((pid_t)record->tid, 0) && errno == ESRCH;
+	uint64_t exit_ns = record->header.time_ns;
+
+	return exit_ns >= account->begin_ns && exit_ns < end_ns && kill((pid_t)record->tid, 0) && errno == ESRCH;
 }
 
-static bool free_is_due(const struct resource_account *account, uint64_t before_ns)
+static bool free_is_due(const struct resource_account *account, uint64_t end_ns)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
 	struct pkbpf_event_resource record;
@@ -253,14 +257,14 @@ static bool free_is_due(const struct resource_account *account, uint64_t before_
 
 	for (uint32_t i = 0; i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
 		previous = &tid;
-		if (bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(&record, before_ns))
+		if (bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(account, &record, end_ns))
 			return true;
 	}
 	return false;
 }
 
 /* Of these counts what they had used when they began to exit. */
-static int append_exiting(struct resource_account *account, uint64_t before_ns, struct event_buffer *buffer)
+static int append_exiting(struct resource_account *account, uint64_t end_ns, struct event_buffer *buffer)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads), err = 0;
 	struct pkbpf_event_resource record;
@@ -271,7 +275,7 @@ static int append_exiting(struct resource_account *account, uint64_t before_ns, 
 		if (bpf_map_lookup_elem(fd, &tid, &record))
 			continue;
 		err = append(buffer, &record, sizeof(record));
-		account->unfreed += is_unfreed(&record, before_ns);
+		account->unfreed += is_unfreed(account, &record, end_ns);
 	}
 	return err;
 }

@@ -32,7 +32,7 @@ int resource_account_end(struct resource_account *account, struct event_buffer *
  * the kernel (some 10 ms, at most a quarter of a second more) until those are in the ring, and
  * appends what is known of the others. -ENOMEM. */
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
-/* Of how many among these only the beginning of their exit is known. */
+/* Of how many that ended inside only the beginning of their exit is known. */
 uint64_t resource_account_unfreed(const struct resource_account *account);
 void resource_account_free(struct resource_account *account);
 
