@@ -207,26 +207,20 @@ const struct distribution *profile_distribution_at(const struct profile *profile
 	return distribution_table_at(profile->distributions, index);
 }
 
-static bool row_is_in(const struct profile_row *row, const struct profile_row_set *set)
-{
-	return row->kind == set->kind && row->process == set->process && (row->state & set->state_mask) == set->state;
-}
-
-bool profile_scale(struct profile *profile, const struct profile_row_set *set, uint64_t count)
+bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count)
 {
 	/* Sums of hostile recordings may be anything: 128 bits hold their products with 64-bit counts. */
 	unsigned __int128 whole = 0, before = 0;
 	uint64_t given = 0;
 
-	array_foreach(&profile->rows, row)
-		whole += row_is_in(row, set) ? row->count : 0;
+	for (size_t i = 0; i < row_count; i++)
+		whole += profile->rows.items[rows[i]].count;
 	if (!whole || whole > UINT64_MAX)
 		return false;
-	array_foreach(&profile->rows, row) {
+	for (size_t i = 0; i < row_count; i++) {
+		struct profile_row *row = &profile->rows.items[rows[i]];
 		uint64_t until;
 
-		if (!row_is_in(row, set))
-			continue;
 		/* Cut where the running sum falls: no rounding error adds up. */
 		before += row->count;
 		until = (uint64_t)(before * count / whole);

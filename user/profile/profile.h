@@ -92,16 +92,9 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
 			     const struct distribution_change *change);
 
-/* The rows of a process and kind whose state, under the mask, is `state`. */
-struct profile_row_set {
-	enum pkbpf_profile_kind kind;
-	uint32_t process;
-	uint8_t state_mask, state;
-};
-
-/* Scales count and weight of these rows so that their counts add up to `count`, exactly; false: there are none, or all
- * of them are 0. Takes time in proportion to all rows. */
-bool profile_scale(struct profile *profile, const struct profile_row_set *set, uint64_t count);
+/* Scales count and weight of rows, named by their places in profile_rows(), so that their counts add up to `count`, exactly;
+ * false: there are none, or all of them are 0. */
+bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count);
 
 /* What people call the block device with this number (major << 20 | minor). -ENOMEM. */
 int profile_set_device_name(struct profile *profile, uint32_t device, const char *name);
