@@ -13,12 +13,15 @@
 #include "profile/aggregator.h"
 #include "profile/device_names.h"
 #include "profile/fault_counts.h"
+#include "profile/process_merge.h"
 #include "profile/profile_merge.h"
 #include "source/source.h"
 
 /* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
 #define MAX_STACK_BYTES (64U << 20)
+/* Two to three KiB each. */
+#define MAX_ENDED_PROCESSES (1U << 13)
 
 struct live_profile {
 	struct live_options options;
@@ -57,6 +60,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.slow_io_limit = live->options.session.blockio.slow_count,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
+		.max_ended_processes = MAX_ENDED_PROCESSES,
 	};
 
 	live->files = mapped_file_table_new("");
@@ -139,16 +143,17 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_profile *live)
 {
-	size_t before = profile_stack_bytes(live->profile);
+	size_t bytes = profile_stack_bytes(live->profile), ended = profile_ended_processes(live->profile);
 	uint64_t begin_ns = clock_now_ns();
 	int done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 
 	if (done < 0)
-		log_warning(live->options.session.log, "the memory of stacks cannot be limited: out of memory");
+		log_warning(live->options.session.log, "the memory of stacks and ended processes cannot be limited: out of memory");
 	if (done > 0)
-		log_info(live->options.session.log, "stacks take %.1f MiB, %.1f before: %.1f ms",
-			 (double)profile_stack_bytes(live->profile) / (1 << 20), (double)before / (1 << 20),
-			 (double)(clock_now_ns() - begin_ns) / 1e6);
+		log_info(live->options.session.log,
+			 "stacks take %.1f MiB, %.1f before; %zu ended processes are told by their pids, %zu before: %.1f ms",
+			 (double)profile_stack_bytes(live->profile) / (1 << 20), (double)bytes / (1 << 20),
+			 profile_ended_processes(live->profile), ended, (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
@@ -203,6 +208,7 @@ static void fill_counters(struct live_profile *live, uint64_t counters[PKBPF_COU
 			counters[i] = captured[i];
 	}
 	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_shortened_events(live->profile);
+	counters[PKBPF_COUNTER_PROCESSES_GROUPED] = profile_grouped_processes(live->profile);
 }
 
 static void fill_info(struct live_profile *live, const char *targets)

@@ -1,50 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Follows fork, exec, exit and mmap records to know which program image every process runs at this
  * moment. */
-#include "process/process_table.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash_map.h"
-
-#define NO_PROCESS UINT32_MAX
+#include "process/process_table_private.h"
 
 /* Stale entries of the thread map are swept out when they could be this many and as many as the
  * living ones. */
 #define MIN_STALE_THREADS 4096
-
-enum entry_state {
-	ENTRY_FREE, /* forgotten; in the free list */
-	ENTRY_ALIVE,
-	ENTRY_GRACE, /* exited, mappings kept for a while; in the grace list */
-	ENTRY_ENDED, /* kept for its name only */
-};
-
-struct entry {
-	struct process public;
-	struct address_space *space; /* NULL: nothing mapped */
-	enum entry_state state;
-	bool used;	 /* a sample referred to it */
-	uint32_t serial; /* distinguishes incarnations that had this id one after the other */
-	uint32_t next, previous; /* in the grace list; next alone in the free list */
-};
-
-struct process_table {
-	struct mapped_file_table *files;
-	ARRAY_OF(struct entry *) entries;
-	struct hash_map pids;	 /* pid -> id of the entry that is alive or in grace */
-	struct hash_map threads; /* tid -> serial << 32 | id */
-	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
-	struct mapping_budget budget;
-	uint32_t free_list;
-	uint32_t grace_first, grace_last; /* oldest first */
-	size_t grace_count;
-	uint32_t next_serial;
-	uint64_t now_ns;
-	uint64_t dropped;
-};
 
 struct process_table *process_table_new(struct mapped_file_table *files)
 {
@@ -104,6 +68,13 @@ static void grace_append(struct process_table *table, struct entry *entry)
 	table->grace_count++;
 }
 
+void process_table_forget(struct process_table *table, struct entry *entry)
+{
+	entry->state = ENTRY_FREE;
+	entry->next = table->free_list;
+	table->free_list = entry->public.id;
+}
+
 /* Drops everything but the name, and that too when nobody referred to it. */
 static void retire(struct process_table *table, struct entry *entry)
 {
@@ -111,11 +82,11 @@ static void retire(struct process_table *table, struct entry *entry)
 		grace_unlink(table, entry);
 	address_space_free(entry->space);
 	entry->space = NULL;
-	entry->state = ENTRY_ENDED;
-	if (!entry->used) {
-		entry->state = ENTRY_FREE;
-		entry->next = table->free_list;
-		table->free_list = entry->public.id;
+	if (entry->used) {
+		entry->state = ENTRY_ENDED;
+		table->kept_count++;
+	} else {
+		process_table_forget(table, entry);
 	}
 }
 
@@ -140,7 +111,7 @@ static void advance_time(struct process_table *table, uint64_t time_ns)
 	}
 }
 
-static struct entry *take_entry(struct process_table *table)
+struct entry *process_table_take_entry(struct process_table *table)
 {
 	struct entry **slot, *entry;
 
@@ -167,7 +138,7 @@ static struct entry *take_entry(struct process_table *table)
 static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t time_ns)
 {
 	struct entry *old = entry_of_pid(table, pid);
-	struct entry *entry = take_entry(table);
+	struct entry *entry = process_table_take_entry(table);
 	uint32_t id;
 
 	if (!entry) {
@@ -176,9 +147,7 @@ static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t t
 	}
 	id = entry->public.id;
 	if (!hash_map_put(&table->pids, pid, id)) {
-		entry->state = ENTRY_FREE;
-		entry->next = table->free_list;
-		table->free_list = id;
+		process_table_forget(table, entry);
 		table->dropped++;
 		return NULL;
 	}
@@ -267,14 +236,6 @@ static void add_thread(struct process_table *table, struct entry *entry, uint32_
 	table->thread_count++;
 }
 
-static void copy_comm(struct entry *entry, const char *comm)
-{
-	size_t length = strnlen(comm, PKBPF_COMM_SIZE);
-
-	memcpy(entry->public.comm, comm, length);
-	entry->public.comm[length] = '\0';
-}
-
 /* The living incarnation of pid, begun with its leader as the only thread when nobody announced it.
  */
 static struct entry *get_alive(struct process_table *table, uint32_t pid)
@@ -349,7 +310,7 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 	entry->public.start_ns = task->time_ns;
 	entry->public.started_inside = true;
 	entry->public.execed = true;
-	copy_comm(entry, task->comm);
+	process_entry_set_comm(entry, task->comm);
 	add_thread(table, entry, task->pid);
 }
 
@@ -365,7 +326,7 @@ static void on_comm(struct process_table *table, const struct task_view *task)
 		return;
 	entry = get_alive(table, task->pid);
 	if (entry)
-		copy_comm(entry, task->comm);
+		process_entry_set_comm(entry, task->comm);
 }
 
 static void on_exit_record(struct process_table *table, const struct task_view *task)
@@ -446,7 +407,7 @@ struct process *process_table_get(struct process_table *table, uint32_t pid, con
 		return NULL;
 	entry->used = true;
 	if (!entry->public.comm[0])
-		copy_comm(entry, comm);
+		process_entry_set_comm(entry, comm);
 	return &entry->public;
 }
 
@@ -473,6 +434,11 @@ const struct address_space *process_table_mappings(const struct process_table *t
 						   const struct process *process)
 {
 	return table->entries.items[process->id]->space;
+}
+
+uint64_t process_table_now_ns(const struct process_table *table)
+{
+	return table->now_ns;
 }
 
 struct mapped_file_table *process_table_files(struct process_table *table)

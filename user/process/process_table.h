@@ -17,6 +17,9 @@
  * Threads: a process ends with its last thread, whichever that is; exec leaves one. A process whose
  * threads nobody announced (made for a sample) counts as having its leader.
  *
+ * Whoever keeps results can tell ended incarnations together, in groups, so that those of a run without an end do not take
+ * ever more memory: process_table_merge().
+ *
  * Bounds, all counted in process_table_dropped() when reached: PROCESS_TABLE_MAX incarnations and
  * as many threads, PROCESS_TABLE_MAX_MAPPINGS mappings of all processes together (copies after fork
  * share until one changes).
@@ -48,6 +51,7 @@ struct process {
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */
 	uint32_t thread_count; /* alive now */
+	uint32_t members;      /* of a group: processes told together in it; 0: it is one process */
 };
 
 struct process_table;
@@ -70,6 +74,19 @@ size_t process_table_count(const struct process_table *table);
 /* Mappings of a process that lives or ended within the grace time; NULL when it has none known. */
 const struct address_space *process_table_mappings(const struct process_table *table,
 						   const struct process *process);
+/* Time of the last record. */
+uint64_t process_table_now_ns(const struct process_table *table);
+
+/* Has it ended, for longer than the grace time, and is it kept for its name? */
+bool process_table_is_kept(const struct process_table *table, uint32_t id);
+size_t process_table_kept_count(const struct process_table *table);
+bool process_table_is_group(const struct process_table *table, uint32_t id);
+/* For processes told together: without a pid, kept for good. NULL: out of memory or too many. */
+struct process *process_table_add_group(struct process_table *table, const char *comm, uint64_t cgroup_id);
+/* A kept incarnation becomes part of a group. With needs_name it can still be found by its id; without, its id is given to a
+ * later one, and the caller knows of nobody who uses it. */
+void process_table_merge(struct process_table *table, uint32_t id, struct process *group, bool needs_name);
+
 struct mapped_file_table *process_table_files(struct process_table *table);
 uint64_t process_table_dropped(
 	const struct process_table *table); /* mappings or tasks not kept, for counters */

@@ -6,34 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/cleanup.h"
-#include "base/hash_map.h"
-#include "profile/profile_merge.h"
-#include "profile/stack_builder.h"
-
-/* A stack that was sent once, and is named by its number in the totals that follow. */
-struct numbered_stack {
-	uint32_t pid;
-	uint32_t process; /* incarnation that had the pid when the stack came */
-	uint32_t stack;	  /* in the profile */
-	bool has_user_frames;
-	enum pkbpf_stack_end user_end;
-	uint64_t guessed; /* guessed frames not counted yet */
-};
-
-struct aggregator {
-	struct aggregator_options options;
-	struct profile *profile;
-	struct process_table *processes;
-	struct event_sink process_sink;
-	struct stack_builder *builder;
-	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
-	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
-	size_t next_merge_bytes; /* of profile_stack_bytes() */
-	bool shortening;	 /* until half of the most is left */
-	struct hash_map latest;	       /* pid -> incarnation last seen, for totals that come when it is gone */
-};
+#include "profile/aggregator_private.h"
 
 struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile)
 {
@@ -43,6 +16,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 		return NULL;
 	aggregator->options = *options;
 	aggregator->next_merge_bytes = options->merge_bytes;
+	aggregator->next_ended = options->max_ended_processes;
 	aggregator->profile = profile;
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
@@ -147,7 +121,7 @@ static void on_mapping(void *context, const struct mapping_view *mapping)
 	aggregator->process_sink.ops->on_mapping(aggregator->process_sink.context, mapping);
 	process = process_table_find(aggregator->processes, mapping->pid);
 	if (process)
-		stack_builder_forget_mappings(aggregator->builder, process);
+		stack_builder_forget_mappings(aggregator->builder, process->id);
 }
 
 static void on_lost(void *context, const struct lost_view *lost)
@@ -374,51 +348,6 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 
 	if (err)
 		counters[err == -ENOMEM ? PKBPF_COUNTER_LOST_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
-}
-
-/* What is referred to by number keeps its meaning. */
-static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
-{
-	array_foreach(&aggregator->stacks, stack)
-		stack->stack = numbers[stack->stack];
-	/* Others may stand for the frames that it remembers. */
-	stack_builder_forget_frames(aggregator->builder);
-}
-
-/* After a merge or a pass of shortening that left so many bytes. */
-static void plan_next_step(struct aggregator *aggregator, size_t before, size_t after)
-{
-	const struct aggregator_options *options = &aggregator->options;
-	/* Where most of what is left cannot become shorter, there is no point in trying. */
-	bool of_use = !aggregator->shortening || after < before - before / 16;
-
-	/* Begun with some room left, and done until there is enough for a while. */
-	aggregator->shortening =
-		of_use && after > (aggregator->shortening ? options->max_bytes / 2 : options->max_bytes / 4 * 3);
-	aggregator->next_merge_bytes = 2 * after;
-	if (aggregator->next_merge_bytes > options->max_bytes && after < options->max_bytes)
-		aggregator->next_merge_bytes = options->max_bytes;
-	if (aggregator->next_merge_bytes < options->merge_bytes)
-		aggregator->next_merge_bytes = options->merge_bytes;
-}
-
-int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
-{
-	size_t before = profile_stack_bytes(aggregator->profile);
-	_cleanup_free_ uint32_t *numbers = NULL;
-	int err;
-
-	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
-		return 0;
-	if (aggregator->shortening)
-		err = profile_shorten_stacks(aggregator->profile, symbolizer, before - aggregator->options.max_bytes / 2,
-					     &numbers);
-	else
-		err = profile_merge_stacks(aggregator->profile, symbolizer, &numbers);
-	if (numbers)
-		renumber(aggregator, numbers);
-	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));
-	return err ? err : 1;
 }
 
 struct event_sink aggregator_sink(struct aggregator *aggregator)

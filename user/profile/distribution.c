@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash_map.h"
 
 struct distribution_table {
@@ -59,7 +60,7 @@ static void add_saturating(uint64_t *total, uint64_t more)
 }
 
 /* Both lists ascend: one pass from the back puts each bucket in its place. */
-static int merge_buckets(struct distribution *item, const struct pkbpf_histogram_bucket *more, size_t more_count)
+static int merge_buckets(struct distribution *item, const struct distribution_bucket *more, size_t more_count)
 {
 	size_t old_at, more_at, to, added = 0;
 	struct distribution_bucket *buckets;
@@ -81,7 +82,7 @@ static int merge_buckets(struct distribution *item, const struct pkbpf_histogram
 	to = item->bucket_count + added;
 	item->bucket_count = to;
 	while (more_at) {
-		const struct pkbpf_histogram_bucket *from = &more[more_at - 1];
+		const struct distribution_bucket *from = &more[more_at - 1];
 
 		if (old_at && item->buckets[old_at - 1].index >= from->index) {
 			item->buckets[--to] = item->buckets[--old_at];
@@ -91,7 +92,7 @@ static int merge_buckets(struct distribution *item, const struct pkbpf_histogram
 			}
 			continue;
 		}
-		item->buckets[--to] = (struct distribution_bucket){.index = from->index, .count = from->count};
+		item->buckets[--to] = *from;
 		more_at--;
 	}
 	return 0;
@@ -113,20 +114,88 @@ static struct distribution *get(struct distribution_table *table, const struct d
 	return item;
 }
 
+/* All of it but its buckets. */
+static void merge_sums(struct distribution *item, const struct distribution *more)
+{
+	add_saturating(&item->count, more->count);
+	add_saturating(&item->total, more->total);
+	add_saturating(&item->bytes, more->bytes);
+	if (more->max > item->max)
+		item->max = more->max;
+	item->estimated = item->estimated || more->estimated;
+	item->open = item->open || more->open;
+}
+
 int distribution_table_add(struct distribution_table *table, const struct distribution_key *key,
 			   const struct distribution_change *change)
 {
+	const struct distribution more = {
+		.count = change->count,
+		.total = change->total,
+		.max = change->max,
+		.bytes = change->bytes,
+		.estimated = change->estimated,
+		.open = change->open,
+	};
+	struct distribution_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	struct distribution *item = get(table, key);
+	size_t count = change->bucket_count;
 
-	if (!item || merge_buckets(item, change->buckets, change->bucket_count))
+	if (count > PKBPF_HISTOGRAM_BUCKETS) /* cannot ascend below that */
+		count = PKBPF_HISTOGRAM_BUCKETS;
+	for (size_t i = 0; i < count; i++)
+		buckets[i] = (struct distribution_bucket){change->buckets[i].index, change->buckets[i].count};
+	if (!item || merge_buckets(item, buckets, count))
 		return -ENOMEM;
-	add_saturating(&item->count, change->count);
-	add_saturating(&item->total, change->total);
-	add_saturating(&item->bytes, change->bytes);
-	if (change->max > item->max)
-		item->max = change->max;
-	item->estimated = item->estimated || change->estimated;
-	item->open = item->open || change->open;
+	merge_sums(item, &more);
+	return 0;
+}
+
+/* The same keys with the new numbers, and nothing counted yet. */
+static bool renumber_keys(const struct distribution_table *table, const uint32_t *to, struct distribution_table *fresh,
+			  uint32_t *places)
+{
+	for (size_t i = 0; i < table->items.count; i++) {
+		struct distribution_key key = table->items.items[i].key;
+		struct distribution *item;
+
+		if (to[key.process] != key.process)
+			key.tid = 0;
+		key.process = to[key.process];
+		item = get(fresh, &key);
+		if (!item)
+			return false;
+		places[i] = (uint32_t)(item - fresh->items.items);
+	}
+	return true;
+}
+
+int distribution_table_renumber(struct distribution_table *table, const uint32_t *to)
+{
+	_cleanup_free_ uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
+	struct distribution_table fresh = {.seed = table->seed};
+
+	if (!places || !renumber_keys(table, to, &fresh, places)) {
+		array_free(&fresh.items);
+		hash_index_done(&fresh.index);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < table->items.count; i++) {
+		struct distribution *from = &table->items.items[i], *item = &fresh.items.items[places[i]];
+
+		merge_sums(item, from);
+		if (!item->buckets) {
+			item->buckets = from->buckets;
+			item->bucket_count = from->bucket_count;
+			continue;
+		}
+		/* Without memory the percentiles are of fewer values. */
+		merge_buckets(item, from->buckets, from->bucket_count);
+		free(from->buckets);
+	}
+	array_free(&table->items);
+	hash_index_done(&table->index);
+	*table = fresh;
 	return 0;
 }
 

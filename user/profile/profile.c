@@ -170,6 +170,47 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 	return 0;
 }
 
+static struct profile_row renumbered(struct profile_row row, const uint32_t *stacks, const uint32_t *processes)
+{
+	if (stacks) {
+		row.stack = stacks[row.stack];
+		if (row.waker)
+			row.waker = 1 + stacks[row.waker - 1];
+	}
+	if (processes && processes[row.process] != row.process) {
+		row.process = processes[row.process];
+		row.tid = PROFILE_NO_THREAD;
+	}
+	return row;
+}
+
+bool profile_renumber_rows(struct profile *profile, const uint32_t *stacks, const uint32_t *processes)
+{
+	typeof(profile->rows) old_rows = profile->rows;
+	struct hash_index old_index = profile->row_index;
+	uint64_t cpu_samples = profile->cpu_samples;
+	int err = 0;
+
+	memset(&profile->rows, 0, sizeof(profile->rows));
+	memset(&profile->row_index, 0, sizeof(profile->row_index));
+	for (size_t i = 0; i < old_rows.count && !err; i++) {
+		struct profile_row row = renumbered(old_rows.items[i], stacks, processes);
+
+		err = profile_add(profile, &row);
+	}
+	profile->cpu_samples = cpu_samples;
+	if (err) {
+		array_free(&profile->rows);
+		hash_index_done(&profile->row_index);
+		profile->rows = old_rows;
+		profile->row_index = old_index;
+		return false;
+	}
+	array_free(&old_rows);
+	hash_index_done(&old_index);
+	return true;
+}
+
 void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
 		       uint64_t count, uint64_t guessed_frames)
 {

@@ -100,37 +100,6 @@ static size_t longest_stack(const struct profile *profile)
 	return longest;
 }
 
-/* The rows again, with the new numbers of their stacks; false: as they were. */
-static bool renumber_rows(struct profile *profile, const uint32_t *to)
-{
-	typeof(profile->rows) old_rows = profile->rows;
-	struct hash_index old_index = profile->row_index;
-	uint64_t cpu_samples = profile->cpu_samples;
-	int err = 0;
-
-	memset(&profile->rows, 0, sizeof(profile->rows));
-	memset(&profile->row_index, 0, sizeof(profile->row_index));
-	for (size_t i = 0; i < old_rows.count && !err; i++) {
-		struct profile_row row = old_rows.items[i];
-
-		row.stack = to[row.stack];
-		if (row.waker)
-			row.waker = 1 + to[row.waker - 1];
-		err = profile_add(profile, &row);
-	}
-	profile->cpu_samples = cpu_samples;
-	if (err) {
-		array_free(&profile->rows);
-		hash_index_done(&profile->row_index);
-		profile->rows = old_rows;
-		profile->row_index = old_index;
-		return false;
-	}
-	array_free(&old_rows);
-	hash_index_done(&old_index);
-	return true;
-}
-
 /* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
 static uint32_t *rebuild(struct profile *profile, const struct shortening *shortening)
 {
@@ -148,7 +117,7 @@ static uint32_t *rebuild(struct profile *profile, const struct shortening *short
 		to[i] = rewrite(&work, i);
 		done = to[i] != STACK_TABLE_NONE;
 	}
-	if (!done || !renumber_rows(profile, to)) {
+	if (!done || !profile_renumber_rows(profile, to, NULL)) {
 		stack_table_free(stacks);
 		return NULL;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What profile.c and profile_merge.c share; nobody else includes this. */
+/* What profile.c, profile_merge.c and process_merge.c share; nobody else includes this. */
 #ifndef PKBPF_PROFILE_PROFILE_PRIVATE_H
 #define PKBPF_PROFILE_PROFILE_PRIVATE_H
 
@@ -42,5 +42,9 @@ struct profile {
 
 /* Names the frames of these spaces (1 << enum frame_space) that have no name yet. */
 void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces);
+
+/* The rows again, with new numbers of their stacks and processes; NULL: these stay. What was a thread's is its process's alone
+ * where that gets another number. false: out of memory, and all is as it was. */
+bool profile_renumber_rows(struct profile *profile, const uint32_t *stacks, const uint32_t *processes);
 
 #endif

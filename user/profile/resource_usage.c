@@ -1,44 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Differences of running totals, per thread, added up per process. */
-#include "profile/resource_usage.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/hash_map.h"
-#include "base/string_pool.h"
-#include "profile/resource_counters.h"
-
-#define NONE UINT32_MAX
-
-struct thread {
-	uint32_t pid, tid;
-	uint32_t process;
-	uint64_t start_ns, end_ns;
-	bool started_inside, ended, final;
-	char comm[PKBPF_COMM_SIZE + 1];
-	struct resource_counters counters; /* at the start; once final: used in the interval */
-};
-
-struct process {
-	struct resource_process public;
-	uint32_t previous; /* of the same pid, NONE at the end */
-};
-
-struct resource_usage {
-	ARRAY_OF(struct thread) threads;
-	ARRAY_OF(struct process) processes;
-	struct hash_index thread_index;
-	uint64_t seed;
-	struct hash_map pids;		     /* pid -> its last process */
-	struct hash_map cgroups, containers; /* cgroup id -> string */
-	struct string_pool *strings;
-	uint32_t others;	   /* NONE until needed */
-	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
-	struct machine_view machine_start, machine_end;
-};
+#include "profile/resource_usage_private.h"
 
 struct resource_usage *resource_usage_new(void)
 {
@@ -46,7 +12,7 @@ struct resource_usage *resource_usage_new(void)
 
 	if (!usage)
 		return NULL;
-	usage->others = NONE;
+	usage->others = USAGE_NONE;
 	usage->seed = hash_random_seed();
 	usage->strings = string_pool_new();
 	if (!usage->strings) {
@@ -63,6 +29,7 @@ void resource_usage_free(struct resource_usage *usage)
 	array_free(&usage->threads);
 	array_free(&usage->processes);
 	hash_index_done(&usage->thread_index);
+	hash_index_done(&usage->group_index);
 	hash_map_done(&usage->pids);
 	hash_map_done(&usage->cgroups);
 	hash_map_done(&usage->containers);
@@ -72,7 +39,7 @@ void resource_usage_free(struct resource_usage *usage)
 
 /* ---- finding ---- */
 
-static uint64_t thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns)
+uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns)
 {
 	uint64_t key[2] = {tid, start_ns};
 
@@ -83,15 +50,15 @@ static bool thread_equal(const void *context, uint32_t item, const void *key)
 {
 	const struct resource_usage *usage = context;
 	const struct resource_view *view = key;
-	const struct thread *thread = &usage->threads.items[item];
+	const struct usage_thread *thread = &usage->threads.items[item];
 
 	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns;
 }
 
-static struct thread *find_thread(struct resource_usage *usage, const struct resource_view *view)
+static struct usage_thread *find_thread(struct resource_usage *usage, const struct resource_view *view)
 {
 	uint32_t item = hash_index_find(&usage->thread_index,
-					thread_hash(usage, view->tid, view->thread_start_ns),
+					usage_thread_hash(usage, view->tid, view->thread_start_ns),
 					thread_equal, usage, view);
 
 	return item == HASH_INDEX_NONE ? NULL : &usage->threads.items[item];
@@ -101,64 +68,69 @@ static uint32_t find_process(const struct resource_usage *usage, uint32_t pid, u
 {
 	const uint64_t *last = hash_map_find(&usage->pids, pid);
 
-	for (uint32_t i = last ? (uint32_t)*last : NONE; i != NONE;
+	for (uint32_t i = last ? (uint32_t)*last : USAGE_NONE; i != USAGE_NONE;
 	     i = usage->processes.items[i].previous)
 		if (usage->processes.items[i].public.start_ns == start_ns)
 			return i;
-	return NONE;
+	return USAGE_NONE;
 }
 
-static uint32_t add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
+uint32_t usage_add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
 {
-	struct process *process;
+	struct usage_process *process;
 	uint64_t *last;
 	bool added;
 
 	if (!array_reserve(&usage->processes, usage->processes.count + 1))
-		return NONE;
-	last = hash_map_get(&usage->pids, pid, NONE, &added);
+		return USAGE_NONE;
+	last = hash_map_get(&usage->pids, pid, USAGE_NONE, &added);
 	if (!last)
-		return NONE;
+		return USAGE_NONE;
 	process = array_add(&usage->processes);
 	process->public.pid = pid;
 	process->public.start_ns = start_ns;
-	process->public.processes = 1;
+	process->public.processes = pid != 0;
 	process->previous = (uint32_t)*last;
 	*last = usage->processes.count - 1;
 	return (uint32_t)*last;
+}
+
+uint32_t usage_others(struct resource_usage *usage)
+{
+	if (usage->others != USAGE_NONE)
+		return usage->others;
+	usage->others = usage_add_process(usage, 0, 0);
+	if (usage->others != USAGE_NONE)
+		strcpy(usage->processes.items[usage->others].public.comm, RESOURCE_OTHERS_COMM);
+	return usage->others;
 }
 
 static uint32_t get_process(struct resource_usage *usage, const struct resource_view *view)
 {
 	uint32_t process = find_process(usage, view->pid, view->process_start_ns);
 
-	if (process != NONE)
+	if (process != USAGE_NONE)
 		return process;
 	if (usage->processes.count < RESOURCE_PROCESSES_MAX)
-		return add_process(usage, view->pid, view->process_start_ns);
-	if (usage->others == NONE) {
-		usage->others = add_process(usage, 0, 0);
-		if (usage->others == NONE)
-			return NONE;
-		strcpy(usage->processes.items[usage->others].public.comm, RESOURCE_OTHERS_COMM);
-	}
+		return usage_add_process(usage, view->pid, view->process_start_ns);
+	process = usage_others(usage);
 	/* The leader stands for its process. */
-	if (view->tid == view->pid)
-		usage->processes.items[usage->others].public.processes++;
-	return usage->others;
+	if (process != USAGE_NONE && view->tid == view->pid)
+		usage->processes.items[process].public.processes++;
+	return process;
 }
 
 /* NULL: no room; without memory *ret_err is set. */
-static struct thread *add_thread(struct resource_usage *usage, const struct resource_view *view,
+static struct usage_thread *add_thread(struct resource_usage *usage, const struct resource_view *view,
 				 int *ret_err)
 {
-	struct thread *thread;
+	struct usage_thread *thread;
 
 	if (usage->threads.count >= RESOURCE_THREADS_MAX)
 		return NULL;
 	if (!array_reserve(&usage->threads, usage->threads.count + 1) ||
 	    !hash_index_add(&usage->thread_index,
-			    thread_hash(usage, view->tid, view->thread_start_ns),
+			    usage_thread_hash(usage, view->tid, view->thread_start_ns),
 			    (uint32_t)usage->threads.count)) {
 		*ret_err = -ENOMEM;
 		return NULL;
@@ -205,10 +177,10 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 static int take_start(struct resource_usage *usage, const struct resource_view *view)
 {
 	uint32_t process = get_process(usage, view);
-	struct thread *thread = find_thread(usage, view);
+	struct usage_thread *thread = find_thread(usage, view);
 	int err = 0;
 
-	if (process == NONE)
+	if (process == USAGE_NONE)
 		return -ENOMEM;
 	if (thread)
 		return 0;
@@ -228,7 +200,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 {
 	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT,
 	     inside = view->thread_start_ns >= usage->start_ns;
-	struct thread *thread = find_thread(usage, view);
+	struct usage_thread *thread = find_thread(usage, view);
 	struct resource_counters used = view->counters;
 	struct resource_process *process;
 	uint32_t index;
@@ -240,7 +212,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	    (usage->end_ns && view->thread_start_ns > usage->end_ns))
 		return 0;
 	index = thread ? thread->process : get_process(usage, view);
-	if (index == NONE)
+	if (index == USAGE_NONE)
 		return -ENOMEM;
 	if (!thread) {
 		thread = add_thread(usage, view, &err);
@@ -262,6 +234,8 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	process = &usage->processes.items[index].public;
 	resource_counters_add(&process->used, &used);
 	process->started_inside = process->start_ns >= usage->start_ns;
+	if (is_exit && !process->end_ns)
+		usage->ended_count++;
 	if (is_exit)
 		process->end_ns = process->threads ? 0 : view->time_ns;
 	else
@@ -378,7 +352,7 @@ size_t resource_usage_thread_count(const struct resource_usage *usage)
 bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 			   struct resource_thread *ret_thread)
 {
-	const struct thread *thread = &usage->threads.items[index];
+	const struct usage_thread *thread = &usage->threads.items[index];
 
 	if (!thread->final)
 		return false;
@@ -390,6 +364,7 @@ bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 		.end_ns = thread->end_ns,
 		.started_inside = thread->started_inside,
 		.used = thread->counters,
+		.threads = thread->members ? thread->members : 1,
 	};
 	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
 	resource_counters_divide(&ret_thread->used);
@@ -400,14 +375,14 @@ bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint6
 			 size_t *ret_index)
 {
 	const uint64_t *last = hash_map_find(&usage->pids, pid);
-	uint32_t i = last ? (uint32_t)*last : NONE;
+	uint32_t i = last ? (uint32_t)*last : USAGE_NONE;
 
-	if (i == NONE || pid == 0)
+	if (i == USAGE_NONE || pid == 0)
 		return false;
 	/* Newest first: the first one that had begun by then. When none had, clocks or records are
 	 * slightly off. */
 	while (usage->processes.items[i].public.start_ns > time_ns &&
-	       usage->processes.items[i].previous != NONE)
+	       usage->processes.items[i].previous != USAGE_NONE)
 		i = usage->processes.items[i].previous;
 	*ret_index = i;
 	return true;

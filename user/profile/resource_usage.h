@@ -6,7 +6,8 @@
  *
  * Bounds: RESOURCE_PROCESSES_MAX processes and RESOURCE_THREADS_MAX threads are kept apart.
  * Processes beyond are added up in one row (pid 0, comm "[others]"); threads beyond count in their
- * process alone.
+ * process alone. Before that, those that are over can be told in groups (pid 0) of one name and
+ * cgroup, of which there are RESOURCE_GROUPS_MAX at most.
  */
 #ifndef PKBPF_PROFILE_RESOURCE_USAGE_H
 #define PKBPF_PROFILE_RESOURCE_USAGE_H
@@ -19,6 +20,7 @@
 
 #define RESOURCE_PROCESSES_MAX (1U << 18)
 #define RESOURCE_THREADS_MAX   (1U << 18)
+#define RESOURCE_GROUPS_MAX    (1U << 12)
 #define RESOURCE_OTHERS_COMM   "[others]"
 
 struct resource_thread {
@@ -27,6 +29,7 @@ struct resource_thread {
 	uint64_t start_ns, end_ns; /* end 0: lives */
 	bool started_inside;
 	char comm[PKBPF_COMM_SIZE + 1];
+	uint32_t threads;	       /* behind it: 1, more for a group */
 	struct resource_counters used; /* in the interval, user + system = run */
 };
 
@@ -39,7 +42,7 @@ struct resource_process {
 	uint64_t cgroup_id;    /* 0 unknown */
 	uint32_t threads;      /* alive at the end */
 	uint32_t threads_seen; /* alive at any time in the interval */
-	uint32_t processes;    /* behind this row: 1, more for the others */
+	uint32_t processes;    /* behind this row: 1, others for groups and the others (pid 0) */
 	struct resource_counters used;
 	bool rss_known;	   /* at the end */
 	bool growth_known; /* alive at both ends, or born inside */
@@ -63,6 +66,15 @@ void resource_usage_free(struct resource_usage *usage);
 /* Takes a record in when it is one of the account's; in order of time. -ENOMEM; -EBADMSG: a
  * malformed one. */
 int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record);
+
+/* Processes of which a thread has ended. */
+size_t resource_usage_ended_count(const struct resource_usage *usage);
+/* Tells the chosen processes, by their indexes, in groups, but none with threads whose end is not known. Indexes change:
+ * (*ret_numbers)[old] is the new one, in an array that the caller frees. -ENOMEM: nothing is changed. */
+int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint32_t **ret_numbers);
+/* The group that a process of this name and cgroup is told in, or would be; false: none. */
+bool resource_usage_find_group(const struct resource_usage *usage, const char *comm, uint64_t cgroup_id,
+			       size_t *ret_index);
 
 /* Was anything fed in that can be accounted (a start and an end)? */
 bool resource_usage_known(const struct resource_usage *usage);

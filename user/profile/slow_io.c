@@ -54,6 +54,11 @@ int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io)
 	return 0;
 }
 
+const struct slow_io *slow_io_list_at(const struct slow_io_list *list, size_t index)
+{
+	return index < list->items.count ? &list->items.items[index] : NULL;
+}
+
 void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers)
 {
 	array_foreach(&list->items, item)

@@ -32,6 +32,8 @@ void slow_io_list_free(struct slow_io_list *list);
 void slow_io_list_limit(struct slow_io_list *list, size_t limit);
 /* Takes a request in unless all that are kept are as slow or slower. -ENOMEM. */
 int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io);
+/* All that are kept, in no order; NULL at the end. Lives until the next is added. */
+const struct slow_io *slow_io_list_at(const struct slow_io_list *list, size_t index);
 /* Stack ids have changed: numbers[old] is the new one. */
 void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers);
 /* From insertion to completion. */

@@ -115,10 +115,10 @@ static uint32_t era_of(struct stack_builder *builder, uint32_t process)
 	return builder->eras.items[process];
 }
 
-void stack_builder_forget_mappings(struct stack_builder *builder, const struct process *process)
+void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t process)
 {
-	if (process->id < builder->eras.count)
-		builder->eras.items[process->id] = ERA_NONE;
+	if (process < builder->eras.count)
+		builder->eras.items[process] = ERA_NONE;
 }
 
 static struct frame_location user_location(struct stack_builder *builder, const struct process *process,

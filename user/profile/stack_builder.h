@@ -19,7 +19,7 @@ void stack_builder_free(struct stack_builder *builder);
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process);
 /* The mappings of the process have changed: what is remembered of its addresses is void. */
-void stack_builder_forget_mappings(struct stack_builder *builder, const struct process *process);
+void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t process);
 /* The same for all processes and the kernel. */
 void stack_builder_forget_frames(struct stack_builder *builder);
 

@@ -91,7 +91,7 @@ int rows_work_add_account(struct rows_work *work)
 				    work->row_of_usage.items[thread.process], thread.comm);
 		if (number == NO_ROW)
 			return -ENOMEM;
-		work->items.items[number].threads_seen++;
+		work->items.items[number].threads_seen += thread.threads;
 		work->items.items[number].threads += !thread.end_ns;
 		resource_row_add_life(&work->items.items[number], thread.started_inside, thread.end_ns,
 			 rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));

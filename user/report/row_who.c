@@ -130,6 +130,17 @@ void resource_row_add_life(struct resource_row *row, bool started_inside, bool e
 		row->lifetime_ns = life_ns;
 }
 
+/* Its number in the account; false: it is not in it. */
+static bool find_in_account(const struct rows_work *work, const struct process *process, size_t *ret_index)
+{
+	if (!resource_usage_known(work->usage))
+		return false;
+	if (process->members)
+		return resource_usage_find_group(work->usage, process->comm, process->cgroup_id, ret_index);
+	return resource_usage_find(work->usage, process->pid, process->start_ns ? process->start_ns : process->end_ns,
+				   ret_index);
+}
+
 uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 {
 	const struct process *process = process_table_by_id(profile_processes(work->profile), id);
@@ -139,9 +150,7 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 	size_t index;
 	bool added;
 
-	if (process && resource_usage_known(work->usage) &&
-	    resource_usage_find(work->usage, process->pid,
-				process->start_ns ? process->start_ns : process->end_ns, &index)) {
+	if (process && find_in_account(work, process, &index)) {
 		owner = index;
 		row = work->row_of_usage.items[index];
 	} else {
@@ -155,7 +164,7 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 			if (row == NO_ROW)
 				return row;
 			*slot = row;
-			work->items.items[row].processes++;
+			work->items.items[row].processes += process && process->members ? process->members : 1;
 			if (process) {
 				work->items.items[row].threads += process->thread_count;
 				resource_row_add_life(&work->items.items[row], process->started_inside,
@@ -165,7 +174,8 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 		}
 		row = (uint32_t)*slot;
 	}
-	if (work->rows->by == REPORT_BY_THREAD && tid)
+	/* The threads of a group are told together. */
+	if (work->rows->by == REPORT_BY_THREAD && (tid || (process && process->members)))
 		row = rows_work_thread_row(work, owner, tid, row, work->items.items[row].name);
 	return row;
 }

@@ -18,7 +18,7 @@ void text_who(struct text_table *table, const struct text_report *report, uint32
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
 
-	if (process && process->pid & PKBPF_PID_WRITEBACK)
+	if (process && (process->members || process->pid & PKBPF_PID_WRITEBACK))
 		text_table_cell(table, "-"); /* stands for several */
 	else if (process)
 		text_table_cellf(table, "%" PRIu32, process->pid);

@@ -123,11 +123,12 @@ static void write_long_wait(const struct text_report *report, const struct profi
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), row->process);
 	const char *comm = profile_string(report->profile, row->comm);
-	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE];
+	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE], pid[16] = "";
 
 	escape_terminal(name, sizeof(name), comm[0] ? comm : "[unknown]");
-	snprintf(label, sizeof(label), " %10s %-8s %s %" PRIu32 ": ", human_time(time, row->max), wait_state_name(row->state),
-		 name, process ? process->pid : 0);
+	if (process && !process->members)
+		snprintf(pid, sizeof(pid), " %" PRIu32, process->pid);
+	snprintf(label, sizeof(label), " %10s %-8s %s%s: ", human_time(time, row->max), wait_state_name(row->state), name, pid);
 	text_leaf_frames(report, functions, row->stack, SIZE_MAX, label);
 }
 

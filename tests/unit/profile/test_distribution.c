@@ -137,6 +137,50 @@ static void finds_each_of_many_keys(void **state)
 	}
 }
 
+static uint64_t bucket_count_of(const struct distribution *distribution, uint32_t index)
+{
+	for (size_t i = 0; i < distribution->bucket_count; i++) {
+		if (distribution->buckets[i].index == index)
+			return distribution->buckets[i].count;
+	}
+	return 0;
+}
+
+static void processes_of_one_new_number_are_added_up_without_their_threads(void **state)
+{
+	static const uint32_t to[] = {0, 0, 2, 0};
+	struct pkbpf_histogram_bucket buckets[2] = {{.index = 4, .count = UINT32_MAX}, {.index = 9, .count = 2}};
+	struct distribution_key key = wait_key;
+	const struct distribution *found;
+
+	for (uint32_t process = 0; process < 4; process++) {
+		struct distribution_change change = {.count = 1 + process, .total = 100, .max = 50 + process,
+						     .buckets = buckets, .bucket_count = process ? 2 : 0};
+
+		key.process = process;
+		assert_int_equal(distribution_table_add(*state, &key, &change), 0);
+	}
+	assert_int_equal(distribution_table_renumber(*state, to), 0);
+	/* Of the two that have another number now; the one that had it before keeps its thread. */
+	key.process = 0;
+	key.tid = 0;
+	found = distribution_table_find(*state, &key);
+	assert_int_equal(found->count, 2 + 4);
+	assert_int_equal(found->total, 200);
+	assert_int_equal(found->max, 53);
+	assert_int_equal(bucket_count_of(found, 4), 2ULL * UINT32_MAX);
+	assert_int_equal(bucket_count_of(found, 9), 4);
+	key.tid = wait_key.tid;
+	assert_int_equal(distribution_table_find(*state, &key)->count, 1);
+	key.process = 2;
+	found = distribution_table_find(*state, &key);
+	assert_int_equal(found->count, 3);
+	assert_int_equal(bucket_count_of(found, 9), 2);
+	key.process = 3;
+	assert_null(distribution_table_find(*state, &key));
+	assert_null(distribution_table_at(*state, 3));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -148,6 +192,7 @@ int main(void)
 		TEST(sparse_histogram_equals_a_dense_one),
 		TEST(hostile_counts_stop_at_the_top_instead_of_wrapping),
 		TEST(finds_each_of_many_keys),
+		TEST(processes_of_one_new_number_are_added_up_without_their_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# More short processes than are told by their pids: those that ended first are told together, nothing is lost, and memory
+# does not grow with their number.
+# usage: test_ended_processes.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+work=$(mktemp -d /tmp/pkbpf-ended-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+# Its own memory after each second, as long as they come and go.
+sizes=()
+"$pkbpf" -v -e cpu,offcpu,faults -o r.json -o r.txt -- "$workloads/short_lived" 60000 >said 2>log &
+profiler=$!
+while [ ! -s said ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
+	sizes+=("$kib")
+	sleep 1
+done
+wait $profiler || {
+	echo "FAILED: pkbpf ended with $?"
+	cat log
+	exit 1
+}
+grep -E 'told by their pids|own cost' log
+echo "  own memory after each second: ${sizes[*]} KiB"
+# Those of the last seconds, and some thousands more, are there after half of them; the last look may see the report.
+count=${#sizes[@]}
+half=${sizes[$((count / 2))]}
+late=${sizes[$((count - 2))]}
+if [ "$count" -lt 10 ] || [ "$late" -gt $((half + 16 * 1024)) ]; then
+	echo "FAILED: $half KiB after half of the processes, $late later"
+	failures=$((failures + 1))
+fi
+
+python3 - r.json r.txt said <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[3]))
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    print(("  ok: " if holds else "  NOT: ") + what)
+    failed += not holds
+
+
+parent = max((x for x in r["rows"] if x.get("comm") == "short_lived" and "pid" in x), key=lambda x: x["lifetime_ns"])
+children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x is not parent]
+groups = [x for x in children if "pid" not in x]
+single = [x for x in children if "pid" in x]
+check(f"{len(groups)} group of {sum(x['processes'] for x in groups)}, {len(single)} told by their pids",
+      len(groups) == 1 and 1000 < len(single) < 45000 and groups[0]["processes"] > 10000)
+count = sum(x["processes"] for x in children)
+check(f"{count} of {said['count']} processes are in the account", count == said["count"])
+told = [c["count"] for c in r["counters"] if c["name"] == "PROCESSES_GROUPED"]
+check(f"the report says how many are told together: {told}", told == [sum(x["processes"] for x in groups)])
+unfreed = sum(c["count"] for c in r["counters"] if c["name"] == "RESOURCE_UNFREED")
+cpu = sum(x["cpu"]["total_ns"] for x in children)
+known = said["cpu_ns"] * (1 - unfreed / said["count"])
+check(f"they used {cpu / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s, {unfreed} were freed unseen",
+      abs(cpu - known) < known / 100 and unfreed < said["count"] / 20)
+faults = sum(x["memory"]["minor_faults"] for x in children)
+check(f"{faults} minor faults, getrusage says {said['minor']}", abs(faults - said["minor"]) < said["minor"] / 1000)
+# What was recorded of a process is told in the row that has its account: a mean member is like any other.
+per_group = groups[0]["cpu"]["total_ns"] / groups[0]["processes"]
+per_single = sum(x["cpu"]["total_ns"] for x in single) / len(single)
+check(f"{per_group / 1e3:.0f} us of CPU time in the group, {per_single / 1e3:.0f} by pid", 0.5 < per_group / per_single < 2)
+waits = [sum(x["waiting"]["runqueue_ns"] for x in rows) / sum(x["processes"] for x in rows) for rows in (groups, single)]
+check(f"{waits[0] / 1e3:.0f} us in the run queue in the group, {waits[1] / 1e3:.0f} by pid", 0.2 < waits[0] / waits[1] < 5)
+check("the text shows the group without a pid",
+      any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])))
+sys.exit(failed > 0)
+P
+
+[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Keeps the memory of a run without an end within bounds, step by step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "profile/aggregator_private.h"
+#include "profile/process_merge.h"
+#include "profile/profile_merge.h"
+
+/* What is referred to by number keeps its meaning. */
+static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
+{
+	array_foreach(&aggregator->stacks, stack)
+		stack->stack = numbers[stack->stack];
+	/* Others may stand for the frames that it remembers. */
+	stack_builder_forget_frames(aggregator->builder);
+}
+
+/* After a merge or a pass of shortening that left so many bytes. */
+static void plan_next_step(struct aggregator *aggregator, size_t before, size_t after)
+{
+	const struct aggregator_options *options = &aggregator->options;
+	/* Where most of what is left cannot become shorter, there is no point in trying. */
+	bool of_use = !aggregator->shortening || after < before - before / 16;
+
+	/* Begun with some room left, and done until there is enough for a while. */
+	aggregator->shortening =
+		of_use && after > (aggregator->shortening ? options->max_bytes / 2 : options->max_bytes / 4 * 3);
+	aggregator->next_merge_bytes = 2 * after;
+	if (aggregator->next_merge_bytes > options->max_bytes && after < options->max_bytes)
+		aggregator->next_merge_bytes = options->max_bytes;
+	if (aggregator->next_merge_bytes < options->merge_bytes)
+		aggregator->next_merge_bytes = options->merge_bytes;
+}
+
+/* Totals of processes that ended before this time have come: they are sent once a second. */
+#define LATE_TOTALS_NS (5 * NS_PER_SECOND)
+
+static bool keep_stack(struct aggregator *fresh, uint64_t stack_id, const struct numbered_stack *stack)
+{
+	if (!array_reserve(&fresh->stacks, fresh->stacks.count + 1) ||
+	    !hash_map_put(&fresh->stack_numbers, stack_id, fresh->stacks.count))
+		return false;
+	*array_add(&fresh->stacks) = *stack;
+	return true;
+}
+
+/* Stacks of processes told in groups will not be named again. */
+static void forget_stacks(struct aggregator *aggregator, const uint32_t *numbers)
+{
+	struct aggregator fresh = {0};
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+	bool kept = true;
+
+	while (kept && (slot = hash_map_next(&aggregator->stack_numbers, &cursor))) {
+		struct numbered_stack *stack = &aggregator->stacks.items[slot->value];
+
+		if (numbers[stack->process] == stack->process)
+			kept = keep_stack(&fresh, slot->key, stack);
+	}
+	if (!kept) {
+		/* Without memory all stay. */
+		array_free(&fresh.stacks);
+		hash_map_done(&fresh.stack_numbers);
+		array_foreach(&aggregator->stacks, stack)
+			stack->process = numbers[stack->process];
+		return;
+	}
+	array_free(&aggregator->stacks);
+	hash_map_done(&aggregator->stack_numbers);
+	memcpy(&aggregator->stacks, &fresh.stacks, sizeof(fresh.stacks));
+	aggregator->stack_numbers = fresh.stack_numbers;
+}
+
+static void forget_latest(struct aggregator *aggregator, const uint32_t *numbers)
+{
+	const struct hash_map_slot *slot;
+	struct hash_map fresh = {0};
+	size_t cursor = 0;
+
+	/* Without memory, late totals make a process of their own. */
+	while ((slot = hash_map_next(&aggregator->latest, &cursor))) {
+		if (numbers[slot->value] == slot->value && !hash_map_put(&fresh, slot->key, slot->value))
+			break;
+	}
+	hash_map_done(&aggregator->latest);
+	aggregator->latest = fresh;
+}
+
+static int merge_processes(struct aggregator *aggregator)
+{
+	uint64_t now_ns = process_table_now_ns(aggregator->processes);
+	size_t count = process_table_count(aggregator->processes);
+	_cleanup_free_ uint32_t *numbers = NULL;
+	int err = profile_merge_processes(aggregator->profile, now_ns > LATE_TOTALS_NS ? now_ns - LATE_TOTALS_NS : 0, &numbers);
+
+	aggregator->next_ended = profile_ended_processes(aggregator->profile) + aggregator->options.max_ended_processes;
+	if (err)
+		return err;
+	forget_stacks(aggregator, numbers);
+	forget_latest(aggregator, numbers);
+	for (uint32_t id = 0; id < count; id++) {
+		if (numbers[id] != id)
+			stack_builder_forget_mappings(aggregator->builder, id);
+	}
+	return 1;
+}
+
+int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
+{
+	size_t before = profile_stack_bytes(aggregator->profile);
+	_cleanup_free_ uint32_t *numbers = NULL;
+	int err;
+
+	if (aggregator->options.max_ended_processes &&
+	    profile_ended_processes(aggregator->profile) >= aggregator->next_ended)
+		return merge_processes(aggregator);
+	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
+		return 0;
+	if (aggregator->shortening)
+		err = profile_shorten_stacks(aggregator->profile, symbolizer, before - aggregator->options.max_bytes / 2,
+					     &numbers);
+	else
+		err = profile_merge_stacks(aggregator->profile, symbolizer, &numbers);
+	if (numbers)
+		renumber(aggregator, numbers);
+	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));
+	return err ? err : 1;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tells ended processes in groups. */
+#include "profile/process_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "profile/profile_private.h"
+
+#define NO_ACCOUNT UINT32_MAX
+
+struct merging {
+	struct profile *profile;
+	struct process_table *processes;
+	size_t count;		/* process ids are below this */
+	bool *is_named;		/* by frames or a list: its name is needed */
+	uint32_t *account;	/* process id -> its number in the account, before and after the merge; NO_ACCOUNT: not in it */
+	struct hash_index groups; /* by name and cgroup */
+	uint32_t *to;		/* process id -> id of its group, or itself */
+};
+
+struct group_key {
+	const char *comm;
+	uint64_t cgroup_id;
+};
+
+static uint64_t group_hash(const struct merging *work, const struct group_key *key)
+{
+	return hash_bytes(key->comm, strlen(key->comm), work->profile->seed ^ hash_u64(key->cgroup_id));
+}
+
+static bool group_equal(const void *context, uint32_t item, const void *wanted)
+{
+	const struct merging *work = context;
+	const struct process *group = process_table_by_id(work->processes, item);
+	const struct group_key *key = wanted;
+
+	return group->cgroup_id == key->cgroup_id && strcmp(group->comm, key->comm) == 0;
+}
+
+static struct process *get_group(struct merging *work, struct group_key key)
+{
+	uint64_t hash = group_hash(work, &key);
+	uint32_t id = hash_index_find(&work->groups, hash, group_equal, work, &key);
+	struct process *group;
+
+	if (id != HASH_INDEX_NONE)
+		return process_table_by_id(work->processes, id);
+	if (work->groups.count >= RESOURCE_GROUPS_MAX && strcmp(key.comm, RESOURCE_OTHERS_COMM) != 0)
+		return get_group(work, (struct group_key){RESOURCE_OTHERS_COMM, 0});
+	group = process_table_add_group(work->processes, key.comm, key.cgroup_id);
+	return group && hash_index_add(&work->groups, hash, group->id) ? group : NULL;
+}
+
+static bool find_groups(struct merging *work)
+{
+	for (uint32_t id = 0; id < work->count; id++) {
+		const struct process *group = process_table_by_id(work->processes, id);
+		struct group_key key;
+
+		if (!group || !process_table_is_group(work->processes, id))
+			continue;
+		key = (struct group_key){group->comm, group->cgroup_id};
+		if (!hash_index_add(&work->groups, group_hash(work, &key), id))
+			return false;
+	}
+	return true;
+}
+
+/* ---- choosing ---- */
+
+static bool is_alive(const struct merging *work, const struct resource_process *process)
+{
+	const struct process *now = process_table_find(work->processes, process->pid);
+
+	return now && now->start_ns <= process->end_ns;
+}
+
+/* Where processes are in the account, and which of them are told in groups there from now on. */
+static int merge_account(struct merging *work, uint64_t before_ns)
+{
+	struct resource_usage *usage = work->profile->resources;
+	size_t count = resource_usage_process_count(usage);
+	_cleanup_free_ bool *chosen = calloc(count + 1, sizeof(*chosen));
+	_cleanup_free_ uint32_t *numbers = NULL;
+
+	if (!chosen)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		struct resource_process process = resource_usage_process(usage, i);
+
+		chosen[i] = process.end_ns && process.end_ns < before_ns && !is_alive(work, &process);
+	}
+	for (uint32_t id = 0; id < work->count; id++) {
+		const struct process *process = process_table_by_id(work->processes, id);
+		size_t index;
+
+		work->account[id] = NO_ACCOUNT;
+		if (process && resource_usage_find(usage, process->pid, process->start_ns ? process->start_ns : process->end_ns,
+						   &index))
+			work->account[id] = (uint32_t)index;
+	}
+	if (resource_usage_merge(usage, chosen, &numbers))
+		return -ENOMEM;
+	for (uint32_t id = 0; id < work->count; id++) {
+		if (work->account[id] != NO_ACCOUNT)
+			work->account[id] = numbers[work->account[id]];
+	}
+	return 0;
+}
+
+static void name_by_frames(struct merging *work)
+{
+	array_foreach(&work->profile->frames, frame) {
+		const struct frame_location *location = &frame->location;
+
+		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&
+		    location->object < work->count)
+			work->is_named[location->object] = true;
+	}
+}
+
+static bool is_slow(const struct merging *work, uint32_t id)
+{
+	const struct slow_io *slow_io;
+
+	for (size_t i = 0; (slow_io = slow_io_list_at(work->profile->slow_io, i)); i++) {
+		if (slow_io->process == id)
+			return true;
+	}
+	return false;
+}
+
+/* By the name that the account has for it: a process that has begun another program is told there by the last one's. */
+static bool choose_group(const struct merging *work, const struct process *process, struct group_key *ret_key,
+			 struct resource_process *ret_account)
+{
+	uint32_t number = work->account[process->id];
+
+	*ret_key = (struct group_key){process->comm, process->cgroup_id};
+	if (number == NO_ACCOUNT)
+		return true;
+	*ret_account = resource_usage_process(work->profile->resources, number);
+	if (!ret_account->pid)
+		*ret_key = (struct group_key){ret_account->comm, ret_account->cgroup_id};
+	/* It goes on as another program; or its last numbers are still to come. */
+	return !ret_account->pid || process_table_find(work->processes, process->pid);
+}
+
+static int choose(struct merging *work, uint64_t before_ns)
+{
+	for (uint32_t id = 0; id < work->count; id++) {
+		const struct process *process = process_table_by_id(work->processes, id);
+		struct resource_process account;
+		struct group_key key;
+		struct process *group;
+
+		work->to[id] = id;
+		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns || is_slow(work, id) ||
+		    !choose_group(work, process, &key, &account))
+			continue;
+		group = get_group(work, key);
+		if (!group)
+			return -ENOMEM;
+		work->to[id] = group->id;
+	}
+	return 0;
+}
+
+/* ---- merging ---- */
+
+static bool merge_ends(struct profile *profile, const uint32_t *to)
+{
+	typeof(profile->process_ends) ends = {0};
+	struct hash_map numbers = {0};
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(&profile->ends_of_process, &cursor))) {
+		bool added;
+		uint64_t *number = hash_map_get(&numbers, to[slot->key], ends.count, &added);
+
+		if (!number || (added && !array_add(&ends))) {
+			hash_map_done(&numbers);
+			array_free(&ends);
+			return false;
+		}
+		for (size_t end = 0; end < PKBPF_END_COUNT; end++)
+			ends.items[*number].counts[end] += profile->process_ends.items[slot->value].counts[end];
+	}
+	hash_map_done(&profile->ends_of_process);
+	array_free(&profile->process_ends);
+	profile->ends_of_process = numbers;
+	memcpy(&profile->process_ends, &ends, sizeof(ends));
+	return true;
+}
+
+static int merge_figures(struct profile *profile, const uint32_t *to)
+{
+	if (distribution_table_renumber(profile->distributions, to) || !merge_ends(profile, to) ||
+	    !profile_renumber_rows(profile, NULL, to))
+		return -ENOMEM;
+	return 0;
+}
+
+int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_t **ret_numbers)
+{
+	size_t count = process_table_count(profile->processes);
+	_cleanup_free_ bool *is_named = calloc(count + 1, sizeof(*is_named));
+	_cleanup_free_ uint32_t *account = malloc((count + 1) * sizeof(*account));
+	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
+	struct merging work = {
+		.profile = profile, .processes = profile->processes, .count = count, .is_named = is_named, .account = account, .to = to};
+	int err = is_named && account && to && find_groups(&work) ? merge_account(&work, before_ns) : -ENOMEM;
+
+	err = err ? err : choose(&work, before_ns);
+	err = err ? err : merge_figures(profile, to);
+	hash_index_done(&work.groups);
+	if (err)
+		return err;
+	name_by_frames(&work);
+	for (uint32_t id = 0; id < count; id++) {
+		if (to[id] != id)
+			process_table_merge(profile->processes, id, process_table_by_id(profile->processes, to[id]),
+					    is_named[id]);
+	}
+	*ret_numbers = take_pointer(to);
+	return 0;
+}
+
+size_t profile_ended_processes(const struct profile *profile)
+{
+	size_t kept = process_table_kept_count(profile->processes), ended = resource_usage_ended_count(profile->resources);
+
+	return kept > ended ? kept : ended;
+}
+
+uint64_t profile_grouped_processes(const struct profile *profile)
+{
+	uint64_t accounted = 0, recorded = 0;
+
+	for (size_t i = 0; i < resource_usage_process_count(profile->resources); i++) {
+		struct resource_process process = resource_usage_process(profile->resources, i);
+
+		accounted += process.pid ? 0 : process.processes;
+	}
+	for (uint32_t id = 0; id < process_table_count(profile->processes); id++) {
+		const struct process *process = process_table_by_id(profile->processes, id);
+
+		recorded += process ? process->members : 0;
+	}
+	return accounted ? accounted : recorded;
+}
