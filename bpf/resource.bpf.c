@@ -203,6 +203,20 @@ int resource_read(struct bpf_iter__task *ctx)
 	return 0;
 }
 
+/* The number belongs to another thread now, so the one that had it is gone, and nobody saw it go: what it had used when it
+ * began to exit is what will ever be known of it. */
+static __always_inline void hand_over_unfreed(__u32 tid, struct task_struct *task)
+{
+	struct pkbpf_event_resource *left = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+
+	if (!left || left->thread_start_ns == BPF_CORE_READ(task, start_time))
+		return;
+	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left), ring_wakeup(&sample_ring, config.ring_wakeup_bytes)))
+		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
+	else
+		counter_add(PKBPF_COUNTER_RESOURCE_UNFREED, 1);
+}
+
 /*
  * A thread's numbers are final only when it is gone for good: freeing its memory is work of its own and comes after the
  * announcement of its exit. But who the targets are is known only now, and not every free is seen (one that comes after
@@ -223,6 +237,7 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
+	hand_over_unfreed(tid, task);
 	bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY);
 	return 0;
 }

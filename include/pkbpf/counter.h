@@ -66,7 +66,8 @@ enum pkbpf_loss {
 	X(KERNEL_WALK_LEFT, PKBPF_LOSS_NONE, "kernel stacks left to the kernel's own walk") \
 	X(STACK_SHORTENED, PKBPF_LOSS_NONE, "events whose rare stacks were shortened to save memory") \
 	X(RESOURCE_UNFREED, PKBPF_LOSS_NONE, "ended threads accounted without their last moments: freed too late, or where no programs run") \
-	X(PROCESSES_GROUPED, PKBPF_LOSS_NONE, "ended processes told in groups of one name and cgroup to save memory")
+	X(PROCESSES_GROUPED, PKBPF_LOSS_NONE, "ended processes told in groups of one name and cgroup to save memory") \
+	X(RESOURCE_LOST, PKBPF_LOSS_OTHER, "ended threads not accounted: ring buffer full")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,
