@@ -253,6 +253,9 @@ int limit_check(const struct limit *limit, const struct resource_rows *rows,
 	for (size_t i = 0; i < rows->count && breaches < INT_MAX; i++) {
 		const struct resource_row *row = &rows->items[i];
 
+		/* Of processes told together only the lengths of waits and requests are like those of one. */
+		if (resource_rows_is_group(rows, row) && !figure->max_offset)
+			continue;
 		if (limit->any_row || (limit->pid && row->pid == limit->pid) ||
 		    (limit->name[0] && (strcmp(row->name, limit->name) == 0 ||
 					strcmp(row->container, limit->name) == 0)))

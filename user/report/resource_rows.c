@@ -115,6 +115,12 @@ int resource_rows_init(struct resource_rows *rows, const struct profile *profile
 	return 0;
 }
 
+bool resource_rows_is_group(const struct resource_rows *rows, const struct resource_row *row)
+{
+	return (rows->by == REPORT_BY_PROCESS || rows->by == REPORT_BY_THREAD) && !row->pid &&
+	       (row->processes > 1 || row->threads_seen > 1);
+}
+
 void resource_rows_done(struct resource_rows *rows)
 {
 	free(rows->items);

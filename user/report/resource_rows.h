@@ -127,6 +127,9 @@ struct resource_rows {
 	size_t weight_count;
 };
 
+/* Several ended processes told together, although rows are of single ones: what adds up in it is no figure of one of them. */
+bool resource_rows_is_group(const struct resource_rows *rows, const struct resource_row *row);
+
 /* Of a symbolized profile. -ENOMEM. */
 int resource_rows_init(struct resource_rows *rows, const struct profile *profile,
 		       enum report_by by);

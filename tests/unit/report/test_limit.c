@@ -167,6 +167,29 @@ static void limits_hit_those_they_name(void **state)
 	assert_int_equal(check("offcpu.total>0s", &rows), -ENODATA);
 }
 
+static void what_many_have_together_is_no_figure_of_one(void **state)
+{
+	struct resource_row items[] = {
+		{.pid = 812, .name = "cc1", .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS, .cpu_share = 5, .processes = 1,
+		 .wait = {.p99_ns = 1000, .max_ns = 1000}},
+		{.name = "cc1", .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS, .cpu_share = 150, .processes = 4000,
+		 .wait = {.p99_ns = 30000000, .max_ns = 30000000}},
+		{.name = "[writeback]", .known = ROW_HAS_INTERVAL, .cpu_share = 90, .processes = 1},
+	};
+	struct resource_rows rows = {.items = items, .count = ARRAY_SIZE(items), .by = REPORT_BY_PROCESS};
+
+	rows.total.known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS;
+	assert_int_equal(check("cc1:cpu.share>80", &rows), 0);
+	assert_int_equal(check("*:cpu.share>80", &rows), 1);
+	assert_string_equal(told, "[writeback]: cpu.share is 90.00%\n");
+	/* How long single waits were, it is. */
+	assert_int_equal(check("cc1:offcpu.p99>10ms", &rows), 1);
+	assert_string_equal(told, "cc1: offcpu.p99 is 30.0 ms\n");
+	/* Who asks for all of a name wants the sum. */
+	rows.by = REPORT_BY_COMM;
+	assert_int_equal(check("cc1:cpu.share>80", &rows), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +197,7 @@ int main(void)
 		cmocka_unit_test(wrong_expressions_are_refused_with_a_reason),
 		cmocka_unit_test(every_figure_is_found_by_its_name_alone),
 		cmocka_unit_test(limits_hit_those_they_name),
+		cmocka_unit_test(what_many_have_together_is_no_figure_of_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
