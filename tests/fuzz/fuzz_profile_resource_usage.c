@@ -64,7 +64,7 @@ static void merge(struct resource_usage *usage)
 	require(chosen);
 	for (size_t i = 0; i < count; i += 2)
 		chosen[i] = true;
-	require(resource_usage_merge(usage, chosen, &numbers) == 0);
+	require(resource_usage_merge(usage, chosen, UINT64_MAX / 2, &numbers) == 0);
 	for (size_t i = 0; i < count; i++)
 		require(numbers[i] < resource_usage_process_count(usage));
 	after = sums_of(usage);

@@ -21,7 +21,7 @@
 #define MERGE_BYTES	(8U << 20)
 #define MAX_STACK_BYTES (64U << 20)
 /* Two to three KiB each. */
-#define MAX_ENDED_PROCESSES (1U << 13)
+#define MAX_ENDED_TASKS (1U << 13)
 
 struct live_profile {
 	struct live_options options;
@@ -60,7 +60,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.slow_io_limit = live->options.session.blockio.slow_count,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
-		.max_ended_processes = MAX_ENDED_PROCESSES,
+		.max_ended_tasks = MAX_ENDED_TASKS,
 	};
 
 	live->files = mapped_file_table_new("");
@@ -148,7 +148,7 @@ static void limit_memory(struct live_profile *live)
 	int done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 
 	if (done < 0)
-		log_warning(live->options.session.log, "the memory of stacks and ended processes cannot be limited: out of memory");
+		log_warning(live->options.session.log, "the memory of stacks and of what has ended cannot be limited: out of memory");
 	if (done > 0)
 		log_info(live->options.session.log,
 			 "stacks take %.1f MiB, %.1f before; %zu ended processes are told by their pids, %zu before: %.1f ms",

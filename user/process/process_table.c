@@ -209,6 +209,8 @@ static void remove_thread(struct process_table *table, struct entry *entry, uint
 	table->thread_count--;
 	if (--entry->public.thread_count == 0)
 		end(table, entry, time_ns);
+	else
+		table->ended_threads++;
 }
 
 static void add_thread(struct process_table *table, struct entry *entry, uint32_t tid)
@@ -439,6 +441,19 @@ const struct address_space *process_table_mappings(const struct process_table *t
 uint64_t process_table_now_ns(const struct process_table *table)
 {
 	return table->now_ns;
+}
+
+bool process_table_thread_lives(const struct process_table *table, uint32_t id, uint32_t tid)
+{
+	const uint64_t *value = hash_map_find(&table->threads, tid);
+	const struct entry *entry = value ? entry_of_thread(table, *value) : NULL;
+
+	return entry && entry->public.id == id;
+}
+
+uint64_t process_table_ended_threads(const struct process_table *table)
+{
+	return table->ended_threads;
 }
 
 struct mapped_file_table *process_table_files(struct process_table *table)

@@ -77,6 +77,11 @@ const struct address_space *process_table_mappings(const struct process_table *t
 /* Time of the last record. */
 uint64_t process_table_now_ns(const struct process_table *table);
 
+/* Is this thread of the incarnation alive, as far as anybody has announced it? */
+bool process_table_thread_lives(const struct process_table *table, uint32_t id, uint32_t tid);
+/* Threads that have ended so far before their process. */
+uint64_t process_table_ended_threads(const struct process_table *table);
+
 /* Has it ended, for longer than the grace time, and is it kept for its name? */
 bool process_table_is_kept(const struct process_table *table, uint32_t id);
 size_t process_table_kept_count(const struct process_table *table);

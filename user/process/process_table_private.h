@@ -38,6 +38,7 @@ struct process_table {
 	struct mapping_budget budget;
 	uint32_t free_list;
 	size_t kept_count; /* ENTRY_ENDED */
+	uint64_t ended_threads;
 	uint32_t grace_first, grace_last; /* oldest first */
 	size_t grace_count;
 	uint32_t next_serial;

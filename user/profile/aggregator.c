@@ -16,7 +16,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 		return NULL;
 	aggregator->options = *options;
 	aggregator->next_merge_bytes = options->merge_bytes;
-	aggregator->next_ended = options->max_ended_processes;
+	aggregator->next_ended = options->max_ended_tasks;
 	aggregator->profile = profile;
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);

@@ -16,9 +16,9 @@ struct aggregator_options {
 	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0: never. Beyond the most,
 	 * the rarest are shortened. */
 	size_t merge_bytes, max_bytes;
-	/* So many processes that have ended are told by their pids, and as many again; then those that ended a while ago are
-	 * told in groups. 0: all by their pids. */
-	size_t max_ended_processes;
+	/* When so many processes and threads have ended, and as many again, those processes that ended a while ago are told in
+	 * groups, and the threads with their processes. 0: never. */
+	size_t max_ended_tasks;
 };
 
 struct aggregator;

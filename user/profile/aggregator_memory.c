@@ -97,7 +97,7 @@ static int merge_processes(struct aggregator *aggregator)
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err = profile_merge_processes(aggregator->profile, now_ns > LATE_TOTALS_NS ? now_ns - LATE_TOTALS_NS : 0, &numbers);
 
-	aggregator->next_ended = profile_ended_processes(aggregator->profile) + aggregator->options.max_ended_processes;
+	aggregator->next_ended = profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
 	if (err)
 		return err;
 	forget_stacks(aggregator, numbers);
@@ -115,8 +115,8 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err;
 
-	if (aggregator->options.max_ended_processes &&
-	    profile_ended_processes(aggregator->profile) >= aggregator->next_ended)
+	if (aggregator->options.max_ended_tasks &&
+	    profile_ended_tasks(aggregator->profile) >= aggregator->next_ended)
 		return merge_processes(aggregator);
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;

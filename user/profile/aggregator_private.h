@@ -28,7 +28,7 @@ struct aggregator {
 	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
 	size_t next_merge_bytes; /* of profile_stack_bytes() */
 	bool shortening;	 /* until half of the most is left */
-	size_t next_ended;	 /* of profile_ended_processes() */
+	uint64_t next_ended;	 /* of profile_ended_tasks() */
 	struct hash_map latest;	       /* pid -> incarnation last seen, for totals that come when it is gone */
 };
 

@@ -151,31 +151,25 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 	return 0;
 }
 
-/* The same keys with the new numbers, and nothing counted yet. */
-static bool renumber_keys(const struct distribution_table *table, const uint32_t *to, struct distribution_table *fresh,
-			  uint32_t *places)
-{
-	for (size_t i = 0; i < table->items.count; i++) {
-		struct distribution_key key = table->items.items[i].key;
-		struct distribution *item;
-
-		if (to[key.process] != key.process)
-			key.tid = 0;
-		key.process = to[key.process];
-		item = get(fresh, &key);
-		if (!item)
-			return false;
-		places[i] = (uint32_t)(item - fresh->items.items);
-	}
-	return true;
-}
-
-int distribution_table_renumber(struct distribution_table *table, const uint32_t *to)
+int distribution_table_rekey(struct distribution_table *table,
+			     void (*rekey)(const void *context, struct distribution_key *key), const void *context)
 {
 	_cleanup_free_ uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
 	struct distribution_table fresh = {.seed = table->seed};
+	bool done = places;
 
-	if (!places || !renumber_keys(table, to, &fresh, places)) {
+	/* First all new keys, with nothing counted yet. */
+	for (size_t i = 0; done && i < table->items.count; i++) {
+		struct distribution_key key = table->items.items[i].key;
+		struct distribution *item;
+
+		rekey(context, &key);
+		item = get(&fresh, &key);
+		done = item;
+		if (done)
+			places[i] = (uint32_t)(item - fresh.items.items);
+	}
+	if (!done) {
 		array_free(&fresh.items);
 		hash_index_done(&fresh.index);
 		return -ENOMEM;

@@ -52,9 +52,9 @@ void distribution_table_free(struct distribution_table *table);
 /* -ENOMEM: nothing is changed. */
 int distribution_table_add(struct distribution_table *table, const struct distribution_key *key,
 			   const struct distribution_change *change);
-/* Processes are told by other numbers from now on: to[old]. What was counted for a thread of one whose number changes counts
- * for its process alone. -ENOMEM: nothing is changed. */
-int distribution_table_renumber(struct distribution_table *table, const uint32_t *to);
+/* Gives all of them new keys; those that get the same one are added up. -ENOMEM: nothing is changed. */
+int distribution_table_rekey(struct distribution_table *table,
+			     void (*rekey)(const void *context, struct distribution_key *key), const void *context);
 /* NULL: nothing was added to this key. Lives until the next add. */
 const struct distribution *distribution_table_find(const struct distribution_table *table,
 						   const struct distribution_key *key);

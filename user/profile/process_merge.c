@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells ended processes in groups. */
+/* Tells ended processes in groups, and ended threads with their process. */
 #include "profile/process_merge.h"
 
 #include <errno.h>
@@ -102,7 +102,7 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 						   &index))
 			work->account[id] = (uint32_t)index;
 	}
-	if (resource_usage_merge(usage, chosen, &numbers))
+	if (resource_usage_merge(usage, chosen, before_ns, &numbers))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < work->count; id++) {
 		if (work->account[id] != NO_ACCOUNT)
@@ -197,10 +197,35 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 	return true;
 }
 
-static int merge_figures(struct profile *profile, const uint32_t *to)
+/* Where the figures of a thread are told from now on; 0: with its process. */
+static uint32_t new_tid(const struct merging *work, uint32_t process, uint32_t tid)
 {
-	if (distribution_table_renumber(profile->distributions, to) || !merge_ends(profile, to) ||
-	    !profile_renumber_rows(profile, NULL, to))
+	return work->to[process] == process && process_table_thread_lives(work->processes, process, tid) ? tid : 0;
+}
+
+static void rekey_distribution(const void *context, struct distribution_key *key)
+{
+	const struct merging *work = context;
+
+	key->tid = new_tid(work, key->process, key->tid);
+	key->process = work->to[key->process];
+}
+
+static void rekey_row(const void *context, struct profile_row *row)
+{
+	const struct merging *work = context;
+
+	if (row->tid != PROFILE_NO_THREAD)
+		row->tid = new_tid(work, row->process, row->tid);
+	row->process = work->to[row->process];
+}
+
+static int merge_figures(const struct merging *work)
+{
+	struct profile *profile = work->profile;
+
+	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) || !merge_ends(profile, work->to) ||
+	    !profile_rekey_rows(profile, rekey_row, work))
 		return -ENOMEM;
 	return 0;
 }
@@ -216,7 +241,7 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 	int err = is_named && account && to && find_groups(&work) ? merge_account(&work, before_ns) : -ENOMEM;
 
 	err = err ? err : choose(&work, before_ns);
-	err = err ? err : merge_figures(profile, to);
+	err = err ? err : merge_figures(&work);
 	hash_index_done(&work.groups);
 	if (err)
 		return err;
@@ -235,6 +260,11 @@ size_t profile_ended_processes(const struct profile *profile)
 	size_t kept = process_table_kept_count(profile->processes), ended = resource_usage_ended_count(profile->resources);
 
 	return kept > ended ? kept : ended;
+}
+
+uint64_t profile_ended_tasks(const struct profile *profile)
+{
+	return profile_ended_processes(profile) + process_table_ended_threads(profile->processes);
 }
 
 uint64_t profile_grouped_processes(const struct profile *profile)

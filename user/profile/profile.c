@@ -170,21 +170,8 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 	return 0;
 }
 
-static struct profile_row renumbered(struct profile_row row, const uint32_t *stacks, const uint32_t *processes)
-{
-	if (stacks) {
-		row.stack = stacks[row.stack];
-		if (row.waker)
-			row.waker = 1 + stacks[row.waker - 1];
-	}
-	if (processes && processes[row.process] != row.process) {
-		row.process = processes[row.process];
-		row.tid = PROFILE_NO_THREAD;
-	}
-	return row;
-}
-
-bool profile_renumber_rows(struct profile *profile, const uint32_t *stacks, const uint32_t *processes)
+bool profile_rekey_rows(struct profile *profile, void (*rekey)(const void *context, struct profile_row *row),
+			const void *context)
 {
 	typeof(profile->rows) old_rows = profile->rows;
 	struct hash_index old_index = profile->row_index;
@@ -194,8 +181,9 @@ bool profile_renumber_rows(struct profile *profile, const uint32_t *stacks, cons
 	memset(&profile->rows, 0, sizeof(profile->rows));
 	memset(&profile->row_index, 0, sizeof(profile->row_index));
 	for (size_t i = 0; i < old_rows.count && !err; i++) {
-		struct profile_row row = renumbered(old_rows.items[i], stacks, processes);
+		struct profile_row row = old_rows.items[i];
 
+		rekey(context, &row);
 		err = profile_add(profile, &row);
 	}
 	profile->cpu_samples = cpu_samples;

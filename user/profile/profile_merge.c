@@ -88,6 +88,15 @@ static uint32_t rewrite(const struct rewriting *work, uint32_t old)
 	return stack_table_add(work->new, work->frames, to);
 }
 
+static void renumber_stacks(const void *context, struct profile_row *row)
+{
+	const uint32_t *to = context;
+
+	row->stack = to[row->stack];
+	if (row->waker)
+		row->waker = 1 + to[row->waker - 1];
+}
+
 static size_t longest_stack(const struct profile *profile)
 {
 	size_t count, longest = 0;
@@ -117,7 +126,7 @@ static uint32_t *rebuild(struct profile *profile, const struct shortening *short
 		to[i] = rewrite(&work, i);
 		done = to[i] != STACK_TABLE_NONE;
 	}
-	if (!done || !profile_renumber_rows(profile, to, NULL)) {
+	if (!done || !profile_rekey_rows(profile, renumber_stacks, to)) {
 		stack_table_free(stacks);
 		return NULL;
 	}

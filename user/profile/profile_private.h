@@ -43,8 +43,8 @@ struct profile {
 /* Names the frames of these spaces (1 << enum frame_space) that have no name yet. */
 void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces);
 
-/* The rows again, with new numbers of their stacks and processes; NULL: these stay. What was a thread's is its process's alone
- * where that gets another number. false: out of memory, and all is as it was. */
-bool profile_renumber_rows(struct profile *profile, const uint32_t *stacks, const uint32_t *processes);
+/* The rows again, with keys changed; those that get the same one are added up. false: out of memory, and all is as it was. */
+bool profile_rekey_rows(struct profile *profile, void (*rekey)(const void *context, struct profile_row *row),
+			const void *context);
 
 #endif

@@ -24,12 +24,12 @@
 #define RESOURCE_OTHERS_COMM   "[others]"
 
 struct resource_thread {
-	uint32_t pid, tid;
+	uint32_t pid, tid;	   /* tid 0: several that have ended */
 	uint32_t process;	   /* index */
 	uint64_t start_ns, end_ns; /* end 0: lives */
 	bool started_inside;
 	char comm[PKBPF_COMM_SIZE + 1];
-	uint32_t threads;	       /* behind it: 1, more for a group */
+	uint32_t threads;	       /* behind it: 1, others for tid 0 */
 	struct resource_counters used; /* in the interval, user + system = run */
 };
 
@@ -69,9 +69,10 @@ int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_h
 
 /* Processes of which a thread has ended. */
 size_t resource_usage_ended_count(const struct resource_usage *usage);
-/* Tells the chosen processes, by their indexes, in groups, but none with threads whose end is not known. Indexes change:
- * (*ret_numbers)[old] is the new one, in an array that the caller frees. -ENOMEM: nothing is changed. */
-int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint32_t **ret_numbers);
+/* Tells the chosen processes, by their indexes, in groups, but none with threads whose end is not known; of the others, threads
+ * that ended before this time are told together. Indexes change: (*ret_numbers)[old] is the new one of a process, in an array
+ * that the caller frees. -ENOMEM: nothing is changed. */
+int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint64_t before_ns, uint32_t **ret_numbers);
 /* The group that a process of this name and cgroup is told in, or would be; false: none. */
 bool resource_usage_find_group(const struct resource_usage *usage, const char *comm, uint64_t cgroup_id,
 			       size_t *ret_index);

@@ -72,6 +72,7 @@ struct merging {
 	struct resource_usage fresh;
 	bool *merged; /* by old number */
 	uint32_t *to; /* old number -> new number */
+	uint64_t before_ns;
 };
 
 static void choose(struct merging *work, const bool *chosen)
@@ -144,40 +145,48 @@ static bool keep_thread(struct merging *work, const struct usage_thread *old)
 	*thread = *old;
 	thread->process = work->to[old->process];
 	if (!old->tid) {
-		fresh->processes.items[thread->process].group_thread = 1 + number;
+		fresh->processes.items[thread->process].ended_threads = 1 + number;
 		return true;
 	}
 	return hash_index_add(&fresh->thread_index, usage_thread_hash(fresh, old->tid, old->start_ns), number);
 }
 
-static struct usage_thread *get_group_thread(struct resource_usage *usage, uint32_t group)
+static struct usage_thread *get_ended_threads(struct resource_usage *usage, uint32_t number)
 {
-	struct usage_process *process = &usage->processes.items[group];
+	struct usage_process *process = &usage->processes.items[number];
 	struct usage_thread *thread;
 
-	if (process->group_thread)
-		return &usage->threads.items[process->group_thread - 1];
+	if (process->ended_threads)
+		return &usage->threads.items[process->ended_threads - 1];
 	thread = array_add(&usage->threads);
 	if (!thread)
 		return NULL;
-	process->group_thread = (uint32_t)usage->threads.count;
-	thread->process = group;
+	process->ended_threads = (uint32_t)usage->threads.count;
+	thread->pid = process->public.pid;
+	thread->process = number;
 	thread->final = true;
 	memcpy(thread->comm, process->public.comm, sizeof(thread->comm));
 	return thread;
 }
 
+static bool is_merged(const struct merging *work, const struct usage_thread *thread)
+{
+	return work->merged[thread->process] ||
+	       (thread->tid && thread->final && thread->end_ns && thread->end_ns < work->before_ns);
+}
+
 static bool merge_thread(struct merging *work, const struct usage_thread *old)
 {
-	struct usage_thread *thread = get_group_thread(&work->fresh, work->to[old->process]);
-	const struct resource_process *group = &work->fresh.processes.items[work->to[old->process]].public;
+	struct usage_thread *thread = get_ended_threads(&work->fresh, work->to[old->process]);
 
 	if (!thread)
 		return false;
-	thread->started_inside = group->started_inside;
-	thread->start_ns = group->start_ns;
-	thread->end_ns = group->end_ns;
-	thread->members++;
+	thread->started_inside = old->started_inside && (thread->started_inside || !thread->members);
+	if (!thread->members || resource_less(old->end_ns, old->start_ns) > resource_less(thread->end_ns, thread->start_ns)) {
+		thread->start_ns = old->start_ns;
+		thread->end_ns = old->end_ns;
+	}
+	thread->members += old->tid ? 1 : old->members;
 	resource_counters_add(&thread->counters, &old->counters);
 	return true;
 }
@@ -196,11 +205,11 @@ static bool rebuild(struct merging *work)
 			return false;
 	}
 	array_foreach (&old->threads, thread) {
-		if (!work->merged[thread->process] && !keep_thread(work, thread))
+		if (!is_merged(work, thread) && !keep_thread(work, thread))
 			return false;
 	}
 	array_foreach (&old->threads, thread) {
-		if (work->merged[thread->process] && !merge_thread(work, thread))
+		if (is_merged(work, thread) && !merge_thread(work, thread))
 			return false;
 	}
 	return true;
@@ -227,11 +236,11 @@ static void tables_init(struct resource_usage *usage)
 	usage->ended_count = 0;
 }
 
-int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint32_t **ret_numbers)
+int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint64_t before_ns, uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *merged = calloc(usage->processes.count + 1, sizeof(*merged));
 	_cleanup_free_ uint32_t *to = malloc((usage->processes.count + 1) * sizeof(*to));
-	struct merging work = {.old = usage, .fresh = *usage, .merged = merged, .to = to};
+	struct merging work = {.old = usage, .fresh = *usage, .merged = merged, .to = to, .before_ns = before_ns};
 
 	if (!merged || !to)
 		return -ENOMEM;

@@ -12,9 +12,9 @@
 #define USAGE_NONE UINT32_MAX
 
 struct usage_thread {
-	uint32_t pid, tid; /* 0: the threads of a group, together */
+	uint32_t pid, tid; /* tid 0: all ended threads of the process that are told together */
 	uint32_t process;
-	uint32_t members; /* of a group: threads behind it */
+	uint32_t members; /* with tid 0: threads behind it */
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
 	char comm[PKBPF_COMM_SIZE + 1];
@@ -24,7 +24,7 @@ struct usage_thread {
 struct usage_process {
 	struct resource_process public;
 	uint32_t previous;     /* of the same pid, USAGE_NONE at the end */
-	uint32_t group_thread; /* of a group: 1 + number of its thread; 0: none yet */
+	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0: none yet */
 };
 
 struct resource_usage {

@@ -87,8 +87,10 @@ int rows_work_add_account(struct rows_work *work)
 
 		if (!resource_usage_thread(work->usage, i, &thread))
 			continue;
-		number = rows_work_thread_row(work, thread.process, thread.tid,
-				    work->row_of_usage.items[thread.process], thread.comm);
+		/* Several that have ended, as what has no thread, are told with their process. */
+		number = work->row_of_usage.items[thread.process];
+		if (thread.tid)
+			number = rows_work_thread_row(work, thread.process, thread.tid, number, thread.comm);
 		if (number == NO_ROW)
 			return -ENOMEM;
 		work->items.items[number].threads_seen += thread.threads;

@@ -174,8 +174,7 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 		}
 		row = (uint32_t)*slot;
 	}
-	/* The threads of a group are told together. */
-	if (work->rows->by == REPORT_BY_THREAD && (tid || (process && process->members)))
+	if (work->rows->by == REPORT_BY_THREAD && tid)
 		row = rows_work_thread_row(work, owner, tid, row, work->items.items[row].name);
 	return row;
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Starts many processes one after the other, each with a little work, and says what they used together.
+// short_lived COUNT [threads]: starts many processes, or threads, one after the other, each with a little work, and says what
+// they used together.
 // cflags: -O2
+// ldflags: -pthread
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +22,36 @@ static void work(void)
 		sum += i;
 }
 
+static void *work_in_thread(void *unused)
+{
+	work();
+	return unused;
+}
+
+static bool run_thread(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, work_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0;
+}
+
+static bool run_process(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		work();
+		_exit(0);
+	}
+	return waitpid(pid, NULL, 0) == pid;
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 2000;
+	bool threads = argc > 2;
 	struct rusage used;
 	cpu_set_t here;
 
@@ -31,18 +62,10 @@ int main(int argc, char **argv)
 	if (sched_setaffinity(0, sizeof(here), &here))
 		return 1;
 	for (int i = 0; i < count; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			return 1;
-		if (pid == 0) {
-			work();
-			_exit(0);
-		}
-		if (waitpid(pid, NULL, 0) != pid)
+		if (!(threads ? run_thread() : run_process()))
 			return 1;
 	}
-	getrusage(RUSAGE_CHILDREN, &used);
+	getrusage(threads ? RUSAGE_SELF : RUSAGE_CHILDREN, &used);
 	printf("{\"count\": %d, \"cpu_ns\": %lld, \"minor\": %ld, \"voluntary\": %ld, \"involuntary\": %ld}\n", count,
 	       (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000LL +
 		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000LL,

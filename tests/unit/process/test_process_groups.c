@@ -136,6 +136,32 @@ static void thousands_of_merged_processes_leave_nothing_behind(void **state)
 	assert_int_equal(process_table_count(fixture->table), count);
 }
 
+static void threads_that_end_before_their_process_are_counted(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t id;
+
+	fake_fork(fixture->machine, 1, 100);
+	fake_thread(fixture->machine, 100, 101);
+	fake_thread(fixture->machine, 100, 102);
+	play(fixture);
+	id = process_table_get(fixture->table, 100, "")->id;
+	assert_true(process_table_thread_lives(fixture->table, id, 100));
+	assert_true(process_table_thread_lives(fixture->table, id, 101));
+	assert_false(process_table_thread_lives(fixture->table, id, 1));
+	assert_false(process_table_thread_lives(fixture->table, id, 103));
+	fake_exit(fixture->machine, 100, 101);
+	play(fixture);
+	assert_false(process_table_thread_lives(fixture->table, id, 101));
+	assert_int_equal(process_table_ended_threads(fixture->table), 1);
+	fake_exit(fixture->machine, 100, 100);
+	fake_exit(fixture->machine, 100, 102);
+	play(fixture);
+	assert_false(process_table_thread_lives(fixture->table, id, 102));
+	/* The last one is the process. */
+	assert_int_equal(process_table_ended_threads(fixture->table), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -144,6 +170,7 @@ int main(void)
 		TEST(only_what_ended_and_was_sampled_is_kept),
 		TEST(a_group_spans_the_lives_of_its_members),
 		TEST(ids_are_used_again_unless_somebody_needs_the_name),
+		TEST(threads_that_end_before_their_process_are_counted),
 		TEST(thousands_of_merged_processes_leave_nothing_behind),
 	};
 

@@ -146,9 +146,17 @@ static uint64_t bucket_count_of(const struct distribution *distribution, uint32_
 	return 0;
 }
 
-static void processes_of_one_new_number_are_added_up_without_their_threads(void **state)
+static void give_to_process_0(const void *context, struct distribution_key *key)
 {
-	static const uint32_t to[] = {0, 0, 2, 0};
+	if (key->process % *(const uint32_t *)context) {
+		key->process = 0;
+		key->tid = 0;
+	}
+}
+
+static void those_of_one_new_key_are_added_up(void **state)
+{
+	const uint32_t even = 2;
 	struct pkbpf_histogram_bucket buckets[2] = {{.index = 4, .count = UINT32_MAX}, {.index = 9, .count = 2}};
 	struct distribution_key key = wait_key;
 	const struct distribution *found;
@@ -160,8 +168,8 @@ static void processes_of_one_new_number_are_added_up_without_their_threads(void 
 		key.process = process;
 		assert_int_equal(distribution_table_add(*state, &key, &change), 0);
 	}
-	assert_int_equal(distribution_table_renumber(*state, to), 0);
-	/* Of the two that have another number now; the one that had it before keeps its thread. */
+	assert_int_equal(distribution_table_rekey(*state, give_to_process_0, &even), 0);
+	/* Of 1 and 3; what 0 had of its own has a thread. */
 	key.process = 0;
 	key.tid = 0;
 	found = distribution_table_find(*state, &key);
@@ -192,7 +200,7 @@ int main(void)
 		TEST(sparse_histogram_equals_a_dense_one),
 		TEST(hostile_counts_stop_at_the_top_instead_of_wrapping),
 		TEST(finds_each_of_many_keys),
-		TEST(processes_of_one_new_number_are_added_up_without_their_threads),
+		TEST(those_of_one_new_key_are_added_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

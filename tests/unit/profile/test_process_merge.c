@@ -62,7 +62,7 @@ static int setup(void **state)
 static int setup_limited(void **state)
 {
 	const struct aggregator_options options = {
-		.want_user = true, .want_kernel = true, .slow_io_limit = 3, .max_ended_processes = 100};
+		.want_user = true, .want_kernel = true, .slow_io_limit = 3, .max_ended_tasks = 100};
 
 	return setup_with(state, &options);
 }
@@ -251,6 +251,47 @@ static void who_lives_or_has_just_ended_is_told_by_pid(void **state)
 	assert_int_equal(sums_of(fixture, "lives").samples, 2);
 }
 
+/* A wait of a thread of process 100. */
+static void add_thread_wait(struct fixture *fixture, uint32_t tid, uint64_t length_ns)
+{
+	struct totals_view totals = {.pid = 100, .tid = tid, .kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_SLEEP,
+				     .count = 1, .total = length_ns, .max = length_ns, .comm = "server"};
+
+	fixture->sink.ops->on_totals(fixture->sink.context, &totals);
+}
+
+static void what_ended_threads_waited_for_is_told_with_their_process(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct distribution *distribution;
+	uint64_t of_process = 0, of_thread = 0;
+
+	begin_process(fixture, 100, "server");
+	fake_thread(fixture->machine, 100, 101);
+	play(fixture);
+	add_thread_wait(fixture, 101, 7);
+	for (uint32_t tid = 1000; tid < 1050; tid++) {
+		fake_thread(fixture->machine, 100, tid);
+		play(fixture);
+		add_thread_wait(fixture, tid, 100);
+		fake_exit(fixture->machine, 100, tid);
+		play(fixture);
+	}
+	assert_non_null(profile_distribution_at(fixture->fake.profile, 50));
+	merge(fixture);
+	for (size_t i = 0; (distribution = profile_distribution_at(fixture->fake.profile, i)); i++) {
+		if (distribution->key.tid == 0)
+			of_process += distribution->total;
+		else if (distribution->key.tid == 101)
+			of_thread += distribution->total;
+	}
+	assert_null(profile_distribution_at(fixture->fake.profile, 2));
+	assert_int_equal(of_process, 50 * 100);
+	assert_int_equal(of_thread, 7);
+	assert_int_equal(profile_ended_tasks(fixture->fake.profile), 50);
+	assert_int_equal(sums_of(fixture, "server").members, 0);
+}
+
 static void the_slowest_requests_keep_their_process(void **state)
 {
 	struct fixture *fixture = *state;
@@ -431,6 +472,7 @@ int main(void)
 		TEST(sums_stay_and_processes_of_one_name_become_one),
 		TEST(percentiles_and_ends_are_of_all_members),
 		TEST(who_lives_or_has_just_ended_is_told_by_pid),
+		TEST(what_ended_threads_waited_for_is_told_with_their_process),
 		TEST(the_slowest_requests_keep_their_process),
 		TEST(generated_code_keeps_the_process_it_is_named_by),
 		TEST(a_shell_that_became_a_program_is_told_with_the_program),

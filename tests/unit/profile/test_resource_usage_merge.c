@@ -87,7 +87,7 @@ static uint32_t *merge_all(struct resource_usage *usage)
 	uint32_t *numbers = NULL;
 
 	memset(chosen, true, count);
-	assert_int_equal(resource_usage_merge(usage, chosen, &numbers), 0);
+	assert_int_equal(resource_usage_merge(usage, chosen, END_NS, &numbers), 0);
 	assert_non_null(numbers);
 	free(chosen);
 	return numbers;
@@ -191,6 +191,47 @@ static void a_process_with_a_thread_that_may_live_stays(void **state)
 	assert_int_equal(resource_usage_missing(usage), 0);
 }
 
+/* Threads of process 9, which began before the interval, from begin_ns on. */
+static void feed_thread_exit(struct resource_usage *usage, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+{
+	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_EXIT, .time_ns = end_ns, .pid = 9, .tid = tid,
+						  .process_start_ns = 5, .thread_start_ns = begin_ns, .counters = {.run_ns = 70}},
+		    "worker");
+}
+
+static void ended_threads_of_a_living_process_are_told_together(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_thread thread;
+	bool chosen[] = {false};
+	uint32_t *numbers;
+
+	feed_start(usage, 9, "server");
+	for (uint32_t i = 0; i < 300; i++) {
+		feed_thread_exit(usage, 1000 + i, START_NS + 10 + i, START_NS + 100 + 2 * i);
+		if (i % 100 == 99) {
+			/* The last fifty have ended too late for it. */
+			assert_int_equal(resource_usage_merge(usage, chosen, START_NS + 100 + 2 * (i - 49), &numbers), 0);
+			free(numbers);
+			assert_int_equal(resource_usage_thread_count(usage), 1 + 1 + 50);
+		}
+	}
+	assert_int_equal(resource_usage_process_count(usage), 1);
+	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 301);
+	assert_int_equal(resource_usage_process(usage, 0).used.run_ns, 300 * 70);
+	for (size_t i = 0; i < resource_usage_thread_count(usage); i++) {
+		if (resource_usage_thread(usage, i, &thread) && !thread.tid)
+			break;
+	}
+	assert_int_equal(thread.tid, 0);
+	assert_int_equal(thread.pid, 9);
+	assert_int_equal(thread.threads, 250);
+	assert_int_equal(thread.used.run_ns, 250 * 70);
+	assert_true(thread.started_inside);
+	/* The leader lives, and its numbers at the start are known. */
+	assert_int_equal(resource_usage_missing(usage), 1);
+}
+
 static void pids_are_found_again_among_those_that_stay(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -201,7 +242,7 @@ static void pids_are_found_again_among_those_that_stay(void **state)
 	feed_exit(usage, 10, "first", START_NS + 10, START_NS + 20);
 	feed_exit(usage, 10, "second", START_NS + 30, START_NS + 40);
 	feed_exit(usage, 10, "third", START_NS + 50, START_NS + 60);
-	assert_int_equal(resource_usage_merge(usage, chosen, &numbers), 0);
+	assert_int_equal(resource_usage_merge(usage, chosen, 0, &numbers), 0);
 	free(numbers);
 	assert_true(resource_usage_find(usage, 10, START_NS + 55, &index));
 	assert_string_equal(resource_usage_process(usage, index).comm, "third");
@@ -241,6 +282,7 @@ int main(void)
 		TEST(later_ones_join_the_group_that_is_there),
 		TEST(a_group_has_one_thread_that_stands_for_all),
 		TEST(a_process_with_a_thread_that_may_live_stays),
+		TEST(ended_threads_of_a_living_process_are_told_together),
 		TEST(pids_are_found_again_among_those_that_stay),
 		TEST(names_without_end_end_in_one_row),
 	};

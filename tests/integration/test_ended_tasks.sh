@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# More short processes than are told by their pids: those that ended first are told together, nothing is lost, and memory
-# does not grow with their number.
+# More short processes and threads than are told by their numbers: those that ended first are told together, nothing is lost,
+# and memory does not grow with how many there are.
 # usage: test_ended_processes.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -9,32 +9,38 @@ work=$(mktemp -d /tmp/pkbpf-ended-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# Its own memory after each second, as long as they come and go.
-sizes=()
-"$pkbpf" -v -e cpu,offcpu,faults -o r.json -o r.txt -- "$workloads/short_lived" 60000 >said 2>log &
-profiler=$!
-while [ ! -s said ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
-	sizes+=("$kib")
-	sleep 1
-done
-wait $profiler || {
-	echo "FAILED: pkbpf ended with $?"
-	cat log
-	exit 1
-}
-grep -E 'told by their pids|own cost' log
-echo "  own memory after each second: ${sizes[*]} KiB"
-# Those of the last seconds, and some thousands more, are there in the middle; a step, and the report, take some for a moment.
-python3 - "${sizes[@]}" <<'P' || failures=$((failures + 1))
+# watch NAME COMMAND…: profiles the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory after each second, as
+# long as they come and go, stays what it is with half of them.
+watch() {
+	local name=$1 profiler kib sizes=()
+	shift
+	"$pkbpf" -v -e cpu,offcpu,faults -o "$name.json" -o "$name.txt" -- "$@" >"$name.said" 2>log &
+	profiler=$!
+	while [ ! -s "$name.said" ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
+		sizes+=("$kib")
+		sleep 1
+	done
+	wait $profiler || {
+		echo "FAILED: pkbpf ended with $?"
+		cat log
+		exit 1
+	}
+	grep -E 'told by their pids|own cost' log
+	echo "  own memory after each second: ${sizes[*]} KiB"
+	# Those of the last seconds, and some thousands more, are there in the middle; a step, and the report, take some for a
+	# moment.
+	python3 - "${sizes[@]}" <<'P' || failures=$((failures + 1))
 import sys
 
 sizes = [int(size) for size in sys.argv[1:]]
 middle, late = max(sizes[len(sizes) // 3:2 * len(sizes) // 3]), min(sizes[-4:])
 if len(sizes) < 9 or late > middle + 8 * 1024:
-    sys.exit(f"FAILED: {middle} KiB with half of the processes, {late} with all")
+    sys.exit(f"FAILED: {middle} KiB with half of them, {late} with all")
 P
+}
 
-python3 - r.json r.txt said <<'P' || failures=$((failures + 1))
+watch short "$workloads/short_lived" 60000
+python3 - short.json short.txt short.said <<'P' || failures=$((failures + 1))
 import json
 import sys
 
@@ -76,4 +82,28 @@ check("the text shows the group without a pid",
 sys.exit(failed > 0)
 P
 
+watch threads "$workloads/short_lived" 60000 threads
+python3 - threads.json threads.said <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+row = max((x for x in r["rows"] if x.get("comm") == "short_lived"), key=lambda x: x["cpu"]["total_ns"])
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    print(("  ok: " if holds else "  NOT: ") + what)
+    failed += not holds
+
+
+check(f"{row['threads']['seen']} threads of {said['count']} and the first are in the account",
+      row["threads"]["seen"] == said["count"] + 1)
+check(f"they used {row['cpu']['total_ns'] / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s",
+      abs(row["cpu"]["total_ns"] - said["cpu_ns"]) < said["cpu_ns"] / 100)
+check(f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it",
+      abs(row["offcpu"]["oncpu_ns"] - row["cpu"]["total_ns"]) < row["cpu"]["total_ns"] / 20)
+sys.exit(failed > 0)
+P
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
