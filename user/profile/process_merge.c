@@ -11,11 +11,16 @@
 
 #define NO_ACCOUNT UINT32_MAX
 
+enum {
+	NEEDED_BY_LIST = 1,   /* of the slowest requests, which tells it by its pid */
+	NEEDED_BY_FRAMES = 2, /* they are named by it */
+};
+
 struct merging {
 	struct profile *profile;
 	struct process_table *processes;
 	size_t count;		/* process ids are below this */
-	bool *is_named;		/* by frames or a list: its name is needed */
+	uint8_t *needed;	/* process id -> NEEDED_… */
 	uint32_t *account;	/* process id -> its number in the account, before and after the merge; NO_ACCOUNT: not in it */
 	struct hash_index groups; /* by name and cgroup */
 	uint32_t *to;		/* process id -> id of its group, or itself */
@@ -111,26 +116,21 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 	return 0;
 }
 
-static void name_by_frames(struct merging *work)
+static void find_needed(struct merging *work)
 {
+	const struct slow_io *slow_io;
+
+	for (size_t i = 0; (slow_io = slow_io_list_at(work->profile->slow_io, i)); i++) {
+		if (slow_io->process < work->count)
+			work->needed[slow_io->process] |= NEEDED_BY_LIST;
+	}
 	array_foreach(&work->profile->frames, frame) {
 		const struct frame_location *location = &frame->location;
 
 		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&
 		    location->object < work->count)
-			work->is_named[location->object] = true;
+			work->needed[location->object] |= NEEDED_BY_FRAMES;
 	}
-}
-
-static bool is_slow(const struct merging *work, uint32_t id)
-{
-	const struct slow_io *slow_io;
-
-	for (size_t i = 0; (slow_io = slow_io_list_at(work->profile->slow_io, i)); i++) {
-		if (slow_io->process == id)
-			return true;
-	}
-	return false;
 }
 
 /* By the name that the account has for it: a process that has begun another program is told there by the last one's. */
@@ -158,8 +158,8 @@ static int choose(struct merging *work, uint64_t before_ns)
 		struct process *group;
 
 		work->to[id] = id;
-		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns || is_slow(work, id) ||
-		    !choose_group(work, process, &key, &account))
+		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns ||
+		    work->needed[id] & NEEDED_BY_LIST || !choose_group(work, process, &key, &account))
 			continue;
 		group = get_group(work, key);
 		if (!group)
@@ -233,23 +233,24 @@ static int merge_figures(const struct merging *work)
 int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_t **ret_numbers)
 {
 	size_t count = process_table_count(profile->processes);
-	_cleanup_free_ bool *is_named = calloc(count + 1, sizeof(*is_named));
+	_cleanup_free_ uint8_t *needed = calloc(count + 1, sizeof(*needed));
 	_cleanup_free_ uint32_t *account = malloc((count + 1) * sizeof(*account));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct merging work = {
-		.profile = profile, .processes = profile->processes, .count = count, .is_named = is_named, .account = account, .to = to};
-	int err = is_named && account && to && find_groups(&work) ? merge_account(&work, before_ns) : -ENOMEM;
+		.profile = profile, .processes = profile->processes, .count = count, .needed = needed, .account = account, .to = to};
+	int err = needed && account && to && find_groups(&work) ? merge_account(&work, before_ns) : -ENOMEM;
 
+	if (!err)
+		find_needed(&work);
 	err = err ? err : choose(&work, before_ns);
 	err = err ? err : merge_figures(&work);
 	hash_index_done(&work.groups);
 	if (err)
 		return err;
-	name_by_frames(&work);
 	for (uint32_t id = 0; id < count; id++) {
 		if (to[id] != id)
 			process_table_merge(profile->processes, id, process_table_by_id(profile->processes, to[id]),
-					    is_named[id]);
+					    needed[id] & NEEDED_BY_FRAMES);
 	}
 	*ret_numbers = take_pointer(to);
 	return 0;
