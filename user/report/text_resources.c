@@ -94,7 +94,10 @@ CELL(pid)
 
 CELL(tid)
 {
-	text_table_cellf(table, "%" PRIu32, row->tid);
+	if (row->tid)
+		text_table_cellf(table, "%" PRIu32, row->tid);
+	else
+		text_table_cell(table, "-");
 }
 
 CELL(comm)
