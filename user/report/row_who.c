@@ -92,9 +92,12 @@ uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t t
 			      uint32_t process_row, const char *comm)
 {
 	struct resource_row *row, *process;
+	char name[PKBPF_COMM_SIZE + 1];
 	uint64_t *slot;
 	bool added;
 
+	/* It may be in a row, and rows move when one is added. */
+	snprintf(name, sizeof(name), "%s", comm);
 	slot = hash_map_get(&work->row_of_thread, owner << 32 | tid, work->items.count, &added);
 	if (!slot || (added && rows_work_new_row(work) == NO_ROW))
 		return NO_ROW;
@@ -106,7 +109,7 @@ uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t t
 	row->tid = tid;
 	memcpy(row->container, process->container, sizeof(row->container));
 	row->cgroup = process->cgroup;
-	snprintf(row->name, sizeof(row->name), "%s", comm);
+	memcpy(row->name, name, sizeof(name));
 	return (uint32_t)*slot;
 }
 

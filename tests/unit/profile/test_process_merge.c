@@ -251,11 +251,11 @@ static void who_lives_or_has_just_ended_is_told_by_pid(void **state)
 	assert_int_equal(sums_of(fixture, "lives").samples, 2);
 }
 
-/* A wait of a thread of process 100. */
+/* What a thread of process 100 has waited for a disk. */
 static void add_thread_wait(struct fixture *fixture, uint32_t tid, uint64_t length_ns)
 {
-	struct totals_view totals = {.pid = 100, .tid = tid, .kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_SLEEP,
-				     .count = 1, .total = length_ns, .max = length_ns, .comm = "server"};
+	struct totals_view totals = {.pid = 100, .tid = tid, .kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_DISK,
+				     .measure = PKBPF_OFFCPU_TIME, .count = 1, .total = length_ns, .max = length_ns, .comm = "server"};
 
 	fixture->sink.ops->on_totals(fixture->sink.context, &totals);
 }
@@ -438,6 +438,25 @@ static void the_report_has_one_row_for_a_group(void **state)
 	assert_int_equal(row.cpu_ns, 20 * 1000);
 }
 
+/* Their rows are made while others are looked at: nothing that moves may be kept meanwhile. */
+static void threads_that_are_not_in_the_account_have_the_name_of_their_process(void **state)
+{
+	struct fixture *fixture = *state;
+	struct resource_rows rows;
+	size_t named = 0;
+
+	begin_process(fixture, 100, "server");
+	for (uint32_t tid = 1000; tid < 3000; tid++)
+		add_thread_wait(fixture, tid, 100);
+	add_account(fixture, 100, "server", FAKE_START_NS + 1);
+	add_machine(fixture, PKBPF_RESOURCE_END, fake_machine_now_ns(fixture->machine));
+	assert_int_equal(resource_rows_init(&rows, fixture->fake.profile, REPORT_BY_THREAD), 0);
+	for (size_t i = 0; i < rows.count; i++)
+		named += rows.items[i].tid >= 1000 && strcmp(rows.items[i].name, "server") == 0;
+	assert_int_equal(named, 2000);
+	resource_rows_done(&rows);
+}
+
 /* Through the aggregator: beyond the limit those go into groups that ended a while ago, and memory does not grow. */
 static void the_number_of_processes_is_limited_while_they_come_and_go(void **state)
 {
@@ -478,6 +497,7 @@ int main(void)
 		TEST(a_shell_that_became_a_program_is_told_with_the_program),
 		TEST(a_process_whose_last_numbers_are_missing_waits_for_them),
 		TEST(the_report_has_one_row_for_a_group),
+		TEST(threads_that_are_not_in_the_account_have_the_name_of_their_process),
 		cmocka_unit_test_setup_teardown(the_number_of_processes_is_limited_while_they_come_and_go, setup_limited,
 						teardown),
 	};
