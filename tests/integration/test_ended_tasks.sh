@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # More short processes and threads than are told by their numbers: those that ended first are told together, nothing is lost,
 # and memory does not grow with how many there are.
-# usage: test_ended_processes.sh PKBPF WORKLOAD_FOLDER
+# usage: test_ended_tasks.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 work=$(mktemp -d /tmp/pkbpf-ended-XXXXXX)

@@ -8,44 +8,7 @@
 
 #include <cmocka.h>
 
-#include "fake_machine.h"
-#include "process/process_table.h"
-
-struct fixture {
-	struct fake_machine *machine;
-	struct mapped_file_table *files;
-	struct process_table *table;
-};
-
-static int setup(void **state)
-{
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	fixture->machine = fake_machine_new();
-	fixture->files = mapped_file_table_new("");
-	fixture->table = process_table_new(fixture->files);
-	fake_process(fixture->machine, 1, 0, "init");
-	*state = fixture;
-	return fixture->table ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	process_table_free(fixture->table);
-	mapped_file_table_free(fixture->files);
-	fake_machine_free(fixture->machine);
-	free(fixture);
-	return 0;
-}
-
-static void play(struct fixture *fixture)
-{
-	struct event_sink sink = process_table_sink(fixture->table);
-
-	fake_play_new(fixture->machine, &sink);
-}
+#include "process_table_fixture.h"
 
 /* Of a process that has run, was sampled, and ended longer ago than the grace time. */
 static uint32_t ended_process(struct fixture *fixture, uint32_t pid, const char *comm)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A process table that a fake machine's records are played into. After cmocka.h. */
+#ifndef PKBPF_TEST_PROCESS_TABLE_FIXTURE_H
+#define PKBPF_TEST_PROCESS_TABLE_FIXTURE_H
+
+#include <stdlib.h>
+
+#include "fake_machine.h"
+#include "process/process_table.h"
+
+struct fixture {
+	struct fake_machine *machine;
+	struct mapped_file_table *files;
+	struct process_table *table;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	fixture->machine = fake_machine_new();
+	fixture->files = mapped_file_table_new("");
+	fixture->table = process_table_new(fixture->files);
+	*state = fixture;
+	return fixture->table ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	process_table_free(fixture->table);
+	mapped_file_table_free(fixture->files);
+	fake_machine_free(fixture->machine);
+	free(fixture);
+	return 0;
+}
+
+static void play(struct fixture *fixture)
+{
+	struct event_sink sink = process_table_sink(fixture->table);
+
+	fake_play_new(fixture->machine, &sink);
+}
+
+#endif
