@@ -9,12 +9,12 @@ work=$(mktemp -d /tmp/pkbpf-ended-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# watch NAME COMMAND…: profiles the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory after each second, as
+# watch NAME KINDS COMMAND…: profiles these kinds of the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory after each second, as
 # long as they come and go, stays what it is with half of them.
 watch() {
-	local name=$1 profiler kib sizes=()
-	shift
-	"$pkbpf" -v -e cpu,offcpu,faults -o "$name.json" -o "$name.txt" -- "$@" >"$name.said" 2>log &
+	local name=$1 kinds=$2 profiler kib sizes=()
+	shift 2
+	"$pkbpf" -v -e "$kinds" -o "$name.json" -o "$name.txt" -- "$@" >"$name.said" 2>log &
 	profiler=$!
 	while [ ! -s "$name.said" ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
 		sizes+=("$kib")
@@ -39,7 +39,7 @@ if len(sizes) < 9 or late > middle + 8 * 1024:
 P
 }
 
-watch short "$workloads/short_lived" 60000
+watch short cpu,offcpu,faults "$workloads/short_lived" 60000
 python3 - short.json short.txt short.said <<'P' || failures=$((failures + 1))
 import json
 import sys
@@ -82,7 +82,7 @@ check("the text shows the group without a pid",
 sys.exit(failed > 0)
 P
 
-watch threads "$workloads/short_lived" 60000 threads
+watch threads cpu,offcpu,faults "$workloads/short_lived" 60000 threads
 python3 - threads.json threads.said <<'P' || failures=$((failures + 1))
 import json
 import sys
@@ -104,6 +104,29 @@ check(f"they used {row['cpu']['total_ns'] / 1e9:.3f} s, getrusage says {said['cp
       abs(row["cpu"]["total_ns"] - said["cpu_ns"]) < said["cpu_ns"] / 100)
 check(f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it",
       abs(row["offcpu"]["oncpu_ns"] - row["cpu"]["total_ns"]) < row["cpu"]["total_ns"] / 20)
+sys.exit(failed > 0)
+P
+# Nothing is known of most of them but sums, which come when they are long gone.
+watch waits offcpu "$workloads/short_lived" 60000
+python3 - waits.json waits.said <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+rows = [x for x in r["rows"] if x.get("comm") == "short_lived"]
+count = sum(x["processes"] for x in rows)
+single = sum("pid" in x for x in rows)
+failed = 0
+
+
+def check(what, holds):
+    global failed
+    print(("  ok: " if holds else "  NOT: ") + what)
+    failed += not holds
+
+
+check(f"{count} processes are told, {said['count']} and their parent ran", count == said["count"] + 1)
+check(f"{single} of them by their pids", 1000 < single < 45000)
 sys.exit(failed > 0)
 P
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

@@ -44,6 +44,7 @@ void process_table_merge(struct process_table *table, uint32_t id, struct proces
 		group->end_ns = process->end_ns;
 	group->members++;
 	table->kept_count--;
+	process_recent_remove(table, entry);
 	if (needs_name)
 		entry->state = ENTRY_MERGED;
 	else

@@ -18,7 +18,8 @@ struct process_table *process_table_new(struct mapped_file_table *files)
 		return NULL;
 	table->files = files;
 	table->budget.limit = PROCESS_TABLE_MAX_MAPPINGS;
-	table->free_list = table->grace_first = table->grace_last = NO_PROCESS;
+	table->free_list = NO_PROCESS;
+	table->grace = table->recent = (struct entry_list){.first = NO_PROCESS, .last = NO_PROCESS};
 	return table;
 }
 
@@ -32,6 +33,7 @@ void process_table_free(struct process_table *table)
 	}
 	array_free(&table->entries);
 	hash_map_done(&table->pids);
+	hash_map_done(&table->ended);
 	hash_map_done(&table->threads);
 	free(table);
 }
@@ -43,29 +45,29 @@ static struct entry *entry_of_pid(const struct process_table *table, uint32_t pi
 	return id ? table->entries.items[*id] : NULL;
 }
 
-static void grace_unlink(struct process_table *table, struct entry *entry)
+void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry)
 {
 	if (entry->previous != NO_PROCESS)
 		table->entries.items[entry->previous]->next = entry->next;
 	else
-		table->grace_first = entry->next;
+		list->first = entry->next;
 	if (entry->next != NO_PROCESS)
 		table->entries.items[entry->next]->previous = entry->previous;
 	else
-		table->grace_last = entry->previous;
-	table->grace_count--;
+		list->last = entry->previous;
+	list->count--;
 }
 
-static void grace_append(struct process_table *table, struct entry *entry)
+void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry)
 {
 	entry->next = NO_PROCESS;
-	entry->previous = table->grace_last;
-	if (table->grace_last != NO_PROCESS)
-		table->entries.items[table->grace_last]->next = entry->public.id;
+	entry->previous = list->last;
+	if (list->last != NO_PROCESS)
+		table->entries.items[list->last]->next = entry->public.id;
 	else
-		table->grace_first = entry->public.id;
-	table->grace_last = entry->public.id;
-	table->grace_count++;
+		list->first = entry->public.id;
+	list->last = entry->public.id;
+	list->count++;
 }
 
 void process_table_forget(struct process_table *table, struct entry *entry)
@@ -75,13 +77,18 @@ void process_table_forget(struct process_table *table, struct entry *entry)
 	table->free_list = entry->public.id;
 }
 
-/* Drops everything but the name, and that too when nobody referred to it. */
-static void retire(struct process_table *table, struct entry *entry)
+static void drop_mappings(struct process_table *table, struct entry *entry)
 {
 	if (entry->state == ENTRY_GRACE)
-		grace_unlink(table, entry);
+		process_entry_list_unlink(table, &table->grace, entry);
 	address_space_free(entry->space);
 	entry->space = NULL;
+}
+
+/* Another image has its pid: drops everything but the name, and that too when nobody referred to it. */
+static void retire(struct process_table *table, struct entry *entry)
+{
+	drop_mappings(table, entry);
 	if (entry->used) {
 		entry->state = ENTRY_ENDED;
 		table->kept_count++;
@@ -90,25 +97,27 @@ static void retire(struct process_table *table, struct entry *entry)
 	}
 }
 
-/* The grace time of an exited process is over: its pid is unknown from now on. */
+/* The grace time of an exited process is over: samples of its pid are somebody else's from now on. */
 static void expire(struct process_table *table, struct entry *entry)
 {
 	hash_map_remove(&table->pids, entry->public.pid);
-	retire(table, entry);
+	drop_mappings(table, entry);
+	process_recent_add(table, entry);
 }
 
 static void advance_time(struct process_table *table, uint64_t time_ns)
 {
 	if (time_ns > table->now_ns)
 		table->now_ns = time_ns;
-	while (table->grace_first != NO_PROCESS) {
-		struct entry *oldest = table->entries.items[table->grace_first];
+	while (table->grace.first != NO_PROCESS) {
+		struct entry *oldest = table->entries.items[table->grace.first];
 
-		if (table->grace_count <= PROCESS_GRACE_MAX &&
+		if (table->grace.count <= PROCESS_GRACE_MAX &&
 		    table->now_ns - oldest->public.end_ns <= PROCESS_GRACE_NS)
 			break;
 		expire(table, oldest);
 	}
+	process_recent_expire(table);
 }
 
 struct entry *process_table_take_entry(struct process_table *table)
@@ -201,7 +210,7 @@ static void end(struct process_table *table, struct entry *entry, uint64_t time_
 {
 	entry->public.end_ns = time_ns;
 	entry->state = ENTRY_GRACE;
-	grace_append(table, entry);
+	process_entry_list_append(table, &table->grace, entry);
 }
 
 static void remove_thread(struct process_table *table, struct entry *entry, uint64_t time_ns)

@@ -6,8 +6,8 @@
  * A process incarnation is one program image: exec ends one and begins the next under the same pid,
  * a reused pid begins another. An incarnation that a sample referred to (process_table_get) keeps
  * its id, comm, pid and times for good, so that results can name it. One that nobody referred to is
- * forgotten some time after its end and its id is given to a later one: thousands of short
- * processes between two samples leave nothing behind.
+ * forgotten PROCESS_LATE_NS after its end, or when PROCESS_RECENT_MAX ended after it, and its id is
+ * given to a later one: thousands of short processes between two samples leave nothing behind.
  *
  * Mappings are dropped when an incarnation ends by exec or because its pid is reused; after an exit
  * they stay for PROCESS_GRACE_NS of stream time (for at most PROCESS_GRACE_MAX processes), for
@@ -38,6 +38,9 @@
 
 #define PROCESS_GRACE_NS	   200000000ULL
 #define PROCESS_GRACE_MAX	   1024
+/* What is counted in the kernel comes at most this long after it happened: it is sent once a second. */
+#define PROCESS_LATE_NS		   5000000000ULL
+#define PROCESS_RECENT_MAX	   32768
 #define PROCESS_TABLE_MAX	   (1U << 22) /* the kernel's own limit of pids */
 #define PROCESS_TABLE_MAX_MAPPINGS (4U << 20)
 
@@ -64,7 +67,10 @@ struct event_sink process_table_sink(struct process_table *table);
  * within the grace time, else a new one (empty, comm as given). It is kept for good. NULL: out of
  * memory or too many. The pointer lives as long as the table. */
 struct process *process_table_get(struct process_table *table, uint32_t pid, const char *comm);
-/* The same without making or keeping one: NULL when not known. The pointer of an incarnation that
+/* The same for what comes some time after it happened, when the process may be long gone: unless it is alive, the one
+ * that had the pid last, if that is not forgotten. */
+struct process *process_table_get_late(struct process_table *table, uint32_t pid, const char *comm);
+/* As process_table_get() without making or keeping one: NULL when not known. The pointer of an incarnation that
  * no sample referred to lives until the next record. */
 struct process *process_table_find(struct process_table *table, uint32_t pid);
 /* NULL: no incarnation has this id (any more). */

@@ -15,6 +15,7 @@ enum entry_state {
 	ENTRY_FREE, /* forgotten; in the free list */
 	ENTRY_ALIVE,
 	ENTRY_GRACE, /* exited, mappings kept for a while; in the grace list */
+	ENTRY_RECENT, /* exited, nobody referred to it yet; in the recent list */
 	ENTRY_ENDED, /* kept for its name only */
 	ENTRY_GROUP,
 	ENTRY_MERGED, /* its figures are a group's; kept for its name */
@@ -26,21 +27,26 @@ struct entry {
 	enum entry_state state;
 	bool used;	 /* a sample referred to it */
 	uint32_t serial; /* distinguishes incarnations that had this id one after the other */
-	uint32_t next, previous; /* in the grace list; next alone in the free list */
+	uint32_t next, previous; /* in the grace or the recent list; next alone in the free list */
+};
+
+struct entry_list { /* oldest first */
+	uint32_t first, last;
+	size_t count;
 };
 
 struct process_table {
 	struct mapped_file_table *files;
 	ARRAY_OF(struct entry *) entries;
 	struct hash_map pids;	 /* pid -> id of the entry that is alive or in grace */
+	struct hash_map ended;	 /* pid -> id of the entry that ended last, after its grace: recent or kept */
 	struct hash_map threads; /* tid -> serial << 32 | id */
 	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
 	struct mapping_budget budget;
 	uint32_t free_list;
 	size_t kept_count; /* ENTRY_ENDED */
 	uint64_t ended_threads;
-	uint32_t grace_first, grace_last; /* oldest first */
-	size_t grace_count;
+	struct entry_list grace, recent;
 	uint32_t next_serial;
 	uint64_t now_ns;
 	uint64_t dropped;
@@ -50,6 +56,13 @@ struct process_table {
 struct entry *process_table_take_entry(struct process_table *table);
 /* Its id may be given to a later incarnation. */
 void process_table_forget(struct process_table *table, struct entry *entry);
+void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry);
+void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry);
+/* Its grace time is over: what comes late finds it by its pid, until nobody has referred to it for PROCESS_LATE_NS. */
+void process_recent_add(struct process_table *table, struct entry *entry);
+/* It is not found by its pid any more. */
+void process_recent_remove(struct process_table *table, const struct entry *entry);
+void process_recent_expire(struct process_table *table);
 
 static inline void process_entry_set_comm(struct entry *entry, const char *comm)
 {

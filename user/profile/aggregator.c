@@ -36,19 +36,7 @@ void aggregator_free(struct aggregator *aggregator)
 	stack_builder_free(aggregator->builder);
 	array_free(&aggregator->stacks);
 	hash_map_done(&aggregator->stack_numbers);
-	hash_map_done(&aggregator->latest);
 	free(aggregator);
-}
-
-/* The living process of a pid, or one that ended a moment ago; made when there is none. */
-static struct process *process_get(struct aggregator *aggregator, uint32_t pid, const char *comm)
-{
-	struct process *process = process_table_get(aggregator->processes, pid, comm);
-
-	/* Without memory, late totals make a process of their own. */
-	if (process)
-		hash_map_put(&aggregator->latest, pid, process->id);
-	return process;
 }
 
 static bool add_sample(struct aggregator *aggregator, const struct sample_view *sample)
@@ -58,7 +46,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 	struct process *process;
 	struct profile_row row;
 
-	process = process_get(aggregator, sample->pid, sample->comm);
+	process = process_table_get(aggregator->processes, sample->pid, sample->comm);
 	if (!process)
 		return false;
 	if (sample->cgroup_id)
@@ -151,7 +139,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 		.user_count = view->user_count,
 		.guessed_count = view->guessed_count,
 	};
-	struct process *process = process_get(aggregator, view->pid, "");
+	struct process *process = process_table_get_late(aggregator->processes, view->pid, "");
 	struct numbered_stack stack;
 	uint64_t *number;
 	bool added;
@@ -203,19 +191,14 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 
 	if (stack && stack->has_user_frames && stack->pid == pid)
 		process = process_table_by_id(aggregator->processes, stack->process);
-	if (!process) {
+	if (!process && stack && stack->pid == pid) {
 		struct process *living = process_table_find(aggregator->processes, pid);
 
-		if (stack && stack->pid == pid && (!living || living->end_ns))
+		if (!living || living->end_ns)
 			process = process_table_by_id(aggregator->processes, stack->process);
 	}
-	if (!process && !process_table_find(aggregator->processes, pid)) {
-		const uint64_t *latest = hash_map_find(&aggregator->latest, pid);
-
-		process = latest ? process_table_by_id(aggregator->processes, (uint32_t)*latest) : NULL;
-	}
 	if (!process)
-		return process_get(aggregator, pid, comm);
+		return process_table_get_late(aggregator->processes, pid, comm);
 	if (!process->comm[0])
 		memcpy(process->comm, comm, sizeof(process->comm));
 	return process;

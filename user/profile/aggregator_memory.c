@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "profile/aggregator_private.h"
 #include "profile/process_merge.h"
 #include "profile/profile_merge.h"
@@ -34,9 +33,6 @@ static void plan_next_step(struct aggregator *aggregator, size_t before, size_t 
 	if (aggregator->next_merge_bytes < options->merge_bytes)
 		aggregator->next_merge_bytes = options->merge_bytes;
 }
-
-/* Totals of processes that ended before this time have come: they are sent once a second. */
-#define LATE_TOTALS_NS (5 * NS_PER_SECOND)
 
 static bool keep_stack(struct aggregator *fresh, uint64_t stack_id, const struct numbered_stack *stack)
 {
@@ -75,33 +71,17 @@ static void forget_stacks(struct aggregator *aggregator, const uint32_t *numbers
 	aggregator->stack_numbers = fresh.stack_numbers;
 }
 
-static void forget_latest(struct aggregator *aggregator, const uint32_t *numbers)
-{
-	const struct hash_map_slot *slot;
-	struct hash_map fresh = {0};
-	size_t cursor = 0;
-
-	/* Without memory, late totals make a process of their own. */
-	while ((slot = hash_map_next(&aggregator->latest, &cursor))) {
-		if (numbers[slot->value] == slot->value && !hash_map_put(&fresh, slot->key, slot->value))
-			break;
-	}
-	hash_map_done(&aggregator->latest);
-	aggregator->latest = fresh;
-}
-
 static int merge_processes(struct aggregator *aggregator)
 {
 	uint64_t now_ns = process_table_now_ns(aggregator->processes);
 	size_t count = process_table_count(aggregator->processes);
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_processes(aggregator->profile, now_ns > LATE_TOTALS_NS ? now_ns - LATE_TOTALS_NS : 0, &numbers);
+	int err = profile_merge_processes(aggregator->profile, now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0, &numbers);
 
 	aggregator->next_ended = profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
 	if (err)
 		return err;
 	forget_stacks(aggregator, numbers);
-	forget_latest(aggregator, numbers);
 	for (uint32_t id = 0; id < count; id++) {
 		if (numbers[id] != id)
 			stack_builder_forget_mappings(aggregator->builder, id);

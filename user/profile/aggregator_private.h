@@ -29,7 +29,6 @@ struct aggregator {
 	size_t next_merge_bytes; /* of profile_stack_bytes() */
 	bool shortening;	 /* until half of the most is left */
 	uint64_t next_ended;	 /* of profile_ended_tasks() */
-	struct hash_map latest;	       /* pid -> incarnation last seen, for totals that come when it is gone */
 };
 
 #endif

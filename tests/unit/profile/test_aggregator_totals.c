@@ -191,6 +191,28 @@ static void totals_long_after_the_exit_still_find_their_process(void **state)
 	assert_int_equal(rows(fixture, 1)->process, old);
 }
 
+/* Of a process that ran between two samples, totals are all that ever comes. */
+static void totals_alone_find_the_process_that_ended(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct process *process;
+	struct totals_view view = {
+		.kind = PKBPF_PROFILE_OFFCPU, .pid = 150, .tid = 150, .comm = "short", .count = 1, .total = 100, .max = 100};
+
+	fake_fork(fixture->machine, 100, 150);
+	fake_exec(fixture->machine, 150, "short");
+	fake_exit(fixture->machine, 150, 150);
+	fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 5 * PROCESS_GRACE_NS);
+	fake_process(fixture->machine, 200, 1, "later");
+	fake_play_new(fixture->machine, &fixture->sink);
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+	process = process_table_by_id(profile_processes(fixture->fake.profile), rows(fixture, 1)->process);
+	assert_int_equal(process->pid, 150);
+	assert_string_equal(process->comm, "short");
+	assert_true(process->start_ns && process->end_ns > process->start_ns);
+	assert_null(process_table_find(profile_processes(fixture->fake.profile), 150));
+}
+
 static void totals_find_their_stack_after_a_merge(void **state)
 {
 	static const struct fake_symbol symbols[] = {
@@ -253,6 +275,7 @@ int main(void)
 		TEST(totals_that_come_after_exec_belong_to_the_image_that_waited),
 		TEST(totals_long_after_the_exit_still_find_their_process),
 		TEST(totals_without_a_stack_find_the_process_that_had_others),
+		TEST(totals_alone_find_the_process_that_ended),
 		TEST(totals_find_their_stack_after_a_merge),
 		TEST(leaves_unwanted_frames_out),
 	};
