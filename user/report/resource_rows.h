@@ -123,7 +123,7 @@ struct resource_rows {
 	const struct profile *profile;
 	struct function_table *functions;
 	struct stack_table *stacks; /* of functions */
-	struct row_weight *weights;
+	struct row_weight *weights; /* those of a row beside each other, by its number */
 	size_t weight_count;
 };
 

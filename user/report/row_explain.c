@@ -14,12 +14,32 @@ struct inclusive {
 	size_t last_stack; /* 1 + the one that counted it last: recursion counts once */
 };
 
-static void add_inclusive(struct inclusive *functions, const struct resource_rows *rows,
-			  size_t index, uint64_t weight, bool user_only)
+static const struct row_weight *weights_of(const struct resource_rows *rows, const struct resource_row *row, size_t *ret_count)
 {
-	size_t count;
-	const uint32_t *frames =
-		resource_rows_stack(rows, rows->weights[index].stack.stack, &count);
+	size_t first = 0, end = rows->weight_count, past;
+
+	*ret_count = 0;
+	if (!end)
+		return NULL;
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if (rows->weights[middle].number < row->number)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (past = first; past < rows->weight_count && rows->weights[past].number == row->number; past++)
+		;
+	*ret_count = past - first;
+	return rows->weights + first;
+}
+
+static void add_inclusive(struct inclusive *functions, const struct resource_rows *rows, const struct row_weight *item,
+			  uint64_t weight, bool user_only)
+{
+	size_t count, index = (size_t)(item - rows->weights);
+	const uint32_t *frames = resource_rows_stack(rows, item->stack.stack, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		struct inclusive *function = &functions[frames[i]];
@@ -35,14 +55,6 @@ static void add_inclusive(struct inclusive *functions, const struct resource_row
 			function->depth = count - i;
 		}
 	}
-}
-
-static bool is_member(const struct resource_row *const *members, size_t count, uint32_t number)
-{
-	for (size_t i = 0; i < count; i++)
-		if (members[i]->number == number)
-			return true;
-	return false;
 }
 
 static bool has_any(const struct resource_rows *rows, const uint32_t *frames, size_t count, bool in_kernel,
@@ -167,15 +179,18 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 
 	if (!functions)
 		return explanation;
-	for (size_t i = 0; i < rows->weight_count; i++) {
-		const struct row_weight *item = &rows->weights[i];
-		uint64_t weight = weight_in_states(item, states);
+	for (size_t i = 0; i < count; i++) {
+		size_t weight_count;
+		const struct row_weight *weights = weights_of(rows, members[i], &weight_count);
 
-		if (item->kind != kind || !weight || !is_member(members, count, item->number) ||
-		    !is_chosen(rows, item, choice))
-			continue;
-		explanation.whole += weight;
-		add_inclusive(functions, rows, i, weight, user_only);
+		for (size_t j = 0; j < weight_count; j++) {
+			uint64_t weight = weight_in_states(&weights[j], states);
+
+			if (weights[j].kind != kind || !weight || !is_chosen(rows, &weights[j], choice))
+				continue;
+			explanation.whole += weight;
+			add_inclusive(functions, rows, &weights[j], weight, user_only);
+		}
 	}
 	if (!explanation.whole)
 		return explanation;
@@ -200,12 +215,13 @@ struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const s
 				       enum pkbpf_wait_state state, const struct wait_choice *choice)
 {
 	struct wait_sum sum = {0};
+	size_t count;
+	const struct row_weight *weights = weights_of(rows, row, &count);
 
-	for (size_t i = 0; i < rows->weight_count; i++) {
-		const struct row_weight *item = &rows->weights[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct row_weight *item = &weights[i];
 
-		if (item->number != row->number || item->kind != PKBPF_PROFILE_OFFCPU ||
-		    !item->state_weight[state] || !is_chosen(rows, item, choice))
+		if (item->kind != PKBPF_PROFILE_OFFCPU || !item->state_weight[state] || !is_chosen(rows, item, choice))
 			continue;
 		sum.time_ns += item->state_weight[state];
 		sum.count += item->stack.count;

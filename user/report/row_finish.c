@@ -82,6 +82,18 @@ static int compare_rows(const void *left, const void *right)
 						  : strcmp(a->name, b->name);
 }
 
+/* By row: what is asked about each row shall not look at all of them. */
+static int compare_weights(const void *left, const void *right)
+{
+	const struct row_weight *a = left, *b = right;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->stack.stack < b->stack.stack ? -1 : a->stack.stack > b->stack.stack;
+}
+
 void rows_work_finish(struct rows_work *work)
 {
 	struct resource_rows *rows = work->rows;
@@ -103,6 +115,8 @@ void rows_work_finish(struct rows_work *work)
 	rows->weight_count = work->sums.count;
 	work->sums.items = NULL;
 	work->sums.count = work->sums.capacity = 0;
+	if (rows->weight_count)
+		qsort(rows->weights, rows->weight_count, sizeof(*rows->weights), compare_weights);
 	rows->items = work->items.items;
 	rows->count = kept;
 	work->items.items = NULL;
