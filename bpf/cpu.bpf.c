@@ -76,7 +76,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		stack_read_kernel_of_perf_event(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())
 		stack_read_user_of_perf_event(ctx, scratch);
-	if (emit_sample(scratch))
+	if (emit_sample(scratch, PKBPF_COUNTER_LOST_RING_FULL))
 		counter_add(PKBPF_COUNTER_CPU_RECORDED, 1);
 	return 0;
 }

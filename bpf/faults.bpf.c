@@ -215,7 +215,7 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 		stack_read_user_of_perf_event(ctx, scratch);
 	if (scratch->unwind.want_raw)
 		rate->stacks += RAW_STACK_COST;
-	emit_sample(scratch);
+	emit_sample(scratch, PKBPF_COUNTER_FAULTS_RING_FULL);
 	return 0;
 }
 

@@ -11,7 +11,7 @@ __attribute__((noinline)) int wait_send(__u32 slot, __u32 state, __u32 count, __
 		return 0;
 	totals = bpf_ringbuf_reserve(&sample_ring, sizeof(*totals), 0);
 	if (!totals) {
-		counter_add(PKBPF_COUNTER_LOST_RING_FULL, 1);
+		counter_add(PKBPF_COUNTER_OFFCPU_RING_FULL, count ? count : 1);
 		return 0;
 	}
 	__builtin_memset(totals, 0, sizeof(*totals));

@@ -160,7 +160,8 @@ static __always_inline __u64 ring_wakeup(void *ring, __u32 bytes)
 	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline bool emit_sample(struct sample_scratch *scratch)
+/* `lost`: what counts those for which there is no room. */
+static __always_inline bool emit_sample(struct sample_scratch *scratch, enum pkbpf_counter lost)
 {
 	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;
 	__u64 size, wakeup = BPF_RB_NO_WAKEUP;
@@ -178,7 +179,7 @@ static __always_inline bool emit_sample(struct sample_scratch *scratch)
 		wakeup = ring_wakeup(&sample_ring, config.ring_wakeup_bytes);
 	}
 	if (bpf_ringbuf_output(&sample_ring, scratch, size, wakeup)) {
-		counter_add(PKBPF_COUNTER_LOST_RING_FULL, 1);
+		counter_add(lost, scratch->sample.count);
 		return false;
 	}
 	return true;

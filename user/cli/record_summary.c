@@ -94,8 +94,9 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 	record_describe_targets(run, targets, sizeof(targets));
 	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));
 	snprintf(ret_text, size, "nothing was sampled: ");
-	if (account.lost > 0) {
-		add(ret_text, size, "all samples were lost");
+	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
+	    info->counters[PKBPF_COUNTER_FAULTS_RING_FULL]) {
+		add(ret_text, size, "all %s lost", account.lost ? "samples were" : "that happened was");
 		add_losses(ret_text, size, info->counters);
 	} else if (account.expected > 0) {
 		add(ret_text, size, "%" PRIu64 " samples were due and none arrived; try --unwind fp",

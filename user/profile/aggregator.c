@@ -90,8 +90,9 @@ static void on_sample(void *context, const struct sample_view *sample)
 	if (!sample->count && sample->kind == PKBPF_PROFILE_OFFCPU)
 		add_stack(aggregator, &stack);
 	else if (!add_sample(aggregator, sample))
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_LOST_NO_MEMORY] +=
-			sample->count;
+		profile_info(aggregator->profile)
+			->counters[sample->kind == PKBPF_PROFILE_CPU ? PKBPF_COUNTER_LOST_NO_MEMORY
+								     : PKBPF_COUNTER_EVENTS_NO_MEMORY] += sample->count;
 }
 
 static void on_task(void *context, const struct task_view *task)
@@ -281,7 +282,7 @@ static void on_totals(void *context, const struct totals_view *totals)
 	struct aggregator *aggregator = context;
 
 	if (!add_totals(aggregator, totals))
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_LOST_NO_MEMORY] += totals->count;
+		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY] += totals->count;
 }
 
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
@@ -330,7 +331,7 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 	int err = resource_usage_feed(profile_resources(aggregator->profile), record);
 
 	if (err)
-		counters[err == -ENOMEM ? PKBPF_COUNTER_LOST_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
+		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
 }
 
 struct event_sink aggregator_sink(struct aggregator *aggregator)

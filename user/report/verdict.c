@@ -24,6 +24,7 @@ static const struct rule rules[] = {
 	{.name = "short_lived", .find = verdict_short_lived},
 	{.name = "stolen", .find = verdict_stolen},
 	{.name = "samples_lost", .find = verdict_samples_lost},
+	{.name = "waits_lost", .find = verdict_waits_lost},
 	{.name = "cpu_bound", .judge = judge_cpu, .tell = tell_cpu},
 	{.name = "disk_bound", .judge = judge_disk, .tell = tell_disk},
 	{.name = "queue_bound", .judge = judge_queue, .tell = tell_queue},

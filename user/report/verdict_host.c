@@ -153,15 +153,32 @@ bool verdict_stolen(const struct resource_rows *rows, struct finding *finding)
 	return true;
 }
 
+static bool say_lost(struct finding *finding, const char *what, uint64_t lost, uint64_t all)
+{
+	double percent = verdict_percent((double)lost, (double)all);
+
+	if (percent < LOST_PERCENT)
+		return false;
+	finding_say(finding, "%.1f %% of the %s were lost (%s): shares may be off by as much", percent, what,
+		    human_count((char[HUMAN_SIZE]){0}, lost));
+	finding->severity = percent > 100 ? 100 : percent;
+	return true;
+}
+
 bool verdict_samples_lost(const struct resource_rows *rows, struct finding *finding)
 {
 	struct profile_account account = profile_account(rows->profile);
-	double lost = verdict_percent((double)account.lost, (double)account.expected);
 
-	if (lost < LOST_PERCENT)
-		return false;
-	finding_say(finding, "%.1f %% of the samples were lost (%s): shares may be off by as much", lost,
-	    human_count((char[HUMAN_SIZE]){0}, account.lost));
-	finding->severity = lost > 100 ? 100 : lost;
-	return true;
+	return say_lost(finding, "samples", account.lost, account.expected);
+}
+
+bool verdict_waits_lost(const struct resource_rows *rows, struct finding *finding)
+{
+	uint64_t lost = profile_info_read(rows->profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL], all = lost;
+	size_t count;
+	const struct profile_row *recorded = profile_rows(rows->profile, &count);
+
+	for (size_t i = 0; i < count; i++)
+		all += recorded[i].kind == PKBPF_PROFILE_OFFCPU ? recorded[i].count : 0;
+	return say_lost(finding, "waits", lost, all);
 }

@@ -65,6 +65,7 @@ bool verdict_memory_low(const struct resource_rows *rows, struct finding *findin
 bool verdict_short_lived(const struct resource_rows *rows, struct finding *finding);
 bool verdict_stolen(const struct resource_rows *rows, struct finding *finding);
 bool verdict_samples_lost(const struct resource_rows *rows, struct finding *finding);
+bool verdict_waits_lost(const struct resource_rows *rows, struct finding *finding);
 bool verdict_idle_for_peers(const struct resource_rows *rows, struct finding *finding);
 
 /* Rules about rows: < 0: does not hold for this one; else how bad it is, 0 to 100. */

@@ -98,6 +98,8 @@ static void the_lack_of_samples_has_a_reason(void **state)
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 0;
 	info->kinds_mask = 1U << PKBPF_PROFILE_FAULTS;
 	expect_reason(&fixture, "whole host had no event of the kinds asked for in 0.02 s");
+	info->counters[PKBPF_COUNTER_FAULTS_RING_FULL] = 7;
+	expect_reason(&fixture, "all that happened was lost: 7 page faults: ring buffer full");
 	close_fixture(&fixture);
 }
 

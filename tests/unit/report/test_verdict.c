@@ -365,6 +365,23 @@ static void lost_samples_are_found(void **state)
 	       "3.0 % of the samples were lost (3): shares may be off by as much");
 }
 
+/* They are no samples, of which others may have been expected. */
+static void lost_waits_are_found(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_samples(&fake, 5, "app", 97, FAKE_IPS(ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 300, MS, 1, FAKE_IPS(), FAKE_IPS(ACCOUNT_MAIN));
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] += 100;
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "waits_lost", "25.0 % of the waits were lost (100): shares may be off by as much");
+	for (size_t i = 0; i < verdict.count; i++)
+		assert_string_not_equal(verdict.findings[i].rule, "samples_lost");
+}
+
 static void a_quiet_machine_has_no_findings(void **state)
 {
 	struct fake_profile fake;
@@ -457,6 +474,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_locks_is_found_and_told_with_who_takes_them),
 		cmocka_unit_test(other_futex_waits_are_found_of_those_that_have_work_again_soon),
 		cmocka_unit_test(lost_samples_are_found),
+		cmocka_unit_test(lost_waits_are_found),
 		cmocka_unit_test(a_quiet_machine_has_no_findings),
 		cmocka_unit_test(the_profiler_itself_is_no_finding),
 		cmocka_unit_test(a_moment_weighs_less_than_the_whole_interval),
