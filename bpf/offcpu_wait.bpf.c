@@ -2,18 +2,13 @@
 /* What becomes of waits apart from the usual case. */
 #include "offcpu_wait.bpf.h"
 
-__attribute__((noinline)) int wait_send(__u32 slot, __u32 state, __u32 count, __u64 total_ns, __u64 max_ns)
+/* `count` 0: a part of a wait whose other part is counted. false: no room. */
+static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count, __u64 max_ns)
 {
-	struct pkbpf_event_totals *totals;
-	struct pkbpf_thread *thread = thread_at(slot);
+	struct pkbpf_event_totals *totals = bpf_ringbuf_reserve(&sample_ring, sizeof(*totals), 0);
 
-	if (!thread)
-		return 0;
-	totals = bpf_ringbuf_reserve(&sample_ring, sizeof(*totals), 0);
-	if (!totals) {
-		counter_add(PKBPF_COUNTER_OFFCPU_RING_FULL, count ? count : 1);
-		return 0;
-	}
+	if (!totals)
+		return false;
 	__builtin_memset(totals, 0, sizeof(*totals));
 	totals->header.size = sizeof(*totals);
 	totals->header.kind = PKBPF_EVENT_TOTALS;
@@ -27,11 +22,26 @@ __attribute__((noinline)) int wait_send(__u32 slot, __u32 state, __u32 count, __
 	totals->profile_kind = PKBPF_PROFILE_OFFCPU;
 	totals->state = state;
 	totals->count = count;
-	totals->total = total_ns;
+	totals->total = max_ns * thread->weight;
 	totals->max = max_ns;
 	totals->bytes = thread->waker_id;
 	__builtin_memcpy(totals->comm, thread->comm, sizeof(totals->comm));
 	bpf_ringbuf_submit(totals, BPF_RB_NO_WAKEUP);
+	return true;
+}
+
+__attribute__((noinline)) int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns)
+{
+	struct pkbpf_thread *thread = thread_at(slot);
+	bool sent;
+
+	if (!thread)
+		return 0;
+	sent = part_send(thread, thread->state, thread->weight, wait_ns);
+	if (queue_ns && thread->state != PKBPF_WAIT_RUNQUEUE)
+		sent &= part_send(thread, PKBPF_WAIT_RUNQUEUE, 0, queue_ns);
+	if (!sent)
+		counter_add(PKBPF_COUNTER_OFFCPU_RING_FULL, thread->weight);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 }
 
 /* A wait for which there is no row goes to user space by itself. A global function; always 0. */
-int wait_send(__u32 slot, __u32 state, __u32 count, __u64 total_ns, __u64 max_ns);
+int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 
 /* Adds a finished wait to its stack's row. */
 static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns, __u64 queue_ns)
@@ -44,9 +44,7 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 						      thread->flags) : PKBPF_NO_ROW;
 	row = bpf_map_lookup_elem(&offcpu_rows, &index);
 	if (!row) {
-		wait_send(slot, thread->state, weight, wait_ns * weight, wait_ns);
-		if (queue_ns && thread->state != PKBPF_WAIT_RUNQUEUE)
-			wait_send(slot, PKBPF_WAIT_RUNQUEUE, 0, queue_ns * weight, queue_ns);
+		wait_send(slot, wait_ns, queue_ns);
 		return;
 	}
 	__sync_fetch_and_add(&row->count, weight);
