@@ -296,7 +296,7 @@ static __always_inline struct submission submission_find(void *ctx, __u32 opf, s
 	volatile __u32 *busy = bpf_map_lookup_elem(&blockio_busy, &zero);
 
 	if (!scratch || !busy) {
-		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return submission;
 	}
 	if (*busy) {

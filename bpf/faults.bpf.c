@@ -197,7 +197,7 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 		return 0;
 	scratch = scratch_get(SCRATCH_FAULTS);
 	if (!scratch) {
-		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return 0;
 	}
 	sample_begin(scratch, PKBPF_PROFILE_FAULTS);

@@ -109,7 +109,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 	}
 	scratch = scratch_get(SCRATCH_OFFCPU);
 	if (!scratch) {
-		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return;
 	}
 	id = walk_stack(ctx, scratch, is_kernel_thread);
@@ -330,7 +330,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 		return 0;
 	scratch = scratch_get(SCRATCH_OFFCPU);
 	if (!scratch) {
-		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
+		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return 0;
 	}
 	id = walk_stack(ctx, scratch, current_is_kernel_thread());

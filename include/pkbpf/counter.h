@@ -68,9 +68,10 @@ enum pkbpf_loss {
 	X(RESOURCE_UNFREED, PKBPF_LOSS_NONE, "ended threads accounted without their last moments: freed too late, or where no programs run") \
 	X(PROCESSES_GROUPED, PKBPF_LOSS_NONE, "ended processes told in groups of one name and cgroup to save memory") \
 	X(RESOURCE_LOST, PKBPF_LOSS_OTHER, "ended threads not accounted: ring buffer full")         \
-	X(OFFCPU_RING_FULL, PKBPF_LOSS_OTHER, "waits, or their time in the run queue: ring buffer full") \
+	X(OFFCPU_RING_FULL, PKBPF_LOSS_OTHER, "waits, or their part in the run queue: ring buffer full") \
 	X(FAULTS_RING_FULL, PKBPF_LOSS_OTHER, "page faults: ring buffer full")                     \
-	X(EVENTS_NO_MEMORY, PKBPF_LOSS_OTHER, "waits, requests, faults and accounts: out of memory while aggregating")
+	X(EVENTS_NO_MEMORY, PKBPF_LOSS_OTHER, "waits, requests, faults and accounts: out of memory while aggregating") \
+	X(EVENTS_NO_SCRATCH, PKBPF_LOSS_OTHER, "requests, faults and stacks of waits: no scratch memory in the kernel")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,
