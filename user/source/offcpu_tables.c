@@ -25,12 +25,15 @@
 #define SLOTS_PER_THREAD 8
 #define MIN_THREADS	 16384U
 #define MAX_THREADS	 1048576U
-#define ROWS		 32768U
+/* Rows per thread that lives now: threads told apart wait in a few places each, in one state or two. */
+#define ROWS_PER_THREAD 4
+#define MIN_ROWS	 32768U
+#define MAX_ROWS	 262144U
 #define HISTOGRAMS	 2048U
 #define MIN_MEMOS	 4096U
 #define MAX_MEMOS	 65536U
-/* Rows of ended processes are freed when less than this share of all is free. */
-#define LOW_ROWS (ROWS / 4)
+/* Rows and histograms of what has ended are freed when less than this share of all is free. */
+#define LOW_SHARE 4
 
 /* Threads alive, from the fourth number of /proc/loadavg ("running/all"). */
 static uint32_t count_threads(void)
@@ -64,7 +67,8 @@ static int size_map(struct mapped_table *table, struct bpf_map *map, uint32_t co
 int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables, struct error *error)
 {
 	struct offcpu_tables *tables = calloc(1, sizeof(*tables));
-	uint64_t wanted = (uint64_t)count_threads() * SLOTS_PER_THREAD;
+	uint64_t threads = count_threads(), wanted = threads * SLOTS_PER_THREAD;
+	uint32_t rows = power_of_two(threads * ROWS_PER_THREAD, MIN_ROWS, MAX_ROWS);
 	int err;
 
 	if (!tables)
@@ -72,10 +76,10 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 	tables->skeleton = skeleton;
 	err = size_map(&tables->threads, skeleton->maps.offcpu_threads, power_of_two(wanted, MIN_THREADS, MAX_THREADS));
 	err = err ? err : size_map(&tables->memos, skeleton->maps.offcpu_memos, power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
-	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, ROWS);
+	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, rows);
 	err = err ? err : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, HISTOGRAMS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, ROWS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, ROWS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, rows);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, rows);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, HISTOGRAMS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, HISTOGRAMS);
 	if (err) {
@@ -142,9 +146,10 @@ void offcpu_tables_free(struct offcpu_tables *tables)
 	free(tables);
 }
 
-static bool process_is_gone(uint32_t pid)
+/* Of a process or a thread: kill() finds either. */
+static bool task_is_gone(uint32_t number)
 {
-	return kill((pid_t)pid, 0) && errno == ESRCH;
+	return kill((pid_t)number, 0) && errno == ESRCH;
 }
 
 static void free_row(struct offcpu_tables *tables, uint32_t number)
@@ -174,22 +179,29 @@ static bool single_is_over(const volatile struct pkbpf_wait_row *row, struct sen
 	return false;
 }
 
-/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of ended processes. */
+static bool are_few_free(const struct mapped_table *table, uint32_t used)
+{
+	return table->count - used < table->count / LOW_SHARE;
+}
+
+/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of ended processes and threads. */
 static void free_rows(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;
-	bool are_few = tables->rows.count - tables->used_rows < LOW_ROWS;
-	uint32_t last_pid = 0;
+	bool are_few = are_few_free(&tables->rows, tables->used_rows);
+	uint32_t last = 0;
 	bool gone = false;
 
 	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		uint32_t owner = rows[i].tid ? rows[i].tid : rows[i].pid;
+
 		if (!rows[i].pid)
 			continue;
-		if (are_few && rows[i].pid != last_pid) {
-			last_pid = rows[i].pid;
-			gone = process_is_gone(last_pid);
+		if (are_few && owner != last) {
+			last = owner;
+			gone = task_is_gone(owner);
 		}
-		/* Drained above: a row whose process was gone by now cannot have changed since. */
+		/* Drained above: a row whose owner was gone by now cannot have changed since. */
 		if (single_is_over(&rows[i], &tables->sent_rows[i]) ||
 		    (gone && rows[i].count == tables->sent_rows[i].count && rows[i].queue_ns == tables->sent_rows[i].queue_ns))
 			free_row(tables, i);
@@ -202,12 +214,12 @@ static void free_histograms(struct offcpu_tables *tables)
 	int index_fd = bpf_map__fd(tables->skeleton->maps.offcpu_histogram_index);
 	int free_fd = bpf_map__fd(tables->skeleton->maps.offcpu_free_histograms);
 
-	if (tables->histograms.count - tables->used_histograms >= tables->histograms.count / 4)
+	if (!are_few_free(&tables->histograms, tables->used_histograms))
 		return;
 	for (uint32_t i = 0; i < tables->histograms.count; i++) {
 		struct pkbpf_wait_histogram_key key = {.pid = histograms[i].pid, .state = histograms[i].state};
 
-		if (!key.pid || !process_is_gone(key.pid) ||
+		if (!key.pid || !task_is_gone(key.pid) ||
 		    memcmp((const void *)histograms[i].buckets, tables->sent_histograms[i].buckets,
 			   sizeof(tables->sent_histograms[i].buckets)) != 0)
 			continue;

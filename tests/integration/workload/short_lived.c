@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// short_lived COUNT [threads]: starts many processes, or threads, one after the other, each with a little work, and says what
-// they used together.
+// short_lived COUNT [threads [sleeping]]: starts many processes, or threads, one after the other, each with a little work, or
+// a little sleep, and says what they used together.
 // cflags: -O2
 // ldflags: -pthread
 #define _GNU_SOURCE
@@ -28,11 +28,17 @@ static void *work_in_thread(void *unused)
 	return unused;
 }
 
-static bool run_thread(void)
+static void *sleep_in_thread(void *unused)
+{
+	usleep(100);
+	return unused;
+}
+
+static bool run_thread(void *(*body)(void *))
 {
 	pthread_t thread;
 
-	return pthread_create(&thread, NULL, work_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0;
+	return pthread_create(&thread, NULL, body, NULL) == 0 && pthread_join(thread, NULL) == 0;
 }
 
 static bool run_process(void)
@@ -51,7 +57,7 @@ static bool run_process(void)
 int main(int argc, char **argv)
 {
 	int count = argc > 1 ? atoi(argv[1]) : 2000;
-	bool threads = argc > 2;
+	bool threads = argc > 2, sleeping = argc > 3;
 	struct rusage used;
 	cpu_set_t here;
 
@@ -62,7 +68,7 @@ int main(int argc, char **argv)
 	if (sched_setaffinity(0, sizeof(here), &here))
 		return 1;
 	for (int i = 0; i < count; i++) {
-		if (!(threads ? run_thread() : run_process()))
+		if (!(threads ? run_thread(sleeping ? sleep_in_thread : work_in_thread) : run_process()))
 			return 1;
 	}
 	getrusage(threads ? RUSAGE_SELF : RUSAGE_CHILDREN, &used);
