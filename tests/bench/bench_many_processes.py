@@ -23,7 +23,7 @@ PROFILERS = {
 
 
 def once(pkbpf, name, workload, count, folder):
-    """Seconds from the end of the workload to finished output, CPU seconds of that, and the size of the output."""
+    """Seconds from the end of the workload to finished output, and the bytes of the output."""
     start, finish = PROFILERS[name]
     ended, output = os.path.join(folder, "ended"), os.path.join(folder, "x.txt")
     command = ["sh", "-c", f"{workload} {count} >/dev/null; exec date +%s.%N >{ended}"]

@@ -120,7 +120,7 @@ tracepoint:timer:hrtimer_expire_exit /@since[cpu]/ { @spent = @spent + (nsecs - 
 
 class SamplingTime:
     """Seconds that the interrupts of cpu-clock sampling take meanwhile, the same for every profiler; NaN without
-    bpftrace, or with a hardware counter, whose interrupts are others."""
+    bpftrace, when it does not end, or with a hardware counter, whose interrupts are others."""
 
     def __enter__(self):
         self.seconds = float("nan")
@@ -139,7 +139,13 @@ class SamplingTime:
         if not self.tracer:
             return
         self.tracer.send_signal(signal.SIGINT)
-        found = re.search(r"@spent: (\d+)", self.tracer.communicate()[0])
+        try:
+            said = self.tracer.communicate(timeout=20)[0]
+        except subprocess.TimeoutExpired:
+            self.tracer.kill()
+            self.tracer.communicate()
+            return
+        found = re.search(r"@spent: (\d+)", said)
         if found:
             self.seconds = int(found[1]) / 1e9
 
