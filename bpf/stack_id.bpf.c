@@ -109,7 +109,7 @@ __u64 stack_intern(__u32 slot)
 		counter_add(PKBPF_COUNTER_STACK_RING_FULL, 1);
 		return 0;
 	}
-	/* A full table only means that this stack is sent again next time. */
+	/* Without room, which the kernel may fail to make, this stack is sent again next time. */
 	if (bpf_map_update_elem(&stacks_sent, &hash, &one, BPF_ANY))
 		counter_add(PKBPF_COUNTER_STACK_TABLE_FULL, 1);
 	return hash;

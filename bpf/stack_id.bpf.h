@@ -5,8 +5,10 @@
 
 #include "shared.bpf.h"
 
-struct stacks_sent_map { /* stack id -> 1: its frames have been sent */
-	__uint(type, BPF_MAP_TYPE_HASH);
+/* stack id -> 1: its frames have been sent. What has not come again for longest makes room, since new stacks, of new processes
+ * at least, never stop coming. */
+struct stacks_sent_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
 	__type(key, __u64);
 	__type(value, __u32);
