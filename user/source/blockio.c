@@ -161,7 +161,7 @@ static int blockio_poll(struct source *source, const struct event_sink *sink)
 
 	if (!err && now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
 		source->last_drain_ns = now_ns;
-		err = blockio_tables_drain(source->tables, now_ns, &source->buffer);
+		err = blockio_tables_drain(source->tables, &source->buffer);
 	}
 	session_add_records(source->session, &source->buffer);
 	return err;
@@ -197,7 +197,7 @@ static void blockio_detach(struct source *source)
 	usleep(SETTLE_US);
 	/* What there is no memory for is missing from the stream, which counts it. */
 	if (slow_io_reader_drain(source->slow, &source->buffer) == 0 &&
-	    blockio_tables_drain(source->tables, end_ns, &source->buffer) == 0)
+	    blockio_tables_drain(source->tables, &source->buffer) == 0)
 		blockio_tables_drain_open(source->tables, end_ns, slow_io_reader_choice(source->slow), &source->buffer);
 	tell_requestless(source, end_ns);
 	session_add_records(source->session, &source->buffer);

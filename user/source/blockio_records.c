@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 static struct totals_view view_of_row(const volatile struct pkbpf_blockio_row *row,
 				      uint64_t time_ns)
 {
@@ -41,8 +43,7 @@ static size_t bucket_increments(const volatile uint32_t *buckets, const uint32_t
 
 int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct blockio_sent *sent,
 			   const volatile struct pkbpf_blockio_histogram *histogram,
-			   struct pkbpf_blockio_histogram *sent_histogram, uint64_t time_ns,
-			   struct event_buffer *buffer)
+			   struct pkbpf_blockio_histogram *sent_histogram, struct event_buffer *buffer)
 {
 	struct pkbpf_histogram_bucket device_time[PKBPF_HISTOGRAM_BUCKETS],
 		queue_time[PKBPF_HISTOGRAM_BUCKETS];
@@ -50,7 +51,7 @@ int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct 
 				   .bytes = row->bytes,
 				   .total_ns = row->total_ns,
 				   .queue_ns = row->queue_ns};
-	struct totals_view view = view_of_row(row, time_ns);
+	struct totals_view view;
 	struct pkbpf_blockio_histogram histogram_now;
 	size_t size_before = buffer->size;
 	size_t queue_count = 0;
@@ -58,6 +59,8 @@ int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct 
 
 	if (now.count == sent->count)
 		return 0;
+	/* A stack that has come while all rows are read must not be later than what names it. */
+	view = view_of_row(row, clock_now_ns());
 	view.count = now.count - sent->count;
 	view.bytes = now.bytes - sent->bytes;
 	view.total = now.total_ns - sent->total_ns;

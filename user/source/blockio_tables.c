@@ -229,8 +229,7 @@ static void free_ended(struct blockio_tables *tables)
 	}
 }
 
-int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
-			 struct event_buffer *buffer)
+int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer)
 {
 	tables->used_rows = tables->used_histograms = 0;
 	memset(tables->histogram_used, 0, HISTOGRAMS);
@@ -249,8 +248,7 @@ int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
 		}
 		err = blockio_records_of_row(row, &tables->sent_rows[i],
 					     measured ? &tables->histograms[histogram] : NULL,
-					     measured ? &tables->sent_histograms[histogram] : NULL,
-					     time_ns, buffer);
+					     measured ? &tables->sent_histograms[histogram] : NULL, buffer);
 		if (err)
 			return err;
 	}

@@ -25,10 +25,9 @@ int blockio_tables_configure(struct pkbpf_bpf *skeleton, struct blockio_tables *
 int blockio_tables_open(struct blockio_tables *tables, struct error *error);
 void blockio_tables_free(struct blockio_tables *tables);
 
-/* Appends records of all increments since the last call; time_ns is their time. -ENOMEM: the rest
- * comes next time. */
-int blockio_tables_drain(struct blockio_tables *tables, uint64_t time_ns,
-			 struct event_buffer *buffer);
+/* Appends records of all increments since the last call, with the time at which each was read.
+ * -ENOMEM: the rest comes next time. */
+int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer);
 /* After the programs are detached and all is drained: appends the requests still under way, with
  * the time until now, and those that are slow by then also one by one. */
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,

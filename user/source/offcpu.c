@@ -201,7 +201,7 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 		visit_waiting(source, now_ns);
 	if (now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
 		source->last_drain_ns = now_ns;
-		err = offcpu_tables_drain(source->tables, now_ns, &source->buffer);
+		err = offcpu_tables_drain(source->tables, &source->buffer);
 	}
 	send(source);
 	return err;
@@ -239,7 +239,7 @@ static void offcpu_detach(struct source *source)
 	bpf_link__destroy(source->on_wakeup);
 	source->on_switch = source->on_wakeup = NULL;
 	/* What there is no memory for is missing from the stream, which counts it. */
-	offcpu_tables_drain(source->tables, clock_now_ns(), &source->buffer);
+	offcpu_tables_drain(source->tables, &source->buffer);
 	log_info(session_options(source->session)->log, "off-CPU: %" PRIu64 " stacks recognised",
 		 offcpu_tables_memo_hits(source->tables));
 	send(source);

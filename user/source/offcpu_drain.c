@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "source/offcpu_tables_private.h"
 
 /* Waits without a row are told of when they are more than this part of all. */
@@ -122,13 +123,16 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 	return 0;
 }
 
-/* Both halves of a row. The kernel side adds while this reads: what is missed now is in the next increment. */
+/*
+ * Both halves of a row. The kernel side adds while this reads: what is missed now is in the next increment. The record's time is
+ * taken afterwards, since a stack that has come while the drain goes on must not be later than what names it.
+ */
 static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, struct sent_row *sent,
-		     uint64_t time_ns, struct event_buffer *buffer)
+		     struct event_buffer *buffer)
 {
 	struct sent_row now = {.count = row->count, .total_ns = row->total_ns, .queue_ns = row->queue_ns};
 	struct totals_view view = {
-		.time_ns = time_ns,
+		.time_ns = clock_now_ns(),
 		.stack_id = row->stack_id,
 		.pid = row->pid,
 		.tid = row->tid,
@@ -162,7 +166,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	return 0;
 }
 
-static int drain_rows(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+static int drain_rows(struct offcpu_tables *tables, struct event_buffer *buffer)
 {
 	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
 
@@ -173,7 +177,7 @@ static int drain_rows(struct offcpu_tables *tables, uint64_t time_ns, struct eve
 		if (!rows[i].pid)
 			continue;
 		tables->used_rows++;
-		err = drain_row(tables, &rows[i], &tables->sent_rows[i], time_ns, buffer);
+		err = drain_row(tables, &rows[i], &tables->sent_rows[i], buffer);
 		if (err)
 			return err;
 	}
@@ -340,13 +344,15 @@ static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns, struct 
 	return 0;
 }
 
-int offcpu_drain_increments(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer)
 {
+	uint64_t time_ns;
 	int err;
 
 	if (tables->sampled)
 		compare_waited(tables);
-	err = drain_rows(tables, time_ns, buffer);
+	err = drain_rows(tables, buffer);
+	time_ns = clock_now_ns();
 	err = err ? err : drain_unseen(tables, time_ns, buffer);
 	err = err ? err : drain_histograms(tables, time_ns, buffer);
 	err = err ? err : drain_threads(tables, time_ns, buffer);

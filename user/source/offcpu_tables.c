@@ -230,9 +230,9 @@ static void free_histograms(struct offcpu_tables *tables)
 	}
 }
 
-int offcpu_tables_drain(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+int offcpu_tables_drain(struct offcpu_tables *tables, struct event_buffer *buffer)
 {
-	int err = offcpu_drain_increments(tables, time_ns, buffer);
+	int err = offcpu_drain_increments(tables, buffer);
 
 	if (err)
 		return err;

@@ -25,8 +25,9 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 int offcpu_tables_open(struct offcpu_tables *tables, struct error *error);
 void offcpu_tables_free(struct offcpu_tables *tables);
 
-/* Appends records of all increments since the last call; time_ns is their time. -ENOMEM: the rest comes next time. */
-int offcpu_tables_drain(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer);
+/* Appends records of all increments since the last call, with the time at which each was read. -ENOMEM: the rest comes next
+ * time. */
+int offcpu_tables_drain(struct offcpu_tables *tables, struct event_buffer *buffer);
 /* After the end of the interval, when the programs no longer write: closes the accounts of threads that the task iterator
  * no longer knew, since they were leaving their last CPU. */
 void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns);

@@ -52,6 +52,6 @@ struct offcpu_tables {
 };
 
 /* offcpu_drain.c: appends records of all increments since the last call; counts the rows and histograms in use. */
-int offcpu_drain_increments(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer);
+int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer);
 
 #endif

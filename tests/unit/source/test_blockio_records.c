@@ -95,7 +95,7 @@ static struct seen *decode(struct fixture *fixture)
 static struct seen *drain(struct fixture *fixture)
 {
 	assert_int_equal(blockio_records_of_row(&fixture->row, &fixture->sent, &fixture->histogram,
-						&fixture->sent_histogram, 1000, &fixture->buffer),
+						&fixture->sent_histogram, &fixture->buffer),
 			 0);
 	return decode(fixture);
 }
@@ -163,7 +163,7 @@ static void two_rows_that_share_a_histogram_send_it_once(void **state)
 	fixture->histogram.device_time[pkbpf_histogram_index(7)]++;
 	assert_int_equal(drain(fixture)->bucket_sums[0], 2);
 	assert_int_equal(blockio_records_of_row(&other, &other_sent, &fixture->histogram,
-						&fixture->sent_histogram, 1000, &fixture->buffer),
+						&fixture->sent_histogram, &fixture->buffer),
 			 0);
 	assert_int_equal(decode(fixture)->bucket_sums[0], 0);
 }
@@ -185,8 +185,7 @@ static void a_row_without_a_histogram_still_counts(void **state)
 	struct fixture *fixture = *state;
 
 	complete(fixture, 4096, 30000, 0);
-	assert_int_equal(blockio_records_of_row(&fixture->row, &fixture->sent, NULL, NULL, 1000,
-						&fixture->buffer),
+	assert_int_equal(blockio_records_of_row(&fixture->row, &fixture->sent, NULL, NULL, &fixture->buffer),
 			 0);
 	assert_int_equal(decode(fixture)->views[0].count, 1);
 	assert_int_equal(fixture->seen.bucket_sums[0], 0);

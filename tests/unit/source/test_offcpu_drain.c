@@ -72,7 +72,7 @@ static struct seen *drain(struct fixture *fixture)
 	static const struct event_sink_ops ops = {.on_totals = on_totals};
 	struct event_sink sink = {.ops = &ops, .context = &fixture->seen};
 
-	assert_int_equal(offcpu_drain_increments(&fixture->tables, 1000, &fixture->buffer), 0);
+	assert_int_equal(offcpu_drain_increments(&fixture->tables, &fixture->buffer), 0);
 	fixture->seen.count = 0;
 	for (size_t at = 0; at < fixture->buffer.size;) {
 		int size = event_decode(fixture->buffer.data + at, fixture->buffer.size - at, &sink);
