@@ -124,7 +124,7 @@ static void find_needed(struct merging *work)
 		if (slow_io->process < work->count)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
 	}
-	array_foreach(&work->profile->frames, frame) {
+	array_foreach(&work->profile->frames.frames, frame) {
 		const struct frame_location *location = &frame->location;
 
 		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&

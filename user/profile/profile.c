@@ -19,6 +19,7 @@ struct profile *profile_new(struct process_table *processes)
 		return NULL;
 	profile->processes = processes;
 	profile->seed = hash_random_seed();
+	frame_table_init(&profile->frames);
 	profile->strings = string_pool_new();
 	profile->stacks = stack_table_new();
 	profile->distributions = distribution_table_new();
@@ -40,9 +41,7 @@ void profile_free(struct profile *profile)
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
 	slow_io_list_free(profile->slow_io);
-	array_free(&profile->frames);
-	hash_index_done(&profile->frame_index);
-	hash_index_done(&profile->readings);
+	frame_table_done(&profile->frames);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -76,44 +75,9 @@ struct slow_io_list *profile_slow_io(const struct profile *profile)
 	return profile->slow_io;
 }
 
-static uint64_t location_hash(const struct profile *profile, const struct frame_location *location)
-{
-	uint64_t words[2] = {
-		location->address,
-		(uint64_t)location->object << 32 | (uint64_t)location->space << 1 |
-			location->is_return_address,
-	};
-
-	return hash_bytes(words, sizeof(words), profile->seed);
-}
-
-static bool frame_equal(const void *context, uint32_t item, const void *key)
-{
-	const struct profile *profile = context;
-	const struct frame_location *wanted = key;
-	const struct frame_location *location = &profile->frames.items[item].location;
-
-	return location->address == wanted->address && location->object == wanted->object &&
-	       location->space == wanted->space &&
-	       location->is_return_address == wanted->is_return_address;
-}
-
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location)
 {
-	uint64_t hash = location_hash(profile, location);
-	uint32_t id;
-
-	id = hash_index_find(&profile->frame_index, hash, frame_equal, profile, location);
-	if (id != HASH_INDEX_NONE)
-		return profile->frames.items[id].merged;
-	if (profile->frames.count >= UINT32_MAX - 1 ||
-	    !array_reserve(&profile->frames, profile->frames.count + 1))
-		return UINT32_MAX;
-	id = (uint32_t)profile->frames.count;
-	if (!hash_index_add(&profile->frame_index, hash, id))
-		return UINT32_MAX;
-	*array_add(&profile->frames) = (struct frame){.location = *location, .merged = id};
-	return id;
+	return frame_table_add(&profile->frames, location);
 }
 
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count)
@@ -290,8 +254,8 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 static int compare_locations(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
-	const struct frame_location *a = &profile->frames.items[*(const uint32_t *)left].location;
-	const struct frame_location *b = &profile->frames.items[*(const uint32_t *)right].location;
+	const struct frame_location *a = &profile->frames.frames.items[*(const uint32_t *)left].location;
+	const struct frame_location *b = &profile->frames.frames.items[*(const uint32_t *)right].location;
 
 	if (a->space != b->space)
 		return a->space < b->space ? -1 : 1;
@@ -303,11 +267,11 @@ static int compare_locations(const void *left, const void *right, void *context)
 /* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
 void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces)
 {
-	_cleanup_free_ uint32_t *order = malloc(profile->frames.count * sizeof(*order));
+	_cleanup_free_ uint32_t *order = malloc(profile->frames.frames.count * sizeof(*order));
 	size_t count = 0;
 
-	for (size_t i = 0; i < profile->frames.count; i++) {
-		struct frame *frame = &profile->frames.items[i];
+	for (size_t i = 0; i < profile->frames.frames.count; i++) {
+		struct frame *frame = &profile->frames.frames.items[i];
 
 		if (frame->named || !(spaces & 1U << frame->location.space))
 			continue;
@@ -319,7 +283,7 @@ void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
 	for (size_t i = 0; i < count; i++)
-		name_frame(&profile->frames.items[order[i]], symbolizer);
+		name_frame(&profile->frames.frames.items[order[i]], symbolizer);
 }
 
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
@@ -334,7 +298,7 @@ void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 
 size_t profile_stack_bytes(const struct profile *profile)
 {
-	return stack_table_bytes(profile->stacks);
+	return stack_table_bytes(profile->stacks) + profile->frames.frames.count * FRAME_TABLE_ITEM_BYTES;
 }
 
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)
@@ -345,12 +309,12 @@ const struct profile_row *profile_rows(const struct profile *profile, size_t *re
 
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame)
 {
-	return frame < profile->frames.count ? &profile->frames.items[frame] : NULL;
+	return frame < profile->frames.frames.count ? &profile->frames.frames.items[frame] : NULL;
 }
 
 size_t profile_frame_count(const struct profile *profile)
 {
-	return profile->frames.count;
+	return profile->frames.frames.count;
 }
 
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count)

@@ -24,7 +24,7 @@
 struct frame {
 	struct frame_location location;
 	struct symbol symbol;
-	uint32_t merged; /* the frame that stands for it in new stacks, see profile/profile_merge.h; or itself */
+	uint32_t merged; /* the frame that stands for it in new stacks, see profile/frame_table.h; or itself */
 	bool named, compared;
 };
 
@@ -106,7 +106,7 @@ void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbol
 /* Names every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
 
-/* Memory of the stacks, which grows with every new one. */
+/* Memory of the stacks and their frames, which grows with every new one. */
 size_t profile_stack_bytes(const struct profile *profile);
 
 /* Reading. Rows are in no particular order. */

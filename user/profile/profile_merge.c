@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes stacks one that read the same, and the rarest ones shorter.
+// Makes stacks one that read the same, and the rarest ones shorter, and leaves frames out that none has any more.
 #include "profile/profile_merge.h"
 
 #include <errno.h>
@@ -9,82 +9,45 @@
 #include "base/cleanup.h"
 #include "profile/profile_private.h"
 
-/* Shorter ones are left as they are. */
-#define MIN_FRAMES 4
-
-/* Symbolizers keep equal lines and names once, so equal pointers read the same. Where equal texts come from elsewhere their
- * frames stay apart, which costs memory and nothing else. */
-static bool reads_the_same(const void *context, uint32_t item, const void *key)
-{
-	const struct profile *profile = context;
-	const struct frame *a = &profile->frames.items[item], *b = key;
-
-	return a->location.space == b->location.space && a->symbol.lines == b->symbol.lines &&
-	       a->symbol.line_count == b->symbol.line_count && a->symbol.module == b->symbol.module &&
-	       a->symbol.flags == b->symbol.flags;
-}
-
-static uint64_t reading_hash(const struct profile *profile, const struct frame *frame)
-{
-	uint64_t words[3] = {
-		(uintptr_t)frame->symbol.lines,
-		(uintptr_t)frame->symbol.module,
-		(uint64_t)frame->location.space << 32 | frame->symbol.flags,
-	};
-
-	return hash_bytes(words, sizeof(words), profile->seed);
-}
-
-/* Without a name an address stands for itself. */
-static bool merge_frame(struct profile *profile, struct frame *frame, uint32_t number)
-{
-	uint64_t hash = reading_hash(profile, frame);
-	uint32_t same = hash_index_find(&profile->readings, hash, reads_the_same, profile, frame);
-
-	if (same == HASH_INDEX_NONE && !hash_index_add(&profile->readings, hash, number))
-		return false;
-	frame->merged = same == HASH_INDEX_NONE ? number : same;
-	frame->compared = true;
-	return true;
-}
-
-static bool merge_frames(struct profile *profile)
-{
-	for (size_t i = 0; i < profile->frames.count; i++) {
-		struct frame *frame = &profile->frames.items[i];
-
-		if (frame->named && !frame->compared && frame->symbol.result == SYMBOL_FOUND &&
-		    !merge_frame(profile, frame, (uint32_t)i))
-			return false;
-	}
-	return true;
-}
-
-struct shortening {
-	uint32_t marker; /* the frame that says so */
-	const bool *chosen; /* by stack */
-};
+/* Shorter ones are left as they are as long as there are others. */
+#define LONG_FRAMES 4
+/* Fewer frames than this are not worth leaving out. */
+#define MIN_LEFT_OUT 1024
 
 struct rewriting {
 	const struct stack_table *old;
 	struct stack_table *new;
-	const struct shortening *shortening; /* NULL: none */
-	uint32_t *merged; /* by frame, side by side: stacks have many */
-	uint32_t *frames; /* room for the longest stack */
+	const bool *chosen; /* by stack: those to shorten; NULL: none */
+	uint32_t marker;    /* the frame that says so */
+	uint32_t *numbers;  /* by frame, side by side since stacks have many: of the one that stands for it */
+	uint32_t *frames;   /* room for the longest stack */
 };
+
+/* What a stack keeps: frames from here to the root, below the marker when it is shortened. */
+static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, size_t *ret_count, bool *ret_marked)
+{
+	const uint32_t *frames = stack_table_get(work->old, old, ret_count);
+	size_t count = *ret_count;
+
+	*ret_marked = work->chosen && work->chosen[old];
+	if (!*ret_marked)
+		return frames;
+	/* A marker that is there already does not count. */
+	*ret_count = (count - (count && frames[0] == work->marker)) / 2;
+	return frames + count - *ret_count;
+}
 
 /* The new stack for an old one. */
 static uint32_t rewrite(const struct rewriting *work, uint32_t old)
 {
-	size_t count, first = 0, to = 0;
-	const uint32_t *from = stack_table_get(work->old, old, &count);
+	size_t count, to = 0;
+	bool marked;
+	const uint32_t *from = kept_part(work, old, &count, &marked);
 
-	if (work->shortening && work->shortening->chosen[old]) {
-		first = count / 2;
-		work->frames[to++] = work->shortening->marker;
-	}
-	for (size_t i = first; i < count; i++)
-		work->frames[to++] = work->merged[from[i]];
+	if (marked)
+		work->frames[to++] = work->numbers[work->marker];
+	for (size_t i = 0; i < count; i++)
+		work->frames[to++] = work->numbers[from[i]];
 	return stack_table_add(work->new, work->frames, to);
 }
 
@@ -109,30 +72,83 @@ static size_t longest_stack(const struct profile *profile)
 	return longest;
 }
 
-/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
-static uint32_t *rebuild(struct profile *profile, const struct shortening *shortening)
+/* Frames that no stack has any more, and new numbers for the others; how many there are of those. */
+static size_t number_used_frames(const struct rewriting *work, const struct frame_table *table, uint32_t *ret_numbers)
 {
-	size_t count = stack_table_count(profile->stacks);
+	size_t count, left = 0;
+	bool marked;
+
+	for (size_t i = 0; i < table->frames.count; i++)
+		ret_numbers[i] = FRAME_TABLE_NONE;
+	for (uint32_t i = 0; i < stack_table_count(work->old); i++) {
+		const uint32_t *frames = kept_part(work, i, &count, &marked);
+
+		if (marked)
+			ret_numbers[work->numbers[work->marker]] = 0;
+		for (size_t j = 0; j < count; j++)
+			ret_numbers[work->numbers[frames[j]]] = 0;
+	}
+	for (size_t i = 0; i < table->frames.count; i++) {
+		if (ret_numbers[i] != FRAME_TABLE_NONE)
+			ret_numbers[i] = (uint32_t)left++;
+	}
+	return left;
+}
+
+/*
+ * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again has to be
+ * named again then, so they stay as long as they take less than a quarter of the memory. An empty table: all stay. false: no memory.
+ */
+static bool leave_frames_out(const struct profile *profile, const struct rewriting *work, struct frame_table *ret_frames)
+{
+	const struct frame_table *table = &profile->frames;
+	_cleanup_free_ uint32_t *numbers = malloc((table->frames.count + 1) * sizeof(*numbers));
+	size_t unused;
+
+	*ret_frames = (struct frame_table){0};
+	if (!numbers)
+		return false;
+	unused = table->frames.count - number_used_frames(work, table, numbers);
+	if (unused < MIN_LEFT_OUT || unused * FRAME_TABLE_ITEM_BYTES < profile_stack_bytes(profile) / 4)
+		return true;
+	if (!frame_table_copy(table, numbers, ret_frames))
+		return false;
+	for (size_t i = 0; i < table->frames.count; i++)
+		work->numbers[i] = numbers[work->numbers[i]];
+	return true;
+}
+
+/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
+static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker)
+{
+	size_t count = stack_table_count(profile->stacks), frame_count = profile->frames.frames.count;
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
-	_cleanup_free_ uint32_t *merged = malloc((profile->frames.count + 1) * sizeof(*merged));
+	_cleanup_free_ uint32_t *numbers = malloc((frame_count + 1) * sizeof(*numbers));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
-	const struct rewriting work = {profile->stacks, stacks, shortening, merged, frames};
-	bool done = frames && merged && to && stacks;
+	const struct rewriting work = {profile->stacks, stacks, chosen, marker, numbers, frames};
+	struct frame_table left = {0};
+	bool done = frames && numbers && to && stacks;
 
-	for (size_t i = 0; done && i < profile->frames.count; i++)
-		merged[i] = profile->frames.items[i].merged;
+	for (size_t i = 0; done && i < frame_count; i++)
+		numbers[i] = profile->frames.frames.items[i].merged;
+	done = done && leave_frames_out(profile, &work, &left);
 	for (uint32_t i = 0; done && i < count; i++) {
 		to[i] = rewrite(&work, i);
 		done = to[i] != STACK_TABLE_NONE;
 	}
 	if (!done || !profile_rekey_rows(profile, renumber_stacks, to)) {
 		stack_table_free(stacks);
+		frame_table_done(&left);
 		return NULL;
 	}
 	slow_io_list_renumber(profile->slow_io, to);
 	stack_table_free(profile->stacks);
 	profile->stacks = stacks;
+	if (left.frames.count) {
+		frame_table_done(&profile->frames);
+		profile->frames = left;
+	}
 	return take_pointer(to);
 }
 
@@ -140,12 +156,15 @@ static uint32_t *rebuild(struct profile *profile, const struct shortening *short
 struct ranked_stack {
 	double share;
 	uint32_t stack;
+	bool is_short; /* little is saved, much is lost: last */
 };
 
 static int compare_shares(const void *left, const void *right)
 {
 	const struct ranked_stack *a = left, *b = right;
 
+	if (a->is_short != b->is_short)
+		return a->is_short - b->is_short;
 	if (a->share != b->share)
 		return a->share < b->share ? -1 : 1;
 	return a->stack < b->stack ? -1 : a->stack > b->stack;
@@ -168,35 +187,61 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 	}
 }
 
-static size_t depth_of(const struct profile *profile, uint32_t stack)
-{
-	size_t count;
-
-	stack_table_get(profile->stacks, stack, &count);
-	return count;
-}
-
 /* The frame that says so. */
 static const struct frame_location shortened = {.space = FRAME_TRUNCATED, .address = PKBPF_END_SHORTENED};
 
-/* The rarest of those that are long enough, until they save so many bytes; false: no memory. */
-static bool choose_rarest(const struct profile *profile, size_t bytes, bool *chosen)
+/* How many stacks have each frame, as often as they have it. */
+static uint32_t *count_uses(const struct profile *profile)
 {
-	size_t count = stack_table_count(profile->stacks), candidates = 0;
-	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
+	uint32_t *uses = calloc(profile->frames.frames.count + 1, sizeof(*uses));
+	size_t count;
 
-	if (!ranked)
+	for (uint32_t i = 0; uses && i < stack_table_count(profile->stacks); i++) {
+		const uint32_t *frames = stack_table_get(profile->stacks, i, &count);
+
+		for (size_t j = 0; j < count; j++)
+			uses[profile->frames.frames.items[frames[j]].merged]++;
+	}
+	return uses;
+}
+
+/* What shortening a stack saves. It most often becomes like others, which makes up for what it keeps. */
+static size_t saved_bytes(const struct profile *profile, const uint32_t *frames, size_t count, size_t dropped, uint32_t *uses)
+{
+	size_t bytes = count * sizeof(*frames);
+
+	for (size_t i = 0; i < dropped; i++) {
+		if (!--uses[profile->frames.frames.items[frames[i]].merged])
+			bytes += FRAME_TABLE_ITEM_BYTES;
+	}
+	return bytes;
+}
+
+/* The rarest, the short ones last, until they save so many bytes; false: no memory. */
+static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes, bool *chosen)
+{
+	size_t count = stack_table_count(profile->stacks), candidates = 0, depth;
+	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
+	_cleanup_free_ uint32_t *uses = count_uses(profile);
+
+	if (!ranked || !uses)
 		return false;
 	rank(profile, ranked, count);
 	for (size_t i = 0; i < count; i++) {
-		if (depth_of(profile, (uint32_t)i) >= MIN_FRAMES)
+		const uint32_t *frames = stack_table_get(profile->stacks, (uint32_t)i, &depth);
+
+		depth -= depth && frames[0] == marker;
+		ranked[i].is_short = depth < LONG_FRAMES;
+		if (depth)
 			ranked[candidates++] = ranked[i];
 	}
 	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
 	for (size_t i = 0, saved = 0; i < candidates && saved < bytes; i++) {
+		const uint32_t *frames = stack_table_get(profile->stacks, ranked[i].stack, &depth);
+		bool marked = frames[0] == marker;
+
 		chosen[ranked[i].stack] = true;
-		/* Most become like others; what these take is made up for by what does not. */
-		saved += depth_of(profile, ranked[i].stack) * sizeof(uint32_t);
+		saved += saved_bytes(profile, frames + marked, depth - marked, (depth - marked + 1) / 2, uses);
 	}
 	return true;
 }
@@ -204,21 +249,21 @@ static bool choose_rarest(const struct profile *profile, size_t bytes, bool *cho
 int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers)
 {
 	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
-	*ret_numbers = merge_frames(profile) ? rebuild(profile, NULL) : NULL;
+	*ret_numbers = frame_table_merge(&profile->frames) ? rebuild(profile, NULL, 0) : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
 int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *chosen = calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
-	struct shortening shortening = {.marker = profile_intern_frame(profile, &shortened), .chosen = chosen};
+	uint32_t marker = profile_intern_frame(profile, &shortened);
 
 	*ret_numbers = NULL;
-	if (!chosen || shortening.marker == UINT32_MAX)
+	if (!chosen || marker == UINT32_MAX)
 		return -ENOMEM;
 	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
-	if (choose_rarest(profile, bytes, chosen))
-		*ret_numbers = rebuild(profile, &shortening);
+	if (choose_rarest(profile, marker, bytes, chosen))
+		*ret_numbers = rebuild(profile, chosen, marker);
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
@@ -229,7 +274,7 @@ uint64_t profile_shortened_events(const struct profile *profile)
 
 	array_foreach(&profile->rows, row) {
 		const uint32_t *frames = stack_table_get(profile->stacks, row->stack, &count);
-		const struct frame_location *leaf = count ? &profile->frames.items[frames[0]].location : NULL;
+		const struct frame_location *leaf = count ? &profile->frames.frames.items[frames[0]].location : NULL;
 
 		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
 			events += row->count;

@@ -4,11 +4,12 @@
  *
  * Samples tell every instruction from every other, and combinations of return addresses have no end, while what is read of
  * a profile is functions. Stacks that read the same can become one, and no figure changes. Where that is not enough, the
- * rarest lose their inner half, and say so.
+ * rarest lose their inner half, and say so. Frames that no stack has any more are left out when they take much of the memory: a
+ * program whose code and stacks are made up has new addresses in every sample.
  *
- * Both give stacks new numbers, which the profile itself uses from then on: (*ret_numbers)[old] is the new one, in an array
- * that the caller frees. Both take time and memory in proportion to the profile: about two microseconds for each stack.
- * -ENOMEM: nothing has changed but names.
+ * Both give stacks, and may give frames, new numbers, which the profile itself uses from then on: (*ret_numbers)[old] is the
+ * new one of a stack, in an array that the caller frees. Both take time and memory in proportion to the profile: about two
+ * microseconds for each stack. -ENOMEM: nothing has changed but names.
  */
 #ifndef PKBPF_PROFILE_PROFILE_MERGE_H
 #define PKBPF_PROFILE_PROFILE_MERGE_H

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "profile/frame_table.h"
 #include "profile/profile.h"
 #include "profile/stack_table.h"
 
@@ -17,10 +18,7 @@ struct profile {
 	struct profile_info info;
 	struct string_pool *strings;
 
-	ARRAY_OF(struct frame) frames;
-	struct hash_index frame_index;
-	struct hash_index readings; /* the frames that others are merged into, by what they read */
-
+	struct frame_table frames;
 	struct stack_table *stacks;
 
 	ARRAY_OF(struct profile_row) rows;

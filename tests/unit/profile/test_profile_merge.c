@@ -296,7 +296,7 @@ static void only_rare_stacks_are_shortened(void **state)
 	}
 	assert_int_equal(events, 2 * MANY);
 	assert_int_equal(profile_account(fake.profile).recorded, 2 * MANY);
-	assert_in_range(marked, MANY / 2, MANY);
+	assert_in_range(marked, MANY / 3, MANY);
 	assert_int_equal(profile_shortened_events(fake.profile), marked);
 	fake_profile_done(&fake);
 }
@@ -309,11 +309,66 @@ static void nothing_to_do_is_no_error(void **state)
 	free(merge(&fake));
 	free(shorten(&fake, 1000));
 	add(&fake, profile_intern_stack(fake.profile, NULL, 0), 1);
-	add(&fake, STACK(&fake, 0x1010), 1);
 	free(merge(&fake));
 	free(shorten(&fake, 1000));
-	assert_int_equal(row_count(&fake), 2);
+	assert_int_equal(row_count(&fake), 1);
 	assert_int_equal(profile_shortened_events(fake.profile), 0);
+	fake_profile_done(&fake);
+}
+
+static void short_stacks_are_shortened_when_there_are_no_others(void **state)
+{
+	struct fake_profile fake;
+	const struct profile_row *rows;
+	size_t count, depth;
+
+	begin(&fake);
+	add(&fake, STACK(&fake, 0x1010, 0x2010, 0x1010, 0x2010, 0x1010), 100);
+	add(&fake, STACK(&fake, 0x1010, 0x2010), 1);
+	add(&fake, STACK(&fake, 0x2010), 1);
+	free(shorten(&fake, 1));
+	assert_int_equal(profile_shortened_events(fake.profile), 100);
+	/* As short as can be: nothing but the reason, which becomes no shorter. */
+	for (int i = 0; i < 4; i++)
+		free(shorten(&fake, 1000000));
+	rows = profile_rows(fake.profile, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(rows->count, 102);
+	profile_stack(fake.profile, rows->stack, &depth);
+	assert_int_equal(depth, 1);
+	assert_int_equal(profile_shortened_events(fake.profile), 102);
+	fake_profile_done(&fake);
+}
+
+/* Frames that no stack has any more are forgotten where they are many; what stays keeps its name, and what comes again gets
+ * it. */
+static void frames_of_no_stack_are_left_out(void **state)
+{
+	struct fake_profile fake;
+	uint32_t kept, *numbers;
+	const uint32_t *frames;
+	size_t depth;
+
+	begin(&fake);
+	kept = STACK(&fake, 0x1010, 0x2010, 0x3210);
+	add(&fake, kept, 1);
+	for (uint64_t i = 0; i < MANY; i++)
+		add(&fake, STACK(&fake, 0x1000 + i % 0x1000, 0x2010), 1);
+	assert_in_range(profile_frame_count(fake.profile), 0x1000, 0x1000 + 10);
+	numbers = merge(&fake);
+	assert_in_range(profile_frame_count(fake.profile), 3, 10);
+	frames = profile_stack(fake.profile, numbers[kept], &depth);
+	assert_int_equal(depth, 3);
+	assert_string_equal(profile_frame(fake.profile, frames[0])->symbol.lines[0].function, "schedule");
+	assert_string_equal(profile_frame(fake.profile, frames[1])->symbol.lines[0].function, "vfs_read");
+	assert_string_equal(profile_frame(fake.profile, frames[2])->symbol.lines[0].function, "inner");
+	/* One kept, one forgotten: both are the same function again. */
+	add(&fake, STACK(&fake, 0x1010, 0x2010, 0x3210), 1);
+	add(&fake, STACK(&fake, 0x1ff0, 0x2010, 0x3210), 1);
+	free(numbers);
+	free(merge(&fake));
+	assert_int_equal(row_count(&fake), 2);
+	assert_int_equal(profile_account(fake.profile).recorded, MANY + 3);
 	fake_profile_done(&fake);
 }
 
@@ -325,6 +380,8 @@ int main(void)
 		cmocka_unit_test(what_reads_differently_stays_apart),
 		cmocka_unit_test(merging_now_and_then_changes_no_line_of_the_output),
 		cmocka_unit_test(only_rare_stacks_are_shortened),
+		cmocka_unit_test(short_stacks_are_shortened_when_there_are_no_others),
+		cmocka_unit_test(frames_of_no_stack_are_left_out),
 		cmocka_unit_test(nothing_to_do_is_no_error),
 	};
 
