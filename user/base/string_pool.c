@@ -130,6 +130,14 @@ uint32_t string_pool_add(struct string_pool *pool, const char *string)
 	return string_pool_add_n(pool, string, strlen(string));
 }
 
+uint32_t string_pool_find(const struct string_pool *pool, const char *string)
+{
+	struct entry wanted = {.string = string, .length = strlen(string)};
+	uint32_t id = hash_index_find(&pool->index, hash_bytes(string, wanted.length, pool->seed), entry_equal, pool, &wanted);
+
+	return id == HASH_INDEX_NONE ? STRING_POOL_NONE : id;
+}
+
 const char *string_pool_get(const struct string_pool *pool, uint32_t id)
 {
 	return id < pool->entries.count ? pool->entries.items[id].string : "";

@@ -16,6 +16,8 @@ void string_pool_free(struct string_pool *pool);
 uint32_t string_pool_add(struct string_pool *pool, const char *string);
 /* `length` bytes up to the first NUL. */
 uint32_t string_pool_add_n(struct string_pool *pool, const char *string, size_t length);
+/* Id of the string; STRING_POOL_NONE: never added. */
+uint32_t string_pool_find(const struct string_pool *pool, const char *string);
 /* The string lives as long as the pool. An unknown id gives "". */
 const char *string_pool_get(const struct string_pool *pool, uint32_t id);
 size_t string_pool_count(const struct string_pool *pool);

@@ -22,6 +22,8 @@
 #define MAX_STACK_BYTES (64U << 20)
 /* Two to three KiB each. */
 #define MAX_ENDED_TASKS (1U << 13)
+/* 80 bytes each; twice as many as the kernel side knows by heart. */
+#define MAX_NUMBERED_STACKS (1U << 17)
 
 struct live_profile {
 	struct live_options options;
@@ -61,6 +63,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
 		.max_ended_tasks = MAX_ENDED_TASKS,
+		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 	};
 
 	live->files = mapped_file_table_new("");

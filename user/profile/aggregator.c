@@ -17,6 +17,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->options = *options;
 	aggregator->next_merge_bytes = options->merge_bytes;
 	aggregator->next_ended = options->max_ended_tasks;
+	aggregator->next_forget = options->max_numbered_stacks;
 	aggregator->profile = profile;
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
@@ -56,7 +57,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.kind = sample->kind,
 		.process = process->id,
 		.tid = options->per_thread ? sample->tid : PROFILE_NO_THREAD,
-		.comm = profile_intern_string(profile, sample->comm),
+		.comm = profile_intern_comm(profile, sample->comm),
 		.stack = stack_builder_add(aggregator->builder, sample, process),
 		.state = sample->state,
 		.count = sample->count,
@@ -152,6 +153,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 		.process = process->id,
 		.stack = stack_builder_add(aggregator->builder, &sample, process),
 		.has_user_frames = view->user_count != 0,
+		.named_lately = true,
 		.user_end = view->user_end,
 		.guessed = view->guessed_count,
 	};
@@ -178,7 +180,10 @@ static struct numbered_stack *stack_find(const struct aggregator *aggregator, ui
 {
 	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, stack_id);
 
-	return number ? &aggregator->stacks.items[*number] : NULL;
+	if (!number)
+		return NULL;
+	aggregator->stacks.items[*number].named_lately = true;
+	return &aggregator->stacks.items[*number];
 }
 
 /*
@@ -223,7 +228,7 @@ static bool add_totals_row(struct aggregator *aggregator, const struct totals_vi
 		.kind = totals->kind,
 		.process = process->id,
 		.tid = aggregator->options.per_thread ? totals->tid : PROFILE_NO_THREAD,
-		.comm = profile_intern_string(profile, totals->comm),
+		.comm = profile_intern_comm(profile, totals->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
 		.waker = waker_of_totals(aggregator, totals),
 		.state = totals->state,
@@ -295,7 +300,7 @@ static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view
 		.process = process ? process->id : 0,
 		/* Write-back is nobody's: there the kernel side repeats its number. */
 		.tid = view->tid == view->pid && view->tid & PKBPF_PID_WRITEBACK ? 0 : view->tid,
-		.comm = profile_intern_string(profile, view->comm),
+		.comm = profile_intern_comm(profile, view->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
 		.device = view->device,
 		.bytes = view->bytes,

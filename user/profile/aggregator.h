@@ -19,6 +19,9 @@ struct aggregator_options {
 	/* When so many processes and threads have ended, and as many again, those processes that ended a while ago are told in
 	 * groups, and the threads with their processes. 0: never. */
 	size_t max_ended_tasks;
+	/* When the kernel side has numbered so many stacks, those that nothing has named for long are forgotten. Events that name one
+	 * after all come without a stack, which is counted. 0: never. */
+	size_t max_numbered_stacks;
 };
 
 struct aggregator;

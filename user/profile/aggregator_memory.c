@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Keeps the memory of a run without an end within bounds, step by step. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +44,9 @@ static bool keep_stack(struct aggregator *fresh, uint64_t stack_id, const struct
 	return true;
 }
 
-/* Stacks of processes told in groups will not be named again. */
-static void forget_stacks(struct aggregator *aggregator, const uint32_t *numbers)
+/* Forgets the numbers of stacks that need not be kept: whether one needs to, `is_needed` says. false: no memory, all stay. */
+static bool forget_numbers(struct aggregator *aggregator, bool (*is_needed)(const void *context, const struct numbered_stack *stack),
+			   const void *context)
 {
 	struct aggregator fresh = {0};
 	const struct hash_map_slot *slot;
@@ -54,21 +56,53 @@ static void forget_stacks(struct aggregator *aggregator, const uint32_t *numbers
 	while (kept && (slot = hash_map_next(&aggregator->stack_numbers, &cursor))) {
 		struct numbered_stack *stack = &aggregator->stacks.items[slot->value];
 
-		if (numbers[stack->process] == stack->process)
+		if (is_needed(context, stack))
 			kept = keep_stack(&fresh, slot->key, stack);
 	}
 	if (!kept) {
-		/* Without memory all stay. */
 		array_free(&fresh.stacks);
 		hash_map_done(&fresh.stack_numbers);
-		array_foreach(&aggregator->stacks, stack)
-			stack->process = numbers[stack->process];
-		return;
+		return false;
 	}
 	array_free(&aggregator->stacks);
 	hash_map_done(&aggregator->stack_numbers);
 	memcpy(&aggregator->stacks, &fresh.stacks, sizeof(fresh.stacks));
 	aggregator->stack_numbers = fresh.stack_numbers;
+	return true;
+}
+
+/* Stacks of processes told in groups will not be named again. */
+static bool has_its_own_row(const void *context, const struct numbered_stack *stack)
+{
+	const uint32_t *numbers = context;
+
+	return numbers[stack->process] == stack->process;
+}
+
+static void forget_stacks_of_merged(struct aggregator *aggregator, const uint32_t *numbers)
+{
+	if (forget_numbers(aggregator, has_its_own_row, numbers))
+		return;
+	array_foreach(&aggregator->stacks, stack)
+		stack->process = numbers[stack->process];
+}
+
+static bool was_named_lately(const void *context, const struct numbered_stack *stack)
+{
+	return stack->named_lately;
+}
+
+/* What is left may be as much again before the next time: all that came since this one is kept then, and nothing else. */
+static int forget_unnamed(struct aggregator *aggregator)
+{
+	bool forgotten = forget_numbers(aggregator, was_named_lately, NULL);
+
+	array_foreach(&aggregator->stacks, stack)
+		stack->named_lately = false;
+	aggregator->next_forget = 2 * aggregator->stacks.count;
+	if (aggregator->next_forget < aggregator->options.max_numbered_stacks)
+		aggregator->next_forget = aggregator->options.max_numbered_stacks;
+	return forgotten ? 1 : -ENOMEM;
 }
 
 static int merge_processes(struct aggregator *aggregator)
@@ -81,7 +115,7 @@ static int merge_processes(struct aggregator *aggregator)
 	aggregator->next_ended = profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
 	if (err)
 		return err;
-	forget_stacks(aggregator, numbers);
+	forget_stacks_of_merged(aggregator, numbers);
 	for (uint32_t id = 0; id < count; id++) {
 		if (numbers[id] != id)
 			stack_builder_forget_mappings(aggregator->builder, id);
@@ -98,6 +132,8 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	if (aggregator->options.max_ended_tasks &&
 	    profile_ended_tasks(aggregator->profile) >= aggregator->next_ended)
 		return merge_processes(aggregator);
+	if (aggregator->options.max_numbered_stacks && aggregator->stacks.count >= aggregator->next_forget)
+		return forget_unnamed(aggregator);
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
 	if (aggregator->shortening)

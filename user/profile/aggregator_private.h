@@ -14,6 +14,7 @@ struct numbered_stack {
 	uint32_t process; /* incarnation that had the pid when the stack came */
 	uint32_t stack;	  /* in the profile */
 	bool has_user_frames;
+	bool named_lately; /* since others were forgotten */
 	enum pkbpf_stack_end user_end;
 	uint64_t guessed; /* guessed frames not counted yet */
 };
@@ -29,6 +30,7 @@ struct aggregator {
 	size_t next_merge_bytes; /* of profile_stack_bytes() */
 	bool shortening;	 /* until half of the most is left */
 	uint64_t next_ended;	 /* of profile_ended_tasks() */
+	size_t next_forget;	 /* of stacks.count */
 };
 
 #endif

@@ -90,6 +90,16 @@ uint32_t profile_intern_string(struct profile *profile, const char *string)
 	return string_pool_add(profile->strings, string);
 }
 
+uint32_t profile_intern_comm(struct profile *profile, const char *comm)
+{
+	uint32_t known = string_pool_find(profile->strings, comm);
+
+	if (known != STRING_POOL_NONE)
+		return known;
+	return string_pool_add(profile->strings,
+			       string_pool_count(profile->strings) < PROFILE_MAX_NAMES ? comm : PROFILE_OTHER_NAMES);
+}
+
 static uint64_t row_hash(const struct profile *profile, const struct profile_row *row)
 {
 	uint32_t words[7] = {row->kind, row->process, row->tid, row->comm, row->stack, row->waker, row->state};

@@ -82,6 +82,11 @@ struct slow_io_list *profile_slow_io(const struct profile *profile);
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count); /* leaf first */
 uint32_t profile_intern_string(struct profile *profile, const char *string);
+/* The name of a thread. A program may make names up without end: beyond PROFILE_MAX_NAMES strings, new ones are told as
+ * PROFILE_OTHER_NAMES. */
+#define PROFILE_MAX_NAMES   65536
+#define PROFILE_OTHER_NAMES "[others]"
+uint32_t profile_intern_comm(struct profile *profile, const char *comm);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
 /* Counts how user stacks ended, overall and per process: the complete-stack rate. */

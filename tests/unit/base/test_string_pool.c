@@ -122,6 +122,16 @@ static void adds_a_piece_of_its_own_string(void **state)
 	assert_string_equal(string_pool_get(*state, piece), "libfoo");
 }
 
+static void finds_what_was_added_and_adds_nothing(void **state)
+{
+	uint32_t id = string_pool_add(*state, "libfoo.so.1");
+
+	assert_int_equal(string_pool_find(*state, "libfoo.so.1"), id);
+	assert_int_equal(string_pool_find(*state, ""), 0);
+	assert_int_equal(string_pool_find(*state, "libfoo.so"), STRING_POOL_NONE);
+	assert_int_equal(string_pool_count(*state), 2);
+}
+
 static void free_accepts_null(void **state)
 {
 	string_pool_free(NULL);
@@ -140,6 +150,7 @@ int main(void)
 		POOL_TEST(keeps_addresses_while_growing),
 		POOL_TEST(mixes_huge_and_small_strings),
 		POOL_TEST(adds_a_piece_of_its_own_string),
+		POOL_TEST(finds_what_was_added_and_adds_nothing),
 		cmocka_unit_test(free_accepts_null),
 	};
 

@@ -249,6 +249,36 @@ static void totals_find_their_stack_after_a_merge(void **state)
 	assert_int_equal(rows(fixture, 1)->count, 4);
 }
 
+static void stacks_that_nothing_names_for_long_are_forgotten(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fake_profile *fake = &fixture->fake;
+	struct aggregator_options options = {.want_kernel = true, .max_numbered_stacks = 10};
+	const uint64_t *unknown;
+	uint64_t next = 1;
+	int steps = 0;
+
+	fake_profile_done(fake);
+	begin(fixture, &options);
+	fake_play(fixture->machine, &fixture->sink);
+	unknown = &profile_info(fake->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN];
+	for (int i = 0; i < 100; i++) {
+		stack(fixture, next++, FAKE_IPS(0xffffffff81000010 + next), FAKE_IPS());
+		/* The first is named again and again, others once. */
+		totals(fixture, 1, 1, 0, 1, 10, 10);
+		totals(fixture, next - 1, 1, 0, 1, 10, 10);
+		steps += aggregator_limit_memory(fake->aggregator, NULL);
+	}
+	assert_in_range(steps, 5, 15);
+	assert_int_equal(*unknown, 0);
+	totals(fixture, 1, 1, 0, 1, 10, 10);
+	totals(fixture, 100, 1, 0, 1, 10, 10);
+	totals(fixture, 80, 1, 0, 1, 10, 10);
+	assert_int_equal(*unknown, 0);
+	totals(fixture, 2, 1, 0, 3, 10, 10);
+	assert_int_equal(*unknown, 3);
+}
+
 static void leaves_unwanted_frames_out(void **state)
 {
 	struct fixture *fixture = *state;
@@ -277,6 +307,7 @@ int main(void)
 		TEST(totals_without_a_stack_find_the_process_that_had_others),
 		TEST(totals_alone_find_the_process_that_ended),
 		TEST(totals_find_their_stack_after_a_merge),
+		TEST(stacks_that_nothing_names_for_long_are_forgotten),
 		TEST(leaves_unwanted_frames_out),
 	};
 

@@ -183,6 +183,28 @@ static void a_kind_of_a_later_version_has_a_row(void **state)
 	assert_string_equal(profile_kind_row(PKBPF_PROFILE_OFFCPU)->folded_unit, "us");
 }
 
+static void names_made_up_without_end_become_one(void **state)
+{
+	struct fake_profile fake;
+	uint32_t first, others;
+	char name[16];
+
+	fake_profile_init(&fake, NULL);
+	first = profile_intern_comm(fake.profile, "server");
+	for (int i = 0; i < 2 * PROFILE_MAX_NAMES; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		profile_intern_comm(fake.profile, name);
+	}
+	others = profile_intern_comm(fake.profile, "one more");
+	assert_string_equal(profile_string(fake.profile, others), PROFILE_OTHER_NAMES);
+	assert_in_range(others, PROFILE_MAX_NAMES - 1, PROFILE_MAX_NAMES + 1);
+	assert_int_equal(profile_intern_comm(fake.profile, "and another"), others);
+	/* Those that were there first keep theirs. */
+	assert_int_equal(profile_intern_comm(fake.profile, "server"), first);
+	assert_string_equal(profile_string(fake.profile, profile_intern_comm(fake.profile, "name 7")), "name 7");
+	fake_profile_done(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +218,7 @@ int main(void)
 		cmocka_unit_test(complete_and_truncated_exclude_each_other),
 		cmocka_unit_test(weights_are_rounded_to_the_folded_unit),
 		cmocka_unit_test(a_kind_of_a_later_version_has_a_row),
+		cmocka_unit_test(names_made_up_without_end_become_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
