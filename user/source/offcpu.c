@@ -23,6 +23,8 @@
 
 /* Totals are only read once in so long: it bounds how late a progress line is, not what the end knows. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* But no later than this: what processes waited for has to come while it is known that they were there. */
+#define LATE_DRAIN_NS (3 * NS_PER_SECOND)
 /* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that takes less than a two
  * hundredth of the time: it depends on the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
@@ -197,12 +199,13 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 
 	govern(source);
 	send_blocked(source);
-	if (!source->blocked && offcpu_tables_are_sampled(source->tables) && now_ns >= source->next_visit_ns)
-		visit_waiting(source, now_ns);
-	if (now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
+	/* Rows name stacks, which have to come first, also those of threads that were blocked when they were looked at. */
+	if (now_ns - source->last_drain_ns >= (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
 		source->last_drain_ns = now_ns;
 		err = offcpu_tables_drain(source->tables, &source->buffer);
 	}
+	if (!source->blocked && offcpu_tables_are_sampled(source->tables) && now_ns >= source->next_visit_ns)
+		visit_waiting(source, now_ns);
 	send(source);
 	return err;
 }
