@@ -18,7 +18,7 @@ struct frame_table {
 	uint64_t seed;
 };
 
-/* Memory of one, its place in the index included, which is half empty at worst. */
+/* Memory of one frame, its place in the index included, which is half empty at worst. */
 #define FRAME_TABLE_ITEM_BYTES (sizeof(struct frame) + 2 * sizeof(struct hash_index_slot))
 #define FRAME_TABLE_NONE       UINT32_MAX
 
@@ -26,6 +26,20 @@ void frame_table_init(struct frame_table *table);
 void frame_table_done(struct frame_table *table);
 /* The frame that stands for a place, added when it is new; FRAME_TABLE_NONE: out of memory. */
 uint32_t frame_table_add(struct frame_table *table, const struct frame_location *location);
+static inline size_t frame_table_count(const struct frame_table *table)
+{
+	return table->frames.count;
+}
+/* Of a frame there is. Until the next add. */
+static inline struct frame *frame_table_at(const struct frame_table *table, size_t id)
+{
+	return &table->frames.items[id];
+}
+/* Of memory in use. */
+static inline size_t frame_table_bytes(const struct frame_table *table)
+{
+	return table->frames.count * FRAME_TABLE_ITEM_BYTES;
+}
 /* Makes one frame stand for all that have a name and read the same. false: out of memory, and some do. */
 bool frame_table_merge(struct frame_table *table);
 /* A table of those frames alone that have a number in `numbers`, the others have FRAME_TABLE_NONE; numbers are dense, in the

@@ -264,8 +264,8 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 static int compare_locations(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
-	const struct frame_location *a = &profile->frames.frames.items[*(const uint32_t *)left].location;
-	const struct frame_location *b = &profile->frames.frames.items[*(const uint32_t *)right].location;
+	const struct frame_location *a = &frame_table_at(&profile->frames, *(const uint32_t *)left)->location;
+	const struct frame_location *b = &frame_table_at(&profile->frames, *(const uint32_t *)right)->location;
 
 	if (a->space != b->space)
 		return a->space < b->space ? -1 : 1;
@@ -277,11 +277,11 @@ static int compare_locations(const void *left, const void *right, void *context)
 /* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
 void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces)
 {
-	_cleanup_free_ uint32_t *order = malloc(profile->frames.frames.count * sizeof(*order));
+	_cleanup_free_ uint32_t *order = malloc(frame_table_count(&profile->frames) * sizeof(*order));
 	size_t count = 0;
 
-	for (size_t i = 0; i < profile->frames.frames.count; i++) {
-		struct frame *frame = &profile->frames.frames.items[i];
+	for (size_t i = 0; i < frame_table_count(&profile->frames); i++) {
+		struct frame *frame = frame_table_at(&profile->frames, i);
 
 		if (frame->named || !(spaces & 1U << frame->location.space))
 			continue;
@@ -293,7 +293,7 @@ void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
 	for (size_t i = 0; i < count; i++)
-		name_frame(&profile->frames.frames.items[order[i]], symbolizer);
+		name_frame(frame_table_at(&profile->frames, order[i]), symbolizer);
 }
 
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
@@ -308,7 +308,7 @@ void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 
 size_t profile_stack_bytes(const struct profile *profile)
 {
-	return stack_table_bytes(profile->stacks) + profile->frames.frames.count * FRAME_TABLE_ITEM_BYTES;
+	return stack_table_bytes(profile->stacks) + frame_table_bytes(&profile->frames);
 }
 
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)
@@ -319,12 +319,12 @@ const struct profile_row *profile_rows(const struct profile *profile, size_t *re
 
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame)
 {
-	return frame < profile->frames.frames.count ? &profile->frames.frames.items[frame] : NULL;
+	return frame < frame_table_count(&profile->frames) ? frame_table_at(&profile->frames, frame) : NULL;
 }
 
 size_t profile_frame_count(const struct profile *profile)
 {
-	return profile->frames.frames.count;
+	return frame_table_count(&profile->frames);
 }
 
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count)

@@ -85,7 +85,7 @@ uint32_t profile_intern_string(struct profile *profile, const char *string);
 /* The name of a thread. A program may make names up without end: beyond PROFILE_MAX_NAMES strings, new ones are told as
  * PROFILE_OTHER_NAMES. */
 #define PROFILE_MAX_NAMES   65536
-#define PROFILE_OTHER_NAMES "[others]"
+#define PROFILE_OTHER_NAMES RESOURCE_OTHERS_COMM
 uint32_t profile_intern_comm(struct profile *profile, const char *comm);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);

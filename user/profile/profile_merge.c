@@ -78,7 +78,7 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 	size_t count, left = 0;
 	bool marked;
 
-	for (size_t i = 0; i < table->frames.count; i++)
+	for (size_t i = 0; i < frame_table_count(table); i++)
 		ret_numbers[i] = FRAME_TABLE_NONE;
 	for (uint32_t i = 0; i < stack_table_count(work->old); i++) {
 		const uint32_t *frames = kept_part(work, i, &count, &marked);
@@ -88,7 +88,7 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 		for (size_t j = 0; j < count; j++)
 			ret_numbers[work->numbers[frames[j]]] = 0;
 	}
-	for (size_t i = 0; i < table->frames.count; i++) {
+	for (size_t i = 0; i < frame_table_count(table); i++) {
 		if (ret_numbers[i] != FRAME_TABLE_NONE)
 			ret_numbers[i] = (uint32_t)left++;
 	}
@@ -102,18 +102,18 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 static bool leave_frames_out(const struct profile *profile, const struct rewriting *work, struct frame_table *ret_frames)
 {
 	const struct frame_table *table = &profile->frames;
-	_cleanup_free_ uint32_t *numbers = malloc((table->frames.count + 1) * sizeof(*numbers));
+	_cleanup_free_ uint32_t *numbers = malloc((frame_table_count(table) + 1) * sizeof(*numbers));
 	size_t unused;
 
 	*ret_frames = (struct frame_table){0};
 	if (!numbers)
 		return false;
-	unused = table->frames.count - number_used_frames(work, table, numbers);
+	unused = frame_table_count(table) - number_used_frames(work, table, numbers);
 	if (unused < MIN_LEFT_OUT || unused * FRAME_TABLE_ITEM_BYTES < profile_stack_bytes(profile) / 4)
 		return true;
 	if (!frame_table_copy(table, numbers, ret_frames))
 		return false;
-	for (size_t i = 0; i < table->frames.count; i++)
+	for (size_t i = 0; i < frame_table_count(table); i++)
 		work->numbers[i] = numbers[work->numbers[i]];
 	return true;
 }
@@ -121,7 +121,7 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 /* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
 static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker)
 {
-	size_t count = stack_table_count(profile->stacks), frame_count = profile->frames.frames.count;
+	size_t count = stack_table_count(profile->stacks), frame_count = frame_table_count(&profile->frames);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
 	_cleanup_free_ uint32_t *numbers = malloc((frame_count + 1) * sizeof(*numbers));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
@@ -131,7 +131,7 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 	bool done = frames && numbers && to && stacks;
 
 	for (size_t i = 0; done && i < frame_count; i++)
-		numbers[i] = profile->frames.frames.items[i].merged;
+		numbers[i] = frame_table_at(&profile->frames, i)->merged;
 	done = done && leave_frames_out(profile, &work, &left);
 	for (uint32_t i = 0; done && i < count; i++) {
 		to[i] = rewrite(&work, i);
@@ -145,7 +145,7 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 	slow_io_list_renumber(profile->slow_io, to);
 	stack_table_free(profile->stacks);
 	profile->stacks = stacks;
-	if (left.frames.count) {
+	if (frame_table_count(&left)) {
 		frame_table_done(&profile->frames);
 		profile->frames = left;
 	}
@@ -193,14 +193,14 @@ static const struct frame_location shortened = {.space = FRAME_TRUNCATED, .addre
 /* How many stacks have each frame, as often as they have it. */
 static uint32_t *count_uses(const struct profile *profile)
 {
-	uint32_t *uses = calloc(profile->frames.frames.count + 1, sizeof(*uses));
+	uint32_t *uses = calloc(frame_table_count(&profile->frames) + 1, sizeof(*uses));
 	size_t count;
 
 	for (uint32_t i = 0; uses && i < stack_table_count(profile->stacks); i++) {
 		const uint32_t *frames = stack_table_get(profile->stacks, i, &count);
 
 		for (size_t j = 0; j < count; j++)
-			uses[profile->frames.frames.items[frames[j]].merged]++;
+			uses[frame_table_at(&profile->frames, frames[j])->merged]++;
 	}
 	return uses;
 }
@@ -211,7 +211,7 @@ static size_t saved_bytes(const struct profile *profile, const uint32_t *frames,
 	size_t bytes = count * sizeof(*frames);
 
 	for (size_t i = 0; i < dropped; i++) {
-		if (!--uses[profile->frames.frames.items[frames[i]].merged])
+		if (!--uses[frame_table_at(&profile->frames, frames[i])->merged])
 			bytes += FRAME_TABLE_ITEM_BYTES;
 	}
 	return bytes;
@@ -274,7 +274,7 @@ uint64_t profile_shortened_events(const struct profile *profile)
 
 	array_foreach(&profile->rows, row) {
 		const uint32_t *frames = stack_table_get(profile->stacks, row->stack, &count);
-		const struct frame_location *leaf = count ? &profile->frames.frames.items[frames[0]].location : NULL;
+		const struct frame_location *leaf = count ? &frame_table_at(&profile->frames, frames[0])->location : NULL;
 
 		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
 			events += row->count;
