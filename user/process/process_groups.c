@@ -50,3 +50,11 @@ void process_table_merge(struct process_table *table, uint32_t id, struct proces
 	else
 		process_table_forget(table, entry);
 }
+
+void process_table_release_member(struct process_table *table, uint32_t id)
+{
+	struct entry *entry = table->entries.items[id];
+
+	if (entry->state == ENTRY_MERGED)
+		process_table_forget(table, entry);
+}

@@ -97,6 +97,8 @@ struct process *process_table_add_group(struct process_table *table, const char 
 /* A kept incarnation becomes part of a group. With needs_name it can still be found by its id; without, its id is given to a
  * later one, and the caller knows of nobody who uses it. */
 void process_table_merge(struct process_table *table, uint32_t id, struct process *group, bool needs_name);
+/* Nobody uses this id any more: if it is that of a member of a group, it is given to a later incarnation. */
+void process_table_release_member(struct process_table *table, uint32_t id);
 
 struct mapped_file_table *process_table_files(struct process_table *table);
 uint64_t process_table_dropped(

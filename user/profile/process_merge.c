@@ -124,8 +124,8 @@ static void find_needed(struct merging *work)
 		if (slow_io->process < work->count)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
 	}
-	array_foreach(&work->profile->frames.frames, frame) {
-		const struct frame_location *location = &frame->location;
+	for (size_t i = 0; i < frame_table_count(&work->profile->frames); i++) {
+		const struct frame_location *location = &frame_table_at(&work->profile->frames, i)->location;
 
 		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&
 		    location->object < work->count)
@@ -251,6 +251,8 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 		if (to[id] != id)
 			process_table_merge(profile->processes, id, process_table_by_id(profile->processes, to[id]),
 					    needed[id] & NEEDED_BY_FRAMES);
+		else if (!needed[id])
+			process_table_release_member(profile->processes, id);
 	}
 	*ret_numbers = take_pointer(to);
 	return 0;

@@ -255,18 +255,17 @@ static void stacks_that_nothing_names_for_long_are_forgotten(void **state)
 	struct fake_profile *fake = &fixture->fake;
 	struct aggregator_options options = {.want_kernel = true, .max_numbered_stacks = 10};
 	const uint64_t *unknown;
-	uint64_t next = 1;
 	int steps = 0;
 
 	fake_profile_done(fake);
 	begin(fixture, &options);
 	fake_play(fixture->machine, &fixture->sink);
 	unknown = &profile_info(fake->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN];
-	for (int i = 0; i < 100; i++) {
-		stack(fixture, next++, FAKE_IPS(0xffffffff81000010 + next), FAKE_IPS());
+	for (uint64_t id = 1; id <= 100; id++) {
+		stack(fixture, id, FAKE_IPS(0xffffffff81000010 + id), FAKE_IPS());
 		/* The first is named again and again, others once. */
 		totals(fixture, 1, 1, 0, 1, 10, 10);
-		totals(fixture, next - 1, 1, 0, 1, 10, 10);
+		totals(fixture, id, 1, 0, 1, 10, 10);
 		steps += aggregator_limit_memory(fake->aggregator, NULL);
 	}
 	assert_in_range(steps, 5, 15);

@@ -16,6 +16,7 @@
 #include "event/resource_event.h"
 #include "fake_profile.h"
 #include "profile/process_merge.h"
+#include "profile/profile_merge.h"
 #include "report/resource_rows.h"
 
 #define SERVER "/usr/bin/server"
@@ -341,6 +342,35 @@ static void generated_code_keeps_the_process_it_is_named_by(void **state)
 	assert_int_equal(sums_of(fixture, "node").samples, 1);
 }
 
+/* Its id is free for another once the frames are gone, which profile_shorten_stacks() has left out. */
+static void generated_code_that_is_gone_needs_no_process(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct process *process;
+	uint32_t *numbers, id;
+
+	begin_process(fixture, 100, "node");
+	fake_map(fixture->machine, 100, 0x700000, 0x800000, 0, "//anon");
+	play(fixture);
+	id = process_table_find(fixture->fake.processes, 100)->id;
+	for (uint64_t i = 0; i < 4096; i++)
+		add_sample(fixture, 100, 0x700100 + i);
+	fake_exit(fixture->machine, 100, 100);
+	play(fixture);
+	let_time_pass(fixture);
+	merge(fixture);
+	process = process_table_by_id(fixture->fake.processes, id);
+	assert_true(process && process->pid == 100);
+	fixture->fake.symbolizer = fixture->fake.symbolizer ? fixture->fake.symbolizer :
+							      fake_symbols_new(NULL, 0, fixture->fake.processes);
+	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer, SIZE_MAX, &numbers), 0);
+	free(numbers);
+	merge(fixture);
+	assert_null(process_table_by_id(fixture->fake.processes, id));
+	assert_int_equal(sums_of(fixture, "node").members, 1);
+	assert_int_equal(sums_of(fixture, "node").samples, 4096);
+}
+
 static void a_shell_that_became_a_program_is_told_with_the_program(void **state)
 {
 	struct fixture *fixture = *state;
@@ -494,6 +524,7 @@ int main(void)
 		TEST(what_ended_threads_waited_for_is_told_with_their_process),
 		TEST(the_slowest_requests_keep_their_process),
 		TEST(generated_code_keeps_the_process_it_is_named_by),
+		TEST(generated_code_that_is_gone_needs_no_process),
 		TEST(a_shell_that_became_a_program_is_told_with_the_program),
 		TEST(a_process_whose_last_numbers_are_missing_waits_for_them),
 		TEST(the_report_has_one_row_for_a_group),

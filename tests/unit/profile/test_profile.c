@@ -187,7 +187,7 @@ static void names_made_up_without_end_become_one(void **state)
 {
 	struct fake_profile fake;
 	uint32_t first, others;
-	char name[16];
+	char name[32];
 
 	fake_profile_init(&fake, NULL);
 	first = profile_intern_comm(fake.profile, "server");
