@@ -245,11 +245,12 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(resource_freed, struct task_struct *task)
 {
-	struct pkbpf_event_resource *record;
+	struct pkbpf_event_resource *record, *exiting;
 	__u32 tid = task->pid;
 
 	/* What is not in there is no target, or began to exit before there was anybody to see it. */
-	if (!bpf_map_lookup_elem(&resource_exiting_threads, &tid))
+	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+	if (!exiting)
 		return 0;
 	record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
 	if (!record) {
@@ -257,6 +258,8 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 		return 0;
 	}
 	take_record(record, task, PKBPF_RESOURCE_EXIT);
+	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens of milliseconds later. */
+	record->header.time_ns = exiting->header.time_ns;
 	bpf_map_delete_elem(&resource_exiting_threads, &tid);
 	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 	return 0;

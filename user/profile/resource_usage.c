@@ -236,10 +236,13 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	process->started_inside = process->start_ns >= usage->start_ns;
 	if (is_exit && !process->end_ns)
 		usage->ended_count++;
-	if (is_exit)
-		process->end_ns = process->threads ? 0 : view->time_ns;
-	else
+	/* Threads are not told of in the order in which they ended. */
+	if (!is_exit)
 		process->threads++;
+	else if (process->threads)
+		process->end_ns = 0;
+	else if (view->time_ns > process->end_ns)
+		process->end_ns = view->time_ns;
 	return 0;
 }
 

@@ -229,6 +229,22 @@ static void threads_add_up_and_the_process_lives_with_its_last(void **state)
 	assert_int_equal(thread.end_ns, START_NS + 90);
 }
 
+/* The first thread of a process is told of last, since its parent asks for it, however early it ended. */
+static void a_process_ends_with_the_thread_that_ended_last(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_view worker = {.moment = EXIT, .pid = 9, .tid = 11, .process_start_ns = START_NS + 1,
+				       .thread_start_ns = START_NS + 3, .time_ns = START_NS + 90};
+	struct resource_view first = {.moment = EXIT, .pid = 9, .process_start_ns = START_NS + 1, .time_ns = START_NS + 50};
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, worker);
+	feed_thread(usage, first);
+	assert_int_equal(resource_usage_process_count(usage), 1);
+	assert_int_equal(resource_usage_process(usage, 0).end_ns, START_NS + 90);
+	assert_int_equal(resource_usage_ended_count(usage), 1);
+}
+
 static void a_thread_without_last_numbers_is_told_as_missing(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -355,6 +371,7 @@ int main(void)
 		TEST(what_ended_before_the_start_or_began_after_the_end_does_not_count),
 		TEST(what_ends_after_the_end_counts_up_to_the_end),
 		TEST(threads_add_up_and_the_process_lives_with_its_last),
+		TEST(a_process_ends_with_the_thread_that_ended_last),
 		TEST(a_thread_without_last_numbers_is_told_as_missing),
 		TEST(run_time_is_divided_as_the_ticks_are),
 		TEST(a_reused_pid_is_another_process),
