@@ -77,6 +77,10 @@ per_single = sum(x["cpu"]["total_ns"] for x in single) / len(single)
 check(f"{per_group / 1e3:.0f} us of CPU time in the group, {per_single / 1e3:.0f} by pid", 0.5 < per_group / per_single < 2)
 waits = [sum(x["waiting"]["runqueue_ns"] for x in rows) / sum(x["processes"] for x in rows) for rows in (groups, single)]
 check(f"{waits[0] / 1e3:.0f} us in the run queue in the group, {waits[1] / 1e3:.0f} by pid", 0.2 < waits[0] / waits[1] < 5)
+# Freed tens of milliseconds later.
+lives = sorted(x["lifetime_ns"] - x["offcpu"]["wall_ns"] for x in single if "offcpu" in x)
+check(f"they lived {lives[len(lives) // 2] / 1e3:.0f} us longer than they ran and waited, in the middle",
+      len(lives) > 1000 and abs(lives[len(lives) // 2]) < 1e6)
 check("the text shows the group without a pid",
       any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])))
 sys.exit(failed > 0)
