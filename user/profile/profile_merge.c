@@ -72,7 +72,7 @@ static size_t longest_stack(const struct profile *profile)
 	return longest;
 }
 
-/* Frames that no stack has any more, and new numbers for the others; how many there are of those. */
+/* New numbers for the frames that new stacks have, FRAME_TABLE_NONE for the others. How many have one. */
 static size_t number_used_frames(const struct rewriting *work, const struct frame_table *table, uint32_t *ret_numbers)
 {
 	size_t count, left = 0;
@@ -96,8 +96,9 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 }
 
 /*
- * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again has to be
- * named again then, so they stay as long as they take less than a quarter of the memory. An empty table: all stay. false: no memory.
+ * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again
+ * has to be named again then, so they stay as long as they take less than a quarter of the memory. *ret_frames is what is
+ * left, work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
  */
 static bool leave_frames_out(const struct profile *profile, const struct rewriting *work, struct frame_table *ret_frames)
 {

@@ -131,7 +131,13 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		     struct event_buffer *buffer)
 {
 	struct sent_row now = {.count = row->count, .total_ns = row->total_ns, .queue_ns = row->queue_ns};
-	struct totals_view view = {
+	struct totals_view view;
+	uint64_t total_ns;
+	int err;
+
+	if (now.count == sent->count && now.total_ns == sent->total_ns && now.queue_ns == sent->queue_ns)
+		return 0;
+	view = (struct totals_view){
 		.time_ns = clock_now_ns(),
 		.stack_id = row->stack_id,
 		.pid = row->pid,
@@ -144,9 +150,6 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.open = row->flags & PKBPF_TOTALS_OPEN,
 		.bytes = row->waker_id,
 	};
-	uint64_t total_ns;
-	int err;
-
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
 	total_ns = now.total_ns - sent->total_ns;
 	total_ns = scale(tables, row, view.state, total_ns);

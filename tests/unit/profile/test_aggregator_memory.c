@@ -123,11 +123,33 @@ static void memory_stays_within_its_limit_where_every_address_is_new(void **stat
 	assert_in_range(steps, 100, 1000);
 }
 
+/* The few frames there are take more than the limit, and stay, since they are few. */
+static void a_limit_that_cannot_be_kept_is_not_tried_after_each_sample(void **state)
+{
+	struct aggregator_options options = {.want_user = true, .merge_bytes = 1024, .max_bytes = 2048};
+	struct fixture memory, *fixture = &memory;
+	int steps = 0;
+
+	begin(fixture, &options);
+	fixture->fake.symbolizer = fake_symbols_new(NULL, 0, fixture->fake.processes);
+	for (uint64_t i = 0; i < 4096; i++) {
+		struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+		struct sample_view sample = user_sample(FAKE_IPS(0x400000 + i % 64, 0x400000 + i / 64));
+
+		sink.ops->on_sample(sink.context, &sample);
+		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+	}
+	assert_in_range(steps, 5, 100);
+	assert_int_equal(profile_account(fixture->fake.profile).recorded, 4096);
+	end(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_stays_within_its_limit_and_no_sample_is_lost),
 		cmocka_unit_test(memory_stays_within_its_limit_where_every_address_is_new),
+		cmocka_unit_test(a_limit_that_cannot_be_kept_is_not_tried_after_each_sample),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
