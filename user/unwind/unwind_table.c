@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/large_memory.h"
+#include "unwind/code_gaps.h"
 #include "unwind/eh_frame.h"
 #include "unwind/special_code.h"
 
@@ -37,10 +38,12 @@ struct builder {
 	uint32_t hidden_rule; /* what the functions say where a special piece is in force */
 	bool in_special;
 	bool failed;
+	struct code_gaps *gaps; /* NULL: code without functions is not looked at */
 };
 
 DEFINE_CLEANUP(struct unwind_table *, unwind_table_free)
 DEFINE_CLEANUP(struct eh_frame *, eh_frame_free)
+DEFINE_CLEANUP(struct code_gaps *, code_gaps_free)
 
 void unwind_table_free(struct unwind_table *table)
 {
@@ -183,6 +186,19 @@ static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_r
 	place_row(builder, offset, intern_rule(builder, rule));
 }
 
+static void take_undescribed_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	place_row(context, offset, intern_rule(context, rule));
+}
+
+/* Between two functions: code that is described nowhere, constants, or space. */
+static void pack_gap(struct builder *builder, uint32_t start, uint32_t end)
+{
+	place_row(builder, start, RULE_ID_NONE);
+	if (builder->gaps)
+		code_gaps_run(builder->gaps, start, end, take_undescribed_row, builder);
+}
+
 static void pack_functions(struct builder *builder, const struct eh_frame *frame)
 {
 	size_t count = eh_frame_count(frame);
@@ -192,11 +208,11 @@ static void pack_functions(struct builder *builder, const struct eh_frame *frame
 		const struct fde *fde = eh_frame_function(frame, i);
 
 		if (fde->start - covered > PADDING_MAX_BYTES)
-			place_row(builder, covered, RULE_ID_NONE);
+			pack_gap(builder, covered, fde->start);
 		eh_frame_run(frame, i, take_row, builder);
 		covered = fde->start + fde->size;
 	}
-	place_row(builder, covered, RULE_ID_NONE);
+	pack_gap(builder, covered, (uint32_t)eh_frame_text_size(frame));
 	/* The last specials may lie behind the last function. */
 	pass_special(builder, UINT32_MAX);
 }
@@ -250,6 +266,7 @@ int unwind_table_build(const struct elf_image *image, struct rule_set *rules,
 {
 	_cleanup_(unwind_table_free_cleanup) struct unwind_table *table = NULL;
 	_cleanup_(eh_frame_free_cleanup) struct eh_frame *frame = NULL;
+	_cleanup_(code_gaps_free_cleanup) struct code_gaps *gaps = NULL;
 	_cleanup_free_ struct builder *builder = NULL;
 	struct special_code_list special = {0};
 	int ret;
@@ -262,6 +279,8 @@ int unwind_table_build(const struct elf_image *image, struct rule_set *rules,
 	if (!table || !builder)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
 	special_code_find(image, frame, &special);
+	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame));
+	builder->gaps = gaps;
 	builder->rules = rules;
 	builder->table = table;
 	builder->page = NO_PAGE;

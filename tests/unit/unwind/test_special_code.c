@@ -31,7 +31,7 @@ static uint8_t text[TEXT_SIZE];
 
 static int set_up(void **state)
 {
-	memset(text, 0x90, sizeof(text));
+	memset(text, 0xcc, sizeof(text));
 	rules = rule_set_new();
 	return rules ? 0 : -1;
 }

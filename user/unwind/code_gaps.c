@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finds undescribed code, and decides whether to follow its stack pointer. */
+#include "unwind/code_gaps.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "unwind/undescribed_code.h"
+
+/*
+ * Code that sets up a frame pointer once in so many bytes keeps it everywhere, and is followed by it already: programs that are
+ * compiled so instead of with tables (Chromium), and pieces of code that a run-time embeds and that may run in a frame of another
+ * piece (V8's), so that they do not begin as functions do. Hand-written assembly may also set it up often, but there is not so
+ * much of it, and it hardly ever uses that of another function.
+ */
+#define BYTES_PER_FRAME_POINTER	     4096
+#define MAX_ASSEMBLY_BYTES	     (1U << 20)
+#define FUNCTIONS_PER_BORROWED_FRAME 50
+
+struct code_range {
+	uint64_t start, end; /* offsets */
+};
+
+struct code_gaps {
+	const struct elf_image *image;
+	uint64_t text_start, text_size, entry;
+	ARRAY_OF(struct code_range) ranges; /* executable; ordered, without overlap */
+	size_t next_range;
+	struct undescribed_code *work;
+	uint8_t *piece;
+	uint64_t looked_at, followed; /* bytes */
+};
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct code_range *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static bool add_range(struct code_gaps *gaps, uint64_t address, uint64_t size)
+{
+	uint64_t start = address - gaps->text_start;
+	struct code_range *range;
+
+	if (start >= gaps->text_size || !size)
+		return true;
+	range = array_add(&gaps->ranges);
+	if (range)
+		*range = (struct code_range){start, size < gaps->text_size - start ? start + size : gaps->text_size};
+	return range;
+}
+
+/* Segments hold constants, too; where a file has sections, they say what of them is code. */
+static bool find_code(struct code_gaps *gaps)
+{
+	for (size_t i = 0; i < elf_image_section_count(gaps->image); i++) {
+		struct elf_section section;
+
+		if (elf_image_section_at(gaps->image, i, &section) && section.flags & SHF_EXECINSTR &&
+		    section.flags & SHF_ALLOC && !add_range(gaps, section.address, section.size))
+			return false;
+	}
+	for (size_t i = 0; gaps->ranges.count == 0 && i < elf_image_segment_count(gaps->image); i++) {
+		const struct elf_segment *segment = elf_image_segment(gaps->image, i);
+
+		if (segment->type == PT_LOAD && segment->flags & PF_X &&
+		    !add_range(gaps, segment->address, segment->file_size))
+			return false;
+	}
+	return true;
+}
+
+static void order_ranges(struct code_gaps *gaps)
+{
+	uint64_t end = 0;
+
+	if (gaps->ranges.count)
+		qsort(gaps->ranges.items, gaps->ranges.count, sizeof(*gaps->ranges.items), compare_ranges);
+	array_foreach(&gaps->ranges, range) {
+		if (range->start < end)
+			range->start = end;
+		if (range->end < range->start)
+			range->end = range->start;
+		end = range->end;
+	}
+}
+
+/* Programs and the dynamic loader; linkers give libraries an entry that is none. */
+static bool starts_at_entry(const struct elf_image *image)
+{
+	char soname[8];
+
+	if (elf_image_find_segment(image, PT_INTERP))
+		return true;
+	elf_image_soname(image, soname, sizeof(soname));
+	return soname[0] == '\0' || strncmp(soname, "ld-", 3) == 0 || strncmp(soname, "libc.", 5) == 0;
+}
+
+struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start, uint64_t text_size)
+{
+	struct code_gaps *gaps;
+
+	if (elf_image_machine(image) != EM_X86_64)
+		return NULL;
+	gaps = calloc(1, sizeof(*gaps));
+	if (!gaps)
+		return NULL;
+	gaps->image = image;
+	gaps->text_start = text_start;
+	gaps->text_size = text_size;
+	gaps->entry = starts_at_entry(image) ? elf_image_entry(image) - text_start : UINT64_MAX;
+	if (!find_code(gaps)) {
+		code_gaps_free(gaps);
+		return NULL;
+	}
+	order_ranges(gaps);
+	return gaps;
+}
+
+void code_gaps_free(struct code_gaps *gaps)
+{
+	if (!gaps)
+		return;
+	array_free(&gaps->ranges);
+	undescribed_code_free(gaps->work);
+	free(gaps->piece);
+	free(gaps);
+}
+
+uint64_t code_gaps_bytes(const struct code_gaps *gaps)
+{
+	return gaps->followed;
+}
+
+/* Most files have no gap, and need no memory for it. */
+static bool prepare(struct code_gaps *gaps)
+{
+	if (!gaps->work)
+		gaps->work = undescribed_code_new();
+	if (!gaps->piece)
+		gaps->piece = malloc(UNDESCRIBED_CODE_PIECE_BYTES);
+	return gaps->work && gaps->piece;
+}
+
+/* The piece that begins at an offset; 0: it cannot be read. */
+static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
+{
+	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start : UNDESCRIBED_CODE_PIECE_BYTES;
+
+	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece, size) < 0 ? 0 : size;
+}
+
+static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_t end)
+{
+	size_t count = 0, size;
+
+	for (uint64_t at = start; at < end; at += size) {
+		size = read_piece(gaps, at, end);
+		if (!size)
+			break;
+		count += undescribed_code_frame_pointers(gaps->piece, size);
+	}
+	return count > (end - start) / BYTES_PER_FRAME_POINTER;
+}
+
+static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
+{
+	while (start < end) {
+		size_t size = read_piece(gaps, start, end);
+
+		if (!size)
+			break;
+		start += undescribed_code_run(gaps->work, gaps->piece, size, start + size == end, (uint32_t)start, gaps->entry,
+					      row, context);
+	}
+	return start;
+}
+
+static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end)
+{
+	struct undescribed_counts before = undescribed_code_counts(gaps->work), after;
+
+	run_pieces(gaps, start, end, NULL, NULL);
+	after = undescribed_code_counts(gaps->work);
+	return after.borrowed_frames - before.borrowed_frames >
+	       (after.functions - before.functions) / FUNCTIONS_PER_BORROWED_FRAME;
+}
+
+static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
+{
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
+
+	if (end - start < CODE_GAPS_MIN_BYTES || end - start > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
+		return;
+	gaps->looked_at += end - start;
+	if (keeps_frame_pointers(gaps, start, end) &&
+	    (end - start > MAX_ASSEMBLY_BYTES || borrows_frames(gaps, start, end)))
+		return;
+	gaps->followed += end - start;
+	start = run_pieces(gaps, start, end, row, context);
+	row(context, (uint32_t)start, &none);
+}
+
+void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row, void *context)
+{
+	while (gaps->next_range < gaps->ranges.count) {
+		const struct code_range *range = &gaps->ranges.items[gaps->next_range];
+		uint64_t from = range->start > start ? range->start : start;
+		uint64_t to = range->end < end ? range->end : end;
+
+		if (from < to)
+			run_range(gaps, from, to, row, context);
+		if (range->end >= end)
+			return;
+		gaps->next_range++;
+	}
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Unwind rows for code that no call frame information describes, from its instructions: hand-written assembly, as in video
+ * codecs and linear algebra, spends whole programs' time in such code, and often uses the frame pointer for something else.
+ *
+ * A forward analysis of the stack pointer over the instructions of each gap between described functions, with what branches
+ * hand on to their targets; functions are taken to begin at the gap's start and, aligned, behind the end of another one. Where
+ * something does not fit, there is no row, and the step goes by frame pointers as without this.
+ * (The idea is that of Bastian, Kell and Zappa Nardelli, "Reliable and Fast DWARF-Based Stack Unwinding", 2019, section 5.)
+ *
+ * x86-64 only. Code by which the caller's frame pointer is kept (generated code that a run-time embeds, whose pieces need not
+ * begin as functions do) is left alone. Bounds on hostile files: work and memory are linear in the bytes of a gap, whose
+ * pieces have at most UNDESCRIBED_CODE_PIECE_BYTES.
+ */
+#ifndef PKBPF_UNWIND_UNDESCRIBED_CODE_H
+#define PKBPF_UNWIND_UNDESCRIBED_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pkbpf/unwind.h"
+#include "unwind/cfi_program.h"
+
+#define UNDESCRIBED_CODE_PIECE_BYTES (256U << 10)
+
+struct undescribed_code;
+
+/* What the analysis of one file needs; NULL: out of memory. One thread at a time. */
+struct undescribed_code *undescribed_code_new(void);
+void undescribed_code_free(struct undescribed_code *work);
+
+/* What all runs have seen. */
+struct undescribed_counts {
+	size_t functions;
+	size_t borrowed_frames; /* functions that use the frame pointer without having set it, to reach what lies below it */
+};
+struct undescribed_counts undescribed_code_counts(const struct undescribed_code *work);
+
+/* How many functions in a piece of code begin by setting up a frame pointer as compilers do. */
+size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size);
+
+/*
+ * Calls row, which may be NULL, for each change of the rule in a piece of code that begins at `offset`, the first one at its start. `entry`: the
+ * offset at which the program starts, where nothing called it.
+ * Returns how much of the piece is done, never 0: all where it is the last one, else up to its last function, which may go on in
+ * the next piece.
+ */
+size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last, uint32_t offset,
+			    uint64_t entry, cfi_row_fn row, void *context);
+
+#endif

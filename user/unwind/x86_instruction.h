@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One instruction of x86-64 code: how long it is, and the fields that say what it does to general registers.
+ *
+ * Follows the opcode maps in the Intel and AMD manuals: legacy, VEX, EVEX and XOP encodings. Any bytes may be given.
+ */
+#ifndef PKBPF_UNWIND_X86_INSTRUCTION_H
+#define PKBPF_UNWIND_X86_INSTRUCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* General registers as instructions number them. */
+enum x86_register { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP, X86_RSI, X86_RDI, X86_REGISTER_COUNT = 16 };
+
+enum x86_map {
+	X86_MAP_ONE_BYTE, /* opcode */
+	X86_MAP_0F,	  /* 0f opcode */
+	X86_MAP_0F38,
+	X86_MAP_0F3A,
+	X86_MAP_OTHER, /* what only EVEX and XOP reach */
+};
+
+#define X86_MAX_INSTRUCTION_BYTES 15
+
+struct x86_instruction {
+	int64_t immediate; /* sign-extended; relative target of jumps and calls; the last one of two */
+	int32_t displacement;
+	uint8_t size;	/* bytes; 0: no instruction */
+	uint8_t map;	/* enum x86_map */
+	uint8_t opcode; /* the byte that chooses from the map */
+	uint8_t mod;	/* of ModRM: 3 means that rm is a register, else it is in memory */
+	uint8_t reg;	/* ModRM.reg with its extension */
+	uint8_t rm;	/* ModRM.rm, or the register in the opcode, with its extension; in memory: the base register */
+	uint8_t index;	/* register; X86_RSP: none */
+	bool has_modrm;
+	bool has_base;	/* memory operand with a base register */
+	bool is_vector; /* VEX, EVEX, XOP */
+	bool is_wide;	/* REX.W: operands of 8 bytes */
+	bool is_short;	/* prefix 66: operands of 2 bytes */
+	bool has_repeat; /* prefix f2 or f3 */
+};
+
+/* false, and size 0: the bytes are no instruction, or not all of one. */
+bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *ret_instruction);
+
+#endif
