@@ -54,6 +54,8 @@ enum {
 	PKBPF_UNWIND_RBX = 4,	    /* rbx belongs to this frame: only code that tracks it was passed */
 	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unproven frame pointer */
 	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
+	PKBPF_UNWIND_LEAF_REGS = 32, /* regs[] belong to the frame that this one called, which has none of its own */
+	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
 };
 
 struct pkbpf_unwind_state {

@@ -38,7 +38,7 @@ static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
 	state->fp = state->regs[PKBPF_SIGNAL_FP];
 	state->rbx = state->regs[PKBPF_SIGNAL_RBX];
 	state->flags |= PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX;
-	state->flags &= ~PKBPF_UNWIND_GUESSED;
+	state->flags &= ~(PKBPF_UNWIND_GUESSED | PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
 }
 
 static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u32 number,
@@ -77,6 +77,23 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 	return 0;
 }
 
+/*
+ * A register that a called function need not keep holds the CFA across a call all the same: OpenSSL's loops of AES-GCM call a
+ * helper of their own, which has no frame and leaves that register alone. Believe it if it leads up the stack.
+ */
+static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state, __u32 number, __u64 *cfa)
+{
+	if (PKBPF_UNWIND_ARM64 ||
+	    (state->flags & (PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_NO_GUESS)) != PKBPF_UNWIND_LEAF_REGS)
+		return 0;
+	*cfa = state->regs[PKBPF_SIGNAL_INDEX(number)];
+	if (*cfa & 7 || *cfa <= state->sp || *cfa - state->sp > PKBPF_UNWIND_MAX_GUESS_BYTES)
+		return 0;
+	state->guessed++;
+	state->flags |= PKBPF_UNWIND_GUESSED;
+	return 1;
+}
+
 /* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the walk. */
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 {
@@ -111,6 +128,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	switch (rule.cfa) {
 	case PKBPF_CFA_SP:
 		cfa = state->sp + (__s64)rule.cfa_offset;
+		if (!PKBPF_UNWIND_ARM64 && rule.cfa_offset == 8)
+			state->flags |= PKBPF_UNWIND_FRAMELESS;
 		break;
 	case PKBPF_CFA_FP:
 		cfa = state->fp + (__s64)rule.cfa_offset;
@@ -125,7 +144,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		lowest_cfa = 0;
 		break;
 	case PKBPF_CFA_REGISTER:
-		if (!unwind_register(state, rule.aux, &cfa))
+		if (!unwind_register(state, rule.aux, &cfa) &&
+		    !unwind_leaf_register(state, rule.aux, &cfa))
 			return PKBPF_END_UNSUPPORTED;
 		cfa += (__s64)rule.cfa_offset;
 		break;
@@ -191,7 +211,11 @@ next:
 	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;
-	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS);
+	if ((state->flags & (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS)) == (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS))
+		state->flags |= PKBPF_UNWIND_LEAF_REGS;
+	else
+		state->flags &= ~PKBPF_UNWIND_LEAF_REGS;
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS);
 	return 0;
 }
 

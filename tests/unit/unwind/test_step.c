@@ -182,6 +182,46 @@ static void reads_other_registers_only_at_the_leaf(void **state)
 }
 
 #if defined(__x86_64__)
+/* A helper without a frame of its own, called by code whose caller only such a register leads to. */
+static void believes_the_registers_of_a_leaf_without_frame(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8 },
+		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10 };
+	struct unwind_walk_options tables_only = { .exact = true, .no_guess = true };
+	struct unwind_walk_result result;
+
+	(void)state;
+	paper.stack[0] = CODE + 0x8010;
+	paper.stack[8] = 0;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
+	assert_int_equal(result.depth, 2);
+	assert_int_equal(result.guessed, 1);
+	assert_int_equal(unwind_walk(&paper_ops, &paper, regs, &tables_only, paper.ips, 16).end, PKBPF_END_UNSUPPORTED);
+
+	/* Not when it leads down the stack, nowhere, or is no address of a word; and not one frame further up. */
+	regs[SECOND] = STACK;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	regs[SECOND] = UINT64_MAX - 7;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	regs[SECOND] = STACK + 65;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	regs[SECOND] = STACK + 64;
+	paper.stack[8] = CODE + 0x8010;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_UNSUPPORTED);
+	assert_int_equal(result.depth, 3);
+
+	/* A leaf that has a frame has used registers for itself. */
+	paper.rule.cfa_offset = 16;
+	paper.stack[1] = CODE + 0x8010;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+}
+
 static void follows_rbx_only_through_code_that_tracks_it(void **state)
 {
 	struct paper paper = {
@@ -554,6 +594,7 @@ int main(void)
 		cmocka_unit_test(follows_the_frame_pointer_to_another_stack),
 		cmocka_unit_test(reads_other_registers_only_at_the_leaf),
 #if defined(__x86_64__)
+		cmocka_unit_test(believes_the_registers_of_a_leaf_without_frame),
 		cmocka_unit_test(follows_rbx_only_through_code_that_tracks_it),
 #endif
 		cmocka_unit_test(follows_cfa_saved_in_memory),
