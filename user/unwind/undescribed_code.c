@@ -356,9 +356,11 @@ static void step_arithmetic(struct frame_state *state, const struct x86_instruct
 	}
 }
 
-static void step_call(struct frame_state *state)
+/* Helpers that are called by name may have conventions of their own, and where the stack has been aligned a register that others
+ * need not keep may be all that leads back: it is believed. */
+static void step_call_through(struct frame_state *state)
 {
-	/* What a called function need not keep. */
+	/* What a called function must keep. */
 	state->copies &= 1U << X86_RBX | 1U << X86_RBP | 0xf000;
 }
 
@@ -371,7 +373,7 @@ static void step_group_ff(struct frame_state *state, const struct x86_instructio
 		break;
 	case 2:
 	case 3:
-		step_call(state);
+		step_call_through(state);
 		break;
 	case 6:
 		push(state, instruction, -1);
@@ -474,9 +476,6 @@ static void step_one_byte(struct frame_state *state, const struct x86_instructio
 		break;
 	case 0xc9:
 		leave(state);
-		break;
-	case 0xe8:
-		step_call(state);
 		break;
 	case 0xf6 ... 0xf7:
 		if ((instruction->reg & 6) == 2) { /* NOT, NEG */
@@ -844,6 +843,33 @@ static void pass_instruction(struct walk *walk, const struct x86_instruction *in
 	go_on(walk, alive ? &ended : NULL, flow == FLOW_RETURN);
 }
 
+/* A branch leads to this instruction, or the program starts here. */
+static void take_what_is_known(struct walk *walk)
+{
+	uint16_t handed_on = walk->work->targets[walk->at];
+
+	if (!walk->alive && handed_on) {
+		walk->state = walk->work->states[handed_on];
+		walk->alive = walk->changed = true;
+	}
+	if (walk->offset + walk->at == walk->entry) {
+		walk->state = (struct frame_state){.knows = IS_OUTERMOST};
+		walk->alive = walk->changed = true;
+	}
+}
+
+/* Bytes that are never executed. */
+static void pass_no_code(struct walk *walk, size_t size)
+{
+	struct frame_state ended = walk->state;
+
+	give_rule(walk, NULL);
+	walk->changed = true;
+	walk->at += size;
+	if (walk->at < walk->size)
+		go_on(walk, walk->alive ? &ended : NULL, true);
+}
+
 static void walk_piece(struct walk *walk)
 {
 	walk->at = 0;
@@ -852,39 +878,20 @@ static void walk_piece(struct walk *walk)
 	walk->changed = true;
 	while (walk->at < walk->size) {
 		struct x86_instruction instruction;
-		struct frame_state ended;
-		uint16_t handed_on = walk->work->targets[walk->at];
 
-		if (!walk->alive && handed_on) {
-			walk->state = walk->work->states[handed_on];
-			walk->alive = walk->changed = true;
-		}
-		if (walk->offset + walk->at == walk->entry) {
-			walk->state = (struct frame_state){.knows = IS_OUTERMOST};
-			walk->alive = walk->changed = true;
-		}
+		take_what_is_known(walk);
 		if (walk->code[walk->at] == INT3) {
-			ended = walk->state;
-			give_rule(walk, NULL);
-			walk->at++;
-			walk->changed = true;
-			go_on(walk, walk->alive ? &ended : NULL, true);
-			continue;
-		}
-		if (walk->changed)
-			give_rule(walk, walk->alive ? &walk->state : NULL);
-		walk->changed = false;
-		if (x86_decode(walk->code + walk->at, walk->size - walk->at, &instruction)) {
+			pass_no_code(walk, 1);
+		} else if (!x86_decode(walk->code + walk->at, walk->size - walk->at, &instruction)) {
+			/* Data: the next function begins somewhere behind. */
+			walk->alive = false;
+			pass_no_code(walk, FUNCTION_ALIGN - (walk->offset + walk->at) % FUNCTION_ALIGN);
+		} else {
+			if (walk->changed)
+				give_rule(walk, walk->alive ? &walk->state : NULL);
+			walk->changed = false;
 			pass_instruction(walk, &instruction);
-			continue;
 		}
-		/* Data: the next function begins somewhere behind. */
-		walk->alive = false;
-		give_rule(walk, NULL);
-		walk->changed = true;
-		walk->at += FUNCTION_ALIGN - (walk->offset + walk->at) % FUNCTION_ALIGN;
-		if (walk->at < walk->size)
-			go_on(walk, NULL, true);
 	}
 }
 
@@ -900,7 +907,8 @@ size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, 
 	/* What was left out may hand on to what lies before it. */
 	if (walk.has_doubt)
 		walk_piece(&walk);
-	if (!is_last && walk.last_function > 0)
+	/* The last function may go on in the next piece; which then begins far enough from this one's start. */
+	if (!is_last && walk.last_function >= walk.size / 2)
 		walk.size = walk.last_function;
 	walk.row = row;
 	walk_piece(&walk);

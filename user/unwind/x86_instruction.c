@@ -43,7 +43,7 @@ static const uint8_t two_bytes[256] = {
 	/* 00 */ FOUR(M), BAD, 0, 0, 0, 0, 0, BAD, 0, BAD, M, 0, M | B1,
 	/* 10 */ SIXTEEN(M),
 	/* 20 */ FOUR(M), FOUR(BAD), EIGHT(M),
-	/* 30 */ EIGHT(0), OTHER, BAD, OTHER, FOUR(BAD), BAD,
+	/* 30 */ FOUR(0), 0, 0, BAD, 0, OTHER, BAD, OTHER, FOUR(BAD), BAD,
 	/* 40 */ SIXTEEN(M),
 	/* 50 */ SIXTEEN(M),
 	/* 60 */ SIXTEEN(M),
@@ -166,8 +166,10 @@ static void read_two_bytes(struct decoder *decoder)
 	to->opcode = opcode;
 	read_rest(decoder, two_bytes[opcode]);
 	/* AMD's EXTRQ and INSERTQ. */
-	if (opcode == 0x78 && (to->is_short || to->has_repeat))
-		to->immediate = next_signed(decoder, 2);
+	if (opcode == 0x78 && (to->is_short || to->has_repeat)) {
+		next(decoder);
+		to->immediate = next_signed(decoder, 1);
+	}
 }
 
 /* An opcode of the maps that vector encodings use. */
