@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Feeds the analysis of code without call frame information with any bytes. The first byte of an input says where
+ * the code lies, whether more follows, whether the program starts in it, and how large the pieces of the second
+ * run are.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/undescribed_code.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { OFFSET_BITS = 15, IS_LAST = 16, HAS_ENTRY = 32, SMALL_PIECES = 64, LATE_OFFSET = 128 };
+
+#define MAX_CFA_OFFSET (2 << 20)
+
+struct rows {
+	uint32_t start, size; /* of the code */
+	uint32_t last;	      /* offset of the row given last */
+	size_t count;
+};
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_rule(const struct pkbpf_unwind_rule *rule)
+{
+	switch (rule->cfa) {
+	case PKBPF_CFA_NONE:
+	case PKBPF_CFA_END:
+		return;
+	case PKBPF_CFA_REGISTER:
+		check(rule->aux < 16);
+		break;
+	case PKBPF_CFA_SP:
+	case PKBPF_CFA_FP:
+	case PKBPF_CFA_SP_DEREF:
+		break;
+	default:
+		abort();
+	}
+	check(rule->cfa_offset >= -MAX_CFA_OFFSET && rule->cfa_offset <= MAX_CFA_OFFSET);
+	check(rule->ra == PKBPF_RA_CFA && rule->ra_offset == -8);
+}
+
+static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct rows *rows = context;
+
+	check(offset - rows->start < rows->size);
+	check(rows->count ? offset > rows->last : offset == rows->start);
+	check_rule(rule);
+	rows->last = offset;
+	rows->count++;
+}
+
+static size_t run(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last,
+		  uint32_t offset, uint64_t entry)
+{
+	struct rows rows = {.start = offset, .size = (uint32_t)size};
+	size_t expected = undescribed_code_run(work, code, size, is_last, offset, entry, NULL, NULL);
+	size_t done = undescribed_code_run(work, code, size, is_last, offset, entry, take_row, &rows);
+
+	check(done >= 1 && done <= size);
+	check(!is_last || done == size);
+	/* What is counted without rows is decided over the same pieces. */
+	check(done == expected);
+	check(rows.count > 0 && rows.last - offset < done);
+	return done;
+}
+
+/* An exactly sized copy, so that a read behind the piece is seen. */
+static size_t run_copy(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last,
+		       uint32_t offset, uint64_t entry)
+{
+	uint8_t *copy = malloc(size);
+	size_t done = size;
+
+	if (copy) {
+		memcpy(copy, code, size);
+		done = run(work, copy, size, is_last, offset, entry);
+		check(undescribed_code_frame_pointers(copy, size) <= size / 4);
+	}
+	free(copy);
+	return done;
+}
+
+static void run_pieces(struct undescribed_code *work, const uint8_t *code, size_t size, size_t piece_size,
+		       uint32_t offset, uint64_t entry)
+{
+	for (size_t at = 0, done; at < size; at += done) {
+		size_t piece = size - at < piece_size ? size - at : piece_size;
+
+		done = run_copy(work, code + at, piece, at + piece == size, offset + (uint32_t)at, entry);
+		check(done > 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct undescribed_code *work;
+	struct undescribed_counts counts;
+	uint64_t entry = UINT64_MAX;
+	uint32_t offset;
+
+	/* Far below a piece's limit: long inputs are slow by small pieces. */
+	if (size < 2 || size > 16384)
+		return 0;
+	work = undescribed_code_new();
+	if (!work)
+		return 0;
+	offset = data[0] & OFFSET_BITS;
+	if (data[0] & LATE_OFFSET)
+		offset += 0xfff00000U;
+	if (data[0] & HAS_ENTRY)
+		entry = (uint64_t)offset + (size - 1) / 2;
+	run_copy(work, data + 1, size - 1, data[0] & IS_LAST, offset, entry);
+	run_pieces(work, data + 1, size - 1, data[0] & SMALL_PIECES ? 61 : 256, offset, entry);
+	counts = undescribed_code_counts(work);
+	check(counts.functions > 0 && counts.borrowed_frames <= counts.functions);
+	undescribed_code_free(work);
+	return 0;
+}

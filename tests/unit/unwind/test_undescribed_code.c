@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for unwind/undescribed_code: rows from instructions. The code is what assemblers make of the comments. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "unwind/undescribed_code.h"
+
+#define MAX_ROWS 64
+#define NO_ENTRY UINT64_MAX
+#define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
+
+struct row {
+	uint32_t offset;
+	struct pkbpf_unwind_rule rule;
+};
+
+struct rows {
+	struct row items[MAX_ROWS];
+	size_t count;
+};
+
+static struct undescribed_code *work;
+
+static int set_up(void **state)
+{
+	(void)state;
+	work = undescribed_code_new();
+	return work ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	undescribed_code_free(work);
+	return 0;
+}
+
+static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct rows *rows = context;
+
+	assert_true(rows->count < MAX_ROWS);
+	if (rows->count > 0)
+		assert_true(offset > rows->items[rows->count - 1].offset);
+	rows->items[rows->count++] = (struct row){offset, *rule};
+}
+
+static struct rows run_at(uint32_t offset, uint64_t entry, const uint8_t *code, size_t size)
+{
+	struct rows rows = {0};
+
+	assert_int_equal(undescribed_code_run(work, code, size, true, offset, entry, take_row, &rows), size);
+	assert_true(rows.count > 0);
+	assert_int_equal(rows.items[0].offset, offset);
+	return rows;
+}
+
+static struct rows run(const uint8_t *code, size_t size)
+{
+	return run_at(0, NO_ENTRY, code, size);
+}
+
+static const struct pkbpf_unwind_rule *rule_at(const struct rows *rows, uint32_t offset)
+{
+	const struct pkbpf_unwind_rule *rule = NULL;
+
+	for (size_t i = 0; i < rows->count && rows->items[i].offset <= offset; i++)
+		rule = &rows->items[i].rule;
+	assert_non_null(rule);
+	return rule;
+}
+
+static void check_cfa(const struct rows *rows, uint32_t offset, enum pkbpf_cfa_kind kind, int cfa_offset)
+{
+	const struct pkbpf_unwind_rule *rule = rule_at(rows, offset);
+
+	assert_int_equal(rule->cfa, kind);
+	if (kind == PKBPF_CFA_NONE || kind == PKBPF_CFA_END)
+		return;
+	assert_int_equal(rule->cfa_offset, cfa_offset);
+	assert_int_equal(rule->ra, PKBPF_RA_CFA);
+	assert_int_equal(rule->ra_offset, -8);
+}
+
+static void check_fp(const struct rows *rows, uint32_t offset, enum pkbpf_fp_kind kind, int fp_offset)
+{
+	assert_int_equal(rule_at(rows, offset)->fp, kind);
+	assert_int_equal(rule_at(rows, offset)->fp_offset, fp_offset);
+}
+
+static void follows_what_is_pushed_and_popped(void **state)
+{
+	struct rows rows = run(BYTES(0x53,			   /* 0: push %rbx */
+				     0x55,			   /* 1: push %rbp */
+				     0x48, 0x81, 0xec, 0, 1, 0, 0, /* 2: sub $0x100,%rsp */
+				     0x31, 0xed,		   /* 9: xor %ebp,%ebp */
+				     0x48, 0x83, 0xec, 0x80,	   /* 11: sub $-128,%rsp */
+				     0x48, 0x81, 0xc4, 0x80, 0, 0, 0, /* 15: add $0x80,%rsp */
+				     0x5d,			   /* 22: pop %rbp */
+				     0x5b,			   /* 23: pop %rbx */
+				     0xc3));			   /* 24: ret */
+
+	(void)state;
+	check_cfa(&rows, 0, PKBPF_CFA_SP, 8);
+	check_fp(&rows, 0, PKBPF_FP_SAME, 0);
+	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 2, PKBPF_CFA_SP, 24);
+	check_fp(&rows, 2, PKBPF_FP_CFA, -24);
+	check_cfa(&rows, 9, PKBPF_CFA_SP, 24 + 0x100);
+	check_fp(&rows, 11, PKBPF_FP_CFA, -24);
+	check_cfa(&rows, 15, PKBPF_CFA_SP, 24 + 0x80);
+	check_cfa(&rows, 22, PKBPF_CFA_SP, 24);
+	check_cfa(&rows, 23, PKBPF_CFA_SP, 16);
+	check_fp(&rows, 23, PKBPF_FP_SAME, 0);
+	check_cfa(&rows, 24, PKBPF_CFA_SP, 8);
+}
+
+static void knows_when_the_frame_pointer_is_lost_and_where_it_is_stored(void **state)
+{
+	struct rows lost = run(BYTES(0x89, 0xfd, /* 0: mov %edi,%ebp */
+				     0xc3));	 /* 2: ret */
+	struct rows stored = run(BYTES(0x48, 0x83, 0xec, 0x18,	     /* 0: sub $24,%rsp */
+				       0x48, 0x89, 0x6c, 0x24, 0x08, /* 4: mov %rbp,8(%rsp) */
+				       0x48, 0x8d, 0x2f,	     /* 9: lea (%rdi),%rbp */
+				       0x48, 0x8b, 0x6c, 0x24, 0x08, /* 12: mov 8(%rsp),%rbp */
+				       0x48, 0x83, 0xc4, 0x18,	     /* 17: add $24,%rsp */
+				       0xc3));			     /* 21: ret */
+
+	(void)state;
+	check_fp(&lost, 0, PKBPF_FP_SAME, 0);
+	check_fp(&lost, 2, PKBPF_FP_UNDEFINED, 0);
+	check_cfa(&lost, 2, PKBPF_CFA_SP, 8);
+	check_fp(&stored, 4, PKBPF_FP_SAME, 0);
+	check_fp(&stored, 9, PKBPF_FP_CFA, -24);
+	check_fp(&stored, 12, PKBPF_FP_CFA, -24);
+	check_fp(&stored, 17, PKBPF_FP_SAME, 0);
+	check_cfa(&stored, 21, PKBPF_CFA_SP, 8);
+}
+
+static void goes_by_a_frame_pointer_that_is_set_up_as_compilers_do(void **state)
+{
+	struct rows rows = run(BYTES(0x55,		     /* 0: push %rbp */
+				     0x48, 0x89, 0xe5,	     /* 1: mov %rsp,%rbp */
+				     0x48, 0x29, 0xfc,	     /* 4: sub %rdi,%rsp */
+				     0x48, 0x83, 0xe4, 0xc0, /* 7: and $-64,%rsp */
+				     0xc9,		     /* 11: leave */
+				     0xc3));		     /* 12: ret */
+
+	(void)state;
+	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 4, PKBPF_CFA_FP, 16);
+	check_fp(&rows, 4, PKBPF_FP_CFA, -16);
+	check_cfa(&rows, 11, PKBPF_CFA_FP, 16);
+	check_cfa(&rows, 12, PKBPF_CFA_SP, 8);
+	check_fp(&rows, 12, PKBPF_FP_SAME, 0);
+}
+
+/* Video codecs: the caller's stack pointer is kept in a slot of the aligned stack. */
+static void finds_the_caller_through_a_slot_of_an_aligned_stack(void **state)
+{
+	struct rows rows = run(BYTES(0x41, 0x54,		   /* 0: push %r12 */
+				     0x48, 0x89, 0xe0,		   /* 2: mov %rsp,%rax */
+				     0x48, 0x83, 0xe4, 0xe0,	   /* 5: and $-32,%rsp */
+				     0x48, 0x83, 0xec, 0x60,	   /* 9: sub $0x60,%rsp */
+				     0x48, 0x89, 0x44, 0x24, 0x40, /* 13: mov %rax,0x40(%rsp) */
+				     0x31, 0xc0,		   /* 18: xor %eax,%eax */
+				     0x50,			   /* 20: push %rax */
+				     0x58,			   /* 21: pop %rax */
+				     0x48, 0x8b, 0x64, 0x24, 0x40, /* 22: mov 0x40(%rsp),%rsp */
+				     0x41, 0x5c,		   /* 27: pop %r12 */
+				     0xc3));			   /* 29: ret */
+
+	(void)state;
+	check_cfa(&rows, 5, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 9, PKBPF_CFA_REGISTER, 16);
+	assert_int_equal(rule_at(&rows, 9)->aux, 0); /* rax */
+	check_cfa(&rows, 18, PKBPF_CFA_SP_DEREF, 0x40);
+	assert_int_equal(rule_at(&rows, 18)->aux, 2); /* the slot's value + 2 * 8 */
+	check_cfa(&rows, 20, PKBPF_CFA_SP_DEREF, 0x40);
+	check_cfa(&rows, 21, PKBPF_CFA_SP_DEREF, 0x48);
+	check_cfa(&rows, 27, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 29, PKBPF_CFA_SP, 8);
+}
+
+/* Linear algebra: in a register that the function keeps for it. */
+static void finds_the_caller_through_a_register(void **state)
+{
+	struct rows rows = run(BYTES(0x48, 0x83, 0xec, 0x60,			 /* 0: sub $0x60,%rsp */
+				     0x48, 0x89, 0x1c, 0x24,			 /* 4: mov %rbx,(%rsp) */
+				     0x48, 0x89, 0xe3,				 /* 8: mov %rsp,%rbx */
+				     0x48, 0x81, 0xec, 0x80, 0x70, 0, 0,	 /* 11: sub $0x7080,%rsp */
+				     0x48, 0x81, 0xe4, 0, 0xf0, 0xff, 0xff,	 /* 18: and $-4096,%rsp */
+				     0xc5, 0xf5, 0xfd, 0xc2,			 /* 25: vpaddw %ymm2,%ymm1,%ymm0 */
+				     0x48, 0x89, 0xdc,				 /* 29: mov %rbx,%rsp */
+				     0x48, 0x8b, 0x1c, 0x24,			 /* 32: mov (%rsp),%rbx */
+				     0x48, 0x83, 0xc4, 0x60,			 /* 36: add $0x60,%rsp */
+				     0xc3));					 /* 40: ret */
+
+	(void)state;
+	check_cfa(&rows, 18, PKBPF_CFA_SP, 0x68 + 0x7080);
+	check_cfa(&rows, 25, PKBPF_CFA_REGISTER, 0x68);
+	assert_int_equal(rule_at(&rows, 25)->aux, 3); /* rbx */
+	check_cfa(&rows, 32, PKBPF_CFA_SP, 0x68);
+	check_cfa(&rows, 40, PKBPF_CFA_SP, 8);
+}
+
+static void has_no_row_where_nothing_leads_back(void **state)
+{
+	struct rows rows = run(BYTES(0x48, 0x29, 0xfc, /* 0: sub %rdi,%rsp */
+				     0x90,	       /* 3: nop */
+				     0xc3));	       /* 4: ret */
+	struct rows overwritten = run(BYTES(0x48, 0x89, 0xe0,	    /* 0: mov %rsp,%rax */
+					    0x48, 0x83, 0xe4, 0xe0, /* 3: and $-32,%rsp */
+					    0xf7, 0xe1,		    /* 7: mul %ecx, which writes rax */
+					    0xc3));		    /* 9: ret */
+
+	(void)state;
+	check_cfa(&rows, 0, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 3, PKBPF_CFA_NONE, 0);
+	check_cfa(&overwritten, 7, PKBPF_CFA_REGISTER, 8);
+	check_cfa(&overwritten, 9, PKBPF_CFA_NONE, 0);
+}
+
+static void hands_the_frame_on_along_branches(void **state)
+{
+	struct rows rows = run(BYTES(0x53,	 /* 0: push %rbx */
+				     0x85, 0xff, /* 1: test %edi,%edi */
+				     0x74, 0x02, /* 3: je 7 */
+				     0x5b,	 /* 5: pop %rbx */
+				     0xc3,	 /* 6: ret */
+				     0x53,	 /* 7: push %rbx */
+				     0xeb, 0x02, /* 8: jmp 12 */
+				     0xff, 0xc9, /* 10: dec %ecx, reached from below only */
+				     0x75, 0xfc, /* 12: jne 10 */
+				     0x58,	 /* 14: pop %rax */
+				     0x5b,	 /* 15: pop %rbx */
+				     0xc3));	 /* 16: ret */
+
+	(void)state;
+	check_cfa(&rows, 6, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 7, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 24);
+	check_cfa(&rows, 14, PKBPF_CFA_SP, 24);
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
+}
+
+/* 0: push; 1: jmp 34; then padding; 16: dec, reached by the branch at 34 only, though it is aligned as functions are. */
+static void takes_an_aligned_loop_for_what_it_is(void **state)
+{
+	uint8_t code[48];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x53\xeb\x1f", 3);
+	memcpy(code + 16, "\xff\xc9", 2);
+	memcpy(code + 34, "\x75\xec\x5b\xc3", 4); /* jne 16; pop; ret */
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 34, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 37, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 40, PKBPF_CFA_NONE, 0);
+}
+
+static void keeps_the_frame_behind_jumps_through_a_table(void **state)
+{
+	struct rows rows = run(BYTES(0x53,	 /* 0: push %rbx */
+				     0xff, 0xe0, /* 1: jmp *%rax */
+				     0x31, 0xc0, /* 3: xor %eax,%eax */
+				     0x5b,	 /* 5: pop %rbx */
+				     0xc3,	 /* 6: ret */
+				     0x31, 0xc9, /* 7: xor %ecx,%ecx, reached through the table only */
+				     0x5b,	 /* 9: pop %rbx */
+				     0xc3));	 /* 10: ret */
+
+	(void)state;
+	check_cfa(&rows, 3, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 7, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 8);
+}
+
+static void begins_anew_with_each_function(void **state)
+{
+	uint8_t code[80];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, "\x53\xe8\x4a\0\0\0\x90", 7);	 /* push; a call that does not return; nop */
+	memset(code + 7, 0x90, 9);
+	memcpy(code + 16, "\x55\x5d\xc3", 3);		 /* push; pop; ret */
+	memcpy(code + 32, "\x0f\x0b", 2);		 /* ud2 */
+	memcpy(code + 48, "\x06\x06", 2);		 /* no instruction */
+	memcpy(code + 64, "\x53\x5b\xc3", 3);
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 8, PKBPF_CFA_NONE, 0);
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 17, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 20, PKBPF_CFA_NONE, 0);
+	check_cfa(&rows, 32, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 34, PKBPF_CFA_NONE, 0);
+	check_cfa(&rows, 48, PKBPF_CFA_NONE, 0);
+	check_cfa(&rows, 65, PKBPF_CFA_SP, 16);
+}
+
+static void gives_called_helpers_a_frame_of_their_own(void **state)
+{
+	struct rows rows = run(BYTES(0x53,			   /* 0: push %rbx */
+				     0xe8, 0x03, 0, 0, 0,	   /* 1: call 9 */
+				     0x5b,			   /* 6: pop %rbx */
+				     0xc3,			   /* 7: ret */
+				     0x90,			   /* 8: nop */
+				     0xff, 0xc9,		   /* 9: dec %ecx */
+				     0xc3));			   /* 11: ret */
+
+	(void)state;
+	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 9, PKBPF_CFA_SP, 8);
+}
+
+static void ends_the_stack_where_the_program_starts(void **state)
+{
+	struct rows rows = run_at(0x1000, 0x1000, BYTES(0x31, 0xed,	   /* 0: xor %ebp,%ebp */
+							0x48, 0x89, 0xe7,  /* 2: mov %rsp,%rdi */
+							0xe8, 1, 0, 0, 0,  /* 5: call 11 */
+							0xf4,		   /* 10: hlt */
+							0x53,		   /* 11: push %rbx */
+							0xc3));		   /* 12: ret */
+
+	(void)state;
+	check_cfa(&rows, 0x1000, PKBPF_CFA_END, 0);
+	check_cfa(&rows, 0x1005, PKBPF_CFA_END, 0);
+	check_cfa(&rows, 0x100b, PKBPF_CFA_SP, 8);
+}
+
+static void leaves_a_function_that_may_go_on_to_the_next_piece(void **state)
+{
+	uint8_t code[64];
+	struct rows rows = {0};
+	size_t done;
+
+	(void)state;
+	memset(code, 0xcc, sizeof(code));
+	memcpy(code, "\x53\x5b\xc3", 3);
+	memcpy(code + 48, "\x53\x53\x53", 3);
+	done = undescribed_code_run(work, code, 51, false, 0, NO_ENTRY, take_row, &rows);
+	assert_int_equal(done, 48);
+	assert_true(rows.items[rows.count - 1].offset < 48);
+	/* A function that fills most of the piece cannot be left. */
+	done = undescribed_code_run(work, code, 3, false, 0, NO_ENTRY, NULL, NULL);
+	assert_int_equal(done, 3);
+	/* Each jumps over the next, so that all but the first two look like parts of these: jmp 16 behind the next */
+	for (size_t i = 0; i < sizeof(code); i += 16)
+		memcpy(code + i, "\xeb\x1e", 2);
+	done = undescribed_code_run(work, code, sizeof(code), false, 0, NO_ENTRY, NULL, NULL);
+	assert_true(done >= sizeof(code) / 2);
+}
+
+static void counts_functions_that_use_the_frame_of_another(void **state)
+{
+	struct undescribed_counts before = undescribed_code_counts(work), after;
+
+	(void)state;
+	run(BYTES(0x48, 0x8b, 0x45, 0xf8, 0xc3));			/* mov -8(%rbp),%rax; ret */
+	after = undescribed_code_counts(work);
+	assert_true(after.functions > before.functions);
+	assert_true(after.borrowed_frames > before.borrowed_frames);
+	before = after;
+	/* With a frame of its own: push %rbp; mov %rsp,%rbp; mov -8(%rbp),%rax; pop %rbp; ret */
+	run(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x8b, 0x45, 0xf8, 0x5d, 0xc3));
+	after = undescribed_code_counts(work);
+	assert_int_equal(after.borrowed_frames, before.borrowed_frames);
+	assert_int_equal(undescribed_code_frame_pointers(BYTES(0x55, 0x48, 0x89, 0xe5, 0x55, 0x48, 0x89, 0xe5, 0x55)), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(follows_what_is_pushed_and_popped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(knows_when_the_frame_pointer_is_lost_and_where_it_is_stored, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(goes_by_a_frame_pointer_that_is_set_up_as_compilers_do, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_slot_of_an_aligned_stack, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_register, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(has_no_row_where_nothing_leads_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hands_the_frame_on_along_branches, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(takes_an_aligned_loop_for_what_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(keeps_the_frame_behind_jumps_through_a_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(begins_anew_with_each_function, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gives_called_helpers_a_frame_of_their_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_the_stack_where_the_program_starts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leaves_a_function_that_may_go_on_to_the_next_piece, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("unwind/undescribed_code", tests, NULL, NULL);
+}
