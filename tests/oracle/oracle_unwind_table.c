@@ -24,6 +24,7 @@
 
 #include "cfi_evaluator.h"
 #include "elf_walk.h"
+#include "unwind/code_gaps.h"
 #include "unwind/eh_frame.h"
 #include "unwind/special_code.h"
 #include "unwind/unwind_table.h"
@@ -44,6 +45,11 @@ struct totals {
 	atomic_ulong files, functions, rows, differences, allowed, unsupported, lookups;
 };
 
+struct row {
+	uint32_t offset;
+	struct pkbpf_unwind_rule rule;
+};
+
 struct file_check {
 	const char *path;
 	struct totals *totals;
@@ -52,12 +58,11 @@ struct file_check {
 	Dwarf_CFI *debug_cfi;
 	bool is_go;
 	bool is_loader;
-	struct {
-		uint32_t offset;
-		struct pkbpf_unwind_rule rule;
-	} *rows;
+	struct row *rows;
 	size_t row_count;
 	size_t row_capacity;
+	struct row *gap_rows; /* of all code without functions */
+	size_t gap_row_count;
 	unsigned long differences;
 	unsigned long shown;
 };
@@ -241,7 +246,52 @@ static bool is_special(const struct special_code_list *special, uint32_t offset)
 	return false;
 }
 
-/* The packed table must say what the rows say; behind a function it says NONE, or its last rule in padding. */
+static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *check, uint64_t offset)
+{
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
+	size_t low = 0, high = check->gap_row_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (check->gap_rows[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &check->gap_rows[low - 1].rule : &none;
+}
+
+/* In the order in which the table takes them, since only so many bytes are looked at. */
+static void collect_gaps(struct file_check *check, const struct elf_image *image)
+{
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
+	struct code_gaps *gaps =
+		code_gaps_new(image, eh_frame_text_start(check->frame), eh_frame_text_size(check->frame));
+	size_t capacity = check->row_capacity;
+	struct row *rows = check->rows;
+	uint64_t covered = 0;
+
+	check->rows = NULL;
+	check->row_count = check->row_capacity = 0;
+	for (size_t i = 0; i <= eh_frame_count(check->frame); i++) {
+		const struct fde *fde = i < eh_frame_count(check->frame) ? eh_frame_function(check->frame, i) : NULL;
+		uint64_t end = fde ? fde->start : eh_frame_text_size(check->frame);
+
+		collect_row(check, (uint32_t)covered, &none);
+		if (gaps && end > covered + 15)
+			code_gaps_run(gaps, (uint32_t)covered, (uint32_t)end, collect_row, check);
+		covered = fde ? (uint64_t)fde->start + fde->size : end;
+	}
+	code_gaps_free(gaps);
+	check->gap_rows = check->rows;
+	check->gap_row_count = check->row_count;
+	check->rows = rows;
+	check->row_capacity = capacity;
+}
+
+/* The packed table must say what the rows say; behind a function it has the last rule in padding, or what is read from the
+ * instructions there. */
 static void check_lookup(struct file_check *check, const struct unwind_table *table,
 			 const struct rule_set *rules, const struct special_code_list *special,
 			 size_t index, uint64_t offset)
@@ -259,8 +309,11 @@ static void check_lookup(struct file_check *check, const struct unwind_table *ta
 	if (is_special(special, (uint32_t)offset) || offset >= next)
 		return;
 	check->row_count = 0;
-	eh_frame_run(check->frame, index, collect_row, check);
 	if (offset < end || next - end <= 15)
+		eh_frame_run(check->frame, index, collect_row, check);
+	else
+		expected = find_gap_rule(check, offset);
+	if (check->row_count > 0)
 		for (size_t i = 0; i < check->row_count && check->rows[i].offset <= offset; i++)
 			expected = &check->rows[i].rule;
 	actual = unwind_table_lookup(table, rules, address);
@@ -282,6 +335,7 @@ static void check_packing(struct file_check *check, const struct elf_image *imag
 		return;
 	}
 	special_code_find(image, check->frame, &special);
+	collect_gaps(check, image);
 	for (unsigned int i = 0; i < RANDOM_PCS_PER_FILE; i++) {
 		size_t index = next_random(&state) % eh_frame_count(check->frame);
 		const struct fde *fde = eh_frame_function(check->frame, index);
@@ -294,6 +348,7 @@ static void check_packing(struct file_check *check, const struct elf_image *imag
 			     (uint64_t)fde->start + fde->size - 1);
 	}
 	free(special.items);
+	free(check->gap_rows);
 	unwind_table_free(table);
 	rule_set_free(rules);
 }
