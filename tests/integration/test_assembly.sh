@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Stacks below hand-written assembly, which has no call frame information and uses the frame pointer for something else.
+# usage: test_assembly.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+[ "$(uname -m)" = x86_64 ] || {
+	echo "skipped: assembly of x86-64"
+	exit 77
+}
+
+work=$(mktemp -d /tmp/pkbpf-assembly-XXXXXX)
+trap 'rm -rf "$work"' EXIT
+
+"$pkbpf" -q -e cpu -F 999 -o "$work/stacks.folded" -- "$workloads/assembly" 0.6 >"$work/out" 2>&1 || {
+	cat "$work/out"
+	echo "FAILED: pkbpf ended with an error"
+	exit 1
+}
+PYTHONPATH=$here python3 - "$work/stacks.folded" <<'P' || failures=1
+import sys
+import folded
+
+# What each calls, if anything
+functions = {"pushes": "", "aligns": "rounds_without_frame", "keeps": "", "trusts": "rounds_without_frame", "jumps": "",
+             "calls": "rounds_in_c"}
+total = dict.fromkeys(functions, 0)
+right = dict.fromkeys(functions, 0)
+truncated = stacks = 0
+others = {}
+for frames, count in folded.read(sys.argv[1]):
+    user = [frame.split("(")[0] for frame in folded.user_frames(frames)[1:]]
+    stacks += count
+    if user and user[0].startswith("[truncated"):
+        truncated += count
+        others[";".join(user)] = count
+        continue
+    for name, called in functions.items():
+        if name in user or f"caller_of_{name}" in user:
+            chain = [f for f in user[user.index("main"):] if "clock" not in f and "cpu_seconds" not in f] if "main" in user else []
+            allowed = [["main", f"caller_of_{name}", name], ["main", f"caller_of_{name}"], ["main", f"caller_of_{name}", name, called]]
+            total[name] += count
+            if user[0] == "_start" and chain in allowed:
+                right[name] += count
+            else:
+                others[";".join(user)] = count
+print(f"{stacks} stacks, {truncated} truncated; as expected: " +
+      ", ".join(f"{name} {right[name]} of {total[name]}" for name in functions))
+if truncated > 0.005 * stacks:
+    folded.fail(f"{truncated} of {stacks} stacks are truncated: {others}")
+for name in functions:
+    if total[name] < 200 or right[name] < 0.995 * total[name]:
+        folded.fail(f"{name}: {right[name]} of {total[name]} as expected; others: {others}")
+P
+exit $failures
