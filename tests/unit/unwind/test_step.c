@@ -343,6 +343,8 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = STACK + 17;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
+	regs[FP] = 0; /* is the root only where a thread may have begun */
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = STACK - 16;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = STACK + PKBPF_UNWIND_MAX_GUESS_BYTES + 8;
