@@ -6,7 +6,7 @@
  * A forward analysis of the stack pointer over the instructions of each gap between described functions, with what branches
  * hand on to their targets; functions are taken to begin at the gap's start and, aligned, behind the end of another one. Where
  * something does not fit, there is no row, and the step goes by frame pointers as without this.
- * (The idea is that of Bastian, Kell and Zappa Nardelli, "Reliable and Fast DWARF-Based Stack Unwinding", 2019, section 5.)
+ * (The idea is that of Bastian, Kell and Zappa Nardelli, "Reliable and Fast DWARF-Based Stack Unwinding", 2019.)
  *
  * x86-64 only. Code by which the caller's frame pointer is kept (generated code that a run-time embeds, whose pieces need not
  * begin as functions do) is left alone. Bounds on hostile files: work and memory are linear in the bytes of a gap, whose

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What instructions do to the stack pointer and to the registers that lead back to it. */
+#include "unwind/x86_frame.h"
+
+#include <stddef.h>
+
+#define RETURN_ADDRESS 8
+/* More of the stack is no frame but data that was taken for code. */
+#define MAX_FRAME_BYTES (1 << 20)
+
+/* Bits of x86_frame.knows. */
+enum {
+	KNOWS_SP = 1,	   /* the CFA is the stack pointer + sp_offset */
+	KNOWS_SLOT = 2,	   /* the CFA is the word at the stack pointer + slot, + slot_offset */
+	FP_SAVED = 4,	   /* the caller's frame pointer is at the CFA + fp_at */
+	FP_LOST = 8,	   /* it is neither there nor in its register */
+	FP_FRAME = 16,	   /* this function's own frame pointer is set up as compilers do */
+	IS_OUTERMOST = 32, /* the code that the program starts with */
+};
+
+const struct x86_frame x86_frame_at_entry = {.sp_offset = RETURN_ADDRESS, .knows = KNOWS_SP};
+const struct x86_frame x86_frame_outermost = {.knows = IS_OUTERMOST};
+
+static bool has_copy(const struct x86_frame *state, uint8_t number)
+{
+	return state->copies >> number & 1;
+}
+
+static void set_copy(struct x86_frame *state, uint8_t number, int64_t offset)
+{
+	if (offset > MAX_FRAME_BYTES || offset < -MAX_FRAME_BYTES)
+		return;
+	state->copy[number] = (int32_t)offset;
+	state->copies |= (uint16_t)(1U << number);
+}
+
+/* The register has another value from here on. */
+static void overwrite(struct x86_frame *state, uint8_t number)
+{
+	state->copies &= (uint16_t)~(1U << number);
+	if (number == X86_RSP) {
+		state->knows &= ~(KNOWS_SP | KNOWS_SLOT);
+	} else if (number == X86_RBP) {
+		state->knows &= ~FP_FRAME;
+		if (!(state->knows & FP_SAVED))
+			state->knows |= FP_LOST;
+	}
+}
+
+static void overwrite_all(struct x86_frame *state, uint16_t numbers)
+{
+	for (unsigned int i = 0; i < X86_REGISTER_COUNT; i++)
+		if (numbers >> i & 1)
+			overwrite(state, (uint8_t)i);
+}
+
+#define REGISTERS(a, b, c, d) (1U << (a) | 1U << (b) | 1U << (c) | 1U << (d))
+
+static void set_sp(struct x86_frame *state, int64_t offset)
+{
+	overwrite(state, X86_RSP);
+	if (offset < 0 || offset > MAX_FRAME_BYTES)
+		return;
+	state->sp_offset = (int32_t)offset;
+	state->knows |= KNOWS_SP;
+}
+
+/* The stack grows by so many bytes. */
+static void grow(struct x86_frame *state, int64_t bytes)
+{
+	int64_t slot = (int64_t)state->slot + bytes;
+
+	if (state->knows & KNOWS_SP) {
+		set_sp(state, state->sp_offset + bytes);
+	} else if (state->knows & KNOWS_SLOT && slot >= -MAX_FRAME_BYTES && slot <= MAX_FRAME_BYTES) {
+		state->slot = (int32_t)slot;
+	} else {
+		overwrite(state, X86_RSP);
+	}
+}
+
+/* The CFA as an offset from a register; false: it is not known. */
+static bool cfa_from(const struct x86_frame *state, uint8_t number, int32_t *ret_offset)
+{
+	if (number == X86_RSP) {
+		*ret_offset = state->sp_offset;
+		return state->knows & KNOWS_SP;
+	}
+	*ret_offset = state->copy[number];
+	return has_copy(state, number);
+}
+
+static void restore_fp(struct x86_frame *state)
+{
+	state->copies &= (uint16_t)~(1U << X86_RBP);
+	state->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME);
+}
+
+static bool fp_is_callers(const struct x86_frame *state)
+{
+	return !(state->knows & (FP_SAVED | FP_LOST));
+}
+
+static void save_fp(struct x86_frame *state, int32_t at)
+{
+	state->fp_at = at;
+	state->knows |= FP_SAVED;
+}
+
+static void push(struct x86_frame *state, const struct x86_instruction *instruction, int number)
+{
+	grow(state, instruction->is_short ? 2 : 8);
+	if (number == X86_RBP && fp_is_callers(state) && state->knows & KNOWS_SP)
+		save_fp(state, -state->sp_offset);
+}
+
+static void pop(struct x86_frame *state, const struct x86_instruction *instruction, int number)
+{
+	bool of_fp = number == X86_RBP && state->knows & FP_SAVED &&
+		     (!(state->knows & KNOWS_SP) || state->fp_at == -state->sp_offset);
+
+	grow(state, instruction->is_short ? -2 : -8);
+	if (of_fp)
+		restore_fp(state);
+	else if (number >= 0)
+		overwrite(state, (uint8_t)number);
+}
+
+static void leave(struct x86_frame *state)
+{
+	int32_t offset;
+
+	if (!cfa_from(state, X86_RBP, &offset)) {
+		overwrite(state, X86_RSP);
+		overwrite(state, X86_RBP);
+		return;
+	}
+	set_sp(state, (int64_t)offset - 8);
+	restore_fp(state);
+}
+
+static void copy_register(struct x86_frame *state, uint8_t to, uint8_t from)
+{
+	bool frame = to == X86_RBP && from == X86_RSP && state->knows & FP_SAVED && state->fp_at == -state->sp_offset;
+	int32_t offset = 0;
+	bool known = cfa_from(state, from, &offset);
+
+	if (to == X86_RSP) {
+		if (known)
+			set_sp(state, offset);
+		else
+			overwrite(state, X86_RSP);
+		return;
+	}
+	overwrite(state, to);
+	if (known) {
+		set_copy(state, to, offset);
+		if (frame)
+			state->knows |= FP_FRAME;
+	}
+}
+
+static bool is_plain_memory(const struct x86_instruction *instruction)
+{
+	return instruction->mod != 3 && instruction->has_base && instruction->index == X86_RSP;
+}
+
+static void store(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	int32_t base, value;
+
+	if (!is_plain_memory(instruction))
+		return;
+	if (instruction->reg == X86_RBP && fp_is_callers(state) && cfa_from(state, instruction->rm, &base))
+		save_fp(state, instruction->displacement - base);
+	/* The caller's stack pointer is kept on a stack that has been aligned. */
+	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(state->knows & KNOWS_SP) &&
+	    cfa_from(state, instruction->reg, &value)) {
+		state->slot = instruction->displacement;
+		state->slot_offset = value;
+		state->knows |= KNOWS_SLOT;
+	}
+}
+
+static void load(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	uint8_t to = instruction->reg;
+	int32_t base;
+
+	if (is_plain_memory(instruction)) {
+		if (instruction->rm == X86_RSP && state->knows & KNOWS_SLOT && instruction->displacement == state->slot) {
+			int32_t offset = state->slot_offset;
+
+			overwrite(state, to);
+			if (to == X86_RSP)
+				set_sp(state, offset);
+			else
+				set_copy(state, to, offset);
+			return;
+		}
+		if (to == X86_RBP && state->knows & FP_SAVED && cfa_from(state, instruction->rm, &base) &&
+		    instruction->displacement - base == state->fp_at) {
+			restore_fp(state);
+			return;
+		}
+	}
+	overwrite(state, to);
+}
+
+static void load_address(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	int32_t offset;
+	bool known = instruction->is_wide && is_plain_memory(instruction) && cfa_from(state, instruction->rm, &offset);
+
+	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP && is_plain_memory(instruction)) {
+		grow(state, -(int64_t)instruction->displacement);
+		return;
+	}
+	overwrite(state, instruction->reg);
+	if (!known)
+		return;
+	if (instruction->reg == X86_RSP)
+		set_sp(state, (int64_t)offset - instruction->displacement);
+	else
+		set_copy(state, instruction->reg, (int64_t)offset - instruction->displacement);
+}
+
+/* ADD, OR, ADC, SBB, AND, SUB, XOR, CMP with an immediate. */
+static void calculate(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
+	unsigned int operation = instruction->reg & 7;
+	int64_t added = operation == SUB ? -instruction->immediate : instruction->immediate;
+	uint8_t number = instruction->rm;
+	int32_t offset;
+
+	if (instruction->mod != 3 || operation == CMP)
+		return;
+	if (instruction->opcode == 0x80 || !instruction->is_wide || (operation != ADD && operation != SUB)) {
+		overwrite(state, number);
+	} else if (number == X86_RSP) {
+		grow(state, -added);
+	} else {
+		bool known = cfa_from(state, number, &offset);
+
+		overwrite(state, number);
+		if (known)
+			set_copy(state, number, offset - added);
+	}
+}
+
+static void overwrite_rm(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	if (instruction->mod == 3)
+		overwrite(state, instruction->rm);
+}
+
+static void step_arithmetic(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	if (instruction->opcode >= 0x38) /* CMP */
+		return;
+	switch (instruction->opcode & 7) {
+	case 0:
+	case 1:
+		overwrite_rm(state, instruction);
+		break;
+	case 2:
+	case 3:
+		overwrite(state, instruction->reg);
+		break;
+	default:
+		overwrite(state, X86_RAX);
+	}
+}
+
+/* Helpers that are called by name may have conventions of their own, and where the stack has been aligned a register that others
+ * need not keep may be all that leads back: it is believed. */
+static void step_call_through(struct x86_frame *state)
+{
+	/* What a called function must keep. */
+	state->copies &= 1U << X86_RBX | 1U << X86_RBP | 0xf000;
+}
+
+static void step_group_ff(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	switch (instruction->reg & 7) {
+	case 0:
+	case 1:
+		overwrite_rm(state, instruction);
+		break;
+	case 2:
+	case 3:
+		step_call_through(state);
+		break;
+	case 6:
+		push(state, instruction, -1);
+		break;
+	}
+}
+
+static void step_one_byte(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	uint8_t opcode = instruction->opcode;
+
+	switch (opcode) {
+	case 0x00 ... 0x3f:
+		step_arithmetic(state, instruction);
+		break;
+	case 0x50 ... 0x57:
+		push(state, instruction, instruction->rm);
+		break;
+	case 0x58 ... 0x5f:
+		pop(state, instruction, instruction->rm);
+		break;
+	case 0x68:
+	case 0x6a:
+	case 0x9c: /* PUSHF */
+		push(state, instruction, -1);
+		break;
+	case 0x9d: /* POPF */
+		pop(state, instruction, -1);
+		break;
+	case 0x63: /* MOVSXD, IMUL */
+	case 0x69:
+	case 0x6b:
+		overwrite(state, instruction->reg);
+		break;
+	case 0x80:
+	case 0x81:
+	case 0x83:
+		calculate(state, instruction);
+		break;
+	case 0x86: /* XCHG */
+	case 0x87:
+		overwrite(state, instruction->reg);
+		overwrite_rm(state, instruction);
+		break;
+	case 0x89:
+		if (instruction->mod == 3 && instruction->is_wide)
+			copy_register(state, instruction->rm, instruction->reg);
+		else if (instruction->mod == 3)
+			overwrite(state, instruction->rm);
+		else if (instruction->is_wide)
+			store(state, instruction);
+		break;
+	case 0x8a:
+		overwrite(state, instruction->reg);
+		break;
+	case 0x8b:
+		if (instruction->mod == 3 && instruction->is_wide)
+			copy_register(state, instruction->reg, instruction->rm);
+		else
+			load(state, instruction);
+		break;
+	case 0x8d:
+		load_address(state, instruction);
+		break;
+	case 0x8f:
+		pop(state, instruction, instruction->mod == 3 ? instruction->rm : -1);
+		break;
+	case 0x90 ... 0x97: /* XCHG with RAX, of which the first is NOP */
+		if (instruction->rm != X86_RAX) {
+			overwrite(state, X86_RAX);
+			overwrite(state, instruction->rm);
+		}
+		break;
+	case 0x98 ... 0x99:
+	case 0x9f ... 0xa1:
+	case 0xd7:
+	case 0xe4 ... 0xe5:
+	case 0xec ... 0xed:
+		overwrite(state, X86_RAX);
+		overwrite(state, X86_RDX);
+		break;
+	case 0xa4 ... 0xa7: /* string instructions */
+	case 0xaa ... 0xaf:
+		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, X86_RSI, X86_RDI));
+		break;
+	case 0x88: /* MOV, SETcc and shifts of a register or memory */
+	case 0x8c:
+	case 0xc0 ... 0xc1:
+	case 0xc6 ... 0xc7:
+	case 0xd0 ... 0xd3:
+	case 0xfe:
+		overwrite_rm(state, instruction);
+		break;
+	case 0xb0 ... 0xbf:
+		overwrite(state, instruction->rm);
+		break;
+	case 0xc8: /* ENTER */
+		overwrite(state, X86_RSP);
+		overwrite(state, X86_RBP);
+		break;
+	case 0xc9:
+		leave(state);
+		break;
+	case 0xe0 ... 0xe3: /* LOOP */
+		overwrite(state, X86_RCX);
+		break;
+	case 0xf6 ... 0xf7:
+		if ((instruction->reg & 6) == 2) { /* NOT, NEG */
+			overwrite_rm(state, instruction);
+		} else if ((instruction->reg & 7) >= 4) { /* MUL, DIV */
+			overwrite(state, X86_RAX);
+			overwrite(state, X86_RDX);
+		}
+		break;
+	case 0xff:
+		step_group_ff(state, instruction);
+		break;
+	}
+}
+
+/* Of these maps, also in their vector encodings, few instructions write a general register. */
+static void step_0f(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	switch (instruction->opcode) {
+	case 0x05: /* SYSCALL */
+		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, 11, 11));
+		break;
+	case 0x01: /* XGETBV and others */
+	case 0x31: /* RDTSC, RDPMC, CPUID */
+	case 0x33:
+	case 0xa2:
+		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, X86_RDX, X86_RBX));
+		break;
+	case 0x2c: /* conversions, masks, words of vectors */
+	case 0x2d:
+	case 0x40 ... 0x4f: /* CMOVcc; operations on mask registers, which do no harm here */
+	case 0x50:
+	case 0x93:
+	case 0xaf:
+	case 0xb6 ... 0xb8:
+	case 0xbc ... 0xbf:
+	case 0xc5:
+	case 0xd7:
+		overwrite(state, instruction->reg);
+		break;
+	case 0x7e:
+	case 0x90 ... 0x92: /* SETcc */
+	case 0x94 ... 0x9f:
+	case 0xa4 ... 0xa5:
+	case 0xab ... 0xad:
+	case 0xb3:
+	case 0xba ... 0xbb:
+	case 0xc7:
+		overwrite_rm(state, instruction);
+		break;
+	case 0xb0 ... 0xb1: /* CMPXCHG, XADD */
+	case 0xc0 ... 0xc1:
+		overwrite_rm(state, instruction);
+		overwrite(state, instruction->reg);
+		overwrite(state, X86_RAX);
+		break;
+	case 0xc8 ... 0xcf: /* BSWAP */
+		if (!instruction->is_vector)
+			overwrite(state, instruction->rm);
+		break;
+	}
+}
+
+void x86_frame_step(struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	switch (instruction->map) {
+	case X86_MAP_ONE_BYTE:
+		step_one_byte(state, instruction);
+		break;
+	case X86_MAP_0F:
+		step_0f(state, instruction);
+		break;
+	case X86_MAP_0F38: /* CRC32, MOVBE, ADCX, BMI */
+		if (instruction->opcode == 0xf3)
+			state->copies = 0; /* its target is in a field that is not decoded */
+		else if (instruction->opcode >= 0xf0)
+			overwrite(state, instruction->reg);
+		break;
+	case X86_MAP_0F3A: /* words of vectors, RORX */
+		if (instruction->opcode >= 0x14 && instruction->opcode <= 0x17)
+			overwrite_rm(state, instruction);
+		else if (instruction->opcode == 0xf0)
+			overwrite(state, instruction->reg);
+		break;
+	}
+}
+
+/* As DWARF numbers them. */
+static uint8_t dwarf_register(unsigned int number)
+{
+	static const uint8_t numbers[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+	return (uint8_t)(number < 8 ? numbers[number] : number);
+}
+
+static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, int32_t offset, unsigned int aux)
+{
+	rule->cfa = (uint8_t)kind;
+	rule->cfa_offset = offset;
+	rule->aux = (uint8_t)aux;
+}
+
+struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *state)
+{
+	struct pkbpf_unwind_rule rule = {0};
+
+	if (state->knows & IS_OUTERMOST) {
+		rule.cfa = PKBPF_CFA_END;
+		return rule;
+	}
+	/* In a frame with a frame pointer of its own, called functions may take their arguments off the stack. */
+	if (state->knows & FP_FRAME)
+		set_cfa(&rule, PKBPF_CFA_FP, state->copy[X86_RBP], 0);
+	else if (state->knows & KNOWS_SP)
+		set_cfa(&rule, PKBPF_CFA_SP, state->sp_offset, 0);
+	else if (has_copy(state, X86_RBP))
+		set_cfa(&rule, PKBPF_CFA_FP, state->copy[X86_RBP], 0);
+	else if (state->knows & KNOWS_SLOT && state->slot_offset >= 0 && state->slot_offset < 8 * 256 &&
+		 state->slot_offset % 8 == 0)
+		set_cfa(&rule, PKBPF_CFA_SP_DEREF, state->slot, (unsigned int)state->slot_offset / 8);
+	else if (state->copies)
+		set_cfa(&rule, PKBPF_CFA_REGISTER, state->copy[__builtin_ctz(state->copies)],
+			dwarf_register((unsigned int)__builtin_ctz(state->copies)));
+	else
+		return rule;
+	rule.ra_offset = -RETURN_ADDRESS;
+	if (state->knows & FP_SAVED) {
+		rule.fp = PKBPF_FP_CFA;
+		rule.fp_offset = state->fp_at;
+	} else if (state->knows & FP_LOST) {
+		rule.fp = PKBPF_FP_UNDEFINED;
+	}
+	return rule;
+}
+
+bool x86_frame_is_at_entry(const struct x86_frame *state)
+{
+	return state->knows & KNOWS_SP && state->sp_offset == RETURN_ADDRESS;
+}
+
+bool x86_frame_is_outermost(const struct x86_frame *state)
+{
+	return state->knows & IS_OUTERMOST;
+}
+
+bool x86_frame_is_borrowed(const struct x86_frame *state, const struct x86_instruction *instruction)
+{
+	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&
+	       fp_is_callers(state) && !has_copy(state, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
+}
+
+/* Most instructions of such code calculate with vectors. */
+bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
+{
+	uint8_t opcode = instruction->opcode;
+
+	switch (instruction->map) {
+	case X86_MAP_0F:
+		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) || (opcode >= 0xd8) ||
+		       (opcode > 0xd0 && opcode < 0xd7);
+	case X86_MAP_0F38:
+		return opcode < 0xf0;
+	case X86_MAP_0F3A:
+		return opcode < 0x14;
+	case X86_MAP_OTHER:
+		return true;
+	}
+	return false;
+}
