@@ -358,7 +358,7 @@ size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, 
 	if (walk.has_doubt)
 		walk_piece(&walk);
 	/* The last function may go on in the next piece; which then begins far enough from this one's start. */
-	if (!is_last && walk.last_function >= walk.size / 2)
+	if (!is_last && walk.last_function >= (walk.size + 1) / 2)
 		walk.size = walk.last_function;
 	walk.row = row;
 	walk_piece(&walk);

@@ -356,6 +356,8 @@ static void leaves_a_function_that_may_go_on_to_the_next_piece(void **state)
 	/* A function that fills most of the piece cannot be left. */
 	done = undescribed_code_run(work, code, 3, false, 0, NO_ENTRY, NULL, NULL);
 	assert_int_equal(done, 3);
+	done = undescribed_code_run(work, code, 1, false, 0, NO_ENTRY, NULL, NULL);
+	assert_int_equal(done, 1);
 	/* Each jumps over the next, so that all but the first two look like parts of these: jmp 16 behind the next */
 	for (size_t i = 0; i < sizeof(code); i += 16)
 		memcpy(code + i, "\xeb\x1e", 2);
