@@ -21,142 +21,142 @@ enum {
 const struct x86_frame x86_frame_at_entry = {.sp_offset = RETURN_ADDRESS, .knows = KNOWS_SP};
 const struct x86_frame x86_frame_outermost = {.knows = IS_OUTERMOST};
 
-static bool has_copy(const struct x86_frame *state, uint8_t number)
+static bool has_copy(const struct x86_frame *frame, uint8_t number)
 {
-	return state->copies >> number & 1;
+	return frame->copies >> number & 1;
 }
 
-static void set_copy(struct x86_frame *state, uint8_t number, int64_t offset)
+static void set_copy(struct x86_frame *frame, uint8_t number, int64_t offset)
 {
 	if (offset > MAX_FRAME_BYTES || offset < -MAX_FRAME_BYTES)
 		return;
-	state->copy[number] = (int32_t)offset;
-	state->copies |= (uint16_t)(1U << number);
+	frame->copy[number] = (int32_t)offset;
+	frame->copies |= (uint16_t)(1U << number);
 }
 
 /* The register has another value from here on. */
-static void overwrite(struct x86_frame *state, uint8_t number)
+static void overwrite(struct x86_frame *frame, uint8_t number)
 {
-	state->copies &= (uint16_t)~(1U << number);
+	frame->copies &= (uint16_t)~(1U << number);
 	if (number == X86_RSP) {
-		state->knows &= ~(KNOWS_SP | KNOWS_SLOT);
+		frame->knows &= ~(KNOWS_SP | KNOWS_SLOT);
 	} else if (number == X86_RBP) {
-		state->knows &= ~FP_FRAME;
-		if (!(state->knows & FP_SAVED))
-			state->knows |= FP_LOST;
+		frame->knows &= ~FP_FRAME;
+		if (!(frame->knows & FP_SAVED))
+			frame->knows |= FP_LOST;
 	}
 }
 
-static void overwrite_all(struct x86_frame *state, uint16_t numbers)
+static void overwrite_all(struct x86_frame *frame, uint16_t numbers)
 {
 	for (unsigned int i = 0; i < X86_REGISTER_COUNT; i++)
 		if (numbers >> i & 1)
-			overwrite(state, (uint8_t)i);
+			overwrite(frame, (uint8_t)i);
 }
 
 #define REGISTERS(a, b, c, d) (1U << (a) | 1U << (b) | 1U << (c) | 1U << (d))
 
-static void set_sp(struct x86_frame *state, int64_t offset)
+static void set_sp(struct x86_frame *frame, int64_t offset)
 {
-	overwrite(state, X86_RSP);
+	overwrite(frame, X86_RSP);
 	if (offset < 0 || offset > MAX_FRAME_BYTES)
 		return;
-	state->sp_offset = (int32_t)offset;
-	state->knows |= KNOWS_SP;
+	frame->sp_offset = (int32_t)offset;
+	frame->knows |= KNOWS_SP;
 }
 
 /* The stack grows by so many bytes. */
-static void grow(struct x86_frame *state, int64_t bytes)
+static void grow(struct x86_frame *frame, int64_t bytes)
 {
-	int64_t slot = (int64_t)state->slot + bytes;
+	int64_t slot = (int64_t)frame->slot + bytes;
 
-	if (state->knows & KNOWS_SP) {
-		set_sp(state, state->sp_offset + bytes);
-	} else if (state->knows & KNOWS_SLOT && slot >= -MAX_FRAME_BYTES && slot <= MAX_FRAME_BYTES) {
-		state->slot = (int32_t)slot;
+	if (frame->knows & KNOWS_SP) {
+		set_sp(frame, frame->sp_offset + bytes);
+	} else if (frame->knows & KNOWS_SLOT && slot >= -MAX_FRAME_BYTES && slot <= MAX_FRAME_BYTES) {
+		frame->slot = (int32_t)slot;
 	} else {
-		overwrite(state, X86_RSP);
+		overwrite(frame, X86_RSP);
 	}
 }
 
 /* The CFA as an offset from a register; false: it is not known. */
-static bool cfa_from(const struct x86_frame *state, uint8_t number, int32_t *ret_offset)
+static bool cfa_from(const struct x86_frame *frame, uint8_t number, int32_t *ret_offset)
 {
 	if (number == X86_RSP) {
-		*ret_offset = state->sp_offset;
-		return state->knows & KNOWS_SP;
+		*ret_offset = frame->sp_offset;
+		return frame->knows & KNOWS_SP;
 	}
-	*ret_offset = state->copy[number];
-	return has_copy(state, number);
+	*ret_offset = frame->copy[number];
+	return has_copy(frame, number);
 }
 
-static void restore_fp(struct x86_frame *state)
+static void restore_fp(struct x86_frame *frame)
 {
-	state->copies &= (uint16_t)~(1U << X86_RBP);
-	state->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME);
+	frame->copies &= (uint16_t)~(1U << X86_RBP);
+	frame->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME);
 }
 
-static bool fp_is_callers(const struct x86_frame *state)
+static bool fp_is_callers(const struct x86_frame *frame)
 {
-	return !(state->knows & (FP_SAVED | FP_LOST));
+	return !(frame->knows & (FP_SAVED | FP_LOST));
 }
 
-static void save_fp(struct x86_frame *state, int32_t at)
+static void save_fp(struct x86_frame *frame, int32_t at)
 {
-	state->fp_at = at;
-	state->knows |= FP_SAVED;
+	frame->fp_at = at;
+	frame->knows |= FP_SAVED;
 }
 
-static void push(struct x86_frame *state, const struct x86_instruction *instruction, int number)
+static void push(struct x86_frame *frame, const struct x86_instruction *instruction, int number)
 {
-	grow(state, instruction->is_short ? 2 : 8);
-	if (number == X86_RBP && fp_is_callers(state) && state->knows & KNOWS_SP)
-		save_fp(state, -state->sp_offset);
+	grow(frame, instruction->is_short ? 2 : 8);
+	if (number == X86_RBP && fp_is_callers(frame) && frame->knows & KNOWS_SP)
+		save_fp(frame, -frame->sp_offset);
 }
 
-static void pop(struct x86_frame *state, const struct x86_instruction *instruction, int number)
+static void pop(struct x86_frame *frame, const struct x86_instruction *instruction, int number)
 {
-	bool of_fp = number == X86_RBP && state->knows & FP_SAVED &&
-		     (!(state->knows & KNOWS_SP) || state->fp_at == -state->sp_offset);
+	bool of_fp = number == X86_RBP && frame->knows & FP_SAVED &&
+		     (!(frame->knows & KNOWS_SP) || frame->fp_at == -frame->sp_offset);
 
-	grow(state, instruction->is_short ? -2 : -8);
+	grow(frame, instruction->is_short ? -2 : -8);
 	if (of_fp)
-		restore_fp(state);
+		restore_fp(frame);
 	else if (number >= 0)
-		overwrite(state, (uint8_t)number);
+		overwrite(frame, (uint8_t)number);
 }
 
-static void leave(struct x86_frame *state)
+static void leave(struct x86_frame *frame)
 {
 	int32_t offset;
 
-	if (!cfa_from(state, X86_RBP, &offset)) {
-		overwrite(state, X86_RSP);
-		overwrite(state, X86_RBP);
+	if (!cfa_from(frame, X86_RBP, &offset)) {
+		overwrite(frame, X86_RSP);
+		overwrite(frame, X86_RBP);
 		return;
 	}
-	set_sp(state, (int64_t)offset - 8);
-	restore_fp(state);
+	set_sp(frame, (int64_t)offset - 8);
+	restore_fp(frame);
 }
 
-static void copy_register(struct x86_frame *state, uint8_t to, uint8_t from)
+static void copy_register(struct x86_frame *frame, uint8_t to, uint8_t from)
 {
-	bool frame = to == X86_RBP && from == X86_RSP && state->knows & FP_SAVED && state->fp_at == -state->sp_offset;
+	bool sets_up = to == X86_RBP && from == X86_RSP && frame->knows & FP_SAVED && frame->fp_at == -frame->sp_offset;
 	int32_t offset = 0;
-	bool known = cfa_from(state, from, &offset);
+	bool known = cfa_from(frame, from, &offset);
 
 	if (to == X86_RSP) {
 		if (known)
-			set_sp(state, offset);
+			set_sp(frame, offset);
 		else
-			overwrite(state, X86_RSP);
+			overwrite(frame, X86_RSP);
 		return;
 	}
-	overwrite(state, to);
+	overwrite(frame, to);
 	if (known) {
-		set_copy(state, to, offset);
-		if (frame)
-			state->knows |= FP_FRAME;
+		set_copy(frame, to, offset);
+		if (sets_up)
+			frame->knows |= FP_FRAME;
 	}
 }
 
@@ -165,68 +165,68 @@ static bool is_plain_memory(const struct x86_instruction *instruction)
 	return instruction->mod != 3 && instruction->has_base && instruction->index == X86_RSP;
 }
 
-static void store(struct x86_frame *state, const struct x86_instruction *instruction)
+static void store(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	int32_t base, value;
 
 	if (!is_plain_memory(instruction))
 		return;
-	if (instruction->reg == X86_RBP && fp_is_callers(state) && cfa_from(state, instruction->rm, &base))
-		save_fp(state, instruction->displacement - base);
+	if (instruction->reg == X86_RBP && fp_is_callers(frame) && cfa_from(frame, instruction->rm, &base))
+		save_fp(frame, instruction->displacement - base);
 	/* The caller's stack pointer is kept on a stack that has been aligned. */
-	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(state->knows & KNOWS_SP) &&
-	    cfa_from(state, instruction->reg, &value)) {
-		state->slot = instruction->displacement;
-		state->slot_offset = value;
-		state->knows |= KNOWS_SLOT;
+	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(frame->knows & KNOWS_SP) &&
+	    cfa_from(frame, instruction->reg, &value)) {
+		frame->slot = instruction->displacement;
+		frame->slot_offset = value;
+		frame->knows |= KNOWS_SLOT;
 	}
 }
 
-static void load(struct x86_frame *state, const struct x86_instruction *instruction)
+static void load(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	uint8_t to = instruction->reg;
 	int32_t base;
 
 	if (is_plain_memory(instruction)) {
-		if (instruction->rm == X86_RSP && state->knows & KNOWS_SLOT && instruction->displacement == state->slot) {
-			int32_t offset = state->slot_offset;
+		if (instruction->rm == X86_RSP && frame->knows & KNOWS_SLOT && instruction->displacement == frame->slot) {
+			int32_t offset = frame->slot_offset;
 
-			overwrite(state, to);
+			overwrite(frame, to);
 			if (to == X86_RSP)
-				set_sp(state, offset);
+				set_sp(frame, offset);
 			else
-				set_copy(state, to, offset);
+				set_copy(frame, to, offset);
 			return;
 		}
-		if (to == X86_RBP && state->knows & FP_SAVED && cfa_from(state, instruction->rm, &base) &&
-		    instruction->displacement - base == state->fp_at) {
-			restore_fp(state);
+		if (to == X86_RBP && frame->knows & FP_SAVED && cfa_from(frame, instruction->rm, &base) &&
+		    instruction->displacement - base == frame->fp_at) {
+			restore_fp(frame);
 			return;
 		}
 	}
-	overwrite(state, to);
+	overwrite(frame, to);
 }
 
-static void load_address(struct x86_frame *state, const struct x86_instruction *instruction)
+static void load_address(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	int32_t offset;
-	bool known = instruction->is_wide && is_plain_memory(instruction) && cfa_from(state, instruction->rm, &offset);
+	bool known = instruction->is_wide && is_plain_memory(instruction) && cfa_from(frame, instruction->rm, &offset);
 
 	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP && is_plain_memory(instruction)) {
-		grow(state, -(int64_t)instruction->displacement);
+		grow(frame, -(int64_t)instruction->displacement);
 		return;
 	}
-	overwrite(state, instruction->reg);
+	overwrite(frame, instruction->reg);
 	if (!known)
 		return;
 	if (instruction->reg == X86_RSP)
-		set_sp(state, (int64_t)offset - instruction->displacement);
+		set_sp(frame, (int64_t)offset - instruction->displacement);
 	else
-		set_copy(state, instruction->reg, (int64_t)offset - instruction->displacement);
+		set_copy(frame, instruction->reg, (int64_t)offset - instruction->displacement);
 }
 
 /* ADD, OR, ADC, SBB, AND, SUB, XOR, CMP with an immediate. */
-static void calculate(struct x86_frame *state, const struct x86_instruction *instruction)
+static void calculate(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
 	unsigned int operation = instruction->reg & 7;
@@ -237,131 +237,131 @@ static void calculate(struct x86_frame *state, const struct x86_instruction *ins
 	if (instruction->mod != 3 || operation == CMP)
 		return;
 	if (instruction->opcode == 0x80 || !instruction->is_wide || (operation != ADD && operation != SUB)) {
-		overwrite(state, number);
+		overwrite(frame, number);
 	} else if (number == X86_RSP) {
-		grow(state, -added);
+		grow(frame, -added);
 	} else {
-		bool known = cfa_from(state, number, &offset);
+		bool known = cfa_from(frame, number, &offset);
 
-		overwrite(state, number);
+		overwrite(frame, number);
 		if (known)
-			set_copy(state, number, offset - added);
+			set_copy(frame, number, offset - added);
 	}
 }
 
-static void overwrite_rm(struct x86_frame *state, const struct x86_instruction *instruction)
+static void overwrite_rm(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	if (instruction->mod == 3)
-		overwrite(state, instruction->rm);
+		overwrite(frame, instruction->rm);
 }
 
-static void step_arithmetic(struct x86_frame *state, const struct x86_instruction *instruction)
+static void step_arithmetic(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	if (instruction->opcode >= 0x38) /* CMP */
 		return;
 	switch (instruction->opcode & 7) {
 	case 0:
 	case 1:
-		overwrite_rm(state, instruction);
+		overwrite_rm(frame, instruction);
 		break;
 	case 2:
 	case 3:
-		overwrite(state, instruction->reg);
+		overwrite(frame, instruction->reg);
 		break;
 	default:
-		overwrite(state, X86_RAX);
+		overwrite(frame, X86_RAX);
 	}
 }
 
 /* Helpers that are called by name may have conventions of their own, and where the stack has been aligned a register that others
  * need not keep may be all that leads back: it is believed. */
-static void step_call_through(struct x86_frame *state)
+static void step_call_through(struct x86_frame *frame)
 {
 	/* What a called function must keep. */
-	state->copies &= 1U << X86_RBX | 1U << X86_RBP | 0xf000;
+	frame->copies &= 1U << X86_RBX | 1U << X86_RBP | 0xf000;
 }
 
-static void step_group_ff(struct x86_frame *state, const struct x86_instruction *instruction)
+static void step_group_ff(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->reg & 7) {
 	case 0:
 	case 1:
-		overwrite_rm(state, instruction);
+		overwrite_rm(frame, instruction);
 		break;
 	case 2:
 	case 3:
-		step_call_through(state);
+		step_call_through(frame);
 		break;
 	case 6:
-		push(state, instruction, -1);
+		push(frame, instruction, -1);
 		break;
 	}
 }
 
-static void step_one_byte(struct x86_frame *state, const struct x86_instruction *instruction)
+static void step_one_byte(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	uint8_t opcode = instruction->opcode;
 
 	switch (opcode) {
 	case 0x00 ... 0x3f:
-		step_arithmetic(state, instruction);
+		step_arithmetic(frame, instruction);
 		break;
 	case 0x50 ... 0x57:
-		push(state, instruction, instruction->rm);
+		push(frame, instruction, instruction->rm);
 		break;
 	case 0x58 ... 0x5f:
-		pop(state, instruction, instruction->rm);
+		pop(frame, instruction, instruction->rm);
 		break;
 	case 0x68:
 	case 0x6a:
 	case 0x9c: /* PUSHF */
-		push(state, instruction, -1);
+		push(frame, instruction, -1);
 		break;
 	case 0x9d: /* POPF */
-		pop(state, instruction, -1);
+		pop(frame, instruction, -1);
 		break;
 	case 0x63: /* MOVSXD, IMUL */
 	case 0x69:
 	case 0x6b:
-		overwrite(state, instruction->reg);
+		overwrite(frame, instruction->reg);
 		break;
 	case 0x80:
 	case 0x81:
 	case 0x83:
-		calculate(state, instruction);
+		calculate(frame, instruction);
 		break;
 	case 0x86: /* XCHG */
 	case 0x87:
-		overwrite(state, instruction->reg);
-		overwrite_rm(state, instruction);
+		overwrite(frame, instruction->reg);
+		overwrite_rm(frame, instruction);
 		break;
 	case 0x89:
 		if (instruction->mod == 3 && instruction->is_wide)
-			copy_register(state, instruction->rm, instruction->reg);
+			copy_register(frame, instruction->rm, instruction->reg);
 		else if (instruction->mod == 3)
-			overwrite(state, instruction->rm);
+			overwrite(frame, instruction->rm);
 		else if (instruction->is_wide)
-			store(state, instruction);
+			store(frame, instruction);
 		break;
 	case 0x8a:
-		overwrite(state, instruction->reg);
+		overwrite(frame, instruction->reg);
 		break;
 	case 0x8b:
 		if (instruction->mod == 3 && instruction->is_wide)
-			copy_register(state, instruction->reg, instruction->rm);
+			copy_register(frame, instruction->reg, instruction->rm);
 		else
-			load(state, instruction);
+			load(frame, instruction);
 		break;
 	case 0x8d:
-		load_address(state, instruction);
+		load_address(frame, instruction);
 		break;
 	case 0x8f:
-		pop(state, instruction, instruction->mod == 3 ? instruction->rm : -1);
+		pop(frame, instruction, instruction->mod == 3 ? instruction->rm : -1);
 		break;
 	case 0x90 ... 0x97: /* XCHG with RAX, of which the first is NOP */
 		if (instruction->rm != X86_RAX) {
-			overwrite(state, X86_RAX);
-			overwrite(state, instruction->rm);
+			overwrite(frame, X86_RAX);
+			overwrite(frame, instruction->rm);
 		}
 		break;
 	case 0x98 ... 0x99:
@@ -369,12 +369,12 @@ static void step_one_byte(struct x86_frame *state, const struct x86_instruction 
 	case 0xd7:
 	case 0xe4 ... 0xe5:
 	case 0xec ... 0xed:
-		overwrite(state, X86_RAX);
-		overwrite(state, X86_RDX);
+		overwrite(frame, X86_RAX);
+		overwrite(frame, X86_RDX);
 		break;
 	case 0xa4 ... 0xa7: /* string instructions */
 	case 0xaa ... 0xaf:
-		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, X86_RSI, X86_RDI));
+		overwrite_all(frame, REGISTERS(X86_RAX, X86_RCX, X86_RSI, X86_RDI));
 		break;
 	case 0x88: /* MOV, SETcc and shifts of a register or memory */
 	case 0x8c:
@@ -382,47 +382,47 @@ static void step_one_byte(struct x86_frame *state, const struct x86_instruction 
 	case 0xc6 ... 0xc7:
 	case 0xd0 ... 0xd3:
 	case 0xfe:
-		overwrite_rm(state, instruction);
+		overwrite_rm(frame, instruction);
 		break;
 	case 0xb0 ... 0xbf:
-		overwrite(state, instruction->rm);
+		overwrite(frame, instruction->rm);
 		break;
 	case 0xc8: /* ENTER */
-		overwrite(state, X86_RSP);
-		overwrite(state, X86_RBP);
+		overwrite(frame, X86_RSP);
+		overwrite(frame, X86_RBP);
 		break;
 	case 0xc9:
-		leave(state);
+		leave(frame);
 		break;
 	case 0xe0 ... 0xe3: /* LOOP */
-		overwrite(state, X86_RCX);
+		overwrite(frame, X86_RCX);
 		break;
 	case 0xf6 ... 0xf7:
 		if ((instruction->reg & 6) == 2) { /* NOT, NEG */
-			overwrite_rm(state, instruction);
+			overwrite_rm(frame, instruction);
 		} else if ((instruction->reg & 7) >= 4) { /* MUL, DIV */
-			overwrite(state, X86_RAX);
-			overwrite(state, X86_RDX);
+			overwrite(frame, X86_RAX);
+			overwrite(frame, X86_RDX);
 		}
 		break;
 	case 0xff:
-		step_group_ff(state, instruction);
+		step_group_ff(frame, instruction);
 		break;
 	}
 }
 
 /* Of these maps, also in their vector encodings, few instructions write a general register. */
-static void step_0f(struct x86_frame *state, const struct x86_instruction *instruction)
+static void step_0f(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
 	case 0x05: /* SYSCALL */
-		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, 11, 11));
+		overwrite_all(frame, REGISTERS(X86_RAX, X86_RCX, 11, 11));
 		break;
 	case 0x01: /* XGETBV and others */
 	case 0x31: /* RDTSC, RDPMC, CPUID */
 	case 0x33:
 	case 0xa2:
-		overwrite_all(state, REGISTERS(X86_RAX, X86_RCX, X86_RDX, X86_RBX));
+		overwrite_all(frame, REGISTERS(X86_RAX, X86_RCX, X86_RDX, X86_RBX));
 		break;
 	case 0x2c: /* conversions, masks, words of vectors */
 	case 0x2d:
@@ -434,7 +434,7 @@ static void step_0f(struct x86_frame *state, const struct x86_instruction *instr
 	case 0xbc ... 0xbf:
 	case 0xc5:
 	case 0xd7:
-		overwrite(state, instruction->reg);
+		overwrite(frame, instruction->reg);
 		break;
 	case 0x7e:
 	case 0x90 ... 0x92: /* SETcc */
@@ -444,41 +444,41 @@ static void step_0f(struct x86_frame *state, const struct x86_instruction *instr
 	case 0xb3:
 	case 0xba ... 0xbb:
 	case 0xc7:
-		overwrite_rm(state, instruction);
+		overwrite_rm(frame, instruction);
 		break;
 	case 0xb0 ... 0xb1: /* CMPXCHG, XADD */
 	case 0xc0 ... 0xc1:
-		overwrite_rm(state, instruction);
-		overwrite(state, instruction->reg);
-		overwrite(state, X86_RAX);
+		overwrite_rm(frame, instruction);
+		overwrite(frame, instruction->reg);
+		overwrite(frame, X86_RAX);
 		break;
 	case 0xc8 ... 0xcf: /* BSWAP */
 		if (!instruction->is_vector)
-			overwrite(state, instruction->rm);
+			overwrite(frame, instruction->rm);
 		break;
 	}
 }
 
-void x86_frame_step(struct x86_frame *state, const struct x86_instruction *instruction)
+void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->map) {
 	case X86_MAP_ONE_BYTE:
-		step_one_byte(state, instruction);
+		step_one_byte(frame, instruction);
 		break;
 	case X86_MAP_0F:
-		step_0f(state, instruction);
+		step_0f(frame, instruction);
 		break;
 	case X86_MAP_0F38: /* CRC32, MOVBE, ADCX, BMI */
 		if (instruction->opcode == 0xf3)
-			state->copies = 0; /* its target is in a field that is not decoded */
+			frame->copies = 0; /* its target is in a field that is not decoded */
 		else if (instruction->opcode >= 0xf0)
-			overwrite(state, instruction->reg);
+			overwrite(frame, instruction->reg);
 		break;
 	case X86_MAP_0F3A: /* words of vectors, RORX */
 		if (instruction->opcode >= 0x14 && instruction->opcode <= 0x17)
-			overwrite_rm(state, instruction);
+			overwrite_rm(frame, instruction);
 		else if (instruction->opcode == 0xf0)
-			overwrite(state, instruction->reg);
+			overwrite(frame, instruction->reg);
 		break;
 	}
 }
@@ -498,53 +498,53 @@ static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, in
 	rule->aux = (uint8_t)aux;
 }
 
-struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *state)
+struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 {
 	struct pkbpf_unwind_rule rule = {0};
 
-	if (state->knows & IS_OUTERMOST) {
+	if (frame->knows & IS_OUTERMOST) {
 		rule.cfa = PKBPF_CFA_END;
 		return rule;
 	}
 	/* In a frame with a frame pointer of its own, called functions may take their arguments off the stack. */
-	if (state->knows & FP_FRAME)
-		set_cfa(&rule, PKBPF_CFA_FP, state->copy[X86_RBP], 0);
-	else if (state->knows & KNOWS_SP)
-		set_cfa(&rule, PKBPF_CFA_SP, state->sp_offset, 0);
-	else if (has_copy(state, X86_RBP))
-		set_cfa(&rule, PKBPF_CFA_FP, state->copy[X86_RBP], 0);
-	else if (state->knows & KNOWS_SLOT && state->slot_offset >= 0 && state->slot_offset < 8 * 256 &&
-		 state->slot_offset % 8 == 0)
-		set_cfa(&rule, PKBPF_CFA_SP_DEREF, state->slot, (unsigned int)state->slot_offset / 8);
-	else if (state->copies)
-		set_cfa(&rule, PKBPF_CFA_REGISTER, state->copy[__builtin_ctz(state->copies)],
-			dwarf_register((unsigned int)__builtin_ctz(state->copies)));
+	if (frame->knows & FP_FRAME)
+		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
+	else if (frame->knows & KNOWS_SP)
+		set_cfa(&rule, PKBPF_CFA_SP, frame->sp_offset, 0);
+	else if (has_copy(frame, X86_RBP))
+		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
+	else if (frame->knows & KNOWS_SLOT && frame->slot_offset >= 0 && frame->slot_offset < 8 * 256 &&
+		 frame->slot_offset % 8 == 0)
+		set_cfa(&rule, PKBPF_CFA_SP_DEREF, frame->slot, (unsigned int)frame->slot_offset / 8);
+	else if (frame->copies)
+		set_cfa(&rule, PKBPF_CFA_REGISTER, frame->copy[__builtin_ctz(frame->copies)],
+			dwarf_register((unsigned int)__builtin_ctz(frame->copies)));
 	else
 		return rule;
 	rule.ra_offset = -RETURN_ADDRESS;
-	if (state->knows & FP_SAVED) {
+	if (frame->knows & FP_SAVED) {
 		rule.fp = PKBPF_FP_CFA;
-		rule.fp_offset = state->fp_at;
-	} else if (state->knows & FP_LOST) {
+		rule.fp_offset = frame->fp_at;
+	} else if (frame->knows & FP_LOST) {
 		rule.fp = PKBPF_FP_UNDEFINED;
 	}
 	return rule;
 }
 
-bool x86_frame_is_at_entry(const struct x86_frame *state)
+bool x86_frame_is_at_entry(const struct x86_frame *frame)
 {
-	return state->knows & KNOWS_SP && state->sp_offset == RETURN_ADDRESS;
+	return frame->knows & KNOWS_SP && frame->sp_offset == RETURN_ADDRESS;
 }
 
-bool x86_frame_is_outermost(const struct x86_frame *state)
+bool x86_frame_is_outermost(const struct x86_frame *frame)
 {
-	return state->knows & IS_OUTERMOST;
+	return frame->knows & IS_OUTERMOST;
 }
 
-bool x86_frame_is_borrowed(const struct x86_frame *state, const struct x86_instruction *instruction)
+bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&
-	       fp_is_callers(state) && !has_copy(state, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
+	       fp_is_callers(frame) && !has_copy(frame, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
 }
 
 /* Most instructions of such code calculate with vectors. */
