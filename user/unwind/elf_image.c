@@ -445,6 +445,18 @@ void elf_image_soname(const struct elf_image *image, char *buffer, size_t size)
 	buffer[soname == UINT64_MAX ? 0 : read_some(image, names + soname, buffer, size - 1)] = '\0';
 }
 
+enum elf_role elf_image_role(const struct elf_image *image)
+{
+	char soname[8];
+
+	if (elf_image_find_segment(image, PT_INTERP))
+		return ELF_ROLE_PROGRAM;
+	elf_image_soname(image, soname, sizeof(soname));
+	if (soname[0] == '\0')
+		return ELF_ROLE_STATIC_PROGRAM;
+	return strncmp(soname, "libc.", 5) == 0 || strncmp(soname, "ld-", 3) == 0 ? ELF_ROLE_C_LIBRARY : ELF_ROLE_LIBRARY;
+}
+
 bool elf_image_bias(const struct elf_image *image, uint64_t map_start, uint64_t map_offset,
 		    uint64_t *ret_bias)
 {

@@ -77,6 +77,15 @@ int elf_image_read_address(const struct elf_image *image, uint64_t address, void
 /* File-backed bytes from an ELF address to the end of its PT_LOAD; 0: not file-backed. */
 uint64_t elf_image_bytes_after(const struct elf_image *image, uint64_t address);
 
+enum elf_role {
+	ELF_ROLE_PROGRAM,	 /* dynamically linked; the C library, which can be run, counts as one */
+	ELF_ROLE_STATIC_PROGRAM,
+	ELF_ROLE_C_LIBRARY,	 /* or its dynamic loader */
+	ELF_ROLE_LIBRARY,
+};
+
+/* By what the dynamic loader reads, not by the file's name. */
+enum elf_role elf_image_role(const struct elf_image *image);
 /* DT_SONAME, cut to size - 1 bytes; "" when the file has none. */
 void elf_image_soname(const struct elf_image *image, char *buffer, size_t size);
 

@@ -135,14 +135,9 @@ static void search_range(struct finder *finder, uint8_t *window, uint64_t start,
 /* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
 static bool may_return_from_signals(const struct elf_image *image)
 {
-	char soname[8];
+	enum elf_role role = elf_image_role(image);
 
-	if (elf_image_find_segment(image, PT_INTERP))
-		return false;
-	elf_image_soname(image, soname, sizeof(soname));
-	if (soname[0] == '\0')
-		return elf_image_entry(image) != 0;
-	return strncmp(soname, "libc.", 5) == 0 || strncmp(soname, "ld-", 3) == 0;
+	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
 }
 
 static void search_gaps(struct finder *finder)

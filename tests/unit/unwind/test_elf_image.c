@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
 
 #include <elf.h>
 #include <errno.h>
@@ -206,6 +209,53 @@ static void notices_a_file_that_shrinks(void **state)
 	free(file);
 }
 
+struct loaded {
+	const char *part; /* of the name that is looked for */
+	char path[256];
+};
+
+static int on_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct loaded *loaded = context;
+
+	if (!strstr(info->dlpi_name, loaded->part))
+		return 0;
+	snprintf(loaded->path, sizeof(loaded->path), "%s", info->dlpi_name);
+	return 1;
+}
+
+static enum elf_role role_of(const char *path)
+{
+	struct elf_image *image;
+	enum elf_role role;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image, NULL), 0);
+	role = elf_image_role(image);
+	elf_image_free(image);
+	close(fd);
+	return role;
+}
+
+static void knows_programs_from_libraries(void **state)
+{
+	struct loaded loader = {.part = "/ld-"}, library = {.part = "libcmocka"};
+	struct elf_image *image;
+	size_t size;
+	uint8_t *file = make(&size);
+
+	image = open_memory(file, size);
+	assert_int_equal(elf_image_role(image), ELF_ROLE_STATIC_PROGRAM);
+	elf_image_free(image);
+	free(file);
+	assert_int_equal(role_of("/proc/self/exe"), ELF_ROLE_PROGRAM);
+	assert_int_equal(dl_iterate_phdr(on_object, &loader), 1);
+	assert_int_equal(role_of(loader.path), ELF_ROLE_C_LIBRARY);
+	assert_int_equal(dl_iterate_phdr(on_object, &library), 1);
+	assert_int_equal(role_of(library.path), ELF_ROLE_LIBRARY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +266,7 @@ int main(void)
 		cmocka_unit_test(survives_sizes_that_wrap),
 		cmocka_unit_test(reads_an_image_as_the_kernel_mapped_it),
 		cmocka_unit_test(notices_a_file_that_shrinks),
+		cmocka_unit_test(knows_programs_from_libraries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
