@@ -425,6 +425,18 @@ wait $job
 [ $? = 143 ] || fail "exit status"
 is_folded i.folded
 
+begin "the profiler comes before others that want to run, its command does not"
+niceness='cut -d" " -f19 /proc/self/stat /proc/$PPID/stat'
+own=$(nice)
+"$pkbpf" -e cpu -q -o k.folded -- sh -c "$niceness" >out
+if [ "$own" != 0 ] || ! [ "$(nice -n -10 nice 2>/dev/null)" = -10 ]; then
+	echo "  not checked: this test has a nice value of its own, or may not lower it"
+elif [ "$(tr '\n' ' ' <out)" != "0 -10 " ]; then
+	fail "nice values of command and profiler: $(cat out)"
+fi
+nice -n 5 "$pkbpf" -e cpu -q -o k.folded -- sh -c "$niceness" >out
+[ "$(tr '\n' ' ' <out)" = "$((own + 5)) $((own + 5)) " ] || fail "where the user has chosen a nice value: $(cat out)"
+
 begin "the command runs as the user behind sudo"
 SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$pkbpf" -e cpu -q -o j.folded -- \
 	sh -c 'id -u >&2; echo $USER $SUDO_UID >&2' 2>err

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/thread_priority.h"
 #include "capture/capability.h"
 #include "capture/kernel_counters.h"
 #include "capture/kernel_namer.h"
@@ -239,6 +240,7 @@ int session_begin_interval(struct session *session, struct error *error)
 			 session->buffer.size / 1024, (double)(clock_now_ns() - begin_ns) / 1e6);
 	accept_buffer(session);
 	program_clock_restart(session->program_clock, clock_now_ns());
+	thread_priority_raise();
 	return err;
 }
 
@@ -247,6 +249,7 @@ int session_end_interval(struct session *session, struct error *error)
 	int err;
 
 	program_clock_resume(session->program_clock, clock_now_ns());
+	thread_priority_restore();
 	err = resource_account_end(session->resources, &session->buffer, error);
 	accept_buffer(session);
 	return err;

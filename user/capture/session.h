@@ -71,7 +71,8 @@ int session_load(struct session *session, struct error *error);
  * The sink is borrowed until session_free. */
 int session_start(struct session *session, const struct event_sink *sink, struct error *error);
 /* The interval begins and ends: after the sources are attached, and before they are detached. If it is wanted, reads what
- * every thread of the targets has used. */
+ * every thread of the targets has used. Meanwhile the calling thread, which reads the rings, has a raised priority
+ * (base/thread_priority.h): what does not fit in them is lost. */
 int session_begin_interval(struct session *session, struct error *error);
 int session_end_interval(struct session *session, struct error *error);
 /* Sleeps until there is something to do: side-band data, `fd` readable (-1: none), or timeout_ms. -EINTR: a signal. */
