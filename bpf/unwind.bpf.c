@@ -304,11 +304,12 @@ __attribute__((noinline)) int unwind_all_frames(__u32 slot)
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end)
 {
 	__u64 now_ns = scratch->sample.header.time_ns, *last_ns;
+	__u64 interval_ns = end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
 	__u32 pid = scratch->sample.pid, key = pid & (UNWIND_MISS_SLOTS - 1);
 	struct pkbpf_unwind_miss *miss;
 
 	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
-	if (!last_ns || now_ns - *last_ns < UNWIND_MISS_INTERVAL_NS)
+	if (!last_ns || now_ns - *last_ns < interval_ns)
 		return;
 	*last_ns = now_ns;
 	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);

@@ -94,6 +94,8 @@ struct raw_ring_map {
 /* When a process was reported last; pids share slots, which only delays a report. */
 #define UNWIND_MISS_SLOTS	1024
 #define UNWIND_MISS_INTERVAL_NS 100000000ULL
+/* A table is asked for at once: a process's first stacks need those of several files, one after the other. */
+#define UNWIND_TABLE_MISS_INTERVAL_NS 10000000ULL
 
 struct unwind_miss_times_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -56,7 +56,7 @@ enum pkbpf_stack_end {
 	PKBPF_END_MAX_DEPTH = 5,   /* more frames than the limit */
 	PKBPF_END_NO_PROCESS = 6,  /* process not known to the unwinder (yet) */
 	PKBPF_END_NO_MAPPING = 7,  /* address in no known executable mapping */
-	PKBPF_END_NO_TABLE = 8,	   /* mapping known, its table not ready */
+	PKBPF_END_NO_TABLE = 8,	   /* mapping known, its table, or this part of it, not ready */
 	PKBPF_END_NO_RULE = 9,	   /* code without unwind info and no usable frame pointer */
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */

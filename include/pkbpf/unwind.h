@@ -37,6 +37,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_END = 8,	    /* outermost frame */
 	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
 	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
+	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
 };
 
 enum pkbpf_fp_kind {

@@ -167,6 +167,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		return 0;
 	case PKBPF_CFA_END:
 		return PKBPF_END_ROOT;
+	case PKBPF_CFA_PENDING:
+		return PKBPF_END_NO_TABLE;
 	default:
 		return PKBPF_END_UNSUPPORTED;
 	}

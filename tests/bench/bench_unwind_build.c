@@ -116,7 +116,7 @@ static void measure_file(const char *path, const struct options *options, struct
 			break;
 		unwind_table_free(table);
 		table = NULL;
-		if (unwind_table_build(image, rules, &table, NULL) == 0) {
+		if (unwind_table_build(image, false, rules, &table, NULL) == 0) {
 			uint64_t spent = now_ns() - begin;
 
 			if (spent < best)

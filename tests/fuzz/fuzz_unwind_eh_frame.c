@@ -68,7 +68,7 @@ static void build(const uint8_t *file, size_t size, enum elf_image_layout layout
 
 	if (rules && elf_image_open_memory(file, size, layout, &image, &error) == 0) {
 		elf_image_bias(image, 0x7f0000000000, 0x1000, &bias);
-		if (unwind_table_build(image, rules, &table, &error) == 0) {
+		if (unwind_table_build(image, false, rules, &table, &error) == 0) {
 			check_table(table, rules, size);
 			check_lookups(table, rules);
 			unwind_table_free(table);

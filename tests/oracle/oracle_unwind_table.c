@@ -267,7 +267,7 @@ static void collect_gaps(struct file_check *check, const struct elf_image *image
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
 	struct code_gaps *gaps =
-		code_gaps_new(image, eh_frame_text_start(check->frame), eh_frame_text_size(check->frame));
+		code_gaps_new(image, eh_frame_text_start(check->frame), eh_frame_text_size(check->frame), false);
 	size_t capacity = check->row_capacity;
 	struct row *rows = check->rows;
 	uint64_t covered = 0;
@@ -329,7 +329,7 @@ static void check_packing(struct file_check *check, const struct elf_image *imag
 	struct unwind_table *table;
 	uint64_t state = eh_frame_count(check->frame);
 
-	if (unwind_table_build(image, rules, &table, NULL) < 0) {
+	if (unwind_table_build(image, false, rules, &table, NULL) < 0) {
 		report(check, 0, "no table although there are functions", NULL);
 		rule_set_free(rules);
 		return;

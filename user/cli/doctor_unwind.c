@@ -64,23 +64,38 @@ static int read_process(struct examination *exam, struct error *error)
 				error);
 }
 
+static uint64_t to_kib(uint64_t bytes)
+{
+	return (bytes + 1023) / 1024;
+}
+
+static void print_mapping(const struct live_mapping *mapping)
+{
+	bool is_ready = mapping->state == LIVE_TABLE_READY;
+	char path[NAME_SIZE];
+
+	printf("%016" PRIx64 "-%016" PRIx64 " ", mapping->start, mapping->end);
+	if (is_ready)
+		printf("%9u %9" PRIu64 "  ", mapping->rows, to_kib(mapping->bytes));
+	else
+		printf("%9s %9s  ", "-", "-");
+	fputs(*mapping->path ? escape_terminal(path, sizeof(path), mapping->path) : "[anonymous]", stdout);
+	if (!is_ready)
+		printf(" (%s)", live_table_text(mapping->state));
+	if (mapping->followed_bytes)
+		printf(" (%" PRIu64 " KiB by instructions)", to_kib(mapping->followed_bytes));
+	if (mapping->left_out_bytes)
+		printf(" (%" PRIu64 " KiB not described, and too much to read: frame pointers)", to_kib(mapping->left_out_bytes));
+	putchar('\n');
+}
+
 static void print_mappings(const struct examination *exam)
 {
 	const struct live_mapping *mapping;
-	char path[NAME_SIZE];
 
 	printf("%-33s %9s %9s  %s\n", "executable mapping", "rows", "KiB", "file");
-	for (size_t i = 0; (mapping = live_process_mapping(exam->live, i)); i++) {
-		printf("%016" PRIx64 "-%016" PRIx64 " ", mapping->start, mapping->end);
-		if (mapping->state == LIVE_TABLE_READY)
-			printf("%9u %9" PRIu64 "  ", mapping->rows, (mapping->bytes + 1023) / 1024);
-		else
-			printf("%9s %9s  ", "-", "-");
-		printf("%s%s%s%s\n", *mapping->path ? escape_terminal(path, sizeof(path), mapping->path) : "[anonymous]",
-		       mapping->state == LIVE_TABLE_READY ? "" : " (",
-		       mapping->state == LIVE_TABLE_READY ? "" : live_table_text(mapping->state),
-		       mapping->state == LIVE_TABLE_READY ? "" : ")");
-	}
+	for (size_t i = 0; (mapping = live_process_mapping(exam->live, i)); i++)
+		print_mapping(mapping);
 }
 
 static struct frame_location locate(const struct examination *exam, uint64_t ip, bool is_return_address)

@@ -50,7 +50,7 @@ void chunk_pool_free(struct chunk_pool *pool)
 	free(pool);
 }
 
-#define GROW_AT_ONCE 8U
+#define GROW_AT_ONCE 32U
 
 int chunk_pool_grow(struct chunk_pool *pool, uint32_t count)
 {

@@ -32,7 +32,9 @@ struct code_gaps {
 	size_t next_range;
 	struct undescribed_code *work;
 	uint8_t *piece;
-	uint64_t looked_at, followed; /* bytes */
+	bool postpone;
+	uint64_t looked_at; /* bytes, postponed ones, too */
+	struct code_gaps_stats stats;
 };
 
 static int compare_ranges(const void *left, const void *right)
@@ -90,18 +92,7 @@ static void order_ranges(struct code_gaps *gaps)
 	}
 }
 
-/* Programs and the dynamic loader; linkers give libraries an entry that is none. */
-static bool starts_at_entry(const struct elf_image *image)
-{
-	char soname[8];
-
-	if (elf_image_find_segment(image, PT_INTERP))
-		return true;
-	elf_image_soname(image, soname, sizeof(soname));
-	return soname[0] == '\0' || strncmp(soname, "ld-", 3) == 0 || strncmp(soname, "libc.", 5) == 0;
-}
-
-struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start, uint64_t text_size)
+struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start, uint64_t text_size, bool postpone)
 {
 	struct code_gaps *gaps;
 
@@ -113,7 +104,9 @@ struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_sta
 	gaps->image = image;
 	gaps->text_start = text_start;
 	gaps->text_size = text_size;
-	gaps->entry = starts_at_entry(image) ? elf_image_entry(image) - text_start : UINT64_MAX;
+	gaps->postpone = postpone;
+	/* Linkers give libraries an entry that is none. */
+	gaps->entry = elf_image_role(image) == ELF_ROLE_LIBRARY ? UINT64_MAX : elf_image_entry(image) - text_start;
 	if (!find_code(gaps)) {
 		code_gaps_free(gaps);
 		return NULL;
@@ -132,9 +125,9 @@ void code_gaps_free(struct code_gaps *gaps)
 	free(gaps);
 }
 
-uint64_t code_gaps_bytes(const struct code_gaps *gaps)
+struct code_gaps_stats code_gaps_stats(const struct code_gaps *gaps)
 {
-	return gaps->followed;
+	return gaps->stats;
 }
 
 /* Most files have no gap, and need no memory for it. */
@@ -193,17 +186,28 @@ static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end)
 
 static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
 {
-	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE}, pending = {.cfa = PKBPF_CFA_PENDING};
+	uint64_t size = end - start;
+	bool keeps;
 
-	if (end - start < CODE_GAPS_MIN_BYTES || end - start > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
+	if (size > CODE_GAPS_MAX_BYTES - gaps->looked_at)
+		gaps->stats.left_out += size;
+	if (size < CODE_GAPS_MIN_BYTES || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
 		return;
-	gaps->looked_at += end - start;
-	if (keeps_frame_pointers(gaps, start, end) &&
-	    (end - start > MAX_ASSEMBLY_BYTES || borrows_frames(gaps, start, end)))
+	gaps->looked_at += size;
+	keeps = keeps_frame_pointers(gaps, start, end);
+	if (keeps && size > MAX_ASSEMBLY_BYTES)
 		return;
-	gaps->followed += end - start;
-	start = run_pieces(gaps, start, end, row, context);
-	row(context, (uint32_t)start, &none);
+	if (gaps->postpone && gaps->looked_at > CODE_GAPS_PROMPT_BYTES) {
+		gaps->stats.postponed += size;
+		row(context, (uint32_t)start, &pending);
+	} else if (keeps && borrows_frames(gaps, start, end)) {
+		return;
+	} else {
+		gaps->stats.followed += size;
+		end = run_pieces(gaps, start, end, row, context);
+	}
+	row(context, (uint32_t)end, &none);
 }
 
 void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row, void *context)

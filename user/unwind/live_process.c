@@ -73,7 +73,7 @@ static enum live_table build(struct live_process *process, struct mapped_file_ta
 	state = open_image(files, mapping->file, &memory, &image);
 	if (state == LIVE_TABLE_READY &&
 	    (!elf_image_bias(image, mapping->start, mapping->file_offset, &code->bias) ||
-	     unwind_table_build(image, process->rules, &code->table, NULL)))
+	     unwind_table_build(image, false, process->rules, &code->table, NULL)))
 		state = LIVE_TABLE_NO_INFO;
 	elf_image_free(image);
 	return state;
@@ -92,6 +92,8 @@ static int add_mapping(struct live_process *process, struct mapped_file_table *f
 	if (code->table) {
 		code->mapping.rows = code->table->row_count;
 		code->mapping.bytes = unwind_table_size_bytes(code->table);
+		code->mapping.followed_bytes = code->table->stats.gaps.followed;
+		code->mapping.left_out_bytes = code->table->stats.gaps.left_out;
 	}
 	return 0;
 }

@@ -27,6 +27,8 @@ struct live_mapping {
 	enum live_table state;
 	uint32_t rows;	     /* of the whole file */
 	uint64_t bytes;	     /* of the file's table */
+	uint64_t followed_bytes; /* code without unwind information, of which the instructions were read */
+	uint64_t left_out_bytes; /* such code that is too much to be read: frame pointers */
 };
 
 struct live_process;

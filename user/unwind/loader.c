@@ -71,14 +71,16 @@ static void map_done(void *context, struct code_map *map)
 	retire_place(context, map);
 }
 
-/* A file's table was not there. Its mapping may have been published before the file could be opened. */
+/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file could be opened. */
 static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
+	struct pkbpf_unwind_mapping mapping;
 
 	if (!code || code->file == CODE_NO_FILE)
 		return;
-	table_cache_want(loader->tables, code->file);
+	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
 	if (!process->map->published_incomplete)
 		return;
 	retire_place(loader, process->map);

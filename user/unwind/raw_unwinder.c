@@ -81,6 +81,18 @@ static bool may_wait(const struct raw_unwinder *unwinder)
 	       WAIT_ALWAYS_NS + (unwinder->now_ns - unwinder->first_ns) / WAIT_TIME_PART;
 }
 
+/* For a table, or the part of it that is about an address. */
+static void wait_for_table(struct raw_unwinder *unwinder, uint32_t file, uint64_t elf_address)
+{
+	uint64_t start_ns = clock_now_ns();
+
+	if (!may_wait(unwinder))
+		return;
+	table_cache_want_code(unwinder->tables, file, elf_address);
+	table_cache_wait_file(unwinder->tables, file, TABLE_WAIT_NS);
+	unwinder->stats.waited_ns += clock_now_ns() - start_ns;
+}
+
 static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
 {
 	struct raw_walk *walk = context;
@@ -96,13 +108,9 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	ret_code->flags = PKBPF_MAPPING_ANONYMOUS;
 	if (code->file == CODE_NO_FILE)
 		return 0;
-	if (!table_cache_ready(unwinder->tables, code->file) && may_wait(unwinder)) {
-		uint64_t start_ns = clock_now_ns();
-
-		table_cache_want(unwinder->tables, code->file);
-		table_cache_wait_file(unwinder->tables, code->file, TABLE_WAIT_NS);
-		unwinder->stats.waited_ns += clock_now_ns() - start_ns;
-	}
+	table_cache_describe(unwinder->tables, code->file, code->start, code->file_offset, &mapping);
+	if (!table_cache_ready(unwinder->tables, code->file))
+		wait_for_table(unwinder, code->file, address - mapping.bias);
 	if (!table_cache_ready(unwinder->tables, code->file))
 		return PKBPF_END_NO_TABLE;
 	table_cache_describe(unwinder->tables, code->file, code->start, code->file_offset, &mapping);
@@ -116,8 +124,14 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 		      struct pkbpf_unwind_rule *ret_rule)
 {
 	struct raw_walk *walk = context;
+	struct table_cache *tables = walk->unwinder->tables;
 
-	return table_cache_find_rule(walk->unwinder->tables, walk->file, elf_address, ret_rule);
+	if (!table_cache_find_rule(tables, walk->file, elf_address, ret_rule))
+		return false;
+	if (ret_rule->cfa != PKBPF_CFA_PENDING)
+		return true;
+	wait_for_table(walk->unwinder, walk->file, elf_address);
+	return table_cache_find_rule(tables, walk->file, elf_address, ret_rule);
 }
 
 static int read_memory(void *context, uint64_t address, void *buffer, size_t size)

@@ -6,11 +6,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread_priority.h"
 #include "unwind/table_cache_private.h"
 
 /* A table used within this many epochs (about a second each) is not withdrawn for another. */
@@ -187,6 +185,39 @@ static bool uses_rbx(const struct table_cache *cache, const struct unwind_table 
 	return false;
 }
 
+/* Each growth waits for the kernel, a tenth of a second where many threads want to run, but all of it is resident: what is
+ * queued is expected to need as many rows as it announces. */
+static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_table *table)
+{
+	uint64_t rows = table->row_count, free_rows = chunk_pool_free_rows(cache->pool);
+
+	pthread_mutex_lock(&cache->lock);
+	array_foreach(&cache->queue, number)
+		rows += cache->files.items[*number]->expected_rows;
+	pthread_mutex_unlock(&cache->lock);
+	rows = rows > free_rows ? rows - free_rows : 0;
+	rows += table->row_count;
+	if (rows > (uint64_t)cache->max_chunks * PKBPF_CHUNK_ROWS)
+		return cache->max_chunks;
+	return 2 + (uint32_t)(rows / PKBPF_CHUNK_ROWS);
+}
+
+/* What was replaced is in nobody's walk any more. false: there was nothing. */
+static bool remove_replaced(struct table_cache *cache)
+{
+	if (!cache->replaced.count)
+		return false;
+	cache->memory.wait_for_readers(cache->memory.context);
+	pthread_mutex_lock(&cache->lock);
+	array_foreach(&cache->replaced, old) {
+		chunk_pool_remove(cache->pool, &old->placement);
+		extent_allocator_give(cache->page_room, old->first_page, old->page_count);
+	}
+	pthread_mutex_unlock(&cache->lock);
+	cache->replaced.count = 0;
+	return true;
+}
+
 /* Finds room for the table and copies it there. */
 static int place(struct table_cache *cache, const struct unwind_table *table,
 		 struct row_placement *ret_placement, uint32_t *ret_first_page)
@@ -196,7 +227,7 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 
 	while (table->page_count &&
 	       !extent_allocator_take(cache->page_room, table->page_count, &first_page)) {
-		if (!evict(cache, 0, table->page_count))
+		if (!remove_replaced(cache) && !evict(cache, 0, table->page_count))
 			return -ENOSPC;
 	}
 	for (;;) {
@@ -204,9 +235,9 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 				       ret_placement);
 		if (err != -EAGAIN)
 			break;
-		/* Two more than needed now: each growth waits for the kernel, but all of it is resident. */
-		err = chunk_pool_grow(cache->pool,
-				      3 + (uint32_t)(table->row_count / PKBPF_CHUNK_ROWS));
+		if (remove_replaced(cache))
+			continue;
+		err = chunk_pool_grow(cache->pool, chunks_wanted(cache, table));
 		if (err == -ENOSPC)
 			err = evict(cache, table->row_count, 0) ? 0 : -ENOSPC;
 		if (err)
@@ -219,6 +250,38 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 	return err;
 }
 
+/* The kernel side reads an entry field by field: a table of other bounds needs an entry that nobody reads. */
+static void clear_the_way(struct table_cache *cache, struct table_file *file, const struct unwind_table *table)
+{
+	if (!file->page_count ||
+	    (table && table->text_start == file->text_start && table->page_count == file->page_count))
+		return;
+	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
+	remove_withdrawn(cache, &file, 1);
+}
+
+/* With the lock held. What was published of the same file before stays where it is until no walk can be in it. */
+static void replace(struct table_cache *cache, struct table_file *file, struct row_placement placement, uint32_t first_page,
+		    const struct unwind_table *table)
+{
+	if (file->page_count)
+		*array_add(&cache->replaced) = /* reserved */
+			(struct replaced_table){file->placement, file->first_page, file->page_count};
+	file->placement = placement;
+	file->first_page = first_page;
+	file->text_start = table ? table->text_start : 0;
+	file->page_count = table ? table->page_count : 0;
+	file->row_count = table ? table->row_count : 0;
+	file->is_partial = table && table->stats.gaps.postponed;
+}
+
+/* With the lock held: there was no room. What is published of the file stays. */
+static void keep_what_there_is(struct table_file *file)
+{
+	file->state = file->page_count ? TABLE_READY : TABLE_NO_ROOM;
+	file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
+}
+
 /* table NULL: the file has none; the step then goes by frame pointers. */
 static void publish(struct table_cache *cache, struct table_file *file,
 		    const struct unwind_table *table)
@@ -226,10 +289,11 @@ static void publish(struct table_cache *cache, struct table_file *file,
 	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
 	struct row_placement placement = { 0 };
 	uint32_t first_page = 0, flags = PKBPF_FILE_READY;
-	int err = 0;
+	int err = array_reserve(&cache->replaced, cache->replaced.count + 1) ? 0 : -ENOMEM;
 
 	publish_rules(cache);
-	if (table) {
+	clear_the_way(cache, file, table);
+	if (table && !err) {
 		err = place(cache, table, &placement, &first_page);
 		if (uses_rbx(cache, table))
 			flags |= PKBPF_FILE_TRACKS_RBX;
@@ -238,15 +302,10 @@ static void publish(struct table_cache *cache, struct table_file *file,
 	cache->stats.chunks = chunk_pool_count(cache->pool);
 	cache->stats.rules = cache->published_rules;
 	if (err) {
-		file->state = TABLE_NO_ROOM;
-		file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
+		keep_what_there_is(file);
 	} else {
 		file->state = TABLE_READY;
-		file->placement = placement;
-		file->first_page = first_page;
-		file->text_start = table ? table->text_start : 0;
-		file->page_count = table ? table->page_count : 0;
-		file->row_count = table ? table->row_count : 0;
+		replace(cache, file, placement, first_page, table);
 		file->tracks_rbx = flags & PKBPF_FILE_TRACKS_RBX;
 		entry->text_start = file->text_start;
 		entry->first_page = file->first_page;
@@ -263,7 +322,7 @@ static void build(struct table_cache *cache, struct table_file *file, struct elf
 {
 	struct unwind_table *table = NULL;
 	uint64_t start_ns = clock_now_ns();
-	int err = unwind_table_build(image, cache->rules, &table, NULL);
+	int err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
 
 	publish(cache, file, err ? NULL : table);
 	unwind_table_free(table);
@@ -279,17 +338,25 @@ static bool wants_spare(const struct table_cache *cache)
 	       chunk_pool_free_rows(cache->pool) < SPARE_ROWS;
 }
 
-/* On a busy machine this thread's short bursts of work come first: what it has not built yet costs complete stacks.
- * Where that is not permitted it waits its turn. */
-#define BUILDER_NICE (-10)
+/* What waits for the kernel and can be done when no file does. false: nothing is left. */
+static bool do_spare_work(struct table_cache *cache, bool *may_grow)
+{
+	if (remove_replaced(cache))
+		return true;
+	if (!*may_grow || !wants_spare(cache))
+		return false;
+	*may_grow = chunk_pool_grow(cache->pool, 1) == 0;
+	return *may_grow;
+}
 
 static void *run(void *context)
 {
 	struct table_cache *cache = context;
 	uint64_t slots_freed_ns = 0;
-	bool may_grow = true;
+	bool may_grow = true, is_busy;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), BUILDER_NICE);
+	/* What is not built yet costs complete stacks. */
+	thread_priority_raise();
 	if (cache->initial_chunks)
 		chunk_pool_grow(cache->pool, cache->initial_chunks);
 	pthread_mutex_lock(&cache->lock);
@@ -299,13 +366,11 @@ static void *run(void *context)
 		void *memory;
 
 		if (!file) {
-			if (may_grow && wants_spare(cache)) {
-				pthread_mutex_unlock(&cache->lock);
-				may_grow = chunk_pool_grow(cache->pool, 1) == 0;
-				pthread_mutex_lock(&cache->lock);
-			} else {
+			pthread_mutex_unlock(&cache->lock);
+			is_busy = do_spare_work(cache, &may_grow);
+			pthread_mutex_lock(&cache->lock);
+			if (!is_busy && !cache->queue.count && !cache->stop)
 				pthread_cond_wait(&cache->changed, &cache->lock);
-			}
 			continue;
 		}
 		if (slots_run_out(cache) && clock_now_ns() - slots_freed_ns > NS_PER_SECOND) {
@@ -363,6 +428,9 @@ void table_builder_stop(struct table_cache *cache)
 		pthread_join(cache->builder, NULL);
 		cache->started = false;
 	}
+	array_foreach(&cache->replaced, old)
+		free(old->placement.extents);
+	array_free(&cache->replaced);
 	chunk_pool_free(cache->pool);
 	extent_allocator_free(cache->page_room);
 	rule_set_free(cache->rules);

@@ -16,6 +16,8 @@
 
 /* Files of which nobody has wanted the table yet. */
 #define MAX_UNWANTED_IMAGES 512
+/* Until a file that has become unreadable is tried again. */
+#define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
 
 struct table_cache *table_cache_new(const struct table_memory *memory,
 				    const struct table_cache_options *options)
@@ -125,6 +127,16 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	return err;
 }
 
+/* A linker's search table has eight bytes per function, and functions have eight rows on average. */
+static uint64_t expected_rows(const struct elf_image *image)
+{
+	const struct elf_segment *search_table = elf_image_find_segment(image, PT_GNU_EH_FRAME);
+
+	if (!search_table)
+		return 0;
+	return search_table->file_size < elf_image_size(image) ? search_table->file_size : elf_image_size(image);
+}
+
 /* With the lock held: hands the file, whose image is open, to the building thread. */
 static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
 {
@@ -137,6 +149,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	}
 	*number = file->number;
 	file->size = elf_image_size(file->image);
+	file->expected_rows = expected_rows(file->image);
 	file->state = TABLE_QUEUED;
 	file->urgent = urgent;
 	file->sequence = ++cache->last_sequence;
@@ -314,6 +327,68 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		try_to_open(cache, file, true);
 }
 
+/* With the lock held, under which rows are taken away. A table that is built again can be read meanwhile. */
+static uint32_t find_rule_id(const struct table_cache *cache, const struct table_file *file,
+			     uint64_t elf_address)
+{
+	uint64_t index = (elf_address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
+	uint32_t offset = elf_address & (PKBPF_TEXT_PAGE_SIZE - 1), at = 0, count;
+	const struct pkbpf_unwind_page *page;
+	const uint32_t *rows;
+
+	if (index >= file->page_count)
+		return RULE_ID_NONE;
+	page = &cache->memory.pages[file->first_page + index];
+	rows = chunk_pool_rows(cache->pool, page);
+	if (!page->count || !rows)
+		return RULE_ID_NONE;
+	for (count = page->count; count > 1; count -= count >> 1) {
+		if (PKBPF_ROW_OFFSET(rows[at + (count >> 1)]) <= offset)
+			at += count >> 1;
+	}
+	return PKBPF_ROW_RULE(rows[at]);
+}
+
+/* With the lock held: whether a walk ends at an address for want of the rest of the table. */
+static bool is_postponed(const struct table_cache *cache, const struct table_file *file, uint64_t elf_address)
+{
+	uint32_t id = find_rule_id(cache, file, elf_address);
+
+	return id < cache->memory.rule_count && cache->memory.rules[id].cfa == PKBPF_CFA_PENDING;
+}
+
+/* The rest is read from the file again: it may have gone, or nobody who maps it lives. */
+static void build_all(struct table_cache *cache, struct table_file *file)
+{
+	int err = open_contents(cache, file);
+
+	pthread_mutex_lock(&cache->lock);
+	if (err) {
+		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
+	} else {
+		file->wants_all = true;
+		enqueue(cache, file, true);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t elf_address)
+{
+	struct table_file *file = find_file(cache, number);
+	bool postponed;
+
+	if (!file)
+		return;
+	table_cache_want(cache, number);
+	pthread_mutex_lock(&cache->lock);
+	/* A return address lies behind the call that it belongs to. */
+	postponed = file->state == TABLE_READY && file->is_partial && clock_now_ns() >= file->retry_ns &&
+		    (is_postponed(cache, file, elf_address) || is_postponed(cache, file, elf_address - 1));
+	pthread_mutex_unlock(&cache->lock);
+	if (postponed)
+		build_all(cache, file);
+}
+
 bool table_cache_ready(struct table_cache *cache, uint32_t number)
 {
 	struct table_file *file = find_file(cache, number);
@@ -322,7 +397,8 @@ bool table_cache_ready(struct table_cache *cache, uint32_t number)
 	if (!file)
 		return false;
 	pthread_mutex_lock(&cache->lock);
-	ready = file->state == TABLE_READY || file->state == TABLE_NONE;
+	ready = file->state == TABLE_READY || file->state == TABLE_NONE ||
+		((file->state == TABLE_QUEUED || file->state == TABLE_BUILDING) && file->page_count);
 	pthread_mutex_unlock(&cache->lock);
 	return ready;
 }
@@ -387,28 +463,6 @@ bool table_cache_idle(struct table_cache *cache)
 	idle = !cache->queue.count && !cache->building_sequence;
 	pthread_mutex_unlock(&cache->lock);
 	return idle;
-}
-
-/* With the lock held. */
-static uint32_t find_rule_id(const struct table_cache *cache, const struct table_file *file,
-			     uint64_t elf_address)
-{
-	uint64_t index = (elf_address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT;
-	uint32_t offset = elf_address & (PKBPF_TEXT_PAGE_SIZE - 1), at = 0, count;
-	const struct pkbpf_unwind_page *page;
-	const uint32_t *rows;
-
-	if (file->state != TABLE_READY || index >= file->page_count)
-		return RULE_ID_NONE;
-	page = &cache->memory.pages[file->first_page + index];
-	rows = chunk_pool_rows(cache->pool, page);
-	if (!page->count || !rows)
-		return RULE_ID_NONE;
-	for (count = page->count; count > 1; count -= count >> 1) {
-		if (PKBPF_ROW_OFFSET(rows[at + (count >> 1)]) <= offset)
-			at += count >> 1;
-	}
-	return PKBPF_ROW_RULE(rows[at]);
 }
 
 bool table_cache_find_rule(struct table_cache *cache, uint32_t number, uint64_t elf_address,

@@ -74,7 +74,9 @@ void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t sta
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping);
 /* Somebody needed the table of this file and it was not there: build it now, before others, again if it was evicted. */
 void table_cache_want(struct table_cache *cache, uint32_t file);
-/* Whether the table is published (or known to be empty). */
+/* The same for code at an ELF address: a part of the table that was postponed is built now. */
+void table_cache_want_code(struct table_cache *cache, uint32_t file, uint64_t elf_address);
+/* Whether the table is published, perhaps without what was postponed, or known to be empty. */
 bool table_cache_ready(struct table_cache *cache, uint32_t file);
 /* Sleeps until everything asked for so far is published or given up; false: time is over. */
 bool table_cache_wait(struct table_cache *cache, uint64_t timeout_ns);

@@ -31,17 +31,26 @@ struct table_file {
 	uint32_t references; /* mappings */
 	uint64_t sequence;   /* of its last request */
 	uint64_t size;	     /* bytes of the file */
-	uint64_t retry_ns;   /* NO_ROOM: not before */
+	uint64_t expected_rows; /* of its table */
+	uint64_t retry_ns;   /* NO_ROOM, or READY with a part missing: not before */
 	bool urgent;
+	bool wants_all; /* somebody came to code that the published table has postponed */
 	bool tracks_rbx;
 	struct elf_segment *segments; /* executable ones; the owner thread's */
 	size_t segment_count;
 	struct elf_image *image; /* UNWANTED: kept while there are few; QUEUED: passed to the building thread */
 	void *image_memory;	 /* behind the image of a vdso */
-	/* READY */
+	/* READY; also while it is built again */
 	uint64_t text_start;
 	uint32_t first_page, page_count, row_count;
+	bool is_partial; /* has rules of PKBPF_CFA_PENDING */
 	struct row_placement placement;
+};
+
+/* A table that another has taken the place of, until no walk can be in it. */
+struct replaced_table {
+	struct row_placement placement;
+	uint32_t first_page, page_count;
 };
 
 struct table_cache {
@@ -67,6 +76,7 @@ struct table_cache {
 	uint32_t published_rules;
 	uint32_t last_edition; /* 2^24 tables later an old number comes back: nobody remembers it */
 	struct extent_allocator *page_room;
+	ARRAY_OF(struct replaced_table) replaced;
 	struct chunk_pool *pool;
 };
 

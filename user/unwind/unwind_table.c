@@ -9,7 +9,6 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/large_memory.h"
-#include "unwind/code_gaps.h"
 #include "unwind/eh_frame.h"
 #include "unwind/special_code.h"
 
@@ -257,11 +256,13 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	table->stats.function_count = eh_frame_count(frame);
 	table->stats.dropped_count = eh_frame_dropped_count(frame);
 	table->stats.special_count = builder->special_count;
+	if (builder->gaps)
+		table->stats.gaps = code_gaps_stats(builder->gaps);
 	trim(table);
 	return 0;
 }
 
-int unwind_table_build(const struct elf_image *image, struct rule_set *rules,
+int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,
 		       struct unwind_table **ret_table, struct error *error)
 {
 	_cleanup_(unwind_table_free_cleanup) struct unwind_table *table = NULL;
@@ -279,7 +280,7 @@ int unwind_table_build(const struct elf_image *image, struct rule_set *rules,
 	if (!table || !builder)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
 	special_code_find(image, frame, &special);
-	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame));
+	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame), postpone);
 	builder->gaps = gaps;
 	builder->rules = rules;
 	builder->table = table;

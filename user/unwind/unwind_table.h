@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "pkbpf/unwind.h"
+#include "unwind/code_gaps.h"
 #include "unwind/elf_image.h"
 #include "unwind/rule_set.h"
 
@@ -27,6 +28,7 @@ struct unwind_table_stats {
 	uint64_t unsupported_count; /* raw rows a rule cannot hold */
 	uint64_t dropped_count;	    /* FDEs outside executable segments, malformed or beyond a cap */
 	uint64_t special_count;	    /* pieces of code recognised by their bytes or symbols */
+	struct code_gaps_stats gaps; /* bytes that no FDE covers */
 };
 
 struct unwind_table {
@@ -40,8 +42,9 @@ struct unwind_table {
 };
 
 /* -ENODATA: the file has no unwind information at all (use frame pointers); -EFBIG: beyond a cap; -ENOMEM.
- * Runs on any one thread; rules is changed, its owner guards it. */
-int unwind_table_build(const struct elf_image *image, struct rule_set *rules,
+ * postpone: large gaps between functions are not read yet; where stats say that there are some, another build without it gives
+ * the whole table. Runs on any one thread; rules is changed, its owner guards it. */
+int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,
 		       struct unwind_table **ret_table, struct error *error);
 void unwind_table_free(struct unwind_table *table);
 /* Bytes of rows and pages. */

@@ -7,6 +7,9 @@
 #include <time.h>
 
 #if defined(__x86_64__)
+#ifndef FILLER_BYTES
+#define FILLER_BYTES "0"
+#endif
 /* Each takes the number of rounds in rdi and uses rbp for something else. */
 #define FUNCTION(name) ".p2align 4\n.globl " #name "\n.type " #name ", @function\n" #name ":\n"
 #define END(name)      ".size " #name ", . - " #name "\n"
@@ -35,6 +38,9 @@ __asm__(".text\n"
 	FUNCTION(jumps) "push %rbp\n push %r12\n lea 2f(%rip), %rax\n jmp *%rax\n"
 			"pop %r12\n pop %rbp\n ret\n"
 			"2:" ROUNDS "pop %r12\n pop %rbp\n ret\n" END(jumps)
+
+	/* What makes more than is read before somebody comes to it. */
+	".zero " FILLER_BYTES "\n"
 
 	/* And back to C. */
 	FUNCTION(calls) "push %rbp\n xor %ebp, %ebp\n sub $16, %rsp\n call rounds_in_c\n add $16, %rsp\n pop %rbp\n ret\n" END(calls));

@@ -55,7 +55,7 @@ static inline void live_tables_add(void *context, const struct procfs_mapping *m
 			image = NULL;
 	}
 	if (image && elf_image_bias(image, mapping->start, mapping->file_offset, &code->bias))
-		unwind_table_build(image, live->rules, &code->table, NULL);
+		unwind_table_build(image, false, live->rules, &code->table, NULL);
 	elf_image_free(image);
 	free(memory);
 	if (fd >= 0)

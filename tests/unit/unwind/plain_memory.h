@@ -10,7 +10,8 @@
 
 struct plain_memory {
 	struct table_memory memory;
-	uint32_t created, destroyed;
+	uint32_t created, destroyed; /* chunks */
+	uint32_t creations;
 	uint32_t waits; /* for readers */
 	int fail_with;	/* errno of the next creation, 0: none */
 };
@@ -27,6 +28,7 @@ static inline int plain_memory_create(void *context, uint32_t first, uint32_t co
 			abort();
 	}
 	plain->created += count;
+	plain->creations++;
 	return 0;
 }
 

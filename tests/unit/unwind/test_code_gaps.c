@@ -41,6 +41,7 @@ static size_t text_size;
 static uint8_t *file;
 static struct elf_image *image;
 static struct code_gaps *gaps;
+static bool postpones;
 static ARRAY_OF(struct row) rows;
 
 static void fill(size_t start, size_t end, const uint8_t *code, size_t size, size_t space)
@@ -75,7 +76,7 @@ static void open_gaps(struct elf_recipe recipe, uint64_t covered)
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
 	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	gaps = code_gaps_new(image, TEXT, covered);
+	gaps = code_gaps_new(image, TEXT, covered, postpones);
 }
 
 static void open_text(void)
@@ -88,6 +89,7 @@ static int tear_down(void **state)
 {
 	code_gaps_free(gaps);
 	gaps = NULL;
+	postpones = false;
 	elf_image_free(image);
 	image = NULL;
 	free(file);
@@ -190,7 +192,7 @@ static void makes_rows_only_in_executable_code(void **state)
 	run(0x100, (uint32_t)data_start + 0x1000);
 	assert_cfa(TEXT_SIZE - FUNCTION_SPACE + BODY, PKBPF_CFA_SP, FRAME_BYTES);
 	assert_last_row(TEXT_SIZE);
-	assert_int_equal(code_gaps_bytes(gaps), TEXT_SIZE - 0x100);
+	assert_int_equal(code_gaps_stats(gaps).followed, TEXT_SIZE - 0x100);
 }
 
 static void takes_executable_segments_where_there_are_no_sections(void **state)
@@ -220,7 +222,7 @@ static void leaves_the_space_between_functions_alone(void **state)
 	run(0x40, 0x40 + CODE_GAPS_MIN_BYTES - 1);
 	run(0x60, 0x60);
 	assert_int_equal(rows.count, 0);
-	assert_int_equal(code_gaps_bytes(gaps), 0);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
 	run(0x80, 0x80 + CODE_GAPS_MIN_BYTES);
 	assert_cfa(0x80 + BODY, PKBPF_CFA_SP, FRAME_BYTES);
 	assert_last_row(0x80 + CODE_GAPS_MIN_BYTES);
@@ -243,7 +245,7 @@ static void leaves_large_code_with_frame_pointers_alone(void **state)
 	open_text();
 	run(0, (uint32_t)text_size);
 	assert_int_equal(rows.count, 0);
-	assert_int_equal(code_gaps_bytes(gaps), 0);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
 }
 
 static void follows_large_code_without_frame_pointers(void **state)
@@ -271,7 +273,7 @@ static void follows_small_code_that_only_uses_frame_pointers_of_its_own(void **s
 	assert_int_equal(row->rule.fp, PKBPF_FP_CFA);
 	assert_int_equal(row->rule.fp_offset, -16);
 	assert_cfa(0x205, PKBPF_CFA_SP, 8);
-	assert_int_equal(code_gaps_bytes(gaps), TEXT_SIZE);
+	assert_int_equal(code_gaps_stats(gaps).followed, TEXT_SIZE);
 }
 
 static void leaves_small_code_alone_that_runs_in_frames_of_other_code(void **state)
@@ -282,7 +284,7 @@ static void leaves_small_code_alone_that_runs_in_frames_of_other_code(void **sta
 	open_text();
 	run(0, TEXT_SIZE);
 	assert_int_equal(rows.count, 0);
-	assert_int_equal(code_gaps_bytes(gaps), 0);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
 }
 
 static void follows_code_without_frame_pointers_that_reads_by_the_register(void **state)
@@ -342,7 +344,7 @@ static void check_pieces(size_t space)
 		assert_cfa(offset + (uint32_t)(filler + sizeof(function)) - 1, PKBPF_CFA_SP, 8);
 		assert_cfa(offset + (uint32_t)space - 1, PKBPF_CFA_NONE, 0);
 	}
-	assert_int_equal(code_gaps_bytes(gaps), text_size);
+	assert_int_equal(code_gaps_stats(gaps).followed, text_size);
 }
 
 static void follows_functions_whose_ends_are_those_of_pieces(void **state)
@@ -360,13 +362,13 @@ static void counts_the_bytes_that_it_makes_rows_for(void **state)
 {
 	make_functions(TEXT_SIZE);
 	open_text();
-	assert_int_equal(code_gaps_bytes(gaps), 0);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
 	run(0x40, 0x80);
-	assert_int_equal(code_gaps_bytes(gaps), 0x40);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0x40);
 	run(0x80, 0x88);
-	assert_int_equal(code_gaps_bytes(gaps), 0x40);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0x40);
 	run(0x100, 0x200);
-	assert_int_equal(code_gaps_bytes(gaps), 0x140);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0x140);
 }
 
 static void looks_at_a_bounded_number_of_bytes(void **state)
@@ -378,7 +380,49 @@ static void looks_at_a_bounded_number_of_bytes(void **state)
 	assert_int_equal(rows.count, 0);
 	/* What is too much is not counted: there is room for a smaller gap. */
 	run((uint32_t)text_size - 0x1000, (uint32_t)text_size);
-	assert_int_equal(code_gaps_bytes(gaps), 0x1000);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0x1000);
+	assert_int_equal(code_gaps_stats(gaps).left_out, text_size - 0x1000);
+}
+
+static void postpones_what_is_too_much_to_be_read_at_once(void **state)
+{
+	uint32_t large = CODE_GAPS_PROMPT_BYTES;
+
+	make_functions(large + TEXT_SIZE);
+	postpones = true;
+	open_text();
+	run(0, 0x400);
+	assert_cfa(0x200 + BODY, PKBPF_CFA_SP, FRAME_BYTES);
+	run(0x400, large + 0x400);
+	assert_cfa(0x400, PKBPF_CFA_PENDING, 0);
+	assert_cfa(large, PKBPF_CFA_PENDING, 0);
+	assert_last_row(large + 0x400);
+	/* From then on all of it. */
+	run(large + 0x800, large + 0x900);
+	assert_cfa(large + 0x800, PKBPF_CFA_PENDING, 0);
+	assert_last_row(large + 0x900);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0x400);
+	assert_int_equal(code_gaps_stats(gaps).postponed, large + 0x100);
+}
+
+static void postpones_nothing_that_is_left_alone(void **state)
+{
+	make_text((1U << 20) + TEXT_SIZE);
+	fill(0, text_size, keeps_frame, sizeof(keeps_frame), FUNCTION_SPACE);
+	postpones = true;
+	open_text();
+	run(0, (uint32_t)text_size);
+	assert_int_equal(rows.count, 0);
+	assert_int_equal(code_gaps_stats(gaps).postponed, 0);
+}
+
+static void reads_all_at_once_where_nothing_is_postponed(void **state)
+{
+	make_functions(2 * CODE_GAPS_PROMPT_BYTES);
+	open_text();
+	run(0, (uint32_t)text_size);
+	assert_cfa((uint32_t)text_size - FUNCTION_SPACE + BODY, PKBPF_CFA_SP, FRAME_BYTES);
+	assert_int_equal(code_gaps_stats(gaps).postponed, 0);
 }
 
 int main(void)
@@ -402,6 +446,9 @@ int main(void)
 		cmocka_unit_test_teardown(follows_functions_that_go_on_in_the_next_piece, tear_down),
 		cmocka_unit_test_teardown(counts_the_bytes_that_it_makes_rows_for, tear_down),
 		cmocka_unit_test_teardown(looks_at_a_bounded_number_of_bytes, tear_down),
+		cmocka_unit_test_teardown(postpones_what_is_too_much_to_be_read_at_once, tear_down),
+		cmocka_unit_test_teardown(postpones_nothing_that_is_left_alone, tear_down),
+		cmocka_unit_test_teardown(reads_all_at_once_where_nothing_is_postponed, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static int build(const struct cfi_bytes *bytes, struct unwind_table **ret_table)
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
 	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	ret = unwind_table_build(image, rules, ret_table, &error);
+	ret = unwind_table_build(image, false, rules, ret_table, &error);
 	elf_image_free(image);
 	free(file);
 	return ret;

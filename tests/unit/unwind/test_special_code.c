@@ -61,7 +61,7 @@ static struct unwind_table *build(uint64_t entry, uint64_t plt_size)
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
 	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	assert_int_equal(unwind_table_build(image, rules, &table, &error), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 	elf_image_free(image);
 	free(file);
 	cfi_bytes_done(&bytes);

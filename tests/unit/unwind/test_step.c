@@ -375,6 +375,7 @@ static void ends_with_the_reason(void **state)
 		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK },
 		  PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_UNSUPPORTED },
 		{ END_RULE, PKBPF_END_ROOT },
+		{ { .cfa = PKBPF_CFA_PENDING }, PKBPF_END_NO_TABLE },
 	};
 	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
 

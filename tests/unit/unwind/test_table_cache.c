@@ -106,7 +106,7 @@ static struct unwind_table *build_here(const struct procfs_mapping *mapping, str
 
 	assert_true(fd >= 0);
 	assert_int_equal(elf_image_open(fd, &image, NULL), 0);
-	assert_int_equal(unwind_table_build(image, rules, &table, NULL), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, NULL), 0);
 	elf_image_free(image);
 	close(fd);
 	return table;

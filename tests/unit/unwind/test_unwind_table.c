@@ -47,7 +47,7 @@ static struct unwind_table *build(struct cfi_bytes *bytes)
 
 	assert_non_null(file);
 	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	assert_int_equal(unwind_table_build(image, rules, &table, &error), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 	elf_image_free(image);
 	free(file);
 	cfi_bytes_done(bytes);
@@ -208,7 +208,7 @@ static void says_no_data_for_a_file_without_functions(void **state)
 	uint8_t *file = elf_recipe_make(&recipe, &size);
 
 	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	assert_int_equal(unwind_table_build(image, rules, &table, &error), -ENODATA);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), -ENODATA);
 	assert_null(table);
 	elf_image_free(image);
 	free(file);
@@ -244,7 +244,7 @@ static void builds_the_table_of_the_vdso_from_memory(void **state)
 					       &image, &error), 0);
 	assert_true(elf_image_bias(image, start, 0, &bias));
 	assert_int_equal(bias, start);
-	assert_int_equal(unwind_table_build(image, rules, &table, &error), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 	assert_true(table->stats.function_count > 3);
 	assert_int_equal(table->stats.unsupported_count, 0);
 	unwind_table_free(table);

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the building thread publishes of a file whose code is read in two parts, and puts in its place later. */
+#include <elf.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cfi_bytes.h"
+#include "elf_recipe.h"
+#include "plain_memory.h"
+#include "process/mapped_file.h"
+#include "unwind/code_gaps.h"
+#include "unwind/table_cache.h"
+
+#define WAIT_NS	   (30 * NS_PER_SECOND)
+#define TEXT	   ELF_RECIPE_TEXT_ADDRESS
+#define PAGE	   4096U
+#define TEXT_PAGES (2 * CODE_GAPS_PROMPT_BYTES / PAGE)
+/* Of a file all of whose code is read at once. */
+#define PROMPT_PAGES (CODE_GAPS_PROMPT_BYTES / PAGE)
+#define PROMPT_FILES 8
+#define ROWS_PER_FUNCTION 5
+#define MAP_START  UINT64_C(0x7f0000001000)
+
+/* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
+static const uint8_t function[16] = {0x53, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0, 0x48,
+				     0x83, 0xc4, 0x10, 0x5b, 0xc3, 0xcc, 0xcc, 0xcc};
+#define BODY	    5 /* where its stack is largest, by FRAME_BYTES */
+#define FRAME_BYTES 32
+
+struct code_file {
+	struct mapping_view mapping;
+	char path[64];
+};
+
+struct fixture {
+	struct plain_memory plain;
+	struct mapped_file_table *files;
+	struct table_cache *cache;
+	struct code_file code;
+	struct pkbpf_unwind_mapping published;
+	uint32_t file;
+};
+
+/* A linker's search table would be as large. */
+static void announce_functions(uint8_t *file, uint32_t count)
+{
+	const Elf64_Ehdr *header = (const void *)file;
+	Elf64_Phdr *segments = (void *)(file + header->e_phoff);
+
+	for (uint32_t i = 0; i < header->e_phnum; i++) {
+		if (segments[i].p_type == PT_GNU_EH_FRAME)
+			segments[i].p_filesz = count * 8;
+	}
+}
+
+/* A described function, then undescribed ones, then pages of nothing. */
+static void write_file(struct code_file *code, uint32_t pages, uint32_t empty_pages)
+{
+	uint32_t size = pages * PAGE;
+	uint8_t *text = malloc(size), *file;
+	struct elf_recipe recipe = {.text = text, .text_size = size};
+	struct cfi_bytes bytes = {0};
+	struct stat found;
+	size_t file_size;
+	int fd;
+
+	assert_non_null(text);
+	memset(text, 0xcc, size);
+	for (uint32_t at = 0; at < size - empty_pages * PAGE; at += sizeof(function))
+		memcpy(text + at, function, sizeof(function));
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT, 0x100, "");
+	recipe.eh_frame = bytes.data;
+	recipe.eh_frame_size = bytes.size;
+	file = elf_recipe_make(&recipe, &file_size);
+	assert_non_null(file);
+	announce_functions(file, size / sizeof(function) * ROWS_PER_FUNCTION / 8);
+	strcpy(code->path, "/tmp/pkbpf-table-XXXXXX");
+	fd = mkstemp(code->path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, file, file_size), file_size);
+	assert_int_equal(fstat(fd, &found), 0);
+	close(fd);
+	code->mapping = (struct mapping_view){
+		.time_ns = 1,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.start = MAP_START,
+		.end = MAP_START + size,
+		.file_offset = ELF_RECIPE_TEXT_OFFSET,
+		.inode = found.st_ino,
+		.device_major = major(found.st_dev),
+		.device_minor = minor(found.st_dev),
+		.protection = PROT_READ | PROT_EXEC,
+		.path = code->path,
+	};
+	free(file);
+	free(text);
+	cfi_bytes_done(&bytes);
+}
+
+typedef int (*create_fn)(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows);
+
+static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create)
+{
+	struct table_cache_options options = {.max_chunks = max_chunks, .initial_chunks = 1};
+
+	plain_memory_init(&fixture->plain, room_pages, 16);
+	fixture->plain.memory.chunks.create = create;
+	options.files = fixture->files = mapped_file_table_new("");
+	assert_non_null(fixture->files);
+	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
+	assert_non_null(fixture->cache);
+}
+
+static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_pages)
+{
+	*fixture = (struct fixture){0};
+	write_file(&fixture->code, TEXT_PAGES, empty_pages);
+	begin_cache(fixture, room_pages, 4, plain_memory_create);
+	fixture->file = table_cache_add(fixture->cache, &fixture->code.mapping);
+	assert_int_not_equal(fixture->file, TABLE_CACHE_NO_FILE);
+	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture->cache, fixture->file));
+	table_cache_describe(fixture->cache, fixture->file, MAP_START, ELF_RECIPE_TEXT_OFFSET, &fixture->published);
+	assert_int_equal(fixture->published.bias, MAP_START - TEXT);
+}
+
+static void end_cache(struct fixture *fixture)
+{
+	table_cache_free(fixture->cache);
+	mapped_file_table_free(fixture->files);
+	plain_memory_done(&fixture->plain);
+}
+
+static void end(struct fixture *fixture)
+{
+	end_cache(fixture);
+	unlink(fixture->code.path);
+}
+
+static struct pkbpf_unwind_rule rule_at(struct fixture *fixture, uint32_t offset)
+{
+	struct pkbpf_unwind_rule rule = {0};
+
+	assert_true(table_cache_find_rule(fixture->cache, fixture->file, TEXT + offset, &rule));
+	return rule;
+}
+
+static struct pkbpf_unwind_file entry_of(const struct fixture *fixture)
+{
+	return fixture->plain.memory.files[fixture->published.file];
+}
+
+static uint64_t built(struct fixture *fixture)
+{
+	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
+	return table_cache_stats(fixture->cache).built;
+}
+
+static void assert_body(struct fixture *fixture, uint32_t function_at)
+{
+	struct pkbpf_unwind_rule rule = rule_at(fixture, function_at + BODY);
+
+	assert_int_equal(rule.cfa, PKBPF_CFA_SP);
+	assert_int_equal(rule.cfa_offset, FRAME_BYTES);
+}
+
+/* The building thread gives room back when nothing waits to be built. */
+static void assert_waits_for_readers(struct fixture *fixture)
+{
+	uint64_t until_ns = clock_now_ns() + WAIT_NS;
+
+	while (!__atomic_load_n(&fixture->plain.waits, __ATOMIC_RELAXED) && clock_now_ns() < until_ns)
+		usleep(1000);
+	assert_int_equal(__atomic_load_n(&fixture->plain.waits, __ATOMIC_RELAXED), 1);
+}
+
+static void reads_much_undescribed_code_when_somebody_comes_to_it(void **state)
+{
+	uint32_t far = 100 * PAGE;
+	struct pkbpf_unwind_file before, after;
+	struct fixture fixture;
+
+	begin(&fixture, 0, 4 * TEXT_PAGES);
+	assert_int_equal(rule_at(&fixture, 0x80).cfa, PKBPF_CFA_SP);
+	assert_int_equal(rule_at(&fixture, far + BODY).cfa, PKBPF_CFA_PENDING);
+	before = entry_of(&fixture);
+	/* Nobody has missed anything here. */
+	table_cache_want(fixture.cache, fixture.file);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + 0x80);
+	assert_int_equal(built(&fixture), 1);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + far + BODY);
+	assert_true(table_cache_ready(fixture.cache, fixture.file));
+	assert_int_equal(built(&fixture), 2);
+	assert_body(&fixture, far);
+	assert_body(&fixture, TEXT_PAGES * PAGE - sizeof(function));
+	assert_int_equal(rule_at(&fixture, 0x80).cfa_offset, 8);
+	after = entry_of(&fixture);
+	assert_int_equal(after.flags, PKBPF_FILE_READY);
+	assert_int_equal(after.text_start, before.text_start);
+	assert_int_equal(after.page_count, before.page_count);
+	assert_int_not_equal(after.first_page, before.first_page);
+	assert_int_not_equal(after.edition, before.edition);
+	assert_waits_for_readers(&fixture);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + far + BODY);
+	assert_int_equal(built(&fixture), 2);
+	end(&fixture);
+}
+
+static void reads_it_for_a_return_address_behind_its_last_call(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture, 1, 4 * TEXT_PAGES);
+	assert_int_equal(rule_at(&fixture, TEXT_PAGES * PAGE - 1).cfa, PKBPF_CFA_PENDING);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + TEXT_PAGES * PAGE);
+	assert_int_equal(built(&fixture), 2);
+	end(&fixture);
+}
+
+static void publishes_fewer_pages_than_before(void **state)
+{
+	struct pkbpf_unwind_rule rule;
+	struct fixture fixture;
+
+	begin(&fixture, 3, 4 * TEXT_PAGES);
+	assert_int_equal(entry_of(&fixture).page_count, TEXT_PAGES);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + PAGE);
+	assert_int_equal(built(&fixture), 2);
+	assert_int_equal(entry_of(&fixture).flags, PKBPF_FILE_READY);
+	assert_true(entry_of(&fixture).page_count < TEXT_PAGES);
+	assert_body(&fixture, PAGE);
+	assert_true(table_cache_find_rule(fixture.cache, fixture.file, TEXT + (TEXT_PAGES - 1) * PAGE, &rule));
+	assert_int_equal(rule.cfa, PKBPF_CFA_NONE);
+	assert_waits_for_readers(&fixture);
+	end(&fixture);
+}
+
+static void keeps_what_it_has_where_there_is_no_room_for_more(void **state)
+{
+	struct pkbpf_unwind_file before;
+	struct fixture fixture;
+
+	begin(&fixture, 0, TEXT_PAGES + 1);
+	before = entry_of(&fixture);
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + PAGE);
+	assert_int_equal(built(&fixture), 2);
+	assert_true(table_cache_ready(fixture.cache, fixture.file));
+	assert_int_equal(rule_at(&fixture, 0x80).cfa, PKBPF_CFA_SP);
+	assert_int_equal(rule_at(&fixture, PAGE).cfa, PKBPF_CFA_PENDING);
+	assert_int_equal(entry_of(&fixture).flags, PKBPF_FILE_READY);
+	assert_int_equal(entry_of(&fixture).edition, before.edition);
+	/* Not again at once. */
+	table_cache_want_code(fixture.cache, fixture.file, TEXT + PAGE);
+	assert_int_equal(built(&fixture), 2);
+	end(&fixture);
+}
+
+static sem_t all_queued;
+
+static int create_when_all_are_queued(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows)
+{
+	sem_wait(&all_queued);
+	sem_post(&all_queued);
+	return plain_memory_create(context, first, count, ret_rows);
+}
+
+static void asks_for_room_once_for_all_that_waits(void **state)
+{
+	static struct code_file codes[PROMPT_FILES];
+	struct fixture fixture = {0};
+	uint32_t files[PROMPT_FILES];
+
+	sem_init(&all_queued, 0, 0);
+	for (uint32_t i = 0; i < PROMPT_FILES; i++)
+		write_file(&codes[i], PROMPT_PAGES, 0);
+	begin_cache(&fixture, PROMPT_FILES * PROMPT_PAGES, 16, create_when_all_are_queued);
+	for (uint32_t i = 0; i < PROMPT_FILES; i++)
+		files[i] = table_cache_add(fixture.cache, &codes[i].mapping);
+	sem_post(&all_queued);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	for (uint32_t i = 0; i < PROMPT_FILES; i++)
+		assert_true(table_cache_ready(fixture.cache, files[i]));
+	/* More than the first chunk holds, and one more request for all of it. */
+	assert_true(table_cache_stats(fixture.cache).rows > 2 * PKBPF_CHUNK_ROWS);
+	assert_int_equal(fixture.plain.creations, 2);
+	end_cache(&fixture);
+	for (uint32_t i = 0; i < PROMPT_FILES; i++)
+		unlink(codes[i].path);
+	sem_destroy(&all_queued);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_much_undescribed_code_when_somebody_comes_to_it),
+		cmocka_unit_test(reads_it_for_a_return_address_behind_its_last_call),
+		cmocka_unit_test(publishes_fewer_pages_than_before),
+		cmocka_unit_test(keeps_what_it_has_where_there_is_no_room_for_more),
+		cmocka_unit_test(asks_for_room_once_for_all_that_waits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
