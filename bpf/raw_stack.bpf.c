@@ -5,6 +5,22 @@
 #define PAGE_BYTES 4096
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
+/* The most of the room left that one stack takes once a quarter of the ring is full: then most stacks, which are small, still
+ * find room where the reader is late. */
+#define RAW_ROOM_PART 32
+
+/* How many pages more than the first a copy may have now. */
+static __always_inline __u32 pages_allowed(void)
+{
+	__u64 size = bpf_ringbuf_query(&raw_ring, BPF_RB_RING_SIZE);
+	__u64 used = bpf_ringbuf_query(&raw_ring, BPF_RB_AVAIL_DATA);
+	__u64 pages;
+
+	if (used > size || used < size / 4)
+		return RAW_STACK_PAGES - 1;
+	pages = (size - used) / RAW_ROOM_PART / PAGE_BYTES;
+	return pages < RAW_STACK_PAGES - 1 ? pages : RAW_STACK_PAGES - 1;
+}
 
 /*
  * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy that meets its end fails as a
@@ -13,7 +29,7 @@
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	__u32 size = PAGE_BYTES - (start & (PAGE_BYTES - 1));
+	__u32 size = PAGE_BYTES - (start & (PAGE_BYTES - 1)), pages = pages_allowed();
 	__u8 *into;
 
 	if (!raw || word >= RAW_PREFIX_WORDS)
@@ -21,8 +37,8 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
-	for (int i = 0; i < RAW_STACK_PAGES - 1; i++) {
-		if (size > (RAW_STACK_PAGES - 1) * PAGE_BYTES)
+	for (__u32 i = 0; i < RAW_STACK_PAGES - 1; i++) {
+		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PAGE_BYTES)
 			break;
 		if (bpf_probe_read_user(into + size, PAGE_BYTES, (void *)(start + size)))
 			break;

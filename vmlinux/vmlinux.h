@@ -69,6 +69,7 @@ enum {
 	BPF_RB_NO_WAKEUP = 1,
 	BPF_RB_FORCE_WAKEUP = 2,
 	BPF_RB_AVAIL_DATA = 0,
+	BPF_RB_RING_SIZE = 1,
 };
 
 /* Only existence and number of helpers are asked for; see bpf_core_enum_value_exists(). */
