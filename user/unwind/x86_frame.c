@@ -169,7 +169,9 @@ static void store(struct x86_frame *frame, const struct x86_instruction *instruc
 {
 	int32_t base, value;
 
-	if (!is_plain_memory(instruction))
+	/* No frame is so large that it could be of this one. */
+	if (!is_plain_memory(instruction) || instruction->displacement < -MAX_FRAME_BYTES ||
+	    instruction->displacement > MAX_FRAME_BYTES)
 		return;
 	if (instruction->reg == X86_RBP && fp_is_callers(frame) && cfa_from(frame, instruction->rm, &base))
 		save_fp(frame, instruction->displacement - base);

@@ -250,6 +250,21 @@ static void hands_the_frame_on_along_branches(void **state)
 	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
 }
 
+/* What is stored half a gibibyte away is no slot of this frame. */
+static void takes_nothing_far_away_for_a_slot(void **state)
+{
+	struct rows rows = run(BYTES(0x48, 0x89, 0xe0,			     /* 0: mov %rsp,%rax */
+				     0x48, 0x83, 0xe4, 0xe0,		     /* 3: and $-32,%rsp */
+				     0x48, 0x89, 0x84, 0x24, 0, 0, 0, 0x20, /* 7: mov %rax,0x20000000(%rsp) */
+				     0x31, 0xc0,			     /* 15: xor %eax,%eax */
+				     0xc3));				     /* 17: ret */
+
+	(void)state;
+	check_cfa(&rows, 7, PKBPF_CFA_REGISTER, 8);
+	check_cfa(&rows, 15, PKBPF_CFA_REGISTER, 8);
+	check_cfa(&rows, 17, PKBPF_CFA_NONE, 0);
+}
+
 /* 0: push; 1: jmp 34; then padding; 16: dec, reached by the branch at 34 only, though it is aligned as functions are. */
 static void takes_an_aligned_loop_for_what_it_is(void **state)
 {
@@ -389,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(knows_when_the_frame_pointer_is_lost_and_where_it_is_stored, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(goes_by_a_frame_pointer_that_is_set_up_as_compilers_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_slot_of_an_aligned_stack, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(takes_nothing_far_away_for_a_slot, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_register, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(has_no_row_where_nothing_leads_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hands_the_frame_on_along_branches, set_up, tear_down),
