@@ -357,13 +357,15 @@ static bool is_postponed(const struct table_cache *cache, const struct table_fil
 	return id < cache->memory.rule_count && cache->memory.rules[id].cfa == PKBPF_CFA_PENDING;
 }
 
-/* The rest is read from the file again: it may have gone, or nobody who maps it lives. */
+/* The rest is read from the file again: it may have gone, or nobody who maps it lives. Nobody takes the table away meanwhile,
+ * since it counts as being built. */
 static void build_all(struct table_cache *cache, struct table_file *file)
 {
 	int err = open_contents(cache, file);
 
 	pthread_mutex_lock(&cache->lock);
 	if (err) {
+		file->state = TABLE_READY;
 		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
 	} else {
 		file->wants_all = true;
@@ -384,6 +386,8 @@ void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t 
 	/* A return address lies behind the call that it belongs to. */
 	postponed = file->state == TABLE_READY && file->is_partial && clock_now_ns() >= file->retry_ns &&
 		    (is_postponed(cache, file, elf_address) || is_postponed(cache, file, elf_address - 1));
+	if (postponed)
+		file->state = TABLE_BUILDING;
 	pthread_mutex_unlock(&cache->lock);
 	if (postponed)
 		build_all(cache, file);
