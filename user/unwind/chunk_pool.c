@@ -50,16 +50,14 @@ void chunk_pool_free(struct chunk_pool *pool)
 	free(pool);
 }
 
-#define GROW_AT_ONCE 32U
-
 int chunk_pool_grow(struct chunk_pool *pool, uint32_t count)
 {
-	struct extent_allocator *rooms[GROW_AT_ONCE] = { 0 };
-	uint32_t *rows[GROW_AT_ONCE];
+	struct extent_allocator *rooms[CHUNK_POOL_GROW_AT_ONCE] = { 0 };
+	uint32_t *rows[CHUNK_POOL_GROW_AT_ONCE];
 	int err = -ENOMEM;
 
-	if (count > GROW_AT_ONCE)
-		count = GROW_AT_ONCE;
+	if (count > CHUNK_POOL_GROW_AT_ONCE)
+		count = CHUNK_POOL_GROW_AT_ONCE;
 	if (count > pool->max_chunks - pool->count)
 		count = pool->max_chunks - pool->count;
 	if (!count)

@@ -32,6 +32,9 @@ struct row_placement {
 	size_t count;
 };
 
+/* The most that the backing is asked for at a time. */
+#define CHUNK_POOL_GROW_AT_ONCE 32U
+
 struct chunk_pool;
 
 struct chunk_pool *chunk_pool_new(const struct chunk_backing *backing, uint32_t max_chunks);

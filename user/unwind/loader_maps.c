@@ -57,7 +57,7 @@ static void unmap_array(void *items, size_t item_size, uint32_t count)
 /* One wait of the kernel for all of them where it can (5.13), else one for each. */
 static int install_chunks(struct loader_memory *memory, uint32_t first, uint32_t count)
 {
-	uint32_t keys[32] = { 0 }, done = count;
+	uint32_t keys[CHUNK_POOL_GROW_AT_ONCE] = { 0 }, done = count;
 
 	for (uint32_t i = 0; i < count; i++)
 		keys[i] = first + i;
@@ -87,8 +87,6 @@ static int create_chunks(void *context, uint32_t first, uint32_t count, uint32_t
 	uint32_t made = 0;
 	int err = 0;
 
-	if (count > 32)
-		count = 32;
 	for (; made < count && !err; made++) {
 		void *rows = MAP_FAILED;
 		int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_chunk", sizeof(uint32_t),
