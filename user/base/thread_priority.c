@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nine times the weight of others: among forty threads that want to run on a CPU, the next but one or two instead of the last. */
+/* Nine times the weight of others: enough to come first as long as little is to be done, not enough to keep a CPU. */
 #define RAISED_NICE (-10)
 
 static bool change_nice(int from, int to)
