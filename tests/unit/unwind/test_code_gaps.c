@@ -297,6 +297,31 @@ static void follows_code_without_frame_pointers_that_reads_by_the_register(void 
 	assert_cfa(0x200, PKBPF_CFA_SP, 8);
 }
 
+/* One function in so many reads by the register. */
+static void run_with_reads_by_the_register(size_t functions)
+{
+	make_functions((size_t)4 * TEXT_SIZE);
+	fill(0, text_size, borrows_frame, sizeof(borrows_frame), functions * FUNCTION_SPACE);
+	for (size_t at = 0; at < text_size; at += functions * FUNCTION_SPACE)
+		memset(text + at + sizeof(borrows_frame), 0xcc, FUNCTION_SPACE - sizeof(borrows_frame));
+	open_text();
+	run(0, (uint32_t)text_size);
+}
+
+static void leaves_code_alone_that_keeps_its_stack_behind_the_register(void **state)
+{
+	run_with_reads_by_the_register(8);
+	assert_int_equal(rows.count, 0);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
+}
+
+static void follows_code_that_seldom_reads_by_the_register(void **state)
+{
+	run_with_reads_by_the_register(16);
+	assert_cfa(FUNCTION_SPACE + BODY, PKBPF_CFA_SP, FRAME_BYTES);
+	assert_last_row((uint32_t)text_size);
+}
+
 static void does_not_understand_arm64(void **state)
 {
 	make_functions(TEXT_SIZE);
@@ -440,6 +465,8 @@ int main(void)
 		cmocka_unit_test_teardown(follows_small_code_that_only_uses_frame_pointers_of_its_own, tear_down),
 		cmocka_unit_test_teardown(leaves_small_code_alone_that_runs_in_frames_of_other_code, tear_down),
 		cmocka_unit_test_teardown(follows_code_without_frame_pointers_that_reads_by_the_register, tear_down),
+		cmocka_unit_test_teardown(leaves_code_alone_that_keeps_its_stack_behind_the_register, tear_down),
+		cmocka_unit_test_teardown(follows_code_that_seldom_reads_by_the_register, tear_down),
 		cmocka_unit_test_teardown(does_not_understand_arm64, tear_down),
 		cmocka_unit_test_teardown(ends_stacks_at_the_entry_of_a_program, tear_down),
 		cmocka_unit_test_teardown(follows_functions_whose_ends_are_those_of_pieces, tear_down),
