@@ -65,9 +65,13 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 
 	if (state->flags & PKBPF_UNWIND_NO_GUESS)
 		return PKBPF_END_NO_RULE;
-	/* No thread begins in generated code: there a frame pointer of zero is something else. */
+	/*
+	 * A chain of frame pointers ends with zero, but no thread begins in generated code, and without a chain zero may be
+	 * whatever a register holds. On arm64 that register holds nothing else.
+	 */
 	if (!frame)
-		return failed == PKBPF_END_FAULT_FP ? failed : PKBPF_END_FP_ROOT;
+		return failed == PKBPF_END_FAULT_FP || (!PKBPF_UNWIND_ARM64 && !state->guessed) ? failed :
+												  PKBPF_END_FP_ROOT;
 	if ((frame & 7) || frame < state->sp || frame - state->sp > PKBPF_UNWIND_MAX_GUESS_BYTES)
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
