@@ -320,9 +320,13 @@ static int write_outputs(struct record *record, const struct profile *profile)
 		},
 		.color = options->color,
 	};
-	int err = output_plan_write(record->plan, profile, &settings, &record->user, record->console);
+	int err, report_err;
 
-	return err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+	err = output_plan_write(record->plan, OUTPUT_STACKS, profile, &settings, &record->user, record->console);
+	live_profile_note_cost(record->live);
+	live_profile_log_cost(record->live);
+	report_err = output_plan_write(record->plan, OUTPUT_REPORTS, profile, &settings, &record->user, record->console);
+	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 static int profile_targets(struct record *record)

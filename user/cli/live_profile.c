@@ -237,8 +237,9 @@ static void fill_info(struct live_profile *live, const char *targets)
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 }
 
-static void fill_own_cost(struct profile_info *info)
+void live_profile_note_cost(struct live_profile *live)
 {
+	struct profile_info *info = profile_info(live->profile);
 	struct rusage own = {0};
 
 	info->own_pid = (uint32_t)getpid();
@@ -248,8 +249,7 @@ static void fill_own_cost(struct profile_info *info)
 	}
 }
 
-/* For those who have no report made, which says the same. */
-static void log_own_cost(struct live_profile *live)
+void live_profile_log_cost(const struct live_profile *live)
 {
 	const struct profile_info *info = profile_info(live->profile);
 	char programs[32] = "not measured";
@@ -283,8 +283,7 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	profile_scale_faults(live->profile);
 	log_info(live->options.session.log, "%zu frames named in %.1f ms",
 		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
-	fill_own_cost(profile_info(live->profile));
-	log_own_cost(live);
+	live_profile_note_cost(live);
 	return live->profile;
 }
 

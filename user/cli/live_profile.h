@@ -29,6 +29,10 @@ int live_profile_stop(struct live_profile *live);
 /* Closes the capture (no counters, waits or stops after it), names the frames and fills in what the run was and what it
  * cost; after stop. targets: text for people. */
 struct profile *live_profile_finish(struct live_profile *live, const char *targets);
+/* Fills in anew what the run has cost, after something that the finish did not count. */
+void live_profile_note_cost(struct live_profile *live);
+/* As noted last, for those who have no report made, which says the same. */
+void live_profile_log_cost(const struct live_profile *live);
 void live_profile_free(struct live_profile *live);
 
 #endif

@@ -253,10 +253,15 @@ int output_plan_open(struct output_plan *plan, struct error *error)
 	return 0;
 }
 
+static bool shows_resources(const struct output *output)
+{
+	return output->report || !output->exporter->only_events;
+}
+
 bool output_plan_shows_resources(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {
-		if (output->report || !output->exporter->only_events)
+		if (shows_resources(output))
 			return true;
 	}
 	return false;
@@ -315,7 +320,7 @@ static int write_output(struct output_plan *plan, struct output *output,
 	return err;
 }
 
-int output_plan_write(struct output_plan *plan, const struct profile *profile,
+int output_plan_write(struct output_plan *plan, enum output_part part, const struct profile *profile,
 		      const struct output_settings *settings, const struct invoking_user *user,
 		      struct console *console)
 {
@@ -325,7 +330,7 @@ int output_plan_write(struct output_plan *plan, const struct profile *profile,
 		struct error error;
 		int err;
 
-		if (!output->file)
+		if (!output->file || shows_resources(output) != (part == OUTPUT_REPORTS))
 			continue;
 		err = write_output(plan, output, profile, settings, user, &error);
 		if (err == 0 || (err == -EPIPE && strcmp(output->path, "-") == 0))

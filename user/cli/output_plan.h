@@ -46,9 +46,12 @@ struct output_settings {
 	enum color_choice color;
 };
 
-/* Writes and finishes all outputs, one after the other; each that fails is told to the console and the others are
- * written all the same. Files are given to user. Returns the first failure; a reader that closed our stdout is none. */
-int output_plan_write(struct output_plan *plan, const struct profile *profile,
+/* Reports tell what the run has cost, which the writing of stacks adds to: they come last. */
+enum output_part { OUTPUT_STACKS, OUTPUT_REPORTS };
+
+/* Writes and finishes all outputs of a part, one after the other; each that fails is told to the console and the others
+ * are written all the same. Files are given to user. Returns the first failure; a reader that closed our stdout is none. */
+int output_plan_write(struct output_plan *plan, enum output_part part, const struct profile *profile,
 		      const struct output_settings *settings, const struct invoking_user *user,
 		      struct console *console);
 /* Removes what is half-written, from the thread of a dying program. */

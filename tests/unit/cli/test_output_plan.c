@@ -209,7 +209,7 @@ static void one_full_disk_does_not_keep_the_others_from_being_written(void **sta
 
 	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, fixture->profile, &settings, &nobody_else, &console),
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &nobody_else, &console),
 			 -ENOSPC);
 	fclose(console.out);
 	assert_non_null(strstr(said, "pkbpf: cannot write /dev/full: No space left on device"));
@@ -245,6 +245,32 @@ static void abandoning_leaves_the_old_file_and_no_temporary(void **state)
 	output_plan_free(plan);
 }
 
+/* What they say of the run's cost includes the writing of the others. */
+static void reports_are_written_apart_from_stacks(void **state)
+{
+	struct fixture *fixture = *state;
+	struct output_settings settings = {.color = COLOR_NEVER, .report_options.top = 3};
+	char report[128], stacks[128];
+	struct console console = {.out = stderr};
+	struct invoking_user nobody_else = {0};
+	struct output_plan *plan;
+	struct error error;
+
+	in_directory(fixture, "first.txt", report, sizeof(report));
+	in_directory(fixture, "second.folded", stacks, sizeof(stacks));
+	const struct output_request requests[] = {{report, NULL}, {stacks, NULL}};
+
+	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
+	assert_int_equal(output_plan_open(plan, &error), 0);
+	assert_int_equal(output_plan_write(plan, OUTPUT_STACKS, fixture->profile, &settings, &nobody_else, &console), 0);
+	assert_int_equal(access(stacks, F_OK), 0);
+	assert_int_equal(access(report, F_OK), -1);
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &nobody_else, &console), 0);
+	assert_int_equal(access(report, F_OK), 0);
+	assert_int_equal(file_count(fixture), 2);
+	output_plan_free(plan);
+}
+
 static void files_belong_to_the_user_behind_sudo(void **state)
 {
 	struct fixture *fixture = *state;
@@ -263,7 +289,7 @@ static void files_belong_to_the_user_behind_sudo(void **state)
 
 	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, fixture->profile, &settings, &user, &console), 0);
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &user, &console), 0);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_uid, user.uid);
 	assert_int_equal(status.st_gid, user.gid);
@@ -284,6 +310,7 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(reports_are_written_apart_from_stacks, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_belong_to_the_user_behind_sudo, set_up, tear_down),
 	};
 
