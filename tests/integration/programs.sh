@@ -15,16 +15,17 @@
 programs_folder=
 programs_running=()
 
-# in_background COMMAND…: started, remembered, silent; its pid is in $!
+# in_background COMMAND…: started, remembered, silent; its pid is in $!, and leads a group: drivers of compilers end without
+# what they have started
 in_background() {
-	"$@" >log."${#programs_running[@]}" 2>&1 </dev/null &
+	setsid "$@" >log."${#programs_running[@]}" 2>&1 </dev/null &
 	programs_running+=($!)
 }
 
 programs_stop() {
 	local pid
 	for pid in ${programs_running[@]+"${programs_running[@]}"}; do
-		kill "$pid" 2>/dev/null
+		kill -- -"$pid" 2>/dev/null
 	done
 	for pid in ${programs_running[@]+"${programs_running[@]}"}; do
 		wait "$pid" 2>/dev/null
