@@ -37,11 +37,14 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
+	raw->cut = 1;
 	for (__u32 i = 0; i < RAW_STACK_PAGES - 1; i++) {
 		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(into + size, PAGE_BYTES, (void *)(start + size)))
+		if (bpf_probe_read_user(into + size, PAGE_BYTES, (void *)(start + size))) {
+			raw->cut = 0;
 			break;
+		}
 		size += PAGE_BYTES;
 	}
 	return size;
@@ -103,6 +106,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
+	if (raw->cut)
+		sample->header.flags |= PKBPF_RAW_CUT;
 	words[PKBPF_REGS] = start;
 	words[PKBPF_REGS + 1] = size;
 	size += sizeof(*sample) + n_kernel * 8 + (PKBPF_REGS + 2) * 8;

@@ -186,6 +186,7 @@ struct raw_scratch {
 	__u64 second;
 	__u64 sent; /* in that second */
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
+	__u64 cut; /* the record's stack ends for want of room, not of memory */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 

@@ -60,13 +60,14 @@ enum pkbpf_stack_end {
 	PKBPF_END_NO_RULE = 9,	   /* code without unwind info and no usable frame pointer */
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
-	PKBPF_END_FAULT_RA = 12,   /* stack memory not readable (not resident) */
+	PKBPF_END_FAULT_RA = 12,   /* stack memory not readable (not resident, or its end) */
 	PKBPF_END_FAULT_FP = 13,   /* frame-pointer chain leaves the stack (JIT without frame pointers) */
 	PKBPF_END_EXEC = 14,	   /* inside execve: the old stack is already gone */
 	PKBPF_END_COMPAT = 15,	   /* 32-bit task on a 64-bit kernel */
 	PKBPF_END_NO_REGS = 16,	   /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
 	PKBPF_END_SHORTENED = 18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
+	PKBPF_END_COPY_CUT = 19, /* the stack was copied to be walked later, and there was no room for more of it */
 	PKBPF_END_COUNT,
 };
 
@@ -84,6 +85,8 @@ struct pkbpf_event_header {
 /* No event: its sample was sent as well. What the walk in the kernel found lies in ips[], for a comparison with a walk of
  * the copy; n_user is not 0 then. */
 #define PKBPF_RAW_CHECK 4
+/* There was more memory behind the copy, but no room. */
+#define PKBPF_RAW_CUT 8
 #define PKBPF_MAX_CHECK_FRAMES 127
 
 struct pkbpf_event_sample {

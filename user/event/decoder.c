@@ -103,6 +103,7 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	if (!view.check)
 		view.sample.user_ips = NULL;
 	view.after_syscall = sample->header.flags & PKBPF_RAW_AFTER_SYSCALL;
+	view.cut = sample->header.flags & PKBPF_RAW_CUT;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];
 	stack_size = words[PKBPF_REGS + 1];

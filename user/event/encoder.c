@@ -131,6 +131,8 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
 	if (raw->check)
 		sample->header.flags |= PKBPF_RAW_CHECK;
+	if (raw->cut)
+		sample->header.flags |= PKBPF_RAW_CUT;
 	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;

@@ -63,6 +63,7 @@ struct raw_stack_view {
 	struct sample_view sample; /* user_count 0, but in checks */
 	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
 	bool after_syscall; /* the ip in regs follows a system call instruction, like a return address */
+	bool cut; /* more memory followed, which there was no room for */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;
 	const uint8_t *stack;

@@ -95,8 +95,9 @@ static uint64_t instruction_pointer(const struct pkbpf_blocked_thread *thread)
 #endif
 }
 
-/* Page by page, since the stack ends somewhere: bytes read. */
-static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start)
+/* Page by page, since the stack ends somewhere: bytes read. ret_cut: there may have been more than the room. */
+static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start,
+			 bool *ret_cut)
 {
 	_cleanup_close_ int fd = -1;
 	size_t have = 0, most = blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES;
@@ -115,6 +116,7 @@ static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_bloc
 			break;
 		have += (size_t)got;
 	}
+	*ret_cut = have >= most;
 	return have & ~(size_t)7;
 }
 
@@ -195,7 +197,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 		send_kernel_part(blocked, thread, false, buffer);
 		return;
 	}
-	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, start) : 0;
+	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, start, &raw.cut) : 0;
 	/* It may have run while its memory was read. */
 	if (!raw.stack_size || !still_waits(tables, thread) || event_encode_raw_stack(buffer, &raw))
 		send_kernel_part(blocked, thread, true, buffer);

@@ -37,6 +37,7 @@ struct raw_walk {
 	const struct raw_stack_view *raw;
 	const struct code_map *map;
 	uint32_t file; /* of the mapping entered last */
+	bool went_beyond; /* what was read last would lie behind the copy */
 };
 
 static uint32_t file_of(void *context, const struct mapping_view *mapping)
@@ -136,10 +137,12 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 
 static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
 {
-	const struct raw_stack_view *raw = ((struct raw_walk *)context)->raw;
+	struct raw_walk *walk = context;
+	const struct raw_stack_view *raw = walk->raw;
 	uint64_t offset = address - raw->stack_start;
 
-	if (address < raw->stack_start || offset >= raw->stack_size || size > raw->stack_size - offset)
+	walk->went_beyond = address >= raw->stack_start && (offset >= raw->stack_size || size > raw->stack_size - offset);
+	if (address < raw->stack_start || walk->went_beyond)
 		return -EFAULT;
 	memcpy(buffer, raw->stack + offset, size);
 	return 0;
@@ -154,6 +157,7 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const s
 		.no_guess = unwinder->no_guess,
 	};
 	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };
+	struct unwind_walk_result result;
 
 	if ((!process || !process->map) && unwinder->live)
 		process = process_tracker_find(unwinder->live, raw->sample.pid);
@@ -162,7 +166,10 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const s
 		return (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
 	}
 	walk.map = process->map;
-	return unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
+	result = unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
+	if (result.end == PKBPF_END_FAULT_RA && raw->cut && walk.went_beyond)
+		result.end = PKBPF_END_COPY_CUT;
+	return result;
 }
 
 /* The kernel side's walk had the same registers and memory, so it must have found the same frames. A copy that is too
@@ -178,6 +185,7 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	case PKBPF_END_NO_TABLE:
 	case PKBPF_END_FAULT_RA:
 	case PKBPF_END_FAULT_FP:
+	case PKBPF_END_COPY_CUT:
 		return;
 	default:
 		break;

@@ -265,6 +265,14 @@ static void a_copy_that_ends_early_says_so(void **state)
 	assert_true(result.depth > 1);
 	assert_int_equal(fixture.heard.last.user_count, result.depth);
 	assert_memory_equal(fixture.heard.ips, direct, result.depth * sizeof(*direct));
+	raw.cut = true;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_COPY_CUT);
+	assert_int_equal(fixture.heard.last.user_count, result.depth);
+	/* Below the copy nothing is missing for want of room. */
+	raw.stack_start += 1 << 20;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_FAULT_RA);
 	stopped_child_end(&child);
 	end(&fixture);
 }
