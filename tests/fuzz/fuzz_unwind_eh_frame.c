@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Feeds the unwind table builder with hostile files: an input that begins like an ELF file is one; of any
- * other, the first byte says whether the rest is .eh_frame, .debug_frame, text or Go's table, of which machine, and
+ * other, the first byte says whether the rest is .eh_frame, .debug_frame, text, symbols or Go's table, of which machine, and
  * whether the file has sections.
  */
 #include <elf.h>
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { AS_DEBUG_FRAME = 1, AS_ARM64 = 2, WITHOUT_SECTIONS = 4, AS_GO = 8, AS_TEXT = 16, AS_GO_TABLE = 32 };
+enum { AS_DEBUG_FRAME = 1, AS_ARM64 = 2, WITHOUT_SECTIONS = 4, AS_GO = 8, AS_TEXT = 16, AS_GO_TABLE = 32, AS_SYMBOLS = 64 };
 
 #define FUZZ_TEXT_SIZE 20000
 
@@ -104,6 +104,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		recipe.extra_section = data[0] & AS_GO ? ".gopclntab" : ".go.buildinfo";
 		recipe.extra = data + 1;
 		recipe.extra_size = size - 1;
+	} else if (data[0] & AS_SYMBOLS) {
+		/* They are text as well, so that they may lead to something. */
+		recipe.text = recipe.symbols = data + 1;
+		recipe.text_size = recipe.symbols_size = size - 1;
+		recipe.symbols_are_dynamic = data[0] & AS_TEXT;
 	} else if (data[0] & AS_TEXT) {
 		recipe.text = data + 1;
 		recipe.text_size = size - 1;

@@ -2,7 +2,7 @@
 /*
  * Feeds the analysis of code without call frame information with any bytes. The first byte of an input says where
  * the code lies, whether more follows, whether the program starts in it, and how large the pieces of the second
- * run are.
+ * run are. In the third, functions are known to begin behind each NOP.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -101,6 +101,45 @@ static void run_pieces(struct undescribed_code *work, const uint8_t *code, size_
 	}
 }
 
+struct known_starts {
+	const uint32_t *next, *end;
+	struct pkbpf_unwind_rule rule; /* of the row given last */
+};
+
+/* What begins a function knows nothing but its return address, or is no code. */
+static void check_starts_before(struct known_starts *starts, uint32_t offset)
+{
+	for (; starts->next < starts->end && *starts->next < offset; starts->next++)
+		check(starts->rule.cfa == PKBPF_CFA_NONE || (starts->rule.cfa == PKBPF_CFA_SP && starts->rule.cfa_offset == 8));
+}
+
+static void take_row_between_starts(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct known_starts *starts = context;
+
+	check_starts_before(starts, offset);
+	starts->rule = *rule;
+}
+
+static void run_with_starts(struct undescribed_code *work, const uint8_t *code, size_t size, uint32_t offset)
+{
+	uint32_t *offsets = malloc(size * sizeof(*offsets));
+	struct known_starts starts = {.next = offsets};
+	size_t count = 0, done;
+
+	if (!offsets)
+		return;
+	for (size_t i = 1; i < size; i++)
+		if (code[i - 1] == 0x90)
+			offsets[count++] = offset + (uint32_t)i;
+	starts.end = offsets + count;
+	undescribed_code_set_starts(work, offsets, count);
+	done = undescribed_code_run(work, code, size, false, offset, UINT64_MAX, take_row_between_starts, &starts);
+	check_starts_before(&starts, offset + (uint32_t)done);
+	undescribed_code_set_starts(work, NULL, 0);
+	free(offsets);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct undescribed_code *work;
@@ -121,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		entry = (uint64_t)offset + (size - 1) / 2;
 	run_copy(work, data + 1, size - 1, data[0] & IS_LAST, offset, entry);
 	run_pieces(work, data + 1, size - 1, data[0] & SMALL_PIECES ? 61 : 256, offset, entry);
+	run_with_starts(work, data + 1, size - 1, offset);
 	counts = undescribed_code_counts(work);
 	check(counts.functions > 0 && counts.borrowed_frames <= counts.functions);
 	undescribed_code_free(work);

@@ -9,7 +9,7 @@
 #define SECTION_COUNT 8
 #define HEADER_SIZE   16
 
-static const char section_names[] = "\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.plt\0.eh_frame_hdr\0";
+static const char section_names[] = "\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.plt\0.eh_frame_hdr\0.symtab\0.dynsym\0";
 
 static uint32_t name_offset(const char *name)
 {
@@ -47,8 +47,8 @@ static void put_segments(uint8_t *file, const struct elf_recipe *recipe, uint64_
 }
 
 static void put_sections(uint8_t *file, const struct elf_recipe *recipe, uint64_t eh_offset,
-			 uint64_t debug_offset, uint64_t extra_offset, uint64_t names_offset,
-			 uint64_t headers_offset)
+			 uint64_t debug_offset, uint64_t extra_offset, uint64_t symbols_offset,
+			 uint64_t names_offset, uint64_t headers_offset)
 {
 	size_t names_size = sizeof(section_names);
 	Elf64_Shdr sections[SECTION_COUNT] = {
@@ -83,6 +83,11 @@ static void put_sections(uint8_t *file, const struct elf_recipe *recipe, uint64_
 		 .sh_type = recipe->extra_section ? SHT_PROGBITS : SHT_NULL,
 		 .sh_offset = extra_offset,
 		 .sh_size = recipe->extra_size},
+		{.sh_name = name_offset(recipe->symbols_are_dynamic ? ".dynsym" : ".symtab"),
+		 .sh_type = !recipe->symbols ? SHT_NULL : recipe->symbols_are_dynamic ? SHT_DYNSYM : SHT_SYMTAB,
+		 .sh_offset = symbols_offset,
+		 .sh_size = recipe->symbols_size,
+		 .sh_entsize = sizeof(Elf64_Sym)},
 	};
 
 	memcpy(file + names_offset, section_names, names_size);
@@ -96,7 +101,8 @@ uint8_t *elf_recipe_make(const struct elf_recipe *recipe, size_t *ret_size)
 	uint64_t eh_offset = (ELF_RECIPE_TEXT_OFFSET + recipe->text_size + 15) & ~UINT64_C(15);
 	uint64_t debug_offset = eh_offset + HEADER_SIZE + recipe->eh_frame_size;
 	uint64_t extra_offset = (debug_offset + recipe->debug_frame_size + 7) & ~UINT64_C(7);
-	uint64_t names_offset = extra_offset + recipe->extra_size;
+	uint64_t symbols_offset = (extra_offset + recipe->extra_size + 7) & ~UINT64_C(7);
+	uint64_t names_offset = symbols_offset + recipe->symbols_size;
 	uint64_t headers_offset = (names_offset + sizeof(section_names) + 32 + 15) & ~UINT64_C(15);
 	uint64_t size = headers_offset + SECTION_COUNT * sizeof(Elf64_Shdr);
 	uint8_t *file = calloc(1, size);
@@ -136,9 +142,11 @@ uint8_t *elf_recipe_make(const struct elf_recipe *recipe, size_t *ret_size)
 		memcpy(file + debug_offset, recipe->debug_frame, recipe->debug_frame_size);
 	if (recipe->extra)
 		memcpy(file + extra_offset, recipe->extra, recipe->extra_size);
+	if (recipe->symbols)
+		memcpy(file + symbols_offset, recipe->symbols, recipe->symbols_size);
 	if (!recipe->has_no_sections)
-		put_sections(file, recipe, eh_offset, debug_offset, extra_offset, names_offset,
-			     headers_offset);
+		put_sections(file, recipe, eh_offset, debug_offset, extra_offset, symbols_offset,
+			     names_offset, headers_offset);
 	*ret_size = size;
 	return file;
 }

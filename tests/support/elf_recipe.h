@@ -25,6 +25,9 @@ struct elf_recipe {
 	const char *extra_section; /* name of one more, e.g. ".gopclntab", at most 31 bytes */
 	const uint8_t *extra;
 	size_t extra_size;
+	const uint8_t *symbols; /* a section .symtab, as Elf64_Sym */
+	size_t symbols_size;
+	bool symbols_are_dynamic; /* .dynsym instead */
 	uint64_t plt_size; /* the first bytes of the text are a section .plt */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "unwind/function_starts.h"
 #include "unwind/undescribed_code.h"
 
 /*
@@ -25,6 +26,7 @@
 #define MAX_ASSEMBLY_BYTES		(1U << 20)
 #define FUNCTIONS_PER_BORROWED_FRAME	50
 #define SAMPLE_BYTES			(32U << 10)
+#define NAMED_BYTES			512U
 #define FUNCTIONS_PER_USE_OF_A_REGISTER 10
 
 struct code_range {
@@ -37,6 +39,8 @@ struct code_gaps {
 	ARRAY_OF(struct code_range) ranges; /* executable; ordered, without overlap */
 	size_t next_range;
 	struct undescribed_code *work;
+	struct function_starts starts;
+	bool has_starts; /* they have been read */
 	uint8_t *piece;
 	bool postpone;
 	uint64_t looked_at; /* bytes, postponed ones, too */
@@ -127,6 +131,7 @@ void code_gaps_free(struct code_gaps *gaps)
 		return;
 	array_free(&gaps->ranges);
 	undescribed_code_free(gaps->work);
+	array_free(&gaps->starts);
 	free(gaps->piece);
 	free(gaps);
 }
@@ -144,6 +149,16 @@ static bool prepare(struct code_gaps *gaps)
 	if (!gaps->piece)
 		gaps->piece = malloc(UNDESCRIBED_CODE_PIECE_BYTES);
 	return gaps->work && gaps->piece;
+}
+
+/* Small gaps are what is linked to every program: symbols would tell nothing about them. */
+static void use_symbols(struct code_gaps *gaps, uint64_t size)
+{
+	if (gaps->has_starts || size < NAMED_BYTES)
+		return;
+	function_starts_read(gaps->image, gaps->text_start, gaps->text_size, &gaps->starts);
+	undescribed_code_set_starts(gaps->work, gaps->starts.items, gaps->starts.count);
+	gaps->has_starts = true;
 }
 
 /* The piece that begins at an offset; 0: it cannot be read. */
@@ -217,9 +232,10 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 	if (gaps->postpone && gaps->looked_at > CODE_GAPS_PROMPT_BYTES) {
 		gaps->stats.postponed += size;
 		row(context, (uint32_t)start, &pending);
-	} else if (has_other_frames(gaps, start, end, keeps)) {
-		return;
 	} else {
+		use_symbols(gaps, size);
+		if (has_other_frames(gaps, start, end, keeps))
+			return;
 		gaps->stats.followed += size;
 		end = run_pieces(gaps, start, end, row, context);
 	}

@@ -13,9 +13,14 @@
 #define FUNCTION_ALIGN	16
 #define INT3		0xcc /* fills space that is not to be executed */
 
+/* Numbers of states. */
+enum { NO_STATE = 0, KNOWN_START = 1, FIRST_HANDED_ON = 2 };
+
 struct undescribed_code {
-	struct x86_frame *states; /* number 0 is none */
+	struct x86_frame *states;
 	uint32_t state_count;
+	const uint32_t *starts; /* offsets of functions; borrowed */
+	size_t start_count;
 	struct undescribed_counts counts;
 	uint16_t targets[UNDESCRIBED_CODE_PIECE_BYTES]; /* state handed on to the instruction at this offset of the piece */
 };
@@ -31,6 +36,7 @@ struct walk {
 	bool has_table_state;
 	bool borrows_frame; /* this function reads the stack by a frame pointer that it has not set up */
 	size_t last_function; /* where the last one seems to begin */
+	const uint32_t *next_start, *starts_end; /* the known ones that lie ahead */
 	uint32_t offset;
 	uint64_t entry;
 	cfi_row_fn row; /* NULL: targets are collected only */
@@ -49,6 +55,7 @@ struct undescribed_code *undescribed_code_new(void)
 	if (!work)
 		return NULL;
 	work->counts = (struct undescribed_counts){0};
+	undescribed_code_set_starts(work, NULL, 0);
 	work->states = malloc(MAX_STATES * sizeof(*work->states));
 	if (!work->states) {
 		free(work);
@@ -63,6 +70,14 @@ void undescribed_code_free(struct undescribed_code *work)
 		return;
 	free(work->states);
 	free(work);
+}
+
+void undescribed_code_set_starts(struct undescribed_code *work, const uint32_t *starts, size_t count)
+{
+	static const uint32_t none;
+
+	work->starts = count ? starts : &none;
+	work->start_count = count;
 }
 
 struct undescribed_counts undescribed_code_counts(const struct undescribed_code *work)
@@ -122,13 +137,22 @@ static void begin_function(struct walk *walk)
 	walk->last_function = walk->at;
 }
 
+static bool holds_known_start(const struct walk *walk, size_t start, size_t end)
+{
+	for (size_t at = start; at < end; at++) {
+		if (walk->work->targets[at] == KNOWN_START)
+			return true;
+	}
+	return false;
+}
+
 /* Where the padding from an offset on ends. */
 static size_t padding_end(const struct walk *walk, size_t at)
 {
 	while (at < walk->size && !walk->work->targets[at]) {
 		size_t size = padding_size(walk, at);
 
-		if (!size)
+		if (!size || holds_known_start(walk, at + 1, at + size))
 			break;
 		at += size;
 	}
@@ -206,7 +230,7 @@ static void hand_on(struct walk *walk, const struct x86_instruction *instruction
 
 	if (target >= walk->size || work->targets[target])
 		return;
-	if (work->state_count == 1 ||
+	if (work->state_count == FIRST_HANDED_ON ||
 	    memcmp(&work->states[work->state_count - 1], state, sizeof(*state)) != 0) {
 		if (work->state_count == MAX_STATES)
 			return;
@@ -288,12 +312,15 @@ static void pass_branch(struct walk *walk, const struct x86_instruction *instruc
 	go_on(walk, alive ? &ended : NULL, flow == FLOW_RETURN);
 }
 
-/* A branch leads to this instruction, or the program starts here. */
+/* A branch or somebody else's call leads to this instruction, or the program starts here. */
 static void take_what_is_known(struct walk *walk)
 {
 	uint16_t handed_on = walk->work->targets[walk->at];
 
-	if (!walk->alive && handed_on) {
+	if (handed_on == KNOWN_START && !(walk->alive && walk->last_function == walk->at)) {
+		begin_function(walk);
+		walk->changed = true;
+	} else if (!walk->alive && handed_on) {
 		walk->state = walk->work->states[handed_on];
 		walk->alive = walk->changed = true;
 	}
@@ -301,6 +328,14 @@ static void take_what_is_known(struct walk *walk)
 		walk->state = x86_frame_outermost;
 		walk->alive = walk->changed = true;
 	}
+}
+
+/* Bytes that the instruction here may have. */
+static size_t room_for_instruction(struct walk *walk)
+{
+	while (walk->next_start < walk->starts_end && *walk->next_start - walk->offset <= walk->at)
+		walk->next_start++;
+	return (walk->next_start < walk->starts_end ? *walk->next_start - walk->offset : walk->size) - walk->at;
 }
 
 /* Bytes that are never executed. */
@@ -315,23 +350,43 @@ static void pass_no_code(struct walk *walk, size_t size)
 		go_on(walk, walk->alive ? &ended : NULL, true);
 }
 
+/* The first known start at or behind an offset. */
+static const uint32_t *first_start(const struct undescribed_code *work, uint64_t offset)
+{
+	size_t low = 0, high = work->start_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (work->starts[middle] < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return work->starts + low;
+}
+
 static void walk_piece(struct walk *walk)
 {
 	walk->at = 0;
+	walk->next_start = first_start(walk->work, walk->offset);
+	walk->starts_end = first_start(walk->work, (uint64_t)walk->offset + walk->size);
 	skip_padding(walk);
 	begin_function(walk);
 	walk->changed = true;
 	while (walk->at < walk->size) {
+		size_t room = room_for_instruction(walk), data;
 		struct x86_instruction instruction;
 		enum flow flow;
 
 		take_what_is_known(walk);
 		if (walk->code[walk->at] == INT3) {
 			pass_no_code(walk, 1);
-		} else if (!x86_decode(walk->code + walk->at, walk->size - walk->at, &instruction)) {
+		} else if (!x86_decode(walk->code + walk->at, room, &instruction)) {
 			/* Data: the next function begins somewhere behind. */
+			data = FUNCTION_ALIGN - (walk->offset + walk->at) % FUNCTION_ALIGN;
 			walk->alive = false;
-			pass_no_code(walk, FUNCTION_ALIGN - (walk->offset + walk->at) % FUNCTION_ALIGN);
+			pass_no_code(walk, data < room ? data : room);
 		} else {
 			if (walk->changed)
 				give_rule(walk, walk->alive ? &walk->state : NULL);
@@ -345,13 +400,23 @@ static void walk_piece(struct walk *walk)
 	}
 }
 
+static void mark_starts(struct undescribed_code *work, uint32_t offset, size_t size)
+{
+	const uint32_t *end = first_start(work, (uint64_t)offset + size);
+
+	for (const uint32_t *start = first_start(work, offset); start < end; start++)
+		work->targets[*start - offset] = KNOWN_START;
+}
+
 size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last, uint32_t offset,
 			    uint64_t entry, cfi_row_fn row, void *context)
 {
 	struct walk walk = {.work = work, .code = code, .size = size, .offset = offset, .entry = entry, .context = context};
 
 	memset(work->targets, 0, walk.size * sizeof(*work->targets));
-	work->state_count = 1;
+	work->state_count = FIRST_HANDED_ON;
+	work->states[KNOWN_START] = x86_frame_at_entry;
+	mark_starts(work, offset, size);
 	walk_piece(&walk);
 	walk.knows_targets = true;
 	/* What was left out may hand on to what lies before it. */

@@ -4,8 +4,8 @@
  * codecs and linear algebra, spends whole programs' time in such code, and often uses the frame pointer for something else.
  *
  * A forward analysis of the stack pointer over the instructions of each gap between described functions, with what branches
- * hand on to their targets; functions are taken to begin at the gap's start and, aligned, behind the end of another one. Where
- * something does not fit, there is no row, and the step goes by frame pointers as without this.
+ * hand on to their targets; functions begin where symbols say so, and are taken to begin at the gap's start and, aligned, behind
+ * the end of another one. Where something does not fit, there is no row, and the step goes by frame pointers as without this.
  * (The idea is that of Bastian, Kell and Zappa Nardelli, "Reliable and Fast DWARF-Based Stack Unwinding", 2019.)
  *
  * x86-64 only. Code by which the caller's frame pointer is kept (generated code that a run-time embeds, whose pieces need not
@@ -36,6 +36,9 @@ struct undescribed_counts {
 	size_t borrowed_frames; /* functions that use the frame pointer without having set it, to reach what lies below it */
 };
 struct undescribed_counts undescribed_code_counts(const struct undescribed_code *work);
+
+/* Where functions are known to begin: ascending offsets, each once; borrowed until the work is freed. */
+void undescribed_code_set_starts(struct undescribed_code *work, const uint32_t *starts, size_t count);
 
 /* How many functions in a piece of code begin by setting up a frame pointer as compilers do. */
 size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size);

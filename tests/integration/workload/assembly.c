@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer
 /* Burns CPU in functions of hand-written assembly, as libraries have them: without call frame information. x86-64 only.
- * usage: assembly SECONDS, spent below each of six C functions in turn */
+ * usage: assembly SECONDS, spent below each of seven C functions in turn */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -39,6 +39,11 @@ __asm__(".text\n"
 			"pop %r12\n pop %rbp\n ret\n"
 			"2:" ROUNDS "pop %r12\n pop %rbp\n ret\n" END(jumps)
 
+	/* Behind a jump, an entry that only its symbol tells: arithmetic on long numbers has some with and without a carry. */
+	FUNCTION(enters_with_carry) "push %rbp\n push %rbx\n mov %rsi, %rax\n jmp 3f\n" END(enters_with_carry)
+	".globl enters\n.type enters, @function\nenters: push %rbp\n push %rbx\n xor %eax, %eax\n"
+	"3: mov %eax, %ebp\n" ROUNDS "pop %rbx\n pop %rbp\n ret\n" END(enters)
+
 	/* What makes more than is read before somebody comes to it. */
 	".zero " FILLER_BYTES "\n"
 
@@ -50,6 +55,7 @@ void aligns(unsigned long rounds);
 void keeps(unsigned long rounds);
 void trusts(unsigned long rounds);
 void jumps(unsigned long rounds);
+void enters(unsigned long rounds);
 void calls(unsigned long rounds);
 
 static volatile unsigned int sink;
@@ -85,6 +91,7 @@ CALLER(aligns)
 CALLER(keeps)
 CALLER(trusts)
 CALLER(jumps)
+CALLER(enters)
 CALLER(calls)
 
 int main(int argc, char **argv)
@@ -96,6 +103,7 @@ int main(int argc, char **argv)
 	caller_of_keeps(seconds);
 	caller_of_trusts(seconds);
 	caller_of_jumps(seconds);
+	caller_of_enters(seconds);
 	caller_of_calls(seconds);
 	return 0;
 }

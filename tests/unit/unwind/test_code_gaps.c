@@ -383,6 +383,42 @@ static void follows_functions_that_go_on_in_the_next_piece(void **state)
 	check_pieces(48);
 }
 
+static const Elf64_Sym second_function = {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = TEXT + 0x206};
+
+/* A function with two entries, of which the second is named: push %rbx; mov %r8,%r10; jmp 10; push %rbx; xor %r10,%r10; … */
+static void open_two_entries(void)
+{
+	static const uint8_t two_entries[] = {0x53, 0x4d, 0x89, 0xc2, 0xeb, 0x04, 0x53, 0x4d,
+					      0x31, 0xd2, 0x48, 0x8b, 0x06, 0x5b, 0xc3};
+
+	make_functions(TEXT_SIZE);
+	memset(text + 0x200, 0xcc, FUNCTION_SPACE);
+	memcpy(text + 0x200, two_entries, sizeof(two_entries));
+	open_gaps((struct elf_recipe){.symbols = (const uint8_t *)&second_function, .symbols_size = sizeof(second_function)},
+		  TEXT_SIZE);
+	assert_non_null(gaps);
+}
+
+static void begins_functions_at_their_symbols(void **state)
+{
+	open_two_entries();
+	run(0, TEXT_SIZE);
+	assert_cfa(0x206, PKBPF_CFA_SP, 8);
+	assert_cfa(0x207, PKBPF_CFA_SP, 16);
+	assert_cfa(0x20a, PKBPF_CFA_SP, 16);
+	assert_cfa(0x210 + BODY, PKBPF_CFA_SP, FRAME_BYTES);
+}
+
+static void reads_no_symbols_for_a_small_gap(void **state)
+{
+	open_two_entries();
+	run(0x200, 0x300);
+	assert_cfa(0x20a, PKBPF_CFA_SP, 24);
+	/* One that is not small tells them from then on. */
+	run(0x1000, 0x1400);
+	assert_cfa(0x1200 + BODY, PKBPF_CFA_SP, FRAME_BYTES);
+}
+
 static void counts_the_bytes_that_it_makes_rows_for(void **state)
 {
 	make_functions(TEXT_SIZE);
@@ -471,6 +507,8 @@ int main(void)
 		cmocka_unit_test_teardown(ends_stacks_at_the_entry_of_a_program, tear_down),
 		cmocka_unit_test_teardown(follows_functions_whose_ends_are_those_of_pieces, tear_down),
 		cmocka_unit_test_teardown(follows_functions_that_go_on_in_the_next_piece, tear_down),
+		cmocka_unit_test_teardown(begins_functions_at_their_symbols, tear_down),
+		cmocka_unit_test_teardown(reads_no_symbols_for_a_small_gap, tear_down),
 		cmocka_unit_test_teardown(counts_the_bytes_that_it_makes_rows_for, tear_down),
 		cmocka_unit_test_teardown(looks_at_a_bounded_number_of_bytes, tear_down),
 		cmocka_unit_test_teardown(postpones_what_is_too_much_to_be_read_at_once, tear_down),

@@ -380,6 +380,96 @@ static void leaves_a_function_that_may_go_on_to_the_next_piece(void **state)
 	assert_true(done >= sizeof(code) / 2);
 }
 
+static struct rows run_with_start(uint32_t start, const uint8_t *code, size_t size)
+{
+	struct rows rows;
+
+	undescribed_code_set_starts(work, &start, 1);
+	rows = run(code, size);
+	undescribed_code_set_starts(work, NULL, 0);
+	return rows;
+}
+
+static void begins_functions_where_they_are_known_to_begin(void **state)
+{
+	static const uint8_t two_entries[] = {0x53,		/* 0: push %rbx */
+					      0x4d, 0x89, 0xc2, /* 1: mov %r8,%r10 */
+					      0xeb, 0x04,	/* 4: jmp 10 */
+					      0x53,		/* 6: push %rbx */
+					      0x4d, 0x31, 0xd2, /* 7: xor %r10,%r10 */
+					      0x48, 0x8b, 0x06, /* 10: mov (%rsi),%rax */
+					      0x5b,		/* 13: pop %rbx */
+					      0xc3};		/* 14: ret */
+	struct rows rows = run(two_entries, sizeof(two_entries));
+
+	(void)state;
+	/* What follows a jump is taken for a part of the same function. */
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 24);
+	rows = run_with_start(6, two_entries, sizeof(two_entries));
+	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 6, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 7, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 14, PKBPF_CFA_SP, 8);
+}
+
+static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
+{
+	static const uint8_t code[] = {0x53,				/* 0: push %rbx */
+				       0xff, 0xe0,			/* 1: jmp *%rax */
+				       0x5b,				/* 3: pop %rbx */
+				       0xc3,				/* 4: ret */
+				       0x90, 0x90, 0x90, 0x90, 0x90,	/* 5 */
+				       0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
+				       0x89, 0xd1,			/* 16: mov %edx,%ecx */
+				       0xc3};				/* 18: ret */
+	struct rows rows = run(code, sizeof(code));
+
+	(void)state;
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
+	rows = run_with_start(16, code, sizeof(code));
+	check_cfa(&rows, 3, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
+}
+
+static void does_not_read_over_a_known_start(void **state)
+{
+	struct rows rows = run_with_start(3, BYTES(0xc3,	     /* 0: ret */
+						   0x48, 0xb8,	     /* 1: data, or mov $…,%rax */
+						   0x53,	     /* 3: push %rbx */
+						   0x5b,	     /* 4: pop %rbx */
+						   0xc3,	     /* 5: ret */
+						   0, 0, 0, 0, 0, 0));
+
+	(void)state;
+	check_cfa(&rows, 3, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 4, PKBPF_CFA_SP, 16);
+	/* Nor as what fills space up: nopw 0x53(…) */
+	rows = run_with_start(4, BYTES(0xc3,			     /* 0: ret */
+				       0x0f, 0x1f, 0x40,	     /* 1 */
+				       0x53,			     /* 4: push %rbx */
+				       0x5b,			     /* 5: pop %rbx */
+				       0xc3));			     /* 6: ret */
+	check_cfa(&rows, 4, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 5, PKBPF_CFA_SP, 16);
+}
+
+static void known_starts_may_lie_anywhere(void **state)
+{
+	static const uint32_t starts[] = {0, 0x100, 0x101, 0x102, 0x103, UINT32_MAX};
+	static const uint8_t code[] = {0x53, 0x53, 0x5b}; /* push; push; pop */
+	struct rows rows;
+
+	(void)state;
+	undescribed_code_set_starts(work, starts, sizeof(starts) / sizeof(starts[0]));
+	rows = run_at(0x100, NO_ENTRY, code, sizeof(code));
+	assert_int_equal(rows.count, 1);
+	check_cfa(&rows, 0x102, PKBPF_CFA_SP, 8);
+	rows = run_at(0xfffffffe, NO_ENTRY, code, 2);
+	check_cfa(&rows, 0xffffffff, PKBPF_CFA_SP, 8);
+	undescribed_code_set_starts(work, NULL, 0);
+}
+
 static void counts_functions_that_use_the_frame_of_another(void **state)
 {
 	struct undescribed_counts before = undescribed_code_counts(work), after;
@@ -414,6 +504,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gives_called_helpers_a_frame_of_their_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_the_stack_where_the_program_starts, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(leaves_a_function_that_may_go_on_to_the_next_piece, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(begins_functions_where_they_are_known_to_begin, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(does_not_take_a_known_start_for_the_target_of_a_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(does_not_read_over_a_known_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(known_starts_may_lie_anywhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another, set_up, tear_down),
 	};
 
