@@ -38,7 +38,7 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 {
 	__u64 *words = unwind->pt_regs;
 	__u64 *regs = unwind->state.regs;
-	__u64 address;
+	__u64 address, first_arguments;
 	bool in_syscall;
 
 	/* Through memory it becomes a number: the verifier forbids arithmetic with the helper's typed pointer. */
@@ -76,6 +76,7 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	in_syscall = words[AT_ORIG_AX] != -1ULL;
 	unwind->in_exec = words[AT_ORIG_AX] == NR_EXECVE || words[AT_ORIG_AX] == NR_EXECVEAT;
 	unwind->new_thread = (words[AT_ORIG_AX] == NR_CLONE || words[AT_ORIG_AX] == NR_CLONE3) && !words[AT_AX];
+	first_arguments = words[AT_DI] | words[AT_SI];
 #else
 	if ((words[AT_PSTATE] & 0xf) != 0)
 		return PKBPF_END_NONE;
@@ -85,7 +86,11 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	in_syscall = (__s32)words[AT_SYSCALL] != -1;
 	unwind->in_exec = (__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
 	unwind->new_thread = ((__s32)words[AT_SYSCALL] == NR_CLONE || (__s32)words[AT_SYSCALL] == NR_CLONE3) && !words[0];
+	first_arguments = words[0] | words[1];
 #endif
+	/* The path is one of them, unless these are already the registers of the new program, at its first instruction. */
+	if (unwind->in_exec && !first_arguments)
+		in_syscall = false;
 	unwind->state.flags |= in_syscall ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
 	unwind->regs_ready = 1;
 	return 0;

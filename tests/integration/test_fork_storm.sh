@@ -97,4 +97,26 @@ if complete < 0.98 * user:
     folded.fail(f"only {complete} of {user} user stacks are whole")
 P
 grep -E '^(samples|stacks|own)' "$work/2000.txt" | sed 's/^/  /'
+
+# Still in the kernel, but with the registers of a program that is about to begin: nothing has called its first instruction,
+# and what lies before it is another function.
+"$pkbpf" -q -e cpu -F 9999 -o "$work/first.folded" -- bash -c 'for i in {1..600}; do /bin/true; done' >"$work/out" 2>"$work/err" || {
+	echo "FAILED: pkbpf ended with $? at first instructions"
+	failures=$((failures + 1))
+}
+PYTHONPATH=$here python3 - "$work/first.folded" <<'P' || failures=$((failures + 1))
+import sys
+import folded
+
+whole = cut = 0
+for frames, count in folded.read(sys.argv[1]):
+    user = folded.user_frames(frames)[1:]
+    if len(user) == len(frames) - 1 or frames[0] != "true":
+        continue
+    whole += count * (len(user) == 1 and ("[ld-" in user[0] or user[0] in ("_start", "_dl_start_user")))
+    cut += count * (user[:1] == ["[truncated: no unwind info]"])
+print(f"  at first instructions: {whole} whole, {cut} without unwind info")
+if whole < 5 or cut > whole / 4:
+    folded.fail(f"{cut} stacks at first instructions are cut, {whole} whole")
+P
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
