@@ -58,7 +58,7 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u64 ti
 		raw->second = second;
 		raw->sent = 0;
 	}
-	return raw->sent++ < RAW_RECORDS_PER_SECOND;
+	return raw->sent++ < config.raw_stacks_per_second;
 }
 
 /* The size of the record made of a sample and the stack it would have been walked on; raw_filled says whether there

@@ -180,7 +180,6 @@ struct unwind_scratch {
 #define RAW_STACK_PAGES	       28
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
 #define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
-#define RAW_RECORDS_PER_SECOND 1000
 
 struct raw_scratch {
 	__u64 second;

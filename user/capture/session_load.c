@@ -26,6 +26,10 @@
 /* Followed processes at one time; 80 bytes of kernel memory each, before 6.1 taken at load. */
 #define MAX_FOLLOWED 65536
 
+/* Stacks that a CPU may copy in a second. */
+#define LEAST_RAW_STACKS 1000
+#define MOST_RAW_STACKS	 10000
+
 /* Part of the kernel's hash maps since their elements can be allocated by any program, 6.1. */
 #define ELEMENT_ALLOCATOR "bpf_mem_alloc"
 
@@ -107,6 +111,15 @@ static void choose_lifecycle_programs(const struct session *session)
 				  unwound || processes || options->target_mode == PKBPF_TARGET_THREAD);
 }
 
+/* A walk of a copy costs ten times what one on the spot does, which is what whoever asks for many samples has asked for: of
+ * short programs most stacks are copied. */
+static uint32_t raw_stacks_per_second(const struct session_options *options)
+{
+	uint32_t frequency_hz = options->kinds_mask & 1U << PKBPF_PROFILE_CPU ? options->frequency_hz : 0;
+
+	return frequency_hz < LEAST_RAW_STACKS ? LEAST_RAW_STACKS : frequency_hz < MOST_RAW_STACKS ? frequency_hz : MOST_RAW_STACKS;
+}
+
 int session_configure_object(struct session *session, struct error *error)
 {
 	const struct session_options *options = &session->options;
@@ -134,6 +147,7 @@ int session_configure_object(struct session *session, struct error *error)
 		.ring_wakeup_bytes = (uint32_t)(ring_bytes / 2),
 		/* All CPUs together an eighth. */
 		.ring_look_bytes = (uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
+		.raw_stacks_per_second = raw_stacks_per_second(options),
 		.log_walks = options->kinds_mask & (1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_BLOCKIO),
 	};
 	if (options->comm)
