@@ -3,6 +3,9 @@
 #include "shared.bpf.h"
 
 #define PAGE_BYTES 4096
+/* Below the stack pointer, where a function that calls none may save registers, and where those that it has just restored still
+ * lie: call frame information of epilogues goes on naming their slots. (System V ABI for AMD64, 3.2.2.) */
+#define RED_ZONE_BYTES 128
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
 /* The most of the room left that one stack takes once a quarter of the ring is full: then most stacks, which are small, still
@@ -48,6 +51,14 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 		size += PAGE_BYTES;
 	}
 	return size;
+}
+
+/* Where a copy begins; the page below may not exist. */
+static __always_inline __u64 copy_start(__u64 sp)
+{
+	__u64 in_page = sp & (PAGE_BYTES - 1);
+
+	return (sp - (in_page < RED_ZONE_BYTES ? in_page : RED_ZONE_BYTES)) & ~7ULL;
 }
 
 static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u64 time_ns)
@@ -102,7 +113,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	for (int i = PKBPF_REG_IP + 1; i < PKBPF_REGS; i++)
 		words[i] = 0;
 #endif
-	start = from[PKBPF_SIGNAL_SP] & ~7ULL;
+	start = copy_start(from[PKBPF_SIGNAL_SP]);
 	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;

@@ -108,12 +108,14 @@ PYTHONPATH=$here python3 - "$work/first.folded" <<'P' || failures=$((failures + 
 import sys
 import folded
 
-whole = cut = known = stacks = 0
+whole = cut = known = stacks = popped = 0
 for frames, count in folded.read(sys.argv[1]):
     user = folded.user_frames(frames)[1:]
     if user and user[0] != "[truncated: inside execve]":
         stacks += count
         known += count * (not user[0].startswith("[truncated"))
+    if len(user) == len(frames) - 1:
+        popped += count * (user[0] == "[truncated: stack memory not readable]" and len(user) == 2)
     if len(user) == len(frames) - 1 or frames[0] != "true":
         continue
     whole += count * (len(user) == 1 and ("[ld-" in user[0] or user[0] in ("_start", "_dl_start_user")))
@@ -122,8 +124,11 @@ print(f"  at first instructions: {whole} whole, {cut} without unwind info")
 if whole < 5 or cut > whole / 4:
     folded.fail(f"{cut} stacks at first instructions are cut, {whole} whole")
 # Most are copied, as many as there are samples.
-print(f"  at a high frequency: {100 * known / max(stacks, 1):.2f} % of {stacks} user stacks whole")
+print(f"  at a high frequency: {100 * known / max(stacks, 1):.2f} % of {stacks} user stacks whole, {popped} without all that is popped")
 if known < 0.97 * stacks:
     folded.fail(f"only {known} of {stacks} user stacks are whole at 9,999 Hz")
+# A function's last instructions leave below the stack pointer what call frame information goes on naming.
+if popped > 1:
+    folded.fail(f"{popped} copies begin behind what a function has just popped")
 P
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
