@@ -115,6 +115,11 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 #endif
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
 	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
+	if (!size) {
+		/* The stack has just grown, and its first page is what the kernel is about to make. */
+		start = (start | (PAGE_BYTES - 1)) + 1;
+		size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
+	}
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
 	if (raw->cut)

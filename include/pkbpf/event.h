@@ -151,7 +151,7 @@ struct pkbpf_event_lost {
 struct pkbpf_event_raw_stack {
 	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
 	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u64 stack_size,
-	 * then stack_size bytes (multiple of 8) read from address stack_start, which is at the stack pointer or a little below */
+	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer */
 };
 
 struct pkbpf_event_stack {
