@@ -33,13 +33,44 @@ static __always_inline __u64 task_regs_address(void)
 	return (__u64)BPF_CORE_READ(task, stack) + THREAD_BYTES - bpf_core_type_size(struct pt_regs);
 }
 
+#if defined(__TARGET_ARCH_x86)
+#define CODE_OF_SYSCALL	 0x050f
+#define CODE_OF_INT_80	 0x80cd
+#define CODE_OF_SYSENTER 0x340f
+
+/*
+ * Does ip follow the instruction that entered the kernel? The number of the system call stays when a signal's handler or an
+ * executed program is about to begin, whose first instruction ip is then. SYSCALL leaves ip in rcx as well (not so with
+ * FRED, whose registers tell nothing: there the code is looked at each time).
+ */
+static __always_inline bool follows_syscall(const __u64 *words)
+{
+	__u16 code = 0;
+
+	if (words[AT_ORIG_AX] == -1ULL) /* an interrupt or exception */
+		return false;
+	if (words[AT_CX] == words[AT_IP])
+		return true;
+	if (bpf_probe_read_user(&code, sizeof(code), (void *)(words[AT_IP] - sizeof(code))))
+		return words[AT_DI] || words[AT_SI]; /* a new program has no arguments yet, execve had a path */
+	return code == CODE_OF_SYSCALL || code == CODE_OF_INT_80 || code == CODE_OF_SYSENTER;
+}
+#else
+static __always_inline bool follows_syscall(const __u64 *words)
+{
+	__s32 number = (__s32)words[AT_SYSCALL];
+
+	/* Signals make the kernel forget the number; what execve has begun has no arguments yet, but execve had a path. */
+	return number != -1 && ((number != NR_EXECVE && number != NR_EXECVEAT) || words[0] || words[1]);
+}
+#endif
+
 /* 0, or why there are no registers to start from. */
 static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 {
 	__u64 *words = unwind->pt_regs;
 	__u64 *regs = unwind->state.regs;
-	__u64 address, first_arguments;
-	bool in_syscall;
+	__u64 address;
 
 	/* Through memory it becomes a number: the verifier forbids arithmetic with the helper's typed pointer. */
 	*(volatile __u64 *)&unwind->regs_address = task_regs_address();
@@ -72,26 +103,18 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	regs[15] = words[AT_SP];
 	regs[16] = words[AT_IP];
 	unwind->compat = words[AT_CS] == USER32_CS;
-	/* A system call number, or -1 for interrupts and exceptions. */
-	in_syscall = words[AT_ORIG_AX] != -1ULL;
 	unwind->in_exec = words[AT_ORIG_AX] == NR_EXECVE || words[AT_ORIG_AX] == NR_EXECVEAT;
 	unwind->new_thread = (words[AT_ORIG_AX] == NR_CLONE || words[AT_ORIG_AX] == NR_CLONE3) && !words[AT_AX];
-	first_arguments = words[AT_DI] | words[AT_SI];
 #else
 	if ((words[AT_PSTATE] & 0xf) != 0)
 		return PKBPF_END_NONE;
 	for (int i = 0; i < PKBPF_SIGNAL_REGS; i++)
 		regs[i] = words[i];
 	unwind->compat = (words[AT_PSTATE] & 0x10) != 0;
-	in_syscall = (__s32)words[AT_SYSCALL] != -1;
 	unwind->in_exec = (__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
 	unwind->new_thread = ((__s32)words[AT_SYSCALL] == NR_CLONE || (__s32)words[AT_SYSCALL] == NR_CLONE3) && !words[0];
-	first_arguments = words[0] | words[1];
 #endif
-	/* The path is one of them, unless these are already the registers of the new program, at its first instruction. */
-	if (unwind->in_exec && !first_arguments)
-		in_syscall = false;
-	unwind->state.flags |= in_syscall ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
+	unwind->state.flags |= follows_syscall(words) ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
 	unwind->regs_ready = 1;
 	return 0;
 }
