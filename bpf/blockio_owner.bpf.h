@@ -165,7 +165,7 @@ static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratc
 	}
 	if (config.want_user_stack && !owner->is_kernel_thread && !owner->writeback)
 		stack_read_user(ctx, scratch);
-	return stack_intern(SCRATCH_BLOCKIO);
+	return stack_send(scratch, SCRATCH_BLOCKIO);
 }
 
 /* Of a row's key what two registers hold. */
@@ -263,7 +263,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 			/* What is believed for a second only needs no check: it may have become complete. */
 			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->epoch || entry->hits % MEMO_CHECK_EVERY))
 				return row;
-			expected = entry->stack_id;
+			if (!entry->epoch)
+				expected = entry->stack_id;
 		}
 	}
 	id = stack_walk(ctx, scratch, &owner);

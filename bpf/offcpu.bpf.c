@@ -9,9 +9,6 @@
 /* One recognised stack in so many is walked all the same, to see whether it was recognised rightly. */
 #define MEMO_CHECK_EVERY 1024
 
-/* These bits tell numbers of stacks that come raw from the hashes of stack_intern(), as far as anyone needs to know. */
-#define RAW_STACK_ID 0xc000000000000000ULL
-
 /* Frames of the program and of what called it. One more, the tracepoint's iterator, when others trace as well. */
 #define TRACEPOINT_FRAMES 2
 /* All functions of the scheduler that may call __schedule() lie next to it in a section of their own. */
@@ -55,15 +52,7 @@ static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratc
 		read_kernel_stack(ctx, scratch);
 	if (config.want_user_stack && !is_kernel_thread)
 		stack_read_user(ctx, scratch);
-	if (scratch->unwind.want_raw) {
-		/* Its tables are not there yet, so user space walks a copy: a stack of its own number. */
-		scratch->sample.count = 0;
-		scratch->sample.weight = RAW_STACK_ID | (scratch->sample.header.time_ns << 6 & ~RAW_STACK_ID) |
-					 (scratch->sample.cpu & 63);
-		if (emit_raw_stack(SCRATCH_OFFCPU))
-			return scratch->sample.weight;
-	}
-	return stack_intern(SCRATCH_OFFCPU);
+	return stack_send(scratch, SCRATCH_OFFCPU);
 }
 
 /* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the end, ->row. */

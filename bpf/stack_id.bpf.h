@@ -23,4 +23,20 @@ extern struct stacks_sent_map stacks_sent SEC(".maps");
  */
 __u64 stack_intern(__u32 slot);
 
+/* These bits tell numbers of stacks that come raw from the hashes of stack_intern(), as far as anyone needs to know. */
+#define RAW_STACK_ID 0xc000000000000000ULL
+
+/* The same, and where its tables are not there yet a stack of its own number, of which user space walks a copy. */
+static __always_inline __u64 stack_send(struct sample_scratch *scratch, __u32 slot)
+{
+	if (scratch->unwind.want_raw) {
+		scratch->sample.count = 0;
+		scratch->sample.weight = RAW_STACK_ID | (scratch->sample.header.time_ns << 6 & ~RAW_STACK_ID) |
+					 (scratch->sample.cpu & 63);
+		if (emit_raw_stack(slot))
+			return scratch->sample.weight;
+	}
+	return stack_intern(slot);
+}
+
 #endif

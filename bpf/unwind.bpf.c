@@ -342,8 +342,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 	case PKBPF_END_NO_PROCESS:
 	case PKBPF_END_NO_MAPPING:
 	case PKBPF_END_NO_TABLE:
-		/* A parked stack (off-CPU) is sent when its memory may have changed: only at once. */
-		unwind->want_raw = slot != SCRATCH_BLOCKIO ? UNWIND_RAW_INSTEAD : UNWIND_NO_RAW;
+		unwind->want_raw = UNWIND_RAW_INSTEAD;
 		/* fall through */
 	case PKBPF_END_NO_PROGRESS:
 		report_miss(scratch, unwind->end);

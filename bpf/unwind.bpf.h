@@ -182,8 +182,8 @@ struct unwind_scratch {
 #define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
 
 struct raw_scratch {
-	__u64 second;
-	__u64 sent; /* in that second */
+	__u64 second[PKBPF_PROFILE_KINDS];
+	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
 	__u64 cut; /* the record's stack ends for want of room, not of memory */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];

@@ -62,7 +62,7 @@ def check_stacks(report, folded, comm, pattern, kernel_pattern):
         frames = stack.split(";")
         if frames[0] != comm:
             continue
-        # What it read to start, and its first requests before the unwinder knew it.
+        # With what it read to start.
         whole += int(value)
         if re.search(pattern, stack) and re.search(kernel_pattern, stack):
             right += int(value)

@@ -102,6 +102,17 @@ many_at_once() {
 }
 try "direct reads and writes, many at once" many_at_once
 
+# What a program reads first it reads before its tables are there: its stacks are copied, and walked later.
+short_programs() {
+	start
+	for _ in $(seq 100); do
+		dd if="$device" of=/dev/null bs=4k count=2 iflag=direct status=none
+	done
+	stop
+	verify stacks dd __libc_start_main 'blkdev_read_iter|blkdev_direct|vfs_read|ksys_read'
+}
+try "stacks of programs that have just begun" short_programs
+
 # fio forks its jobs; its own main process ends them.
 load_begin() {
 	fio --name=load --filename="$device" --minimal --randrepeat=0 --norandommap --direct=1 --rw=randread --bs=4k \

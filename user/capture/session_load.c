@@ -26,7 +26,7 @@
 /* Followed processes at one time; 80 bytes of kernel memory each, before 6.1 taken at load. */
 #define MAX_FOLLOWED 65536
 
-/* Stacks that a CPU may copy in a second. */
+/* Stacks of a kind that a CPU may copy in a second. */
 #define LEAST_RAW_STACKS 1000
 #define MOST_RAW_STACKS	 10000
 

@@ -88,7 +88,7 @@ static void on_sample(void *context, const struct sample_view *sample)
 	};
 
 	/* No event, but a stack that was walked in user space. */
-	if (!sample->count && sample->kind == PKBPF_PROFILE_OFFCPU)
+	if (!sample->count && (sample->kind == PKBPF_PROFILE_OFFCPU || sample->kind == PKBPF_PROFILE_BLOCKIO))
 		add_stack(aggregator, &stack);
 	else if (!add_sample(aggregator, sample))
 		profile_info(aggregator->profile)

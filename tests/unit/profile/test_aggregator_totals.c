@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/array.h"
 #include "fake_profile.h"
 
 #define SERVER "/usr/bin/server"
@@ -114,6 +115,29 @@ static void totals_add_to_the_stack_sent_before(void **state)
 	assert_int_equal(location->space, FRAME_FILE);
 	assert_int_equal(location->address, 0x1123);
 	assert_true(location->is_return_address);
+}
+
+/* A copied stack that was walked in user space comes as a sample of no event, whose weight is its number. */
+static void totals_find_a_stack_that_was_copied(void **state)
+{
+	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_OFFCPU, PKBPF_PROFILE_BLOCKIO};
+	static const uint64_t user[] = {0x400123, 0x400456};
+	struct fixture *fixture = *state;
+	size_t depth;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct sample_view sample = {.kind = kinds[i], .pid = 100, .tid = 101, .user_end = PKBPF_END_ROOT,
+					     .user_ips = user, .user_count = 2, .weight = 77 + i};
+		struct totals_view view = {.stack_id = 77 + i, .pid = 100, .tid = 101, .kind = kinds[i],
+					   .comm = "worker", .count = 1, .total = 100, .max = 100};
+
+		fixture->sink.ops->on_sample(fixture->sink.context, &sample);
+		assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i);
+		fixture->sink.ops->on_totals(fixture->sink.context, &view);
+		profile_stack(fixture->fake.profile, rows(fixture, i + 1)[i].stack, &depth);
+		assert_int_equal(depth, 2);
+		assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i + 1);
+	}
 }
 
 static void states_of_one_stack_are_rows_of_their_own(void **state)
@@ -298,6 +322,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(totals_add_to_the_stack_sent_before),
+		TEST(totals_find_a_stack_that_was_copied),
 		TEST(states_of_one_stack_are_rows_of_their_own),
 		TEST(other_measures_are_no_weight_of_the_stack),
 		TEST(a_stack_that_never_arrived_is_counted_and_its_totals_are_kept),
