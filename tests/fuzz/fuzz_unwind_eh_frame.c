@@ -19,6 +19,13 @@ enum { AS_DEBUG_FRAME = 1, AS_ARM64 = 2, WITHOUT_SECTIONS = 4, AS_GO = 8, AS_TEX
 
 #define FUZZ_TEXT_SIZE 20000
 
+/* A CIE and the FDE of one byte at the start of the text, so that all behind it is a gap. */
+static const uint8_t one_function[] = {
+	20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0,
+	20, 0, 0, 0, 28, 0, 0, 0, 0x00, 0x10, 0x40, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0,
+};
+
 /* What the frame step relies on. */
 static void check_table(const struct unwind_table *table, const struct rule_set *rules, size_t size)
 {
@@ -109,6 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		recipe.text = recipe.symbols = data + 1;
 		recipe.text_size = recipe.symbols_size = size - 1;
 		recipe.symbols_are_dynamic = data[0] & AS_TEXT;
+		recipe.eh_frame = one_function;
+		recipe.eh_frame_size = sizeof(one_function);
 	} else if (data[0] & AS_TEXT) {
 		recipe.text = data + 1;
 		recipe.text_size = size - 1;
