@@ -145,8 +145,10 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 		thread->first_ns = thread->born_ns;
 		if (queue_ns > now_ns - thread->born_ns)
 			queue_ns = now_ns - thread->born_ns;
-		thread->time_ns[PKBPF_WAIT_RUNQUEUE] = queue_ns;
-		thread->count[PKBPF_WAIT_RUNQUEUE] = queue_ns != 0;
+		thread->pending_ns = queue_ns;
+		thread->state = PKBPF_WAIT_RUNQUEUE;
+		thread->row = PKBPF_NO_ROW;
+		thread->weight = 1;
 		thread->since_ns = thread->born_ns + queue_ns;
 	}
 	/* Else it has been on the CPU since the start: who was not, is known from the iterator. */

@@ -40,8 +40,7 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 	if (weight > 1)
 		wait_ns -= thread->taking_ns < wait_ns ? thread->taking_ns : wait_ns;
 	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
-		index = thread->stack_id ? row_number(slot, thread->stack_id, thread->waker_id, thread->state,
-						      thread->flags) : PKBPF_NO_ROW;
+		index = row_number(slot, thread->stack_id, thread->waker_id, thread->state, thread->flags);
 	row = bpf_map_lookup_elem(&offcpu_rows, &index);
 	if (!row) {
 		wait_send(slot, wait_ns, queue_ns);
