@@ -25,8 +25,8 @@
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
 /* But no later than this: what processes waited for has to come while it is known that they were there. */
 #define LATE_DRAIN_NS (3 * NS_PER_SECOND)
-/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that takes less than a two
- * hundredth of the time: it depends on the number of threads. */
+/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that takes less CPU time than
+ * a two hundredth of the time: it depends on the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
 #define VISIT_SHARE	  200
 /* Programs that began before the end was announced are over after this: they hold a run queue's lock. */
@@ -181,14 +181,14 @@ static void govern(struct source *source)
 static void visit_waiting(struct source *source, uint64_t now_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	uint64_t took_ns;
+	uint64_t took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct error error;
 
 	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, now_ns, __ATOMIC_RELEASE);
 	if (offcpu_blocked_read(source->iterator, &source->blocked, &error))
 		log_info(session_options(source->session)->log, "%s", error.text);
 	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, 0, __ATOMIC_RELEASE);
-	took_ns = clock_now_ns() - now_ns;
+	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - took_ns;
 	source->next_visit_ns = now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE : VISIT_INTERVAL_NS);
 }
 
