@@ -33,13 +33,30 @@ check_wall_clock() {
 }
 
 echo "  every chain has its time, its state and its stack"
+stolen=$(stolen_us)
 "$pkbpf" -q -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
 	"$workloads/waits" 20 20 "$work" >truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
-python3 "$here/waits_check.py" waits.folded truth.txt >check.txt || {
+python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen)) >check.txt || {
 	grep FAILED check.txt
 	fail "measured and true times differ"
 }
 check_wall_clock "known waits"
+
+echo "  stacks have all the time off the CPU, also what passes until a new thread first runs"
+busy=()
+for ((cpu = 0; cpu < 2 * $(nproc); cpu++)); do
+	(while :; do :; done) &
+	busy+=($!)
+done
+# shellcheck disable=SC2016 # the shell that is started expands it
+"$pkbpf" -q -e offcpu --wait-states -o short.folded -o short.json -- \
+	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do /bin/true; done' 2>err.txt || fail "status $?: $(cat err.txt)"
+kill "${busy[@]}"
+wait "${busy[@]}" 2>/dev/null
+told=$(grep -m1 -A1 '"offcpu": {' short.json | grep -oE '"total_ns": [0-9]+' | grep -oE '[0-9]+')
+awk -v told="${told:-0}" '{ sum += $NF } END { exit !(sum > 0 && sum > told / 1010 && sum < told / 990) }' short.folded ||
+	fail "the stacks have $(awk '{ sum += $NF } END { print sum }' short.folded) us of ${told:-no} ns off the CPU"
+grep -qE '^(sh|true);\[runqueue\] ' short.folded || fail "no process waited for its first turn beside busy loops"
 
 echo "  counts of waits are exact"
 # A process of its own: the command itself also waits to be let go.
