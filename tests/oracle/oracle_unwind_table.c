@@ -279,7 +279,7 @@ static void collect_gaps(struct file_check *check, const struct elf_image *image
 		uint64_t end = fde ? fde->start : eh_frame_text_size(check->frame);
 
 		collect_row(check, (uint32_t)covered, &none);
-		if (gaps && end > covered + 15)
+		if (gaps && (!fde || end > covered + 15))
 			code_gaps_run(gaps, (uint32_t)covered, (uint32_t)end, collect_row, check);
 		covered = fde ? (uint64_t)fde->start + fde->size : end;
 	}

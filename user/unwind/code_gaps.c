@@ -215,6 +215,12 @@ static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t en
 	       borrows_frames(gaps, start, start + SAMPLE_BYTES, FUNCTIONS_PER_USE_OF_A_REGISTER);
 }
 
+/* What is small is space between functions, but where a range ends: the 9 bytes of .fini in nearly every file. */
+static bool is_space(const struct code_gaps *gaps, uint64_t start, uint64_t end)
+{
+	return end - start < CODE_GAPS_MIN_BYTES && end != gaps->ranges.items[gaps->next_range].end;
+}
+
 static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE}, pending = {.cfa = PKBPF_CFA_PENDING};
@@ -223,7 +229,7 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 
 	if (size > CODE_GAPS_MAX_BYTES - gaps->looked_at)
 		gaps->stats.left_out += size;
-	if (size < CODE_GAPS_MIN_BYTES || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
+	if (is_space(gaps, start, end) || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
 		return;
 	gaps->looked_at += size;
 	keeps = keeps_frame_pointers(gaps, start, end);

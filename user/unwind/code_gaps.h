@@ -18,7 +18,7 @@
 
 #define CODE_GAPS_MAX_BYTES    (32U << 20)
 #define CODE_GAPS_PROMPT_BYTES (256U << 10)
-/* What is smaller is space between functions. */
+/* What is smaller is space between functions, unless a section ends with it. */
 #define CODE_GAPS_MIN_BYTES    16U
 
 struct code_gaps;

@@ -228,6 +228,22 @@ static void leaves_the_space_between_functions_alone(void **state)
 	assert_last_row(0x80 + CODE_GAPS_MIN_BYTES);
 }
 
+static void reads_even_the_smallest_code_at_the_end_of_a_section(void **state)
+{
+	/* .fini: sub $8,%rsp; add $8,%rsp; ret */
+	static const uint8_t code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+	const uint32_t start = TEXT_SIZE - sizeof(code);
+
+	make_text(TEXT_SIZE);
+	memcpy(text + start, code, sizeof(code));
+	open_text();
+	run(start, TEXT_SIZE);
+	assert_cfa(start, PKBPF_CFA_SP, 8);
+	assert_cfa(start + 4, PKBPF_CFA_SP, 16);
+	assert_cfa(start + 8, PKBPF_CFA_SP, 8);
+	assert_last_row(TEXT_SIZE);
+}
+
 static void gives_the_rule_of_no_row_behind_the_last_piece(void **state)
 {
 	/* The end is within a function, whose rule must not go on. */
@@ -495,6 +511,7 @@ int main(void)
 		cmocka_unit_test_teardown(takes_executable_segments_where_there_are_no_sections, tear_down),
 		cmocka_unit_test_teardown(makes_no_rows_behind_what_the_file_covers, tear_down),
 		cmocka_unit_test_teardown(leaves_the_space_between_functions_alone, tear_down),
+		cmocka_unit_test_teardown(reads_even_the_smallest_code_at_the_end_of_a_section, tear_down),
 		cmocka_unit_test_teardown(gives_the_rule_of_no_row_behind_the_last_piece, tear_down),
 		cmocka_unit_test_teardown(leaves_large_code_with_frame_pointers_alone, tear_down),
 		cmocka_unit_test_teardown(follows_large_code_without_frame_pointers, tear_down),
