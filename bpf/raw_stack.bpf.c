@@ -2,10 +2,12 @@
 /* Sends a sample with registers and stack memory where tables for a walk are not ready. */
 #include "shared.bpf.h"
 
-#define PAGE_BYTES 4096
 /* Below the stack pointer, where a function that calls none may save registers, and where those that it has just restored still
  * lie: call frame information of epilogues goes on naming their slots. (System V ABI for AMD64, 3.2.2.) */
 #define RED_ZONE_BYTES 128
+/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over up to this size. What is
+ * further away than that may be of somebody else. */
+#define MOST_MISSING_PAGES 4
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
 /* The most of the room left that one stack takes once a quarter of the ring is full: then most stacks, which are small, still
@@ -21,18 +23,20 @@ static __always_inline __u32 pages_allowed(void)
 
 	if (used > size || used < size / 4)
 		return RAW_STACK_PAGES - 1;
-	pages = (size - used) / RAW_ROOM_PART / PAGE_BYTES;
+	pages = (size - used) / RAW_ROOM_PART / PKBPF_RAW_PAGE_BYTES;
 	return pages < RAW_STACK_PAGES - 1 ? pages : RAW_STACK_PAGES - 1;
 }
 
 /*
  * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy that meets its end fails as a
- * whole. Bytes copied. A function of its own, so that the verifier does not follow each number of pages to the end.
+ * whole. Bytes copied, of which holes are zeros. A function of its own, so that the verifier does not follow each number of
+ * pages to the end.
  */
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	__u32 size = PAGE_BYTES - (start & (PAGE_BYTES - 1)), pages = pages_allowed();
+	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1)), pages = pages_allowed();
+	__u32 missing = 0, copied = size, holes = 0;
 	__u8 *into;
 
 	if (!raw || word >= RAW_PREFIX_WORDS)
@@ -42,21 +46,27 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 		return 0;
 	raw->cut = 1;
 	for (__u32 i = 0; i < RAW_STACK_PAGES - 1; i++) {
-		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PAGE_BYTES)
+		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
 			break;
-		if (bpf_probe_read_user(into + size, PAGE_BYTES, (void *)(start + size))) {
+		if (!bpf_probe_read_user(into + size, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
+			missing = 0;
+			copied = size + PKBPF_RAW_PAGE_BYTES;
+		} else if (missing++ < MOST_MISSING_PAGES) {
+			holes |= 2U << i;
+		} else {
 			raw->cut = 0;
 			break;
 		}
-		size += PAGE_BYTES;
+		size += PKBPF_RAW_PAGE_BYTES;
 	}
-	return size;
+	raw->holes = holes;
+	return copied;
 }
 
 /* Where a copy begins; the page below may not exist. */
 static __always_inline __u64 copy_start(__u64 sp)
 {
-	__u64 in_page = sp & (PAGE_BYTES - 1);
+	__u64 in_page = sp & (PKBPF_RAW_PAGE_BYTES - 1);
 
 	return (sp - (in_page < RED_ZONE_BYTES ? in_page : RED_ZONE_BYTES)) & ~7ULL;
 }
@@ -119,7 +129,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
 	if (!size) {
 		/* The stack has just grown, and its first page is what the kernel is about to make. */
-		start = (start | (PAGE_BYTES - 1)) + 1;
+		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
 		size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
 	}
 	if (!size || size > RAW_STACK_BYTES)
@@ -127,7 +137,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	if (raw->cut)
 		sample->header.flags |= PKBPF_RAW_CUT;
 	words[PKBPF_REGS] = start;
-	words[PKBPF_REGS + 1] = size;
+	words[PKBPF_REGS + 1] = size | (__u64)raw->holes << 32;
 	size += sizeof(*sample) + n_kernel * 8 + (PKBPF_REGS + 2) * 8;
 	sample->header.size = size;
 	scratch->unwind.raw_filled = 1;

@@ -177,7 +177,7 @@ struct unwind_scratch {
  * stack: below 128 KiB, the most that the decoder accepts, and enough for 1,024 frames of an ordinary size. Deeper
  * stacks end where their copy ends.
  */
-#define RAW_STACK_PAGES	       28
+#define RAW_STACK_PAGES	       28 /* as many as bits can tell of: 32 */
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
 #define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
 
@@ -185,7 +185,8 @@ struct raw_scratch {
 	__u64 second[PKBPF_PROFILE_KINDS];
 	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
-	__u64 cut; /* the record's stack ends for want of room, not of memory */
+	__u32 cut;   /* the record's stack ends for want of room, not of memory */
+	__u32 holes; /* its pages that do not exist, the first page's bit is 1 */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 

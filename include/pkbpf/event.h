@@ -88,6 +88,7 @@ struct pkbpf_event_header {
 /* There was more memory behind the copy, but no room. */
 #define PKBPF_RAW_CUT 8
 #define PKBPF_MAX_CHECK_FRAMES 127
+#define PKBPF_RAW_PAGE_BYTES   4096
 
 struct pkbpf_event_sample {
 	struct pkbpf_event_header header;
@@ -150,8 +151,9 @@ struct pkbpf_event_lost {
 
 struct pkbpf_event_raw_stack {
 	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
-	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u64 stack_size,
-	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer */
+	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u32 stack_size, __u32 holes,
+	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer. holes: bit N
+	 * says that the Nth page from that of stack_start on could not be read. */
 };
 
 struct pkbpf_event_stack {

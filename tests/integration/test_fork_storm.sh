@@ -135,4 +135,24 @@ if known < 0.985 * stacks:
 if popped > 1:
     folded.fail(f"{popped} copies begin behind what a function has just popped")
 P
+
+"$pkbpf" -q -e cpu -F 9999 -o "$work/hollow.folded" -- bash -c 'for i in {1..100}; do "$0"; done' "$workloads/hollow" \
+	>"$work/out" 2>"$work/err" || {
+	echo "FAILED: pkbpf ended with $? at hollow stacks"
+	failures=$((failures + 1))
+}
+PYTHONPATH=$here python3 - "$work/hollow.folded" <<'P' || failures=$((failures + 1))
+import sys
+import folded
+
+stacks = whole = 0
+for frames, count in folded.read(sys.argv[1]):
+    if "work_below_hollow" in frames:
+        stacks += count
+        whole += count * ("_start" in frames and "be_hollow" in frames)
+# Every one of them is copied, since no program lives until its tables are there.
+print(f"  below variables that nobody has touched: {whole} of {stacks} stacks whole")
+if stacks < 300 or whole < 0.98 * stacks:
+    folded.fail(f"only {whole} of {stacks} stacks with untouched pages in them are whole")
+P
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

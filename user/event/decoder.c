@@ -106,7 +106,8 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	view.cut = sample->header.flags & PKBPF_RAW_CUT;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];
-	stack_size = words[PKBPF_REGS + 1];
+	stack_size = (uint32_t)words[PKBPF_REGS + 1];
+	view.holes = words[PKBPF_REGS + 1] >> 32;
 	if (stack_size > EVENT_MAX_RAW_STACK_SIZE || stack_size % WORD ||
 	    stack_size > size - fixed || view.stack_start > UINT64_MAX - stack_size)
 		return -EBADMSG;

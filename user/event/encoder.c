@@ -136,7 +136,7 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;
-	words[PKBPF_REGS + 1] = raw->stack_size;
+	words[PKBPF_REGS + 1] = raw->stack_size | (uint64_t)raw->holes << 32;
 	if (raw->stack_size)
 		memcpy(words + PKBPF_REGS + 2, raw->stack, raw->stack_size);
 	return 0;

@@ -306,6 +306,7 @@ static void check_raw(void *context, const struct raw_stack_view *raw)
 	assert_int_equal(raw->check, raw->stack_size == 8);
 	assert_int_equal(raw->after_syscall, raw->stack_size == 512);
 	assert_int_equal(raw->cut, raw->stack_size != 512);
+	assert_int_equal(raw->holes, raw->stack_size == 512 ? 0 : 0x80000002);
 	assert_memory_equal(raw->regs, registers, sizeof(registers));
 	assert_int_equal(raw->stack_start, 0x7ffc00001000);
 	assert_int_equal(raw->stack_size, *(size_t *)context);
@@ -334,6 +335,7 @@ static void raw_stack_survives_the_round_trip_up_to_its_limit(void **state)
 		raw.stack_size = sizes[i];
 		raw.after_syscall = sizes[i] == 512;
 		raw.cut = sizes[i] != 512;
+		raw.holes = sizes[i] == 512 ? 0 : 0x80000002;
 		raw.check = sizes[i] == 8;
 		raw.sample = sample_in_kernel();
 		if (!raw.check)

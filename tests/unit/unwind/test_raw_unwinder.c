@@ -273,6 +273,18 @@ static void a_copy_that_ends_early_says_so(void **state)
 	raw.stack_start += 1 << 20;
 	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
 	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_FAULT_RA);
+	/* A page that could not be copied is no zeros. */
+	raw = raw_of(&child, (uint32_t)child.pid);
+	raw.holes = 2;
+	stack.end = (raw.stack_start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
+	live_tables_open(&stack.live, &child);
+	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	live_tables_close(&stack.live);
+	raw.cut = true;
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(result.end, PKBPF_END_FAULT_RA);
+	assert_int_equal(fixture.heard.last.user_end, PKBPF_END_FAULT_RA);
+	assert_int_equal(fixture.heard.last.user_count, result.depth);
 	stopped_child_end(&child);
 	end(&fixture);
 }
