@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -120,7 +121,9 @@ static int start_capture(struct live_profile *live, struct error *error)
 	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
 	log_info(log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);
-	return 0;
+	/* The stacks of those that wait are read while they still do: a command is about to be let go. */
+	err = source_set_poll(live->sources, &live->sink);
+	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s", strerror(-err)) : 0;
 }
 
 int live_profile_start(const struct live_options *options, struct live_profile **ret_live,
