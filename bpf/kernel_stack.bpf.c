@@ -81,7 +81,8 @@ int find_orc_tables(void *ctx)
 	static const char text_start[] = "_stext", text_end[] = "_etext", addresses[] = "__start_orc_unwind_ip";
 	static const char entries[] = "__start_orc_unwind", rethook[] = "arch_rethook_trampoline";
 	static const char kretprobe[] = "__kretprobe_trampoline", graph[] = "return_to_handler", function[] = "vfs_read";
-	__u64 end, count, start, entry;
+	/* Kernels before 6.3 let helpers write to a stack that holds something only. */
+	__u64 end = 0, count, start = 0, entry;
 	__u32 first, last;
 
 	if (!SYMBOL(addresses, &orc_tables.addresses) || !SYMBOL(entries, &orc_tables.entries) ||

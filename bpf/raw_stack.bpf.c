@@ -36,7 +36,6 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
 	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1)), pages = pages_allowed();
-	__u32 missing = 0, copied = size, holes = 0;
 	__u8 *into;
 
 	if (!raw || word >= RAW_PREFIX_WORDS)
@@ -44,23 +43,26 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
+	/* All in memory: of registers some kernels' verifiers would follow each combination that 27 pages can leave in them. */
 	raw->cut = 1;
+	raw->holes = 0;
+	raw->missing = 0;
+	raw->copied = size;
 	for (__u32 i = 0; i < RAW_STACK_PAGES - 1; i++) {
 		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
 			break;
 		if (!bpf_probe_read_user(into + size, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
-			missing = 0;
-			copied = size + PKBPF_RAW_PAGE_BYTES;
-		} else if (missing++ < MOST_MISSING_PAGES) {
-			holes |= 2U << i;
+			raw->missing = 0;
+			raw->copied = size + PKBPF_RAW_PAGE_BYTES;
+		} else if (raw->missing++ < MOST_MISSING_PAGES) {
+			raw->holes |= 2U << i;
 		} else {
 			raw->cut = 0;
 			break;
 		}
 		size += PKBPF_RAW_PAGE_BYTES;
 	}
-	raw->holes = holes;
-	return copied;
+	return raw->copied;
 }
 
 /* Where a copy begins; the page below may not exist. */

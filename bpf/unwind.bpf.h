@@ -187,6 +187,8 @@ struct raw_scratch {
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
 	__u32 cut;   /* the record's stack ends for want of room, not of memory */
 	__u32 holes; /* its pages that do not exist, the first page's bit is 1 */
+	__u32 missing; /* pages in a row that do not exist, at the end of what there is so far */
+	__u32 copied;  /* bytes, up to the last page that exists */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 
