@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# Sourced: packages of any suite and architecture of Debian, without root and beside what is installed.
+# Sourced, with $root: packages of any suite and architecture of Debian, and of Ubuntu's suites for x86-64, without root and beside
+# what is installed.
+
+is_ubuntu() { [[ $1 == jammy || $1 == noble ]]; }
 
 # The mirror this machine itself uses, when it is a Debian.
 mirror() {
@@ -13,6 +16,13 @@ private_apt_sources() {
 	local dir=$1 suite=$2 key=/usr/share/keyrings/debian-archive-keyring.gpg
 	mkdir -p "$dir"/{state/lists/partial,cache/archives/partial,debs}
 	: >"$dir/status"
+	if is_ubuntu "$suite"; then
+		key=${root:?}/tools/ubuntu-archive-key.asc
+		echo "deb [signed-by=$key] http://archive.ubuntu.com/ubuntu $suite main" >"$dir/sources.list"
+		[[ $3 == plain ]] ||
+			echo "deb [signed-by=$key] http://archive.ubuntu.com/ubuntu $suite-updates main" >>"$dir/sources.list"
+		return
+	fi
 	{
 		echo "deb [signed-by=$key] $(mirror) $suite main"
 		[[ $3 == plain || $suite == sid ]] ||
@@ -28,7 +38,7 @@ private_apt() {
 		-o Dir::State="$dir/state" -o Dir::State::lists="$dir/state/lists" -o Dir::State::status="$dir/status" \
 		-o Dir::Cache="$dir/cache" -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
 		-o APT::Sandbox::User="$(id -un)" -o Acquire::Check-Valid-Until=false -o Acquire::Retries=3 \
-		-o Acquire::Languages=none "$@"
+		-o Acquire::Languages=none -o Acquire::GzipIndexes=false "$@"
 }
 
 # private_apt_names FOLDER ARCH PACKAGE…: these and what they depend on.
