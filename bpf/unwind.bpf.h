@@ -177,20 +177,22 @@ struct unwind_scratch {
  * stack: below 128 KiB, the most that the decoder accepts, and enough for 1,024 frames of an ordinary size. Deeper
  * stacks end where their copy ends.
  */
-#define RAW_STACK_PAGES	       28 /* as many as bits can tell of: 32 */
-#define RAW_STACK_BYTES	       (RAW_STACK_PAGES * 4096)
+#define RAW_STACK_PAGES	       28
+#define RAW_STACK_BYTES	       (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
 #define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
 
 struct raw_scratch {
 	__u64 second[PKBPF_PROFILE_KINDS];
 	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
-	__u32 cut;   /* the record's stack ends for want of room, not of memory */
-	__u32 holes; /* its pages that do not exist, the first page's bit is 1 */
+	__u32 cut;     /* the record's stack ends for want of room, not of memory */
+	__u32 holes;   /* bits of its pages that do not exist, the first page's is 1 */
 	__u32 missing; /* pages in a row that do not exist, at the end of what there is so far */
 	__u32 copied;  /* bytes, up to the last page that exists */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
+
+_Static_assert(RAW_STACK_PAGES <= 32, "each page has its bit in holes");
 
 struct raw_scratch_map { /* one per possible CPU: values of per-CPU maps are limited to 32 KiB */
 	__uint(type, BPF_MAP_TYPE_ARRAY);

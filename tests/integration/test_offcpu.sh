@@ -8,8 +8,10 @@
 # A folder on a disk: in memory nothing ever waits for I/O.
 work=$(mktemp -d /var/tmp/pkbpf-offcpu-XXXXXX)
 target=
+busy=()
 cleanup() {
 	[ -n "$target" ] && kill "$target" 2>/dev/null
+	((${#busy[@]})) && kill "${busy[@]}" 2>/dev/null
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -43,7 +45,6 @@ python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen))
 check_wall_clock "known waits"
 
 echo "  stacks have all the time off the CPU, also what passes until a new thread first runs"
-busy=()
 for ((cpu = 0; cpu < 2 * $(nproc); cpu++)); do
 	(while :; do :; done) &
 	busy+=($!)
@@ -53,6 +54,7 @@ done
 	sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do /bin/true; done' 2>err.txt || fail "status $?: $(cat err.txt)"
 kill "${busy[@]}"
 wait "${busy[@]}" 2>/dev/null
+busy=()
 told=$(grep -m1 -A1 '"offcpu": {' short.json | grep -oE '"total_ns": [0-9]+' | grep -oE '[0-9]+')
 awk -v told="${told:-0}" '{ sum += $NF } END { exit !(sum > 0 && sum > told / 1010 && sum < told / 990) }' short.folded ||
 	fail "the stacks have $(awk '{ sum += $NF } END { print sum }' short.folded) us of ${told:-no} ns off the CPU"
