@@ -318,6 +318,49 @@ static uint8_t read_prefixes(struct decoder *decoder)
 	return 0;
 }
 
+/* Which operands are registers of one byte: rm and reg. */
+static bool has_byte_operand(const struct x86_instruction *to)
+{
+	switch (to->map == X86_MAP_0F ? 0x0f00 | to->opcode : to->opcode) {
+	case 0x00 ... 0x3f:
+		return (to->opcode & 5) == 0;
+	case 0x80:
+	case 0x84:
+	case 0x86:
+	case 0x88:
+	case 0x8a:
+	case 0xb0 ... 0xb7:
+	case 0xc0:
+	case 0xc6:
+	case 0xd0:
+	case 0xd2:
+	case 0xf6:
+	case 0xfe:
+	case 0x0f90 ... 0x0f9f:
+	case 0x0fb0:
+	case 0x0fb6:
+	case 0x0fbe:
+	case 0x0fc0:
+		return true;
+	}
+	return false;
+}
+
+/* Without a REX prefix 4 to 7 are AH, CH, DH and BH. */
+static void name_high_bytes(struct x86_instruction *to)
+{
+	bool is_move = to->map == X86_MAP_ONE_BYTE && to->opcode >= 0xb0 && to->opcode <= 0xb7;
+	bool names_registers = to->map == X86_MAP_ONE_BYTE ? to->opcode < 0x40 || (to->opcode >= 0x84 && to->opcode <= 0x8a)
+							   : to->opcode == 0xb0 || to->opcode == 0xc0;
+
+	if (to->is_vector || to->map > X86_MAP_0F || !has_byte_operand(to))
+		return;
+	if ((is_move || to->mod == 3) && to->rm >= 4)
+		to->rm -= 4;
+	if (names_registers && to->reg >= 4)
+		to->reg -= 4;
+}
+
 bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *ret_instruction)
 {
 	struct decoder decoder = {.code = code, .to = ret_instruction};
@@ -337,8 +380,11 @@ bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *ret_in
 		decoder.extend_index = byte & 2 ? 8 : 0;
 		decoder.extend_base = byte & 1 ? 8 : 0;
 		byte = next(&decoder);
+		read_one_byte(&decoder, byte);
+	} else {
+		read_one_byte(&decoder, byte);
+		name_high_bytes(ret_instruction);
 	}
-	read_one_byte(&decoder, byte);
 	if (decoder.failed || decoder.at > size || decoder.at > X86_MAX_INSTRUCTION_BYTES)
 		return false;
 	ret_instruction->size = (uint8_t)decoder.at;

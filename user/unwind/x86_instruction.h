@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* General registers as instructions number them. */
+/* General registers as instructions number them; AH to BH count as what they are part of. */
 enum x86_register { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP, X86_RSI, X86_RDI, X86_REGISTER_COUNT = 16 };
 
 enum x86_map {
