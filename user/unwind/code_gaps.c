@@ -41,7 +41,7 @@ struct code_gaps {
 	struct undescribed_code *work;
 	struct function_starts starts;
 	bool has_starts; /* they have been read */
-	uint8_t *piece;
+	ARRAY_OF(uint8_t) piece;
 	bool postpone;
 	uint64_t looked_at; /* bytes, postponed ones, too */
 	struct code_gaps_stats stats;
@@ -132,7 +132,7 @@ void code_gaps_free(struct code_gaps *gaps)
 	array_free(&gaps->ranges);
 	undescribed_code_free(gaps->work);
 	array_free(&gaps->starts);
-	free(gaps->piece);
+	array_free(&gaps->piece);
 	free(gaps);
 }
 
@@ -142,13 +142,12 @@ struct code_gaps_stats code_gaps_stats(const struct code_gaps *gaps)
 }
 
 /* Most files have no gap, and need no memory for it. */
-static bool prepare(struct code_gaps *gaps)
+static bool prepare(struct code_gaps *gaps, uint64_t size)
 {
 	if (!gaps->work)
 		gaps->work = undescribed_code_new();
-	if (!gaps->piece)
-		gaps->piece = malloc(UNDESCRIBED_CODE_PIECE_BYTES);
-	return gaps->work && gaps->piece;
+	return gaps->work &&
+	       array_reserve(&gaps->piece, size < UNDESCRIBED_CODE_PIECE_BYTES ? size : UNDESCRIBED_CODE_PIECE_BYTES);
 }
 
 /* Small gaps are what is linked to every program: symbols would tell nothing about them. */
@@ -166,7 +165,7 @@ static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
 	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start : UNDESCRIBED_CODE_PIECE_BYTES;
 
-	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece, size) < 0 ? 0 : size;
+	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece.items, size) < 0 ? 0 : size;
 }
 
 static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_t end)
@@ -177,7 +176,7 @@ static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_
 		size = read_piece(gaps, at, end);
 		if (!size)
 			break;
-		count += undescribed_code_frame_pointers(gaps->piece, size);
+		count += undescribed_code_frame_pointers(gaps->piece.items, size);
 	}
 	return count > (end - start) / BYTES_PER_FRAME_POINTER;
 }
@@ -185,12 +184,14 @@ static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_
 static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
 {
 	while (start < end) {
-		size_t size = read_piece(gaps, start, end);
+		size_t size = read_piece(gaps, start, end), done = 0;
 
-		if (!size)
+		if (size)
+			done = undescribed_code_run(gaps->work, gaps->piece.items, size, start + size == end, (uint32_t)start,
+						    gaps->entry, row, context);
+		if (!done)
 			break;
-		start += undescribed_code_run(gaps->work, gaps->piece, size, start + size == end, (uint32_t)start, gaps->entry,
-					      row, context);
+		start += done;
 	}
 	return start;
 }
@@ -229,7 +230,7 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 
 	if (size > CODE_GAPS_MAX_BYTES - gaps->looked_at)
 		gaps->stats.left_out += size;
-	if (is_space(gaps, start, end) || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps))
+	if (is_space(gaps, start, end) || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps, size))
 		return;
 	gaps->looked_at += size;
 	keeps = keeps_frame_pointers(gaps, start, end);

@@ -333,9 +333,9 @@ int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, st
 	if (ret < 0)
 		return error_set(error, -ret, "cannot read call frame information: %s",
 				 strerror(-ret));
-	if (frame->functions.count == 0)
-		return error_set(error, ENODATA,
-				 "no call frame information, frame pointers are used");
+	/* Go keeps frame pointers, and changes stacks. */
+	if (frame->is_go && frame->functions.count == 0)
+		return error_set(error, ENODATA, "no function table of a known format, frame pointers are used");
 	*ret_frame = take_pointer(frame);
 	return 0;
 }

@@ -22,7 +22,7 @@
 #include "pkbpf/unwind.h"
 #include "unwind/cfi_program.h"
 
-#define UNDESCRIBED_CODE_PIECE_BYTES (256U << 10)
+#define UNDESCRIBED_CODE_PIECE_BYTES (4U << 20)
 
 struct undescribed_code;
 
@@ -47,7 +47,7 @@ size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size);
  * Calls row, which may be NULL, for each change of the rule in a piece of code that begins at `offset`, the first one at its start. `entry`: the
  * offset at which the program starts, where nothing called it.
  * Returns how much of the piece is done, at least half: all where it is the last one, else up to its last function, which may go on in
- * the next piece, if that begins in the second half.
+ * the next piece, if that begins in the second half; 0: out of memory.
  */
 size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last, uint32_t offset,
 			    uint64_t entry, cfi_row_fn row, void *context);

@@ -262,6 +262,18 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	return 0;
 }
 
+/* It says more than that nothing is known. */
+static bool has_rules(const struct unwind_table *table)
+{
+	if (table->stats.function_count)
+		return true;
+	for (uint32_t i = 0; i < table->row_count; i++) {
+		if (PKBPF_ROW_RULE(table->rows[i]) != RULE_ID_NONE)
+			return true;
+	}
+	return false;
+}
+
 int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,
 		       struct unwind_table **ret_table, struct error *error)
 {
@@ -292,6 +304,8 @@ int unwind_table_build(const struct elf_image *image, bool postpone, struct rule
 	array_free(&special);
 	if (ret < 0)
 		return ret;
+	if (!has_rules(table))
+		return error_set(error, ENODATA, "no call frame information, and no code that can be followed without; frame pointers are used");
 	*ret_table = take_pointer(table);
 	return 0;
 }

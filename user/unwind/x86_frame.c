@@ -533,6 +533,17 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 	return rule;
 }
 
+uint32_t x86_frame_hash(const struct x86_frame *frame)
+{
+	uint32_t hash = (uint32_t)frame->sp_offset;
+
+	hash = hash * 31 + (uint32_t)frame->fp_at;
+	hash = hash * 31 + frame->copies;
+	hash = hash * 31 + frame->knows;
+	hash = hash * 31 + (uint32_t)frame->copy[X86_RBP];
+	return hash ^ hash >> 15;
+}
+
 bool x86_frame_is_at_entry(const struct x86_frame *frame)
 {
 	return frame->knows & KNOWS_SP && frame->sp_offset == RETURN_ADDRESS;

@@ -34,6 +34,8 @@ bool x86_frame_is_left_alone(const struct x86_instruction *instruction);
 /* How a walk finds the caller: the kinds NONE, SP, FP, REGISTER, SP_DEREF and END. */
 struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame);
 
+/* The same for equal ones. */
+uint32_t x86_frame_hash(const struct x86_frame *frame);
 /* Nothing but the return address is on the stack. */
 bool x86_frame_is_at_entry(const struct x86_frame *frame);
 bool x86_frame_is_outermost(const struct x86_frame *frame);

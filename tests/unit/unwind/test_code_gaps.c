@@ -429,7 +429,7 @@ static void reads_no_symbols_for_a_small_gap(void **state)
 {
 	open_two_entries();
 	run(0x200, 0x300);
-	assert_cfa(0x20a, PKBPF_CFA_SP, 24);
+	assert_cfa(0x207, PKBPF_CFA_SP, 24);
 	/* One that is not small tells them from then on. */
 	run(0x1000, 0x1400);
 	assert_cfa(0x1200 + BODY, PKBPF_CFA_SP, FRAME_BYTES);
