@@ -10,6 +10,7 @@
 
 /* Prologues are looked for in so many bytes of code that nothing leads to. Assembly has megabytes of it, and hardly a prologue. */
 #define MAX_UNKNOWN_BYTES 4096
+#define MAX_TRIED_INSTRUCTIONS 64
 
 struct undescribed_code {
 	struct code_walk walk;
@@ -95,6 +96,44 @@ static bool have_same_cfa(const struct x86_frame *a, const struct x86_frame *b)
 	return left.cfa == right.cfa && left.cfa_offset == right.cfa_offset;
 }
 
+enum verdict { VERDICT_OPEN, VERDICT_RIGHT, VERDICT_WRONG };
+
+/* Where execution goes on when a frame is tried; SIZE_MAX: nobody knows. */
+static size_t try_next(const struct code_walk *walk, size_t at, const struct x86_instruction *instruction)
+{
+	size_t end = at + instruction->size;
+
+	switch (x86_flow_of(instruction)) {
+	case X86_FLOW_ON:
+	case X86_FLOW_BRANCH:
+		return end;
+	case X86_FLOW_JUMP:
+		return end + (size_t)instruction->immediate < walk->size ? end + (size_t)instruction->immediate : SIZE_MAX;
+	default:
+		return SIZE_MAX;
+	}
+}
+
+/* Whether the code at a place could have a frame: a return finds the stack as the call left it, and code that others lead to
+ * finds it as they do. */
+static enum verdict try_frame(const struct code_walk *walk, size_t at, const struct x86_frame *tried)
+{
+	struct x86_frame frame = *tried;
+	struct x86_instruction instruction;
+
+	for (int i = 0; i < MAX_TRIED_INSTRUCTIONS && at < walk->size && code_walk_decode(walk, at, &instruction); i++) {
+		if (walk->marks[at] & CODE_REACHED)
+			return have_same_cfa(&frame, &walk->known_frames.items[walk->frames[at]]) ? VERDICT_RIGHT : VERDICT_WRONG;
+		if (walk->marks[at] & CODE_LENGTH)
+			break;
+		if (x86_is_return(&instruction))
+			return x86_frame_is_at_entry(&frame) ? VERDICT_RIGHT : VERDICT_WRONG;
+		x86_frame_step(&frame, &instruction);
+		at = try_next(walk, at, &instruction);
+	}
+	return VERDICT_OPEN;
+}
+
 /* The number of the frame that the code behind it has; NO_FRAME: nothing is known of it. */
 static uint16_t frame_of_gap(const struct code_walk *walk, const struct gap *gap, enum guess guess)
 {
@@ -102,18 +141,22 @@ static uint16_t frame_of_gap(const struct code_walk *walk, const struct gap *gap
 	/* How the frame was at the end of the code before, where that was no return. */
 	uint16_t before = walk->frames[gap->end];
 
-	if (looks_like_function(walk, gap))
+	if (looks_like_function(walk, gap) && try_frame(walk, gap->start, &x86_frame_at_entry) != VERDICT_WRONG)
 		return FRAME_AT_ENTRY;
 	if (guess == GUESS_FUNCTIONS)
 		return NO_FRAME;
 	/* Parts that compilers have put elsewhere lie beside parts of other functions, which may jump through tables, too. */
 	if (gap->table && !x86_frame_is_at_entry(&frames[gap->table]) &&
-	    (guess > GUESS_SURE_TABLES || (before && have_same_cfa(&frames[before], &frames[gap->table]))))
+	    (guess > GUESS_SURE_TABLES || (before && have_same_cfa(&frames[before], &frames[gap->table]))) &&
+	    try_frame(walk, gap->start, &frames[gap->table]) != VERDICT_WRONG)
 		return gap->table;
 	if (guess <= GUESS_TABLES)
 		return NO_FRAME;
 	/* What follows a jump belongs to its function. */
-	return before && !code_walk_is_aligned(walk, gap->start) ? before : FRAME_AT_ENTRY;
+	if (before && (!code_walk_is_aligned(walk, gap->start) || try_frame(walk, gap->start, &x86_frame_at_entry) == VERDICT_WRONG) &&
+	    try_frame(walk, gap->start, &frames[before]) != VERDICT_WRONG)
+		return before;
+	return FRAME_AT_ENTRY;
 }
 
 /* The next place at which something may end, in code that nothing is known of. */

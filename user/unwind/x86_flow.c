@@ -27,6 +27,11 @@ enum x86_flow x86_flow_of(const struct x86_instruction *instruction)
 	return X86_FLOW_ON;
 }
 
+bool x86_is_return(const struct x86_instruction *instruction)
+{
+	return instruction->map == X86_MAP_ONE_BYTE && (instruction->opcode == 0xc2 || instruction->opcode == 0xc3);
+}
+
 bool x86_is_call(const struct x86_instruction *instruction)
 {
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->opcode == 0xe8;

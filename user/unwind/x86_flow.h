@@ -22,6 +22,7 @@ enum x86_flow {
 };
 
 enum x86_flow x86_flow_of(const struct x86_instruction *instruction);
+bool x86_is_return(const struct x86_instruction *instruction);
 /* One whose target is in the instruction. */
 bool x86_is_call(const struct x86_instruction *instruction);
 /* Takes an address by its distance, which is the displacement. */

@@ -401,11 +401,11 @@ static void follows_functions_that_go_on_in_the_next_piece(void **state)
 
 static const Elf64_Sym second_function = {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = TEXT + 0x206};
 
-/* A function with two entries, of which the second is named: push %rbx; mov %r8,%r10; jmp 10; push %rbx; xor %r10,%r10; … */
+/* A function with two entries, of which the second is named: push %rbx; mov %r8,%r10; jmp 12; push %rbx; xor %r10,%r10; ud2; ud2 */
 static void open_two_entries(void)
 {
-	static const uint8_t two_entries[] = {0x53, 0x4d, 0x89, 0xc2, 0xeb, 0x04, 0x53, 0x4d,
-					      0x31, 0xd2, 0x48, 0x8b, 0x06, 0x5b, 0xc3};
+	static const uint8_t two_entries[] = {0x53, 0x4d, 0x89, 0xc2, 0xeb, 0x06, 0x53,
+					      0x4d, 0x31, 0xd2, 0x0f, 0x0b, 0x0f, 0x0b};
 
 	make_functions(TEXT_SIZE);
 	memset(text + 0x200, 0xcc, FUNCTION_SPACE);

@@ -122,6 +122,33 @@ static void reads_a_bounded_part_of_a_table(void **state)
 	free(symbols);
 }
 
+static void check_main(const uint8_t *entry_code, size_t size, const uint32_t *expected, size_t count)
+{
+	static uint8_t text[TEXT_SIZE];
+
+	memset(text, 0xcc, sizeof(text));
+	memcpy(text + 0x100, entry_code, size);
+	assert_starts(starts_of((struct elf_recipe){.entry = TEXT + 0x100, .text = text}, TEXT, TEXT_SIZE), expected, count);
+}
+
+/* The entry passes it on to the C library. */
+static void finds_main(void **state)
+{
+	/* xor %ebp,%ebp; lea 0x200(%rip),%rdi; call *(%rip); lea, which is behind it */
+	static const uint8_t by_distance[] = {0x31, 0xed, 0x48, 0x8d, 0x3d, 0, 2, 0, 0, 0xff, 0x15, 0,
+					      0,    0,	  0,	0x48, 0x8d, 0x3d, 0, 0, 0, 0};
+	/* mov $0x401456,%rdi; hlt */
+	static const uint8_t by_address[] = {0x48, 0xc7, 0xc7, 0x56, 0x14, 0x40, 0, 0xf4};
+	/* mov $0x2401456,%rdi, which is no code of the file; mov $0x401456,%rsi; hlt */
+	static const uint8_t elsewhere[] = {0x48, 0xc7, 0xc7, 0x56, 0x14, 0x40, 2, 0x48, 0xc7, 0xc6, 0x56, 0x14, 0x40, 0, 0xf4};
+	static const uint32_t expected[] = {0x309, 0x456};
+
+	(void)state;
+	check_main(by_distance, sizeof(by_distance), expected, 1);
+	check_main(by_address, sizeof(by_address), expected + 1, 1);
+	check_main(elsewhere, sizeof(elsewhere), NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +157,7 @@ int main(void)
 		cmocka_unit_test(leaves_half_a_symbol_out),
 		cmocka_unit_test(knows_nothing_of_a_file_without_symbols),
 		cmocka_unit_test(reads_a_bounded_part_of_a_table),
+		cmocka_unit_test(finds_main),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

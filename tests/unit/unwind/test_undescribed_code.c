@@ -394,24 +394,23 @@ static void begins_functions_where_they_are_known_to_begin(void **state)
 {
 	static const uint8_t two_entries[] = {0x53,		/* 0: push %rbx */
 					      0x4d, 0x89, 0xc2, /* 1: mov %r8,%r10 */
-					      0xeb, 0x04,	/* 4: jmp 10 */
+					      0xeb, 0x06,	/* 4: jmp 12 */
 					      0x53,		/* 6: push %rbx */
 					      0x4d, 0x31, 0xd2, /* 7: xor %r10,%r10 */
-					      0x48, 0x8b, 0x06, /* 10: mov (%rsi),%rax */
-					      0x5b,		/* 13: pop %rbx */
-					      0xc3};		/* 14: ret */
+					      0x0f, 0x0b,	/* 10: ud2 */
+					      0x0f, 0x0b};	/* 12: ud2 */
 	struct rows rows = run(two_entries, sizeof(two_entries));
 
 	(void)state;
-	/* What follows a jump is taken for a part of the same function; the jump itself is surer. */
+	/* What follows a jump is taken for a part of the same function. */
+	check_cfa(&rows, 6, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 7, PKBPF_CFA_SP, 24);
-	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 12, PKBPF_CFA_SP, 16);
 	rows = run_with_start(6, two_entries, sizeof(two_entries));
 	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 6, PKBPF_CFA_SP, 8);
 	check_cfa(&rows, 7, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
-	check_cfa(&rows, 14, PKBPF_CFA_SP, 8);
 }
 
 static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
@@ -423,7 +422,7 @@ static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
 				       0x90, 0x90, 0x90, 0x90, 0x90,	/* 5 */
 				       0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
 				       0x89, 0xd1,			/* 16: mov %edx,%ecx */
-				       0xc3};				/* 18: ret */
+				       0x0f, 0x0b};			/* 18: ud2 */
 	struct rows rows = run(code, sizeof(code));
 
 	(void)state;
@@ -431,6 +430,119 @@ static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
 	rows = run_with_start(16, code, sizeof(code));
 	check_cfa(&rows, 3, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
+}
+
+/* A return finds the stack as the call left it. */
+static void tells_functions_from_targets_of_a_table_by_their_returns(void **state)
+{
+	uint8_t code[64];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x53\xff\xe0", 3);			/* 0: push %rbx; jmp *%rax */
+	memcpy(code + 16, "\x89\xd1\x5b\xc3", 4);		/* 16: mov %edx,%ecx; pop %rbx; ret */
+	memcpy(code + 32, "\x89\xd1\xeb\xee", 4);		/* 32: mov %edx,%ecx; jmp 18 */
+	memcpy(code + 48, "\x89\xd1\xc3", 3);		/* 48: mov %edx,%ecx; ret */
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 32, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 48, PKBPF_CFA_SP, 8);
+}
+
+/* As in musl's allocator: a block that a branch leads to from behind HLT, aligned behind a return. */
+static void goes_on_behind_a_halt(void **state)
+{
+	uint8_t code[32];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x53\x85\xff\x75\x05\xf4\x85\xf6\x74\x06\x5b\xc3", 12); /* push; test; jne 10; hlt; test; je 16; pop; ret */
+	memcpy(code + 16, "\x31\xc0\x5b\xc3", 4);					    /* xor %eax,%eax; pop; ret */
+	rows = run(code, 20);
+	check_cfa(&rows, 6, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 19, PKBPF_CFA_SP, 8);
+}
+
+/* call X, at an offset of a piece */
+static void put_call(uint8_t *code, size_t at, size_t called)
+{
+	int32_t distance = (int32_t)called - (int32_t)at - 5;
+
+	code[at] = 0xe8;
+	memcpy(code + at + 1, &distance, sizeof(distance));
+}
+
+static void learns_which_functions_do_not_return(void **state)
+{
+	uint8_t code[128];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x53\x85\xff\x74\x10", 5);	  /* 0: push %rbx; test; je 21 */
+	put_call(code, 5, 96);				  /* returns */
+	memcpy(code + 10, "\x85\xc0\x75\x07", 4);	  /* 10: test; jne 21 */
+	code[14] = 0x50;				  /* 14: push %rax */
+	put_call(code, 15, 112);			  /* never returns */
+	code[20] = 0x50;				  /* 20: push %rax, which nothing leads to */
+	memcpy(code + 21, "\x5b\xc3", 2);		  /* 21: pop %rbx; ret */
+	code[32] = 0x53;				  /* 32: push %rbx */
+	put_call(code, 33, 112);
+	memcpy(code + 48, "\x55\x53\x5b\x5d\xc3", 5);  /* 48: push %rbp; push %rbx; pop; pop; ret */
+	code[96] = 0xc3;
+	memcpy(code + 112, "\x0f\x0b", 2);
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 15, PKBPF_CFA_SP, 24);
+	check_cfa(&rows, 21, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 22, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 33, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 48, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 49, PKBPF_CFA_SP, 16);
+}
+
+/* Compilers that save space leave the alignment out. */
+static void finds_functions_that_are_not_aligned(void **state)
+{
+	static const uint8_t body[] = {0x53, 0x89, 0xfb, 0x5b, 0xc3}; /* push %rbx; mov %edi,%ebx; pop %rbx; ret */
+	uint8_t code[256];
+	struct rows rows;
+
+	(void)state;
+	for (size_t at = 0; at < 150; at += sizeof(body))
+		memcpy(code + at, body, sizeof(body));
+	/* 150: push %rbx; twenty calls of functions of which few are aligned; pop %rbx; ret */
+	code[150] = 0x53;
+	for (size_t i = 0; i < 20; i++)
+		put_call(code, 151 + i * 5, i * 5);
+	memcpy(code + 251, body + 3, 2);
+	rows = run(code, 253);
+	/* Of the last ten, which nobody calls, */
+	for (uint32_t at = 100; at < 150; at += sizeof(body)) {
+		check_cfa(&rows, at, PKBPF_CFA_SP, 8);
+		check_cfa(&rows, at + 1, PKBPF_CFA_SP, 16);
+	}
+	check_cfa(&rows, 151, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 252, PKBPF_CFA_SP, 8);
+}
+
+/* lea of a function that nothing calls, in the middle of code that would be taken for the target of a table */
+static void follows_pointers_to_functions(void **state)
+{
+	uint8_t code[64];
+	struct rows rows;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	memcpy(code, "\x53\x48\x8d\x3d\x21\0\0\0\xff\xe0", 10); /* push %rbx; lea 41(%rip),%rdi; jmp *%rax */
+	memcpy(code + 41, "\x53\x0f\x0b", 3);			     /* 41: push %rbx; ud2 */
+	rows = run(code, sizeof(code));
+	check_cfa(&rows, 41, PKBPF_CFA_SP, 8);
+	check_cfa(&rows, 42, PKBPF_CFA_SP, 16);
 }
 
 static void does_not_read_over_a_known_start(void **state)
@@ -508,6 +620,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(begins_functions_where_they_are_known_to_begin, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(does_not_take_a_known_start_for_the_target_of_a_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(does_not_read_over_a_known_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(tells_functions_from_targets_of_a_table_by_their_returns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(goes_on_behind_a_halt, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(learns_which_functions_do_not_return, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(finds_functions_that_are_not_aligned, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(follows_pointers_to_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(known_starts_may_lie_anywhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another, set_up, tear_down),
 	};
