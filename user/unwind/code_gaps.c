@@ -44,6 +44,7 @@ struct code_gaps {
 	ARRAY_OF(uint8_t) piece;
 	bool postpone;
 	uint64_t looked_at; /* bytes, postponed ones, too */
+	unsigned int gaps_with_frames, gaps_with_other_frames;
 	struct code_gaps_stats stats;
 };
 
@@ -207,13 +208,18 @@ static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end,
 	       (after.functions - before.functions) / functions;
 }
 
-/* Rows of how the stack pointer moves would lead astray. */
+/* Rows of how the stack pointer moves would lead astray. Gaps of one file are alike: the first bytes of some tell more than those of one. */
 static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t end, bool keeps)
 {
 	if (keeps)
 		return borrows_frames(gaps, start, end, FUNCTIONS_PER_BORROWED_FRAME);
-	return end - start > SAMPLE_BYTES &&
-	       borrows_frames(gaps, start, start + SAMPLE_BYTES, FUNCTIONS_PER_USE_OF_A_REGISTER);
+	if (end - start <= SAMPLE_BYTES)
+		return false;
+	if (borrows_frames(gaps, start, start + SAMPLE_BYTES, FUNCTIONS_PER_USE_OF_A_REGISTER))
+		gaps->gaps_with_other_frames++;
+	else
+		gaps->gaps_with_frames++;
+	return gaps->gaps_with_other_frames > gaps->gaps_with_frames;
 }
 
 /* What is small is space between functions, but where a range ends: the 9 bytes of .fini in nearly every file. */

@@ -338,6 +338,21 @@ static void follows_code_that_seldom_reads_by_the_register(void **state)
 	assert_last_row((uint32_t)text_size);
 }
 
+/* What the first bytes of a large gap say is believed if those of most before it say so, too. */
+static void judges_large_gaps_of_a_file_together(void **state)
+{
+	const uint32_t gap = 4 * TEXT_SIZE;
+
+	make_functions((size_t)4 * gap);
+	fill(0, (size_t)2 * gap, borrows_frame, sizeof(borrows_frame), FUNCTION_SPACE);
+	open_text();
+	for (uint32_t i = 0; i < 3; i++)
+		run(i * gap, (i + 1) * gap);
+	assert_int_equal(code_gaps_stats(gaps).followed, 0);
+	run(3 * gap, 4 * gap);
+	assert_int_equal(code_gaps_stats(gaps).followed, gap);
+}
+
 static void does_not_understand_arm64(void **state)
 {
 	make_functions(TEXT_SIZE);
@@ -520,6 +535,7 @@ int main(void)
 		cmocka_unit_test_teardown(follows_code_without_frame_pointers_that_reads_by_the_register, tear_down),
 		cmocka_unit_test_teardown(leaves_code_alone_that_keeps_its_stack_behind_the_register, tear_down),
 		cmocka_unit_test_teardown(follows_code_that_seldom_reads_by_the_register, tear_down),
+		cmocka_unit_test_teardown(judges_large_gaps_of_a_file_together, tear_down),
 		cmocka_unit_test_teardown(does_not_understand_arm64, tear_down),
 		cmocka_unit_test_teardown(ends_stacks_at_the_entry_of_a_program, tear_down),
 		cmocka_unit_test_teardown(follows_functions_whose_ends_are_those_of_pieces, tear_down),

@@ -432,6 +432,11 @@ static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
 	check_cfa(&rows, 16, PKBPF_CFA_SP, 8);
 }
 
+static void put(uint8_t *to, const uint8_t *code, size_t size)
+{
+	memcpy(to, code, size);
+}
+
 /* A return finds the stack as the call left it. */
 static void tells_functions_from_targets_of_a_table_by_their_returns(void **state)
 {
@@ -440,10 +445,10 @@ static void tells_functions_from_targets_of_a_table_by_their_returns(void **stat
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code, "\x53\xff\xe0", 3);			/* 0: push %rbx; jmp *%rax */
-	memcpy(code + 16, "\x89\xd1\x5b\xc3", 4);		/* 16: mov %edx,%ecx; pop %rbx; ret */
-	memcpy(code + 32, "\x89\xd1\xeb\xee", 4);		/* 32: mov %edx,%ecx; jmp 18 */
-	memcpy(code + 48, "\x89\xd1\xc3", 3);		/* 48: mov %edx,%ecx; ret */
+	put(code, BYTES(0x53, 0xff, 0xe0));			/* 0: push %rbx; jmp *%rax */
+	put(code + 16, BYTES(0x89, 0xd1, 0x5b, 0xc3));		/* 16: mov %edx,%ecx; pop %rbx; ret */
+	put(code + 32, BYTES(0x89, 0xd1, 0xeb, 0xee));		/* 32: mov %edx,%ecx; jmp 18 */
+	put(code + 48, BYTES(0x89, 0xd1, 0xc3));		/* 48: mov %edx,%ecx; ret */
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 32, PKBPF_CFA_SP, 16);
@@ -458,8 +463,8 @@ static void goes_on_behind_a_halt(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code, "\x53\x85\xff\x75\x05\xf4\x85\xf6\x74\x06\x5b\xc3", 12); /* push; test; jne 10; hlt; test; je 16; pop; ret */
-	memcpy(code + 16, "\x31\xc0\x5b\xc3", 4);					    /* xor %eax,%eax; pop; ret */
+	put(code, BYTES(0x53, 0x85, 0xff, 0x75, 5, 0xf4, 0x85, 0xf6, 0x74, 6, 0x5b, 0xc3)); /* push; test; jne 10; hlt; test; je 16; pop; ret */
+	put(code + 16, BYTES(0x31, 0xc0, 0x5b, 0xc3));					    /* xor %eax,%eax; pop; ret */
 	rows = run(code, 20);
 	check_cfa(&rows, 6, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
@@ -483,18 +488,18 @@ static void learns_which_functions_do_not_return(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code, "\x53\x85\xff\x74\x10", 5);	  /* 0: push %rbx; test; je 21 */
+	put(code, BYTES(0x53, 0x85, 0xff, 0x74, 0x10));	  /* 0: push %rbx; test; je 21 */
 	put_call(code, 5, 96);				  /* returns */
-	memcpy(code + 10, "\x85\xc0\x75\x07", 4);	  /* 10: test; jne 21 */
+	put(code + 10, BYTES(0x85, 0xc0, 0x75, 7));	  /* 10: test; jne 21 */
 	code[14] = 0x50;				  /* 14: push %rax */
 	put_call(code, 15, 112);			  /* never returns */
 	code[20] = 0x50;				  /* 20: push %rax, which nothing leads to */
-	memcpy(code + 21, "\x5b\xc3", 2);		  /* 21: pop %rbx; ret */
+	put(code + 21, BYTES(0x5b, 0xc3));		  /* 21: pop %rbx; ret */
 	code[32] = 0x53;				  /* 32: push %rbx */
 	put_call(code, 33, 112);
-	memcpy(code + 48, "\x55\x53\x5b\x5d\xc3", 5);  /* 48: push %rbp; push %rbx; pop; pop; ret */
+	put(code + 48, BYTES(0x55, 0x53, 0x5b, 0x5d, 0xc3));  /* 48: push %rbp; push %rbx; pop; pop; ret */
 	code[96] = 0xc3;
-	memcpy(code + 112, "\x0f\x0b", 2);
+	put(code + 112, BYTES(0x0f, 0x0b));
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 15, PKBPF_CFA_SP, 24);
@@ -538,8 +543,8 @@ static void follows_pointers_to_functions(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	memcpy(code, "\x53\x48\x8d\x3d\x21\0\0\0\xff\xe0", 10); /* push %rbx; lea 41(%rip),%rdi; jmp *%rax */
-	memcpy(code + 41, "\x53\x0f\x0b", 3);			     /* 41: push %rbx; ud2 */
+	put(code, BYTES(0x53, 0x48, 0x8d, 0x3d, 0x21, 0, 0, 0, 0xff, 0xe0)); /* push %rbx; lea 41(%rip),%rdi; jmp *%rax */
+	put(code + 41, BYTES(0x53, 0x0f, 0x0b));			     /* 41: push %rbx; ud2 */
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 41, PKBPF_CFA_SP, 8);
 	check_cfa(&rows, 42, PKBPF_CFA_SP, 16);
