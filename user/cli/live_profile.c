@@ -238,6 +238,8 @@ static void fill_info(struct live_profile *live, const char *targets)
 	info->cpu_count = session_cpu_count(live->session);
 	fill_counters(live, info->counters);
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
+	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
+		info->bpf_limit_permille = options->offcpu.max_overhead_permille;
 }
 
 void live_profile_note_cost(struct live_profile *live)

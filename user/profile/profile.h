@@ -62,6 +62,7 @@ struct profile_info {
 	uint64_t own_cpu_ns;	  /* user + system of this program */
 	uint64_t bpf_cpu_ns;	  /* run time of its BPF programs, 0 unknown */
 	bool bpf_cpu_known;
+	uint32_t bpf_limit_permille; /* of a CPU that they may take for stacks of waits; 0: none */
 	uint64_t max_resident_bytes;
 };
 

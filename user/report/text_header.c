@@ -326,6 +326,13 @@ static void print_notes(const struct text_report *report)
 	free(line.text);
 }
 
+/* What was done to keep within the limit did not do. */
+static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
+{
+	return info->bpf_cpu_known && info->bpf_limit_permille && info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] &&
+	       info->bpf_cpu_ns > interval_ns / 1000 * info->bpf_limit_permille;
+}
+
 static void print_cost(const struct text_report *report)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
@@ -350,6 +357,9 @@ static void print_cost(const struct text_report *report)
 	if (info->max_resident_bytes)
 		fprintf(line.stream, ", %s resident at most",
 			human_bytes(a, info->max_resident_bytes));
+	if (exceeds_limit(info, interval_ns))
+		fprintf(line.stream, "; more than --max-overhead (%.1f%%), since context switches are counted where no stack is taken, too",
+			info->bpf_limit_permille / 10.0);
 	line_end(&line, report, "own cost:");
 }
 

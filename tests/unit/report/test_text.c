@@ -270,11 +270,47 @@ static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 	free(text);
 }
 
+static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uint64_t without_stack)
+{
+	struct fake_machine *machine = fake_machine_new();
+	struct report_options options = {.top = 3};
+	struct fake_profile fake;
+	struct profile_info *info;
+	char *text;
+	bool tells;
+
+	fake_profile_init(&fake, NULL);
+	golden_scenario_at(0)->describe(profile_info(fake.profile));
+	info = profile_info(fake.profile);
+	info->bpf_cpu_ns = bpf_cpu_ns;
+	info->bpf_limit_permille = limit_permille;
+	info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] = without_stack;
+	fake_profile_run(&fake, machine, NULL, 0);
+	text = fake_profile_report(&fake, "text", &options);
+	assert_fits(text);
+	tells = strstr(text, "more than --max-overhead (2.0%)");
+	free(text);
+	fake_profile_done(&fake);
+	fake_machine_free(machine);
+	return tells;
+}
+
+/* Of ten seconds. */
+static void says_when_its_programs_need_more_than_they_may(void **state)
+{
+	assert_true(tells_of_the_limit(UINT64_C(201000000), 20, 1));
+	assert_false(tells_of_the_limit(UINT64_C(199000000), 20, 1));
+	/* Nobody asked for a limit, or nothing was left out to keep within it. */
+	assert_false(tells_of_the_limit(UINT64_C(201000000), 0, 1));
+	assert_false(tells_of_the_limit(UINT64_C(201000000), 20, 0));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_when_its_programs_need_more_than_they_may),
 		cmocka_unit_test(no_line_is_wider_than_a_terminal_or_moves_its_cursor),
 		cmocka_unit_test(colour_only_adds_escapes),
 		TEST(the_account_adds_up_by_cause),
