@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "symbol/elf_plt.h"
+#include "symbol/go_symbols.h"
 #include "symbol/mini_debuginfo.h"
 
 static bool add_source(struct elf_module *module, const struct elf_file *file, uint32_t type,
@@ -22,6 +23,17 @@ static bool add_source(struct elf_module *module, const struct elf_file *file, u
 	source->place = place;
 	module->source_count++;
 	return true;
+}
+
+/* Names of a Go program's functions, stripped or not. */
+static void add_go_source(struct elf_module *module, const struct elf_file *file)
+{
+	struct elf_source *source = &module->sources[module->source_count];
+
+	if (module->source_count == ELF_MODULE_MAX_SOURCES || go_symbols_read(file, &source->symbols))
+		return;
+	source->place = ELF_SOURCE_FILE;
+	module->source_count++;
 }
 
 static bool has_dwarf(const struct elf_file *file)
@@ -94,6 +106,7 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 		full = load_debug_file(module, file, options, !full) || full;
 	if (!full) {
 		load_mini_debuginfo(module, file);
+		add_go_source(module, file);
 		module->exported_only = module->source_count == 0;
 		add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE);
 		/* Without one, addresses in nameless functions stay as they are. */

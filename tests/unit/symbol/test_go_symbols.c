@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests for symbol/go_symbols: names from the table that Go programs carry, and tables that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "elf_recipe.h"
+#include "symbol/elf_module.h"
+#include "symbol/go_symbols.h"
+
+#define TEXT	  ELF_RECIPE_TEXT_ADDRESS
+#define TEXT_SIZE 0x1000U
+
+/* Offsets in the table below. */
+enum { NAMES = 72, UNITS = 128, FUNCTIONS = 136, FIRST_RECORD = 32, TABLE_BYTES = FUNCTIONS + 64 };
+
+/* main.main from 0x100 on, main.(*T).run from 0x180 on up to 0x1c0. */
+static void make_table(uint8_t *table, uint32_t magic, uint64_t text_start)
+{
+	static const uint32_t functions[] = {0x100, FIRST_RECORD, 0x180, FIRST_RECORD + 8, 0x1c0};
+	static const uint32_t records[] = {0x100, 1, 0x180, 11};
+	static const char names[] = "\0main.main\0main.(*T).run";
+	const uint64_t header[] = {2, 0, text_start, NAMES, UNITS, UNITS, UNITS, FUNCTIONS};
+
+	memset(table, 0, TABLE_BYTES);
+	memcpy(table, &magic, sizeof(magic));
+	table[6] = 1;
+	table[7] = 8;
+	memcpy(table + 8, header, sizeof(header));
+	memcpy(table + NAMES, names, sizeof(names));
+	memcpy(table + FUNCTIONS, functions, sizeof(functions));
+	memcpy(table + FUNCTIONS + FIRST_RECORD, records, sizeof(records));
+}
+
+struct opened {
+	uint8_t *bytes;
+	struct elf_file file;
+	struct elf_symbols symbols;
+	int ret;
+};
+
+static struct opened open_table(const char *section, const uint8_t *table, size_t size)
+{
+	const struct elf_recipe recipe = {.text_size = TEXT_SIZE, .extra_section = section, .extra = table, .extra_size = size};
+	struct opened opened = {0};
+	size_t file_size;
+
+	opened.bytes = elf_recipe_make(&recipe, &file_size);
+	assert_non_null(opened.bytes);
+	assert_int_equal(elf_file_open_memory(&opened.file, opened.bytes, file_size), 0);
+	opened.ret = go_symbols_read(&opened.file, &opened.symbols);
+	return opened;
+}
+
+static void close_table(struct opened *opened)
+{
+	if (opened->ret == 0)
+		elf_symbols_done(&opened->symbols);
+	elf_file_done(&opened->file);
+	free(opened->bytes);
+}
+
+static void check_name(const struct opened *opened, uint64_t address, const char *expected)
+{
+	char name[64] = "";
+	uint64_t start;
+	int ret = elf_symbols_find(&opened->symbols, &opened->file, address, name, sizeof(name), &start);
+
+	assert_int_equal(ret, expected ? 0 : -ENOENT);
+	if (expected)
+		assert_string_equal(name, expected);
+}
+
+static void check_names(struct opened opened)
+{
+	assert_int_equal(opened.ret, 0);
+	check_name(&opened, TEXT + 0xff, NULL);
+	check_name(&opened, TEXT + 0x100, "main.main");
+	check_name(&opened, TEXT + 0x17f, "main.main");
+	check_name(&opened, TEXT + 0x180, "main.(*T).run");
+	check_name(&opened, TEXT + 0x1bf, "main.(*T).run");
+	check_name(&opened, TEXT + 0x1c0, NULL);
+	close_table(&opened);
+}
+
+static void names_functions(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+
+	(void)state;
+	make_table(table, 0xfffffff0, TEXT);
+	check_names(open_table(".gopclntab", table, sizeof(table)));
+	make_table(table, 0xfffffff1, TEXT);
+	check_names(open_table(".data.rel.ro.gopclntab", table, sizeof(table)));
+	/* Position-independent: offsets count from the section's start. */
+	make_table(table, 0xfffffff1, 0);
+	check_names(open_table(".gopclntab", table, sizeof(table)));
+}
+
+static void leaves_out_what_makes_no_sense(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct opened opened;
+
+	(void)state;
+	make_table(table, 0xfffffff1, TEXT);
+	/* The first function's record lies outside, */
+	memset(table + FUNCTIONS + 4, 0xff, 4);
+	opened = open_table(".gopclntab", table, sizeof(table));
+	assert_int_equal(opened.ret, 0);
+	check_name(&opened, TEXT + 0x100, NULL);
+	check_name(&opened, TEXT + 0x180, "main.(*T).run");
+	close_table(&opened);
+	/* or its name does; the second ends where it begins. Nothing is left. */
+	make_table(table, 0xfffffff1, TEXT);
+	memset(table + FUNCTIONS + FIRST_RECORD + 4, 0x7f, 4);
+	table[FUNCTIONS + 16] = 0x80;
+	opened = open_table(".gopclntab", table, sizeof(table));
+	assert_int_equal(opened.ret, -ENOENT);
+	close_table(&opened);
+}
+
+static void refuses_tables_of_other_formats(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint8_t value;
+	} changes[] = {{0, 0xfb}, {0, 0xfa}, {5, 1}, {6, 2}, {7, 4}, {8, 0xff}, {8, 0}, {33, 1}, {46, 1}, {64, 0xf0}};
+	uint8_t table[TABLE_BYTES];
+	struct opened opened;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		make_table(table, 0xfffffff1, TEXT);
+		table[changes[i].offset] = changes[i].value;
+		opened = open_table(".gopclntab", table, sizeof(table));
+		if (opened.ret != -ENOENT)
+			fail_msg("change %zu was accepted", i);
+		close_table(&opened);
+	}
+	make_table(table, 0xfffffff1, TEXT);
+	for (size_t size = 0; size < FUNCTIONS + 24; size += 8) {
+		opened = open_table(".gopclntab", table, size);
+		assert_int_equal(opened.ret, -ENOENT);
+		close_table(&opened);
+	}
+	opened = open_table(".rodata", table, sizeof(table));
+	assert_int_equal(opened.ret, -ENOENT);
+	close_table(&opened);
+}
+
+static void names_stripped_files(void **state)
+{
+	static const struct elf_module_options options = {.search = {.root = "", .debug_dir = "", .path = ""}};
+	const struct symbol_entry *entry;
+	uint8_t table[TABLE_BYTES];
+	struct elf_module module;
+	struct opened opened;
+	char name[64];
+
+	(void)state;
+	make_table(table, 0xfffffff1, TEXT);
+	opened = open_table(".gopclntab", table, sizeof(table));
+	elf_module_load(&module, &opened.file, &options);
+	assert_int_equal(module.state, SYMBOL_FOUND);
+	assert_false(module.exported_only);
+	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name, sizeof(name), &entry), 0);
+	assert_string_equal(name, "main.(*T).run");
+	elf_module_done(&module);
+	close_table(&opened);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_functions),
+		cmocka_unit_test(leaves_out_what_makes_no_sense),
+		cmocka_unit_test(refuses_tables_of_other_formats),
+		cmocka_unit_test(names_stripped_files),
+	};
+
+	return cmocka_run_group_tests_name("symbol/go_symbols", tests, NULL, NULL);
+}

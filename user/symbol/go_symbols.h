@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The functions of a Go program and their names from the run-time's own table (.gopclntab), which it needs for its tracebacks and
+ * which stays when a program is stripped.
+ *
+ * Format: Go 1.18 and newer (src/runtime/symtab.go: pcHeader, functab, _func).
+ */
+#ifndef PKBPF_SYMBOL_GO_SYMBOLS_H
+#define PKBPF_SYMBOL_GO_SYMBOLS_H
+
+#include "symbol/elf_file.h"
+#include "symbol/elf_symbols.h"
+
+/* Kubernetes' largest programs have 60 MB of it. A larger one is not read. */
+#define GO_SYMBOLS_MAX_BYTES (256U << 20)
+
+/* -ENOENT: no Go program, a table of another format, or nobody knows where its text begins; -EIO, -ENOMEM. */
+int go_symbols_read(const struct elf_file *file, struct elf_symbols *ret_symbols);
+
+#endif
