@@ -374,7 +374,7 @@ static void check_file(const char *path, const struct allowance *allowances, str
 	Elf *elf;
 
 	if (fd < 0 || elf_image_open(fd, &image, NULL) < 0 ||
-	    eh_frame_load(image, &frame, NULL) < 0)
+	    eh_frame_load(image, &frame, NULL) < 0 || eh_frame_count(frame) == 0)
 		goto out;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
