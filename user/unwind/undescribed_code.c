@@ -66,6 +66,7 @@ struct gap {
 	size_t start;	/* of what follows, behind padding */
 	uint16_t table; /* how the frame was at the last jump through a table in the function before, or NO_FRAME */
 	size_t known_end; /* of the last code before it that was followed */
+	size_t tries;	  /* instructions that frames may still be tried with, so that hostile code costs no more than any */
 };
 
 /* From the surest to the most doubtful. */
@@ -114,14 +115,16 @@ static size_t try_next(const struct code_walk *walk, size_t at, const struct x86
 	}
 }
 
-/* Whether the code at a place could have a frame: a return finds the stack as the call left it, and code that others lead to
+/* Whether the code behind a gap could have a frame: a return finds the stack as the call left it, and code that others lead to
  * finds it as they do. */
-static enum verdict try_frame(const struct code_walk *walk, size_t at, const struct x86_frame *tried)
+static enum verdict try_frame(const struct code_walk *walk, struct gap *gap, const struct x86_frame *tried)
 {
 	struct x86_frame frame = *tried;
 	struct x86_instruction instruction;
+	size_t at = gap->start;
 
-	for (int i = 0; i < MAX_TRIED_INSTRUCTIONS && at < walk->size && code_walk_decode(walk, at, &instruction); i++) {
+	for (int i = 0; i < MAX_TRIED_INSTRUCTIONS && gap->tries > 0 && at < walk->size && code_walk_decode(walk, at, &instruction);
+	     i++, gap->tries--) {
 		if (walk->marks[at] & CODE_REACHED)
 			return have_same_cfa(&frame, &walk->known_frames.items[walk->frames[at]]) ? VERDICT_RIGHT : VERDICT_WRONG;
 		if (walk->marks[at] & CODE_LENGTH)
@@ -135,26 +138,26 @@ static enum verdict try_frame(const struct code_walk *walk, size_t at, const str
 }
 
 /* The number of the frame that the code behind it has; NO_FRAME: nothing is known of it. */
-static uint16_t frame_of_gap(const struct code_walk *walk, const struct gap *gap, enum guess guess)
+static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum guess guess)
 {
 	const struct x86_frame *frames = walk->known_frames.items;
 	/* How the frame was at the end of the code before, where that was no return. */
 	uint16_t before = walk->frames[gap->end];
 
-	if (looks_like_function(walk, gap) && try_frame(walk, gap->start, &x86_frame_at_entry) != VERDICT_WRONG)
+	if (looks_like_function(walk, gap) && try_frame(walk, gap, &x86_frame_at_entry) != VERDICT_WRONG)
 		return FRAME_AT_ENTRY;
 	if (guess == GUESS_FUNCTIONS)
 		return NO_FRAME;
 	/* Parts that compilers have put elsewhere lie beside parts of other functions, which may jump through tables, too. */
 	if (gap->table && !x86_frame_is_at_entry(&frames[gap->table]) &&
 	    (guess > GUESS_SURE_TABLES || (before && have_same_cfa(&frames[before], &frames[gap->table]))) &&
-	    try_frame(walk, gap->start, &frames[gap->table]) != VERDICT_WRONG)
+	    try_frame(walk, gap, &frames[gap->table]) != VERDICT_WRONG)
 		return gap->table;
 	if (guess <= GUESS_TABLES)
 		return NO_FRAME;
 	/* What follows a jump belongs to its function. */
-	if (before && (!code_walk_is_aligned(walk, gap->start) || try_frame(walk, gap->start, &x86_frame_at_entry) == VERDICT_WRONG) &&
-	    try_frame(walk, gap->start, &frames[before]) != VERDICT_WRONG)
+	if (before && (!code_walk_is_aligned(walk, gap->start) || try_frame(walk, gap, &x86_frame_at_entry) == VERDICT_WRONG) &&
+	    try_frame(walk, gap, &frames[before]) != VERDICT_WRONG)
 		return before;
 	return FRAME_AT_ENTRY;
 }
@@ -190,7 +193,7 @@ static size_t next_known(const struct code_walk *walk, size_t at)
 }
 
 /* Goes on at a gap, if it is known how. */
-static void fill_gap(struct code_walk *walk, const struct gap *gap, enum guess guess)
+static void fill_gap(struct code_walk *walk, struct gap *gap, enum guess guess)
 {
 	uint16_t number = frame_of_gap(walk, gap, guess);
 
@@ -210,7 +213,7 @@ static bool is_worth_reading(const struct gap *gap, size_t at, enum guess guess)
 static void fill_gaps(struct code_walk *walk, enum guess guess)
 {
 	const uint8_t *marks = walk->marks;
-	struct gap gap = {0};
+	struct gap gap = {.tries = walk->size};
 
 	for (size_t at = 0; at < walk->size;) {
 		if (marks[at] & CODE_BEGINS)
