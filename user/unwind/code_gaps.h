@@ -4,7 +4,7 @@
  *
  * Bounds on hostile files: CODE_GAPS_MAX_BYTES are looked at per file, each twice; sections only narrow down where code is.
  *
- * Reading takes 5 ns per byte, which is much for a library of codecs that a program maps and may never call: what is beyond
+ * Reading takes 10 ns per byte, which is much for a library of codecs that a program maps and may never call: what is beyond
  * CODE_GAPS_PROMPT_BYTES can be left until a walk comes to it.
  */
 #ifndef PKBPF_UNWIND_CODE_GAPS_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unwind rows for code that no call frame information describes, from its instructions: hand-written assembly, as in video
- * codecs and linear algebra, spends whole programs' time in such code, and often uses the frame pointer for something else.
+ * codecs and linear algebra, in which whole programs spend their time, and all of musl, busybox and what Free Pascal makes.
  *
- * A forward analysis of the stack pointer over the instructions of each gap between described functions, with what branches
- * hand on to their targets; functions begin where symbols say so, and are taken to begin at the gap's start and, aligned, behind
- * the end of another one. Where something does not fit, there is no row, and the step goes by frame pointers as without this.
+ * The code is followed as it is executed (code_walk.h) from where symbols, calls and pointers say that functions begin, with the
+ * stack pointer that branches hand on to their targets. What no code leads to is guessed, from the surest to the most doubtful:
+ * what looks like a function behind the end of another one, then what only a table of jumps leads to, then the rest; a frame that
+ * the code's return does not fit is not believed. Where nothing is found there is no row, and the step goes by frame pointers.
  * (The idea is that of Bastian, Kell and Zappa Nardelli, "Reliable and Fast DWARF-Based Stack Unwinding", 2019.)
  *
  * x86-64 only. Code by which the caller's frame pointer is kept (generated code that a run-time embeds, whose pieces need not
- * begin as functions do) is left alone. Bounds on hostile files: work and memory are linear in the bytes of a gap, whose
- * pieces have at most UNDESCRIBED_CODE_PIECE_BYTES.
+ * begin as functions do) is left alone. Bounds on hostile files: work is linear in the bytes of a gap, memory in those of its
+ * pieces, which have at most UNDESCRIBED_CODE_PIECE_BYTES: three bytes for each, in hostile code up to eleven.
  */
 #ifndef PKBPF_UNWIND_UNDESCRIBED_CODE_H
 #define PKBPF_UNWIND_UNDESCRIBED_CODE_H
