@@ -7,25 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-
-#define MAGIC_1_18 UINT32_C(0xfffffff0)
-#define MAGIC_1_20 UINT32_C(0xfffffff1)
-
-/* pcHeader; its offsets count from its first byte. */
-struct header {
-	uint32_t magic;
-	uint8_t zero[2];
-	uint8_t instruction_size;
-	uint8_t pointer_size;
-	uint64_t function_count;
-	uint64_t file_count;
-	uint64_t text_start;
-	uint64_t names_offset;
-	uint64_t units_offset; /* behind the names */
-	uint64_t files_offset;
-	uint64_t values_offset;
-	uint64_t functions_offset;
-};
+#include "base/go_table.h"
 
 /* Of the table at functions_offset, which ends with a start alone; offsets count from the table and from the text. */
 struct function {
@@ -39,13 +21,10 @@ struct record {
 	int32_t name;
 };
 
-static bool is_header(const struct header *header, uint64_t size)
+static bool is_header(const struct go_table_header *header, uint64_t size)
 {
-	return (header->magic == MAGIC_1_18 || header->magic == MAGIC_1_20) && header->zero[0] == 0 && header->zero[1] == 0 &&
-	       (header->instruction_size == 1 || header->instruction_size == 4) && header->pointer_size == 8 &&
-	       header->names_offset < header->units_offset && header->units_offset <= size &&
-	       header->functions_offset < size && header->function_count > 0 &&
-	       header->function_count < (size - header->functions_offset) / sizeof(struct function);
+	return go_table_is_header(header, size) && (header->instruction_size == 1 || header->instruction_size == 4) &&
+	       header->names_offset < header->units_offset && header->units_offset <= size;
 }
 
 /* Position-independent programs have 0 there until they are relocated; then it is where the section begins, unless a C linker has
@@ -58,7 +37,7 @@ static bool find_text(const struct elf_file *file, uint64_t text_start, uint64_t
 	return text_start || (text && !elf_file_find_section(file, ".init"));
 }
 
-static int add_functions(struct symbol_table *table, const struct header *header, const uint8_t *data, size_t size,
+static int add_functions(struct symbol_table *table, const struct go_table_header *header, const uint8_t *data, size_t size,
 			 uint64_t text)
 {
 	uint64_t names_size = header->units_offset - header->names_offset;
@@ -85,7 +64,7 @@ int go_symbols_read(const struct elf_file *file, struct elf_symbols *ret_symbols
 	const struct elf_section *section = elf_file_find_section(file, ".gopclntab");
 	struct elf_symbols symbols = {0};
 	_cleanup_free_ uint8_t *data = NULL;
-	struct header header;
+	struct go_table_header header;
 	uint64_t text;
 	size_t size;
 	int err;

@@ -11,10 +11,11 @@
 #include "symbol/elf_file.h"
 #include "symbol/elf_symbols.h"
 
-/* Kubernetes' largest programs have 60 MB of it. A larger one is not read. */
-#define GO_SYMBOLS_MAX_BYTES (256U << 20)
+/* The largest seen, of a command-line tool of 130 MB, has 35 MiB. A larger one than this is not read. */
+#define GO_SYMBOLS_MAX_BYTES (128U << 20)
 
-/* -ENOENT: no Go program, a table of another format, or nobody knows where its text begins; -EIO, -ENOMEM. */
+/* -ENOENT: no Go program, a table of another format, or nobody knows where its text begins; -ENOSPC: more than a symbol_table holds;
+ * -EIO, -ENOMEM. */
 int go_symbols_read(const struct elf_file *file, struct elf_symbols *ret_symbols);
 
 #endif

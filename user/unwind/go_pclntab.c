@@ -10,10 +10,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/go_table.h"
 #include "unwind/cfi_reader.h"
 
-#define MAGIC_1_18 UINT32_C(0xfffffff0)
-#define MAGIC_1_20 UINT32_C(0xfffffff1)
 #define MAX_LOOKS 65536
 /* Where a table without a section of its own is looked for. */
 #define MAX_SEARCH_BYTES (64U << 20)
@@ -32,26 +31,10 @@ struct go_pclntab {
 	uint64_t values_size; /* data[0, values_size): pc-value tables; behind it the functions */
 };
 
-/* pcHeader; all offsets count from its first byte. */
-struct header {
-	uint32_t magic;
-	uint8_t zero[2];
-	uint8_t instruction_size;
-	uint8_t pointer_size;
-	uint64_t function_count;
-	uint64_t file_count;
-	uint64_t text_start;
-	uint64_t names_offset;
-	uint64_t units_offset;
-	uint64_t files_offset;
-	uint64_t values_offset;
-	uint64_t functions_offset;
-};
-
 struct location {
 	uint64_t offset; /* in the file */
 	uint64_t size;
-	struct header header;
+	struct go_table_header header;
 };
 
 /* One record of the function table (_func), as far as it is used. */
@@ -80,15 +63,11 @@ void go_pclntab_free(struct go_pclntab *table)
 	free(table);
 }
 
-static bool is_header(const struct header *header, uint64_t size)
+static bool is_header(const struct go_table_header *header, uint64_t size)
 {
-	return (header->magic == MAGIC_1_18 || header->magic == MAGIC_1_20) &&
-	       header->zero[0] == 0 && header->zero[1] == 0 && header->instruction_size == 1 &&
-	       header->pointer_size == 8 && header->function_count > 0 &&
-	       header->function_count <= GO_PCLNTAB_MAX_FUNCTIONS &&
-	       header->values_offset < header->functions_offset &&
-	       header->names_offset < header->values_offset && header->functions_offset < size &&
-	       (header->function_count + 1) * 8 <= size - header->functions_offset;
+	return go_table_is_header(header, size) && header->instruction_size == 1 &&
+	       header->function_count <= GO_PCLNTAB_MAX_FUNCTIONS && header->names_offset < header->values_offset &&
+	       header->values_offset < header->functions_offset;
 }
 
 static bool read_location(const struct elf_image *image, uint64_t offset, uint64_t size,
@@ -140,7 +119,7 @@ static bool find_location(const struct elf_image *image, struct location *ret_lo
 
 /* Where function addresses count from. Position-independent programs have 0 there until they are relocated; then
  * it is the section's start, unless a C linker put its own start-up code first. */
-static bool find_go_text(const struct elf_image *image, const struct header *header,
+static bool find_go_text(const struct elf_image *image, const struct go_table_header *header,
 			 uint64_t *ret_address)
 {
 	struct elf_section section;
@@ -167,7 +146,7 @@ static struct function_info read_function(const struct go_pclntab *table, uint32
 	info.name = (int32_t)cfi_read_u32(&reader);
 	cfi_skip(&reader, 8); /* arguments, deferreturn */
 	info.stack_values = cfi_read_u32(&reader);
-	cfi_skip(&reader, magic == MAGIC_1_20 ? 20 : 16); /* file, line, count, unit, start line */
+	cfi_skip(&reader, magic == GO_TABLE_MAGIC_1_20 ? 20 : 16); /* file, line, count, unit, start line */
 	info.id = cfi_read_u8(&reader);
 	info.flags = cfi_read_u8(&reader);
 	/* A record that is cut off has no stack pointer table. */
