@@ -158,17 +158,17 @@ static enum behind_call look_behind_call(const struct code_walk *walk, size_t at
 	if (end >= walk->size)
 		return BEHIND_IS_CODE;
 	beginning = x86_beginning_of(walk->code + end, walk->size - end);
-	/* Arguments of another call may be saved by chance, too. */
-	if (end == at && walk->aligns)
-		return code_walk_is_aligned(walk, end) && beginning == X86_BEGINS_A_FUNCTION_SURELY ? BEHIND_MAY_BE_A_FUNCTION :
-												      BEHIND_IS_CODE;
-	if (end == at)
-		return beginning == X86_BEGINS_A_FUNCTION_SURELY ? BEHIND_IS_A_FUNCTION :
-		       beginning == X86_BEGINS_A_FUNCTION	 ? BEHIND_MAY_BE_A_FUNCTION :
-								   BEHIND_IS_CODE;
-	return code_walk_is_aligned(walk, end) && (x86_frame_is_outermost(frame) || beginning != X86_BEGINS_NOTHING) ?
-		       BEHIND_IS_A_FUNCTION :
-		       BEHIND_IS_CODE;
+	if (end > at) {
+		bool may_begin = x86_frame_is_outermost(frame) || beginning != X86_BEGINS_NOTHING;
+
+		return code_walk_is_aligned(walk, end) && may_begin ? BEHIND_IS_A_FUNCTION : BEHIND_IS_CODE;
+	}
+	/* Without padding it may save registers as arguments of another call, which are aligned by chance. */
+	if (walk->aligns && !code_walk_is_aligned(walk, end))
+		return BEHIND_IS_CODE;
+	if (beginning == X86_BEGINS_A_FUNCTION_SURELY)
+		return walk->aligns ? BEHIND_MAY_BE_A_FUNCTION : BEHIND_IS_A_FUNCTION;
+	return beginning == X86_BEGINS_A_FUNCTION && !walk->aligns ? BEHIND_MAY_BE_A_FUNCTION : BEHIND_IS_CODE;
 }
 
 bool code_walk_decode(const struct code_walk *walk, size_t at, struct x86_instruction *ret_instruction)
@@ -223,7 +223,7 @@ static void follow(struct code_walk *walk, size_t at)
 	} while (at < walk->size && !(walk->marks[at] & CODE_REACHED));
 }
 
-/* What the call that ends here leads to; false: it is of another kind. */
+/* What the call that ends here leads to, which is never at offset 0; false: it is no such call. */
 static bool called_at(const struct code_walk *walk, size_t end, uint32_t *ret_called)
 {
 	int32_t distance;
@@ -232,7 +232,7 @@ static bool called_at(const struct code_walk *walk, size_t end, uint32_t *ret_ca
 		return false;
 	memcpy(&distance, walk->code + end - sizeof(distance), sizeof(distance));
 	*ret_called = walk->offset + (uint32_t)end + (uint32_t)distance;
-	return *ret_called;
+	return *ret_called != 0;
 }
 
 static struct called_function *called_function(struct code_walk *walk, uint32_t offset)

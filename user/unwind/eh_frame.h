@@ -31,7 +31,8 @@
 
 struct eh_frame;
 
-/* -ENODATA: no executable segment, or a Go program whose functions are not understood; -EFBIG; -ENOMEM. There may be no function at all. The image may go afterwards. */
+/* -ENODATA: no executable segment, or a Go program whose functions are not understood; -EFBIG; -ENOMEM. There may be no function
+ * at all. The image may go afterwards. */
 int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, struct error *error);
 void eh_frame_free(struct eh_frame *frame);
 

@@ -41,7 +41,8 @@ struct unwind_table {
 	struct unwind_table_stats stats;
 };
 
-/* -ENODATA: the file has neither unwind information nor code that can be followed without (use frame pointers); -EFBIG: beyond a cap; -ENOMEM.
+/* -ENODATA: the file has neither unwind information nor code that can be followed without (use frame pointers); -EFBIG: beyond a
+ * cap; -ENOMEM.
  * postpone: large gaps between functions are not read yet; where stats say that there are some, another build without it gives
  * the whole table. Runs on any one thread; rules is changed, its owner guards it. */
 int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define INSTRUCTIONS_BETWEEN_SAVES 3
+#define MAX_INSTRUCTIONS_TO_NEXT_SAVE 3
 
 enum x86_flow x86_flow_of(const struct x86_instruction *instruction)
 {
@@ -92,7 +92,7 @@ static bool saves_more(const uint8_t *code, size_t size)
 {
 	struct x86_instruction instruction;
 
-	for (int i = 0; i < INSTRUCTIONS_BETWEEN_SAVES && x86_decode(code, size, &instruction); i++) {
+	for (int i = 0; i < MAX_INSTRUCTIONS_TO_NEXT_SAVE && x86_decode(code, size, &instruction); i++) {
 		if (is_save(&instruction) || sets_up_frame_pointer(&instruction))
 			return true;
 		if (x86_flow_of(&instruction) != X86_FLOW_ON || x86_may_be_last(&instruction))

@@ -318,7 +318,7 @@ static uint8_t read_prefixes(struct decoder *decoder)
 	return 0;
 }
 
-/* Which operands are registers of one byte: rm and reg. */
+/* Those that may name a register of one byte. */
 static bool has_byte_operand(const struct x86_instruction *to)
 {
 	switch (to->map == X86_MAP_0F ? 0x0f00 | to->opcode : to->opcode) {
@@ -365,6 +365,7 @@ bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *ret_in
 {
 	struct decoder decoder = {.code = code, .to = ret_instruction};
 	uint8_t copy[MAX_READ_BYTES];
+	bool has_rex;
 	uint8_t byte;
 
 	memset(ret_instruction, 0, sizeof(*ret_instruction));
@@ -374,17 +375,17 @@ bool x86_decode(const uint8_t *code, size_t size, struct x86_instruction *ret_in
 		decoder.code = copy;
 	}
 	byte = read_prefixes(&decoder);
-	if ((byte & 0xf0) == 0x40) {
+	has_rex = (byte & 0xf0) == 0x40;
+	if (has_rex) {
 		ret_instruction->is_wide = byte & 8;
 		decoder.extend_reg = byte & 4 ? 8 : 0;
 		decoder.extend_index = byte & 2 ? 8 : 0;
 		decoder.extend_base = byte & 1 ? 8 : 0;
 		byte = next(&decoder);
-		read_one_byte(&decoder, byte);
-	} else {
-		read_one_byte(&decoder, byte);
-		name_high_bytes(ret_instruction);
 	}
+	read_one_byte(&decoder, byte);
+	if (!has_rex)
+		name_high_bytes(ret_instruction);
 	if (decoder.failed || decoder.at > size || decoder.at > X86_MAX_INSTRUCTION_BYTES)
 		return false;
 	ret_instruction->size = (uint8_t)decoder.at;

@@ -198,43 +198,42 @@ static void uses_one_id_for_one_rule_in_all_files(void **state)
 	unwind_table_free(second);
 }
 
+static int build_without_functions(const uint8_t *text, struct unwind_table **ret_table)
+{
+	struct elf_recipe recipe = {.text = text, .text_size = 0x1000};
+	struct elf_image *image;
+	struct error error;
+	size_t size;
+	uint8_t *file = elf_recipe_make(&recipe, &size);
+	int ret;
+
+	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	ret = unwind_table_build(image, false, rules, ret_table, &error);
+	elf_image_free(image);
+	free(file);
+	return ret;
+}
+
 static void reads_the_code_of_a_file_without_functions(void **state)
 {
 	/* push %rbx; sub $16,%rsp; xor %eax,%eax; add $16,%rsp; pop %rbx; ret */
 	static uint8_t text[0x1000] = {0x53, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0, 0x48, 0x83, 0xc4, 0x10, 0x5b, 0xc3};
-	struct elf_recipe recipe = {.text = text, .text_size = sizeof(text)};
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
-	struct error error;
-	size_t size;
-	uint8_t *file = elf_recipe_make(&recipe, &size);
 
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
+	assert_int_equal(build_without_functions(text, &table), 0);
 	assert_int_equal(unwind_table_lookup(table, rules, TEXT + 5)->cfa_offset, 32);
 	assert_int_equal(table->stats.function_count, 0);
 	unwind_table_free(table);
-	elf_image_free(image);
-	free(file);
 }
 
 static void says_no_data_for_a_file_without_functions_and_code(void **state)
 {
-	struct elf_recipe recipe = {.text_size = 0x1000};
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
-	struct error error;
-	size_t size;
-	uint8_t *file = elf_recipe_make(&recipe, &size);
 
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
-	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), -ENODATA);
+	assert_int_equal(build_without_functions(NULL, &table), -ENODATA);
 	assert_null(table);
-	elf_image_free(image);
-	free(file);
 }
 
-/* Where the kernel mapped a piece of this process. */
 static bool find_own_mapping(const char *name, uintptr_t *ret_start, uintptr_t *ret_end)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
