@@ -80,6 +80,10 @@ struct table_cache {
 	struct chunk_pool *pool;
 };
 
+/* NULL: nothing is known of the file. The owner thread's. */
+struct table_file *table_cache_find_file(struct table_cache *cache, uint32_t number);
+/* With the lock held: whether a walk ends at an address for want of the rest of the table. */
+bool table_cache_is_postponed(const struct table_cache *cache, const struct table_file *file, uint64_t elf_address);
 /* Closes what was opened to build the table. With the lock held, except before the file is queued or unwanted. */
 void table_file_close(struct table_cache *cache, struct table_file *file);
 

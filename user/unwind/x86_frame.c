@@ -2,29 +2,10 @@
 /* What instructions do to the stack pointer and to the registers that lead back to it. */
 #include "unwind/x86_frame.h"
 
-#include <stddef.h>
+#include "unwind/x86_frame_private.h"
 
-#define RETURN_ADDRESS 8
 /* More of the stack is no frame but data that was taken for code. */
 #define MAX_FRAME_BYTES (1 << 20)
-
-/* Bits of x86_frame.knows. */
-enum {
-	KNOWS_SP = 1,	   /* the CFA is the stack pointer + sp_offset */
-	KNOWS_SLOT = 2,	   /* the CFA is the word at the stack pointer + slot, + slot_offset */
-	FP_SAVED = 4,	   /* the caller's frame pointer is at the CFA + fp_at */
-	FP_LOST = 8,	   /* it is neither there nor in its register */
-	FP_FRAME = 16,	   /* this function's own frame pointer is set up as compilers do */
-	IS_OUTERMOST = 32, /* the code that the program starts with */
-};
-
-const struct x86_frame x86_frame_at_entry = {.sp_offset = RETURN_ADDRESS, .knows = KNOWS_SP};
-const struct x86_frame x86_frame_outermost = {.knows = IS_OUTERMOST};
-
-static bool has_copy(const struct x86_frame *frame, uint8_t number)
-{
-	return frame->copies >> number & 1;
-}
 
 static void set_copy(struct x86_frame *frame, uint8_t number, int64_t offset)
 {
@@ -87,18 +68,13 @@ static bool cfa_from(const struct x86_frame *frame, uint8_t number, int32_t *ret
 		return frame->knows & KNOWS_SP;
 	}
 	*ret_offset = frame->copy[number];
-	return has_copy(frame, number);
+	return x86_frame_has_copy(frame, number);
 }
 
 static void restore_fp(struct x86_frame *frame)
 {
 	frame->copies &= (uint16_t)~(1U << X86_RBP);
 	frame->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME);
-}
-
-static bool fp_is_callers(const struct x86_frame *frame)
-{
-	return !(frame->knows & (FP_SAVED | FP_LOST));
 }
 
 static void save_fp(struct x86_frame *frame, int32_t at)
@@ -110,7 +86,7 @@ static void save_fp(struct x86_frame *frame, int32_t at)
 static void push(struct x86_frame *frame, const struct x86_instruction *instruction, int number)
 {
 	grow(frame, instruction->is_short ? 2 : 8);
-	if (number == X86_RBP && fp_is_callers(frame) && frame->knows & KNOWS_SP)
+	if (number == X86_RBP && x86_frame_fp_is_callers(frame) && frame->knows & KNOWS_SP)
 		save_fp(frame, -frame->sp_offset);
 }
 
@@ -173,7 +149,7 @@ static void store(struct x86_frame *frame, const struct x86_instruction *instruc
 	if (!is_plain_memory(instruction) || instruction->displacement < -MAX_FRAME_BYTES ||
 	    instruction->displacement > MAX_FRAME_BYTES)
 		return;
-	if (instruction->reg == X86_RBP && fp_is_callers(frame) && cfa_from(frame, instruction->rm, &base))
+	if (instruction->reg == X86_RBP && x86_frame_fp_is_callers(frame) && cfa_from(frame, instruction->rm, &base))
 		save_fp(frame, instruction->displacement - base);
 	/* The caller's stack pointer is kept on a stack that has been aligned. */
 	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(frame->knows & KNOWS_SP) &&
@@ -483,81 +459,6 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 			overwrite(frame, instruction->reg);
 		break;
 	}
-}
-
-/* As DWARF numbers them. */
-static uint8_t dwarf_register(unsigned int number)
-{
-	static const uint8_t numbers[8] = {0, 2, 1, 3, 7, 6, 4, 5};
-
-	return (uint8_t)(number < 8 ? numbers[number] : number);
-}
-
-static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, int32_t offset, unsigned int aux)
-{
-	rule->cfa = (uint8_t)kind;
-	rule->cfa_offset = offset;
-	rule->aux = (uint8_t)aux;
-}
-
-struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
-{
-	struct pkbpf_unwind_rule rule = {0};
-
-	if (frame->knows & IS_OUTERMOST) {
-		rule.cfa = PKBPF_CFA_END;
-		return rule;
-	}
-	/* In a frame with a frame pointer of its own, called functions may take their arguments off the stack. */
-	if (frame->knows & FP_FRAME)
-		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
-	else if (frame->knows & KNOWS_SP)
-		set_cfa(&rule, PKBPF_CFA_SP, frame->sp_offset, 0);
-	else if (has_copy(frame, X86_RBP))
-		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
-	else if (frame->knows & KNOWS_SLOT && frame->slot_offset >= 0 && frame->slot_offset < 8 * 256 &&
-		 frame->slot_offset % 8 == 0)
-		set_cfa(&rule, PKBPF_CFA_SP_DEREF, frame->slot, (unsigned int)frame->slot_offset / 8);
-	else if (frame->copies)
-		set_cfa(&rule, PKBPF_CFA_REGISTER, frame->copy[__builtin_ctz(frame->copies)],
-			dwarf_register((unsigned int)__builtin_ctz(frame->copies)));
-	else
-		return rule;
-	rule.ra_offset = -RETURN_ADDRESS;
-	if (frame->knows & FP_SAVED) {
-		rule.fp = PKBPF_FP_CFA;
-		rule.fp_offset = frame->fp_at;
-	} else if (frame->knows & FP_LOST) {
-		rule.fp = PKBPF_FP_UNDEFINED;
-	}
-	return rule;
-}
-
-uint32_t x86_frame_hash(const struct x86_frame *frame)
-{
-	uint32_t hash = (uint32_t)frame->sp_offset;
-
-	hash = hash * 31 + (uint32_t)frame->fp_at;
-	hash = hash * 31 + frame->copies;
-	hash = hash * 31 + frame->knows;
-	hash = hash * 31 + (uint32_t)frame->copy[X86_RBP];
-	return hash ^ hash >> 15;
-}
-
-bool x86_frame_is_at_entry(const struct x86_frame *frame)
-{
-	return frame->knows & KNOWS_SP && frame->sp_offset == RETURN_ADDRESS;
-}
-
-bool x86_frame_is_outermost(const struct x86_frame *frame)
-{
-	return frame->knows & IS_OUTERMOST;
-}
-
-bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instruction *instruction)
-{
-	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&
-	       fp_is_callers(frame) && !has_copy(frame, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
 }
 
 /* Most instructions of such code calculate with vectors. */
