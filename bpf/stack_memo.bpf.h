@@ -25,6 +25,12 @@
 #define MEMO_USER_WINDOW   128
 #define MEMO_USER_NEAR	   512 /* words above the stack pointer that are read at once: 30 frames without large arrays */
 
+/*
+ * Long loops are done in parts by a function that the verifier walks for one part, at the start of each program that
+ * recognises stacks: the shorter the part, the shorter that takes; calls cost little beside what is read.
+ */
+#define MEMO_PART_WORDS 8
+
 /* Functions from the entry of a system call to the one that opens the gap, which lie above it. */
 #if defined(__TARGET_ARCH_x86)
 #define MEMO_ENTRY_FRAMES 2
@@ -119,6 +125,14 @@ static __always_inline bool memo_register_matters(__u64 value, __u64 sp)
 static __always_inline bool memo_same_register(__u64 then, __u64 now, __u64 sp)
 {
 	return then == now || (!memo_register_matters(then, sp) && !memo_register_matters(now, sp));
+}
+
+/* Is the entry about a stack of this thread with this leaf? */
+static __always_inline bool memo_is_about(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 tid)
+{
+	return entry->tid == tid && entry->sp == memo->sp && entry->ip == memo->ip && entry->born_ns == memo->born_ns &&
+	       entry->mm == memo->mm && memo_same_register(entry->fp, memo->fp, memo->sp) &&
+	       memo_same_register(entry->bx, memo->bx, memo->sp);
 }
 
 static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 tid)
