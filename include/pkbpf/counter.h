@@ -52,6 +52,7 @@ enum pkbpf_loss {
 	X(RAW_STACK_LIMITED, PKBPF_LOSS_NONE, "samples not sent as stack memory: too many per second") \
 	X(RAW_STACK_RING_FULL, PKBPF_LOSS_NONE, "samples not sent as stack memory: ring buffer full") \
 	X(UNWIND_PROCESS_MAP_FULL, PKBPF_LOSS_NONE, "forked processes without room for their unwind entry") \
+	X(UNWIND_MAPPINGS_FULL, PKBPF_LOSS_NONE, "changes of mappings that the unwinder had no room for") \
 	X(UNWIND_CHECKED, PKBPF_LOSS_NONE, "user stacks walked again in user space as a check")    \
 	X(UNWIND_CHECK_WRONG, PKBPF_LOSS_NONE, "user stacks walked differently, among those checked") \
 	X(BLOCKIO_REQUESTLESS, PKBPF_LOSS_OTHER, "I/O of devices that make no block requests (zram, RAM disks), not measured") \

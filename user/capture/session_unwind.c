@@ -206,11 +206,12 @@ bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_st
 
 void session_unwind_counters(struct session_unwind *unwind, uint64_t counters[PKBPF_COUNTER_COUNT])
 {
+	struct unwind_loader_stats loader;
 	struct raw_unwinder_stats raw;
 
-	if (!unwind || !unwind->raw)
+	if (!session_unwind_stats(unwind, &loader, &raw))
 		return;
-	raw = raw_unwinder_stats(unwind->raw);
+	counters[PKBPF_COUNTER_UNWIND_MAPPINGS_FULL] += loader.refused;
 	counters[PKBPF_COUNTER_UNWIND_CHECKED] += raw.checked;
 	counters[PKBPF_COUNTER_UNWIND_CHECK_WRONG] += raw.check_wrong;
 }

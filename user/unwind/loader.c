@@ -85,6 +85,7 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 		return;
 	retire_place(loader, process->map);
 	process->missed = true;
+	process->urgent = true;
 	process_tracker_mark_changed(loader->tracker, process);
 }
 
@@ -219,9 +220,9 @@ void loader_forget_entry(struct unwind_loader *loader, uint32_t pid)
 
 static void unpublish(struct unwind_loader *loader, struct tracked_process *process)
 {
-	if (process->published)
+	if (process->published_ns)
 		loader_forget_entry(loader, process->pid);
-	process->published = false;
+	process->published_ns = 0;
 }
 
 static void publish(struct unwind_loader *loader, struct tracked_process *process)
@@ -238,12 +239,15 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	/* Forked after its map was published: the kernel side has copied the entry already. */
 	if (map->published_count && process->born_ns > map->published_ns &&
 	    process->exec_ns < process->born_ns && !process->missed) {
-		process->published = true;
+		process->published_ns = clock_now_ns();
 		return;
 	}
 	if (!map->published_count && !place_map(loader, map)) {
 		loader->stats.refused++;
-		unpublish(loader, process);
+		/* What the entry says of the same image is still so, and there will be room again. */
+		if (process->exec_ns > process->published_ns)
+			unpublish(loader, process);
+		process_tracker_mark_changed(loader->tracker, process);
 		return;
 	}
 	entry = (struct pkbpf_unwind_process){
@@ -257,11 +261,11 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		return;
 	}
 	note_change(loader);
-	process->published = true;
+	process->published_ns = clock_now_ns();
 	process->missed = false;
 	loader->stats.publications++;
 	if (!map->published_ns)
-		map->published_ns = clock_now_ns();
+		map->published_ns = process->published_ns;
 }
 
 struct scan {
@@ -309,6 +313,7 @@ static bool is_published_next(struct tracked_process *process, const struct miss
 	if (!process || !process->changed || !process->map || !code_map_find(process->map, missed->address))
 		return false;
 	process->missed = process->missed || missed->unknown;
+	process->urgent = true;
 	return true;
 }
 
@@ -337,8 +342,10 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 	same = process->map && code_map_equal(process->map, scan.map);
 	note_rescan(process, scan.time_ns, !same || missed->unknown);
 	process_tracker_replace(loader->tracker, process, scan.map, scan.time_ns);
+	process->urgent = process->changed;
 	if (missed->unknown) {
 		process->missed = true;
+		process->urgent = true;
 		process_tracker_mark_changed(loader->tracker, process);
 	}
 	return true;
@@ -361,12 +368,9 @@ void unwind_loader_poll(struct unwind_loader *loader)
 
 	ring_buffer__consume(loader->misses);
 	rescan_missed(loader);
-	while ((process = process_tracker_take_changed(loader->tracker)))
+	while ((process = process_tracker_take_changed(loader->tracker, now_ns)))
 		publish(loader, process);
-	if (now_ns - loader->last_sweep_ns >= SWEEP_INTERVAL_NS) {
-		loader->last_sweep_ns = now_ns;
-		loader_sweep(loader, now_ns);
-	}
+	loader_sweep(loader, now_ns);
 }
 
 int unwind_loader_fd(const struct unwind_loader *loader)

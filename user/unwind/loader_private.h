@@ -10,8 +10,6 @@
 
 struct ring_buffer;
 
-#define SWEEP_INTERVAL_NS (2 * NS_PER_SECOND)
-
 /* A place in the mappings array that no map uses any more, but perhaps a process that was forked meanwhile. */
 struct limbo_extent {
 	uint32_t first, count;
@@ -40,7 +38,7 @@ struct unwind_loader {
 
 /* Takes a process from the kernel side. */
 void loader_forget_entry(struct unwind_loader *loader, uint32_t pid);
-/* Forgets processes that have gone and gives their places in the mappings array to others. */
+/* From time to time: forgets processes that have gone and gives their places in the mappings array to others. */
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns);
 
 #endif

@@ -10,6 +10,10 @@
 #include "base/clock.h"
 #include "unwind/loader_private.h"
 
+#define SWEEP_INTERVAL_NS (2 * NS_PER_SECOND)
+/* Where there is little room left. Two are longer than the kernel side believes what it has found of a process (process_moment()). */
+#define PRESSED_SWEEP_INTERVAL_NS (600 * NS_PER_MS)
+
 /* What the kernel side has: pids and the extents that their entries refer to, each sorted. */
 struct entry_list {
 	uint32_t *pids, *extents;
@@ -111,7 +115,7 @@ static void visit_process(void *context, struct tracked_process *process)
 		news_ns = process->scanned_ns;
 	if (sweep->now_ns - news_ns < SWEEP_INTERVAL_NS)
 		return;
-	if (!process->exit_ns && (has_entry || !process->published))
+	if (!process->exit_ns && (has_entry || !process->published_ns))
 		return;
 	if (process_exists(sweep->loader, process->pid))
 		return; /* not collected by its parent, or its leader has ended and other threads live on */
@@ -138,10 +142,20 @@ static void reuse_places(struct unwind_loader *loader, const struct entry_list *
 	loader->limbo.count = kept;
 }
 
+static bool room_runs_out(const struct unwind_loader *loader)
+{
+	return loader->limbo.count &&
+	       extent_allocator_free_count(loader->mapping_room) < loader->memory.mapping_count / 4;
+}
+
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns)
 {
+	uint64_t interval_ns = room_runs_out(loader) ? PRESSED_SWEEP_INTERVAL_NS : SWEEP_INTERVAL_NS;
 	struct sweep sweep = { .loader = loader, .now_ns = now_ns };
 
+	if (now_ns - loader->last_sweep_ns < interval_ns)
+		return;
+	loader->last_sweep_ns = now_ns;
 	if (list_entries(loader, &sweep.entries)) {
 		process_tracker_visit(loader->tracker, visit_process, &sweep);
 		reuse_places(loader, &sweep.entries);

@@ -6,10 +6,19 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/hash_map.h"
 
 /* No user code lies in the upper half; [vsyscall] is emulated by the kernel. */
 #define USER_ADDRESS_END (1ULL << 63)
+
+/*
+ * Whoever takes a process copies all its mappings, each of which takes a microsecond: a start with 200 libraries would be
+ * 20,000 of them, and as much room as these take until the kernel side has left it.
+ */
+#define REST_NS		    (10 * NS_PER_MS)
+#define REST_PER_MAPPING_NS 1000
+#define GROWTH_PART	    8
 
 struct process_tracker {
 	struct process_tracker_ops ops;
@@ -104,16 +113,30 @@ void process_tracker_mark_changed(struct process_tracker *tracker, struct tracke
 	process->changed = true;
 }
 
-struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker)
+static bool is_due(const struct tracked_process *process, uint64_t now_ns)
 {
-	while (tracker->changed.count) {
-		uint32_t pid = tracker->changed.items[--tracker->changed.count];
-		struct tracked_process *process = process_tracker_find(tracker, pid);
+	uint32_t count = process->map ? process->map->count : 0;
 
-		if (process && process->changed) {
-			process->changed = false;
-			return process;
-		}
+	if (process->urgent || !process->taken_ns || process->exec_ns > process->taken_ns)
+		return true;
+	return count > process->taken_count + process->taken_count / GROWTH_PART ||
+	       now_ns - process->taken_ns >= REST_NS + process->taken_count * (uint64_t)REST_PER_MAPPING_NS;
+}
+
+struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker, uint64_t now_ns)
+{
+	for (size_t i = tracker->changed.count; i-- > 0;) {
+		struct tracked_process *process = process_tracker_find(tracker, tracker->changed.items[i]);
+
+		if (process && process->changed && !is_due(process, now_ns))
+			continue;
+		tracker->changed.items[i] = tracker->changed.items[--tracker->changed.count];
+		if (!process || !process->changed)
+			continue;
+		process->changed = process->urgent = false;
+		process->taken_ns = now_ns;
+		process->taken_count = process->map ? process->map->count : 0;
+		return process;
 	}
 	return NULL;
 }
@@ -161,7 +184,8 @@ static void begin_life(struct process_tracker *tracker, struct tracked_process *
 		process->map = NULL;
 		process->exec_ns = process->scanned_ns = process->exit_ns = 0;
 		process->miss_ns = process->miss_wait_ns = 0;
-		process->published = process->missed = false;
+		process->published_ns = process->taken_ns = 0;
+		process->missed = false;
 	}
 	process->born_ns = task->time_ns;
 }
@@ -279,6 +303,7 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 	struct tracked_process *process;
 	struct code_mapping code;
 	struct code_map *map;
+	uint32_t count;
 
 	if (mapping->pid == 0)
 		return;
@@ -300,8 +325,13 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 	if (already_mapped(process, &code))
 		return;
 	map = own_map(tracker, process);
-	if (map && code_map_add(map, &code) == 0)
-		process_tracker_mark_changed(tracker, process);
+	count = map ? map->count : 0;
+	if (!map || code_map_add(map, &code))
+		return;
+	process_tracker_mark_changed(tracker, process);
+	/* Something else was there. */
+	if (map->count != count + 1)
+		process->urgent = true;
 }
 
 void process_tracker_replace(struct process_tracker *tracker, struct tracked_process *process,

@@ -24,8 +24,11 @@ struct tracked_process {
 	uint64_t miss_ns;     /* last reading on request */
 	uint64_t miss_wait_ns; /* time to the next one at least */
 	bool changed;	      /* since process_tracker_take_changed() */
-	bool published;	      /* the owner's notes: its entry was written, and was found missing */
-	bool missed;
+	bool urgent;	      /* somebody waits for the change, or what was taken last is wrong by now */
+	uint64_t taken_ns;    /* process_tracker_take_changed() has shown it; 0: not in this life */
+	uint32_t taken_count; /* mappings that it had then */
+	uint64_t published_ns; /* the owner's notes: its entry was written; 0: it has none */
+	bool missed;	       /* and was found missing */
 };
 
 struct process_tracker_ops {
@@ -57,8 +60,9 @@ struct code_map *process_tracker_share_with_parent(struct process_tracker *track
 						   struct tracked_process *process);
 void process_tracker_forget(struct process_tracker *tracker, uint32_t pid);
 void process_tracker_mark_changed(struct process_tracker *tracker, struct tracked_process *process);
-/* One process whose map changed, its mark removed; NULL: no more. */
-struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker);
+/* One process whose map changed, its mark removed; NULL: no more. A program that maps one library after another is not shown
+ * for each: what only adds to what was taken waits until that is an eighth more or ten milliseconds old. */
+struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker, uint64_t now_ns);
 /* All of them, in no order; the callback may forget the one it is shown. */
 void process_tracker_visit(struct process_tracker *tracker,
 			   void (*visit)(void *context, struct tracked_process *process),

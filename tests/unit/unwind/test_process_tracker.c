@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "unwind/process_tracker.h"
 
 struct fixture {
@@ -220,13 +221,99 @@ static void reports_each_changed_process_once(void **state)
 	map_at(&fixture, 12, 2, 0x2000, "/5");
 	map_at(&fixture, 13, 3, 0x2000, "/5");
 	process_tracker_forget(fixture.tracker, 3);
-	process = process_tracker_take_changed(fixture.tracker);
+	process = process_tracker_take_changed(fixture.tracker, 20);
 	assert_int_equal(process->pid, 2);
-	process = process_tracker_take_changed(fixture.tracker);
+	process = process_tracker_take_changed(fixture.tracker, 20);
 	assert_int_equal(process->pid, 1);
-	assert_null(process_tracker_take_changed(fixture.tracker));
+	assert_null(process_tracker_take_changed(fixture.tracker, 20));
 	map_at(&fixture, 14, 1, 0x1000, "/5"); /* as it was */
-	assert_null(process_tracker_take_changed(fixture.tracker));
+	assert_null(process_tracker_take_changed(fixture.tracker, 20));
+	process_tracker_free(fixture.tracker);
+}
+
+/* Mappings from number `from` to number `to`, one page after the other. */
+static void map_libraries(struct fixture *fixture, uint64_t time_ns, unsigned int from, unsigned int to)
+{
+	for (unsigned int i = from; i <= to; i++)
+		map_at(fixture, time_ns, 1, i * 0x1000ULL, "/5");
+}
+
+static bool is_taken(struct fixture *fixture, uint64_t now_ns)
+{
+	struct tracked_process *process = process_tracker_take_changed(fixture->tracker, now_ns);
+
+	assert_null(process_tracker_take_changed(fixture->tracker, now_ns));
+	return process != NULL;
+}
+
+static void a_start_with_many_libraries_is_shown_a_few_times(void **state)
+{
+	struct fixture fixture;
+	unsigned int taken = 0, last = 0;
+
+	begin(&fixture, false);
+	for (unsigned int i = 1; i <= 400; i++) {
+		map_libraries(&fixture, 1000 + i, i, i);
+		if (is_taken(&fixture, 1000 + i)) {
+			assert_true(i - last <= 1 + last / 8);
+			last = i;
+			taken++;
+		}
+	}
+	assert_true(taken < 50);
+	process_tracker_free(fixture.tracker);
+}
+
+static void what_is_left_is_shown_after_a_rest(void **state)
+{
+	struct fixture fixture;
+	uint64_t later_ns = 1000 + 11 * NS_PER_MS;
+
+	begin(&fixture, false);
+	map_libraries(&fixture, 1000, 1, 100);
+	assert_true(is_taken(&fixture, 1000));
+	map_libraries(&fixture, 1001, 101, 101);
+	assert_false(is_taken(&fixture, 1001));
+	assert_true(process_tracker_find(fixture.tracker, 1)->changed);
+	assert_true(is_taken(&fixture, later_ns));
+	assert_false(is_taken(&fixture, later_ns + NS_PER_SECOND));
+	process_tracker_free(fixture.tracker);
+}
+
+static void what_makes_the_last_wrong_is_shown_at_once(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture, false);
+	fork_at(&fixture, 900, 9, 1);
+	map_libraries(&fixture, 1000, 1, 100);
+	assert_true(is_taken(&fixture, 1000));
+	map_at(&fixture, 1001, 1, 0x5000, "/6"); /* in the place of another */
+	assert_true(is_taken(&fixture, 1001));
+	map_at(&fixture, 1002, 1, 0x200000, "/6");
+	assert_false(is_taken(&fixture, 1002));
+	process_tracker_find(fixture.tracker, 1)->urgent = true; /* somebody has missed it */
+	assert_true(is_taken(&fixture, 1002));
+	assert_false(process_tracker_find(fixture.tracker, 1)->urgent);
+	exec_at(&fixture, 1003, 1);
+	assert_true(is_taken(&fixture, 1003));
+	exec_at(&fixture, 1004, 1);
+	map_libraries(&fixture, 1005, 1, 1);
+	assert_true(is_taken(&fixture, 1006));
+	process_tracker_free(fixture.tracker);
+}
+
+static void a_new_process_under_an_old_number_is_shown_at_once(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture, false);
+	fork_at(&fixture, 900, 9, 1);
+	map_libraries(&fixture, 1000, 1, 100);
+	assert_true(is_taken(&fixture, 1000));
+	fork_at(&fixture, 1001, 9, 1);
+	map_libraries(&fixture, 1002, 1, 2);
+	assert_true(is_taken(&fixture, 1002));
 	process_tracker_free(fixture.tracker);
 }
 
@@ -315,6 +402,10 @@ int main(void)
 		cmocka_unit_test(follows_only_relatives_when_asked),
 		cmocka_unit_test(what_procfs_said_makes_older_records_old_news),
 		cmocka_unit_test(reports_each_changed_process_once),
+		cmocka_unit_test(a_start_with_many_libraries_is_shown_a_few_times),
+		cmocka_unit_test(what_is_left_is_shown_after_a_rest),
+		cmocka_unit_test(what_makes_the_last_wrong_is_shown_at_once),
+		cmocka_unit_test(a_new_process_under_an_old_number_is_shown_at_once),
 		cmocka_unit_test(a_published_map_is_never_changed_in_place),
 		cmocka_unit_test(forked_workers_found_running_share_one_map),
 		cmocka_unit_test(ignores_what_is_no_user_code),
