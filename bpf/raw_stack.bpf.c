@@ -5,9 +5,9 @@
 /* Below the stack pointer, where a function that calls none may save registers, and where those that it has just restored still
  * lie: call frame information of epilogues goes on naming their slots. (System V ABI for AMD64, 3.2.2.) */
 #define RED_ZONE_BYTES 128
-/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over up to this size. What is
- * further away than that may be of somebody else. */
-#define MOST_MISSING_PAGES 4
+/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over up to this size: OpenBLAS has
+ * 33 KB of them in one function. What is further away than that may be of somebody else. */
+#define MOST_MISSING_PAGES 10
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
 /* The most of the room left that one stack takes once a quarter of the ring is full: then most stacks, which are small, still

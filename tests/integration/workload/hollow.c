@@ -29,7 +29,7 @@ static __attribute__((noinline)) void be_hollow(char *path)
 
 int main(void)
 {
-	char path[3 * 4096];
+	char path[8 * 4096];
 
 	be_hollow(path);
 	return path[0] != 1;
