@@ -161,7 +161,7 @@ static void send_kernel_part(struct offcpu_blocked *blocked, const struct pkbpf_
 	struct stack_view view = {
 		.stack_id = thread->stack_id,
 		.pid = thread->pid,
-		.user_end = had_user ? PKBPF_END_NO_REGS : PKBPF_END_NONE,
+		.user_end = had_user ? PKBPF_END_RAN_ON : PKBPF_END_NONE,
 		.kernel_ips = (const uint64_t *)thread->ips,
 		.kernel_count = thread->n_kernel,
 	};
@@ -182,7 +182,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 			.pid = thread->pid,
 			.tid = thread->tid,
 			.kind = PKBPF_PROFILE_OFFCPU,
-			.user_end = PKBPF_END_NO_REGS,
+			.user_end = PKBPF_END_RAN_ON, /* until it is walked */
 			.kernel_ips = (const uint64_t *)thread->ips,
 			.kernel_count = thread->n_kernel,
 			.weight = thread->stack_id,
