@@ -301,7 +301,7 @@ __attribute__((noinline)) int unwind_all_frames(__u32 slot)
 }
 
 /* Asks user space to look at the process again, now and then. */
-static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end)
+static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
 {
 	__u64 now_ns = scratch->sample.header.time_ns, *last_ns;
 	__u64 interval_ns = end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
@@ -317,7 +317,7 @@ static __always_inline void report_miss(const struct sample_scratch *scratch, __
 		return;
 	miss->pid = pid;
 	miss->end = end;
-	miss->address = scratch->unwind.state.ip;
+	miss->address = address;
 	miss->time_ns = now_ns;
 	bpf_ringbuf_submit(miss, 0);
 }
@@ -345,7 +345,11 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		unwind->want_raw = UNWIND_RAW_INSTEAD;
 		/* fall through */
 	case PKBPF_END_NO_PROGRESS:
-		report_miss(scratch, unwind->end);
+		report_miss(scratch, unwind->end, unwind->state.ip);
+		break;
+	case PKBPF_END_FAULT_FP:
+		/* The word above what was no frame pointer is no code address, but the leaf's is. */
+		report_miss(scratch, unwind->end, unwind->first_regs[PKBPF_SIGNAL_IP]);
 		break;
 	case PKBPF_END_MAX_DEPTH:
 		counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);

@@ -166,7 +166,7 @@ struct pkbpf_unwind_process {
 /* The unwinder asks user space to look at a process again. */
 struct pkbpf_unwind_miss {
 	__u32 pid;
-	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE or NO_PROGRESS */
+	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_PROGRESS or FAULT_FP */
 	__u64 address;
 	__u64 time_ns;
 };

@@ -91,6 +91,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 			 struct error *error)
 {
 	struct unwind_loader_options options;
+	struct raw_unwinder_options raw;
 	struct unwind_loader_maps maps;
 	int err;
 
@@ -115,9 +116,14 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 	err = unwind_loader_new(&maps, &options, &unwind->loader, error);
 	if (err)
 		return err;
-	unwind->raw = raw_unwinder_new(unwind_loader_tables(unwind->loader),
-				       unwind_loader_processes(unwind->loader), unwind->only_relatives,
-				       unwind->no_guess, sink);
+	raw = (struct raw_unwinder_options){
+		.tables = unwind_loader_tables(unwind->loader),
+		.live = unwind_loader_processes(unwind->loader),
+		.generated = unwind_loader_generated(unwind->loader),
+		.only_relatives = unwind->only_relatives,
+		.no_guess = unwind->no_guess,
+	};
+	unwind->raw = raw_unwinder_new(&raw, sink);
 	unwind->raw_ring = ring_buffer__new(bpf_map__fd(unwind->skeleton->maps.raw_ring), on_record,
 					    context, NULL);
 	if (!unwind->raw || !unwind->raw_ring)

@@ -71,6 +71,15 @@ static void map_done(void *context, struct code_map *map)
 	retire_place(context, map);
 }
 
+/* Everybody's entry for the map is written anew. */
+static void publish_again(struct unwind_loader *loader, struct tracked_process *process)
+{
+	retire_place(loader, process->map);
+	process->missed = true;
+	process->urgent = true;
+	process_tracker_mark_changed(loader->tracker, process);
+}
+
 /* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file could be opened. */
 static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
 {
@@ -81,12 +90,35 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 		return;
 	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
 	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
-	if (!process->map->published_incomplete)
-		return;
-	retire_place(loader, process->map);
-	process->missed = true;
-	process->urgent = true;
-	process_tracker_mark_changed(loader->tracker, process);
+	if (process->map->published_incomplete)
+		publish_again(loader, process);
+}
+
+/* The frame pointer did not lead out of code that no file is behind. */
+static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address)
+{
+	const struct code_mapping *code = code_map_find(process->map, address);
+
+	if (code && code->file == CODE_NO_FILE)
+		generated_code_want(loader->generated, process->pid, code->start, code->end, clock_now_ns());
+}
+
+static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, uint64_t end)
+{
+	struct unwind_loader *loader = context;
+	struct tracked_process *process = process_tracker_find(loader->tracker, pid);
+	const struct code_mapping *code = process && process->map ? code_map_find(process->map, start) : NULL;
+
+	return code && !process->exit_ns && code->file == CODE_NO_FILE && code->start == start && code->end == end;
+}
+
+static void generated_code_changed(void *context, uint32_t pid, uint64_t start)
+{
+	struct unwind_loader *loader = context;
+	struct tracked_process *process = process_tracker_find(loader->tracker, pid);
+
+	if (process && process->map)
+		publish_again(loader, process);
 }
 
 static int on_miss(void *context, void *data, size_t size)
@@ -102,6 +134,11 @@ static int on_miss(void *context, void *data, size_t size)
 	process = process_tracker_find(loader->tracker, miss->pid);
 	if (miss->end == PKBPF_END_NO_TABLE && process && process->map) {
 		want_table(loader, process, miss->address);
+		return 0;
+	}
+	if (miss->end == PKBPF_END_FAULT_FP) {
+		if (process && process->map)
+			want_generated_code(loader, process, miss->address);
 		return 0;
 	}
 	missed = array_add(&loader->missed);
@@ -132,10 +169,11 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 	tables.initial_chunks = options->only_relatives || options->on_demand ? 2 : 6;
 	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
 	loader->tracker = process_tracker_new(&ops, options->only_relatives);
+	loader->generated = generated_code_new(NULL);
 	loader->tables = table_cache_new(&loader->memory.tables, &tables);
 	loader->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	loader->misses = ring_buffer__new(maps->misses, on_miss, loader, NULL);
-	if (!loader->mapping_room || !loader->tracker || !loader->tables || loader->proc_fd < 0 ||
+	if (!loader->mapping_room || !loader->tracker || !loader->generated || !loader->tables || loader->proc_fd < 0 ||
 	    !loader->misses) {
 		err = errno ? errno : ENOMEM;
 		unwind_loader_free(loader);
@@ -151,6 +189,7 @@ void unwind_loader_free(struct unwind_loader *loader)
 		return;
 	ring_buffer__free(loader->misses);
 	process_tracker_free(loader->tracker);
+	generated_code_free(loader->generated);
 	table_cache_free(loader->tables);
 	extent_allocator_free(loader->mapping_room);
 	loader_memory_close(&loader->memory);
@@ -182,7 +221,7 @@ struct event_sink unwind_loader_sink(struct unwind_loader *loader)
 }
 
 /* Writes a map to a place of its own. false: no room. */
-static bool place_map(struct unwind_loader *loader, struct code_map *map)
+static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32_t pid)
 {
 	bool incomplete = false;
 	uint32_t first;
@@ -196,8 +235,11 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map)
 		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
 				     &mapping);
 		table_cache_reference(loader->tables, code->file);
-		loader->memory.mappings[first + i] = mapping;
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
+		/* Its rows are here alone: stacks are copied, and walked by the raw unwinder. */
+		if (code->file == CODE_NO_FILE && generated_code_has(loader->generated, pid, code->start, code->end))
+			mapping.flags |= PKBPF_MAPPING_PENDING;
+		loader->memory.mappings[first + i] = mapping;
 	}
 	map->published_incomplete = incomplete;
 	map->published_first = first;
@@ -242,7 +284,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		process->published_ns = clock_now_ns();
 		return;
 	}
-	if (!map->published_count && !place_map(loader, map)) {
+	if (!map->published_count && !place_map(loader, map, process->pid)) {
 		loader->stats.refused++;
 		/* What the entry says of the same image is still so, and there will be room again. */
 		if (process->exec_ns > process->published_ns)
@@ -368,6 +410,7 @@ void unwind_loader_poll(struct unwind_loader *loader)
 
 	ring_buffer__consume(loader->misses);
 	rescan_missed(loader);
+	generated_code_poll(loader->generated, now_ns, generated_code_exists, generated_code_changed, loader);
 	while ((process = process_tracker_take_changed(loader->tracker, now_ns)))
 		publish(loader, process);
 	loader_sweep(loader, now_ns);
@@ -401,6 +444,11 @@ struct unwind_loader_stats unwind_loader_stats(struct unwind_loader *loader)
 struct table_cache *unwind_loader_tables(struct unwind_loader *loader)
 {
 	return loader->tables;
+}
+
+struct generated_code *unwind_loader_generated(struct unwind_loader *loader)
+{
+	return loader->generated;
 }
 
 struct process_tracker *unwind_loader_processes(struct unwind_loader *loader)

@@ -72,5 +72,6 @@ bool unwind_loader_idle(struct unwind_loader *loader);
 struct unwind_loader_stats unwind_loader_stats(struct unwind_loader *loader);
 struct table_cache *unwind_loader_tables(struct unwind_loader *loader);
 struct process_tracker *unwind_loader_processes(struct unwind_loader *loader);
+struct generated_code *unwind_loader_generated(struct unwind_loader *loader);
 
 #endif

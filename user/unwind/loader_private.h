@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "unwind/extent_allocator.h"
+#include "unwind/generated_code.h"
 #include "unwind/loader.h"
 #include "unwind/loader_maps.h"
 
@@ -27,6 +28,7 @@ struct unwind_loader {
 	const struct log *log;
 	struct table_cache *tables;
 	struct process_tracker *tracker;
+	struct generated_code *generated;
 	struct extent_allocator *mapping_room;
 	struct ring_buffer *misses;
 	int proc_fd;

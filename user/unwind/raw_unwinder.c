@@ -21,11 +21,10 @@
 #define KEEP_EXITED_NS (1 * NS_PER_SECOND)
 
 struct raw_unwinder {
-	struct table_cache *tables;
+	struct raw_unwinder_options options;
 	struct process_tracker *processes; /* as of the last record */
 	struct event_sink next;
-	struct process_tracker *live;
-	bool no_guess;
+	uint64_t generated_address; /* where the last walk last went by rows of generated code; 0: nowhere */
 	uint64_t last_forget_ns;
 	uint64_t first_ns, now_ns; /* of the stream */
 	struct raw_unwinder_stats stats;
@@ -36,31 +35,28 @@ struct raw_walk {
 	struct raw_unwinder *unwinder;
 	const struct raw_stack_view *raw;
 	const struct code_map *map;
-	uint32_t file; /* of the mapping entered last */
+	uint32_t file; /* of the mapping entered last; CODE_NO_FILE: generated code */
 	bool went_beyond; /* what was read last would lie behind the copy */
 };
 
 static uint32_t file_of(void *context, const struct mapping_view *mapping)
 {
 	struct raw_unwinder *unwinder = context;
-	uint32_t file = table_cache_add(unwinder->tables, mapping);
+	uint32_t file = table_cache_add(unwinder->options.tables, mapping);
 
 	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
 }
 
-struct raw_unwinder *raw_unwinder_new(struct table_cache *tables, struct process_tracker *live,
-				      bool only_relatives, bool no_guess, const struct event_sink *next)
+struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options, const struct event_sink *next)
 {
 	struct raw_unwinder *unwinder = calloc(1, sizeof(*unwinder));
 	struct process_tracker_ops ops = { file_of, NULL, unwinder };
 
 	if (!unwinder)
 		return NULL;
-	unwinder->tables = tables;
-	unwinder->live = live;
-	unwinder->no_guess = no_guess;
+	unwinder->options = *options;
 	unwinder->next = *next;
-	unwinder->processes = process_tracker_new(&ops, only_relatives);
+	unwinder->processes = process_tracker_new(&ops, options->only_relatives);
 	if (!unwinder->processes) {
 		free(unwinder);
 		return NULL;
@@ -89,9 +85,19 @@ static void wait_for_table(struct raw_unwinder *unwinder, uint32_t file, uint64_
 
 	if (!may_wait(unwinder))
 		return;
-	table_cache_want_code(unwinder->tables, file, elf_address);
-	table_cache_wait_file(unwinder->tables, file, TABLE_WAIT_NS);
+	table_cache_want_code(unwinder->options.tables, file, elf_address);
+	table_cache_wait_file(unwinder->options.tables, file, TABLE_WAIT_NS);
 	unwinder->stats.waited_ns += clock_now_ns() - start_ns;
+}
+
+static bool find_generated(struct raw_walk *walk, uint64_t address, struct pkbpf_unwind_rule *ret_rule)
+{
+	struct generated_code *generated = walk->unwinder->options.generated;
+
+	if (!generated || !generated_code_find_rule(generated, walk->raw->sample.pid, address, ret_rule))
+		return false;
+	walk->unwinder->generated_address = address;
+	return true;
 }
 
 static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
@@ -107,17 +113,22 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	ret_code->start = code->start;
 	ret_code->end = code->end;
 	ret_code->flags = PKBPF_MAPPING_ANONYMOUS;
-	if (code->file == CODE_NO_FILE)
+	if (code->file == CODE_NO_FILE) {
+		struct pkbpf_unwind_rule rule;
+
+		if (find_generated(walk, address, &rule))
+			ret_code->flags = 0;
 		return 0;
-	table_cache_describe(unwinder->tables, code->file, code->start, code->file_offset, &mapping);
-	if (!table_cache_ready(unwinder->tables, code->file))
+	}
+	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
+	if (!table_cache_ready(unwinder->options.tables, code->file))
 		wait_for_table(unwinder, code->file, address - mapping.bias);
-	if (!table_cache_ready(unwinder->tables, code->file))
+	if (!table_cache_ready(unwinder->options.tables, code->file))
 		return PKBPF_END_NO_TABLE;
-	table_cache_describe(unwinder->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
 	ret_code->bias = mapping.bias;
 	ret_code->flags = mapping.flags;
-	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->tables, code->file);
+	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->options.tables, code->file);
 	return 0;
 }
 
@@ -125,8 +136,10 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 		      struct pkbpf_unwind_rule *ret_rule)
 {
 	struct raw_walk *walk = context;
-	struct table_cache *tables = walk->unwinder->tables;
+	struct table_cache *tables = walk->unwinder->options.tables;
 
+	if (walk->file == CODE_NO_FILE)
+		return find_generated(walk, elf_address, ret_rule);
 	if (!table_cache_find_rule(tables, walk->file, elf_address, ret_rule))
 		return false;
 	if (ret_rule->cfa != PKBPF_CFA_PENDING)
@@ -163,13 +176,14 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const s
 	struct tracked_process *process = process_tracker_find(unwinder->processes, raw->sample.pid);
 	struct unwind_walk_options options = {
 		.exact = !raw->after_syscall,
-		.no_guess = unwinder->no_guess,
+		.no_guess = unwinder->options.no_guess,
 	};
 	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };
 	struct unwind_walk_result result;
 
-	if ((!process || !process->map) && unwinder->live)
-		process = process_tracker_find(unwinder->live, raw->sample.pid);
+	unwinder->generated_address = 0;
+	if ((!process || !process->map) && unwinder->options.live)
+		process = process_tracker_find(unwinder->options.live, raw->sample.pid);
 	if (!process || !process->map) {
 		unwinder->ips[0] = raw->regs[PKBPF_REG_IP];
 		return (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
@@ -188,6 +202,9 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	const struct sample_view *found = &raw->sample;
 	struct unwind_walk_result result = walk_raw(unwinder, raw);
 
+	/* Whose rows were not there yet. */
+	if (unwinder->generated_address)
+		return;
 	switch (result.end) {
 	case PKBPF_END_NO_PROCESS:
 	case PKBPF_END_NO_MAPPING:
@@ -216,6 +233,9 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 		return;
 	}
 	result = walk_raw(unwinder, raw);
+	if (unwinder->generated_address)
+		generated_code_note_walk(unwinder->options.generated, sample.pid, unwinder->generated_address,
+					 result.end <= PKBPF_END_LAST_COMPLETE || result.end == PKBPF_END_COPY_CUT);
 	sample.user_end = result.end;
 	sample.user_ips = unwinder->ips;
 	sample.user_count = result.depth;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "event/event_sink.h"
+#include "unwind/generated_code.h"
 #include "unwind/process_tracker.h"
 #include "unwind/table_cache.h"
 
@@ -22,11 +23,17 @@ struct raw_unwinder_stats {
 
 struct raw_unwinder;
 
-/* tables: borrowed, used from the thread that feeds the sink, which is its owner. live: asked for processes that no
- * record announced; may be NULL. only_relatives: as in process_tracker_new(); without it, tables of whatever starts on
- * the host are asked for. no_guess: tables only. NULL: out of memory. */
-struct raw_unwinder *raw_unwinder_new(struct table_cache *tables, struct process_tracker *live,
-				      bool only_relatives, bool no_guess, const struct event_sink *next);
+/* All borrowed, used from the thread that feeds the sink. */
+struct raw_unwinder_options {
+	struct table_cache *tables; /* whose owner that thread is */
+	struct process_tracker *live; /* asked for processes that no record announced; may be NULL */
+	struct generated_code *generated; /* may be NULL */
+	bool only_relatives; /* as in process_tracker_new(); without it, tables of whatever starts on the host are asked for */
+	bool no_guess;	     /* tables only */
+};
+
+/* NULL: out of memory. */
+struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options, const struct event_sink *next);
 void raw_unwinder_free(struct raw_unwinder *unwinder);
 struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder);
 struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder);

@@ -76,7 +76,7 @@ static void begin(struct fixture *fixture)
 	assert_non_null(fixture->files);
 	fixture->tables = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->tables);
-	fixture->unwinder = raw_unwinder_new(fixture->tables, NULL, false, false, &next);
+	fixture->unwinder = raw_unwinder_new(&(struct raw_unwinder_options){ .tables = fixture->tables }, &next);
 	assert_non_null(fixture->unwinder);
 	fixture->sink = raw_unwinder_sink(fixture->unwinder);
 }

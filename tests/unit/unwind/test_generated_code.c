@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rows of generated code, from the memory of processes that are made up here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "unwind/generated_code.h"
+
+#define PID   7
+#define START 0x7f0000000000ULL
+#define PAGE  4096U
+#define PAGES 600U
+#define END   (START + PAGES * PAGE)
+
+/* push of six registers; sub $0x48,%rsp; a loop; add $0x48,%rsp; the same registers; ret */
+static const uint8_t kernel[] = {
+	0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x48, 0x83, 0xec, 0x48, 0x31, 0xed, 0x89, 0xf9, 0xff,
+	0xc5, 0xff, 0xc9, 0x75, 0xfa, 0x48, 0x83, 0xc4, 0x48, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b,
+	0xc3,
+};
+#define AFTER_PUSHES 10
+#define IN_LOOP	     18
+
+struct fixture {
+	struct generated_code *code;
+	uint8_t *memory;
+	bool present[PAGES];
+	bool gone;
+	unsigned int reads, changes;
+	uint64_t now_ns;
+};
+
+static int pages(void *context, uint32_t pid, uint64_t start, size_t count, bool *present)
+{
+	struct fixture *fixture = context;
+
+	assert_int_equal(pid, PID);
+	memcpy(present, &fixture->present[(start - START) / PAGE], count * sizeof(*present));
+	return 0;
+}
+
+static int read_memory(void *context, uint32_t pid, uint64_t address, void *buffer, size_t size)
+{
+	struct fixture *fixture = context;
+
+	assert_true(fixture->present[(address - START) / PAGE]);
+	memcpy(buffer, fixture->memory + (address - START), size);
+	fixture->reads++;
+	return 0;
+}
+
+static bool exists(void *context, uint32_t pid, uint64_t start, uint64_t end)
+{
+	return !((struct fixture *)context)->gone;
+}
+
+static void on_change(void *context, uint32_t pid, uint64_t start)
+{
+	((struct fixture *)context)->changes++;
+}
+
+static int begin(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct generated_code_memory memory = { pages, read_memory, fixture };
+
+	fixture->memory = calloc(PAGES, PAGE);
+	fixture->code = generated_code_new(&memory);
+	assert_non_null(fixture->code);
+	fixture->now_ns = NS_PER_SECOND;
+	*state = fixture;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct fixture *fixture = *state;
+
+	generated_code_free(fixture->code);
+	free(fixture->memory);
+	free(fixture);
+	return 0;
+}
+
+static void put(struct fixture *fixture, uint32_t offset, const void *bytes, size_t size)
+{
+	memcpy(fixture->memory + offset, bytes, size);
+	for (uint32_t page = offset / PAGE; page <= (offset + size - 1) / PAGE; page++)
+		fixture->present[page] = true;
+}
+
+static void wait_and_poll(struct fixture *fixture, uint64_t ns)
+{
+	fixture->now_ns += ns;
+	generated_code_poll(fixture->code, fixture->now_ns, exists, on_change, fixture);
+}
+
+static void want(struct fixture *fixture)
+{
+	generated_code_want(fixture->code, PID, START, END, fixture->now_ns);
+	wait_and_poll(fixture, 0);
+}
+
+/* Of the CFA from the stack pointer; 0: there is no such rule. */
+static int32_t offset_at(struct fixture *fixture, uint32_t offset)
+{
+	struct pkbpf_unwind_rule rule;
+
+	if (!generated_code_find_rule(fixture->code, PID, START + offset, &rule) || rule.cfa != PKBPF_CFA_SP)
+		return 0;
+	return rule.cfa_offset;
+}
+
+static bool has_rows(struct fixture *fixture)
+{
+	return generated_code_has(fixture->code, PID, START, END);
+}
+
+static void believes_code_that_two_looks_find_the_same(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 64 * PAGE, kernel, sizeof(kernel));
+	want(fixture);
+	assert_false(has_rows(fixture));
+	assert_int_equal(offset_at(fixture, 64 * PAGE), 0);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_true(has_rows(fixture));
+	assert_int_equal(fixture->changes, 1);
+	assert_int_equal(offset_at(fixture, 64 * PAGE), 8);
+	assert_int_equal(offset_at(fixture, 64 * PAGE + AFTER_PUSHES), 56);
+	assert_int_equal(offset_at(fixture, 64 * PAGE + IN_LOOP), 128);
+	assert_int_equal(offset_at(fixture, 64 * PAGE + sizeof(kernel) - 1), 8);
+	assert_int_equal(offset_at(fixture, 65 * PAGE), 0);
+	assert_int_equal(offset_at(fixture, 63 * PAGE), 0);
+	assert_false(generated_code_has(fixture->code, PID, START, END + PAGE));
+	assert_false(generated_code_has(fixture->code, PID + 1, START, END));
+}
+
+static void does_not_touch_pages_without_memory(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 5 * PAGE, kernel, sizeof(kernel)); /* the fixture asserts that no other page is read */
+	want(fixture);
+	assert_int_equal(fixture->reads, 1);
+}
+
+static void code_that_goes_on_changing_is_looked_at_ever_more_seldom(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	want(fixture);
+	for (unsigned int i = 0; i < 600; i++) {
+		fixture->memory[sizeof(kernel) + i]++;
+		wait_and_poll(fixture, NS_PER_SECOND / 10);
+		assert_false(has_rows(fixture));
+	}
+	assert_in_range(fixture->reads, 5, 12);
+	wait_and_poll(fixture, NS_PER_SECOND * 60);
+	wait_and_poll(fixture, NS_PER_SECOND * 60);
+	assert_true(has_rows(fixture));
+}
+
+static void rows_go_when_the_code_has_changed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	wait_and_poll(fixture, NS_PER_SECOND * 3);
+	assert_true(has_rows(fixture));
+	assert_int_equal(fixture->changes, 1);
+	put(fixture, PAGE, kernel, sizeof(kernel));
+	wait_and_poll(fixture, NS_PER_SECOND * 3);
+	assert_false(has_rows(fixture));
+	assert_int_equal(offset_at(fixture, 0), 0);
+	assert_int_equal(fixture->changes, 2);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_int_equal(offset_at(fixture, PAGE + IN_LOOP), 128);
+	assert_int_equal(fixture->changes, 3);
+}
+
+static void forgets_mappings_that_have_gone(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	fixture->gone = true;
+	wait_and_poll(fixture, NS_PER_SECOND * 3);
+	assert_false(has_rows(fixture));
+	assert_int_equal(offset_at(fixture, 0), 0);
+}
+
+static void rows_that_mostly_mislead_are_given_up_until_the_code_changes(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	for (unsigned int i = 0; i < 100; i++)
+		generated_code_note_walk(fixture->code, PID, START, i % 8 != 0);
+	assert_true(has_rows(fixture));
+	for (unsigned int i = 0; i < 100; i++)
+		generated_code_note_walk(fixture->code, PID, START, false);
+	assert_false(has_rows(fixture));
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	assert_false(has_rows(fixture));
+	assert_int_equal(fixture->changes, 2);
+	fixture->memory[100] = 0xc3;
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	assert_true(has_rows(fixture));
+}
+
+static void leaves_code_alone_that_keeps_frame_pointers(void **state)
+{
+	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	struct fixture *fixture = *state;
+
+	for (unsigned int i = 0; i < 64; i++)
+		put(fixture, i * 64, function, sizeof(function));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(has_rows(fixture));
+}
+
+static void refuses_what_is_too_much(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned int i = 0; i < PAGES; i++)
+		put(fixture, i * PAGE, kernel, sizeof(kernel));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(has_rows(fixture));
+	assert_true(fixture->reads <= 2 * (GENERATED_CODE_REGION_BYTES / PAGE));
+	for (uint32_t pid = PID + 1; pid < PID + 200; pid++)
+		generated_code_want(fixture->code, pid, START, END, fixture->now_ns + NS_PER_SECOND * 1000);
+	generated_code_want(fixture->code, PID, END, END + GENERATED_CODE_MAX_SPAN + PAGE, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END, END, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END + 1, END + PAGE, fixture->now_ns);
+	fixture->gone = true;
+	wait_and_poll(fixture, NS_PER_SECOND * 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(believes_code_that_two_looks_find_the_same, begin, end),
+		cmocka_unit_test_setup_teardown(does_not_touch_pages_without_memory, begin, end),
+		cmocka_unit_test_setup_teardown(code_that_goes_on_changing_is_looked_at_ever_more_seldom, begin, end),
+		cmocka_unit_test_setup_teardown(rows_go_when_the_code_has_changed, begin, end),
+		cmocka_unit_test_setup_teardown(forgets_mappings_that_have_gone, begin, end),
+		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
+		cmocka_unit_test_setup_teardown(refuses_what_is_too_much, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

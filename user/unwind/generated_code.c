@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Looks at generated code until it stays the same, and keeps its rows for as long as it does. */
+#include "unwind/generated_code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash_map.h"
+#include "unwind/undescribed_code.h"
+
+#define PAGE_BYTES	  4096U
+/* Until the second look, and the longest time between looks at code that does not come to rest. */
+#define LOOK_AGAIN_NS	  (100 * NS_PER_MS)
+#define LOOK_MAX_NS	  (30 * NS_PER_SECOND)
+/* Between looks at code whose rows are in use. */
+#define VERIFY_NS	  (2 * NS_PER_SECOND)
+/* As in files: one function in so many that reads by a frame pointer it has not set up makes all of them doubtful. */
+#define FUNCTIONS_PER_BORROWED_FRAME 10
+/* Of the first walks, and of all since, one in so many may lead astray. */
+#define FIRST_WALKS	     16
+#define WALKS_PER_ASTRAY     4
+/* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
+#define BYTES_PER_FRAME_POINTER 2048
+
+struct row {
+	uint32_t offset;
+	struct pkbpf_unwind_rule rule;
+};
+
+struct region {
+	uint32_t pid;
+	uint64_t start, end;
+	uint64_t hash; /* of what the last look saw */
+	uint64_t next_ns, wait_ns;
+	bool looked, has_rows, given_up;
+	bool told; /* that it has rows */
+	uint32_t walks, astray; /* that went by the rows */
+	ARRAY_OF(struct row) rows;
+};
+
+struct generated_code {
+	struct generated_code_memory memory;
+	struct region regions[GENERATED_CODE_REGIONS];
+	size_t count;
+	/* Of the look that is under way: the pages, one behind the other, and where each lies. */
+	uint8_t *bytes;
+	ARRAY_OF(uint32_t) pages;
+};
+
+/* Pages that nobody has touched would get memory by being read. */
+static int live_pages(void *context, uint32_t pid, uint64_t start, size_t count, bool *present)
+{
+	_cleanup_free_ uint64_t *entries = calloc(count, sizeof(*entries));
+	_cleanup_close_ int fd = -1;
+	ssize_t got;
+	char path[64];
+
+	if (!entries)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "/proc/%u/pagemap", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	got = pread(fd, entries, count * sizeof(*entries), (off_t)(start / PAGE_BYTES * sizeof(*entries)));
+	if (got < 0)
+		return -errno;
+	/* Bit 63: in memory; bit 62: swapped out (Documentation/admin-guide/mm/pagemap.rst). */
+	for (size_t i = 0; i < count; i++)
+		present[i] = i < (size_t)got / sizeof(*entries) && entries[i] >> 62;
+	return 0;
+}
+
+static int live_read(void *context, uint32_t pid, uint64_t address, void *buffer, size_t size)
+{
+	struct iovec to = { buffer, size }, from = { (void *)(uintptr_t)address, size };
+	ssize_t got = process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0);
+
+	return got < 0 ? -errno : (size_t)got == size ? 0 : -EFAULT;
+}
+
+struct generated_code *generated_code_new(const struct generated_code_memory *memory)
+{
+	struct generated_code *code = calloc(1, sizeof(*code));
+
+	if (!code)
+		return NULL;
+	code->memory = memory ? *memory : (struct generated_code_memory){ live_pages, live_read, NULL };
+	return code;
+}
+
+static void drop_region(struct generated_code *code, size_t index)
+{
+	array_free(&code->regions[index].rows);
+	code->regions[index] = code->regions[--code->count];
+	memset(&code->regions[code->count], 0, sizeof(code->regions[0]));
+}
+
+void generated_code_free(struct generated_code *code)
+{
+	if (!code)
+		return;
+	while (code->count)
+		drop_region(code, code->count - 1);
+	free(code->bytes);
+	array_free(&code->pages);
+	free(code);
+}
+
+/* SIZE_MAX: none. */
+static size_t region_index(const struct generated_code *code, uint32_t pid, uint64_t address)
+{
+	for (size_t i = 0; i < code->count; i++) {
+		const struct region *region = &code->regions[i];
+
+		if (region->pid == pid && address >= region->start && address < region->end)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static const struct region *find_region(const struct generated_code *code, uint32_t pid, uint64_t address)
+{
+	size_t index = region_index(code, pid, address);
+
+	return index == SIZE_MAX ? NULL : &code->regions[index];
+}
+
+void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, uint64_t now_ns)
+{
+	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN ||
+	    code->count == GENERATED_CODE_REGIONS || find_region(code, pid, start))
+		return;
+	code->regions[code->count++] = (struct region){
+		.pid = pid,
+		.start = start,
+		.end = end,
+		.next_ns = now_ns,
+		.wait_ns = LOOK_AGAIN_NS,
+	};
+}
+
+static bool is_zero(const uint8_t *page)
+{
+	return page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
+}
+
+/* Copies the pages that hold something. false: it cannot be read, or there is too much. */
+static bool copy_pages(struct generated_code *code, const struct region *region, const bool *present, size_t count)
+{
+	code->pages.count = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint8_t *page = code->bytes + code->pages.count * PAGE_BYTES;
+		uint32_t *number;
+
+		if (!present[i])
+			continue;
+		if (code->pages.count == GENERATED_CODE_REGION_BYTES / PAGE_BYTES ||
+		    code->memory.read(code->memory.context, region->pid, region->start + i * PAGE_BYTES, page, PAGE_BYTES))
+			return false;
+		if (is_zero(page))
+			continue;
+		number = array_add(&code->pages);
+		if (!number)
+			return false;
+		*number = (uint32_t)i;
+	}
+	return code->pages.count > 0;
+}
+
+static bool read_region(struct generated_code *code, const struct region *region, uint64_t *ret_hash)
+{
+	size_t count = (region->end - region->start) / PAGE_BYTES;
+	_cleanup_free_ bool *present = calloc(count ? count : 1, sizeof(*present));
+
+	if (!code->bytes)
+		code->bytes = malloc(GENERATED_CODE_REGION_BYTES);
+	if (!present || !code->bytes ||
+	    code->memory.pages(code->memory.context, region->pid, region->start, count, present) ||
+	    !copy_pages(code, region, present, count))
+		return false;
+	*ret_hash = hash_bytes(code->bytes, code->pages.count * PAGE_BYTES,
+			       hash_bytes(code->pages.items, code->pages.count * sizeof(*code->pages.items), 1));
+	return true;
+}
+
+static void add_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct region *region = context;
+	struct row *row = array_add(&region->rows);
+
+	if (row)
+		*row = (struct row){ offset, *rule };
+}
+
+/* Rows of pages that follow one another; false: frame pointers are the better guide. */
+static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t size, uint32_t offset, struct region *region)
+{
+	static const struct pkbpf_unwind_rule none = { .cfa = PKBPF_CFA_NONE };
+
+	if (undescribed_code_frame_pointers(bytes, size) > size / BYTES_PER_FRAME_POINTER)
+		return false;
+	/* A run has less than a piece: it is done at once. */
+	if (!undescribed_code_run(work, bytes, size, true, offset, UINT64_MAX, add_row, region))
+		return false;
+	add_row(region, offset + (uint32_t)size, &none);
+	return true;
+}
+
+static bool make_rows(struct generated_code *code, struct region *region)
+{
+	struct undescribed_code *work = undescribed_code_new();
+	struct undescribed_counts counts;
+	bool good = work != NULL;
+
+	region->rows.count = 0;
+	for (size_t i = 0, next; good && i < code->pages.count; i = next) {
+		for (next = i + 1; next < code->pages.count && code->pages.items[next] == code->pages.items[next - 1] + 1;)
+			next++;
+		good = read_run(work, code->bytes + i * PAGE_BYTES, (next - i) * PAGE_BYTES,
+				code->pages.items[i] * PAGE_BYTES, region);
+	}
+	if (good) {
+		counts = undescribed_code_counts(work);
+		good = counts.functions && counts.borrowed_frames <= counts.functions / FUNCTIONS_PER_BORROWED_FRAME;
+	}
+	undescribed_code_free(work);
+	return good;
+}
+
+static void wait_longer(struct region *region, uint64_t now_ns)
+{
+	region->next_ns = now_ns + region->wait_ns;
+	region->wait_ns = region->wait_ns < LOOK_MAX_NS / 2 ? region->wait_ns * 2 : LOOK_MAX_NS;
+}
+
+static void look(struct generated_code *code, struct region *region, uint64_t now_ns)
+{
+	uint64_t hash = 0;
+	bool same = read_region(code, region, &hash) && region->looked && hash == region->hash;
+
+	region->looked = true;
+	region->hash = hash;
+	if (same && (region->has_rows || region->given_up)) {
+		region->next_ns = now_ns + VERIFY_NS;
+		return;
+	}
+	region->walks = region->astray = 0;
+	region->given_up = false;
+	region->has_rows = same && make_rows(code, region);
+	if (region->has_rows) {
+		region->next_ns = now_ns + VERIFY_NS;
+		region->wait_ns = LOOK_AGAIN_NS;
+	} else {
+		array_free(&region->rows);
+		wait_longer(region, now_ns);
+	}
+}
+
+void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated_code_exists_fn exists,
+			 generated_code_changed_fn changed, void *context)
+{
+	for (size_t i = code->count; i-- > 0;) {
+		struct region *region = &code->regions[i];
+
+		if (now_ns >= region->next_ns) {
+			if (!exists(context, region->pid, region->start, region->end)) {
+				drop_region(code, i);
+				continue;
+			}
+			look(code, region, now_ns);
+		}
+		if (region->told != region->has_rows) {
+			region->told = region->has_rows;
+			changed(context, region->pid, region->start);
+		}
+	}
+}
+
+bool generated_code_has(const struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end)
+{
+	const struct region *region = find_region(code, pid, start);
+
+	return region && region->has_rows && region->start == start && region->end == end;
+}
+
+void generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address, bool was_whole)
+{
+	size_t index = region_index(code, pid, address);
+	struct region *region = index == SIZE_MAX ? NULL : &code->regions[index];
+
+	if (!region || !region->has_rows)
+		return;
+	region->walks++;
+	region->astray += !was_whole;
+	if (region->walks < FIRST_WALKS || region->astray <= region->walks / WALKS_PER_ASTRAY)
+		return;
+	region->has_rows = false;
+	region->given_up = true;
+	array_free(&region->rows);
+}
+
+bool generated_code_find_rule(const struct generated_code *code, uint32_t pid, uint64_t address,
+			      struct pkbpf_unwind_rule *ret_rule)
+{
+	const struct region *region = find_region(code, pid, address);
+	size_t low = 0, high;
+
+	if (!region || !region->has_rows)
+		return false;
+	high = region->rows.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (region->rows.items[middle].offset <= address - region->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || region->rows.items[low - 1].rule.cfa == PKBPF_CFA_NONE)
+		return false;
+	*ret_rule = region->rows.items[low - 1].rule;
+	return true;
+}
