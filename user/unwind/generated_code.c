@@ -24,8 +24,9 @@
 #define VERIFY_NS	  (2 * NS_PER_SECOND)
 /* As in files: one function in so many that reads by a frame pointer it has not set up makes all of them doubtful. */
 #define FUNCTIONS_PER_BORROWED_FRAME 10
-/* Of the first walks, and of all since, one in so many may lead astray. */
+/* Of the walks since the rows were made, of the newest some hundreds at least, one in so many may lead astray. */
 #define FIRST_WALKS	     16
+#define MOST_WALKS	     1024
 #define WALKS_PER_ASTRAY     4
 /* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
 #define BYTES_PER_FRAME_POINTER 2048
@@ -298,6 +299,10 @@ void generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_
 
 	if (!region || !region->has_rows)
 		return;
+	if (region->walks == MOST_WALKS) {
+		region->walks /= 2;
+		region->astray /= 2;
+	}
 	region->walks++;
 	region->astray += !was_whole;
 	if (region->walks < FIRST_WALKS || region->astray <= region->walks / WALKS_PER_ASTRAY)

@@ -80,20 +80,6 @@ static void publish_again(struct unwind_loader *loader, struct tracked_process *
 	process_tracker_mark_changed(loader->tracker, process);
 }
 
-/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file could be opened. */
-static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
-{
-	const struct code_mapping *code = code_map_find(process->map, address);
-	struct pkbpf_unwind_mapping mapping;
-
-	if (!code || code->file == CODE_NO_FILE)
-		return;
-	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
-	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
-	if (process->map->published_incomplete)
-		publish_again(loader, process);
-}
-
 /* The frame pointer did not lead out of code that no file is behind. */
 static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address)
 {
@@ -101,6 +87,25 @@ static void want_generated_code(struct unwind_loader *loader, const struct track
 
 	if (code && code->file == CODE_NO_FILE)
 		generated_code_want(loader->generated, process->pid, code->start, code->end, clock_now_ns());
+}
+
+/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file could be opened. */
+static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
+{
+	const struct code_mapping *code = code_map_find(process->map, address);
+	struct pkbpf_unwind_mapping mapping;
+
+	if (!code)
+		return;
+	if (code->file == CODE_NO_FILE) {
+		/* A child has inherited the entry, not the rows. */
+		want_generated_code(loader, process, address);
+		return;
+	}
+	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
+	if (process->map->published_incomplete)
+		publish_again(loader, process);
 }
 
 static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, uint64_t end)

@@ -209,10 +209,11 @@ static void rows_that_mostly_mislead_are_given_up_until_the_code_changes(void **
 	put(fixture, 0, kernel, sizeof(kernel));
 	want(fixture);
 	wait_and_poll(fixture, NS_PER_SECOND);
-	for (unsigned int i = 0; i < 100; i++)
+	/* However long they have been good for something. */
+	for (unsigned int i = 0; i < 100000; i++)
 		generated_code_note_walk(fixture->code, PID, START, i % 8 != 0);
 	assert_true(has_rows(fixture));
-	for (unsigned int i = 0; i < 100; i++)
+	for (unsigned int i = 0; i < 600; i++)
 		generated_code_note_walk(fixture->code, PID, START, false);
 	assert_false(has_rows(fixture));
 	wait_and_poll(fixture, NS_PER_SECOND * 10);
