@@ -31,6 +31,11 @@
 /* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
 #define BYTES_PER_FRAME_POINTER 2048
 
+/* Code has a row for some ten instructions; what has more is none, or made to cost memory. */
+#define MOST_ROWS 32768
+/* After a look, so many times as long as it has taken: nobody makes more than 2 % of a CPU go into looking. */
+#define REST_PER_LOOK 50
+
 struct row {
 	uint32_t offset;
 	struct pkbpf_unwind_rule rule;
@@ -51,6 +56,7 @@ struct generated_code {
 	struct generated_code_memory memory;
 	struct region regions[GENERATED_CODE_REGIONS];
 	size_t count;
+	uint64_t rest_until_ns;
 	/* Of the look that is under way: the pages, one behind the other, and where each lies. */
 	uint8_t *bytes;
 	ARRAY_OF(uint32_t) pages;
@@ -195,7 +201,7 @@ static bool read_region(struct generated_code *code, const struct region *region
 static void add_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
 {
 	struct region *region = context;
-	struct row *row = array_add(&region->rows);
+	struct row *row = region->rows.count < MOST_ROWS ? array_add(&region->rows) : NULL;
 
 	if (row)
 		*row = (struct row){ offset, *rule };
@@ -230,7 +236,8 @@ static bool make_rows(struct generated_code *code, struct region *region)
 	}
 	if (good) {
 		counts = undescribed_code_counts(work);
-		good = counts.functions && counts.borrowed_frames <= counts.functions / FUNCTIONS_PER_BORROWED_FRAME;
+		good = region->rows.count < MOST_ROWS && counts.functions &&
+		       counts.borrowed_frames <= counts.functions / FUNCTIONS_PER_BORROWED_FRAME;
 	}
 	undescribed_code_free(work);
 	return good;
@@ -258,11 +265,18 @@ static void look(struct generated_code *code, struct region *region, uint64_t no
 	region->has_rows = same && make_rows(code, region);
 	if (region->has_rows) {
 		region->next_ns = now_ns + VERIFY_NS;
-		region->wait_ns = LOOK_AGAIN_NS;
 	} else {
 		array_free(&region->rows);
 		wait_longer(region, now_ns);
 	}
+}
+
+static void look_and_rest(struct generated_code *code, struct region *region, uint64_t now_ns)
+{
+	uint64_t start_ns = clock_now_ns();
+
+	look(code, region, now_ns);
+	code->rest_until_ns = now_ns + REST_PER_LOOK * (clock_now_ns() - start_ns);
 }
 
 void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated_code_exists_fn exists,
@@ -271,12 +285,12 @@ void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated
 	for (size_t i = code->count; i-- > 0;) {
 		struct region *region = &code->regions[i];
 
-		if (now_ns >= region->next_ns) {
+		if (now_ns >= region->next_ns && now_ns >= code->rest_until_ns) {
 			if (!exists(context, region->pid, region->start, region->end)) {
 				drop_region(code, i);
 				continue;
 			}
-			look(code, region, now_ns);
+			look_and_rest(code, region, now_ns);
 		}
 		if (region->told != region->has_rows) {
 			region->told = region->has_rows;

@@ -239,6 +239,22 @@ static void leaves_code_alone_that_keeps_frame_pointers(void **state)
 	assert_false(has_rows(fixture));
 }
 
+static void leaves_code_alone_that_has_a_row_for_each_byte(void **state)
+{
+	struct fixture *fixture = *state;
+	uint8_t pushes_and_pops[64 * PAGE];
+
+	for (size_t i = 0; i < sizeof(pushes_and_pops); i++)
+		pushes_and_pops[i] = i % 2 ? 0x58 : 0x50;
+	pushes_and_pops[sizeof(pushes_and_pops) - 1] = 0xc3;
+	pushes_and_pops[sizeof(pushes_and_pops) - 2] = 0x90;
+	put(fixture, 0, pushes_and_pops, sizeof(pushes_and_pops));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND * 100);
+	wait_and_poll(fixture, NS_PER_SECOND * 100);
+	assert_false(has_rows(fixture));
+}
+
 static void refuses_what_is_too_much(void **state)
 {
 	struct fixture *fixture = *state;
@@ -268,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forgets_mappings_that_have_gone, begin, end),
 		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_code_alone_that_has_a_row_for_each_byte, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_much, begin, end),
 	};
 
