@@ -123,6 +123,18 @@ static int merge_processes(struct aggregator *aggregator)
 	return 1;
 }
 
+/* What the kernel side has numbered, it may name. */
+static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers)
+{
+	_cleanup_free_ bool *awaited = calloc(profile_stack_count(aggregator->profile) + 1, sizeof(*awaited));
+
+	if (!awaited)
+		return -ENOMEM;
+	array_foreach(&aggregator->stacks, stack)
+		awaited[stack->stack] = true;
+	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
+}
+
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
 {
 	size_t before = profile_stack_bytes(aggregator->profile);
@@ -137,8 +149,7 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
 	if (aggregator->shortening)
-		err = profile_shorten_stacks(aggregator->profile, symbolizer, before - aggregator->options.max_bytes / 2,
-					     &numbers);
+		err = shorten_stacks(aggregator, symbolizer, before - aggregator->options.max_bytes / 2, &numbers);
 	else
 		err = profile_merge_stacks(aggregator->profile, symbolizer, &numbers);
 	if (numbers)

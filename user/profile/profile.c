@@ -327,6 +327,11 @@ size_t profile_frame_count(const struct profile *profile)
 	return frame_table_count(&profile->frames);
 }
 
+size_t profile_stack_count(const struct profile *profile)
+{
+	return stack_table_count(profile->stacks);
+}
+
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count)
 {
 	return stack_table_get(profile->stacks, stack, ret_count);

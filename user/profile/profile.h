@@ -119,6 +119,7 @@ size_t profile_stack_bytes(const struct profile *profile);
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count);
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame);
 size_t profile_frame_count(const struct profile *profile);
+size_t profile_stack_count(const struct profile *profile);
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count); /* leaf first */
 const char *profile_string(const struct profile *profile, uint32_t string);
 /* Stacks that ended in `end`; process UINT32_MAX: all processes. */

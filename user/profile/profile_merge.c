@@ -97,8 +97,8 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 
 /*
  * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again
- * has to be named again then, so they stay as long as they take less than a quarter of the memory. *ret_frames is what is
- * left, work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
+ * has to be named again then, so they stay as long as they take less than a quarter of the memory and no stack has to become
+ * shorter for them. *ret_frames is what is left, work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
  */
 static bool leave_frames_out(const struct profile *profile, const struct rewriting *work, struct frame_table *ret_frames)
 {
@@ -110,7 +110,8 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 	if (!numbers)
 		return false;
 	unused = frame_table_count(table) - number_used_frames(work, table, numbers);
-	if (unused < MIN_LEFT_OUT || unused * FRAME_TABLE_ITEM_BYTES < profile_stack_bytes(profile) / 4)
+	if (unused < MIN_LEFT_OUT ||
+	    (!work->chosen && unused * FRAME_TABLE_ITEM_BYTES < profile_stack_bytes(profile) / 4))
 		return true;
 	if (!frame_table_copy(table, numbers, ret_frames))
 		return false;
@@ -157,13 +158,16 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 struct ranked_stack {
 	double share;
 	uint32_t stack;
-	bool is_short; /* little is saved, much is lost: last */
+	bool is_short; /* little is saved, much is lost: later */
+	bool is_open;  /* it may mean anything yet, as that of a wait that has lasted from the start: last */
 };
 
 static int compare_shares(const void *left, const void *right)
 {
 	const struct ranked_stack *a = left, *b = right;
 
+	if (a->is_open != b->is_open)
+		return a->is_open - b->is_open;
 	if (a->is_short != b->is_short)
 		return a->is_short - b->is_short;
 	if (a->share != b->share)
@@ -206,26 +210,65 @@ static uint32_t *count_uses(const struct profile *profile)
 	return uses;
 }
 
-/* What shortening a stack saves. It most often becomes like others, which makes up for what it keeps. */
-static size_t saved_bytes(const struct profile *profile, const uint32_t *frames, size_t count, size_t dropped, uint32_t *uses)
-{
-	size_t bytes = count * sizeof(*frames);
+/* What shortening saves, stack by stack: to save more than is needed costs more and more of what is not rare at all. */
+struct savings {
+	const struct profile *profile;
+	uint32_t *uses;
+	struct hash_map kept; /* hashes of what shortened stacks are then: most become like others */
+	uint32_t *frames;     /* room for the longest stack */
+	size_t bytes;
+};
 
-	for (size_t i = 0; i < dropped; i++) {
-		if (!--uses[frame_table_at(&profile->frames, frames[i])->merged])
-			bytes += FRAME_TABLE_ITEM_BYTES;
+/* false: no memory, or there is such a stack already. */
+static bool keep_new(struct savings *savings, const uint32_t *frames, size_t count)
+{
+	bool added = false;
+
+	for (size_t i = 0; i < count; i++)
+		savings->frames[i] = frame_table_at(&savings->profile->frames, frames[i])->merged;
+	return hash_map_get(&savings->kept, hash_bytes(savings->frames, count * sizeof(*frames), 0), 0, &added) && added;
+}
+
+/* Frames that no stack has are left out on the way, and of stacks that are short already more need not be kept. */
+static void begin_savings(struct savings *savings, uint32_t marker)
+{
+	const struct profile *profile = savings->profile;
+	size_t unused = 0, depth;
+
+	for (size_t i = 0; i < frame_table_count(&profile->frames); i++)
+		unused += !savings->uses[i];
+	if (unused >= MIN_LEFT_OUT)
+		savings->bytes = unused * FRAME_TABLE_ITEM_BYTES;
+	for (uint32_t i = 0; i < stack_table_count(profile->stacks); i++) {
+		const uint32_t *frames = stack_table_get(profile->stacks, i, &depth);
+
+		if (depth && frames[0] == marker)
+			keep_new(savings, frames + 1, depth - 1);
 	}
-	return bytes;
+}
+
+/* A stack without its marker, of which the first frames are dropped. */
+static void save(struct savings *savings, const uint32_t *frames, size_t count, size_t dropped)
+{
+	savings->bytes += stack_table_item_bytes(count);
+	for (size_t i = 0; i < dropped; i++) {
+		if (!--savings->uses[frame_table_at(&savings->profile->frames, frames[i])->merged])
+			savings->bytes += FRAME_TABLE_ITEM_BYTES;
+	}
+	if (keep_new(savings, frames + dropped, count - dropped))
+		savings->bytes -= stack_table_item_bytes(count - dropped + 1);
 }
 
 /* The rarest, the short ones last, until they save so many bytes; false: no memory. */
-static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes, bool *chosen)
+static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes, const bool *awaited, bool *chosen)
 {
 	size_t count = stack_table_count(profile->stacks), candidates = 0, depth;
 	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
 	_cleanup_free_ uint32_t *uses = count_uses(profile);
+	_cleanup_free_ uint32_t *room = malloc((longest_stack(profile) + 1) * sizeof(*room));
+	struct savings savings = {.profile = profile, .uses = uses, .frames = room};
 
-	if (!ranked || !uses)
+	if (!ranked || !uses || !room)
 		return false;
 	rank(profile, ranked, count);
 	for (size_t i = 0; i < count; i++) {
@@ -233,17 +276,20 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 
 		depth -= depth && frames[0] == marker;
 		ranked[i].is_short = depth < LONG_FRAMES;
+		ranked[i].is_open = awaited && awaited[i] && ranked[i].share <= 0;
 		if (depth)
 			ranked[candidates++] = ranked[i];
 	}
 	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
-	for (size_t i = 0, saved = 0; i < candidates && saved < bytes; i++) {
+	begin_savings(&savings, marker);
+	for (size_t i = 0; i < candidates && savings.bytes < bytes; i++) {
 		const uint32_t *frames = stack_table_get(profile->stacks, ranked[i].stack, &depth);
 		bool marked = frames[0] == marker;
 
 		chosen[ranked[i].stack] = true;
-		saved += saved_bytes(profile, frames + marked, depth - marked, (depth - marked + 1) / 2, uses);
+		save(&savings, frames + marked, depth - marked, (depth - marked + 1) / 2);
 	}
+	hash_map_done(&savings.kept);
 	return true;
 }
 
@@ -254,7 +300,8 @@ int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer,
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers)
+int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, const bool *awaited,
+			   uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *chosen = calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
 	uint32_t marker = profile_intern_frame(profile, &shortened);
@@ -263,7 +310,7 @@ int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolize
 	if (!chosen || marker == UINT32_MAX)
 		return -ENOMEM;
 	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
-	if (choose_rarest(profile, marker, bytes, chosen))
+	if (choose_rarest(profile, marker, bytes, awaited, chosen))
 		*ret_numbers = rebuild(profile, chosen, marker);
 	return *ret_numbers ? 0 : -ENOMEM;
 }

@@ -18,7 +18,8 @@ uint32_t stack_table_add(struct stack_table *table, const uint32_t *items, size_
 /* Borrowed until the next add. An unknown id gives NULL with *ret_count 0. */
 const uint32_t *stack_table_get(const struct stack_table *table, uint32_t id, size_t *ret_count);
 size_t stack_table_count(const struct stack_table *table);
-/* Of memory in use. */
+/* Of memory in use: of one sequence, and of all. */
+size_t stack_table_item_bytes(size_t count);
 size_t stack_table_bytes(const struct stack_table *table);
 
 #endif

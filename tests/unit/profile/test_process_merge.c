@@ -363,7 +363,7 @@ static void generated_code_that_is_gone_needs_no_process(void **state)
 	assert_true(process && process->pid == 100);
 	fixture->fake.symbolizer = fixture->fake.symbolizer ? fixture->fake.symbolizer :
 							      fake_symbols_new(NULL, 0, fixture->fake.processes);
-	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer, SIZE_MAX, &numbers), 0);
+	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer, SIZE_MAX, NULL, &numbers), 0);
 	free(numbers);
 	merge(fixture);
 	assert_null(process_table_by_id(fixture->fake.processes, id));

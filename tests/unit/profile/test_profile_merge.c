@@ -72,7 +72,7 @@ static uint32_t *shorten(struct fake_profile *fake, size_t bytes)
 {
 	uint32_t *numbers;
 
-	assert_int_equal(profile_shorten_stacks(fake->profile, fake->symbolizer, bytes, &numbers), 0);
+	assert_int_equal(profile_shorten_stacks(fake->profile, fake->symbolizer, bytes, NULL, &numbers), 0);
 	assert_non_null(numbers);
 	return numbers;
 }
@@ -301,6 +301,56 @@ static void only_rare_stacks_are_shortened(void **state)
 	fake_profile_done(&fake);
 }
 
+static void shortening_saves_what_was_asked_for_and_little_more(void **state)
+{
+	struct fake_profile fake;
+	uint32_t seed = 7;
+	size_t before, after, asked;
+
+	begin(&fake);
+	add_many(&fake, &seed, MANY);
+	free(merge(&fake));
+	for (int i = 0; i < 3; i++) {
+		before = profile_stack_bytes(fake.profile);
+		asked = before / 4;
+		free(shorten(&fake, asked));
+		after = profile_stack_bytes(fake.profile);
+		assert_in_range(after, before - asked - asked / 4, before - asked + asked / 4);
+	}
+	fake_profile_done(&fake);
+}
+
+static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state)
+{
+	struct fake_profile fake;
+	uint32_t open, gone, *numbers, seed = 7;
+	bool *awaited;
+	size_t count;
+
+	begin(&fake);
+	add_many(&fake, &seed, MANY);
+	/* Nothing has come for either, but it may for one. */
+	open = STACK(&fake, 0x1010, 0x2010, 0x1010, 0x2010, 0x3010, 0x3210);
+	gone = STACK(&fake, 0x1010, 0x2010, 0x1010, 0x1010, 0x3010, 0x3210);
+	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
+	awaited[open] = true;
+	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer, profile_stack_bytes(fake.profile) / 16, awaited,
+						&numbers), 0);
+	profile_stack(fake.profile, numbers[open], &count);
+	assert_int_equal(count, 6);
+	profile_stack(fake.profile, numbers[gone], &count);
+	assert_int_equal(count, 4);
+	free(numbers);
+	free(awaited);
+	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
+	memset(awaited, true, profile_stack_count(fake.profile));
+	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer, SIZE_MAX, awaited, &numbers), 0);
+	assert_int_equal(profile_shortened_events(fake.profile), MANY);
+	free(numbers);
+	free(awaited);
+	fake_profile_done(&fake);
+}
+
 static void nothing_to_do_is_no_error(void **state)
 {
 	struct fake_profile fake;
@@ -382,6 +432,8 @@ int main(void)
 		cmocka_unit_test(only_rare_stacks_are_shortened),
 		cmocka_unit_test(short_stacks_are_shortened_when_there_are_no_others),
 		cmocka_unit_test(frames_of_no_stack_are_left_out),
+		cmocka_unit_test(shortening_saves_what_was_asked_for_and_little_more),
+		cmocka_unit_test(stacks_whose_weight_is_still_to_come_are_shortened_last),
 		cmocka_unit_test(nothing_to_do_is_no_error),
 	};
 
