@@ -29,10 +29,16 @@
 /* A path and a build id. */
 #define MAX_ALT_LINK_BYTES (PATH_MAX + BUILD_ID_MAX_BYTES + 1)
 
+/* Memory that names are in. */
+struct names_range {
+	const char *start, *end;
+};
+
 struct dwarf_image {
 	int fd;
 	Elf *elf;
 	Dwarf *dwarf;
+	ARRAY_OF(struct names_range) names;
 };
 
 struct dwarf_lines {
@@ -58,6 +64,7 @@ static void image_done(struct dwarf_image *image)
 		elf_end(image->elf);
 	if (image->fd >= 0)
 		close(image->fd);
+	array_free(&image->names);
 	*image = no_image();
 }
 
@@ -104,12 +111,21 @@ static bool is_within_limits(const struct elf_file *file)
 	return true;
 }
 
-/*
- * libdw 0.188 takes a string's offset for a string without looking where its section ends. Sections
- * are in memory by now, unpacked: one that ends in NUL cannot be read beyond.
- */
-static bool strings_end_in_nul(Elf *elf)
+/* Of a section; false: it is none of those that libdw takes names from. */
+static bool has_names(const char *name, bool *ret_only_names)
 {
+	*ret_only_names = strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0;
+	return *ret_only_names || strcmp(name, ".debug_info") == 0 || strcmp(name, ".debug_types") == 0;
+}
+
+/*
+ * libdw 0.188 takes a string's offset for a string without looking where its section ends, and the bytes of an attribute that is a
+ * string itself. Sections are in memory by now, unpacked: a section of strings that ends in NUL cannot be read beyond, and what
+ * else has names is noted for name_ends().
+ */
+static bool find_names(struct dwarf_image *image)
+{
+	Elf *elf = image->elf;
 	Elf_Scn *section = NULL;
 	size_t names;
 
@@ -117,20 +133,39 @@ static bool strings_end_in_nul(Elf *elf)
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
+		struct names_range *range;
+		bool only_names;
 		const char *name;
 		Elf_Data *data;
 
 		if (!gelf_getshdr(section, &header))
 			return false;
 		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || header.sh_type == SHT_NOBITS ||
-		    (strcmp(name, ".debug_str") != 0 && strcmp(name, ".debug_line_str") != 0))
+		if (!name || header.sh_type == SHT_NOBITS || !has_names(name, &only_names))
 			continue;
 		data = elf_rawdata(section, NULL);
-		if (!data || (data->d_size && ((const char *)data->d_buf)[data->d_size - 1]))
+		if (!data)
 			return false;
+		if (!data->d_buf || !data->d_size)
+			continue;
+		if (only_names && ((const char *)data->d_buf)[data->d_size - 1])
+			return false;
+		range = array_add(&image->names);
+		if (!range)
+			return false;
+		*range = (struct names_range){data->d_buf, (const char *)data->d_buf + data->d_size};
 	}
 	return true;
+}
+
+/* Whether a name ends where the section ends that it is in. */
+static bool name_ends(const struct dwarf_image *image, const char *name)
+{
+	array_foreach(&image->names, range) {
+		if (name >= range->start && name < range->end)
+			return memchr(name, 0, (size_t)(range->end - name));
+	}
+	return false;
 }
 
 /* What is read here of a section whose name begins with ".debug". */
@@ -183,7 +218,7 @@ static bool image_open(struct dwarf_image *image, int fd, bool with_lines)
 	image->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (image->elf && hide_what_is_not_needed(image->elf, with_lines))
 		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-	if (!image->dwarf || !strings_end_in_nul(image->elf))
+	if (!image->dwarf || !find_names(image))
 		image_done(image);
 	return image->dwarf;
 }
@@ -312,7 +347,7 @@ static bool get_ready(struct dwarf_lines *lines)
 	return lines->index;
 }
 
-static const char *name_of(Dwarf_Die *die, struct string_pool *strings)
+static const char *name_of(const struct dwarf_lines *lines, Dwarf_Die *die, struct string_pool *strings)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
@@ -322,7 +357,9 @@ static const char *name_of(Dwarf_Die *die, struct string_pool *strings)
 		name = dwarf_formstring(&attribute);
 	if (!name)
 		name = dwarf_diename(die);
-	return name ? demangle_name(strings, name) : NULL;
+	if (!name || (!name_ends(&lines->main, name) && !name_ends(&lines->alternate, name)))
+		return NULL;
+	return demangle_name(strings, name);
 }
 
 static bool is_scope(int tag)
@@ -400,14 +437,14 @@ size_t dwarf_lines_find(struct dwarf_lines *lines, const struct dwarf_query *que
 		return 0;
 	name = query->function;
 	if (!name && has_function)
-		name = name_of(&function, strings);
+		name = name_of(lines, &function, strings);
 	if (!name)
 		return 0;
 	if (query->inlines && has_function)
 		inlined_count =
 			find_inlined(&function, query->address, inlined, DWARF_LINES_MAX_DEPTH - 1);
 	for (size_t i = inlined_count; i-- > 0;) {
-		const char *inlined_name = name_of(&inlined[i], strings);
+		const char *inlined_name = name_of(lines, &inlined[i], strings);
 
 		ret_lines[count++] = (struct symbol_line){
 			.function = inlined_name ? inlined_name : "[inlined]",
