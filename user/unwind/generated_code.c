@@ -31,6 +31,8 @@
 /* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
 #define BYTES_PER_FRAME_POINTER 2048
 
+/* Pages that have memory, also those that are all zeros. */
+#define MOST_READS (4 * GENERATED_CODE_REGION_BYTES / PAGE_BYTES)
 /* Code has a row for some ten instructions; what has more is none, or made to cost memory. */
 #define MOST_ROWS 32768
 /* After a look, so many times as long as it has taken: nobody makes more than 2 % of a CPU go into looking. */
@@ -140,10 +142,20 @@ static const struct region *find_region(const struct generated_code *code, uint3
 	return index == SIZE_MAX ? NULL : &code->regions[index];
 }
 
+/* Code that has never come to rest makes room for other. */
+static bool make_room(struct generated_code *code)
+{
+	for (size_t i = 0; code->count == GENERATED_CODE_REGIONS && i < code->count; i++) {
+		if (!code->regions[i].has_rows && !code->regions[i].told && code->regions[i].wait_ns == LOOK_MAX_NS)
+			drop_region(code, i);
+	}
+	return code->count < GENERATED_CODE_REGIONS;
+}
+
 void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, uint64_t now_ns)
 {
-	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN ||
-	    code->count == GENERATED_CODE_REGIONS || find_region(code, pid, start))
+	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN || find_region(code, pid, start) ||
+	    !make_room(code))
 		return;
 	code->regions[code->count++] = (struct region){
 		.pid = pid,
@@ -162,6 +174,8 @@ static bool is_zero(const uint8_t *page)
 /* Copies the pages that hold something. false: it cannot be read, or there is too much. */
 static bool copy_pages(struct generated_code *code, const struct region *region, const bool *present, size_t count)
 {
+	size_t reads = 0;
+
 	code->pages.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint8_t *page = code->bytes + code->pages.count * PAGE_BYTES;
@@ -169,7 +183,7 @@ static bool copy_pages(struct generated_code *code, const struct region *region,
 
 		if (!present[i])
 			continue;
-		if (code->pages.count == GENERATED_CODE_REGION_BYTES / PAGE_BYTES ||
+		if (code->pages.count == GENERATED_CODE_REGION_BYTES / PAGE_BYTES || reads++ == MOST_READS ||
 		    code->memory.read(code->memory.context, region->pid, region->start + i * PAGE_BYTES, page, PAGE_BYTES))
 			return false;
 		if (is_zero(page))

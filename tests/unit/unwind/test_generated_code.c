@@ -255,6 +255,26 @@ static void leaves_code_alone_that_has_a_row_for_each_byte(void **state)
 	assert_false(has_rows(fixture));
 }
 
+static void code_that_never_rests_makes_room_for_other(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Other mappings of the process; what is read there is the same memory. */
+	for (unsigned int i = 0; i < GENERATED_CODE_REGIONS; i++)
+		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, fixture->now_ns);
+	put(fixture, (PAGES - 1) * PAGE, kernel, sizeof(kernel));
+	generated_code_want(fixture->code, PID, END - PAGE, END, fixture->now_ns);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(generated_code_has(fixture->code, PID, END - PAGE, END));
+	for (unsigned int i = 0; i < 20; i++)
+		wait_and_poll(fixture, NS_PER_SECOND * 60);
+	generated_code_want(fixture->code, PID, END - PAGE, END, fixture->now_ns);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_true(generated_code_has(fixture->code, PID, END - PAGE, END));
+}
+
 static void refuses_what_is_too_much(void **state)
 {
 	struct fixture *fixture = *state;
@@ -285,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_has_a_row_for_each_byte, begin, end),
+		cmocka_unit_test_setup_teardown(code_that_never_rests_makes_room_for_other, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_much, begin, end),
 	};
 
