@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct debug_file_search search = {.root = "", .debug_dir = "", .path = ""};
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_budget budget = DWARF_BUDGET_FULL;
 	static int fd = -1;
 	struct string_pool *strings;
 	struct dwarf_lines *lines;
@@ -21,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fd = memfd_create("dwarf", MFD_CLOEXEC);
 	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		abort();
-	lines = dwarf_lines_open(fd, &search, true);
+	lines = dwarf_lines_open(fd, &search, true, &budget);
 	if (!lines)
 		return 0;
 	strings = string_pool_new();

@@ -5,10 +5,11 @@
 
 #include "base/string_pool.h"
 #include "symbol/debug_file.h"
+#include "symbol/dwarf_budget.h"
 #include "symbol/symbolizer.h"
 
-/* Debug sections are read into memory as a whole; larger programs go without lines and inlined
- * functions. */
+/* Debug sections are read into memory as a whole; larger programs, and all once the budget is used up, go without lines and
+ * inlined functions. */
 #define DWARF_LINES_MAX_BYTES (512ULL << 20)
 /* Functions inlined into each other at one address; the innermost are kept. */
 #define DWARF_LINES_MAX_DEPTH 64
@@ -17,11 +18,16 @@ struct dwarf_lines;
 
 /*
  * fd: an ELF file with .debug_info; duplicated. search finds the file that dwz has moved shared
- * parts to. with_lines: queries may ask for lines, whose section is large. NULL: too large, damaged, or out of memory.
+ * parts to. with_lines: queries may ask for lines, whose section is large. budget: of
+ * all files, outlives this one. NULL: too large, damaged, or out of memory.
  * Nothing but headers is read before the first find.
  */
-struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines);
+struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines,
+				     struct dwarf_budget *budget);
 void dwarf_lines_free(struct dwarf_lines *lines);
+
+/* Whether it took too much time, so that there will be nothing more. */
+bool dwarf_lines_given_up(const struct dwarf_lines *lines);
 
 struct dwarf_query {
 	uint64_t address; /* as linked */

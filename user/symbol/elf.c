@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/log.h"
 #include "symbol/demangle.h"
 #include "symbol/elf_module.h"
 
@@ -18,6 +19,7 @@ struct loaded_file {
 	size_t vdso_size;
 	const struct symbol_entry *last_entry; /* of the name found last; addresses mostly come in order */
 	const char *last_name;
+	bool has_told; /* that its debug information was given up */
 };
 
 struct elf_symbolizer {
@@ -27,6 +29,7 @@ struct elf_symbolizer {
 	struct string_pool *strings;
 	ARRAY_OF(struct loaded_file *) loaded; /* by mapped_file id */
 	size_t debug_file_count;
+	struct dwarf_budget dwarf_budget;
 	struct symbol_line lines[DWARF_LINES_MAX_DEPTH];
 	char name[ELF_SYMBOL_NAME_SIZE];
 };
@@ -66,6 +69,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		.want_dwarf = elf->options->inlines || elf->options->lines,
 		.want_lines = elf->options->lines,
 		.want_debug_file_dwarf = elf->options->lines,
+		.dwarf_budget = &elf->dwarf_budget,
 		.may_open_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR &&
 				  elf->debug_file_count < ELF_MAX_DEBUG_FILES,
 	};
@@ -152,6 +156,12 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 		};
 
 		count = dwarf_lines_find(loaded->module.dwarf, &query, elf->strings, elf->lines);
+		if (dwarf_lines_given_up(loaded->module.dwarf) && !loaded->has_told) {
+			loaded->has_told = true;
+			log_warning(elf->options->log,
+				    "the debug information of %s takes too long to read: inlined functions and lines of it are missing",
+				    mapped_file_table_get(elf->files, id)->path);
+		}
 	}
 	if (count == 0 && name) {
 		elf->lines[0] = (struct symbol_line){.function = name};
@@ -245,5 +255,6 @@ struct symbolizer *elf_symbolizer_new(const struct symbolizer_options *options,
 	elf->options = options;
 	elf->files = files;
 	elf->strings = strings;
+	elf->dwarf_budget = DWARF_BUDGET_FULL;
 	return &elf->symbolizer;
 }

@@ -57,7 +57,7 @@ static bool load_debug_file(struct elf_module *module, const struct elf_file *fi
 		found = add_source(module, &debug, SHT_SYMTAB, ELF_SOURCE_DEBUG);
 	dwarf = options->want_debug_file_dwarf && has_dwarf(&debug);
 	if (dwarf)
-		module->dwarf = dwarf_lines_open(fd, &options->search, options->want_lines);
+		module->dwarf = dwarf_lines_open(fd, &options->search, options->want_lines, options->dwarf_budget);
 	module->debug_size = debug.size;
 	elf_file_done(&debug);
 	if (found)
@@ -99,7 +99,7 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	*module = (struct elf_module){.debug_fd = -1, .file_size = file->size};
 	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE);
 	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
-		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines);
+		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines, options->dwarf_budget);
 	/* Unpacking the DWARF of a C library's debug package takes longer and more memory than all the rest of naming; who
 	 * wants that much asks for lines. */
 	if (options->may_open_debug && (!full || (options->want_debug_file_dwarf && !module->dwarf)))

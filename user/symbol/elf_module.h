@@ -48,6 +48,7 @@ struct elf_module_options {
 	bool want_dwarf;
 	bool want_lines; /* from DWARF: not only inlined functions */
 	bool want_debug_file_dwarf; /* also from a separate debug file */
+	struct dwarf_budget *dwarf_budget;
 	bool may_open_debug; /* a descriptor may be kept */
 };
 

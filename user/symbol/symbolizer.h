@@ -62,6 +62,7 @@ struct symbol {
 	size_t line_count;	   /* 0 unless FOUND */
 };
 
+struct log;
 struct symbolizer;
 
 struct symbolizer_ops {
@@ -92,6 +93,7 @@ struct symbolizer_options {
 	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from root, ourselves and
 	 * this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
+	const struct log *log;	   /* of files whose debug information was given up; NULL: nobody listens */
 };
 
 /* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows processes. */

@@ -13,12 +13,14 @@
 #include "fixture.h"
 
 static struct string_pool *strings;
+static struct dwarf_budget budget;
 static const struct debug_file_search search = {
 	.root = "", .debug_dir = "/nonexistent", .path = "/nonexistent"};
 
 static int start(void **state)
 {
 	strings = string_pool_new();
+	budget = DWARF_BUDGET_FULL;
 	return strings ? 0 : -1;
 }
 
@@ -34,7 +36,7 @@ static struct dwarf_lines *open_lines(const char *path)
 	struct dwarf_lines *lines;
 
 	assert_true(fd >= 0);
-	lines = dwarf_lines_open(fd, &search, true);
+	lines = dwarf_lines_open(fd, &search, true, &budget);
 	close(fd);
 	return lines;
 }
@@ -74,6 +76,20 @@ static void reads_packed_sections(void **state)
 	assert_chain(FIXTURE_DIR "/packed");
 }
 
+#ifndef __clang__
+static void finds_functions_inlined_into_one_that_is_inside_another(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(FIXTURE_DIR "/pie");
+	struct dwarf_query query = {.address = find_place(FIXTURE_DIR "/pie", "nested_marker").address, .inlines = true};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 2);
+	assert_string_equal(found[0].function, "nested_leaf");
+	assert_string_equal(found[1].function, "nested_function");
+	dwarf_lines_free(lines);
+}
+#endif
+
 static void gives_only_what_is_asked_for(void **state)
 {
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
@@ -99,7 +115,7 @@ static void finds_inlined_functions_without_reading_lines(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		struct symbol_line found[DWARF_LINES_MAX_DEPTH];
 		int fd = open(paths[i], O_RDONLY);
-		struct dwarf_lines *lines = dwarf_lines_open(fd, &search, false);
+		struct dwarf_lines *lines = dwarf_lines_open(fd, &search, false, &budget);
 		struct dwarf_query query = {
 			.address = find_place(paths[i], "leaf_marker").address,
 			.inlines = true,
@@ -162,7 +178,7 @@ static void packed_section_that_would_fill_the_memory_is_refused(void **state)
 	}
 	assert_true(changed > 0);
 	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
-	assert_null(dwarf_lines_open(out, &search, true));
+	assert_null(dwarf_lines_open(out, &search, true, &budget));
 	close(in);
 	close(out);
 	unlink(path);
@@ -195,13 +211,85 @@ static void string_section_without_a_last_nul_is_refused(void **state)
 	bytes[section->offset + section->size - 1] = 'x';
 	elf_file_done(&file);
 	assert_int_equal(write(out, bytes, (size_t)st.st_size), st.st_size);
-	lines = dwarf_lines_open(out, &search, true);
+	lines = dwarf_lines_open(out, &search, true, &budget);
 	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 0);
 	dwarf_lines_free(lines);
 	close(in);
 	close(out);
 	unlink(path);
 	free(bytes);
+}
+
+/* Without an end to it, this test would not come to its own. */
+static void reading_that_takes_too_long_is_given_up(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *costly, *other;
+	struct dwarf_query query = {
+		.address = find_place(FIXTURE_DIR "/shared_ranges", "costly").address,
+		.inlines = true,
+		.function = "costly",
+	};
+
+	budget.cpu_ns = NS_PER_SECOND;
+	costly = open_lines(FIXTURE_DIR "/shared_ranges");
+	assert_false(dwarf_lines_given_up(costly));
+	dwarf_lines_find(costly, &query, strings, found);
+	assert_true(dwarf_lines_given_up(costly));
+	assert_int_equal(dwarf_lines_find(costly, &query, strings, found), 0);
+	dwarf_lines_free(costly);
+	assert_true(budget.cpu_ns < NS_PER_SECOND - NS_PER_SECOND / DWARF_BUDGET_FILE_SHARE);
+	/* It has not taken what others need. */
+	assert_true(budget.cpu_ns > NS_PER_SECOND / 10);
+	assert_chain(FIXTURE_DIR "/pie");
+	/* Where nothing is left, nothing is read. */
+	budget.cpu_ns = 0;
+	query.address = find_place(FIXTURE_DIR "/pie", "leaf_marker").address;
+	other = open_lines(FIXTURE_DIR "/pie");
+	dwarf_lines_find(other, &query, strings, found);
+	assert_true(dwarf_lines_given_up(other));
+	dwarf_lines_free(other);
+}
+
+static size_t find_costly(const char *path)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {.address = find_place(path, "costly").address, .function = "costly"};
+	size_t count = dwarf_lines_find(lines, &query, strings, found);
+
+	dwarf_lines_free(lines);
+	return count;
+}
+
+/* libdw keeps a table once for each unit that has it: 20 KB would become 640 MB. */
+static void abbreviations_that_would_fill_the_memory_are_refused(void **state)
+{
+	assert_int_equal(find_costly(FIXTURE_DIR "/few_units"), 1);
+	assert_int_equal(find_costly(FIXTURE_DIR "/many_units"), 0);
+	assert_int_equal(find_costly(FIXTURE_DIR "/overlapping_tables"), 0);
+}
+
+static void memory_of_all_files_is_bounded(void **state)
+{
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_query query = {
+		.address = find_place(FIXTURE_DIR "/pie", "leaf_marker").address,
+		.inlines = true,
+		.lines = true,
+	};
+	struct dwarf_lines *first, *second;
+
+	budget.line_bytes = 10;
+	first = open_lines(FIXTURE_DIR "/pie");
+	second = open_lines(FIXTURE_DIR "/pie");
+	assert_int_equal(dwarf_lines_find(first, &query, strings, found), 3);
+	assert_null(found[0].file);
+	budget.bytes = 10;
+	assert_int_equal(dwarf_lines_find(second, &query, strings, found), 0);
+	assert_null(open_lines(FIXTURE_DIR "/pie"));
+	dwarf_lines_free(first);
+	dwarf_lines_free(second);
 }
 
 int main(void)
@@ -212,6 +300,12 @@ int main(void)
 		test(reads_packed_sections),
 		test(gives_only_what_is_asked_for),
 		test(finds_inlined_functions_without_reading_lines),
+#ifndef __clang__
+		test(finds_functions_inlined_into_one_that_is_inside_another),
+#endif
+		test(reading_that_takes_too_long_is_given_up),
+		test(abbreviations_that_would_fill_the_memory_are_refused),
+		test(memory_of_all_files_is_bounded),
 		test(address_without_dwarf_gives_nothing),
 		test(string_section_without_a_last_nul_is_refused),
 		test(packed_section_that_would_fill_the_memory_is_refused),

@@ -36,6 +36,25 @@ NOINLINE int outer_function(int x)
 	return result + local_function(result);
 }
 
+#ifndef __clang__
+INLINE int nested_leaf(int x)
+{
+	__asm__ volatile("nested_marker: nop" : : "r"(x));
+	return x + sink;
+}
+
+/* As methods of local classes are in C++, its entry is inside the function's. */
+NOINLINE int enclosing_function(int x)
+{
+	auto int nested_function(int y);
+	NOINLINE int nested_function(int y)
+	{
+		return nested_leaf(y) + x;
+	}
+	return nested_function(x) + nested_function(x + 1);
+}
+#endif
+
 int cplus_method(int x) __asm__("_ZN2ns5Class6methodEi");
 NOINLINE int cplus_method(int x)
 {
