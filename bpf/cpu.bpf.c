@@ -52,7 +52,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 	struct sample_scratch *scratch;
 	struct cpu_sampler *sampler = cpu_sampler_get();
 
-	if (!sampler)
+	if (!sampler || !cpu_control.start_ns)
 		return 0;
 	cpu_sampler_note(ctx, sampler, now_ns, &missed);
 	if (missed.of_unknown)

@@ -47,12 +47,15 @@ static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 l
 {
 	struct bpf_perf_event_data_kern *context = (void *)ctx;
 	struct bpf_perf_event_value value = {};
-	__u64 expires_ns = BPF_CORE_READ(context, event, hw.hrtimer._softexpires);
+	__u64 expires_ns = BPF_CORE_READ(context, event, hw.hrtimer._softexpires), start_ns = cpu_control.start_ns;
 
 	/* The event's counter is how long it has run: it may have been opened after the last sample, for a CPU that was
 	 * offline. */
 	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) || value.counter < now_ns - last_ns)
 		last_ns = 0;
+	/* Periods before the interval are none of it. */
+	if (expires_ns && expires_ns < start_ns)
+		expires_ns = start_ns;
 	*missed = pkbpf_missed_periods(cpu_control.period_ns, last_ns, expires_ns, now_ns, current_run_ns());
 }
 

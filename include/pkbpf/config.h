@@ -48,9 +48,10 @@ struct pkbpf_bpf_config {
 	__u64 target_cgroup_id; /* CGROUP mode: the inode of its folder, by which programs know a cgroup */
 };
 
-/* In .bss, for the program that samples CPUs: written before its events are opened. */
+/* In .bss, for the program that samples CPUs. */
 struct pkbpf_cpu_control {
-	__u64 period_ns; /* between two samples of a CPU; 0: the event does not count time */
+	__u64 start_ns;	 /* of the interval; 0 before and after it */
+	__u64 period_ns; /* between two samples of a CPU, written before events are opened; 0: the event does not count time */
 };
 
 /* For the off-CPU programs. */

@@ -116,6 +116,7 @@ static int start_capture(struct live_profile *live, struct error *error)
 	if (err < 0)
 		return err;
 	live->start_ns = clock_now_ns();
+	source_set_begin(live->sources, live->start_ns);
 	err = session_begin_interval(live->session, error);
 	if (err < 0)
 		return err;
@@ -190,6 +191,7 @@ int live_profile_stop(struct live_profile *live)
 {
 	struct error error;
 
+	source_set_end(live->sources);
 	live->end_ns = clock_now_ns();
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)

@@ -112,6 +112,17 @@ static int cpu_attach(struct source *source, struct error *error)
 	return update_events(source, error);
 }
 
+/* The number of samples is held against the length of the interval; to open and close the events of all CPUs takes its time. */
+static void cpu_begin(struct source *source, uint64_t start_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->cpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
+}
+
+static void cpu_end(struct source *source)
+{
+	cpu_begin(source, 0);
+}
+
 static int cpu_poll(struct source *source, const struct event_sink *sink)
 {
 	struct error error;
@@ -162,6 +173,8 @@ const struct source_ops source_cpu = {
 	.choose = cpu_choose,
 	.configure = cpu_configure,
 	.attach = cpu_attach,
+	.begin = cpu_begin,
+	.end = cpu_end,
 	.poll = cpu_poll,
 	.detach = cpu_detach,
 	.free = cpu_free,

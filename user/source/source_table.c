@@ -66,15 +66,29 @@ int source_set_configure(struct session *session, struct source_set **ret_set, s
 
 int source_set_attach(struct source_set *set, struct error *error)
 {
-	/* Last row first: CPU samples, whose number is held against the length of the interval, begin when all others
-	 * have taken their time to attach, and are the first to end. */
-	for (size_t i = ARRAY_SIZE(sources); i-- > 0;) {
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		int err = set->running[i] ? sources[i]->attach(set->running[i], error) : 0;
 
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+void source_set_begin(struct source_set *set, uint64_t start_ns)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->begin)
+			sources[i]->begin(set->running[i], start_ns);
+	}
+}
+
+void source_set_end(struct source_set *set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->end)
+			sources[i]->end(set->running[i]);
+	}
 }
 
 int source_set_poll(struct source_set *set, const struct event_sink *sink)
