@@ -13,6 +13,8 @@
 #define TRACEPOINT_FRAMES 2
 /* All functions of the scheduler that may call __schedule() lie next to it in a section of their own. */
 #define SCHEDULER_TEXT_BYTES 65536
+/* What is on a CPU for so long without being seen to come is not looked into. */
+#define LATE_SLACK_NS 10000000ULL
 
 const volatile struct pkbpf_offcpu_config offcpu_config = {};
 struct pkbpf_offcpu_control offcpu_control = {};
@@ -123,6 +125,22 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		entry->rows[state] = thread->row;
 }
 
+/*
+ * A thread older than the interval that has no account when it leaves a CPU has been on it since the start: who was not, is
+ * known from the iterator. But it may be one that was no target before (by comm or cgroup), found no room, or has another
+ * number since it called exec: then its account begins with this run on the CPU. The kernel's clock of that stands still while a
+ * host takes the CPU away, so unless such threads are to be expected, only half of the time and less tells of one.
+ */
+static __always_inline void begin_late(struct task_struct *task, struct pkbpf_thread *thread, __u64 now_ns)
+{
+	bool expected = config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm || offcpu_control.had_no_room;
+	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+	__u64 allowed_ns = ran_ns + (expected ? ran_ns / 8 : ran_ns) + LATE_SLACK_NS;
+
+	if (now_ns - thread->since_ns > allowed_ns)
+		thread->first_ns = thread->since_ns = now_ns - ran_ns;
+}
+
 /* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
 static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 now_ns, __u32 *slot)
 {
@@ -150,8 +168,9 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 		thread->row = PKBPF_NO_ROW;
 		thread->weight = 1;
 		thread->since_ns = thread->born_ns + queue_ns;
+	} else {
+		begin_late(task, thread, now_ns);
 	}
-	/* Else it has been on the CPU since the start: who was not, is known from the iterator. */
 	thread->place = PKBPF_THREAD_ON_CPU;
 	return thread;
 }
@@ -302,6 +321,44 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state), preempt, now_ns);
 	if (next->pid)
 		switch_in(next, now_ns);
+	return 0;
+}
+
+/*
+ * A thread that execs and is not its process's first goes on under the number of the first, which has ended. What it did under
+ * its own is complete.
+ */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
+{
+	struct pkbpf_thread *old, *thread;
+	__u32 old_slot, slot;
+	__u64 end_ns;
+
+	if (old_tid == (__u32)task->pid || !offcpu_control.start_ns || offcpu_control.end_ns)
+		return 0;
+	old = thread_find(old_tid, &old_slot);
+	if (!old)
+		return 0;
+	end_ns = bpf_ktime_get_ns();
+	/* Its next account, if it was switched since it has the number. */
+	thread = thread_find(task->pid, &slot);
+	if (thread && thread->first_ns < end_ns)
+		end_ns = thread->first_ns > old->since_ns ? thread->first_ns : old->since_ns;
+	wait_finish(old_slot, task->sched_info.run_delay);
+	if (old->place == PKBPF_THREAD_ON_CPU) {
+		old->time_ns[PKBPF_WAIT_NONE] += end_ns - old->since_ns;
+		old->count[PKBPF_WAIT_NONE]++;
+		old->since_ns = end_ns;
+	}
+	old->place = PKBPF_THREAD_ENDED;
+	if (thread)
+		return 0;
+	thread = thread_create(task, end_ns, &slot);
+	if (!thread)
+		return 0;
+	thread->cgroup_id = bpf_get_current_cgroup_id();
+	thread->place = PKBPF_THREAD_ON_CPU;
 	return 0;
 }
 

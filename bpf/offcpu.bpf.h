@@ -127,6 +127,8 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 		return thread;
 	}
 	counter_add(PKBPF_COUNTER_THREAD_TABLE_FULL, 1);
+	if (!offcpu_control.had_no_room)
+		offcpu_control.had_no_room = 1;
 	return NULL;
 }
 

@@ -72,7 +72,7 @@ struct pkbpf_offcpu_control {
 	__u64 end_ns;	/* 0: not yet */
 	__u64 visit_ns; /* the task iterator looks for waits that have become long; 0: it is for an edge */
 	__u32 quota;	/* waits of one thread in PKBPF_OFFCPU_WINDOW_NS that all get a stack; 0: of any number */
-	__u32 reserved;
+	__u32 had_no_room; /* for the account of a thread, so that there may be some that begin late */
 };
 
 /* For the block I/O programs. */

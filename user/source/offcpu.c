@@ -38,7 +38,7 @@ struct source {
 	struct session *session;
 	struct offcpu_tables *tables;
 	struct offcpu_blocked *blocked; /* NULL: all of their stacks are sent */
-	struct bpf_link *on_switch, *on_wakeup, *iterator;
+	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 	uint64_t last_judged; /* the last share of programs that the governor has seen */
@@ -71,6 +71,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	};
 
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_exec, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
@@ -118,6 +119,7 @@ static int offcpu_attach(struct source *source, struct error *error)
 	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
 	if (!err && session_options(source->session)->offcpu.wakers)
 		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
+	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
 	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch, error);
 	if (err)
 		return err;
@@ -240,7 +242,8 @@ static void offcpu_detach(struct source *source)
 	}
 	bpf_link__destroy(source->on_switch);
 	bpf_link__destroy(source->on_wakeup);
-	source->on_switch = source->on_wakeup = NULL;
+	bpf_link__destroy(source->on_exec);
+	source->on_switch = source->on_wakeup = source->on_exec = NULL;
 	/* What there is no memory for is missing from the stream, which counts it. */
 	offcpu_tables_drain(source->tables, &source->buffer);
 	log_info(session_options(source->session)->log, "off-CPU: %" PRIu64 " stacks recognised",
