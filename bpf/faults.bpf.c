@@ -255,11 +255,12 @@ static __always_inline void account_thread(struct task_struct *task, __u64 cgrou
 	struct pkbpf_fault_thread *before = bpf_map_lookup_elem(&fault_threads, &tid);
 	struct pkbpf_fault_process fresh = {}, *process;
 
-	if (before) {
+	/* What is noted under the number of a thread born inside is of another one, a zombie of the beginning for example. */
+	if (BPF_CORE_READ(task, start_time) < faults_control.start_ns) {
+		if (!before || before->minor > minor || before->major > major)
+			return; /* it did not fit, and has been counted for that */
 		minor -= before->minor;
 		major -= before->major;
-	} else if (BPF_CORE_READ(task, start_time) < faults_control.start_ns) {
-		return; /* it did not fit, and has been counted for that */
 	}
 	if (!minor && !major)
 		return;
@@ -292,6 +293,25 @@ int faults_exit(__u64 *ctx)
 	return 0;
 }
 
+/* A thread that execs and is not its process's first takes the number, and the time of birth, of the first, which has ended. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
+{
+	struct pkbpf_fault_thread *noted, before = {};
+	__u32 tid = task->pid;
+
+	if (old_tid == tid || !faults_control.start_ns || faults_control.end_ns)
+		return 0;
+	noted = bpf_map_lookup_elem(&fault_threads, &old_tid);
+	/* Else it was born inside. */
+	if (noted)
+		before = *noted;
+	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_ANY))
+		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
+	bpf_map_delete_elem(&fault_threads, &old_tid);
+	return 0;
+}
+
 SEC("?iter/task")
 int faults_edge(struct bpf_iter__task *ctx)
 {
@@ -303,10 +323,14 @@ int faults_edge(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	if (faults_control.end_ns) {
-		if (filter_task(task))
+		/* Zombies were accounted for when they exited. */
+		if (!BPF_CORE_READ(task, exit_state) && filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		return 0;
 	}
+	/* By comm and cgroup a thread may become a target later. */
+	if (!filter_number(task->tgid, tid))
+		return 0;
 	before.minor = BPF_CORE_READ(task, min_flt);
 	before.major = BPF_CORE_READ(task, maj_flt);
 	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_NOEXIST))

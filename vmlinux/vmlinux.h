@@ -196,6 +196,7 @@ struct task_struct {
 	struct sched_entity se;
 	struct sched_info sched_info;
 	unsigned int flags;
+	int exit_state;
 	pid_t pid;
 	pid_t tgid;
 	void *stack;

@@ -281,7 +281,7 @@ static void on_process_fork(struct process_table *table, const struct task_view 
 	if (task->from_snapshot)
 		return; /* its comm and mappings follow */
 	child->public.started_inside = true;
-	child->public.start_ns = task->time_ns;
+	child->public.start_ns = child->public.born_ns = task->time_ns;
 	parent = entry_of_pid(table, task->parent_pid);
 	if (!parent || parent == child)
 		return;
@@ -311,7 +311,7 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 {
 	struct entry *old = entry_of_pid(table, task->pid);
 	uint32_t parent_pid = old ? old->public.parent_pid : 0;
-	uint64_t cgroup_id = old ? old->public.cgroup_id : 0;
+	uint64_t cgroup_id = old ? old->public.cgroup_id : 0, born_ns = old ? old->public.born_ns : 0;
 	struct entry *entry = begin(table, task->pid, task->time_ns);
 
 	if (!entry)
@@ -319,6 +319,7 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 	entry->public.parent_pid = parent_pid;
 	entry->public.cgroup_id = cgroup_id;
 	entry->public.start_ns = task->time_ns;
+	entry->public.born_ns = born_ns;
 	entry->public.started_inside = true;
 	entry->public.execed = true;
 	process_entry_set_comm(entry, task->comm);

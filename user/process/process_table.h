@@ -50,6 +50,7 @@ struct process {
 	uint32_t parent_pid;
 	char comm[PKBPF_COMM_SIZE + 1]; /* of the thread-group leader */
 	uint64_t start_ns;		/* 0: before the interval */
+	uint64_t born_ns;		/* the same of the first one of the process, which has called exec since */
 	uint64_t end_ns;		/* 0: still alive */
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */

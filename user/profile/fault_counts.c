@@ -7,7 +7,6 @@
 
 #include <pkbpf/faults.h>
 
-#include "base/cleanup.h"
 
 static int add_without_stack(struct profile *profile, const struct distribution *exact)
 {
@@ -29,79 +28,148 @@ static int add_without_stack(struct profile *profile, const struct distribution 
 	return profile_add(profile, &row);
 }
 
-/* Where a row stands in profile_rows(), and whose faults it counts. */
-struct fault_row {
-	uint64_t owner;
+/* A process, with all programs it has been, or a group of them; and what kind of fault. */
+struct fault_owner {
+	uint64_t number; /* pid, or id of a group or of what is not known */
+	uint64_t born_ns;
+	uint8_t state;
+};
+
+/* Where a row stands in profile_rows(), or a number among the distributions, and whose faults it counts. */
+struct fault_item {
+	struct fault_owner owner;
 	uint32_t place;
 };
 
-static uint64_t owner_of(uint32_t process, uint8_t state)
+struct fault_items {
+	struct fault_item *items;
+	size_t count;
+};
+
+static struct fault_owner owner_of(struct profile *profile, uint32_t id, uint8_t state)
 {
-	return (uint64_t)process << 8 | (state & PKBPF_FAULT_MASK);
+	const struct process *process = process_table_by_id(profile_processes(profile), id);
+	struct fault_owner owner = {.number = 1ULL << 32 | id, .state = state & PKBPF_FAULT_MASK};
+
+	if (process && !process->members) {
+		owner.number = process->pid;
+		owner.born_ns = process->born_ns;
+	}
+	return owner;
 }
 
-static int compare_rows(const void *left, const void *right)
+static int compare_owners(const struct fault_owner *a, const struct fault_owner *b)
 {
-	const struct fault_row *a = left, *b = right;
-
-	if (a->owner != b->owner)
-		return a->owner < b->owner ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->born_ns != b->born_ns)
+		return a->born_ns < b->born_ns ? -1 : 1;
+	return (int)a->state - (int)b->state;
 }
 
-/* The rows of page faults by owner, in the order they have; NULL: out of memory. */
-static struct fault_row *sort_rows(const struct profile *profile, size_t *ret_count)
+static int compare_items(const void *left, const void *right)
 {
-	size_t row_count, count = 0;
+	const struct fault_item *a = left, *b = right;
+	int order = compare_owners(&a->owner, &b->owner);
+
+	return order ? order : (a->place > b->place) - (a->place < b->place);
+}
+
+/* Rows of page faults by owner, in the order they have. */
+static int find_rows(struct profile *profile, struct fault_items *ret_rows)
+{
+	size_t row_count;
 	const struct profile_row *rows = profile_rows(profile, &row_count);
-	struct fault_row *sorted = malloc((row_count + 1) * sizeof(*sorted));
 
-	for (size_t i = 0; sorted && i < row_count; i++) {
+	ret_rows->items = malloc((row_count + 1) * sizeof(*ret_rows->items));
+	if (!ret_rows->items)
+		return -ENOMEM;
+	for (size_t i = 0; i < row_count; i++) {
 		if (rows[i].kind == PKBPF_PROFILE_FAULTS)
-			sorted[count++] = (struct fault_row){owner_of(rows[i].process, rows[i].state), (uint32_t)i};
+			ret_rows->items[ret_rows->count++] =
+				(struct fault_item){owner_of(profile, rows[i].process, rows[i].state), (uint32_t)i};
 	}
-	if (sorted)
-		qsort(sorted, count, sizeof(*sorted), compare_rows);
-	*ret_count = count;
-	return sorted;
+	qsort(ret_rows->items, ret_rows->count, sizeof(*ret_rows->items), compare_items);
+	return 0;
 }
 
-static size_t first_of(const struct fault_row *sorted, size_t count, uint64_t owner)
+static int find_exact(struct profile *profile, struct fault_items *ret_exact)
 {
-	size_t low = 0, high = count;
+	const struct distribution *exact;
+	size_t count = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sorted[middle].owner < owner)
-			low = middle + 1;
-		else
-			high = middle;
+	while (profile_distribution_at(profile, count))
+		count++;
+	ret_exact->items = malloc((count + 1) * sizeof(*ret_exact->items));
+	if (!ret_exact->items)
+		return -ENOMEM;
+	for (size_t i = 0; (exact = profile_distribution_at(profile, i)); i++) {
+		if (exact->key.kind == PKBPF_PROFILE_FAULTS && exact->key.measure == PKBPF_FAULT_EXACT && exact->count)
+			ret_exact->items[ret_exact->count++] =
+				(struct fault_item){owner_of(profile, exact->key.process, exact->key.state), (uint32_t)i};
 	}
-	return low;
+	qsort(ret_exact->items, ret_exact->count, sizeof(*ret_exact->items), compare_items);
+	return 0;
+}
+
+static size_t same_owner(const struct fault_items *list, size_t first)
+{
+	size_t end = first;
+
+	while (end < list->count && !compare_owners(&list->items[end].owner, &list->items[first].owner))
+		end++;
+	return end;
+}
+
+/* Exact numbers first to end are of one owner; so are the rows `places`. */
+static int scale_owner(struct profile *profile, const struct fault_items *exact, size_t first, size_t end, const uint32_t *places,
+		       size_t place_count)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = first; i < end; i++)
+		sum += profile_distribution_at(profile, exact->items[i].place)->count;
+	if (profile_scale(profile, places, place_count, sum))
+		return 0;
+	for (size_t i = first; i < end; i++) {
+		if (add_without_stack(profile, profile_distribution_at(profile, exact->items[i].place)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int scale_all(struct profile *profile, const struct fault_items *exact, const struct fault_items *rows,
+		     uint32_t *places)
+{
+	size_t row = 0, count, end;
+
+	for (size_t first = 0; first < exact->count; first = end) {
+		const struct fault_owner *owner = &exact->items[first].owner;
+
+		end = same_owner(exact, first);
+		while (row < rows->count && compare_owners(&rows->items[row].owner, owner) < 0)
+			row++;
+		for (count = 0; row < rows->count && !compare_owners(&rows->items[row].owner, owner); row++)
+			places[count++] = rows->items[row].place;
+		if (scale_owner(profile, exact, first, end, places, count))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int profile_scale_faults(struct profile *profile)
 {
-	const struct distribution *exact;
-	size_t count;
-	_cleanup_free_ struct fault_row *sorted = sort_rows(profile, &count);
-	_cleanup_free_ uint32_t *places = malloc((count + 1) * sizeof(*places));
+	struct fault_items exact = {0}, rows = {0};
+	uint32_t *places = NULL;
+	int err = find_exact(profile, &exact);
 
-	if (!sorted || !places)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		places[i] = sorted[i].place;
-	for (size_t i = 0; (exact = profile_distribution_at(profile, i)); i++) {
-		uint64_t owner = owner_of(exact->key.process, exact->key.state);
-		size_t first = first_of(sorted, count, owner);
-		size_t end = first_of(sorted, count, owner + 1);
-
-		if (exact->key.kind != PKBPF_PROFILE_FAULTS ||
-		    exact->key.measure != PKBPF_FAULT_EXACT || !exact->count)
-			continue;
-		if (!profile_scale(profile, places + first, end - first, exact->count) && add_without_stack(profile, exact))
-			return -ENOMEM;
+	err = err ? err : find_rows(profile, &rows);
+	if (!err) {
+		places = malloc((rows.count + 1) * sizeof(*places));
+		err = places ? scale_all(profile, &exact, &rows, places) : -ENOMEM;
 	}
-	return 0;
+	free(places);
+	free(rows.items);
+	free(exact.items);
+	return err;
 }

@@ -6,9 +6,9 @@
 #include "profile/profile.h"
 
 /*
- * Once, when all records are in. Stacks of page faults are a sample; the number of faults of each
- * process is known exactly. Each process's stacks are scaled so that their sum is that number;
- * faults of a process of which none was sampled get a row without a stack. -ENOMEM.
+ * Once, when all records are in. Stacks of page faults are a sample; the number of faults of each process is known exactly. Each
+ * process's stacks are scaled so that their sum is that number, those of all programs together that it has been one after the
+ * other; faults of a process of which none was sampled get a row without a stack. -ENOMEM.
  */
 int profile_scale_faults(struct profile *profile);
 

@@ -45,7 +45,7 @@ struct source {
 	struct bpf_program *minor_program, *major_program;
 	struct per_cpu_events minor, major;
 	struct perf_event_attr minor_attr, major_attr;
-	struct bpf_link *iterator, *exit;
+	struct bpf_link *iterator, *exec, *exit;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 };
@@ -56,6 +56,7 @@ static void faults_free(struct source *source)
 {
 	faults_detach(source);
 	bpf_link__destroy(source->iterator);
+	bpf_link__destroy(source->exec);
 	event_buffer_done(&source->buffer);
 	free(source);
 }
@@ -97,6 +98,7 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.sample_major_fault, wanted);
 	bpf_program__set_autoload(skeleton->progs.sample_minor_fault_anywhere, wanted);
 	bpf_program__set_autoload(skeleton->progs.sample_major_fault_anywhere, wanted);
+	bpf_program__set_autoload(skeleton->progs.faults_exec, wanted);
 	bpf_program__set_autoload(skeleton->progs.faults_exit, wanted);
 	bpf_program__set_autoload(skeleton->progs.faults_edge, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_rates, wanted);
@@ -183,6 +185,7 @@ static int faults_attach(struct source *source, struct error *error)
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	int err = tracing_program_attach(skeleton->progs.faults_edge, &source->iterator, error);
 
+	err = err ? err : tracing_program_attach(skeleton->progs.faults_exec, &source->exec, error);
 	err = err ? err : tracing_program_attach(skeleton->progs.faults_exit, &source->exit, error);
 	err = err ? err : update_events(source, error);
 	if (err)

@@ -145,6 +145,32 @@ static void other_kinds_and_measures_are_left_alone(void **state)
 	fake_profile_done(&fake);
 }
 
+static void all_programs_of_a_process_are_scaled_together(void **state)
+{
+	struct fake_machine *machine = fake_machine_new();
+	struct fake_profile fake;
+	struct event_sink sink;
+	uint32_t before, after;
+
+	fake_profile_init(&fake, NULL);
+	sink = aggregator_sink(fake.aggregator);
+	fake_fork(machine, 5, 7);
+	fake_play_new(machine, &sink);
+	before = process_table_get(fake.processes, 7, "sh")->id;
+	fake_exec(machine, 7, "app");
+	fake_play_new(machine, &sink);
+	after = process_table_get(fake.processes, 7, "app")->id;
+	assert_int_not_equal(before, after);
+	add_row(fake.profile, before, PKBPF_FAULT_MINOR, 1, 100);
+	add_row(fake.profile, after, PKBPF_FAULT_MINOR, 2, 300);
+	exact(fake.profile, after, PKBPF_FAULT_MINOR, 4000);
+	assert_int_equal(profile_scale_faults(fake.profile), 0);
+	assert_int_equal(weight_of(fake.profile, before, PKBPF_FAULT_MINOR), 1000);
+	assert_int_equal(weight_of(fake.profile, after, PKBPF_FAULT_MINOR), 3000);
+	fake_profile_done(&fake);
+	fake_machine_free(machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +178,7 @@ int main(void)
 		cmocka_unit_test(shares_of_the_stacks_stay_what_they_were),
 		cmocka_unit_test(minor_and_major_faults_and_processes_are_scaled_apart),
 		cmocka_unit_test(faults_of_which_none_was_sampled_are_a_row_without_a_stack),
+		cmocka_unit_test(all_programs_of_a_process_are_scaled_together),
 		cmocka_unit_test(other_kinds_and_measures_are_left_alone),
 	};
 
