@@ -10,6 +10,7 @@
 #define RSS_ANONYMOUS	   1
 #define RSS_SHARED	   3
 #define CGROUP_DEPTH_MAX   16
+#define EEXIST		   17
 
 struct pkbpf_resource_control resource_control = {};
 
@@ -171,6 +172,14 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 	resource_control.cpus_read = cpu + 1;
 }
 
+static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource *record, __u64 flags)
+{
+	long err = bpf_map_update_elem(&resource_exiting_threads, &tid, record, flags);
+
+	if (err && err != -EEXIST)
+		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
+}
+
 SEC("iter/task")
 int resource_read(struct bpf_iter__task *ctx)
 {
@@ -188,29 +197,30 @@ int resource_read(struct bpf_iter__task *ctx)
 	if (resource_control.cpus_read < resource_control.cpu_count &&
 	    ctx->meta->seq_num == resource_control.cpus_read)
 		add_cpu(task, resource_control.cpus_read, record);
-	if (!filter_task(task))
+	if (!filter_task(task)) {
+		/* By comm and cgroup it may become a target later. */
+		if (resource_control.moment != PKBPF_RESOURCE_START || !filter_number(task->tgid, task->pid))
+			return 0;
+		take_record(record, task, PKBPF_RESOURCE_BYSTANDER);
+		bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 		return 0;
+	}
 	take_record(record, task, resource_control.moment);
 	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */
 	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
 		__u32 tid = task->pid;
 
 		record->header.flags = PKBPF_RESOURCE_EXIT;
-		bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_NOEXIST);
+		note_exiting(tid, record, BPF_NOEXIST);
 		record->header.flags = PKBPF_RESOURCE_START;
 	}
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 	return 0;
 }
 
-/* The number belongs to another thread now, so the one that had it is gone, and nobody saw it go: what it had used when it
- * began to exit is what will ever be known of it. */
-static __always_inline void hand_over_unfreed(__u32 tid, struct task_struct *task)
+/* What it had used when it began to exit is what will ever be known of a thread that nobody saw go. */
+static __always_inline void hand_over_unfreed(struct pkbpf_event_resource *left)
 {
-	struct pkbpf_event_resource *left = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
-
-	if (!left || left->thread_start_ns == BPF_CORE_READ(task, start_time))
-		return;
 	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left), ring_wakeup(&sample_ring, config.ring_wakeup_bytes)))
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 	else
@@ -225,7 +235,7 @@ static __always_inline void hand_over_unfreed(__u32 tid, struct task_struct *tas
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(resource_exiting, struct task_struct *task)
 {
-	struct pkbpf_event_resource *record;
+	struct pkbpf_event_resource *record, *left;
 	__u32 tid = task->pid, slot = SLOT_EXITING;
 
 	if (!filter_current(task->tgid, tid))
@@ -237,8 +247,36 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
-	hand_over_unfreed(tid, task);
-	bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY);
+	left = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+	/* The number belongs to another thread now, so the one that had it is gone. */
+	if (left && left->thread_start_ns != record->thread_start_ns)
+		hand_over_unfreed(left);
+	note_exiting(tid, record, BPF_ANY);
+	return 0;
+}
+
+/* A thread that is not its process's first takes that one's number when it calls exec, and will not be known by its own again. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(resource_renumbered, struct task_struct *task, __u32 old_tid)
+{
+	struct pkbpf_event_resource *record, *first;
+	__u32 tid = task->pid;
+
+	if (old_tid == tid || resource_control.moment == PKBPF_RESOURCE_NEVER || !filter_number(task->tgid, tid))
+		return 0;
+	first = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+	if (first) {
+		hand_over_unfreed(first);
+		bpf_map_delete_elem(&resource_exiting_threads, &tid);
+	}
+	record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
+	if (!record) {
+		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
+		return 0;
+	}
+	take_record(record, task, PKBPF_RESOURCE_EXEC);
+	record->tid = old_tid;
+	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 	return 0;
 }
 
@@ -260,7 +298,11 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 	take_record(record, task, PKBPF_RESOURCE_EXIT);
 	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens of milliseconds later. */
 	record->header.time_ns = exiting->header.time_ns;
-	bpf_map_delete_elem(&resource_exiting_threads, &tid);
+	/* The other one to take it is user space, when it has waited for too long. */
+	if (bpf_map_delete_elem(&resource_exiting_threads, &tid)) {
+		bpf_ringbuf_discard(record, 0);
+		return 0;
+	}
 	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 	return 0;
 }

@@ -7,11 +7,11 @@
 
 #include <pkbpf/resource.h>
 
-/* Zombies stay in here until their parent reaps them; when there are more, the oldest are forgotten. */
+/* Zombies stay in here until their parent reaps them; what finds no room is counted. */
 #define RESOURCE_EXITING_MAX 16384
 
 struct resource_exiting_map { /* tid -> what it had used when it began to exit */
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RESOURCE_EXITING_MAX);
 	__type(key, __u32);
 	__type(value, struct pkbpf_event_resource);

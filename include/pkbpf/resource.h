@@ -26,6 +26,9 @@ enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_START = 1, /* of the interval */
 	PKBPF_RESOURCE_END = 2,	  /* of the interval */
 	PKBPF_RESOURCE_EXIT = 3,  /* the thread has ended: these are its last numbers */
+	/* Of RESOURCE only. */
+	PKBPF_RESOURCE_EXEC = 4,  /* it was not its process's first, had this tid, and takes that one's number and birth: it called exec */
+	PKBPF_RESOURCE_BYSTANDER = 5, /* START of one that is no target, but may become one by its name or cgroup */
 };
 
 struct pkbpf_event_resource {

@@ -30,6 +30,10 @@
  * still to be freed is looked at this often, and waited for this long. */
 #define FREE_STEP_US 5000
 #define FREE_WAIT_US 200000
+/* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this often, in this share of the
+ * time, when its exit is as long ago. */
+#define SWEEP_PERIOD_NS NS_PER_SECOND
+#define SWEEP_RATIO 200
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
 
@@ -40,6 +44,7 @@ struct resource_account {
 	struct hash_map cgroups_seen;
 	ARRAY_OF(uint64_t) cgroups_new;
 	uint64_t begin_ns; /* since when frees are seen */
+	uint64_t next_sweep_ns;
 	uint64_t unfreed;
 };
 
@@ -48,6 +53,7 @@ static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.resource_read, wanted);
 	bpf_program__set_autoload(skeleton->progs.resource_exiting, wanted);
 	bpf_program__set_autoload(skeleton->progs.resource_freed, wanted);
+	bpf_program__set_autoload(skeleton->progs.resource_renumbered, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_record, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_exiting_threads, wanted);
 }
@@ -235,18 +241,24 @@ static bool next_exiting(const struct resource_account *account, const uint32_t 
 	return bpf_map_get_next_key(bpf_map__fd(account->skeleton->maps.resource_exiting_threads), tid, next) == 0;
 }
 
-/* The programs may change the map meanwhile; a walk of LRU maps then ends early or begins anew, so it is bounded. */
+/* The programs may change the map meanwhile; a walk may then begin anew, so it is bounded. */
 static uint32_t exiting_max(const struct resource_account *account)
 {
 	return bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
 }
 
-/* Whether it began to exit inside, and is neither there nor announced as gone. What its parent has not waited for is there. */
+/* What its parent has not waited for is not gone. */
+static bool is_gone(uint32_t tid)
+{
+	return kill((pid_t)tid, 0) && errno == ESRCH;
+}
+
+/* Whether it began to exit inside, and is neither there nor announced as gone. */
 static bool is_unfreed(const struct resource_account *account, const struct pkbpf_event_resource *record, uint64_t end_ns)
 {
 	uint64_t exit_ns = record->header.time_ns;
 
-	return exit_ns >= account->begin_ns && exit_ns < end_ns && kill((pid_t)record->tid, 0) && errno == ESRCH;
+	return exit_ns >= account->begin_ns && exit_ns < end_ns && is_gone(record->tid);
 }
 
 static bool free_is_due(const struct resource_account *account, uint64_t end_ns)
@@ -261,6 +273,30 @@ static bool free_is_due(const struct resource_account *account, uint64_t end_ns)
 			return true;
 	}
 	return false;
+}
+
+int resource_account_sweep(struct resource_account *account, uint64_t now_ns, struct event_buffer *buffer)
+{
+	int err = 0, fd;
+	struct pkbpf_event_resource record;
+	uint32_t tid, next;
+	bool more;
+
+	if (!account || !account->freed || now_ns < account->next_sweep_ns)
+		return 0;
+	fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
+	more = next_exiting(account, NULL, &next);
+	for (uint32_t i = 0; !err && more && i < exiting_max(account); i++) {
+		tid = next;
+		more = next_exiting(account, &tid, &next);
+		if (bpf_map_lookup_elem(fd, &tid, &record) || record.header.time_ns + SWEEP_PERIOD_NS > now_ns ||
+		    !is_gone(tid) || bpf_map_delete_elem(fd, &tid))
+			continue;
+		err = append(buffer, &record, sizeof(record));
+		account->unfreed += record.header.time_ns >= account->begin_ns;
+	}
+	account->next_sweep_ns = now_ns + SWEEP_PERIOD_NS + SWEEP_RATIO * (clock_now_ns() - now_ns);
+	return err;
 }
 
 /* Of these counts what they had used when they began to exit. */

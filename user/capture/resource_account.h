@@ -25,6 +25,8 @@ void resource_account_look(struct resource_account *account,
 			   const struct pkbpf_event_header *record);
 /* Appends the names of cgroups seen since the last call. */
 int resource_account_names(struct resource_account *account, struct event_buffer *buffer);
+/* To be called now and then: appends those of threads that are gone, but were not seen to go. */
+int resource_account_sweep(struct resource_account *account, uint64_t now_ns, struct event_buffer *buffer);
 /* Appends the records of the end. */
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error);

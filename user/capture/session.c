@@ -181,6 +181,7 @@ static int attach_lifecycle(struct session *session, struct error *error)
 		session->skeleton->progs.task_forked,
 		session->skeleton->progs.task_executed,
 		session->skeleton->progs.resource_exiting, /* asks who the targets are: before they are forgotten */
+		session->skeleton->progs.resource_renumbered,
 		session->skeleton->progs.task_freed,
 	};
 	int err;
@@ -215,6 +216,8 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	/* Live announcements first: what happens during the snapshot is announced as well, so nothing falls between. */
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
+	if (!err)
+		session_forget_ended_targets(session);
 	err = err ? err : session_add_relatives(session, error);
 	err = err ? err : start_unwinder(session, sink, error);
 	err = err ? err : session_take_snapshot(session, start_ns, error);
@@ -359,6 +362,7 @@ int session_drain(struct session *session)
 	int consumed = ring_buffer__consume(session->ring);
 
 	err = err ? err : resource_account_names(session->resources, &session->buffer);
+	err = err ? err : resource_account_sweep(session->resources, now_ns, &session->buffer);
 	accept_buffer(session);
 	err = err ? err : session_unwind_drain(session->unwind);
 	if (has_news)

@@ -25,7 +25,7 @@ struct session {
 	struct kernel_types *kernel_types; /* until the object is loaded */
 	struct pkbpf_bpf *skeleton;
 	struct ring_buffer *ring;
-	struct bpf_link *lifecycle[4];
+	struct bpf_link *lifecycle[5];
 	struct perf_sideband *sideband;
 	struct session_unwind *unwind; /* NULL: frame pointers */
 	struct resource_account *resources; /* NULL: not wanted */
@@ -60,6 +60,8 @@ void session_forget_kernel_types(struct session *session);
 int session_copy_options(struct session *session, const struct session_options *options);
 /* Tells the loaded programs who the targets are. */
 int session_fill_targets(const struct session *session, struct error *error);
+/* Once the end of targets is seen in the kernel: of one that ended before, the number may become a stranger's. */
+void session_forget_ended_targets(const struct session *session);
 /* Adds living children of the targets; those born from now on are followed in the kernel. */
 int session_add_relatives(struct session *session, struct error *error);
 /* Appends to session->buffer what the stream must know of the past, stamped time_ns: of the targets when they are given

@@ -4,6 +4,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,21 @@ int session_fill_targets(const struct session *session, struct error *error)
 				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 hierarchy (/sys/fs/cgroup, or "
 				 "/sys/fs/cgroup/unified)", options->cgroup_path, strerror(errno));
 	return 0;
+}
+
+void session_forget_ended_targets(const struct session *session)
+{
+	for (size_t i = 0; i < session->pids.count; i++) {
+		uint32_t pid = session->pids.items[i];
+
+		if (kill((pid_t)pid, 0) && errno == ESRCH)
+			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_pids), &pid);
+	}
+	for (size_t i = 0; i < session->options.tid_count; i++) {
+		if (kill((pid_t)session->tids[i], 0) && errno == ESRCH)
+			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_tids), &session->tids[i]);
+	}
+	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
 }
 
 int session_add_relatives(struct session *session, struct error *error)

@@ -12,7 +12,7 @@
 
 static bool moment_is_known(uint16_t flags)
 {
-	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_EXIT;
+	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_BYSTANDER;
 }
 
 int resource_event_decode(const struct pkbpf_event_header *header, struct resource_view *ret_view)
@@ -57,7 +57,7 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 	const struct pkbpf_event_machine *record = (const void *)header;
 
 	if (header->kind != PKBPF_EVENT_MACHINE || header->size < MACHINE_OLD_SIZE ||
-	    !moment_is_known(header->flags))
+	    (header->flags != PKBPF_RESOURCE_START && header->flags != PKBPF_RESOURCE_END))
 		return -EBADMSG;
 	*ret_view = (struct machine_view){
 		.time_ns = header->time_ns,

@@ -52,7 +52,7 @@ static bool thread_equal(const void *context, uint32_t item, const void *key)
 	const struct resource_view *view = key;
 	const struct usage_thread *thread = &usage->threads.items[item];
 
-	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns;
+	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns && !thread->superseded;
 }
 
 static struct usage_thread *find_thread(struct resource_usage *usage, const struct resource_view *view)
@@ -174,7 +174,8 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 	}
 }
 
-static int take_start(struct resource_usage *usage, const struct resource_view *view)
+/* A process of which there are only bystanders has no thread that was seen, and is not told. */
+static int take_start(struct resource_usage *usage, const struct resource_view *view, bool bystander)
 {
 	uint32_t process = get_process(usage, view);
 	struct usage_thread *thread = find_thread(usage, view);
@@ -190,9 +191,57 @@ static int take_start(struct resource_usage *usage, const struct resource_view *
 	thread->process = process;
 	thread->counters = view->counters;
 	memcpy(thread->comm, view->comm, sizeof(thread->comm));
+	thread->bystander = bystander;
+	usage->start_threads = usage->threads.count;
 	describe_process(usage, process, view);
-	usage->processes.items[process].public.threads_seen++;
+	usage->processes.items[process].public.threads_seen += !bystander;
 	return 0;
+}
+
+static struct usage_thread *find_number(struct resource_usage *usage, uint32_t pid, uint32_t tid)
+{
+	for (size_t i = 0; i < usage->start_threads && i < usage->threads.count; i++) {
+		struct usage_thread *thread = &usage->threads.items[i];
+
+		if (thread->tid == tid && thread->pid == pid && !thread->final && !thread->superseded)
+			return thread;
+	}
+	return NULL;
+}
+
+/*
+ * The kernel gives a thread that calls exec and is not its process's first the number and the birth of that one, which has
+ * ended; nothing in later records says when it really began, so that must be settled now.
+ */
+static int take_exec(struct resource_usage *usage, const struct resource_view *view)
+{
+	struct resource_view renumbered = *view;
+	struct usage_thread *thread;
+	int err = 0;
+
+	if (usage->end_ns && view->time_ns > usage->end_ns)
+		return 0;
+	renumbered.tid = view->pid;
+	thread = find_thread(usage, &renumbered);
+	if (thread)
+		thread->superseded = true;
+	thread = find_number(usage, view->pid, view->tid);
+	if (thread) {
+		uint64_t hash = usage_thread_hash(usage, view->pid, view->thread_start_ns);
+
+		if (!hash_index_add(&usage->thread_index, hash, (uint32_t)(thread - usage->threads.items)))
+			return -ENOMEM;
+		thread->tid = view->pid;
+		thread->start_ns = view->thread_start_ns;
+		return 0;
+	}
+	/* It was born inside, and has used nothing before. */
+	thread = add_thread(usage, &renumbered, &err);
+	if (!thread)
+		return err;
+	thread->bystander = true;
+	thread->process = get_process(usage, &renumbered);
+	return thread->process == USAGE_NONE ? -ENOMEM : 0;
 }
 
 /* The last numbers of a thread. */
@@ -219,6 +268,9 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 		if (err)
 			return err;
 		usage->processes.items[index].public.threads_seen++;
+	} else {
+		usage->processes.items[index].public.threads_seen += thread->bystander;
+		thread->bystander = false;
 	}
 	if (thread && !inside)
 		used = resource_counters_less(&view->counters, &thread->counters);
@@ -249,17 +301,23 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 static int take_thread(struct resource_usage *usage, const struct pkbpf_event_header *record)
 {
 	struct resource_view view;
+	bool bystander;
 	int err = resource_event_decode(record, &view);
 
 	if (err)
 		return err;
+	bystander = view.moment == PKBPF_RESOURCE_BYSTANDER;
+	if (bystander)
+		view.moment = PKBPF_RESOURCE_START;
 	if (view.moment == PKBPF_RESOURCE_START) {
 		if (!usage->start_ns)
 			usage->start_ns = view.time_ns;
-		return take_start(usage, &view);
+		return take_start(usage, &view, bystander);
 	}
 	if (!usage->start_ns)
 		return 0;
+	if (view.moment == PKBPF_RESOURCE_EXEC)
+		return take_exec(usage, &view);
 	if (view.moment == PKBPF_RESOURCE_END && !usage->end_ns)
 		usage->end_ns = view.time_ns;
 	return take_final(usage, &view);
@@ -313,114 +371,4 @@ int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_h
 	default:
 		return 0;
 	}
-}
-
-/* ---- reading ---- */
-
-bool resource_usage_known(const struct resource_usage *usage)
-{
-	return usage->start_ns && usage->end_ns;
-}
-
-uint64_t resource_usage_missing(const struct resource_usage *usage)
-{
-	uint64_t missing = 0;
-
-	array_foreach (&usage->threads, thread)
-		missing += !thread->final;
-	return missing;
-}
-
-size_t resource_usage_process_count(const struct resource_usage *usage)
-{
-	return usage->processes.count;
-}
-
-struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
-{
-	struct resource_process process = usage->processes.items[index].public;
-
-	resource_counters_divide(&process.used);
-	if (process.threads)
-		process.end_ns = 0;
-	process.growth_known = process.rss_known && index != usage->others;
-	return process;
-}
-
-size_t resource_usage_thread_count(const struct resource_usage *usage)
-{
-	return usage->threads.count;
-}
-
-bool resource_usage_thread(const struct resource_usage *usage, size_t index,
-			   struct resource_thread *ret_thread)
-{
-	const struct usage_thread *thread = &usage->threads.items[index];
-
-	if (!thread->final)
-		return false;
-	*ret_thread = (struct resource_thread){
-		.pid = thread->pid,
-		.tid = thread->tid,
-		.process = thread->process,
-		.start_ns = thread->start_ns,
-		.end_ns = thread->end_ns,
-		.started_inside = thread->started_inside,
-		.used = thread->counters,
-		.threads = thread->members ? thread->members : 1,
-	};
-	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
-	resource_counters_divide(&ret_thread->used);
-	return true;
-}
-
-bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint64_t time_ns,
-			 size_t *ret_index)
-{
-	const uint64_t *last = hash_map_find(&usage->pids, pid);
-	uint32_t i = last ? (uint32_t)*last : USAGE_NONE;
-
-	if (i == USAGE_NONE || pid == 0)
-		return false;
-	/* Newest first: the first one that had begun by then. When none had, clocks or records are
-	 * slightly off. */
-	while (usage->processes.items[i].public.start_ns > time_ns &&
-	       usage->processes.items[i].previous != USAGE_NONE)
-		i = usage->processes.items[i].previous;
-	*ret_index = i;
-	return true;
-}
-
-struct resource_machine resource_usage_machine(const struct resource_usage *usage)
-{
-	const struct machine_view *start = &usage->machine_start, *end = &usage->machine_end;
-
-	if (!start->moment || !end->moment)
-		return (struct resource_machine){0};
-	return (struct resource_machine){
-		.known = true,
-		.elapsed_ns = resource_less(end->time_ns, start->time_ns),
-		.busy_ns = resource_less(end->busy_ns, start->busy_ns),
-		.idle_ns = resource_less(end->idle_ns, start->idle_ns),
-		.iowait_ns = resource_less(end->iowait_ns, start->iowait_ns),
-		.steal_ns = resource_less(end->steal_ns, start->steal_ns),
-		.irq_ns = resource_less(end->irq_ns, start->irq_ns),
-		.threads_ns = start->threads_ns && end->threads_ns ? resource_less(end->threads_ns, start->threads_ns) : 0,
-		.memory_bytes = end->memory_bytes,
-		.memory_available_bytes = end->memory_available_bytes,
-	};
-}
-
-const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id)
-{
-	const uint64_t *string = hash_map_find(&usage->cgroups, cgroup_id);
-
-	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
-}
-
-const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id)
-{
-	const uint64_t *string = hash_map_find(&usage->containers, cgroup_id);
-
-	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
 }

@@ -17,6 +17,8 @@ struct usage_thread {
 	uint32_t members; /* with tid 0: threads behind it */
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
+	bool bystander;	 /* nothing says yet that it is a target */
+	bool superseded; /* another thread of the process has its number and birth since that called exec */
 	char comm[PKBPF_COMM_SIZE + 1];
 	struct resource_counters counters; /* at the start; once final: used in the interval */
 };
@@ -37,6 +39,7 @@ struct resource_usage {
 	struct hash_map cgroups, containers; /* cgroup id -> string */
 	struct string_pool *strings;
 	uint32_t others;	   /* USAGE_NONE until needed */
+	size_t start_threads;	   /* those of the start are no further behind in threads */
 	size_t ended_count;	   /* processes of which a thread has ended */
 	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
 	struct machine_view machine_start, machine_end;

@@ -43,6 +43,12 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	}
 }
 
+/* Of some it is only known that they might have become targets. */
+static bool is_told(const struct resource_process *process)
+{
+	return !process->pid || process->threads_seen;
+}
+
 /* Not by the name of a group: a process may call itself the same. */
 static int add_interrupts(struct rows_work *work)
 {
@@ -72,6 +78,9 @@ int rows_work_add_account(struct rows_work *work)
 
 		if (!slot)
 			return -ENOMEM;
+		*slot = NO_ROW;
+		if (!is_told(&process))
+			continue;
 		*slot = rows_work_process_row(work, process.pid, process.comm, process.cgroup_id);
 		if (*slot == NO_ROW)
 			return -ENOMEM;

@@ -141,7 +141,8 @@ static bool find_in_account(const struct rows_work *work, const struct process *
 	if (process->members)
 		return resource_usage_find_group(work->usage, process->comm, process->cgroup_id, ret_index);
 	return resource_usage_find(work->usage, process->pid, process->start_ns ? process->start_ns : process->end_ns,
-				   ret_index);
+				   ret_index) &&
+	       work->row_of_usage.items[*ret_index] != NO_ROW;
 }
 
 uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)

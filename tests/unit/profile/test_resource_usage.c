@@ -342,6 +342,72 @@ static void recordings_without_the_time_of_all_threads_do_not_know_it(void **sta
 	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
 }
 
+/* A record of thread 12 of process 9, or of what has its first thread's number 9. */
+static void feed_of_nine(struct resource_usage *usage, enum pkbpf_resource_moment moment, uint32_t tid, uint64_t start_ns,
+			 uint64_t run_ns)
+{
+	feed_thread(usage, (struct resource_view){.moment = moment, .time_ns = moment == START ? START_NS + 1 : START_NS + 50, .pid = 9,
+						  .tid = tid, .process_start_ns = 5, .thread_start_ns = start_ns,
+						  .counters = {.run_ns = run_ns}});
+}
+
+static void a_thread_that_takes_the_first_ones_number_at_exec_is_another(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_thread first, other;
+
+	feed_machine(usage, START, 0);
+	feed_of_nine(usage, START, 9, 5, 1000);
+	feed_of_nine(usage, START, 12, 7, 70);
+	feed_of_nine(usage, EXIT, 9, 5, 1200);
+	feed_of_nine(usage, PKBPF_RESOURCE_EXEC, 12, 5, 80);
+	feed_machine(usage, END, 0);
+	feed_nine(usage, END, 570);
+	assert_int_equal(resource_usage_process(usage, 0).used.run_ns, 200 + 500);
+	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 2);
+	assert_int_equal(resource_usage_process(usage, 0).threads, 1);
+	assert_int_equal(resource_usage_process(usage, 0).end_ns, 0);
+	assert_int_equal(resource_usage_missing(usage), 0);
+	assert_true(resource_usage_thread(usage, 0, &first) && resource_usage_thread(usage, 1, &other));
+	assert_int_equal(first.used.run_ns, 200);
+	assert_int_equal(other.used.run_ns, 500);
+	assert_int_equal(other.tid, 9);
+}
+
+static void it_counts_in_full_when_it_was_born_inside(void **state)
+{
+	struct resource_usage *usage = *state;
+
+	feed_machine(usage, START, 0);
+	feed_of_nine(usage, START, 9, 5, 1000);
+	feed_of_nine(usage, EXIT, 9, 5, 1200);
+	feed_of_nine(usage, PKBPF_RESOURCE_EXEC, 12, 5, 80);
+	/* Another one of the new program does the same. */
+	feed_of_nine(usage, EXIT, 9, 5, 90);
+	feed_of_nine(usage, PKBPF_RESOURCE_EXEC, 13, 5, 1);
+	feed_machine(usage, END, 0);
+	feed_nine(usage, END, 7);
+	assert_int_equal(resource_usage_process(usage, 0).used.run_ns, 200 + 90 + 7);
+	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 3);
+	assert_int_equal(resource_usage_missing(usage), 0);
+}
+
+static void what_becomes_a_target_counts_from_the_start(void **state)
+{
+	struct resource_usage *usage = *state;
+
+	feed_machine(usage, START, 0);
+	feed_nine(usage, PKBPF_RESOURCE_BYSTANDER, 100);
+	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_BYSTANDER, .pid = 8, .process_start_ns = 5});
+	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 0);
+	feed_machine(usage, END, 0);
+	feed_nine(usage, END, 130);
+	assert_int_equal(resource_usage_process(usage, 0).used.run_ns, 30);
+	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 1);
+	assert_int_equal(resource_usage_process(usage, 1).threads_seen, 0);
+	assert_int_equal(resource_usage_missing(usage), 0);
+}
+
 static void malformed_records_are_refused(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -377,6 +443,9 @@ int main(void)
 		TEST(a_reused_pid_is_another_process),
 		TEST(cgroups_have_names),
 		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
+		TEST(a_thread_that_takes_the_first_ones_number_at_exec_is_another),
+		TEST(it_counts_in_full_when_it_was_born_inside),
+		TEST(what_becomes_a_target_counts_from_the_start),
 		TEST(malformed_records_are_refused),
 	};
 

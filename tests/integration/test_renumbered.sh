@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Everything is accounted for where threads change their number or name, and where numbers change their thread.
+# usage: test_renumbered.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+work=$(mktemp -d /tmp/pkbpf-renumbered-XXXXXX)
+target=
+cleanup() {
+	[ -n "$target" ] && kill -9 "$target" 2>/dev/null
+	rm -rf "$work"
+}
+trap cleanup EXIT
+cd "$work" || exit 1
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+wait_for() { # PATTERN FILE
+	for _ in $(seq 200); do
+		grep -q "$1" "$2" 2>/dev/null && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# What "exec" has before it execs, and "reuse" under its other numbers, is in the rows of the same process or in no row.
+cat >check.py <<'P'
+import json, sys
+mode, pid = sys.argv[1], int(sys.argv[2])
+report = json.load(open("report.json"))
+used = json.load(open("used.json"))
+rows = [row for row in report["rows"] if (row.get("pid") != pid if mode in ("zombie", "reuse") else row.get("pid") == pid)]
+# Of forks that got another number each makes a few faults.
+if mode == "reuse":
+    rows = [max(rows, key=lambda row: row["cpu"]["total_ns"])]
+    pid = rows[0]["pid"]
+faults, pids = 0, {row["pid"] for row in rows}
+for line in open("out.faults.folded"):
+    stack, _, value = line.rpartition(" ")
+    if int(stack.split(";")[0].rpartition("-")[2]) in pids:
+        faults += int(value)
+problems = []
+def near(what, value, true, percent, slack):
+    print(f"    {what}: {value} of {true}")
+    if abs(value - true) > true * percent / 100 + slack:
+        problems.append(what)
+near("ns of CPU time", sum(row["cpu"]["total_ns"] for row in rows), used["cpu_ns"], 1, 5e6)
+near("faults of the account", sum(row["memory"]["minor_faults"] for row in rows), used["minor"], 0.2, 20)
+near("faults with stacks", faults, used["minor"], 0.2, 20)
+near("ns on a CPU between waits", sum(row["offcpu"]["oncpu_ns"] for row in rows), used["cpu_ns"], 2, 10e6 + int(sys.argv[3]))
+waited = sum(row["offcpu"]["oncpu_ns"] + row["offcpu"]["total_ns"] for row in rows)
+near("ns of CPU time and waits", waited, sum(row["offcpu"]["wall_ns"] for row in rows), 0, 0)
+if report["threads_missing"]:
+    problems.append(f'{report["threads_missing"]} threads missing')
+print("   ", "; ".join(problems) or "ok")
+sys.exit(1 if problems else 0)
+P
+
+# check MODE [OPTION…]: of the options $target is the target's number.
+check() {
+	local mode=$1 status stolen profiler
+	shift
+	rm -f said used.json
+	mkfifo go
+	"$workloads/renumbered" "$mode" <go >said &
+	target=$!
+	exec 3>go
+	rm go
+	wait_for ready said || fail "$mode did not begin"
+	"$pkbpf" -q -v -e cpu,offcpu,faults "${@//TARGET/$target}" --pid-frame -d 60 -o report.json -o out.folded 2>err.txt &
+	profiler=$!
+	wait_for 'profiling since' err.txt || fail "$mode: $(cat err.txt)"
+	stolen=$(stolen_us)
+	echo >&3
+	if wait_for cpu_ns said; then
+		stolen=$((($(stolen_us) - stolen) * 1000))
+		grep cpu_ns said >used.json
+		sleep 0.2
+		kill -INT $profiler
+		wait $profiler
+		status=$?
+		[ $status = 0 ] || fail "$mode: status $status: $(cat err.txt)"
+		python3 check.py "$mode" "$target" $stolen || fail "$mode"
+		echo >&3
+	else
+		kill -INT $profiler
+		wait $profiler
+	fi
+	exec 3>&-
+	wait "$target"
+	status=$?
+	target=
+	[ $status = 0 ] || [ $status = 77 ] || fail "$mode: the target's status is $status"
+	[ $status != 77 ] || echo "    not tried: this kernel gives no number out again on demand"
+}
+
+echo "  a thread that is not the first one calls exec, and takes its number"
+check exec -p TARGET
+check exec
+echo "  a process is born inside, and its parent does not ask for it"
+check zombie --children -p TARGET
+echo "  the number of a zombie of the start is used again"
+check reuse --children -p TARGET
+echo "  what gets the name looked for inside counts since the start"
+check rename --comm latecomer
+
+[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
