@@ -11,6 +11,7 @@
 #define EXIT_DEAD_ZOMBIE     (0x0010 | 0x0020)
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
+#define TASK_RTLOCK_WAIT     0x1000 /* for what is a spinning lock on other kernels than PREEMPT_RT's */
 
 static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state)
 {
@@ -18,7 +19,7 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 		return PKBPF_WAIT_STOPPED;
 	if (state & TASK_INTERRUPTIBLE)
 		return PKBPF_WAIT_SLEEP;
-	if (!(state & TASK_UNINTERRUPTIBLE))
+	if (!(state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT)))
 		return PKBPF_WAIT_STOPPED; /* parked */
 	if (state & TASK_NOLOAD)
 		return PKBPF_WAIT_SLEEP; /* idle kernel threads */

@@ -191,25 +191,15 @@ static void free_histogram(struct blockio_tables *tables, uint32_t index,
 			    &index, BPF_ANY);
 }
 
-/* Gives what belongs to ended processes back, when others may need it. All rows of a process go at
- * once, so that none is left that names a histogram which is somebody else's by then. */
-static void free_ended(struct blockio_tables *tables)
+/* Which rows of ended processes nobody needs any more, and which histograms rows that stay have. */
+static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, uint8_t *ret_ended, uint8_t *ret_histogram_stays)
 {
-	_cleanup_free_ uint8_t *in_flight = NULL, *histogram_freed = NULL;
 	uint32_t last_pid = 0;
 	bool gone = false;
 
-	if (ROWS - tables->used_rows >= LOW_ROWS &&
-	    HISTOGRAMS - tables->used_histograms >= LOW_HISTOGRAMS)
-		return;
-	in_flight = calloc(ROWS, 1);
-	histogram_freed = calloc(HISTOGRAMS, 1);
-	if (!in_flight || !histogram_freed)
-		return;
-	visit_requests(tables, mark_row_in_flight, in_flight);
 	for (uint32_t i = 0; i < ROWS; i++) {
 		const volatile struct pkbpf_blockio_row *row = &tables->rows[i];
-		struct pkbpf_blockio_row_key key;
+		uint32_t histogram = row->histogram;
 
 		if (!row->ready)
 			continue;
@@ -218,12 +208,39 @@ static void free_ended(struct blockio_tables *tables)
 			gone = process_is_gone(last_pid);
 		}
 		/* The last requests of a dead process may still be under way: next time, then. */
-		if (!gone || in_flight[i] || row->count != tables->sent_rows[i].count)
+		ret_ended[i] = gone && !in_flight[i] && row->count == tables->sent_rows[i].count;
+		if (!ret_ended[i] && histogram < HISTOGRAMS)
+			ret_histogram_stays[histogram] = 1;
+	}
+}
+
+/* Gives what belongs to ended processes back, when others may need it. */
+static void free_ended(struct blockio_tables *tables)
+{
+	_cleanup_free_ uint8_t *in_flight = NULL, *ended = NULL, *histogram_stays = NULL;
+
+	if (ROWS - tables->used_rows >= LOW_ROWS &&
+	    HISTOGRAMS - tables->used_histograms >= LOW_HISTOGRAMS)
+		return;
+	in_flight = calloc(ROWS, 1);
+	ended = calloc(ROWS, 1);
+	histogram_stays = calloc(HISTOGRAMS, 1);
+	if (!in_flight || !ended || !histogram_stays)
+		return;
+	visit_requests(tables, mark_row_in_flight, in_flight);
+	find_ended(tables, in_flight, ended, histogram_stays);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		const volatile struct pkbpf_blockio_row *row = &tables->rows[i];
+		struct pkbpf_blockio_row_key key;
+		uint32_t histogram = row->histogram;
+
+		if (!ended[i])
 			continue;
 		memcpy(&key, (const void *)&row->key, sizeof(key));
-		if (row->histogram < HISTOGRAMS && !histogram_freed[row->histogram]) {
-			histogram_freed[row->histogram] = 1;
-			free_histogram(tables, row->histogram, &key);
+		/* From here on it is as one that stays: given back once. */
+		if (histogram < HISTOGRAMS && !histogram_stays[histogram]) {
+			histogram_stays[histogram] = 1;
+			free_histogram(tables, histogram, &key);
 		}
 		free_row(tables, i);
 	}
