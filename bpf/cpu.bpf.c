@@ -70,9 +70,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	sample_begin_at(scratch, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
-	if (perf_regs_in_kernel(ctx))
-		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
-	if (config.want_kernel_stack && (scratch->sample.header.flags & PKBPF_SAMPLE_IN_KERNEL))
+	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))
 		stack_read_kernel_of_perf_event(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())
 		stack_read_user_of_perf_event(ctx, scratch);

@@ -206,11 +206,8 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 	scratch->sample.state = fault;
 	if (find_memory)
 		scratch->sample.state |= memory_kind(rate, ctx->addr) << PKBPF_FAULT_MEMORY_SHIFT;
-	if (perf_regs_in_kernel(ctx)) {
-		scratch->sample.header.flags |= PKBPF_SAMPLE_IN_KERNEL;
-		if (config.want_kernel_stack)
-			stack_read_kernel(ctx, scratch);
-	}
+	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))
+		stack_read_kernel(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())
 		stack_read_user_of_perf_event(ctx, scratch);
 	if (scratch->unwind.want_raw)

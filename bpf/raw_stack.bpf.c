@@ -103,8 +103,6 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 		return 0;
 	__builtin_memcpy(sample, &scratch->sample, sizeof(*sample));
 	sample->header.kind = PKBPF_EVENT_RAW_STACK;
-	if (scratch->unwind.after_syscall)
-		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
 	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
 		sample->header.flags |= PKBPF_RAW_CHECK;
 	else

@@ -87,6 +87,8 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 static __always_inline void stack_read_user(void *ctx, struct sample_scratch *scratch)
 {
 	if (config.unwind_mode == PKBPF_UNWIND_FP) {
+		/* Most tasks that have something to wait for have called the kernel. */
+		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 		stack_read_user_fp(ctx, scratch);
 		return;
 	}
@@ -144,6 +146,8 @@ static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx
 static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx, struct sample_scratch *scratch)
 {
 	if (config.unwind_mode == PKBPF_UNWIND_FP) {
+		if (perf_regs_in_kernel(ctx))
+			scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 		stack_read_user_fp(ctx, scratch);
 		return;
 	}

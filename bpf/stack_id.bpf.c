@@ -32,6 +32,7 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	long err;
 
 	head.header.kind = PKBPF_EVENT_STACK;
+	head.header.flags = scratch->sample.header.flags;
 	head.header.time_ns = scratch->sample.header.time_ns;
 	head.header.size = sizeof(head) + words * 8;
 	head.stack_id = id;
@@ -92,7 +93,7 @@ __u64 stack_intern(__u32 slot)
 		return 0;
 	words = scratch_words(scratch);
 	hash = mix(scratch->sample.pid, process_identity());
-	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) |
+	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) | ((__u64)scratch->sample.header.flags << 24) |
 						scratch->sample.n_user);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)

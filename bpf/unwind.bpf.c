@@ -456,7 +456,8 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 	end = unwind->state.flags;
 	unwind_take_regs(&unwind->state);
 	unwind->state.flags = end | PKBPF_UNWIND_RBX;
-	unwind->after_syscall = !(end & PKBPF_UNWIND_EXACT);
+	if (!(end & PKBPF_UNWIND_EXACT))
+		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
 	/* Past its point of no return execve has replaced the memory: there is nothing left to walk. */
 	if (unwind->in_exec &&

@@ -149,7 +149,6 @@ struct unwind_scratch {
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */
 	__u8 want_raw; /* enum unwind_want_raw */
-	__u8 after_syscall; /* ip is no exact place but a return address */
 	__u8 raw_filled;
 	__u8 new_thread; /* has not returned from clone yet */
 	__u8 reserved;

@@ -61,4 +61,13 @@ measured=$(awk '$1 ~ /^fault/ { sum += $NF } END { print sum }' out.folded)
 awk -v a="$measured" -v b="$expected" 'BEGIN { exit !(a > b * 0.97 && a <= b * 1.001 + 300) }' ||
 	fail "short ones: $measured faults measured, $expected by getrusage()"
 
+echo "  CPU time of faults at the first instruction of a function"
+# Interrupted in the kernel, but not called from there: nothing before that instruction is what runs.
+if [ "$(uname -m)" = x86_64 ]; then
+	"$pkbpf" -q -e cpu -F 999 -o out.folded -- "$workloads/first_instruction" 1 2>err.txt || fail "status $?: $(cat err.txt)"
+	there=$(awk '/;main;touches;/ { sum += $NF } END { print sum + 0 }' out.folded)
+	wrong=$(awk '/never_called/ { sum += $NF } END { print sum + 0 }' out.folded)
+	[ "$there" -ge 100 ] && [ "$wrong" = 0 ] || fail "$there samples in the function, $wrong in the one before it"
+fi
+
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

@@ -207,7 +207,7 @@ void fake_sample(struct fake_machine *machine, uint32_t pid, uint32_t tid, struc
 							.kind = PKBPF_PROFILE_CPU,
 							.user_end = user.count ? PKBPF_END_ROOT
 									       : PKBPF_END_NONE,
-							.in_kernel = kernel.count > 0,
+							.after_syscall = kernel.count > 0,
 							.count = 1,
 							.weight = 1,
 							.kernel_ips = kernel.items,

@@ -52,7 +52,7 @@ static int view_sample(const struct pkbpf_event_sample *sample, size_t record_si
 		.kind = sample->profile_kind,
 		.user_end = sample->user_end,
 		.state = sample->state,
-		.in_kernel = sample->header.flags & PKBPF_SAMPLE_IN_KERNEL,
+		.after_syscall = sample->header.flags & PKBPF_SAMPLE_AFTER_SYSCALL,
 		.cgroup_id = sample->cgroup_id,
 		.count = sample->count,
 		.weight = sample->weight,
@@ -102,7 +102,6 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	words = view.sample.user_ips + sample->n_user;
 	if (!view.check)
 		view.sample.user_ips = NULL;
-	view.after_syscall = sample->header.flags & PKBPF_RAW_AFTER_SYSCALL;
 	view.cut = sample->header.flags & PKBPF_RAW_CUT;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];
@@ -201,6 +200,7 @@ static int decode_stack(const void *data, size_t size, const struct event_sink *
 	view = (struct stack_view){
 		.stack_id = stack->stack_id,
 		.pid = stack->pid,
+		.after_syscall = stack->header.flags & PKBPF_SAMPLE_AFTER_SYSCALL,
 		.user_end = stack->user_end,
 		.kernel_ips = (const uint64_t *)stack->ips,
 		.kernel_count = stack->n_kernel,

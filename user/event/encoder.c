@@ -72,7 +72,7 @@ static struct pkbpf_event_sample *append_sample(struct event_buffer *buffer,
 			       sizeof(*sample) +
 				       (view->kernel_count + view->user_count) * sizeof(uint64_t) +
 				       extra_size,
-			       kind, view->in_kernel ? PKBPF_SAMPLE_IN_KERNEL : 0, view->time_ns);
+			       kind, view->after_syscall ? PKBPF_SAMPLE_AFTER_SYSCALL : 0, view->time_ns);
 	if (!sample)
 		return NULL;
 	sample->pid = view->pid;
@@ -127,8 +127,6 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 			       (PKBPF_REGS + 2) * sizeof(uint64_t) + raw->stack_size);
 	if (!sample)
 		return -ENOMEM;
-	if (raw->after_syscall)
-		sample->header.flags |= PKBPF_RAW_AFTER_SYSCALL;
 	if (raw->check)
 		sample->header.flags |= PKBPF_RAW_CHECK;
 	if (raw->cut)
@@ -211,7 +209,7 @@ int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns, const stru
 		return -EINVAL;
 	stack = event_buffer_add(
 		buffer, sizeof(*stack) + (view->kernel_count + view->user_count) * sizeof(uint64_t),
-		PKBPF_EVENT_STACK, 0, time_ns);
+		PKBPF_EVENT_STACK, view->after_syscall ? PKBPF_SAMPLE_AFTER_SYSCALL : 0, time_ns);
 	if (!stack)
 		return -ENOMEM;
 	stack->stack_id = view->stack_id;

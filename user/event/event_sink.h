@@ -20,7 +20,7 @@ struct sample_view {
 	enum pkbpf_profile_kind kind;
 	enum pkbpf_stack_end user_end;
 	uint8_t state;
-	bool in_kernel;
+	bool after_syscall; /* the first user ip, or that in the registers, follows a system call instruction, like a return address */
 	uint64_t cgroup_id;
 	uint64_t count;
 	uint64_t weight;
@@ -62,7 +62,6 @@ struct lost_view {
 struct raw_stack_view {
 	struct sample_view sample; /* user_count 0, but in checks */
 	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
-	bool after_syscall; /* the ip in regs follows a system call instruction, like a return address */
 	bool cut; /* more memory followed, which there was no room for */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;
@@ -74,6 +73,7 @@ struct raw_stack_view {
 struct stack_view {
 	uint64_t stack_id;
 	uint32_t pid;
+	bool after_syscall; /* as in sample_view */
 	enum pkbpf_stack_end user_end;
 	const uint64_t *kernel_ips;
 	size_t kernel_count;

@@ -79,6 +79,7 @@ static void on_sample(void *context, const struct sample_view *sample)
 	struct stack_view stack = {
 		.stack_id = sample->weight,
 		.pid = sample->pid,
+		.after_syscall = sample->after_syscall,
 		.user_end = sample->user_end,
 		.kernel_ips = sample->kernel_ips,
 		.kernel_count = sample->kernel_count,
@@ -134,6 +135,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 	struct sample_view sample = {
 		.pid = view->pid,
 		.kind = PKBPF_PROFILE_OFFCPU,
+		.after_syscall = view->after_syscall,
 		.user_end = view->user_end,
 		.kernel_ips = view->kernel_ips,
 		.kernel_count = view->kernel_count,

@@ -175,7 +175,7 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const s
 	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
 	struct tracked_process *process = process_tracker_find(unwinder->processes, raw->sample.pid);
 	struct unwind_walk_options options = {
-		.exact = !raw->after_syscall,
+		.exact = !raw->sample.after_syscall,
 		.no_guess = unwinder->options.no_guess,
 	};
 	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };

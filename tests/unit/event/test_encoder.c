@@ -44,7 +44,7 @@ static void decode_one(const struct event_buffer *buffer, const struct event_sin
 static const uint64_t kernel_ips[] = {0xffffffff81000001, 0xffffffff81000002};
 static const uint64_t user_ips[] = {0x401000, 0x402000, 0x403000};
 
-static struct sample_view sample_in_kernel(void)
+static struct sample_view sample_in_system_call(void)
 {
 	return (struct sample_view){
 		.time_ns = 123456789,
@@ -54,7 +54,7 @@ static struct sample_view sample_in_kernel(void)
 		.kind = PKBPF_PROFILE_OFFCPU,
 		.user_end = PKBPF_END_ZERO_RA,
 		.state = 2,
-		.in_kernel = true,
+		.after_syscall = true,
 		.cgroup_id = 0x1122334455667788,
 		.count = 3,
 		.weight = 4567,
@@ -76,7 +76,7 @@ static void assert_same_sample(const struct sample_view *sample, const struct sa
 	assert_int_equal(sample->kind, expected->kind);
 	assert_int_equal(sample->user_end, expected->user_end);
 	assert_int_equal(sample->state, expected->state);
-	assert_int_equal(sample->in_kernel, expected->in_kernel);
+	assert_int_equal(sample->after_syscall, expected->after_syscall);
 	assert_int_equal(sample->cgroup_id, expected->cgroup_id);
 	assert_int_equal(sample->count, expected->count);
 	assert_int_equal(sample->weight, expected->weight);
@@ -91,7 +91,7 @@ static void assert_same_sample(const struct sample_view *sample, const struct sa
 
 static void check_sample(void *context, const struct sample_view *sample)
 {
-	struct sample_view expected = sample_in_kernel();
+	struct sample_view expected = sample_in_system_call();
 
 	assert_same_sample(sample, &expected);
 	++*(int *)context;
@@ -100,7 +100,7 @@ static void check_sample(void *context, const struct sample_view *sample)
 static void sample_survives_the_round_trip(void **state)
 {
 	static const struct event_sink_ops ops = {.on_sample = check_sample};
-	struct sample_view sample = sample_in_kernel();
+	struct sample_view sample = sample_in_system_call();
 	int calls = 0;
 
 	assert_int_equal(event_encode_sample(*state, &sample), 0);
@@ -298,13 +298,12 @@ static uint64_t registers[PKBPF_REGS];
 
 static void check_raw(void *context, const struct raw_stack_view *raw)
 {
-	struct sample_view expected = sample_in_kernel();
+	struct sample_view expected = sample_in_system_call();
 
 	if (!raw->check)
 		expected.user_count = expected.guessed_count = 0;
 	assert_same_sample(&raw->sample, &expected);
 	assert_int_equal(raw->check, raw->stack_size == 8);
-	assert_int_equal(raw->after_syscall, raw->stack_size == 512);
 	assert_int_equal(raw->cut, raw->stack_size != 512);
 	assert_int_equal(raw->holes, raw->stack_size == 512 ? 0 : 0x80000002);
 	assert_memory_equal(raw->regs, registers, sizeof(registers));
@@ -319,7 +318,7 @@ static void raw_stack_survives_the_round_trip_up_to_its_limit(void **state)
 	static const struct event_sink_ops ops = {.on_raw_stack = check_raw};
 	static const size_t sizes[] = {0, 8, 512, EVENT_MAX_RAW_STACK_SIZE};
 	struct raw_stack_view raw = {
-		.sample = sample_in_kernel(),
+		.sample = sample_in_system_call(),
 		.regs = registers,
 		.stack_start = 0x7ffc00001000,
 		.stack = stack_bytes,
@@ -333,11 +332,10 @@ static void raw_stack_survives_the_round_trip_up_to_its_limit(void **state)
 		size_t seen = sizes[i];
 
 		raw.stack_size = sizes[i];
-		raw.after_syscall = sizes[i] == 512;
 		raw.cut = sizes[i] != 512;
 		raw.holes = sizes[i] == 512 ? 0 : 0x80000002;
 		raw.check = sizes[i] == 8;
-		raw.sample = sample_in_kernel();
+		raw.sample = sample_in_system_call();
 		if (!raw.check)
 			raw.sample.user_count = raw.sample.guessed_count = 0;
 		event_buffer_clear(*state);
@@ -520,7 +518,7 @@ static void buffer_grows_over_many_records_and_keeps_memory_when_cleared(void **
 {
 	static const struct event_sink_ops ops = {.on_sample = count_sample};
 	struct event_buffer *buffer = *state;
-	struct sample_view sample = sample_in_kernel();
+	struct sample_view sample = sample_in_system_call();
 	uint64_t sum = 0;
 	struct event_sink sink = {&ops, &sum};
 	size_t offset = 0, capacity;

@@ -157,13 +157,27 @@ static void user_leaf_of_a_page_fault_is_the_faulting_instruction(void **state)
 	assert_false(location_at(fixture, 0, 0)->is_return_address);
 }
 
+static void user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t kernel[] = {0xffffffff81000010};
+	struct sample_view sample = user_sample(100, FAKE_IPS(0x400123), PKBPF_END_ROOT);
+
+	sample.kernel_ips = kernel;
+	sample.kernel_count = 1;
+	fake_sample_view(fixture->machine, &sample);
+	play(fixture);
+	assert_int_equal(location_at(fixture, 0, 0)->space, FRAME_KERNEL);
+	assert_false(location_at(fixture, 0, 1)->is_return_address);
+}
+
 static void page_fault_in_a_system_call_leaves_the_user_leaf_a_return_address(void **state)
 {
 	struct fixture *fixture = *state;
 	struct sample_view sample = user_sample(100, FAKE_IPS(0x400123), PKBPF_END_ROOT);
 
 	sample.kind = PKBPF_PROFILE_FAULTS;
-	sample.in_kernel = true;
+	sample.after_syscall = true;
 	fake_sample_view(fixture->machine, &sample);
 	play(fixture);
 	assert_true(location_at(fixture, 0, 0)->is_return_address);
@@ -496,6 +510,7 @@ int main(void)
 		TEST(only_the_interrupted_leaf_is_no_return_address),
 		TEST(user_leaf_below_kernel_frames_is_a_return_address),
 		TEST(user_leaf_of_a_page_fault_is_the_faulting_instruction),
+		TEST(user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction),
 		TEST(page_fault_in_a_system_call_leaves_the_user_leaf_a_return_address),
 		TEST(a_call_at_the_end_of_a_mapping_belongs_to_it),
 		TEST(anonymous_code_belongs_to_its_process),

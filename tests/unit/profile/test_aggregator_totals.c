@@ -52,6 +52,7 @@ static void stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, 
 	struct stack_view view = {
 		.stack_id = id,
 		.pid = 100,
+		.after_syscall = kernel.count > 0,
 		.user_end = user.count ? PKBPF_END_ROOT : PKBPF_END_NONE,
 		.kernel_ips = kernel.items,
 		.kernel_count = kernel.count,

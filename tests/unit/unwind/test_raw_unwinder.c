@@ -131,8 +131,7 @@ static struct raw_stack_view raw_of(const struct stopped_child *child, uint32_t 
 {
 	struct raw_stack_view raw = {
 		.sample = { .time_ns = 20, .pid = pid, .tid = pid, .kind = PKBPF_PROFILE_CPU, .count = 1,
-			    .weight = 1, .user_end = PKBPF_END_NO_TABLE },
-		.after_syscall = true,
+			    .weight = 1, .user_end = PKBPF_END_NO_TABLE, .after_syscall = true },
 		.regs = child->regs,
 		.stack_start = child->regs[7] & ~7ULL,
 		.stack = stack_copy,
