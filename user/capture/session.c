@@ -19,6 +19,7 @@
 #include "capture/perf_sideband.h"
 #include "capture/program_clock.h"
 #include "capture/resource_account.h"
+#include "capture/ring_reader.h"
 #include "capture/session_private.h"
 #include "capture/session_unwind.h"
 #include "capture/tracing_program.h"
@@ -158,14 +159,18 @@ static int drain_sideband(struct session *session)
 static int open_rings(struct session *session, struct error *error)
 {
 	struct epoll_event cpus = { .events = EPOLLIN, .data.u64 = TAG_CPUS };
+	int sample_fd = bpf_map__fd(session->skeleton->maps.sample_ring), err;
 
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	session->queue = event_queue_new();
 	if (session->epoll_fd < 0 || !session->queue)
 		return error_set(error, errno ? errno : ENOMEM, "cannot set up the event loop: %s", strerror(errno));
-	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.sample_ring), on_ring_record, session, NULL);
-	if (!session->ring || session_watch(session, bpf_map__fd(session->skeleton->maps.sample_ring)))
-		return error_set(error, errno, "cannot map the sample ring buffer: %s", strerror(errno));
+	err = ring_reader_new(sample_fd, "samples", on_ring_record, session, &session->ring, error);
+	if (err)
+		return err;
+	err = session_watch(session, sample_fd);
+	if (err)
+		return error_set(error, -err, "cannot watch the ring buffer of samples: %s", strerror(-err));
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
 		return error_set(error, errno, "cannot watch CPUs that come and go: %s", strerror(errno));
@@ -359,7 +364,7 @@ int session_drain(struct session *session)
 	bool has_news = session->was_called || perf_sideband_waits(session->sideband);
 	uint64_t now_ns = clock_now_ns();
 	int err = drain_sideband(session);
-	int consumed = ring_buffer__consume(session->ring);
+	int ring_err = ring_reader_drain(session->ring);
 
 	err = err ? err : resource_account_names(session->resources, &session->buffer);
 	err = err ? err : resource_account_sweep(session->resources, now_ns, &session->buffer);
@@ -370,7 +375,8 @@ int session_drain(struct session *session)
 	deliver_settled(session, now_ns);
 	end_look(session, now_ns);
 	program_clock_poll(session->program_clock, now_ns);
-	return err ? err : consumed < 0 ? consumed : session->out_of_memory ? -ENOMEM : 0;
+	err = err ? err : ring_err;
+	return err ? err : session->out_of_memory ? -ENOMEM : 0;
 }
 
 int session_look(struct session *session)
@@ -390,8 +396,7 @@ int session_stop(struct session *session)
 	settle_err = resource_account_settle(session->resources, &session->buffer);
 	accept_buffer(session);
 	err = err ? err : settle_err;
-	if (session->ring)
-		ring_buffer__consume(session->ring);
+	ring_reader_drain(session->ring);
 	session_unwind_drain(session->unwind);
 	session_unwind_wait(session->unwind, LAST_TABLE_WAIT_NS);
 	if (session->queue)
@@ -407,7 +412,7 @@ void session_free(struct session *session)
 	for (size_t i = 0; i < ARRAY_SIZE(session->lifecycle); i++)
 		bpf_link__destroy(session->lifecycle[i]);
 	perf_sideband_close(session->sideband);
-	ring_buffer__free(session->ring);
+	ring_reader_free(session->ring);
 	session_unwind_free(session->unwind);
 	resource_account_free(session->resources);
 	program_clock_close(session->program_clock);

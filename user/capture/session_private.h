@@ -14,7 +14,7 @@ struct event_queue;
 struct perf_sideband;
 struct program_clock;
 struct resource_account;
-struct ring_buffer;
+struct ring_reader;
 struct session_unwind;
 
 struct session {
@@ -24,7 +24,7 @@ struct session {
 	char *comm;
 	struct kernel_types *kernel_types; /* until the object is loaded */
 	struct pkbpf_bpf *skeleton;
-	struct ring_buffer *ring;
+	struct ring_reader *ring;
 	struct bpf_link *lifecycle[5];
 	struct perf_sideband *sideband;
 	struct session_unwind *unwind; /* NULL: frame pointers */

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "capture/ring_reader.h"
 #include "event/decoder.h"
 
 #include "pkbpf.skel.h"
@@ -22,7 +23,7 @@ struct session_unwind {
 	bool only_relatives, on_demand, no_guess;
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
-	struct ring_buffer *raw_ring;
+	struct ring_reader *raw_ring;
 	uint64_t hold_since_ns; /* 0: not holding */
 };
 
@@ -124,12 +125,10 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.no_guess = unwind->no_guess,
 	};
 	unwind->raw = raw_unwinder_new(&raw, sink);
-	unwind->raw_ring = ring_buffer__new(bpf_map__fd(unwind->skeleton->maps.raw_ring), on_record,
-					    context, NULL);
-	if (!unwind->raw || !unwind->raw_ring)
-		return error_set(error, errno ? errno : ENOMEM, "cannot map the ring buffer of raw stacks: %s",
-				 strerror(errno ? errno : ENOMEM));
-	return 0;
+	if (!unwind->raw)
+		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
+	return ring_reader_new(bpf_map__fd(unwind->skeleton->maps.raw_ring), "raw stacks", on_record, context, &unwind->raw_ring,
+			       error);
 }
 
 struct event_sink session_unwind_sink(struct session_unwind *unwind, const struct event_sink *sink)
@@ -159,9 +158,7 @@ void session_unwind_poll(struct session_unwind *unwind)
 
 int session_unwind_drain(struct session_unwind *unwind)
 {
-	int consumed = unwind && unwind->raw_ring ? ring_buffer__consume(unwind->raw_ring) : 0;
-
-	return consumed < 0 ? consumed : 0;
+	return unwind ? ring_reader_drain(unwind->raw_ring) : 0;
 }
 
 void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns)
@@ -252,7 +249,7 @@ void session_unwind_free(struct session_unwind *unwind)
 {
 	if (!unwind)
 		return;
-	ring_buffer__free(unwind->raw_ring);
+	ring_reader_free(unwind->raw_ring);
 	raw_unwinder_free(unwind->raw);
 	unwind_loader_free(unwind->loader);
 	free(unwind);
