@@ -105,6 +105,7 @@ for compiler in g++ clang++; do
 	feature throw 0.97 '_start,*,main,catches'
 	feature vfork 0.995 '_start,*,main,below_vfork,burn'
 	feature thread 0.995 'start_thread,in_thread,burn'
+	feature fiber 0.995 '__start_context,in_fiber,burn'
 	feature dlopen 0.995 '_start,*,main,loads,enter,*,burn'
 	"$program" memory 30 &
 	sleep 0.2

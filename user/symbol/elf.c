@@ -141,12 +141,17 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 	return NULL;
 }
 
-static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address,
-			  struct symbol *symbol)
+/* back: how far before the return address that is; 0: it is none. */
+static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address, uint64_t back,
+			 struct symbol *symbol)
 {
 	const char *name = find_name(elf, id, loaded, address, &symbol->result);
 	size_t count = 0;
 
+	/* The return address is a function's first where it was put on a stack for another to return to (glibc's makecontext()), and
+	 * the padding before it has no name. */
+	if (!name && back)
+		name = find_name(elf, id, loaded, address + back, &symbol->result);
 	if (loaded->module.dwarf) {
 		struct dwarf_query query = {
 			.address = address,
@@ -215,7 +220,7 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	}
 	ret_symbol->module_address = address + back;
 	if (ret_symbol->result == SYMBOL_FOUND)
-		name_address(elf, location->object, loaded, address, ret_symbol);
+		name_address(elf, location->object, loaded, address, back, ret_symbol);
 	if (ret_symbol->result != SYMBOL_FOUND)
 		ret_symbol->function_address = function_start(elf, location->object, loaded, address);
 	return true;

@@ -449,12 +449,13 @@ enum elf_role elf_image_role(const struct elf_image *image)
 {
 	char soname[8];
 
+	elf_image_soname(image, soname, sizeof(soname));
+	/* glibc's can be run, and names an interpreter as programs do. */
+	if (strncmp(soname, "libc.", 5) == 0 || strncmp(soname, "ld-", 3) == 0)
+		return ELF_ROLE_C_LIBRARY;
 	if (elf_image_find_segment(image, PT_INTERP))
 		return ELF_ROLE_PROGRAM;
-	elf_image_soname(image, soname, sizeof(soname));
-	if (soname[0] == '\0')
-		return ELF_ROLE_STATIC_PROGRAM;
-	return strncmp(soname, "libc.", 5) == 0 || strncmp(soname, "ld-", 3) == 0 ? ELF_ROLE_C_LIBRARY : ELF_ROLE_LIBRARY;
+	return soname[0] == '\0' ? ELF_ROLE_STATIC_PROGRAM : ELF_ROLE_LIBRARY;
 }
 
 bool elf_image_bias(const struct elf_image *image, uint64_t map_start, uint64_t map_offset,

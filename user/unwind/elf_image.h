@@ -78,7 +78,7 @@ int elf_image_read_address(const struct elf_image *image, uint64_t address, void
 uint64_t elf_image_bytes_after(const struct elf_image *image, uint64_t address);
 
 enum elf_role {
-	ELF_ROLE_PROGRAM,	 /* dynamically linked; the C library, which can be run, counts as one */
+	ELF_ROLE_PROGRAM,	 /* dynamically linked */
 	ELF_ROLE_STATIC_PROGRAM,
 	ELF_ROLE_C_LIBRARY,	 /* or its dynamic loader */
 	ELF_ROLE_LIBRARY,

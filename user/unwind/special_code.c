@@ -13,6 +13,7 @@
 #define SEARCH_MAX_GAPS	    4096
 #define PATTERN_MAX_BYTES   32
 #define PLT_ENTRY_BYTES	    16
+#define CONTEXT_START_BYTES 26
 
 static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
 static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
@@ -100,6 +101,41 @@ static void find_entry(struct finder *finder)
 		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
 }
 
+/* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
+static bool may_hold_c_library(const struct elf_image *image)
+{
+	enum elf_role role = elf_image_role(image);
+
+	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
+}
+
+/* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je; call.
+ * It is described as if it had been called. Nothing did: it was put on the new stack, and look-ups land one byte before it. */
+static void find_context_start(struct finder *finder)
+{
+	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
+	uint64_t covered = 0;
+
+	if (!may_hold_c_library(finder->image))
+		return;
+	for (size_t i = 0; i < eh_frame_count(finder->frame); i++) {
+		const struct fde *fde = eh_frame_function(finder->frame, i);
+		uint32_t before = fde->start > covered;
+		uint8_t code[sizeof(endbr64) + sizeof(head)];
+		const uint8_t *at = code;
+
+		covered = (uint64_t)fde->start + fde->size;
+		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + sizeof(endbr64) ||
+		    elf_image_read_address(finder->image, finder->text_start + fde->start, code, sizeof(code)) < 0)
+			continue;
+		if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
+			at += sizeof(endbr64);
+		if (memcmp(at, head, sizeof(head)) == 0)
+			add(finder, fde->start - before, fde->size + before, &end_rule);
+	}
+}
+
 static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
@@ -132,21 +168,13 @@ static void search_range(struct finder *finder, uint8_t *window, uint64_t start,
 	}
 }
 
-/* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
-static bool may_return_from_signals(const struct elf_image *image)
-{
-	enum elf_role role = elf_image_role(image);
-
-	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
-}
-
 static void search_gaps(struct finder *finder)
 {
 	_cleanup_free_ uint8_t *window = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
 	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
 	unsigned int gaps = 0;
 
-	if (!window || !may_return_from_signals(finder->image))
+	if (!window || !may_hold_c_library(finder->image))
 		return;
 	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
 		const struct elf_segment *segment = elf_image_segment(finder->image, i);
@@ -271,6 +299,7 @@ void special_code_find(const struct elf_image *image, const struct eh_frame *fra
 	if (elf_image_machine(image) != EM_X86_64)
 		return;
 	find_entry(&finder);
+	find_context_start(&finder);
 	find_lazy_plt(&finder);
 	find_static_plt(&finder);
 	find_direct_plt(&finder, ".plt.sec");

@@ -125,6 +125,18 @@ static void names_code_of_static_programs(void **state)
 	assert_all_names(FIXTURE_DIR "/static", FIXTURE_DIR "/static");
 }
 
+/* There is padding before it, and a stack may say that it returns to its first byte. */
+static void names_a_function_that_somebody_returns_to(void **state)
+{
+	uint32_t file = add_file(FIXTURE_DIR "/pie");
+	struct place place = find_place(FIXTURE_DIR "/pie", "deregister_tm_clones");
+	struct symbol symbol = resolve(file, place.offset, true);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_string_equal(symbol.lines[0].function, "deregister_tm_clones");
+	assert_int_not_equal(resolve(file, place.offset - 1, true).result, SYMBOL_FOUND);
+}
+
 #ifdef HAS_CLASS32
 static void names_code_of_32_bit_programs(void **state)
 {
@@ -360,6 +372,7 @@ int main(void)
 		test(names_code_of_position_independent_programs),
 		test(names_code_of_programs_at_fixed_addresses),
 		test(names_code_of_static_programs),
+		test(names_a_function_that_somebody_returns_to),
 #ifdef HAS_CLASS32
 		test(names_code_of_32_bit_programs),
 #endif

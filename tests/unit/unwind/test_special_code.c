@@ -21,6 +21,8 @@ static const uint8_t musl_start[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 static const uint8_t clone_child[] = {0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7,
 				      0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4};
+static const uint8_t context_start[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74,
+					0x08, 0xe8, 1,	  2,	3,    4,    0x48, 0x89, 0xc7, 0xe8, 1,	  2,	3,    4,    0xf4};
 static const uint8_t lld_plt[] = {
 	0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0,
 	0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0,
@@ -28,10 +30,12 @@ static const uint8_t lld_plt[] = {
 
 static struct rule_set *rules;
 static uint8_t text[TEXT_SIZE];
+static uint32_t second_start, second_size; /* of another described function */
 
 static int set_up(void **state)
 {
 	memset(text, 0xcc, sizeof(text));
+	second_size = 0;
 	rules = rule_set_new();
 	return rules ? 0 : -1;
 }
@@ -42,7 +46,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* The text with one described function at [0x100, 0x200). */
+/* The text with a described function at [0x100, 0x200). */
 static struct unwind_table *build(uint64_t entry, uint64_t plt_size)
 {
 	struct cfi_bytes bytes = {0};
@@ -56,6 +60,8 @@ static struct unwind_table *build(uint64_t entry, uint64_t plt_size)
 
 	cfi_bytes_cie(&bytes, "zR");
 	CFI_FDE(&bytes, TEXT + 0x100, 0x100, "");
+	if (second_size)
+		CFI_FDE(&bytes, TEXT + second_start, second_size, "");
 	recipe.eh_frame = bytes.data;
 	recipe.eh_frame_size = bytes.size;
 	file = elf_recipe_make(&recipe, &size);
@@ -127,6 +133,37 @@ static void ends_stacks_in_the_thread_start_of_musl(void **state)
 	unwind_table_free(table);
 }
 
+static void ends_stacks_where_the_function_of_a_context_returns_to(void **state)
+{
+	for (uint32_t skipped = 0; skipped <= 4; skipped += 4) {
+		struct unwind_table *table;
+
+		second_start = 0x208;
+		second_size = (uint32_t)sizeof(context_start) - skipped;
+		memcpy(text + second_start, context_start + skipped, second_size);
+		table = build(TEXT, 0);
+		assert_int_equal(cfa_at(table, 0x206), PKBPF_CFA_SP);
+		assert_int_equal(cfa_at(table, 0x207), PKBPF_CFA_END);
+		assert_int_equal(cfa_at(table, second_start + second_size - 1), PKBPF_CFA_END);
+		assert_int_equal(table->stats.special_count, 1);
+		unwind_table_free(table);
+	}
+}
+
+/* Then the byte before is a call's that does not return. */
+static void lets_a_function_end_where_the_start_of_a_context_begins(void **state)
+{
+	struct unwind_table *table;
+
+	second_start = 0x200;
+	second_size = (uint32_t)sizeof(context_start);
+	memcpy(text + second_start, context_start, second_size);
+	table = build(TEXT, 0);
+	assert_int_equal(cfa_at(table, 0x1ff), PKBPF_CFA_SP);
+	assert_int_equal(cfa_at(table, 0x200), PKBPF_CFA_END);
+	unwind_table_free(table);
+}
+
 static void describes_a_plt_that_the_linker_did_not(void **state)
 {
 	const struct pkbpf_unwind_rule *rule;
@@ -193,6 +230,8 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(ends_stacks_in_the_thread_start_of_musl, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(ends_stacks_where_the_function_of_a_context_returns_to, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lets_a_function_end_where_the_start_of_a_context_begins, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(describes_a_plt_that_the_linker_did_not, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(describes_the_plt_of_a_static_program, set_up,
