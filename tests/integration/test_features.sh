@@ -59,7 +59,7 @@ feature() {
 	check "$1 ($compiler)" "$2" "$3" "$work/$1.folded"
 }
 
-# living NAME: profiles what has just been started, when its file is no longer what it was, or never had a name
+# living NAME [CALLERS]: profiles what has just been started, when its file is no longer what it was, or never had a name
 living() {
 	local name=$1 pid=$!
 	"$pkbpf" -q -e cpu -F 999 -d 1.5 -p $pid -o "$work/$name.folded" >"$work/out" 2>&1 || {
@@ -69,7 +69,7 @@ living() {
 	}
 	kill $pid
 	wait $pid 2>/dev/null
-	check "$name ($compiler)" 0.995 '_start,*,main,plainly,burn' "$work/$name.folded"
+	check "$name ($compiler)" 0.995 "_start,*,main,${2:-plainly},burn" "$work/$name.folded"
 }
 
 without_file() {
@@ -106,6 +106,10 @@ for compiler in g++ clang++; do
 	feature vfork 0.995 '_start,*,main,below_vfork,burn'
 	feature thread 0.995 'start_thread,in_thread,burn'
 	feature fiber 0.995 '__start_context,in_fiber,burn'
+	feature moved_text 0.995 '_start,*,main,moves_text,in_moved_text,burn'
+	"$program" moved_text 30 &
+	sleep 0.2
+	living moved_text_seen_later 'moves_text,in_moved_text'
 	feature dlopen 0.995 '_start,*,main,loads,enter,*,burn'
 	"$program" memory 30 &
 	sleep 0.2

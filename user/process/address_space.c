@@ -206,6 +206,26 @@ static int list_splice(struct mapping_list *list, size_t index, size_t removed,
 	return 0;
 }
 
+/* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js):
+ * executable memory without a file that one file's mappings continue on both sides is that file's.
+ */
+static void adopt(struct mapping_list *list, size_t index)
+{
+	struct mapping *mapping, *before, *behind;
+
+	if (index == 0 || index + 1 >= list->count)
+		return;
+	mapping = list_mappings(list) + index;
+	before = mapping - 1;
+	behind = mapping + 1;
+	if (mapping->file || !before->file || behind->file != before->file ||
+	    before->end != mapping->start || behind->start != mapping->end ||
+	    behind->start - behind->file_offset != before->start - before->file_offset)
+		return;
+	mapping->file = before->file;
+	mapping->file_offset = before->file_offset + (mapping->start - before->start);
+}
+
 /* Cuts [start, end) out and puts `with` (NULL: nothing) in its place. */
 static int replace_range(struct address_space *space, uint64_t start, uint64_t end,
 			 const struct mapping *with)
@@ -243,7 +263,18 @@ static int replace_range(struct address_space *space, uint64_t start, uint64_t e
 
 int address_space_add(struct address_space *space, const struct mapping *mapping)
 {
-	return replace_range(space, mapping->start, mapping->end, mapping);
+	int err = replace_range(space, mapping->start, mapping->end, mapping);
+	size_t index;
+
+	if (err)
+		return err;
+	index = list_search(space->list, mapping->start);
+	adopt(space->list, index);
+	/* procfs shows what is behind last. */
+	if (index > 0)
+		adopt(space->list, index - 1);
+	adopt(space->list, index + 1);
+	return 0;
 }
 
 int address_space_remove(struct address_space *space, uint64_t start, uint64_t end)

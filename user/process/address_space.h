@@ -35,7 +35,9 @@ struct address_space *address_space_new(void);
 struct address_space *address_space_new_within(struct mapping_budget *budget);
 struct address_space *address_space_copy(const struct address_space *from);
 void address_space_free(struct address_space *space);
-/* -ENOMEM, -ENOSPC (too many, or budget used up), -EINVAL (start >= end): nothing is changed. */
+/* Executable memory without a file in the midst of a file's mappings becomes that file's, as text
+ * does that a program has moved to huge pages. -ENOMEM, -ENOSPC (too many, or budget used up),
+ * -EINVAL (start >= end): nothing is changed. */
 int address_space_add(struct address_space *space, const struct mapping *mapping);
 /* Forgets what is mapped in [start, end), splitting mappings that reach beyond. Errors as above. */
 int address_space_remove(struct address_space *space, uint64_t start, uint64_t end);

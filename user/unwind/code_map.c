@@ -92,6 +92,26 @@ static int reserve(struct code_map *map, uint32_t needed)
 	return 0;
 }
 
+/* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js): a
+ * mapping without a file that one file's mappings continue on both sides is that file's. */
+static void adopt(struct code_map *map, uint32_t index)
+{
+	struct code_mapping *mapping, *before, *behind;
+
+	if (index == 0 || index + 1 >= map->count)
+		return;
+	mapping = &map->items[index];
+	before = mapping - 1;
+	behind = mapping + 1;
+	if (mapping->file != CODE_NO_FILE || before->file == CODE_NO_FILE ||
+	    behind->file != before->file || before->end != mapping->start ||
+	    behind->start != mapping->end ||
+	    behind->start - behind->file_offset != before->start - before->file_offset)
+		return;
+	mapping->file = before->file;
+	mapping->file_offset = before->file_offset + (mapping->start - before->start);
+}
+
 /* Replaces [start, end) by nothing, or by *mapping which spans it. */
 static int replace(struct code_map *map, uint64_t start, uint64_t end,
 		   const struct code_mapping *mapping)
@@ -127,9 +147,21 @@ static int replace(struct code_map *map, uint64_t start, uint64_t end,
 
 int code_map_add(struct code_map *map, const struct code_mapping *mapping)
 {
+	uint32_t index;
+	int err;
+
 	if (mapping->start >= mapping->end)
 		return -EINVAL;
-	return replace(map, mapping->start, mapping->end, mapping);
+	err = replace(map, mapping->start, mapping->end, mapping);
+	if (err)
+		return err;
+	index = first_behind(map, mapping->start);
+	adopt(map, index);
+	/* procfs shows what is behind last. */
+	if (index > 0)
+		adopt(map, index - 1);
+	adopt(map, index + 1);
+	return 0;
 }
 
 int code_map_remove(struct code_map *map, uint64_t start, uint64_t end)

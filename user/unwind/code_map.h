@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The executable mappings of a process, sorted, without overlap. Processes that forked share one map until one of
- * them changes it. One owner thread for all maps of a registry.
+ * The executable mappings of a process, sorted, without overlap. Processes that forked share one
+ * map until one of them changes it. One owner thread for all maps of a registry.
  */
 #ifndef PKBPF_UNWIND_CODE_MAP_H
 #define PKBPF_UNWIND_CODE_MAP_H
@@ -33,12 +33,15 @@ struct code_map {
 /* One reference, empty; NULL: out of memory. */
 struct code_map *code_map_new(void);
 struct code_map *code_map_share(struct code_map *map);
-/* Gives up a reference; true: it was the last one, and the caller frees the map with code_map_free(). */
+/* Gives up a reference; true: it was the last one, and the caller frees the map with
+ * code_map_free(). */
 bool code_map_drop(struct code_map *map);
 void code_map_free(struct code_map *map);
 /* A copy with one reference, published nowhere; NULL: out of memory. */
 struct code_map *code_map_copy(const struct code_map *map);
-/* Cuts what the new mapping covers, then adds it. -EINVAL: start >= end; -ENOMEM, -ENOSPC: unchanged. */
+/* Cuts what the new mapping covers, then adds it. One without a file in the midst of a file's
+ * becomes that file's, as text does that a program has moved to huge pages. -EINVAL: start >= end;
+ * -ENOMEM, -ENOSPC: unchanged. */
 int code_map_add(struct code_map *map, const struct code_mapping *mapping);
 /* Forgets what is mapped in [start, end). Errors as above. */
 int code_map_remove(struct code_map *map, uint64_t start, uint64_t end);
