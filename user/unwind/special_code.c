@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 
 #define SEARCH_WINDOW_BYTES 65536
+#define SEARCH_READ_BYTES   4096
 #define SEARCH_MAX_GAPS	    4096
 #define PATTERN_MAX_BYTES   32
 #define PLT_ENTRY_BYTES	    16
@@ -154,27 +155,56 @@ static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *c
 	}
 }
 
+/* What of the text has been read last. */
+struct window {
+	uint8_t *bytes; /* SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES */
+	uint64_t start;
+	size_t size;
+};
+
+/* NULL: cannot be read. Gaps lie close to one another, and one read of a page is for many of them. */
+static const uint8_t *window_show(struct finder *finder, struct window *window, uint64_t start, size_t size)
+{
+	uint64_t address = finder->text_start + start, wanted = SEARCH_READ_BYTES;
+
+	if (start >= window->start && start - window->start <= window->size &&
+	    size <= window->size - (start - window->start))
+		return window->bytes + (start - window->start);
+	if (wanted > elf_image_bytes_after(finder->image, address))
+		wanted = elf_image_bytes_after(finder->image, address);
+	window->start = start;
+	window->size = wanted > size ? (size_t)wanted : size;
+	if (elf_image_read_address(finder->image, address, window->bytes, window->size) < 0) {
+		window->size = 0;
+		return NULL;
+	}
+	return window->bytes;
+}
+
 /* Windows overlap by less than a pattern, so nothing is found twice or missed. */
-static void search_range(struct finder *finder, uint8_t *window, uint64_t start, uint64_t end)
+static void search_range(struct finder *finder, struct window *window, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start; at < end; at += SEARCH_WINDOW_BYTES) {
 		uint64_t size = end - at;
+		const uint8_t *code;
 
 		if (size > SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES)
 			size = SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES;
-		if (elf_image_read_address(finder->image, finder->text_start + at, window, size) < 0)
+		code = window_show(finder, window, at, size);
+		if (!code)
 			return;
-		search_bytes(finder, at, window, size);
+		search_bytes(finder, at, code, size);
 	}
 }
 
 static void search_gaps(struct finder *finder)
 {
-	_cleanup_free_ uint8_t *window = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
+	_cleanup_free_ uint8_t *bytes = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
+	struct window window = {.bytes = bytes};
 	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
 	unsigned int gaps = 0;
 
-	if (!window || !may_hold_c_library(finder->image))
+	if (!bytes || !may_hold_c_library(finder->image))
 		return;
 	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
 		const struct elf_segment *segment = elf_image_segment(finder->image, i);
@@ -194,7 +224,7 @@ static void search_gaps(struct finder *finder)
 			if (gap_end > at + 6) {
 				uint64_t size = gap_end - at < budget ? gap_end - at : budget;
 
-				search_range(finder, window, at, at + size);
+				search_range(finder, &window, at, at + size);
 				budget -= size;
 				gaps++;
 			}
