@@ -18,8 +18,8 @@ static void write_mark(void *context)
 	(void)!write(*(int *)context, "x", 1);
 }
 
-/* In a child, since it may die: sends itself `count` signals and returns how it ended; *ret_mark: abandon was called. */
-static int end_after_signals(int signal_number, int count, bool *ret_mark)
+/* In a child, since it may die: sends itself `count` signals, with a pause between them, and returns how it ended; *ret_mark: abandon was called. */
+static int end_after_signals(int signal_number, int count, unsigned int pause_us, bool *ret_mark)
 {
 	int mark[2], status;
 	char byte;
@@ -45,10 +45,11 @@ static int end_after_signals(int signal_number, int count, bool *ret_mark)
 			kill(getpid(), signal_number);
 			if (poll(&fd, 1, 5000) != 1)
 				_exit(97);
+			usleep(pause_us);
 			/* the second of two must not merge with the first: it has been taken */
 		}
 		if (count > 1)
-			sleep(5);
+			usleep(pause_us ? 5000000 : 300000);
 		if (stop_signals_received(signals, &is_private) != signal_number || !is_private)
 			_exit(96);
 		stop_signals_free(signals);
@@ -67,7 +68,7 @@ static void the_first_signal_only_asks_to_stop(void **state)
 
 	for (size_t i = 0; i < 3; i++) {
 		bool mark;
-		int status = end_after_signals(numbers[i], 1, &mark);
+		int status = end_after_signals(numbers[i], 1, 0, &mark);
 
 		assert_true(WIFEXITED(status));
 		assert_int_equal(WEXITSTATUS(status), 0);
@@ -75,15 +76,26 @@ static void the_first_signal_only_asks_to_stop(void **state)
 	}
 }
 
+/* As timeout sends them. */
+static void two_signals_at_once_are_one_request(void **state)
+{
+	bool mark;
+	int status = end_after_signals(SIGTERM, 2, 0, &mark);
+
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_false(mark);
+}
+
 static void the_second_signal_kills_after_abandoning(void **state)
 {
 	bool mark;
-	int status = end_after_signals(SIGINT, 2, &mark);
+	int status = end_after_signals(SIGINT, 2, 200000, &mark);
 
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGINT);
 	assert_true(mark);
-	status = end_after_signals(SIGTERM, 2, &mark);
+	status = end_after_signals(SIGTERM, 2, 200000, &mark);
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(WTERMSIG(status), SIGTERM);
 	assert_true(mark);
@@ -93,6 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_signal_only_asks_to_stop),
+		cmocka_unit_test(two_signals_at_once_are_one_request),
 		cmocka_unit_test(the_second_signal_kills_after_abandoning),
 	};
 
