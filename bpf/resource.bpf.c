@@ -180,6 +180,22 @@ static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource 
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 }
 
+/* A thread that has ended and that nobody has waited for yet: what it used until it was really over, at the time of its exit. */
+static __always_inline void take_ended(struct pkbpf_event_resource *record, struct task_struct *task)
+{
+	struct pkbpf_event_resource *exiting;
+	__u32 tid = task->pid;
+
+	if (!BPF_CORE_READ(task, exit_state))
+		return;
+	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+	if (!exiting || exiting->thread_start_ns != record->thread_start_ns)
+		return;
+	record->header.flags = PKBPF_RESOURCE_EXIT;
+	record->header.time_ns = exiting->header.time_ns;
+	record->rss_bytes = 0;
+}
+
 SEC("iter/task")
 int resource_read(struct bpf_iter__task *ctx)
 {
@@ -206,6 +222,8 @@ int resource_read(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	take_record(record, task, resource_control.moment);
+	if (resource_control.moment == PKBPF_RESOURCE_END)
+		take_ended(record, task);
 	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */
 	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
 		__u32 tid = task->pid;

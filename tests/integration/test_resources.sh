@@ -115,6 +115,21 @@ check "zombies" zombies.json <<'P'
 check(f'{r["threads_missing"]} threads missing', r["threads_missing"] == 0)
 P
 
+# ---- what a command needs to give its memory back, which comes after its exit is announced, and before it is waited for ----
+"$pkbpf" -q -e cpu,offcpu -o exits.json -- python3 -c '
+import mmap, os
+memory = mmap.mmap(-1, 400 << 20)
+memory.madvise(mmap.MADV_NOHUGEPAGE)
+for i in range(0, len(memory), 4096):
+    memory[i] = 1
+os._exit(0)' || fail "a command with memory: exit $?"
+check "a command that exits with 400 MiB" exits.json <<'P'
+row = next(x for x in r["rows"] if x["comm"].startswith("python3"))
+used, seen = row["cpu"]["total_ns"], row["offcpu"]["oncpu_ns"]
+check(f'{used / 1e6:.1f} ms used, {seen / 1e6:.1f} ms seen on a CPU', close(used, seen, 3, 2e6))
+check(f'{row["threads"]} threads', row["threads"]["alive"] == 0 and row["ended_inside"])
+P
+
 # ---- one process with threads, against its own getrusage ----
 mkfifo go
 "$workloads/use_resources" <go >said &

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop, the second one (unless it is the same request, sent to the process
- * and to its group, as timeout does) ends the program at once, even
- * while the main thread symbolizes or writes. A thread waits for them, so no handler interrupts anything.
+ * SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop, the second one (unless it is the same request, sent
+ * to the process and to its group, as timeout does) ends the program at once, even while the main thread symbolizes or
+ * writes. A thread waits for them, so no handler interrupts anything.
  */
 #ifndef PKBPF_CLI_STOP_SIGNALS_H
 #define PKBPF_CLI_STOP_SIGNALS_H
