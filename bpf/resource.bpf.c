@@ -10,7 +10,6 @@
 #define RSS_ANONYMOUS	   1
 #define RSS_SHARED	   3
 #define CGROUP_DEPTH_MAX   16
-#define EEXIST		   17
 
 struct pkbpf_resource_control resource_control = {};
 
@@ -172,11 +171,9 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 	resource_control.cpus_read = cpu + 1;
 }
 
-static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource *record, __u64 flags)
+static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource *record)
 {
-	long err = bpf_map_update_elem(&resource_exiting_threads, &tid, record, flags);
-
-	if (err && err != -EEXIST)
+	if (bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY))
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 }
 
@@ -224,12 +221,15 @@ int resource_read(struct bpf_iter__task *ctx)
 	take_record(record, task, resource_control.moment);
 	if (resource_control.moment == PKBPF_RESOURCE_END)
 		take_ended(record, task);
-	/* Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. */
+	/*
+	 * Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. Or a moment
+	 * ago: then it is taken to end now, since its last record must not be older than this one.
+	 */
 	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
 		__u32 tid = task->pid;
 
 		record->header.flags = PKBPF_RESOURCE_EXIT;
-		note_exiting(tid, record, BPF_NOEXIST);
+		note_exiting(tid, record);
 		record->header.flags = PKBPF_RESOURCE_START;
 	}
 	bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
@@ -269,7 +269,7 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	/* The number belongs to another thread now, so the one that had it is gone. */
 	if (left && left->thread_start_ns != record->thread_start_ns)
 		hand_over_unfreed(left);
-	note_exiting(tid, record, BPF_ANY);
+	note_exiting(tid, record);
 	return 0;
 }
 

@@ -115,7 +115,23 @@ check "zombies" zombies.json <<'P'
 check(f'{r["threads_missing"]} threads missing', r["threads_missing"] == 0)
 P
 
+# ---- processes that end at the very start: announced before they are read, and freed after ----
+timeout 60 sh -c 'while :; do /bin/true; /bin/true; done' &
+jobs_started+=("$!")
+for _ in $(seq 15); do
+	"$pkbpf" -q -e cpu -d 200ms -o start.json || fail "beside short processes: exit $?"
+	cat start.json >>starts.json
+done
+kill "${jobs_started[-1]}"
+missing=$(grep -h '"threads_missing":' starts.json | grep -vc ': 0')
+if [ "$missing" = 0 ]; then
+	echo "  ok: no threads missing in 15 runs that began while others ended"
+else
+	fail "threads missing in $missing of 15 runs that began while others ended"
+fi
+
 # ---- what a command needs to give its memory back, which comes after its exit is announced, and before it is waited for ----
+stolen=$(stolen_us)
 "$pkbpf" -q -e cpu,offcpu -o exits.json -- python3 -c '
 import mmap, os
 memory = mmap.mmap(-1, 400 << 20)
@@ -123,10 +139,12 @@ memory.madvise(mmap.MADV_NOHUGEPAGE)
 for i in range(0, len(memory), 4096):
     memory[i] = 1
 os._exit(0)' || fail "a command with memory: exit $?"
-check "a command that exits with 400 MiB" exits.json <<'P'
+echo "{\"stolen_ns\": $((($(stolen_us) - stolen) * 1000))}" >exits.said
+check "a command that exits with 400 MiB" exits.json exits.said <<'P'
 row = next(x for x in r["rows"] if x["comm"].startswith("python3"))
 used, seen = row["cpu"]["total_ns"], row["offcpu"]["oncpu_ns"]
-check(f'{used / 1e6:.1f} ms used, {seen / 1e6:.1f} ms seen on a CPU', close(used, seen, 3, 2e6))
+# Interrupts, and what the host keeps of a CPU, are in the second alone. Giving the memory back is a quarter of all.
+check(f'{used / 1e6:.1f} ms used, {seen / 1e6:.1f} ms seen on a CPU', close(used, seen, 5, 2e6 + w["stolen_ns"]))
 check(f'{row["threads"]} threads', row["threads"]["alive"] == 0 and row["ended_inside"])
 P
 
