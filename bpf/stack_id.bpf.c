@@ -93,8 +93,8 @@ __u64 stack_intern(__u32 slot)
 		return 0;
 	words = scratch_words(scratch);
 	hash = mix(scratch->sample.pid, process_identity());
-	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.user_end << 16) | ((__u64)scratch->sample.header.flags << 24) |
-						scratch->sample.n_user);
+	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.header.flags << 24) |
+				 ((__u64)scratch->sample.user_end << 16) | scratch->sample.n_user);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)
 			break;

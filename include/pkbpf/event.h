@@ -82,8 +82,8 @@ struct pkbpf_event_header {
 /* Flag of SAMPLE, RAW_STACK and STACK: the user code's ip, the first of its frames, follows a system call instruction, as a
  * return address follows a call; else it is the instruction that comes next or that faulted. */
 #define PKBPF_SAMPLE_AFTER_SYSCALL 1
-/* Further flags of RAW_STACK. No event: its sample was sent as well. What the walk in the kernel found lies in ips[], for a comparison with a walk of
- * the copy; n_user is not 0 then. */
+/* Further flags of RAW_STACK. No event: its sample was sent as well. What the walk in the kernel found lies in ips[], for a
+ * comparison with a walk of the copy; n_user is not 0 then. */
 #define PKBPF_RAW_CHECK 4
 /* There was more memory behind the copy, but no room. */
 #define PKBPF_RAW_CUT 8

@@ -255,6 +255,7 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	uint32_t era = era_of(builder, process->id);
 	size_t first_user = builder->frames.count, shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
+
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
 		frames[i] = intern_user(builder, process, space, era, sample->user_ips[i], i > 0 || sample->after_syscall);
 		if (frames[i] == UINT32_MAX)

@@ -39,11 +39,19 @@ static const struct pattern patterns[] = {
 	 &end_rule},
 };
 
+/* What of the text has been read last. */
+struct window {
+	uint8_t *bytes; /* SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES */
+	uint64_t start;
+	size_t size;
+};
+
 struct finder {
 	const struct elf_image *image;
 	const struct eh_frame *frame;
 	struct special_code_list *list;
 	uint64_t text_start;
+	struct window window;
 };
 
 static void add(struct finder *finder, uint64_t start, uint64_t size,
@@ -102,6 +110,26 @@ static void find_entry(struct finder *finder)
 		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
 }
 
+/* NULL: cannot be read. Pieces lie close to one another, and one read of a page is for many of them. */
+static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size)
+{
+	struct window *window = &finder->window;
+	uint64_t address = finder->text_start + start, wanted = SEARCH_READ_BYTES;
+
+	if (start >= window->start && start - window->start <= window->size &&
+	    size <= window->size - (start - window->start))
+		return window->bytes + (start - window->start);
+	if (wanted > elf_image_bytes_after(finder->image, address))
+		wanted = elf_image_bytes_after(finder->image, address);
+	window->start = start;
+	window->size = wanted > size ? (size_t)wanted : size;
+	if (elf_image_read_address(finder->image, address, window->bytes, window->size) < 0) {
+		window->size = 0;
+		return NULL;
+	}
+	return window->bytes;
+}
+
 /* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
 static bool may_hold_c_library(const struct elf_image *image)
 {
@@ -118,21 +146,20 @@ static void find_context_start(struct finder *finder)
 	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
 	uint64_t covered = 0;
 
-	if (!may_hold_c_library(finder->image))
-		return;
 	for (size_t i = 0; i < eh_frame_count(finder->frame); i++) {
 		const struct fde *fde = eh_frame_function(finder->frame, i);
 		uint32_t before = fde->start > covered;
-		uint8_t code[sizeof(endbr64) + sizeof(head)];
-		const uint8_t *at = code;
+		const uint8_t *code;
 
 		covered = (uint64_t)fde->start + fde->size;
-		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + sizeof(endbr64) ||
-		    elf_image_read_address(finder->image, finder->text_start + fde->start, code, sizeof(code)) < 0)
+		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + sizeof(endbr64))
+			continue;
+		code = text_at(finder, fde->start, sizeof(endbr64) + sizeof(head));
+		if (!code)
 			continue;
 		if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
-			at += sizeof(endbr64);
-		if (memcmp(at, head, sizeof(head)) == 0)
+			code += sizeof(endbr64);
+		if (memcmp(code, head, sizeof(head)) == 0)
 			add(finder, fde->start - before, fde->size + before, &end_rule);
 	}
 }
@@ -155,34 +182,8 @@ static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *c
 	}
 }
 
-/* What of the text has been read last. */
-struct window {
-	uint8_t *bytes; /* SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES */
-	uint64_t start;
-	size_t size;
-};
-
-/* NULL: cannot be read. Gaps lie close to one another, and one read of a page is for many of them. */
-static const uint8_t *window_show(struct finder *finder, struct window *window, uint64_t start, size_t size)
-{
-	uint64_t address = finder->text_start + start, wanted = SEARCH_READ_BYTES;
-
-	if (start >= window->start && start - window->start <= window->size &&
-	    size <= window->size - (start - window->start))
-		return window->bytes + (start - window->start);
-	if (wanted > elf_image_bytes_after(finder->image, address))
-		wanted = elf_image_bytes_after(finder->image, address);
-	window->start = start;
-	window->size = wanted > size ? (size_t)wanted : size;
-	if (elf_image_read_address(finder->image, address, window->bytes, window->size) < 0) {
-		window->size = 0;
-		return NULL;
-	}
-	return window->bytes;
-}
-
 /* Windows overlap by less than a pattern, so nothing is found twice or missed. */
-static void search_range(struct finder *finder, struct window *window, uint64_t start, uint64_t end)
+static void search_range(struct finder *finder, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start; at < end; at += SEARCH_WINDOW_BYTES) {
 		uint64_t size = end - at;
@@ -190,7 +191,7 @@ static void search_range(struct finder *finder, struct window *window, uint64_t 
 
 		if (size > SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES)
 			size = SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES;
-		code = window_show(finder, window, at, size);
+		code = text_at(finder, at, size);
 		if (!code)
 			return;
 		search_bytes(finder, at, code, size);
@@ -199,13 +200,9 @@ static void search_range(struct finder *finder, struct window *window, uint64_t 
 
 static void search_gaps(struct finder *finder)
 {
-	_cleanup_free_ uint8_t *bytes = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
-	struct window window = {.bytes = bytes};
 	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
 	unsigned int gaps = 0;
 
-	if (!bytes || !may_hold_c_library(finder->image))
-		return;
 	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
 		const struct elf_segment *segment = elf_image_segment(finder->image, i);
 		uint64_t at = segment->address - finder->text_start;
@@ -224,7 +221,7 @@ static void search_gaps(struct finder *finder)
 			if (gap_end > at + 6) {
 				uint64_t size = gap_end - at < budget ? gap_end - at : budget;
 
-				search_range(finder, &window, at, at + size);
+				search_range(finder, at, at + size);
 				budget -= size;
 				gaps++;
 			}
@@ -291,6 +288,17 @@ static void find_static_plt(struct finder *finder)
 		find_direct_plt(finder, ".plt");
 }
 
+static void search_c_library(struct finder *finder)
+{
+	_cleanup_free_ uint8_t *bytes = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
+
+	if (!bytes)
+		return;
+	finder->window = (struct window){.bytes = bytes};
+	find_context_start(finder);
+	search_gaps(finder);
+}
+
 static int compare(const void *left, const void *right)
 {
 	const struct special_code *a = left;
@@ -329,11 +337,11 @@ void special_code_find(const struct elf_image *image, const struct eh_frame *fra
 	if (elf_image_machine(image) != EM_X86_64)
 		return;
 	find_entry(&finder);
-	find_context_start(&finder);
 	find_lazy_plt(&finder);
 	find_static_plt(&finder);
 	find_direct_plt(&finder, ".plt.sec");
 	find_direct_plt(&finder, ".plt.got");
-	search_gaps(&finder);
+	if (may_hold_c_library(image))
+		search_c_library(&finder);
 	finish(ret_list);
 }
