@@ -35,6 +35,9 @@
  * a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
 
+/* What a process has mapped is published in groups, the last of which is due this long after the one before. */
+#define POSTPONED_WAIT_MS 11
+
 /* Longest wait for the unwind tables of what runs already: the first samples of larger files are walked later. */
 #define TABLE_WAIT_NS (60 * NS_PER_MS)
 /* The same at the end, for raw stacks of processes that started last. */
@@ -300,6 +303,9 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	if (err)
 		return err;
 	pause_after_sideband(session);
+	/* Nothing else would wake us for them. */
+	if (session_unwind_postpones(session->unwind) && (timeout_ms < 0 || timeout_ms > POSTPONED_WAIT_MS))
+		timeout_ms = POSTPONED_WAIT_MS;
 	count = epoll_wait(session->epoll_fd, ready, ARRAY_SIZE(ready), timeout_ms);
 	session->was_called = count > 0;
 	if (count < 0)
@@ -385,6 +391,7 @@ int session_look(struct session *session)
 
 	if (session->was_called || perf_sideband_waits(session->sideband) || !drain_pace_rests(&session->pace, now_ns))
 		return session_drain(session);
+	session_unwind_poll(session->unwind);
 	end_look(session, now_ns);
 	return 0;
 }

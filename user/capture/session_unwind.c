@@ -156,6 +156,11 @@ void session_unwind_poll(struct session_unwind *unwind)
 		unwind_loader_poll(unwind->loader);
 }
 
+bool session_unwind_postpones(const struct session_unwind *unwind)
+{
+	return unwind && unwind->loader && unwind_loader_postpones(unwind->loader);
+}
+
 int session_unwind_drain(struct session_unwind *unwind)
 {
 	return unwind ? ring_reader_drain(unwind->raw_ring) : 0;

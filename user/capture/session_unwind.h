@@ -27,6 +27,8 @@ struct event_sink session_unwind_sink(struct session_unwind *unwind, const struc
 void session_unwind_feed(struct session_unwind *unwind, const void *record, size_t size);
 /* After records were fed: publishes what changed. */
 void session_unwind_poll(struct session_unwind *unwind);
+/* Whether changes wait for a poll in about 10 ms. */
+bool session_unwind_postpones(const struct session_unwind *unwind);
 /* Takes what the ring of raw stacks holds. */
 int session_unwind_drain(struct session_unwind *unwind);
 /* Waits until the tables of what is known so far are there, so that the first sample finds them. */

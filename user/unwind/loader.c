@@ -432,6 +432,11 @@ bool unwind_loader_wait_ready(struct unwind_loader *loader, uint64_t timeout_ns)
 	return table_cache_wait(loader->tables, timeout_ns);
 }
 
+bool unwind_loader_postpones(const struct unwind_loader *loader)
+{
+	return process_tracker_has_changed(loader->tracker);
+}
+
 bool unwind_loader_idle(struct unwind_loader *loader)
 {
 	return table_cache_idle(loader->tables);

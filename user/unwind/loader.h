@@ -63,6 +63,8 @@ void unwind_loader_free(struct unwind_loader *loader);
 struct event_sink unwind_loader_sink(struct unwind_loader *loader);
 /* Publishes what has changed, looks at processes the BPF side missed, collects garbage now and then. */
 void unwind_loader_poll(struct unwind_loader *loader);
+/* Whether something waits for a poll in about 10 ms to be published. */
+bool unwind_loader_postpones(const struct unwind_loader *loader);
 /* Readable when the BPF side misses something. */
 int unwind_loader_fd(const struct unwind_loader *loader);
 /* Publishes, then sleeps until every table asked for so far is there; false: time is over. */

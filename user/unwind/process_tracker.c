@@ -141,6 +141,11 @@ struct tracked_process *process_tracker_take_changed(struct process_tracker *tra
 	return NULL;
 }
 
+bool process_tracker_has_changed(const struct process_tracker *tracker)
+{
+	return tracker->changed.count > 0;
+}
+
 static void set_map(struct process_tracker *tracker, struct tracked_process *process,
 		    struct code_map *map)
 {

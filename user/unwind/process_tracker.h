@@ -63,6 +63,8 @@ void process_tracker_mark_changed(struct process_tracker *tracker, struct tracke
 /* One process whose map changed, its mark removed; NULL: no more. A program that maps one library after another is not shown
  * for each: what only adds to what was taken waits until that is an eighth more or ten milliseconds old. */
 struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker, uint64_t now_ns);
+/* Whether some are left that are not due yet: they are within about 10 ms. */
+bool process_tracker_has_changed(const struct process_tracker *tracker);
 /* All of them, in no order; the callback may forget the one it is shown. */
 void process_tracker_visit(struct process_tracker *tracker,
 			   void (*visit)(void *context, struct tracked_process *process),

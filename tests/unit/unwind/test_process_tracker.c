@@ -275,7 +275,9 @@ static void what_is_left_is_shown_after_a_rest(void **state)
 	map_libraries(&fixture, 1001, 101, 101);
 	assert_false(is_taken(&fixture, 1001));
 	assert_true(process_tracker_find(fixture.tracker, 1)->changed);
+	assert_true(process_tracker_has_changed(fixture.tracker));
 	assert_true(is_taken(&fixture, later_ns));
+	assert_false(process_tracker_has_changed(fixture.tracker));
 	assert_false(is_taken(&fixture, later_ns + NS_PER_SECOND));
 	process_tracker_free(fixture.tracker);
 }
