@@ -125,6 +125,25 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 	return 0;
 }
 
+uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
+			   const struct elf_segment *segments, size_t segment_count, uint64_t address)
+{
+	const struct elf_function_entry *entry;
+	uint64_t start;
+
+	if (functions->count == 0)
+		return UINT64_MAX;
+	if (elf_functions_find(functions, file, segments, segment_count, address, &start) == 0)
+		return start + functions->last_size;
+	entry = last_at_or_before(functions, address);
+	entry = entry ? entry + 1 : functions->entries;
+	if (entry == functions->entries + functions->count)
+		return UINT64_MAX;
+	start = functions->base + (uint64_t)(int64_t)entry->start;
+	/* In a table out of order the next may lie before. */
+	return start > address ? start : UINT64_MAX;
+}
+
 void elf_functions_done(struct elf_functions *functions)
 {
 	free(functions->entries);

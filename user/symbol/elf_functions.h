@@ -37,6 +37,9 @@ int elf_functions_load(struct elf_functions *functions, const struct elf_file *f
 int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
 		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
 		       uint64_t *ret_start);
+/* End of the function that holds address, or start of the next one, as linked; UINT64_MAX: neither is known. */
+uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
+			   const struct elf_segment *segments, size_t segment_count, uint64_t address);
 void elf_functions_done(struct elf_functions *functions);
 
 #endif

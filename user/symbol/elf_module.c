@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "symbol/elf_extent.h"
 #include "symbol/elf_plt.h"
 #include "symbol/go_symbols.h"
 #include "symbol/mini_debuginfo.h"
@@ -108,9 +109,10 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 		load_mini_debuginfo(module, file);
 		add_go_source(module, file);
 		module->exported_only = module->source_count == 0;
-		add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE);
 		/* Without one, addresses in nameless functions stay as they are. */
 		elf_functions_load(&module->functions, file);
+		if (add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE))
+			elf_extent_bound(&module->sources[module->source_count - 1].symbols.table, &module->functions, file);
 	}
 	note_stubs(module, file);
 	module->segments = take_pointer(file->segments);

@@ -189,7 +189,7 @@ static int add_line(struct kernel_symbols *symbols, const struct line *line)
 		symbols->after_padding = false;
 		if (line->address - last->address <= MAX_PADDING_BYTES &&
 		    strlen(last_name) == name_size && memcmp(last_name, name, name_size) == 0) {
-			last->rank = rank & 15;
+			last->rank = rank & 7;
 			return 0;
 		}
 	}

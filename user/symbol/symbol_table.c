@@ -29,7 +29,8 @@ int symbol_table_add(struct symbol_table *table, uint64_t address, uint64_t size
 	entry->address = address;
 	entry->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 	entry->name = name & (SYMBOL_TABLE_MAX_NAME_BYTES - 1);
-	entry->rank = rank & 15;
+	entry->rank = rank & 7;
+	entry->size_is_guess = 0;
 	return 0;
 }
 
@@ -137,6 +138,7 @@ static void fill_sizes(struct symbol_table *table, const struct symbol_range *ra
 			end = next;
 		entry->size = end - entry->address > UINT32_MAX ? UINT32_MAX
 								: (uint32_t)(end - entry->address);
+		entry->size_is_guess = 1;
 	}
 }
 

@@ -27,7 +27,8 @@ struct symbol_entry {
 	uint64_t address;
 	uint32_t size; /* 0 while unknown; UINT32_MAX: that or more */
 	uint32_t name : 28;
-	uint32_t rank : 4;
+	uint32_t rank : 3;
+	uint32_t size_is_guess : 1; /* reaches as far as nothing else is known to begin */
 };
 
 struct symbol_table {
