@@ -73,6 +73,13 @@ struct {
 	__type(value, struct pkbpf_fault_process);
 } fault_processes SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} fault_exits SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted for when it exited */
+
 struct pkbpf_faults_control faults_control = {};
 
 /* How many faults this stack stands for; 0: it was not chosen. */
@@ -244,6 +251,35 @@ int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
 	return sample_fault(ctx, PKBPF_FAULT_MAJOR, false);
 }
 
+static __always_inline bool born_inside(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, start_time) >= faults_control.start_ns;
+}
+
+/*
+ * From the announcement of its exit, which accounts for it, to its last moment a process gives its memory back: seconds when it has
+ * much. The end of the interval must not account for it again; of one that was there at the start nothing is noted any more.
+ */
+static __always_inline void note_exit(struct task_struct *task, __u32 tid)
+{
+	__u64 start_ns = BPF_CORE_READ(task, start_time);
+
+	if (born_inside(task))
+		bpf_map_update_elem(&fault_exits, &tid, &start_ns, BPF_ANY);
+}
+
+static __always_inline bool has_exited(struct task_struct *task, __u32 tid)
+{
+	__u64 *start_ns;
+
+	if (BPF_CORE_READ(task, exit_state))
+		return true;
+	if (!(task->flags & PF_EXITING))
+		return false;
+	start_ns = bpf_map_lookup_elem(&fault_exits, &tid);
+	return start_ns && *start_ns == BPF_CORE_READ(task, start_time);
+}
+
 /* Adds what a thread has had since the interval began, or since it was born, to its process. */
 static __always_inline void account_thread(struct task_struct *task, __u64 cgroup_id)
 {
@@ -253,7 +289,7 @@ static __always_inline void account_thread(struct task_struct *task, __u64 cgrou
 	struct pkbpf_fault_process fresh = {}, *process;
 
 	/* What is noted under the number of a thread born inside is of another one, a zombie of the beginning for example. */
-	if (BPF_CORE_READ(task, start_time) < faults_control.start_ns) {
+	if (!born_inside(task)) {
 		if (!before || before->minor > minor || before->major > major)
 			return; /* it did not fit, and has been counted for that */
 		minor -= before->minor;
@@ -284,8 +320,10 @@ int faults_exit(__u64 *ctx)
 
 	if (!faults_control.start_ns || faults_control.end_ns)
 		return 0;
-	if (filter_current(pid_tgid >> 32, tid))
+	if (filter_current(pid_tgid >> 32, tid)) {
+		note_exit((void *)bpf_get_current_task(), tid);
 		account_thread((void *)bpf_get_current_task(), bpf_get_current_cgroup_id());
+	}
 	bpf_map_delete_elem(&fault_threads, &tid);
 	return 0;
 }
@@ -320,8 +358,7 @@ int faults_edge(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	if (faults_control.end_ns) {
-		/* Zombies were accounted for when they exited. */
-		if (!BPF_CORE_READ(task, exit_state) && filter_task(task))
+		if (!has_exited(task, tid) && filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		return 0;
 	}

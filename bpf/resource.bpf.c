@@ -4,8 +4,6 @@
 #include "task_filter.bpf.h"
 #include "vmlinux_resource.h"
 
-#define PF_KTHREAD_FLAG	   0x00200000
-#define PF_EXITING	   0x00000004
 #define RSS_FILE	   0
 #define RSS_ANONYMOUS	   1
 #define RSS_SHARED	   3
@@ -62,7 +60,7 @@ static __always_inline void take_memory(struct pkbpf_event_resource *record, str
 	record->rss_bytes = 0;
 	record->anonymous_rss_kib = 0;
 	/* A kernel thread that borrows a process's memory (io_uring, vhost) does not own it. */
-	if (mm && !(task->flags & PF_KTHREAD_FLAG)) {
+	if (mm && !(task->flags & PF_KTHREAD)) {
 		__u64 high = pages_to_bytes(BPF_CORE_READ(mm, hiwater_rss));
 
 		record->rss_bytes = pages_to_bytes(rss_pages(mm));

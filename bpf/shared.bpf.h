@@ -15,6 +15,10 @@
 
 #include "unwind.bpf.h"
 
+/* include/linux/sched.h; unchanged for as long as there have been tracepoints */
+#define PF_EXITING 0x00000004
+#define PF_KTHREAD 0x00200000
+
 extern const volatile struct pkbpf_bpf_config config;
 
 /*

@@ -5,8 +5,6 @@
 
 #include "shared.bpf.h"
 
-#define PF_KTHREAD 0x00200000
-
 static __always_inline bool current_is_kernel_thread(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

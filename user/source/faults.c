@@ -34,6 +34,8 @@
  * bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
+/* Threads that may exit while one of those that the end of the interval finds exiting gives its memory back. */
+#define EXITS 16384U
 /* Soon after they have ended, while the stream still knows them. */
 #define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
 
@@ -103,6 +105,7 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.faults_edge, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_rates, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_threads, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_exits, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_processes, wanted);
 }
 
@@ -135,6 +138,7 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	source->minor_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN, minor_period());
 	source->major_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1);
 	err = bpf_map__set_max_entries(skeleton->maps.fault_threads, THREADS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_exits, EXITS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_processes, PROCESSES);
 	if (err) {
 		faults_free(source);

@@ -9,6 +9,7 @@
  *all
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ __attribute__((noinline)) static uint64_t loop(double seconds)
 int main(int argc, char **argv)
 {
 	struct rusage before, after, cpu;
+	bool hold = getenv("HOLD") != NULL;
 	size_t pages;
 
 	if (argc < 3)
@@ -148,5 +150,8 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_SELF, &after);
 	printf("%ld %ld %ld %ld\n", after.ru_minflt - before.ru_minflt,
 	       after.ru_majflt - before.ru_majflt, after.ru_minflt, after.ru_majflt);
+	fflush(stdout);
+	if (hold)
+		pause();
 	return 0;
 }
