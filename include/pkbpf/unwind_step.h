@@ -66,12 +66,14 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 	if (state->flags & PKBPF_UNWIND_NO_GUESS)
 		return PKBPF_END_NO_RULE;
 	/*
-	 * A chain of frame pointers ends with zero, but no thread begins in generated code, and without a chain zero may be
-	 * whatever a register holds. On arm64 that register holds nothing else.
+	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a register holds. On arm64 that
+	 * register holds nothing else. No thread begins in generated code, but a process of Erlang does: there the chain must
+	 * have come through generated code, too.
 	 */
+	if (!frame && failed == PKBPF_END_FAULT_FP)
+		return state->flags & PKBPF_UNWIND_GUESSED ? PKBPF_END_FP_ROOT : failed;
 	if (!frame)
-		return failed == PKBPF_END_FAULT_FP || (!PKBPF_UNWIND_ARM64 && !state->guessed) ? failed :
-												  PKBPF_END_FP_ROOT;
+		return !PKBPF_UNWIND_ARM64 && !state->guessed ? failed : PKBPF_END_FP_ROOT;
 	if ((frame & 7) || frame < state->sp || frame - state->sp > PKBPF_UNWIND_MAX_GUESS_BYTES)
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
@@ -122,13 +124,13 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		return PKBPF_END_MAX_DEPTH;
 	if (end)
 		return end;
-	state->flags &= ~PKBPF_UNWIND_GUESSED;
 	if (!unwind_find_rule(state, pc - state->bias, &rule) || rule.cfa == PKBPF_CFA_NONE) {
 		end = unwind_guess(state, &cfa, &ra, &fp);
 		if (end)
 			return end;
 		goto next;
 	}
+	state->flags &= ~PKBPF_UNWIND_GUESSED;
 
 	switch (rule.cfa) {
 	case PKBPF_CFA_SP:

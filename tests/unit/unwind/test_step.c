@@ -350,6 +350,11 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = 0; /* is the root only where a thread may have begun */
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
+	paper.stack[9] = CODE + 0x200;
+	regs[FP] = STACK + 16; /* or where a chain through generated code led */
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_FP_ROOT);
+	assert_int_equal(result.guessed, 2);
 	regs[FP] = STACK - 16;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = STACK + PKBPF_UNWIND_MAX_GUESS_BYTES + 8;
