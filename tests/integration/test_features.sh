@@ -111,6 +111,7 @@ for compiler in g++ clang++; do
 	sleep 0.2
 	living moved_text_seen_later 'moves_text,in_moved_text'
 	feature dlopen 0.995 '_start,*,main,loads,enter,*,burn'
+	[ "$(uname -m)" != x86_64 ] || feature bare_fiber 0.995 'run_on_stack,in_fiber,burn'
 	[ "$(uname -m)" != x86_64 ] || feature generated 0.93 '_start,*,main,generates,*,in_generated,burn'
 	"$program" memory 30 &
 	sleep 0.2

@@ -248,19 +248,27 @@ struct rows {
 	bool borrows_frame; /* this function reads the stack by a frame pointer that it has not set up */
 };
 
-static void give_rule(struct rows *rows, size_t at, const struct x86_frame *frame)
+static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rule)
 {
-	struct pkbpf_unwind_rule rule = {0};
-
-	if (!rows->row)
-		return;
-	if (frame)
-		rule = x86_frame_rule(frame);
-	if (rows->gave_rule && memcmp(&rule, &rows->rule, sizeof(rule)) == 0)
+	if (!rows->row || (rows->gave_rule && memcmp(&rule, &rows->rule, sizeof(rule)) == 0))
 		return;
 	rows->rule = rule;
 	rows->gave_rule = true;
 	rows->row(rows->context, rows->work->walk.offset + (uint32_t)at, &rule);
+}
+
+/*
+ * What lies right behind a jump through a register is never returned to, but as the return address that was put on a new stack for its first function
+ * (make_fcontext() of Boost). Look-ups of return addresses, and no others, are for the last byte of what lies before.
+ */
+static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instruction *instruction)
+{
+	static const struct pkbpf_unwind_rule end = {.cfa = PKBPF_CFA_END};
+
+	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2)
+		return;
+	give_rule(rows, at + instruction->size - 1, end);
+	rows->changed = true;
 }
 
 static void count_instruction(struct rows *rows, const struct x86_instruction *instruction)
@@ -289,9 +297,10 @@ static void pass_instruction(struct rows *rows, size_t at)
 	}
 	code_walk_decode(walk, at, &instruction);
 	if (rows->changed)
-		give_rule(rows, at, &rows->frame);
+		give_rule(rows, at, x86_frame_rule(&rows->frame));
 	rows->changed = false;
 	count_instruction(rows, &instruction);
+	end_behind_jump(rows, at, &instruction);
 	if (x86_frame_is_left_alone(&instruction))
 		return;
 	x86_frame_step(&rows->frame, &instruction);
@@ -306,7 +315,7 @@ static void give_rows(struct rows *rows, size_t end)
 			pass_instruction(rows, at);
 			continue;
 		}
-		give_rule(rows, at, NULL);
+		give_rule(rows, at, (struct pkbpf_unwind_rule){0});
 		rows->changed = true;
 		length = 1;
 	}

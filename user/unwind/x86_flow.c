@@ -110,7 +110,7 @@ enum x86_beginning x86_beginning_of(const uint8_t *code, size_t size)
 
 	if (size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
 		return X86_BEGINS_A_FUNCTION;
-	/* Nearly all that is looked at is something else: REX prefixes, PUSH, and SUB with a constant. */
+	/* Nearly all that is looked at is something else: REX prefixes (of LEA, too), PUSH, and SUB with a constant. */
 	if (size == 0 || ((*code & 0xf0) != 0x40 && (*code & 0xf8) != 0x50 && (*code & 0xfd) != 0x81))
 		return X86_BEGINS_NOTHING;
 	if (!x86_decode(code, size, &instruction) || instruction.map != X86_MAP_ONE_BYTE)
@@ -118,7 +118,9 @@ enum x86_beginning x86_beginning_of(const uint8_t *code, size_t size)
 	if (is_save(&instruction))
 		return saves_more(code + instruction.size, size - instruction.size) ? X86_BEGINS_A_FUNCTION_SURELY : X86_BEGINS_A_FUNCTION;
 	if ((instruction.opcode >= 0x50 && instruction.opcode <= 0x57) ||
-	    ((instruction.opcode == 0x81 || instruction.opcode == 0x83) && instruction.mod == 3 && instruction.rm == X86_RSP))
+	    ((instruction.opcode == 0x81 || instruction.opcode == 0x83) && instruction.mod == 3 && instruction.rm == X86_RSP) ||
+	    (instruction.opcode == 0x8d && instruction.reg == X86_RSP && instruction.has_base && instruction.rm == X86_RSP &&
+	     instruction.displacement < 0))
 		return X86_BEGINS_WITH_ROOM;
 	return X86_BEGINS_NOTHING;
 }

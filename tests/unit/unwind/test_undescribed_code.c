@@ -572,6 +572,24 @@ static void does_not_read_over_a_known_start(void **state)
 	check_cfa(&rows, 5, PKBPF_CFA_SP, 16);
 }
 
+static void ends_the_stack_behind_a_jump_through_a_register(void **state)
+{
+	/* As make_fcontext() of Boost: nothing calls what is behind the jump, but a new stack may begin with its address. */
+	struct rows rows = run(BYTES(0x48, 0x8d, 0x0d, 0x0b, 0, 0, 0, /* 0: lea 18(%rip),%rcx */
+				     0x48, 0x89, 0x48, 0x30,	       /* 7: mov %rcx,48(%rax) */
+				     0x53,			       /* 11: push %rbx */
+				     0x41, 0xff, 0xe0,		       /* 12: jmp *%r8 */
+				     0x31, 0xff,		       /* 15: xor %edi,%edi */
+				     0x5b,			       /* 17: pop %rbx */
+				     0xc3));			       /* 18: ret */
+
+	(void)state;
+	check_cfa(&rows, 12, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 13, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 14, PKBPF_CFA_END, 0);
+	check_cfa(&rows, 15, PKBPF_CFA_SP, 16);
+}
+
 static void known_starts_may_lie_anywhere(void **state)
 {
 	static const uint32_t starts[] = {0, 0x100, 0x101, 0x102, 0x103, UINT32_MAX};
@@ -630,6 +648,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(learns_which_functions_do_not_return, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_functions_that_are_not_aligned, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(follows_pointers_to_functions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_the_stack_behind_a_jump_through_a_register, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(known_starts_may_lie_anywhere, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another, set_up, tear_down),
 	};

@@ -108,6 +108,9 @@ static void knows_what_functions_begin_with(void **state)
 	assert_int_equal(x86_beginning_of(BYTES(0x50, 0xc3)), X86_BEGINS_WITH_ROOM);			 /* push %rax */
 	assert_int_equal(x86_beginning_of(BYTES(0x41, 0x50, 0xc3)), X86_BEGINS_WITH_ROOM);		 /* push %r8 */
 	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x83, 0xec, 8)), X86_BEGINS_WITH_ROOM);		 /* sub $8,%rsp */
+	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x8d, 0x64, 0x24, 0xc8)), X86_BEGINS_WITH_ROOM);	 /* lea -56(%rsp),%rsp */
+	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x8d, 0x64, 0x24, 0x40)), X86_BEGINS_NOTHING);	 /* lea 64(%rsp),%rsp */
+	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x8d, 0x44, 0x24, 0xc8)), X86_BEGINS_NOTHING);	 /* lea -56(%rsp),%rax */
 	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x81, 0xec, 8, 1, 0, 0)), X86_BEGINS_WITH_ROOM);
 	assert_int_equal(x86_beginning_of(BYTES(0x48, 0x83, 0xe8, 8)), X86_BEGINS_NOTHING);		 /* sub $8,%rax */
 	assert_int_equal(x86_beginning_of(BYTES(0x31, 0xc0)), X86_BEGINS_NOTHING);
