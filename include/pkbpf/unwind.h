@@ -34,7 +34,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_FP_DEREF = 5,	    /* *(fp + cfa_offset) + 8 * aux */
 	PKBPF_CFA_PLT = 6,	    /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
 	PKBPF_CFA_SIGNAL = 7,	    /* registers are in a signal frame on the stack */
-	PKBPF_CFA_END = 8,	    /* outermost frame */
+	PKBPF_CFA_END = 8,	    /* outermost frame; aux: the one below is */
 	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
 	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
 	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */

@@ -172,6 +172,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		unwind_take_regs(state);
 		return 0;
 	case PKBPF_CFA_END:
+		state->depth -= rule.aux && state->depth > 1;
 		return PKBPF_END_ROOT;
 	case PKBPF_CFA_PENDING:
 		return PKBPF_END_NO_TABLE;

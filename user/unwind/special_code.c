@@ -15,8 +15,10 @@
 #define PATTERN_MAX_BYTES   32
 #define PLT_ENTRY_BYTES	    16
 #define CONTEXT_START_BYTES 26
+#define MAX_SYMBOL_BYTES    (1U << 20) /* glibc's .dynsym has 75 KB */
 
 static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
+static const struct pkbpf_unwind_rule above_end_rule = {.cfa = PKBPF_CFA_END, .aux = 1};
 static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
 
 /* Code that is the same wherever it occurs. */
@@ -164,6 +166,42 @@ static void find_context_start(struct finder *finder)
 	}
 }
 
+static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t count, const char *names, size_t names_size,
+					     const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF &&
+		    names_size >= size && symbols[i].st_name <= names_size - size &&
+		    memcmp(names + symbols[i].st_name, name, size) == 0)
+			return &symbols[i];
+	}
+	return NULL;
+}
+
+/*
+ * Coroutines put the address of abort() on their new stack, as the one that their first function must not return to (libcoro, in Perl's
+ * Coro and Tarantool): above it is nothing. The byte before belongs to whatever function lies there, which may end with a call of
+ * abort() and does not run then.
+ */
+static void find_abort(struct finder *finder)
+{
+	_cleanup_free_ uint8_t *symbols = NULL, *names = NULL;
+	struct elf_section section, strings;
+	size_t size = 0, names_size = 0;
+	const Elf64_Sym *symbol;
+
+	if (!elf_image_find_section(finder->image, ".dynsym", &section) ||
+	    !elf_image_section_at(finder->image, section.link, &strings) ||
+	    elf_image_load_section(finder->image, &section, MAX_SYMBOL_BYTES, &symbols, &size) ||
+	    elf_image_load_section(finder->image, &strings, MAX_SYMBOL_BYTES, &names, &names_size))
+		return;
+	symbol = find_function_symbol((const Elf64_Sym *)symbols, size / sizeof(*symbol), (const char *)names, names_size, "abort");
+	if (symbol && symbol->st_value > finder->text_start)
+		add(finder, symbol->st_value - finder->text_start - 1, 1, &above_end_rule);
+}
+
 static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *code, size_t size)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
@@ -296,6 +334,7 @@ static void search_c_library(struct finder *finder)
 		return;
 	finder->window = (struct window){.bytes = bytes};
 	find_context_start(finder);
+	find_abort(finder);
 	search_gaps(finder);
 }
 

@@ -6,8 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
@@ -164,6 +168,32 @@ static void lets_a_function_end_where_the_start_of_a_context_begins(void **state
 	unwind_table_free(table);
 }
 
+static void ends_stacks_above_the_address_of_abort(void **state)
+{
+	struct unwind_table *table = NULL;
+	struct elf_image *image;
+	struct error error;
+	Dl_info library;
+	uint64_t at;
+	int fd;
+
+	/* Of this program's own C library. */
+	assert_true(dladdr(dlsym(RTLD_DEFAULT, "abort"), &library));
+	at = (uint64_t)((char *)library.dli_saddr - (char *)library.dli_fbase);
+	fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(elf_image_open(fd, &image, &error), 0);
+	close(fd);
+	if (elf_image_machine(image) == EM_X86_64) {
+		assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
+		assert_int_equal(unwind_table_lookup(table, rules, at - 1)->cfa, PKBPF_CFA_END);
+		assert_int_equal(unwind_table_lookup(table, rules, at - 1)->aux, 1);
+		assert_int_equal(unwind_table_lookup(table, rules, at)->cfa, PKBPF_CFA_SP);
+		unwind_table_free(table);
+	}
+	elf_image_free(image);
+}
+
 static void describes_a_plt_that_the_linker_did_not(void **state)
 {
 	const struct pkbpf_unwind_rule *rule;
@@ -232,6 +262,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(ends_stacks_where_the_function_of_a_context_returns_to, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lets_a_function_end_where_the_start_of_a_context_begins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_stacks_above_the_address_of_abort, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(describes_a_plt_that_the_linker_did_not, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(describes_the_plt_of_a_static_program, set_up,

@@ -401,6 +401,24 @@ static void ends_with_the_reason(void **state)
 	}
 }
 
+static void leaves_out_what_lies_above_the_end(void **state)
+{
+	struct paper paper = { .rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8 },
+			       .second = { .cfa = PKBPF_CFA_END, .aux = 1 },
+			       .second_at = 0x100 };
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct unwind_walk_result result;
+
+	paper.stack[0] = CODE + 0x80;
+	paper.stack[1] = CODE + 0x101;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_ROOT);
+	assert_int_equal(result.depth, 2);
+	assert_int_equal(paper.ips[1], CODE + 0x80);
+	regs[PKBPF_REG_IP] = CODE + 0x120; /* but there always is a frame */
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 1);
+}
+
 static void reports_code_that_is_not_known_yet(void **state)
 {
 	struct paper paper = { .code_end = PKBPF_END_NO_TABLE };
@@ -618,6 +636,7 @@ int main(void)
 #endif
 		cmocka_unit_test(believes_frame_pointers_only_where_they_can_be_true),
 		cmocka_unit_test(ends_with_the_reason),
+		cmocka_unit_test(leaves_out_what_lies_above_the_end),
 		cmocka_unit_test(reports_code_that_is_not_known_yet),
 		cmocka_unit_test(walks_recursion_like_libdwfl),
 		cmocka_unit_test(walks_through_signal_handlers_like_libdwfl),
