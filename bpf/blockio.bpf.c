@@ -6,6 +6,11 @@
 #include "blockio_owner.bpf.h"
 #include "blockio_slow.bpf.h"
 
+static __always_inline bool in_interval(void)
+{
+	return blockio_control.start_ns && !blockio_control.end_ns;
+}
+
 /* Who announced the request when its bio was submitted; row PKBPF_BLOCKIO_NO_ROW: nobody. */
 static __always_inline struct submission submission_announced(struct request *rq, __u32 opf, struct bio *bio,
 							      __u32 device)
@@ -89,7 +94,7 @@ int blockio_flush_wanted(__u64 *ctx)
 	struct submission submission;
 	__u64 key = (__u64)bio;
 
-	if (!(opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) || !blockio_control.start_ns)
+	if (!(opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) || !in_interval())
 		return 0;
 	device = bio_device(bio);
 	if (bio->bi_iter.bi_size) {
@@ -110,7 +115,7 @@ int blockio_insert(__u64 *ctx)
 	struct pkbpf_blockio_request *request;
 	__u64 key = (__u64)rq, now_ns;
 
-	if (!blockio_control.start_ns)
+	if (!in_interval())
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
@@ -135,7 +140,7 @@ int blockio_issue(__u64 *ctx)
 	struct pkbpf_blockio_request *request;
 	__u64 key = (__u64)rq, now_ns;
 
-	if (!blockio_control.start_ns)
+	if (!in_interval())
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
@@ -177,6 +182,8 @@ int blockio_complete(__u64 *ctx)
 	struct pkbpf_blockio_request *request;
 	__u64 key = (__u64)rq, issue_ns, device_ns, now_ns;
 
+	if (!in_interval())
+		return 0;
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
 	if (!request || !request->issue_ns) {
 		__u64 begun_ns = rq->start_time_ns;

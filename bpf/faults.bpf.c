@@ -200,7 +200,7 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 	if (!rate)
 		return 0;
 	weight = fault_weight(ctx, rate, fault == PKBPF_FAULT_MAJOR);
-	if (!weight || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+	if (!weight || !faults_control.start_ns || faults_control.end_ns || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
 	scratch = scratch_get(SCRATCH_FAULTS);
 	if (!scratch) {

@@ -13,8 +13,13 @@
 #define TRACEPOINT_FRAMES 2
 /* All functions of the scheduler that may call __schedule() lie next to it in a section of their own. */
 #define SCHEDULER_TEXT_BYTES 65536
-/* What is on a CPU for so long without being seen to come is not looked into. */
-#define LATE_SLACK_NS 10000000ULL
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} offcpu_last_switch SEC(".maps"); /* on this CPU, within the interval; 0: none yet */
 
 const volatile struct pkbpf_offcpu_config offcpu_config = {};
 struct pkbpf_offcpu_control offcpu_control = {};
@@ -126,23 +131,30 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 }
 
 /*
- * A thread older than the interval that has no account when it leaves a CPU has been on it since the start: who was not, is
- * known from the iterator. But it may be one that was no target before (by comm or cgroup), found no room, or has another
- * number since it called exec: then its account begins with this run on the CPU. The kernel's clock of that stands still while a
- * host takes the CPU away, so unless such threads are to be expected, only half of the time and less tells of one.
+ * A thread older than the interval that has no account when it leaves a CPU came there with this CPU's last switch, or has been
+ * there since the start. It waited before, and was not met by the iterator; or it was no target (by comm or cgroup), or found no
+ * room: then its account begins with this run on the CPU.
  */
-static __always_inline void begin_late(struct task_struct *task, struct pkbpf_thread *thread, __u64 now_ns)
+static __always_inline void begin_late(struct task_struct *task, struct pkbpf_thread *thread, __u64 came_ns)
 {
-	bool expected = config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm || offcpu_control.had_no_room;
-	__u64 ran_ns = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
-	__u64 allowed_ns = ran_ns + (expected ? ran_ns / 8 : ran_ns) + LATE_SLACK_NS;
+	__u64 start_ns = thread->since_ns;
 
-	if (now_ns - thread->since_ns > allowed_ns)
-		thread->first_ns = thread->since_ns = now_ns - ran_ns;
+	if (came_ns <= start_ns)
+		return;
+	thread->since_ns = came_ns;
+	if (config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm || offcpu_control.had_no_room) {
+		thread->first_ns = came_ns;
+		return;
+	}
+	thread->pending_ns = came_ns - start_ns;
+	thread->state = PKBPF_WAIT_SLEEP;
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->flags = PKBPF_THREAD_OPEN;
+	thread->weight = 1;
 }
 
 /* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
-static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 now_ns, __u32 *slot)
+static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 came_ns, __u64 now_ns, __u32 *slot)
 {
 	__u32 pid = task->tgid, tid = task->pid;
 	struct pkbpf_thread *thread;
@@ -169,7 +181,7 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 		thread->weight = 1;
 		thread->since_ns = thread->born_ns + queue_ns;
 	} else {
-		begin_late(task, thread, now_ns);
+		begin_late(task, thread, came_ns);
 	}
 	thread->place = PKBPF_THREAD_ON_CPU;
 	return thread;
@@ -252,14 +264,15 @@ static __always_inline void wait_choose(struct pkbpf_thread *thread, __u64 now_n
 	}
 }
 
-static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 now_ns)
+static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 came_ns,
+				       __u64 now_ns)
 {
 	struct pkbpf_thread *thread;
 	__u32 slot;
 
 	thread = thread_find(task->pid, &slot);
 	if (!thread) {
-		thread = thread_admit(task, now_ns, &slot);
+		thread = thread_admit(task, came_ns, now_ns, &slot);
 		if (!thread)
 			return;
 	}
@@ -312,13 +325,17 @@ static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	__u64 now_ns;
+	__u64 came_ns, now_ns, *last;
+	__u32 zero = 0;
 
-	if (!offcpu_control.start_ns || offcpu_control.end_ns)
+	last = bpf_map_lookup_elem(&offcpu_last_switch, &zero);
+	if (!last || !offcpu_control.start_ns || offcpu_control.end_ns)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
+	came_ns = *last;
+	*last = now_ns;
 	if (prev->pid)
-		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state), preempt, now_ns);
+		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state), preempt, came_ns, now_ns);
 	if (next->pid)
 		switch_in(next, now_ns);
 	return 0;

@@ -87,6 +87,7 @@ struct pkbpf_blockio_config {
 /* In .bss. */
 struct pkbpf_blockio_control {
 	__u64 start_ns; /* 0: not yet */
+	__u64 end_ns;	/* 0: not yet */
 	__u64 slow_ns;	/* requests that take as long are sent one by one; user space raises it on the way */
 };
 

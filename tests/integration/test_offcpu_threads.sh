@@ -88,6 +88,28 @@ slept=$(total 'sleep_in_crowd|nanosleep' killed.folded)
 [ "$slept" -ge $((threads * 990000)) ] || fail "$slept us of $threads threads that waited 1 s or more until they were killed"
 check_wall_clock "a killed crowd" killed.txt
 
+echo "  threads that wake while they are being looked at have neither more time than there is nor more on a CPU"
+"$workloads/crowd" "$threads" 0.05 again >/dev/null &
+target=$!
+for ((tries = 0; tries < 600; tries++)); do
+	[ "$(ls "/proc/$target/task" | wc -l)" -gt "$threads" ] && break
+	sleep 0.1
+done
+"$pkbpf" -q -e offcpu -d 1 -p "$target" -o waking.json 2>err.txt || fail "status $?: $(cat err.txt)"
+kill -9 "$target"
+wait "$target" 2>/dev/null
+target=
+# On a CPU may be twice as long as the kernel counts, where the host takes it away.
+python3 - "$threads" <<'P' || failures=$((failures + 1))
+import json, sys
+report = json.load(open("waking.json"))
+row, threads = report["rows"][0], int(sys.argv[1]) + 1
+wall, lived = row["offcpu"]["wall_ns"] / 1e9, threads * report["time"]["duration_ns"] / 1e9
+oncpu, used = row["offcpu"]["oncpu_ns"] / 1e9, row["cpu"]["total_ns"] / 1e9
+if abs(wall - lived) > 0.005 * lived or oncpu > 2 * used + 0.2:
+    sys.exit(f"FAILED: {threads} threads lived {lived:.1f} s and are told of {wall:.1f}, on a CPU for {used:.2f} s and told of {oncpu:.2f}")
+P
+
 # check_rate FOLDED TRUTH STOLEN_US WHAT: are all waits of the two threads and of the one that waits for them there?
 check_rate() {
 	local measured true

@@ -116,7 +116,9 @@ static int start_capture(struct live_profile *live, struct error *error)
 	if (err < 0)
 		return err;
 	live->start_ns = clock_now_ns();
-	source_set_begin(live->sources, live->start_ns);
+	err = source_set_begin(live->sources, live->start_ns, error);
+	if (err < 0)
+		return err;
 	err = session_begin_interval(live->session, error);
 	if (err < 0)
 		return err;
@@ -191,8 +193,7 @@ int live_profile_stop(struct live_profile *live)
 {
 	struct error error;
 
-	source_set_end(live->sources);
-	live->end_ns = clock_now_ns();
+	live->end_ns = source_set_end(live->sources);
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)
 		log_warning(live->options.session.log, "%s; the report has no account of resources", error.text);

@@ -147,11 +147,19 @@ static int blockio_attach(struct source *source, struct error *error)
 		if (err)
 			return err;
 	}
-	source->requestless_before = requestless_count("/sys");
-	source->last_drain_ns = clock_now_ns();
-	__atomic_store_n(&skeleton->bss->blockio_control.start_ns, source->last_drain_ns,
-			 __ATOMIC_RELEASE);
 	return 0;
+}
+
+static void blockio_begin(struct source *source, uint64_t start_ns)
+{
+	source->requestless_before = requestless_count("/sys");
+	source->last_drain_ns = start_ns;
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.start_ns, start_ns, __ATOMIC_RELEASE);
+}
+
+static void blockio_end(struct source *source, uint64_t end_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
 static int blockio_poll(struct source *source, const struct event_sink *sink)
@@ -186,7 +194,7 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 
 static void blockio_detach(struct source *source)
 {
-	uint64_t end_ns = clock_now_ns();
+	uint64_t end_ns = session_skeleton(source->session)->bss->blockio_control.end_ns;
 
 	if (!source->links[0])
 		return;
@@ -216,6 +224,8 @@ const struct source_ops source_blockio = {
 	.choose = blockio_choose,
 	.configure = blockio_configure,
 	.attach = blockio_attach,
+	.begin = blockio_begin,
+	.end = blockio_end,
 	.poll = blockio_poll,
 	.detach = blockio_detach,
 	.free = blockio_free,

@@ -118,7 +118,7 @@ static void cpu_begin(struct source *source, uint64_t start_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->cpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
 }
 
-static void cpu_end(struct source *source)
+static void cpu_end(struct source *source, uint64_t end_ns)
 {
 	cpu_begin(source, 0);
 }

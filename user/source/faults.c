@@ -191,14 +191,19 @@ static int faults_attach(struct source *source, struct error *error)
 
 	err = err ? err : tracing_program_attach(skeleton->progs.faults_exec, &source->exec, error);
 	err = err ? err : tracing_program_attach(skeleton->progs.faults_exit, &source->exit, error);
-	err = err ? err : update_events(source, error);
-	if (err)
-		return err;
-	source->last_drain_ns = clock_now_ns();
-	/* Before the visit: a thread born during it has had no faults before the interval. */
-	__atomic_store_n(&skeleton->bss->faults_control.start_ns, source->last_drain_ns,
-			 __ATOMIC_RELEASE);
-	return visit_threads(source, error);
+	return err ? err : update_events(source, error);
+}
+
+/* Before the look: a thread born during it has had no faults before the interval. */
+static void faults_begin(struct source *source, uint64_t start_ns)
+{
+	source->last_drain_ns = start_ns;
+	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.start_ns, start_ns, __ATOMIC_RELEASE);
+}
+
+static void faults_end(struct source *source, uint64_t end_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
 static int send_process(struct source *source, uint32_t pid,
@@ -269,22 +274,19 @@ static int faults_poll(struct source *source, const struct event_sink *sink)
 static void faults_detach(struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
-	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	uint64_t end_ns = clock_now_ns();
 	struct error error;
 
 	per_cpu_events_done(&source->minor);
 	per_cpu_events_done(&source->major);
 	if (!source->exit)
 		return;
-	__atomic_store_n(&skeleton->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
 	bpf_link__destroy(source->exit);
 	source->exit = NULL;
 	if (visit_threads(source, &error))
 		log_warning(options->log, "%s; processes that are still alive have no exact counts",
 			    error.text);
 	/* What there is no memory for is missing from the stream, which counts it. */
-	drain(source, true, end_ns);
+	drain(source, true, clock_now_ns());
 	session_add_records(source->session, &source->buffer);
 }
 
@@ -301,6 +303,9 @@ const struct source_ops source_faults = {
 	.choose = faults_choose,
 	.configure = faults_configure,
 	.attach = faults_attach,
+	.begin = faults_begin,
+	.look = visit_threads,
+	.end = faults_end,
 	.poll = faults_poll,
 	.detach = faults_detach,
 	.free = faults_free,

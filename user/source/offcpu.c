@@ -68,6 +68,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.offcpu_histogram_index,
 		skeleton->maps.offcpu_free_histograms,
 		skeleton->maps.edge_scratch,
+		skeleton->maps.offcpu_last_switch,
 	};
 
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
@@ -121,11 +122,18 @@ static int offcpu_attach(struct source *source, struct error *error)
 		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
 	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
 	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch, error);
-	if (err)
-		return err;
-	source->last_drain_ns = clock_now_ns();
-	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, source->last_drain_ns, __ATOMIC_RELEASE);
-	/* Whoever is not on a CPU now has been waiting since before. */
+	return err;
+}
+
+static void offcpu_begin(struct source *source, uint64_t start_ns)
+{
+	source->last_drain_ns = start_ns;
+	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
+}
+
+/* Whoever is not on a CPU now has been waiting since before. */
+static int offcpu_look(struct source *source, struct error *error)
+{
 	return offcpu_blocked_read(source->iterator, &source->blocked, error);
 }
 
@@ -212,18 +220,27 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 	return err;
 }
 
-/* Cuts what is under way at the end of the interval. */
-static void end_interval(struct source *source)
+/* Waits that have become long get their stack while they last. */
+static void offcpu_last_look(struct source *source)
 {
-	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	struct offcpu_blocked *nothing = NULL;
-	uint64_t end_ns;
-	struct error error;
-
 	if (!source->blocked && offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());
-	end_ns = clock_now_ns();
+}
+
+static void offcpu_end(struct source *source, uint64_t end_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
 	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
+}
+
+/* Cuts what was under way at the end of the interval. */
+static void cut_waits(struct source *source)
+{
+	uint64_t end_ns = session_skeleton(source->session)->bss->offcpu_control.end_ns;
+	struct offcpu_blocked *nothing = NULL;
+	struct error error;
+
 	usleep(SETTLE_US);
 	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))
 		log_warning(session_options(source->session)->log, "%s; waits under way are left out", error.text);
@@ -235,7 +252,7 @@ static void offcpu_detach(struct source *source)
 {
 	if (!source->on_switch)
 		return;
-	end_interval(source);
+	cut_waits(source);
 	if (source->blocked) {
 		offcpu_blocked_finish(source->blocked, session_options(source->session)->want_user_stack, &source->buffer);
 		end_blocked(source);
@@ -264,6 +281,10 @@ const struct source_ops source_offcpu = {
 	.choose = offcpu_choose,
 	.configure = offcpu_configure,
 	.attach = offcpu_attach,
+	.begin = offcpu_begin,
+	.look = offcpu_look,
+	.last_look = offcpu_last_look,
+	.end = offcpu_end,
 	.poll = offcpu_poll,
 	.detach = offcpu_detach,
 	.free = offcpu_free,

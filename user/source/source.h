@@ -19,9 +19,13 @@ struct source_ops {
 	int (*configure)(struct session *session, struct source **ret_source, struct error *error);
 	/* After session_start: events flow from now on. */
 	int (*attach)(struct source *source, struct error *error);
-	/* The interval: what happened outside of it must not be told. May be NULL where attaching and detaching is as quick. */
+	/* The interval: what happened outside of it must not be told, and attaching all takes its time. Quick; may be NULL. */
 	void (*begin)(struct source *source, uint64_t start_ns);
-	void (*end)(struct source *source);
+	/* Reads how threads are as the interval begins; quickly, since others wait. May be NULL. */
+	int (*look)(struct source *source, struct error *error);
+	/* The same just before it ends. May be NULL. */
+	void (*last_look)(struct source *source);
+	void (*end)(struct source *source, uint64_t end_ns); /* quick; may be NULL */
 	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be NULL. */
 	int (*poll)(struct source *source, const struct event_sink *sink);
 	/* No event after this. */
@@ -38,8 +42,10 @@ const struct source_ops *source_at(size_t index); /* NULL at the end */
 struct source_set;
 int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error);
 int source_set_attach(struct source_set *set, struct error *error);
-void source_set_begin(struct source_set *set, uint64_t start_ns);
-void source_set_end(struct source_set *set);
+/* The interval begins for all sources at once. */
+int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error);
+/* Returns when it ended. */
+uint64_t source_set_end(struct source_set *set);
 int source_set_poll(struct source_set *set, const struct event_sink *sink);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);

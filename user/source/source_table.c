@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "source/source.h"
 #include "source/source_table.h"
 
@@ -75,20 +76,35 @@ int source_set_attach(struct source_set *set, struct error *error)
 	return 0;
 }
 
-void source_set_begin(struct source_set *set, uint64_t start_ns)
+int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (set->running[i] && sources[i]->begin)
 			sources[i]->begin(set->running[i], start_ns);
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		int err = set->running[i] && sources[i]->look ? sources[i]->look(set->running[i], error) : 0;
+
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
-void source_set_end(struct source_set *set)
+uint64_t source_set_end(struct source_set *set)
 {
+	uint64_t end_ns;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->last_look)
+			sources[i]->last_look(set->running[i]);
+	}
+	end_ns = clock_now_ns();
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (set->running[i] && sources[i]->end)
-			sources[i]->end(set->running[i]);
+			sources[i]->end(set->running[i], end_ns);
 	}
+	return end_ns;
 }
 
 int source_set_poll(struct source_set *set, const struct event_sink *sink)

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
-/* crowd THREADS SECONDS: that many threads sleep in the same place, all at once, for that long. */
+/* crowd THREADS SECONDS [again]: that many threads sleep in the same place, all at once, for that long, once or again and again. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static double seconds;
+static int again;
 
 __attribute__((noinline)) static void sleep_in_crowd(void)
 {
@@ -19,7 +21,9 @@ __attribute__((noinline)) static void sleep_in_crowd(void)
 
 static void *member(void *unused)
 {
-	sleep_in_crowd();
+	do
+		sleep_in_crowd();
+	while (again);
 	return unused;
 }
 
@@ -30,6 +34,7 @@ int main(int argc, char **argv)
 	pthread_t *threads;
 
 	seconds = argc > 2 ? strtod(argv[2], NULL) : 1;
+	again = argc > 3 && strcmp(argv[3], "again") == 0;
 	threads = calloc((size_t)count, sizeof(*threads));
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, 65536);
