@@ -78,6 +78,9 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
 		return failed;
+	/* Where nothing is returned to, the chain ends as well. */
+	if (!PKBPF_CODE_ADDRESS(*ra) && *fp)
+		return failed;
 	*cfa = frame + 16;
 	state->guessed++;
 	state->flags |= PKBPF_UNWIND_GUESSED;

@@ -338,6 +338,11 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(result.end, PKBPF_END_NO_RULE);
 	assert_int_equal(result.depth, 2);
 	assert_int_equal(result.guessed, 1);
+	paper.stack[9] = 0; /* returns nowhere: only the end of the chain does */
+	paper.stack[8] = STACK + 128;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_RULE);
+	paper.stack[8] = 0;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
 	regs[FP] = 0; /* ends no chain */
 	result = walk_paper(&paper, regs, true);
 	assert_int_equal(result.end, PKBPF_UNWIND_ARM64 ? PKBPF_END_FP_ROOT : PKBPF_END_NO_RULE);
@@ -345,6 +350,7 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	regs[FP] = STACK + 16;
 
 	paper.flags = PKBPF_MAPPING_ANONYMOUS;
+	paper.stack[9] = 0x1234;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
 	regs[FP] = STACK + 17;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_FP);
