@@ -14,16 +14,19 @@
 #define SHOWN_FUNCTIONS	  12
 #define SEARCHED_FUNCTIONS 512
 
+bool text_has_pid(const struct process *process)
+{
+	return process && !process->members && !(process->pid & PKBPF_PID_WRITEBACK);
+}
+
 void text_who(struct text_table *table, const struct text_report *report, uint32_t id, const char *comm)
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
 
-	if (process && (process->members || process->pid & PKBPF_PID_WRITEBACK))
-		text_table_cell(table, "-"); /* stands for several */
-	else if (process)
+	if (text_has_pid(process))
 		text_table_cellf(table, "%" PRIu32, process->pid);
 	else
-		text_table_cell(table, "?");
+		text_table_cell(table, process ? "-" : "?");
 	if (!comm)
 		comm = process ? process->comm : "";
 	text_table_cell(table, comm[0] ? comm : "[unknown]");

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <pkbpf/blockio.h>
+
 #include "base/array.h"
 #include "fake_profile.h"
 #include "golden_scenario.h"
@@ -232,6 +234,27 @@ static void other_kinds_are_shown_in_their_units(void **state)
 	assert_reports(fixture, NULL, "\nOff-CPU by process: 6 waits, 24.7 ms in all\n");
 }
 
+static void what_stands_for_no_process_has_no_pid(void **state)
+{
+	struct machine_fixture *fixture = *state;
+	const uint64_t kernel[] = {0xffffffff81000010};
+	struct sample_view sample = {
+		.pid = PKBPF_PID_WRITEBACK,
+		.tid = PKBPF_PID_WRITEBACK,
+		.kind = PKBPF_PROFILE_BLOCKIO,
+		.state = PKBPF_BLOCKIO_WRITE,
+		.count = 1,
+		.weight = 1000000,
+		.kernel_ips = kernel,
+		.kernel_count = 1,
+		.comm = PKBPF_WRITEBACK_COMM,
+	};
+
+	profile_info(fixture->fake.profile)->kinds_mask = 1U << PKBPF_PROFILE_BLOCKIO;
+	fake_sample_view(fixture->machine, &sample);
+	assert_reports(fixture, NULL, " 100.0% 1.00 ms [writeback]\n");
+}
+
 static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 {
 	struct fake_symbol symbols[100];
@@ -321,6 +344,7 @@ int main(void)
 		TEST(cpu_time_is_samples_by_frequency),
 		TEST(a_process_that_came_and_went_is_told_apart),
 		TEST(other_kinds_are_shown_in_their_units),
+		TEST(what_stands_for_no_process_has_no_pid),
 		TEST(a_deep_stack_takes_a_few_lines_and_keeps_its_root),
 	};
 
