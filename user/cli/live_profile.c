@@ -193,7 +193,8 @@ int live_profile_stop(struct live_profile *live)
 {
 	struct error error;
 
-	live->end_ns = source_set_end(live->sources);
+	if (source_set_end(live->sources, &live->end_ns, &error) < 0)
+		log_warning(live->options.session.log, "%s; what was under way at the end is missing", error.text);
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)
 		log_warning(live->options.session.log, "%s; the report has no account of resources", error.text);

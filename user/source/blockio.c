@@ -194,10 +194,14 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 
 static void blockio_detach(struct source *source)
 {
-	uint64_t end_ns = session_skeleton(source->session)->bss->blockio_control.end_ns;
+	uint64_t end_ns;
 
 	if (!source->links[0])
 		return;
+	end_ns = session_skeleton(source->session)->bss->blockio_control.end_ns;
+	/* Where starting has failed. */
+	if (!end_ns)
+		end_ns = clock_now_ns();
 	for (size_t i = PROGRAMS; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;

@@ -206,6 +206,12 @@ static void faults_end(struct source *source, uint64_t end_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
+/* At once: a thread that exits between the end and its visit is missing. */
+static int faults_look(struct source *source, enum source_edge edge, struct error *error)
+{
+	return edge == SOURCE_EDGE_ENDING ? 0 : visit_threads(source, error);
+}
+
 static int send_process(struct source *source, uint32_t pid,
 			const struct pkbpf_fault_process *process, uint64_t time_ns)
 {
@@ -273,18 +279,12 @@ static int faults_poll(struct source *source, const struct event_sink *sink)
 
 static void faults_detach(struct source *source)
 {
-	const struct session_options *options = session_options(source->session);
-	struct error error;
-
 	per_cpu_events_done(&source->minor);
 	per_cpu_events_done(&source->major);
 	if (!source->exit)
 		return;
 	bpf_link__destroy(source->exit);
 	source->exit = NULL;
-	if (visit_threads(source, &error))
-		log_warning(options->log, "%s; processes that are still alive have no exact counts",
-			    error.text);
 	/* What there is no memory for is missing from the stream, which counts it. */
 	drain(source, true, clock_now_ns());
 	session_add_records(source->session, &source->buffer);
@@ -304,8 +304,8 @@ const struct source_ops source_faults = {
 	.configure = faults_configure,
 	.attach = faults_attach,
 	.begin = faults_begin,
-	.look = visit_threads,
 	.end = faults_end,
+	.look = faults_look,
 	.poll = faults_poll,
 	.detach = faults_detach,
 	.free = faults_free,

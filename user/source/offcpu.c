@@ -131,12 +131,6 @@ static void offcpu_begin(struct source *source, uint64_t start_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
 }
 
-/* Whoever is not on a CPU now has been waiting since before. */
-static int offcpu_look(struct source *source, struct error *error)
-{
-	return offcpu_blocked_read(source->iterator, &source->blocked, error);
-}
-
 static void end_blocked(struct source *source)
 {
 	struct lost_view skipped = {
@@ -220,11 +214,15 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 	return err;
 }
 
-/* Waits that have become long get their stack while they last. */
-static void offcpu_last_look(struct source *source)
+static int offcpu_look(struct source *source, enum source_edge edge, struct error *error)
 {
-	if (!source->blocked && offcpu_tables_are_sampled(source->tables))
+	/* Whoever is not on a CPU now has been waiting since before. */
+	if (edge == SOURCE_EDGE_BEGUN)
+		return offcpu_blocked_read(source->iterator, &source->blocked, error);
+	/* Waits that have become long get their stack while they last. */
+	if (edge == SOURCE_EDGE_ENDING && !source->blocked && offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());
+	return 0;
 }
 
 static void offcpu_end(struct source *source, uint64_t end_ns)
@@ -252,6 +250,9 @@ static void offcpu_detach(struct source *source)
 {
 	if (!source->on_switch)
 		return;
+	/* Where starting has failed. */
+	if (!session_skeleton(source->session)->bss->offcpu_control.end_ns)
+		offcpu_end(source, clock_now_ns());
 	cut_waits(source);
 	if (source->blocked) {
 		offcpu_blocked_finish(source->blocked, session_options(source->session)->want_user_stack, &source->buffer);
@@ -282,9 +283,8 @@ const struct source_ops source_offcpu = {
 	.configure = offcpu_configure,
 	.attach = offcpu_attach,
 	.begin = offcpu_begin,
-	.look = offcpu_look,
-	.last_look = offcpu_last_look,
 	.end = offcpu_end,
+	.look = offcpu_look,
 	.poll = offcpu_poll,
 	.detach = offcpu_detach,
 	.free = offcpu_free,

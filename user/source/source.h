@@ -7,6 +7,9 @@
 
 struct source; /* the running state of one kind, private to its file */
 
+/* Right after the interval has begun for all sources, before it ends, and right after that. */
+enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
+
 struct source_ops {
 	enum pkbpf_profile_kind kind;
 	const char *name;    /* as in -e: "cpu" */
@@ -21,11 +24,9 @@ struct source_ops {
 	int (*attach)(struct source *source, struct error *error);
 	/* The interval: what happened outside of it must not be told, and attaching all takes its time. Quick; may be NULL. */
 	void (*begin)(struct source *source, uint64_t start_ns);
-	/* Reads how threads are as the interval begins; quickly, since others wait. May be NULL. */
-	int (*look)(struct source *source, struct error *error);
-	/* The same just before it ends. May be NULL. */
-	void (*last_look)(struct source *source);
-	void (*end)(struct source *source, uint64_t end_ns); /* quick; may be NULL */
+	void (*end)(struct source *source, uint64_t end_ns);
+	/* Reads how threads are at its edges; others wait meanwhile. May be NULL. */
+	int (*look)(struct source *source, enum source_edge edge, struct error *error);
 	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be NULL. */
 	int (*poll)(struct source *source, const struct event_sink *sink);
 	/* No event after this. */
@@ -44,8 +45,8 @@ int source_set_configure(struct session *session, struct source_set **ret_set, s
 int source_set_attach(struct source_set *set, struct error *error);
 /* The interval begins for all sources at once. */
 int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error);
-/* Returns when it ended. */
-uint64_t source_set_end(struct source_set *set);
+/* *ret_end_ns: when it ended, also where some source then could not look. */
+int source_set_end(struct source_set *set, uint64_t *ret_end_ns, struct error *error);
 int source_set_poll(struct source_set *set, const struct event_sink *sink);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);

@@ -76,35 +76,44 @@ int source_set_attach(struct source_set *set, struct error *error)
 	return 0;
 }
 
+/* All look; the first error is told. */
+static int look(struct source_set *set, enum source_edge edge, struct error *error)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		struct error other;
+
+		if (set->running[i] && sources[i]->look) {
+			int result = sources[i]->look(set->running[i], edge, err ? &other : error);
+
+			err = err ? err : result;
+		}
+	}
+	return err;
+}
+
 int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (set->running[i] && sources[i]->begin)
 			sources[i]->begin(set->running[i], start_ns);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		int err = set->running[i] && sources[i]->look ? sources[i]->look(set->running[i], error) : 0;
-
-		if (err)
-			return err;
-	}
-	return 0;
+	return look(set, SOURCE_EDGE_BEGUN, error);
 }
 
-uint64_t source_set_end(struct source_set *set)
+int source_set_end(struct source_set *set, uint64_t *ret_end_ns, struct error *error)
 {
-	uint64_t end_ns;
+	struct error other;
+	int err = look(set, SOURCE_EDGE_ENDING, error), later;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		if (set->running[i] && sources[i]->last_look)
-			sources[i]->last_look(set->running[i]);
-	}
-	end_ns = clock_now_ns();
+	*ret_end_ns = clock_now_ns();
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (set->running[i] && sources[i]->end)
-			sources[i]->end(set->running[i], end_ns);
+			sources[i]->end(set->running[i], *ret_end_ns);
 	}
-	return end_ns;
+	later = look(set, SOURCE_EDGE_ENDED, err ? &other : error);
+	return err ? err : later;
 }
 
 int source_set_poll(struct source_set *set, const struct event_sink *sink)
