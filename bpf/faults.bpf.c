@@ -78,7 +78,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} fault_exits SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted for when it exited */
+} fault_accounted SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted for before it was gone */
 
 struct pkbpf_faults_control faults_control = {};
 
@@ -251,33 +251,32 @@ int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
 	return sample_fault(ctx, PKBPF_FAULT_MAJOR, false);
 }
 
-static __always_inline bool born_inside(struct task_struct *task)
-{
-	return BPF_CORE_READ(task, start_time) >= faults_control.start_ns;
-}
-
 /*
- * From the announcement of its exit, which accounts for it, to its last moment a process gives its memory back: seconds when it has
- * much. The end of the interval must not account for it again; of one that was there at the start nothing is noted any more.
+ * Whether a thread's faults are to be added now, and `before` to be taken from them. Once: from the announcement of its exit, which
+ * accounts for it, to its last moment a process gives its memory back, seconds when it has much, and the look at the end of the
+ * interval must not account for it again, nor an exit between the end and the link's.
  */
-static __always_inline void note_exit(struct task_struct *task, __u32 tid)
+static __always_inline bool take_before(struct task_struct *task, __u32 tid, struct pkbpf_fault_thread *before)
 {
-	__u64 start_ns = BPF_CORE_READ(task, start_time);
+	__u64 start_ns = BPF_CORE_READ(task, start_time), *accounted;
+	struct pkbpf_fault_thread *noted;
 
-	if (born_inside(task))
-		bpf_map_update_elem(&fault_exits, &tid, &start_ns, BPF_ANY);
-}
-
-static __always_inline bool has_exited(struct task_struct *task, __u32 tid)
-{
-	__u64 *start_ns;
-
-	if (BPF_CORE_READ(task, exit_state))
-		return true;
-	if (!(task->flags & PF_EXITING))
+	if (faults_control.end_ns && start_ns > faults_control.end_ns)
 		return false;
-	start_ns = bpf_map_lookup_elem(&fault_exits, &tid);
-	return start_ns && *start_ns == BPF_CORE_READ(task, start_time);
+	/* What is noted under the number of a thread born inside is of another one, a zombie of the beginning for example. */
+	if (start_ns >= faults_control.start_ns) {
+		accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
+		if (accounted && *accounted == start_ns)
+			return false;
+		bpf_map_update_elem(&fault_accounted, &tid, &start_ns, BPF_ANY);
+		return true;
+	}
+	noted = bpf_map_lookup_elem(&fault_threads, &tid);
+	if (!noted)
+		return false; /* it did not fit, and has been counted for that */
+	*before = *noted;
+	bpf_map_delete_elem(&fault_threads, &tid);
+	return true;
 }
 
 /* Adds what a thread has had since the interval began, or since it was born, to its process. */
@@ -285,16 +284,13 @@ static __always_inline void account_thread(struct task_struct *task, __u64 cgrou
 {
 	__u64 minor = BPF_CORE_READ(task, min_flt), major = BPF_CORE_READ(task, maj_flt);
 	__u32 tid = BPF_CORE_READ(task, pid), pid = BPF_CORE_READ(task, tgid);
-	struct pkbpf_fault_thread *before = bpf_map_lookup_elem(&fault_threads, &tid);
 	struct pkbpf_fault_process fresh = {}, *process;
+	struct pkbpf_fault_thread before = {};
 
-	/* What is noted under the number of a thread born inside is of another one, a zombie of the beginning for example. */
-	if (!born_inside(task)) {
-		if (!before || before->minor > minor || before->major > major)
-			return; /* it did not fit, and has been counted for that */
-		minor -= before->minor;
-		major -= before->major;
-	}
+	if (!take_before(task, tid, &before) || before.minor > minor || before.major > major)
+		return;
+	minor -= before.minor;
+	major -= before.major;
 	if (!minor && !major)
 		return;
 	process = bpf_map_lookup_elem(&fault_processes, &pid);
@@ -318,13 +314,13 @@ int faults_exit(__u64 *ctx)
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
 	__u32 tid = (__u32)pid_tgid;
 
-	if (!faults_control.start_ns || faults_control.end_ns)
+	if (!faults_control.start_ns)
 		return 0;
-	if (filter_current(pid_tgid >> 32, tid)) {
-		note_exit((void *)bpf_get_current_task(), tid);
+	/* After the end as well, if it goes before it has been looked at. */
+	if (filter_current(pid_tgid >> 32, tid))
 		account_thread((void *)bpf_get_current_task(), bpf_get_current_cgroup_id());
-	}
-	bpf_map_delete_elem(&fault_threads, &tid);
+	else
+		bpf_map_delete_elem(&fault_threads, &tid);
 	return 0;
 }
 
@@ -358,7 +354,8 @@ int faults_edge(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	if (faults_control.end_ns) {
-		if (!has_exited(task, tid) && filter_task(task))
+		/* Zombies were accounted for when they exited. */
+		if (!BPF_CORE_READ(task, exit_state) && filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		return 0;
 	}

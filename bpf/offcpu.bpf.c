@@ -131,26 +131,14 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 }
 
 /*
- * A thread older than the interval that has no account when it leaves a CPU came there with this CPU's last switch, or has been
- * there since the start. It waited before, and was not met by the iterator; or it was no target (by comm or cgroup), or found no
- * room: then its account begins with this run on the CPU.
+ * A thread older than the interval that has no account when it leaves a CPU has been there since the start: who was not has been met
+ * by the iterator, or came before that. But it may be one that was no target then (by comm or cgroup), or found no room: its
+ * account begins with this run on the CPU.
  */
-static __always_inline void begin_late(struct task_struct *task, struct pkbpf_thread *thread, __u64 came_ns)
+static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_ns)
 {
-	__u64 start_ns = thread->since_ns;
-
-	if (came_ns <= start_ns)
-		return;
-	thread->since_ns = came_ns;
-	if (config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm || offcpu_control.had_no_room) {
-		thread->first_ns = came_ns;
-		return;
-	}
-	thread->pending_ns = came_ns - start_ns;
-	thread->state = PKBPF_WAIT_SLEEP;
-	thread->run_delay_ns = task->sched_info.run_delay;
-	thread->flags = PKBPF_THREAD_OPEN;
-	thread->weight = 1;
+	if (came_ns > thread->since_ns)
+		thread->first_ns = thread->since_ns = came_ns;
 }
 
 /* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
@@ -181,7 +169,7 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 		thread->weight = 1;
 		thread->since_ns = thread->born_ns + queue_ns;
 	} else {
-		begin_late(task, thread, came_ns);
+		begin_late(thread, came_ns);
 	}
 	thread->place = PKBPF_THREAD_ON_CPU;
 	return thread;
@@ -306,14 +294,40 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 
+/* A thread that comes before the iterator has met it has waited since the start. How much of that on the run queue tells wait_split(). */
+static __always_inline void admit_unmet(struct task_struct *task, __u64 now_ns)
+{
+	__u64 start_ns = offcpu_control.start_ns;
+	struct pkbpf_thread *thread;
+	__u32 slot;
+
+	if (BPF_CORE_READ(task, start_time) > start_ns || (!offcpu_config.kernel_threads && (task->flags & PF_KTHREAD)) ||
+	    !filter_task(task))
+		return;
+	thread = thread_create(task, start_ns, &slot);
+	if (!thread)
+		return;
+	thread->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	thread->state = PKBPF_WAIT_SLEEP;
+	thread->flags = PKBPF_THREAD_OPEN;
+	thread->weight = 1;
+	thread->run_delay_ns = task->sched_info.run_delay;
+	thread->pending_ns = now_ns > start_ns ? now_ns - start_ns : 1;
+	thread->since_ns = now_ns;
+	thread->place = PKBPF_THREAD_ON_CPU;
+}
+
 static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
 {
 	struct pkbpf_thread *thread;
 	__u32 slot;
 
 	thread = thread_find(task->pid, &slot);
-	if (!thread)
+	if (!thread) {
+		if (offcpu_control.looking)
+			admit_unmet(task, now_ns);
 		return;
+	}
 	if (thread->place == PKBPF_THREAD_ON_CPU)
 		repair_switch_out(task, thread, slot, now_ns);
 	/* Never 0, which means none. */

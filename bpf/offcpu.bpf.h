@@ -112,6 +112,9 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 
 		if (!thread)
 			return NULL;
+		/* The iterator and a switch have met the thread at the same time. */
+		if (thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
+			return NULL;
 		if (thread->tid != 0 && thread->tid != PKBPF_THREAD_TOMBSTONE)
 			continue;
 		*(volatile __u32 *)&thread->tid = tid;

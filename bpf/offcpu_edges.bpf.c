@@ -146,6 +146,38 @@ static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct tas
 	send_blocked(ctx, task, thread->stack_id);
 }
 
+/*
+ * A thread that was on its CPU from the start, or from its first moment there, to the end has had no switch to begin its account with. It
+ * may have left it since the end. But one that became a target late (by comm or cgroup) may have waited all along.
+ */
+static __always_inline void account_unswitched(struct task_struct *task, __u64 end_ns)
+{
+	__u64 from_ns = BPF_CORE_READ(task, start_time), queue_ns = 0;
+	struct pkbpf_thread *thread;
+	__u32 slot;
+
+	if (offcpu_control.had_no_room || from_ns >= end_ns || (task_state(task) & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || !is_target(task))
+		return;
+	if (!task->on_cpu &&
+	    (from_ns > offcpu_control.start_ns || config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm))
+		return;
+	if (from_ns > offcpu_control.start_ns)
+		queue_ns = task->sched_info.run_delay;
+	else
+		from_ns = offcpu_control.start_ns;
+	if (queue_ns > end_ns - from_ns)
+		queue_ns = end_ns - from_ns;
+	thread = thread_create(task, from_ns, &slot);
+	if (!thread)
+		return;
+	thread->cgroup_id = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	thread->time_ns[PKBPF_WAIT_RUNQUEUE] = queue_ns;
+	thread->time_ns[PKBPF_WAIT_NONE] = end_ns - from_ns - queue_ns;
+	thread->count[PKBPF_WAIT_NONE] = 1;
+	thread->since_ns = end_ns;
+	thread->place = PKBPF_THREAD_ENDED;
+}
+
 /* What is under way when the interval ends counts up to there. */
 static __always_inline void end_waits(struct task_struct *task)
 {
@@ -154,8 +186,10 @@ static __always_inline void end_waits(struct task_struct *task)
 	__u32 slot;
 
 	thread = thread_find(task->pid, &slot);
-	if (!thread)
+	if (!thread) {
+		account_unswitched(task, end_ns);
 		return;
+	}
 	if (thread->place == PKBPF_THREAD_ON_CPU) {
 		wait_finish(slot, task->sched_info.run_delay);
 		if (end_ns > thread->since_ns)

@@ -73,6 +73,8 @@ struct pkbpf_offcpu_control {
 	__u64 visit_ns; /* the task iterator looks for waits that have become long; 0: it is for an edge */
 	__u32 quota;	/* waits of one thread in PKBPF_OFFCPU_WINDOW_NS that all get a stack; 0: of any number */
 	__u32 had_no_room; /* for the account of a thread, so that there may be some that begin late */
+	__u32 looking;	   /* the task iterator has not yet met all threads that were there at the start */
+	__u32 reserved;
 };
 
 /* For the block I/O programs. */

@@ -63,6 +63,7 @@ awk -v a="$measured" -v b="$expected" 'BEGIN { exit !(a > b * 0.97 && a <= b * 1
 
 echo "  a process that gives its memory back at the end"
 # Where its exit is announced first (since 6.16), it has exited and is still there.
+# What it did before exec has the name of the shell.
 mkfifo ready
 for _ in 1 2 3; do
 	"$pkbpf" -q -e faults --children -o out.folded -- bash -c '
@@ -70,7 +71,7 @@ for _ in 1 2 3; do
 		read -r line <ready; echo "$line" >truth.txt; kill -KILL $!' "$workloads/fault" 2>err.txt ||
 		fail "at the end: status $?: $(cat err.txt)"
 	awk '$1 ~ /^fault/ { sum += $NF } END { print sum + 0 }' out.folded >sum.txt
-	awk -v a="$(cat sum.txt)" -v b="$(cut -d' ' -f3 truth.txt)" 'BEGIN { exit !(b >= 200000 && a >= 200000 && a < b + 100) }' ||
+	awk -v a="$(cat sum.txt)" -v b="$(cut -d' ' -f3 truth.txt)" 'BEGIN { exit !(b >= 200000 && a > b * 0.99 && a < b + 100) }' ||
 		fail "at the end: $(cat sum.txt) faults measured, of $(cat truth.txt)"
 done
 

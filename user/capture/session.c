@@ -244,14 +244,15 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 int session_begin_interval(struct session *session, struct error *error)
 {
 	uint64_t begin_ns = clock_now_ns();
-	int err = resource_account_begin(session->resources, &session->buffer, error);
+	int err;
 
+	thread_priority_raise();
+	err = resource_account_begin(session->resources, &session->buffer, error);
 	if (session->resources)
 		log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms",
 			 session->buffer.size / 1024, (double)(clock_now_ns() - begin_ns) / 1e6);
 	accept_buffer(session);
 	program_clock_restart(session->program_clock, clock_now_ns());
-	thread_priority_raise();
 	return err;
 }
 
@@ -260,8 +261,8 @@ int session_end_interval(struct session *session, struct error *error)
 	int err;
 
 	program_clock_resume(session->program_clock, clock_now_ns());
-	thread_priority_restore();
 	err = resource_account_end(session->resources, &session->buffer, error);
+	thread_priority_restore();
 	accept_buffer(session);
 	return err;
 }

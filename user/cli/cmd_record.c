@@ -273,7 +273,7 @@ static int run_until_end(struct record *record)
 	int err = 0;
 
 	if (record->options->duration_ns)
-		deadline_ns = now_ns + record->options->duration_ns;
+		deadline_ns = live_profile_start_ns(record->live) + record->options->duration_ns;
 	progress_init(&progress, record->console,
 		      !record->options->quiet && !record->options->no_progress, now_ns);
 	while (err == 0) {

@@ -116,10 +116,12 @@ static int start_capture(struct live_profile *live, struct error *error)
 	if (err < 0)
 		return err;
 	live->start_ns = clock_now_ns();
-	err = source_set_begin(live->sources, live->start_ns, error);
+	source_set_begin(live->sources, live->start_ns);
+	/* What the kernel counts for each thread is held against the length of the interval: that is read first, at both ends. */
+	err = session_begin_interval(live->session, error);
 	if (err < 0)
 		return err;
-	err = session_begin_interval(live->session, error);
+	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
 	if (err < 0)
 		return err;
 	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
@@ -184,6 +186,11 @@ int live_profile_targets(const struct live_profile *live, struct u32_list *ret_p
 	return session_targets_now(live->session, ret_pids);
 }
 
+uint64_t live_profile_start_ns(const struct live_profile *live)
+{
+	return live->start_ns;
+}
+
 void live_profile_counters(struct live_profile *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
 {
 	session_counters(live->session, ret_counters);
@@ -193,11 +200,14 @@ int live_profile_stop(struct live_profile *live)
 {
 	struct error error;
 
-	if (source_set_end(live->sources, &live->end_ns, &error) < 0)
-		log_warning(live->options.session.log, "%s; what was under way at the end is missing", error.text);
+	source_set_look(live->sources, SOURCE_EDGE_ENDING, &error);
+	live->end_ns = clock_now_ns();
+	source_set_end(live->sources, live->end_ns);
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)
 		log_warning(live->options.session.log, "%s; the report has no account of resources", error.text);
+	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
+		log_warning(live->options.session.log, "%s; what goes on at the end has no exact counts", error.text);
 	source_set_detach(live->sources);
 	return session_stop(live->session);
 }

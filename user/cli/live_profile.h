@@ -23,6 +23,8 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms);
 /* Processes that are targets by now: session_targets_now(). */
 int live_profile_targets(const struct live_profile *live, struct u32_list *ret_pids);
+/* CLOCK_MONOTONIC, of the interval. */
+uint64_t live_profile_start_ns(const struct live_profile *live);
 void live_profile_counters(struct live_profile *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* No event after this; what is still on its way is taken in. */
 int live_profile_stop(struct live_profile *live);

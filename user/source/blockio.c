@@ -152,9 +152,15 @@ static int blockio_attach(struct source *source, struct error *error)
 
 static void blockio_begin(struct source *source, uint64_t start_ns)
 {
-	source->requestless_before = requestless_count("/sys");
-	source->last_drain_ns = start_ns;
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.start_ns, start_ns, __ATOMIC_RELEASE);
+	source->last_drain_ns = start_ns;
+}
+
+static int blockio_look(struct source *source, enum source_edge edge, struct error *error)
+{
+	if (edge == SOURCE_EDGE_BEGUN)
+		source->requestless_before = requestless_count("/sys");
+	return 0;
 }
 
 static void blockio_end(struct source *source, uint64_t end_ns)
@@ -230,6 +236,7 @@ const struct source_ops source_blockio = {
 	.attach = blockio_attach,
 	.begin = blockio_begin,
 	.end = blockio_end,
+	.look = blockio_look,
 	.poll = blockio_poll,
 	.detach = blockio_detach,
 	.free = blockio_free,

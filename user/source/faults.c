@@ -34,8 +34,8 @@
  * bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
-/* Threads that may exit while one of those that the end of the interval finds exiting gives its memory back. */
-#define EXITS 16384U
+/* Threads that may exit while one of those that the end of the interval finds exiting gives its memory back, and that it finds. */
+#define ACCOUNTED 16384U
 /* Soon after they have ended, while the stream still knows them. */
 #define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
 
@@ -105,7 +105,7 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.faults_edge, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_rates, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_threads, wanted);
-	bpf_map__set_autocreate(skeleton->maps.fault_exits, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_accounted, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_processes, wanted);
 }
 
@@ -138,7 +138,7 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	source->minor_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN, minor_period());
 	source->major_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1);
 	err = bpf_map__set_max_entries(skeleton->maps.fault_threads, THREADS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_exits, EXITS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_accounted, ACCOUNTED);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_processes, PROCESSES);
 	if (err) {
 		faults_free(source);
@@ -206,7 +206,6 @@ static void faults_end(struct source *source, uint64_t end_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
-/* At once: a thread that exits between the end and its visit is missing. */
 static int faults_look(struct source *source, enum source_edge edge, struct error *error)
 {
 	return edge == SOURCE_EDGE_ENDING ? 0 : visit_threads(source, error);

@@ -127,8 +127,11 @@ static int offcpu_attach(struct source *source, struct error *error)
 
 static void offcpu_begin(struct source *source, uint64_t start_ns)
 {
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
 	source->last_drain_ns = start_ns;
-	__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
+	skeleton->bss->offcpu_control.looking = 1;
+	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
 }
 
 static void end_blocked(struct source *source)
@@ -217,8 +220,12 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 static int offcpu_look(struct source *source, enum source_edge edge, struct error *error)
 {
 	/* Whoever is not on a CPU now has been waiting since before. */
-	if (edge == SOURCE_EDGE_BEGUN)
-		return offcpu_blocked_read(source->iterator, &source->blocked, error);
+	if (edge == SOURCE_EDGE_BEGUN) {
+		int err = offcpu_blocked_read(source->iterator, &source->blocked, error);
+
+		__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.looking, 0, __ATOMIC_RELEASE);
+		return err;
+	}
 	/* Waits that have become long get their stack while they last. */
 	if (edge == SOURCE_EDGE_ENDING && !source->blocked && offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());

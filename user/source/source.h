@@ -7,7 +7,7 @@
 
 struct source; /* the running state of one kind, private to its file */
 
-/* Right after the interval has begun for all sources, before it ends, and right after that. */
+/* After the interval has begun for all sources and the account of resources, before it ends, and after it has ended for all. */
 enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
 
 struct source_ops {
@@ -43,10 +43,11 @@ const struct source_ops *source_at(size_t index); /* NULL at the end */
 struct source_set;
 int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error);
 int source_set_attach(struct source_set *set, struct error *error);
-/* The interval begins for all sources at once. */
-int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error);
-/* *ret_end_ns: when it ended, also where some source then could not look. */
-int source_set_end(struct source_set *set, uint64_t *ret_end_ns, struct error *error);
+/* The interval begins and ends for all sources at once. */
+void source_set_begin(struct source_set *set, uint64_t start_ns);
+void source_set_end(struct source_set *set, uint64_t end_ns);
+/* All look; the first error is told. */
+int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
 int source_set_poll(struct source_set *set, const struct event_sink *sink);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);

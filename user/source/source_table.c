@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/clock.h"
 #include "source/source.h"
 #include "source/source_table.h"
 
@@ -76,12 +75,28 @@ int source_set_attach(struct source_set *set, struct error *error)
 	return 0;
 }
 
-/* All look; the first error is told. */
-static int look(struct source_set *set, enum source_edge edge, struct error *error)
+void source_set_begin(struct source_set *set, uint64_t start_ns)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->begin)
+			sources[i]->begin(set->running[i], start_ns);
+	}
+}
+
+void source_set_end(struct source_set *set, uint64_t end_ns)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->end)
+			sources[i]->end(set->running[i], end_ns);
+	}
+}
+
+int source_set_look(struct source_set *set, enum source_edge edge, struct error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+	/* Backwards: that of off-CPU time takes long, and is late for nothing. */
+	for (size_t i = ARRAY_SIZE(sources); i-- > 0;) {
 		struct error other;
 
 		if (set->running[i] && sources[i]->look) {
@@ -91,29 +106,6 @@ static int look(struct source_set *set, enum source_edge edge, struct error *err
 		}
 	}
 	return err;
-}
-
-int source_set_begin(struct source_set *set, uint64_t start_ns, struct error *error)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		if (set->running[i] && sources[i]->begin)
-			sources[i]->begin(set->running[i], start_ns);
-	}
-	return look(set, SOURCE_EDGE_BEGUN, error);
-}
-
-int source_set_end(struct source_set *set, uint64_t *ret_end_ns, struct error *error)
-{
-	struct error other;
-	int err = look(set, SOURCE_EDGE_ENDING, error), later;
-
-	*ret_end_ns = clock_now_ns();
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		if (set->running[i] && sources[i]->end)
-			sources[i]->end(set->running[i], *ret_end_ns);
-	}
-	later = look(set, SOURCE_EDGE_ENDED, err ? &other : error);
-	return err ? err : later;
 }
 
 int source_set_poll(struct source_set *set, const struct event_sink *sink)

@@ -4,11 +4,16 @@
 #include "symbol/elf_extent.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/cleanup.h"
 
 /* Both assemblers' and compilers' usual alignment of functions. */
 #define ALIGNMENT 16U
-#define WINDOW	  4096U
+/* No function of assembly is known to be longer, and no file to have more without a size. */
+#define MAX_EXTENT_BYTES (64U << 10)
+#define MAX_BYTES	 (4U << 20)
 
 /* Bytes of the padding instruction at code, of which size are left; 0: none. */
 static size_t x86_padding(const uint8_t *code, size_t size)
@@ -76,14 +81,12 @@ static bool is_padded(uint16_t machine, const uint8_t *code, size_t size, uint64
 	return true;
 }
 
-static bool file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret_offset,
-			uint64_t *ret_size)
+static bool file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret_offset, uint64_t *ret_size)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const struct elf_segment *segment = &file->segments[i];
 
-		if (segment->type == PT_LOAD && (segment->flags & PF_X) &&
-		    address >= segment->address &&
+		if (segment->type == PT_LOAD && (segment->flags & PF_X) && address >= segment->address &&
 		    address - segment->address < segment->file_size) {
 			*ret_offset = segment->offset + (address - segment->address);
 			*ret_size = segment->file_size - (address - segment->address);
@@ -93,53 +96,94 @@ static bool file_offset(const struct elf_file *file, uint64_t address, uint64_t 
 	return false;
 }
 
-/* Behind the first return before end that padding follows; end: there is none, or it cannot be
- * read. */
-static uint64_t padded_end(const struct elf_file *file, uint64_t start, uint64_t end)
+/* Where the jump of x86, perhaps a conditional one, that the bytes at an offset may be leads to; 0: it is none. */
+static size_t jump_target(const uint8_t *code, size_t size, size_t at)
 {
-	/* With room for a return at the end of the window and its padding. */
-	uint8_t window[WINDOW + 2 * ALIGNMENT];
-	uint64_t offset, size;
+	int32_t distance;
 
+	if (at + 2 <= size && ((code[at] & 0xf0) == 0x70 || code[at] == 0xeb))
+		return at + 2 + (size_t)(int8_t)code[at + 1];
+	if (at + 5 > size || (code[at] != 0xe9 && !(at > 0 && code[at - 1] == 0x0f && (code[at] & 0xf0) == 0x80)))
+		return 0;
+	memcpy(&distance, code + at + 1, sizeof(distance));
+	return at + 5 + (size_t)distance;
+}
+
+struct bounder {
+	const struct elf_file *file;
+	struct elf_functions *functions;
+	size_t budget; /* bytes that may still be read: who made the file decides how many there are */
+	uint8_t code[MAX_EXTENT_BYTES];
+	bool is_target[MAX_EXTENT_BYTES / ALIGNMENT + 1]; /* of a jump from before, by aligned address */
+};
+
+/* Bytes up to behind the first return that padding follows, and that no jump leads across; `size`: there is none. */
+static size_t padded_size(struct bounder *bounder, size_t size, uint64_t start)
+{
+	uint16_t machine = bounder->file->machine;
+	const uint8_t *code = bounder->code;
+	size_t first = start % ALIGNMENT;
+
+	memset(bounder->is_target, 0, sizeof(bounder->is_target));
+	for (size_t at = 0; at < size; at++) {
+		size_t length = return_length(machine, code + at, size - at), end = at + length, target;
+
+		if (length && is_padded(machine, code + end, size - end, start + end) &&
+		    !bounder->is_target[(first + end + ALIGNMENT - 1) / ALIGNMENT])
+			return end;
+		target = machine == EM_AARCH64 ? 0 : jump_target(code, size, at);
+		if (target > at && target < size && (first + target) % ALIGNMENT == 0)
+			bounder->is_target[(first + target) / ALIGNMENT] = true;
+	}
+	return size;
+}
+
+static uint64_t find_end(struct bounder *bounder, uint64_t start, uint64_t end)
+{
+	const struct elf_file *file = bounder->file;
+	uint64_t offset, size, function, limit;
+
+	limit = elf_functions_end(bounder->functions, file, file->segments, file->segment_count, start);
+	if (limit < end)
+		end = limit;
+	if (elf_functions_find(bounder->functions, file, file->segments, file->segment_count, start, &function) == 0)
+		return end;
+	if (end - start > MAX_EXTENT_BYTES)
+		end = start + MAX_EXTENT_BYTES;
 	if (!file_offset(file, start, &offset, &size))
 		return end;
 	if (size > end - start)
 		size = end - start;
-	for (uint64_t done = 0; done < size; done += WINDOW) {
-		size_t here = size - done < sizeof(window) ? (size_t)(size - done) : sizeof(window);
-
-		if (elf_file_read(file, offset + done, window, here))
-			return end;
-		for (size_t at = 0; at < here && at < WINDOW; at++) {
-			size_t length = return_length(file->machine, window + at, here - at);
-			uint64_t behind = start + done + at + length;
-
-			if (length && is_padded(file->machine, window + at + length,
-						here - at - length, behind))
-				return behind;
-		}
-	}
-	return end;
+	if (size > bounder->budget || elf_file_read(file, offset, bounder->code, (size_t)size))
+		return end;
+	bounder->budget -= (size_t)size;
+	limit = padded_size(bounder, (size_t)size, start);
+	return limit < size ? start + limit : end;
 }
 
-void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions,
-		      const struct elf_file *file)
+void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions, const struct elf_file *file)
 {
+	_cleanup_free_ struct bounder *bounder = NULL;
 	uint64_t start = 0, end = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct symbol_entry *entry = &table->entries[i];
-		uint64_t limit;
 
 		if (!entry->size_is_guess || entry->size == 0)
 			continue;
+		if (!bounder)
+			bounder = malloc(sizeof(*bounder));
+		if (!bounder)
+			return;
+		if (end == 0) {
+			bounder->file = file;
+			bounder->functions = functions;
+			bounder->budget = MAX_BYTES;
+		}
 		/* Aliases end at the same place. */
 		if (entry->address != start || end == 0) {
 			start = entry->address;
-			end = start + entry->size;
-			limit = elf_functions_end(functions, file, file->segments,
-						  file->segment_count, start);
-			end = padded_end(file, start, limit < end ? limit : end);
+			end = find_end(bounder, start, start + entry->size);
 		}
 		entry->size = (uint32_t)(end - start);
 	}

@@ -26,7 +26,7 @@
 #define MAX_ASSEMBLY_BYTES		(1U << 20)
 #define FUNCTIONS_PER_BORROWED_FRAME	50
 #define SAMPLE_BYTES			(32U << 10)
-#define NAMED_BYTES			512U
+#define NAMED_BYTES			256U
 #define FUNCTIONS_PER_USE_OF_A_REGISTER 10
 
 struct code_range {

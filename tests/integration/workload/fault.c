@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fno-omit-frame-pointer
 /*
- * Touches a known number of pages of each kind of memory, in a function each, and says what
- *getrusage() counted:
+ * Touches a known number of pages of each kind of memory, in a function each, and says what getrusage() counted:
  *
  *	fault anonymous|heap|stack|shared|file|major PAGES [FILE]
- *	fault loop SECONDS		as fast as it can; prints faults per second of CPU time, and
- *all
+ *	fault loop SECONDS	as fast as it can; prints faults per second of CPU time, and all
+ *	fault pace PAGES	so many in each millisecond, until it is killed
+ *
+ * With HOLD in the environment it then waits to be killed.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -110,6 +111,25 @@ __attribute__((noinline)) static uint64_t loop(double seconds)
 	return faults;
 }
 
+/* As many faults in every millisecond, however late it is. */
+__attribute__((noinline, noreturn)) static void pace(size_t per_ms)
+{
+	enum { ROUNDS = 20 };
+	char *memory = map(per_ms * ROUNDS, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	struct timespec next;
+
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (size_t round = 0;; round = (round + 1) % ROUNDS) {
+		if (round == 0)
+			madvise(memory, per_ms * ROUNDS * PAGE, MADV_DONTNEED);
+		touch_anonymous(memory + round * per_ms * PAGE, per_ms);
+		next.tv_nsec += 1000000;
+		next.tv_sec += next.tv_nsec / 1000000000;
+		next.tv_nsec %= 1000000000;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct rusage before, after, cpu;
@@ -132,6 +152,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	pages = strtoul(argv[2], NULL, 10);
+	if (!strcmp(argv[1], "pace"))
+		pace(pages);
 	getrusage(RUSAGE_SELF, &before);
 	if (!strcmp(argv[1], "anonymous"))
 		touch_anonymous(map(pages, MAP_PRIVATE | MAP_ANONYMOUS, -1), pages);

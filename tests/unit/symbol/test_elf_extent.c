@@ -149,7 +149,49 @@ static void ends_behind_a_return_that_padding_follows(void **state)
 	}
 }
 
-static void sees_a_return_at_the_seam_of_two_windows(void **state)
+static void goes_on_behind_a_return_that_is_jumped_across(void **state)
+{
+	struct image image;
+
+	image_init(&image, EM_X86_64);
+	PUT(&image, 0x1004, "\x75\x2a"); /* jne 0x1030 */
+	PUT(&image, 0x1029, "\xc3\x0f\x1f\x44\x00\x00\x90");
+	PUT(&image, 0x1036, "\x0f\x84\xc4\x00\x00\x00"); /* je 0x1100 */
+	PUT(&image, 0x10fe, "\xc3\x90");
+	PUT(&image, 0x120b, "\xc3\x0f\x1f\x40\x00");
+	bound(&image, 0x2800);
+	assert_int_equal(end_of_first(&image), 0x120c);
+	image_done(&image);
+}
+
+static void believes_unwind_information_that_goes_on_behind_a_return(void **state)
+{
+	struct image image;
+
+	image_init(&image, EM_X86_64);
+	describe(&image, TEXT, 0x155);
+	PUT(&image, 0x104b, "\xc3\x0f\x1f\x40\x00");
+	bound(&image, 0x2800);
+	assert_int_equal(end_of_first(&image), 0x1155);
+	image_done(&image);
+}
+
+static void reads_a_bounded_part_of_a_large_file(void **state)
+{
+	const struct symbol_range text = { TEXT, TEXT + (1ULL << 40) };
+	struct image image;
+
+	/* Its text is a terabyte, of which next to nothing is there. */
+	image_init(&image, EM_X86_64);
+	image.segments[0].file_size = image.segments[0].memory_size = 1ULL << 40;
+	assert_int_equal(symbol_table_add(&image.table, TEXT, 0, 1, SYMBOL_RANK_LABEL), 0);
+	assert_int_equal(symbol_table_finish(&image.table, &text, 1), 0);
+	elf_extent_bound(&image.table, &image.functions, &image.file);
+	assert_int_equal(image.table.entries[0].size, 64 << 10);
+	image_done(&image);
+}
+
+static void sees_a_return_anywhere(void **state)
 {
 	for (uint64_t at = 0x1fe8; at < 0x2010; at++) {
 		struct image image;
@@ -209,7 +251,10 @@ int main(void)
 		cmocka_unit_test(ends_before_a_described_function),
 		cmocka_unit_test(ends_with_the_described_function_around_it),
 		cmocka_unit_test(ends_behind_a_return_that_padding_follows),
-		cmocka_unit_test(sees_a_return_at_the_seam_of_two_windows),
+		cmocka_unit_test(goes_on_behind_a_return_that_is_jumped_across),
+		cmocka_unit_test(believes_unwind_information_that_goes_on_behind_a_return),
+		cmocka_unit_test(reads_a_bounded_part_of_a_large_file),
+		cmocka_unit_test(sees_a_return_anywhere),
 		cmocka_unit_test(knows_the_returns_of_arm64),
 		cmocka_unit_test(leaves_sizes_that_the_file_states_alone),
 		cmocka_unit_test(keeps_its_guess_where_the_text_cannot_be_read),

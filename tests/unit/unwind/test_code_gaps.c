@@ -198,7 +198,7 @@ static void begins_functions_at_their_symbols(void **state)
 static void reads_no_symbols_for_a_small_gap(void **state)
 {
 	open_two_entries();
-	run(0x200, 0x300);
+	run(0x200, 0x280);
 	assert_cfa(0x207, PKBPF_CFA_SP, 24);
 	/* One that is not small tells them from then on. */
 	run(0x1000, 0x1400);
