@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Are folded stacks that end in bottom() whole and in order? awk -v depth=N [-v rooted=1] [-v least=N] [-v samples=N]
+# Are folded stacks that end in bottom() whole and in order? awk -v depth=N [-v rooted=1] [-v least=N] [-v unlinked=1] [-v samples=N]
 # rooted: they must begin at _start; least: so many calls of descend() are enough, when the walk has a limit.
+# unlinked: the caller of a function interrupted at its first instruction, before it links its frame, may be missing.
 BEGIN {
 	FS = ";"
 	if (least == "")
@@ -33,7 +34,7 @@ BEGIN {
 	if (i > frames)
 		next
 	total += count
-	if (calls >= least && calls <= depth && ended && !stray && (least < depth || begin) && (!rooted || start))
+	if (calls >= least - unlinked && calls <= depth && ended && !stray && (least < depth || begin) && (!rooted || start))
 		right += count
 	else if (wrong == "")
 		wrong = calls " calls: " substr($0, 1, 200)
