@@ -240,6 +240,7 @@ struct rows {
 	struct undescribed_code *work;
 	cfi_row_fn row; /* NULL: it only counts */
 	void *context;
+	size_t end; /* of what they are given for */
 	struct x86_frame frame;
 	struct pkbpf_unwind_rule rule; /* given last */
 	bool gave_rule;
@@ -265,7 +266,8 @@ static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instr
 {
 	static const struct pkbpf_unwind_rule end = {.cfa = PKBPF_CFA_END};
 
-	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2)
+	/* Overlapping code may reach into the next piece, whose rows come later. */
+	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2 || at + instruction->size > rows->end)
 		return;
 	give_rule(rows, at + instruction->size - 1, end);
 	rows->changed = true;
@@ -307,9 +309,9 @@ static void pass_instruction(struct rows *rows, size_t at)
 	rows->changed = true;
 }
 
-static void give_rows(struct rows *rows, size_t end)
+static void give_rows(struct rows *rows)
 {
-	for (size_t at = 0, length; at < end; at += length) {
+	for (size_t at = 0, length; at < rows->end; at += length) {
 		length = rows->work->walk.marks[at] & CODE_LENGTH;
 		if (length) {
 			pass_instruction(rows, at);
@@ -362,7 +364,6 @@ size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, 
 			    uint64_t entry, cfi_row_fn row, void *context)
 {
 	struct rows rows = {.work = work, .row = row, .context = context};
-	size_t end;
 
 	if (!code_walk_begin(&work->walk, code, size, offset))
 		return 0;
@@ -371,7 +372,7 @@ size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, 
 	code_walk_follow(&work->walk);
 	for (enum guess guess = GUESS_FUNCTIONS; guess <= GUESS_THE_REST; guess++)
 		fill_gaps(&work->walk, guess);
-	end = is_last ? size : end_of_last_but_one(&work->walk);
-	give_rows(&rows, end);
-	return end;
+	rows.end = is_last ? size : end_of_last_but_one(&work->walk);
+	give_rows(&rows);
+	return rows.end;
 }
