@@ -294,7 +294,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 
-/* A thread that comes before the iterator has met it has waited since the start. How much of that on the run queue tells wait_split(). */
+/* A thread that comes before the iterator has met it has waited since the start. How much of that on the run queue tells
+ * wait_split(). */
 static __always_inline void admit_unmet(struct task_struct *task, __u64 now_ns)
 {
 	__u64 start_ns = offcpu_control.start_ns;

@@ -147,8 +147,8 @@ static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct tas
 }
 
 /*
- * A thread that was on its CPU from the start, or from its first moment there, to the end has had no switch to begin its account with. It
- * may have left it since the end. But one that became a target late (by comm or cgroup) may have waited all along.
+ * A thread that was on its CPU from the start, or from its first moment there, to the end has had no switch to begin its account
+ * with. It may have left it since the end. But one that became a target late (by comm or cgroup) may have waited all along.
  */
 static __always_inline void account_unswitched(struct task_struct *task, __u64 end_ns)
 {

@@ -14,6 +14,8 @@
 /* No function of assembly is known to be longer, and no file to have more without a size. */
 #define MAX_EXTENT_BYTES (64U << 10)
 #define MAX_BYTES	 (4U << 20)
+/* Each costs a read or two. x264, which has most of those seen, has 12. */
+#define MAX_PLACES	 4096U
 
 /* Bytes of the padding instruction at code, of which size are left; 0: none. */
 static size_t x86_padding(const uint8_t *code, size_t size)
@@ -81,21 +83,6 @@ static bool is_padded(uint16_t machine, const uint8_t *code, size_t size, uint64
 	return true;
 }
 
-static bool file_offset(const struct elf_file *file, uint64_t address, uint64_t *ret_offset, uint64_t *ret_size)
-{
-	for (size_t i = 0; i < file->segment_count; i++) {
-		const struct elf_segment *segment = &file->segments[i];
-
-		if (segment->type == PT_LOAD && (segment->flags & PF_X) && address >= segment->address &&
-		    address - segment->address < segment->file_size) {
-			*ret_offset = segment->offset + (address - segment->address);
-			*ret_size = segment->file_size - (address - segment->address);
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Where the jump of x86, perhaps a conditional one, that the bytes at an offset may be leads to; 0: it is none. */
 static size_t jump_target(const uint8_t *code, size_t size, size_t at)
 {
@@ -150,7 +137,7 @@ static uint64_t find_end(struct bounder *bounder, uint64_t start, uint64_t end)
 		return end;
 	if (end - start > MAX_EXTENT_BYTES)
 		end = start + MAX_EXTENT_BYTES;
-	if (!file_offset(file, start, &offset, &size))
+	if (!elf_segments_offset(file->segments, file->segment_count, start, &offset, &size))
 		return end;
 	if (size > end - start)
 		size = end - start;
@@ -161,27 +148,35 @@ static uint64_t find_end(struct bounder *bounder, uint64_t start, uint64_t end)
 	return limit < size ? start + limit : end;
 }
 
+static struct bounder *bounder_new(struct elf_functions *functions, const struct elf_file *file)
+{
+	struct bounder *bounder = malloc(sizeof(*bounder));
+
+	if (bounder) {
+		bounder->file = file;
+		bounder->functions = functions;
+		bounder->budget = MAX_BYTES;
+	}
+	return bounder;
+}
+
 void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions, const struct elf_file *file)
 {
 	_cleanup_free_ struct bounder *bounder = NULL;
 	uint64_t start = 0, end = 0;
+	size_t places = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct symbol_entry *entry = &table->entries[i];
 
 		if (!entry->size_is_guess || entry->size == 0)
 			continue;
-		if (!bounder)
-			bounder = malloc(sizeof(*bounder));
-		if (!bounder)
-			return;
-		if (end == 0) {
-			bounder->file = file;
-			bounder->functions = functions;
-			bounder->budget = MAX_BYTES;
-		}
 		/* Aliases end at the same place. */
-		if (entry->address != start || end == 0) {
+		if (places == 0 || entry->address != start) {
+			if (!bounder)
+				bounder = bounder_new(functions, file);
+			if (!bounder || places++ == MAX_PLACES)
+				return;
 			start = entry->address;
 			end = find_end(bounder, start, start + entry->size);
 		}

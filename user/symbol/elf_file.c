@@ -136,6 +136,22 @@ bool elf_segments_address(const struct elf_segment *segments, size_t count, uint
 	return found;
 }
 
+bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address, uint64_t *ret_offset,
+			 uint64_t *ret_size)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = &segments[i];
+
+		if (segment->type == PT_LOAD && address >= segment->address &&
+		    address - segment->address < segment->file_size) {
+			*ret_offset = segment->offset + (address - segment->address);
+			*ret_size = segment->file_size - (address - segment->address);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Entries of both classes differ only in the width and order of their fields. */
 #define SECTION_OF(header)                                                                                             \
 	((struct elf_section){                                                                                         \

@@ -64,21 +64,6 @@ int elf_functions_load(struct elf_functions *functions, const struct elf_file *f
 	return 0;
 }
 
-/* Where in the file the byte at an address lies. */
-static int file_offset(const struct elf_segment *segments, size_t count, uint64_t address, uint64_t *ret_offset)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *segment = &segments[i];
-
-		if (segment->type == PT_LOAD && address >= segment->address &&
-		    address - segment->address < segment->file_size) {
-			*ret_offset = segment->offset + (address - segment->address);
-			return 0;
-		}
-	}
-	return -ENOENT;
-}
-
 static const struct elf_function_entry *last_at_or_before(const struct elf_functions *functions, uint64_t address)
 {
 	int64_t wanted = (int64_t)(address - functions->base);
@@ -101,7 +86,7 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 {
 	const struct elf_function_entry *entry = last_at_or_before(functions, address);
 	struct description description;
-	uint64_t start, fde, offset;
+	uint64_t start, fde, offset, left;
 
 	if (!entry)
 		return -ENOENT;
@@ -111,7 +96,7 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 	}
 	start = functions->base + (uint64_t)(int64_t)entry->start;
 	fde = functions->base + (uint64_t)(int64_t)entry->fde;
-	if (file_offset(segments, segment_count, fde, &offset) ||
+	if (!elf_segments_offset(segments, segment_count, fde, &offset, &left) ||
 	    elf_file_read(file, offset, &description, sizeof(description)))
 		return -ENOENT;
 	/* The description must speak of the same start in the encoding assumed here; then its size can be believed. */

@@ -181,8 +181,8 @@ static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t co
 }
 
 /*
- * Coroutines put the address of abort() on their new stack, as the one that their first function must not return to (libcoro, in Perl's
- * Coro and Tarantool): above it is nothing. The byte before belongs to whatever function lies there, which may end with a call of
+ * Coroutines put the address of abort() on their new stack, as the one that their first function must not return to (libcoro, in
+ * Perl's Coro and Tarantool): above it is nothing. The byte before belongs to whatever function lies there, which may end with a call of
  * abort() and does not run then.
  */
 static void find_abort(struct finder *finder)

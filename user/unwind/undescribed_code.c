@@ -259,8 +259,8 @@ static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rul
 }
 
 /*
- * What lies right behind a jump through a register is never returned to, but as the return address that was put on a new stack for its first function
- * (make_fcontext() of Boost). Look-ups of return addresses, and no others, are for the last byte of what lies before.
+ * What lies right behind a jump through a register is never returned to, but as the return address that was put on a new stack for
+ * its first function (make_fcontext() of Boost). Look-ups of return addresses, and no others, are for the last byte of what lies before.
  */
 static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instruction *instruction)
 {

@@ -191,6 +191,22 @@ static void reads_a_bounded_part_of_a_large_file(void **state)
 	image_done(&image);
 }
 
+static void looks_at_a_bounded_number_of_places(void **state)
+{
+	const struct symbol_range text = { TEXT, TEXT + (1ULL << 40) };
+	struct image image;
+
+	image_init(&image, EM_X86_64);
+	image.segments[0].file_size = image.segments[0].memory_size = 1ULL << 40;
+	for (uint32_t i = 0; i < 4100; i++)
+		assert_int_equal(symbol_table_add(&image.table, TEXT + i * (1ULL << 20), 0, i + 1, SYMBOL_RANK_LABEL), 0);
+	assert_int_equal(symbol_table_finish(&image.table, &text, 1), 0);
+	elf_extent_bound(&image.table, &image.functions, &image.file);
+	assert_int_equal(image.table.entries[4095].size, 64 << 10);
+	assert_int_equal(image.table.entries[4096].size, 1 << 20);
+	image_done(&image);
+}
+
 static void sees_a_return_anywhere(void **state)
 {
 	for (uint64_t at = 0x1fe8; at < 0x2010; at++) {
@@ -254,6 +270,7 @@ int main(void)
 		cmocka_unit_test(goes_on_behind_a_return_that_is_jumped_across),
 		cmocka_unit_test(believes_unwind_information_that_goes_on_behind_a_return),
 		cmocka_unit_test(reads_a_bounded_part_of_a_large_file),
+		cmocka_unit_test(looks_at_a_bounded_number_of_places),
 		cmocka_unit_test(sees_a_return_anywhere),
 		cmocka_unit_test(knows_the_returns_of_arm64),
 		cmocka_unit_test(leaves_sizes_that_the_file_states_alone),
