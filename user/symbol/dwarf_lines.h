@@ -8,9 +8,6 @@
 #include "symbol/dwarf_budget.h"
 #include "symbol/symbolizer.h"
 
-/* Debug sections are read into memory as a whole; larger programs, and all once the budget is used up, go without lines and
- * inlined functions. */
-#define DWARF_LINES_MAX_BYTES (512ULL << 20)
 /* Functions inlined into each other at one address; the innermost are kept. */
 #define DWARF_LINES_MAX_DEPTH 64
 
