@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "unwind/x86_instruction.h"
+#include "instruction/x86_instruction.h"
 
 #define SKIPPED	  77
 #define NOT_FOUND 127

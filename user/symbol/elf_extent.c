@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "instruction/x86_flow.h"
 
 /* Both assemblers' and compilers' usual alignment of functions. */
 #define ALIGNMENT 16U
@@ -17,37 +18,6 @@
 /* Each costs a read or two. x264, which has most of those seen, has 12. */
 #define MAX_PLACES	 4096U
 
-/* Bytes of the padding instruction at code, of which size are left; 0: none. */
-static size_t x86_padding(const uint8_t *code, size_t size)
-{
-	size_t at = 0;
-
-	if (code[0] == 0x90 || code[0] == 0xcc)
-		return 1;
-	while (at < size && code[at] == 0x66)
-		at++;
-	if (at < size && at > 0 && code[at] == 0x90)
-		return at + 1;
-	if (at < size && code[at] == 0x2e)
-		at++;
-	if (size - at < 3 || code[at] != 0x0f || code[at + 1] != 0x1f)
-		return 0;
-	switch (code[at + 2]) {
-	case 0x00:
-		return at + 3;
-	case 0x40:
-		return at + 4;
-	case 0x44:
-		return at + 5;
-	case 0x80:
-		return at + 7;
-	case 0x84:
-		return at + 8;
-	default:
-		return 0;
-	}
-}
-
 static size_t arm64_padding(const uint8_t *code, size_t size)
 {
 	static const uint8_t nop[] = {0x1f, 0x20, 0x03, 0xd5}, udf[4] = {0};
@@ -55,14 +25,30 @@ static size_t arm64_padding(const uint8_t *code, size_t size)
 	return size >= 4 && (memcmp(code, nop, 4) == 0 || memcmp(code, udf, 4) == 0) ? 4 : 0;
 }
 
-/* Length of a return instruction at code; 0: there is none. */
-static size_t return_length(uint16_t machine, const uint8_t *code, size_t size)
+struct instruction {
+	size_t size;
+	size_t distance; /* of a jump from behind it, perhaps a conditional one; 0: it is none */
+	bool is_return;
+};
+
+/* The instruction at code; one byte that is nothing where there is none. 32-bit code is read as if it were of x86-64: a few are cut
+ * elsewhere, and soon the same follow again. */
+static struct instruction read_instruction(uint16_t machine, const uint8_t *code, size_t size)
 {
 	static const uint8_t arm64_return[] = {0xc0, 0x03, 0x5f, 0xd6};
+	struct x86_instruction x86;
+	enum x86_flow flow;
 
-	if (machine == EM_X86_64 || machine == EM_386)
-		return code[0] == 0xc3 ? 1 : 0;
-	return machine == EM_AARCH64 && size >= 4 && memcmp(code, arm64_return, 4) == 0 ? 4 : 0;
+	if (machine == EM_AARCH64 && size >= 4)
+		return (struct instruction){.size = 4, .is_return = memcmp(code, arm64_return, 4) == 0};
+	if ((machine != EM_X86_64 && machine != EM_386) || !x86_decode(code, size, &x86))
+		return (struct instruction){.size = 1};
+	flow = x86_flow_of(&x86);
+	return (struct instruction){
+		.size = x86.size,
+		.distance = flow == X86_FLOW_BRANCH || flow == X86_FLOW_JUMP ? (size_t)x86.immediate : 0,
+		.is_return = x86_is_return(&x86),
+	};
 }
 
 /* Whether padding, some of it, fills all from code to the next aligned address. */
@@ -74,26 +60,13 @@ static bool is_padded(uint16_t machine, const uint8_t *code, size_t size, uint64
 		return false;
 	for (size_t at = 0; at < wanted;) {
 		size_t length = machine == EM_AARCH64 ? arm64_padding(code + at, wanted - at)
-						      : x86_padding(code + at, wanted - at);
+						      : x86_padding_size(code + at, wanted - at);
 
 		if (length == 0 || length > wanted - at)
 			return false;
 		at += length;
 	}
 	return true;
-}
-
-/* Where the jump of x86, perhaps a conditional one, that the bytes at an offset may be leads to; 0: it is none. */
-static size_t jump_target(const uint8_t *code, size_t size, size_t at)
-{
-	int32_t distance;
-
-	if (at + 2 <= size && ((code[at] & 0xf0) == 0x70 || code[at] == 0xeb))
-		return at + 2 + (size_t)(int8_t)code[at + 1];
-	if (at + 5 > size || (code[at] != 0xe9 && !(at > 0 && code[at - 1] == 0x0f && (code[at] & 0xf0) == 0x80)))
-		return 0;
-	memcpy(&distance, code + at + 1, sizeof(distance));
-	return at + 5 + (size_t)distance;
 }
 
 struct bounder {
@@ -112,14 +85,16 @@ static size_t padded_size(struct bounder *bounder, size_t size, uint64_t start)
 	size_t first = start % ALIGNMENT;
 
 	memset(bounder->is_target, 0, sizeof(bounder->is_target));
-	for (size_t at = 0; at < size; at++) {
-		size_t length = return_length(machine, code + at, size - at), end = at + length, target;
+	for (size_t at = 0, end; at < size; at = end) {
+		struct instruction instruction = read_instruction(machine, code + at, size - at);
+		size_t target;
 
-		if (length && is_padded(machine, code + end, size - end, start + end) &&
+		end = at + instruction.size;
+		if (instruction.is_return && is_padded(machine, code + end, size - end, start + end) &&
 		    !bounder->is_target[(first + end + ALIGNMENT - 1) / ALIGNMENT])
 			return end;
-		target = machine == EM_AARCH64 ? 0 : jump_target(code, size, at);
-		if (target > at && target < size && (first + target) % ALIGNMENT == 0)
+		target = end + instruction.distance;
+		if (target > end && target < size && (first + target) % ALIGNMENT == 0)
 			bounder->is_target[(first + target) / ALIGNMENT] = true;
 	}
 	return size;

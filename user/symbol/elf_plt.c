@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "instruction/x86_flow.h"
 
 #define STUB_BYTES	 16U
 #define READ_RELOCATIONS 4096U
@@ -18,12 +19,9 @@
 static uint64_t decode_slot(const uint8_t *code, size_t size, uint64_t address)
 {
 	/* [endbr64] [bnd] jmp *displacement(%rip) */
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-	size_t at = 0;
+	size_t at = x86_endbr64_size(code, size);
 	int32_t displacement;
 
-	if (size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
-		at += sizeof(endbr64);
 	if (at < size && code[at] == 0xf2)
 		at++;
 	if (at + 6 > size || code[at] != 0xff || code[at + 1] != 0x25)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "unwind/x86_flow.h"
+#include "instruction/x86_flow.h"
 
 #define MAX_FRAMES	  65536
 #define MAX_PADDING_BYTES 64 /* of a function: hostile code has no more to be looked at behind each of its calls */

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "instruction/x86_instruction.h"
 #include "unwind/x86_frame.h"
-#include "unwind/x86_instruction.h"
 
 /* What is known of a byte of code. */
 enum {

@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "unwind/x86_flow.h"
-#include "unwind/x86_instruction.h"
+#include "instruction/x86_flow.h"
+#include "instruction/x86_instruction.h"
 
 /* The start of a program, which passes main() to the C library. */
 #define ENTRY_CODE_BYTES 64

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "instruction/x86_flow.h"
 
 #define SEARCH_WINDOW_BYTES 65536
 #define SEARCH_READ_BYTES   4096
@@ -144,7 +145,6 @@ static bool may_hold_c_library(const struct elf_image *image)
  * It is described as if it had been called. Nothing did: it was put on the new stack, and look-ups land one byte before it. */
 static void find_context_start(struct finder *finder)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
 	uint64_t covered = 0;
 
@@ -154,13 +154,12 @@ static void find_context_start(struct finder *finder)
 		const uint8_t *code;
 
 		covered = (uint64_t)fde->start + fde->size;
-		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + sizeof(endbr64))
+		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + X86_ENDBR64_BYTES)
 			continue;
-		code = text_at(finder, fde->start, sizeof(endbr64) + sizeof(head));
+		code = text_at(finder, fde->start, X86_ENDBR64_BYTES + sizeof(head));
 		if (!code)
 			continue;
-		if (memcmp(code, endbr64, sizeof(endbr64)) == 0)
-			code += sizeof(endbr64);
+		code += x86_endbr64_size(code, X86_ENDBR64_BYTES);
 		if (memcmp(code, head, sizeof(head)) == 0)
 			add(finder, fde->start - before, fde->size + before, &end_rule);
 	}

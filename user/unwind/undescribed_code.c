@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instruction/x86_flow.h"
 #include "unwind/code_walk.h"
-#include "unwind/x86_flow.h"
 
 /* Prologues are looked for in so many bytes of code that nothing leads to. Assembly has megabytes of it, and hardly a prologue. */
 #define MAX_UNKNOWN_BYTES 4096

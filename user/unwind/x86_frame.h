@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "instruction/x86_instruction.h"
 #include "pkbpf/unwind.h"
-#include "unwind/x86_instruction.h"
 
 /* The CFA is the stack pointer before the call that led here. */
 struct x86_frame {

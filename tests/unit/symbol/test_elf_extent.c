@@ -164,6 +164,19 @@ static void goes_on_behind_a_return_that_is_jumped_across(void **state)
 	image_done(&image);
 }
 
+static void takes_no_part_of_an_instruction_for_a_return_or_a_jump(void **state)
+{
+	struct image image;
+
+	image_init(&image, EM_X86_64);
+	PUT(&image, 0x102b, "\xb8\xc3\x0f\x1f\x00"); /* mov $0x1f0fc3,%eax */
+	PUT(&image, 0x1033, "\xb8\x75\x0a\x00\x00"); /* mov $0xa75,%eax, in which is jne 0x1040 */
+	PUT(&image, 0x103b, "\xc3\x0f\x1f\x40\x00");
+	bound(&image, 0x2800);
+	assert_int_equal(end_of_first(&image), 0x103c);
+	image_done(&image);
+}
+
 static void believes_unwind_information_that_goes_on_behind_a_return(void **state)
 {
 	struct image image;
@@ -268,6 +281,7 @@ int main(void)
 		cmocka_unit_test(ends_with_the_described_function_around_it),
 		cmocka_unit_test(ends_behind_a_return_that_padding_follows),
 		cmocka_unit_test(goes_on_behind_a_return_that_is_jumped_across),
+		cmocka_unit_test(takes_no_part_of_an_instruction_for_a_return_or_a_jump),
 		cmocka_unit_test(believes_unwind_information_that_goes_on_behind_a_return),
 		cmocka_unit_test(reads_a_bounded_part_of_a_large_file),
 		cmocka_unit_test(looks_at_a_bounded_number_of_places),

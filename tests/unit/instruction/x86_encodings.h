@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "unwind/x86_instruction.h"
+#include "instruction/x86_instruction.h"
 
 struct encoding {
 	const char *text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Decodes the length and the operands of x86-64 instructions. */
-#include "unwind/x86_instruction.h"
+#include "instruction/x86_instruction.h"
 
 #include <string.h>
 

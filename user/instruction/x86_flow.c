@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tells branches, calls and returns apart, padding from code, and prologues from what is inside functions. */
-#include "unwind/x86_flow.h"
+#include "instruction/x86_flow.h"
 
 #include <string.h>
 
@@ -48,6 +48,13 @@ bool x86_may_be_last(const struct x86_instruction *instruction)
 	return x86_is_call(instruction) ||
 	       (instruction->map == X86_MAP_ONE_BYTE &&
 		(instruction->opcode == 0xf4 || (instruction->opcode == 0xff && (instruction->reg & 6) == 2)));
+}
+
+size_t x86_endbr64_size(const uint8_t *code, size_t size)
+{
+	static const uint8_t endbr64[X86_ENDBR64_BYTES] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+	return size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0 ? sizeof(endbr64) : 0;
 }
 
 size_t x86_padding_size(const uint8_t *code, size_t size)
@@ -105,10 +112,9 @@ static bool saves_more(const uint8_t *code, size_t size)
 
 enum x86_beginning x86_beginning_of(const uint8_t *code, size_t size)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	struct x86_instruction instruction;
 
-	if (size >= sizeof(endbr64) && memcmp(code, endbr64, sizeof(endbr64)) == 0)
+	if (x86_endbr64_size(code, size))
 		return X86_BEGINS_A_FUNCTION;
 	/* Nearly all that is looked at is something else: REX prefixes (of LEA, too), PUSH, and SUB with a constant. */
 	if (size == 0 || ((*code & 0xf0) != 0x40 && (*code & 0xf8) != 0x50 && (*code & 0xfd) != 0x81))

@@ -4,8 +4,8 @@
  *
  * Follows the opcode maps in the Intel and AMD manuals: legacy, VEX, EVEX and XOP encodings. Any bytes may be given.
  */
-#ifndef PKBPF_UNWIND_X86_INSTRUCTION_H
-#define PKBPF_UNWIND_X86_INSTRUCTION_H
+#ifndef PKBPF_INSTRUCTION_X86_INSTRUCTION_H
+#define PKBPF_INSTRUCTION_X86_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

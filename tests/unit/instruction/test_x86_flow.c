@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for unwind/x86_flow: where execution goes on, and what functions begin with. */
+/* Tests for instruction/x86_flow: where execution goes on, and what functions begin with. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/x86_flow.h"
+#include "instruction/x86_flow.h"
 
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
@@ -127,5 +127,5 @@ int main(void)
 		cmocka_unit_test(knows_what_functions_begin_with),
 	};
 
-	return cmocka_run_group_tests_name("unwind/x86_flow", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("instruction/x86_flow", tests, NULL, NULL);
 }

@@ -2,14 +2,14 @@
 /*
  * Where execution goes on behind an instruction of x86-64, and what code looks like where functions begin and end.
  */
-#ifndef PKBPF_UNWIND_X86_FLOW_H
-#define PKBPF_UNWIND_X86_FLOW_H
+#ifndef PKBPF_INSTRUCTION_X86_FLOW_H
+#define PKBPF_INSTRUCTION_X86_FLOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/x86_instruction.h"
+#include "instruction/x86_instruction.h"
 
 #define INT3 0xcc /* fills space that is not to be executed */
 
@@ -33,6 +33,11 @@ bool x86_may_be_last(const struct x86_instruction *instruction);
 /* Bytes of the NOP or trap at the start of code, with which compilers fill the space up to the next function. 0: it is something
  * else. There is at least one byte. */
 size_t x86_padding_size(const uint8_t *code, size_t size);
+
+#define X86_ENDBR64_BYTES 4 /* marks what a pointer may lead to */
+
+/* Bytes of the ENDBR64 at the start of code; 0: it is something else. */
+size_t x86_endbr64_size(const uint8_t *code, size_t size);
 
 enum x86_beginning {
 	X86_BEGINS_NOTHING,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for unwind/x86_instruction: encodings, and what they say. */
+/* Tests for instruction/x86_instruction: encodings, and what they say. */
 #include "x86_encodings.h"
 
 static void check_fields(const struct x86_instruction *expected,

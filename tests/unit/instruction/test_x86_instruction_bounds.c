@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for unwind/x86_instruction: what is no instruction, and where one ends. */
+/* Tests for instruction/x86_instruction: what is no instruction, and where one ends. */
 #include "x86_encodings.h"
 
 static const struct {
