@@ -11,6 +11,12 @@ static __always_inline bool in_interval(void)
 	return blockio_control.start_ns && !blockio_control.end_ns;
 }
 
+static __always_inline void count_in_interval(enum pkbpf_counter counter)
+{
+	if (in_interval())
+		counter_add(counter, 1);
+}
+
 /* Who announced the request when its bio was submitted; row PKBPF_BLOCKIO_NO_ROW: nobody. */
 static __always_inline struct submission submission_announced(struct request *rq, __u32 opf, struct bio *bio,
 							      __u32 device)
@@ -164,8 +170,11 @@ SEC("?tp_btf/block_rq_requeue")
 int blockio_requeue(__u64 *ctx)
 {
 	__u64 key = (__u64)request_argument(ctx);
-	struct pkbpf_blockio_request *request = bpf_map_lookup_elem(&blockio_requests, &key);
+	struct pkbpf_blockio_request *request;
 
+	if (!in_interval())
+		return 0;
+	request = bpf_map_lookup_elem(&blockio_requests, &key);
 	if (!request || !request->issue_ns)
 		return 0;
 	counter_add(PKBPF_COUNTER_BLOCKIO_REQUEUES, 1);
@@ -224,8 +233,11 @@ SEC("?tp_btf/block_rq_merge")
 int blockio_merge_request(__u64 *ctx)
 {
 	__u64 key = (__u64)request_argument(ctx);
-	struct pkbpf_blockio_request *request = bpf_map_lookup_elem(&blockio_requests, &key);
+	struct pkbpf_blockio_request *request;
 
+	if (!in_interval())
+		return 0;
+	request = bpf_map_lookup_elem(&blockio_requests, &key);
 	if (request)
 		request->insert_ns = request->issue_ns = 0;
 	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
@@ -235,20 +247,20 @@ int blockio_merge_request(__u64 *ctx)
 SEC("?tp_btf/block_bio_backmerge")
 int blockio_merge_back(__u64 *ctx)
 {
-	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
+	count_in_interval(PKBPF_COUNTER_BLOCKIO_MERGES);
 	return 0;
 }
 
 SEC("?tp_btf/block_bio_frontmerge")
 int blockio_merge_front(__u64 *ctx)
 {
-	counter_add(PKBPF_COUNTER_BLOCKIO_MERGES, 1);
+	count_in_interval(PKBPF_COUNTER_BLOCKIO_MERGES);
 	return 0;
 }
 
 SEC("?tp_btf/block_split")
 int blockio_split(__u64 *ctx)
 {
-	counter_add(PKBPF_COUNTER_BLOCKIO_SPLITS, 1);
+	count_in_interval(PKBPF_COUNTER_BLOCKIO_SPLITS);
 	return 0;
 }
