@@ -237,9 +237,10 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		const struct code_mapping *code = &map->items[i];
 		struct pkbpf_unwind_mapping mapping = { .start = code->start, .end = code->end };
 
+		/* First: the number that the description names is not given to another file then. */
+		table_cache_reference(loader->tables, code->file);
 		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
 				     &mapping);
-		table_cache_reference(loader->tables, code->file);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
 		/* Its rows are here alone: stacks are copied, and walked by the raw unwinder. */
 		if (code->file == CODE_NO_FILE && generated_code_has(loader->generated, pid, code->start, code->end))

@@ -9,9 +9,13 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
+#define NO_ID UINT32_MAX
+
 struct rule_set {
 	ARRAY_OF(struct pkbpf_unwind_rule) rules;
+	ARRAY_OF(uint32_t) free; /* ids that no table has any more */
 	struct hash_index index;
+	uint32_t allowance; /* new rules that the present file may still have */
 	uint64_t seed;
 	uint64_t refused;
 };
@@ -31,6 +35,7 @@ struct rule_set *rule_set_new(void)
 	if (!rules)
 		return NULL;
 	rules->seed = hash_random_seed();
+	rules->allowance = UINT32_MAX;
 	for (uint32_t id = 0; id < RULE_ID_FIXED_COUNT; id++) {
 		/* Out of memory is the only way to get another id here. */
 		rule_set_add(rules, &fixed[id]);
@@ -45,6 +50,7 @@ void rule_set_free(struct rule_set *rules)
 	if (!rules)
 		return;
 	array_free(&rules->rules);
+	array_free(&rules->free);
 	hash_index_done(&rules->index);
 	free(rules);
 }
@@ -71,24 +77,64 @@ static bool rule_equal(const void *context, uint32_t item, const void *key)
 	return memcmp(&rules->rules.items[item], key, sizeof(struct pkbpf_unwind_rule)) == 0;
 }
 
+uint32_t rule_set_room(const struct rule_set *rules)
+{
+	return (uint32_t)(PKBPF_UNWIND_MAX_RULES - rules->rules.count + rules->free.count);
+}
+
+void rule_set_begin_file(struct rule_set *rules)
+{
+	rules->allowance = rule_set_room(rules) / RULE_SET_FILES_AT_LEAST;
+}
+
+static uint64_t hash_of(const struct rule_set *rules, const struct pkbpf_unwind_rule *rule)
+{
+	return hash_bytes(rule, sizeof(*rule), rules->seed);
+}
+
+/* NO_ID: there is none left, or no memory. */
+static uint32_t take_id(struct rule_set *rules)
+{
+	if (rules->free.count)
+		return rules->free.items[--rules->free.count];
+	if (rules->rules.count == PKBPF_UNWIND_MAX_RULES || !array_add(&rules->rules))
+		return NO_ID;
+	return (uint32_t)rules->rules.count - 1;
+}
+
 uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *rule)
 {
-	uint64_t hash = hash_bytes(rule, sizeof(*rule), rules->seed);
+	uint64_t hash = hash_of(rules, rule);
 	uint32_t id = hash_index_find(&rules->index, hash, rule_equal, rules, rule);
-	struct pkbpf_unwind_rule *item;
 
 	if (id != HASH_INDEX_NONE)
 		return id;
-	if (rules->rules.count < PKBPF_UNWIND_MAX_RULES) {
-		item = array_add(&rules->rules);
-		if (item) {
-			*item = *rule;
-			id = (uint32_t)rules->rules.count - 1;
-			if (hash_index_add(&rules->index, hash, id))
-				return id;
-			rules->rules.count--;
-		}
+	id = rules->allowance ? take_id(rules) : NO_ID;
+	if (id == NO_ID) {
+		rules->refused++;
+		return RULE_ID_UNSUPPORTED;
 	}
-	rules->refused++;
-	return RULE_ID_UNSUPPORTED;
+	rules->allowance--;
+	rules->rules.items[id] = *rule;
+	/* Out of memory: it has an id, and gets another one the next time. */
+	hash_index_add(&rules->index, hash, id);
+	return id;
+}
+
+bool rule_set_keep(struct rule_set *rules, const bool *is_used)
+{
+	hash_index_done(&rules->index);
+	rules->free.count = 0;
+	for (uint32_t id = 0; id < rules->rules.count; id++) {
+		uint32_t *free_id;
+
+		if (id < RULE_ID_FIXED_COUNT || is_used[id]) {
+			hash_index_add(&rules->index, hash_of(rules, &rules->rules.items[id]), id);
+			continue;
+		}
+		free_id = array_add(&rules->free);
+		if (free_id)
+			*free_id = id;
+	}
+	return rules->free.count > 0;
 }

@@ -9,13 +9,11 @@
 
 #include "base/clock.h"
 #include "base/thread_priority.h"
-#include "unwind/table_cache_private.h"
+#include "unwind/table_room.h"
 
-/* A table used within this many epochs (about a second each) is not withdrawn for another. */
-#define MIN_UNUSED_EPOCHS   10U
-#define MIN_UNMAPPED_EPOCHS 2U
 /* When less room than this is left, a chunk is made ahead, since making one waits for a grace period. */
 #define SPARE_ROWS (PKBPF_CHUNK_ROWS / 2)
+#define FREE_SLOTS_NS	 NS_PER_SECOND
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
 /* Only the dynamic loader's rules follow RBX; larger tables are not looked through. */
 #define MAX_RBX_ROWS 65536U
@@ -45,6 +43,9 @@ static void publish_rules(struct table_cache *cache)
 {
 	uint32_t count = rule_set_count(cache->rules);
 
+	/* Any of them may be another one since. */
+	if (cache->reuses_rules)
+		cache->published_rules = 0;
 	if (count > cache->memory.rule_count)
 		count = cache->memory.rule_count;
 	if (count > cache->published_rules)
@@ -52,124 +53,6 @@ static void publish_rules(struct table_cache *cache)
 		       rule_set_rules(cache->rules) + cache->published_rules,
 		       (count - cache->published_rules) * sizeof(*cache->memory.rules));
 	cache->published_rules = count;
-}
-
-/* With the lock held: no new walk finds the table any more. */
-static void withdraw(struct table_cache *cache, struct table_file *file)
-{
-	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
-	cache->stats.evictions += file->state == TABLE_READY;
-	table_file_close(cache, file);
-	file->state = TABLE_EVICTED;
-}
-
-/* The published table that nobody maps or that was used least recently; NULL: all are in use. */
-static struct table_file *find_victim(struct table_cache *cache, uint32_t now_epoch)
-{
-	struct table_file *victim = NULL;
-	uint32_t victim_age = 0;
-
-	array_foreach(&cache->files, each) {
-		struct table_file *file = *each;
-		uint32_t age;
-
-		if (!file || file->state != TABLE_READY || !file->page_count)
-			continue;
-		age = now_epoch - cache->memory.files[file->slot].last_used;
-		/* A new one's mapping may just not be published yet. */
-		if (!file->references && age >= MIN_UNMAPPED_EPOCHS)
-			age += UINT32_MAX / 2;
-		if (age >= MIN_UNUSED_EPOCHS && (!victim || age > victim_age)) {
-			victim = file;
-			victim_age = age;
-		}
-	}
-	return victim;
-}
-
-#define MAX_VICTIMS 64
-
-/* Without the lock: takes withdrawn tables out of the shared memory, once nobody reads them any more. */
-static void remove_withdrawn(struct table_cache *cache, struct table_file **victims, size_t count)
-{
-	cache->memory.wait_for_readers(cache->memory.context);
-	pthread_mutex_lock(&cache->lock);
-	for (size_t i = 0; i < count; i++) {
-		struct table_file *victim = victims[i];
-
-		chunk_pool_remove(cache->pool, &victim->placement);
-		if (victim->page_count)
-			extent_allocator_give(cache->page_room, victim->first_page, victim->page_count);
-		victim->page_count = victim->row_count = 0;
-	}
-	pthread_mutex_unlock(&cache->lock);
-}
-
-/* Makes room for a table of that many rows and pages. false: everything is in use. */
-static bool evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
-{
-	uint32_t epoch = (uint32_t)(clock_now_ns() >> 30), freed_rows = 0, freed_pages = 0;
-	struct table_file *victims[MAX_VICTIMS];
-	size_t count = 0;
-
-	pthread_mutex_lock(&cache->lock);
-	while (count < MAX_VICTIMS && (freed_rows < rows || freed_pages < pages)) {
-		struct table_file *victim = find_victim(cache, epoch);
-
-		if (!victim)
-			break;
-		withdraw(cache, victim);
-		freed_rows += victim->row_count;
-		freed_pages += victim->page_count;
-		victims[count++] = victim;
-	}
-	pthread_mutex_unlock(&cache->lock);
-	if (!count)
-		return false;
-	remove_withdrawn(cache, victims, count);
-	return true;
-}
-
-/* Numbers of the files array are needed: takes those of files that nobody maps any more. */
-static void free_slots(struct table_cache *cache)
-{
-	uint32_t epoch = (uint32_t)(clock_now_ns() >> 30);
-	struct table_file *victims[MAX_VICTIMS];
-	size_t count = 0;
-
-	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->files, each) {
-		struct table_file *file = *each;
-
-		if (count == MAX_VICTIMS)
-			break;
-		if (!file || file->slot == NO_SLOT || file->references ||
-		    (file->state != TABLE_UNWANTED && file->state != TABLE_READY &&
-		     file->state != TABLE_EVICTED && file->state != TABLE_NO_ROOM) ||
-		    epoch - cache->memory.files[file->slot].last_used < MIN_UNMAPPED_EPOCHS)
-			continue;
-		withdraw(cache, file);
-		victims[count++] = file;
-	}
-	pthread_mutex_unlock(&cache->lock);
-	if (!count)
-		return;
-	remove_withdrawn(cache, victims, count);
-	pthread_mutex_lock(&cache->lock);
-	for (size_t i = 0; i < count; i++) {
-		/* Mapped again meanwhile: its new mapping refers to the number. */
-		if (victims[i]->references || victims[i]->state != TABLE_EVICTED)
-			continue;
-		extent_allocator_give(cache->slots, victims[i]->slot, 1);
-		victims[i]->slot = NO_SLOT;
-		victims[i]->state = TABLE_UNOPENED;
-	}
-	pthread_mutex_unlock(&cache->lock);
-}
-
-static bool slots_run_out(const struct table_cache *cache)
-{
-	return extent_allocator_free_count(cache->slots) < cache->memory.file_count / 16;
 }
 
 static bool uses_rbx(const struct table_cache *cache, const struct unwind_table *table)
@@ -202,22 +85,6 @@ static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_tab
 	return 2 + (uint32_t)(rows / PKBPF_CHUNK_ROWS);
 }
 
-/* What was replaced is in nobody's walk any more. false: there was nothing. */
-static bool remove_replaced(struct table_cache *cache)
-{
-	if (!cache->replaced.count)
-		return false;
-	cache->memory.wait_for_readers(cache->memory.context);
-	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->replaced, old) {
-		chunk_pool_remove(cache->pool, &old->placement);
-		extent_allocator_give(cache->page_room, old->first_page, old->page_count);
-	}
-	pthread_mutex_unlock(&cache->lock);
-	cache->replaced.count = 0;
-	return true;
-}
-
 /* Finds room for the table and copies it there. */
 static int place(struct table_cache *cache, const struct unwind_table *table,
 		 struct row_placement *ret_placement, uint32_t *ret_first_page)
@@ -227,7 +94,7 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 
 	while (table->page_count &&
 	       !extent_allocator_take(cache->page_room, table->page_count, &first_page)) {
-		if (!remove_replaced(cache) && !evict(cache, 0, table->page_count))
+		if (!table_room_remove_replaced(cache) && !table_room_evict(cache, 0, table->page_count))
 			return -ENOSPC;
 	}
 	for (;;) {
@@ -235,11 +102,11 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 				       ret_placement);
 		if (err != -EAGAIN)
 			break;
-		if (remove_replaced(cache))
+		if (table_room_remove_replaced(cache))
 			continue;
 		err = chunk_pool_grow(cache->pool, chunks_wanted(cache, table));
 		if (err == -ENOSPC)
-			err = evict(cache, table->row_count, 0) ? 0 : -ENOSPC;
+			err = table_room_evict(cache, table->row_count, 0) ? 0 : -ENOSPC;
 		if (err)
 			break;
 	}
@@ -257,7 +124,7 @@ static void clear_the_way(struct table_cache *cache, struct table_file *file, co
 	    (table && table->text_start == file->text_start && table->page_count == file->page_count))
 		return;
 	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
-	remove_withdrawn(cache, &file, 1);
+	table_room_remove_withdrawn(cache, &file, 1);
 }
 
 /* With the lock held. What was published of the same file before stays where it is until no walk can be in it. */
@@ -320,10 +187,14 @@ static void publish(struct table_cache *cache, struct table_file *file,
 
 static void build(struct table_cache *cache, struct table_file *file, struct elf_image *image)
 {
+	uint64_t start_ns = clock_now_ns(), refused;
 	struct unwind_table *table = NULL;
-	uint64_t start_ns = clock_now_ns();
-	int err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
+	int err;
 
+	cache->reuses_rules |= table_room_collect_rules(cache);
+	refused = rule_set_refused(cache->rules);
+	err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
+	file->lacks_rules = rule_set_refused(cache->rules) != refused;
 	publish(cache, file, err ? NULL : table);
 	unwind_table_free(table);
 	pthread_mutex_lock(&cache->lock);
@@ -341,12 +212,25 @@ static bool wants_spare(const struct table_cache *cache)
 /* What waits for the kernel and can be done when no file does. false: nothing is left. */
 static bool do_spare_work(struct table_cache *cache, bool *may_grow)
 {
-	if (remove_replaced(cache))
+	if (table_room_remove_replaced(cache))
 		return true;
 	if (!*may_grow || !wants_spare(cache))
 		return false;
 	*may_grow = chunk_pool_grow(cache->pool, 1) == 0;
 	return *may_grow;
+}
+
+/* With the lock held. Files that nobody maps any more give their numbers back even when no other is built: those without a
+ * number are not queued. */
+static void wait_for_change(struct table_cache *cache)
+{
+	uint64_t until_ns = clock_now_ns() + FREE_SLOTS_NS;
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND), .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+
+	if (table_room_is_short_of_slots(cache))
+		pthread_cond_timedwait(&cache->changed, &cache->lock, &until);
+	else
+		pthread_cond_wait(&cache->changed, &cache->lock);
 }
 
 static void *run(void *context)
@@ -365,19 +249,20 @@ static void *run(void *context)
 		struct elf_image *image;
 		void *memory;
 
+		if (table_room_is_short_of_slots(cache) && clock_now_ns() - slots_freed_ns >= FREE_SLOTS_NS) {
+			/* Nobody takes it meanwhile: it counts as queued. */
+			pthread_mutex_unlock(&cache->lock);
+			table_room_free_slots(cache);
+			slots_freed_ns = clock_now_ns();
+			pthread_mutex_lock(&cache->lock);
+		}
 		if (!file) {
 			pthread_mutex_unlock(&cache->lock);
 			is_busy = do_spare_work(cache, &may_grow);
 			pthread_mutex_lock(&cache->lock);
 			if (!is_busy && !cache->queue.count && !cache->stop)
-				pthread_cond_wait(&cache->changed, &cache->lock);
+				wait_for_change(cache);
 			continue;
-		}
-		if (slots_run_out(cache) && clock_now_ns() - slots_freed_ns > NS_PER_SECOND) {
-			pthread_mutex_unlock(&cache->lock);
-			free_slots(cache);
-			slots_freed_ns = clock_now_ns();
-			pthread_mutex_lock(&cache->lock);
 		}
 		file->state = TABLE_BUILDING;
 		cache->building_sequence = file->sequence;

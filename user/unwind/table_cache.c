@@ -17,6 +17,8 @@
 #define MAX_UNWANTED_IMAGES 512
 /* Until a file that has become unreadable is tried again. */
 #define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
+/* Until a file that has got no number tries to get one again. */
+#define SLOT_WAIT_NS	    (NS_PER_SECOND / 2)
 
 struct table_cache *table_cache_new(const struct table_memory *memory,
 				    const struct table_cache_options *options)
@@ -178,8 +180,11 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 	} else if (file->slot == NO_SLOT &&
 		   !extent_allocator_take(cache->slots, 1, &file->slot)) {
 		file->slot = NO_SLOT;
-		file->state = TABLE_NO_ROOM;
 		table_file_close(cache, file);
+		file->state = TABLE_NO_ROOM;
+		/* The building thread looks for numbers that nobody needs any more. */
+		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
+		pthread_cond_broadcast(&cache->changed);
 	} else if (cache->on_demand && !wanted) {
 		set_aside(cache, file);
 	} else {

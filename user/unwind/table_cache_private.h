@@ -36,6 +36,7 @@ struct table_file {
 	bool urgent;
 	bool wants_all; /* somebody came to code that the published table has postponed */
 	bool tracks_rbx;
+	bool lacks_rules; /* the set of rules was full; the building thread's */
 	struct elf_segment *segments; /* executable ones; the owner thread's */
 	size_t segment_count;
 	struct elf_image *image; /* UNWANTED: kept while there are few; QUEUED: passed to the building thread */
@@ -74,6 +75,8 @@ struct table_cache {
 	/* The building thread's. Readers of rows hold the lock, under which tables are withdrawn. */
 	struct rule_set *rules;
 	uint32_t published_rules;
+	bool reuses_rules;   /* some have got the number of another */
+	uint64_t collect_ns; /* rules are not collected before */
 	uint32_t last_edition; /* 2^24 tables later an old number comes back: nobody remembers it */
 	struct extent_allocator *page_room;
 	ARRAY_OF(struct replaced_table) replaced;

@@ -295,6 +295,7 @@ int unwind_table_build(const struct elf_image *image, bool postpone, struct rule
 	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame), postpone);
 	builder->gaps = gaps;
 	builder->rules = rules;
+	rule_set_begin_file(rules);
 	builder->table = table;
 	builder->page = NO_PAGE;
 	builder->rule = RULE_ID_NONE;
