@@ -224,9 +224,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	/* Live announcements first: what happens during the snapshot is announced as well, so nothing falls between. */
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
+	err = err ? err : session_add_relatives(session, error);
+	/* Whoever has ended before it was a target was not forgotten then. */
 	if (!err)
 		session_forget_ended_targets(session);
-	err = err ? err : session_add_relatives(session, error);
 	err = err ? err : start_unwinder(session, sink, error);
 	err = err ? err : session_take_snapshot(session, start_ns, error);
 	if (err)
