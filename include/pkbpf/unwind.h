@@ -37,6 +37,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_END = 8,	    /* outermost frame; aux: the one below is */
 	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
 	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
+	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
 	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
 };
 
@@ -60,7 +61,7 @@ struct pkbpf_unwind_rule {
 	__u8 cfa; /* enum pkbpf_cfa_kind */
 	__u8 fp;  /* enum pkbpf_fp_kind */
 	__u8 ra;  /* enum pkbpf_ra_kind */
-	__u8 aux; /* DWARF register number, or multiplier of 8 for the _DEREF kinds */
+	__u8 aux; /* DWARF register number, or multiplier of 8 for the _DEREF kinds; see PKBPF_CFA_SP_INDEXED */
 	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
 };
 

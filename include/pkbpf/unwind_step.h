@@ -166,6 +166,13 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * rule.aux;
 		break;
+	case PKBPF_CFA_SP_INDEXED:
+		if (!unwind_register(state, rule.aux & 15, &at))
+			return PKBPF_END_UNSUPPORTED;
+		if (unwind_read_word(state, state->sp + (__s64)rule.cfa_offset + 8 * at, &cfa))
+			return PKBPF_END_FAULT_RA;
+		cfa += 8ULL * (rule.aux >> 4);
+		break;
 	case PKBPF_CFA_PLT:
 		cfa = state->sp + 8 + ((pc & 15) >= (__u64)rule.cfa_offset ? 8 : 0);
 		break;
@@ -219,8 +226,12 @@ next:
 	if (cfa < lowest_cfa)
 		return PKBPF_END_NO_PROGRESS;
 	ra = PKBPF_CODE_ADDRESS(ra);
+	/*
+	 * Where nothing is returned to, the stack ends. Not where it has just been entered: the innermost function of a stack is rarely
+	 * its first, and tables that are wrong in the middle of an assembly loop (LuaJIT's interpreter, OpenSSL) lead to any word.
+	 */
 	if (!ra)
-		return PKBPF_END_ZERO_RA;
+		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NO_MAPPING : PKBPF_END_ZERO_RA;
 	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;

@@ -234,6 +234,13 @@ program_sqlite3() {
 	record_command timeout -s INT "$1" sqlite3 -batch :memory: '.read script.sql'
 }
 
+# Assembly whose frames are described by expressions: signatures, their inverses, and ciphers.
+program_openssl() {
+	need openssl || return 77
+	record_command timeout "$1" bash -c 'while :; do
+		openssl speed -seconds 1 ecdsap384 rsa2048 dsa2048 >/dev/null 2>&1; openssl speed -seconds 1 -evp aes-256-gcm >/dev/null 2>&1; done'
+}
+
 # A program in Rust that the distribution has built.
 program_ripgrep() {
 	need rg || return 77

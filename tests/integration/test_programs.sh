@@ -22,7 +22,7 @@ record_pids() {
 if [ $# -gt 0 ]; then
 	programs=("$@")
 else
-	programs=(postgres nginx redis python3 perl cc1plus clang sqlite3 ripgrep fzf)
+	programs=(postgres nginx redis python3 perl cc1plus clang sqlite3 openssl ripgrep fzf)
 fi
 [ -z "${PKBPF_TABLE-}" ] || PYTHONPATH=$here python3 "$here/complete.py" --head
 for name in "${programs[@]}"; do

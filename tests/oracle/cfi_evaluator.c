@@ -230,6 +230,8 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 		return test_memory_read(values[TEST_SP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_FP_DEREF:
 		return test_memory_read(values[TEST_FP] + offset) + 8 * (uint64_t)rule->aux;
+	case PKBPF_CFA_SP_INDEXED:
+		return test_memory_read(values[TEST_SP] + offset + 8 * values[rule->aux & 15]) + 8 * (uint64_t)(rule->aux >> 4);
 	default: /* PKBPF_CFA_PLT */
 		return values[TEST_SP] + 8 + ((values[TEST_PC] & 15) >= (uint64_t)offset ? 8 : 0);
 	}

@@ -2,6 +2,8 @@
 /* Evaluates DWARF expressions symbolically, on a stack of register-relative values. */
 #include "unwind/cfi_expression.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "unwind/cfi_reader.h"
 
@@ -22,16 +24,19 @@ enum {
 	OP_CONSTS = 0x11,
 	OP_AND = 0x1a,
 	OP_MINUS = 0x1c,
+	OP_MUL = 0x1e,
 	OP_PLUS = 0x22,
 	OP_PLUS_UCONST = 0x23,
 	OP_SHL = 0x24,
 	OP_GE = 0x2a,
 	OP_LIT0 = 0x30,
 	OP_LIT3 = 0x33,
+	OP_LIT8 = 0x38,
 	OP_LIT15 = 0x3f,
 	OP_LIT31 = 0x4f,
 	OP_BREG0 = 0x70,
 	OP_BREG7 = 0x77,
+	OP_BREG15 = 0x7f,
 	OP_BREG31 = 0x8f,
 	OP_BREGX = 0x92,
 	OP_NOP = 0x96,
@@ -58,6 +63,19 @@ static bool is_plt(const uint8_t *data, size_t size, struct cfi_value *ret_value
 		    (pattern[i] != OP_LIT0 || data[i] < OP_LIT0 || data[i] > OP_LIT15))
 			return false;
 	*ret_value = (struct cfi_value){.kind = CFI_VALUE_PLT, .offset = data[6] - OP_LIT0};
+	return true;
+}
+
+/* OpenSSL's Montgomery multiplications keep the stack pointer they came with behind an array whose length is in a register. */
+static bool is_indexed(const uint8_t *data, size_t size, struct cfi_value *ret_value)
+{
+	static const uint8_t end[] = {0, OP_LIT8, OP_MUL, OP_PLUS, OP_DEREF, OP_PLUS_UCONST};
+
+	if (size != 3 + sizeof(end) + 1 || data[0] != OP_BREG7 || data[1] >= 0x40 || data[2] < OP_BREG0 || data[2] > OP_BREG15 ||
+	    memcmp(data + 3, end, sizeof(end)) != 0 || data[size - 1] >= 0x80)
+		return false;
+	*ret_value = (struct cfi_value){
+		.kind = CFI_VALUE_INDEXED, .reg = data[2] - OP_BREG0, .offset = data[1], .addend = data[size - 1]};
 	return true;
 }
 
@@ -203,7 +221,7 @@ bool cfi_expression_reduce(const uint8_t *data, size_t size, bool starts_with_cf
 	struct cfi_reader reader = {.at = data, .end = data + size};
 	struct stack stack = {0};
 
-	if (!starts_with_cfa && is_plt(data, size, ret_value))
+	if (!starts_with_cfa && (is_plt(data, size, ret_value) || is_indexed(data, size, ret_value)))
 		return true;
 	if (starts_with_cfa)
 		push(&stack, (struct cfi_value){.kind = CFI_VALUE_CFA});

@@ -12,6 +12,7 @@ enum cfi_value_kind {
 	CFI_VALUE_REGISTER, /* reg + offset */
 	CFI_VALUE_DEREF,    /* *(reg + offset) + addend */
 	CFI_VALUE_CFA,	    /* cfa + offset */
+	CFI_VALUE_INDEXED,  /* *(sp + offset + 8 * reg) + addend */
 	CFI_VALUE_PLT,	    /* sp + 8 + ((ip & 15) >= offset ? 8 : 0) */
 };
 
@@ -23,7 +24,7 @@ struct cfi_value {
 };
 
 /* Reduces an expression; rules of registers start with the CFA on the stack. false: anything else. The value
- * is complete only while the machine is x86-64 for CFI_VALUE_PLT. Linear in size. */
+ * is complete only while the machine is x86-64 for CFI_VALUE_PLT and CFI_VALUE_INDEXED. Linear in size. */
 bool cfi_expression_reduce(const uint8_t *data, size_t size, bool starts_with_cfa,
 			   struct cfi_value *ret_value);
 

@@ -161,6 +161,10 @@ static void set_cfa_expression(struct run *run)
 	} else if (value.kind == CFI_VALUE_PLT && run->machine->stack_pointer == 7) {
 		state->cfa = PKBPF_CFA_PLT;
 		state->cfa_deref_offset = value.offset;
+	} else if (value.kind == CFI_VALUE_INDEXED && run->machine->stack_pointer == 7 && value.addend % 8 == 0) {
+		state->cfa = PKBPF_CFA_SP_INDEXED;
+		state->cfa_deref_offset = value.offset;
+		state->cfa_aux = (uint8_t)(value.reg | value.addend / 8 << 4);
 	} else if (value.kind == CFI_VALUE_DEREF && value.addend % 8 == 0 && value.addend >= 0 &&
 		   value.addend / 8 <= UINT8_MAX) {
 		state->cfa_deref_offset = value.offset;

@@ -189,6 +189,27 @@ static void follows_cfa_saved_in_memory(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
 }
 
+static void follows_cfa_saved_behind_an_array_while_its_length_is_known(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SP_INDEXED, .cfa_offset = 8, .aux = 9 | 1 << 4, RA_AT_8 },
+		.second = END_RULE,
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10 };
+
+	regs[9] = 6;
+	paper.stack[7] = STACK + 160; /* sp + 8 + 8 * 6 */
+	paper.stack[20] = CODE + 0x8010;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+	/* A caller's registers are not known. */
+	paper.stack[20] = CODE + 0x10;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	regs[9] = 1ULL << 60;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_RA);
+}
+
 static void knows_both_halves_of_a_plt_entry(void **state)
 {
 	struct paper paper = { .rule = { .cfa = PKBPF_CFA_PLT, .cfa_offset = 11, RA_AT_8 } };
@@ -256,6 +277,7 @@ int main(void)
 		cmocka_unit_test(follows_rbx_only_through_code_that_tracks_it),
 #endif
 		cmocka_unit_test(follows_cfa_saved_in_memory),
+		cmocka_unit_test(follows_cfa_saved_behind_an_array_while_its_length_is_known),
 		cmocka_unit_test(knows_both_halves_of_a_plt_entry),
 		cmocka_unit_test(returns_through_a_register_without_moving_the_stack),
 #if defined(__x86_64__)

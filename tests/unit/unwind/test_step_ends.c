@@ -128,9 +128,29 @@ static void reports_code_that_is_not_known_yet(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_MAPPING);
 }
 
+static void a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = 7, [PKBPF_REG_IP] = CODE + 0x10 };
+
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_MAPPING);
+	regs[FP] = 0;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	/* What was called from somewhere is believed. */
+	regs[FP] = 7;
+	paper.stack[1] = CODE + 0x8010;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer),
 		cmocka_unit_test(believes_frame_pointers_only_where_they_can_be_true),
 		cmocka_unit_test(ends_with_the_reason),
 		cmocka_unit_test(leaves_out_what_lies_above_the_end),
