@@ -152,13 +152,22 @@ int live_profile_start(const struct live_options *options, struct live_profile *
 	return 0;
 }
 
+static void keep_stack(void *context, uint64_t stack_id)
+{
+	aggregator_keep_stack(context, stack_id);
+}
+
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_profile *live)
 {
 	size_t bytes = profile_stack_bytes(live->profile), ended = profile_ended_processes(live->profile);
 	uint64_t begin_ns = clock_now_ns();
-	int done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
+	int done;
 
+	/* A wait of an hour names the stack that was sent when it began. */
+	if (aggregator_forgets_stacks(live->aggregator))
+		source_set_each_stack(live->sources, keep_stack, live->aggregator);
+	done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 	if (done < 0)
 		log_warning(live->options.session.log, "the memory of stacks and of what has ended cannot be limited: out of memory");
 	if (done > 0)

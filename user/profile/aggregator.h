@@ -19,8 +19,8 @@ struct aggregator_options {
 	/* When so many processes and threads have ended, and as many again, those processes that ended a while ago are told in
 	 * groups, and the threads with their processes. 0: never. */
 	size_t max_ended_tasks;
-	/* When the kernel side has numbered so many stacks, those that nothing has named for long are forgotten. Events that name one
-	 * after all come without a stack, which is counted. 0: never. */
+	/* When the kernel side has numbered so many stacks, those that nothing has named for long are forgotten, and that nobody keeps
+	 * (aggregator_keep_stack()). Events that name one after all come without a stack, which is counted. 0: never. */
 	size_t max_numbered_stacks;
 };
 
@@ -30,6 +30,9 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 void aggregator_free(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
+/* Whether the next step forgets numbers of stacks; then those that later events may name have to be kept before. */
+bool aggregator_forgets_stacks(const struct aggregator *aggregator);
+void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
 /* Between records: does the next step towards less memory, if one is due, and only that, so that whoever fills rings meanwhile
  * does not have to wait for all of them. 1: a step was done; 0: none is due; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);

@@ -105,6 +105,25 @@ static int forget_unnamed(struct aggregator *aggregator)
 	return forgotten ? 1 : -ENOMEM;
 }
 
+static bool merges_processes(const struct aggregator *aggregator)
+{
+	return aggregator->options.max_ended_tasks && profile_ended_tasks(aggregator->profile) >= aggregator->next_ended;
+}
+
+bool aggregator_forgets_stacks(const struct aggregator *aggregator)
+{
+	return aggregator->options.max_numbered_stacks && aggregator->stacks.count >= aggregator->next_forget &&
+	       !merges_processes(aggregator);
+}
+
+void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id)
+{
+	const uint64_t *number = stack_id ? hash_map_find(&aggregator->stack_numbers, stack_id) : NULL;
+
+	if (number)
+		aggregator->stacks.items[*number].named_lately = true;
+}
+
 static int merge_processes(struct aggregator *aggregator)
 {
 	uint64_t now_ns = process_table_now_ns(aggregator->processes);
@@ -141,10 +160,9 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err;
 
-	if (aggregator->options.max_ended_tasks &&
-	    profile_ended_tasks(aggregator->profile) >= aggregator->next_ended)
+	if (merges_processes(aggregator))
 		return merge_processes(aggregator);
-	if (aggregator->options.max_numbered_stacks && aggregator->stacks.count >= aggregator->next_forget)
+	if (aggregator_forgets_stacks(aggregator))
 		return forget_unnamed(aggregator);
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;

@@ -168,6 +168,11 @@ static void blockio_end(struct source *source, uint64_t end_ns)
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
+static void blockio_each_stack(const struct source *source, source_stack_fn *take, void *context)
+{
+	blockio_tables_each_stack(source->tables, take, context);
+}
+
 static int blockio_poll(struct source *source, const struct event_sink *sink)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -238,6 +243,7 @@ const struct source_ops source_blockio = {
 	.end = blockio_end,
 	.look = blockio_look,
 	.poll = blockio_poll,
+	.each_stack = blockio_each_stack,
 	.detach = blockio_detach,
 	.free = blockio_free,
 	.event_name = blockio_event_name,

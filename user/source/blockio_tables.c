@@ -303,3 +303,11 @@ int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
 	visit_requests(tables, drain_request, &drain);
 	return drain.err;
 }
+
+void blockio_tables_each_stack(const struct blockio_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context)
+{
+	for (uint32_t i = 0; i < ROWS; i++) {
+		if (tables->rows[i].key.stack_id)
+			take(context, tables->rows[i].key.stack_id);
+	}
+}

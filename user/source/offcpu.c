@@ -199,6 +199,11 @@ static void visit_waiting(struct source *source, uint64_t now_ns)
 	source->next_visit_ns = now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE : VISIT_INTERVAL_NS);
 }
 
+static void offcpu_each_stack(const struct source *source, source_stack_fn *take, void *context)
+{
+	offcpu_tables_each_stack(source->tables, take, context);
+}
+
 static int offcpu_poll(struct source *source, const struct event_sink *sink)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -293,6 +298,7 @@ const struct source_ops source_offcpu = {
 	.end = offcpu_end,
 	.look = offcpu_look,
 	.poll = offcpu_poll,
+	.each_stack = offcpu_each_stack,
 	.detach = offcpu_detach,
 	.free = offcpu_free,
 	.event_name = offcpu_event_name,

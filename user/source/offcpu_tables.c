@@ -295,6 +295,30 @@ const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tab
 	return NULL;
 }
 
+void offcpu_tables_each_stack(const struct offcpu_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context)
+{
+	const volatile struct pkbpf_thread *threads = tables->threads.items;
+	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
+	const volatile struct pkbpf_stack_memo *memos = tables->memos.items;
+
+	for (uint32_t i = 0; i < tables->threads.count; i++) {
+		if (!threads[i].tid)
+			continue;
+		take(context, threads[i].stack_id);
+		take(context, threads[i].waker_id);
+	}
+	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		if (!rows[i].stack_id && !rows[i].waker_id)
+			continue;
+		take(context, rows[i].stack_id);
+		take(context, rows[i].waker_id);
+	}
+	for (uint32_t i = 0; i < tables->memos.count; i++) {
+		if (memos[i].tid)
+			take(context, memos[i].stack_id);
+	}
+}
+
 uint64_t offcpu_tables_memo_hits(const struct offcpu_tables *tables)
 {
 	const volatile struct pkbpf_stack_memo *memos = tables->memos.items;

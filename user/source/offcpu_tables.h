@@ -37,6 +37,8 @@ void offcpu_tables_set_sampled(struct offcpu_tables *tables);
 bool offcpu_tables_are_sampled(const struct offcpu_tables *tables);
 /* The slot of a thread, NULL: it has none. Read-only; the kernel side writes it at any time. */
 const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables, uint32_t tid);
+/* Numbers of stacks that waits under way, rows and remembered stacks hold; the same one more than once, perhaps, and old ones. */
+void offcpu_tables_each_stack(const struct offcpu_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context);
 /* Sum of the hits of all remembered stacks, for -v. */
 uint64_t offcpu_tables_memo_hits(const struct offcpu_tables *tables);
 

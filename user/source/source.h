@@ -10,6 +10,8 @@ struct source; /* the running state of one kind, private to its file */
 /* After the interval has begun for all sources and the account of resources, before it ends, and after it has ended for all. */
 enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
 
+typedef void source_stack_fn(void *context, uint64_t stack_id);
+
 struct source_ops {
 	enum pkbpf_profile_kind kind;
 	const char *name;    /* as in -e: "cpu" */
@@ -29,6 +31,8 @@ struct source_ops {
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
 	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be NULL. */
 	int (*poll)(struct source *source, const struct event_sink *sink);
+	/* Tells the numbers of stacks that later events may name, however long ago the stacks were sent. May be NULL. */
+	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
 	/* No event after this. */
 	void (*detach)(struct source *source);
 	void (*free)(struct source *source);
@@ -49,6 +53,7 @@ void source_set_end(struct source_set *set, uint64_t end_ns);
 /* All look; the first error is told. */
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
 int source_set_poll(struct source_set *set, const struct event_sink *sink);
+void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);
 const char *source_set_event_name(const struct source_set *set, enum pkbpf_profile_kind kind);

@@ -119,6 +119,14 @@ int source_set_poll(struct source_set *set, const struct event_sink *sink)
 	return 0;
 }
 
+void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (set->running[i] && sources[i]->each_stack)
+			sources[i]->each_stack(set->running[i], take, context);
+	}
+}
+
 void source_set_detach(struct source_set *set)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {

@@ -303,6 +303,32 @@ static void stacks_that_nothing_names_for_long_are_forgotten(void **state)
 	assert_int_equal(*unknown, 3);
 }
 
+static void a_stack_that_somebody_keeps_is_not_forgotten(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fake_profile *fake = &fixture->fake;
+	struct aggregator_options options = {.want_kernel = true, .max_numbered_stacks = 10};
+	const uint64_t *unknown;
+
+	fake_profile_done(fake);
+	begin(fixture, &options);
+	fake_play(fixture->machine, &fixture->sink);
+	unknown = &profile_info(fake->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN];
+	for (uint64_t id = 1; id <= 100; id++) {
+		stack(fixture, id, FAKE_IPS(0xffffffff81000010 + id), FAKE_IPS());
+		/* A thread has been waiting there all the time, and says so when it has waited. */
+		if (aggregator_forgets_stacks(fake->aggregator))
+			aggregator_keep_stack(fake->aggregator, 3);
+		aggregator_keep_stack(fake->aggregator, 0);
+		aggregator_keep_stack(fake->aggregator, 1000);
+		aggregator_limit_memory(fake->aggregator, NULL);
+	}
+	totals(fixture, 3, 1, 0, 1, 10, 10);
+	assert_int_equal(*unknown, 0);
+	totals(fixture, 4, 1, 0, 1, 10, 10);
+	assert_int_equal(*unknown, 1);
+}
+
 static void leaves_unwanted_frames_out(void **state)
 {
 	struct fixture *fixture = *state;
@@ -332,6 +358,7 @@ int main(void)
 		TEST(totals_without_a_stack_find_the_process_that_had_others),
 		TEST(totals_alone_find_the_process_that_ended),
 		TEST(totals_find_their_stack_after_a_merge),
+		TEST(a_stack_that_somebody_keeps_is_not_forgotten),
 		TEST(stacks_that_nothing_names_for_long_are_forgotten),
 		TEST(leaves_unwanted_frames_out),
 	};
