@@ -209,8 +209,9 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 	return 0;
 }
 
-/* Waits until the stop that PTRACE_INTERRUPT asked for has come. */
-static int wait_for_stop(pid_t tid)
+/* Waits until the stop that PTRACE_INTERRUPT asked for has come. A signal may have been on its way and stop the thread
+ * first, just as well for us: *ret_signal is what the thread is still to be given, or 0. */
+static int wait_for_stop(pid_t tid, int *ret_signal)
 {
 	int status;
 
@@ -218,7 +219,10 @@ static int wait_for_stop(pid_t tid)
 		if (errno != EINTR)
 			return -errno;
 	}
-	return WIFSTOPPED(status) ? 0 : -ESRCH;
+	if (!WIFSTOPPED(status))
+		return -ESRCH;
+	*ret_signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	return 0;
 }
 
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
@@ -227,17 +231,17 @@ int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips,
 	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
 	struct unwind_walk_options options = {0};
 	uint64_t regs[PKBPF_REGS] = {0};
-	int err;
+	int signal = 0, err;
 
 	if (ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, NULL))
 		return -errno;
-	err = ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL) ? -errno : wait_for_stop((pid_t)tid);
+	err = ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL) ? -errno : wait_for_stop((pid_t)tid, &signal);
 	if (!err)
 		err = read_registers((pid_t)tid, regs, ret_in_system_call);
 	if (!err) {
 		options.exact = !*ret_in_system_call;
 		*ret_result = unwind_walk(&ops, process, regs, &options, ips, limit);
 	}
-	ptrace(PTRACE_DETACH, (pid_t)tid, NULL, NULL);
+	ptrace(PTRACE_DETACH, (pid_t)tid, NULL, (void *)(intptr_t)signal);
 	return err;
 }

@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,12 +147,79 @@ static void lets_the_thread_go_on(void **state)
 			 -ESRCH);
 }
 
+/* Counts in memory that both see: a signal that raise() sent is handled before it returns. */
+struct counts {
+	volatile sig_atomic_t handled, lost;
+};
+
+static struct counts *counts;
+
+static void note_signal(int number)
+{
+	(void)number;
+	counts->handled++;
+}
+
+/* Onto the first (0) or the last (1) of the CPUs that `allowed` has. */
+static void move_to(const cpu_set_t *allowed, bool last)
+{
+	cpu_set_t one;
+	int cpu = last ? CPU_SETSIZE - 1 : 0;
+
+	while (!CPU_ISSET(cpu, allowed))
+		cpu += last ? -1 : 1;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+static void raise_for_ever(void)
+{
+	signal(SIGUSR1, note_signal);
+	for (int raised = 1;; raised++) {
+		raise(SIGUSR1);
+		counts->lost = raised - counts->handled;
+	}
+}
+
+static void takes_no_signal_from_the_thread(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_walk_result result;
+	bool in_system_call;
+	uint64_t ips[256];
+	cpu_set_t allowed;
+	pid_t child;
+
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(counts, MAP_FAILED);
+	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	child = fork();
+	if (child == 0) {
+		move_to(&allowed, false);
+		raise_for_ever();
+	}
+	/* Both run at the same time: every third time or so, a signal comes between the two steps of the stop. */
+	move_to(&allowed, true);
+	for (int i = 0; i < 1000; i++) {
+		usleep(50);
+		assert_int_equal(live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call), 0);
+	}
+	sched_setaffinity(0, sizeof(allowed), &allowed);
+	assert_true(counts->handled > 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	assert_int_equal(counts->lost, 0);
+	munmap(counts, sizeof(*counts));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(has_a_table_for_every_library_and_the_program, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(walks_a_waiting_thread_to_its_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lets_the_thread_go_on, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(takes_no_signal_from_the_thread, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
