@@ -149,7 +149,10 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	printf("\nthread %u %s: ", tid, escape_terminal(name, sizeof(name), comm ? comm : ""));
 	exam->threads++;
 	if (err) {
-		printf("cannot be stopped: %s%s\n", strerror(-err), err == -EPERM ? " (does a debugger trace it?)" : "");
+		if (err == -ETIMEDOUT)
+			puts("cannot be stopped: it sleeps in the kernel where nothing interrupts it");
+		else
+			printf("cannot be stopped: %s%s\n", strerror(-err), err == -EPERM ? " (does a debugger trace it?)" : "");
 		return;
 	}
 	exam->complete += stack_end_is_complete(result.end);

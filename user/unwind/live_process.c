@@ -4,18 +4,25 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "unwind/elf_image.h"
 #include "unwind/rule_set.h"
 #include "unwind/unwind_table.h"
+
+/* A thread that can be stopped is so within microseconds, or when it is given a CPU. */
+#define STOP_WAIT_NS NS_PER_SECOND
+#define STOP_STEP_NS 50000
 
 struct live_code {
 	struct live_mapping mapping;
@@ -210,38 +217,72 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 }
 
 /* Waits until the stop that PTRACE_INTERRUPT asked for has come. A signal may have been on its way and stop the thread
- * first, just as well for us: *ret_signal is what the thread is still to be given, or 0. */
+ * first, just as well for us: *ret_signal is what the thread is still to be given, or 0. -ETIMEDOUT: it sleeps where nothing
+ * wakes it, like the parent of a vfork(). */
 static int wait_for_stop(pid_t tid, int *ret_signal)
 {
+	const struct timespec rest = { .tv_nsec = STOP_STEP_NS };
+	uint64_t end_ns = clock_now_ns() + STOP_WAIT_NS;
 	int status;
+	pid_t got;
 
-	while (waitpid(tid, &status, __WALL) < 0) {
-		if (errno != EINTR)
-			return -errno;
+	while ((got = waitpid(tid, &status, __WALL | WNOHANG)) == 0) {
+		if (clock_now_ns() > end_ns)
+			return -ETIMEDOUT;
+		nanosleep(&rest, NULL);
 	}
+	if (got < 0)
+		return -errno;
 	if (!WIFSTOPPED(status))
 		return -ESRCH;
 	*ret_signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 	return 0;
 }
 
+struct walk {
+	struct live_process *process;
+	pid_t tid;
+	uint64_t *ips;
+	size_t limit;
+	struct unwind_walk_result *result;
+	bool *in_system_call;
+	int err;
+};
+
+static void *walk_stopped(void *context)
+{
+	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
+	struct walk *walk = context;
+	struct unwind_walk_options options = {0};
+	uint64_t regs[PKBPF_REGS] = {0};
+	int signal = 0;
+
+	if (ptrace(PTRACE_SEIZE, walk->tid, NULL, NULL)) {
+		walk->err = -errno;
+		return NULL;
+	}
+	walk->err = ptrace(PTRACE_INTERRUPT, walk->tid, NULL, NULL) ? -errno : wait_for_stop(walk->tid, &signal);
+	if (!walk->err)
+		walk->err = read_registers(walk->tid, regs, walk->in_system_call);
+	if (!walk->err) {
+		options.exact = !*walk->in_system_call;
+		*walk->result = unwind_walk(&ops, walk->process, regs, &options, walk->ips, walk->limit);
+	}
+	ptrace(PTRACE_DETACH, walk->tid, NULL, (void *)(intptr_t)signal);
+	return NULL;
+}
+
+/* Only a thread that has stopped can be detached, but the end of the thread that traces it releases it in any case, and takes
+ * back the stop that was asked for. So each walk has a thread of its own. */
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
 		      struct unwind_walk_result *ret_result, bool *ret_in_system_call)
 {
-	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
-	struct unwind_walk_options options = {0};
-	uint64_t regs[PKBPF_REGS] = {0};
-	int signal = 0, err;
+	struct walk walk = { process, (pid_t)tid, ips, limit, ret_result, ret_in_system_call, 0 };
+	pthread_t thread;
+	int err = pthread_create(&thread, NULL, walk_stopped, &walk);
 
-	if (ptrace(PTRACE_SEIZE, (pid_t)tid, NULL, NULL))
-		return -errno;
-	err = ptrace(PTRACE_INTERRUPT, (pid_t)tid, NULL, NULL) ? -errno : wait_for_stop((pid_t)tid, &signal);
-	if (!err)
-		err = read_registers((pid_t)tid, regs, ret_in_system_call);
-	if (!err) {
-		options.exact = !*ret_in_system_call;
-		*ret_result = unwind_walk(&ops, process, regs, &options, ips, limit);
-	}
-	ptrace(PTRACE_DETACH, (pid_t)tid, NULL, (void *)(intptr_t)signal);
-	return err;
+	if (err)
+		return -err;
+	pthread_join(thread, NULL);
+	return walk.err;
 }

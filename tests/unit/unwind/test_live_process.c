@@ -213,6 +213,44 @@ static void takes_no_signal_from_the_thread(void **state)
 	munmap(counts, sizeof(*counts));
 }
 
+static void vfork_and_end_with_7(int ready_fd)
+{
+	pid_t borrower;
+
+	/* The child has its memory, so it sleeps until that is given back. */
+	borrower = vfork();
+	if (borrower == 0) {
+		borrower = getpid();
+		if (write(ready_fd, &borrower, sizeof(borrower)) == sizeof(borrower))
+			pause();
+		_exit(0);
+	}
+	_exit(7);
+}
+
+static void gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was(void **state)
+{
+	struct fixture *fixture = *state;
+	struct unwind_walk_result result;
+	bool in_system_call;
+	pid_t child, borrower;
+	uint64_t ips[256];
+	int ready[2], status;
+
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0)
+		vfork_and_end_with_7(ready[1]);
+	assert_int_equal(read(ready[0], &borrower, sizeof(borrower)), sizeof(borrower));
+	close(ready[0]);
+	close(ready[1]);
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call), -ETIMEDOUT);
+	assert_int_equal(kill(borrower, SIGKILL), 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +258,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(walks_a_waiting_thread_to_its_root, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lets_the_thread_go_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(takes_no_signal_from_the_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
