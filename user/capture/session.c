@@ -38,6 +38,11 @@
 /* What a process has mapped is published in groups, the last of which is due this long after the one before. */
 #define POSTPONED_WAIT_MS 11
 
+/* After losses all processes are read from procfs again: this often at most, and in this share of the time, since it takes
+ * a second where they are ten thousand. */
+#define READ_AGAIN_PERIOD_NS NS_PER_SECOND
+#define READ_AGAIN_RATIO     50
+
 /* Longest wait for the unwind tables of what runs already: the first samples of larger files are walked later. */
 #define TABLE_WAIT_NS (60 * NS_PER_MS)
 /* The same at the end, for raw stacks of processes that started last. */
@@ -320,6 +325,30 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	return 0;
 }
 
+/* Nobody has told, or nobody has heard, what processes did before time_ns. */
+static void read_processes_again(struct session *session, uint64_t time_ns)
+{
+	struct error error;
+
+	if (session_take_snapshot(session, time_ns, &error) < 0)
+		log_warning(session->options.log, "%s", error.text);
+	accept_buffer(session);
+}
+
+/* A process whose exec or mappings went by unheard would keep its former name, and code without names, until it ends. */
+static void make_up_for_losses(struct session *session)
+{
+	uint64_t now_ns = clock_now_ns(), took_ns;
+
+	if (session->sideband_lost == session->lost_made_up || now_ns < session->next_read_again_ns)
+		return;
+	session->lost_made_up = session->sideband_lost;
+	read_processes_again(session, now_ns);
+	took_ns = clock_now_ns() - now_ns;
+	session->next_read_again_ns = now_ns + READ_AGAIN_PERIOD_NS + READ_AGAIN_RATIO * took_ns;
+	log_info(session->options.log, "side-band records were lost: processes read again in %.1f ms", (double)took_ns / 1e6);
+}
+
 /* What is missing on a CPU that came online does not end the run: the others go on. */
 static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 {
@@ -342,10 +371,7 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	if (arrived <= 0)
 		return;
 	session->cpus_arrived += (uint64_t)arrived;
-	/* Nobody has told what processes did there before its ring was open. */
-	if (session_take_snapshot(session, now_ns, &error) < 0)
-		log_warning(session->options.log, "%s", error.text);
-	accept_buffer(session);
+	read_processes_again(session, now_ns);
 }
 
 /* Everything stamped before this look has arrived at the next one. */
@@ -354,6 +380,7 @@ static void end_look(struct session *session, uint64_t now_ns)
 	if (now_ns - session->last_look_ns >= SETTLE_NS)
 		session->last_look_ns = now_ns;
 	follow_cpu_changes(session, now_ns);
+	make_up_for_losses(session);
 }
 
 /* Delivers what was stamped before the previous look, unless tables are still being built for it. */

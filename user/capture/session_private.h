@@ -43,6 +43,8 @@ struct session {
 	uint64_t last_look_ns, last_sideband_ns;
 	uint64_t malformed; /* records the queue refused */
 	uint64_t sideband_lost;
+	uint64_t lost_made_up; /* of these, what procfs has been read for */
+	uint64_t next_read_again_ns;
 	uint64_t cpus_arrived;
 	bool cpus_announced; /* there is something to read of them */
 	bool out_of_memory;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "capture/ring_reader.h"
 #include "event/decoder.h"
+#include "event/encoder.h"
 
 #include "pkbpf.skel.h"
 
@@ -24,6 +25,9 @@ struct session_unwind {
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
 	struct ring_reader *raw_ring;
+	int (*on_record)(void *context, void *data, size_t size);
+	void *record_context;
+	struct event_buffer found;
 	uint64_t hold_since_ns; /* 0: not holding */
 };
 
@@ -87,10 +91,21 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	return 0;
 }
 
+/* Whoever names addresses must learn of it as well. Without memory they stay without names. */
+static void on_found(void *context, const struct mapping_view *mapping)
+{
+	struct session_unwind *unwind = context;
+
+	event_buffer_clear(&unwind->found);
+	if (event_encode_mapping(&unwind->found, mapping) == 0)
+		unwind->on_record(unwind->record_context, unwind->found.data, unwind->found.size);
+}
+
 int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
 			 int (*on_record)(void *context, void *data, size_t size), void *context,
 			 struct error *error)
 {
+	static const struct event_sink_ops found = { .on_mapping = on_found };
 	struct unwind_loader_options options;
 	struct raw_unwinder_options raw;
 	struct unwind_loader_maps maps;
@@ -103,7 +118,10 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.on_demand = unwind->on_demand,
 		.files = unwind->files,
 		.log = unwind->log,
+		.found = { &found, unwind },
 	};
+	unwind->on_record = on_record;
+	unwind->record_context = context;
 	maps = (struct unwind_loader_maps){
 		.rows = bpf_map__fd(unwind->skeleton->maps.unwind_rows),
 		.pages = bpf_map__fd(unwind->skeleton->maps.unwind_pages),
@@ -257,5 +275,6 @@ void session_unwind_free(struct session_unwind *unwind)
 	ring_reader_free(unwind->raw_ring);
 	raw_unwinder_free(unwind->raw);
 	unwind_loader_free(unwind->loader);
+	event_buffer_done(&unwind->found);
 	free(unwind);
 }

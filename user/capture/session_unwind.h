@@ -17,7 +17,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 /* All below accept NULL and do nothing then. */
 
 /* After the object is loaded and before the snapshot. Samples and other records go to sink by way of
- * session_unwind_sink(). Raw records come out of on_record. */
+ * session_unwind_sink(). Out of on_record come raw records, and code of processes that no record had announced. */
 int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
 			 int (*on_record)(void *context, void *data, size_t size), void *context,
 			 struct error *error);

@@ -164,6 +164,7 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
 	loader->proc_fd = -1;
 	loader->log = options->log;
+	loader->found = options->found;
 	err = loader_memory_open(maps, &loader->memory, error);
 	if (err) {
 		free(loader);
@@ -318,6 +319,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 
 struct scan {
 	struct unwind_loader *loader;
+	const struct tracked_process *process; /* what was known before; NULL: nothing */
 	struct code_map *map;
 	uint32_t pid;
 	uint64_t time_ns;
@@ -337,12 +339,17 @@ static void on_scanned(void *context, const struct procfs_mapping *found)
 		.device_major = found->device_major,
 		.device_minor = found->device_minor,
 		.protection = found->protection,
+		.from_snapshot = true,
 		.path = found->path,
 	};
+	const struct event_sink *sink = &scan->loader->found;
 	struct code_mapping code;
 
-	if (process_tracker_code_of(scan->loader->tracker, &mapping, &code))
-		code_map_add(scan->map, &code);
+	if (!process_tracker_code_of(scan->loader->tracker, &mapping, &code))
+		return;
+	code_map_add(scan->map, &code);
+	if (!scan->process || !process_tracker_has(scan->process, &code))
+		sink->ops->on_mapping(sink->context, &mapping);
 }
 
 /* Waits longer each time that reading the maps again changed nothing. */
@@ -369,7 +376,7 @@ static bool is_published_next(struct tracked_process *process, const struct miss
 static bool rescan(struct unwind_loader *loader, const struct missed_process *missed)
 {
 	struct tracked_process *process = process_tracker_find(loader->tracker, missed->pid);
-	struct scan scan = { .loader = loader, .pid = missed->pid, .time_ns = clock_now_ns() };
+	struct scan scan = { .loader = loader, .process = process, .pid = missed->pid, .time_ns = clock_now_ns() };
 	bool same;
 
 	if (is_published_next(process, missed) ||

@@ -42,6 +42,9 @@ struct unwind_loader_options {
 	/* Borrowed; outlives the loader. What it opens stays open there, for whoever names its code after it has been deleted. */
 	struct mapped_file_table *files;
 	const struct log *log;
+	/* Told of code that was found in procfs though no record had announced it, during unwind_loader_poll(): a record was lost,
+	 * or it was moved by mremap(), for which there is none. */
+	struct event_sink found;
 };
 
 struct unwind_loader_stats {

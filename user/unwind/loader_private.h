@@ -26,6 +26,7 @@ struct missed_process {
 struct unwind_loader {
 	struct loader_memory memory;
 	const struct log *log;
+	struct event_sink found;
 	struct table_cache *tables;
 	struct process_tracker *tracker;
 	struct generated_code *generated;

@@ -293,7 +293,7 @@ bool process_tracker_code_of(struct process_tracker *tracker, const struct mappi
 	return true;
 }
 
-static bool already_mapped(const struct tracked_process *process, const struct code_mapping *code)
+bool process_tracker_has(const struct tracked_process *process, const struct code_mapping *code)
 {
 	const struct code_mapping *known =
 		process->map ? code_map_find(process->map, code->start) : NULL;
@@ -327,7 +327,7 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 		}
 		return;
 	}
-	if (already_mapped(process, &code))
+	if (process_tracker_has(process, &code))
 		return;
 	map = own_map(tracker, process);
 	count = map ? map->count : 0;

@@ -71,6 +71,8 @@ void process_tracker_visit(struct process_tracker *tracker,
 			   void *context);
 size_t process_tracker_count(const struct process_tracker *tracker);
 
+/* Whether exactly this mapping is known of the process. */
+bool process_tracker_has(const struct tracked_process *process, const struct code_mapping *code);
 /* The code mapping that a record announces; false: it is none. */
 bool process_tracker_code_of(struct process_tracker *tracker, const struct mapping_view *mapping,
 			     struct code_mapping *ret_code);

@@ -210,6 +210,28 @@ static void what_procfs_said_makes_older_records_old_news(void **state)
 	process_tracker_free(fixture.tracker);
 }
 
+static void knows_only_the_very_same_mapping(void **state)
+{
+	const struct code_mapping same = { 0x1000, 0x2000, 0, 5 };
+	const struct code_mapping others[] = {
+		{ 0x1000, 0x3000, 0, 5 },
+		{ 0x1000, 0x2000, 0x1000, 5 },
+		{ 0x1000, 0x2000, 0, 6 },
+		{ 0x2000, 0x3000, 0, 5 },
+	};
+	struct tracked_process *process;
+	struct fixture fixture;
+
+	begin(&fixture, false);
+	process = process_tracker_follow(fixture.tracker, 1);
+	assert_false(process_tracker_has(process, &same));
+	map_at(&fixture, 10, 1, 0x1000, "/5");
+	assert_true(process_tracker_has(process, &same));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_false(process_tracker_has(process, &others[i]));
+	process_tracker_free(fixture.tracker);
+}
+
 static void reports_each_changed_process_once(void **state)
 {
 	struct fixture fixture;
@@ -403,6 +425,7 @@ int main(void)
 		cmocka_unit_test(a_reused_number_is_another_process),
 		cmocka_unit_test(follows_only_relatives_when_asked),
 		cmocka_unit_test(what_procfs_said_makes_older_records_old_news),
+		cmocka_unit_test(knows_only_the_very_same_mapping),
 		cmocka_unit_test(reports_each_changed_process_once),
 		cmocka_unit_test(a_start_with_many_libraries_is_shown_a_few_times),
 		cmocka_unit_test(what_is_left_is_shown_after_a_rest),
