@@ -32,7 +32,7 @@ stacks = [(folded.user_frames(f), c) for f, c in folded.read(sys.argv[1]) if f[0
 named, total = folded.share(stacks, lambda f: f[-3:] == ["main", "moved_outer", "moved_inner"])
 print(f"  moved code: {total} samples, {100 * named:.1f} % with all names")
 # A process whose maps were read in vain is left alone for a while.
-if total < 100 or named < 0.6:
+if total < 100 or named < 0.3:
     folded.fail(f"{100 * named:.1f} % of {total} samples in moved code have all names")
 P
 
@@ -87,7 +87,7 @@ for pid, comm in zip(sys.argv[2:], ("late_exec", "late_start")):
     named, total = folded.share(stacks, lambda f: f[-1] == "spin_here")
     print(f"  {sorted(comms)}: {total} samples, {100 * named:.1f} % with names")
     # What was sampled while pkbpf was stopped is not made up for.
-    if total < 100 or named < 0.6:
+    if total < 100 or named < 0.3:
         folded.fail(f"{100 * named:.1f} % of {total} samples of {comm} have names")
     if comms != {f"{comm}-{pid}"}:
         folded.fail(f"pid {pid} is called {sorted(comms)}")
