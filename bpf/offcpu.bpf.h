@@ -92,7 +92,7 @@ static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 	struct pkbpf_thread *thread;
 
 	/* Nearly always in the first slot, which is looked at here: a call costs more than the search. */
-	*slot = tid & offcpu_config.thread_mask;
+	*slot = pkbpf_thread_slot(tid, 0, offcpu_config.thread_mask);
 	thread = thread_at(*slot);
 	if (thread && thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
 		return thread;
@@ -107,7 +107,7 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 	__u32 tid = BPF_CORE_READ(task, pid);
 
 	for (__u32 i = 0; i < PKBPF_THREAD_PROBES; i++) {
-		__u32 key = (tid + i) & offcpu_config.thread_mask;
+		__u32 key = pkbpf_thread_slot(tid, i, offcpu_config.thread_mask);
 		struct pkbpf_thread *thread = bpf_map_lookup_elem(&offcpu_threads, &key);
 
 		if (!thread)

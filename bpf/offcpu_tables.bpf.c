@@ -6,11 +6,10 @@
 /* Array elements not used before. */
 static __u32 next_row, next_histogram;
 
-/* tids are given out in sequence, so the low bits spread them. */
 __attribute__((noinline)) __u32 thread_slot(__u32 tid)
 {
 	for (__u32 i = 0; i < PKBPF_THREAD_PROBES; i++) {
-		__u32 key = (tid + i) & offcpu_config.thread_mask;
+		__u32 key = pkbpf_thread_slot(tid, i, offcpu_config.thread_mask);
 		struct pkbpf_thread *thread = bpf_map_lookup_elem(&offcpu_threads, &key);
 
 		if (!thread || thread->tid == 0)

@@ -103,6 +103,18 @@ struct pkbpf_thread {
 
 _Static_assert(sizeof(struct pkbpf_thread) == 256, "map value");
 
+/*
+ * The slot that a search for a thread looks at after `probe` others, in a table of mask + 1 slots. tids come in sequence: by
+ * their lower bits a pool's threads would be a solid run of slots, in which a thread whose tid falls there as well finds no
+ * room. The upper bits of the product spread a sequence evenly over the whole table.
+ */
+static inline __u32 pkbpf_thread_slot(__u32 tid, __u32 probe, __u32 mask)
+{
+	__u32 spread = tid * 0x9E3779B1U;
+
+	return ((__u32)(spread * (mask + 1ULL) >> 32) + probe) & mask;
+}
+
 /* Waits of one stack in one state; all CPUs add to it. */
 struct pkbpf_wait_row {
 	__u64 stack_id, waker_id;

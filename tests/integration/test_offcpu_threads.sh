@@ -148,6 +148,40 @@ within 10 16000 "$rested" "$true" || fail "$rested us of long sleeps instead of 
 tr '\n' ' ' <bursts.txt | grep -q 'taken of a sample of the waits' || fail "bursts were not sampled: $(cat err.txt)"
 check_wall_clock "bursts" bursts.txt
 
+echo "  processes whose numbers are those of a pool's threads, a whole table further on, have their time"
+cp "$(command -v sleep)" ./guest
+beside_a_pool() {
+	local pool guests=()
+	# So low that a whole table further on there still are numbers.
+	echo 5000 >/proc/sys/kernel/ns_last_pid
+	"$workloads/crowd" 64 3 &
+	pool=$!
+	for ((tries = 0; tries < 100; tries++)); do
+		[ "$(ls "/proc/$pool/task" | wc -l)" = 65 ] && break
+		sleep 0.01
+	done
+	# 16,384 is the size of the table unless the machine has thousands of threads.
+	echo $((pool + 20 + 16384)) >/proc/sys/kernel/ns_last_pid
+	for ((i = 0; i < 3; i++)); do
+		"$work/guest" 1 &
+		guests+=($!)
+	done
+	echo "${guests[@]}"
+	wait "${guests[@]}"
+	kill "$pool"
+}
+if [ -w /proc/sys/kernel/ns_last_pid ]; then
+	export -f beside_a_pool
+	export work workloads
+	"$pkbpf" -q -e offcpu -o guests.folded -o guests.txt -- bash -c beside_a_pool >guests.pids 2>err.txt ||
+		fail "status $?: $(cat err.txt)"
+	slept=$(total '^guest;.*nanosleep' guests.folded)
+	[ "$slept" -ge 2997000 ] || fail "processes $(cat guests.pids) beside a pool slept $slept us instead of 3000000"
+	check_wall_clock "processes beside a pool" guests.txt
+else
+	echo "    not tried: this kernel gives no number out on demand"
+fi
+
 echo "  two processes that have the same number one after the other are two"
 cp "$(command -v sleep)" ./former
 cp "$(command -v sleep)" ./latter

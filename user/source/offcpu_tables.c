@@ -285,7 +285,8 @@ const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tab
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
 
 	for (uint32_t i = 0; i < PKBPF_THREAD_PROBES; i++) {
-		const volatile struct pkbpf_thread *thread = &threads[(tid + i) & (tables->threads.count - 1)];
+		uint32_t slot = pkbpf_thread_slot(tid, i, tables->threads.count - 1);
+		const volatile struct pkbpf_thread *thread = &threads[slot];
 
 		if (!thread->tid)
 			return NULL;
