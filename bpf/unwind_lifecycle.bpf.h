@@ -5,6 +5,10 @@
 
 #include "shared.bpf.h"
 
+/* Of processes with the same lower bits of their number, when the last exec was completed. */
+#define UNWIND_LAST_EXECS 1024
+static __u64 last_execs_ns[UNWIND_LAST_EXECS];
+
 /* A child has its parent's mappings, so it can be unwound from its first sample on. */
 static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
@@ -14,7 +18,7 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 	if (!entry)
 		return;
 	copy = *entry;
-	copy.exec_ms = 0; /* whatever the child executes is newer than this image */
+	copy.exec_ns = 0; /* whatever the child executes is newer than this image */
 	if (bpf_map_update_elem(&unwind_processes, &child_pid, &copy, BPF_ANY))
 		counter_add(PKBPF_COUNTER_UNWIND_PROCESS_MAP_FULL, 1);
 	else
@@ -27,14 +31,20 @@ static __always_inline void unwind_forget_process(__u32 pid)
 		process_changed();
 }
 
-/* The old image's mappings are gone; the new image's were announced before this, so a young entry stays. */
+/*
+ * The old image's mappings are gone; the new image's were announced before this. So an entry stays whose image is young, and
+ * was started after the process had completed its last exec: else it is that one's, which lived for a moment only. Where two
+ * processes share a number in last_execs_ns, an entry may be forgotten that need not be, and is soon made again.
+ */
 static __always_inline void unwind_forget_image(__u32 pid)
 {
 	struct pkbpf_unwind_process *entry = bpf_map_lookup_elem(&unwind_processes, &pid);
+	__u64 *last_ns = &last_execs_ns[pid & (UNWIND_LAST_EXECS - 1)], before_ns = *last_ns, now_ns = bpf_ktime_get_ns();
 
+	*last_ns = now_ns;
 	if (!entry)
 		return;
-	if (entry->exec_ms && (__u32)(bpf_ktime_get_ns() / 1000000) - entry->exec_ms < PKBPF_UNWIND_EXEC_WINDOW_MS)
+	if (entry->exec_ns > before_ns && now_ns - entry->exec_ns < PKBPF_UNWIND_EXEC_WINDOW_NS)
 		return;
 	unwind_forget_process(pid);
 }

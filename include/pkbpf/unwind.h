@@ -156,13 +156,12 @@ struct pkbpf_unwind_mapping {
 struct pkbpf_unwind_process {
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u32 flags;
-	__u32 exec_ms; /* CLOCK_MONOTONIC when its image was started, 0 unknown; wraps */
+	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0 unknown */
 };
 
-/* An entry whose image is younger than this when exec completes belongs to the new image, not to the old one:
+/* An entry whose image is younger than this when exec completes may belong to the new image, and not to the old one:
  * mappings are announced before the exec is. */
-#define PKBPF_UNWIND_EXEC_WINDOW_MS 50
+#define PKBPF_UNWIND_EXEC_WINDOW_NS 50000000ULL
 
 /* The unwinder asks user space to look at a process again. */
 struct pkbpf_unwind_miss {

@@ -303,7 +303,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 		.first_mapping = map->published_first,
 		.mapping_count = map->published_count,
 		/* An inherited image is older than anything that the process executes. */
-		.exec_ms = process->exec_ns > process->born_ns ? (uint32_t)(process->exec_ns / NS_PER_MS) : 0,
+		.exec_ns = process->exec_ns > process->born_ns ? process->exec_ns : 0,
 	};
 	if (bpf_map_update_elem(loader->memory.fds.processes, &process->pid, &entry, BPF_ANY)) {
 		loader->stats.refused++;
