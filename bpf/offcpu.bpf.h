@@ -100,8 +100,12 @@ static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 	return thread_at(*slot);
 }
 
-/* A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before the interval's first
- * switch of it, makes one; two threads whose numbers meet in a slot race for it by comparing after the write. */
+/*
+ * A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before the interval's first
+ * switch of it, makes one. Two threads that want the same slot within nanoseconds may both take it: the account is that of
+ * the one that wrote last, with what the other did until its next switch, at which it gets another slot. There is no atomic
+ * exchange before 5.12, and a claim by addition could leave behind a slot in which searches end.
+ */
 static __always_inline struct pkbpf_thread *thread_create(struct task_struct *task, __u64 now_ns, __u32 *slot)
 {
 	__u32 tid = BPF_CORE_READ(task, pid);
