@@ -250,9 +250,15 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 static void forget_exited(void *context, struct tracked_process *process)
 {
 	struct raw_unwinder *unwinder = context;
+	struct process_tracker *live = unwinder->options.live;
 
-	if (process->exit_ns && unwinder->now_ns - process->exit_ns > KEEP_EXITED_NS)
-		process_tracker_forget(unwinder->processes, process->pid);
+	if (!process->exit_ns || unwinder->now_ns - process->exit_ns <= KEEP_EXITED_NS)
+		return;
+	/* Only its leader may have ended: whoever looks at the processes themselves knows. Other threads may map more, and
+	 * that alone would be all that is known of it. */
+	if (live && process_tracker_find(live, process->pid))
+		return;
+	process_tracker_forget(unwinder->processes, process->pid);
 }
 
 static void note_time(struct raw_unwinder *unwinder, uint64_t time_ns)

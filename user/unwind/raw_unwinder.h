@@ -26,7 +26,8 @@ struct raw_unwinder;
 /* All borrowed, used from the thread that feeds the sink. */
 struct raw_unwinder_options {
 	struct table_cache *tables; /* whose owner that thread is */
-	struct process_tracker *live; /* asked for processes that no record announced; may be NULL */
+	/* Asked for processes that no record announced, and which are gone, not only their leaders; may be NULL. */
+	struct process_tracker *live;
 	struct generated_code *generated; /* may be NULL */
 	bool only_relatives; /* as in process_tracker_new(); without it, tables of whatever starts on the host are asked for */
 	bool no_guess;	     /* tables only */

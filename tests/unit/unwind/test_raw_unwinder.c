@@ -347,6 +347,68 @@ static void a_process_nobody_announced_keeps_its_leaf(void **state)
 	end(&fixture);
 }
 
+static uint32_t no_file(void *context, const struct mapping_view *mapping)
+{
+	return CODE_NO_FILE;
+}
+
+/* What the walk finds that long after the leader has ended, and a library was mapped since. */
+static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
+{
+	struct process_tracker_ops ops = { no_file, NULL, NULL };
+	struct process_tracker *live = process_tracker_new(&ops, false);
+	struct event_sink next;
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct fixture fixture;
+	struct task_view ended;
+	struct mapping_view later;
+	enum pkbpf_stack_end result;
+
+	assert_non_null(live);
+	if (!stopped_child_start(&child, run_recursion, 60)) {
+		process_tracker_free(live);
+		skip();
+	}
+	begin(&fixture);
+	next = (struct event_sink){ &heard_ops, &fixture.heard };
+	raw_unwinder_free(fixture.unwinder);
+	fixture.unwinder = raw_unwinder_new(
+		&(struct raw_unwinder_options){ .tables = fixture.tables, .live = live }, &next);
+	assert_non_null(fixture.unwinder);
+	fixture.sink = raw_unwinder_sink(fixture.unwinder);
+	raw = raw_of(&child, (uint32_t)child.pid);
+	feed_maps(&fixture, (uint32_t)child.pid);
+	if (others_live)
+		assert_non_null(process_tracker_follow(live, (uint32_t)child.pid));
+	ended = (struct task_view){ .time_ns = clock_now_ns(), .kind = PKBPF_EVENT_EXIT, .pid = (uint32_t)child.pid,
+				    .tid = (uint32_t)child.pid };
+	fixture.sink.ops->on_task(fixture.sink.context, &ended);
+	later = (struct mapping_view){ .time_ns = ended.time_ns + 3 * NS_PER_SECOND, .pid = (uint32_t)child.pid,
+				       .tid = (uint32_t)child.pid, .start = 0x10000, .end = 0x11000,
+				       .protection = PKBPF_PROT_EXEC, .path = "//anon" };
+	for (int i = 0; i < 2; i++) {
+		fixture.sink.ops->on_mapping(fixture.sink.context, &later);
+		later.time_ns += 3 * NS_PER_SECOND;
+	}
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	result = fixture.heard.last.user_end;
+	stopped_child_end(&child);
+	end(&fixture);
+	process_tracker_free(live);
+	return result;
+}
+
+static void threads_that_outlive_the_leader_keep_their_mappings(void **state)
+{
+	assert_in_range(walk_after_the_leader(true), 0, PKBPF_END_LAST_COMPLETE);
+}
+
+static void a_process_that_is_gone_is_forgotten(void **state)
+{
+	assert_int_equal(walk_after_the_leader(false), PKBPF_END_NO_MAPPING);
+}
+
 static void other_records_pass_through(void **state)
 {
 	struct task_view task = { .time_ns = 5, .kind = PKBPF_EVENT_EXIT, .pid = 3, .tid = 3 };
@@ -376,6 +438,8 @@ int main(void)
 		cmocka_unit_test(a_copy_that_ends_early_says_so),
 		cmocka_unit_test(checks_are_compared_and_no_samples),
 		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),
+		cmocka_unit_test(threads_that_outlive_the_leader_keep_their_mappings),
+		cmocka_unit_test(a_process_that_is_gone_is_forgotten),
 		cmocka_unit_test(other_records_pass_through),
 	};
 
