@@ -176,6 +176,7 @@ static struct file *add_file(struct mapped_file_table *table, struct family *fam
 		.path = family->path,
 	};
 	file->fd = -1;
+	file->older = NO_FILE;
 	slot = array_add(&table->files);
 	if (!slot)
 		return NULL;
@@ -218,6 +219,8 @@ static void note_witness(struct file *file, const struct mapping_view *mapping)
 			file->public.witness_end == mapping->end;
 
 	file->failed = 0;
+	if (!file->first_ns || mapping->time_ns < file->first_ns)
+		file->first_ns = mapping->time_ns;
 	if (repeated && file->witness_count)
 		return;
 	file->public.witness_pid = mapping->pid;
@@ -235,6 +238,26 @@ static void note_witness(struct file *file, const struct mapping_view *mapping)
 	file->witness_next = file->witness_next + 1 < MAX_WITNESSES ? file->witness_next + 1 : 1;
 }
 
+/* What was in the file when it was mapped: the last edition, or an earlier one for a record that comes late. */
+static struct file *find_edition(struct mapped_file_table *table, struct file *file, const struct mapping_view *mapping)
+{
+	uint64_t time_ns = mapping->time_ns;
+
+	while (time_ns < file->begin_ns && file->older != NO_FILE)
+		file = table->files.items[file->older];
+	/* Whoever looked last looked later than this mapping was made: most records come to several consumers. */
+	if (time_ns > file->current_ns)
+		mapped_file_is_current(file);
+	return file;
+}
+
+static void replace_edition(struct mapped_file_table *table, struct file *older, struct file *newer)
+{
+	newer->older = older->public.id;
+	newer->begin_ns = older->overwritten_ns;
+	mapped_file_pass_on(table, older, newer);
+}
+
 int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_view *mapping,
 			  struct mapped_file **ret_file)
 {
@@ -245,7 +268,7 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	struct family_key key;
 	struct family *family;
 	bool deleted = false;
-	struct file *file;
+	struct file *file, *older = NULL;
 	int err = 0;
 
 	if (length > suffix &&
@@ -269,12 +292,16 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	if (!family)
 		return err;
 	file = find_generation(table, family, generation);
-	if (!file) {
+	if (file)
+		file = older = find_edition(table, file, mapping);
+	if (!file || (file->overwritten_ns && mapping->time_ns >= file->overwritten_ns)) {
 		if (table->files.count >= MAPPED_FILES_MAX)
 			return -ENOSPC;
-		file = add_file(table, family, generation, type);
+		file = add_file(table, family, older ? older->public.inode_generation : generation, type);
 		if (!file)
 			return -ENOMEM;
+		if (older)
+			replace_edition(table, older, file);
 	}
 	if (deleted)
 		file->public.deleted = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that processes have mapped, each identity (device, inode, generation, path) once. A file is
- * opened only when somebody needs its contents, through whichever process still shows it. One owner
- * thread.
+ * opened only when somebody needs its contents, through whichever process still shows it. One that is
+ * overwritten in place is another file from then on, with another id. One owner thread.
  *
  * Bounds: MAPPED_FILES_MAX identities, MAPPED_FILES_MAX_PATH_BYTES of their paths; what is beyond
  * is refused. MAPPED_FILES_MAX_OPEN descriptors, and among them about MAPPED_FILES_MAX_DELETED_BYTES
@@ -59,7 +59,9 @@ struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint3
  * The file behind a mapping, added when new, and the mapping noted as its witness. *ret_file is
  * NULL for mappings without a file: anonymous and shared memory (//anon, /dev/zero, SysV shm,
  * hugetlb), "[heap]" and the like; memfds are files. Generation 0 (procfs does not show it) fits
- * every generation of the same device, inode and path. -ENOMEM; -ENOSPC beyond the bounds above.
+ * every generation of the same device, inode and path. An ELF file that is open here and that was overwritten
+ * before mapping->time_ns is a new one; mappings of the time before still lead to the old one. -ENOMEM;
+ * -ENOSPC beyond the bounds above.
  */
 int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_view *mapping,
 			  struct mapped_file **ret_file);
@@ -69,9 +71,9 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  * the table. Tried in turn: /proc/PID/map_files/START-END (its inode or its path must fit: the pid
  * may have been reused), /proc/PID/root + path, path in our own mount namespace (device and inode
  * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
- * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -EACCES; -ENODATA for
- * MAPPED_FILE_VDSO (read it with mapped_file_read_vdso). A failure is remembered until another
- * mapping of the file is seen. Of the descriptors kept the least recently used are closed, so one is
+ * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -ESTALE: overwritten,
+ * what was mapped cannot be read any more; -EACCES; -ENODATA for MAPPED_FILE_VDSO (read it with
+ * mapped_file_read_vdso). A failure is remembered until another mapping of the file is seen. Of the descriptors kept the least recently used are closed, so one is
  * valid until the next call of this function.
  */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);

@@ -38,6 +38,17 @@ static void link_most_recent(struct mapped_file_table *table, struct file *file)
 	table->most_recent = file->public.id;
 }
 
+void mapped_file_pass_on(struct mapped_file_table *table, struct file *older, struct file *newer)
+{
+	if (older->fd < 0)
+		return;
+	unlink_recent(table, older);
+	newer->fd = older->fd;
+	newer->public.identity_unsure = older->public.identity_unsure;
+	older->fd = -1;
+	link_most_recent(table, newer);
+}
+
 static void close_file(struct mapped_file_table *table, struct file *file)
 {
 	unlink_recent(table, file);

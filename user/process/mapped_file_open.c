@@ -226,19 +226,22 @@ int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public
 
 	if (public->type == MAPPED_FILE_VDSO)
 		return -ENODATA;
+	if (file->overwritten_ns)
+		return -ESTALE;
 	if (file->fd >= 0) {
 		mapped_file_touch(table, file);
-		return file->fd;
+		return mapped_file_is_current(file) ? file->fd : -ESTALE;
 	}
 	if (file->failed)
 		return file->failed;
 	mapped_file_make_room(table);
 	fd = open_file(table, file);
-	if (fd < 0)
+	if (fd < 0) {
 		file->failed = fd;
-	else
-		mapped_file_keep(table, file, fd);
-	return fd;
+		return fd;
+	}
+	mapped_file_keep(table, file, fd);
+	return mapped_file_is_current(file) ? fd : -ESTALE;
 }
 
 struct own_vdso {
@@ -296,13 +299,13 @@ bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_fil
 
 	if (strncmp(public->path, prefix, sizeof(prefix) - 1) != 0)
 		return false;
-	if (file->contents == CONTENTS_UNKNOWN) {
+	if (file->memfd == CONTENTS_UNKNOWN) {
 		fd = mapped_file_open(table, public);
 		if (fd < 0 || pread(fd, magic, sizeof(magic), 0) < 0)
 			return false;
-		file->contents = memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
+		file->memfd = memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
 	}
-	return file->contents == CONTENTS_GENERATED;
+	return file->memfd == CONTENTS_GENERATED;
 }
 
 int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *public,

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/large_memory.h"
 
 #define MAX_SECTION_NAMES_BYTES (4U << 20)
@@ -311,6 +312,15 @@ uint16_t elf_image_machine(const struct elf_image *image)
 uint64_t elf_image_entry(const struct elf_image *image)
 {
 	return image->entry;
+}
+
+uint64_t elf_image_written_ns(const struct elf_image *image)
+{
+	struct stat info;
+
+	if (image->fd < 0 || fstat(image->fd, &info) < 0)
+		return 0;
+	return (uint64_t)info.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)info.st_mtim.tv_nsec;
 }
 
 uint64_t elf_image_size(const struct elf_image *image)

@@ -53,6 +53,8 @@ void elf_image_free(struct elf_image *image);
 
 uint16_t elf_image_machine(const struct elf_image *image); /* EM_X86_64 or EM_AARCH64 */
 uint64_t elf_image_entry(const struct elf_image *image);
+/* When its file was last written; 0: memory. What is read later may be another program. */
+uint64_t elf_image_written_ns(const struct elf_image *image);
 uint64_t elf_image_size(const struct elf_image *image); /* bytes behind the view */
 size_t elf_image_segment_count(const struct elf_image *image);
 const struct elf_segment *elf_image_segment(const struct elf_image *image, size_t index);

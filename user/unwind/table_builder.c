@@ -185,6 +185,14 @@ static void publish(struct table_cache *cache, struct table_file *file,
 	pthread_mutex_unlock(&cache->lock);
 }
 
+/* Whoever wants the table has the file opened again. What is published of it stays. */
+static void give_up(struct table_cache *cache, struct table_file *file)
+{
+	pthread_mutex_lock(&cache->lock);
+	file->state = file->page_count ? TABLE_READY : TABLE_UNOPENED;
+	pthread_mutex_unlock(&cache->lock);
+}
+
 static void build(struct table_cache *cache, struct table_file *file, struct elf_image *image)
 {
 	uint64_t start_ns = clock_now_ns(), refused;
@@ -195,7 +203,11 @@ static void build(struct table_cache *cache, struct table_file *file, struct elf
 	refused = rule_set_refused(cache->rules);
 	err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
 	file->lacks_rules = rule_set_refused(cache->rules) != refused;
-	publish(cache, file, err ? NULL : table);
+	/* Overwritten meanwhile: these are no rows of what was mapped. */
+	if (elf_image_written_ns(image) == file->written_ns)
+		publish(cache, file, err ? NULL : table);
+	else
+		give_up(cache, file);
 	unwind_table_free(table);
 	pthread_mutex_lock(&cache->lock);
 	cache->stats.built++;

@@ -150,6 +150,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	}
 	*number = file->number;
 	file->size = elf_image_size(file->image);
+	file->written_ns = elf_image_written_ns(file->image);
 	file->expected_rows = expected_rows(file->image);
 	file->state = TABLE_QUEUED;
 	file->urgent = urgent;
@@ -317,8 +318,13 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 	pthread_mutex_lock(&cache->lock);
 	file->urgent = true;
 	if (file->state == TABLE_UNWANTED && file->image) {
-		cache->unwanted_images--;
-		enqueue(cache, file, true);
+		/* It may be another program by now. */
+		if (mapped_file_open(cache->mapped_files, mapped_file_table_get(cache->mapped_files, number)) == -ESTALE) {
+			table_file_close(cache, file);
+		} else {
+			cache->unwanted_images--;
+			enqueue(cache, file, true);
+		}
 	}
 	again = file->state == TABLE_UNWANTED || file->state == TABLE_EVICTED || should_open(file, clock_now_ns());
 	pthread_mutex_unlock(&cache->lock);

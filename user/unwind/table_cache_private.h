@@ -31,6 +31,7 @@ struct table_file {
 	uint32_t references; /* mappings */
 	uint64_t sequence;   /* of its last request */
 	uint64_t size;	     /* bytes of the file */
+	uint64_t written_ns; /* the file, when it was queued */
 	uint64_t expected_rows; /* of its table */
 	uint64_t retry_ns;   /* NO_ROOM, or READY with a part missing: not before */
 	bool urgent;

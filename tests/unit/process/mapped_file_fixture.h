@@ -35,12 +35,15 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The mapping [0x1000, 0x2000) of pid 7, with the numbers of the file at `real` and the name
+/* The mapping [0x1000, 0x2000) of pid 7, made at time_ns (0: not known), with the numbers of the file at `real` and the name
  * `path`. */
-static struct mapped_file *map_file(struct fixture *fixture, const char *real, const char *path)
+static inline struct mapped_file *map_file_at(struct fixture *fixture, const char *real, const char *path, uint64_t time_ns,
+					      uint32_t generation)
 {
 	struct stat status = temp_tree_stat(&fixture->tree, real);
 	struct mapping_view view = {
+		.time_ns = time_ns,
+		.inode_generation = generation,
 		.pid = 7,
 		.start = 0x1000,
 		.end = 0x2000,
@@ -54,6 +57,11 @@ static struct mapped_file *map_file(struct fixture *fixture, const char *real, c
 	assert_int_equal(mapped_file_table_add(fixture->table, &view, &file), 0);
 	assert_non_null(file);
 	return file;
+}
+
+static inline struct mapped_file *map_file(struct fixture *fixture, const char *real, const char *path)
+{
+	return map_file_at(fixture, real, path, 0, 0);
 }
 
 #endif

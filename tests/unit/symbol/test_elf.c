@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "fixture.h"
 
 static struct mapped_file_table *files;
@@ -38,7 +39,7 @@ static int stop(void **state)
 	return 0;
 }
 
-static uint32_t add_file(const char *path)
+static uint32_t add_file_at(const char *path, uint64_t time_ns)
 {
 	struct mapped_file *file = NULL;
 	struct stat st;
@@ -46,6 +47,7 @@ static uint32_t add_file(const char *path)
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(mapped_file_table_add(files,
 					       &(struct mapping_view){
+						       .time_ns = time_ns,
 						       .pid = (uint32_t)getpid(),
 						       .start = 0x1000,
 						       .end = 0x2000,
@@ -59,6 +61,11 @@ static uint32_t add_file(const char *path)
 			 0);
 	assert_non_null(file);
 	return file->id;
+}
+
+static uint32_t add_file(const char *path)
+{
+	return add_file_at(path, 0);
 }
 
 static struct symbol resolve(uint32_t file, uint64_t offset, bool is_return_address)
@@ -365,6 +372,43 @@ static void lines_come_from_the_debug_file_too(void **state)
 	assert_non_null(strstr(symbol.lines[2].file, "outer.c"));
 }
 
+static void copy_into(const char *from, const char *to)
+{
+	static char buffer[1 << 20];
+	int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_TRUNC);
+	ssize_t got;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((got = read(in, buffer, sizeof(buffer))) > 0)
+		assert_int_equal(write(out, buffer, (size_t)got), got);
+	close(in);
+	close(out);
+}
+
+static void what_was_overwritten_has_no_name_rather_than_a_wrong_one(void **state)
+{
+	struct place place = find_place(FIXTURE_DIR "/pie", "outer_function");
+	char path[] = "/tmp/pkbpf-elf-XXXXXX";
+	uint32_t first, second;
+	struct symbol symbol;
+
+	close(mkstemp(path));
+	copy_into(FIXTURE_DIR "/pie", path);
+	first = add_file(path);
+	assert_name(first, place.offset, "outer_function");
+	copy_into(FIXTURE_DIR "/no_pie", path);
+	/* Its symbol table is known, but its names are read from the file. */
+	symbol = resolve(first, find_place(FIXTURE_DIR "/pie", "local_function").offset, false);
+	assert_int_equal(symbol.result, SYMBOL_NO_FILE);
+	assert_int_equal(symbol.line_count, 0);
+	assert_string_equal(symbol.module, path + strlen("/tmp/"));
+	second = add_file_at(path, clock_now_ns());
+	assert_int_not_equal(second, first);
+	place = find_place(FIXTURE_DIR "/no_pie", "outer_function");
+	assert_name(second, place.offset, "outer_function");
+	unlink(path);
+}
+
 int main(void)
 {
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -392,6 +436,7 @@ int main(void)
 		test(offset_outside_every_segment_is_not_in_table),
 		test(inlined_functions_come_with_their_callers),
 		test(lines_come_from_the_debug_file_too),
+		test(what_was_overwritten_has_no_name_rather_than_a_wrong_one),
 	};
 
 	elf_version(EV_CURRENT);

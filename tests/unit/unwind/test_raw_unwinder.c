@@ -98,7 +98,7 @@ static void feed_mapping(void *context, const struct procfs_mapping *mapping)
 {
 	struct feeding *feeding = context;
 	struct mapping_view view = {
-		.time_ns = 10,
+		.time_ns = clock_now_ns(),
 		.pid = feeding->pid,
 		.tid = feeding->pid,
 		.start = mapping->start,

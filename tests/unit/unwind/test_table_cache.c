@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -33,7 +36,7 @@ struct fixture {
 static struct mapping_view view_of(const struct procfs_mapping *mapping)
 {
 	return (struct mapping_view){
-		.time_ns = 1,
+		.time_ns = clock_now_ns(),
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)getpid(),
 		.start = mapping->start,
@@ -359,6 +362,95 @@ static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **s
 	end(&fixture);
 }
 
+static void copy_into(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	char buffer[65536];
+	ssize_t got;
+
+	assert_true(in >= 0 && out >= 0);
+	while ((got = read(in, buffer, sizeof(buffer))) > 0)
+		assert_int_equal(write(out, buffer, (size_t)got), got);
+	close(in);
+	close(out);
+}
+
+static struct mapping_view view_at(const char *path)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path, &status), 0);
+	return (struct mapping_view){
+		.time_ns = clock_now_ns(),
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)getpid(),
+		.start = 0x1000,
+		.end = 0x2000,
+		.inode = status.st_ino,
+		.device_major = major(status.st_dev),
+		.device_minor = minor(status.st_dev),
+		.protection = 5,
+		.path = path,
+	};
+}
+
+/* Our own program, then another one in the same file; the number of each. */
+static void add_overwritten(struct fixture *fixture, const char *path, uint32_t *ret_first, uint32_t *ret_second)
+{
+	struct mapping_view view;
+
+	copy_into("/proc/self/exe", path);
+	usleep(20000); /* a step of the file system's clock */
+	view = view_at(path);
+	*ret_first = table_cache_add(fixture->cache, &view);
+	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
+	copy_into("/bin/sh", path);
+	usleep(20000);
+	table_cache_want(fixture->cache, *ret_first);
+	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
+	view = view_at(path);
+	*ret_second = table_cache_add(fixture->cache, &view);
+	assert_int_not_equal(*ret_second, *ret_first);
+	table_cache_want(fixture->cache, *ret_second);
+	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture->cache, *ret_second));
+}
+
+static void what_has_overwritten_a_file_has_a_table_of_its_own(void **state)
+{
+	char path[] = "/tmp/pkbpf-cache-XXXXXX";
+	uint32_t first, second, first_rows, second_rows;
+	struct fixture fixture;
+	uint64_t bytes;
+
+	close(mkstemp(path));
+	begin(&fixture, 16, 1 << 16, 256);
+	add_overwritten(&fixture, path, &first, &second);
+	/* It was built in time: stacks that are walked later still need it. */
+	assert_true(table_cache_ready(fixture.cache, first));
+	table_cache_size(fixture.cache, first, &first_rows, &bytes);
+	table_cache_size(fixture.cache, second, &second_rows, &bytes);
+	assert_true(first_rows && second_rows && first_rows != second_rows);
+	end(&fixture);
+	unlink(path);
+}
+
+static void no_table_is_built_from_what_has_overwritten_the_file(void **state)
+{
+	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true };
+	char path[] = "/tmp/pkbpf-cache-XXXXXX";
+	uint32_t first, second;
+	struct fixture fixture;
+
+	close(mkstemp(path));
+	begin_with(&fixture, options, 1 << 16, 256);
+	add_overwritten(&fixture, path, &first, &second);
+	assert_false(table_cache_ready(fixture.cache, first));
+	assert_int_equal(table_cache_stats(fixture.cache).built, 1);
+	end(&fixture);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +462,8 @@ int main(void)
 		cmocka_unit_test(does_without_a_table_when_all_room_is_in_use),
 		cmocka_unit_test(does_without_a_table_when_all_numbers_are_in_use),
 		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_with_the_next_mapping),
+		cmocka_unit_test(what_has_overwritten_a_file_has_a_table_of_its_own),
+		cmocka_unit_test(no_table_is_built_from_what_has_overwritten_the_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

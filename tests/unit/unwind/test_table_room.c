@@ -83,7 +83,7 @@ static void write_file(struct code_file *code, uint32_t first, uint32_t rows)
 	assert_int_equal(fstat(fd, &found), 0);
 	close(fd);
 	code->mapping = (struct mapping_view){
-		.time_ns = 1,
+		.time_ns = clock_now_ns(),
 		.pid = (uint32_t)getpid(),
 		.tid = (uint32_t)getpid(),
 		.start = MAP_START,
