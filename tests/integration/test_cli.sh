@@ -155,6 +155,9 @@ says err "sudo"
 setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor >out 2>err
 [ $? = 5 ] || fail "exit status of doctor"
 says out "missing"
+# Only the permission is missing: nothing may be said of what this kernel or machine lacks.
+says out "cannot create a BPF ring buffer"
+grep -qE 'too old|no BPF ring buffer|no hardware cycle counter' out && fail "a refusal is taken for something that is not there"
 
 begin "a process that sleeps gives status 4 and the reason"
 sleep 30 &

@@ -2,7 +2,7 @@
 /* Probes of what this kernel and this user can do, each with the remedy when it cannot. */
 #include "capture/capability.h"
 
-#include <bpf/libbpf.h>
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -47,28 +47,48 @@ static bool probe_privileged(struct error *error)
 	return all;
 }
 
+static bool is_forbidden(int errnum)
+{
+	return errnum == EPERM || errnum == EACCES;
+}
+
 static bool probe_kernel_btf(struct error *error)
 {
 	if (access(KERNEL_TYPES_PATH, R_OK) == 0)
 		return true;
-	error_set(error, ENOTSUP,
-		  "no kernel type information: cannot read " KERNEL_TYPES_PATH " (%s); use a kernel built with CONFIG_DEBUG_INFO_BTF, as "
-		  "those of all current distributions are", strerror(errno));
+	if (is_forbidden(errno))
+		error_set(error, errno, "cannot read " KERNEL_TYPES_PATH ": %s; run it with sudo", strerror(errno));
+	else
+		error_set(error, ENOTSUP,
+			  "no kernel type information: cannot read " KERNEL_TYPES_PATH " (%s); use a kernel built with "
+			  "CONFIG_DEBUG_INFO_BTF, as those of all current distributions are", strerror(errno));
 	return false;
 }
 
 static bool probe_ring_buffer(struct error *error)
 {
-	int ret = libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL);
+	/* Not by libbpf's probe: it does not say whether the kernel knows no such map or this user may make none. */
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE), NULL);
 
-	if (ret > 0)
+	if (fd >= 0) {
+		close(fd);
 		return true;
-	error_set(error, ENOTSUP, "this kernel has no BPF ring buffer (%s); Linux 5.10 or newer is needed",
-		  ret < 0 ? strerror(-ret) : "too old");
+	}
+	if (fd == -EINVAL)
+		error_set(error, ENOTSUP, "this kernel has no BPF ring buffer (too old); Linux 5.10 or newer is needed");
+	else if (fd == -ENOSYS)
+		error_set(error, ENOTSUP, "this kernel is built without CONFIG_BPF_SYSCALL; use another kernel");
+	else if (is_forbidden(-fd))
+		error_set(error, -fd,
+			  "cannot create a BPF ring buffer, so whether this kernel has them is not known: %s; run it with sudo, or "
+			  "give it CAP_BPF", strerror(-fd));
+	else
+		error_set(error, -fd, "cannot create a BPF ring buffer: %s", strerror(-fd));
 	return false;
 }
 
-static bool probe_event(int hardware, struct error *error)
+/* 0, or negative errno with the reason. */
+static int probe_event(int hardware, struct error *error)
 {
 	struct perf_event_attr attr;
 	int fd;
@@ -77,20 +97,24 @@ static bool probe_event(int hardware, struct error *error)
 	attr.disabled = 1;
 	fd = perf_event_open_cpu(&attr, 0, error);
 	if (fd < 0)
-		return false;
+		return fd;
 	close(fd);
-	return true;
+	return 0;
 }
 
 static bool probe_perf_event(struct error *error)
 {
-	return probe_event(0, error);
+	return probe_event(0, error) == 0;
 }
 
 static bool probe_hardware_pmu(struct error *error)
 {
-	if (probe_event(1, error))
+	int err = probe_event(1, error);
+
+	if (!err)
 		return true;
+	if (is_forbidden(-err))
+		return false;
 	error_set(error, ENOENT,
 		  "no hardware cycle counter (usual in virtual machines): CPU samples come from the cpu-clock timer, which cannot "
 		  "see inside code that runs with interrupts off");
@@ -101,7 +125,11 @@ static bool probe_initial_pid_namespace(struct error *error)
 {
 	struct stat status;
 
-	if (stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PID_NAMESPACE)
+	if (stat("/proc/self/ns/pid", &status)) {
+		error_set(error, errno, "cannot look at /proc/self/ns/pid: %s; mount procfs on /proc", strerror(errno));
+		return false;
+	}
+	if (status.st_ino == INITIAL_PID_NAMESPACE)
 		return true;
 	error_set(error, ENOTSUP,
 		  "running in a pid namespace of its own, where process numbers differ from the kernel's; run it on the host, or "
@@ -114,8 +142,12 @@ static bool probe_kernel_symbols(struct error *error)
 	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
 	char line[512];
 
+	if (!file) {
+		error_set(error, errno, "kernel frames will have no names: cannot read /proc/kallsyms: %s", strerror(errno));
+		return false;
+	}
 	/* The first symbols are per-CPU ones at address 0 even for root: look a little further. */
-	for (int i = 0; file && i < 20000 && fgets(line, sizeof(line), file); i++) {
+	for (int i = 0; i < 20000 && fgets(line, sizeof(line), file); i++) {
 		if (strncmp(line, "0000000000000000", 16) != 0 && strstr(line, " T "))
 			return true;
 	}
