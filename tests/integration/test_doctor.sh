@@ -36,3 +36,12 @@ grep -qE 'libc.so.6( \(|$)' "$work/out" || fail "the C library is not among the 
 
 "$pkbpf" doctor --pid 4194303 >"$work/out" 2>&1 && fail "a process that does not exist was examined"
 grep -q 'cannot examine pid 4194303: no such process' "$work/out" || fail "no clear message for a wrong pid"
+
+# Where somebody may not look at a process, that is the reason, and not that there is nothing to see.
+if command -v setpriv >/dev/null; then
+	mkdir -p "$work/bin" && cp "$pkbpf" "$work/bin/pkbpf" && chmod 755 "$work" "$work/bin" "$work/bin/pkbpf"
+	setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor --pid "$target" >"$work/out" 2>&1 &&
+		fail "somebody else's process was examined"
+	grep -q "cannot examine pid $target: /proc/$target/maps cannot be read: Permission denied" "$work/out" ||
+		fail "no clear message for a process that may not be looked at"
+fi

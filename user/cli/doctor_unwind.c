@@ -56,6 +56,11 @@ static int read_process(struct examination *exam, struct error *error)
 		return error_set(error, -err, "cannot examine pid %u: %s", exam->pid, strerror(-err));
 	if (!stats.processes)
 		return error_set(error, ESRCH, "cannot examine pid %u: no such process", exam->pid);
+	if (stats.unreadable)
+		return error_set(error, EACCES,
+				 "cannot examine pid %u: /proc/%u/maps cannot be read: %s; run it as root with CAP_SYS_PTRACE, "
+				 "and where no security policy (AppArmor, SELinux, Yama, a container) forbids looking at the process",
+				 exam->pid, exam->pid, strerror(EACCES));
 	exam->process = process_table_get(exam->processes, exam->pid, "");
 	if (!exam->process || !process_table_mappings(exam->processes, exam->process))
 		return error_set(error, ENOENT,
