@@ -189,6 +189,10 @@ check(f"off-CPU clock says {on / 1e9:.4f} s on CPUs ({unseen} switches were hidd
 wall = x["offcpu"]["wall_ns"]
 check("on-CPU and all waits are the threads' time", wall == on + x["offcpu"]["total_ns"])
 check("only the target has a row", all(y["pid"] == x["pid"] for y in r["rows"]))
+import re
+heading = re.search(r"^Off-CPU by process: (\S+) waits", open("used.txt").read(), re.M)[1]
+waits = x["offcpu"]["waits"]
+check(f"{waits} waits, the text report tells {heading}", heading == f"{waits:,}")
 P
 
 # ---- the sum of all rows is the busy time of the machine, as /proc/stat has it ----

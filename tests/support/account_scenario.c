@@ -274,6 +274,28 @@ void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, un
 	play_totals(fake, totals, comm);
 }
 
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns)
+{
+	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), (uint32_t)count};
+	struct totals_view totals = {.pid = pid,
+				     .kind = PKBPF_PROFILE_OFFCPU,
+				     .state = PKBPF_WAIT_RUNQUEUE,
+				     .measure = PKBPF_OFFCPU_WAITS,
+				     .total = count * each_ns,
+				     .max = each_ns};
+
+	play_totals(fake, totals, comm);
+	totals.measure = PKBPF_OFFCPU_LENGTHS;
+	totals.count = count;
+	totals.buckets = &bucket;
+	totals.bucket_count = 1;
+	play_totals(fake, totals, comm);
+	totals.measure = PKBPF_OFFCPU_TIME;
+	totals.tid = pid;
+	totals.bucket_count = 0;
+	play_totals(fake, totals, comm);
+}
+
 void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns)
 {
 	play_totals(fake,

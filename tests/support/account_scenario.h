@@ -42,6 +42,8 @@ void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, ui
 void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, unsigned int state,
 		   uint64_t count, uint64_t each_ns, uint64_t stack_id, struct fake_ips kernel,
 		   struct fake_ips user);
+/* So many of these waits had an end on the run queue. */
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns);
 void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns);
 void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,

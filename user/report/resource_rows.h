@@ -84,8 +84,8 @@ struct resource_row {
 	uint64_t offcpu_ns; /* all of them but on-CPU, with the run queue */
 	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */
 	double disk_share;  /* percent of the wall time */
-	uint64_t waits;
-	struct row_lengths wait, runqueue, disk;
+	uint64_t waits;	    /* each with its end on the run queue */
+	struct row_lengths wait, runqueue, disk; /* of parts of waits: the end on the run queue is one of its own */
 
 	/* block I/O */
 	uint64_t requests, reads, writes, read_bytes, written_bytes;

@@ -59,7 +59,8 @@ static void add_numbers(struct resource_row *row, const struct distribution *dis
 
 	if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_TIME)
 		add_time(row, distribution);
-	else if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_LENGTHS)
+	else if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_WAITS)
+		/* Not those of the lengths: there a wait and its end on the run queue are two. */
 		row->waits += distribution->count;
 	else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_DEVICE_TIME)
 		add_requests(row, distribution);

@@ -178,7 +178,7 @@ static void rows_are_grouped_by_comm_and_container(void **state)
 
 	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_COMM), 0);
 	for (size_t i = 0; i < rows.count; i++) {
-		if (strcmp(rows.items[i].name, "true"))
+		if (strcmp(rows.items[i].name, "true") != 0)
 			continue;
 		found = true;
 		assert_int_equal(rows.items[i].processes, ACCOUNT_SHORT_LIVED);
@@ -300,6 +300,29 @@ static void containers_are_called_by_their_names(void **state)
 	fake_profile_done(&other);
 }
 
+static void a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin(&other, 1U << PKBPF_PROFILE_OFFCPU, SECOND, SECOND);
+	account_process(&other, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
+	account_waits(&other, 5, "app", PKBPF_WAIT_SLEEP, 301, MS, 1, (struct fake_ips){0}, (struct fake_ips){0});
+	account_waits(&other, 5, "app", PKBPF_WAIT_RUNQUEUE, 7, 3 * MS, 2, (struct fake_ips){0}, (struct fake_ips){0});
+	account_queued(&other, 5, "app", 158, 2 * MS);
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_PROCESS), 0);
+	assert_int_equal(rows.items[0].waits, 308);
+	assert_int_equal(rows.total.waits, 308);
+	/* 301 of 466 parts are sleep, 158 of the 165 on the run queue follow a wake-up */
+	assert_true(within(rows.items[0].wait.p50_ns, MS));
+	assert_true(within(rows.items[0].wait.p95_ns, 2 * MS));
+	assert_true(within(rows.items[0].runqueue.p50_ns, 2 * MS));
+	assert_int_equal(rows.items[0].runqueue.max_ns, 3 * MS);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +338,7 @@ int main(void)
 		cmocka_unit_test(cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum),
 		cmocka_unit_test(what_rows_lack_is_not_taken_for_interrupts),
 		cmocka_unit_test(containers_are_called_by_their_names),
+		cmocka_unit_test(a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
