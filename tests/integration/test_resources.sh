@@ -68,10 +68,11 @@ wait $profiler || fail "profiling the host: exit $?"
 for name in short host; do
 	check "2,000 short-lived processes ($name)" $name.json $name.said <<'P'
 children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x["started_inside"] and x["ended_inside"]]
-# The command itself may count as begun inside: it is launched by the profiler.
+# The command itself counts as begun inside, although its process waits for the start: its program begins there.
 children.sort(key=lambda x: x["cpu"]["total_ns"])
 parent = max((x for x in r["rows"] if x.get("comm") == "short_lived"), key=lambda x: x["lifetime_ns"])
 children = [x for x in children if x["pid"] != parent["pid"]]
+check("the command began and ended inside", parent["started_inside"] and parent["ended_inside"])
 check(f'{len(children)} of {w["count"]} processes are in the account', len(children) == w["count"])
 cpu = sum(x["cpu"]["total_ns"] for x in children)
 # Of one that is freed where no programs run, next to nothing is known: they are all alike, and counted.

@@ -296,6 +296,20 @@ void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, u
 	play_totals(fake, totals, comm);
 }
 
+void account_exec(struct fake_profile *fake, uint32_t pid, const char *comm)
+{
+	struct task_view task = {.kind = PKBPF_EVENT_COMM,
+				 .pid = pid,
+				 .tid = pid,
+				 .time_ns = ACCOUNT_START_NS + SECOND,
+				 .exec = true};
+	struct event_buffer buffer = {0};
+
+	snprintf(task.comm, sizeof(task.comm), "%s", comm);
+	require(event_encode_task(&buffer, &task) == 0);
+	play(fake, &buffer);
+}
+
 void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns)
 {
 	play_totals(fake,

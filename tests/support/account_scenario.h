@@ -44,6 +44,8 @@ void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, un
 		   struct fake_ips user);
 /* So many of these waits had an end on the run queue. */
 void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns);
+/* A process that lives already begins this program. */
+void account_exec(struct fake_profile *fake, uint32_t pid, const char *comm);
 void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns);
 void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,

@@ -60,7 +60,7 @@ struct resource_row {
 	uint64_t processes;		    /* behind this row */
 	uint64_t threads;		    /* alive at the end */
 	uint64_t threads_seen;
-	bool started_inside, ended_inside; /* of groups: all of them */
+	bool started_inside, ended_inside; /* itself, or the program it runs; of groups: all of them */
 	uint64_t lifetime_ns;		   /* within the interval; groups: longest */
 	unsigned int known;		   /* enum row_known */
 

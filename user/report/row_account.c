@@ -20,13 +20,35 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 	row->storage_written_bytes += used->written_bytes;
 }
 
+/*
+ * Has it begun in the interval, or the program it runs now? That of a COMMAND has: the process itself was made before, and
+ * waited for the start. The tables of stacks tell programs, and shall say the same.
+ */
+static bool is_new(const struct rows_work *work, const struct resource_process *process)
+{
+	const struct process *program;
+
+	if (process->started_inside || !process->pid)
+		return process->started_inside;
+	program = process_table_find(profile_processes(work->profile), process->pid);
+	return program && program->execed && (!process->end_ns || program->start_ns <= process->end_ns);
+}
+
+/* Who calls exec goes on under the number of its process; the other threads have ended. */
+static bool is_new_thread(const struct rows_work *work, const struct resource_thread *thread)
+{
+	struct resource_process process = resource_usage_process(work->usage, thread->process);
+
+	return thread->started_inside || (thread->tid && thread->tid == process.pid && is_new(work, &process));
+}
+
 static void add_process(const struct rows_work *work, struct resource_row *row,
 			const struct resource_process *process)
 {
 	row->processes += process->processes;
 	row->threads += process->threads;
 	row->threads_seen += process->threads_seen;
-	resource_row_add_life(row, process->started_inside, process->end_ns,
+	resource_row_add_life(row, is_new(work, process), process->end_ns,
 		 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	add_used(row, &process->used);
 	if (process->peak_rss_bytes > row->peak_rss_bytes)
@@ -104,7 +126,7 @@ int rows_work_add_account(struct rows_work *work)
 			return -ENOMEM;
 		work->items.items[number].threads_seen += thread.threads;
 		work->items.items[number].threads += !thread.end_ns;
-		resource_row_add_life(&work->items.items[number], thread.started_inside, thread.end_ns,
+		resource_row_add_life(&work->items.items[number], is_new_thread(work, &thread), thread.end_ns,
 			 rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));
 		add_used(&work->items.items[number], &thread.used);
 	}

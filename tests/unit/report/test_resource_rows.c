@@ -323,6 +323,30 @@ static void a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_bo
 	fake_profile_done(&other);
 }
 
+static void a_program_begun_inside_is_new_in_whatever_process(void **state)
+{
+	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
+		struct fake_profile other;
+		struct resource_rows rows;
+
+		if (by == REPORT_BY_CONTAINER)
+			continue;
+		account_begin(&other, 1U << PKBPF_PROFILE_CPU, SECOND, SECOND);
+		account_process(&other, &(struct account_process){.pid = 5, .comm = "command", .run_ns = 200});
+		account_exec(&other, 5, "command");
+		account_process(&other, &(struct account_process){.pid = 6, .comm = "old", .run_ns = 100});
+		account_end(&other);
+		assert_int_equal(resource_rows_init(&rows, other.profile, by), 0);
+		assert_int_equal(rows.count, 2);
+		assert_string_equal(rows.items[0].name, "command");
+		assert_true(rows.items[0].started_inside);
+		assert_false(rows.items[0].ended_inside);
+		assert_false(rows.items[1].started_inside);
+		resource_rows_done(&rows);
+		fake_profile_done(&other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +363,7 @@ int main(void)
 		cmocka_unit_test(what_rows_lack_is_not_taken_for_interrupts),
 		cmocka_unit_test(containers_are_called_by_their_names),
 		cmocka_unit_test(a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
+		cmocka_unit_test(a_program_begun_inside_is_new_in_whatever_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
