@@ -239,7 +239,8 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 		json_u64(writer, "pid", row->pid);
 	if (row->tid)
 		json_u64(writer, "tid", row->tid);
-	if (row->name[0])
+	/* A thread may call itself by the empty name. */
+	if (rows->by != REPORT_BY_CONTAINER)
 		json_string(writer, "comm", row->name);
 	if (row->container[0])
 		json_string(writer, "container", row->container);

@@ -85,6 +85,26 @@ static void numbers_are_read_back(void **state)
 	json_decref(root);
 }
 
+static void an_empty_comm_is_told_and_a_container_has_none(void **state)
+{
+	struct fake_profile fake;
+	json_t *root, *comm;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "", .run_ns = 100});
+	account_end(&fake);
+	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
+		root = parse(fake_profile_report(&fake, "json", &(struct report_options){.top = 10, .by = by}));
+		comm = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "comm");
+		if (by == REPORT_BY_CONTAINER)
+			assert_null(comm);
+		else
+			assert_string_equal(json_string_value(comm), "");
+		json_decref(root);
+	}
+	fake_profile_done(&fake);
+}
+
 static void slow_requests_are_listed_with_all_that_is_known(void **state)
 {
 	json_t *root = report(REPORT_BY_PROCESS), *list = json_object_get(root, "slow_requests");
@@ -217,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_read_back),
+		cmocka_unit_test(an_empty_comm_is_told_and_a_container_has_none),
 		cmocka_unit_test(slow_requests_are_listed_with_all_that_is_known),
 		cmocka_unit_test(what_a_slow_request_lacks_is_not_there),
 		cmocka_unit_test(hostile_names_are_only_strings),
