@@ -33,6 +33,24 @@ static __always_inline __u32 request_device(struct request *rq)
 	return disk_number(rq->q->disk);
 }
 
+/*
+ * Is what began to wait or was issued at `since_ns` still under way? Whoever has a request holds it: its count of holders is 0
+ * from when it is over until it is used again, then as another one that was allocated later. It is read through a helper,
+ * because a device that has gone took its requests along.
+ */
+static __always_inline bool request_is_under_way(struct request *rq, __u64 since_ns)
+{
+	__u64 allocated_ns = 0;
+	int holders = 0;
+
+	if (!bpf_core_field_exists(rq->ref))
+		return true;
+	if (bpf_core_read(&holders, sizeof(holders), &rq->ref) ||
+	    bpf_core_read(&allocated_ns, sizeof(allocated_ns), &rq->start_time_ns))
+		return false;
+	return holders && allocated_ns <= since_ns;
+}
+
 /* The disk went from the bio to its block_device in 5.12 (309dca309fc3). Retire with 5.11. */
 static __always_inline __u32 bio_device(struct bio *bio)
 {

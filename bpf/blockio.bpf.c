@@ -46,6 +46,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	if (submission.row == PKBPF_BLOCKIO_NO_ROW)
 		submission = submission_find(ctx, opf, bio, device, now_ns);
 	if (known) {
+		known->insert_ns = 0;
 		known->queue_ns = 0;
 		known->bytes = 0;
 		known->row = submission.row;
@@ -66,9 +67,17 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 /* Its completion did not get here: it is over, nobody knows since when. */
 static __always_inline void request_end_unseen(struct pkbpf_blockio_request *request)
 {
+	request->issue_ns = 0;
+	if (request->row == PKBPF_BLOCKIO_NO_ROW)
+		return;
 	counter_add(PKBPF_COUNTER_BLOCKIO_UNFINISHED, 1);
 	row_add_untimed(request->row, request->length);
-	request->issue_ns = 0;
+}
+
+/* It waits in the queue; not one that was there before it was allocated again, and that nobody saw leave. */
+static __always_inline bool request_is_queued(struct request *rq, const struct pkbpf_blockio_request *request)
+{
+	return request && request->insert_ns && rq->start_time_ns <= request->insert_ns;
 }
 
 /* Before 5.11 (a54895fa057c) the queue came first. */
@@ -126,7 +135,7 @@ int blockio_insert(__u64 *ctx)
 	now_ns = bpf_ktime_get_ns();
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
 	/* Inserted again: after a requeue, or from one list into another. */
-	if (request && request->insert_ns)
+	if (request_is_queued(rq, request))
 		return 0;
 	if (request && request->issue_ns)
 		request_end_unseen(request);
@@ -150,7 +159,7 @@ int blockio_issue(__u64 *ctx)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
-	if (request && request->insert_ns) {
+	if (request_is_queued(rq, request)) {
 		request->queue_ns += now_ns - request->insert_ns;
 		request->insert_ns = 0;
 	} else {
@@ -262,5 +271,35 @@ SEC("?tp_btf/block_split")
 int blockio_split(__u64 *ctx)
 {
 	count_in_interval(PKBPF_COUNTER_BLOCKIO_SPLITS);
+	return 0;
+}
+
+static __always_inline __u64 request_since(const struct pkbpf_blockio_request *request)
+{
+	return request->issue_ns ? request->issue_ns : request->insert_ns;
+}
+
+/*
+ * Runs over all requests when the interval ends: what is over without having been seen so, and was not used again since, would be
+ * taken to be under way until then.
+ */
+SEC("?iter/bpf_map_elem")
+int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)
+{
+	struct pkbpf_blockio_request *request = ctx->value;
+	__u64 *key = ctx->key, since_ns;
+
+	if (!key || !request)
+		return 0;
+	since_ns = request_since(request);
+	if (!since_ns || request_is_under_way((struct request *)*key, since_ns))
+		return 0;
+	/* Between the two looks its end was seen, which comes before it is let go. */
+	if (request_since(request) != since_ns)
+		return 0;
+	/* Of one that left the queue unseen, it is not known that it was ever issued: before 5.11 merging is not seen. */
+	if (request->issue_ns)
+		request_end_unseen(request);
+	request->insert_ns = 0;
 	return 0;
 }

@@ -51,6 +51,10 @@ struct request_queue {
 	struct gendisk *disk;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
 struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
@@ -58,6 +62,7 @@ struct request {
 	u64 __sector;
 	struct bio *bio;
 	u64 start_time_ns;
+	atomic_t ref; /* before 5.16 a refcount_t */
 };
 
 struct request___before_5_17 {

@@ -120,6 +120,22 @@ def check_percentiles(report, folded, device, trace, number):
         check(abs(measured - true) <= 0.05 * true + 1500, f"{device} {name}: {measured} measured, {true:.0f} traced")
 
 
+def check_unseen(report, folded, device, requests, unseen):
+    """So many more were there, of whose ends it was not seen when they came: the device had none for half a second."""
+    requests, unseen = int(requests), int(unseen)
+    values = device_of(report, device)
+    times = [operation["device_time"] for operation in values["operations"]]
+    measured = sum(bucket["count"] for time in times for bucket in time["histogram"])
+    missed = sum(counter["count"] for counter in report["counters"] if counter["name"] == "BLOCKIO_UNFINISHED")
+    check(values["requests"] == requests + unseen, f"{device}: {values['requests']} requests of {requests} and {unseen}")
+    check(values["bytes"] == values["requests"] * 4096, f"{device}: {values['bytes']} bytes")
+    check(unseen <= values["requests"] - measured <= missed, f"{device}: {measured} measured, {missed} not seen to end")
+    longest = max(time["max_ns"] for time in times)
+    check(longest < 5e8, f"{device}: the longest took {longest} ns")
+    check(all(request["device"] != device or request["total_ns"] < 5e8 for request in report["slow_requests"]),
+          f"{device}: none is slow: {report['slow_requests']}")
+
+
 def check_stacked(report, folded, device, requests, lower):
     """The requests that carry out a loop device's are in the device below, and in no process."""
     requests = int(requests)

@@ -113,6 +113,21 @@ short_programs() {
 }
 try "stacks of programs that have just begun" short_programs
 
+# What is over without having been seen so counts as that, and took no time that anybody knows.
+unseen_ends() {
+	start
+	run_fio --direct=1 --ioengine=psync --rw=randread --bs=4k --number_ios=3000
+	python3 "$here/blockio_unseen.py" "$profiler" "$(stat -c '%Hr:%Lr' "$device")" >unseen.txt 2>&1 ||
+		wrong="nothing to look at: $(cat unseen.txt)"
+	stop
+	verify unseen "$name" 3000 2
+}
+if command -v bpftool >/dev/null; then
+	try "requests whose completion was not seen are not under way at the end" unseen_ends
+else
+	echo "    no bpftool here: requests whose completion was not seen not tested"
+fi
+
 # fio forks its jobs; its own main process ends them.
 load_begin() {
 	fio --name=load --filename="$device" --minimal --randrepeat=0 --norandommap --direct=1 --rw=randread --bs=4k \

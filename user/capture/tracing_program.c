@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "capture/kernel_types.h"
 
 #define KERNEL_FUNCTION "bpf_rdonly_cast"
@@ -159,13 +161,42 @@ unsigned int tracing_programs_word(const struct kernel_types *types)
 	return kernel_types_find(types, BTF_KIND_FUNC, KERNEL_FUNCTION) ? kernel_types_find(types, BTF_KIND_STRUCT, WORD_TYPE) : 0;
 }
 
+static int attached(const struct bpf_program *program, const struct bpf_link *link, struct error *error)
+{
+	if (!link)
+		return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
+				 bpf_program__name(program), strerror(errno));
+	return 0;
+}
+
 int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
 {
 	bool is_iterator = bpf_program__expected_attach_type(program) == BPF_TRACE_ITER;
 
 	*ret_link = is_iterator ? bpf_program__attach_iter(program, NULL) : bpf_program__attach_trace(program);
-	if (!*ret_link)
-		return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
-				 bpf_program__name(program), strerror(errno));
-	return 0;
+	return attached(program, *ret_link, error);
+}
+
+int tracing_program_attach_map(const struct bpf_program *program, const struct bpf_map *map, struct bpf_link **ret_link,
+			       struct error *error)
+{
+	union bpf_iter_link_info info = { .map.map_fd = (uint32_t)bpf_map__fd(map) };
+	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+
+	*ret_link = bpf_program__attach_iter(program, &options);
+	return attached(program, *ret_link, error);
+}
+
+int tracing_iterator_run(const struct bpf_link *iterator)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(iterator));
+	char nothing[64];
+	ssize_t got;
+
+	if (fd < 0)
+		return fd;
+	do {
+		got = read(fd, nothing, sizeof(nothing));
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	return got < 0 ? -errno : 0;
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 struct bpf_link;
+struct bpf_map;
 struct bpf_object;
 struct bpf_program;
 struct kernel_types;
@@ -23,5 +24,10 @@ void tracing_programs_use(const struct kernel_types *types);
 unsigned int tracing_programs_word(const struct kernel_types *types);
 /* *ret_link is to be destroyed by the caller. */
 int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link, struct error *error);
+/* The same for an iterator over the elements of a map. */
+int tracing_program_attach_map(const struct bpf_program *program, const struct bpf_map *map, struct bpf_link **ret_link,
+			       struct error *error);
+/* Runs an iterator that prints nothing. Negative errno. */
+int tracing_iterator_run(const struct bpf_link *iterator);
 
 #endif

@@ -154,12 +154,26 @@ static int write_histogram(const struct text_report *report, const struct device
 	return text_table_write(table, report->out);
 }
 
+/* Requests that count although it is not known how long they took. */
+static uint64_t unmeasured_requests(const struct device *device)
+{
+	uint64_t unmeasured = 0;
+
+	for (unsigned int operation = 0; operation < PKBPF_BLOCKIO_OPERATIONS; operation++) {
+		const struct device_times *times = &device->operations[operation].device;
+
+		if (times->count > times->histogram.count)
+			unmeasured += times->count - times->histogram.count;
+	}
+	return unmeasured;
+}
+
 int text_devices(const struct text_report *report)
 {
 	struct device_table devices = {0};
-	uint64_t lower = 0, requests = 0;
+	uint64_t lower = 0, requests = 0, unmeasured = 0;
 	size_t shown;
-	char count[HUMAN_SIZE];
+	char count[HUMAN_SIZE], line[256];
 	int err;
 
 	err = device_table_init(&devices, report->profile);
@@ -169,6 +183,7 @@ int text_devices(const struct text_report *report)
 	for (size_t i = 0; i < devices.count; i++) {
 		requests += devices.items[i]->count;
 		lower += devices.items[i]->lower_count;
+		unmeasured += unmeasured_requests(devices.items[i]);
 	}
 	text_heading(report, "Block devices: %s requests", human_count(count, requests));
 	err = write_table(report, &devices, shown);
@@ -178,9 +193,14 @@ int text_devices(const struct text_report *report)
 			  "(device: from issue to completion; queue: from insertion to issue, 0 "
 			  "when issued at once; percentiles "
 			  "are within 3.1%)");
+		if (unmeasured) {
+			snprintf(line, sizeof(line),
+				 "%s of these requests are in no percentile or histogram: they were under way at the end, their "
+				 "completion was not seen, or there was no room.",
+				 human_count(count, unmeasured));
+			text_wrap(report->out, "", 1, line);
+		}
 		if (lower) {
-			char line[256];
-
 			snprintf(line, sizeof(line),
 				 "%s of these requests carry out a stacked device's and are no "
 				 "process's own: they are in no table "

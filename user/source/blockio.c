@@ -36,6 +36,7 @@ struct source {
 	struct blockio_tables *tables;
 	struct slow_io_reader *slow;
 	struct bpf_link *links[PROGRAMS];
+	struct bpf_link *edge; /* an iterator over all requests */
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 	uint64_t requestless_before;
@@ -87,6 +88,7 @@ static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	list_programs(skeleton, programs);
 	for (size_t i = 0; i < PROGRAMS; i++)
 		bpf_program__set_autoload(programs[i], wanted);
+	bpf_program__set_autoload(skeleton->progs.blockio_edge, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
 	stack_maps_choose(skeleton, wanted);
@@ -147,7 +149,7 @@ static int blockio_attach(struct source *source, struct error *error)
 		if (err)
 			return err;
 	}
-	return 0;
+	return tracing_program_attach_map(skeleton->progs.blockio_edge, skeleton->maps.blockio_requests, &source->edge, error);
 }
 
 static void blockio_begin(struct source *source, uint64_t start_ns)
@@ -165,6 +167,9 @@ static int blockio_look(struct source *source, enum source_edge edge, struct err
 
 static void blockio_end(struct source *source, uint64_t end_ns)
 {
+	/* Last, while completions are still seen: later, what has just completed would be like what nobody saw complete. Without
+	 * memory for it that is told as under way, as before. */
+	tracing_iterator_run(source->edge);
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
@@ -213,6 +218,8 @@ static void blockio_detach(struct source *source)
 	/* Where starting has failed. */
 	if (!end_ns)
 		end_ns = clock_now_ns();
+	bpf_link__destroy(source->edge);
+	source->edge = NULL;
 	for (size_t i = PROGRAMS; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;

@@ -291,7 +291,7 @@ static bool drain_request(void *context, const struct pkbpf_blockio_request *req
 	row = &drain->tables->rows[request->row];
 	drain->err = blockio_record_of_request(row, request, drain->time_ns, drain->buffer);
 	if (!drain->err)
-		drain->err = slow_io_choice_add_open(drain->slow, "/sys", row, request, drain->time_ns, drain->buffer);
+		drain->err = slow_io_choice_add_open(drain->slow, row, request, drain->time_ns, drain->buffer);
 	return true;
 }
 

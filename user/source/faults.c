@@ -7,11 +7,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <pkbpf/faults.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "capture/perf_event.h"
 #include "capture/tracing_program.h"
@@ -149,26 +147,13 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	return 0;
 }
 
-/* Runs the task iterator; it prints nothing. */
 static int visit_threads(struct source *source, struct error *error)
 {
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(source->iterator));
-	char nothing[64];
-	ssize_t got;
+	int err = tracing_iterator_run(source->iterator);
 
-	if (fd < 0)
-		return error_set(
-			error, errno,
-			"cannot read page-fault counts through the kernel's task iterator: %s",
-			strerror(errno));
-	do {
-		got = read(fd, nothing, sizeof(nothing));
-	} while (got > 0 || (got < 0 && errno == EINTR));
-	if (got < 0)
-		return error_set(
-			error, errno,
-			"cannot read page-fault counts through the kernel's task iterator: %s",
-			strerror(errno));
+	if (err < 0)
+		return error_set(error, -err, "cannot read page-fault counts through the kernel's task iterator: %s",
+				 strerror(-err));
 	return 0;
 }
 

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "source/device_idle.h"
-
 uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice)
 {
 	uint64_t bound_ns = largest_bound(&choice->slowest);
@@ -40,9 +38,8 @@ int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t
 	return 0;
 }
 
-int slow_io_choice_add_open(struct slow_io_choice *choice, const char *sysfs,
-			    const volatile struct pkbpf_blockio_row *row, const struct pkbpf_blockio_request *request,
-			    uint64_t time_ns, struct event_buffer *buffer)
+int slow_io_choice_add_open(struct slow_io_choice *choice, const volatile struct pkbpf_blockio_row *row,
+			    const struct pkbpf_blockio_request *request, uint64_t time_ns, struct event_buffer *buffer)
 {
 	/* In the queue (again), or with the device; what it waited for before is in queue_ns. */
 	uint64_t since_ns = request->issue_ns ? request->issue_ns : request->insert_ns;
@@ -62,8 +59,7 @@ int slow_io_choice_add_open(struct slow_io_choice *choice, const char *sysfs,
 	};
 	int chosen;
 
-	if (row->key.lower || since_ns > time_ns ||
-	    time_ns - view.insert_ns < slow_io_choice_bound_ns(choice) || device_is_idle(sysfs, view.device))
+	if (row->key.lower || since_ns > time_ns || time_ns - view.insert_ns < slow_io_choice_bound_ns(choice))
 		return 0;
 	chosen = choose(choice, time_ns - view.insert_ns);
 	if (chosen <= 0)

@@ -21,11 +21,9 @@ uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice);
 /* Appends the kernel side's record of a request to the buffer if it is among the slowest so far. -EBADMSG: it is no such
  * record; -ENOMEM. */
 int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size, struct event_buffer *buffer);
-/* The same with a request that is under way at time_ns, the end of the interval; or its completion was not seen, which
- * is so when its device is idle by `sysfs` ("/sys"): then it is left out. */
-int slow_io_choice_add_open(struct slow_io_choice *choice, const char *sysfs,
-			    const volatile struct pkbpf_blockio_row *row, const struct pkbpf_blockio_request *request,
-			    uint64_t time_ns, struct event_buffer *buffer);
+/* The same with a request that is under way at time_ns, the end of the interval. */
+int slow_io_choice_add_open(struct slow_io_choice *choice, const volatile struct pkbpf_blockio_row *row,
+			    const struct pkbpf_blockio_request *request, uint64_t time_ns, struct event_buffer *buffer);
 void slow_io_choice_done(struct slow_io_choice *choice);
 
 #endif

@@ -158,6 +158,24 @@ static void the_section_has_a_line_per_operation_and_a_histogram(void **state)
 	free(text);
 }
 
+static void the_section_says_how_many_requests_have_no_known_length(void **state)
+{
+	struct fixture *fixture = *state;
+	struct distribution_key key = {.kind = PKBPF_PROFILE_BLOCKIO, .process = 1, .device = VDA, .state = PKBPF_BLOCKIO_READ};
+	struct distribution_change change = {.count = 3, .total = 5000, .max = 5000, .open = true};
+	char *text;
+
+	add(fixture, 1, VDA, PKBPF_BLOCKIO_READ, PKBPF_BLOCKIO_DEVICE_TIME, 10, 70000);
+	text = print(fixture);
+	assert_null(strstr(text, "no percentile"));
+	free(text);
+	assert_int_equal(profile_add_distribution(fixture->fake.profile, &key, &change), 0);
+	text = print(fixture);
+	assert_non_null(strstr(text, "Block devices: 13 requests"));
+	assert_non_null(strstr(text, "3 of these requests are in no percentile or histogram"));
+	free(text);
+}
+
 static void no_block_io_prints_nothing(void **state)
 {
 	char *text = print(*state);
@@ -176,6 +194,7 @@ int main(void)
 		TEST(states_of_later_versions_are_other_operations),
 		TEST(devices_are_called_by_name_or_number),
 		TEST(the_section_has_a_line_per_operation_and_a_histogram),
+		TEST(the_section_says_how_many_requests_have_no_known_length),
 		TEST(no_block_io_prints_nothing),
 	};
 

@@ -12,18 +12,15 @@
 
 #include "event/decoder.h"
 #include "source/slow_io_choice.h"
-#include "temp_tree.h"
 
 #define LIMIT 3
 #define MIN   100
 #define END   100000
-#define INFLIGHT "dev/block/254:0/inflight"
 
 struct fixture {
 	struct slow_io_choice choice;
 	struct event_buffer buffer;
 	struct pkbpf_blockio_row row;
-	struct temp_tree tree; /* a sysfs on paper */
 	struct slow_io_view seen[8];
 	size_t seen_count;
 };
@@ -36,9 +33,7 @@ static int setup(void **state)
 	fixture->row.key = (struct pkbpf_blockio_row_key){
 		.stack_id = 77, .pid = 100, .device = 254U << 20, .state = PKBPF_BLOCKIO_READ};
 	fixture->row.cgroup_id = 5;
-	memcpy(fixture->row.comm, "server", 6);
-	temp_tree_init(&fixture->tree);
-	temp_tree_file(&fixture->tree, INFLIGHT, "1 0\n");
+	memcpy(fixture->row.comm, "server", sizeof("server"));
 	*state = fixture;
 	return 0;
 }
@@ -48,7 +43,6 @@ static int teardown(void **state)
 	struct fixture *fixture = *state;
 
 	slow_io_choice_done(&fixture->choice);
-	temp_tree_done(&fixture->tree);
 	event_buffer_done(&fixture->buffer);
 	free(fixture);
 	return 0;
@@ -154,7 +148,7 @@ static int add_open(struct fixture *fixture, struct pkbpf_blockio_request reques
 {
 	request.tid = 101;
 	request.length = 4096;
-	return slow_io_choice_add_open(&fixture->choice, fixture->tree.root, &fixture->row, &request, END, &fixture->buffer);
+	return slow_io_choice_add_open(&fixture->choice, &fixture->row, &request, END, &fixture->buffer);
 }
 
 static void a_request_with_the_device_at_the_end_took_until_then(void **state)
@@ -201,16 +195,6 @@ static void requests_that_began_a_moment_ago_or_for_another_device_are_left_out(
 	assert_int_equal(passed_on(fixture), 0);
 }
 
-static void what_is_complete_without_having_been_seen_so_is_left_out(void **state)
-{
-	struct fixture *fixture = *state;
-
-	temp_tree_file(&fixture->tree, INFLIGHT, "0 0\n");
-	add_open(fixture, (struct pkbpf_blockio_request){.issue_ns = END - 300});
-	assert_int_equal(passed_on(fixture), 0);
-	assert_int_equal(slow_io_choice_bound_ns(&fixture->choice), MIN);
-}
-
 static void nobody_asks_for_slow_requests(void **state)
 {
 	struct fixture *fixture = *state;
@@ -234,7 +218,6 @@ int main(void)
 		TEST(a_request_with_the_device_at_the_end_took_until_then),
 		TEST(a_request_in_the_queue_at_the_end_was_not_issued),
 		TEST(requests_that_began_a_moment_ago_or_for_another_device_are_left_out),
-		TEST(what_is_complete_without_having_been_seen_so_is_left_out),
 		TEST(nobody_asks_for_slow_requests),
 	};
 
