@@ -155,7 +155,7 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	exam->threads++;
 	if (err) {
 		if (err == -ETIMEDOUT)
-			puts("cannot be stopped: it sleeps in the kernel where nothing interrupts it");
+			puts("has not stopped within a second: it sleeps in the kernel where nothing interrupts it, or gets no CPU");
 		else
 			printf("cannot be stopped: %s%s\n", strerror(-err), err == -EPERM ? " (does a debugger trace it?)" : "");
 		return;

@@ -12,9 +12,11 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "event/decoder.h"
 #include "process/process_table.h"
 #include "process/snapshot.h"
@@ -188,6 +190,7 @@ static void takes_no_signal_from_the_thread(void **state)
 	struct unwind_walk_result result;
 	bool in_system_call;
 	uint64_t ips[256];
+	uint64_t end_ns = clock_now_ns() + 10 * NS_PER_SECOND;
 	cpu_set_t allowed;
 	pid_t child;
 
@@ -196,14 +199,19 @@ static void takes_no_signal_from_the_thread(void **state)
 	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
 	child = fork();
 	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		move_to(&allowed, false);
 		raise_for_ever();
 	}
 	/* Both run at the same time: every third time or so, a signal comes between the two steps of the stop. */
 	move_to(&allowed, true);
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < 1000 && clock_now_ns() < end_ns; i++) {
+		int err;
+
 		usleep(50);
-		assert_int_equal(live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call), 0);
+		err = live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call);
+		/* Beside much else, it may not get its CPU for a second. */
+		assert_true(err == 0 || err == -ETIMEDOUT);
 	}
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 	assert_true(counts->handled > 0);
