@@ -45,3 +45,11 @@ if command -v setpriv >/dev/null; then
 	grep -q "cannot examine pid $target: /proc/$target/maps cannot be read: Permission denied" "$work/out" ||
 		fail "no clear message for a process that may not be looked at"
 fi
+
+# Programs that have just begun map their libraries while they are looked at.
+for _ in $(seq 20); do
+	sleep 0.5 &
+	"$pkbpf" doctor --pid $!
+done >"$work/out" 2>&1
+wrong=$(grep -c '^thread.*address in no mapping' "$work/out")
+[ "$wrong" -le 2 ] || fail "of 20 programs that had just begun, $wrong have a stack outside of their mappings"

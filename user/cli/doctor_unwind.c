@@ -23,9 +23,12 @@
 #include "unwind/live_process.h"
 
 #define NAME_SIZE 256
+/* A program that has just begun maps its libraries while it is looked at, and may be another one by then. */
+#define MAX_READS 10
 
 struct examination {
 	uint32_t pid;
+	struct event_buffer snapshot; /* of the process as it was read */
 	struct mapped_file_table *files;
 	struct process_table *processes;
 	const struct process *process;
@@ -39,19 +42,18 @@ struct examination {
 static int read_process(struct examination *exam, struct error *error)
 {
 	struct event_sink sink = process_table_sink(exam->processes);
-	struct event_buffer buffer = {0};
+	struct event_buffer *buffer = &exam->snapshot;
 	struct snapshot_stats stats = {0};
-	int err = snapshot_processes("/proc", &exam->pid, 1, 0, &buffer, &stats);
+	int err = snapshot_processes("/proc", &exam->pid, 1, 0, buffer, &stats);
 
-	for (size_t offset = 0; !err && offset < buffer.size;) {
-		int size = event_decode(buffer.data + offset, buffer.size - offset, &sink);
+	for (size_t offset = 0; !err && offset < buffer->size;) {
+		int size = event_decode(buffer->data + offset, buffer->size - offset, &sink);
 
 		if (size < 0)
 			err = size;
 		else
 			offset += (size_t)size;
 	}
-	event_buffer_done(&buffer);
 	if (err)
 		return error_set(error, -err, "cannot examine pid %u: %s", exam->pid, strerror(-err));
 	if (!stats.processes)
@@ -188,21 +190,52 @@ static int print_threads(struct examination *exam, struct error *error)
 	return 0;
 }
 
-static int examine(struct examination *exam, struct error *error)
+/* Whether it has mapped or executed something since. */
+static bool has_changed(const struct examination *exam)
+{
+	struct event_buffer now = {0};
+	struct snapshot_stats stats;
+	bool changed = snapshot_processes("/proc", &exam->pid, 1, 0, &now, &stats) == 0 && now.size &&
+		       (now.size != exam->snapshot.size || memcmp(now.data, exam->snapshot.data, now.size) != 0);
+
+	event_buffer_done(&now);
+	return changed;
+}
+
+static void forget_process(struct examination *exam)
+{
+	live_process_free(exam->live);
+	symbolizer_free(exam->symbolizer);
+	process_table_free(exam->processes);
+	mapped_file_table_free(exam->files);
+	event_buffer_done(&exam->snapshot);
+	*exam = (struct examination){.pid = exam->pid};
+}
+
+static int learn_process(struct examination *exam, struct error *error)
 {
 	const struct symbolizer_options options = {
 		.kallsyms_path = "/proc/kallsyms",
 		.root = "",
 		.debug_dir = "/usr/lib/debug",
 	};
-	int err;
 
 	exam->files = mapped_file_table_new("");
 	exam->processes = exam->files ? process_table_new(exam->files) : NULL;
 	exam->symbolizer = exam->processes ? symbolizer_chain_new(&options, exam->processes) : NULL;
 	if (!exam->symbolizer)
 		return error_set(error, ENOMEM, "cannot examine pid %u: out of memory", exam->pid);
-	err = read_process(exam, error);
+	return read_process(exam, error);
+}
+
+static int examine(struct examination *exam, struct error *error)
+{
+	int err = learn_process(exam, error);
+
+	for (int reads = 1; !err && reads < MAX_READS && has_changed(exam); reads++) {
+		forget_process(exam);
+		err = learn_process(exam, error);
+	}
 	if (err)
 		return err;
 	printf("process %u\n\n", exam->pid);
@@ -215,9 +248,6 @@ int doctor_unwind(uint32_t pid, struct error *error)
 	struct examination exam = {.pid = pid};
 	int err = examine(&exam, error);
 
-	live_process_free(exam.live);
-	symbolizer_free(exam.symbolizer);
-	process_table_free(exam.processes);
-	mapped_file_table_free(exam.files);
+	forget_process(&exam);
 	return err;
 }
