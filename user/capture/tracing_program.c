@@ -180,9 +180,16 @@ int tracing_program_attach(const struct bpf_program *program, struct bpf_link **
 int tracing_program_attach_map(const struct bpf_program *program, const struct bpf_map *map, struct bpf_link **ret_link,
 			       struct error *error)
 {
-	union bpf_iter_link_info info = { .map.map_fd = (uint32_t)bpf_map__fd(map) };
-	LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &info, .link_info_len = sizeof(info));
+	union bpf_iter_link_info info;
+	struct bpf_iter_attach_opts options;
 
+	/* Padding as well, which LIBBPF_OPTS() may leave as it is, and which libbpf refuses unless it is zero. */
+	memset(&info, 0, sizeof(info));
+	memset(&options, 0, sizeof(options));
+	info.map.map_fd = (uint32_t)bpf_map__fd(map);
+	options.sz = sizeof(options);
+	options.link_info = &info;
+	options.link_info_len = sizeof(info);
 	*ret_link = bpf_program__attach_iter(program, &options);
 	return attached(program, *ret_link, error);
 }
