@@ -37,8 +37,9 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_END = 8,	    /* outermost frame; aux: the one below is */
 	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
 	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
-	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
 	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
+	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
+	PKBPF_CFA_NO_ROOM = 13,	    /* there was no room for this code's rule */
 };
 
 enum pkbpf_fp_kind {

@@ -186,6 +186,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		return PKBPF_END_ROOT;
 	case PKBPF_CFA_PENDING:
 		return PKBPF_END_NO_TABLE;
+	case PKBPF_CFA_NO_ROOM:
+		return PKBPF_END_NO_ROOM;
 	default:
 		return PKBPF_END_UNSUPPORTED;
 	}

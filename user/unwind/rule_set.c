@@ -29,6 +29,7 @@ struct rule_set *rule_set_new(void)
 		[RULE_ID_END] = {.cfa = PKBPF_CFA_END},
 		[RULE_ID_SIGNAL] = {.cfa = PKBPF_CFA_SIGNAL},
 		[RULE_ID_UNSUPPORTED] = {.cfa = PKBPF_CFA_UNSUPPORTED},
+		[RULE_ID_NO_ROOM] = {.cfa = PKBPF_CFA_NO_ROOM},
 	};
 	_cleanup_(rule_set_free_cleanup) struct rule_set *rules = calloc(1, sizeof(*rules));
 
@@ -112,7 +113,7 @@ uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *ru
 	id = rules->allowance ? take_id(rules) : NO_ID;
 	if (id == NO_ID) {
 		rules->refused++;
-		return RULE_ID_UNSUPPORTED;
+		return RULE_ID_NO_ROOM;
 	}
 	rules->allowance--;
 	rules->rules.items[id] = *rule;

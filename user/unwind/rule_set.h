@@ -4,7 +4,7 @@
  *
  * Ids are dense and stay, so a loader publishes [published, rule_set_count()) after each build, until rule_set_keep() has made some
  * free for others. One owner thread at a time. A rule that does not fit any more (PKBPF_UNWIND_MAX_RULES, or the file's share of
- * them) gets RULE_ID_UNSUPPORTED.
+ * them) gets RULE_ID_NO_ROOM.
  */
 #ifndef PKBPF_UNWIND_RULE_SET_H
 #define PKBPF_UNWIND_RULE_SET_H
@@ -26,7 +26,8 @@ enum {
 	RULE_ID_END = 1,
 	RULE_ID_SIGNAL = 2,
 	RULE_ID_UNSUPPORTED = 3,
-	RULE_ID_FIXED_COUNT = 4,
+	RULE_ID_NO_ROOM = 4,
+	RULE_ID_FIXED_COUNT = 5,
 };
 
 struct rule_set *rule_set_new(void); /* NULL: out of memory */
@@ -38,7 +39,7 @@ const struct pkbpf_unwind_rule *rule_set_rules(const struct rule_set *rules);
 uint32_t rule_set_room(const struct rule_set *rules);
 /* What is added from now on belongs to another file, which has a share of its own. Without, there is no share. */
 void rule_set_begin_file(struct rule_set *rules);
-/* Id of the rule, added when new. Never fails: RULE_ID_UNSUPPORTED when full or out of memory. */
+/* Id of the rule, added when new. Never fails: RULE_ID_NO_ROOM when full or out of memory. */
 uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *rule);
 /* Forgets all rules but the fixed ones and those marked, by id; the ids of others are given again. true: there are some. Nobody may
  * go by such an id any more. */

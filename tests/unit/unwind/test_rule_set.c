@@ -49,7 +49,7 @@ static void calls_a_rule_that_does_not_fit_unsupported(void **state)
 	}
 	assert_int_equal(rule_set_refused(rules), 0);
 	rule.cfa_offset = -8;
-	assert_int_equal(rule_set_add(rules, &rule), RULE_ID_UNSUPPORTED);
+	assert_int_equal(rule_set_add(rules, &rule), RULE_ID_NO_ROOM);
 	assert_int_equal(rule_set_refused(rules), 1);
 	assert_int_equal(rule_set_count(rules), PKBPF_UNWIND_MAX_RULES);
 	/* What is there is still found. */
@@ -65,7 +65,7 @@ static uint32_t add_rules(struct rule_set *rules, uint32_t first, uint32_t count
 
 	for (uint32_t i = 0; i < count; i++) {
 		rule.cfa_offset = (int32_t)(first + i);
-		added += rule_set_add(rules, &rule) != RULE_ID_UNSUPPORTED;
+		added += rule_set_add(rules, &rule) != RULE_ID_NO_ROOM;
 	}
 	return added;
 }

@@ -71,6 +71,7 @@ static void ends_with_the_reason(void **state)
 	} rows[] = {
 		{ { .cfa = PKBPF_CFA_UNSUPPORTED }, PKBPF_END_UNSUPPORTED },
 		{ { .cfa = 77 }, PKBPF_END_UNSUPPORTED },
+		{ { .cfa = PKBPF_CFA_NO_ROOM }, PKBPF_END_NO_ROOM },
 		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = -8, RA_AT_8 }, PKBPF_END_FAULT_RA },
 		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 1 << 20, RA_AT_8 }, PKBPF_END_FAULT_RA },
 		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = 8 }, PKBPF_END_MAX_DEPTH },
