@@ -67,7 +67,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 /* Its completion did not get here: it is over, nobody knows since when. */
 static __always_inline void request_end_unseen(struct pkbpf_blockio_request *request)
 {
-	request->issue_ns = 0;
+	request->insert_ns = request->issue_ns = 0;
 	if (request->row == PKBPF_BLOCKIO_NO_ROW)
 		return;
 	counter_add(PKBPF_COUNTER_BLOCKIO_UNFINISHED, 1);
@@ -78,6 +78,14 @@ static __always_inline void request_end_unseen(struct pkbpf_blockio_request *req
 static __always_inline bool request_is_queued(struct request *rq, const struct pkbpf_blockio_request *request)
 {
 	return request && request->insert_ns && rq->start_time_ns <= request->insert_ns;
+}
+
+/* It is over, or another one has its memory now. Whether one that waited was done or merged is not known where merging is not seen. */
+static __always_inline void request_forget(struct pkbpf_blockio_request *request)
+{
+	if (request->issue_ns || (request->insert_ns && blockio_config.sees_merges))
+		request_end_unseen(request);
+	request->insert_ns = 0;
 }
 
 /* Before 5.11 (a54895fa057c) the queue came first. */
@@ -137,8 +145,8 @@ int blockio_insert(__u64 *ctx)
 	/* Inserted again: after a requeue, or from one list into another. */
 	if (request_is_queued(rq, request))
 		return 0;
-	if (request && request->issue_ns)
-		request_end_unseen(request);
+	if (request)
+		request_forget(request);
 	request = request_begin(ctx, rq, request, now_ns);
 	if (!request)
 		return 0;
@@ -163,8 +171,8 @@ int blockio_issue(__u64 *ctx)
 		request->queue_ns += now_ns - request->insert_ns;
 		request->insert_ns = 0;
 	} else {
-		if (request && request->issue_ns)
-			request_end_unseen(request);
+		if (request)
+			request_forget(request);
 		request = request_begin(ctx, rq, request, now_ns);
 		if (!request)
 			return 0;
@@ -297,9 +305,6 @@ int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)
 	/* Between the two looks its end was seen, which comes before it is let go. */
 	if (request_since(request) != since_ns)
 		return 0;
-	/* Of one that left the queue unseen, it is not known that it was ever issued: before 5.11 merging is not seen. */
-	if (request->issue_ns)
-		request_end_unseen(request);
-	request->insert_ns = 0;
+	request_forget(request);
 	return 0;
 }

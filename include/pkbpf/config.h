@@ -82,7 +82,7 @@ struct pkbpf_blockio_config {
 	__u8 queue_argument;	/* tracepoints of requests pass the queue first, as before 5.11 */
 	__u8 getrq_queue_argument; /* block_getrq does; stable 5.10 kernels have it changed for requests only */
 	__u8 per_thread;
-	__u8 reserved;
+	__u8 sees_merges; /* of requests into others (5.11) */
 	__u32 slow_wakeup_bytes; /* records of slow requests waiting in their ring that wake its reader */
 };
 

@@ -72,7 +72,8 @@ enum pkbpf_loss {
 	X(OFFCPU_RING_FULL, PKBPF_LOSS_OTHER, "waits, or their part in the run queue: ring buffer full") \
 	X(FAULTS_RING_FULL, PKBPF_LOSS_OTHER, "page faults: ring buffer full")                     \
 	X(EVENTS_NO_MEMORY, PKBPF_LOSS_OTHER, "waits, requests, faults and accounts: out of memory while aggregating") \
-	X(EVENTS_NO_SCRATCH, PKBPF_LOSS_OTHER, "requests, faults and stacks of waits: no scratch memory in the kernel")
+	X(EVENTS_NO_SCRATCH, PKBPF_LOSS_OTHER, "requests, faults and stacks of waits: no scratch memory in the kernel") \
+	X(BLOCKIO_UNCHECKED, PKBPF_LOSS_NONE, "looks at block requests at the end that failed: what ended unseen counts as under way")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -3,7 +3,7 @@
 """Makes a running pkbpf believe that it has not seen how requests of an idle device ended.
 
 One that the device has and that is free, one whose memory is gone: both issued a while ago. And one that is gone as well,
-and was only ever seen waiting.
+of which only was seen that it waited.
 
 usage: blockio_unseen.py PID MAJOR:MINOR
 """

@@ -120,7 +120,7 @@ unseen_ends() {
 	python3 "$here/blockio_unseen.py" "$profiler" "$(stat -c '%Hr:%Lr' "$device")" >unseen.txt 2>&1 ||
 		wrong="nothing to look at: $(cat unseen.txt)"
 	stop
-	verify unseen "$name" 3000 2
+	verify unseen "$name" 3000 3
 }
 if command -v bpftool >/dev/null; then
 	try "requests whose completion was not seen are not under way at the end" unseen_ends

@@ -36,7 +36,8 @@ struct source {
 	struct blockio_tables *tables;
 	struct slow_io_reader *slow;
 	struct bpf_link *links[PROGRAMS];
-	struct bpf_link *edge; /* an iterator over all requests */
+	struct bpf_link *edge; /* an iterator over all requests; NULL: could not be attached */
+	bool is_unchecked;     /* it has not run at the end */
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 	uint64_t requestless_before;
@@ -126,7 +127,8 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
 	/* Of these tracepoints the youngest (5.11). */
-	if (!kernel_types_tracepoint_arguments(types, "block_rq_merge"))
+	skeleton->rodata->blockio_config.sees_merges = kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
+	if (!skeleton->rodata->blockio_config.sees_merges)
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
 	*ret_source = source;
 	return 0;
@@ -136,6 +138,7 @@ static int blockio_attach(struct source *source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	struct bpf_program *programs[PROGRAMS];
+	struct error ignored;
 	int err = blockio_tables_open(source->tables, error);
 
 	err = err ? err : slow_io_reader_open(source->slow, error);
@@ -149,7 +152,10 @@ static int blockio_attach(struct source *source, struct error *error)
 		if (err)
 			return err;
 	}
-	return tracing_program_attach_map(skeleton->progs.blockio_edge, skeleton->maps.blockio_requests, &source->edge, error);
+	/* Only corrects: without it, the end says so. */
+	if (tracing_program_attach_map(skeleton->progs.blockio_edge, skeleton->maps.blockio_requests, &source->edge, &ignored))
+		source->edge = NULL;
+	return 0;
 }
 
 static void blockio_begin(struct source *source, uint64_t start_ns)
@@ -167,9 +173,8 @@ static int blockio_look(struct source *source, enum source_edge edge, struct err
 
 static void blockio_end(struct source *source, uint64_t end_ns)
 {
-	/* Last, while completions are still seen: later, what has just completed would be like what nobody saw complete. Without
-	 * memory for it that is told as under way, as before. */
-	tracing_iterator_run(source->edge);
+	/* Last, while completions are still seen: later, what has just completed would be like what nobody saw complete. */
+	source->is_unchecked = !source->edge || tracing_iterator_run(source->edge);
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
@@ -208,6 +213,13 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 		event_encode_lost(&source->buffer, &missing);
 }
 
+static void tell_unchecked(struct source *source, uint64_t time_ns)
+{
+	if (source->is_unchecked)
+		event_encode_lost(&source->buffer, &(struct lost_view){
+			.time_ns = time_ns, .cause = PKBPF_COUNTER_BLOCKIO_UNCHECKED, .count = 1});
+}
+
 static void blockio_detach(struct source *source)
 {
 	uint64_t end_ns;
@@ -230,6 +242,7 @@ static void blockio_detach(struct source *source)
 	    blockio_tables_drain(source->tables, &source->buffer) == 0)
 		blockio_tables_drain_open(source->tables, end_ns, slow_io_reader_choice(source->slow), &source->buffer);
 	tell_requestless(source, end_ns);
+	tell_unchecked(source, end_ns);
 	session_add_records(source->session, &source->buffer);
 }
 
