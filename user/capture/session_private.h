@@ -50,6 +50,22 @@ struct session {
 	bool out_of_memory;
 };
 
+/* What has woken the session, in its epoll set. */
+enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3, TAG_CPUS = 4 };
+
+static inline bool session_wants_only_cpu(const struct session *session)
+{
+	return session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
+}
+
+/* session_stream.c */
+/* Hands the records collected in session->buffer to the stream. */
+void session_accept_buffer(struct session *session);
+/* The same for one record of a ring; context: the session. 0. */
+int session_take_ring_record(void *context, void *data, size_t size);
+/* Whenever the CPUs that are online have changed. */
+void session_note_cpu_count(struct session *session);
+
 /* session_load.c */
 int session_open_object(struct session *session, struct error *error);
 /* Sizes the maps of the opened object, chooses its programs, and tells them what is wanted. */
