@@ -73,8 +73,9 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
  * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -ESTALE: overwritten,
  * what was mapped cannot be read any more; -EACCES; -ENODATA for MAPPED_FILE_VDSO (read it with
- * mapped_file_read_vdso). A failure is remembered until another mapping of the file is seen. Of the descriptors kept the least recently used are closed, so one is
- * valid until the next call of this function.
+ * mapped_file_read_vdso). A failure is remembered until another mapping of the file is seen. Of the
+ * descriptors kept the least recently used are closed, so one is valid until the next call of this
+ * function.
  */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
 /*

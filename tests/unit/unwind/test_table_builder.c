@@ -9,13 +9,11 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cfi_bytes.h"
+#include "code_file.h"
 #include "elf_recipe.h"
 #include "plain_memory.h"
 #include "process/mapped_file.h"
@@ -30,18 +28,12 @@
 #define PROMPT_PAGES (CODE_GAPS_PROMPT_BYTES / PAGE)
 #define PROMPT_FILES 8
 #define ROWS_PER_FUNCTION 5
-#define MAP_START  UINT64_C(0x7f0000001000)
 
 /* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
 static const uint8_t function[16] = {0x53, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0, 0x48,
 				     0x83, 0xc4, 0x10, 0x5b, 0xc3, 0xcc, 0xcc, 0xcc};
 #define BODY	    5 /* where its stack is largest, by FRAME_BYTES */
 #define FRAME_BYTES 32
-
-struct code_file {
-	struct mapping_view mapping;
-	char path[64];
-};
 
 struct fixture {
 	struct plain_memory plain;
@@ -71,9 +63,7 @@ static void write_file(struct code_file *code, uint32_t pages, uint32_t empty_pa
 	uint8_t *text = malloc(size), *file;
 	struct elf_recipe recipe = {.text = text, .text_size = size};
 	struct cfi_bytes bytes = {0};
-	struct stat found;
 	size_t file_size;
-	int fd;
 
 	assert_non_null(text);
 	memset(text, 0xcc, size);
@@ -86,25 +76,7 @@ static void write_file(struct code_file *code, uint32_t pages, uint32_t empty_pa
 	file = elf_recipe_make(&recipe, &file_size);
 	assert_non_null(file);
 	announce_functions(file, size / sizeof(function) * ROWS_PER_FUNCTION / 8);
-	strcpy(code->path, "/tmp/pkbpf-table-XXXXXX");
-	fd = mkstemp(code->path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, file, file_size), file_size);
-	assert_int_equal(fstat(fd, &found), 0);
-	close(fd);
-	code->mapping = (struct mapping_view){
-		.time_ns = clock_now_ns(),
-		.pid = (uint32_t)getpid(),
-		.tid = (uint32_t)getpid(),
-		.start = MAP_START,
-		.end = MAP_START + size,
-		.file_offset = ELF_RECIPE_TEXT_OFFSET,
-		.inode = found.st_ino,
-		.device_major = major(found.st_dev),
-		.device_minor = minor(found.st_dev),
-		.protection = PROT_READ | PROT_EXEC,
-		.path = code->path,
-	};
+	assert_true(code_file_write(code, file, file_size, size));
 	free(file);
 	free(text);
 	cfi_bytes_done(&bytes);
@@ -133,8 +105,8 @@ static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_p
 	assert_int_not_equal(fixture->file, TABLE_CACHE_NO_FILE);
 	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
 	assert_true(table_cache_ready(fixture->cache, fixture->file));
-	table_cache_describe(fixture->cache, fixture->file, MAP_START, ELF_RECIPE_TEXT_OFFSET, &fixture->published);
-	assert_int_equal(fixture->published.bias, MAP_START - TEXT);
+	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &fixture->published);
+	assert_int_equal(fixture->published.bias, CODE_FILE_MAP_START - TEXT);
 }
 
 static void end_cache(struct fixture *fixture)
@@ -147,7 +119,7 @@ static void end_cache(struct fixture *fixture)
 static void end(struct fixture *fixture)
 {
 	end_cache(fixture);
-	unlink(fixture->code.path);
+	code_file_remove(&fixture->code);
 }
 
 static struct pkbpf_unwind_rule rule_at(struct fixture *fixture, uint32_t offset)
@@ -298,7 +270,7 @@ static void asks_for_room_once_for_all_that_waits(void **state)
 	assert_int_equal(fixture.plain.creations, 2);
 	end_cache(&fixture);
 	for (uint32_t i = 0; i < PROMPT_FILES; i++)
-		unlink(codes[i].path);
+		code_file_remove(&codes[i]);
 	sem_destroy(&all_queued);
 }
 

@@ -6,14 +6,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "cfi_bytes.h"
+#include "code_file.h"
 #include "elf_recipe.h"
 #include "plain_memory.h"
 #include "process/mapped_file.h"
@@ -22,23 +19,17 @@
 #define WAIT_NS	  (30 * NS_PER_SECOND)
 #define TEXT	  ELF_RECIPE_TEXT_ADDRESS
 #define PAGE	  4096U
-#define MAP_START UINT64_C(0x7f0000001000)
 #define SLOTS	  16U
 /* With as many rules each they leave fewer than a quarter of all. */
 #define GREEDY_FILES 24U
 #define GREEDY_ROWS  4090U
-
-struct code_file {
-	struct mapping_view mapping;
-	char path[64];
-	uint32_t number;
-};
 
 struct fixture {
 	struct plain_memory plain;
 	struct mapped_file_table *files;
 	struct table_cache *cache;
 	struct code_file code[GREEDY_FILES + 1];
+	uint32_t numbers[GREEDY_FILES + 1];
 };
 
 /* A function with a frame of another size at each of its bytes, from `first` on. */
@@ -66,9 +57,7 @@ static void write_file(struct code_file *code, uint32_t first, uint32_t rows)
 	struct elf_recipe recipe = {.text_size = text_size};
 	struct cfi_bytes bytes = {0};
 	uint8_t *file;
-	struct stat found;
 	size_t size;
-	int fd;
 
 	cfi_bytes_cie(&bytes, "zR");
 	describe(&bytes, first, rows);
@@ -76,25 +65,7 @@ static void write_file(struct code_file *code, uint32_t first, uint32_t rows)
 	recipe.eh_frame_size = bytes.size;
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
-	strcpy(code->path, "/tmp/pkbpf-room-XXXXXX");
-	fd = mkstemp(code->path);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, file, size), size);
-	assert_int_equal(fstat(fd, &found), 0);
-	close(fd);
-	code->mapping = (struct mapping_view){
-		.time_ns = clock_now_ns(),
-		.pid = (uint32_t)getpid(),
-		.tid = (uint32_t)getpid(),
-		.start = MAP_START,
-		.end = MAP_START + text_size,
-		.file_offset = ELF_RECIPE_TEXT_OFFSET,
-		.inode = found.st_ino,
-		.device_major = major(found.st_dev),
-		.device_minor = minor(found.st_dev),
-		.protection = PROT_READ | PROT_EXEC,
-		.path = code->path,
-	};
+	assert_true(code_file_write(code, file, size, text_size));
 	free(file);
 	cfi_bytes_done(&bytes);
 }
@@ -113,19 +84,15 @@ static void begin(struct fixture *fixture, bool on_demand, uint32_t slots)
 
 static void add(struct fixture *fixture, uint32_t index, uint32_t first, uint32_t rows)
 {
-	struct code_file *code = &fixture->code[index];
-
-	write_file(code, first, rows);
-	code->number = table_cache_add(fixture->cache, &code->mapping);
-	assert_int_not_equal(code->number, TABLE_CACHE_NO_FILE);
+	write_file(&fixture->code[index], first, rows);
+	fixture->numbers[index] = table_cache_add(fixture->cache, &fixture->code[index].mapping);
+	assert_int_not_equal(fixture->numbers[index], TABLE_CACHE_NO_FILE);
 }
 
 static void end(struct fixture *fixture)
 {
-	for (size_t i = 0; i < sizeof(fixture->code) / sizeof(*fixture->code); i++) {
-		if (fixture->code[i].path[0])
-			unlink(fixture->code[i].path);
-	}
+	for (size_t i = 0; i < sizeof(fixture->code) / sizeof(*fixture->code); i++)
+		code_file_remove(&fixture->code[i]);
 	table_cache_free(fixture->cache);
 	mapped_file_table_free(fixture->files);
 	plain_memory_done(&fixture->plain);
@@ -159,10 +126,10 @@ static void a_number_is_free_again_though_no_table_is_built(void **state)
 		add(&fixture, i, 1, 10);
 	age_tables(&fixture);
 	/* One more than there are numbers, and all others are open only. */
-	table_cache_describe(fixture.cache, fixture.code[SLOTS].number, MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, PKBPF_MAPPING_PENDING);
-	want(&fixture, fixture.code[SLOTS].number);
-	table_cache_describe(fixture.cache, fixture.code[SLOTS].number, MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+	want(&fixture, fixture.numbers[SLOTS]);
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, 0);
 	end(&fixture);
 }
@@ -175,22 +142,22 @@ static void a_number_of_a_mapped_file_is_kept(void **state)
 	begin(&fixture, true, SLOTS);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		add(&fixture, i, 1, 10);
-		table_cache_reference(fixture.cache, fixture.code[i].number);
+		table_cache_reference(fixture.cache, fixture.numbers[i]);
 	}
 	add(&fixture, SLOTS, 1, 10);
 	age_tables(&fixture);
 	for (int i = 0; i < 20; i++) {
-		table_cache_want(fixture.cache, fixture.code[SLOTS].number);
+		table_cache_want(fixture.cache, fixture.numbers[SLOTS]);
 		usleep(100000);
 	}
-	assert_false(table_cache_ready(fixture.cache, fixture.code[SLOTS].number));
+	assert_false(table_cache_ready(fixture.cache, fixture.numbers[SLOTS]));
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		table_cache_describe(fixture.cache, fixture.code[i].number, MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
 		assert_int_equal(mapping.flags, 0);
 	}
 	/* It gets the first that is given back. */
-	table_cache_release(fixture.cache, fixture.code[3].number);
-	want(&fixture, fixture.code[SLOTS].number);
+	table_cache_release(fixture.cache, fixture.numbers[3]);
+	want(&fixture, fixture.numbers[SLOTS]);
 	end(&fixture);
 }
 
@@ -199,7 +166,7 @@ static int32_t frame_at(struct fixture *fixture, uint32_t index, uint32_t row)
 {
 	struct pkbpf_unwind_rule rule;
 
-	assert_true(table_cache_find_rule(fixture->cache, fixture->code[index].number, TEXT + row + 1, &rule));
+	assert_true(table_cache_find_rule(fixture->cache, fixture->numbers[index], TEXT + row + 1, &rule));
 	return rule.cfa == PKBPF_CFA_SP ? rule.cfa_offset : -1;
 }
 
@@ -210,7 +177,7 @@ static void files_with_all_the_rules_that_they_may_have_leave_some_to_others(voi
 	begin(&fixture, false, 64);
 	for (uint32_t i = 0; i < GREEDY_FILES; i++) {
 		add(&fixture, i, 1 + i * GREEDY_ROWS, GREEDY_ROWS);
-		table_cache_reference(fixture.cache, fixture.code[i].number);
+		table_cache_reference(fixture.cache, fixture.numbers[i]);
 	}
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	add(&fixture, GREEDY_FILES, 1 + GREEDY_FILES * GREEDY_ROWS, 500);
@@ -230,7 +197,7 @@ static void rules_of_files_that_nobody_maps_are_free_again(void **state)
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	/* One of them is still mapped, and had all its rules. */
 	assert_int_equal(frame_at(&fixture, 0, GREEDY_ROWS - 1), GREEDY_ROWS * 8);
-	table_cache_reference(fixture.cache, fixture.code[0].number);
+	table_cache_reference(fixture.cache, fixture.numbers[0]);
 	age_tables(&fixture);
 	add(&fixture, GREEDY_FILES, 1 + GREEDY_FILES * GREEDY_ROWS, 3000);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
@@ -239,7 +206,7 @@ static void rules_of_files_that_nobody_maps_are_free_again(void **state)
 	for (uint32_t row = 0; row < GREEDY_ROWS; row++)
 		assert_int_equal(frame_at(&fixture, 0, row), (1 + row) * 8);
 	/* Wanted again, one of the others is built with the numbers that are left. */
-	want(&fixture, fixture.code[5].number);
+	want(&fixture, fixture.numbers[5]);
 	for (uint32_t row = 0; row < 2000; row++)
 		assert_int_equal(frame_at(&fixture, 5, row), (1 + 5 * GREEDY_ROWS + row) * 8);
 	end(&fixture);
