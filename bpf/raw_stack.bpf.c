@@ -134,6 +134,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	}
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
+	uprobe_mend_copy(cpu, first_word + PKBPF_REGS + 2, start, size);
 	if (raw->cut)
 		sample->header.flags |= PKBPF_RAW_CUT;
 	words[PKBPF_REGS] = start;

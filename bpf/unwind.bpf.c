@@ -18,6 +18,9 @@
 
 #define PAGE_BYTES 4096
 
+/* Of others, that one walk may meet: the kernel allows 64 probed returns. */
+#define MOST_PROBES 65
+
 static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_state *state)
 {
 	return (struct unwind_scratch *)state;
@@ -434,6 +437,22 @@ static __always_inline void note_density(struct unwind_scratch *unwind)
 	unwind->dense_bytes = bytes <= (__u64)unwind->state.depth * UNWIND_DENSE_FRAME_BYTES ? bytes : 0;
 }
 
+/* Not where code is that is known, perhaps not where a frame pointer has led. */
+static __always_inline bool may_be_at_probe(const struct unwind_scratch *unwind)
+{
+	return unwind->end == PKBPF_END_NO_MAPPING ||
+	       ((unwind->end == PKBPF_END_NO_RULE || unwind->end == PKBPF_END_FAULT_FP) && unwind->state.flags & PKBPF_UNWIND_GUESSED);
+}
+
+static __always_inline void walk_frames(struct unwind_scratch *unwind, __u32 slot)
+{
+	for (int i = 0; i <= MOST_PROBES; i++) {
+		unwind_all_frames(slot);
+		if (!may_be_at_probe(unwind) || !unwind_leave_probe(slot))
+			break;
+	}
+}
+
 /* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h prepared the rest. */
 __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 {
@@ -472,7 +491,7 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 	} else {
 		unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
-		unwind_all_frames(slot);
+		walk_frames(unwind, slot);
 		note_density(unwind);
 	}
 	finish_walk(scratch, slot);

@@ -152,6 +152,8 @@ struct unwind_scratch {
 	__u8 raw_filled;
 	__u8 new_thread; /* has not returned from clone yet */
 	__u8 reserved;
+	__u64 probed_call; /* the kernel's record of the last one that was looked at; 0: none so far */
+	__u64 probed_sp;   /* of the last one that was met */
 	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
@@ -216,5 +218,7 @@ extern struct raw_scratch_map raw_scratch SEC(".maps");
 int unwind_user_stack(__u32 slot);
 int unwind_move_window(__u32 slot, __u64 address, __u32 memory);
 int emit_raw_stack(__u32 slot);
+int unwind_leave_probe(__u32 slot);
+int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size);
 
 #endif

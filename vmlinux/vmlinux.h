@@ -212,6 +212,20 @@ struct task_struct {
 	unsigned long min_flt, maj_flt;
 	struct task_io_accounting ioac; /* its fields are a matter of configuration */
 	unsigned int in_iowait : 1;
+	struct uprobe_task *utask; /* with CONFIG_UPROBES */
+};
+
+/* A call of a function whose return a probe waits for. */
+struct return_instance {
+	unsigned long stack;
+	unsigned long orig_ret_vaddr;
+	struct return_instance *next; /* the call before */
+};
+
+struct uprobe_task {
+	unsigned long vaddr;
+	unsigned long xol_vaddr;
+	struct return_instance *return_instances;
 };
 
 struct task_struct___before_5_14 {

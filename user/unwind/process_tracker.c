@@ -278,11 +278,18 @@ void process_tracker_on_task(struct process_tracker *tracker, const struct task_
 	}
 }
 
+/* Copies of probed instructions, and where probed functions return to: of neither is the caller in the stack, but the kernel has it
+ * (bpf/uprobe.bpf.c), and looks where there is no mapping. */
+static bool is_of_probes(const struct mapping_view *mapping)
+{
+	return !mapping->inode && strcmp(mapping->path, "[uprobes]") == 0;
+}
+
 bool process_tracker_code_of(struct process_tracker *tracker, const struct mapping_view *mapping,
 			     struct code_mapping *ret_code)
 {
 	if (!(mapping->protection & PKBPF_PROT_EXEC) || mapping->start >= mapping->end ||
-	    mapping->start >= USER_ADDRESS_END)
+	    mapping->start >= USER_ADDRESS_END || is_of_probes(mapping))
 		return false;
 	*ret_code = (struct code_mapping){
 		.start = mapping->start,

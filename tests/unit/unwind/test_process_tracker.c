@@ -402,6 +402,11 @@ static void ignores_what_is_no_user_code(void **state)
 	mapping.protection = PKBPF_PROT_EXEC;
 	process_tracker_on_mapping(fixture.tracker, &mapping);
 	assert_int_equal(file_at(&fixture, 1, mapping.start), 0);
+	mapping.start = 0x7fffffffe000;
+	mapping.end = 0x7ffffffff000;
+	mapping.path = "[uprobes]";
+	process_tracker_on_mapping(fixture.tracker, &mapping);
+	assert_int_equal(file_at(&fixture, 1, mapping.start), 0);
 	mapping.start = mapping.end = 0x1000;
 	process_tracker_on_mapping(fixture.tracker, &mapping);
 	map_at(&fixture, 11, 1, 0x1000, "/5");

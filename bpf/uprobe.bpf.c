@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * User probes (uprobes) of others change what a walk finds. A function whose return is probed returns to the kernel's trampoline, and
+ * where it would go otherwise only the kernel knows; an instruction with a probe on it is executed elsewhere. Both are in the area
+ * [uprobes], which is no mapping here. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
+ */
+#include "shared.bpf.h"
+
+/* The kernel allows 64 of them, its MAX_URETPROBE_DEPTH. */
+#define MOST_PROBED_CALLS 64
+#define LONGEST_INSTRUCTION 16
+
+#if PKBPF_UNWIND_ARM64
+#define RETURN_ADDRESS_BYTES 0
+#define TRAMPOLINE_BYTES     0
+#else
+#define RETURN_ADDRESS_BYTES 8
+#define TRAMPOLINE_BYTES     24 /* three registers, which it saves around a system call since 6.11 */
+#endif
+
+/* NULL: the current task has met no probe. */
+static __always_inline struct uprobe_task *uprobe_task(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return bpf_core_field_exists(task->utask) ? BPF_CORE_READ(task, utask) : NULL;
+}
+
+/* The leaf is a copy of a probed instruction, which was or is about to be executed. */
+static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct uprobe_task *probes)
+{
+	__u64 offset = state->ip - BPF_CORE_READ(probes, xol_vaddr);
+
+	if (!(state->flags & PKBPF_UNWIND_EXACT) || offset >= LONGEST_INSTRUCTION)
+		return false;
+	state->ip = BPF_CORE_READ(probes, vaddr) + offset;
+	return true;
+}
+
+/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on. */
+static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, struct uprobe_task *probes)
+{
+	struct pkbpf_unwind_state *state = &unwind->state;
+	struct return_instance *call = (void *)unwind->probed_call;
+	__u64 most = state->flags & PKBPF_UNWIND_REGS ? TRAMPOLINE_BYTES : 0, sp = 0;
+
+	if (!call)
+		call = BPF_CORE_READ(probes, return_instances);
+	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
+		sp = BPF_CORE_READ(call, stack) + RETURN_ADDRESS_BYTES;
+		if (sp >= state->sp && sp > unwind->probed_sp)
+			break;
+		call = BPF_CORE_READ(call, next);
+	}
+	unwind->probed_call = (__u64)call;
+	if (!call || sp < state->sp || sp - state->sp > most)
+		return false;
+	state->ip = BPF_CORE_READ(call, orig_ret_vaddr);
+	state->sp = unwind->probed_sp = sp;
+	return true;
+}
+
+/* After a walk that has met an address in no mapping. 1: the walk goes on. */
+__attribute__((noinline)) int unwind_leave_probe(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct uprobe_task *probes = uprobe_task();
+	struct unwind_scratch *unwind;
+
+	if (!scratch || !probes)
+		return 0;
+	unwind = &scratch->unwind;
+	if (!leave_copy(&unwind->state, probes) && !leave_trampoline(unwind, probes))
+		return 0;
+	if (unwind->end == PKBPF_END_NO_MAPPING)
+		unwind->state.depth -= unwind->state.depth > 0;
+	else
+		unwind->state.guessed++; /* the frame pointer was one: it has led here */
+	unwind->end = 0;
+	/* The words of the stack alone do not tell it. */
+	unwind->log_count = UNWIND_LOG_WORDS + 1;
+	return 1;
+}
+
+#if PKBPF_UNWIND_ARM64
+/* The trampoline's address is in the link register first, and then wherever the function has kept it. */
+__attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
+{
+	return 0;
+}
+#else
+/* Puts the addresses where probed functions would return to into a copy of the stack, at a word of the CPU's record. */
+__attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
+{
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+	struct uprobe_task *probes = uprobe_task();
+	struct return_instance *call;
+
+	if (!raw || !probes || word >= RAW_PREFIX_WORDS)
+		return 0;
+	call = BPF_CORE_READ(probes, return_instances);
+	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
+		__u64 offset = BPF_CORE_READ(call, stack) - start, at = word + offset / 8;
+
+		if (offset >= size || (offset & 7) || at >= RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8)
+			break;
+		raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
+		call = BPF_CORE_READ(call, next);
+	}
+	return 0;
+}
+#endif
