@@ -74,7 +74,6 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->want_raw = 0;
 	unwind->kernel_sp = 0;
 	unwind->probed_call = 0;
-	unwind->probed_sp = 0;
 	unwind->window_size = 0;
 	unwind->window_next = UNWIND_FIRST_WINDOW_BYTES;
 	unwind->window_goal = 0;

@@ -153,7 +153,6 @@ struct unwind_scratch {
 	__u8 new_thread; /* has not returned from clone yet */
 	__u8 reserved;
 	__u64 probed_call; /* the kernel's record of the last one that was looked at; 0: none so far */
-	__u64 probed_sp;   /* of the last one that was met */
 	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;

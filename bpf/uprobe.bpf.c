@@ -9,6 +9,7 @@
 /* The kernel allows 64 of them, its MAX_URETPROBE_DEPTH. */
 #define MOST_PROBED_CALLS 64
 #define LONGEST_INSTRUCTION 16
+#define AREA_BYTES	    4096
 
 #if PKBPF_UNWIND_ARM64
 #define RETURN_ADDRESS_BYTES 0
@@ -18,12 +19,17 @@
 #define TRAMPOLINE_BYTES     24 /* three registers, which it saves around a system call since 6.11 */
 #endif
 
-/* NULL: the current task has met no probe. */
-static __always_inline struct uprobe_task *uprobe_task(void)
+/* What the kernel knows of the current task's probes, and where its area of them begins: with the trampoline. NULL: it has met none. */
+static __always_inline struct uprobe_task *find_probes(__u64 *ret_area)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
+	struct uprobe_task *probes;
 
-	return bpf_core_field_exists(task->utask) ? BPF_CORE_READ(task, utask) : NULL;
+	if (!bpf_core_field_exists(task->utask))
+		return NULL;
+	probes = BPF_CORE_READ(task, utask);
+	*ret_area = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+	return *ret_area ? probes : NULL;
 }
 
 /* The leaf is a copy of a probed instruction, which was or is about to be executed. */
@@ -37,7 +43,8 @@ static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct 
 	return true;
 }
 
-/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on. */
+/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on; some may have been left by
+ * longjmp(). */
 static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, struct uprobe_task *probes)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
@@ -48,7 +55,7 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, stru
 		call = BPF_CORE_READ(probes, return_instances);
 	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
 		sp = BPF_CORE_READ(call, stack) + RETURN_ADDRESS_BYTES;
-		if (sp >= state->sp && sp > unwind->probed_sp)
+		if (sp >= state->sp)
 			break;
 		call = BPF_CORE_READ(call, next);
 	}
@@ -56,7 +63,7 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, stru
 	if (!call || sp < state->sp || sp - state->sp > most)
 		return false;
 	state->ip = BPF_CORE_READ(call, orig_ret_vaddr);
-	state->sp = unwind->probed_sp = sp;
+	state->sp = sp;
 	return true;
 }
 
@@ -64,12 +71,16 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, stru
 __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
-	struct uprobe_task *probes = uprobe_task();
 	struct unwind_scratch *unwind;
+	struct uprobe_task *probes;
+	__u64 area = 0;
 
+	probes = find_probes(&area);
 	if (!scratch || !probes)
 		return 0;
 	unwind = &scratch->unwind;
+	if (unwind->state.ip - area >= AREA_BYTES)
+		return 0;
 	if (!leave_copy(&unwind->state, probes) && !leave_trampoline(unwind, probes))
 		return 0;
 	if (unwind->end == PKBPF_END_NO_MAPPING)
@@ -82,31 +93,27 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 	return 1;
 }
 
-#if PKBPF_UNWIND_ARM64
-/* The trampoline's address is in the link register first, and then wherever the function has kept it. */
-__attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
-{
-	return 0;
-}
-#else
-/* Puts the addresses where probed functions would return to into a copy of the stack, at a word of the CPU's record. */
+/*
+ * Puts the addresses where probed functions would return to into a copy of the stack, at a word of the CPU's record. Not on arm64,
+ * where the trampoline's address is in the link register first, and then wherever the function has kept it.
+ */
 __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	struct uprobe_task *probes = uprobe_task();
 	struct return_instance *call;
+	struct uprobe_task *probes;
+	__u64 trampoline = 0;
 
-	if (!raw || !probes || word >= RAW_PREFIX_WORDS)
+	probes = find_probes(&trampoline);
+	if (PKBPF_UNWIND_ARM64 || !raw || word >= RAW_PREFIX_WORDS || !probes)
 		return 0;
 	call = BPF_CORE_READ(probes, return_instances);
 	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
 		__u64 offset = BPF_CORE_READ(call, stack) - start, at = word + offset / 8;
 
-		if (offset >= size || (offset & 7) || at >= RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8)
-			break;
-		raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
+		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 && raw->record[at] == trampoline)
+			raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
 		call = BPF_CORE_READ(call, next);
 	}
 	return 0;
 }
-#endif

@@ -168,10 +168,19 @@ struct percpu_counter {
 	s64 count;
 };
 
+struct xol_area { /* mapped as [uprobes] */
+	unsigned long vaddr;
+};
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+};
+
 struct mm_struct {
 	unsigned long start_brk, brk, start_stack;
 	unsigned long hiwater_rss;
 	struct percpu_counter rss_stat[4]; /* since 6.2; the counts are exact to a few pages per CPU */
+	struct uprobes_state uprobes_state;
 };
 
 struct task_io_accounting {

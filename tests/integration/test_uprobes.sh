@@ -76,7 +76,8 @@ for program in tables pointers; do
 done
 echo 1 >$tracing/events/$group/enable || skip "probes cannot be enabled here"
 
-# check WHAT FILE LEAST: of so many stacks in bottom() at least, nearly all are whole, with all calls.
+# check WHAT FILE LEAST: of so many samples (microseconds of waits) in bottom() at least, nearly all have whole stacks. A thread that
+# waits when the profile begins is walked from outside, where the kernel does not tell.
 check() {
 	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
 import sys
@@ -91,16 +92,14 @@ for frames, count in folded.read(path):
     # The kernel is at work on a probe: what it has changed may not be written down yet.
     if "bottom" not in user or any("uprobe" in frame for frame in frames):
         continue
-    if "offcpu" in what:
-        count = 1  # instead of microseconds
     total += count
     if user[: len(expected)] == expected:
         right += count
     else:
         others[";".join(frames)] = count
-print(f"  {what}: {right} of {total} stacks whole")
+print(f"  {what}: {right} of {total} whole")
 if total < least or right < 0.98 * total:
-    folded.fail(f"{what}: {right} of {total} stacks whole; others: {dict(sorted(others.items(), key=lambda x: -x[1])[:3])}")
+    folded.fail(f"{what}: {right} of {total} whole; others: {dict(sorted(others.items(), key=lambda x: -x[1])[:3])}")
 P
 }
 
@@ -113,7 +112,7 @@ for program in tables pointers; do
 	wait "$worker" 2>/dev/null
 	worker=
 	check "$program, cpu" "$program.cpu.folded" 300
-	check "$program, offcpu" "$program.offcpu.folded" 1
+	check "$program, offcpu" "$program.offcpu.folded" 100000
 	check "$program, faults" "$program.faults.folded" 10
 done
 # shellcheck disable=SC2016
