@@ -10,7 +10,6 @@
 #include <elfutils/libdw.h>
 #include <err.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <gelf.h>
 #include <getopt.h>
 #include <stdatomic.h>
@@ -22,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "allowances.h"
 #include "cfi_evaluator.h"
 #include "elf_walk.h"
 #include "unwind/code_gaps.h"
@@ -29,16 +29,10 @@
 #include "unwind/special_code.h"
 #include "unwind/unwind_table.h"
 
-#define MAX_ALLOWANCES 64
 #define MAX_SHOWN_PER_FILE 5
 #define RANDOM_PCS_PER_FILE 4000
 /* Rows a rule cannot hold, in a whole system: the rest of the machine must be expressible. */
 #define UNSUPPORTED_PER_MILLION 20
-
-struct allowance {
-	char pattern[256]; /* of the file name */
-	unsigned long max_count;
-};
 
 struct totals {
 	atomic_size_t next_file;
@@ -353,17 +347,7 @@ static void check_packing(struct file_check *check, const struct elf_image *imag
 	rule_set_free(rules);
 }
 
-static unsigned long find_allowance(const struct allowance *allowances, const char *path)
-{
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-
-	for (size_t i = 0; i < MAX_ALLOWANCES && allowances[i].pattern[0]; i++)
-		if (fnmatch(allowances[i].pattern, name, 0) == 0)
-			return allowances[i].max_count;
-	return 0;
-}
-
-static void check_file(const char *path, const struct allowance *allowances, struct totals *totals)
+static void check_file(const char *path, const struct allowances *allowances, struct totals *totals)
 {
 	struct file_check check = {.path = path, .totals = totals};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -389,7 +373,7 @@ static void check_file(const char *path, const struct allowance *allowances, str
 	check_packing(&check, image);
 	totals->files++;
 	totals->functions += eh_frame_count(frame);
-	if (check.differences && check.differences <= find_allowance(allowances, path))
+	if (check.differences && check.differences <= allowances_find(allowances, path))
 		totals->allowed += check.differences;
 	else
 		totals->differences += check.differences;
@@ -405,30 +389,7 @@ out:
 		close(fd);
 }
 
-/* Lines of "PATTERN MAX-COUNT reason in words"; '#' begins a comment. */
-static void read_allowances(const char *path, struct allowance *allowances)
-{
-	FILE *file = fopen(path, "re");
-	char line[1024];
-	size_t count = 0;
-
-	if (!file)
-		err(2, "%s", path);
-	while (fgets(line, sizeof(line), file)) {
-		struct allowance *each = &allowances[count];
-		char reason[2];
-
-		if (line[0] == '#' || line[0] == '\n')
-			continue;
-		if (count == MAX_ALLOWANCES - 1 ||
-		    sscanf(line, "%255s %lu %1s", each->pattern, &each->max_count, reason) != 3)
-			errx(2, "%s: not \"pattern count reason\": %s", path, line);
-		count++;
-	}
-	fclose(file);
-}
-
-static void run_worker(const struct elf_walk *walk, const struct allowance *allowances,
+static void run_worker(const struct elf_walk *walk, const struct allowances *allowances,
 		       struct totals *totals)
 {
 	size_t index;
@@ -441,7 +402,7 @@ static void run_worker(const struct elf_walk *walk, const struct allowance *allo
 	_exit(0);
 }
 
-static bool run_workers(const struct elf_walk *walk, const struct allowance *allowances,
+static bool run_workers(const struct elf_walk *walk, const struct allowances *allowances,
 			struct totals *totals, unsigned int jobs)
 {
 	bool succeeded = true;
@@ -468,7 +429,7 @@ int main(int argc, char **argv)
 		{"allow", required_argument, NULL, 'a'},
 		{0},
 	};
-	static struct allowance allowances[MAX_ALLOWANCES];
+	static struct allowances allowances;
 	unsigned int jobs = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	struct elf_walk walk = {0};
 	struct totals *totals;
@@ -479,7 +440,7 @@ int main(int argc, char **argv)
 		if (option == 'j')
 			jobs = (unsigned int)atoi(optarg);
 		else if (option == 'a')
-			read_allowances(optarg, allowances);
+			allowances_read(&allowances, optarg);
 		else
 			return 2;
 	}
@@ -494,7 +455,7 @@ int main(int argc, char **argv)
 	for (int i = optind; i < argc; i++)
 		elf_walk_add(&walk, argv[i]);
 	elf_walk_sort(&walk);
-	succeeded = run_workers(&walk, allowances, totals, jobs ? jobs : 1);
+	succeeded = run_workers(&walk, &allowances, totals, jobs ? jobs : 1);
 	printf("%lu files, %lu functions, %lu rows compared, %lu unsupported, %lu allowed, "
 	       "%lu differences; %lu packed look-ups\n",
 	       totals->files, totals->functions, totals->rows, totals->unsupported,
