@@ -13,7 +13,7 @@
 #include <pkbpf/blockio.h>
 #include <pkbpf/offcpu.h>
 
-#include "account_scenario.h"
+#include "account_machine.h"
 #include "report/text_table.h"
 
 #define MS	1000000ULL

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Records of a machine on paper, fed in one by one.
+#include "account_machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pkbpf/blockio.h>
+#include <pkbpf/offcpu.h>
+
+#include "base/array.h"
+#include "event/decoder.h"
+#include "event/resource_event.h"
+
+#define PROGRAM	       "/usr/bin/program"
+#define ACCOUNT_END_NS (ACCOUNT_START_NS + ACCOUNT_INTERVAL_NS)
+#define SECOND	       1000000000ULL
+#define MS	       1000000ULL
+
+#define NAME(first, text)                                                                          \
+	{                                                                                          \
+		.space = FRAME_FILE, .path = PROGRAM, .start = (first), .end = (first) + 0x100,    \
+		.lines = {                                                                         \
+			{.function = text}                                                         \
+		}                                                                                  \
+	}
+
+static const struct fake_symbol symbols[] = {
+	NAME(0x1000, "main"),
+	NAME(0x1100, "exec_query"),
+	NAME(0x1200, "XLogFlush"),
+	NAME(0x1300, "list_append"),
+	NAME(0x1400, "spin<int>"),
+	NAME(0x1500, "pthread_mutex_lock"),
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000000,
+	 .end = 0xffffffff81000100,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "io_schedule"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000200,
+	 .end = 0xffffffff81000300,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "do_epoll_wait"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000400,
+	 .end = 0xffffffff81000500,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "read_events"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000600,
+	 .end = 0xffffffff81000700,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "futex_wait_queue"}}},
+};
+
+static void require(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void play(struct fake_profile *fake, struct event_buffer *buffer)
+{
+	struct event_sink sink = aggregator_sink(fake->aggregator);
+
+	for (size_t at = 0; at < buffer->size;) {
+		int size = event_decode(buffer->data + at, buffer->size - at, &sink);
+
+		require(size > 0);
+		at += (size_t)size;
+	}
+	event_buffer_done(buffer);
+}
+
+static void play_machine(struct fake_profile *fake, enum pkbpf_resource_moment moment,
+			 uint64_t busy_ns, uint64_t idle_ns, uint64_t threads_ns)
+{
+	struct pkbpf_event_machine machine = {
+		.header = {.flags = (uint16_t)moment,
+			   .time_ns = moment == PKBPF_RESOURCE_START ? ACCOUNT_START_NS
+								     : ACCOUNT_END_NS},
+		.user_ns = busy_ns,
+		.idle_ns = idle_ns,
+		.memory_bytes = 8ULL << 30,
+		.memory_available_bytes = 3ULL << 30,
+		.threads_ns = threads_ns,
+	};
+	struct event_buffer buffer = {0};
+
+	require(machine_event_encode(&buffer, &machine) == 0);
+	play(fake, &buffer);
+}
+
+void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns)
+{
+	account_begin_counted(fake, kinds_mask, busy_ns, idle_ns, 0);
+}
+
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
+			   uint64_t threads_ns)
+{
+	uint64_t before_ns = threads_ns ? 50 * SECOND : 0;
+	struct profile_info *info;
+
+	fake_profile_init(fake, NULL);
+	info = profile_info(fake->profile);
+	snprintf(info->host, sizeof(info->host), "paper");
+	snprintf(info->kernel, sizeof(info->kernel), "Linux 6.1.0");
+	snprintf(info->targets, sizeof(info->targets), "whole host");
+	snprintf(info->cpu_event, sizeof(info->cpu_event), "cycles");
+	info->frequency_hz = 99;
+	info->kinds_mask = kinds_mask;
+	info->start_ns = ACCOUNT_START_NS;
+	info->end_ns = ACCOUNT_END_NS;
+	info->start_unix_ns = 1700000000123456789LL;
+	info->cpu_count = 2;
+	info->own_cpu_ns = 123 * MS;
+	info->max_resident_bytes = 40 << 20;
+	play_machine(fake, PKBPF_RESOURCE_START, 100 * SECOND, 100 * SECOND, before_ns);
+	play_machine(fake, PKBPF_RESOURCE_END, 100 * SECOND + busy_ns, 100 * SECOND + idle_ns, before_ns + threads_ns);
+}
+
+static void play_thread(struct fake_profile *fake, struct resource_view *view, const char *comm)
+{
+	struct event_buffer buffer = {0};
+
+	snprintf(view->comm, sizeof(view->comm), "%s", comm);
+	require(resource_event_encode(&buffer, view) == 0);
+	play(fake, &buffer);
+}
+
+static void announce(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns,
+		     bool is_new)
+{
+	struct task_view task = {.kind = PKBPF_EVENT_FORK,
+				 .pid = pid,
+				 .tid = pid,
+				 .parent_pid = 1,
+				 .parent_tid = 1,
+				 .time_ns = time_ns,
+				 .from_snapshot = !is_new};
+	struct mapping_view mapping = {.time_ns = time_ns,
+				       .pid = pid,
+				       .tid = pid,
+				       .start = 0x1000,
+				       .end = 0x2000,
+				       .file_offset = 0x1000,
+				       .inode = 7,
+				       .device_major = 8,
+				       .protection = PKBPF_PROT_EXEC,
+				       .from_snapshot = !is_new,
+				       .path = PROGRAM};
+	struct event_buffer buffer = {0};
+
+	require(event_encode_task(&buffer, &task) == 0);
+	task.kind = PKBPF_EVENT_COMM;
+	snprintf(task.comm, sizeof(task.comm), "%s", comm);
+	require(event_encode_task(&buffer, &task) == 0);
+	require(event_encode_mapping(&buffer, &mapping) == 0);
+	play(fake, &buffer);
+}
+
+static void play_totals(struct fake_profile *fake, struct totals_view view, const char *comm)
+{
+	struct event_buffer buffer = {0};
+
+	view.time_ns = ACCOUNT_START_NS + SECOND;
+	snprintf(view.comm, sizeof(view.comm), "%s", comm);
+	require(event_encode_totals(&buffer, &view) == 0);
+	play(fake, &buffer);
+}
+
+void account_process(struct fake_profile *fake, const struct account_process *process)
+{
+	struct resource_view view = {
+		.time_ns = ACCOUNT_START_NS + 1,
+		.moment = PKBPF_RESOURCE_START,
+		.pid = process->pid,
+		.tid = process->pid,
+		.parent_pid = 1,
+		.process_start_ns = SECOND,
+		.thread_start_ns = SECOND,
+		.cgroup_id = process->cgroup_id,
+		.counters = {.run_ns = 5 * SECOND, .user_ns = 5 * SECOND},
+		.rss_bytes = process->start_rss_bytes,
+		.anonymous_rss_bytes = process->start_anonymous_rss_bytes,
+	};
+
+	announce(fake, process->pid, process->comm, ACCOUNT_START_NS, false);
+	if (profile_info(fake->profile)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
+		play_totals(fake,
+			    (struct totals_view){.pid = process->pid,
+						 .tid = process->pid,
+						 .kind = PKBPF_PROFILE_OFFCPU,
+						 .measure = PKBPF_OFFCPU_WALL,
+						 .count = 1,
+						 .total = ACCOUNT_INTERVAL_NS},
+			    process->comm);
+	play_thread(fake, &view, process->comm);
+	view.time_ns = ACCOUNT_END_NS + 1;
+	view.moment = PKBPF_RESOURCE_END;
+	view.rss_bytes = view.peak_rss_bytes = process->rss_bytes;
+	view.anonymous_rss_bytes = process->anonymous_rss_bytes;
+	view.counters = (struct resource_counters){
+		.run_ns = 5 * SECOND + process->run_ns,
+		.user_ns = 5 * SECOND + process->run_ns * (1000 - process->system_permille) / 1000,
+		.system_ns = process->run_ns * process->system_permille / 1000,
+		.run_delay_ns = process->run_delay_ns,
+		.voluntary_switches = process->voluntary,
+		.involuntary_switches = process->involuntary,
+		.minor_faults = process->minor,
+		.major_faults = process->major,
+		.read_bytes = process->read_bytes,
+		.written_bytes = process->written_bytes,
+	};
+	play_thread(fake, &view, process->comm);
+}
+
+void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns)
+{
+	struct resource_view view = {
+		.time_ns = ACCOUNT_START_NS + 2 * SECOND,
+		.moment = PKBPF_RESOURCE_EXIT,
+		.pid = pid,
+		.tid = pid,
+		.process_start_ns = ACCOUNT_START_NS + SECOND + 500 * MS,
+		.thread_start_ns = ACCOUNT_START_NS + SECOND + 500 * MS,
+		.counters = {.run_ns = run_ns, .minor_faults = 100, .voluntary_switches = 1},
+		.peak_rss_bytes = 1 << 20,
+	};
+
+	play_thread(fake, &view, comm);
+}
+
+void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, unsigned int state,
+		   uint64_t count, uint64_t each_ns, uint64_t stack_id, struct fake_ips kernel,
+		   struct fake_ips user)
+{
+	struct stack_view stack = {.stack_id = stack_id,
+				   .pid = pid,
+				   .user_end = PKBPF_END_ROOT,
+				   .kernel_ips = kernel.items,
+				   .kernel_count = kernel.count,
+				   .user_ips = user.items,
+				   .user_count = user.count};
+	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), (uint32_t)count};
+	struct totals_view totals = {.pid = pid,
+				     .kind = PKBPF_PROFILE_OFFCPU,
+				     .state = (uint8_t)state,
+				     .count = count,
+				     .total = count * each_ns,
+				     .max = each_ns,
+				     .stack_id = stack_id};
+	struct event_buffer buffer = {0};
+
+	require(event_encode_stack(&buffer, ACCOUNT_START_NS + 1, &stack) == 0);
+	play(fake, &buffer);
+	totals.measure = PKBPF_OFFCPU_WAITS;
+	play_totals(fake, totals, comm);
+	totals.stack_id = 0;
+	totals.measure = PKBPF_OFFCPU_LENGTHS;
+	totals.buckets = &bucket;
+	totals.bucket_count = 1;
+	play_totals(fake, totals, comm);
+	totals.measure = PKBPF_OFFCPU_TIME;
+	totals.tid = pid;
+	totals.bucket_count = 0;
+	play_totals(fake, totals, comm);
+}
+
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns)
+{
+	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), (uint32_t)count};
+	struct totals_view totals = {.pid = pid,
+				     .kind = PKBPF_PROFILE_OFFCPU,
+				     .state = PKBPF_WAIT_RUNQUEUE,
+				     .measure = PKBPF_OFFCPU_WAITS,
+				     .total = count * each_ns,
+				     .max = each_ns};
+
+	play_totals(fake, totals, comm);
+	totals.measure = PKBPF_OFFCPU_LENGTHS;
+	totals.count = count;
+	totals.buckets = &bucket;
+	totals.bucket_count = 1;
+	play_totals(fake, totals, comm);
+	totals.measure = PKBPF_OFFCPU_TIME;
+	totals.tid = pid;
+	totals.bucket_count = 0;
+	play_totals(fake, totals, comm);
+}
+
+void account_exec(struct fake_profile *fake, uint32_t pid, const char *comm)
+{
+	struct task_view task = {.kind = PKBPF_EVENT_COMM,
+				 .pid = pid,
+				 .tid = pid,
+				 .time_ns = ACCOUNT_START_NS + SECOND,
+				 .exec = true};
+	struct event_buffer buffer = {0};
+
+	snprintf(task.comm, sizeof(task.comm), "%s", comm);
+	require(event_encode_task(&buffer, &task) == 0);
+	play(fake, &buffer);
+}
+
+void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns)
+{
+	play_totals(fake,
+		    (struct totals_view){.pid = pid,
+					 .tid = pid,
+					 .kind = PKBPF_PROFILE_OFFCPU,
+					 .state = PKBPF_WAIT_NONE,
+					 .measure = PKBPF_OFFCPU_TIME,
+					 .count = 1,
+					 .total = time_ns,
+					 .max = time_ns},
+		    comm);
+}
+
+void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
+		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
+		      uint64_t queue_ns)
+{
+	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), (uint32_t)count};
+	struct totals_view totals = {.pid = pid,
+				     .device = ACCOUNT_DEVICE,
+				     .kind = PKBPF_PROFILE_BLOCKIO,
+				     .state = (uint8_t)operation,
+				     .measure = PKBPF_BLOCKIO_DEVICE_TIME,
+				     .count = count,
+				     .total = count * each_ns,
+				     .max = each_ns,
+				     .bytes = count * each_bytes,
+				     .buckets = &bucket,
+				     .bucket_count = 1};
+
+	play_totals(fake, totals, comm);
+	bucket.index = pkbpf_histogram_index(queue_ns);
+	totals.measure = PKBPF_BLOCKIO_QUEUE_TIME;
+	totals.total = count * queue_ns;
+	totals.max = queue_ns;
+	totals.bytes = 0;
+	play_totals(fake, totals, comm);
+}
+
+void account_slow_io(struct fake_profile *fake, const struct account_slow_io *request)
+{
+	uint64_t insert_ns = ACCOUNT_START_NS + request->at_ns;
+	struct event_sink sink = aggregator_sink(fake->aggregator);
+	struct slow_io_view view = {
+		.time_ns = insert_ns + request->queue_ns + request->device_ns,
+		.insert_ns = insert_ns,
+		.issue_ns = insert_ns + request->queue_ns,
+		.stack_id = request->stack_id,
+		.cgroup_id = request->cgroup_id,
+		.sector = request->sector,
+		.pid = request->pid,
+		.tid = request->tid,
+		.device = ACCOUNT_DEVICE,
+		.bytes = (uint32_t)request->bytes,
+		.state = (uint8_t)request->operation,
+		.open = request->open,
+		.failed = request->failed,
+		.fua = request->fua,
+		.metadata = request->metadata,
+	};
+
+	snprintf(view.comm, sizeof(view.comm), "%s", request->comm);
+	sink.ops->on_slow_io(sink.context, &view);
+}
+
+static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint32_t pid,
+			 const char *comm, uint64_t count, struct fake_ips user)
+{
+	struct sample_view sample = {.time_ns = ACCOUNT_START_NS + SECOND,
+				     .pid = pid,
+				     .tid = pid,
+				     .kind = kind,
+				     .user_end = PKBPF_END_ROOT,
+				     .count = count,
+				     .weight = count,
+				     .user_ips = user.items,
+				     .user_count = user.count};
+	struct event_buffer buffer = {0};
+
+	snprintf(sample.comm, sizeof(sample.comm), "%s", comm);
+	require(event_encode_sample(&buffer, &sample) == 0);
+	play(fake, &buffer);
+	if (kind == PKBPF_PROFILE_CPU) {
+		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_EXPECTED] += count;
+		profile_info(fake->profile)->counters[PKBPF_COUNTER_CPU_RECORDED] += count;
+	}
+}
+
+void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		     struct fake_ips user)
+{
+	play_samples(fake, PKBPF_PROFILE_CPU, pid, comm, count, user);
+}
+
+void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		    struct fake_ips user)
+{
+	play_samples(fake, PKBPF_PROFILE_FAULTS, pid, comm, count, user);
+}
+
+void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path)
+{
+	struct event_buffer buffer = {0};
+
+	require(cgroup_event_encode(&buffer, ACCOUNT_START_NS, id, path) == 0);
+	play(fake, &buffer);
+}
+
+void account_container(struct fake_profile *fake, uint64_t id, const char *name)
+{
+	struct event_buffer buffer = {0};
+
+	require(container_event_encode(&buffer, ACCOUNT_START_NS, id, name) == 0);
+	play(fake, &buffer);
+}
+
+void account_end(struct fake_profile *fake)
+{
+	fake_profile_name(fake, symbols, ARRAY_SIZE(symbols));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A machine on paper with an account of resources, waits and block I/O, put together piece by piece. Ten seconds on two CPUs. */
+#ifndef PKBPF_TEST_ACCOUNT_MACHINE_H
+#define PKBPF_TEST_ACCOUNT_MACHINE_H
+
+#include "fake_profile.h"
+
+#define ACCOUNT_START_NS    10000000000ULL
+#define ACCOUNT_INTERVAL_NS 10000000000ULL
+#define ACCOUNT_DEVICE	    (254U << 20)
+
+/* A profile of ten seconds with these kinds that is still empty. Ends with fake_profile_done(). */
+void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
+		   uint64_t idle_ns);
+/* The same where the kernel says how long the CPUs ran threads. */
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
+			   uint64_t threads_ns);
+/* A process that lives throughout (start 1 s), its numbers at both ends the given ones; call before
+ * account_end(). */
+struct account_process {
+	uint32_t pid;
+	const char *comm;
+	uint64_t cgroup_id;
+	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,
+		read_bytes, written_bytes;
+	uint64_t start_rss_bytes, rss_bytes;
+	uint64_t start_anonymous_rss_bytes, anonymous_rss_bytes; /* 0 unknown */
+};
+void account_process(struct fake_profile *fake, const struct account_process *process);
+/* Born and ended inside. */
+void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns);
+/* `count` waits of `each_ns` in a state, in the account and as lengths, with this stack (user
+ * addresses in a program mapped at 0x1000). */
+void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, unsigned int state,
+		   uint64_t count, uint64_t each_ns, uint64_t stack_id, struct fake_ips kernel,
+		   struct fake_ips user);
+/* So many of these waits had an end on the run queue. */
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns);
+/* A process that lives already begins this program. */
+void account_exec(struct fake_profile *fake, uint32_t pid, const char *comm);
+void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns);
+void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
+		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
+		      uint64_t queue_ns);
+/* A request of a process, submitted at_ns after the start, with the stack that account_waits() has sent by this number. */
+struct account_slow_io {
+	uint32_t pid, tid;
+	const char *comm;
+	unsigned int operation;
+	uint64_t stack_id, cgroup_id, at_ns, queue_ns, device_ns, bytes, sector;
+	bool open, failed, fua, metadata;
+};
+void account_slow_io(struct fake_profile *fake, const struct account_slow_io *request);
+void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		     struct fake_ips user);
+void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		    struct fake_ips user);
+void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path);
+void account_container(struct fake_profile *fake, uint64_t id, const char *name);
+/* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones
+ * beside. */
+void account_end(struct fake_profile *fake);
+
+/* user addresses */
+#define ACCOUNT_MAIN	  0x1010		/* main */
+#define ACCOUNT_QUERY	  0x1110		/* exec_query */
+#define ACCOUNT_FLUSH	  0x1210		/* XLogFlush */
+#define ACCOUNT_APPEND	  0x1310		/* list_append */
+#define ACCOUNT_SPIN	  0x1410		/* spin<int> */
+#define ACCOUNT_LOCK	  0x1510		/* pthread_mutex_lock */
+#define ACCOUNT_IO_SLEEP  0xffffffff81000010ULL /* io_schedule */
+#define ACCOUNT_EPOLL	  0xffffffff81000210ULL /* do_epoll_wait */
+#define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */
+#define ACCOUNT_FUTEX	  0xffffffff81000610ULL /* futex_wait_queue */
+
+#endif
