@@ -14,9 +14,39 @@
 /* When less room than this is left, a chunk is made ahead, since making one waits for a grace period. */
 #define SPARE_ROWS (PKBPF_CHUNK_ROWS / 2)
 #define FREE_SLOTS_NS	 NS_PER_SECOND
+/* Samples are held back for their tables for three seconds at most. */
+#define TOO_LATE_NS	 (4 * NS_PER_SECOND)
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
 /* Only the dynamic loader's rules follow RBX; larger tables are not looked through. */
 #define MAX_RBX_ROWS 65536U
+
+static void leave_queue(struct table_cache *cache, size_t index)
+{
+	cache->queue.items[index] = cache->queue.items[--cache->queue.count];
+}
+
+/* With the lock held: nobody maps it any more, and who was to be walked by it has been given up. */
+static bool is_too_late(const struct table_file *file, uint64_t now_ns)
+{
+	return !file->references && now_ns - file->queued_ns >= TOO_LATE_NS;
+}
+
+/* With the lock held: what has waited for too long, open, goes: there may be thousands, of programs that began and ended meanwhile. */
+static void drop_late_files(struct table_cache *cache)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (size_t i = cache->queue.count; i-- > 0;) {
+		struct table_file *file = cache->files.items[cache->queue.items[i]];
+
+		if (!is_too_late(file, now_ns))
+			continue;
+		leave_queue(cache, i);
+		table_file_close(cache, file);
+		file->state = file->page_count ? TABLE_READY : TABLE_UNOPENED;
+		pthread_cond_broadcast(&cache->changed);
+	}
+}
 
 /* With the lock held: the queue's most wanted file leaves it, of these the smallest, so that a large one delays few
  * others. NULL: the queue is empty. */
@@ -25,6 +55,7 @@ static struct table_file *next_file(struct table_cache *cache)
 	struct table_file *best = NULL;
 	size_t best_index = 0;
 
+	drop_late_files(cache);
 	for (size_t i = 0; i < cache->queue.count; i++) {
 		struct table_file *file = cache->files.items[cache->queue.items[i]];
 
@@ -35,7 +66,7 @@ static struct table_file *next_file(struct table_cache *cache)
 		}
 	}
 	if (best)
-		cache->queue.items[best_index] = cache->queue.items[--cache->queue.count];
+		leave_queue(cache, best_index);
 	return best;
 }
 

@@ -153,6 +153,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	file->written_ns = elf_image_written_ns(file->image);
 	file->expected_rows = expected_rows(file->image);
 	file->state = TABLE_QUEUED;
+	file->queued_ns = clock_now_ns();
 	file->urgent = urgent;
 	file->sequence = ++cache->last_sequence;
 	pthread_cond_broadcast(&cache->changed);
@@ -168,7 +169,7 @@ static void set_aside(struct table_cache *cache, struct table_file *file)
 	file->state = TABLE_UNWANTED;
 }
 
-/* Makes the most of a file that has no table yet. */
+/* Makes the most of a file that has no table yet, and is TABLE_OPENING. */
 static void try_to_open(struct table_cache *cache, struct table_file *file, bool wanted)
 {
 	int err = open_contents(cache, file);
@@ -213,11 +214,14 @@ static struct table_file *add_file(struct table_cache *cache, uint32_t number)
 }
 
 /* The table of a file that nobody maps any more and that lost its place may come back under the same number. */
-static bool should_open(const struct table_file *file, uint64_t now_ns)
+static bool should_open(const struct table_file *file, bool wanted, uint64_t now_ns)
 {
 	switch (file->state) {
 	case TABLE_UNOPENED:
 		return true;
+	case TABLE_UNWANTED:
+	case TABLE_EVICTED:
+		return wanted;
 	case TABLE_NO_ROOM:
 		return now_ns >= file->retry_ns;
 	default:
@@ -225,10 +229,20 @@ static bool should_open(const struct table_file *file, uint64_t now_ns)
 	}
 }
 
+/* With the lock held: whether the caller is to open it. */
+static bool begin_to_open(struct table_file *file, bool wanted)
+{
+	if (!should_open(file, wanted, clock_now_ns()))
+		return false;
+	file->state = TABLE_OPENING;
+	return true;
+}
+
 uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping)
 {
 	struct mapped_file *mapped;
 	struct table_file *file;
+	bool opens;
 
 	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped) || !mapped)
 		return TABLE_CACHE_NO_FILE;
@@ -237,7 +251,10 @@ uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *m
 		file = add_file(cache, mapped->id);
 	if (!file)
 		return TABLE_CACHE_NO_FILE;
-	if (should_open(file, clock_now_ns()))
+	pthread_mutex_lock(&cache->lock);
+	opens = begin_to_open(file, false);
+	pthread_mutex_unlock(&cache->lock);
+	if (opens)
 		try_to_open(cache, file, false);
 	return file->number;
 }
@@ -311,7 +328,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 void table_cache_want(struct table_cache *cache, uint32_t number)
 {
 	struct table_file *file = table_cache_find_file(cache, number);
-	bool again;
+	bool opens;
 
 	if (!file)
 		return;
@@ -326,9 +343,9 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 			enqueue(cache, file, true);
 		}
 	}
-	again = file->state == TABLE_UNWANTED || file->state == TABLE_EVICTED || should_open(file, clock_now_ns());
+	opens = begin_to_open(file, true);
 	pthread_mutex_unlock(&cache->lock);
-	if (again)
+	if (opens)
 		try_to_open(cache, file, true);
 }
 

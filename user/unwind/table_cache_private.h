@@ -15,6 +15,7 @@
 
 enum table_state {
 	TABLE_UNOPENED, /* tried again with the next mapping of the file */
+	TABLE_OPENING,	/* the owner thread reads it without the lock: nobody else touches it */
 	TABLE_UNWANTED, /* open, so that it can be built on demand */
 	TABLE_QUEUED,
 	TABLE_BUILDING,
@@ -31,6 +32,7 @@ struct table_file {
 	uint32_t references; /* mappings */
 	uint64_t sequence;   /* of its last request */
 	uint64_t size;	     /* bytes of the file */
+	uint64_t queued_ns;
 	uint64_t written_ns; /* the file, when it was queued */
 	uint64_t expected_rows; /* of its table */
 	uint64_t retry_ns;   /* NO_ROOM, or READY with a part missing: not before */

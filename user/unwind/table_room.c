@@ -12,6 +12,8 @@
 #define MIN_UNUSED_EPOCHS   10U
 #define MIN_UNMAPPED_EPOCHS 2U
 #define MAX_VICTIMS	    64
+/* So much goes at once: each time the kernel side has to be waited for, and one table for another would be 100 in a second. */
+#define EVICTED_PART	    16U
 /* When fewer rules than this are left, those that no table has are looked for. */
 #define FEW_RULES	    (PKBPF_UNWIND_MAX_RULES / 4)
 #define COLLECT_WAIT_NS	    (10 * NS_PER_SECOND)
@@ -77,12 +79,19 @@ void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **
 	pthread_mutex_unlock(&cache->lock);
 }
 
+static uint32_t at_least(uint32_t wanted, uint32_t least)
+{
+	return wanted && wanted < least ? least : wanted;
+}
+
 bool table_room_evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
 {
 	uint32_t epoch = epoch_now(), freed_rows = 0, freed_pages = 0;
 	struct table_file *victims[MAX_VICTIMS];
 	size_t count = 0;
 
+	rows = at_least(rows, cache->max_chunks * (PKBPF_CHUNK_ROWS / EVICTED_PART));
+	pages = at_least(pages, cache->memory.page_count / EVICTED_PART);
 	pthread_mutex_lock(&cache->lock);
 	while (count < MAX_VICTIMS && (freed_rows < rows || freed_pages < pages)) {
 		struct table_file *victim = find_victim(cache, epoch);
@@ -121,7 +130,7 @@ static bool free_some_slots(struct table_cache *cache)
 		if (count == MAX_VICTIMS)
 			break;
 		if (!file || file->slot == NO_SLOT || !is_left_alone(cache, file, epoch) ||
-		    (file->state != TABLE_UNWANTED && file->state != TABLE_READY &&
+		    (file->state != TABLE_UNOPENED && file->state != TABLE_UNWANTED && file->state != TABLE_READY &&
 		     file->state != TABLE_EVICTED && file->state != TABLE_NO_ROOM))
 			continue;
 		withdraw(cache, file);

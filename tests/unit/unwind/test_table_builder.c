@@ -27,6 +27,7 @@
 /* Of a file all of whose code is read at once. */
 #define PROMPT_PAGES (CODE_GAPS_PROMPT_BYTES / PAGE)
 #define PROMPT_FILES 8
+#define FILE_NUMBERS 16
 #define ROWS_PER_FUNCTION 5
 
 /* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
@@ -88,7 +89,7 @@ static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t m
 {
 	struct table_cache_options options = {.max_chunks = max_chunks, .initial_chunks = 1};
 
-	plain_memory_init(&fixture->plain, room_pages, 16);
+	plain_memory_init(&fixture->plain, room_pages, FILE_NUMBERS);
 	fixture->plain.memory.chunks.create = create;
 	options.files = fixture->files = mapped_file_table_new("");
 	assert_non_null(fixture->files);
@@ -274,6 +275,71 @@ static void asks_for_room_once_for_all_that_waits(void **state)
 	sem_destroy(&all_queued);
 }
 
+static void leaves_out_what_nobody_maps_when_its_turn_comes_late(void **state)
+{
+	enum { BUILT, MAPPED, GONE, FILES };
+	static struct code_file codes[FILES];
+	struct fixture fixture = {0};
+	uint32_t files[FILES];
+
+	sem_init(&all_queued, 0, 0);
+	begin_cache(&fixture, FILES * PROMPT_PAGES, 4, create_when_all_are_queued);
+	for (uint32_t i = 0; i < FILES; i++) {
+		write_file(&codes[i], 1, 0);
+		files[i] = table_cache_add(fixture.cache, &codes[i].mapping);
+	}
+	table_cache_reference(fixture.cache, files[BUILT]);
+	table_cache_reference(fixture.cache, files[MAPPED]);
+	/* The builder waits for its first chunk meanwhile. */
+	sleep(5);
+	sem_post(&all_queued);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture.cache, files[BUILT]));
+	assert_true(table_cache_ready(fixture.cache, files[MAPPED]));
+	assert_false(table_cache_ready(fixture.cache, files[GONE]));
+	assert_int_equal(table_cache_stats(fixture.cache).built, 2);
+	/* Somebody comes to it all the same. */
+	table_cache_want(fixture.cache, files[GONE]);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture.cache, files[GONE]));
+	end_cache(&fixture);
+	for (uint32_t i = 0; i < FILES; i++)
+		code_file_remove(&codes[i]);
+	sem_destroy(&all_queued);
+}
+
+static void a_file_that_was_overwritten_in_the_queue_gives_its_number_back(void **state)
+{
+	static struct code_file codes[FILE_NUMBERS + 1];
+	struct fixture fixture = {0};
+	uint32_t files[FILE_NUMBERS + 1];
+	uint64_t until_ns;
+
+	sem_init(&all_queued, 0, 0);
+	begin_cache(&fixture, (FILE_NUMBERS + 1) * PROMPT_PAGES, 4, create_when_all_are_queued);
+	for (uint32_t i = 0; i < FILE_NUMBERS; i++) {
+		write_file(&codes[i], 1, 0);
+		files[i] = table_cache_add(fixture.cache, &codes[i].mapping);
+		assert_int_equal(truncate(codes[i].path, 3 * PAGE), 0);
+	}
+	sem_post(&all_queued);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	for (uint32_t i = 0; i < FILE_NUMBERS; i++)
+		assert_false(table_cache_ready(fixture.cache, files[i]));
+	write_file(&codes[FILE_NUMBERS], 1, 0);
+	files[FILE_NUMBERS] = table_cache_add(fixture.cache, &codes[FILE_NUMBERS].mapping);
+	until_ns = clock_now_ns() + WAIT_NS;
+	while (!table_cache_ready(fixture.cache, files[FILE_NUMBERS]) && clock_now_ns() < until_ns) {
+		table_cache_want(fixture.cache, files[FILE_NUMBERS]);
+		usleep(10000);
+	}
+	assert_true(table_cache_ready(fixture.cache, files[FILE_NUMBERS]));
+	end_cache(&fixture);
+	for (uint32_t i = 0; i <= FILE_NUMBERS; i++)
+		code_file_remove(&codes[i]);
+	sem_destroy(&all_queued);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +348,8 @@ int main(void)
 		cmocka_unit_test(publishes_fewer_pages_than_before),
 		cmocka_unit_test(keeps_what_it_has_where_there_is_no_room_for_more),
 		cmocka_unit_test(asks_for_room_once_for_all_that_waits),
+		cmocka_unit_test(leaves_out_what_nobody_maps_when_its_turn_comes_late),
+		cmocka_unit_test(a_file_that_was_overwritten_in_the_queue_gives_its_number_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,13 +23,17 @@
 /* With as many rules each they leave fewer than a quarter of all. */
 #define GREEDY_FILES 24U
 #define GREEDY_ROWS  4090U
+#define PAGES	     1024U
+/* Of one page each, they take all the room that there is in FEW_PAGES. */
+#define FEW_PAGES  64U
+#define MORE_FILES 24U
 
 struct fixture {
 	struct plain_memory plain;
 	struct mapped_file_table *files;
 	struct table_cache *cache;
-	struct code_file code[GREEDY_FILES + 1];
-	uint32_t numbers[GREEDY_FILES + 1];
+	struct code_file code[FEW_PAGES + MORE_FILES];
+	uint32_t numbers[FEW_PAGES + MORE_FILES];
 };
 
 /* A function with a frame of another size at each of its bytes, from `first` on. */
@@ -70,12 +74,12 @@ static void write_file(struct code_file *code, uint32_t first, uint32_t rows)
 	cfi_bytes_done(&bytes);
 }
 
-static void begin(struct fixture *fixture, bool on_demand, uint32_t slots)
+static void begin(struct fixture *fixture, bool on_demand, uint32_t slots, uint32_t pages)
 {
 	struct table_cache_options options = {.max_chunks = 4, .initial_chunks = 1, .on_demand = on_demand};
 
 	*fixture = (struct fixture){0};
-	plain_memory_init(&fixture->plain, 1024, slots);
+	plain_memory_init(&fixture->plain, pages, slots);
 	options.files = fixture->files = mapped_file_table_new("");
 	assert_non_null(fixture->files);
 	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
@@ -121,7 +125,7 @@ static void a_number_is_free_again_though_no_table_is_built(void **state)
 	struct pkbpf_unwind_mapping mapping;
 	struct fixture fixture;
 
-	begin(&fixture, true, SLOTS);
+	begin(&fixture, true, SLOTS, PAGES);
 	for (uint32_t i = 0; i <= SLOTS; i++)
 		add(&fixture, i, 1, 10);
 	age_tables(&fixture);
@@ -139,7 +143,7 @@ static void a_number_of_a_mapped_file_is_kept(void **state)
 	struct pkbpf_unwind_mapping mapping;
 	struct fixture fixture;
 
-	begin(&fixture, true, SLOTS);
+	begin(&fixture, true, SLOTS, PAGES);
 	for (uint32_t i = 0; i < SLOTS; i++) {
 		add(&fixture, i, 1, 10);
 		table_cache_reference(fixture.cache, fixture.numbers[i]);
@@ -174,7 +178,7 @@ static void files_with_all_the_rules_that_they_may_have_leave_some_to_others(voi
 {
 	struct fixture fixture;
 
-	begin(&fixture, false, 64);
+	begin(&fixture, false, 64, PAGES);
 	for (uint32_t i = 0; i < GREEDY_FILES; i++) {
 		add(&fixture, i, 1 + i * GREEDY_ROWS, GREEDY_ROWS);
 		table_cache_reference(fixture.cache, fixture.numbers[i]);
@@ -191,7 +195,7 @@ static void rules_of_files_that_nobody_maps_are_free_again(void **state)
 {
 	struct fixture fixture;
 
-	begin(&fixture, false, 64);
+	begin(&fixture, false, 64, PAGES);
 	for (uint32_t i = 0; i < GREEDY_FILES; i++)
 		add(&fixture, i, 1 + i * GREEDY_ROWS, GREEDY_ROWS);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
@@ -212,6 +216,28 @@ static void rules_of_files_that_nobody_maps_are_free_again(void **state)
 	end(&fixture);
 }
 
+/* Each wait takes the kernel milliseconds, and so many tables may be built in one. */
+static void room_is_made_for_several_tables_at_once(void **state)
+{
+	struct fixture fixture;
+	uint32_t waits;
+
+	begin(&fixture, false, 2 * FEW_PAGES, FEW_PAGES);
+	for (uint32_t i = 0; i < FEW_PAGES; i++)
+		add(&fixture, i, 1, 10);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture.cache, fixture.numbers[FEW_PAGES - 1]));
+	age_tables(&fixture);
+	waits = fixture.plain.waits;
+	for (uint32_t i = 0; i < MORE_FILES; i++)
+		add(&fixture, FEW_PAGES + i, 1, 10);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	for (uint32_t i = 0; i < MORE_FILES; i++)
+		assert_true(table_cache_ready(fixture.cache, fixture.numbers[FEW_PAGES + i]));
+	assert_in_range(fixture.plain.waits - waits, 1, MORE_FILES / 3);
+	end(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_number_of_a_mapped_file_is_kept),
 		cmocka_unit_test(files_with_all_the_rules_that_they_may_have_leave_some_to_others),
 		cmocka_unit_test(rules_of_files_that_nobody_maps_are_free_again),
+		cmocka_unit_test(room_is_made_for_several_tables_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
