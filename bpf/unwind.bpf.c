@@ -69,6 +69,8 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 	state->mapping_flags = mapping->flags;
 	if (mapping->flags & PKBPF_MAPPING_PENDING)
 		return PKBPF_END_NO_TABLE;
+	if (mapping->flags & PKBPF_MAPPING_NO_ROOM)
+		return PKBPF_END_NO_ROOM;
 	state->bias = mapping->bias;
 	state->page_count = 0;
 	state->file_flags = 0;

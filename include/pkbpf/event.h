@@ -69,7 +69,8 @@ enum pkbpf_stack_end {
 	PKBPF_END_SHORTENED = 18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
 	PKBPF_END_COPY_CUT = 19, /* the stack was copied to be walked later, and there was no room for more of it */
 	PKBPF_END_RAN_ON = 20, /* the stack of a blocked thread, which ran or went before its memory was read */
-	PKBPF_END_NO_ROOM = 21, /* no room for the unwind rule of this code: the file has had its share of them, or all are taken */
+	PKBPF_END_NO_ROOM = 21, /* no room for the unwind information of this code */
+	PKBPF_END_NOWHERE = 22, /* the function that runs returns to 0: a stack's first, or its unwind info is wrong */
 	PKBPF_END_COUNT,
 };
 

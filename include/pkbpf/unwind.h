@@ -142,7 +142,12 @@ static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
 	return entry == pkbpf_recent_value(place, rule) ? rule : PKBPF_UNWIND_MAX_RULES;
 }
 
-enum { PKBPF_MAPPING_ANONYMOUS = 1, PKBPF_MAPPING_NO_TABLE = 2, PKBPF_MAPPING_PENDING = 4 };
+enum {
+	PKBPF_MAPPING_ANONYMOUS = 1,
+	PKBPF_MAPPING_NO_TABLE = 2,
+	PKBPF_MAPPING_PENDING = 4,
+	PKBPF_MAPPING_NO_ROOM = 8, /* of a file beyond the number of those that are kept apart */
+};
 
 /* An executable mapping of a process. ELF address = address - bias. */
 struct pkbpf_unwind_mapping {

@@ -233,7 +233,7 @@ next:
 	 * its first, and tables that are wrong in the middle of an assembly loop (LuaJIT's interpreter, OpenSSL) lead to any word.
 	 */
 	if (!ra)
-		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NO_MAPPING : PKBPF_END_ZERO_RA;
+		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NOWHERE : PKBPF_END_ZERO_RA;
 	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;

@@ -32,7 +32,8 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_SHORTENED] = END("rare, shortened to save memory"),
 	[PKBPF_END_COPY_CUT] = END("no room to copy more of the stack"),
 	[PKBPF_END_RAN_ON] = END("thread ran on before its stack was read"),
-	[PKBPF_END_NO_ROOM] = END("no room for its unwind rule"),
+	[PKBPF_END_NO_ROOM] = END("no room for its unwind info"),
+	[PKBPF_END_NOWHERE] = END("innermost function returns to 0"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");

@@ -112,7 +112,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 		state->cfa = PKBPF_CFA_SP;
 	else if (reg == run->machine->frame_pointer)
 		state->cfa = PKBPF_CFA_FP;
-	else if (reg < 32 && reg != run->machine->return_address)
+	else if (reg < run->machine->registers && reg != run->machine->return_address)
 		state->cfa = PKBPF_CFA_REGISTER;
 	else
 		state->cfa = PKBPF_CFA_UNSUPPORTED;
@@ -261,8 +261,8 @@ static bool run_extended(struct run *run, uint8_t op)
 
 		reg = cfi_read_uleb128(reader);
 		source = cfi_read_uleb128(reader);
-		set_column(run, reg, source < 32 ? CFI_CELL_REGISTER : CFI_CELL_UNSUPPORTED,
-			   source < 32 ? (int64_t)source : 0);
+		set_column(run, reg, source < run->machine->registers ? CFI_CELL_REGISTER : CFI_CELL_UNSUPPORTED,
+			   source < run->machine->registers ? (int64_t)source : 0);
 		return true;
 	}
 	case CFA_REMEMBER_STATE:

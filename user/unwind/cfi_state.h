@@ -14,6 +14,7 @@ struct cfi_machine {
 	uint8_t stack_pointer;
 	uint8_t frame_pointer;
 	uint8_t return_address; /* column that CIEs must name */
+	uint8_t registers;	/* general ones: those beyond are not in a rule */
 	uint8_t rbx;		/* 255: not tracked */
 	bool has_link_register; /* an unsaved return address is in its register */
 };

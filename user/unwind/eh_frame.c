@@ -300,12 +300,14 @@ static struct cfi_machine describe_machine(const struct elf_image *image)
 		machine.stack_pointer = 31;
 		machine.frame_pointer = 29;
 		machine.return_address = 30;
+		machine.registers = 31;
 		machine.has_link_register = true;
 		return machine;
 	}
 	machine.stack_pointer = 7;
 	machine.frame_pointer = 6;
 	machine.return_address = 16;
+	machine.registers = 16;
 	if (is_dynamic_loader(image))
 		machine.rbx = 3;
 	return machine;

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/large_memory.h"
 
-#define MAX_SECTION_NAMES_BYTES (4U << 20)
+#define MAX_SECTION_NAMES_BYTES (256U << 10)
 #define MAX_DYNAMIC_ITEMS	64
 /* deflate cannot do better than 1032:1, so a larger claim is a lie told to make us allocate. */
 #define MAX_DEFLATE_RATIO 1032
@@ -321,6 +321,12 @@ uint64_t elf_image_written_ns(const struct elf_image *image)
 	if (image->fd < 0 || fstat(image->fd, &info) < 0)
 		return 0;
 	return (uint64_t)info.st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)info.st_mtim.tv_nsec;
+}
+
+size_t elf_image_kept_bytes(const struct elf_image *image)
+{
+	return sizeof(*image) + image->segment_count * sizeof(*image->segments) +
+	       image->section_count * sizeof(*image->sections) + image->names_size;
 }
 
 uint64_t elf_image_size(const struct elf_image *image)

@@ -42,7 +42,7 @@ struct elf_section {
 
 /* More program headers or sections than these: the surplus is not seen. */
 #define ELF_IMAGE_MAX_SEGMENTS 512
-#define ELF_IMAGE_MAX_SECTIONS 16384
+#define ELF_IMAGE_MAX_SECTIONS 4096
 
 /* ET_EXEC and ET_DYN of x86-64 and arm64; anything else gives -ENOEXEC. The fd is duplicated. */
 int elf_image_open(int fd, struct elf_image **ret_image, struct error *error);
@@ -56,6 +56,7 @@ uint64_t elf_image_entry(const struct elf_image *image);
 /* When its file was last written; 0: memory. What is read later may be another program. */
 uint64_t elf_image_written_ns(const struct elf_image *image);
 uint64_t elf_image_size(const struct elf_image *image); /* bytes behind the view */
+size_t elf_image_kept_bytes(const struct elf_image *image); /* in our memory, for as long as it is open */
 size_t elf_image_segment_count(const struct elf_image *image);
 const struct elf_segment *elf_image_segment(const struct elf_image *image, size_t index);
 /* First segment of a type; NULL when absent. */

@@ -121,6 +121,8 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 		return 0;
 	}
 	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
+	if (mapping.flags & PKBPF_MAPPING_NO_ROOM)
+		return PKBPF_END_NO_ROOM;
 	if (!table_cache_ready(unwinder->options.tables, code->file))
 		wait_for_table(unwinder, code->file, address - mapping.bias);
 	if (!table_cache_ready(unwinder->options.tables, code->file))

@@ -15,6 +15,8 @@
 
 /* Files of which nobody has wanted the table yet. */
 #define MAX_UNWANTED_IMAGES 512
+/* What is kept open of one: most need a few KiB for their headers. */
+#define MAX_UNWANTED_BYTES  (64U << 10)
 /* Until a file that has become unreadable is tried again. */
 #define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
 /* Until a file that has got no number tries to get one again. */
@@ -162,7 +164,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 /* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is opened again then. */
 static void set_aside(struct table_cache *cache, struct table_file *file)
 {
-	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES)
+	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES || elf_image_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
 		table_file_close(cache, file);
 	else
 		cache->unwanted_images++;
@@ -244,13 +246,15 @@ uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *m
 	struct table_file *file;
 	bool opens;
 
-	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped) || !mapped)
+	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped))
+		return TABLE_CACHE_REFUSED;
+	if (!mapped)
 		return TABLE_CACHE_NO_FILE;
 	file = table_cache_find_file(cache, mapped->id);
 	if (!file)
 		file = add_file(cache, mapped->id);
 	if (!file)
-		return TABLE_CACHE_NO_FILE;
+		return TABLE_CACHE_REFUSED;
 	pthread_mutex_lock(&cache->lock);
 	opens = begin_to_open(file, false);
 	pthread_mutex_unlock(&cache->lock);
@@ -307,7 +311,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 
 	ret_mapping->file = 0;
 	ret_mapping->bias = 0;
-	ret_mapping->flags = PKBPF_MAPPING_ANONYMOUS;
+	ret_mapping->flags = number == TABLE_CACHE_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
 	if (!file)
 		return;
 	pthread_mutex_lock(&cache->lock);

@@ -61,9 +61,10 @@ struct table_cache *table_cache_new(const struct table_memory *memory,
 void table_cache_free(struct table_cache *cache);
 
 #define TABLE_CACHE_NO_FILE UINT32_MAX
+#define TABLE_CACHE_REFUSED (UINT32_MAX - 1)
 
 /* Number of the file behind a mapping, opened and (unless tables are built on demand) queued for building when new;
- * TABLE_CACHE_NO_FILE: none. */
+ * TABLE_CACHE_NO_FILE: none; TABLE_CACHE_REFUSED: one of which nothing can be kept, as there are too many. */
 uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping);
 /* Numbers in use by somebody's mappings: what nobody uses may be forgotten when room is needed. */
 void table_cache_reference(struct table_cache *cache, uint32_t file);

@@ -18,11 +18,11 @@
 #define PROGRAM UINT64_C(0x500000)
 
 static const struct cfi_machine x86_64 = {
-	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .rbx = 255};
+	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .registers = 16, .rbx = 255};
 static const struct cfi_machine loader = {
-	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .rbx = 3};
+	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .registers = 16, .rbx = 3};
 static const struct cfi_machine arm64 = {
-	.elf_machine = 183, .stack_pointer = 31, .frame_pointer = 29, .return_address = 30, .rbx = 255,
+	.elf_machine = 183, .stack_pointer = 31, .frame_pointer = 29, .return_address = 30, .registers = 31, .rbx = 255,
 	.has_link_register = true};
 
 /* Rows as text, so that a test reads like readelf's output. */
@@ -128,6 +128,8 @@ static const struct expectation x86_64_expectations[] = {
 	{"CFA and return address in two registers", P("\x0c\x05\x00\x09\x10\x01"), "0 unsupported+0"},
 	{"CFA from any register", P("\x0d\x0a"), "0 reg+8 aux 10"},
 	{"CFA from a register that cannot hold one", P("\x0c\x40\x08"), "0 unsupported+0"},
+	{"CFA from xmm1", P("\x0c\x12\x08"), "0 unsupported+0"},
+	{"return address in xmm0", P("\x09\x10\x11"), "0 unsupported+0"},
 	{"frame pointer in a register", P("\x09\x06\x03"), "0 unsupported+0"},
 	{"stack pointer that is not the CFA", P("\x09\x07\x08"), "0 unsupported+0"},
 	{"stack pointer that is the CFA", P("\x14\x07\x00"), "0 sp+8"},

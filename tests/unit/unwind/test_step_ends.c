@@ -138,7 +138,7 @@ static void a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer(voi
 	};
 	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = 7, [PKBPF_REG_IP] = CODE + 0x10 };
 
-	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_MAPPING);
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NOWHERE);
 	regs[FP] = 0;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
 	/* What was called from somewhere is believed. */

@@ -337,6 +337,27 @@ static void does_without_a_table_when_all_numbers_are_in_use(void **state)
 	end(&fixture);
 }
 
+static void a_file_beyond_all_that_are_kept_apart_is_no_generated_code(void **state)
+{
+	struct pkbpf_unwind_mapping described;
+	struct mapping_view mapping = {.pid = (uint32_t)getpid(), .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/gone"};
+	struct mapped_file *ignored;
+	struct fixture fixture;
+	uint32_t file;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	for (mapping.inode = 1; !mapped_file_table_add(fixture.files, &mapping, &ignored); mapping.inode++)
+		;
+	file = table_cache_add(fixture.cache, &mapping);
+	assert_int_equal(file, TABLE_CACHE_REFUSED);
+	table_cache_describe(fixture.cache, file, mapping.start, 0, &described);
+	assert_int_equal(described.flags, PKBPF_MAPPING_NO_ROOM);
+	mapping.path = "//anon";
+	mapping.inode = 0;
+	assert_int_equal(table_cache_add(fixture.cache, &mapping), TABLE_CACHE_NO_FILE);
+	end(&fixture);
+}
+
 static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **state)
 {
 	struct fixture fixture;
@@ -461,6 +482,7 @@ int main(void)
 		cmocka_unit_test(gives_the_place_of_the_least_used_table_to_another),
 		cmocka_unit_test(does_without_a_table_when_all_room_is_in_use),
 		cmocka_unit_test(does_without_a_table_when_all_numbers_are_in_use),
+		cmocka_unit_test(a_file_beyond_all_that_are_kept_apart_is_no_generated_code),
 		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_with_the_next_mapping),
 		cmocka_unit_test(what_has_overwritten_a_file_has_a_table_of_its_own),
 		cmocka_unit_test(no_table_is_built_from_what_has_overwritten_the_file),
