@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/event_sink.h"
+
 #define MIN_CAPACITY 8
 
 /*
@@ -207,7 +209,8 @@ static int list_splice(struct mapping_list *list, size_t index, size_t removed,
 }
 
 /* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js):
- * executable memory without a file that one file's mappings continue on both sides is that file's.
+ * executable memory without a file that one file's mappings continue on both sides is that file's. Not what is no multiple of a
+ * huge page: nobody announces that a library is unmapped, and generated code may lie in its place.
  */
 static void adopt(struct mapping_list *list, size_t index)
 {
@@ -218,6 +221,8 @@ static void adopt(struct mapping_list *list, size_t index)
 	mapping = list_mappings(list) + index;
 	before = mapping - 1;
 	behind = mapping + 1;
+	if ((mapping->start | mapping->end) & (MAPPING_HUGE_PAGE_BYTES - 1))
+		return;
 	if (mapping->file || !before->file || behind->file != before->file ||
 	    before->end != mapping->start || behind->start != mapping->end ||
 	    behind->start - behind->file_offset != before->start - before->file_offset)

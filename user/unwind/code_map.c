@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/event_sink.h"
+
 struct code_map *code_map_new(void)
 {
 	struct code_map *map = calloc(1, sizeof(*map));
@@ -93,7 +95,8 @@ static int reserve(struct code_map *map, uint32_t needed)
 }
 
 /* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js): a
- * mapping without a file that one file's mappings continue on both sides is that file's. */
+ * mapping without a file that one file's mappings continue on both sides is that file's. Not what is no multiple of a huge page:
+ * nobody announces that a library is unmapped, and generated code may lie in its place. */
 static void adopt(struct code_map *map, uint32_t index)
 {
 	struct code_mapping *mapping, *before, *behind;
@@ -103,6 +106,8 @@ static void adopt(struct code_map *map, uint32_t index)
 	mapping = &map->items[index];
 	before = mapping - 1;
 	behind = mapping + 1;
+	if ((mapping->start | mapping->end) & (MAPPING_HUGE_PAGE_BYTES - 1))
+		return;
 	if (mapping->file != CODE_NO_FILE || before->file == CODE_NO_FILE ||
 	    behind->file != before->file || before->end != mapping->start ||
 	    behind->start != mapping->end ||

@@ -57,39 +57,54 @@ static void finds_nothing_in_an_empty_space(void **state)
  * which lists upwards. */
 static void gives_moved_text_back_to_its_file(void **state)
 {
-	static const struct expected expected[] = {{0x1000, 0x3000, 0x100, &file_a},
-						   {0x3000, 0x5000, 0x2100, &file_a},
-						   {0x5000, 0x9000, 0x4100, &file_a}};
+	static const struct expected expected[] = {{0x1fe000, 0x200000, 0x100, &file_a},
+						   {0x200000, 0x400000, 0x2100, &file_a},
+						   {0x400000, 0x602000, 0x202100, &file_a}};
 	struct address_space *streamed = address_space_new(), *listed = address_space_new();
 
-	assert_int_equal(add(streamed, 0x1000, 0x9000, 0x100, &file_a), 0);
-	assert_int_equal(add(streamed, 0x3000, 0x5000, 0, NULL), 0);
+	assert_int_equal(add(streamed, 0x1fe000, 0x602000, 0x100, &file_a), 0);
+	assert_int_equal(add(streamed, 0x200000, 0x400000, 0, NULL), 0);
 	assert_mappings(streamed, expected, 3);
-	assert_int_equal(add(listed, 0x1000, 0x3000, 0x100, &file_a), 0);
-	assert_int_equal(add(listed, 0x3000, 0x5000, 0, NULL), 0);
-	assert_null(address_space_find(listed, 0x3000)->file);
-	assert_int_equal(add(listed, 0x5000, 0x9000, 0x4100, &file_a), 0);
+	assert_int_equal(add(listed, 0x1fe000, 0x200000, 0x100, &file_a), 0);
+	assert_int_equal(add(listed, 0x200000, 0x400000, 0, NULL), 0);
+	assert_null(address_space_find(listed, 0x200000)->file);
+	assert_int_equal(add(listed, 0x400000, 0x602000, 0x202100, &file_a), 0);
 	assert_mappings(listed, expected, 3);
 	address_space_free(streamed);
 	address_space_free(listed);
 }
 
+/* Nobody has said that the library is gone in whose place it lies. */
+static void leaves_memory_alone_that_is_no_huge_page(void **state)
+{
+	static const struct expected pieces[] = {{0x201000, 0x202000, 0, NULL}, {0x200000, 0x3ff000, 0, NULL}, {0x201000, 0x400000, 0, NULL}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
+		struct address_space *space = address_space_new();
+
+		assert_int_equal(add(space, 0x1fe000, 0x602000, 0x100, &file_a), 0);
+		assert_int_equal(add(space, pieces[i].start, pieces[i].end, 0, NULL), 0);
+		assert_null(address_space_find(space, pieces[i].start)->file);
+		address_space_free(space);
+	}
+}
+
 static void leaves_memory_alone_that_no_file_continues(void **state)
 {
-	static const struct expected behind[] = {{0x5000, 0x9000, 0x4100, &file_b},
-						 {0x5000, 0x9000, 0x5100, &file_a},
-						 {0x6000, 0x9000, 0x5100, &file_a},
-						 {0x5000, 0x9000, 0x4100, NULL}};
+	static const struct expected behind[] = {{0x400000, 0x602000, 0x202100, &file_b},
+						 {0x400000, 0x602000, 0x203100, &file_a},
+						 {0x401000, 0x602000, 0x203100, &file_a},
+						 {0x400000, 0x602000, 0x202100, NULL}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(behind); i++) {
 		struct address_space *space = address_space_new();
 
-		assert_int_equal(add(space, 0x1000, 0x3000, 0x100, &file_a), 0);
+		assert_int_equal(add(space, 0x1fe000, 0x200000, 0x100, &file_a), 0);
 		assert_int_equal(add(space, behind[i].start, behind[i].end, behind[i].offset,
 				     behind[i].file),
 				 0);
-		assert_int_equal(add(space, 0x3000, 0x5000, 0, NULL), 0);
-		assert_null(address_space_find(space, 0x3000)->file);
+		assert_int_equal(add(space, 0x200000, 0x400000, 0, NULL), 0);
+		assert_null(address_space_find(space, 0x200000)->file);
 		address_space_free(space);
 	}
 }
@@ -363,6 +378,7 @@ int main(void)
 		cmocka_unit_test(bounds_are_start_inclusive_end_exclusive),
 		cmocka_unit_test(refuses_empty_and_reversed_ranges),
 		cmocka_unit_test(gives_moved_text_back_to_its_file),
+		cmocka_unit_test(leaves_memory_alone_that_is_no_huge_page),
 		cmocka_unit_test(leaves_memory_alone_that_no_file_continues),
 		cmocka_unit_test(new_mapping_cuts_what_it_covers),
 		cmocka_unit_test(removing_splits_what_reaches_beyond),

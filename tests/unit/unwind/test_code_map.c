@@ -42,42 +42,58 @@ static void cuts_what_a_new_mapping_covers(void **state)
 static void gives_moved_text_back_to_its_file(void **state)
 {
 	struct code_map *streamed = code_map_new(), *listed = code_map_new();
-	const struct code_mapping nameless = {0x3000, 0x5000, 0, CODE_NO_FILE};
+	const struct code_mapping nameless = {0x200000, 0x400000, 0, CODE_NO_FILE};
 
-	assert_int_equal(code_map_add(streamed, &(struct code_mapping){0x1000, 0x9000, 0x100, 1}),
+	assert_int_equal(code_map_add(streamed, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}),
 			 0);
 	assert_int_equal(code_map_add(streamed, &nameless), 0);
-	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x1000, 0x3000, 0x100, 1}), 0);
+	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x1fe000, 0x200000, 0x100, 1}), 0);
 	assert_int_equal(code_map_add(listed, &nameless), 0);
-	assert_int_equal(code_map_find(listed, 0x3000)->file, CODE_NO_FILE);
-	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x5000, 0x9000, 0x4100, 1}),
+	assert_int_equal(code_map_find(listed, 0x200000)->file, CODE_NO_FILE);
+	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x400000, 0x602000, 0x202100, 1}),
 			 0);
 	assert_true(code_map_equal(streamed, listed));
-	assert_int_equal(code_map_find(listed, 0x3000)->file, 1);
-	assert_int_equal(code_map_find(listed, 0x3000)->file_offset, 0x2100);
+	assert_int_equal(code_map_find(listed, 0x200000)->file, 1);
+	assert_int_equal(code_map_find(listed, 0x200000)->file_offset, 0x2100);
 	code_map_free(streamed);
 	code_map_free(listed);
+}
+
+/* Nobody has said that the library is gone in whose place it lies. */
+static void leaves_code_alone_that_is_no_huge_page(void **state)
+{
+	static const struct code_mapping pieces[] = {
+		{0x201000, 0x202000, 0, CODE_NO_FILE}, {0x200000, 0x3ff000, 0, CODE_NO_FILE}, {0x201000, 0x400000, 0, CODE_NO_FILE}};
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		struct code_map *map = code_map_new();
+
+		assert_int_equal(code_map_add(map, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}), 0);
+		assert_int_equal(code_map_add(map, &pieces[i]), 0);
+		assert_int_equal(code_map_find(map, pieces[i].start)->file, CODE_NO_FILE);
+		code_map_free(map);
+	}
 }
 
 static void leaves_code_alone_that_no_file_continues(void **state)
 {
 	static const struct code_mapping behind[] = {
-		{0x5000, 0x9000, 0x4100, 2},		/* another file */
-		{0x5000, 0x9000, 0x5100, 1},		/* another place in it */
-		{0x6000, 0x9000, 0x5100, 1},		/* not adjacent */
-		{0x5000, 0x9000, 0x4100, CODE_NO_FILE}, /* none */
+		{0x400000, 0x602000, 0x202100, 2},		/* another file */
+		{0x400000, 0x602000, 0x203100, 1},		/* another place in it */
+		{0x401000, 0x602000, 0x203100, 1},		/* not adjacent */
+		{0x400000, 0x602000, 0x202100, CODE_NO_FILE}, /* none */
 	};
 
 	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++) {
 		struct code_map *map = code_map_new();
 
 		assert_int_equal(
-			code_map_add(map, &(struct code_mapping){0x1000, 0x3000, 0x100, 1}), 0);
+			code_map_add(map, &(struct code_mapping){0x1fe000, 0x200000, 0x100, 1}), 0);
 		assert_int_equal(code_map_add(map, &behind[i]), 0);
 		assert_int_equal(
-			code_map_add(map, &(struct code_mapping){0x3000, 0x5000, 0, CODE_NO_FILE}),
+			code_map_add(map, &(struct code_mapping){0x200000, 0x400000, 0, CODE_NO_FILE}),
 			0);
-		assert_int_equal(code_map_find(map, 0x3000)->file, CODE_NO_FILE);
+		assert_int_equal(code_map_find(map, 0x200000)->file, CODE_NO_FILE);
 		code_map_free(map);
 	}
 }
@@ -166,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuts_what_a_new_mapping_covers),
 		cmocka_unit_test(gives_moved_text_back_to_its_file),
+		cmocka_unit_test(leaves_code_alone_that_is_no_huge_page),
 		cmocka_unit_test(leaves_code_alone_that_no_file_continues),
 		cmocka_unit_test(shares_until_the_last_reference_is_dropped),
 		cmocka_unit_test(stays_within_its_bound),
