@@ -229,6 +229,16 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	session_unwind_counters(session->unwind, ret_counters);
 }
 
+void session_mark_files(struct session *session, bool *is_used, size_t count)
+{
+	session_unwind_mark_files(session->unwind, is_used, count);
+}
+
+void session_forget_files(struct session *session, const bool *is_used, size_t count)
+{
+	session_unwind_forget_files(session->unwind, is_used, count);
+}
+
 bool session_name_kernel_address(struct session *session, uint64_t address, char *text, size_t size)
 {
 	return kernel_namer_ask(session->skeleton, address, text, size);

@@ -85,6 +85,10 @@ int session_look(struct session *session);
 int session_stop(struct session *session);
 void session_free(struct session *session);
 
+/* Sets the ids of mapped files (session_options.files) that the session uses, as far as they are below `count`. */
+void session_mark_files(struct session *session, bool *is_used, size_t count);
+/* Forgets all others, whose ids are about to be given to other files. */
+void session_forget_files(struct session *session, const bool *is_used, size_t count);
 /* Current counters, in-kernel and of the readers. */
 void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* Text of a kernel address as the kernel prints it, see capture/kernel_namer.h. false: this kernel cannot tell. */

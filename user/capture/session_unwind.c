@@ -220,6 +220,21 @@ int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint
 	return 0;
 }
 
+void session_unwind_mark_files(struct session_unwind *unwind, bool *is_used, size_t count)
+{
+	if (!unwind)
+		return;
+	process_tracker_mark_files(unwind_loader_processes(unwind->loader), is_used, count);
+	raw_unwinder_mark_files(unwind->raw, is_used, count);
+	table_cache_mark_files(unwind_loader_tables(unwind->loader), is_used, count);
+}
+
+void session_unwind_forget_files(struct session_unwind *unwind, const bool *is_used, size_t count)
+{
+	if (unwind)
+		table_cache_forget_files(unwind_loader_tables(unwind->loader), is_used, count);
+}
+
 bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
 			  struct raw_unwinder_stats *ret_raw)
 {

@@ -41,6 +41,9 @@ bool session_unwind_on_demand(const struct session_unwind *unwind);
 /* Adds to the epoll set what becomes readable when the kernel side misses something, or when raw stacks fill their
  * ring. Negative errno. */
 int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag);
+/* Sets the ids of mapped files that the unwinder uses, as far as they are below `count`; forgets all others. */
+void session_unwind_mark_files(struct session_unwind *unwind, bool *is_used, size_t count);
+void session_unwind_forget_files(struct session_unwind *unwind, const bool *is_used, size_t count);
 /* false: no unwinder. */
 bool session_unwind_stats(struct session_unwind *unwind, struct unwind_loader_stats *ret_loader,
 			  struct raw_unwinder_stats *ret_raw);

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "profile/aggregator.h"
 #include "profile/device_names.h"
@@ -26,6 +27,9 @@
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 
+/* Between two looks for mapped files that nobody uses, of which there are nearly as many as there can be: one takes 50 to 100 ms. */
+#define FORGET_FILES_NS (10 * NS_PER_SECOND)
+
 struct live_profile {
 	struct live_options options;
 	struct mapped_file_table *files;
@@ -37,6 +41,7 @@ struct live_profile {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
+	uint64_t next_forget_ns; /* files are not forgotten before */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 };
@@ -90,6 +95,35 @@ static int assemble(struct live_profile *live, struct error *error)
 	/* Without one (out of memory) frames stay addresses. */
 	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
 	return 0;
+}
+
+static void mark_frames(const struct profile *profile, bool *is_used)
+{
+	for (size_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct frame_location *location = &profile_frame(profile, (uint32_t)i)->location;
+
+		if (location->space == FRAME_FILE)
+			is_used[location->object] = true;
+	}
+}
+
+static int forget_files(struct live_profile *live)
+{
+	size_t count = mapped_file_table_count(live->files);
+	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
+	int err;
+
+	if (!is_used)
+		return -ENOMEM;
+	mark_frames(live->profile, is_used);
+	process_table_mark_files(live->processes, is_used);
+	session_mark_files(live->session, is_used, count);
+	session_forget_files(live->session, is_used, count);
+	err = mapped_file_table_forget(live->files, is_used);
+	/* It knows by their ids what it has read. */
+	symbolizer_free(live->symbolizer);
+	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	return err;
 }
 
 static int start_capture(struct live_profile *live, struct error *error)
@@ -177,6 +211,25 @@ static void limit_memory(struct live_profile *live)
 			 profile_ended_processes(live->profile), ended, (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 
+/* Those of programs that nobody runs any more, and of which the profile has nothing left, make room for others. */
+static void limit_files(struct live_profile *live)
+{
+	size_t before = mapped_file_table_live_count(live->files), left;
+	uint64_t begin_ns;
+
+	if (!mapped_file_table_is_nearly_full(live->files))
+		return;
+	begin_ns = clock_now_ns();
+	if (begin_ns < live->next_forget_ns)
+		return;
+	live->next_forget_ns = begin_ns + FORGET_FILES_NS;
+	if (forget_files(live) < 0)
+		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");
+	left = mapped_file_table_live_count(live->files);
+	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left, before,
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
+}
+
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 {
 	int err = session_wait(live->session, fd, timeout_ms);
@@ -187,6 +240,7 @@ int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
 	if (err < 0)
 		return err;
 	limit_memory(live);
+	limit_files(live);
 	return source_set_poll(live->sources, &live->sink);
 }
 

@@ -42,7 +42,7 @@ void mapped_file_table_free(struct mapped_file_table *table)
 	array_foreach (&table->files, each) {
 		struct file *file = *each;
 
-		if (file->fd >= 0)
+		if (file && file->fd >= 0)
 			close(file->fd);
 		free(file);
 	}
@@ -50,6 +50,8 @@ void mapped_file_table_free(struct mapped_file_table *table)
 		free(family->path);
 	array_free(&table->files);
 	array_free(&table->families);
+	array_free(&table->free_files);
+	array_free(&table->free_families);
 	hash_index_done(&table->family_index);
 	hash_map_done(&table->generations);
 	free(table->root);
@@ -63,7 +65,18 @@ size_t mapped_file_table_count(const struct mapped_file_table *table)
 
 struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id)
 {
-	return id < table->files.count ? &table->files.items[id]->public : NULL;
+	return id < table->files.count && table->files.items[id] ? &table->files.items[id]->public : NULL;
+}
+
+size_t mapped_file_table_live_count(const struct mapped_file_table *table)
+{
+	return table->files.count - table->free_files.count;
+}
+
+bool mapped_file_table_is_nearly_full(const struct mapped_file_table *table)
+{
+	return mapped_file_table_live_count(table) >= MAPPED_FILES_MAX / 4 * 3 ||
+	       table->path_bytes >= MAPPED_FILES_MAX_PATH_BYTES / 4 * 3;
 }
 
 static bool has_prefix(const char *path, const char *prefix)
@@ -101,6 +114,19 @@ static bool names_a_file(const struct mapping_view *mapping, size_t length, bool
 	return true;
 }
 
+static uint64_t family_hash(const struct mapped_file_table *table, const struct family_key *key)
+{
+	uint64_t hash = hash_bytes(key->path, key->path_length, table->seed);
+
+	return hash_u64(hash ^ key->inode ^ ((uint64_t)key->device_major << 52) ^ ((uint64_t)key->device_minor << 32));
+}
+
+uint64_t mapped_file_family_hash(const struct mapped_file_table *table, const struct family *family)
+{
+	return family_hash(table, &(struct family_key){family->device_major, family->device_minor, family->inode, family->path,
+						       family->path_length});
+}
+
 static bool family_equal(const void *context, uint32_t item, const void *key_pointer)
 {
 	const struct mapped_file_table *table = context;
@@ -113,25 +139,57 @@ static bool family_equal(const void *context, uint32_t item, const void *key_poi
 	       memcmp(family->path, key->path, key->path_length) == 0;
 }
 
+/* Its place, that of a forgotten one where there is one; NULL: out of memory. */
+static struct family *take_family(struct mapped_file_table *table)
+{
+	if (table->free_families.count)
+		return &table->families.items[table->free_families.items[--table->free_families.count]];
+	return array_add(&table->families);
+}
+
+static void give_family_back(struct mapped_file_table *table, struct family *family)
+{
+	uint32_t *place = array_add(&table->free_families);
+
+	family->path = NULL;
+	if (place)
+		*place = (uint32_t)(family - table->families.items);
+}
+
+/* NO_FILE: out of memory. */
+static uint32_t take_id(struct mapped_file_table *table)
+{
+	if (table->free_files.count)
+		return table->free_files.items[--table->free_files.count];
+	return array_add(&table->files) ? (uint32_t)table->files.count - 1 : NO_FILE;
+}
+
+static void give_id_back(struct mapped_file_table *table, uint32_t id)
+{
+	uint32_t *place = array_add(&table->free_files);
+
+	table->files.items[id] = NULL;
+	if (place)
+		*place = id;
+}
+
 /* The family of key, added when new; NULL with *ret_err set when that is not possible. */
 static struct family *get_family(struct mapped_file_table *table, const struct family_key *key,
 				 int *ret_err)
 {
-	uint64_t hash = hash_bytes(key->path, key->path_length, table->seed);
+	uint64_t hash = family_hash(table, key);
 	struct family *family;
 	uint32_t item;
 
-	hash = hash_u64(hash ^ key->inode ^ ((uint64_t)key->device_major << 52) ^
-			((uint64_t)key->device_minor << 32));
 	item = hash_index_find(&table->family_index, hash, family_equal, table, key);
 	if (item != HASH_INDEX_NONE)
 		return &table->families.items[item];
 	*ret_err = -ENOSPC;
-	if (table->families.count >= MAPPED_FILES_MAX ||
+	if (table->families.count - table->free_families.count >= MAPPED_FILES_MAX ||
 	    table->path_bytes + key->path_length + 1 > MAPPED_FILES_MAX_PATH_BYTES)
 		return NULL;
 	*ret_err = -ENOMEM;
-	family = array_add(&table->families);
+	family = take_family(table);
 	if (!family)
 		return NULL;
 	*family = (struct family){
@@ -143,9 +201,9 @@ static struct family *get_family(struct mapped_file_table *table, const struct f
 		.newest = NO_FILE,
 	};
 	if (!family->path ||
-	    !hash_index_add(&table->family_index, hash, (uint32_t)(table->families.count - 1))) {
+	    !hash_index_add(&table->family_index, hash, (uint32_t)(family - table->families.items))) {
 		free(family->path);
-		table->families.count--;
+		give_family_back(table, family);
 		return NULL;
 	}
 	table->path_bytes += key->path_length + 1;
@@ -162,12 +220,13 @@ static struct file *add_file(struct mapped_file_table *table, struct family *fam
 			     uint32_t generation, enum mapped_file_type type)
 {
 	_cleanup_free_ struct file *file = calloc(1, sizeof(*file));
-	struct file **slot;
+	uint32_t id = file ? take_id(table) : NO_FILE;
 
-	if (!file)
+	if (id == NO_FILE)
 		return NULL;
+	file->family = (uint32_t)(family - table->families.items);
 	file->public = (struct mapped_file){
-		.id = (uint32_t)table->files.count,
+		.id = id,
 		.type = type,
 		.device_major = family->device_major,
 		.device_minor = family->device_minor,
@@ -177,17 +236,12 @@ static struct file *add_file(struct mapped_file_table *table, struct family *fam
 	};
 	file->fd = -1;
 	file->older = NO_FILE;
-	slot = array_add(&table->files);
-	if (!slot)
-		return NULL;
-	if (generation &&
-	    !hash_map_put(&table->generations, generation_key(table, family, generation),
-			  file->public.id)) {
-		table->files.count--;
+	if (generation && !hash_map_put(&table->generations, generation_key(table, family, generation), id)) {
+		give_id_back(table, id);
 		return NULL;
 	}
-	family->newest = file->public.id;
-	*slot = file;
+	family->newest = id;
+	table->files.items[id] = file;
 	return take_pointer(file);
 }
 
@@ -295,7 +349,7 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	if (file)
 		file = older = find_edition(table, file, mapping);
 	if (!file || (file->overwritten_ns && mapping->time_ns >= file->overwritten_ns)) {
-		if (table->files.count >= MAPPED_FILES_MAX)
+		if (mapped_file_table_live_count(table) >= MAPPED_FILES_MAX)
 			return -ENOSPC;
 		file = add_file(table, family, older ? older->public.inode_generation : generation, type);
 		if (!file)

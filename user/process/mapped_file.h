@@ -29,7 +29,7 @@ enum mapped_file_type {
 };
 
 struct mapped_file {
-	uint32_t id; /* dense, from 0 */
+	uint32_t id; /* dense, from 0; that of a forgotten file is given to another */
 	enum mapped_file_type type;
 	uint32_t device_major, device_minor;
 	uint32_t inode_generation; /* 0: not known; learned when a later record has it */
@@ -51,9 +51,17 @@ struct mapped_file_table;
 /* root: "" for the live system; tests give a folder that holds proc/. */
 struct mapped_file_table *mapped_file_table_new(const char *root);
 void mapped_file_table_free(struct mapped_file_table *table);
+/* All ids are below this; some may be free. */
 size_t mapped_file_table_count(const struct mapped_file_table *table);
-/* Borrowed; lives and stays in place as long as the table. */
+/* How many are not. */
+size_t mapped_file_table_live_count(const struct mapped_file_table *table);
+/* Whether three quarters of what the bounds above allow are in use: a good time to forget some. */
+bool mapped_file_table_is_nearly_full(const struct mapped_file_table *table);
+/* NULL: no file has this id. Borrowed; lives and stays in place until it is forgotten. */
 struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id);
+/* Forgets all but those that are used, by id, and what differs from these in time or generation only; their ids are given to others.
+ * -ENOMEM: nothing is forgotten. */
+int mapped_file_table_forget(struct mapped_file_table *table, const bool *is_used);
 
 /*
  * The file behind a mapping, added when new, and the mapping noted as its witness. *ret_file is

@@ -49,7 +49,7 @@ void mapped_file_pass_on(struct mapped_file_table *table, struct file *older, st
 	link_most_recent(table, newer);
 }
 
-static void close_file(struct mapped_file_table *table, struct file *file)
+void mapped_file_close(struct mapped_file_table *table, struct file *file)
 {
 	unlink_recent(table, file);
 	close(file->fd);
@@ -88,14 +88,14 @@ static void close_deleted(struct mapped_file_table *table)
 			continue;
 		bytes += (uint64_t)status.st_size;
 		if (bytes > MAPPED_FILES_MAX_DELETED_BYTES)
-			close_file(table, file);
+			mapped_file_close(table, file);
 	}
 }
 
 void mapped_file_make_room(struct mapped_file_table *table)
 {
 	while (table->open_count >= open_limit(table))
-		close_file(table, table->files.items[table->least_recent]);
+		mapped_file_close(table, table->files.items[table->least_recent]);
 }
 
 static bool check_is_due(struct mapped_file_table *table, int fd)

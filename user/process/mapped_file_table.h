@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What mapped_file.c (identities), mapped_file_open.c (opening), mapped_file_contents.c (whether it is still the same) and
- * mapped_file_keep.c (descriptors) share; nobody else includes this. */
+ * mapped_file_keep.c (descriptors) and mapped_file_forget.c share; nobody else includes this. */
 #ifndef PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 #define PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 
@@ -23,6 +23,7 @@ struct file_contents {
 
 struct file {
 	struct mapped_file public;
+	uint32_t family;
 	struct witness witnesses[MAX_WITNESSES];
 	uint32_t witness_count, witness_next;
 	int fd;	    /* -1: not open */
@@ -42,7 +43,7 @@ struct file {
 struct family {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
-	char *path;
+	char *path; /* NULL: this place is free */
 	size_t path_length;
 	uint32_t newest; /* file id */
 };
@@ -50,8 +51,9 @@ struct family {
 struct mapped_file_table {
 	char *root;
 	uint64_t seed;
-	ARRAY_OF(struct file *) files;
+	ARRAY_OF(struct file *) files; /* NULL: this id is free */
 	ARRAY_OF(struct family) families;
+	ARRAY_OF(uint32_t) free_files, free_families;
 	struct hash_index family_index;
 	struct hash_map generations; /* family << 32 | generation -> file id of the last edition */
 	size_t path_bytes;
@@ -60,6 +62,9 @@ struct mapped_file_table {
 	uint32_t most_recent, least_recent;
 };
 
+uint64_t mapped_file_family_hash(const struct mapped_file_table *table, const struct family *family);
+/* Closes its descriptor, which is open. */
+void mapped_file_close(struct mapped_file_table *table, struct file *file);
 /* Closes what was used least recently, so that one more may be opened. */
 void mapped_file_make_room(struct mapped_file_table *table);
 /* Takes the descriptor. */

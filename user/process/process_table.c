@@ -466,6 +466,22 @@ uint64_t process_table_ended_threads(const struct process_table *table)
 	return table->ended_threads;
 }
 
+void process_table_mark_files(const struct process_table *table, bool *is_used)
+{
+	array_foreach (&table->entries, each) {
+		const struct mapping *mappings;
+		size_t count = 0;
+
+		if (!(*each)->space)
+			continue;
+		mappings = address_space_mappings((*each)->space, &count);
+		for (size_t i = 0; i < count; i++) {
+			if (mappings[i].file)
+				is_used[mappings[i].file->id] = true;
+		}
+	}
+}
+
 struct mapped_file_table *process_table_files(struct process_table *table)
 {
 	return table->files;

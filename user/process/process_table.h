@@ -102,6 +102,8 @@ void process_table_merge(struct process_table *table, uint32_t id, struct proces
 void process_table_release_member(struct process_table *table, uint32_t id);
 
 struct mapped_file_table *process_table_files(struct process_table *table);
+/* Sets the ids of all files that somebody has mapped; is_used has room for all there are. */
+void process_table_mark_files(const struct process_table *table, bool *is_used);
 uint64_t process_table_dropped(
 	const struct process_table *table); /* mappings or tasks not kept, for counters */
 

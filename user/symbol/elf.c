@@ -95,7 +95,7 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 {
 	struct loaded_file *loaded;
 
-	if (id >= mapped_file_table_count(elf->files))
+	if (!mapped_file_table_get(elf->files, id))
 		return NULL;
 	while (elf->loaded.count <= id)
 		if (!array_add(&elf->loaded))

@@ -357,6 +357,21 @@ void process_tracker_replace(struct process_tracker *tracker, struct tracked_pro
 	set_map(tracker, process, map);
 }
 
+void process_tracker_mark_files(const struct process_tracker *tracker, bool *is_used, size_t count)
+{
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(&tracker->by_pid, &cursor))) {
+		const struct code_map *map = ((const struct tracked_process *)(uintptr_t)slot->value)->map;
+
+		for (uint32_t i = 0; map && i < map->count; i++) {
+			if (map->items[i].file < count)
+				is_used[map->items[i].file] = true;
+		}
+	}
+}
+
 void process_tracker_visit(struct process_tracker *tracker,
 			   void (*visit)(void *context, struct tracked_process *process),
 			   void *context)

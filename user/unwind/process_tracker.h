@@ -69,6 +69,8 @@ bool process_tracker_has_changed(const struct process_tracker *tracker);
 void process_tracker_visit(struct process_tracker *tracker,
 			   void (*visit)(void *context, struct tracked_process *process),
 			   void *context);
+/* Sets the numbers of all files that somebody has mapped, as far as they are below `count`. */
+void process_tracker_mark_files(const struct process_tracker *tracker, bool *is_used, size_t count);
 size_t process_tracker_count(const struct process_tracker *tracker);
 
 /* Whether exactly this mapping is known of the process. */

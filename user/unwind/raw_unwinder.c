@@ -361,6 +361,11 @@ struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
 	return (struct event_sink){ &ops, unwinder };
 }
 
+void raw_unwinder_mark_files(const struct raw_unwinder *unwinder, bool *is_used, size_t count)
+{
+	process_tracker_mark_files(unwinder->processes, is_used, count);
+}
+
 struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder)
 {
 	return unwinder->stats;

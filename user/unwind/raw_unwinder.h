@@ -37,6 +37,8 @@ struct raw_unwinder_options {
 struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options, const struct event_sink *next);
 void raw_unwinder_free(struct raw_unwinder *unwinder);
 struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder);
+/* As process_tracker_mark_files(). */
+void raw_unwinder_mark_files(const struct raw_unwinder *unwinder, bool *is_used, size_t count);
 struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder);
 
 #endif

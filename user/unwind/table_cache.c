@@ -67,19 +67,23 @@ void table_file_close(struct table_cache *cache, struct table_file *file)
 	file->image_memory = NULL;
 }
 
+static void free_file(struct table_cache *cache, struct table_file *file)
+{
+	if (!file)
+		return;
+	table_file_close(cache, file);
+	free(file->segments);
+	free(file->placement.extents);
+	free(file);
+}
+
 void table_cache_free(struct table_cache *cache)
 {
 	if (!cache)
 		return;
 	table_builder_stop(cache);
-	array_foreach(&cache->files, each) {
-		if (!*each)
-			continue;
-		table_file_close(cache, *each);
-		free((*each)->segments);
-		free((*each)->placement.extents);
-		free(*each);
-	}
+	array_foreach(&cache->files, each)
+		free_file(cache, *each);
 	array_free(&cache->files);
 	array_free(&cache->queue);
 	extent_allocator_free(cache->slots);
@@ -387,4 +391,30 @@ void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t 
 	pthread_mutex_unlock(&cache->lock);
 	if (postponed)
 		build_all(cache, file);
+}
+
+static bool is_in_use(const struct table_file *file)
+{
+	return file->references || file->slot != NO_SLOT || file->page_count || file->state == TABLE_OPENING ||
+	       file->state == TABLE_QUEUED || file->state == TABLE_BUILDING;
+}
+
+void table_cache_mark_files(struct table_cache *cache, bool *is_used, size_t count)
+{
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < cache->files.count && i < count; i++)
+		is_used[i] |= cache->files.items[i] && is_in_use(cache->files.items[i]);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_forget_files(struct table_cache *cache, const bool *is_used, size_t count)
+{
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < cache->files.count && i < count; i++) {
+		if (is_used[i])
+			continue;
+		free_file(cache, cache->files.items[i]);
+		cache->files.items[i] = NULL;
+	}
+	pthread_mutex_unlock(&cache->lock);
 }

@@ -89,10 +89,14 @@ bool table_cache_wait_file(struct table_cache *cache, uint32_t file, uint64_t ti
 bool table_cache_find_rule(struct table_cache *cache, uint32_t file, uint64_t elf_address,
 			   struct pkbpf_unwind_rule *ret_rule);
 bool table_cache_tracks_rbx(struct table_cache *cache, uint32_t file);
-/* Path as the kernel showed it; lives as long as the cache. */
+/* Path as the kernel showed it; lives until the file is forgotten. */
 const char *table_cache_path(struct table_cache *cache, uint32_t file);
 /* Rows of one file's table and the bytes of rows and pages. */
 void table_cache_size(struct table_cache *cache, uint32_t file, uint32_t *ret_rows, uint64_t *ret_bytes);
+/* Sets the numbers of files that are open, have a table or a place, or are in use by mappings, as far as they are below `count`. */
+void table_cache_mark_files(struct table_cache *cache, bool *is_used, size_t count);
+/* Forgets all others: their numbers are about to be given to other files. None of `count` may have been added since they were marked. */
+void table_cache_forget_files(struct table_cache *cache, const bool *is_used, size_t count);
 struct table_cache_stats table_cache_stats(struct table_cache *cache);
 
 #endif

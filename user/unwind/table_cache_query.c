@@ -150,8 +150,9 @@ bool table_cache_tracks_rbx(struct table_cache *cache, uint32_t number)
 
 const char *table_cache_path(struct table_cache *cache, uint32_t number)
 {
-	return number < mapped_file_table_count(cache->mapped_files) ?
-		       mapped_file_table_get(cache->mapped_files, number)->path : "";
+	const struct mapped_file *mapped = mapped_file_table_get(cache->mapped_files, number);
+
+	return mapped ? mapped->path : "";
 }
 
 void table_cache_size(struct table_cache *cache, uint32_t number, uint32_t *ret_rows,

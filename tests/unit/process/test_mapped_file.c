@@ -266,6 +266,53 @@ static void number_of_files_and_bytes_of_paths_are_bounded(void **state)
 	mapped_file_table_free(table);
 }
 
+static void what_nobody_uses_makes_room(void **state)
+{
+	struct mapped_file_table *table = mapped_file_table_new("");
+	static bool is_used[MAPPED_FILES_MAX];
+	struct mapping_view view = view_of("/x");
+	struct mapped_file *file = NULL, *kept;
+	uint32_t id, sibling;
+
+	for (uint64_t i = 0; !mapped_file_table_add(table, &view, &file); i++)
+		view.inode++;
+	assert_true(mapped_file_table_is_nearly_full(table));
+	kept = mapped_file_table_get(table, 7);
+	is_used[7] = true;
+	assert_int_equal(mapped_file_table_forget(table, is_used), 0);
+	assert_false(mapped_file_table_is_nearly_full(table));
+	assert_int_equal(mapped_file_table_live_count(table), 1);
+	assert_ptr_equal(mapped_file_table_get(table, 7), kept);
+	assert_null(mapped_file_table_get(table, 8));
+	/* It is still found, and others get the ids. */
+	view.inode = kept->inode;
+	assert_ptr_equal(add_file(table, &view), kept);
+	view.inode = 1ULL << 40;
+	id = add_file(table, &view)->id;
+	assert_true(id < MAPPED_FILES_MAX && id != 7);
+	assert_int_equal(mapped_file_table_get(table, id)->inode, view.inode);
+	/* Those that differ in their generation alone stay together. */
+	view = view_of("/y");
+	view.inode_generation = 1;
+	sibling = add_file(table, &view)->id;
+	view.inode_generation = 2;
+	is_used[add_file(table, &view)->id] = true;
+	assert_int_equal(mapped_file_table_forget(table, is_used), 0);
+	assert_non_null(mapped_file_table_get(table, sibling));
+	assert_null(mapped_file_table_get(table, id));
+	view.inode_generation = 1;
+	assert_int_equal(add_file(table, &view)->id, sibling);
+	/* As many as ever fit again. */
+	view = view_of("/z");
+	for (id = 3; id < MAPPED_FILES_MAX; id++) {
+		view.inode++;
+		assert_int_equal(mapped_file_table_add(table, &view, &file), 0);
+	}
+	view.inode++;
+	assert_int_equal(mapped_file_table_add(table, &view, &file), -ENOSPC);
+	mapped_file_table_free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -277,6 +324,7 @@ int main(void)
 		cmocka_unit_test(there_is_one_vdso_per_image_size_and_word_size),
 		cmocka_unit_test(files_stay_in_place_while_the_table_grows),
 		cmocka_unit_test(number_of_files_and_bytes_of_paths_are_bounded),
+		cmocka_unit_test(what_nobody_uses_makes_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

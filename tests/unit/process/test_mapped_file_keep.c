@@ -49,6 +49,27 @@ static size_t count_descriptors(void)
 	return count;
 }
 
+static void a_forgotten_file_is_closed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapped_file *file, *other;
+	bool is_used[2] = {false, false};
+	size_t before = count_descriptors();
+
+	temp_tree_file(&fixture->tree, "app", "contents");
+	temp_tree_file(&fixture->tree, "other", "more");
+	file = map_file(fixture, "app", "/app");
+	other = map_file(fixture, "other", "/other");
+	assert_contents(mapped_file_open(fixture->table, file), "contents");
+	assert_contents(mapped_file_open(fixture->table, other), "more");
+	is_used[other->id] = true;
+	assert_int_equal(mapped_file_table_forget(fixture->table, is_used), 0);
+	assert_int_equal(count_descriptors(), before + 1);
+	assert_contents(mapped_file_open(fixture->table, other), "more");
+	file = map_file(fixture, "app", "/app");
+	assert_contents(mapped_file_open(fixture->table, file), "contents");
+}
+
 static void keeps_no_more_descriptors_than_half_of_the_limit(void **state)
 {
 	struct fixture *fixture = *state;
@@ -126,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEEP_TEST(what_was_opened_can_be_read_after_its_name_has_gone),
+		KEEP_TEST(a_forgotten_file_is_closed),
 		KEEP_TEST(keeps_no_more_descriptors_than_half_of_the_limit),
 		KEEP_TEST(deleted_files_take_no_more_of_the_disk_than_allowed),
 		KEEP_TEST(small_deleted_files_are_kept),

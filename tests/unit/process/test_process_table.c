@@ -57,6 +57,24 @@ static void knows_what_ran_before_the_start(void **state)
 	assert_null(process_table_find(fixture->table, 1));
 }
 
+static void marks_the_files_that_somebody_has_mapped(void **state)
+{
+	struct fixture *fixture = *state;
+	bool is_used[3] = {false};
+
+	fake_process(fixture->machine, 100, 1, "server");
+	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0x1000, "/usr/bin/server");
+	fake_process(fixture->machine, 101, 1, "other");
+	fake_map(fixture->machine, 101, 0x400000, 0x500000, 0x1000, "/usr/bin/other");
+	fake_map(fixture->machine, 101, 0x400000, 0x500000, 0x1000, "/usr/bin/third");
+	play(fixture);
+	assert_int_equal(mapped_file_table_count(process_table_files(fixture->table)), 3);
+	process_table_mark_files(fixture->table, is_used);
+	assert_true(is_used[mapping_at(fixture, 100, 0x400000)->file->id]);
+	assert_true(is_used[mapping_at(fixture, 101, 0x400000)->file->id]);
+	assert_int_equal(is_used[0] + is_used[1] + is_used[2], 2);
+}
+
 static void forked_child_inherits_comm_and_mappings_of_that_moment(void **state)
 {
 	struct fixture *fixture = *state;
@@ -454,6 +472,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TABLE_TEST(knows_what_ran_before_the_start),
+		TABLE_TEST(marks_the_files_that_somebody_has_mapped),
 		TABLE_TEST(forked_child_inherits_comm_and_mappings_of_that_moment),
 		TABLE_TEST(exec_begins_an_incarnation_without_the_old_mappings),
 		TABLE_TEST(process_ends_with_its_last_thread_not_with_its_leader),

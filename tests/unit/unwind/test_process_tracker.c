@@ -421,6 +421,23 @@ static void ignores_what_is_no_user_code(void **state)
 	process_tracker_free(fixture.tracker);
 }
 
+static void marks_the_files_of_everybodys_mappings(void **state)
+{
+	struct fixture fixture;
+	bool is_used[8] = {false};
+
+	begin(&fixture, false);
+	map_at(&fixture, 10, 1, 0x1000, "/5");
+	map_at(&fixture, 11, 1, 0x3000, "/2");
+	fork_at(&fixture, 20, 1, 2);
+	map_at(&fixture, 30, 2, 0x1000, "/6"); /* the parent still has 5 there */
+	map_at(&fixture, 31, 3, 0x1000, "/9"); /* beyond */
+	process_tracker_mark_files(fixture.tracker, is_used, 8);
+	for (size_t i = 0; i < 8; i++)
+		assert_int_equal(is_used[i], i == 5 || i == 2 || i == 6);
+	process_tracker_free(fixture.tracker);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +456,7 @@ int main(void)
 		cmocka_unit_test(a_published_map_is_never_changed_in_place),
 		cmocka_unit_test(forked_workers_found_running_share_one_map),
 		cmocka_unit_test(ignores_what_is_no_user_code),
+		cmocka_unit_test(marks_the_files_of_everybodys_mappings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,6 +337,42 @@ static void does_without_a_table_when_all_numbers_are_in_use(void **state)
 	end(&fixture);
 }
 
+static void forgets_files_that_have_nothing(void **state)
+{
+	struct pkbpf_unwind_mapping described;
+	bool is_used[1000] = {false};
+	struct mapping_view gone = {.pid = (uint32_t)getpid(), .start = 0x1000, .end = 0x2000, .protection = 5, .inode = 77, .path = "/gone"};
+	struct fixture fixture;
+	uint32_t number;
+
+	begin(&fixture, 16, 1 << 16, 256);
+	add_all(&fixture);
+	number = table_cache_add(fixture.cache, &gone);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	table_cache_mark_files(fixture.cache, is_used, 1000);
+	/* It could not be opened; the others have tables. */
+	assert_false(is_used[number]);
+	array_foreach(&fixture.code, code)
+		assert_true(is_used[code->file] || !table_cache_ready(fixture.cache, code->file));
+	table_cache_reference(fixture.cache, number);
+	table_cache_mark_files(fixture.cache, is_used, 1000);
+	assert_true(is_used[number]);
+	table_cache_release(fixture.cache, number);
+	is_used[number] = false;
+	table_cache_forget_files(fixture.cache, is_used, 1000);
+	assert_int_equal(mapped_file_table_forget(fixture.files, is_used), 0);
+	/* Its number is another's now. */
+	gone.inode = 78;
+	gone.path = "/later";
+	assert_int_equal(table_cache_add(fixture.cache, &gone), number);
+	assert_string_equal(table_cache_path(fixture.cache, number), "/later");
+	array_foreach(&fixture.code, code) {
+		table_cache_describe(fixture.cache, code->file, code->mapping.start, code->mapping.file_offset, &described);
+		assert_int_equal(described.flags & PKBPF_MAPPING_PENDING, 0);
+	}
+	end(&fixture);
+}
+
 static void a_file_beyond_all_that_are_kept_apart_is_no_generated_code(void **state)
 {
 	struct pkbpf_unwind_mapping described;
@@ -482,6 +518,7 @@ int main(void)
 		cmocka_unit_test(gives_the_place_of_the_least_used_table_to_another),
 		cmocka_unit_test(does_without_a_table_when_all_room_is_in_use),
 		cmocka_unit_test(does_without_a_table_when_all_numbers_are_in_use),
+		cmocka_unit_test(forgets_files_that_have_nothing),
 		cmocka_unit_test(a_file_beyond_all_that_are_kept_apart_is_no_generated_code),
 		cmocka_unit_test(a_file_that_cannot_be_opened_is_tried_with_the_next_mapping),
 		cmocka_unit_test(what_has_overwritten_a_file_has_a_table_of_its_own),
