@@ -111,7 +111,6 @@ static int forget_files(struct live_profile *live)
 {
 	size_t count = mapped_file_table_count(live->files);
 	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
-	int err;
 
 	if (!is_used)
 		return -ENOMEM;
@@ -119,11 +118,9 @@ static int forget_files(struct live_profile *live)
 	process_table_mark_files(live->processes, is_used);
 	session_mark_files(live->session, is_used, count);
 	session_forget_files(live->session, is_used, count);
-	err = mapped_file_table_forget(live->files, is_used);
-	/* It knows by their ids what it has read. */
-	symbolizer_free(live->symbolizer);
-	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
-	return err;
+	if (live->symbolizer)
+		symbolizer_forget_files(live->symbolizer, is_used, count);
+	return mapped_file_table_forget(live->files, is_used);
 }
 
 static int start_capture(struct live_profile *live, struct error *error)

@@ -78,6 +78,14 @@ static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_loca
 	return true;
 }
 
+static void chain_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
+{
+	struct chain *chain = (struct chain *)symbolizer;
+
+	for (size_t i = 0; i < MEMBER_COUNT; i++)
+		symbolizer_forget_files(chain->members[i], is_used, count);
+}
+
 static void chain_free(struct symbolizer *symbolizer)
 {
 	struct chain *chain = (struct chain *)symbolizer;
@@ -98,6 +106,7 @@ static void chain_free(struct symbolizer *symbolizer)
 static const struct symbolizer_ops chain_ops = {
 	.name = "chain",
 	.resolve = chain_resolve,
+	.forget_files = chain_forget_files,
 	.free = chain_free,
 };
 
@@ -153,6 +162,12 @@ void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_locati
 		.result = SYMBOL_UNMAPPED,
 		.module_address = location->address,
 	};
+}
+
+void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
+{
+	if (symbolizer->ops->forget_files)
+		symbolizer->ops->forget_files(symbolizer, is_used, count);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

@@ -54,6 +54,11 @@ static int open_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	return fd < 0 ? fd : elf_file_open(ret_file, fd);
 }
 
+static bool counts_as_debug_file(const struct loaded_file *loaded)
+{
+	return loaded->module.debug_fd >= 0 || loaded->module.dwarf;
+}
+
 static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		      struct loaded_file *loaded)
 {
@@ -87,8 +92,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	}
 	elf_module_load(&loaded->module, &file, &options);
 	elf_file_done(&file);
-	if (loaded->module.debug_fd >= 0 || loaded->module.dwarf)
-		elf->debug_file_count++;
+	elf->debug_file_count += counts_as_debug_file(loaded);
 }
 
 static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
@@ -226,19 +230,38 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	return true;
 }
 
+static void free_loaded(struct loaded_file *loaded)
+{
+	if (!loaded)
+		return;
+	elf_module_done(&loaded->module);
+	free(loaded->vdso);
+	free(loaded);
+}
+
+static void elf_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+
+	for (size_t id = 0; id < elf->loaded.count && id < count; id++) {
+		struct loaded_file *loaded = elf->loaded.items[id];
+
+		if (!loaded || is_used[id])
+			continue;
+		elf->debug_file_count -= counts_as_debug_file(loaded);
+		free_loaded(loaded);
+		elf->loaded.items[id] = NULL;
+	}
+}
+
 static void elf_free(struct symbolizer *symbolizer)
 {
 	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
 
 	if (!elf)
 		return;
-	array_foreach (&elf->loaded, each) {
-		if (!*each)
-			continue;
-		elf_module_done(&(*each)->module);
-		free((*each)->vdso);
-		free(*each);
-	}
+	array_foreach (&elf->loaded, each)
+		free_loaded(*each);
 	array_free(&elf->loaded);
 	free(elf);
 }
@@ -246,6 +269,7 @@ static void elf_free(struct symbolizer *symbolizer)
 static const struct symbolizer_ops elf_ops = {
 	.name = "elf",
 	.resolve = elf_resolve,
+	.forget_files = elf_forget_files,
 	.free = elf_free,
 };
 

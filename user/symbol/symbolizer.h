@@ -69,6 +69,8 @@ struct symbolizer_ops {
 	const char *name;
 	/* true: this symbolizer is responsible for the location and has filled *ret_symbol. */
 	bool (*resolve)(struct symbolizer *symbolizer, const struct frame_location *location, struct symbol *ret_symbol);
+	/* NULL: knows nothing by the ids of files. */
+	void (*forget_files)(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 	void (*free)(struct symbolizer *symbolizer);
 };
 
@@ -102,6 +104,9 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 /* Strings in *ret_symbol live as long as the symbolizer. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 			struct symbol *ret_symbol);
+/* Forgets what it has read of mapped files, but of those that are used, by id, of `count`: other ids are about to be given to other
+ * files. Strings of answers stay. */
+void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 #endif

@@ -409,6 +409,36 @@ static void what_was_overwritten_has_no_name_rather_than_a_wrong_one(void **stat
 	unlink(path);
 }
 
+static void what_was_forgotten_names_no_other_file_of_its_id(void **state)
+{
+	static const char *const paths[] = {FIXTURE_DIR "/pie", FIXTURE_DIR "/no_pie"};
+	uint32_t kept = add_file(FIXTURE_DIR "/static");
+	uint64_t kept_place = find_place(FIXTURE_DIR "/static", "outer_function").offset;
+	const char *kept_name = resolve(kept, kept_place, false).lines[0].function;
+	uint32_t first_id = 0;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct place place = find_place(paths[i], "local_function");
+		uint32_t id = add_file(paths[i]);
+		const char *module, *name;
+		bool is_used[8] = {false};
+
+		first_id = i ? first_id : id;
+		assert_int_equal(id, first_id);
+		assert_name(id, place.offset, "local_function");
+		assert_true(resolve(id, place.offset, false).module_address == place.address);
+		module = resolve(id, place.offset, false).module;
+		name = resolve(id, place.offset, false).lines[0].function;
+		is_used[kept] = true;
+		symbolizer_forget_files(symbolizer, is_used, sizeof(is_used));
+		assert_int_equal(mapped_file_table_forget(files, is_used), 0);
+		assert_string_equal(module, strrchr(paths[i], '/') + 1);
+		assert_string_equal(name, "local_function");
+	}
+	assert_int_equal(resolve(first_id, 0x1000, false).result, SYMBOL_NO_FILE);
+	assert_ptr_equal(resolve(kept, kept_place, false).lines[0].function, kept_name);
+}
+
 int main(void)
 {
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -437,6 +467,7 @@ int main(void)
 		test(inlined_functions_come_with_their_callers),
 		test(lines_come_from_the_debug_file_too),
 		test(what_was_overwritten_has_no_name_rather_than_a_wrong_one),
+		test(what_was_forgotten_names_no_other_file_of_its_id),
 	};
 
 	elf_version(EV_CURRENT);
