@@ -59,8 +59,8 @@ size_t mapped_file_table_live_count(const struct mapped_file_table *table);
 bool mapped_file_table_is_nearly_full(const struct mapped_file_table *table);
 /* NULL: no file has this id. Borrowed; lives and stays in place until it is forgotten. */
 struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id);
-/* Forgets all but those that are used, by id, and what differs from these in time or generation only; their ids are given to others.
- * -ENOMEM: nothing is forgotten. */
+/* Forgets all but those that are used, by id, and a few that lead to them; the ids of others are given again. -ENOMEM: nothing is
+ * forgotten. */
 int mapped_file_table_forget(struct mapped_file_table *table, const bool *is_used);
 
 /*

@@ -18,21 +18,87 @@ static void kept_indexes_done(struct kept_indexes *kept)
 	hash_map_done(&kept->generations);
 }
 
-static bool make_indexes(const struct mapped_file_table *table, const bool *is_kept, struct kept_indexes *kept)
+/* Which files and families stay. */
+struct kept_files {
+	uint8_t *files; /* KEPT… by id */
+	bool *families;
+};
+
+enum {
+	KEPT = 1,
+	KEPT_BEFORE = 2, /* for a record of the edition before that comes late */
+};
+
+static void kept_files_done(struct kept_files *kept)
+{
+	free(kept->files);
+	free(kept->families);
+}
+
+/* Whether this edition or one before is used. */
+static bool leads_to_used(const struct mapped_file_table *table, const bool *is_used, uint32_t id)
+{
+	while (id != NO_FILE && !is_used[id])
+		id = table->files.items[id]->older;
+	return id != NO_FILE;
+}
+
+/* What is found by its family or its generation leads to those that are used. Not all of a family: a program that is built again and
+ * again can have the same path and inode each time, with another generation. */
+static bool choose(const struct mapped_file_table *table, const bool *is_used, struct kept_files *kept)
+{
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	kept->files = calloc(table->files.count + 1, sizeof(*kept->files));
+	kept->families = calloc(table->families.count + 1, sizeof(*kept->families));
+	if (!kept->files || !kept->families)
+		return false;
+	for (uint32_t id = 0; id < table->files.count; id++) {
+		if (!table->files.items[id] || !is_used[id])
+			continue;
+		kept->files[id] = KEPT;
+		kept->families[table->files.items[id]->family] = true;
+	}
+	for (uint32_t i = 0; i < table->families.count; i++) {
+		if (kept->families[i])
+			kept->files[table->families.items[i].newest] = KEPT;
+	}
+	while ((slot = hash_map_next(&table->generations, &cursor))) {
+		if (kept->families[slot->key >> 32] && leads_to_used(table, is_used, (uint32_t)slot->value))
+			kept->files[slot->value] = KEPT;
+	}
+	for (uint32_t id = 0; id < table->files.count; id++) {
+		uint32_t older = kept->files[id] == KEPT ? table->files.items[id]->older : NO_FILE;
+
+		if (older != NO_FILE && !kept->files[older])
+			kept->files[older] = KEPT_BEFORE;
+	}
+	return true;
+}
+
+static bool make_indexes(const struct mapped_file_table *table, const struct kept_files *kept, struct kept_indexes *indexes)
 {
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
 
 	for (uint32_t i = 0; i < table->families.count; i++) {
-		if (is_kept[i] &&
-		    !hash_index_add(&kept->families, mapped_file_family_hash(table, &table->families.items[i]), i))
+		if (kept->families[i] &&
+		    !hash_index_add(&indexes->families, mapped_file_family_hash(table, &table->families.items[i]), i))
 			return false;
 	}
 	while ((slot = hash_map_next(&table->generations, &cursor))) {
-		if (is_kept[slot->key >> 32] && !hash_map_put(&kept->generations, slot->key, slot->value))
+		if (kept->files[slot->value] && !hash_map_put(&indexes->generations, slot->key, slot->value))
 			return false;
 	}
 	return true;
+}
+
+/* Past editions that are about to be forgotten. */
+static void relink(const struct mapped_file_table *table, const struct kept_files *kept, struct file *file)
+{
+	while (file->older != NO_FILE && !kept->files[file->older])
+		file->older = table->files.items[file->older]->older;
 }
 
 static void forget_file(struct mapped_file_table *table, uint32_t id)
@@ -58,31 +124,30 @@ static void forget_family(struct mapped_file_table *table, uint32_t number)
 
 int mapped_file_table_forget(struct mapped_file_table *table, const bool *is_used)
 {
-	_cleanup_free_ bool *is_kept = calloc(table->families.count + 1, sizeof(*is_kept));
-	struct kept_indexes kept = {0};
+	_cleanup_(kept_files_done) struct kept_files kept = {0};
+	struct kept_indexes indexes = {0};
 
-	if (!is_kept)
+	if (!choose(table, is_used, &kept))
 		return -ENOMEM;
-	/* Generations and editions of a file lead to each other. */
-	for (uint32_t id = 0; id < table->files.count; id++) {
-		if (table->files.items[id] && is_used[id])
-			is_kept[table->files.items[id]->family] = true;
-	}
 	if (!array_reserve(&table->free_files, table->files.count) ||
-	    !array_reserve(&table->free_families, table->families.count) || !make_indexes(table, is_kept, &kept)) {
-		kept_indexes_done(&kept);
+	    !array_reserve(&table->free_families, table->families.count) || !make_indexes(table, &kept, &indexes)) {
+		kept_indexes_done(&indexes);
 		return -ENOMEM;
 	}
 	hash_index_done(&table->family_index);
 	hash_map_done(&table->generations);
-	table->family_index = kept.families;
-	table->generations = kept.generations;
+	table->family_index = indexes.families;
+	table->generations = indexes.generations;
 	for (uint32_t id = 0; id < table->files.count; id++) {
-		if (table->files.items[id] && !is_kept[table->files.items[id]->family])
+		if (kept.files[id])
+			relink(table, &kept, table->files.items[id]);
+	}
+	for (uint32_t id = 0; id < table->files.count; id++) {
+		if (table->files.items[id] && !kept.files[id])
 			forget_file(table, id);
 	}
 	for (uint32_t i = 0; i < table->families.count; i++) {
-		if (table->families.items[i].path && !is_kept[i])
+		if (table->families.items[i].path && !kept.families[i])
 			forget_family(table, i);
 	}
 	return 0;

@@ -272,7 +272,7 @@ static void what_nobody_uses_makes_room(void **state)
 	static bool is_used[MAPPED_FILES_MAX];
 	struct mapping_view view = view_of("/x");
 	struct mapped_file *file = NULL, *kept;
-	uint32_t id, sibling;
+	uint32_t id, generations[9];
 
 	for (uint64_t i = 0; !mapped_file_table_add(table, &view, &file); i++)
 		view.inode++;
@@ -291,20 +291,24 @@ static void what_nobody_uses_makes_room(void **state)
 	id = add_file(table, &view)->id;
 	assert_true(id < MAPPED_FILES_MAX && id != 7);
 	assert_int_equal(mapped_file_table_get(table, id)->inode, view.inode);
-	/* Those that differ in their generation alone stay together. */
+	/* Of a path and inode that were many programs after each other, those in use stay, and the last. */
 	view = view_of("/y");
-	view.inode_generation = 1;
-	sibling = add_file(table, &view)->id;
-	view.inode_generation = 2;
-	is_used[add_file(table, &view)->id] = true;
+	for (view.inode_generation = 1; view.inode_generation < 9; view.inode_generation++)
+		generations[view.inode_generation] = add_file(table, &view)->id;
+	is_used[generations[3]] = true;
 	assert_int_equal(mapped_file_table_forget(table, is_used), 0);
-	assert_non_null(mapped_file_table_get(table, sibling));
+	assert_int_equal(mapped_file_table_live_count(table), 3);
 	assert_null(mapped_file_table_get(table, id));
-	view.inode_generation = 1;
-	assert_int_equal(add_file(table, &view)->id, sibling);
+	view.inode_generation = 3;
+	assert_int_equal(add_file(table, &view)->id, generations[3]);
+	view.inode_generation = 0;
+	assert_int_equal(add_file(table, &view)->id, generations[8]);
+	view.inode_generation = 4;
+	assert_int_equal(add_file(table, &view)->inode_generation, 4);
+	assert_int_equal(mapped_file_table_live_count(table), 4);
 	/* As many as ever fit again. */
 	view = view_of("/z");
-	for (id = 3; id < MAPPED_FILES_MAX; id++) {
+	for (id = 4; id < MAPPED_FILES_MAX; id++) {
 		view.inode++;
 		assert_int_equal(mapped_file_table_add(table, &view, &file), 0);
 	}

@@ -110,6 +110,30 @@ static void records_that_come_late_lead_to_what_was_mapped(void **state)
 	assert_int_equal(mapped_file_table_count(fixture->table), 3);
 }
 
+static void what_was_overwritten_may_be_forgotten_in_the_midst(void **state)
+{
+	static const char *const texts[] = {ELF_A, ELF_B, ELF_A, ELF_B};
+	struct fixture *fixture = *state;
+	struct mapped_file *files[4];
+	bool is_used[4] = {false};
+	uint64_t times_ns[4];
+
+	for (size_t i = 0; i < 4; i++) {
+		overwrite(fixture, texts[i]);
+		times_ns[i] = clock_now_ns();
+		files[i] = map_now(fixture);
+		assert_contents(fixture, files[i], texts[i]);
+	}
+	is_used[files[0]->id] = true;
+	assert_int_equal(mapped_file_table_forget(fixture->table, is_used), 0);
+	/* The last, that before it, and what is used. */
+	assert_int_equal(mapped_file_table_live_count(fixture->table), 3);
+	assert_ptr_equal(map_now(fixture), files[3]);
+	assert_ptr_equal(map_at(fixture, times_ns[2], 0), files[2]);
+	assert_ptr_equal(map_at(fixture, times_ns[0], 0), files[0]);
+	assert_int_equal(mapped_file_table_live_count(fixture->table), 3);
+}
+
 static void it_is_noticed_when_the_file_is_read_too(void **state)
 {
 	struct fixture *fixture = *state;
@@ -255,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CONTENTS_TEST(what_was_overwritten_is_another_file),
 		CONTENTS_TEST(records_that_come_late_lead_to_what_was_mapped),
+		CONTENTS_TEST(what_was_overwritten_may_be_forgotten_in_the_midst),
 		CONTENTS_TEST(it_is_noticed_when_the_file_is_read_too),
 		CONTENTS_TEST(a_later_generation_is_known_by_what_it_was_overwritten_with),
 		CONTENTS_TEST(touched_renamed_linked_and_deleted_files_stay_what_they_are),
