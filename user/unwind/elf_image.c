@@ -326,7 +326,7 @@ uint64_t elf_image_written_ns(const struct elf_image *image)
 size_t elf_image_kept_bytes(const struct elf_image *image)
 {
 	return sizeof(*image) + image->segment_count * sizeof(*image->segments) +
-	       image->section_count * sizeof(*image->sections) + image->names_size;
+	       image->section_count * sizeof(*image->sections) + (image->names ? image->names_size : 0);
 }
 
 uint64_t elf_image_size(const struct elf_image *image)

@@ -211,6 +211,7 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	case PKBPF_END_NO_PROCESS:
 	case PKBPF_END_NO_MAPPING:
 	case PKBPF_END_NO_TABLE:
+	case PKBPF_END_NO_ROOM:
 	case PKBPF_END_FAULT_RA:
 	case PKBPF_END_FAULT_FP:
 	case PKBPF_END_COPY_CUT:

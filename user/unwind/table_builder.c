@@ -22,6 +22,7 @@
 
 static void leave_queue(struct table_cache *cache, size_t index)
 {
+	cache->queued_bytes -= cache->files.items[cache->queue.items[index]]->kept_bytes;
 	cache->queue.items[index] = cache->queue.items[--cache->queue.count];
 }
 

@@ -17,6 +17,8 @@
 #define MAX_UNWANTED_IMAGES 512
 /* What is kept open of one: most need a few KiB for their headers. */
 #define MAX_UNWANTED_BYTES  (64U << 10)
+/* What is kept open of all files that wait for their tables: programs without end can be made to have 500 KiB each. */
+#define MAX_QUEUED_BYTES    (128U << 20)
 /* Until a file that has become unreadable is tried again. */
 #define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
 /* Until a file that has got no number tries to get one again. */
@@ -147,14 +149,17 @@ static uint64_t expected_rows(const struct elf_image *image)
 /* With the lock held: hands the file, whose image is open, to the building thread. */
 static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
 {
-	uint32_t *number = array_add(&cache->queue);
+	uint64_t kept_bytes = elf_image_kept_bytes(file->image);
+	uint32_t *number = cache->queued_bytes + kept_bytes <= MAX_QUEUED_BYTES ? array_add(&cache->queue) : NULL;
 
 	if (!number) {
 		table_file_close(cache, file);
-		file->state = TABLE_NO_ROOM;
+		file->state = file->page_count ? TABLE_READY : TABLE_NO_ROOM;
+		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
 		return;
 	}
 	*number = file->number;
+	cache->queued_bytes += file->kept_bytes = kept_bytes;
 	file->size = elf_image_size(file->image);
 	file->written_ns = elf_image_written_ns(file->image);
 	file->expected_rows = expected_rows(file->image);
@@ -342,12 +347,14 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		return;
 	pthread_mutex_lock(&cache->lock);
 	file->urgent = true;
+	file->queued_ns = clock_now_ns(); /* not too late for whoever wants it now */
 	if (file->state == TABLE_UNWANTED && file->image) {
 		/* It may be another program by now. */
 		if (mapped_file_open(cache->mapped_files, mapped_file_table_get(cache->mapped_files, number)) == -ESTALE) {
 			table_file_close(cache, file);
 		} else {
 			cache->unwanted_images--;
+			file->state = TABLE_OPENING;
 			enqueue(cache, file, true);
 		}
 	}

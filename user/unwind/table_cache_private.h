@@ -32,7 +32,8 @@ struct table_file {
 	uint32_t references; /* mappings */
 	uint64_t sequence;   /* of its last request */
 	uint64_t size;	     /* bytes of the file */
-	uint64_t queued_ns;
+	uint64_t queued_ns;  /* or wanted again while it was */
+	uint64_t kept_bytes; /* QUEUED: in our memory */
 	uint64_t written_ns; /* the file, when it was queued */
 	uint64_t expected_rows; /* of its table */
 	uint64_t retry_ns;   /* NO_ROOM, or READY with a part missing: not before */
@@ -69,6 +70,7 @@ struct table_cache {
 	pthread_cond_t changed;
 	ARRAY_OF(struct table_file *) files; /* by number; only the owner adds */
 	ARRAY_OF(uint32_t) queue;
+	uint64_t queued_bytes; /* kept of what is in it */
 	uint64_t last_sequence, building_sequence;
 	uint32_t unwanted_images; /* open ones; each holds a file descriptor */
 	struct table_cache_stats stats;

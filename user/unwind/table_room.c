@@ -40,15 +40,20 @@ static void withdraw(struct table_cache *cache, struct table_file *file)
 	file->state = TABLE_EVICTED;
 }
 
-/* The published table that nobody maps or that was used least recently; NULL: all are in use. */
-static struct table_file *find_victim(struct table_cache *cache, uint32_t now_epoch)
+struct candidate {
+	struct table_file *file;
+	uint32_t age;
+};
+
+/* With the lock held: the published tables that nobody maps or that were used least recently, these first; not those in use. */
+static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct candidate *victims)
 {
-	struct table_file *victim = NULL;
-	uint32_t victim_age = 0;
+	size_t count = 0;
 
 	array_foreach(&cache->files, each) {
 		struct table_file *file = *each;
 		uint32_t age;
+		size_t at;
 
 		if (!file || file->state != TABLE_READY || !file->page_count)
 			continue;
@@ -56,12 +61,14 @@ static struct table_file *find_victim(struct table_cache *cache, uint32_t now_ep
 		/* A new one's mapping may just not be published yet. */
 		if (!file->references && age >= MIN_UNMAPPED_EPOCHS)
 			age += UINT32_MAX / 2;
-		if (age >= MIN_UNUSED_EPOCHS && (!victim || age > victim_age)) {
-			victim = file;
-			victim_age = age;
-		}
+		if (age < MIN_UNUSED_EPOCHS || (count == MAX_VICTIMS && age <= victims[count - 1].age))
+			continue;
+		count += count < MAX_VICTIMS;
+		for (at = count - 1; at && victims[at - 1].age < age; at--)
+			victims[at] = victims[at - 1];
+		victims[at] = (struct candidate){file, age};
 	}
-	return victim;
+	return count;
 }
 
 void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **victims, size_t count)
@@ -87,17 +94,17 @@ static uint32_t at_least(uint32_t wanted, uint32_t least)
 bool table_room_evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
 {
 	uint32_t epoch = epoch_now(), freed_rows = 0, freed_pages = 0;
+	struct candidate candidates[MAX_VICTIMS];
 	struct table_file *victims[MAX_VICTIMS];
-	size_t count = 0;
+	size_t count = 0, found;
 
 	rows = at_least(rows, cache->max_chunks * (PKBPF_CHUNK_ROWS / EVICTED_PART));
 	pages = at_least(pages, cache->memory.page_count / EVICTED_PART);
 	pthread_mutex_lock(&cache->lock);
-	while (count < MAX_VICTIMS && (freed_rows < rows || freed_pages < pages)) {
-		struct table_file *victim = find_victim(cache, epoch);
+	found = find_victims(cache, epoch, candidates);
+	while (count < found && (freed_rows < rows || freed_pages < pages)) {
+		struct table_file *victim = candidates[count].file;
 
-		if (!victim)
-			break;
 		withdraw(cache, victim);
 		freed_rows += victim->row_count;
 		freed_pages += victim->page_count;

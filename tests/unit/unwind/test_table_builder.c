@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the building thread publishes of a file whose code is read in two parts, and puts in its place later. */
 #include <elf.h>
+#include <fcntl.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include "plain_memory.h"
 #include "process/mapped_file.h"
 #include "unwind/code_gaps.h"
+#include "unwind/elf_image.h"
 #include "unwind/table_cache.h"
 
 #define WAIT_NS	   (30 * NS_PER_SECOND)
@@ -28,6 +30,7 @@
 #define PROMPT_PAGES (CODE_GAPS_PROMPT_BYTES / PAGE)
 #define PROMPT_FILES 8
 #define FILE_NUMBERS 16
+#define LARGE_FILES  1024
 #define ROWS_PER_FUNCTION 5
 
 /* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
@@ -85,16 +88,21 @@ static void write_file(struct code_file *code, uint32_t pages, uint32_t empty_pa
 
 typedef int (*create_fn)(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows);
 
-static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create)
+static void begin_cache_of(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create, uint32_t numbers)
 {
 	struct table_cache_options options = {.max_chunks = max_chunks, .initial_chunks = 1};
 
-	plain_memory_init(&fixture->plain, room_pages, FILE_NUMBERS);
+	plain_memory_init(&fixture->plain, room_pages, numbers);
 	fixture->plain.memory.chunks.create = create;
 	options.files = fixture->files = mapped_file_table_new("");
 	assert_non_null(fixture->files);
 	fixture->cache = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->cache);
+}
+
+static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create)
+{
+	begin_cache_of(fixture, room_pages, max_chunks, create, FILE_NUMBERS);
 }
 
 static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_pages)
@@ -277,7 +285,7 @@ static void asks_for_room_once_for_all_that_waits(void **state)
 
 static void leaves_out_what_nobody_maps_when_its_turn_comes_late(void **state)
 {
-	enum { BUILT, MAPPED, GONE, FILES };
+	enum { BUILT, MAPPED, WANTED, GONE, FILES };
 	static struct code_file codes[FILES];
 	struct fixture fixture = {0};
 	uint32_t files[FILES];
@@ -292,12 +300,14 @@ static void leaves_out_what_nobody_maps_when_its_turn_comes_late(void **state)
 	table_cache_reference(fixture.cache, files[MAPPED]);
 	/* The builder waits for its first chunk meanwhile. */
 	sleep(5);
+	table_cache_want(fixture.cache, files[WANTED]);
 	sem_post(&all_queued);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	assert_true(table_cache_ready(fixture.cache, files[BUILT]));
 	assert_true(table_cache_ready(fixture.cache, files[MAPPED]));
+	assert_true(table_cache_ready(fixture.cache, files[WANTED]));
 	assert_false(table_cache_ready(fixture.cache, files[GONE]));
-	assert_int_equal(table_cache_stats(fixture.cache).built, 2);
+	assert_int_equal(table_cache_stats(fixture.cache).built, 3);
 	/* Somebody comes to it all the same. */
 	table_cache_want(fixture.cache, files[GONE]);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
@@ -305,6 +315,60 @@ static void leaves_out_what_nobody_maps_when_its_turn_comes_late(void **state)
 	end_cache(&fixture);
 	for (uint32_t i = 0; i < FILES; i++)
 		code_file_remove(&codes[i]);
+	sem_destroy(&all_queued);
+}
+
+/* As many sections as are read, of which none is anything but the one with their names. */
+static void claim_sections(struct code_file *code)
+{
+	int fd = open(code->path, O_RDWR);
+	Elf64_Shdr names = {.sh_type = SHT_STRTAB, .sh_size = 1};
+	Elf64_Ehdr header;
+	off_t end = lseek(fd, 0, SEEK_END);
+
+	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
+	header.e_shoff = (uint64_t)end;
+	header.e_shentsize = sizeof(Elf64_Shdr);
+	header.e_shnum = ELF_IMAGE_MAX_SECTIONS;
+	header.e_shstrndx = 1;
+	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	assert_int_equal(pwrite(fd, &names, sizeof(names), end + (off_t)sizeof(names)), sizeof(names));
+	assert_int_equal(ftruncate(fd, end + (off_t)(ELF_IMAGE_MAX_SECTIONS * sizeof(Elf64_Shdr))), 0);
+	close(fd);
+	/* File systems' clocks lag by some milliseconds. */
+	code->mapping.time_ns = clock_now_ns() + NS_PER_SECOND;
+}
+
+static void what_waits_open_takes_no_more_memory_than_allowed(void **state)
+{
+	static struct code_file codes[LARGE_FILES];
+	struct fixture fixture = {0};
+	uint32_t files[LARGE_FILES], waiting;
+
+	sem_init(&all_queued, 0, 0);
+	begin_cache_of(&fixture, 2 * LARGE_FILES, 16, create_when_all_are_queued, LARGE_FILES);
+	for (uint32_t i = 0; i < LARGE_FILES; i++) {
+		write_file(&codes[i], 1, 0);
+		claim_sections(&codes[i]);
+		files[i] = table_cache_add(fixture.cache, &codes[i].mapping);
+		table_cache_reference(fixture.cache, files[i]);
+	}
+	waiting = table_cache_stats(fixture.cache).waiting;
+	assert_true(waiting > LARGE_FILES / 4 && waiting < LARGE_FILES);
+	assert_int_equal(table_cache_stats(fixture.cache).no_room, LARGE_FILES - waiting);
+	sem_post(&all_queued);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	assert_true(table_cache_ready(fixture.cache, files[0]));
+	/* Later there is room for the others, whatever the first ones had. */
+	usleep(600000);
+	for (uint32_t i = waiting; i < LARGE_FILES; i++)
+		table_cache_want(fixture.cache, files[i]);
+	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
+	for (uint32_t i = 0; i < LARGE_FILES; i++) {
+		assert_true(table_cache_ready(fixture.cache, files[i]));
+		code_file_remove(&codes[i]);
+	}
+	end_cache(&fixture);
 	sem_destroy(&all_queued);
 }
 
@@ -349,6 +413,7 @@ int main(void)
 		cmocka_unit_test(keeps_what_it_has_where_there_is_no_room_for_more),
 		cmocka_unit_test(asks_for_room_once_for_all_that_waits),
 		cmocka_unit_test(leaves_out_what_nobody_maps_when_its_turn_comes_late),
+		cmocka_unit_test(what_waits_open_takes_no_more_memory_than_allowed),
 		cmocka_unit_test(a_file_that_was_overwritten_in_the_queue_gives_its_number_back),
 	};
 
