@@ -349,6 +349,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 	case PKBPF_END_NO_TABLE:
 		unwind->want_raw = UNWIND_RAW_INSTEAD;
 		/* fall through */
+	case PKBPF_END_NO_ROOM: /* there may be some by now */
 	case PKBPF_END_NO_PROGRESS:
 		report_miss(scratch, unwind->end, unwind->state.ip);
 		break;

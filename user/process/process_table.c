@@ -395,8 +395,12 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	err = entry->space ? mapped_file_table_add(table->files, view, &mapping.file) : -1;
 	if (!err)
 		err = address_space_add(entry->space, &mapping);
-	if (err)
-		table->dropped++;
+	if (!err)
+		return;
+	table->dropped++;
+	/* No name is better than that of what was there before. */
+	if (entry->space)
+		address_space_remove(entry->space, view->start, view->end);
 }
 
 static const struct event_sink_ops process_table_ops = {

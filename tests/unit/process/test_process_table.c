@@ -75,6 +75,25 @@ static void marks_the_files_that_somebody_has_mapped(void **state)
 	assert_int_equal(is_used[0] + is_used[1] + is_used[2], 2);
 }
 
+static void what_there_is_no_room_for_is_not_taken_for_what_was_there(void **state)
+{
+	struct mapping_view other = {.pid = 1, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/other"};
+	struct fixture *fixture = *state;
+	struct mapped_file *ignored;
+
+	fake_process(fixture->machine, 100, 1, "server");
+	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0x1000, "/usr/bin/server");
+	play(fixture);
+	assert_string_equal(path_at(fixture, 100, 0x400000), "/usr/bin/server");
+	for (other.inode = 1; !mapped_file_table_add(process_table_files(fixture->table), &other, &ignored); other.inode++)
+		;
+	fake_map(fixture->machine, 100, 0x400000, 0x480000, 0, "/usr/lib/plugin");
+	play(fixture);
+	assert_string_equal(path_at(fixture, 100, 0x400000), "nothing");
+	assert_string_equal(path_at(fixture, 100, 0x480000), "/usr/bin/server");
+	assert_int_equal(process_table_dropped(fixture->table), 1);
+}
+
 static void forked_child_inherits_comm_and_mappings_of_that_moment(void **state)
 {
 	struct fixture *fixture = *state;
@@ -473,6 +492,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TABLE_TEST(knows_what_ran_before_the_start),
 		TABLE_TEST(marks_the_files_that_somebody_has_mapped),
+		TABLE_TEST(what_there_is_no_room_for_is_not_taken_for_what_was_there),
 		TABLE_TEST(forked_child_inherits_comm_and_mappings_of_that_moment),
 		TABLE_TEST(exec_begins_an_incarnation_without_the_old_mappings),
 		TABLE_TEST(process_ends_with_its_last_thread_not_with_its_leader),
