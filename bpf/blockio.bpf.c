@@ -214,6 +214,9 @@ int blockio_complete(__u64 *ctx)
 	if (!request || !request->issue_ns) {
 		__u64 begun_ns = rq->start_time_ns;
 
+		/* The device refused it for good before it was issued. */
+		if (request_is_queued(rq, request))
+			request->insert_ns = 0;
 		if (begun_ns && begun_ns < blockio_control.start_ns)
 			counter_add(PKBPF_COUNTER_BLOCKIO_BEGUN_BEFORE, 1);
 		return 0;
