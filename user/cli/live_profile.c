@@ -27,8 +27,10 @@
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 
-/* Between two looks for mapped files that nobody uses, of which there are nearly as many as there can be: one takes 50 to 100 ms. */
-#define FORGET_FILES_NS (10 * NS_PER_SECOND)
+/* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long: one
+ * takes 50 to 100 ms. */
+#define FORGET_FILES_REST     20
+#define FORGET_FILES_MIN_REST (NS_PER_SECOND / 2)
 
 struct live_profile {
 	struct live_options options;
@@ -212,16 +214,17 @@ static void limit_memory(struct live_profile *live)
 static void limit_files(struct live_profile *live)
 {
 	size_t before = mapped_file_table_live_count(live->files), left;
-	uint64_t begin_ns;
+	uint64_t begin_ns, rest_ns;
 
 	if (!mapped_file_table_is_nearly_full(live->files))
 		return;
 	begin_ns = clock_now_ns();
 	if (begin_ns < live->next_forget_ns)
 		return;
-	live->next_forget_ns = begin_ns + FORGET_FILES_NS;
 	if (forget_files(live) < 0)
 		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");
+	rest_ns = (clock_now_ns() - begin_ns) * FORGET_FILES_REST;
+	live->next_forget_ns = clock_now_ns() + (rest_ns > FORGET_FILES_MIN_REST ? rest_ns : FORGET_FILES_MIN_REST);
 	left = mapped_file_table_live_count(live->files);
 	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left, before,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
