@@ -59,18 +59,23 @@ static bool reads_the_same(const void *context, uint32_t item, const void *key)
 {
 	const struct frame_table *table = context;
 	const struct frame *a = &table->frames.items[item], *b = key;
+	const struct symbol *left = &a->symbol, *right = &b->symbol;
 
-	return a->location.space == b->location.space && a->symbol.lines == b->symbol.lines &&
-	       a->symbol.line_count == b->symbol.line_count && a->symbol.module == b->symbol.module &&
-	       a->symbol.flags == b->symbol.flags;
+	if (a->location.space != b->location.space || left->result != right->result || left->module != right->module ||
+	    left->flags != right->flags)
+		return false;
+	if (left->result == SYMBOL_FOUND)
+		return left->lines == right->lines && left->line_count == right->line_count;
+	return left->module_address == right->module_address && left->function_address == right->function_address;
 }
 
 static uint64_t reading_hash(const struct frame_table *table, const struct frame *frame)
 {
+	const struct symbol *symbol = &frame->symbol;
 	uint64_t words[3] = {
-		(uintptr_t)frame->symbol.lines,
-		(uintptr_t)frame->symbol.module,
-		(uint64_t)frame->location.space << 32 | frame->symbol.flags,
+		symbol->result == SYMBOL_FOUND ? (uintptr_t)symbol->lines : symbol->module_address,
+		(uintptr_t)symbol->module,
+		(uint64_t)frame->location.space << 32 | symbol->flags,
 	};
 
 	return hash_bytes(words, sizeof(words), table->seed);
@@ -93,9 +98,9 @@ bool frame_table_merge(struct frame_table *table)
 	for (size_t i = 0; i < table->frames.count; i++) {
 		struct frame *frame = &table->frames.items[i];
 
-		/* Without a name an address stands for itself. */
-		if (frame->named && !frame->compared && frame->symbol.result == SYMBOL_FOUND &&
-		    !merge_frame(table, frame, (uint32_t)i))
+		/* Without a name or a file an address stands for itself. */
+		if (frame->named && !frame->compared &&
+		    (frame->symbol.result == SYMBOL_FOUND || frame->location.space == FRAME_FILE) && !merge_frame(table, frame, (uint32_t)i))
 			return false;
 	}
 	return true;

@@ -180,6 +180,35 @@ static void what_reads_differently_stays_apart(void **state)
 	fake_profile_done(&fake);
 }
 
+/* A program that is built again and again, stripped: it need not be known which of them it was. */
+static void nameless_places_of_files_of_one_name_become_one(void **state)
+{
+	struct mapping_view view = {.pid = 1, .start = 0x1000, .end = 0x2000, .inode = 7, .protection = 5, .path = "/build/conftest"};
+	struct frame_location location = {.space = FRAME_FILE};
+	struct mapped_file *file;
+	struct fake_profile fake;
+	uint32_t frame;
+
+	begin(&fake);
+	for (view.inode_generation = 1; view.inode_generation <= 3; view.inode_generation++) {
+		assert_int_equal(mapped_file_table_add(fake.files, &view, &file), 0);
+		location.object = file->id;
+		for (location.address = 0x100; location.address <= 0x200; location.address += 0x100) {
+			frame = profile_intern_frame(fake.profile, &location);
+			add(&fake, profile_intern_stack(fake.profile, &frame, 1), 1);
+		}
+	}
+	view.path = "/build/other";
+	assert_int_equal(mapped_file_table_add(fake.files, &view, &file), 0);
+	location.object = file->id;
+	frame = profile_intern_frame(fake.profile, &location);
+	add(&fake, profile_intern_stack(fake.profile, &frame, 1), 1);
+	assert_int_equal(row_count(&fake), 7);
+	free(merge(&fake));
+	assert_int_equal(row_count(&fake), 3);
+	fake_profile_done(&fake);
+}
+
 /* Numbers that are the same in every run. */
 static uint32_t next(uint32_t *seed)
 {
@@ -428,6 +457,7 @@ int main(void)
 		cmocka_unit_test(stacks_that_read_the_same_become_one),
 		cmocka_unit_test(wakers_and_slow_requests_keep_their_stacks),
 		cmocka_unit_test(what_reads_differently_stays_apart),
+		cmocka_unit_test(nameless_places_of_files_of_one_name_become_one),
 		cmocka_unit_test(merging_now_and_then_changes_no_line_of_the_output),
 		cmocka_unit_test(only_rare_stacks_are_shortened),
 		cmocka_unit_test(short_stacks_are_shortened_when_there_are_no_others),
