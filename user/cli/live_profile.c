@@ -30,6 +30,7 @@
 /* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long: one
  * takes 50 to 100 ms. */
 #define FORGET_FILES_REST     20
+#define FORGET_FILES_LONG_REST 400 /* where it was of little use */
 #define FORGET_FILES_MIN_REST (NS_PER_SECOND / 2)
 
 struct live_profile {
@@ -115,6 +116,8 @@ static int forget_files(struct live_profile *live)
 	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
 
 	if (!is_used)
+		return -ENOMEM;
+	if (live->symbolizer && aggregator_forget_places(live->aggregator, live->symbolizer))
 		return -ENOMEM;
 	mark_frames(live->profile, is_used);
 	process_table_mark_files(live->processes, is_used);
@@ -223,9 +226,9 @@ static void limit_files(struct live_profile *live)
 		return;
 	if (forget_files(live) < 0)
 		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");
-	rest_ns = (clock_now_ns() - begin_ns) * FORGET_FILES_REST;
-	live->next_forget_ns = clock_now_ns() + (rest_ns > FORGET_FILES_MIN_REST ? rest_ns : FORGET_FILES_MIN_REST);
 	left = mapped_file_table_live_count(live->files);
+	rest_ns = (clock_now_ns() - begin_ns) * (left < before / 8 * 7 ? FORGET_FILES_REST : FORGET_FILES_LONG_REST);
+	live->next_forget_ns = clock_now_ns() + (rest_ns > FORGET_FILES_MIN_REST ? rest_ns : FORGET_FILES_MIN_REST);
 	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left, before,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 }

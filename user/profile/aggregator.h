@@ -36,5 +36,8 @@ void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
 /* Between records: does the next step towards less memory, if one is due, and only that, so that whoever fills rings meanwhile
  * does not have to wait for all of them. 1: a step was done; 0: none is due; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
+/* Between records: names all places in files and keeps of those that read the same one alone, so that the profile refers to no more
+ * files than it has to. -ENOMEM: all is as it was. */
+int aggregator_forget_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
 
 #endif

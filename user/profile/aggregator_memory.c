@@ -154,6 +154,16 @@ static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symb
 	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
 }
 
+int aggregator_forget_places(struct aggregator *aggregator, struct symbolizer *symbolizer)
+{
+	_cleanup_free_ uint32_t *numbers = NULL;
+	int err = profile_merge_stacks(aggregator->profile, symbolizer, true, &numbers);
+
+	if (numbers)
+		renumber(aggregator, numbers);
+	return err;
+}
+
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
 {
 	size_t before = profile_stack_bytes(aggregator->profile);
@@ -169,7 +179,7 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	if (aggregator->shortening)
 		err = shorten_stacks(aggregator, symbolizer, before - aggregator->options.max_bytes / 2, &numbers);
 	else
-		err = profile_merge_stacks(aggregator->profile, symbolizer, &numbers);
+		err = profile_merge_stacks(aggregator->profile, symbolizer, false, &numbers);
 	if (numbers)
 		renumber(aggregator, numbers);
 	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));

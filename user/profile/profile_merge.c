@@ -19,6 +19,7 @@ struct rewriting {
 	struct stack_table *new;
 	const bool *chosen; /* by stack: those to shorten; NULL: none */
 	uint32_t marker;    /* the frame that says so */
+	bool used_only;     /* no frame without a stack is left, little as that may save */
 	uint32_t *numbers;  /* by frame, side by side since stacks have many: of the one that stands for it */
 	uint32_t *frames;   /* room for the longest stack */
 };
@@ -95,6 +96,12 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 	return left;
 }
 
+static bool saves_enough(const struct profile *profile, const struct rewriting *work, size_t unused)
+{
+	return unused >= MIN_LEFT_OUT &&
+	       (work->chosen || unused * FRAME_TABLE_ITEM_BYTES >= profile_stack_bytes(profile) / 4);
+}
+
 /*
  * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again
  * has to be named again then, so they stay as long as they take less than a quarter of the memory and no stack has to become
@@ -110,8 +117,7 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 	if (!numbers)
 		return false;
 	unused = frame_table_count(table) - number_used_frames(work, table, numbers);
-	if (unused < MIN_LEFT_OUT ||
-	    (!work->chosen && unused * FRAME_TABLE_ITEM_BYTES < profile_stack_bytes(profile) / 4))
+	if (!unused || (!work->used_only && !saves_enough(profile, work, unused)))
 		return true;
 	if (!frame_table_copy(table, numbers, ret_frames))
 		return false;
@@ -121,14 +127,14 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 }
 
 /* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
-static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker)
+static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker, bool used_only)
 {
 	size_t count = stack_table_count(profile->stacks), frame_count = frame_table_count(&profile->frames);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
 	_cleanup_free_ uint32_t *numbers = malloc((frame_count + 1) * sizeof(*numbers));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
-	const struct rewriting work = {profile->stacks, stacks, chosen, marker, numbers, frames};
+	const struct rewriting work = {profile->stacks, stacks, chosen, marker, used_only, numbers, frames};
 	struct frame_table left = {0};
 	bool done = frames && numbers && to && stacks;
 
@@ -293,10 +299,10 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 	return true;
 }
 
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, uint32_t **ret_numbers)
+int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool used_frames_only, uint32_t **ret_numbers)
 {
 	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
-	*ret_numbers = frame_table_merge(&profile->frames) ? rebuild(profile, NULL, 0) : NULL;
+	*ret_numbers = frame_table_merge(&profile->frames) ? rebuild(profile, NULL, 0, used_frames_only) : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
@@ -311,7 +317,7 @@ int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolize
 		return -ENOMEM;
 	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
 	if (choose_rarest(profile, marker, bytes, awaited, chosen))
-		*ret_numbers = rebuild(profile, chosen, marker);
+		*ret_numbers = rebuild(profile, chosen, marker, false);
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 

@@ -63,7 +63,7 @@ static uint32_t *merge(struct fake_profile *fake)
 {
 	uint32_t *numbers;
 
-	assert_int_equal(profile_merge_stacks(fake->profile, fake->symbolizer, &numbers), 0);
+	assert_int_equal(profile_merge_stacks(fake->profile, fake->symbolizer, false, &numbers), 0);
 	assert_non_null(numbers);
 	return numbers;
 }
@@ -187,7 +187,7 @@ static void nameless_places_of_files_of_one_name_become_one(void **state)
 	struct frame_location location = {.space = FRAME_FILE};
 	struct mapped_file *file;
 	struct fake_profile fake;
-	uint32_t frame;
+	uint32_t frame, *numbers;
 
 	begin(&fake);
 	for (view.inode_generation = 1; view.inode_generation <= 3; view.inode_generation++) {
@@ -206,6 +206,13 @@ static void nameless_places_of_files_of_one_name_become_one(void **state)
 	assert_int_equal(row_count(&fake), 7);
 	free(merge(&fake));
 	assert_int_equal(row_count(&fake), 3);
+	/* Nothing is left of the others, whose files may be forgotten. */
+	assert_int_equal(profile_frame_count(fake.profile), 7);
+	assert_int_equal(profile_merge_stacks(fake.profile, fake.symbolizer, true, &numbers), 0);
+	free(numbers);
+	assert_int_equal(profile_frame_count(fake.profile), 3);
+	assert_int_equal(row_count(&fake), 3);
+	assert_int_equal(profile_account(fake.profile).recorded, 7);
 	fake_profile_done(&fake);
 }
 
