@@ -272,6 +272,18 @@ static void totals_find_their_stack_after_a_merge(void **state)
 	stack(fixture, 78, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
 	totals(fixture, 78, 1, 0, 1, 1000, 1000);
 	assert_int_equal(rows(fixture, 1)->count, 4);
+	/* Places that no stack has any more go, and what comes again or is still named finds its stack. */
+	assert_true(profile_frame_count(fake->profile) > 2);
+	assert_int_equal(aggregator_forget_places(fake->aggregator, fake->symbolizer), 0);
+	assert_int_equal(profile_frame_count(fake->profile), 2);
+	totals(fixture, 76, 1, 0, 1, 1000, 1000);
+	stack(fixture, 79, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
+	totals(fixture, 79, 1, 0, 1, 1000, 1000);
+	assert_int_equal(aggregator_forget_places(fake->aggregator, fake->symbolizer), 0);
+	row = rows(fixture, 1);
+	assert_int_equal(row->count, 6);
+	profile_stack(fake->profile, row->stack, &depth);
+	assert_int_equal(depth, 4);
 }
 
 static void stacks_that_nothing_names_for_long_are_forgotten(void **state)
