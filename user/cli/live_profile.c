@@ -27,11 +27,14 @@
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 
-/* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long: one
- * takes 50 to 100 ms. */
-#define FORGET_FILES_REST     20
-#define FORGET_FILES_LONG_REST 400 /* where it was of little use */
-#define FORGET_FILES_MIN_REST (NS_PER_SECOND / 2)
+/* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long,
+ * within bounds: one takes 50 to 400 ms, and more when places have to be named first. */
+struct rest {
+	uint64_t times, most_ns;
+};
+static const struct rest rest_after_use = {20, 10 * NS_PER_SECOND};
+static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
+#define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
 
 struct live_profile {
 	struct live_options options;
@@ -213,11 +216,20 @@ static void limit_memory(struct live_profile *live)
 			 profile_ended_processes(live->profile), ended, (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 
+static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
+{
+	uint64_t ns = took_ns * rest->times;
+
+	if (ns < FORGET_FILES_LEAST_REST_NS)
+		return FORGET_FILES_LEAST_REST_NS;
+	return ns < rest->most_ns ? ns : rest->most_ns;
+}
+
 /* Those of programs that nobody runs any more, and of which the profile has nothing left, make room for others. */
 static void limit_files(struct live_profile *live)
 {
 	size_t before = mapped_file_table_live_count(live->files), left;
-	uint64_t begin_ns, rest_ns;
+	uint64_t begin_ns, end_ns;
 
 	if (!mapped_file_table_is_nearly_full(live->files))
 		return;
@@ -227,10 +239,10 @@ static void limit_files(struct live_profile *live)
 	if (forget_files(live) < 0)
 		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");
 	left = mapped_file_table_live_count(live->files);
-	rest_ns = (clock_now_ns() - begin_ns) * (left < before / 8 * 7 ? FORGET_FILES_REST : FORGET_FILES_LONG_REST);
-	live->next_forget_ns = clock_now_ns() + (rest_ns > FORGET_FILES_MIN_REST ? rest_ns : FORGET_FILES_MIN_REST);
+	end_ns = clock_now_ns();
+	live->next_forget_ns = end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use, end_ns - begin_ns);
 	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left, before,
-		 (double)(clock_now_ns() - begin_ns) / 1e6);
+		 (double)(end_ns - begin_ns) / 1e6);
 }
 
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)

@@ -398,7 +398,7 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	if (!err)
 		return;
 	table->dropped++;
-	/* No name is better than that of what was there before. */
+	/* No name is better than that of what was there before. It stays where taking it out needs room, too. */
 	if (entry->space)
 		address_space_remove(entry->space, view->start, view->end);
 }

@@ -30,6 +30,7 @@ struct dwarf_lines {
 	struct dwarf_image alternate; /* what dwz shares between files */
 	struct dwarf_index *index;
 	struct dwarf_spending spending;
+	uint64_t bytes; /* of the budget, given back in the end */
 	char *root, *debug_dir, *path;
 	uint32_t pid;
 	bool tried;
@@ -76,6 +77,7 @@ static bool take_bytes(struct dwarf_lines *lines, const struct elf_file *file)
 	if (bytes > lines->spending.budget->bytes)
 		return false;
 	lines->spending.budget->bytes -= bytes;
+	lines->bytes += bytes;
 	return true;
 }
 
@@ -158,6 +160,7 @@ void dwarf_lines_free(struct dwarf_lines *lines)
 	dwarf_index_free(lines->index);
 	dwarf_image_done(&lines->main);
 	dwarf_image_done(&lines->alternate);
+	lines->spending.budget->bytes += lines->bytes;
 	free(lines->root);
 	free(lines->debug_dir);
 	free(lines->path);

@@ -154,7 +154,8 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 
 	if (!number) {
 		table_file_close(cache, file);
-		file->state = file->page_count ? TABLE_READY : TABLE_NO_ROOM;
+		/* A published table stays while the rest of it is built; one that is being withdrawn has pages, too. */
+		file->state = file->state == TABLE_BUILDING ? TABLE_READY : TABLE_NO_ROOM;
 		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
 		return;
 	}
