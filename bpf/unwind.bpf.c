@@ -349,13 +349,13 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 	case PKBPF_END_NO_TABLE:
 		unwind->want_raw = UNWIND_RAW_INSTEAD;
 		/* fall through */
-	case PKBPF_END_NO_ROOM:
-		/* For another file there may be some by now; for more rules, reading the maps again makes none. */
-		if (!(unwind->state.mapping_flags & PKBPF_MAPPING_NO_ROOM))
-			break;
-		/* fall through */
 	case PKBPF_END_NO_PROGRESS:
 		report_miss(scratch, unwind->end, unwind->state.ip);
+		break;
+	case PKBPF_END_NO_ROOM:
+		/* For another file there may be some by now; for more rules, reading the maps again makes none. */
+		if (unwind->state.mapping_flags & PKBPF_MAPPING_NO_ROOM)
+			report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
 	case PKBPF_END_FAULT_FP:
 		/* The word above what was no frame pointer is no code address, but the leaf's is. */
