@@ -22,19 +22,23 @@
 /* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
 #define MAX_STACK_BYTES (64U << 20)
+/* Of a quarter of a second, while thousands of new programs get their names. */
+#define MOST_NAMING_NS (NS_PER_SECOND / 10)
 /* Two to three KiB each. */
 #define MAX_ENDED_TASKS (1U << 13)
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 
 /* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long,
- * within bounds: one takes 50 to 400 ms, and more when places have to be named first. */
+ * within bounds: one takes 50 to 400 ms. */
 struct rest {
 	uint64_t times, most_ns;
 };
 static const struct rest rest_after_use = {20, 10 * NS_PER_SECOND};
 static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
 #define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
+/* Places get their names before it, but not for longer than this: what has none by then keeps its file. */
+#define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
 
 struct live_profile {
 	struct live_options options;
@@ -48,6 +52,7 @@ struct live_profile {
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
 	uint64_t next_forget_ns; /* files are not forgotten before */
+	uint64_t naming_end_ns;	 /* places get their names first, until then; 0: not begun */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 };
@@ -74,6 +79,7 @@ static int assemble(struct live_profile *live, struct error *error)
 		.slow_io_limit = live->options.session.blockio.slow_count,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
+		.most_naming_ns = MOST_NAMING_NS,
 		.max_ended_tasks = MAX_ENDED_TASKS,
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 	};
@@ -120,7 +126,7 @@ static int forget_files(struct live_profile *live)
 
 	if (!is_used)
 		return -ENOMEM;
-	if (live->symbolizer && aggregator_forget_places(live->aggregator, live->symbolizer))
+	if (aggregator_forget_places(live->aggregator))
 		return -ENOMEM;
 	mark_frames(live->profile, is_used);
 	process_table_mark_files(live->processes, is_used);
@@ -225,6 +231,17 @@ static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
 	return ns < rest->most_ns ? ns : rest->most_ns;
 }
 
+/* Only places with names tell which read the same. true: nothing more can be named, or has to be. */
+static bool places_are_named(struct live_profile *live, uint64_t now_ns)
+{
+	if (!live->naming_end_ns)
+		live->naming_end_ns = now_ns + FORGET_FILES_NAMING_NS;
+	if (live->symbolizer && !aggregator_name_places(live->aggregator, live->symbolizer) && now_ns < live->naming_end_ns)
+		return false;
+	live->naming_end_ns = 0;
+	return true;
+}
+
 /* Those of programs that nobody runs any more, and of which the profile has nothing left, make room for others. */
 static void limit_files(struct live_profile *live)
 {
@@ -234,7 +251,7 @@ static void limit_files(struct live_profile *live)
 	if (!mapped_file_table_is_nearly_full(live->files))
 		return;
 	begin_ns = clock_now_ns();
-	if (begin_ns < live->next_forget_ns)
+	if (begin_ns < live->next_forget_ns || !places_are_named(live, begin_ns))
 		return;
 	if (forget_files(live) < 0)
 		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");

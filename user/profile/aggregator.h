@@ -16,6 +16,8 @@ struct aggregator_options {
 	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0: never. Beyond the most,
 	 * the rarest are shortened. */
 	size_t merge_bytes, max_bytes;
+	/* Places get their names before that, so long at a time. 0: all at once. */
+	uint64_t most_naming_ns;
 	/* When so many processes and threads have ended, and as many again, those processes that ended a while ago are told in
 	 * groups, and the threads with their processes. 0: never. */
 	size_t max_ended_tasks;
@@ -34,10 +36,12 @@ struct event_sink aggregator_sink(struct aggregator *aggregator);
 bool aggregator_forgets_stacks(const struct aggregator *aggregator);
 void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
 /* Between records: does the next step towards less memory, if one is due, and only that, so that whoever fills rings meanwhile
- * does not have to wait for all of them. 1: a step was done; 0: none is due; -ENOMEM. */
+ * does not have to wait for all of them. 1: a step was done; 0: none is due, or places have to get their names first; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
-/* Between records: names all places in files and keeps of those that read the same one alone, so that the profile refers to no more
- * files than it has to. -ENOMEM: all is as it was. */
-int aggregator_forget_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
+/* Between records: names places in files and in the kernel, for a while. false: there are more. */
+bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
+/* Between records: keeps of the named places that read the same one alone, so that the profile refers to no more files than it has
+ * to. -ENOMEM: all is as it was. */
+int aggregator_forget_places(struct aggregator *aggregator);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "profile/aggregator_private.h"
 #include "profile/process_merge.h"
 #include "profile/profile_merge.h"
@@ -154,10 +155,17 @@ static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symb
 	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
 }
 
-int aggregator_forget_places(struct aggregator *aggregator, struct symbolizer *symbolizer)
+bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer)
+{
+	uint64_t most_ns = aggregator->options.most_naming_ns;
+
+	return profile_name_places(aggregator->profile, symbolizer, most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
+}
+
+int aggregator_forget_places(struct aggregator *aggregator)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_stacks(aggregator->profile, symbolizer, true, &numbers);
+	int err = profile_merge_stacks(aggregator->profile, true, &numbers);
 
 	if (numbers)
 		renumber(aggregator, numbers);
@@ -176,10 +184,14 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		return forget_unnamed(aggregator);
 	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
-	if (aggregator->shortening)
+	if (aggregator->shortening) {
 		err = shorten_stacks(aggregator, symbolizer, before - aggregator->options.max_bytes / 2, &numbers);
-	else
-		err = profile_merge_stacks(aggregator->profile, symbolizer, false, &numbers);
+	} else {
+		/* Where more comes than can be named, what has a name is merged. */
+		if (!aggregator_name_places(aggregator, symbolizer) && before < aggregator->next_merge_bytes / 4 * 5)
+			return 0;
+		err = profile_merge_stacks(aggregator->profile, false, &numbers);
+	}
 	if (numbers)
 		renumber(aggregator, numbers);
 	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/string_pool.h"
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
@@ -275,10 +276,10 @@ static int compare_locations(const void *left, const void *right, void *context)
 }
 
 /* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
-void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces)
+bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces, uint64_t until_ns)
 {
 	_cleanup_free_ uint32_t *order = malloc(frame_table_count(&profile->frames) * sizeof(*order));
-	size_t count = 0;
+	size_t count = 0, named = 0;
 
 	for (size_t i = 0; i < frame_table_count(&profile->frames); i++) {
 		struct frame *frame = frame_table_at(&profile->frames, i);
@@ -292,18 +293,22 @@ void profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 	}
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
-	for (size_t i = 0; i < count; i++)
-		name_frame(frame_table_at(&profile->frames, order[i]), symbolizer);
+	while (named < count) {
+		name_frame(frame_table_at(&profile->frames, order[named++]), symbolizer);
+		if (until_ns < UINT64_MAX && clock_now_ns() >= until_ns)
+			break;
+	}
+	return named == count;
 }
 
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer)
 {
-	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL);
+	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL, UINT64_MAX);
 }
 
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 {
-	profile_name_frames(profile, symbolizer, UINT32_MAX);
+	profile_name_frames(profile, symbolizer, UINT32_MAX, UINT64_MAX);
 }
 
 size_t profile_stack_bytes(const struct profile *profile)

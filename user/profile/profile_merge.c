@@ -299,9 +299,13 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 	return true;
 }
 
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool used_frames_only, uint32_t **ret_numbers)
+bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer, uint64_t until_ns)
 {
-	profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED);
+	return profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED, until_ns);
+}
+
+int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers)
+{
 	*ret_numbers = frame_table_merge(&profile->frames) ? rebuild(profile, NULL, 0, used_frames_only) : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
@@ -315,7 +319,7 @@ int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolize
 	*ret_numbers = NULL;
 	if (!chosen || marker == UINT32_MAX)
 		return -ENOMEM;
-	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED);
+	profile_name_frames(profile, symbolizer, 1U << FRAME_TRUNCATED, UINT64_MAX);
 	if (choose_rarest(profile, marker, bytes, awaited, chosen))
 		*ret_numbers = rebuild(profile, chosen, marker, false);
 	return *ret_numbers ? 0 : -ENOMEM;

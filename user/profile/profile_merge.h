@@ -16,10 +16,13 @@
 
 #include "profile/profile.h"
 
-/* Names the frames in files and in the kernel; those in generated code may get their names later and stay apart until
- * then, as does what has no name in the kernel. Frames that no stack has any more are left out where that saves much, or, if
- * used_frames_only, in any case. */
-int profile_merge_stacks(struct profile *profile, struct symbolizer *symbolizer, bool used_frames_only, uint32_t **ret_numbers);
+/* Before merging: names the frames in files and in the kernel, one at least, until then at the latest (CLOCK_MONOTONIC) or when the
+ * file that is read then has been, which takes 20 ms for a large one. Those in generated code may get their names later. false: there
+ * are more. */
+bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer, uint64_t until_ns);
+/* What has no name yet, or none in the kernel, stays apart. Frames that no stack has any more are left out where that saves much, or,
+ * if used_frames_only, in any case. */
+int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers);
 /* Shortens stacks to save about so many bytes: those with the smallest share of the weight of their kind. awaited, by stack, says
  * of which some may still come: where nothing has come yet they are the last; may be NULL. */
 int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, const bool *awaited,

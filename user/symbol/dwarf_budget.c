@@ -17,10 +17,21 @@ static void look(struct dwarf_spending *spending)
 		spending->over = true;
 }
 
+void dwarf_budget_return(struct dwarf_budget *budget, uint64_t now_ns)
+{
+	uint64_t back_ns = budget->returned_ns ? (now_ns - budget->returned_ns) / DWARF_BUDGET_RETURN_SHARE : 0;
+
+	if (budget->cpu_ns < DWARF_BUDGET_CPU_NS)
+		budget->cpu_ns += back_ns < DWARF_BUDGET_CPU_NS - budget->cpu_ns ? back_ns : DWARF_BUDGET_CPU_NS - budget->cpu_ns;
+	budget->returned_ns = now_ns;
+}
+
 bool dwarf_spending_begin(struct dwarf_spending *spending)
 {
-	if (!spending->limit_ns)
+	if (!spending->limit_ns) {
+		dwarf_budget_return(spending->budget, clock_now_ns());
 		spending->limit_ns = spending->budget->cpu_ns / DWARF_BUDGET_FILE_SHARE + 1;
+	}
 	if (spending->over)
 		return false;
 	spending->started_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);

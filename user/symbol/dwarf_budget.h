@@ -16,6 +16,8 @@
 /* CPU time, of which a file may use a quarter of what is left: those that come after a bad one are still read. */
 #define DWARF_BUDGET_CPU_NS (40 * NS_PER_SECOND)
 #define DWARF_BUDGET_FILE_SHARE 4
+/* A run without an end meets ever new files: of the time that passes, so much comes back. */
+#define DWARF_BUDGET_RETURN_SHARE 20
 /* Debug sections are read into memory as a whole. */
 #define DWARF_BUDGET_BYTES (1ULL << 30)
 /* Line programs: a byte may be a row, which takes 64 in memory. */
@@ -23,6 +25,7 @@
 
 struct dwarf_budget {
 	uint64_t cpu_ns, bytes, line_bytes; /* left */
+	uint64_t returned_ns;		    /* CLOCK_MONOTONIC, until when CPU time has come back; 0: not begun */
 };
 
 #define DWARF_BUDGET_FULL \
@@ -38,6 +41,8 @@ struct dwarf_spending {
 	bool over;
 };
 
+/* Gives back what has come back until now; each file's first question does. */
+void dwarf_budget_return(struct dwarf_budget *budget, uint64_t now_ns);
 /* Around each question. false: nothing is left for the file. */
 bool dwarf_spending_begin(struct dwarf_spending *spending);
 void dwarf_spending_end(struct dwarf_spending *spending);

@@ -44,6 +44,7 @@ struct dwarf_index {
 	ARRAY_OF(struct unit) units;
 	struct range_list ranges;
 	bool units_read;
+	uint64_t line_bytes; /* taken from the budget */
 };
 
 struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending)
@@ -65,6 +66,7 @@ void dwarf_index_free(struct dwarf_index *index)
 		free(each->functions.items);
 	array_free(&index->units);
 	free(index->ranges.items);
+	index->spending->budget->line_bytes += index->line_bytes;
 	free(index);
 }
 
@@ -236,8 +238,10 @@ bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_pl
 		uint64_t bytes = line_program_bytes(&die, section, size);
 
 		unit->lines = bytes <= budget->line_bytes ? LINES_ALLOWED : LINES_TOO_LONG;
-		if (unit->lines == LINES_ALLOWED)
+		if (unit->lines == LINES_ALLOWED) {
 			budget->line_bytes -= bytes;
+			index->line_bytes += bytes;
+		}
 	}
 	return unit->lines == LINES_ALLOWED;
 }

@@ -144,12 +144,49 @@ static void a_limit_that_cannot_be_kept_is_not_tried_after_each_sample(void **st
 	end(fixture);
 }
 
+static void add_new_place(struct fixture *fixture, uint64_t address)
+{
+	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+	struct sample_view sample = user_sample(FAKE_IPS(address));
+
+	sink.ops->on_sample(sink.context, &sample);
+}
+
+/* Each may be in another large file. */
+static void names_are_looked_up_a_few_at_a_time_before_a_merge(void **state)
+{
+	static const struct fake_symbol symbols[] = {FAKE_FUNCTION(SERVER, 0x1000, 0x2000, "main")};
+	struct aggregator_options options = {
+		.want_user = true, .merge_bytes = 64 << 10, .max_bytes = 1 << 20, .most_naming_ns = 1};
+	struct fixture memory, *fixture = &memory;
+	uint64_t address = 0x400000, steps = 0, places;
+
+	begin(fixture, &options);
+	fixture->fake.symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
+	while (profile_stack_bytes(fixture->fake.profile) < options.merge_bytes)
+		add_new_place(fixture, address++);
+	places = profile_frame_count(fixture->fake.profile);
+	while (!aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer))
+		steps++;
+	assert_in_range(steps, places / 2, places - 1);
+	assert_int_equal(profile_stack_count(fixture->fake.profile), 1);
+	/* Where more comes than gets a name the memory is limited all the same, by what has one. */
+	for (int i = 0; i < 20000; i++) {
+		add_new_place(fixture, address++ % 0x80000 + 0x400000);
+		add_new_place(fixture, address++ % 0x80000 + 0x400000);
+		aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+		assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes / 4 * 5 + SAMPLE_BYTES);
+	}
+	end(fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_stays_within_its_limit_and_no_sample_is_lost),
 		cmocka_unit_test(memory_stays_within_its_limit_where_every_address_is_new),
 		cmocka_unit_test(a_limit_that_cannot_be_kept_is_not_tried_after_each_sample),
+		cmocka_unit_test(names_are_looked_up_a_few_at_a_time_before_a_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,12 +274,14 @@ static void totals_find_their_stack_after_a_merge(void **state)
 	assert_int_equal(rows(fixture, 1)->count, 4);
 	/* Places that no stack has any more go, and what comes again or is still named finds its stack. */
 	assert_true(profile_frame_count(fake->profile) > 2);
-	assert_int_equal(aggregator_forget_places(fake->aggregator, fake->symbolizer), 0);
+	assert_true(aggregator_name_places(fake->aggregator, fake->symbolizer));
+	assert_int_equal(aggregator_forget_places(fake->aggregator), 0);
 	assert_int_equal(profile_frame_count(fake->profile), 2);
 	totals(fixture, 76, 1, 0, 1, 1000, 1000);
 	stack(fixture, 79, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
 	totals(fixture, 79, 1, 0, 1, 1000, 1000);
-	assert_int_equal(aggregator_forget_places(fake->aggregator, fake->symbolizer), 0);
+	assert_true(aggregator_name_places(fake->aggregator, fake->symbolizer));
+	assert_int_equal(aggregator_forget_places(fake->aggregator), 0);
 	row = rows(fixture, 1);
 	assert_int_equal(row->count, 6);
 	profile_stack(fake->profile, row->stack, &depth);

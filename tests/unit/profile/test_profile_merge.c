@@ -63,7 +63,8 @@ static uint32_t *merge(struct fake_profile *fake)
 {
 	uint32_t *numbers;
 
-	assert_int_equal(profile_merge_stacks(fake->profile, fake->symbolizer, false, &numbers), 0);
+	assert_true(profile_name_places(fake->profile, fake->symbolizer, UINT64_MAX));
+	assert_int_equal(profile_merge_stacks(fake->profile, false, &numbers), 0);
 	assert_non_null(numbers);
 	return numbers;
 }
@@ -208,7 +209,7 @@ static void nameless_places_of_files_of_one_name_become_one(void **state)
 	assert_int_equal(row_count(&fake), 3);
 	/* Nothing is left of the others, whose files may be forgotten. */
 	assert_int_equal(profile_frame_count(fake.profile), 7);
-	assert_int_equal(profile_merge_stacks(fake.profile, fake.symbolizer, true, &numbers), 0);
+	assert_int_equal(profile_merge_stacks(fake.profile, true, &numbers), 0);
 	free(numbers);
 	assert_int_equal(profile_frame_count(fake.profile), 3);
 	assert_int_equal(row_count(&fake), 3);

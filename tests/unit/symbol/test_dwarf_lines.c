@@ -61,8 +61,10 @@ static void assert_chain(const char *path)
 	assert_true(found[0].inlined && found[1].inlined && !found[2].inlined);
 	/* Its memory may be another file's later. */
 	assert_true(budget.bytes < DWARF_BUDGET_BYTES);
+	assert_true(budget.line_bytes < DWARF_BUDGET_LINE_BYTES);
 	dwarf_lines_free(lines);
 	assert_true(budget.bytes == DWARF_BUDGET_BYTES);
+	assert_true(budget.line_bytes == DWARF_BUDGET_LINE_BYTES);
 }
 
 static void finds_inlined_functions_and_lines(void **state)
@@ -247,11 +249,25 @@ static void reading_that_takes_too_long_is_given_up(void **state)
 	assert_chain(FIXTURE_DIR "/pie");
 	/* Where nothing is left, nothing is read. */
 	budget.cpu_ns = 0;
+	budget.returned_ns = 0;
 	query.address = find_place(FIXTURE_DIR "/pie", "leaf_marker").address;
 	other = open_lines(FIXTURE_DIR "/pie");
 	dwarf_lines_find(other, &query, strings, found);
 	assert_true(dwarf_lines_given_up(other));
 	dwarf_lines_free(other);
+}
+
+static void time_comes_back_as_it_passes(void **state)
+{
+	budget = (struct dwarf_budget){0};
+	dwarf_budget_return(&budget, NS_PER_SECOND);
+	assert_true(budget.cpu_ns == 0);
+	dwarf_budget_return(&budget, NS_PER_SECOND + DWARF_BUDGET_RETURN_SHARE * NS_PER_MS);
+	assert_true(budget.cpu_ns == NS_PER_MS);
+	dwarf_budget_return(&budget, NS_PER_SECOND + DWARF_BUDGET_RETURN_SHARE * DWARF_BUDGET_CPU_NS);
+	assert_true(budget.cpu_ns == DWARF_BUDGET_CPU_NS);
+	dwarf_budget_return(&budget, UINT64_MAX);
+	assert_true(budget.cpu_ns == DWARF_BUDGET_CPU_NS);
 }
 
 static size_t find_costly(const char *path)
@@ -307,6 +323,7 @@ int main(void)
 		test(finds_functions_inlined_into_one_that_is_inside_another),
 #endif
 		test(reading_that_takes_too_long_is_given_up),
+		test(time_comes_back_as_it_passes),
 		test(abbreviations_that_would_fill_the_memory_are_refused),
 		test(memory_of_all_files_is_bounded),
 		test(address_without_dwarf_gives_nothing),
