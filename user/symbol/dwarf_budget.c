@@ -2,17 +2,28 @@
 /* Keeps account of the CPU time that goes into files' debug information. */
 #include "symbol/dwarf_budget.h"
 
-/* The thread's CPU time is a system call; in between the clock tells, which is none. */
+/* The thread's CPU time is a system call, so it is asked when so much time has gone by in questions, of which most are short. */
 #define LOOK_INTERVAL_NS (10 * NS_PER_MS)
 
+/* A few milliseconds too early or too late, which evens out, and much cheaper than the exact time. */
+static uint64_t coarse_now_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+/* What went by since the last look is charged to the file that is asked now, as far as this thread was on a CPU. */
 static void look(struct dwarf_spending *spending)
 {
+	struct dwarf_budget *budget = spending->budget;
 	uint64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	uint64_t spent_ns = cpu_ns - spending->started_ns;
+	uint64_t spent_ns = cpu_ns - budget->looked_cpu_ns;
 
-	spending->started_ns = cpu_ns;
+	if (spent_ns > budget->open_ns)
+		spent_ns = budget->open_ns;
+	budget->looked_cpu_ns = cpu_ns;
+	budget->open_ns = 0;
 	spending->spent_ns += spent_ns;
-	spending->budget->cpu_ns -= spent_ns < spending->budget->cpu_ns ? spent_ns : spending->budget->cpu_ns;
+	budget->cpu_ns -= spent_ns < budget->cpu_ns ? spent_ns : budget->cpu_ns;
 	if (spending->spent_ns >= spending->limit_ns)
 		spending->over = true;
 }
@@ -28,29 +39,22 @@ void dwarf_budget_return(struct dwarf_budget *budget, uint64_t now_ns)
 
 bool dwarf_spending_begin(struct dwarf_spending *spending)
 {
+	spending->since_ns = coarse_now_ns();
 	if (!spending->limit_ns) {
-		dwarf_budget_return(spending->budget, clock_now_ns());
-		spending->limit_ns = spending->budget->cpu_ns / DWARF_BUDGET_FILE_SHARE + 1;
+		dwarf_budget_return(spending->budget, spending->since_ns);
+		spending->limit_ns = spending->budget->cpu_ns / DWARF_BUDGET_FILE_SHARE;
+		spending->over = !spending->limit_ns;
 	}
-	if (spending->over)
-		return false;
-	spending->started_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	spending->look_ns = clock_now_ns() + LOOK_INTERVAL_NS;
-	return true;
-}
-
-void dwarf_spending_end(struct dwarf_spending *spending)
-{
-	look(spending);
+	return !spending->over;
 }
 
 bool dwarf_spending_over(struct dwarf_spending *spending)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = coarse_now_ns();
 
-	if (!spending->over && now_ns >= spending->look_ns) {
-		spending->look_ns = now_ns + LOOK_INTERVAL_NS;
+	spending->budget->open_ns += now_ns - spending->since_ns;
+	spending->since_ns = now_ns;
+	if (spending->budget->open_ns >= LOOK_INTERVAL_NS)
 		look(spending);
-	}
 	return spending->over;
 }

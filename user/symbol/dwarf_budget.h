@@ -26,6 +26,8 @@
 struct dwarf_budget {
 	uint64_t cpu_ns, bytes, line_bytes; /* left */
 	uint64_t returned_ns;		    /* CLOCK_MONOTONIC, until when CPU time has come back; 0: not begun */
+	uint64_t open_ns;		    /* went by in questions and is not charged yet */
+	uint64_t looked_cpu_ns;		    /* CPU time of the thread at the last charge */
 };
 
 #define DWARF_BUDGET_FULL \
@@ -36,17 +38,15 @@ struct dwarf_spending {
 	struct dwarf_budget *budget;
 	uint64_t limit_ns; /* 0: not begun */
 	uint64_t spent_ns;
-	uint64_t started_ns; /* CPU time of the thread */
-	uint64_t look_ns;    /* when to look at it again */
+	uint64_t since_ns; /* CLOCK_MONOTONIC, what came before is in the budget's open_ns */
 	bool over;
 };
 
 /* Gives back what has come back until now; each file's first question does. */
 void dwarf_budget_return(struct dwarf_budget *budget, uint64_t now_ns);
-/* Around each question. false: nothing is left for the file. */
+/* Before each question. false: nothing is left for the file. */
 bool dwarf_spending_begin(struct dwarf_spending *spending);
-void dwarf_spending_end(struct dwarf_spending *spending);
-/* Whether the work has to stop; for inner loops. */
+/* Whether the work has to stop: for inner loops, and after each question. */
 bool dwarf_spending_over(struct dwarf_spending *spending);
 
 #endif

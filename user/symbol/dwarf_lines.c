@@ -313,6 +313,6 @@ size_t dwarf_lines_find(struct dwarf_lines *lines, const struct dwarf_query *que
 	if (!dwarf_spending_begin(&lines->spending))
 		return 0;
 	count = find(lines, query, strings, ret_lines);
-	dwarf_spending_end(&lines->spending);
+	dwarf_spending_over(&lines->spending);
 	return count;
 }
