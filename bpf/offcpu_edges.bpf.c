@@ -7,6 +7,7 @@
 #include "offcpu_wait.bpf.h"
 #include "stack.bpf.h"
 #include "task_filter.bpf.h"
+#include "uprobe.bpf.h"
 
 /* Stacks that user space will send have ids of their own: this bit, the thread, and when the wait began. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
@@ -76,6 +77,9 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, stru
 static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task_struct *task, __u64 stack_id)
 {
 	struct pkbpf_blocked_thread *blocked;
+	struct pkbpf_probed_calls *calls;
+	struct uprobe_task *probes;
+	__u64 trampoline = 0;
 	__u32 zero = 0;
 	long size;
 
@@ -90,7 +94,14 @@ static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task
 	if (size > 0)
 		blocked->n_kernel = size / 8;
 	take_regs(blocked, task);
+	blocked->is_probed = 0;
+	calls = bpf_map_lookup_elem(&probed_calls, &zero);
+	probes = find_probes(task, &trampoline);
+	if (calls && probes && blocked->has_regs)
+		blocked->is_probed = uprobe_list_calls((__u64)probes, trampoline);
 	bpf_seq_write(ctx->meta->seq, blocked, sizeof(*blocked));
+	if (calls && blocked->is_probed)
+		bpf_seq_write(ctx->meta->seq, calls, sizeof(*calls));
 }
 
 /* A thread that does not run when the interval begins: its wait counts from there, and user space sends its stack. */

@@ -7,6 +7,7 @@
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
+#include "uprobe.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -44,3 +45,4 @@ struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
 struct offcpu_free_map offcpu_free_histograms SEC(".maps");
 struct offcpu_memos_map offcpu_memos SEC(".maps");
 struct memo_scratch_map memo_scratch SEC(".maps");
+struct probed_calls_map probed_calls SEC(".maps");

@@ -5,9 +5,8 @@
  * [uprobes], which is no mapping here. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
  */
 #include "shared.bpf.h"
+#include "uprobe.bpf.h"
 
-/* The kernel allows 64 of them, its MAX_URETPROBE_DEPTH. */
-#define MOST_PROBED_CALLS 64
 #define LONGEST_INSTRUCTION 16
 #define AREA_BYTES	    4096
 
@@ -18,19 +17,6 @@
 #define RETURN_ADDRESS_BYTES 8
 #define TRAMPOLINE_BYTES     24 /* three registers, which it saves around a system call since 6.11 */
 #endif
-
-/* What the kernel knows of the current task's probes, and where its area of them begins: with the trampoline. NULL: it has met none. */
-static __always_inline struct uprobe_task *find_probes(__u64 *ret_area)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-	struct uprobe_task *probes;
-
-	if (!bpf_core_field_exists(task->utask))
-		return NULL;
-	probes = BPF_CORE_READ(task, utask);
-	*ret_area = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
-	return *ret_area ? probes : NULL;
-}
 
 /* The leaf is a copy of a probed instruction, which was or is about to be executed. */
 static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct uprobe_task *probes)
@@ -53,7 +39,7 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, stru
 
 	if (!call)
 		call = BPF_CORE_READ(probes, return_instances);
-	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
+	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
 		sp = BPF_CORE_READ(call, stack) + RETURN_ADDRESS_BYTES;
 		if (sp >= state->sp)
 			break;
@@ -75,7 +61,7 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 	struct uprobe_task *probes;
 	__u64 area = 0;
 
-	probes = find_probes(&area);
+	probes = find_probes((void *)bpf_get_current_task(), &area);
 	if (!scratch || !probes)
 		return 0;
 	unwind = &scratch->unwind;
@@ -104,11 +90,11 @@ __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 star
 	struct uprobe_task *probes;
 	__u64 trampoline = 0;
 
-	probes = find_probes(&trampoline);
+	probes = find_probes((void *)bpf_get_current_task(), &trampoline);
 	if (PKBPF_UNWIND_ARM64 || !raw || word >= RAW_PREFIX_WORDS || !probes)
 		return 0;
 	call = BPF_CORE_READ(probes, return_instances);
-	for (int i = 0; i < MOST_PROBED_CALLS && call; i++) {
+	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
 		__u64 offset = BPF_CORE_READ(call, stack) - start, at = word + offset / 8;
 
 		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 && raw->record[at] == trampoline)
@@ -116,4 +102,29 @@ __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 star
 		call = BPF_CORE_READ(call, next);
 	}
 	return 0;
+}
+
+/* Not on arm64, as above. */
+__attribute__((noinline)) int uprobe_list_calls(__u64 task_probes, __u64 trampoline)
+{
+	struct uprobe_task *probes = (void *)task_probes;
+	struct pkbpf_probed_calls *list;
+	struct return_instance *call;
+	__u32 zero = 0;
+
+	list = bpf_map_lookup_elem(&probed_calls, &zero);
+	if (PKBPF_UNWIND_ARM64 || !list)
+		return 0;
+	list->trampoline = trampoline;
+	list->copy = BPF_CORE_READ(probes, xol_vaddr);
+	list->instruction = BPF_CORE_READ(probes, vaddr);
+	list->count = 0;
+	call = BPF_CORE_READ(probes, return_instances);
+	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
+		list->calls[i].stack = BPF_CORE_READ(call, stack);
+		list->calls[i].address = BPF_CORE_READ(call, orig_ret_vaddr);
+		list->count = i + 1;
+		call = BPF_CORE_READ(call, next);
+	}
+	return 1;
 }

@@ -188,10 +188,25 @@ struct pkbpf_blocked_thread {
 	__u32 pid, tid;
 	__u32 n_kernel;
 	__u8 has_regs, after_syscall;
-	__u8 reserved[2];
+	__u8 is_probed; /* its struct pkbpf_probed_calls comes next */
+	__u8 reserved;
 	__u64 stack_id; /* its row waits for a PKBPF_EVENT_STACK of this number */
 	__u64 regs[PKBPF_REGS];
 	__u64 ips[PKBPF_MAX_KERNEL_FRAMES];
+};
+
+/* The kernel allows 64, its MAX_URETPROBE_DEPTH. */
+#define PKBPF_MAX_PROBED_CALLS 64
+
+/* What the kernel knows of the probes that a thread has met (bpf/uprobe.bpf.c). */
+struct pkbpf_probed_calls {
+	__u64 trampoline;	  /* where probed functions return to, the beginning of [uprobes] */
+	__u64 copy, instruction;  /* the probed instruction met last is executed here, and belongs there */
+	__u32 count, reserved;
+	struct {
+		__u64 stack;   /* where the return address was */
+		__u64 address; /* and what it was */
+	} calls[PKBPF_MAX_PROBED_CALLS]; /* the last one first */
 };
 
 #endif

@@ -27,9 +27,9 @@ cat >work.c <<'C'
 #include <sys/mman.h>
 #include <time.h>
 volatile unsigned int sum;
+static struct timespec rest = {.tv_nsec = 1000000};
 __attribute__((noinline)) void bottom(unsigned int rounds)
 {
-	struct timespec rest = {.tv_nsec = 1000000};
 	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	*page = 1;
@@ -52,6 +52,8 @@ __attribute__((noinline)) unsigned int descend(unsigned int calls, unsigned int 
 }
 int main(int argc, char **argv)
 {
+	if (argc > 2)
+		rest.tv_sec = atoi(argv[2]);
 	for (int i = argc > 1 ? atoi(argv[1]) : 1; i > 0; i--)
 		descend(20, 2000000);
 	return 0;
@@ -76,8 +78,7 @@ for program in tables pointers; do
 done
 echo 1 >$tracing/events/$group/enable || skip "probes cannot be enabled here"
 
-# check WHAT FILE LEAST: of so many samples (microseconds of waits) in bottom() at least, nearly all have whole stacks. A thread that
-# waits when the profile begins is walked from outside, where the kernel does not tell.
+# check WHAT FILE LEAST: of so many samples (microseconds of waits) in bottom() at least, nearly all have whole stacks.
 check() {
 	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
 import sys
@@ -114,6 +115,15 @@ for program in tables pointers; do
 	check "$program, cpu" "$program.cpu.folded" 300
 	check "$program, offcpu" "$program.offcpu.folded" 100000
 	check "$program, faults" "$program.faults.folded" 10
+	# Waits already when the profile begins, and is walked from outside.
+	./$program 100 5 &
+	worker=$!
+	sleep 0.3
+	"$pkbpf" -q -e offcpu -d 2 -p "$worker" -o "$work/waits.folded" || failures=$((failures + 1))
+	kill "$worker"
+	wait "$worker" 2>/dev/null
+	worker=
+	check "$program, a wait from before" waits.folded 1900000
 done
 # shellcheck disable=SC2016
 "$pkbpf" -q -e cpu -F 4999 -o "$work/brief.folded" -- sh -c 'for i in $(seq 40); do ./tables 2; done' || failures=$((failures + 1))

@@ -68,6 +68,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.offcpu_histogram_index,
 		skeleton->maps.offcpu_free_histograms,
 		skeleton->maps.edge_scratch,
+		skeleton->maps.probed_calls,
 		skeleton->maps.offcpu_last_switch,
 	};
 

@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "source/offcpu_probed.h"
 
 /* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less, because all of it waits in
  * memory until it is walked. */
@@ -28,35 +29,58 @@
 /* The same for what is left at the end, when somebody waits for the result. */
 #define LAST_ROUND_NS (300 * NS_PER_MS)
 
+/* Of a thread that others probe. */
+struct probed_thread {
+	size_t thread; /* number in threads */
+	struct pkbpf_probed_calls calls;
+};
+
 struct offcpu_blocked {
 	ARRAY_OF(struct pkbpf_blocked_thread) threads;
+	ARRAY_OF(struct probed_thread) probed; /* in the order of the threads */
+	size_t next_probed;
 	size_t next;
 	uint64_t skipped;
 	uint8_t stack[STACK_BYTES];
 };
 
-static int read_records(int fd, struct offcpu_blocked *blocked)
+/* 1: read; 0: the end. */
+static int read_record(int fd, void *record, size_t size)
 {
-	struct pkbpf_blocked_thread thread;
 	size_t have = 0;
 
-	for (;;) {
-		ssize_t got = read(fd, (char *)&thread + have, sizeof(thread) - have);
+	while (have < size) {
+		ssize_t got = read(fd, (char *)record + have, size - have);
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			return 0;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
 		have += (size_t)got;
-		if (have < sizeof(thread))
-			continue;
-		have = 0;
-		if (!array_reserve(&blocked->threads, blocked->threads.count + 1))
+	}
+	return 1;
+}
+
+static int read_records(int fd, struct offcpu_blocked *blocked)
+{
+	struct pkbpf_blocked_thread thread;
+	struct probed_thread probed;
+	int got;
+
+	while ((got = read_record(fd, &thread, sizeof(thread))) > 0) {
+		if (!array_reserve(&blocked->threads, blocked->threads.count + 1) ||
+		    !array_reserve(&blocked->probed, blocked->probed.count + 1))
 			return -ENOMEM;
+		if (thread.is_probed) {
+			probed.thread = blocked->threads.count;
+			got = read_record(fd, &probed.calls, sizeof(probed.calls));
+			if (got <= 0)
+				return got;
+			*array_add(&blocked->probed) = probed;
+		}
 		*array_add(&blocked->threads) = thread;
 	}
+	return got;
 }
 
 int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_blocked, struct error *error)
@@ -77,23 +101,13 @@ int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_b
 	return 0;
 }
 
-static uint64_t stack_pointer(const struct pkbpf_blocked_thread *thread)
-{
 #if defined(__aarch64__)
-	return thread->regs[31];
+#define REG_SP 31
+#define REG_IP 32
 #else
-	return thread->regs[7];
+#define REG_SP 7
+#define REG_IP 16
 #endif
-}
-
-static uint64_t instruction_pointer(const struct pkbpf_blocked_thread *thread)
-{
-#if defined(__aarch64__)
-	return thread->regs[32];
-#else
-	return thread->regs[16];
-#endif
-}
 
 /* Page by page, since the stack ends somewhere: bytes read. ret_cut: there may have been more than the room. */
 static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start,
@@ -139,7 +153,7 @@ static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 	for (at--; at > text && *at != ' '; at--)
 		;
 	sp = strtoull(at, NULL, 16);
-	return sp == stack_pointer(thread) && pc == instruction_pointer(thread);
+	return sp == thread->regs[REG_SP] && pc == thread->regs[REG_IP];
 }
 
 /* tables NULL: the tables are not kept up any more. */
@@ -171,11 +185,24 @@ static void send_kernel_part(struct offcpu_blocked *blocked, const struct pkbpf_
 	event_encode_stack(buffer, clock_now_ns(), &view);
 }
 
+/* Of a thread that comes after those asked for before; NULL: nobody probes it. */
+static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread)
+{
+	size_t number = (size_t)(thread - blocked->threads.items);
+
+	if (!thread->is_probed)
+		return NULL;
+	while (blocked->probed.items[blocked->next_probed].thread < number)
+		blocked->next_probed++;
+	return &blocked->probed.items[blocked->next_probed].calls;
+}
+
 /* A raw stack of count 0 is no wait but a stack; its weight is its number. Whoever walks raw stacks walks this one. */
 static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
 			const struct pkbpf_blocked_thread *thread, bool want_user, struct event_buffer *buffer)
 {
-	uint64_t start = stack_pointer(thread) & ~7ULL;
+	const struct pkbpf_probed_calls *calls = find_probed_calls(blocked, thread);
+	uint64_t regs[PKBPF_REGS];
 	struct raw_stack_view raw = {
 		.sample = {
 			.time_ns = clock_now_ns(),
@@ -188,8 +215,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 			.weight = thread->stack_id,
 			.after_syscall = thread->after_syscall,
 		},
-		.regs = (const uint64_t *)thread->regs,
-		.stack_start = start,
+		.regs = regs,
 		.stack = blocked->stack,
 	};
 
@@ -197,7 +223,13 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 		send_kernel_part(blocked, thread, false, buffer);
 		return;
 	}
-	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, start, &raw.cut) : 0;
+	memcpy(regs, thread->regs, sizeof(regs));
+	if (calls)
+		offcpu_probed_mend_regs(calls, &regs[REG_SP], &regs[REG_IP]);
+	raw.stack_start = regs[REG_SP] & ~7ULL;
+	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, raw.stack_start, &raw.cut) : 0;
+	if (calls)
+		offcpu_probed_mend_stack(calls, raw.stack_start, blocked->stack, raw.stack_size);
 	/* It may have run while its memory was read. */
 	if (!raw.stack_size || !still_waits(tables, thread) || event_encode_raw_stack(buffer, &raw))
 		send_kernel_part(blocked, thread, true, buffer);
@@ -237,5 +269,6 @@ void offcpu_blocked_free(struct offcpu_blocked *blocked)
 	if (!blocked)
 		return;
 	array_free(&blocked->threads);
+	array_free(&blocked->probed);
 	free(blocked);
 }
