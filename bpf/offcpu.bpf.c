@@ -133,12 +133,34 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 /*
  * A thread older than the interval that has no account when it leaves a CPU has been there since the start: who was not has been met
  * by the iterator, or came before that. But it may be one that was no target then (by comm or cgroup), or found no room: its
- * account begins with this run on the CPU.
+ * account begins with this run on the CPU. So does that of one that was born inside and has run before.
  */
 static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_ns)
 {
+	if (came_ns < thread->born_ns)
+		came_ns = thread->born_ns;
 	if (came_ns > thread->since_ns)
 		thread->first_ns = thread->since_ns = came_ns;
+}
+
+/*
+ * A thread born in the interval leaves a CPU for the first time: until it came it was on the run queue. What the kernel counts for
+ * that does not have the time it needs to make the thread, tens of microseconds on some machines.
+ */
+static __always_inline void begin_born(struct task_struct *task, struct pkbpf_thread *thread, __u64 came_ns, __u64 now_ns)
+{
+	__u64 queue_ns = task->sched_info.run_delay, life_ns = now_ns - thread->born_ns;
+
+	if (came_ns > thread->born_ns && came_ns - thread->born_ns > queue_ns)
+		queue_ns = came_ns - thread->born_ns;
+	if (queue_ns > life_ns)
+		queue_ns = life_ns;
+	thread->first_ns = thread->born_ns;
+	thread->pending_ns = queue_ns;
+	thread->state = PKBPF_WAIT_RUNQUEUE;
+	thread->row = PKBPF_NO_ROW;
+	thread->weight = 1;
+	thread->since_ns = thread->born_ns + queue_ns;
 }
 
 /* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
@@ -156,21 +178,10 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 	if (!thread)
 		return NULL;
 	thread->cgroup_id = bpf_get_current_cgroup_id();
-	if (thread->born_ns > start_ns) {
-		/* Born in the interval: until it first ran it was on the run queue. */
-		__u64 queue_ns = task->sched_info.run_delay;
-
-		thread->first_ns = thread->born_ns;
-		if (queue_ns > now_ns - thread->born_ns)
-			queue_ns = now_ns - thread->born_ns;
-		thread->pending_ns = queue_ns;
-		thread->state = PKBPF_WAIT_RUNQUEUE;
-		thread->row = PKBPF_NO_ROW;
-		thread->weight = 1;
-		thread->since_ns = thread->born_ns + queue_ns;
-	} else {
+	if (thread->born_ns > start_ns && task->sched_info.pcount <= 1)
+		begin_born(task, thread, came_ns, now_ns);
+	else
 		begin_late(thread, came_ns);
-	}
 	thread->place = PKBPF_THREAD_ON_CPU;
 	return thread;
 }

@@ -190,6 +190,7 @@ struct task_io_accounting {
 };
 
 struct sched_info { /* kept by every kernel with task accounting; depends on no setting since 5.14 */
+	unsigned long pcount;
 	unsigned long long run_delay;
 	unsigned long long last_queued;
 };

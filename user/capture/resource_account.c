@@ -27,13 +27,16 @@
 #include "pkbpf.skel.h"
 
 /* A task is freed after a grace period of the kernel's RCU, in batches, by a CPU that may have other things to do; what is
- * still to be freed is looked at this often, and waited for this long. */
-#define FREE_STEP_US 5000
-#define FREE_WAIT_US 200000
+ * still to be freed is looked at this often, and waited for until none has come for this long, and this long in all. */
+#define FREE_STEP_US	  5000
+#define FREE_WAIT_US	  200000
+#define FREE_MOST_WAIT_US 1000000
 /* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this often, in this share of the
- * time, when its exit is as long ago. */
-#define SWEEP_PERIOD_NS NS_PER_SECOND
-#define SWEEP_RATIO 200
+ * time, when its exit is so long ago. A busy machine frees some 1.2 s after; where there are many, there is no room to wait. */
+#define SWEEP_PERIOD_NS	   NS_PER_SECOND
+#define SWEEP_RATIO	   200
+#define SWEEP_AGE_NS	   (4 * NS_PER_SECOND)
+#define SWEEP_CROWD_AGE_NS NS_PER_SECOND
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
 
@@ -46,6 +49,7 @@ struct resource_account {
 	uint64_t begin_ns; /* since when frees are seen */
 	uint64_t next_sweep_ns;
 	uint64_t unfreed;
+	uint32_t exiting; /* that the last sweep met */
 };
 
 static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
@@ -261,40 +265,57 @@ static bool is_unfreed(const struct resource_account *account, const struct pkbp
 	return exit_ns >= account->begin_ns && exit_ns < end_ns && is_gone(record->tid);
 }
 
-static bool free_is_due(const struct resource_account *account, uint64_t end_ns)
+/* How many have still to be freed. */
+static uint32_t frees_due(const struct resource_account *account, uint64_t end_ns)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
 	struct pkbpf_event_resource record;
-	uint32_t tid, *previous = NULL;
+	uint32_t tid, *previous = NULL, due = 0;
 
 	for (uint32_t i = 0; i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
 		previous = &tid;
-		if (bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(account, &record, end_ns))
-			return true;
+		due += bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(account, &record, end_ns);
 	}
-	return false;
+	return due;
+}
+
+/* Until all are freed that will be. */
+static void wait_for_frees(const struct resource_account *account, uint64_t end_ns)
+{
+	uint32_t due = frees_due(account, end_ns), left;
+
+	for (unsigned int all_us = 0, vain_us = 0; due && all_us < FREE_MOST_WAIT_US && vain_us < FREE_WAIT_US;
+	     all_us += FREE_STEP_US, due = left) {
+		usleep(FREE_STEP_US);
+		left = frees_due(account, end_ns);
+		vain_us = left < due ? 0 : vain_us + FREE_STEP_US;
+	}
 }
 
 int resource_account_sweep(struct resource_account *account, uint64_t now_ns, struct event_buffer *buffer)
 {
 	int err = 0, fd;
 	struct pkbpf_event_resource record;
-	uint32_t tid, next;
+	uint32_t tid, next, met = 0;
+	uint64_t age_ns;
 	bool more;
 
 	if (!account || !account->freed || now_ns < account->next_sweep_ns)
 		return 0;
+	age_ns = account->exiting < exiting_max(account) / 2 ? SWEEP_AGE_NS : SWEEP_CROWD_AGE_NS;
 	fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
 	more = next_exiting(account, NULL, &next);
 	for (uint32_t i = 0; !err && more && i < exiting_max(account); i++) {
 		tid = next;
 		more = next_exiting(account, &tid, &next);
-		if (bpf_map_lookup_elem(fd, &tid, &record) || record.header.time_ns + SWEEP_PERIOD_NS > now_ns ||
-		    !is_gone(tid) || bpf_map_delete_elem(fd, &tid))
+		met++;
+		if (bpf_map_lookup_elem(fd, &tid, &record) || record.header.time_ns + age_ns > now_ns || !is_gone(tid) ||
+		    bpf_map_delete_elem(fd, &tid))
 			continue;
 		err = append(buffer, &record, sizeof(record));
 		account->unfreed += record.header.time_ns >= account->begin_ns;
 	}
+	account->exiting = met;
 	account->next_sweep_ns = now_ns + SWEEP_PERIOD_NS + SWEEP_RATIO * (clock_now_ns() - now_ns);
 	return err;
 }
@@ -323,8 +344,7 @@ int resource_account_settle(struct resource_account *account, struct event_buffe
 	if (!account || !account->freed)
 		return 0;
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
-	for (unsigned int waited_us = 0; waited_us < FREE_WAIT_US && free_is_due(account, now_ns); waited_us += FREE_STEP_US)
-		usleep(FREE_STEP_US);
+	wait_for_frees(account, now_ns);
 	bpf_link__destroy(account->freed);
 	account->freed = NULL;
 	return append_exiting(account, now_ns, buffer);
