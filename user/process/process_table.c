@@ -261,6 +261,15 @@ static struct entry *get_alive(struct process_table *table, uint32_t pid)
 	return entry;
 }
 
+/* The kernel announces the exit of a process that executes a set-user-ID program or one that it may not read, and then it goes on. */
+static void revive(struct process_table *table, struct entry *entry)
+{
+	process_entry_list_unlink(table, &table->grace, entry);
+	entry->state = ENTRY_ALIVE;
+	entry->public.end_ns = 0;
+	add_thread(table, entry, entry->public.pid);
+}
+
 static void on_process_fork(struct process_table *table, const struct task_view *task)
 {
 	struct entry *known = entry_of_pid(table, task->pid);
@@ -379,12 +388,14 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	int err;
 
 	advance_time(table, view->time_ns);
-	/* A record that sorts behind the exit still belongs to the process that ended. */
+	/* A record that comes behind the exit still belongs to the process that ended. */
 	entry = entry_of_pid(table, view->pid);
 	if (!entry)
 		entry = get_alive(table, view->pid);
 	if (!entry)
 		return;
+	if (entry->state == ENTRY_GRACE && view->time_ns > entry->public.end_ns)
+		revive(table, entry);
 	if (!(view->protection & PKBPF_PROT_EXEC)) {
 		if (entry->space && address_space_remove(entry->space, view->start, view->end) < 0)
 			table->dropped++;

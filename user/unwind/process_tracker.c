@@ -324,6 +324,9 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 	/* Of an older image, or known from procfs. */
 	if (!process || mapping->time_ns < process->exec_ns || mapping->time_ns < process->scanned_ns)
 		return;
+	/* What executes a set-user-ID program has its exit announced, and goes on. */
+	if (mapping->time_ns > process->exit_ns)
+		process->exit_ns = 0;
 	if (!process_tracker_code_of(tracker, mapping, &code)) {
 		/* No longer executable. */
 		if (process->map && mapping->start < mapping->end &&

@@ -43,4 +43,25 @@ static void play(struct fixture *fixture)
 	fake_play_new(fixture->machine, &sink);
 }
 
+static inline const struct mapping *mapping_at(struct fixture *fixture, uint32_t pid, uint64_t address)
+{
+	struct process *process = process_table_find(fixture->table, pid);
+	const struct address_space *space;
+
+	if (!process)
+		return NULL;
+	space = process_table_mappings(fixture->table, process);
+	return space ? address_space_find(space, address) : NULL;
+}
+
+/* Path of the file mapped there, "anonymous", or "nothing". */
+static inline const char *path_at(struct fixture *fixture, uint32_t pid, uint64_t address)
+{
+	const struct mapping *mapping = mapping_at(fixture, pid, address);
+
+	if (!mapping)
+		return "nothing";
+	return mapping->file ? mapping->file->path : "anonymous";
+}
+
 #endif

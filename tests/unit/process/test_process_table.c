@@ -13,27 +13,6 @@
 
 #include "process_table_fixture.h"
 
-static const struct mapping *mapping_at(struct fixture *fixture, uint32_t pid, uint64_t address)
-{
-	struct process *process = process_table_find(fixture->table, pid);
-	const struct address_space *space;
-
-	if (!process)
-		return NULL;
-	space = process_table_mappings(fixture->table, process);
-	return space ? address_space_find(space, address) : NULL;
-}
-
-/* Path of the file mapped there, "anonymous", or "nothing". */
-static const char *path_at(struct fixture *fixture, uint32_t pid, uint64_t address)
-{
-	const struct mapping *mapping = mapping_at(fixture, pid, address);
-
-	if (!mapping)
-		return "nothing";
-	return mapping->file ? mapping->file->path : "anonymous";
-}
-
 static void knows_what_ran_before_the_start(void **state)
 {
 	struct fixture *fixture = *state;
@@ -142,26 +121,6 @@ static void exec_begins_an_incarnation_without_the_old_mappings(void **state)
 	assert_string_equal(path_at(fixture, 100, 0x600000), "/bin/ls");
 }
 
-static void process_ends_with_its_last_thread_not_with_its_leader(void **state)
-{
-	struct fixture *fixture = *state;
-	struct process *process;
-
-	fake_process(fixture->machine, 100, 1, "pool");
-	fake_thread(fixture->machine, 100, 101);
-	fake_thread(fixture->machine, 100, 102);
-	fake_exit(fixture->machine, 100, 100);
-	fake_exit(fixture->machine, 100, 101);
-	play(fixture);
-	process = process_table_find(fixture->table, 100);
-	assert_int_equal(process->thread_count, 1);
-	assert_int_equal(process->end_ns, 0);
-	fake_exit(fixture->machine, 100, 102);
-	play(fixture);
-	assert_int_equal(process->thread_count, 0);
-	assert_int_equal(process->end_ns, FAKE_START_NS + 6 * FAKE_STEP_NS);
-}
-
 static void thread_announced_twice_counts_once(void **state)
 {
 	struct fixture *fixture = *state;
@@ -181,29 +140,6 @@ static void thread_announced_twice_counts_once(void **state)
 	assert_true(process_table_find(fixture->table, 100)->end_ns != 0);
 }
 
-static void exec_by_another_thread_than_the_leader_leaves_one_thread(void **state)
-{
-	struct fixture *fixture = *state;
-
-	fake_process(fixture->machine, 100, 1, "java");
-	fake_thread(fixture->machine, 100, 101);
-	/* The kernel ends all others; the caller takes over the leader's number without an exit of
-	 * its own. */
-	fake_exit(fixture->machine, 100, 100);
-	fake_exec(fixture->machine, 100, "sleep");
-	play(fixture);
-	assert_int_equal(process_table_find(fixture->table, 100)->thread_count, 1);
-	/* The old number is given to a thread of somebody else, which must not disturb pid 100. */
-	fake_process(fixture->machine, 200, 1, "other");
-	fake_thread(fixture->machine, 200, 101);
-	play(fixture);
-	assert_int_equal(process_table_find(fixture->table, 100)->thread_count, 1);
-	assert_int_equal(process_table_find(fixture->table, 200)->thread_count, 2);
-	fake_exit(fixture->machine, 100, 100);
-	play(fixture);
-	assert_true(process_table_find(fixture->table, 100)->end_ns != 0);
-}
-
 static void renaming_a_thread_does_not_rename_the_process(void **state)
 {
 	struct fixture *fixture = *state;
@@ -216,80 +152,6 @@ static void renaming_a_thread_does_not_rename_the_process(void **state)
 	fake_comm(fixture->machine, 100, 100, "renamed");
 	play(fixture);
 	assert_string_equal(process_table_find(fixture->table, 100)->comm, "renamed");
-}
-
-static void reused_pid_is_another_process(void **state)
-{
-	struct fixture *fixture = *state;
-	struct process *first, *second;
-
-	fake_process(fixture->machine, 100, 1, "first");
-	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, "/bin/first");
-	play(fixture);
-	first = process_table_get(fixture->table, 100, "first");
-	fake_exit(fixture->machine, 100, 100);
-	fake_process(fixture->machine, 50, 1, "parent");
-	fake_fork(fixture->machine, 50, 100);
-	play(fixture);
-	second = process_table_get(fixture->table, 100, "parent");
-	assert_true(first->id != second->id);
-	assert_string_equal(first->comm, "first");
-	assert_string_equal(second->comm, "parent");
-	assert_string_equal(path_at(fixture, 100, 0x400000), "nothing");
-	assert_ptr_equal(process_table_by_id(fixture->table, first->id), first);
-	assert_ptr_equal(process_table_by_id(fixture->table, second->id), second);
-}
-
-static void pid_reused_although_its_exit_was_lost_is_another_process(void **state)
-{
-	struct fixture *fixture = *state;
-	struct process *first, *second;
-
-	fake_process(fixture->machine, 100, 1, "first");
-	fake_thread(fixture->machine, 100, 101);
-	play(fixture);
-	first = process_table_get(fixture->table, 100, "first");
-	fake_fork(fixture->machine, 1, 100);
-	play(fixture);
-	second = process_table_get(fixture->table, 100, "second");
-	assert_true(first->id != second->id);
-	assert_true(first->end_ns != 0);
-	assert_int_equal(first->thread_count, 0);
-	assert_int_equal(second->thread_count, 1);
-	assert_string_equal(second->comm, "second");
-}
-
-static void mappings_outlive_the_exit_by_the_grace_time(void **state)
-{
-	struct fixture *fixture = *state;
-	struct process *process;
-	uint64_t exit_ns;
-
-	fake_process(fixture->machine, 100, 1, "short");
-	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, "/bin/short");
-	exit_ns = fake_machine_now_ns(fixture->machine);
-	fake_exit(fixture->machine, 100, 100);
-	fake_machine_at(fixture->machine, exit_ns + PROCESS_GRACE_NS);
-	fake_process(fixture->machine, 5, 1, "clock");
-	play(fixture);
-	/* fake_process() sends two records, the second 1 ms later: past the grace time. */
-	assert_null(process_table_find(fixture->table, 100));
-
-	fake_process(fixture->machine, 200, 1, "short");
-	fake_map(fixture->machine, 200, 0x400000, 0x500000, 0, "/bin/short");
-	exit_ns = fake_machine_now_ns(fixture->machine);
-	fake_exit(fixture->machine, 200, 200);
-	fake_machine_at(fixture->machine, exit_ns + PROCESS_GRACE_NS - FAKE_STEP_NS);
-	fake_process(fixture->machine, 6, 1, "clock");
-	play(fixture);
-	assert_string_equal(path_at(fixture, 200, 0x400000), "/bin/short");
-	process = process_table_get(fixture->table, 200, "short");
-	assert_int_equal(process->end_ns, exit_ns);
-	fake_process(fixture->machine, 7, 1, "clock");
-	play(fixture);
-	assert_null(process_table_find(fixture->table, 200));
-	assert_null(process_table_mappings(fixture->table, process));
-	assert_string_equal(process_table_by_id(fixture->table, process->id)->comm, "short");
 }
 
 static void dlopen_over_unmapped_code_shows_the_new_library(void **state)
@@ -459,22 +321,6 @@ static void thousands_of_threads_are_counted_and_forgotten(void **state)
 	}
 }
 
-static void many_processes_whose_exit_was_lost_do_not_confuse_thread_counts(void **state)
-{
-	struct fixture *fixture = *state;
-
-	/* Each process ends by its pid being reused while 9 threads are on the books: stale entries
-	 * pile up. */
-	for (uint32_t round = 0; round < 2000; round++) {
-		fake_fork(fixture->machine, 1, 100);
-		for (uint32_t i = 0; i < 9; i++)
-			fake_thread(fixture->machine, 100, 1000 + round * 9 + i);
-		play(fixture);
-		assert_int_equal(process_table_find(fixture->table, 100)->thread_count, 10);
-	}
-	assert_int_equal(process_table_count(fixture->table), 2);
-}
-
 static void ids_that_were_never_given_are_unknown(void **state)
 {
 	struct fixture *fixture = *state;
@@ -495,13 +341,8 @@ int main(void)
 		TABLE_TEST(what_there_is_no_room_for_is_not_taken_for_what_was_there),
 		TABLE_TEST(forked_child_inherits_comm_and_mappings_of_that_moment),
 		TABLE_TEST(exec_begins_an_incarnation_without_the_old_mappings),
-		TABLE_TEST(process_ends_with_its_last_thread_not_with_its_leader),
 		TABLE_TEST(thread_announced_twice_counts_once),
-		TABLE_TEST(exec_by_another_thread_than_the_leader_leaves_one_thread),
 		TABLE_TEST(renaming_a_thread_does_not_rename_the_process),
-		TABLE_TEST(reused_pid_is_another_process),
-		TABLE_TEST(pid_reused_although_its_exit_was_lost_is_another_process),
-		TABLE_TEST(mappings_outlive_the_exit_by_the_grace_time),
 		TABLE_TEST(dlopen_over_unmapped_code_shows_the_new_library),
 		TABLE_TEST(data_mapped_over_code_hides_it),
 		TABLE_TEST(generated_code_is_anonymous_and_the_vdso_a_file_of_its_own),
@@ -511,7 +352,6 @@ int main(void)
 		TABLE_TEST(short_processes_nobody_sampled_leave_nothing_behind),
 		TABLE_TEST(fork_storm_keeps_every_child_on_its_parents_mappings),
 		TABLE_TEST(thousands_of_threads_are_counted_and_forgotten),
-		TABLE_TEST(many_processes_whose_exit_was_lost_do_not_confuse_thread_counts),
 		TABLE_TEST(ids_that_were_never_given_are_unknown),
 	};
 

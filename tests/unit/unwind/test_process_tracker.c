@@ -163,6 +163,21 @@ static void a_reused_number_is_another_process(void **state)
 	process_tracker_free(fixture.tracker);
 }
 
+/* As the kernel does when it executes a set-user-ID program. */
+static void an_exit_announced_in_an_exec_is_none(void **state)
+{
+	struct fixture fixture;
+
+	begin(&fixture, false);
+	exec_at(&fixture, 20, 2);
+	feed_task(&fixture, PKBPF_EVENT_EXIT, 30, 2, 0, false);
+	map_at(&fixture, 29, 2, 0x1000, "/5");
+	assert_int_equal(process_tracker_find(fixture.tracker, 2)->exit_ns, 30);
+	map_at(&fixture, 31, 2, 0x2000, "/5");
+	assert_int_equal(process_tracker_find(fixture.tracker, 2)->exit_ns, 0);
+	process_tracker_free(fixture.tracker);
+}
+
 static void follows_only_relatives_when_asked(void **state)
 {
 	struct fixture fixture;
@@ -445,6 +460,7 @@ int main(void)
 		cmocka_unit_test(exec_forgets_the_old_image),
 		cmocka_unit_test(a_fork_heard_of_late_is_put_below_what_the_child_did_since),
 		cmocka_unit_test(a_reused_number_is_another_process),
+		cmocka_unit_test(an_exit_announced_in_an_exec_is_none),
 		cmocka_unit_test(follows_only_relatives_when_asked),
 		cmocka_unit_test(what_procfs_said_makes_older_records_old_news),
 		cmocka_unit_test(knows_only_the_very_same_mapping),
