@@ -230,7 +230,8 @@ static bool add_totals_row(struct aggregator *aggregator, const struct totals_vi
 		.kind = totals->kind,
 		.process = process->id,
 		.tid = aggregator->options.per_thread ? totals->tid : PROFILE_NO_THREAD,
-		.comm = profile_intern_comm(profile, totals->comm),
+		/* What is only told by process has no thread's name. */
+		.comm = profile_intern_comm(profile, totals->comm[0] ? totals->comm : process->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
 		.waker = waker_of_totals(aggregator, totals),
 		.state = totals->state,

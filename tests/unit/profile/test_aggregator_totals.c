@@ -202,6 +202,19 @@ static void totals_without_a_stack_find_the_process_that_had_others(void **state
 	assert_non_null(profile_distribution(fixture->fake.profile, &key));
 }
 
+/* What is only told by process, as time without a stack, has no thread's name. */
+static void totals_without_a_name_have_that_of_their_process(void **state)
+{
+	struct fixture *fixture = *state;
+	struct totals_view view = {.pid = 100, .kind = PKBPF_PROFILE_OFFCPU, .state = 1, .total = 500};
+	const struct profile *profile = fixture->fake.profile;
+
+	fixture->sink.ops->on_totals(fixture->sink.context, &view);
+	assert_string_equal(profile_string(profile, rows(fixture, 1)->comm),
+			    process_table_find(profile_processes(profile), 100)->comm);
+	assert_true(process_table_find(profile_processes(profile), 100)->comm[0]);
+}
+
 static void totals_long_after_the_exit_still_find_their_process(void **state)
 {
 	struct fixture *fixture = *state;
@@ -368,6 +381,7 @@ int main(void)
 		TEST(other_measures_are_no_weight_of_the_stack),
 		TEST(a_stack_that_never_arrived_is_counted_and_its_totals_are_kept),
 		TEST(totals_that_come_after_exec_belong_to_the_image_that_waited),
+		TEST(totals_without_a_name_have_that_of_their_process),
 		TEST(totals_long_after_the_exit_still_find_their_process),
 		TEST(totals_without_a_stack_find_the_process_that_had_others),
 		TEST(totals_alone_find_the_process_that_ended),
