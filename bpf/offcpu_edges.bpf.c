@@ -43,6 +43,9 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, stru
 #if defined(__TARGET_ARCH_x86)
 	if ((BPF_CORE_READ(regs, cs) & 3) != 3 || BPF_CORE_READ(regs, cs) == USER32_CS)
 		return;
+	/* io_uring's and vhost's workers never were in user mode. */
+	if (!BPF_CORE_READ(regs, ip) && !BPF_CORE_READ(regs, sp))
+		return;
 	blocked->regs[0] = BPF_CORE_READ(regs, ax);
 	blocked->regs[1] = BPF_CORE_READ(regs, dx);
 	blocked->regs[2] = BPF_CORE_READ(regs, cx);

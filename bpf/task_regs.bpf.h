@@ -82,8 +82,8 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	if (!address || bpf_probe_read_kernel(words, PT_REGS_WORDS * 8, (void *)address))
 		return PKBPF_END_NO_REGS;
 #if defined(__TARGET_ARCH_x86)
-	/* Kernel threads and io workers never were in user mode. */
-	if ((words[AT_CS] & 3) != 3)
+	/* Kernel threads, io_uring's and vhost's workers never were in user mode. */
+	if ((words[AT_CS] & 3) != 3 || !(words[AT_IP] | words[AT_SP]))
 		return PKBPF_END_NONE;
 	regs[0] = words[AT_R8];
 	regs[1] = words[AT_R9];

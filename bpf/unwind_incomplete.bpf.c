@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Looks after walks that did not come to their end: whether it is one all the same, and who has to be asked about it. */
+#include "shared.bpf.h"
+
+/* A walk from a thread's first function: its leaf, and what the new stack happens to hold. */
+#define THREAD_START_FRAMES 2
+
+/* Asks user space to look at the process again, now and then. */
+static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
+{
+	__u64 now_ns = scratch->sample.header.time_ns, *last_ns;
+	__u64 interval_ns = end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
+	__u32 pid = scratch->sample.pid, key = pid & (UNWIND_MISS_SLOTS - 1);
+	struct pkbpf_unwind_miss *miss;
+
+	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
+	if (!last_ns || now_ns - *last_ns < interval_ns)
+		return;
+	*last_ns = now_ns;
+	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
+	if (!miss)
+		return;
+	miss->pid = pid;
+	miss->end = end;
+	miss->address = address;
+	miss->time_ns = now_ns;
+	bpf_ringbuf_submit(miss, 0);
+}
+
+static __always_inline bool memory_is_gone(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return !BPF_CORE_READ(task, mm);
+}
+
+/* What to do about a stack that is not whole. */
+__attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct unwind_scratch *unwind;
+
+	if (!scratch)
+		return 0;
+	unwind = &scratch->unwind;
+	if (unwind->state.depth <= THREAD_START_FRAMES && unwind_is_thread_start(slot)) {
+		unwind->end = PKBPF_END_ZERO_RA;
+		unwind->state.depth = 1;
+		return 0;
+	}
+	switch (unwind->end) {
+	case PKBPF_END_NO_PROCESS:
+	case PKBPF_END_NO_MAPPING:
+	case PKBPF_END_NO_TABLE:
+		unwind->want_raw = UNWIND_RAW_INSTEAD;
+		/* fall through */
+	case PKBPF_END_NO_PROGRESS:
+		report_miss(scratch, unwind->end, unwind->state.ip);
+		break;
+	case PKBPF_END_NO_ROOM:
+		/* For another file there may be some by now; for more rules, reading the maps again makes none. */
+		if (unwind->state.mapping_flags & PKBPF_MAPPING_NO_ROOM)
+			report_miss(scratch, unwind->end, unwind->state.ip);
+		break;
+	case PKBPF_END_FAULT_FP:
+		/* The word above what was no frame pointer is no code address, but the leaf's is. */
+		report_miss(scratch, unwind->end, unwind->first_regs[PKBPF_SIGNAL_IP]);
+		break;
+	case PKBPF_END_MAX_DEPTH:
+		counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);
+		break;
+	}
+	if (memory_is_gone()) {
+		/* On its way out: there is no user stack any more. */
+		unwind->end = PKBPF_END_NONE;
+		unwind->state.depth = 0;
+		unwind->want_raw = 0;
+	}
+	return 0;
+}
