@@ -20,7 +20,7 @@ import sys
 import folded
 
 # What each calls, if anything
-functions = {"pushes": "", "aligns": "rounds_without_frame", "keeps": "", "trusts": "rounds_without_frame", "jumps": "", "enters": "",
+functions = {"pushes": "", "aligns": "rounds_without_frame", "aligns_twice": "", "keeps": "", "trusts": "rounds_without_frame", "jumps": "", "enters": "",
              "calls": "rounds_in_c"}
 total = dict.fromkeys(functions, 0)
 right = dict.fromkeys(functions, 0)

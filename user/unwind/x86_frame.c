@@ -22,7 +22,7 @@ static void overwrite(struct x86_frame *frame, uint8_t number)
 	if (number == X86_RSP) {
 		frame->knows &= ~(KNOWS_SP | KNOWS_SLOT);
 	} else if (number == X86_RBP) {
-		frame->knows &= ~FP_FRAME;
+		frame->knows &= ~(FP_FRAME | KNOWS_FP_SLOT);
 		if (!(frame->knows & FP_SAVED))
 			frame->knows |= FP_LOST;
 	}
@@ -46,18 +46,25 @@ static void set_sp(struct x86_frame *frame, int64_t offset)
 	frame->knows |= KNOWS_SP;
 }
 
+/* The stack pointer lies so far below the word that leads to the CFA. */
+static void set_slot(struct x86_frame *frame, int64_t slot)
+{
+	overwrite(frame, X86_RSP);
+	if (slot < -MAX_FRAME_BYTES || slot > MAX_FRAME_BYTES)
+		return;
+	frame->slot = (int32_t)slot;
+	frame->knows |= KNOWS_SLOT;
+}
+
 /* The stack grows by so many bytes. */
 static void grow(struct x86_frame *frame, int64_t bytes)
 {
-	int64_t slot = (int64_t)frame->slot + bytes;
-
-	if (frame->knows & KNOWS_SP) {
+	if (frame->knows & KNOWS_SP)
 		set_sp(frame, frame->sp_offset + bytes);
-	} else if (frame->knows & KNOWS_SLOT && slot >= -MAX_FRAME_BYTES && slot <= MAX_FRAME_BYTES) {
-		frame->slot = (int32_t)slot;
-	} else {
+	else if (frame->knows & KNOWS_SLOT)
+		set_slot(frame, frame->slot + bytes);
+	else
 		overwrite(frame, X86_RSP);
-	}
 }
 
 /* The CFA as an offset from a register; false: it is not known. */
@@ -74,7 +81,7 @@ static bool cfa_from(const struct x86_frame *frame, uint8_t number, int32_t *ret
 static void restore_fp(struct x86_frame *frame)
 {
 	frame->copies &= (uint16_t)~(1U << X86_RBP);
-	frame->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME);
+	frame->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME | KNOWS_FP_SLOT);
 }
 
 static void save_fp(struct x86_frame *frame, int32_t at)
@@ -95,6 +102,10 @@ static void pop(struct x86_frame *frame, const struct x86_instruction *instructi
 	bool of_fp = number == X86_RBP && frame->knows & FP_SAVED &&
 		     (!(frame->knows & KNOWS_SP) || frame->fp_at == -frame->sp_offset);
 
+	if (number == X86_RSP && frame->knows & KNOWS_SLOT && frame->slot == 0) {
+		set_sp(frame, frame->slot_offset);
+		return;
+	}
 	grow(frame, instruction->is_short ? -2 : -8);
 	if (of_fp)
 		restore_fp(frame);
@@ -124,11 +135,17 @@ static void copy_register(struct x86_frame *frame, uint8_t to, uint8_t from)
 	if (to == X86_RSP) {
 		if (known)
 			set_sp(frame, offset);
+		else if (from == X86_RBP && frame->knows & KNOWS_FP_SLOT)
+			set_slot(frame, frame->fp_slot);
 		else
 			overwrite(frame, X86_RSP);
 		return;
 	}
 	overwrite(frame, to);
+	if (to == X86_RBP && from == X86_RSP && frame->knows & KNOWS_SLOT) {
+		frame->fp_slot = frame->slot;
+		frame->knows |= KNOWS_FP_SLOT;
+	}
 	if (known) {
 		set_copy(frame, to, offset);
 		if (sets_up)
@@ -154,6 +171,8 @@ static void store(struct x86_frame *frame, const struct x86_instruction *instruc
 	/* The caller's stack pointer is kept on a stack that has been aligned. */
 	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(frame->knows & KNOWS_SP) &&
 	    cfa_from(frame, instruction->reg, &value)) {
+		if (frame->slot_offset != value)
+			frame->knows &= ~KNOWS_FP_SLOT;
 		frame->slot = instruction->displacement;
 		frame->slot_offset = value;
 		frame->knows |= KNOWS_SLOT;
@@ -192,6 +211,11 @@ static void load_address(struct x86_frame *frame, const struct x86_instruction *
 
 	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP && is_plain_memory(instruction)) {
 		grow(frame, -(int64_t)instruction->displacement);
+		return;
+	}
+	if (instruction->reg == X86_RSP && instruction->rm == X86_RBP && is_plain_memory(instruction) && !known &&
+	    instruction->is_wide && frame->knows & KNOWS_FP_SLOT) {
+		set_slot(frame, (int64_t)frame->fp_slot - instruction->displacement);
 		return;
 	}
 	overwrite(frame, instruction->reg);
@@ -459,23 +483,4 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 			overwrite(frame, instruction->reg);
 		break;
 	}
-}
-
-/* Most instructions of such code calculate with vectors. */
-bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
-{
-	uint8_t opcode = instruction->opcode;
-
-	switch (instruction->map) {
-	case X86_MAP_0F:
-		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) || (opcode >= 0xd8) ||
-		       (opcode > 0xd0 && opcode < 0xd7);
-	case X86_MAP_0F38:
-		return opcode < 0xf0;
-	case X86_MAP_0F3A:
-		return opcode < 0x14;
-	case X86_MAP_OTHER:
-		return true;
-	}
-	return false;
 }

@@ -18,7 +18,7 @@
 /* The CFA is the stack pointer before the call that led here. */
 struct x86_frame {
 	int32_t sp_offset;
-	int32_t slot, slot_offset;
+	int32_t slot, fp_slot, slot_offset;
 	int32_t fp_at;
 	int32_t copy[X86_REGISTER_COUNT]; /* the CFA is this register + copy, for those in copies */
 	uint16_t copies;
@@ -31,7 +31,7 @@ extern const struct x86_frame x86_frame_outermost; /* where the program starts: 
 void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instruction);
 /* The step does nothing for this one, as for most that calculate with vectors: a caller that has many may leave it out. */
 bool x86_frame_is_left_alone(const struct x86_instruction *instruction);
-/* How a walk finds the caller: the kinds NONE, SP, FP, REGISTER, SP_DEREF and END. */
+/* How a walk finds the caller: the kinds NONE, SP, FP, REGISTER, SP_DEREF, FP_DEREF and END. */
 struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame);
 
 /* The same for equal ones. */

@@ -13,6 +13,7 @@ enum {
 	FP_LOST = 8,	   /* it is neither there nor in its register */
 	FP_FRAME = 16,	   /* this function's own frame pointer is set up as compilers do */
 	IS_OUTERMOST = 32, /* the code that the program starts with */
+	KNOWS_FP_SLOT = 64, /* the CFA is the word at the frame pointer + fp_slot, + slot_offset */
 };
 
 /* Whether the CFA is the register + copy[number]. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads off a frame how a walk goes on from it. */
+/* Reads off a frame how a walk goes on from it, and off an instruction whether it is of any importance. */
 #include "unwind/x86_frame.h"
 
 #include "unwind/x86_frame_private.h"
@@ -24,6 +24,12 @@ static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, in
 	rule->aux = (uint8_t)aux;
 }
 
+/* What is added to a word in memory is kept in a byte, as a number of words. */
+static bool fits_aux(int32_t offset)
+{
+	return offset >= 0 && offset < 8 * 256 && offset % 8 == 0;
+}
+
 struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 {
 	struct pkbpf_unwind_rule rule = {0};
@@ -39,8 +45,9 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 		set_cfa(&rule, PKBPF_CFA_SP, frame->sp_offset, 0);
 	else if (x86_frame_has_copy(frame, X86_RBP))
 		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
-	else if (frame->knows & KNOWS_SLOT && frame->slot_offset >= 0 && frame->slot_offset < 8 * 256 &&
-		 frame->slot_offset % 8 == 0)
+	else if (frame->knows & KNOWS_FP_SLOT && fits_aux(frame->slot_offset))
+		set_cfa(&rule, PKBPF_CFA_FP_DEREF, frame->fp_slot, (unsigned int)frame->slot_offset / 8);
+	else if (frame->knows & KNOWS_SLOT && fits_aux(frame->slot_offset))
 		set_cfa(&rule, PKBPF_CFA_SP_DEREF, frame->slot, (unsigned int)frame->slot_offset / 8);
 	else if (frame->copies)
 		set_cfa(&rule, PKBPF_CFA_REGISTER, frame->copy[__builtin_ctz(frame->copies)],
@@ -82,4 +89,23 @@ bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instr
 {
 	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&
 	       x86_frame_fp_is_callers(frame) && !x86_frame_has_copy(frame, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
+}
+
+/* Most instructions of such code calculate with vectors. */
+bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
+{
+	uint8_t opcode = instruction->opcode;
+
+	switch (instruction->map) {
+	case X86_MAP_0F:
+		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) || (opcode >= 0xd8) ||
+		       (opcode > 0xd0 && opcode < 0xd7);
+	case X86_MAP_0F38:
+		return opcode < 0xf0;
+	case X86_MAP_0F3A:
+		return opcode < 0x14;
+	case X86_MAP_OTHER:
+		return true;
+	}
+	return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer
 /* Burns CPU in functions of hand-written assembly, as libraries have them: without call frame information. x86-64 only.
- * usage: assembly SECONDS, spent below each of seven C functions in turn */
+ * usage: assembly SECONDS, spent below each of eight C functions in turn */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -24,6 +24,12 @@ __asm__(".text\n"
 	/* The stack is aligned, and the caller's kept in a slot of it, as video codecs do. */
 	FUNCTION(aligns) "push %rbp\n mov %rsp, %rax\n and $-64, %rsp\n sub $128, %rsp\n mov %rax, 96(%rsp)\n"
 			 "call rounds_without_frame\n mov 96(%rsp), %rsp\n pop %rbp\n ret\n" END(aligns)
+
+	/* In a slot that the frame pointer leads to, as libjpeg-turbo does, the register being used again. */
+	FUNCTION(aligns_twice) "push %rbp\n mov %rsp, %rax\n sub $4, %rsp\n and $-32, %rsp\n mov %rax, (%rsp)\n mov %rsp, %rbp\n"
+			       "lea -256(%rbp), %rsp\n push %r12\n xor %eax, %eax\n"
+			       "1: imul $1664525, %eax, %eax\n add $1013904223, %eax\n dec %rdi\n jnz 1b\n"
+			       "pop %r12\n mov %rbp, %rsp\n pop %rsp\n pop %rbp\n ret\n" END(aligns_twice)
 
 	/* The same in a register that functions keep, as linear algebra does. */
 	FUNCTION(keeps) "sub $32, %rsp\n mov %rbx, (%rsp)\n mov %rbp, 8(%rsp)\n mov %rsp, %rbx\n"
@@ -52,6 +58,7 @@ __asm__(".text\n"
 
 void pushes(unsigned long rounds);
 void aligns(unsigned long rounds);
+void aligns_twice(unsigned long rounds);
 void keeps(unsigned long rounds);
 void trusts(unsigned long rounds);
 void jumps(unsigned long rounds);
@@ -88,6 +95,7 @@ static double cpu_seconds(void)
 
 CALLER(pushes)
 CALLER(aligns)
+CALLER(aligns_twice)
 CALLER(keeps)
 CALLER(trusts)
 CALLER(jumps)
@@ -100,6 +108,7 @@ int main(int argc, char **argv)
 
 	caller_of_pushes(seconds);
 	caller_of_aligns(seconds);
+	caller_of_aligns_twice(seconds);
 	caller_of_keeps(seconds);
 	caller_of_trusts(seconds);
 	caller_of_jumps(seconds);

@@ -98,6 +98,41 @@ static void finds_the_caller_through_a_slot_of_an_aligned_stack(void **state)
 	check_cfa(&rows, 29, PKBPF_CFA_SP, 8);
 }
 
+/* libjpeg-turbo: the slot is where the frame pointer points to, and the stack goes on below. */
+static void finds_the_caller_through_a_slot_at_the_frame_pointer(void **state)
+{
+	struct rows rows = run(BYTES(0x55,				    /* 0: push %rbp */
+				     0x48, 0x89, 0xe0,			    /* 1: mov %rsp,%rax */
+				     0x48, 0x83, 0xec, 0x04,		    /* 4: sub $4,%rsp */
+				     0x48, 0x83, 0xe4, 0xe0,		    /* 8: and $-32,%rsp */
+				     0x48, 0x89, 0x04, 0x24,		    /* 12: mov %rax,(%rsp) */
+				     0x48, 0x89, 0xe5,			    /* 16: mov %rsp,%rbp */
+				     0x48, 0x8d, 0xa5, 0, 0xff, 0xff, 0xff, /* 19: lea -0x100(%rbp),%rsp */
+				     0x41, 0x52,			    /* 26: push %r10 */
+				     0x31, 0xc0,			    /* 28: xor %eax,%eax */
+				     0x41, 0x5a,			    /* 30: pop %r10 */
+				     0x31, 0xed,			    /* 32: xor %ebp,%ebp */
+				     0x48, 0x81, 0xc4, 0, 0x01, 0, 0,	    /* 34: add $0x100,%rsp */
+				     0x5c,				    /* 41: pop %rsp */
+				     0x5d,				    /* 42: pop %rbp */
+				     0xc3));				    /* 43: ret */
+
+	(void)state;
+	check_cfa(&rows, 12, PKBPF_CFA_REGISTER, 16);
+	check_cfa(&rows, 16, PKBPF_CFA_SP_DEREF, 0);
+	check_cfa(&rows, 19, PKBPF_CFA_FP_DEREF, 0);
+	assert_int_equal(rule_at(&rows, 19)->aux, 2); /* the slot's value + 2 * 8 */
+	check_fp(&rows, 19, PKBPF_FP_CFA, -16);
+	check_cfa(&rows, 30, PKBPF_CFA_FP_DEREF, 0);
+	/* Known from there, when the frame pointer is something else. */
+	check_cfa(&rows, 34, PKBPF_CFA_SP_DEREF, 0x100);
+	check_fp(&rows, 34, PKBPF_FP_CFA, -16);
+	check_cfa(&rows, 41, PKBPF_CFA_SP_DEREF, 0);
+	check_cfa(&rows, 42, PKBPF_CFA_SP, 16);
+	check_cfa(&rows, 43, PKBPF_CFA_SP, 8);
+	check_fp(&rows, 43, PKBPF_FP_SAME, 0);
+}
+
 /* Linear algebra: in a register that the function keeps for it. */
 static void finds_the_caller_through_a_register(void **state)
 {
@@ -251,6 +286,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(goes_by_a_frame_pointer_that_is_set_up_as_compilers_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_slot_of_an_aligned_stack, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(takes_nothing_far_away_for_a_slot, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_slot_at_the_frame_pointer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_caller_through_a_register, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(has_no_row_where_nothing_leads_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hands_the_frame_on_along_branches, set_up, tear_down),
