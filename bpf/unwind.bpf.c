@@ -13,8 +13,8 @@
 /* Frames of one call of unwind_frames(), and how often it is called: together the frame limit. */
 #define FRAMES_PER_CALL 32
 #define FRAME_CALLS	(PKBPF_MAX_USER_FRAMES / FRAMES_PER_CALL)
-/* Tracepoint programs may hold the run queue's lock: they stop earlier. */
-#define MAX_TRACEPOINT_FRAMES 256
+/* Where the run queue or a device's queue may be locked, walks stop earlier. */
+#define MAX_LOCKED_FRAMES 256
 
 #define PAGE_BYTES 4096
 
@@ -427,7 +427,7 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 		unwind_push(&unwind->state, unwind->state.ip);
 		unwind->end = end;
 	} else {
-		unwind->limit = slot == SCRATCH_CPU ? PKBPF_MAX_USER_FRAMES : MAX_TRACEPOINT_FRAMES;
+		unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO ? MAX_LOCKED_FRAMES : PKBPF_MAX_USER_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
 		walk_frames(unwind, slot);
 		note_density(unwind);

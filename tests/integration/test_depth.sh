@@ -8,10 +8,10 @@
 work=$(mktemp -d /tmp/pkbpf-depth-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# check NAME DEPTH PROGRAM
+# check NAME DEPTH PROGRAM [EVENTS]
 check() {
 	local name=$1 depth=$2 program=$3
-	"$pkbpf" -q -F 999 -f folded -- "$program" "$depth" 0.7 >"$work/out" 2>"$work/err" || {
+	"$pkbpf" -q -e "${4:-cpu}" -F 999 -f folded -- "$program" "$depth" 0.7 >"$work/out" 2>"$work/err" || {
 		echo "FAILED: $name at depth $depth: pkbpf ended with $?"
 		cat "$work/err"
 		failures=$((failures + 1))
@@ -43,10 +43,13 @@ flags="-O2 -fomit-frame-pointer -fno-optimize-sibling-calls"
 gcc -x c $flags -fno-ipa-cp -fno-inline "$src" -o "$work/pie" || exit 1
 gcc -x c $flags -fno-ipa-cp -fno-inline -no-pie "$src" -o "$work/no_pie" || exit 1
 gcc -x c $flags -fno-ipa-cp -fno-inline -static "$src" -o "$work/static" || exit 1
+gcc -x c $flags -fno-ipa-cp -fno-inline -DTOUCH_PAGES "$src" -o "$work/faults" || exit 1
 clang -x c $flags -fno-inline "$src" -o "$work/clang" || exit 1
 for depth in 7 47 124 500 1000; do
 	check pie $depth "$work/pie"
 done
+check faults 47 "$work/faults" faults
+check faults 1000 "$work/faults" faults
 for name in no_pie static clang; do
 	check $name 124 "$work/$name"
 done
