@@ -40,6 +40,7 @@ static void check_rule(const struct pkbpf_unwind_rule *rule)
 	case PKBPF_CFA_SP:
 	case PKBPF_CFA_FP:
 	case PKBPF_CFA_SP_DEREF:
+	case PKBPF_CFA_FP_DEREF:
 		break;
 	default:
 		abort();
