@@ -36,6 +36,28 @@ if total < 100 or named < 0.3:
     folded.fail(f"{100 * named:.1f} % of {total} samples in moved code have all names")
 P
 
+# Nor that memory took the place of all code, before the profile began.
+if [ "$(uname -m)" = x86_64 ]; then
+	"$workloads/replace_text" 60 >"$work/replaced" &
+	targets=$!
+	for _ in $(seq 100); do
+		[ -s "$work/replaced" ] && break
+		sleep 0.05
+	done
+	"$pkbpf" -q -e cpu -F 999 -d 1 -p "$targets" -o "$work/replaced.folded" 2>"$work/err" || fail "pkbpf ended with $?"
+	kill "$targets"
+	PYTHONPATH=$here python3 - "$work/replaced.folded" <<'P' || failures=$((failures + 1))
+import sys
+import folded
+
+whole, total = folded.share([(folded.user_frames(f), c) for f, c in folded.read(sys.argv[1])],
+                            lambda f: f[1] == "_start" and f[-3:] == ["main", "outer", "inner"])
+print(f"  replaced code: {total} samples, {100 * whole:.1f} % whole")
+if total < 100 or whole < 0.98:
+    folded.fail(f"{100 * whole:.1f} % of {total} samples in replaced code are whole")
+P
+fi
+
 # While pkbpf is stopped, its rings overflow on every CPU: it hears neither of the program that starts then, nor that a shell
 # becomes another. With frame pointers, which these keep, no stack's walk misses anything either.
 mkfifo "$work/go"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -14,6 +15,7 @@
 /* The kernel hands out at most a page at a time (more only for a line that is longer); a path of
  * PATH_MAX bytes may be escaped to four times its length. */
 #define READ_SIZE (32 * 1024)
+#define ANONYMOUS_HUGE_PAGES "/anon_hugepage" /* that were asked for with MAP_HUGETLB */
 
 struct cursor {
 	const char *at;
@@ -123,9 +125,66 @@ int procfs_maps_parse_line(const char *line, size_t length, struct procfs_mappin
 	return 0;
 }
 
+struct report {
+	procfs_maps_callback callback;
+	void *context;
+	int unparsed;
+	struct procfs_mapping before;	/* the one before, when it has a file: its path is not "" */
+	struct procfs_mapping withheld; /* what follows it at once and may be its text; empty: nothing */
+};
+
+static bool has_no_file(const struct procfs_mapping *mapping)
+{
+	return !mapping->inode || strncmp(mapping->path, ANONYMOUS_HUGE_PAGES, strlen(ANONYMOUS_HUGE_PAGES)) == 0;
+}
+
+static bool may_be_moved_text(const struct procfs_mapping *mapping, const struct procfs_mapping *before)
+{
+	return mapping->protection & PROT_EXEC && has_no_file(mapping) && before->path[0] && before->end == mapping->start;
+}
+
+/* The file goes on behind it where it would if it were in between, too. */
+static bool continues(const struct procfs_mapping *behind, const struct procfs_mapping *withheld, const struct procfs_mapping *before)
+{
+	return behind->inode == before->inode && behind->device_major == before->device_major &&
+	       behind->device_minor == before->device_minor && behind->start == withheld->end &&
+	       behind->start - behind->file_offset == before->start - before->file_offset;
+}
+
+static void report_withheld(struct report *report, const struct procfs_mapping *behind)
+{
+	struct procfs_mapping *withheld = &report->withheld;
+	const struct procfs_mapping *before = &report->before;
+
+	if (withheld->start == withheld->end)
+		return;
+	if (behind && continues(behind, withheld, before)) {
+		withheld->file_offset = before->file_offset + (withheld->start - before->start);
+		withheld->inode = before->inode;
+		withheld->device_major = before->device_major;
+		withheld->device_minor = before->device_minor;
+		memcpy(withheld->path, before->path, sizeof(withheld->path));
+	}
+	report->callback(report->context, withheld);
+	withheld->start = withheld->end = 0;
+}
+
+static void report_mapping(struct report *report, const struct procfs_mapping *mapping)
+{
+	report_withheld(report, mapping);
+	if (may_be_moved_text(mapping, &report->before)) {
+		report->withheld = *mapping;
+		return;
+	}
+	if (has_no_file(mapping))
+		report->before.path[0] = '\0';
+	else
+		report->before = *mapping;
+	report->callback(report->context, mapping);
+}
+
 /* Reports the complete lines of buffer; returns how many of its bytes they were. */
-static size_t report_lines(const char *buffer, size_t size, procfs_maps_callback callback,
-			   void *context, int *unparsed)
+static size_t report_lines(const char *buffer, size_t size, struct report *report)
 {
 	struct procfs_mapping mapping;
 	size_t done = 0;
@@ -135,9 +194,9 @@ static size_t report_lines(const char *buffer, size_t size, procfs_maps_callback
 		size_t length = (size_t)(newline - (buffer + done));
 
 		if (procfs_maps_parse_line(buffer + done, length, &mapping) == 0)
-			callback(context, &mapping);
+			report_mapping(report, &mapping);
 		else
-			++*unparsed;
+			report->unparsed++;
 		done += length + 1;
 	}
 	return done;
@@ -150,7 +209,7 @@ int procfs_maps_read(int proc_fd, uint32_t pid, procfs_maps_callback callback, v
 	_cleanup_close_ int fd = -1;
 	bool skipping = false; /* the rest of a line that did not fit */
 	size_t used = 0;
-	int unparsed = 0;
+	struct report report = {.callback = callback, .context = context};
 
 	snprintf(path, sizeof(path), "%u/maps", pid);
 	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -175,15 +234,16 @@ int procfs_maps_read(int proc_fd, uint32_t pid, procfs_maps_callback callback, v
 			memmove(buffer, buffer + done, used - done);
 			used -= done;
 		}
-		done = report_lines(buffer, used, callback, context, &unparsed);
+		done = report_lines(buffer, used, &report);
 		memmove(buffer, buffer + done, used - done);
 		used -= done;
 		if (used == sizeof(buffer)) {
-			unparsed++;
+			report.unparsed++;
 			skipping = true;
 			used = 0;
 		}
 	}
 	/* Every line of procfs ends in a newline: what is left was cut. */
-	return used ? unparsed + 1 : unparsed;
+	report_withheld(&report, NULL);
+	return used ? report.unparsed + 1 : report.unparsed;
 }

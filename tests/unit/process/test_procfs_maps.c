@@ -203,6 +203,82 @@ static void reads_more_than_one_buffer_and_counts_what_it_cannot_parse(void **st
 	assert_int_equal(sum.inodes, 50000ULL * 50001 / 2);
 }
 
+struct seen {
+	struct procfs_mapping mappings[8];
+	size_t count;
+};
+
+static void see(void *context, const struct procfs_mapping *mapping)
+{
+	struct seen *seen = context;
+
+	assert_true(seen->count < sizeof(seen->mappings) / sizeof(seen->mappings[0]));
+	seen->mappings[seen->count++] = *mapping;
+}
+
+static void see_lines(struct fixture *fixture, const char *lines, struct seen *seen)
+{
+	FILE *out = fopen(fixture->path, "w");
+
+	assert_non_null(out);
+	fputs(lines, out);
+	fclose(out);
+	seen->count = 0;
+	assert_int_equal(procfs_maps_read(fixture->proc_fd, 42, see, seen), 0);
+}
+
+static void text_moved_to_huge_pages_is_its_files(void **state)
+{
+	static struct seen seen;
+
+	see_lines(*state,
+		  "400000-600000 r--p 00000000 08:01 7 /bin/server\n"
+		  "600000-a00000 r-xp 00000000 00:00 0 \n"
+		  "a00000-b00000 r--p 00600000 08:01 7 /bin/server\n"
+		  "b00000-c00000 rw-p 00000000 00:00 0 [heap]\n",
+		  &seen);
+	assert_int_equal(seen.count, 4);
+	assert_string_equal(seen.mappings[1].path, "/bin/server");
+	assert_true(seen.mappings[1].inode == 7 && seen.mappings[1].device_major == 8 && seen.mappings[1].device_minor == 1);
+	assert_true(seen.mappings[1].start == 0x600000 && seen.mappings[1].end == 0xa00000);
+	assert_true(seen.mappings[1].file_offset == 0x200000);
+	assert_string_equal(seen.mappings[3].path, "[heap]");
+	/* Asked for as huge pages, and at the end of what is listed. */
+	see_lines(*state,
+		  "400000-600000 r--p 00000000 08:01 7 /bin/server\n"
+		  "600000-a00000 r-xp 00000000 00:0f 99 /anon_hugepage (deleted)\n"
+		  "a00000-b00000 r--p 00600000 08:01 7 /bin/server\n",
+		  &seen);
+	assert_string_equal(seen.mappings[1].path, "/bin/server");
+}
+
+static void memory_beside_a_file_is_not_its_text(void **state)
+{
+	static const char *const lines[] = {
+		/* The file does not go on behind it, or another does, or not where it would. */
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 8 /b\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00601000 08:01 7 /a\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na01000-b00000 r--p 00601000 08:01 7 /a\n",
+		/* It does not begin where the file ends, or is no code. */
+		"400000-5ff000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 rw-p 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
+		/* Something else lies in between. */
+		"400000-500000 r--p 00000000 08:01 7 /a\n500000-600000 rw-p 00000000 00:00 0 \n"
+		"600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
+	};
+	static struct seen seen;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		size_t text = 0;
+
+		see_lines(*state, lines[i], &seen);
+		while (seen.mappings[text].start != 0x600000)
+			text++;
+		assert_true(text < seen.count && seen.mappings[text].inode == 0 && seen.mappings[text].path[0] == '\0');
+	}
+}
+
 static void skips_a_line_longer_than_any_real_one(void **state)
 {
 	struct fixture *fixture = *state;
@@ -264,6 +340,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			reads_more_than_one_buffer_and_counts_what_it_cannot_parse, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(text_moved_to_huge_pages_is_its_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_beside_a_file_is_not_its_text, setup, teardown),
 		cmocka_unit_test_setup_teardown(skips_a_line_longer_than_any_real_one, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(says_that_there_is_no_such_process, setup,
