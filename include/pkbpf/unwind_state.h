@@ -25,7 +25,8 @@
 #define PKBPF_SIGNAL_RBX	19 /* unused */
 #define PKBPF_SIGNAL_SP		31
 #define PKBPF_SIGNAL_IP		32
-#define PKBPF_REG_IP		32 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_SP		31 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_IP		32
 /* Where a register of a DWARF number lies among them. */
 #define PKBPF_SIGNAL_INDEX(number) ((number) < PKBPF_SIGNAL_REGS ? (number) : 0)
 /* Return addresses may carry a signature above the 48 address bits. */
@@ -37,7 +38,8 @@
 #define PKBPF_SIGNAL_RBX	11
 #define PKBPF_SIGNAL_SP		15
 #define PKBPF_SIGNAL_IP		16
-#define PKBPF_REG_IP		16 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_SP		7 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_IP		16
 /* Where a register of a DWARF number lies among them, a nibble each: rax 13, rdx 12, rcx 14, rbx 11, rsi 9, rdi 8,
  * rbp 10, rsp 15, r8 0, … */
 #define PKBPF_SIGNAL_INDEX(number) ((0x76543210fa89becdULL >> (4 * ((number) & 15))) & 15)

@@ -34,6 +34,18 @@ grep -q '^4 of 4 stacks complete$' "$work/out" || fail "not all stacks are compl
 grep -qE 'libc.so.6( \(|$)' "$work/out" || fail "the C library is not among the mappings"
 [ "$(grep -c 'clone3\? \|_start ' "$work/out")" -ge 4 ] || fail "the stacks do not reach the roots of their threads"
 
+# Threads that work for it in the kernel.
+(cd "$work" && exec "$workloads/starts_threads" workers 10) &
+worked_for=$!
+for _ in $(seq 100); do
+	grep -qs '^iou-wrk' /proc/$worked_for/task/*/comm && break
+	sleep 0.05
+done
+"$pkbpf" doctor --pid "$worked_for" >"$work/out" || fail "doctor --pid ended with $?"
+grep -q '^thread [0-9]* iou-wrk-[0-9]*: has no user stack' "$work/out" || fail "a worker of the kernel is not known for one"
+grep -q '^1 of 1 stacks complete$' "$work/out" || fail "a worker's stack counts"
+kill "$worked_for"
+
 "$pkbpf" doctor --pid 4194303 >"$work/out" 2>&1 && fail "a process that does not exist was examined"
 grep -q 'cannot examine pid 4194303: no such process' "$work/out" || fail "no clear message for a wrong pid"
 

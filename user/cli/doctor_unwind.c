@@ -154,6 +154,10 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	if (file_read_all(AT_FDCWD, path, 64, &comm, &size) == 0)
 		comm[strcspn(comm, "\n")] = '\0';
 	printf("\nthread %u %s: ", tid, escape_terminal(name, sizeof(name), comm ? comm : ""));
+	if (!err && result.end == PKBPF_END_NONE) {
+		puts("has no user stack: it works for the process in the kernel");
+		return;
+	}
 	exam->threads++;
 	if (err) {
 		if (err == -ETIMEDOUT)

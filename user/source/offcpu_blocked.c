@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pkbpf/unwind_state.h>
+
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -101,14 +103,6 @@ int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_b
 	return 0;
 }
 
-#if defined(__aarch64__)
-#define REG_SP 31
-#define REG_IP 32
-#else
-#define REG_SP 7
-#define REG_IP 16
-#endif
-
 /* Page by page, since the stack ends somewhere: bytes read. ret_cut: there may have been more than the room. */
 static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start,
 			 bool *ret_cut)
@@ -153,7 +147,7 @@ static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 	for (at--; at > text && *at != ' '; at--)
 		;
 	sp = strtoull(at, NULL, 16);
-	return sp == thread->regs[REG_SP] && pc == thread->regs[REG_IP];
+	return sp == thread->regs[PKBPF_REG_SP] && pc == thread->regs[PKBPF_REG_IP];
 }
 
 /* tables NULL: the tables are not kept up any more. */
@@ -225,8 +219,8 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 	}
 	memcpy(regs, thread->regs, sizeof(regs));
 	if (calls)
-		offcpu_probed_mend_regs(calls, &regs[REG_SP], &regs[REG_IP]);
-	raw.stack_start = regs[REG_SP] & ~7ULL;
+		offcpu_probed_mend_regs(calls, &regs[PKBPF_REG_SP], &regs[PKBPF_REG_IP]);
+	raw.stack_start = regs[PKBPF_REG_SP] & ~7ULL;
 	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, raw.stack_start, &raw.cut) : 0;
 	if (calls)
 		offcpu_probed_mend_stack(calls, raw.stack_start, blocked->stack, raw.stack_size);

@@ -264,7 +264,10 @@ static void *walk_stopped(void *context)
 	walk->err = ptrace(PTRACE_INTERRUPT, walk->tid, NULL, NULL) ? -errno : wait_for_stop(walk->tid, &signal);
 	if (!walk->err)
 		walk->err = read_registers(walk->tid, regs, walk->in_system_call);
-	if (!walk->err) {
+	/* Workers of io_uring and vhost never were in user mode. */
+	if (!walk->err && !regs[PKBPF_REG_SP] && !regs[PKBPF_REG_IP]) {
+		*walk->result = (struct unwind_walk_result){.end = PKBPF_END_NONE};
+	} else if (!walk->err) {
 		options.exact = !*walk->in_system_call;
 		*walk->result = unwind_walk(&ops, walk->process, regs, &options, walk->ips, walk->limit);
 	}

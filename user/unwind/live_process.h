@@ -42,7 +42,7 @@ const struct live_mapping *live_process_mapping(const struct live_process *proce
 
 /*
  * Stops the thread by ptrace for as long as the walk takes (tens of microseconds), fills at most limit ips, leaf first,
- * and lets it go on. *ret_in_system_call: the leaf is the return from a system call.
+ * and lets it go on. *ret_in_system_call: the leaf is the return from a system call. PKBPF_END_NONE: it has no stack in user mode.
  * -ESRCH: the thread is gone; -EPERM: it may not be traced, or a debugger traces it already; -ETIMEDOUT: it sleeps in the
  * kernel where it cannot be stopped (a second has been waited; it goes on unharmed).
  */
