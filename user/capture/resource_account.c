@@ -32,10 +32,11 @@
 #define FREE_WAIT_US	  200000
 #define FREE_MOST_WAIT_US 1000000
 /* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this often, in this share of the
- * time, when its exit is so long ago. A busy machine frees some 1.2 s after; where there are many, there is no room to wait. */
+ * time, when its exit is so long ago. A busy machine frees some 1.2 s after; where there are many, there is no room to wait.
+ * Their process must still be known (PROCESS_LATE_NS). */
 #define SWEEP_PERIOD_NS	   NS_PER_SECOND
 #define SWEEP_RATIO	   200
-#define SWEEP_AGE_NS	   (4 * NS_PER_SECOND)
+#define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
