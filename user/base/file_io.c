@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/hash_map.h"
@@ -23,6 +24,8 @@
 #define LINKS_MAX	 40 /* as the kernel: MAXSYMLINKS */
 #define TEMPORARY_TRIES	 100
 #define TEMPORARY_SIZE	 40
+#define READER_STEP_NS	 10000000
+#define READER_STEPS	 200
 #define ELSEWHERE_ADVICE "choose another place with -o"
 
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
@@ -250,6 +253,28 @@ static int temporary_create(struct output_file *output, mode_t mode)
 	return -EEXIST;
 }
 
+/* To open a FIFO waits for somebody who reads it: not for ever, but its reader may be about to begin. Writing may wait. -ENXIO: nobody. */
+static int open_for_reader(const char *path, int flags)
+{
+	const struct timespec step = {.tv_nsec = READER_STEP_NS};
+	int fd = open(path, flags | O_NONBLOCK);
+
+	for (unsigned int i = 0; fd < 0 && errno == ENXIO && i < READER_STEPS; i++) {
+		nanosleep(&step, NULL);
+		fd = open(path, flags | O_NONBLOCK);
+	}
+	if (fd < 0)
+		return -errno;
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) < 0) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
+	return fd;
+}
+
 static int output_attach(struct output_file *output, const char *path)
 {
 	mode_t mode;
@@ -272,8 +297,8 @@ static int output_attach(struct output_file *output, const char *path)
 			    */
 		return temporary_create(output, 0666 & mode);
 	/* O_APPEND: when this is our own redirected stdout, keep what is there. */
-	output->fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
-	return output->fd < 0 ? -errno : 0;
+	output->fd = open_for_reader(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
+	return output->fd < 0 ? output->fd : 0;
 }
 
 static const char *advice(int errnum)
@@ -287,6 +312,8 @@ static const char *advice(int errnum)
 	case ENOENT:
 	case ENOTDIR:
 		return "make its directory first or " ELSEWHERE_ADVICE;
+	case ENXIO:
+		return "nobody reads it: start its reader first";
 	case EPIPE:
 		return "the reader has gone away; keep it running until the end";
 	case EFBIG:

@@ -97,6 +97,17 @@ static void is_not_stopped_by_a_fifo_without_writer(void **state)
 
 /* ---- writing ---- */
 
+static void is_not_stopped_by_a_fifo_that_nobody_reads(void **state)
+{
+	struct error error;
+
+	assert_int_equal(mkfifo("unread", 0600), 0);
+	alarm(20); /* as above */
+	assert_null(output_file_open("unread", &error));
+	alarm(0);
+	assert_non_null(strstr(error.text, "nobody reads it"));
+}
+
 static void target_appears_complete_at_commit(void **state)
 {
 	struct output_file *output;
@@ -338,6 +349,7 @@ int main(void)
 		FILE_TEST(reads_relative_to_a_directory),
 		FILE_TEST(reports_why_reading_failed),
 		FILE_TEST(is_not_stopped_by_a_fifo_without_writer),
+		FILE_TEST(is_not_stopped_by_a_fifo_that_nobody_reads),
 		FILE_TEST(target_appears_complete_at_commit),
 		FILE_TEST(free_without_commit_leaves_nothing),
 		FILE_TEST(abandoned_output_leaves_old_file_alone),
