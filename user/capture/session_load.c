@@ -181,6 +181,8 @@ static int explain_load_failure(int err, struct error *error)
 		return error_set(error, EPERM,
 				 "cannot load BPF program %s: %s; run as root, and check that neither kernel lockdown nor a security "
 				 "policy forbids BPF", program[0] ? program : "(unknown)", strerror(-err));
+	if (tracing_shortage_advice(-err))
+		return error_set(error, -err, "cannot load BPF programs: %s; %s", strerror(-err), tracing_shortage_advice(-err));
 	return error_set(error, -err,
 			 "cannot load BPF program %s: %s%s%s; Linux 5.10 or newer is needed, run 'pkbpf doctor' for what this "
 			 "kernel lacks, or again with -vv for the verifier's log",

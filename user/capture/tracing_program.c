@@ -161,11 +161,21 @@ unsigned int tracing_programs_word(const struct kernel_types *types)
 	return kernel_types_find(types, BTF_KIND_FUNC, KERNEL_FUNCTION) ? kernel_types_find(types, BTF_KIND_STRUCT, WORD_TYPE) : 0;
 }
 
+const char *tracing_shortage_advice(int errnum)
+{
+	if (errnum == EMFILE || errnum == ENFILE)
+		return "allow more open files (ulimit -n 4096)";
+	return errnum == ENOMEM ? "give it more memory (its cgroup's memory.max)" : NULL;
+}
+
 static int attached(const struct bpf_program *program, const struct bpf_link *link, struct error *error)
 {
+	int errnum = errno;
+	const char *advice = tracing_shortage_advice(errnum);
+
 	if (!link)
-		return error_set(error, errno, "cannot attach BPF program %s: %s; run 'pkbpf doctor' for what this kernel lacks",
-				 bpf_program__name(program), strerror(errno));
+		return error_set(error, errnum, "cannot attach BPF program %s: %s; %s", bpf_program__name(program), strerror(errnum),
+				 advice ? advice : "run 'pkbpf doctor' for what this kernel lacks");
 	return 0;
 }
 

@@ -22,6 +22,8 @@ int tracing_programs_want(const struct bpf_object *object, struct kernel_types *
 void tracing_programs_use(const struct kernel_types *types);
 /* The type as which words of the kernel may be read in place, see call_rdonly_cast() in bpf/; 0: they cannot be (before 6.2). */
 unsigned int tracing_programs_word(const struct kernel_types *types);
+/* What to do when the kernel refuses a program for want of this; NULL: it is for another reason. */
+const char *tracing_shortage_advice(int errnum);
 /* *ret_link is to be destroyed by the caller. */
 int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link, struct error *error);
 /* The same for an iterator over the elements of a map. */

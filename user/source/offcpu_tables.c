@@ -29,7 +29,10 @@
 #define ROWS_PER_THREAD 4
 #define MIN_ROWS	 32768U
 #define MAX_ROWS	 262144U
-#define HISTOGRAMS	 2048U
+/* Lengths of waits by process and state, of which most have two or three; 2.6 KB each. */
+#define HISTOGRAMS_PER_THREAD 3
+#define MIN_HISTOGRAMS	 2048U
+#define MAX_HISTOGRAMS	 16384U
 #define MIN_MEMOS	 4096U
 #define MAX_MEMOS	 65536U
 /* Rows and histograms of what has ended are freed when less than this share of all is free. */
@@ -69,6 +72,7 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 	struct offcpu_tables *tables = calloc(1, sizeof(*tables));
 	uint64_t threads = count_threads(), wanted = threads * SLOTS_PER_THREAD;
 	uint32_t rows = power_of_two(threads * ROWS_PER_THREAD, MIN_ROWS, MAX_ROWS);
+	uint32_t histograms = power_of_two(threads * HISTOGRAMS_PER_THREAD, MIN_HISTOGRAMS, MAX_HISTOGRAMS);
 	int err;
 
 	if (!tables)
@@ -77,11 +81,11 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 	err = size_map(&tables->threads, skeleton->maps.offcpu_threads, power_of_two(wanted, MIN_THREADS, MAX_THREADS));
 	err = err ? err : size_map(&tables->memos, skeleton->maps.offcpu_memos, power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
 	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, rows);
-	err = err ? err : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, HISTOGRAMS);
+	err = err ? err : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, histograms);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, rows);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, rows);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, HISTOGRAMS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, HISTOGRAMS);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, histograms);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, histograms);
 	if (err) {
 		offcpu_tables_free(tables);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
