@@ -40,11 +40,12 @@ int limits_check(const struct cli_options *options, const struct profile *profil
 		if (limit_parse(teller.expression, &limit, NULL) < 0)
 			continue; /* was checked when it was read */
 		breaches = limit_check(&limit, &rows, tell, &teller);
+		/* No failure, but whoever relies on it has to know, quiet or not. */
 		if (breaches == -ENODATA)
-			console_note(console,
-				     "--fail-if %s: nothing of the kind was recorded; choose the "
-				     "events with --events",
-				     teller.expression);
+			console_error(console, "--fail-if %s: nothing of the kind was recorded; choose the events with --events",
+				      teller.expression);
+		else if (breaches == -ESRCH)
+			console_error(console, "--fail-if %s: nothing of this name or pid was recorded", teller.expression);
 		else if (breaches > 0)
 			status = EXIT_STATUS_LIMIT;
 	}

@@ -244,6 +244,7 @@ int limit_check(const struct limit *limit, const struct resource_rows *rows,
 		void (*on_breach)(void *context, const char *sentence), void *context)
 {
 	const struct figure *figure = limit->figure;
+	bool is_known = limit->any_row;
 	int breaches = 0;
 
 	if (figure->scope == FIGURE_OF_ROW && (rows->total.known & figure->needs) != figure->needs)
@@ -253,13 +254,13 @@ int limit_check(const struct limit *limit, const struct resource_rows *rows,
 	for (size_t i = 0; i < rows->count && breaches < INT_MAX; i++) {
 		const struct resource_row *row = &rows->items[i];
 
-		/* Of processes told together only the lengths of waits and requests are like those of one. */
-		if (resource_rows_is_group(rows, row) && !figure->max_offset)
+		if (!limit->any_row && !(limit->pid && row->pid == limit->pid) &&
+		    !(limit->name[0] && (strcmp(row->name, limit->name) == 0 || strcmp(row->container, limit->name) == 0)))
 			continue;
-		if (limit->any_row || (limit->pid && row->pid == limit->pid) ||
-		    (limit->name[0] && (strcmp(row->name, limit->name) == 0 ||
-					strcmp(row->container, limit->name) == 0)))
+		is_known = true;
+		/* Of processes told together only the lengths of waits and requests are like those of one. */
+		if (!resource_rows_is_group(rows, row) || figure->max_offset)
 			breaches += check_row(limit, rows, row, on_breach, context);
 	}
-	return breaches;
+	return is_known ? breaches : -ESRCH;
 }

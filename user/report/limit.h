@@ -37,8 +37,8 @@ struct limit {
 /* -EINVAL with a sentence that says what is wrong. */
 int limit_parse(const char *text, struct limit *ret_limit, struct error *error);
 /* Calls back with a sentence for each row that passes the limit ("postgres 812: blockio.p99 is 14.2
- * ms"), which is not escaped. Returns their number; -ENODATA: nothing of the kind was recorded, so
- * that nobody can tell. */
+ * ms"), which is not escaped. Returns their number. That nobody can tell: -ENODATA: nothing of the kind was recorded; -ESRCH: no row
+ * is of this pid or name. */
 int limit_check(const struct limit *limit, const struct resource_rows *rows,
 		void (*on_breach)(void *context, const char *sentence), void *context);
 

@@ -159,7 +159,8 @@ static void limits_hit_those_they_name(void **state)
 	assert_int_equal(check("postgres:cpu.share<50", &rows), 1);
 	assert_int_equal(check("docker:abc:cpu.share<50", &rows), 1);
 	assert_string_equal(told, "docker:abc: cpu.share is 1.00%\n");
-	assert_int_equal(check("nginx:cpu.share>0", &rows), 0);
+	assert_int_equal(check("nginx:cpu.share>0", &rows), -ESRCH);
+	assert_int_equal(check("7:cpu.share>0", &rows), -ESRCH);
 	assert_int_equal(check("*:blockio.p99>10ms", &rows), 1);
 	assert_string_equal(told, "postgres 812: blockio.p99 is 14.0 ms\n");
 	/* No request at all: no length that could be short. */
