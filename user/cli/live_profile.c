@@ -391,11 +391,11 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	session_free(live->session);
 	live->session = NULL;
 	begin_ns = clock_now_ns();
+	/* Without memory the stacks keep the weights of the sample. */
+	profile_scale_faults(live->profile);
 	if (live->symbolizer)
 		profile_symbolize(live->profile, live->symbolizer);
 	profile_name_devices(live->profile, "/sys");
-	/* Without memory the stacks keep the weights of the sample. */
-	profile_scale_faults(live->profile);
 	log_info(live->options.session.log, "%zu frames named in %.1f ms",
 		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
 	live_profile_note_cost(live);

@@ -62,7 +62,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.state = sample->state,
 		.count = sample->count,
 		.weight = sample->weight,
-		.max = sample->count == 1 ? sample->weight : 0,
+		.max = sample->count == 1 || sample->kind == PKBPF_PROFILE_FAULTS ? sample->weight : 0,
 	};
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
 		return false;

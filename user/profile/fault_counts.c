@@ -7,8 +7,12 @@
 
 #include <pkbpf/faults.h>
 
+/* The sum of samples is off by a few times the square root of what they stand for and of what one stands for at most. */
+#define SAMPLING_ERRORS 6
+/* Of the exact number: what begins or ends with the interval, and what was lost. */
+#define UNSEEN_SHARE 10
 
-static int add_without_stack(struct profile *profile, const struct distribution *exact)
+static int add_faults(struct profile *profile, const struct distribution *exact, uint32_t stack, uint64_t count)
 {
 	const struct process *process =
 		process_table_by_id(profile_processes(profile), exact->key.process);
@@ -17,15 +21,41 @@ static int add_without_stack(struct profile *profile, const struct distribution 
 		.process = exact->key.process,
 		.tid = PROFILE_NO_THREAD,
 		.comm = profile_intern_string(profile, process ? process->comm : ""),
-		.stack = profile_intern_stack(profile, NULL, 0),
+		.stack = stack,
 		.state = exact->key.state,
-		.count = exact->count,
-		.weight = exact->count,
+		.count = count,
+		.weight = count,
 	};
 
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX)
 		return -ENOMEM;
 	return profile_add(profile, &row);
+}
+
+static int add_without_stack(struct profile *profile, const struct distribution *exact)
+{
+	return add_faults(profile, exact, profile_intern_stack(profile, NULL, 0), exact->count);
+}
+
+static const struct frame_location unannounced = {.space = FRAME_TRUNCATED, .address = PKBPF_END_UNANNOUNCED};
+
+/* Pages that the kernel fetches for itself (mlock(), MAP_POPULATE, direct I/O) it counts for the thread, but announces to nobody. */
+static int add_unannounced(struct profile *profile, const struct distribution *exact, uint64_t count)
+{
+	uint32_t frame = profile_intern_frame(profile, &unannounced);
+
+	if (frame == UINT32_MAX)
+		return -ENOMEM;
+	return add_faults(profile, exact, profile_intern_stack(profile, &frame, 1), count);
+}
+
+bool profile_fault_was_sampled(const struct profile *profile, const struct profile_row *row)
+{
+	size_t count;
+	const uint32_t *frames = profile_stack(profile, row->stack, &count);
+	const struct frame_location *leaf = count ? &profile_frame(profile, frames[0])->location : NULL;
+
+	return leaf && !(leaf->space == unannounced.space && leaf->address == unannounced.address);
 }
 
 /* A process, with all programs it has been, or a group of them; and what kind of fault. */
@@ -121,16 +151,48 @@ static size_t same_owner(const struct fault_items *list, size_t first)
 	return end;
 }
 
+static double square(double number)
+{
+	return number * number;
+}
+
+/* How many of the exact number no sample can stand for. Where what a sample stands for is not known: none. */
+static uint64_t count_unannounced(const struct profile *profile, const uint32_t *places, size_t place_count, uint64_t exact)
+{
+	size_t row_count;
+	const struct profile_row *rows = profile_rows(profile, &row_count);
+	uint64_t sampled = 0, most = 0;
+	double rest, error;
+
+	for (size_t i = 0; i < place_count; i++) {
+		sampled = rows[places[i]].count < UINT64_MAX - sampled ? sampled + rows[places[i]].count : UINT64_MAX;
+		if (rows[places[i]].max > most)
+			most = rows[places[i]].max;
+	}
+	if (!most || sampled >= exact)
+		return 0;
+	rest = (double)(exact - sampled) - (double)exact / UNSEEN_SHARE;
+	error = square(SAMPLING_ERRORS) * (double)exact * (double)most;
+	return rest > 0 && square(rest) > error ? exact - sampled : 0;
+}
+
 /* Exact numbers first to end are of one owner; so are the rows `places`. */
 static int scale_owner(struct profile *profile, const struct fault_items *exact, size_t first, size_t end, const uint32_t *places,
 		       size_t place_count)
 {
-	uint64_t sum = 0;
+	const struct distribution *largest = profile_distribution_at(profile, exact->items[first].place);
+	uint64_t sum = 0, rest;
 
-	for (size_t i = first; i < end; i++)
-		sum += profile_distribution_at(profile, exact->items[i].place)->count;
-	if (profile_scale(profile, places, place_count, sum))
-		return 0;
+	for (size_t i = first; i < end; i++) {
+		const struct distribution *item = profile_distribution_at(profile, exact->items[i].place);
+
+		sum += item->count;
+		if (item->count > largest->count)
+			largest = item;
+	}
+	rest = count_unannounced(profile, places, place_count, sum);
+	if (profile_scale(profile, places, place_count, sum - rest))
+		return rest ? add_unannounced(profile, largest, rest) : 0;
 	for (size_t i = first; i < end; i++) {
 		if (add_without_stack(profile, profile_distribution_at(profile, exact->items[i].place)))
 			return -ENOMEM;

@@ -34,6 +34,7 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_RAN_ON] = END("thread ran on before its stack was read"),
 	[PKBPF_END_NO_ROOM] = END("no room for its unwind info"),
 	[PKBPF_END_NOWHERE] = END("innermost function returns to 0"),
+	[PKBPF_END_UNANNOUNCED] = END("pages the kernel has fetched itself"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");

@@ -2,6 +2,7 @@
 /* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the hottest of each kind. */
 #include <errno.h>
 
+#include "profile/fault_counts.h"
 #include "profile/stack_table.h"
 #include "report/resource_rows_work.h"
 
@@ -84,7 +85,7 @@ int rows_work_add_stacks(struct rows_work *work)
 			work->items.items[row].samples += rows[i].count;
 			work->rows->total.samples += rows[i].count;
 		}
-		if (rows[i].kind == PKBPF_PROFILE_FAULTS) {
+		if (rows[i].kind == PKBPF_PROFILE_FAULTS && profile_fault_was_sampled(work->profile, &rows[i])) {
 			work->items.items[row].fault_weight += rows[i].weight;
 			work->rows->total.fault_weight += rows[i].weight;
 		}

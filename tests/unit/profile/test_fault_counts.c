@@ -93,6 +93,70 @@ static void shares_of_the_stacks_stay_what_they_were(void **state)
 	fake_profile_done(&fake);
 }
 
+/* A row as samples of 17 faults each make it. */
+static void add_sampled(struct profile *profile, uint32_t place, uint64_t faults)
+{
+	struct frame_location location = {.space = FRAME_KERNEL, .address = place};
+	uint32_t frame = profile_intern_frame(profile, &location);
+	struct profile_row row = {
+		.kind = PKBPF_PROFILE_FAULTS,
+		.process = 1,
+		.comm = profile_intern_string(profile, "app"),
+		.stack = profile_intern_stack(profile, &frame, 1),
+		.state = PKBPF_FAULT_MINOR,
+		.count = faults,
+		.weight = faults,
+		.max = 17,
+	};
+
+	assert_int_equal(profile_add(profile, &row), 0);
+}
+
+/* mlock() of 100 MiB: 2,000 faults can be sampled, 25,600 are counted besides. */
+static void pages_that_the_kernel_fetched_itself_are_nobodys_stack(void **state)
+{
+	struct fake_profile fake;
+	const struct profile_row *rows;
+	const struct frame_location *location;
+	size_t count, depth;
+	const uint32_t *frames;
+
+	fake_profile_init(&fake, NULL);
+	add_sampled(fake.profile, 1, 1700);
+	add_sampled(fake.profile, 2, 300);
+	exact(fake.profile, 1, PKBPF_FAULT_MINOR, 27600);
+	assert_int_equal(profile_scale_faults(fake.profile), 0);
+	rows = profile_rows(fake.profile, &count);
+	assert_int_equal(count, 3);
+	assert_int_equal(rows[0].weight, 1700);
+	assert_int_equal(rows[1].weight, 300);
+	assert_int_equal(rows[2].weight, 25600);
+	frames = profile_stack(fake.profile, rows[2].stack, &depth);
+	assert_int_equal(depth, 1);
+	location = &profile_frame(fake.profile, frames[0])->location;
+	assert_int_equal(location->space, FRAME_TRUNCATED);
+	assert_int_equal(location->address, PKBPF_END_UNANNOUNCED);
+	assert_true(profile_fault_was_sampled(fake.profile, &rows[0]));
+	assert_false(profile_fault_was_sampled(fake.profile, &rows[2]));
+	assert_int_equal(weight_of(fake.profile, 1, PKBPF_FAULT_MINOR), 27600);
+	fake_profile_done(&fake);
+}
+
+/* Of 500 faults, each sample standing for 17, anything from 300 to 700 may be the sum. */
+static void what_a_sample_may_have_missed_is_its_stacks(void **state)
+{
+	struct fake_profile fake;
+	size_t count;
+
+	fake_profile_init(&fake, NULL);
+	add_sampled(fake.profile, 1, 306);
+	exact(fake.profile, 1, PKBPF_FAULT_MINOR, 500);
+	assert_int_equal(profile_scale_faults(fake.profile), 0);
+	assert_int_equal(profile_rows(fake.profile, &count)[0].weight, 500);
+	assert_int_equal(count, 1);
+	fake_profile_done(&fake);
+}
+
 static void minor_and_major_faults_and_processes_are_scaled_apart(void **state)
 {
 	struct fake_profile fake;
@@ -176,6 +240,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_of_a_process_add_up_to_its_exact_number),
 		cmocka_unit_test(shares_of_the_stacks_stay_what_they_were),
+		cmocka_unit_test(pages_that_the_kernel_fetched_itself_are_nobodys_stack),
+		cmocka_unit_test(what_a_sample_may_have_missed_is_its_stacks),
 		cmocka_unit_test(minor_and_major_faults_and_processes_are_scaled_apart),
 		cmocka_unit_test(faults_of_which_none_was_sampled_are_a_row_without_a_stack),
 		cmocka_unit_test(all_programs_of_a_process_are_scaled_together),

@@ -384,7 +384,8 @@ static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
 	ended = (struct task_view){ .time_ns = clock_now_ns(), .kind = PKBPF_EVENT_EXIT, .pid = (uint32_t)child.pid,
 				    .tid = (uint32_t)child.pid };
 	fixture.sink.ops->on_task(fixture.sink.context, &ended);
-	later = (struct mapping_view){ .time_ns = ended.time_ns + 3 * NS_PER_SECOND, .pid = (uint32_t)child.pid,
+	/* Its other threads map something; where there are none, time passes by what others do. */
+	later = (struct mapping_view){ .time_ns = ended.time_ns + 3 * NS_PER_SECOND, .pid = others_live ? (uint32_t)child.pid : 1,
 				       .tid = (uint32_t)child.pid, .start = 0x10000, .end = 0x11000,
 				       .protection = PKBPF_PROT_EXEC, .path = "//anon" };
 	for (int i = 0; i < 2; i++) {
