@@ -407,7 +407,7 @@ static void threads_that_outlive_the_leader_keep_their_mappings(void **state)
 
 static void a_process_that_is_gone_is_forgotten(void **state)
 {
-	assert_int_equal(walk_after_the_leader(false), PKBPF_END_NO_MAPPING);
+	assert_int_equal(walk_after_the_leader(false), PKBPF_END_NO_PROCESS);
 }
 
 static void other_records_pass_through(void **state)
