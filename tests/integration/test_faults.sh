@@ -75,6 +75,38 @@ for _ in 1 2 3; do
 		fail "at the end: $(cat sum.txt) faults measured, of $(cat truth.txt)"
 done
 
+echo "  pages that the kernel fetches itself"
+# Nothing announces them: they are no stack's, and the others' stacks keep their number.
+cat >populate.c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#define PAGE 4096
+__attribute__((noinline)) char *map(size_t pages)
+{
+	char *memory = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(memory, pages * PAGE, MADV_NOHUGEPAGE);
+	return memory;
+}
+__attribute__((noinline)) void touch(char *memory, size_t pages)
+{
+	for (size_t i = 0; i < pages; i++)
+		memory[i * PAGE] = 1;
+}
+int main(void)
+{
+	touch(map(4000), 4000);
+	return mlock(map(25000), 25000L * PAGE);
+}
+C
+gcc -O2 populate.c -o populate || exit 1
+"$pkbpf" -q -e faults -o out.folded -- ./populate 2>err.txt || fail "populate: status $?: $(cat err.txt)"
+touched=$(awk '/;main;touch/ { sum += $NF } END { print sum + 0 }' out.folded)
+fetched=$(awk '/pages the kernel has fetched itself/ { sum += $NF } END { print sum + 0 }' out.folded)
+awk -v t="$touched" -v f="$fetched" 'BEGIN { exit !(t >= 3600 && t <= 4400 && f >= 24000 && f <= 25500) }' ||
+	fail "$touched faults of 4000 in touch(), $fetched of 25000 fetched by the kernel"
+
 echo "  CPU time of faults at the first instruction of a function"
 # Interrupted in the kernel, but not called from there: nothing before that instruction is what runs.
 if [ "$(uname -m)" = x86_64 ]; then
