@@ -2,6 +2,31 @@
 /* Finds ended incarnations by their pid, for what comes some time after it happened. */
 #include "process/process_table_private.h"
 
+void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry)
+{
+	if (entry->previous != NO_PROCESS)
+		table->entries.items[entry->previous]->next = entry->next;
+	else
+		list->first = entry->next;
+	if (entry->next != NO_PROCESS)
+		table->entries.items[entry->next]->previous = entry->previous;
+	else
+		list->last = entry->previous;
+	list->count--;
+}
+
+void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry)
+{
+	entry->next = NO_PROCESS;
+	entry->previous = list->last;
+	if (list->last != NO_PROCESS)
+		table->entries.items[list->last]->next = entry->public.id;
+	else
+		list->first = entry->public.id;
+	list->last = entry->public.id;
+	list->count++;
+}
+
 static struct entry *find_ended(const struct process_table *table, uint32_t pid)
 {
 	const uint64_t *id = hash_map_find(&table->ended, pid);

@@ -45,31 +45,6 @@ static struct entry *entry_of_pid(const struct process_table *table, uint32_t pi
 	return id ? table->entries.items[*id] : NULL;
 }
 
-void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry)
-{
-	if (entry->previous != NO_PROCESS)
-		table->entries.items[entry->previous]->next = entry->next;
-	else
-		list->first = entry->next;
-	if (entry->next != NO_PROCESS)
-		table->entries.items[entry->next]->previous = entry->previous;
-	else
-		list->last = entry->previous;
-	list->count--;
-}
-
-void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry)
-{
-	entry->next = NO_PROCESS;
-	entry->previous = list->last;
-	if (list->last != NO_PROCESS)
-		table->entries.items[list->last]->next = entry->public.id;
-	else
-		list->first = entry->public.id;
-	list->last = entry->public.id;
-	list->count++;
-}
-
 void process_table_forget(struct process_table *table, struct entry *entry)
 {
 	entry->state = ENTRY_FREE;
