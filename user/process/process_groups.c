@@ -32,17 +32,31 @@ struct process *process_table_add_group(struct process_table *table, const char 
 	return &entry->public;
 }
 
-void process_table_merge(struct process_table *table, uint32_t id, struct process *group, bool needs_name)
+const struct process *process_table_next_image(const struct process_table *table, const struct process *process)
 {
-	struct entry *entry = table->entries.items[id];
-	const struct process *process = &entry->public;
+	const uint64_t *id = hash_map_find(&table->pids, process->pid);
+	const struct process *now = id ? &table->entries.items[*id]->public : NULL;
 
+	return now && now != process && now->execed && now->born_ns == process->born_ns ? now : NULL;
+}
+
+static void join_group(struct process *group, const struct process *process)
+{
 	group->started_inside = group->started_inside && process->started_inside;
 	if (!group->members || process->start_ns < group->start_ns)
 		group->start_ns = process->start_ns;
 	if (process->end_ns > group->end_ns)
 		group->end_ns = process->end_ns;
 	group->members++;
+}
+
+void process_table_merge(struct process_table *table, uint32_t id, uint32_t into, bool needs_name)
+{
+	struct entry *entry = table->entries.items[id], *other = table->entries.items[into];
+
+	if (other->state == ENTRY_GROUP)
+		join_group(&other->public, &entry->public);
+	other->used = true;
 	table->kept_count--;
 	process_recent_remove(table, entry);
 	if (needs_name)

@@ -95,9 +95,11 @@ size_t process_table_kept_count(const struct process_table *table);
 bool process_table_is_group(const struct process_table *table, uint32_t id);
 /* For processes told together: without a pid, kept for good. NULL: out of memory or too many. */
 struct process *process_table_add_group(struct process_table *table, const char *comm, uint64_t cgroup_id);
-/* A kept incarnation becomes part of a group. With needs_name it can still be found by its id; without, its id is given to a
+/* The living incarnation, or the one within its grace time, of the process that this ended one was before an exec. NULL: none. */
+const struct process *process_table_next_image(const struct process_table *table, const struct process *process);
+/* A kept incarnation becomes part of a group, or of its process's next image, which is kept then, too. With needs_name it can still be found by its id; without, its id is given to a
  * later one, and the caller knows of nobody who uses it. */
-void process_table_merge(struct process_table *table, uint32_t id, struct process *group, bool needs_name);
+void process_table_merge(struct process_table *table, uint32_t id, uint32_t into, bool needs_name);
 /* Nobody uses this id any more: if it is that of a member of a group, it is given to a later incarnation. */
 void process_table_release_member(struct process_table *table, uint32_t id);
 

@@ -145,7 +145,7 @@ static bool choose_group(const struct merging *work, const struct process *proce
 	*ret_account = resource_usage_process(work->profile->resources, number);
 	if (!ret_account->pid)
 		*ret_key = (struct group_key){ret_account->comm, ret_account->cgroup_id};
-	/* It goes on as another program; or its last numbers are still to come. */
+	/* Another has its pid; or its last numbers are still to come. */
 	return !ret_account->pid || process_table_find(work->processes, process->pid);
 }
 
@@ -154,12 +154,20 @@ static int choose(struct merging *work, uint64_t before_ns)
 	for (uint32_t id = 0; id < work->count; id++) {
 		const struct process *process = process_table_by_id(work->processes, id);
 		struct resource_process account;
+		const struct process *image;
 		struct group_key key;
 		struct process *group;
 
 		work->to[id] = id;
-		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns ||
-		    work->needed[id] & NEEDED_BY_LIST || !choose_group(work, process, &key, &account))
+		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns || work->needed[id] & NEEDED_BY_LIST)
+			continue;
+		/* It goes on as another program, and is one process in the account, which is yet to come. */
+		image = process_table_next_image(work->processes, process);
+		if (image) {
+			work->to[id] = image->id;
+			continue;
+		}
+		if (!choose_group(work, process, &key, &account))
 			continue;
 		group = get_group(work, key);
 		if (!group)
@@ -200,7 +208,7 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 /* Where the figures of a thread are told from now on; 0: with its process. */
 static uint32_t new_tid(const struct merging *work, uint32_t process, uint32_t tid)
 {
-	return work->to[process] == process && process_table_thread_lives(work->processes, process, tid) ? tid : 0;
+	return process_table_thread_lives(work->processes, work->to[process], tid) ? tid : 0;
 }
 
 static void rekey_distribution(const void *context, struct distribution_key *key)
@@ -249,8 +257,7 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 		return err;
 	for (uint32_t id = 0; id < count; id++) {
 		if (to[id] != id)
-			process_table_merge(profile->processes, id, process_table_by_id(profile->processes, to[id]),
-					    needed[id] & NEEDED_BY_FRAMES);
+			process_table_merge(profile->processes, id, to[id], needed[id] & NEEDED_BY_FRAMES);
 		else if (!needed[id])
 			process_table_release_member(profile->processes, id);
 	}

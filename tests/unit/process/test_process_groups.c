@@ -54,8 +54,8 @@ static void a_group_spans_the_lives_of_its_members(void **state)
 
 	assert_true(process_table_is_group(fixture->table, group->id));
 	assert_false(process_table_is_group(fixture->table, first));
-	process_table_merge(fixture->table, second, group, false);
-	process_table_merge(fixture->table, first, group, false);
+	process_table_merge(fixture->table, second, group->id, false);
+	process_table_merge(fixture->table, first, group->id, false);
 	assert_int_equal(group->members, 2);
 	assert_int_equal(group->pid, 0);
 	assert_int_equal(group->cgroup_id, 42);
@@ -72,8 +72,8 @@ static void ids_are_used_again_unless_somebody_needs_the_name(void **state)
 	uint32_t named = ended_process(fixture, 100, "node"), other = ended_process(fixture, 101, "true");
 	struct process *group = process_table_add_group(fixture->table, "true", 0);
 
-	process_table_merge(fixture->table, named, group, true);
-	process_table_merge(fixture->table, other, group, false);
+	process_table_merge(fixture->table, named, group->id, true);
+	process_table_merge(fixture->table, other, group->id, false);
 	assert_int_equal(process_table_by_id(fixture->table, named)->pid, 100);
 	assert_false(process_table_is_kept(fixture->table, named));
 	assert_null(process_table_by_id(fixture->table, other));
@@ -91,7 +91,7 @@ static void thousands_of_merged_processes_leave_nothing_behind(void **state)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < 5000; i++) {
-		process_table_merge(fixture->table, ended_process(fixture, 100 + i, "true"), group, false);
+		process_table_merge(fixture->table, ended_process(fixture, 100 + i, "true"), group->id, false);
 		if (i == 10)
 			count = process_table_count(fixture->table);
 	}

@@ -126,7 +126,7 @@ static void one_told_in_a_group_is_not_found(void **state)
 
 	run(fixture, 100, "true");
 	id = process_table_get_late(fixture->table, 100, "")->id;
-	process_table_merge(fixture->table, id, group, true);
+	process_table_merge(fixture->table, id, group->id, true);
 	assert_int_not_equal(process_table_get_late(fixture->table, 100, "")->id, id);
 }
 

@@ -116,6 +116,44 @@ static void a_shell_that_became_a_program_is_told_with_the_program(void **state)
 	assert_int_equal(sums_of(fixture, "true").samples, 2);
 }
 
+static void what_goes_on_as_another_program_is_one_process(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t start_ns = fake_machine_now_ns(fixture->machine);
+
+	fake_fork(fixture->machine, 50, 100);
+	play(fixture);
+	add_sample(fixture, 100, 0x400100); /* still "server" */
+	fake_exec(fixture->machine, 100, "shell");
+	play(fixture);
+	add_sample(fixture, 100, 0x400100);
+	fake_exec(fixture->machine, 100, "true"); /* in no sample yet */
+	play(fixture);
+	let_time_pass(fixture);
+	merge(fixture);
+	assert_int_equal(profile_grouped_processes(fixture->fake.profile), 0);
+	assert_int_equal(sums_of(fixture, "server").samples + sums_of(fixture, "shell").samples, 0);
+	assert_int_equal(sums_of(fixture, "true").samples, 2);
+	assert_int_equal(sums_of(fixture, "true").members, 0);
+	/* Where it began the next one when it was there before anybody looked, too; not where its pid is another's. */
+	add_sample(fixture, 50, 0x400100);
+	fake_exec(fixture->machine, 50, "reloaded");
+	play(fixture);
+	let_time_pass(fixture);
+	merge(fixture);
+	assert_int_equal(sums_of(fixture, "server").samples, 0);
+	assert_int_equal(sums_of(fixture, "reloaded").samples, 1);
+	fake_exit(fixture->machine, 100, 100);
+	play(fixture);
+	add_account(fixture, 100, "true", start_ns);
+	let_time_pass(fixture);
+	begin_process(fixture, 100, "other");
+	merge(fixture);
+	assert_int_equal(sums_of(fixture, "other").samples, 0);
+	assert_int_equal(sums_of(fixture, "true").samples, 2);
+	assert_int_equal(sums_of(fixture, "true").members, 1);
+}
+
 static struct resource_row row_named(const struct fixture *fixture, enum report_by by, const char *name, size_t *ret_rows)
 {
 	struct resource_row found = {0};
@@ -221,6 +259,7 @@ int main(void)
 		TEST(percentiles_and_ends_are_of_all_members),
 		TEST(what_ended_threads_waited_for_is_told_with_their_process),
 		TEST(a_shell_that_became_a_program_is_told_with_the_program),
+		TEST(what_goes_on_as_another_program_is_one_process),
 		TEST(the_report_has_one_row_for_a_group),
 		TEST(threads_that_are_not_in_the_account_have_the_name_of_their_process),
 		cmocka_unit_test_setup_teardown(the_number_of_processes_is_limited_while_they_come_and_go, setup_limited,
