@@ -40,6 +40,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
 	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
 	PKBPF_CFA_NO_ROOM = 13,	    /* there was no room for this code's rule */
+	PKBPF_CFA_SAVED = 14,	    /* register[aux], and the caller's stack pointer is saved at cfa + cfa_offset; leaf only */
 };
 
 enum pkbpf_fp_kind {
@@ -47,11 +48,12 @@ enum pkbpf_fp_kind {
 	PKBPF_FP_CFA = 1,	/* saved at cfa + fp_offset */
 	PKBPF_FP_FP = 2,	/* saved at fp + fp_offset (fp before this step) */
 	PKBPF_FP_UNDEFINED = 3,	/* not recoverable: 0 in the caller */
+	PKBPF_FP_REGISTER = 4,	/* in register[fp_offset]; leaf only */
 };
 
 enum pkbpf_ra_kind {
 	PKBPF_RA_CFA = 0,	/* saved at cfa + ra_offset (x86-64: -8) */
-	PKBPF_RA_REGISTER = 1,	/* in register[aux]; leaf only */
+	PKBPF_RA_REGISTER = 1,	/* in register[ra_offset]; leaf only */
 	PKBPF_RA_LINK = 2,	/* arm64: still in the link register; leaf only */
 };
 
@@ -62,7 +64,7 @@ struct pkbpf_unwind_rule {
 	__u8 cfa; /* enum pkbpf_cfa_kind */
 	__u8 fp;  /* enum pkbpf_fp_kind */
 	__u8 ra;  /* enum pkbpf_ra_kind */
-	__u8 aux; /* DWARF register number, or multiplier of 8 for the _DEREF kinds; see PKBPF_CFA_SP_INDEXED */
+	__u8 aux; /* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see PKBPF_CFA_SP_INDEXED */
 	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
 };
 

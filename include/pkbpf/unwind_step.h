@@ -173,6 +173,10 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * (rule.aux >> 4);
 		break;
+	case PKBPF_CFA_SAVED:
+		if (!unwind_register(state, rule.aux, &cfa))
+			return PKBPF_END_UNSUPPORTED;
+		break;
 	case PKBPF_CFA_PLT:
 		cfa = state->sp + 8 + ((pc & 15) >= (__u64)rule.cfa_offset ? 8 : 0);
 		break;
@@ -197,6 +201,9 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		at = rule.fp == PKBPF_FP_CFA ? cfa : state->fp;
 		if (unwind_read_word(state, at + (__s64)rule.fp_offset, &fp))
 			return PKBPF_END_FAULT_RA;
+	} else if (rule.fp == PKBPF_FP_REGISTER) {
+		if (!unwind_register(state, (__u32)rule.fp_offset, &fp))
+			return PKBPF_END_UNSUPPORTED;
 	} else if (rule.fp == PKBPF_FP_UNDEFINED) {
 		fp = 0;
 	}
@@ -213,8 +220,11 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		/* Only a leaf whose return address is in a register (vfork; any leaf on arm64) may not have moved its stack. */
 		lowest_cfa++;
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
-		if (!unwind_register(state, rule.aux, &ra))
+		if (!unwind_register(state, (__u16)rule.ra_offset, &ra))
 			return PKBPF_END_UNSUPPORTED;
+		/* Both are in registers where a function is about to jump into another frame (longjmp), of whatever stack. */
+		if (rule.cfa == PKBPF_CFA_REGISTER)
+			lowest_cfa = 0;
 	} else {
 #if PKBPF_UNWIND_ARM64
 		if (!(state->flags & PKBPF_UNWIND_REGS))
@@ -223,6 +233,12 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 #else
 		return PKBPF_END_UNSUPPORTED;
 #endif
+	}
+	/* So it does where all is in memory (setcontext). */
+	if (rule.cfa == PKBPF_CFA_SAVED) {
+		if (unwind_read_word(state, cfa + (__s64)rule.cfa_offset, &cfa))
+			return PKBPF_END_FAULT_RA;
+		lowest_cfa = 0;
 	}
 next:
 	if (cfa < lowest_cfa)

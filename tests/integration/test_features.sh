@@ -32,7 +32,7 @@ examples = {}
 for frames, count in folded.read(path):
     user = [f.split("(")[0] for f in folded.user_frames(frames)[1:]]
     # What the program does before main() is not what is tested here.
-    if not {"burn", "throws", "catches"} & set(user):
+    if not {"burn", "throws", "catches", "lands"} & set(user):
         continue
     total += count
     cut = user[0].startswith("[truncated")
@@ -103,6 +103,7 @@ for compiler in g++ clang++; do
 	feature plt 0.995 '_start,*,main,through_plt,*,compare,burn'
 	# While an exception passes, libgcc overwrites the frames that it leaves: no one can walk those.
 	feature throw 0.97 '_start,*,main,catches'
+	feature longjmp 0.997 '_start,*,main,lands'
 	feature vfork 0.995 '_start,*,main,below_vfork,burn'
 	feature thread 0.995 'start_thread,in_thread,burn'
 	feature fiber 0.995 '__start_context,in_fiber,burn'

@@ -226,6 +226,8 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 		return values[TEST_FP] + offset;
 	case PKBPF_CFA_REGISTER:
 		return values[rule->aux & (TEST_PC - 1)] + offset;
+	case PKBPF_CFA_SAVED:
+		return values[rule->aux & (TEST_PC - 1)];
 	case PKBPF_CFA_SP_DEREF:
 		return test_memory_read(values[TEST_SP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_FP_DEREF:
@@ -249,13 +251,15 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 		return;
 	}
 	caller.cfa = cfa_of_rule(rule, values);
-	caller.sp = caller.cfa;
+	caller.sp = rule->cfa == PKBPF_CFA_SAVED ? test_memory_read(caller.cfa + (int64_t)rule->cfa_offset) : caller.cfa;
 	if (rule->fp == PKBPF_FP_SAME)
 		caller.fp = values[TEST_FP];
 	else if (rule->fp == PKBPF_FP_CFA)
 		caller.fp = test_memory_read(caller.cfa + (int64_t)rule->fp_offset);
 	else if (rule->fp == PKBPF_FP_FP)
 		caller.fp = test_memory_read(values[TEST_FP] + (int64_t)rule->fp_offset);
+	else if (rule->fp == PKBPF_FP_REGISTER)
+		caller.fp = values[rule->fp_offset & (TEST_PC - 1)];
 	else
 		caller.fp_outcome = OUTCOME_UNDEFINED;
 	if (rule->ra == PKBPF_RA_CFA)
@@ -263,7 +267,7 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 	else if (rule->ra == PKBPF_RA_LINK)
 		caller.ra = values[TEST_RA];
 	else
-		caller.ra = values[rule->aux & (TEST_PC - 1)];
+		caller.ra = values[rule->ra_offset & (TEST_PC - 1)];
 	caller.rbx = rule->rbx_offset ? test_memory_read(caller.cfa + (int64_t)rule->rbx_offset) :
 					values[TEST_RBX];
 	*ret_caller = caller;

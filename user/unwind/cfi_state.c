@@ -72,6 +72,10 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 		return state->cfa == PKBPF_CFA_SP &&
 		       !__builtin_sub_overflow((int64_t)cell->offset, state->cfa_offset,
 					       &rule->fp_offset);
+	case CFI_CELL_REGISTER:
+		rule->fp = PKBPF_FP_REGISTER;
+		rule->fp_offset = cell->offset;
+		return true;
 	default:
 		return false;
 	}
@@ -98,12 +102,8 @@ static inline bool ra_to_rule(const struct cfi_machine *machine, const struct cf
 			rule->ra = PKBPF_RA_LINK;
 			return true;
 		}
-		/* One aux for two registers: fine when the CFA needs none, or the same. */
-		if (state->cfa != PKBPF_CFA_SP && state->cfa != PKBPF_CFA_FP &&
-		    (state->cfa != PKBPF_CFA_REGISTER || state->cfa_register != cell->offset))
-			return false;
 		rule->ra = PKBPF_RA_REGISTER;
-		rule->aux = (uint8_t)cell->offset;
+		rule->ra_offset = (int16_t)cell->offset;
 		return true;
 	default:
 		return false;
@@ -128,7 +128,22 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP];
 	int64_t offset = state->cfa_offset;
 
-	/* The caller's stack pointer is the CFA by convention; the step knows no other. */
+	/* The caller's stack pointer is the CFA by convention; the step knows no other, so it is one if nothing else counts from it. */
+	if (sp->kind == CFI_CELL_REGISTER) {
+		for (size_t i = 0; i < CFI_COLUMN_COUNT; i++) {
+			if (state->columns[i].kind == CFI_CELL_CFA || state->columns[i].kind == CFI_CELL_SP)
+				return false;
+		}
+		rule->cfa = PKBPF_CFA_REGISTER;
+		rule->aux = (uint8_t)sp->offset;
+		return true;
+	}
+	if (sp->kind == CFI_CELL_CFA && state->cfa == PKBPF_CFA_REGISTER && offset == 0) {
+		rule->cfa = PKBPF_CFA_SAVED;
+		rule->cfa_offset = sp->offset;
+		rule->aux = state->cfa_register;
+		return true;
+	}
 	if (sp->kind != CFI_CELL_UNSPECIFIED &&
 	    (sp->kind != CFI_CELL_VALUE_CFA || sp->offset != 0))
 		return false;

@@ -229,7 +229,7 @@ static void knows_both_halves_of_a_plt_entry(void **state)
 static void returns_through_a_register_without_moving_the_stack(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .aux = FIRST },
+		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .ra_offset = FIRST },
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
@@ -239,6 +239,55 @@ static void returns_through_a_register_without_moving_the_stack(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
 	/* Returning to itself must not go on for ever: registers are known at the leaf only. */
 	regs[FIRST] = CODE + 0x20;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+}
+
+/* longjmp() before it has loaded the registers: where it goes may be another stack, here a lower one. */
+static void follows_a_jump_into_another_frame(void **state)
+{
+	enum { JUMP_SP = 9, JUMP_FP = 8 };
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_REGISTER, .aux = JUMP_SP, .fp = PKBPF_FP_REGISTER, .fp_offset = JUMP_FP,
+			  .ra = PKBPF_RA_REGISTER, .ra_offset = FIRST },
+		.second = { .cfa = PKBPF_CFA_FP, .cfa_offset = 16, RA_AT_8 },
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 256, [JUMP_SP] = STACK, [JUMP_FP] = STACK + 16, [FP] = STACK + 48,
+				      [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct unwind_walk_result result;
+
+	paper.stack[3] = CODE + 0x9010; /* fp + 8 */
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(paper.ips[1], CODE + 0x9000);
+	assert_int_equal(paper.ips[2], CODE + 0x9010);
+	assert_int_equal(result.depth, 3);
+	/* Registers are known at the leaf only. */
+	regs[FIRST] = CODE + 0x20;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+}
+
+/* setcontext(): what it goes to is in memory, of no stack. */
+static void follows_saved_registers_into_another_frame(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SAVED, .aux = FIRST, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = 8, .ra_offset = 24 },
+		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_SAME, RA_AT_8 },
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 256, [FIRST] = STACK + 160, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct unwind_walk_result result;
+
+	paper.stack[22] = STACK + 32;	 /* its stack pointer: lower than the leaf's */
+	paper.stack[23] = CODE + 0x9000; /* its code */
+	paper.stack[5] = CODE + 0x9010;	 /* sp + 8 */
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(paper.ips[1], CODE + 0x9000);
+	assert_int_equal(paper.ips[2], CODE + 0x9010);
+	assert_int_equal(result.depth, 3);
+	regs[FIRST] = 1ULL << 60;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_RA);
+	regs[FIRST] = STACK + 160;
+	paper.stack[23] = CODE + 0x20;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
 
@@ -280,6 +329,8 @@ int main(void)
 		cmocka_unit_test(follows_cfa_saved_behind_an_array_while_its_length_is_known),
 		cmocka_unit_test(knows_both_halves_of_a_plt_entry),
 		cmocka_unit_test(returns_through_a_register_without_moving_the_stack),
+		cmocka_unit_test(follows_a_jump_into_another_frame),
+		cmocka_unit_test(follows_saved_registers_into_another_frame),
 #if defined(__x86_64__)
 		cmocka_unit_test(restores_all_registers_of_a_signal_frame),
 #endif
