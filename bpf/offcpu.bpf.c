@@ -367,35 +367,47 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 	return 0;
 }
 
+static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slot, struct task_struct *task, __u64 end_ns)
+{
+	wait_finish(slot, task->sched_info.run_delay);
+	if (thread->place == PKBPF_THREAD_ON_CPU) {
+		thread->time_ns[PKBPF_WAIT_NONE] += end_ns - thread->since_ns;
+		thread->count[PKBPF_WAIT_NONE]++;
+		thread->since_ns = end_ns;
+	}
+	thread->place = PKBPF_THREAD_ENDED;
+}
+
 /*
  * A thread that execs and is not its process's first goes on under the number of the first, which has ended. What it did under
- * its own is complete.
+ * its own is complete. So is the account of one that was a target as a worker, or by the name that it had until now.
  */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 {
+	bool leaves = filter_is_leaving_worker(task->tgid, true) || !filter_current_group();
 	struct pkbpf_thread *old, *thread;
 	__u32 old_slot, slot;
 	__u64 end_ns;
 
-	if (old_tid == (__u32)task->pid || !offcpu_control.start_ns || offcpu_control.end_ns)
+	if ((old_tid == (__u32)task->pid && !leaves) || !offcpu_control.start_ns || offcpu_control.end_ns)
 		return 0;
 	old = thread_find(old_tid, &old_slot);
 	if (!old)
 		return 0;
 	end_ns = bpf_ktime_get_ns();
+	if (old_tid == (__u32)task->pid) {
+		account_close(old, old_slot, task, end_ns);
+		return 0;
+	}
 	/* Its next account, if it was switched since it has the number. */
 	thread = thread_find(task->pid, &slot);
 	if (thread && thread->first_ns < end_ns)
 		end_ns = thread->first_ns > old->since_ns ? thread->first_ns : old->since_ns;
-	wait_finish(old_slot, task->sched_info.run_delay);
-	if (old->place == PKBPF_THREAD_ON_CPU) {
-		old->time_ns[PKBPF_WAIT_NONE] += end_ns - old->since_ns;
-		old->count[PKBPF_WAIT_NONE]++;
-		old->since_ns = end_ns;
-	}
-	old->place = PKBPF_THREAD_ENDED;
-	if (thread)
+	account_close(old, old_slot, task, end_ns);
+	if (thread && leaves)
+		account_close(thread, slot, task, bpf_ktime_get_ns());
+	if (thread || leaves)
 		return 0;
 	thread = thread_create(task, end_ns, &slot);
 	if (!thread)

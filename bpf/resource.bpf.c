@@ -271,28 +271,43 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	return 0;
 }
 
-/* A thread that is not its process's first takes that one's number when it calls exec, and will not be known by its own again. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(resource_renumbered, struct task_struct *task, __u32 old_tid)
+static __always_inline void send_executed(struct task_struct *task, __u16 moment, __u32 tid)
 {
-	struct pkbpf_event_resource *record, *first;
-	__u32 tid = task->pid;
+	struct pkbpf_event_resource *record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
 
-	if (old_tid == tid || resource_control.moment == PKBPF_RESOURCE_NEVER || !filter_number(task->tgid, tid))
-		return 0;
-	first = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
-	if (first) {
-		hand_over_unfreed(first);
-		bpf_map_delete_elem(&resource_exiting_threads, &tid);
-	}
-	record = bpf_ringbuf_reserve(&sample_ring, sizeof(*record), 0);
 	if (!record) {
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
-		return 0;
+		return;
 	}
-	take_record(record, task, PKBPF_RESOURCE_EXEC);
-	record->tid = old_tid;
+	take_record(record, task, moment);
+	record->tid = tid;
+	if (moment == PKBPF_RESOURCE_LEFT)
+		record->rss_bytes = 0;
 	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
+}
+
+/*
+ * A thread that is not its process's first takes that one's number when it calls exec, and will not be known by its own again.
+ * Nobody will ask what a worker uses that goes on as another program. Before it is forgotten.
+ */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(resource_executed, struct task_struct *task, __u32 old_tid)
+{
+	struct pkbpf_event_resource *first;
+	__u32 tid = task->pid;
+
+	if (resource_control.moment == PKBPF_RESOURCE_NEVER || !filter_number(task->tgid, tid))
+		return 0;
+	if (old_tid != tid) {
+		first = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+		if (first) {
+			hand_over_unfreed(first);
+			bpf_map_delete_elem(&resource_exiting_threads, &tid);
+		}
+		send_executed(task, PKBPF_RESOURCE_EXEC, old_tid);
+	}
+	if (filter_is_leaving_worker(tid, false))
+		send_executed(task, PKBPF_RESOURCE_LEFT, tid);
 	return 0;
 }
 

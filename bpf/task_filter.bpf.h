@@ -90,4 +90,15 @@ static __always_inline bool filter_task(struct task_struct *task)
 	return !config.match_comm || filter_comm_matches(task);
 }
 
+/* A worker runs its parent's program: one that executes another has left. To be asked before or after it is forgotten. */
+static __always_inline bool filter_is_leaving_worker(__u32 pid, bool forgotten)
+{
+	__u8 *reason;
+
+	if (config.target_mode != PKBPF_TARGET_PROCESS || config.follow != PKBPF_FOLLOW_WORKERS)
+		return false;
+	reason = bpf_map_lookup_elem(&target_pids, &pid);
+	return reason ? *reason == PKBPF_TARGET_FOLLOWED : forgotten;
+}
+
 #endif

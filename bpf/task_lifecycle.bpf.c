@@ -41,15 +41,6 @@ static __always_inline void target_forget(void *targets, __u32 number)
 		process_changed();
 }
 
-/* A worker runs its parent's program; what execs another one has left the group. */
-static __always_inline void target_leave_on_exec(__u32 pid)
-{
-	__u8 *reason = bpf_map_lookup_elem(&target_pids, &pid);
-
-	if (reason && *reason == PKBPF_TARGET_FOLLOWED)
-		target_forget(&target_pids, pid);
-}
-
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_forked, struct task_struct *parent, struct task_struct *child)
 {
@@ -69,8 +60,8 @@ int BPF_PROG(task_executed, struct task_struct *task)
 {
 	__u32 pid = task->tgid;
 
-	if (targets_are_processes() && config.follow == PKBPF_FOLLOW_WORKERS)
-		target_leave_on_exec(pid);
+	if (filter_is_leaving_worker(pid, false))
+		target_forget(&target_pids, pid);
 	if (stacks_are_unwound())
 		unwind_forget_image(pid);
 	return 0;

@@ -29,6 +29,7 @@ enum pkbpf_resource_moment {
 	/* Of RESOURCE only. */
 	PKBPF_RESOURCE_EXEC = 4,  /* it was not its process's first, had this tid, and takes that one's number and birth: it called exec */
 	PKBPF_RESOURCE_BYSTANDER = 5, /* START of one that is no target, but may become one by its name or cgroup */
+	PKBPF_RESOURCE_LEFT = 6,      /* as EXIT, of one that is no target any more: it called exec, and has the new program's name */
 };
 
 struct pkbpf_event_resource {

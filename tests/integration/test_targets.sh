@@ -57,4 +57,62 @@ check workers "parent:before_exec parent:spin_here child:before_exec" -p
 check children "parent:before_exec parent:spin_here child:before_exec child:spin_here" --children -p
 check alone "parent:before_exec parent:spin_here" --no-children -p
 check thread "parent:before_exec parent:spin_here" --tid
+# A worker that becomes another program is told up to there, by the name that it had: here 0.2 s of sleep and 0.1 s of work, and not
+# the second that it sleeps as another.
+cat >"$work/worker.py" <<'P'
+import os
+import sys
+import time
+
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.01)
+child = os.fork()
+if not child:
+    time.sleep(0.2)
+    while time.process_time() < 0.1:
+        pass
+    os.execvp("sleep", ["sleep", "1"])
+print(child)
+os.waitpid(child, 0)
+P
+check_leaver() {
+	local name=$1 program pid
+	shift
+	rm -f "$work/go"
+	python3 "$work/worker.py" "$work/go" >"$work/child" &
+	program=$!
+	"$pkbpf" -v -e cpu,offcpu,faults -d 20 "$@" "$program" -o "$work/$name.json" 2>"$work/err" &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		grep -q "profiling since" "$work/err" && break
+		[ -d "/proc/$pid" ] || break
+		sleep 0.01
+	done
+	touch "$work/go"
+	wait $pid || {
+		echo "FAILED: $name: pkbpf ended with $?"
+		cat "$work/err"
+		failures=$((failures + 1))
+	}
+	wait $program
+	python3 - "$name" "$work/$name.json" "$(cat "$work/child")" <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+name, report, child = sys.argv[1], json.load(open(sys.argv[2])), int(sys.argv[3])
+rows = [x for x in report["rows"] if x.get("pid") == child]
+told = [(x["comm"], x["cpu"]["total_ns"] / 1e9, x["offcpu"]["sleep_ns"] / 1e9, x["lifetime_ns"] / 1e9, x["memory"]["minor_faults"],
+         x["ended_inside"]) for x in rows]
+print(f"  {name}: {told}")
+comm, cpu, sleep, life, faults, ended = told[0]
+if name == "leaving":
+    right = comm == "python3" and 0.05 < cpu < 0.2 and 0.2 < sleep < 0.4 and 0.25 < life < 0.9
+else:
+    right = comm == "sleep" and 0.05 < cpu < 0.2 and 1.2 < sleep < 1.5 and life > 1.3
+if len(rows) != 1 or not right or faults < 10 or not ended:
+    sys.exit(f"FAILED: {name}")
+P
+}
+check_leaver leaving -p
+check_leaver staying --children -p
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

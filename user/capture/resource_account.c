@@ -58,7 +58,7 @@ static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.resource_read, wanted);
 	bpf_program__set_autoload(skeleton->progs.resource_exiting, wanted);
 	bpf_program__set_autoload(skeleton->progs.resource_freed, wanted);
-	bpf_program__set_autoload(skeleton->progs.resource_renumbered, wanted);
+	bpf_program__set_autoload(skeleton->progs.resource_executed, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_record, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_exiting_threads, wanted);
 }

@@ -101,9 +101,10 @@ static int attach_lifecycle(struct session *session, struct error *error)
 {
 	struct bpf_program *const programs[] = {
 		session->skeleton->progs.task_forked,
+		/* Ask who the targets are: before they are forgotten. */
+		session->skeleton->progs.resource_executed,
+		session->skeleton->progs.resource_exiting,
 		session->skeleton->progs.task_executed,
-		session->skeleton->progs.resource_exiting, /* asks who the targets are: before they are forgotten */
-		session->skeleton->progs.resource_renumbered,
 		session->skeleton->progs.task_freed,
 	};
 	int err;

@@ -12,7 +12,7 @@
 
 static bool moment_is_known(uint16_t flags)
 {
-	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_BYSTANDER;
+	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_LEFT;
 }
 
 int resource_event_decode(const struct pkbpf_event_header *header, struct resource_view *ret_view)

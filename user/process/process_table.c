@@ -296,7 +296,12 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 	struct entry *old = entry_of_pid(table, task->pid);
 	uint32_t parent_pid = old ? old->public.parent_pid : 0;
 	uint64_t cgroup_id = old ? old->public.cgroup_id : 0, born_ns = old ? old->public.born_ns : 0;
-	struct entry *entry = begin(table, task->pid, task->time_ns);
+	char comm_before[PKBPF_COMM_SIZE + 1] = "";
+	struct entry *entry;
+
+	if (old)
+		memcpy(comm_before, old->public.comm, sizeof(comm_before));
+	entry = begin(table, task->pid, task->time_ns);
 
 	if (!entry)
 		return;
@@ -306,6 +311,7 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 	entry->public.born_ns = born_ns;
 	entry->public.started_inside = true;
 	entry->public.execed = true;
+	memcpy(entry->public.comm_before, comm_before, sizeof(comm_before));
 	process_entry_set_comm(entry, task->comm);
 	add_thread(table, entry, task->pid);
 }

@@ -49,6 +49,7 @@ struct process {
 	uint32_t pid;
 	uint32_t parent_pid;
 	char comm[PKBPF_COMM_SIZE + 1]; /* of the thread-group leader */
+	char comm_before[PKBPF_COMM_SIZE + 1]; /* until it executed this image; empty: not known */
 	uint64_t start_ns;		/* 0: before the interval */
 	uint64_t born_ns;		/* the same of the first one of the process, which has called exec since */
 	uint64_t end_ns;		/* 0: still alive */

@@ -332,12 +332,28 @@ static void on_slow_io(void *context, const struct slow_io_view *slow_io)
 		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_SLOW_IO_LOST]++;
 }
 
+/* What it used was used by the image before, whose name the kernel does not know any more. */
+static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_resource *record)
+{
+	const struct process *process = process_table_find(aggregator->processes, record->pid);
+	struct pkbpf_event_resource renamed = *record;
+
+	if (process && process->comm_before[0])
+		memcpy(renamed.comm, process->comm_before, sizeof(renamed.comm));
+	return resource_usage_feed(profile_resources(aggregator->profile), &renamed.header);
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
 	uint64_t *counters = profile_info(aggregator->profile)->counters;
-	int err = resource_usage_feed(profile_resources(aggregator->profile), record);
+	int err;
 
+	if (record->kind == PKBPF_EVENT_RESOURCE && record->size == sizeof(struct pkbpf_event_resource) &&
+	    record->flags == PKBPF_RESOURCE_LEFT)
+		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
+	else
+		err = resource_usage_feed(profile_resources(aggregator->profile), record);
 	if (err)
 		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
 }

@@ -247,7 +247,7 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 /* The last numbers of a thread. */
 static int take_final(struct resource_usage *usage, const struct resource_view *view)
 {
-	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT,
+	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT || view->moment == PKBPF_RESOURCE_LEFT,
 	     inside = view->thread_start_ns >= usage->start_ns;
 	struct usage_thread *thread = find_thread(usage, view);
 	struct resource_counters used = view->counters;

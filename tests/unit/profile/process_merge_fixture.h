@@ -75,10 +75,11 @@ static inline void play(struct fixture *fixture)
 	fake_play_new(fixture->machine, &fixture->sink);
 }
 
-static inline void add_account(struct fixture *fixture, uint32_t pid, const char *comm, uint64_t start_ns)
+static inline void add_final(struct fixture *fixture, enum pkbpf_resource_moment moment, uint32_t pid, const char *comm,
+			     uint64_t start_ns)
 {
 	struct resource_view view = {
-		.moment = PKBPF_RESOURCE_EXIT, .time_ns = fake_machine_now_ns(fixture->machine), .pid = pid, .tid = pid,
+		.moment = moment, .time_ns = fake_machine_now_ns(fixture->machine), .pid = pid, .tid = pid,
 		.process_start_ns = start_ns, .thread_start_ns = start_ns, .cgroup_id = CGROUP, .counters = {.run_ns = 1000}};
 	struct event_buffer buffer = {0};
 
@@ -86,6 +87,11 @@ static inline void add_account(struct fixture *fixture, uint32_t pid, const char
 	assert_int_equal(resource_event_encode(&buffer, &view), 0);
 	fixture->sink.ops->on_other(fixture->sink.context, (const void *)buffer.data);
 	event_buffer_done(&buffer);
+}
+
+static inline void add_account(struct fixture *fixture, uint32_t pid, const char *comm, uint64_t start_ns)
+{
+	add_final(fixture, PKBPF_RESOURCE_EXIT, pid, comm, start_ns);
 }
 
 static inline void add_sample(struct fixture *fixture, uint32_t pid, uint64_t address)

@@ -207,6 +207,33 @@ static void the_report_has_one_row_for_a_group(void **state)
 	assert_int_equal(row.cpu_ns, 20 * 1000);
 }
 
+static void a_worker_that_left_has_the_name_that_it_had(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t start_ns = fake_machine_now_ns(fixture->machine);
+	struct resource_row row;
+	size_t rows;
+
+	fake_fork(fixture->machine, 50, 100);
+	play(fixture);
+	add_sample(fixture, 100, 0x400100);
+	fake_exec(fixture->machine, 100, "date");
+	play(fixture);
+	add_final(fixture, PKBPF_RESOURCE_LEFT, 100, "date", start_ns);
+	/* Of the time before, and told later. */
+	add_waits(fixture, 100, "server", 3);
+	add_machine(fixture, PKBPF_RESOURCE_END, fake_machine_now_ns(fixture->machine));
+	profile_info(fixture->fake.profile)->start_ns = FAKE_START_NS;
+	profile_info(fixture->fake.profile)->end_ns = fake_machine_now_ns(fixture->machine);
+	row = row_named(fixture, REPORT_BY_PROCESS, "server", &rows);
+	assert_int_equal(rows, 1);
+	assert_int_equal(row.pid, 100);
+	assert_int_equal(row.cpu_ns, 1000);
+	assert_int_equal(row.samples, 1);
+	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 300);
+	assert_true(row.ended_inside);
+}
+
 /* Their rows are made while others are looked at: nothing that moves may be kept meanwhile. */
 static void threads_that_are_not_in_the_account_have_the_name_of_their_process(void **state)
 {
@@ -261,6 +288,7 @@ int main(void)
 		TEST(a_shell_that_became_a_program_is_told_with_the_program),
 		TEST(what_goes_on_as_another_program_is_one_process),
 		TEST(the_report_has_one_row_for_a_group),
+		TEST(a_worker_that_left_has_the_name_that_it_had),
 		TEST(threads_that_are_not_in_the_account_have_the_name_of_their_process),
 		cmocka_unit_test_setup_teardown(the_number_of_processes_is_limited_while_they_come_and_go, setup_limited,
 						teardown),
