@@ -40,7 +40,9 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
 	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
 	PKBPF_CFA_NO_ROOM = 13,	    /* there was no room for this code's rule */
-	PKBPF_CFA_SAVED = 14,	    /* register[aux], and the caller's stack pointer is saved at cfa + cfa_offset; leaf only */
+	/* It jumps into another frame, of whatever stack; fp and ra say nothing. Leaf only. */
+	PKBPF_CFA_JUMP = 14,	    /* stack pointer in register[aux], frame pointer in [fp_offset], address in [ra_offset] */
+	PKBPF_CFA_JUMP_SAVED = 15,  /* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
 };
 
 enum pkbpf_fp_kind {
@@ -48,7 +50,6 @@ enum pkbpf_fp_kind {
 	PKBPF_FP_CFA = 1,	/* saved at cfa + fp_offset */
 	PKBPF_FP_FP = 2,	/* saved at fp + fp_offset (fp before this step) */
 	PKBPF_FP_UNDEFINED = 3,	/* not recoverable: 0 in the caller */
-	PKBPF_FP_REGISTER = 4,	/* in register[fp_offset]; leaf only */
 };
 
 enum pkbpf_ra_kind {

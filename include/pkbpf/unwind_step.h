@@ -104,6 +104,31 @@ static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state
 	return 1;
 }
 
+/* The last instructions of longjmp(), which has everything in registers, and of setcontext(): the frame that they go to. */
+static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state, const struct pkbpf_unwind_rule *rule)
+{
+	__u64 sp, fp, ra;
+
+	if (!unwind_register(state, rule->aux, &sp))
+		return PKBPF_END_UNSUPPORTED;
+	if (rule->cfa == PKBPF_CFA_JUMP) {
+		if (!unwind_register(state, (__u32)rule->fp_offset, &fp) || !unwind_register(state, (__u16)rule->ra_offset, &ra))
+			return PKBPF_END_UNSUPPORTED;
+	} else if (unwind_read_word(state, sp + (__s64)rule->fp_offset, &fp) ||
+		   unwind_read_word(state, sp + (__s64)rule->ra_offset, &ra) ||
+		   unwind_read_word(state, sp + (__s64)rule->cfa_offset, &sp)) {
+		return PKBPF_END_FAULT_RA;
+	}
+	ra = PKBPF_CODE_ADDRESS(ra);
+	if (!ra)
+		return PKBPF_END_ZERO_RA;
+	state->ip = ra;
+	state->sp = sp;
+	state->fp = fp;
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX | PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
+	return 0;
+}
+
 /* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the walk. */
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 {
@@ -173,10 +198,6 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * (rule.aux >> 4);
 		break;
-	case PKBPF_CFA_SAVED:
-		if (!unwind_register(state, rule.aux, &cfa))
-			return PKBPF_END_UNSUPPORTED;
-		break;
 	case PKBPF_CFA_PLT:
 		cfa = state->sp + 8 + ((pc & 15) >= (__u64)rule.cfa_offset ? 8 : 0);
 		break;
@@ -185,6 +206,9 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 		unwind_take_regs(state);
 		return 0;
+	case PKBPF_CFA_JUMP:
+	case PKBPF_CFA_JUMP_SAVED:
+		return unwind_jump(state, &rule);
 	case PKBPF_CFA_END:
 		state->depth -= rule.aux && state->depth > 1;
 		return PKBPF_END_ROOT;
@@ -201,9 +225,6 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		at = rule.fp == PKBPF_FP_CFA ? cfa : state->fp;
 		if (unwind_read_word(state, at + (__s64)rule.fp_offset, &fp))
 			return PKBPF_END_FAULT_RA;
-	} else if (rule.fp == PKBPF_FP_REGISTER) {
-		if (!unwind_register(state, (__u32)rule.fp_offset, &fp))
-			return PKBPF_END_UNSUPPORTED;
 	} else if (rule.fp == PKBPF_FP_UNDEFINED) {
 		fp = 0;
 	}
@@ -222,9 +243,6 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
 		if (!unwind_register(state, (__u16)rule.ra_offset, &ra))
 			return PKBPF_END_UNSUPPORTED;
-		/* Both are in registers where a function is about to jump into another frame (longjmp), of whatever stack. */
-		if (rule.cfa == PKBPF_CFA_REGISTER)
-			lowest_cfa = 0;
 	} else {
 #if PKBPF_UNWIND_ARM64
 		if (!(state->flags & PKBPF_UNWIND_REGS))
@@ -233,12 +251,6 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 #else
 		return PKBPF_END_UNSUPPORTED;
 #endif
-	}
-	/* So it does where all is in memory (setcontext). */
-	if (rule.cfa == PKBPF_CFA_SAVED) {
-		if (unwind_read_word(state, cfa + (__s64)rule.cfa_offset, &cfa))
-			return PKBPF_END_FAULT_RA;
-		lowest_cfa = 0;
 	}
 next:
 	if (cfa < lowest_cfa)

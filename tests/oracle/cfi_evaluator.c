@@ -226,8 +226,6 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 		return values[TEST_FP] + offset;
 	case PKBPF_CFA_REGISTER:
 		return values[rule->aux & (TEST_PC - 1)] + offset;
-	case PKBPF_CFA_SAVED:
-		return values[rule->aux & (TEST_PC - 1)];
 	case PKBPF_CFA_SP_DEREF:
 		return test_memory_read(values[TEST_SP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_FP_DEREF:
@@ -236,6 +234,23 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 		return test_memory_read(values[TEST_SP] + offset + 8 * values[rule->aux & 15]) + 8 * (uint64_t)(rule->aux >> 4);
 	default: /* PKBPF_CFA_PLT */
 		return values[TEST_SP] + 8 + ((values[TEST_PC] & 15) >= (uint64_t)offset ? 8 : 0);
+	}
+}
+
+static void caller_of_jump(const struct pkbpf_unwind_rule *rule, const uint64_t *values, struct caller *caller)
+{
+	uint64_t base = values[rule->aux & (TEST_PC - 1)];
+
+	caller->cfa = base;
+	caller->rbx_outcome = OUTCOME_UNKNOWN; /* the step forgets it */
+	if (rule->cfa == PKBPF_CFA_JUMP) {
+		caller->sp = base;
+		caller->fp = values[rule->fp_offset & (TEST_PC - 1)];
+		caller->ra = values[rule->ra_offset & (TEST_PC - 1)];
+	} else {
+		caller->sp = test_memory_read(base + (int64_t)rule->cfa_offset);
+		caller->fp = test_memory_read(base + (int64_t)rule->fp_offset);
+		caller->ra = test_memory_read(base + (int64_t)rule->ra_offset);
 	}
 }
 
@@ -250,16 +265,19 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 		*ret_caller = caller;
 		return;
 	}
+	if (rule->cfa == PKBPF_CFA_JUMP || rule->cfa == PKBPF_CFA_JUMP_SAVED) {
+		caller_of_jump(rule, values, &caller);
+		*ret_caller = caller;
+		return;
+	}
 	caller.cfa = cfa_of_rule(rule, values);
-	caller.sp = rule->cfa == PKBPF_CFA_SAVED ? test_memory_read(caller.cfa + (int64_t)rule->cfa_offset) : caller.cfa;
+	caller.sp = caller.cfa;
 	if (rule->fp == PKBPF_FP_SAME)
 		caller.fp = values[TEST_FP];
 	else if (rule->fp == PKBPF_FP_CFA)
 		caller.fp = test_memory_read(caller.cfa + (int64_t)rule->fp_offset);
 	else if (rule->fp == PKBPF_FP_FP)
 		caller.fp = test_memory_read(values[TEST_FP] + (int64_t)rule->fp_offset);
-	else if (rule->fp == PKBPF_FP_REGISTER)
-		caller.fp = values[rule->fp_offset & (TEST_PC - 1)];
 	else
 		caller.fp_outcome = OUTCOME_UNDEFINED;
 	if (rule->ra == PKBPF_RA_CFA)

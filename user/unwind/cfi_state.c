@@ -72,10 +72,6 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 		return state->cfa == PKBPF_CFA_SP &&
 		       !__builtin_sub_overflow((int64_t)cell->offset, state->cfa_offset,
 					       &rule->fp_offset);
-	case CFI_CELL_REGISTER:
-		rule->fp = PKBPF_FP_REGISTER;
-		rule->fp_offset = cell->offset;
-		return true;
 	default:
 		return false;
 	}
@@ -128,22 +124,7 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP];
 	int64_t offset = state->cfa_offset;
 
-	/* The caller's stack pointer is the CFA by convention; the step knows no other, so it is one if nothing else counts from it. */
-	if (sp->kind == CFI_CELL_REGISTER) {
-		for (size_t i = 0; i < CFI_COLUMN_COUNT; i++) {
-			if (state->columns[i].kind == CFI_CELL_CFA || state->columns[i].kind == CFI_CELL_SP)
-				return false;
-		}
-		rule->cfa = PKBPF_CFA_REGISTER;
-		rule->aux = (uint8_t)sp->offset;
-		return true;
-	}
-	if (sp->kind == CFI_CELL_CFA && state->cfa == PKBPF_CFA_REGISTER && offset == 0) {
-		rule->cfa = PKBPF_CFA_SAVED;
-		rule->cfa_offset = sp->offset;
-		rule->aux = state->cfa_register;
-		return true;
-	}
+	/* The caller's stack pointer is the CFA by convention; the step knows no other. */
 	if (sp->kind != CFI_CELL_UNSPECIFIED &&
 	    (sp->kind != CFI_CELL_VALUE_CFA || sp->offset != 0))
 		return false;
@@ -160,6 +141,26 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	return state->cfa != PKBPF_CFA_UNSUPPORTED;
 }
 
+/* Where a function jumps into another frame, its stack pointer is not the CFA, and everything is where that is. */
+static bool jump_to_rule(const struct cfi_state *state, struct draft *rule)
+{
+	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP], *fp = &state->columns[CFI_COLUMN_FP],
+			      *ra = &state->columns[CFI_COLUMN_RA];
+
+	if (sp->kind != fp->kind || sp->kind != ra->kind || ra->offset < INT16_MIN || ra->offset > INT16_MAX)
+		return false;
+	if (sp->kind == CFI_CELL_REGISTER) {
+		*rule = (struct draft){.cfa = PKBPF_CFA_JUMP, .aux = (uint8_t)sp->offset};
+	} else if (sp->kind == CFI_CELL_CFA && state->cfa == PKBPF_CFA_REGISTER && state->cfa_offset == 0) {
+		*rule = (struct draft){.cfa = PKBPF_CFA_JUMP_SAVED, .aux = state->cfa_register, .cfa_offset = sp->offset};
+	} else {
+		return false;
+	}
+	rule->fp_offset = fp->offset;
+	rule->ra_offset = (int16_t)ra->offset;
+	return true;
+}
+
 void cfi_state_to_rule(const struct cfi_machine *machine, bool go_frame_pointer,
 		       const struct cfi_state *state, struct pkbpf_unwind_rule *ret_rule)
 {
@@ -167,6 +168,8 @@ void cfi_state_to_rule(const struct cfi_machine *machine, bool go_frame_pointer,
 
 	if (state->columns[CFI_COLUMN_RA].kind == CFI_CELL_UNDEFINED)
 		draft = (struct draft){.cfa = PKBPF_CFA_END};
+	else if (state->columns[CFI_COLUMN_SP].kind != CFI_CELL_UNSPECIFIED && jump_to_rule(state, &draft))
+		;
 	else if (!cfa_to_rule(state, &draft) || !fp_to_rule(state, go_frame_pointer, &draft) ||
 		 !ra_to_rule(machine, state, &draft) || !rbx_to_rule(machine, state, &draft))
 		draft = (struct draft){.cfa = PKBPF_CFA_UNSUPPORTED};

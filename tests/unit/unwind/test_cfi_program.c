@@ -35,8 +35,8 @@ static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwi
 {
 	static const char *const cfa[] = {"none", "sp", "fp", "reg", "*sp", "*fp",
 					  "plt", "signal", "end", "unsupported", "other", "pending", "indexed", "no room",
-					  "saved"};
-	static const char *const fp[] = {"", " fp=cfa", " fp=fp", " fp=?", " fp=reg"};
+					  "jump", "jump saved"};
+	static const char *const fp[] = {"", " fp=cfa", " fp=fp", " fp=?"};
 	static const char *const ra[] = {"", " ra=reg", " ra=link"};
 	struct text *text = context;
 
@@ -56,7 +56,7 @@ static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwi
 	text->length += (size_t)snprintf(text->text + text->length,
 					 sizeof(text->text) - text->length, "%s", ra[rule->ra]);
 	if (rule->ra_offset != (rule->ra == PKBPF_RA_CFA ? -8 : 0) &&
-	    (rule->cfa < PKBPF_CFA_SIGNAL || rule->cfa == PKBPF_CFA_SAVED))
+	    (rule->cfa < PKBPF_CFA_SIGNAL || rule->cfa >= PKBPF_CFA_JUMP))
 		text->length += (size_t)snprintf(text->text + text->length,
 						 sizeof(text->text) - text->length, " ra%+d",
 						 rule->ra_offset);
@@ -129,9 +129,9 @@ static const struct expectation x86_64_expectations[] = {
 	 "0 reg+0 aux 5 ra=reg ra+5"},
 	{"CFA and return address in two registers", P("\x0c\x05\x00\x09\x10\x01"), "0 reg+0 aux 5 ra=reg ra+1"},
 	{"all in registers (longjmp)", P("\x0c\x05\x00\x83\x00\x09\x06\x09\x09\x07\x08\x09\x10\x01"),
-	 "0 reg+0 aux 8 fp=reg+9 ra=reg ra+1"},
+	 "0 jump+0 aux 8+9 ra+1"},
 	{"all in memory (setcontext)", P("\x0c\x01\x00\x11\x07\x6c\x11\x06\x71\x11\x10\x6b"),
-	 "0 saved+160 aux 1 fp=cfa+120 ra+168"},
+	 "0 jump saved+160 aux 1+120 ra+168"},
 	{"a saved stack pointer, with a CFA that is not", P("\x0c\x01\x08\x11\x07\x6c\x11\x10\x6b"), "0 unsupported+0"},
 	{"a stack pointer in a register and the frame pointer where the CFA says",
 	 P("\x0c\x05\x00\x86\x02\x09\x07\x08\x09\x10\x01"), "0 unsupported+0"},
@@ -141,7 +141,7 @@ static const struct expectation x86_64_expectations[] = {
 	{"CFA from a register that cannot hold one", P("\x0c\x40\x08"), "0 unsupported+0"},
 	{"CFA from xmm1", P("\x0c\x12\x08"), "0 unsupported+0"},
 	{"return address in xmm0", P("\x09\x10\x11"), "0 unsupported+0"},
-	{"frame pointer in a register", P("\x09\x06\x03"), "0 sp+8 fp=reg+3"},
+	{"frame pointer in a register", P("\x09\x06\x03"), "0 unsupported+0"},
 	{"stack pointer that is not the CFA", P("\x09\x07\x08"), "0 unsupported+0"},
 	{"stack pointer that is the CFA", P("\x14\x07\x00"), "0 sp+8"},
 	{"stack pointer above the CFA", P("\x14\x07\x01"), "0 unsupported+0"},

@@ -247,8 +247,7 @@ static void follows_a_jump_into_another_frame(void **state)
 {
 	enum { JUMP_SP = 9, JUMP_FP = 8 };
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_REGISTER, .aux = JUMP_SP, .fp = PKBPF_FP_REGISTER, .fp_offset = JUMP_FP,
-			  .ra = PKBPF_RA_REGISTER, .ra_offset = FIRST },
+		.rule = { .cfa = PKBPF_CFA_JUMP, .aux = JUMP_SP, .fp_offset = JUMP_FP, .ra_offset = FIRST },
 		.second = { .cfa = PKBPF_CFA_FP, .cfa_offset = 16, RA_AT_8 },
 		.second_at = 0x8000,
 	};
@@ -270,7 +269,7 @@ static void follows_a_jump_into_another_frame(void **state)
 static void follows_saved_registers_into_another_frame(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SAVED, .aux = FIRST, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = 8, .ra_offset = 24 },
+		.rule = { .cfa = PKBPF_CFA_JUMP_SAVED, .aux = FIRST, .cfa_offset = 16, .fp_offset = 8, .ra_offset = 24 },
 		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_SAME, RA_AT_8 },
 		.second_at = 0x8000,
 	};
