@@ -273,6 +273,16 @@ else
 	fail "cannot mount a small tmpfs"
 fi
 
+begin "a limit on the size of files is an error, and no death by a signal"
+status=$(
+	ulimit -f 16
+	"$pkbpf" -q -e cpu -p "$spinner" -d 300ms -o limited.json 2>err
+	echo $?
+)
+[ "$status" = 1 ] || fail "exit status $status"
+says err "File too large"
+no_temporaries .
+
 begin "files belong to the user behind sudo"
 mkdir -p theirs && chown nobody:nogroup theirs
 SUDO_UID=65534 SUDO_GID=65534 "$pkbpf" -e cpu -p "$spinner" -d 300ms -o theirs/x.folded 2>err || fail "exit status"

@@ -86,7 +86,9 @@ static void wait_for_go(int go_fd)
 static void run_child(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
 		      int go_fd, int result_fd)
 {
-	signal(SIGPIPE, SIG_DFL); /* the parent ignores it, and exec would pass that on */
+	/* The parent ignores them, and exec would pass that on. */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (user->behind_sudo) {
 		if (drop_rights(user) < 0)
