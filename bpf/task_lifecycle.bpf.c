@@ -13,26 +13,9 @@ static __always_inline bool targets_are_processes(void)
 	return config.target_mode == PKBPF_TARGET_PROCESS;
 }
 
-static __always_inline bool targets_have_children(void)
-{
-	return targets_are_processes() && config.follow != PKBPF_FOLLOW_NONE;
-}
-
 static __always_inline bool stacks_are_unwound(void)
 {
 	return config.want_user_stack && config.unwind_mode != PKBPF_UNWIND_FP;
-}
-
-static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid)
-{
-	__u8 reason = PKBPF_TARGET_FOLLOWED;
-
-	if (!bpf_map_lookup_elem(&target_pids, &parent_pid))
-		return;
-	if (bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
-		counter_add(PKBPF_COUNTER_LOST_TARGET_MAP_FULL, 1);
-	else
-		process_changed();
 }
 
 static __always_inline void target_forget(void *targets, __u32 number)
@@ -41,14 +24,31 @@ static __always_inline void target_forget(void *targets, __u32 number)
 		process_changed();
 }
 
+/* Not every free is seen (task_freed): a new process's number may still be there as that of a target that is gone. */
+static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid)
+{
+	__u8 reason = PKBPF_TARGET_FOLLOWED;
+
+	if (config.follow == PKBPF_FOLLOW_NONE || !bpf_map_lookup_elem(&target_pids, &parent_pid)) {
+		target_forget(&target_pids, child_pid);
+		return;
+	}
+	if (bpf_map_update_elem(&target_pids, &child_pid, &reason, BPF_ANY))
+		counter_add(PKBPF_COUNTER_LOST_TARGET_MAP_FULL, 1);
+	else
+		process_changed();
+}
+
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(task_forked, struct task_struct *parent, struct task_struct *child)
 {
 	__u32 parent_pid = parent->tgid, child_pid = child->tgid;
 
+	if (config.target_mode == PKBPF_TARGET_THREAD)
+		target_forget(&target_tids, child->pid);
 	if (child_pid == parent_pid)
 		return 0;
-	if (targets_have_children())
+	if (targets_are_processes())
 		target_follow_fork(parent_pid, child_pid);
 	if (stacks_are_unwound())
 		unwind_follow_fork(parent_pid, child_pid);

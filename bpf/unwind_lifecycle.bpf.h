@@ -9,25 +9,27 @@
 #define UNWIND_LAST_EXECS 1024
 static __u64 last_execs_ns[UNWIND_LAST_EXECS];
 
-/* A child has its parent's mappings, so it can be unwound from its first sample on. */
+static __always_inline void unwind_forget_process(__u32 pid)
+{
+	if (!bpf_map_delete_elem(&unwind_processes, &pid))
+		process_changed();
+}
+
+/* A child has its parent's mappings, so it can be unwound from its first sample on; never those of a dead process that had its number. */
 static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
 	struct pkbpf_unwind_process *entry, copy;
 
 	entry = bpf_map_lookup_elem(&unwind_processes, &parent_pid);
-	if (!entry)
+	if (!entry) {
+		unwind_forget_process(child_pid);
 		return;
+	}
 	copy = *entry;
 	copy.exec_ns = 0; /* whatever the child executes is newer than this image */
 	if (bpf_map_update_elem(&unwind_processes, &child_pid, &copy, BPF_ANY))
 		counter_add(PKBPF_COUNTER_UNWIND_PROCESS_MAP_FULL, 1);
 	else
-		process_changed();
-}
-
-static __always_inline void unwind_forget_process(__u32 pid)
-{
-	if (!bpf_map_delete_elem(&unwind_processes, &pid))
 		process_changed();
 }
 

@@ -34,7 +34,7 @@ enum pkbpf_loss {
 	X(OFFCPU_BLOCKED_SKIPPED, PKBPF_LOSS_NONE, "blocked threads whose stack was not read") \
 	X(THREAD_TABLE_FULL, PKBPF_LOSS_OTHER, "switches of threads without room in the thread table") \
 	X(ROW_TABLE_FULL, PKBPF_LOSS_NONE, "waits sent one by one because the table of waits was full") \
-	X(HISTOGRAM_TABLE_FULL, PKBPF_LOSS_NONE, "times that a length of waits found no room")       \
+	X(HISTOGRAM_TABLE_FULL, PKBPF_LOSS_OTHER, "stacks of waits or requests whose lengths found no room") \
 	X(BLOCKIO_LOST, PKBPF_LOSS_OTHER, "block requests without room in the tables")             \
 	X(BLOCKIO_UNFINISHED, PKBPF_LOSS_OTHER, "block requests whose completion was not seen")    \
 	X(BLOCKIO_BEGUN_BEFORE, PKBPF_LOSS_NONE, "block requests begun before the start, left out") \

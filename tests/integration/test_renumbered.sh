@@ -64,7 +64,7 @@ P
 check() {
 	local mode=$1 status stolen profiler
 	shift
-	rm -f said used.json
+	rm -f said used.json err.txt
 	mkfifo go
 	"$workloads/renumbered" "$mode" <go >said &
 	target=$!

@@ -12,13 +12,13 @@ trap 'rm -rf "$work"' EXIT
 check() {
 	local name=$1 expected=$2 program pid
 	shift 2
-	rm -f "$work/go"
+	rm -f "$work/go" "$work/err"
 	"$workloads/change_image" "$work/go" "$workloads/spin" 0.7 >"$work/pids" &
 	program=$!
 	"$pkbpf" -v -e cpu -F 999 --pid-frame -d 20 "$@" "$program" -o "$work/$name.folded" 2>"$work/err" &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		grep -q "profiling since" "$work/err" && break
+	for ((i = 0; i < 2000; i++)); do
+		grep -qs "profiling since" "$work/err" && break
 		[ -d "/proc/$pid" ] || break
 		sleep 0.01
 	done
@@ -78,13 +78,13 @@ P
 check_leaver() {
 	local name=$1 program pid
 	shift
-	rm -f "$work/go"
+	rm -f "$work/go" "$work/err"
 	python3 "$work/worker.py" "$work/go" >"$work/child" &
 	program=$!
 	"$pkbpf" -v -e cpu,offcpu,faults -d 20 "$@" "$program" -o "$work/$name.json" 2>"$work/err" &
 	pid=$!
-	for ((i = 0; i < 200; i++)); do
-		grep -q "profiling since" "$work/err" && break
+	for ((i = 0; i < 2000; i++)); do
+		grep -qs "profiling since" "$work/err" && break
 		[ -d "/proc/$pid" ] || break
 		sleep 0.01
 	done

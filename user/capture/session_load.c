@@ -101,14 +101,13 @@ static void choose_lifecycle_programs(const struct session *session)
 {
 	const struct session_options *options = &session->options;
 	struct pkbpf_bpf *skeleton = session->skeleton;
-	bool processes = options->target_mode == PKBPF_TARGET_PROCESS, unwound = session_unwinds(options);
+	bool processes = options->target_mode == PKBPF_TARGET_PROCESS, unwound = session_unwinds(options),
+	     numbers = processes || options->target_mode == PKBPF_TARGET_THREAD;
 
-	bpf_program__set_autoload(skeleton->progs.task_forked,
-				  unwound || (processes && options->follow != PKBPF_FOLLOW_NONE));
+	bpf_program__set_autoload(skeleton->progs.task_forked, unwound || numbers);
 	bpf_program__set_autoload(skeleton->progs.task_executed,
 				  unwound || (processes && options->follow == PKBPF_FOLLOW_WORKERS));
-	bpf_program__set_autoload(skeleton->progs.task_freed,
-				  unwound || processes || options->target_mode == PKBPF_TARGET_THREAD);
+	bpf_program__set_autoload(skeleton->progs.task_freed, unwound || numbers);
 }
 
 /* A walk of a copy costs ten times what one on the spot does, which is what whoever asks for many samples has asked for: of
