@@ -12,10 +12,11 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 }
 #else
 #define SIGNAL_AX   13
-#define CODE_BYTES  11
-#define AFTER_CALL  7  /* mov $number,%eax; syscall */
-#define AFTER_TEST  10 /* test %rax,%rax */
-#define AFTER_ERROR 12 /* jl */
+#define CODE_BYTES  17
+#define BEFORE_CALL 5 /* mov $number,%eax */
+#define AFTER_CALL  2 /* syscall */
+#define AFTER_TEST  5 /* test %rax,%rax; musl: %eax, a byte less */
+#define AFTER_ERROR 7 /* jl; musl: jne */
 
 /* The instructions of clone() and clone3() that load the number, call, and tell the parent from the child. Those of fork(), which
  * calls the same and whose child has the parent's stack, are others. */
@@ -28,12 +29,21 @@ static __always_inline bool makes_thread(const __u8 *code)
 	return code[7] == 0x48 && code[8] == 0x85 && code[9] == 0xc0 && code[10] == 0x7c;
 }
 
-/* Where they begin so many bytes before the leaf. */
+/* The same in musl's clone(), from the call on: the child takes the argument from its stack, and calls. */
+static __always_inline bool makes_musl_thread(const __u8 *code)
+{
+	return code[0] == 0x0f && code[1] == 0x05 && code[2] == 0x85 && code[3] == 0xc0 && code[4] == 0x75 && code[6] == 0x31 &&
+	       code[7] == 0xed && code[8] == 0x5f && code[9] == 0x41 && code[10] == 0xff && code[11] == 0xd1;
+}
+
+/* Where the call is so many bytes before the leaf. */
 static __always_inline bool makes_thread_before(__u64 ip, __u32 bytes)
 {
 	__u8 code[CODE_BYTES];
 
-	return !bpf_probe_read_user(code, sizeof(code), (void *)(ip - bytes)) && makes_thread(code);
+	if (bpf_probe_read_user(code, sizeof(code), (void *)(ip - bytes - BEFORE_CALL)))
+		return false;
+	return makes_thread(code) || makes_musl_thread(code + BEFORE_CALL);
 }
 
 /* 1: the leaf is the child's part of it, before it knows that it is the child. */
@@ -45,6 +55,7 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 	if (!scratch || scratch->unwind.first_regs[SIGNAL_AX])
 		return 0;
 	ip = scratch->unwind.first_regs[PKBPF_SIGNAL_IP];
-	return makes_thread_before(ip, AFTER_CALL) || makes_thread_before(ip, AFTER_TEST) || makes_thread_before(ip, AFTER_ERROR);
+	return makes_thread_before(ip, AFTER_CALL) || makes_thread_before(ip, AFTER_TEST) || makes_thread_before(ip, AFTER_TEST - 1) ||
+	       makes_thread_before(ip, AFTER_ERROR) || makes_thread_before(ip, AFTER_ERROR - 1);
 }
 #endif

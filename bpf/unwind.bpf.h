@@ -218,6 +218,8 @@ int unwind_user_stack(__u32 slot);
 int unwind_move_window(__u32 slot, __u64 address, __u32 memory);
 int emit_raw_stack(__u32 slot);
 int unwind_leave_probe(__u32 slot);
+/* A walk from a thread's first function has at most these: its leaf, and what the new stack happens to hold. */
+#define UNWIND_THREAD_START_FRAMES 4
 int unwind_note_incomplete(__u32 slot);
 int unwind_is_thread_start(__u32 slot);
 int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size);

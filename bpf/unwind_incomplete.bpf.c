@@ -2,8 +2,6 @@
 /* Looks after walks that did not come to their end: whether it is one all the same, and who has to be asked about it. */
 #include "shared.bpf.h"
 
-/* A walk from a thread's first function: its leaf, and what the new stack happens to hold. */
-#define THREAD_START_FRAMES 2
 
 /* Asks user space to look at the process again, now and then. */
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
@@ -34,7 +32,7 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
-/* What to do about a stack that is not whole. */
+/* What to do about a stack that is not whole, or has few frames. */
 __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -43,11 +41,13 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 	if (!scratch)
 		return 0;
 	unwind = &scratch->unwind;
-	if (unwind->state.depth <= THREAD_START_FRAMES && unwind_is_thread_start(slot)) {
+	if (unwind->state.depth <= UNWIND_THREAD_START_FRAMES && unwind_is_thread_start(slot)) {
 		unwind->end = PKBPF_END_ZERO_RA;
 		unwind->state.depth = 1;
 		return 0;
 	}
+	if (unwind->end <= PKBPF_END_LAST_COMPLETE)
+		return 0;
 	switch (unwind->end) {
 	case PKBPF_END_NO_PROCESS:
 	case PKBPF_END_NO_MAPPING:

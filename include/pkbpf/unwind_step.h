@@ -238,8 +238,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (rule.ra == PKBPF_RA_CFA) {
 		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
 			return PKBPF_END_FAULT_RA;
-		/* Only a leaf whose return address is in a register (vfork; any leaf on arm64) may not have moved its stack. */
-		lowest_cfa++;
+		/* Only a leaf may not have moved its stack, or have moved it back already (OCaml's caml_c_call). */
+		lowest_cfa += !(state->flags & PKBPF_UNWIND_REGS);
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
 		if (!unwind_register(state, (__u16)rule.ra_offset, &ra))
 			return PKBPF_END_UNSUPPORTED;

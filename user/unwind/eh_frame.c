@@ -283,13 +283,14 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_image *image
 	return true;
 }
 
-/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls. */
-static bool is_dynamic_loader(const struct elf_image *image)
+/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls. What it calls meanwhile chooses
+ * an implementation, in the C library for the most part. */
+static bool runs_in_binding(const struct elf_image *image)
 {
 	char soname[16];
 
 	elf_image_soname(image, soname, sizeof(soname));
-	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0;
+	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 || strcmp(soname, "libc.so.6") == 0;
 }
 
 static struct cfi_machine describe_machine(const struct elf_image *image)
@@ -308,7 +309,7 @@ static struct cfi_machine describe_machine(const struct elf_image *image)
 	machine.frame_pointer = 6;
 	machine.return_address = 16;
 	machine.registers = 16;
-	if (is_dynamic_loader(image))
+	if (runs_in_binding(image))
 		machine.rbx = 3;
 	return machine;
 }

@@ -242,6 +242,25 @@ static void returns_through_a_register_without_moving_the_stack(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
 
+/* OCaml's caml_c_call takes its return address off the stack before it calls: it is still below. */
+static void a_leaf_may_have_moved_its_stack_back_already(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_CFA, .ra_offset = -8 },
+		.second = END_RULE,
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 8, [PKBPF_REG_IP] = CODE + 0x20 };
+
+	paper.stack[0] = CODE + 0x9000;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
+	assert_int_equal(paper.ips[1], CODE + 0x9000);
+	/* What was called has: it must not go on for ever. */
+	paper.stack[0] = CODE + 0x30;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
+	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+}
+
 /* longjmp() before it has loaded the registers: where it goes may be another stack, here a lower one. */
 static void follows_a_jump_into_another_frame(void **state)
 {
@@ -328,6 +347,7 @@ int main(void)
 		cmocka_unit_test(follows_cfa_saved_behind_an_array_while_its_length_is_known),
 		cmocka_unit_test(knows_both_halves_of_a_plt_entry),
 		cmocka_unit_test(returns_through_a_register_without_moving_the_stack),
+		cmocka_unit_test(a_leaf_may_have_moved_its_stack_back_already),
 		cmocka_unit_test(follows_a_jump_into_another_frame),
 		cmocka_unit_test(follows_saved_registers_into_another_frame),
 #if defined(__x86_64__)
