@@ -189,6 +189,7 @@ __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgi
 
 	if (!scratch)
 		return PKBPF_BLOCKIO_NO_ROW;
+	key.comm = (__u16)pkbpf_comm_hash(((__u64 *)scratch->sample.comm)[0], ((__u64 *)scratch->sample.comm)[1]);
 	row = row_of(&key, cgroup_id, scratch->sample.comm);
 	if (row != PKBPF_BLOCKIO_NO_ROW)
 		return row;
@@ -207,15 +208,17 @@ static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack
 				  owner->lower ? state | ROW_LOWER : state);
 }
 
-/* The row of a recognised stack, if it was for this device and operation. */
-static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, __u32 slot,
+/* The row of a recognised stack, if it was for this device and operation, and the thread's name was the same. */
+static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
 					    __u32 device, __u8 state)
 {
 	__u32 index = slot < PKBPF_WAIT_STATES ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
 
-	return row && row->key.device == device && row->key.state == state ? index
-									   : PKBPF_BLOCKIO_NO_ROW;
+	return row && row->key.device == device && row->key.state == state && ((__u64 *)row->comm)[0] == memo->comm[0] &&
+			       ((__u64 *)row->comm)[1] == memo->comm[1]
+		       ? index
+		       : PKBPF_BLOCKIO_NO_ROW;
 }
 
 /* The row of what the current task is doing. */
@@ -259,7 +262,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
-			row = row_remembered(entry, slot, device, state);
+			bpf_get_current_comm(memo->comm, sizeof(memo->comm));
+			row = row_remembered(entry, memo, slot, device, state);
 			/* What is believed for a second only needs no check: it may have become complete. */
 			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->epoch || entry->hits % MEMO_CHECK_EVERY))
 				return row;

@@ -62,6 +62,16 @@ static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratc
 	return stack_send(scratch, SCRATCH_OFFCPU);
 }
 
+/* Threads change their names, some for each job that they do. */
+static __always_inline void take_comm(struct memo_scratch *memo, struct pkbpf_thread *thread)
+{
+	__u64 *known = (__u64 *)thread->comm;
+
+	bpf_get_current_comm(memo->comm, sizeof(memo->comm));
+	known[0] = memo->comm[0];
+	known[1] = memo->comm[1];
+}
+
 /* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the end, ->row. */
 static __always_inline void stack_take(void *ctx, struct task_struct *task, struct pkbpf_thread *thread, __u32 slot,
 				       __u64 now_ns)
@@ -79,10 +89,12 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!memo || state >= PKBPF_WAIT_STATES)
 		return;
+	take_comm(memo, thread);
 	memorable = config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
 	if (memorable) {
 		memo->mm = (__u64)task->mm;
-		memo->born_ns = thread->born_ns;
+		/* A thread under another name is another one: its waits are in other rows. */
+		memo->born_ns = thread->born_ns ^ pkbpf_comm_hash(memo->comm[0], memo->comm[1]);
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
 			memo->ip = 0;
@@ -120,7 +132,6 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		return;
 	thread->stack_id = id;
 	thread->cgroup_id = scratch->sample.cgroup_id;
-	__builtin_memcpy(thread->comm, scratch->sample.comm, sizeof(thread->comm));
 	if (!offcpu_config.wakers)
 		thread->row = row_number(slot, id, 0, state, 0);
 	if (!memorable || id == expected)
@@ -263,6 +274,23 @@ static __always_inline void wait_choose(struct pkbpf_thread *thread, __u64 now_n
 	}
 }
 
+static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slot, struct task_struct *task, __u64 end_ns)
+{
+	wait_finish(slot, task->sched_info.run_delay);
+	if (thread->place == PKBPF_THREAD_ON_CPU) {
+		thread->time_ns[PKBPF_WAIT_NONE] += end_ns - thread->since_ns;
+		thread->count[PKBPF_WAIT_NONE]++;
+		thread->since_ns = end_ns;
+	}
+	thread->place = PKBPF_THREAD_ENDED;
+}
+
+/* By its name or cgroup it may have stopped being a target since it came; what it did until now is complete. */
+static __always_inline bool has_left(void)
+{
+	return (config.match_comm || config.target_mode == PKBPF_TARGET_CGROUP) && !filter_current_group();
+}
+
 static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 came_ns,
 				       __u64 now_ns)
 {
@@ -277,6 +305,10 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	}
 	if (thread->place == PKBPF_THREAD_OFF_CPU)
 		repair_switch_in(task, thread, now_ns);
+	if (has_left()) {
+		account_close(thread, slot, task, now_ns);
+		return;
+	}
 	wait_split(thread, slot, task->sched_info.run_delay);
 	thread->time_ns[PKBPF_WAIT_NONE] += now_ns - thread->since_ns;
 	thread->count[PKBPF_WAIT_NONE]++;
@@ -365,17 +397,6 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 	if (next->pid)
 		switch_in(next, now_ns);
 	return 0;
-}
-
-static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slot, struct task_struct *task, __u64 end_ns)
-{
-	wait_finish(slot, task->sched_info.run_delay);
-	if (thread->place == PKBPF_THREAD_ON_CPU) {
-		thread->time_ns[PKBPF_WAIT_NONE] += end_ns - thread->since_ns;
-		thread->count[PKBPF_WAIT_NONE]++;
-		thread->since_ns = end_ns;
-	}
-	thread->place = PKBPF_THREAD_ENDED;
 }
 
 /*

@@ -55,7 +55,7 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	struct pkbpf_wait_row_key key = {
 		.stack_id = stack_id,
 		.waker_id = waker_id,
-		.state = state,
+		.state = (__u16)state,
 		.open = flags & PKBPF_THREAD_OPEN,
 	};
 	struct pkbpf_wait_row *row;
@@ -63,6 +63,7 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 
 	if (!thread)
 		return PKBPF_NO_ROW;
+	key.comm = (__u32)pkbpf_comm_hash(((__u64 *)thread->comm)[0], ((__u64 *)thread->comm)[1]);
 	key.pid = thread->pid;
 	key.tid = offcpu_config.per_thread ? thread->tid : 0;
 	known = bpf_map_lookup_elem(&offcpu_row_index, &key);

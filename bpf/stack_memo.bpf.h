@@ -46,6 +46,7 @@ struct memo_scratch {
 	/* The leaf's registers; ip 0: no user stack, or one that is not remembered. */
 	__u64 ip, sp, fp, bx;
 	__u64 mm, born_ns;
+	__u64 comm[2]; /* of the current task */
 	__u64 salt; /* what else tells stacks of one leaf apart, so that the first entry looked at is the right one */
 	__u64 kernel[MEMO_KERNEL_WINDOW];
 	__u64 user[MEMO_USER_NEAR];

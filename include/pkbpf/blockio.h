@@ -94,7 +94,7 @@ struct pkbpf_blockio_row_key {
 	__u32 pid, tid;
 	__u32 device;
 	__u8 state, lower;
-	__u16 reserved;
+	__u16 comm; /* of pkbpf_comm_hash() */
 };
 
 /*

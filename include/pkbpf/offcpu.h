@@ -137,7 +137,8 @@ _Static_assert(sizeof(struct pkbpf_wait_row) == 128, "map value");
 struct pkbpf_wait_row_key {
 	__u64 stack_id, waker_id;
 	__u32 pid, tid;
-	__u32 state, open;
+	__u32 comm; /* pkbpf_comm_hash(): threads of one process with stacks that are the same, and a thread over time, may have several */
+	__u16 state, open;
 };
 
 struct pkbpf_wait_histogram {

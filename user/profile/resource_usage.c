@@ -284,6 +284,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	}
 	describe_process(usage, index, view);
 	process = &usage->processes.items[index].public;
+	process->threads_counted++;
 	resource_counters_add(&process->used, &used);
 	process->started_inside = process->start_ns >= usage->start_ns;
 	if (is_exit && !process->end_ns)

@@ -42,6 +42,7 @@ struct resource_process {
 	uint64_t cgroup_id;    /* 0 unknown */
 	uint32_t threads;      /* alive at the end */
 	uint32_t threads_seen; /* alive at any time in the interval; 0: no target, for all that is known */
+	uint32_t threads_counted; /* of those, whose last numbers are known */
 	uint32_t processes;    /* behind this row: 1, others for groups and the others (pid 0) */
 	struct resource_counters used;
 	bool rss_known;	   /* at the end */

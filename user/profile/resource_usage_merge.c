@@ -128,6 +128,7 @@ static bool merge_process(struct merging *work, uint32_t number)
 	}
 	group->processes += process->processes;
 	group->threads_seen += process->threads_seen;
+	group->threads_counted += process->threads_counted;
 	if (process->peak_rss_bytes > group->peak_rss_bytes)
 		group->peak_rss_bytes = process->peak_rss_bytes;
 	resource_counters_add(&group->used, &process->used);

@@ -50,7 +50,9 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	row->threads_seen += process->threads_seen;
 	resource_row_add_life(row, is_new(work, process), process->end_ns,
 		 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
-	add_used(row, &process->used);
+	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
+	if (process->threads_counted)
+		add_used(row, &process->used);
 	if (process->peak_rss_bytes > row->peak_rss_bytes)
 		row->peak_rss_bytes = process->peak_rss_bytes;
 	if (process->rss_known) {

@@ -14,12 +14,9 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 		row->known |= ROW_HAS_INTERVAL;
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
 		row->known |= ROW_HAS_SAMPLES;
-	/* Without the kernel's account samples are what is known of CPU time. */
-	if (!resource_usage_known(work->usage) && row->known & ROW_HAS_SAMPLES)
-		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
-	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns)
 		row->known |= ROW_HAS_WAITS;
+	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
 	if (row->known & ROW_HAS_WAITS && work->rows->by != REPORT_BY_THREAD)
 		row->known |= ROW_HAS_WAIT_LENGTHS;
 	row->disk_share = 100 * ratio((double)row->disk_ns, (double)row->wall_ns);
@@ -27,6 +24,21 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 		row->known |= ROW_HAS_BLOCKIO;
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_FAULTS)
 		row->known |= ROW_HAS_FAULTS;
+}
+
+/* Without the kernel's account the time between waits is what is known of CPU time, or samples. */
+static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
+{
+	const struct profile_info *info = profile_info_read(work->profile);
+
+	if (row->known & ROW_HAS_USAGE)
+		return;
+	/* With threads, rows of processes hold only what is known of no thread. */
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && (work->rows->by != REPORT_BY_THREAD || row->tid))
+		row->cpu_ns = row->on_cpu_ns;
+	else if (!resource_usage_known(work->usage) && info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
+		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
+	work->rows->total.cpu_ns += row->cpu_ns;
 }
 
 static bool is_quiet(const struct resource_row *row)
@@ -99,10 +111,11 @@ void rows_work_finish(struct rows_work *work)
 	struct resource_rows *rows = work->rows;
 	size_t kept = 0;
 
+	array_foreach (&work->items, row)
+		estimate_cpu(work, row);
 	finish_row(work, &rows->total);
 	array_foreach (&work->items, row) {
 		finish_row(work, row);
-		/* With threads, rows of processes hold only what is known of no thread. */
 		if (is_quiet(row)) {
 			rows->quiet_processes +=
 				rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;

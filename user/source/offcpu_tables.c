@@ -163,9 +163,12 @@ static void free_row(struct offcpu_tables *tables, uint32_t number)
 					 .waker_id = row->waker_id,
 					 .pid = row->pid,
 					 .tid = row->tid,
-					 .state = row->state,
+					 .state = (uint16_t)row->state,
 					 .open = row->flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
+	uint64_t comm[2];
 
+	memcpy(comm, (const void *)row->comm, sizeof(comm));
+	key.comm = (uint32_t)pkbpf_comm_hash(comm[0], comm[1]);
 	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.offcpu_row_index), &key);
 	memset((void *)row, 0, offsetof(struct pkbpf_wait_row, claims));
 	memset(&tables->sent_rows[number], 0, sizeof(tables->sent_rows[number]));
