@@ -114,5 +114,40 @@ echo "  --wakers names who ended a wait"
 "$pkbpf" -q -e offcpu --wakers -o wakers.folded -- "$workloads/waits" 20 5 "$work" pipe >/dev/null 2>&1
 grep -q 'wait_pipe;.*;--;.*write_\[w\];write_bytes_\[w\]' wakers.folded || fail "the writer is not the waker of the reader"
 
+echo "  a thread is told by the name that it has, also where it waits at the same place by each"
+cat >renames.py <<'P'
+import time
+
+def wait_as(name, seconds):
+    open("/proc/self/comm", "w").write(name)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.01)
+
+time.sleep(1)
+wait_as("first", 1)
+wait_as("second", 2)
+P
+"$pkbpf" -q -e offcpu -o renames.folded -- python3 renames.py || fail "status $?"
+read -r first second < <(awk '/^first;/ { first += $NF } /^second;/ { second += $NF } END { print first + 0, second + 0 }' renames.folded)
+echo "    $first us as the first of 1000000, $second us as the second of 2000000"
+[ "$first" -gt 900000 ] && [ "$first" -lt 1300000 ] && [ "$second" -gt 1800000 ] && [ "$second" -lt 2400000 ] || fail "names"
+python3 renames.py &
+target=$!
+sleep 0.3
+"$pkbpf" -q -e cpu,offcpu --comm first -d 4 -o first.json || fail "status $?"
+python3 - $target <<'P' || failures=$((failures + 1))
+import json
+import sys
+
+row = next(x for x in json.load(open("first.json"))["rows"] if x["pid"] == int(sys.argv[1]))
+told = row["offcpu"]["wall_ns"] / 1e9, row["offcpu"]["sleep_ns"] / 1e9, row["cpu"]["total_ns"] / 1e9
+print("    chosen by the first: %.3f s, asleep %.3f s of 1, on a CPU %.4f s" % told)
+if not 0.9 < told[0] < 1.3 or not 0.8 < told[1] < 1.2 or told[2] != row["offcpu"]["oncpu_ns"] / 1e9 or not told[2]:
+    sys.exit("FAILED: it is told of when it was no target")
+P
+wait "$target"
+target=
+
 [ "$failures" = 0 ] || exit 1
 echo "all passed"
