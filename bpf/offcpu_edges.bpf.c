@@ -230,7 +230,7 @@ int offcpu_edge(struct bpf_iter__task *ctx)
 		end_waits(task);
 	else if (offcpu_control.visit_ns)
 		visit_waiting(ctx, task);
-	else if (is_target(task))
+	else if (is_target(task) && (__u32)task->pid != offcpu_config.waiting_pid)
 		begin_blocked(ctx, task);
 	return 0;
 }

@@ -131,6 +131,7 @@ P
 "$pkbpf" -q -e offcpu -o renames.folded -- python3 renames.py || fail "status $?"
 read -r first second < <(awk '/^first;/ { first += $NF } /^second;/ { second += $NF } END { print first + 0, second + 0 }' renames.folded)
 echo "    $first us as the first of 1000000, $second us as the second of 2000000"
+! grep -q wait_for_go renames.folded || fail "what the command waited before it began"
 [ "$first" -gt 900000 ] && [ "$first" -lt 1300000 ] && [ "$second" -gt 1800000 ] && [ "$second" -lt 2400000 ] || fail "names"
 python3 renames.py &
 target=$!

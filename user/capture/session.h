@@ -28,6 +28,7 @@ struct session_offcpu_options {
 	bool kernel_threads;
 	bool wakers;	 /* who ended each wait */
 	bool per_thread; /* waits of threads apart */
+	uint32_t waiting_pid; /* a command of ours that begins when the interval does; 0: none */
 	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no limit */
 };
 

@@ -186,6 +186,7 @@ static int start(struct record *record, struct error *error)
 				.kernel_threads = options->kernel_threads,
 				.wakers = options->wakers,
 				.per_thread = options->per_thread,
+				.waiting_pid = record->command_pid,
 				.max_overhead_permille = options->max_overhead_permille,
 			},
 			.blockio = {
