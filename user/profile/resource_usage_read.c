@@ -23,11 +23,25 @@ size_t resource_usage_process_count(const struct resource_usage *usage)
 	return usage->processes.count;
 }
 
+/* A thread that no tick has met is taken to be like its process; the kernel's own have nothing in user mode. */
+static void divide(const struct resource_process *process, struct resource_counters *used)
+{
+	const uint32_t kthreadd = 2;
+
+	if (!used->user_ns && !used->system_ns) {
+		used->user_ns = process->used.user_ns;
+		used->system_ns = process->used.system_ns;
+		if (process->pid == kthreadd || process->parent_pid == kthreadd)
+			used->system_ns = 1;
+	}
+	resource_counters_divide(used);
+}
+
 struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
 {
 	struct resource_process process = usage->processes.items[index].public;
 
-	resource_counters_divide(&process.used);
+	divide(&process, &process.used);
 	if (process.threads)
 		process.end_ns = 0;
 	process.growth_known = process.rss_known && index != usage->others;
@@ -57,7 +71,7 @@ bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 		.threads = thread->members ? thread->members : 1,
 	};
 	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
-	resource_counters_divide(&ret_thread->used);
+	divide(&usage->processes.items[thread->process].public, &ret_thread->used);
 	return true;
 }
 

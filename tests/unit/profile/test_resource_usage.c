@@ -282,6 +282,39 @@ static void run_time_is_divided_as_the_ticks_are(void **state)
 	assert_int_equal(used.system_ns, 0);
 }
 
+static void what_no_tick_has_met_is_like_its_process_or_the_kernels(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_thread thread;
+	struct resource_counters used;
+
+	feed_machine(usage, START, 0);
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .tid = 9,
+						  .process_start_ns = START_NS,
+						  .thread_start_ns = START_NS,
+						  .counters = {.run_ns = 1000, .user_ns = 3000, .system_ns = 1000}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 9,
+						  .tid = 10,
+						  .process_start_ns = START_NS,
+						  .thread_start_ns = START_NS + 1,
+						  .counters = {.run_ns = 400}});
+	feed_thread(usage, (struct resource_view){.moment = EXIT,
+						  .pid = 15,
+						  .parent_pid = 2, /* kthreadd */
+						  .process_start_ns = START_NS,
+						  .counters = {.run_ns = 500}});
+	feed_machine(usage, END, 0);
+	assert_true(resource_usage_thread(usage, 1, &thread));
+	assert_int_equal(thread.used.user_ns, 300);
+	assert_int_equal(thread.used.system_ns, 100);
+	used = resource_usage_process(usage, 1).used;
+	assert_int_equal(used.user_ns, 0);
+	assert_int_equal(used.system_ns, 500);
+}
+
 static void a_reused_pid_is_another_process(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -440,6 +473,7 @@ int main(void)
 		TEST(a_process_ends_with_the_thread_that_ended_last),
 		TEST(a_thread_without_last_numbers_is_told_as_missing),
 		TEST(run_time_is_divided_as_the_ticks_are),
+		TEST(what_no_tick_has_met_is_like_its_process_or_the_kernels),
 		TEST(a_reused_pid_is_another_process),
 		TEST(cgroups_have_names),
 		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
