@@ -20,6 +20,17 @@ static void tell(void *context, const char *sentence)
 	console_error(teller->console, "%s (--fail-if %s)", sentence, teller->expression);
 }
 
+static const char *why_unknown(const struct limit *limit, const struct resource_rows *rows)
+{
+	uint32_t missing = limit->figure->needs & ~rows->total.known;
+
+	if (missing == ROW_HAS_WAIT_LENGTHS && rows->by == REPORT_BY_THREAD)
+		return "the lengths of waits are not told by thread; choose another --by";
+	if (missing == ROW_HAS_RSS)
+		return "no process was there at the end, when memory is looked at; memory.rss_peak is known of those that have ended";
+	return "nothing of the kind was recorded; choose the events with --events";
+}
+
 int limits_check(const struct cli_options *options, const struct profile *profile,
 		 struct console *console)
 {
@@ -42,8 +53,7 @@ int limits_check(const struct cli_options *options, const struct profile *profil
 		breaches = limit_check(&limit, &rows, tell, &teller);
 		/* No failure, but whoever relies on it has to know, quiet or not. */
 		if (breaches == -ENODATA)
-			console_error(console, "--fail-if %s: nothing of the kind was recorded; choose the events with --events",
-				      teller.expression);
+			console_error(console, "--fail-if %s: %s", teller.expression, why_unknown(&limit, &rows));
 		else if (breaches == -ESRCH)
 			console_error(console, "--fail-if %s: nothing of this name or pid was recorded", teller.expression);
 		else if (breaches > 0)
