@@ -58,6 +58,32 @@ if command -v setpriv >/dev/null; then
 		fail "no clear message for a process that may not be looked at"
 fi
 
+# A process's first thread may end before the others, and shows no memory then.
+cat >"$work/leaderless.c" <<'C'
+#include <pthread.h>
+#include <unistd.h>
+static void *waits(void *none)
+{
+	return (void *)(long)pause();
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, waits, NULL);
+	pthread_exit(NULL);
+}
+C
+gcc -O2 -pthread "$work/leaderless.c" -o "$work/leaderless" || exit 1
+"$work/leaderless" &
+leaderless=$!
+until grep -q '^State:.*Z' /proc/$leaderless/status; do sleep 0.05; done
+"$pkbpf" doctor --pid $leaderless >"$work/out" 2>&1 || fail "doctor --pid of a process without its first thread ended with $?"
+grep -q '^1 of 1 stacks complete$' "$work/out" || fail "threads without their process's first: $(grep '^thread\|complete$' "$work/out")"
+"$pkbpf" -q -e offcpu -d 0.3 -p $leaderless -o "$work/leaderless.folded" || fail "status $?"
+grep -q ';start_thread;waits;' "$work/leaderless.folded" && ! grep -q truncated "$work/leaderless.folded" ||
+	fail "the wait without the first thread: $(cat "$work/leaderless.folded")"
+kill $leaderless
+
 # Programs that have just begun map their libraries while they are looked at.
 for _ in $(seq 20); do
 	sleep 0.5 &

@@ -111,7 +111,8 @@ static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_bloc
 	size_t have = 0, most = blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%u/mem", thread->pid);
+	/* The first thread may have ended, and then shows no memory. */
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/mem", thread->pid, thread->tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && have < most) {
 		size_t want = PAGE_BYTES - (start + have) % PAGE_BYTES;

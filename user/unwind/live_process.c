@@ -4,7 +4,9 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -16,6 +18,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/file_io.h"
 #include "unwind/elf_image.h"
 #include "unwind/rule_set.h"
 #include "unwind/unwind_table.h"
@@ -32,6 +35,7 @@ struct live_code {
 
 struct live_process {
 	uint32_t pid;
+	pid_t stopped; /* the thread that is walked: its process's first may have ended, and then shows no memory */
 	struct rule_set *rules;
 	ARRAY_OF(struct live_code) code;
 };
@@ -183,7 +187,7 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 {
 	const struct live_process *process = context;
 	struct iovec local = { buffer, size }, remote = { (void *)(uintptr_t)address, size };
-	ssize_t count = process_vm_readv((pid_t)process->pid, &local, 1, &remote, 1, 0);
+	ssize_t count = process_vm_readv(process->stopped, &local, 1, &remote, 1, 0);
 
 	return count == (ssize_t)size ? 0 : count < 0 ? -errno : -EFAULT;
 }
@@ -249,6 +253,23 @@ struct walk {
 	int err;
 };
 
+/* A thread that ended before the others of its process is there until they end, too, if it was the first. */
+static bool has_ended(pid_t tid)
+{
+	int reason = errno;
+	_cleanup_free_ char *text = NULL;
+	const char *state;
+	char path[32];
+	size_t size;
+	bool ended;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	state = file_read_all(AT_FDCWD, path, 4096, &text, &size) ? NULL : strrchr(text, ')');
+	ended = state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
+	errno = reason;
+	return ended;
+}
+
 static void *walk_stopped(void *context)
 {
 	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
@@ -258,9 +279,10 @@ static void *walk_stopped(void *context)
 	int signal = 0;
 
 	if (ptrace(PTRACE_SEIZE, walk->tid, NULL, NULL)) {
-		walk->err = -errno;
+		walk->err = has_ended(walk->tid) ? -ESRCH : -errno;
 		return NULL;
 	}
+	walk->process->stopped = walk->tid;
 	walk->err = ptrace(PTRACE_INTERRUPT, walk->tid, NULL, NULL) ? -errno : wait_for_stop(walk->tid, &signal);
 	if (!walk->err)
 		walk->err = read_registers(walk->tid, regs, walk->in_system_call);
