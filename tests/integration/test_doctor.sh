@@ -6,8 +6,9 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 work=$(mktemp -d /tmp/pkbpf-doctor-XXXXXX)
+leaderless=
 target=
-trap 'kill $target 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill $target $leaderless 2>/dev/null; rm -rf "$work"' EXIT
 fail() {
 	echo "FAILED: $*"
 	cat "$work/out"
@@ -83,6 +84,7 @@ grep -q '^1 of 1 stacks complete$' "$work/out" || fail "threads without their pr
 grep -q ';start_thread;waits;' "$work/leaderless.folded" && ! grep -q truncated "$work/leaderless.folded" ||
 	fail "the wait without the first thread: $(cat "$work/leaderless.folded")"
 kill $leaderless
+leaderless=
 
 # Programs that have just begun map their libraries while they are looked at.
 for _ in $(seq 20); do
