@@ -30,13 +30,15 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
 {
 	const struct profile_info *info = profile_info_read(work->profile);
+	/* With threads, rows of processes hold only what is known of no thread. */
+	bool has_all = work->rows->by != REPORT_BY_THREAD || row->tid;
 
 	if (row->known & ROW_HAS_USAGE)
 		return;
-	/* With threads, rows of processes hold only what is known of no thread. */
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && (work->rows->by != REPORT_BY_THREAD || row->tid))
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && has_all)
 		row->cpu_ns = row->on_cpu_ns;
-	else if (!resource_usage_known(work->usage) && info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
+	else if ((!resource_usage_known(work->usage) || has_all) && info->kinds_mask & 1U << PKBPF_PROFILE_CPU &&
+		 info->frequency_hz)
 		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
 	work->rows->total.cpu_ns += row->cpu_ns;
 }
