@@ -174,6 +174,11 @@ run 4 -e cpu -p $sleeper -d 60 -f folded
 says err "ended"
 wait
 
+begin "a command alone, without those that it starts"
+run 0 -q -e cpu -F 499 --no-children -o alone.folded -- bash -c '"$0" 0.3; for ((i = 0; i < 100000; i++)); do :; done' "$workloads/spin"
+grep -q '^bash;' alone.folded || fail "the command is not there"
+! grep -q '^spin;' alone.folded || fail "its child is"
+
 begin "with --children it goes on while descendants live, and ends with the last"
 bash -c '"$1" 60 & until [ -e go ]; do sleep 0.05; done' bash "$workloads/spin" &
 parent=$!

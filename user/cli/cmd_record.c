@@ -206,7 +206,8 @@ static int start(struct record *record, struct error *error)
 	if (record->command) {
 		live.session.pids = &record->command_pid;
 		live.session.pid_count = 1;
-		live.session.follow = PKBPF_FOLLOW_DESCENDANTS;
+		if (options->follow != PKBPF_FOLLOW_NONE)
+			live.session.follow = PKBPF_FOLLOW_DESCENDANTS;
 	}
 	if (live.session.pid_count)
 		live.session.target_mode = PKBPF_TARGET_PROCESS;

@@ -381,7 +381,7 @@ static const struct option_row rows[] = {
 	 SECTION_TARGETS, VERB_ALL, parse_pid},
 	{0, "children", NULL, "with --pid: all descendants, whatever they execute",
 	 SECTION_TARGETS, VERB_RECORD, parse_children},
-	{0, "no-children", NULL, "with --pid: no other process, not even forked workers",
+	{0, "no-children", NULL, "with --pid or a command: no other process, not even forked workers",
 	 SECTION_TARGETS, VERB_RECORD, parse_no_children},
 	{'t', "tid", "TID[,TID...]", "these threads", SECTION_TARGETS, VERB_RECORD, parse_tid},
 	{'G', "cgroup", "PATH",
