@@ -2,6 +2,7 @@
 /* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one that comes has waited. */
 #include "kernel_compat.bpf.h"
 #include "offcpu_wait.bpf.h"
+#include "resource.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
@@ -291,6 +292,24 @@ static __always_inline bool has_left(void)
 	return (config.match_comm || config.target_mode == PKBPF_TARGET_CGROUP) && !filter_current_group();
 }
 
+/*
+ * When a thread begins to exit the kernel's sum of its CPU time lacks what it has used since it came, of short ones all. It is complete
+ * when it leaves for the last time, and stands in case nobody sees it go (bpf/resource.bpf.c).
+ */
+static __always_inline void complete_exit(struct task_struct *task)
+{
+	struct pkbpf_event_resource *exiting;
+	__u32 tid = task->pid;
+
+	if (!offcpu_config.want_resources)
+		return;
+	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
+	if (!exiting || exiting->thread_start_ns != task->start_time)
+		return;
+	exiting->run_ns = task->se.sum_exec_runtime;
+	exiting->run_delay_ns = task->sched_info.run_delay;
+}
+
 static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 came_ns,
 				       __u64 now_ns)
 {
@@ -315,6 +334,7 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	thread->since_ns = now_ns;
 	if (task_state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) {
 		thread->place = PKBPF_THREAD_ENDED;
+		complete_exit(task);
 		return;
 	}
 	thread->run_delay_ns = task->sched_info.run_delay;

@@ -63,6 +63,7 @@ struct pkbpf_offcpu_config {
 	__u8 kernel_threads;
 	__u8 per_thread;
 	__u8 wakers;
+	__u32 want_resources; /* what threads have used is accounted for as well */
 	__u32 waiting_pid; /* a command that has not begun when the interval does: it waits for us; 0: none */
 	__u32 memo_word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
 };

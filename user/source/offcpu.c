@@ -100,6 +100,7 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.kernel_threads = options->offcpu.kernel_threads;
 	skeleton->rodata->offcpu_config.per_thread = options->offcpu.per_thread;
 	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
+	skeleton->rodata->offcpu_config.want_resources = options->want_resources;
 	skeleton->rodata->offcpu_config.waiting_pid = options->offcpu.waiting_pid;
 	skeleton->rodata->offcpu_config.switch_has_state =
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
