@@ -224,6 +224,17 @@ if [ -n "$cgroup_root" ]; then
 	grep -q spin_here out || fail "not by the path below the root"
 	echo "$spinner" >"$cgroup_root/cgroup.procs"
 	rmdir "$cgroup"
+
+	begin "a cgroup that is removed ends the run"
+	mkdir "$cgroup"
+	bash -c 'echo $$ >"$0/cgroup.procs"; exec "$1" 3' "$cgroup" "$workloads/spin" &
+	brief=$!
+	(sleep 2; until rmdir "$cgroup" 2>/dev/null; do sleep 0.1; done) &
+	begin_seconds=$SECONDS
+	run 0 -e cpu -G "$cgroup" -d 60 -f folded
+	[ $((SECONDS - begin_seconds)) -lt 30 ] || fail "it went on without the cgroup"
+	grep -q spin_here out || fail "nothing of what was in it"
+	wait $brief
 	cgroup=
 else
 	fail "no cgroup2 file system is mounted"

@@ -110,6 +110,8 @@ static int watch_targets(struct record *record, struct error *error)
 	}
 	if (err == 0 && options->cgroup_path)
 		err = target_check_cgroup(options->cgroup_path, &record->cgroup_path, error);
+	if (err == 0)
+		run_watch_set_cgroup(record->watch, record->cgroup_path);
 	return err;
 }
 

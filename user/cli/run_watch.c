@@ -22,6 +22,7 @@ struct run_watch {
 	int epoll_fd;
 	ARRAY_OF(struct watched) targets;
 	size_t ended_count;
+	const char *cgroup_path; /* NULL: none */
 };
 
 /* epoll data of the stop descriptor; others carry their index in targets. */
@@ -77,6 +78,11 @@ int run_watch_add_thread(struct run_watch *watch, uint32_t tid, struct error *er
 	return run_watch_add_process(watch, tid, -1, error);
 }
 
+void run_watch_set_cgroup(struct run_watch *watch, const char *path)
+{
+	watch->cgroup_path = path;
+}
+
 int run_watch_fd(const struct run_watch *watch)
 {
 	return watch->epoll_fd;
@@ -116,6 +122,9 @@ enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t 
 			mark_ended(watch, target);
 	}
 	if (watch->targets.count > 0 && watch->ended_count == watch->targets.count)
+		return RUN_TARGETS_ENDED;
+	/* It can be removed when nothing is left in it. */
+	if (watch->cgroup_path && access(watch->cgroup_path, F_OK) < 0 && errno == ENOENT)
 		return RUN_TARGETS_ENDED;
 	if (deadline_ns && now_ns >= deadline_ns)
 		return RUN_TIME_IS_UP;

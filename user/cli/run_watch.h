@@ -11,7 +11,7 @@ enum run_end {
 	RUN_GOES_ON,
 	RUN_STOPPED,	   /* somebody wants it */
 	RUN_TIME_IS_UP,
-	RUN_TARGETS_ENDED, /* every process and thread added has ended */
+	RUN_TARGETS_ENDED, /* every process and thread added has ended, or the cgroup is gone */
 };
 
 struct run_watch;
@@ -22,7 +22,9 @@ int run_watch_set_stop(struct run_watch *watch, int fd, struct error *error);
 /* Takes pidfd over; -1: the process is asked for by number instead. */
 int run_watch_add_process(struct run_watch *watch, uint32_t pid, int pidfd, struct error *error);
 int run_watch_add_thread(struct run_watch *watch, uint32_t tid, struct error *error);
-/* Readable when run_watch_check may have news; threads and the duration have to be asked for. */
+/* The cgroup's folder; borrowed. */
+void run_watch_set_cgroup(struct run_watch *watch, const char *path);
+/* Readable when run_watch_check may have news; threads, a cgroup and the duration have to be asked for. */
 int run_watch_fd(const struct run_watch *watch);
 /* deadline_ns: CLOCK_MONOTONIC, 0 for none. */
 enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t deadline_ns);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -99,12 +100,28 @@ static void time_and_stop_end_a_run_without_targets(void **state)
 	close(stop);
 }
 
+static void a_cgroup_that_is_removed_ends_a_run(void **state)
+{
+	char path[] = "/tmp/pkbpf-run-watch-XXXXXX";
+	struct run_watch *watch;
+	struct error error;
+
+	assert_non_null(mkdtemp(path));
+	watch = run_watch_new(&error);
+	run_watch_set_cgroup(watch, path);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_GOES_ON);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_TARGETS_ENDED);
+	run_watch_free(watch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_run_goes_on_until_the_last_process_has_ended),
 		cmocka_unit_test(a_process_without_pidfd_is_asked_for_by_number),
 		cmocka_unit_test(time_and_stop_end_a_run_without_targets),
+		cmocka_unit_test(a_cgroup_that_is_removed_ends_a_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
