@@ -8,14 +8,12 @@
 work=$(mktemp -d /tmp/pkbpf-targets-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# check NAME EXPECTED OPTION…: EXPECTED lists who must have been sampled where, as "parent:before_exec"; nobody else may.
-check() {
-	local name=$1 expected=$2 program pid
+# profile_released PROGRAM NAME OPTION…: until both end; the program, whose number is the last option's, goes on when that has begun
+profile_released() {
+	local program=$1 name=$2 pid
 	shift 2
-	rm -f "$work/go" "$work/err"
-	"$workloads/change_image" "$work/go" "$workloads/spin" 0.7 >"$work/pids" &
-	program=$!
-	"$pkbpf" -v -e cpu -F 999 --pid-frame -d 20 "$@" "$program" -o "$work/$name.folded" 2>"$work/err" &
+	rm -f "$work/err"
+	"$pkbpf" -v -d 20 "$@" "$program" 2>"$work/err" &
 	pid=$!
 	for ((i = 0; i < 2000; i++)); do
 		grep -qs "profiling since" "$work/err" && break
@@ -28,7 +26,16 @@ check() {
 		cat "$work/err"
 		failures=$((failures + 1))
 	}
-	wait $program
+	wait "$program"
+}
+
+# check NAME EXPECTED OPTION…: EXPECTED lists who must have been sampled where, as "parent:before_exec"; nobody else may.
+check() {
+	local name=$1 expected=$2
+	shift 2
+	rm -f "$work/go"
+	"$workloads/change_image" "$work/go" "$workloads/spin" 0.7 >"$work/pids" &
+	profile_released $! "$name" -e cpu -F 999 --pid-frame -o "$work/$name.folded" "$@"
 	PYTHONPATH=$here python3 - "$name" "$expected" "$work/$name.folded" "$work/pids" <<'P' || failures=$((failures + 1))
 import collections
 import sys
@@ -76,25 +83,11 @@ print(child)
 os.waitpid(child, 0)
 P
 check_leaver() {
-	local name=$1 program pid
+	local name=$1
 	shift
-	rm -f "$work/go" "$work/err"
+	rm -f "$work/go"
 	python3 "$work/worker.py" "$work/go" >"$work/child" &
-	program=$!
-	"$pkbpf" -v -e cpu,offcpu,faults -d 20 "$@" "$program" -o "$work/$name.json" 2>"$work/err" &
-	pid=$!
-	for ((i = 0; i < 2000; i++)); do
-		grep -qs "profiling since" "$work/err" && break
-		[ -d "/proc/$pid" ] || break
-		sleep 0.01
-	done
-	touch "$work/go"
-	wait $pid || {
-		echo "FAILED: $name: pkbpf ended with $?"
-		cat "$work/err"
-		failures=$((failures + 1))
-	}
-	wait $program
+	profile_released $! "$name" -e cpu,offcpu,faults -o "$work/$name.json" "$@"
 	python3 - "$name" "$work/$name.json" "$(cat "$work/child")" <<'P' || failures=$((failures + 1))
 import json
 import sys
