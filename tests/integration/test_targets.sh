@@ -99,9 +99,9 @@ told = [(x["comm"], x["cpu"]["total_ns"] / 1e9, x["offcpu"]["sleep_ns"] / 1e9, x
 print(f"  {name}: {told}")
 comm, cpu, sleep, life, faults, ended = told[0]
 if name == "leaving":
-    right = comm == "python3" and 0.05 < cpu < 0.2 and 0.2 < sleep < 0.4 and 0.25 < life < 0.9
+    right = comm == "python3" and 0.05 < cpu < 0.3 and 0.2 < sleep < 0.4 and 0.25 < life < 0.9
 else:
-    right = comm == "sleep" and 0.05 < cpu < 0.2 and 1.2 < sleep < 1.5 and life > 1.3
+    right = comm == "sleep" and 0.05 < cpu < 0.3 and 1.2 < sleep < 1.5 and life > 1.3
 if len(rows) != 1 or not right or faults < 10 or not ended:
     sys.exit(f"FAILED: {name}")
 P
