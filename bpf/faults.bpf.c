@@ -27,8 +27,8 @@
 #define RAW_STACK_COST 8
 /*
  * So does looking a mapping up: the kernel gives its lock back through an interrupt to itself, 20
- * us on a virtual machine. Most faults hit one of a few mappings, so what was found is believed until
- * the process changes a mapping, for two seconds at most.
+ * us on a virtual machine. Most faults hit one of a few mappings, so what was found is believed for
+ * two seconds.
  */
 #define MAPPING_COST	8
 #define MAPPINGS	16
@@ -38,7 +38,7 @@ struct fault_mapping {
 	__u64 mm, start, end;
 	__u64 window; /* when it was looked up */
 	__u32 kind;
-	__u32 changes; /* of mappings until then */
+	__u32 reserved;
 };
 
 struct fault_rate {
@@ -162,33 +162,18 @@ static __always_inline __u32 judge_memory(const struct mapping_search *search, s
 	return PKBPF_FAULT_MEMORY_ANONYMOUS;
 }
 
-/* Moves on with every change of mappings, or on older kernels with nearly every one that changes what is where. */
-static __always_inline __u32 mapping_changes(struct mm_struct *mm)
-{
-	struct mm_struct___since_6_13 *counted = (void *)mm;
-	struct mm_struct___since_6_4 *numbered = (void *)mm;
-	struct mm_struct___sizes *sizes = (void *)mm;
-
-	if (bpf_core_field_exists(counted->mm_lock_seq.sequence))
-		return BPF_CORE_READ(counted, mm_lock_seq.sequence);
-	if (bpf_core_field_exists(numbered->mm_lock_seq))
-		return BPF_CORE_READ(numbered, mm_lock_seq);
-	return BPF_CORE_READ(sizes, total_vm) * 31 + BPF_CORE_READ(sizes, data_vm) * 17 + BPF_CORE_READ(sizes, map_count);
-}
-
 /* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
 static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping_search search = {};
-	__u32 changes = mapping_changes(mm);
 	struct fault_mapping *mapping;
 
 	for (int i = 0; i < MAPPINGS; i++) {
 		mapping = &rate->mappings[i];
 		if (mapping->mm == (__u64)mm && address - mapping->start < mapping->end - mapping->start &&
-		    mapping->changes == changes && rate->window - mapping->window < MAPPING_WINDOWS)
+		    rate->window - mapping->window < MAPPING_WINDOWS)
 			return mapping->kind;
 	}
 	rate->stacks += MAPPING_COST;
@@ -199,7 +184,6 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	mapping->start = search.word[MAPPING_START];
 	mapping->end = search.word[MAPPING_END];
 	mapping->window = rate->window;
-	mapping->changes = changes;
 	mapping->kind = judge_memory(&search, mm);
 	return mapping->kind;
 }

@@ -15,23 +15,6 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-struct seqcount {
-	unsigned int sequence;
-};
-
-struct mm_struct___since_6_13 {
-	struct seqcount mm_lock_seq;
-};
-
-struct mm_struct___since_6_4 {
-	int mm_lock_seq;
-};
-
-struct mm_struct___sizes {
-	unsigned long total_vm, data_vm;
-	int map_count;
-};
-
 #pragma clang attribute pop
 
 #endif
