@@ -28,14 +28,15 @@
 /*
  * So does looking a mapping up: the kernel gives its lock back through an interrupt to itself, 20
  * us on a virtual machine. Most faults hit one of a few mappings, so what was found is believed for
- * two seconds.
+ * two seconds, where kernels can say so (since 6.4) as long as it is still there.
  */
 #define MAPPING_COST	8
 #define MAPPINGS	16
 #define MAPPING_WINDOWS 128
 
 struct fault_mapping {
-	__u64 mm, start, end;
+	__u64 mm, start, end, flags, file;
+	__u64 vma;
 	__u64 window; /* when it was looked up */
 	__u32 kind;
 	__u32 reserved;
@@ -127,6 +128,7 @@ enum mapping_word { MAPPING_START, MAPPING_END, MAPPING_FLAGS, MAPPING_FILE, MAP
 struct mapping_search {
 	__u64 at[MAPPING_WORDS]; /* offsets in vm_area_struct */
 	__u64 word[MAPPING_WORDS];
+	__u64 vma;
 };
 
 static long read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping_search *search)
@@ -134,6 +136,7 @@ static long read_mapping(struct task_struct *task, struct vm_area_struct *vma, s
 #pragma unroll
 	for (int i = 0; i < MAPPING_WORDS; i++)
 		bpf_probe_read_kernel(&search->word[i], sizeof(search->word[i]), (char *)vma + search->at[i]);
+	search->vma = (__u64)vma;
 	return 0;
 }
 
@@ -162,6 +165,32 @@ static __always_inline __u32 judge_memory(const struct mapping_search *search, s
 	return PKBPF_FAULT_MEMORY_ANONYMOUS;
 }
 
+/*
+ * Is it still the mapping of this address, even if others have taken parts of it? Memory that has been freed may have been given to
+ * another mapping, or to nobody yet.
+ */
+static __always_inline bool mapping_is_there(struct fault_mapping *mapping, __u64 address)
+{
+	struct vm_area_struct *vma = (void *)mapping->vma;
+	struct vm_area_struct___since_6_15 *counted = (void *)vma;
+	struct vm_area_struct___since_6_4 *marked = (void *)vma;
+
+	if (bpf_core_field_exists(counted->vm_refcnt)) {
+		if (!BPF_CORE_READ(counted, vm_refcnt.refs.counter))
+			return false;
+	} else if (bpf_core_field_exists(marked->detached)) {
+		if (BPF_CORE_READ(marked, detached))
+			return false;
+	} else {
+		return true;
+	}
+	mapping->start = BPF_CORE_READ(vma, vm_start);
+	mapping->end = BPF_CORE_READ(vma, vm_end);
+	return address - mapping->start < mapping->end - mapping->start && (__u64)BPF_CORE_READ(vma, vm_mm) == mapping->mm &&
+	       (__u64)BPF_CORE_READ(vma, vm_file) == mapping->file &&
+	       !((BPF_CORE_READ(vma, vm_flags) ^ mapping->flags) & (VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN));
+}
+
 /* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
 static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 {
@@ -169,12 +198,19 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping_search search = {};
 	struct fault_mapping *mapping;
+	__u32 number;
 
-	for (int i = 0; i < MAPPINGS; i++) {
-		mapping = &rate->mappings[i];
+	for (number = 0; number < MAPPINGS; number++) {
+		mapping = &rate->mappings[number];
 		if (mapping->mm == (__u64)mm && address - mapping->start < mapping->end - mapping->start &&
 		    rate->window - mapping->window < MAPPING_WINDOWS)
+			break;
+	}
+	if (number < MAPPINGS) {
+		mapping = &rate->mappings[number];
+		if (mapping_is_there(mapping, address))
 			return mapping->kind;
+		mapping->mm = 0;
 	}
 	rate->stacks += MAPPING_COST;
 	if (!find_mapping(address, &search))
@@ -183,6 +219,9 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	mapping->mm = (__u64)mm;
 	mapping->start = search.word[MAPPING_START];
 	mapping->end = search.word[MAPPING_END];
+	mapping->flags = search.word[MAPPING_FLAGS];
+	mapping->file = search.word[MAPPING_FILE];
+	mapping->vma = search.vma;
 	mapping->window = rate->window;
 	mapping->kind = judge_memory(&search, mm);
 	return mapping->kind;

@@ -12,7 +12,23 @@ struct file;
 struct vm_area_struct {
 	unsigned long vm_start, vm_end;
 	unsigned long vm_flags;
+	struct mm_struct *vm_mm;
 	struct file *vm_file;
+};
+
+typedef struct refcount_struct {
+	struct {
+		int counter;
+	} refs;
+} refcount_t;
+
+/* Whether a mapping is one of its process's: 0 is none, since 6.15. */
+struct vm_area_struct___since_6_15 {
+	refcount_t vm_refcnt;
+};
+
+struct vm_area_struct___since_6_4 {
+	bool detached;
 };
 
 #pragma clang attribute pop

@@ -117,4 +117,36 @@ if [ "$(uname -m)" = x86_64 ]; then
 	[ "$there" -ge 100 ] && [ "$wrong" = 0 ] || fail "$there samples in the function, $wrong in the one before it"
 fi
 
+echo "  memory at the place of other memory"
+# What was there a moment ago was a file that is shared.
+cat >replaced.c <<'C'
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define BYTES (20000L * 4096)
+int main(void)
+{
+	int fd = open("shared", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	volatile char *file, *memory;
+	if (fd < 0 || ftruncate(fd, BYTES))
+		return 1;
+	file = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	for (long i = 0; i < 10; i++)
+		file[i * 4096] = 1;
+	memory = mmap((void *)file, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	madvise((void *)memory, BYTES, MADV_NOHUGEPAGE);
+	for (long i = 0; i < BYTES; i += 4096)
+		memory[i] = 1;
+	return 0;
+}
+C
+gcc -O2 replaced.c -o replaced || exit 1
+for _ in 1 2 3; do
+	"$pkbpf" -q -e faults -o out.txt -- ./replaced 2>err.txt || fail "replaced: status $?: $(cat err.txt)"
+	grep -q '^Page faults by memory' out.txt || break
+	anonymous=$(awk '$1 == "anonymous" { gsub(",", "", $3); print $3 }' out.txt)
+	[ "${anonymous:-0}" -ge 19000 ] || fail "replaced: $anonymous faults of 20000 in anonymous memory"
+done
+
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

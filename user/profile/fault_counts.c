@@ -7,7 +7,7 @@
 
 #include <pkbpf/faults.h>
 
-/* The sum of samples is off by a few times the square root of what they stand for and of what one stands for at most. */
+/* The sum of samples is off by a few times the square root of the sum of what each stands for, squared, and of one more of the largest. */
 #define SAMPLING_ERRORS 6
 /* Of the exact number: what begins or ends with the interval, and what was lost. */
 #define UNSEEN_SHARE 10
@@ -162,17 +162,18 @@ static uint64_t count_unannounced(const struct profile *profile, const uint32_t 
 	size_t row_count;
 	const struct profile_row *rows = profile_rows(profile, &row_count);
 	uint64_t sampled = 0, most = 0;
-	double rest, error;
+	double rest, error, squares = 0;
 
 	for (size_t i = 0; i < place_count; i++) {
 		sampled = rows[places[i]].count < UINT64_MAX - sampled ? sampled + rows[places[i]].count : UINT64_MAX;
+		squares += (double)rows[places[i]].count * (double)rows[places[i]].max;
 		if (rows[places[i]].max > most)
 			most = rows[places[i]].max;
 	}
 	if (!most || sampled >= exact)
 		return 0;
 	rest = (double)(exact - sampled) - (double)exact / UNSEEN_SHARE;
-	error = square(SAMPLING_ERRORS) * (double)exact * (double)most;
+	error = square(SAMPLING_ERRORS) * (squares + square((double)most));
 	return rest > 0 && square(rest) > error ? exact - sampled : 0;
 }
 
