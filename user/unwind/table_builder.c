@@ -210,7 +210,7 @@ static void publish(struct table_cache *cache, struct table_file *file,
 		entry->first_page = file->first_page;
 		entry->page_count = file->page_count;
 		entry->edition = ++cache->last_edition;
-		entry->last_used = (uint32_t)(clock_now_ns() >> 30);
+		entry->last_used = table_epoch_now();
 		/* Last: a walk that sees the flag sees the rest. */
 		__atomic_store_n(&entry->flags, flags, __ATOMIC_RELEASE);
 	}

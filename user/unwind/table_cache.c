@@ -181,6 +181,17 @@ static void set_aside(struct table_cache *cache, struct table_file *file)
 	file->state = TABLE_UNWANTED;
 }
 
+/* With the lock held. Nobody refers to the file yet: its number is young, or the building thread would give it back at once. */
+static bool take_slot(struct table_cache *cache, struct table_file *file)
+{
+	if (!extent_allocator_take(cache->slots, 1, &file->slot)) {
+		file->slot = NO_SLOT;
+		return false;
+	}
+	cache->memory.files[file->slot].last_used = table_epoch_now();
+	return true;
+}
+
 /* Makes the most of a file that has no table yet, and is TABLE_OPENING. */
 static void try_to_open(struct table_cache *cache, struct table_file *file, bool wanted)
 {
@@ -191,9 +202,7 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for instance */
 	} else if (err) {
 		file->state = TABLE_UNOPENED;
-	} else if (file->slot == NO_SLOT &&
-		   !extent_allocator_take(cache->slots, 1, &file->slot)) {
-		file->slot = NO_SLOT;
+	} else if (file->slot == NO_SLOT && !take_slot(cache, file)) {
 		table_file_close(cache, file);
 		file->state = TABLE_NO_ROOM;
 		/* The building thread looks for numbers that nobody needs any more. */

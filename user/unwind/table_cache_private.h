@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "unwind/elf_image.h"
 #include "unwind/extent_allocator.h"
 #include "unwind/rule_set.h"
@@ -87,6 +88,12 @@ struct table_cache {
 	ARRAY_OF(struct replaced_table) replaced;
 	struct chunk_pool *pool;
 };
+
+/* As the kernel side counts them: what a file was last used in. */
+static inline uint32_t table_epoch_now(void)
+{
+	return (uint32_t)(clock_now_ns() >> 30);
+}
 
 /* NULL: nothing is known of the file. The owner thread's. */
 struct table_file *table_cache_find_file(struct table_cache *cache, uint32_t number);

@@ -18,11 +18,6 @@
 #define FEW_RULES	    (PKBPF_UNWIND_MAX_RULES / 4)
 #define COLLECT_WAIT_NS	    (10 * NS_PER_SECOND)
 
-static uint32_t epoch_now(void)
-{
-	return (uint32_t)(clock_now_ns() >> 30);
-}
-
 /* The kernel side may have noted an epoch later than the one looked at. */
 static uint32_t epochs_unused(const struct table_cache *cache, const struct table_file *file, uint32_t now_epoch)
 {
@@ -93,7 +88,7 @@ static uint32_t at_least(uint32_t wanted, uint32_t least)
 
 bool table_room_evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
 {
-	uint32_t epoch = epoch_now(), freed_rows = 0, freed_pages = 0;
+	uint32_t epoch = table_epoch_now(), freed_rows = 0, freed_pages = 0;
 	struct candidate candidates[MAX_VICTIMS];
 	struct table_file *victims[MAX_VICTIMS];
 	size_t count = 0, found;
@@ -126,7 +121,7 @@ static bool is_left_alone(const struct table_cache *cache, const struct table_fi
 /* false: there may be more. */
 static bool free_some_slots(struct table_cache *cache)
 {
-	uint32_t epoch = epoch_now();
+	uint32_t epoch = table_epoch_now();
 	struct table_file *victims[MAX_VICTIMS];
 	size_t count = 0;
 
@@ -196,7 +191,7 @@ bool table_room_remove_replaced(struct table_cache *cache)
 static void withdraw_for_rules(struct table_cache *cache)
 {
 	ARRAY_OF(struct table_file *) victims = {0};
-	uint32_t epoch = epoch_now();
+	uint32_t epoch = table_epoch_now();
 
 	pthread_mutex_lock(&cache->lock);
 	array_foreach(&cache->files, each) {

@@ -126,15 +126,37 @@ static void a_number_is_free_again_though_no_table_is_built(void **state)
 	struct fixture fixture;
 
 	begin(&fixture, true, SLOTS, PAGES);
-	for (uint32_t i = 0; i <= SLOTS; i++)
+	for (uint32_t i = 0; i < SLOTS; i++) {
 		add(&fixture, i, 1, 10);
-	age_tables(&fixture);
+		table_cache_reference(fixture.cache, fixture.numbers[i]);
+	}
 	/* One more than there are numbers, and all others are open only. */
+	add(&fixture, SLOTS, 1, 10);
 	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, PKBPF_MAPPING_PENDING);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		table_cache_release(fixture.cache, fixture.numbers[i]);
+	age_tables(&fixture);
 	want(&fixture, fixture.numbers[SLOTS]);
 	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, 0);
+	end(&fixture);
+}
+
+/* Whoever has it added refers to it a little later. */
+static void a_number_is_not_given_back_as_soon_as_it_is_taken(void **state)
+{
+	struct pkbpf_unwind_mapping mapping;
+	struct fixture fixture;
+
+	begin(&fixture, true, SLOTS, PAGES);
+	for (uint32_t i = 0; i <= SLOTS; i++)
+		add(&fixture, i, 1, 10);
+	usleep(100000);
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+		assert_int_equal(mapping.flags, 0);
+	}
 	end(&fixture);
 }
 
@@ -242,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_free_again_though_no_table_is_built),
+		cmocka_unit_test(a_number_is_not_given_back_as_soon_as_it_is_taken),
 		cmocka_unit_test(a_number_of_a_mapped_file_is_kept),
 		cmocka_unit_test(files_with_all_the_rules_that_they_may_have_leave_some_to_others),
 		cmocka_unit_test(rules_of_files_that_nobody_maps_are_free_again),
