@@ -29,8 +29,8 @@ static __always_inline __u32 pages_allowed(void)
 
 /*
  * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy that meets its end fails as a
- * whole. Bytes copied, of which holes are zeros. A function of its own, so that the verifier does not follow each number of
- * pages to the end.
+ * whole. Bytes copied; pages that do not exist take none. A function of its own, so that the verifier does not follow each number
+ * of pages to the end.
  */
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
@@ -43,17 +43,21 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
-	/* All in memory: of registers some kernels' verifiers would follow each combination that 27 pages can leave in them. */
+	/* All in memory: of registers some kernels' verifiers would follow each combination that the pages can leave in them. */
 	raw->cut = 1;
 	raw->holes = 0;
 	raw->missing = 0;
+	raw->pages = 0;
 	raw->copied = size;
-	for (__u32 i = 0; i < RAW_STACK_PAGES - 1; i++) {
-		if (i >= pages || size > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
+	for (__u32 i = 0; i < PKBPF_RAW_SPAN_PAGES - 1; i++) {
+		__u32 copied = raw->copied;
+
+		if (raw->pages >= pages || copied > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
 			break;
-		if (!bpf_probe_read_user(into + size, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
+		if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
 			raw->missing = 0;
-			raw->copied = size + PKBPF_RAW_PAGE_BYTES;
+			raw->pages++;
+			raw->copied = copied + PKBPF_RAW_PAGE_BYTES;
 		} else if (raw->missing++ < MOST_MISSING_PAGES) {
 			raw->holes |= 2U << i;
 		} else {

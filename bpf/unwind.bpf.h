@@ -175,7 +175,7 @@ struct unwind_scratch {
 /*
  * A raw record: the sample, its kernel frames (in a check also the user frames found), the registers and up to 112 KiB of
  * stack: below 128 KiB, the most that the decoder accepts, and enough for 1,024 frames of an ordinary size. Deeper
- * stacks end where their copy ends.
+ * stacks end where their copy ends. Pages of it that do not exist come in between, so that it spans more.
  */
 #define RAW_STACK_PAGES	       28
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
@@ -188,11 +188,13 @@ struct raw_scratch {
 	__u32 cut;     /* the record's stack ends for want of room, not of memory */
 	__u32 holes;   /* bits of its pages that do not exist, the first page's is 1 */
 	__u32 missing; /* pages in a row that do not exist, at the end of what there is so far */
-	__u32 copied;  /* bytes, up to the last page that exists */
+	__u32 pages;   /* copied, beside the first */
+	__u32 copied;  /* bytes */
+	__u32 reserved;
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 
-_Static_assert(RAW_STACK_PAGES <= 32, "each page has its bit in holes");
+_Static_assert(PKBPF_RAW_SPAN_PAGES <= 32, "each page has its bit in holes");
 
 struct raw_scratch_map { /* one per possible CPU: values of per-CPU maps are limited to 32 KiB */
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -79,6 +79,15 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 	return 1;
 }
 
+/* Where in the CPU's copy of the stack from start on an address lies: after the pages that are there. */
+static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64 start, __u64 address)
+{
+	__u64 page = address / PKBPF_RAW_PAGE_BYTES - start / PKBPF_RAW_PAGE_BYTES;
+	__u32 below = raw->holes & ((1U << (page & (PKBPF_RAW_SPAN_PAGES - 1))) - 1);
+
+	return page < PKBPF_RAW_SPAN_PAGES ? address - start - (__u64)__builtin_popcount(below) * PKBPF_RAW_PAGE_BYTES : RAW_STACK_BYTES;
+}
+
 /*
  * Puts the addresses where probed functions would return to into a copy of the stack, at a word of the CPU's record. Not on arm64,
  * where the trampoline's address is in the link register first, and then wherever the function has kept it.
@@ -95,7 +104,7 @@ __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 star
 		return 0;
 	call = BPF_CORE_READ(probes, return_instances);
 	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
-		__u64 offset = BPF_CORE_READ(call, stack) - start, at = word + offset / 8;
+		__u64 offset = offset_in_copy(raw, start, BPF_CORE_READ(call, stack)), at = word + offset / 8;
 
 		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 && raw->record[at] == trampoline)
 			raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);

@@ -100,6 +100,7 @@ struct pkbpf_event_header {
 #define PKBPF_RAW_CUT 8
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
+#define PKBPF_RAW_SPAN_PAGES   32 /* that it can tell of, from that of its start on */
 
 struct pkbpf_event_sample {
 	struct pkbpf_event_header header;
@@ -164,7 +165,7 @@ struct pkbpf_event_raw_stack {
 	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
 	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u32 stack_size, __u32 holes,
 	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer. holes: bit N
-	 * says that the Nth page from that of stack_start on could not be read. */
+	 * says that the Nth page from that of stack_start on could not be read; the bytes lack it. */
 };
 
 struct pkbpf_event_stack {

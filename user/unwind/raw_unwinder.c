@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "event/raw_stack.h"
 #include "unwind/process_tracker.h"
 #include "unwind/step.h"
 
@@ -150,23 +151,17 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 	return table_cache_find_rule(tables, walk->file, elf_address, ret_rule);
 }
 
-/* The page of the copy that an address lies in is none: it could not be read. */
-static bool is_hole(const struct raw_stack_view *raw, uint64_t address)
-{
-	uint64_t page = address / PKBPF_RAW_PAGE_BYTES - raw->stack_start / PKBPF_RAW_PAGE_BYTES;
-
-	return page < 32 && raw->holes >> page & 1;
-}
-
 static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
 {
 	struct raw_walk *walk = context;
 	const struct raw_stack_view *raw = walk->raw;
-	uint64_t offset = address - raw->stack_start;
+	struct raw_stack_extent extent = {raw->stack_start, raw->stack_size, raw->holes};
+	enum raw_stack_place place;
+	size_t offset;
 
-	walk->went_beyond = address >= raw->stack_start && (offset >= raw->stack_size || size > raw->stack_size - offset);
-	if (address < raw->stack_start || walk->went_beyond || is_hole(raw, address) ||
-	    is_hole(raw, address + size - 1))
+	place = raw_stack_find(&extent, address, size, &offset);
+	walk->went_beyond = place == RAW_STACK_BEYOND;
+	if (place != RAW_STACK_COPIED)
 		return -EFAULT;
 	memcpy(buffer, raw->stack + offset, size);
 	return 0;

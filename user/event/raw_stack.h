@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds memory in a copied stack, which lacks the pages that could not be read. */
+#ifndef PKBPF_EVENT_RAW_STACK_H
+#define PKBPF_EVENT_RAW_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct raw_stack_extent {
+	uint64_t start; /* address */
+	size_t size;	/* bytes of the copy */
+	uint32_t holes; /* as in struct raw_stack_view */
+};
+
+enum raw_stack_place {
+	RAW_STACK_COPIED,
+	RAW_STACK_NOT_READABLE, /* below the copy, or in a page that could not be read */
+	RAW_STACK_BEYOND,	/* behind its end */
+};
+
+/* Where in the copy the `size` bytes, of a page at most, at an address are: ret_offset, when they are RAW_STACK_COPIED. The
+ * extent may be anything. */
+enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address, size_t size, size_t *ret_offset);
+
+#endif
