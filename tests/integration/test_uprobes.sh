@@ -43,11 +43,22 @@ __attribute__((noinline)) unsigned int plain(unsigned int rounds)
 	bottom(rounds);
 	return sum + 1;
 }
+__attribute__((noinline)) unsigned int descend(unsigned int calls, unsigned int rounds);
+/* Most of its pages nobody has touched: a copy of the stack lacks them. */
+__attribute__((noinline)) unsigned int hollow(unsigned int calls, unsigned int rounds)
+{
+	volatile char room[8 * 4096];
+
+	room[0] = 1;
+	return descend(calls, rounds) + room[0];
+}
 __attribute__((noinline)) unsigned int descend(unsigned int calls, unsigned int rounds)
 {
 	volatile char room[40];
 
 	room[calls % sizeof(room)] = 1;
+	if (calls == 11)
+		return hollow(calls - 1, rounds) + room[0];
 	return (calls > 1 ? descend(calls - 1, rounds) : plain(rounds)) + room[0];
 }
 int main(int argc, char **argv)
@@ -85,7 +96,7 @@ import sys
 import folded
 
 what, path, least = sys.argv[1], sys.argv[2], int(sys.argv[3])
-expected = ["_start", "__libc_start_main", "__libc_start_call_main", "main", *["descend"] * 20, "plain", "bottom"]
+expected = ["_start", "__libc_start_main", "__libc_start_call_main", "main", *["descend"] * 10, "hollow", *["descend"] * 10, "plain", "bottom"]
 total = right = 0
 others = {}
 for frames, count in folded.read(path):

@@ -18,13 +18,13 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "source/offcpu_probed.h"
+#include "source/offcpu_stack.h"
 
 /* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less, because all of it waits in
  * memory until it is walked. */
 #define STACK_BYTES	  32768
 #define CROWD_STACK_BYTES 8192
 #define CROWD_THREADS	  512
-#define PAGE_BYTES	  4096
 /* Threads of one round, and how long it may take. */
 #define ROUND_THREADS 1024
 #define ROUND_NS      (40 * NS_PER_MS)
@@ -103,32 +103,6 @@ int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_b
 	return 0;
 }
 
-/* Page by page, since the stack ends somewhere: bytes read. ret_cut: there may have been more than the room. */
-static size_t read_stack(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, uint64_t start,
-			 bool *ret_cut)
-{
-	_cleanup_close_ int fd = -1;
-	size_t have = 0, most = blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES;
-	char path[64];
-
-	/* The first thread may have ended, and then shows no memory. */
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/mem", thread->pid, thread->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd >= 0 && have < most) {
-		size_t want = PAGE_BYTES - (start + have) % PAGE_BYTES;
-		ssize_t got;
-
-		if (want > most - have)
-			want = most - have;
-		got = pread(fd, blocked->stack + have, want, (off_t)(start + have));
-		if (got <= 0)
-			break;
-		have += (size_t)got;
-	}
-	*ret_cut = have >= most;
-	return have & ~(size_t)7;
-}
-
 /* procfs: "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked in; "running" when it is not. */
 static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 {
@@ -197,6 +171,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 			const struct pkbpf_blocked_thread *thread, bool want_user, struct event_buffer *buffer)
 {
 	const struct pkbpf_probed_calls *calls = find_probed_calls(blocked, thread);
+	struct raw_stack_extent extent = {0};
 	uint64_t regs[PKBPF_REGS];
 	struct raw_stack_view raw = {
 		.sample = {
@@ -221,10 +196,15 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 	memcpy(regs, thread->regs, sizeof(regs));
 	if (calls)
 		offcpu_probed_mend_regs(calls, &regs[PKBPF_REG_SP], &regs[PKBPF_REG_IP]);
-	raw.stack_start = regs[PKBPF_REG_SP] & ~7ULL;
-	raw.stack_size = still_waits(tables, thread) ? read_stack(blocked, thread, raw.stack_start, &raw.cut) : 0;
+	extent.start = regs[PKBPF_REG_SP] & ~7ULL;
+	if (still_waits(tables, thread))
+		raw.cut = offcpu_stack_read(thread->pid, thread->tid, blocked->stack,
+					    blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES, &extent);
 	if (calls)
-		offcpu_probed_mend_stack(calls, raw.stack_start, blocked->stack, raw.stack_size);
+		offcpu_probed_mend_stack(calls, &extent, blocked->stack);
+	raw.stack_start = extent.start;
+	raw.stack_size = extent.size;
+	raw.holes = extent.holes;
 	/* It may have run while its memory was read. */
 	if (!raw.stack_size || !still_waits(tables, thread) || event_encode_raw_stack(buffer, &raw))
 		send_kernel_part(blocked, thread, true, buffer);

@@ -34,12 +34,13 @@ void offcpu_probed_mend_regs(const struct pkbpf_probed_calls *calls, uint64_t *s
 	}
 }
 
-void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls, uint64_t start, uint8_t *stack, size_t size)
+void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls, const struct raw_stack_extent *extent, uint8_t *stack)
 {
 	for (size_t i = 0; i < call_count(calls); i++) {
-		uint64_t at = calls->calls[i].stack - start, word;
+		uint64_t word;
+		size_t at;
 
-		if (size < sizeof(word) || at > size - sizeof(word))
+		if (raw_stack_find(extent, calls->calls[i].stack, sizeof(word), &at) != RAW_STACK_COPIED)
 			continue;
 		memcpy(&word, stack + at, sizeof(word));
 		if (word == calls->trampoline)

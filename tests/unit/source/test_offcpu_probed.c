@@ -21,20 +21,37 @@ static const struct pkbpf_probed_calls calls = {
 	.calls = {{STACK + 16, 0x401234}, {STACK + 32, 0x405678}},
 };
 
+static void mend(const struct pkbpf_probed_calls *probed, uint64_t start, void *stack, size_t size)
+{
+	struct raw_stack_extent extent = {.start = start, .size = size};
+
+	offcpu_probed_mend_stack(probed, &extent, stack);
+}
+
 static void a_return_to_the_trampoline_is_one_to_the_caller(void **state)
 {
 	uint64_t words[] = {1, AREA, AREA, AREA + 8, AREA, AREA};
 
-	offcpu_probed_mend_stack(&calls, STACK, (uint8_t *)words, sizeof(words));
+	mend(&calls, STACK, words, sizeof(words));
 	/* Only where a probed call had its return address. */
 	assert_true(words[1] == AREA && words[2] == 0x401234 && words[3] == AREA + 8 && words[4] == 0x405678 && words[5] == AREA);
+}
+
+static void pages_that_the_copy_lacks_are_left_out(void **state)
+{
+	uint64_t words[] = {1, 2, AREA};
+	struct raw_stack_extent extent = {.start = STACK - 3 * 4096 + 4080, .size = sizeof(words), .holes = 6};
+
+	offcpu_probed_mend_stack(&(struct pkbpf_probed_calls){.trampoline = AREA, .count = 1, .calls = {{STACK, 0x405678}}}, &extent,
+				 (uint8_t *)words);
+	assert_true(words[2] == 0x405678);
 }
 
 static void what_is_no_longer_there_is_left_alone(void **state)
 {
 	uint64_t words[] = {1, 2, 0x409999, 3};
 
-	offcpu_probed_mend_stack(&calls, STACK, (uint8_t *)words, sizeof(words));
+	mend(&calls, STACK, words, sizeof(words));
 	assert_true(words[2] == 0x409999);
 }
 
@@ -42,14 +59,14 @@ static void calls_outside_of_the_copy_change_nothing(void **state)
 {
 	uint64_t words[] = {AREA, AREA, AREA, AREA};
 
-	offcpu_probed_mend_stack(&calls, STACK + 64, (uint8_t *)words, sizeof(words));
-	offcpu_probed_mend_stack(&calls, STACK + 12, (uint8_t *)words, 8);
-	offcpu_probed_mend_stack(&calls, STACK + 16, (uint8_t *)words, 7);
-	offcpu_probed_mend_stack(&calls, STACK + 16, (uint8_t *)words, 0);
+	mend(&calls, STACK + 64, words, sizeof(words));
+	mend(&calls, STACK + 12, words, 8);
+	mend(&calls, STACK + 16, words, 7);
+	mend(&calls, STACK + 16, words, 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_true(words[i] == AREA);
 	/* The last word of it is not outside. */
-	offcpu_probed_mend_stack(&calls, STACK + 8, (uint8_t *)words, 16);
+	mend(&calls, STACK + 8, words, 16);
 	assert_true(words[1] == 0x401234);
 }
 
@@ -59,7 +76,7 @@ static void more_calls_than_there_can_be_are_not_read(void **state)
 	uint64_t word = AREA;
 
 	many.count = UINT32_MAX;
-	offcpu_probed_mend_stack(&many, STACK + 16, (uint8_t *)&word, sizeof(word));
+	mend(&many, STACK + 16, &word, sizeof(word));
 	assert_true(word == 0x401234);
 }
 
@@ -100,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_return_to_the_trampoline_is_one_to_the_caller),
+		cmocka_unit_test(pages_that_the_copy_lacks_are_left_out),
 		cmocka_unit_test(what_is_no_longer_there_is_left_alone),
 		cmocka_unit_test(calls_outside_of_the_copy_change_nothing),
 		cmocka_unit_test(more_calls_than_there_can_be_are_not_read),
