@@ -122,6 +122,13 @@ run 2 docter
 says err "pkbpf: unknown command docter; did you mean doctor?"
 run 2 -o profile.xyz
 says err "cannot tell the format of profile.xyz"
+run 2 -e cpu --fail-if 'lost>0' --fail-if 'nginx:offcpu.total>1s' -- touch started
+says err "cannot check --fail-if nginx:offcpu.total>1s: nothing of the kind is recorded; add offcpu to --events"
+run 2 -o profile.folded --fail-if 'blockio.p99>10ms' -- touch started
+says err "add blockio to --events"
+run 2 --by thread --fail-if 'offcpu.p99>10ms' -- touch started
+says err "not told by thread; choose another --by"
+[ ! -e started ] || fail "the command was started"
 
 begin "doctor has a line for each capability"
 run 0 doctor

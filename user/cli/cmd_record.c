@@ -145,8 +145,9 @@ static int prepare(struct record *record)
 	const struct cli_options *options = record->options;
 	struct error error;
 
-	if (output_plan_new(options->outputs.items, options->outputs.count, record->sources,
-			    record->source_count, &record->plan, &error) < 0)
+	if (limits_check_events(options, record->sources, record->source_count, &error) < 0 ||
+	    output_plan_new(options->outputs.items, options->outputs.count, record->sources, record->source_count, &record->plan,
+			    &error) < 0)
 		return fail(record, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(record, &error, EXIT_STATUS_NOT_ALLOWED);

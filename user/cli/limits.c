@@ -20,15 +20,60 @@ static void tell(void *context, const char *sentence)
 	console_error(teller->console, "%s (--fail-if %s)", sentence, teller->expression);
 }
 
+/* Which kind of event a figure comes from; rows know it only of what was recorded. */
+static const struct {
+	unsigned int known; /* enum row_known */
+	enum pkbpf_profile_kind kind;
+} origins[] = {
+	{ROW_HAS_SAMPLES, PKBPF_PROFILE_CPU},	       {ROW_HAS_WAITS, PKBPF_PROFILE_OFFCPU},
+	{ROW_HAS_WAIT_LENGTHS, PKBPF_PROFILE_OFFCPU},  {ROW_HAS_BLOCKIO, PKBPF_PROFILE_BLOCKIO},
+	{ROW_HAS_FAULTS, PKBPF_PROFILE_FAULTS},
+};
+
+static bool has_kind(const struct source_ops *const *sources, size_t count, enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (sources[i]->kind == kind)
+			return true;
+	}
+	return false;
+}
+
+static const char *kind_name(enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; source_at(i); i++) {
+		if (source_at(i)->kind == kind)
+			return source_at(i)->name;
+	}
+	return "?";
+}
+
+int limits_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
+			struct error *error)
+{
+	struct limit limit;
+
+	array_foreach(&options->limits, text) {
+		if (limit_parse(*text, &limit, error) < 0)
+			return -EINVAL;
+		for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
+			if (limit.figure->needs & origins[i].known && !has_kind(sources, count, origins[i].kind))
+				return error_set(error, EINVAL, "cannot check --fail-if %s: nothing of the kind is recorded; add %s to --events",
+						 *text, kind_name(origins[i].kind));
+		}
+		if (limit.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == REPORT_BY_THREAD)
+			return error_set(error, EINVAL,
+					 "cannot check --fail-if %s: the lengths of waits are not told by thread; choose another --by",
+					 *text);
+	}
+	return 0;
+}
+
 static const char *why_unknown(const struct limit *limit, const struct resource_rows *rows)
 {
-	uint32_t missing = limit->figure->needs & ~rows->total.known;
-
-	if (missing == ROW_HAS_WAIT_LENGTHS && rows->by == REPORT_BY_THREAD)
-		return "the lengths of waits are not told by thread; choose another --by";
-	if (missing == ROW_HAS_RSS)
+	if ((limit->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
 		return "no process was there at the end, when memory is looked at; memory.rss_peak is known of those that have ended";
-	return "nothing of the kind was recorded; choose the events with --events";
+	return "nothing of the kind could be recorded";
 }
 
 int limits_check(const struct cli_options *options, const struct profile *profile,
