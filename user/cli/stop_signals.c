@@ -33,15 +33,21 @@ struct stop_signals {
 	uint32_t first_sender; /* 0: the kernel */
 };
 
+static void add_unless_ignored(sigset_t *set, int signal_number)
+{
+	struct sigaction action;
+
+	if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+		sigaddset(set, signal_number);
+}
+
 static void stop_set(sigset_t *ret_set)
 {
-	struct sigaction hangup;
-
 	sigemptyset(ret_set);
 	sigaddset(ret_set, SIGINT);
 	sigaddset(ret_set, SIGTERM);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-		sigaddset(ret_set, SIGHUP);
+	add_unless_ignored(ret_set, SIGHUP);
+	add_unless_ignored(ret_set, SIGQUIT);
 }
 
 void stop_signals_block(sigset_t *ret_before)
@@ -73,8 +79,8 @@ static void handle_signal(struct stop_signals *signals, const struct signalfd_si
 	uint64_t now_ns = clock_now_ns();
 	uint32_t sender = info->ssi_code == SI_KERNEL ? 0 : info->ssi_pid;
 
-	if (atomic_load(&signals->received)) {
-		if (sender && sender == signals->first_sender && now_ns - signals->first_ns < SAME_REQUEST_NS)
+	if (info->ssi_signo == SIGQUIT || atomic_load(&signals->received)) {
+		if (info->ssi_signo != SIGQUIT && sender && sender == signals->first_sender && now_ns - signals->first_ns < SAME_REQUEST_NS)
 			return;
 		signals->abandon(signals->context);
 		die_of((int)info->ssi_signo);

@@ -2,7 +2,7 @@
 /*
  * SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop, the second one (unless it is the same request, sent
  * to the process and to its group, as timeout does) ends the program at once, even while the main thread symbolizes or
- * writes. A thread waits for them, so no handler interrupts anything.
+ * writes, and so does SIGQUIT. A thread waits for them, so no handler interrupts anything.
  */
 #ifndef PKBPF_CLI_STOP_SIGNALS_H
 #define PKBPF_CLI_STOP_SIGNALS_H
@@ -13,12 +13,12 @@
 #include "base/error.h"
 
 /* Blocks the signals in this thread and those it will start; before any thread or child is made. SIGPIPE becomes an
- * error of write(). A SIGHUP that was ignored (nohup) stays so. *ret_before: the mask before, for children. */
+ * error of write(). A SIGHUP or SIGQUIT that was ignored (nohup) stays so. *ret_before: the mask before, for children. */
 void stop_signals_block(sigset_t *ret_before);
 
 struct stop_signals;
 
-/* The signals are blocked already. Before the program ends by the second signal it calls abandon(context) from its
+/* The signals are blocked already. Before the program ends by a signal it calls abandon(context) from its
  * own thread; abandon may touch only what never changes or is locked. */
 struct stop_signals *stop_signals_new(void (*abandon)(void *context), void *context,
 				      struct error *error);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +35,8 @@ static int end_after_signals(int signal_number, int count, unsigned int pause_us
 		sigset_t before;
 		struct error error;
 
+		/* Whoever runs this in the background may have it ignored. */
+		signal(signal_number, SIG_DFL);
 		stop_signals_block(&before);
 		signals = stop_signals_new(write_mark, &mark[1], &error);
 		if (!signals)
@@ -101,12 +104,26 @@ static void the_second_signal_kills_after_abandoning(void **state)
 	assert_true(mark);
 }
 
+static void one_sigquit_kills_after_abandoning(void **state)
+{
+	struct rlimit no_core = {0};
+	bool mark;
+	int status;
+
+	setrlimit(RLIMIT_CORE, &no_core);
+	status = end_after_signals(SIGQUIT, 1, 5000000, &mark);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGQUIT);
+	assert_true(mark);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_signal_only_asks_to_stop),
 		cmocka_unit_test(two_signals_at_once_are_one_request),
 		cmocka_unit_test(the_second_signal_kills_after_abandoning),
+		cmocka_unit_test(one_sigquit_kills_after_abandoning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
