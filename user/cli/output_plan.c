@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/array.h"
@@ -110,6 +113,26 @@ int output_format_check(const char *name, struct error *error)
 
 /* ---- planning ---- */
 
+static const char *name_in_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* However its folder is written. */
+static bool is_same_file(const char *path, const char *other)
+{
+	_cleanup_free_ char *copy = strdup(path), *other_copy = strdup(other);
+	struct stat folder, other_folder;
+
+	if (strcmp(path, other) == 0 || strcmp(path, "-") == 0 || strcmp(other, "-") == 0)
+		return strcmp(path, other) == 0;
+	return copy && other_copy && strcmp(name_in_folder(path), name_in_folder(other)) == 0 && stat(dirname(copy), &folder) == 0 &&
+	       stat(dirname(other_copy), &other_folder) == 0 && folder.st_dev == other_folder.st_dev &&
+	       folder.st_ino == other_folder.st_ino;
+}
+
 static int add_output(struct output_plan *plan, const struct format *format,
 		      enum pkbpf_profile_kind kind, char *path, struct error *error)
 {
@@ -118,7 +141,7 @@ static int add_output(struct output_plan *plan, const struct format *format,
 	if (!path)
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	array_foreach(&plan->outputs, each) {
-		if (strcmp(each->path, path) == 0) {
+		if (is_same_file(each->path, path)) {
 			int err = error_set(error, EINVAL, "%s is named twice as an output; "
 					    "give each its own file",
 					    strcmp(path, "-") == 0 ? "stdout" : path);

@@ -161,6 +161,8 @@ static void what_cannot_be_planned_is_wrong_usage(void **state)
 		{{{"x", "foldde"}}, 1, "cannot use 'foldde' as --format; did you mean folded?"},
 		{{{"x", "gif"}}, 1, "cannot use 'gif' as --format; there are: folded"},
 		{{{"a.txt", NULL}, {"a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
+		{{{"a.txt", NULL}, {"./a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
+		{{{"/tmp/../a.txt", NULL}, {"/a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
 		{{{"-", NULL}, {"-", "folded"}}, 2, "stdout is named twice as an output"},
 	};
 
