@@ -52,11 +52,15 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 	if (wait_ns > row->max_ns)
 		row->max_ns = wait_ns;
 	histogram_count(row->histogram, wait_ns, weight);
-	if (weight > 1)
+	if (weight > 1) {
 		row->flags |= PKBPF_TOTALS_ESTIMATED;
+		__sync_fetch_and_add(&row->estimated_ns, wait_ns * weight);
+	}
 	if (!queue_ns || thread->state == PKBPF_WAIT_RUNQUEUE)
 		return;
 	__sync_fetch_and_add(&row->queue_ns, queue_ns * weight);
+	if (weight > 1)
+		__sync_fetch_and_add(&row->estimated_queue_ns, queue_ns * weight);
 	if (queue_ns > row->queue_max_ns)
 		row->queue_max_ns = queue_ns;
 	histogram_count(row->queue_histogram, queue_ns, weight);

@@ -2,7 +2,6 @@
 /* Looks after walks that did not come to their end: whether it is one all the same, and who has to be asked about it. */
 #include "shared.bpf.h"
 
-
 /* Asks user space to look at the process again, now and then. */
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
 {

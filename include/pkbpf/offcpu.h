@@ -77,7 +77,8 @@ struct pkbpf_thread {
 	__u8 reserved;
 	__u32 row;	    /* of that wait, PKBPF_NO_ROW: none */
 	__u32 weight;	    /* waits that this one stands for; 0: not chosen */
-	__u32 sample_mask;  /* one wait in sample_mask + 1 is chosen in this window */
+	__u16 sample_mask;  /* one wait in sample_mask + 1 is chosen in this window */
+	__u16 rare_waits;   /* chosen in it since there were few of their place */
 	__u32 window;	    /* number of the window of time in which waits are counted now */
 	__u32 window_waits; /* counted in it */
 	__u64 since_ns;	    /* in its place */
@@ -127,7 +128,7 @@ struct pkbpf_wait_row {
 	char comm[PKBPF_COMM_SIZE];
 	__u64 count, total_ns, max_ns;
 	__u64 queue_ns, queue_max_ns; /* parts of these waits after the wake-up */
-	__u64 reserved[2];
+	__u64 estimated_ns, estimated_queue_ns; /* of total_ns and queue_ns what stands for waits that were not chosen */
 	__u32 reserved2;
 	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };

@@ -28,16 +28,29 @@ static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uin
 	return waited;
 }
 
-static void add_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, uint32_t state, uint64_t more_ns)
+/* What a row has got since it was sent, and how much of that is of a sample. */
+struct increment {
+	uint64_t total_ns, estimated_ns;
+};
+
+/* The kernel side adds to the total first. */
+static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns, uint64_t estimated_ns, uint64_t sent_estimated_ns)
 {
-	struct waited *waited = more_ns ? waited_get(tables, row->pid, state) : NULL;
+	struct increment more = {total_ns - sent_total_ns, estimated_ns - sent_estimated_ns};
+
+	if (more.estimated_ns > more.total_ns)
+		more.estimated_ns = more.total_ns;
+	return more;
+}
+
+static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state, struct increment more)
+{
+	struct waited *waited = more.total_ns ? waited_get(tables, pid, state) : NULL;
 
 	if (!waited)
 		return;
-	if (row->flags & PKBPF_TOTALS_ESTIMATED)
-		waited->estimated_ns += more_ns;
-	else
-		waited->known_ns += more_ns;
+	waited->estimated_ns += more.estimated_ns;
+	waited->known_ns += more.total_ns - more.estimated_ns;
 }
 
 /* What threads have waited since the last drain, and what the rows say of it. Without memory rows stay as they are. */
@@ -45,6 +58,7 @@ static void compare_waited(struct offcpu_tables *tables)
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
 	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
+	const struct sent_row *sent;
 	struct waited *waited;
 
 	hash_map_done(&tables->waited_numbers);
@@ -63,8 +77,11 @@ static void compare_waited(struct offcpu_tables *tables)
 	for (uint32_t i = 0; i < tables->rows.count; i++) {
 		if (!rows[i].pid)
 			continue;
-		add_row(tables, &rows[i], rows[i].state, rows[i].total_ns - tables->sent_rows[i].total_ns);
-		add_row(tables, &rows[i], PKBPF_WAIT_RUNQUEUE, rows[i].queue_ns - tables->sent_rows[i].queue_ns);
+		sent = &tables->sent_rows[i];
+		add_row(tables, rows[i].pid, rows[i].state,
+			increment_of(rows[i].total_ns, sent->total_ns, rows[i].estimated_ns, sent->estimated_ns));
+		add_row(tables, rows[i].pid, PKBPF_WAIT_RUNQUEUE,
+			increment_of(rows[i].queue_ns, sent->queue_ns, rows[i].estimated_queue_ns, sent->estimated_queue_ns));
 	}
 }
 
@@ -74,18 +91,19 @@ static uint64_t rest_ns(const struct waited *waited)
 	return waited->exact_ns > waited->known_ns ? waited->exact_ns - waited->known_ns : 0;
 }
 
-/* An increment of a row of a sample, scaled to what was really waited. */
-static uint64_t scale(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, uint32_t state, uint64_t total_ns)
+/* An increment of a row, what of it is of a sample scaled to what was really waited. */
+static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state, struct increment more)
 {
 	const uint64_t *number = NULL;
 	const struct waited *waited;
 
-	if (tables->sampled && row->flags & PKBPF_TOTALS_ESTIMATED)
-		number = hash_map_find(&tables->waited_numbers, (uint64_t)row->pid << 8 | state);
+	if (tables->sampled && more.estimated_ns)
+		number = hash_map_find(&tables->waited_numbers, (uint64_t)pid << 8 | state);
 	waited = number ? &tables->waited.items[*number] : NULL;
 	if (!waited || !waited->estimated_ns)
-		return total_ns;
-	return (uint64_t)((double)total_ns * ((double)rest_ns(waited) / (double)waited->estimated_ns));
+		return more.total_ns;
+	return more.total_ns - more.estimated_ns +
+	       (uint64_t)((double)more.estimated_ns * ((double)rest_ns(waited) / (double)waited->estimated_ns));
 }
 
 static int send_part(struct event_buffer *buffer, struct totals_view *view, uint64_t count, uint64_t total, uint64_t max)
@@ -130,7 +148,12 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, struct sent_row *sent,
 		     struct event_buffer *buffer)
 {
-	struct sent_row now = {.count = row->count, .total_ns = row->total_ns, .queue_ns = row->queue_ns};
+	/* What was added last is read first. */
+	struct sent_row now = {.estimated_queue_ns = row->estimated_queue_ns,
+			       .queue_ns = row->queue_ns,
+			       .estimated_ns = row->estimated_ns,
+			       .total_ns = row->total_ns,
+			       .count = row->count};
 	struct totals_view view;
 	uint64_t total_ns;
 	int err;
@@ -151,21 +174,23 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.bytes = row->waker_id,
 	};
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
-	total_ns = now.total_ns - sent->total_ns;
-	total_ns = scale(tables, row, view.state, total_ns);
+	total_ns = scale(tables, row->pid, view.state,
+			 increment_of(now.total_ns, sent->total_ns, now.estimated_ns, sent->estimated_ns));
 	err = send_part(buffer, &view, now.count - sent->count, total_ns, row->max_ns);
 	if (err)
 		return err;
 	sent->count = now.count;
 	sent->total_ns = now.total_ns;
+	sent->estimated_ns = now.estimated_ns;
 	/* The end of a wait that began otherwise is no wait of its own. */
 	view.state = PKBPF_WAIT_RUNQUEUE;
-	total_ns = now.queue_ns - sent->queue_ns;
-	total_ns = scale(tables, row, PKBPF_WAIT_RUNQUEUE, total_ns);
+	total_ns = scale(tables, row->pid, PKBPF_WAIT_RUNQUEUE,
+			 increment_of(now.queue_ns, sent->queue_ns, now.estimated_queue_ns, sent->estimated_queue_ns));
 	err = send_part(buffer, &view, 0, total_ns, row->queue_max_ns);
 	if (err)
 		return err;
 	sent->queue_ns = now.queue_ns;
+	sent->estimated_queue_ns = now.estimated_queue_ns;
 	return 0;
 }
 

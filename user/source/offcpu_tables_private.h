@@ -20,7 +20,7 @@ struct mapped_table {
 
 /* What of a row has been sent. */
 struct sent_row {
-	uint64_t count, total_ns, queue_ns;
+	uint64_t count, total_ns, queue_ns, estimated_ns, estimated_queue_ns;
 	bool settled; /* a row of a single wait: that is complete */
 };
 
@@ -30,7 +30,7 @@ struct sent_thread {
 };
 
 /* Time of one process in one state since the last drain: as its threads know it, what of it rows know as well, and what the
- * others of its rows, of a sample, make of the rest. */
+ * the samples in its rows make of the rest. */
 struct waited {
 	uint32_t pid;
 	uint8_t state;

@@ -125,8 +125,11 @@ static void wait(struct fixture *fixture, int slot, int row, uint64_t wait_ns, u
 	to->count += weight;
 	to->total_ns += wait_ns * weight;
 	to->queue_ns += queue_ns * weight;
-	if (weight > 1)
+	if (weight > 1) {
 		to->flags |= PKBPF_TOTALS_ESTIMATED;
+		to->estimated_ns += wait_ns * weight;
+		to->estimated_queue_ns += queue_ns * weight;
+	}
 	if (wait_ns > to->max_ns)
 		to->max_ns = wait_ns;
 }
@@ -300,10 +303,11 @@ static void waits_that_stand_for_themselves_are_not_scaled(void **state)
 	begin_thread(fixture, 0, 100, 101);
 	begin_row(fixture, 0, 100, 77, PKBPF_WAIT_SLEEP);
 	begin_row(fixture, 1, 100, 78, PKBPF_WAIT_SLEEP);
-	/* One long wait, and a sample of short ones that says three times too much. */
-	wait(fixture, 0, 0, 900000, 0, 1);
+	/* One long wait, and a sample of short ones, some of them of the same place, that says three times too much. */
+	wait(fixture, 0, 0, 899800, 0, 1);
+	wait(fixture, 0, 0, 150, 0, 4);
 	wait(fixture, 0, 1, 300, 0, 4);
-	fixture->threads[0].time_ns[PKBPF_WAIT_SLEEP] += 100;
+	fixture->threads[0].time_ns[PKBPF_WAIT_SLEEP] += 150;
 	seen = drain(fixture);
 	for (size_t i = 0; i < seen->count; i++) {
 		const struct totals_view *view = &seen->views[i];
