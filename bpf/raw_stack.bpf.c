@@ -6,7 +6,8 @@
  * lie: call frame information of epilogues goes on naming their slots. (System V ABI for AMD64, 3.2.2.) */
 #define RED_ZONE_BYTES 128
 /* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over up to this size: OpenBLAS has
- * 33 KB of them in one function. What is further away than that may be of somebody else. */
+ * 33 KB of them in one function. What is further away than that may be of somebody else, but on the stack of a program's first
+ * thread, whose end is known. */
 #define MOST_MISSING_PAGES 10
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
@@ -25,6 +26,15 @@ static __always_inline __u32 pages_allowed(void)
 		return RAW_STACK_PAGES - 1;
 	pages = (size - used) / RAW_ROOM_PART / PKBPF_RAW_PAGE_BYTES;
 	return pages < RAW_STACK_PAGES - 1 ? pages : RAW_STACK_PAGES - 1;
+}
+
+/* Pages of the stack that a program began with, from that of an address in it on; 0: it is another stack. */
+static __always_inline __u32 pages_of_first_stack(__u64 start)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 pages = BPF_CORE_READ(task, mm, start_stack) / PKBPF_RAW_PAGE_BYTES - start / PKBPF_RAW_PAGE_BYTES + 1;
+
+	return pages <= PKBPF_RAW_SPAN_PAGES ? pages : 0;
 }
 
 /*
@@ -49,17 +59,23 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	raw->missing = 0;
 	raw->pages = 0;
 	raw->copied = size;
+	raw->known = pages_of_first_stack(start);
 	for (__u32 i = 0; i < PKBPF_RAW_SPAN_PAGES - 1; i++) {
 		__u32 copied = raw->copied;
 
+		/* Arguments follow and what else the program was given, but no frame. */
+		if (i + 1 == raw->known) {
+			raw->cut = 0;
+			break;
+		}
 		if (raw->pages >= pages || copied > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
 			break;
 		if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
 			raw->missing = 0;
 			raw->pages++;
 			raw->copied = copied + PKBPF_RAW_PAGE_BYTES;
-		} else if (raw->missing++ < MOST_MISSING_PAGES) {
-			raw->holes |= 2U << i;
+		} else if (raw->missing++ < MOST_MISSING_PAGES || raw->known) {
+			raw->holes |= 2ULL << i;
 		} else {
 			raw->cut = 0;
 			break;
@@ -130,20 +146,21 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 		words[i] = 0;
 #endif
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
-	size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
+	size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	if (!size) {
 		/* The stack has just grown, and its first page is what the kernel is about to make. */
 		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
-		size = copy_stack(cpu, first_word + PKBPF_REGS + 2, start);
+		size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	}
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
-	uprobe_mend_copy(cpu, first_word + PKBPF_REGS + 2, start, size);
+	uprobe_mend_copy(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start, size);
 	if (raw->cut)
 		sample->header.flags |= PKBPF_RAW_CUT;
 	words[PKBPF_REGS] = start;
-	words[PKBPF_REGS + 1] = size | (__u64)raw->holes << 32;
-	size += sizeof(*sample) + n_kernel * 8 + (PKBPF_REGS + 2) * 8;
+	words[PKBPF_REGS + 1] = size;
+	words[PKBPF_REGS + 2] = raw->holes;
+	size += sizeof(*sample) + n_kernel * 8 + PKBPF_RAW_HEAD_WORDS * 8;
 	sample->header.size = size;
 	scratch->unwind.raw_filled = 1;
 	return size;

@@ -179,14 +179,15 @@ struct unwind_scratch {
  */
 #define RAW_STACK_PAGES	       28
 #define RAW_STACK_BYTES	       (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
-#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_REGS + 2)
+#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
 
 struct raw_scratch {
 	__u64 second[PKBPF_PROFILE_KINDS];
 	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
 	__u64 busy; /* an event of another class was interrupted while it filled the record */
 	__u32 cut;     /* the record's stack ends for want of room, not of memory */
-	__u32 holes;   /* bits of its pages that do not exist, the first page's is 1 */
+	__u32 known;   /* its pages, where that is known; 0: it is not */
+	__u64 holes;   /* bits of its pages that do not exist, the first page's is 1 */
 	__u32 missing; /* pages in a row that do not exist, at the end of what there is so far */
 	__u32 pages;   /* copied, beside the first */
 	__u32 copied;  /* bytes */
@@ -194,7 +195,7 @@ struct raw_scratch {
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 
-_Static_assert(PKBPF_RAW_SPAN_PAGES <= 32, "each page has its bit in holes");
+_Static_assert(PKBPF_RAW_SPAN_PAGES <= 64, "each page has its bit in holes");
 
 struct raw_scratch_map { /* one per possible CPU: values of per-CPU maps are limited to 32 KiB */
 	__uint(type, BPF_MAP_TYPE_ARRAY);

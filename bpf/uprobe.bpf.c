@@ -83,9 +83,9 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64 start, __u64 address)
 {
 	__u64 page = address / PKBPF_RAW_PAGE_BYTES - start / PKBPF_RAW_PAGE_BYTES;
-	__u32 below = raw->holes & ((1U << (page & (PKBPF_RAW_SPAN_PAGES - 1))) - 1);
+	__u64 below = raw->holes & ((1ULL << (page & (PKBPF_RAW_SPAN_PAGES - 1))) - 1);
 
-	return page < PKBPF_RAW_SPAN_PAGES ? address - start - (__u64)__builtin_popcount(below) * PKBPF_RAW_PAGE_BYTES : RAW_STACK_BYTES;
+	return page < PKBPF_RAW_SPAN_PAGES ? address - start - (__u64)__builtin_popcountll(below) * PKBPF_RAW_PAGE_BYTES : RAW_STACK_BYTES;
 }
 
 /*

@@ -100,7 +100,7 @@ struct pkbpf_event_header {
 #define PKBPF_RAW_CUT 8
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
-#define PKBPF_RAW_SPAN_PAGES   32 /* that it can tell of, from that of its start on */
+#define PKBPF_RAW_SPAN_PAGES   64 /* that it can tell of, from that of its start on */
 
 struct pkbpf_event_sample {
 	struct pkbpf_event_header header;
@@ -160,10 +160,12 @@ struct pkbpf_event_lost {
 /* User registers the frame step starts from, x86-64 numbering of DWARF (0 rax, 1 rdx, 2 rcx, 3 rbx,
  * 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8..15) with 16 = ip; arm64: 0..30, 31 = sp, 32 = ip. */
 #define PKBPF_REGS 33
+/* Between the frames of a raw stack and its memory. */
+#define PKBPF_RAW_HEAD_WORDS (PKBPF_REGS + 3)
 
 struct pkbpf_event_raw_stack {
 	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
-	/* after sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS], __u64 stack_start, __u32 stack_size, __u32 holes,
+	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS], stack_start, stack_size, holes;
 	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer. holes: bit N
 	 * says that the Nth page from that of stack_start on could not be read; the bytes lack it. */
 };

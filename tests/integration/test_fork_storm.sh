@@ -136,12 +136,13 @@ if popped > 1:
     folded.fail(f"{popped} copies begin behind what a function has just popped")
 P
 
-"$pkbpf" -q -e cpu -F 9999 -o "$work/hollow.folded" -- bash -c 'for i in {1..100}; do "$0"; done' "$workloads/hollow" \
-	>"$work/out" 2>"$work/err" || {
-	echo "FAILED: pkbpf ended with $? at hollow stacks"
-	failures=$((failures + 1))
-}
-PYTHONPATH=$here python3 - "$work/hollow.folded" <<'P' || failures=$((failures + 1))
+for pages in 8 40; do
+	"$pkbpf" -q -e cpu -F 9999 -o "$work/hollow.folded" -- bash -c 'for i in {1..100}; do "$0" "$1"; done' "$workloads/hollow" $pages \
+		>"$work/out" 2>"$work/err" || {
+		echo "FAILED: pkbpf ended with $? at hollow stacks"
+		failures=$((failures + 1))
+	}
+	PYTHONPATH=$here python3 - "$work/hollow.folded" $pages <<'P' || failures=$((failures + 1))
 import sys
 import folded
 
@@ -151,8 +152,9 @@ for frames, count in folded.read(sys.argv[1]):
         stacks += count
         whole += count * ("_start" in frames and "be_hollow" in frames)
 # Every one of them is copied, since no program lives until its tables are there.
-print(f"  below variables that nobody has touched: {whole} of {stacks} stacks whole")
+print(f"  below {sys.argv[2]} pages that nobody has touched: {whole} of {stacks} stacks whole")
 if stacks < 300 or whole < 0.98 * stacks:
     folded.fail(f"only {whole} of {stacks} stacks with untouched pages in them are whole")
 P
+done
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

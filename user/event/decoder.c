@@ -96,7 +96,7 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	if (err)
 		return err;
 	view.check = sample->header.flags & PKBPF_RAW_CHECK;
-	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + PKBPF_REGS + 2) * WORD;
+	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + PKBPF_RAW_HEAD_WORDS) * WORD;
 	if ((sample->n_user != 0 && !view.check) || size < fixed)
 		return -EBADMSG;
 	words = view.sample.user_ips + sample->n_user;
@@ -105,12 +105,12 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	view.cut = sample->header.flags & PKBPF_RAW_CUT;
 	view.regs = words;
 	view.stack_start = words[PKBPF_REGS];
-	stack_size = (uint32_t)words[PKBPF_REGS + 1];
-	view.holes = words[PKBPF_REGS + 1] >> 32;
+	stack_size = words[PKBPF_REGS + 1];
+	view.holes = words[PKBPF_REGS + 2];
 	if (stack_size > EVENT_MAX_RAW_STACK_SIZE || stack_size % WORD ||
 	    stack_size > size - fixed || view.stack_start > UINT64_MAX - stack_size)
 		return -EBADMSG;
-	view.stack = (const uint8_t *)(words + PKBPF_REGS + 2);
+	view.stack = (const uint8_t *)(words + PKBPF_RAW_HEAD_WORDS);
 	view.stack_size = (size_t)stack_size;
 	if (sink->ops->on_raw_stack)
 		sink->ops->on_raw_stack(sink->context, &view);

@@ -124,7 +124,7 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 	    raw->stack_start > UINT64_MAX - raw->stack_size)
 		return -EINVAL;
 	sample = append_sample(buffer, PKBPF_EVENT_RAW_STACK, &raw->sample,
-			       (PKBPF_REGS + 2) * sizeof(uint64_t) + raw->stack_size);
+			       PKBPF_RAW_HEAD_WORDS * sizeof(uint64_t) + raw->stack_size);
 	if (!sample)
 		return -ENOMEM;
 	if (raw->check)
@@ -134,9 +134,10 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;
-	words[PKBPF_REGS + 1] = raw->stack_size | (uint64_t)raw->holes << 32;
+	words[PKBPF_REGS + 1] = raw->stack_size;
+	words[PKBPF_REGS + 2] = raw->holes;
 	if (raw->stack_size)
-		memcpy(words + PKBPF_REGS + 2, raw->stack, raw->stack_size);
+		memcpy(words + PKBPF_RAW_HEAD_WORDS, raw->stack, raw->stack_size);
 	return 0;
 }
 

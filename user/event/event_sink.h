@@ -70,7 +70,7 @@ struct raw_stack_view {
 	uint64_t stack_start;
 	const uint8_t *stack;
 	size_t stack_size;
-	uint32_t holes; /* bits: pages, the first one that of stack_start, that could not be read and are left out of stack */
+	uint64_t holes; /* bits: pages, the first one that of stack_start, that could not be read and are left out of stack */
 };
 
 struct stack_view {

@@ -10,7 +10,7 @@
 struct raw_stack_extent {
 	uint64_t start; /* address */
 	size_t size;	/* bytes of the copy */
-	uint32_t holes; /* as in struct raw_stack_view */
+	uint64_t holes; /* as in struct raw_stack_view */
 };
 
 enum raw_stack_place {

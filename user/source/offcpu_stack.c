@@ -26,26 +26,26 @@ static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 }
 
 /* Bits of the pages from that of an address on that nobody has touched. 0, too, where the kernel does not tell, or has larger ones. */
-static uint32_t find_untouched(uint32_t pid, uint32_t tid, uint64_t address)
+static uint64_t find_untouched(uint32_t pid, uint32_t tid, uint64_t address)
 {
 	_cleanup_close_ int fd = open_of_thread(pid, tid, "pagemap");
 	uint64_t words[PKBPF_RAW_SPAN_PAGES];
-	uint32_t untouched = 0;
+	uint64_t untouched = 0;
 	ssize_t got;
 
 	if (fd < 0 || sysconf(_SC_PAGESIZE) != PKBPF_RAW_PAGE_BYTES)
 		return 0;
 	got = pread(fd, words, sizeof(words), (off_t)(address / PKBPF_RAW_PAGE_BYTES * sizeof(*words)));
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*words); i++)
-		untouched |= words[i] & (PAGE_PRESENT | PAGE_SWAPPED) ? 0 : 1U << i;
+		untouched |= words[i] & (PAGE_PRESENT | PAGE_SWAPPED) ? 0 : 1ULL << i;
 	return untouched;
 }
 
 bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room, struct raw_stack_extent *extent)
 {
 	_cleanup_close_ int fd = open_of_thread(pid, tid, "mem");
-	uint32_t untouched = find_untouched(pid, tid, extent->start), missing = 0;
-	uint64_t address = extent->start;
+	uint64_t untouched = find_untouched(pid, tid, extent->start), address = extent->start;
+	uint32_t missing = 0;
 
 	extent->size = 0;
 	extent->holes = 0;
@@ -57,7 +57,7 @@ bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room, 
 		if (page && untouched >> page & 1) {
 			if (missing++ == MOST_MISSING_PAGES)
 				return false;
-			extent->holes |= 1U << page;
+			extent->holes |= 1ULL << page;
 			address += want;
 			continue;
 		}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
-// hollow: works for a millisecond below a function whose local variables fill pages that nobody touches.
+// hollow PAGES: works for a millisecond below a function whose local variables fill so many pages, which nobody touches.
+#include <alloca.h>
+#include <stdlib.h>
 #include <time.h>
 
 static volatile unsigned long sum;
@@ -27,9 +29,9 @@ static __attribute__((noinline)) void be_hollow(char *path)
 	path[0] = 1;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	char path[8 * 4096];
+	char *path = alloca((size_t)(argc > 1 ? atoi(argv[1]) : 8) * 4096);
 
 	be_hollow(path);
 	return path[0] != 1;

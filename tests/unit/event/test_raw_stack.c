@@ -59,22 +59,22 @@ static void pages_behind_holes_come_earlier(void **state)
 	assert_place(&extent, TOP + 4 * PAGE - 4, 8, RAW_STACK_NOT_READABLE);
 }
 
-static void the_last_page_that_can_be_missing_is_the_32nd(void **state)
+static void the_last_page_that_can_be_missing_is_the_64th(void **state)
 {
-	struct raw_stack_extent extent = {START, 16 + 40 * PAGE, 1U << 31};
+	struct raw_stack_extent extent = {START, 16 + 80 * PAGE, 1ULL << 63};
 
-	assert_place(&extent, TOP + 30 * PAGE, 8, RAW_STACK_NOT_READABLE);
-	assert_copied(&extent, TOP + 31 * PAGE, 16 + 30 * PAGE);
+	assert_place(&extent, TOP + 62 * PAGE, 8, RAW_STACK_NOT_READABLE);
+	assert_copied(&extent, TOP + 63 * PAGE, 16 + 62 * PAGE);
 }
 
 static void holes_that_no_copy_has_lead_nowhere_else(void **state)
 {
-	struct raw_stack_extent extent = {START, 64, UINT32_MAX & ~2U};
+	struct raw_stack_extent extent = {START, 64, 0};
 	size_t offset;
 
-	for (uint32_t i = 0; i < 64; i++) {
-		extent.holes = UINT32_MAX & ~(1U << (i & 31)) & ~(i & 32 ? 1U : 0);
-		for (uint64_t address = START - 16; address < TOP + 34 * PAGE; address += 4) {
+	for (uint32_t i = 0; i < 128; i++) {
+		extent.holes = UINT64_MAX & ~(1ULL << (i & 63)) & ~(i & 64 ? 1ULL : 0);
+		for (uint64_t address = START - 16; address < TOP + 66 * PAGE; address += 4) {
 			if (raw_stack_find(&extent, address, 8, &offset) == RAW_STACK_COPIED)
 				assert_in_range(offset, 0, extent.size - 8);
 		}
@@ -87,7 +87,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_without_holes_is_at_its_distance),
 		cmocka_unit_test(pages_behind_holes_come_earlier),
-		cmocka_unit_test(the_last_page_that_can_be_missing_is_the_32nd),
+		cmocka_unit_test(the_last_page_that_can_be_missing_is_the_64th),
 		cmocka_unit_test(holes_that_no_copy_has_lead_nowhere_else),
 	};
 

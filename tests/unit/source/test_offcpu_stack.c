@@ -14,7 +14,7 @@
 #include "source/offcpu_stack.h"
 
 #define PAGE  4096
-#define PAGES 40
+#define PAGES 70
 
 struct fixture {
 	uint8_t *memory;
