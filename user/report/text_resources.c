@@ -170,7 +170,8 @@ CELL(disk)
 	cell_time(table, row, ROW_HAS_WAITS, row->disk_ns);
 }
 
-CELL(locks)
+/* Uninterruptible without I/O (a lock in the kernel, a vfork child), and stopped. */
+CELL(other_waits)
 {
 	cell_time(table, row, ROW_HAS_WAITS, row->uninterruptible_ns + row->stopped_ns);
 }
@@ -305,7 +306,7 @@ static const struct column time_columns[] = {
 	{{.title = "run queue"}, 0, 0, runqueue, 0},
 	{{.title = "sleep"}, ROW_HAS_WAITS, 0, sleep_time, 0},
 	{{.title = "disk"}, ROW_HAS_WAITS, 0, disk, 0},
-	{{.title = "locks"}, ROW_HAS_WAITS, 0, locks, 0},
+	{{.title = "other"}, ROW_HAS_WAITS, 0, other_waits, 0},
 	{{.title = "vol"}, ROW_HAS_USAGE, 0, voluntary, 0},
 	{{.title = "invol"}, ROW_HAS_USAGE, 0, involuntary, 0},
 };
