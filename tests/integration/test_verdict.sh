@@ -159,4 +159,28 @@ found locks.json futex_bound "^locks $locks: [0-9]+ % of wall time of 4 threads 
 	'(100|[5-9][0-9]) % of it below `(.* > )?use_lock > (.*pthread_mutex_lock|__lll_lock_wait)`' || fail "locks"
 ! found locks.json futex_bound "locks $idle" >/dev/null || fail "who has nothing to do waits for no lock"
 
+# ---- a process that did nothing, since it cannot: by itself, and among all others ----
+"$workloads/locks" deadlock >deadlock.out &
+hung=$!
+sleep 1000 &
+stopped=$!
+kill -STOP $stopped
+wait_until test -s deadlock.out || fail "the workload does not start"
+sleep 0.5
+for targets in "-p $hung,$stopped" ""; do
+	# shellcheck disable=SC2086 # two words or none
+	"$pkbpf" -q $targets -d 2 -o hung.json --fail-if "$hung:offcpu.sleep>3s" 2>err.txt
+	[ $? = 3 ] || fail "a limit on who did nothing ($targets): $(cat err.txt)"
+	found hung.json futex_bound "^locks $hung: 100 % of wall time of 2 threads waiting for locks" 'below `(.* > )?take_both' ||
+		fail "a deadlock ($targets)"
+	python3 - $stopped <<'P' || fail "who is stopped has no row ($targets)"
+import json, sys
+rows = json.load(open("hung.json"))["rows"]
+sys.exit(not any(row.get("pid") == int(sys.argv[1]) and row["offcpu"]["stopped_ns"] > 1.9e9 for row in rows))
+P
+done
+python3 -c 'import json; exit(json.load(open("hung.json"))["quiet_processes"] == 0)' || fail "nobody is left out"
+kill -KILL $hung $stopped
+wait $hung $stopped 2>/dev/null
+
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

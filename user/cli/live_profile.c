@@ -337,6 +337,7 @@ static void fill_info(struct live_profile *live, const char *targets)
 	copy_text(info->host, sizeof(info->host), machine.nodename);
 	snprintf(info->kernel, sizeof(info->kernel), "%s %s", machine.sysname, machine.release);
 	copy_text(info->targets, sizeof(info->targets), targets);
+	info->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
 	copy_text(info->cpu_event, sizeof(info->cpu_event),
 		  source_set_event_name(live->sources, PKBPF_PROFILE_CPU));
 	info->frequency_hz = options->frequency_hz;

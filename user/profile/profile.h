@@ -49,6 +49,7 @@ struct profile_info {
 	char host[256];
 	char kernel[256];
 	char targets[512]; /* "pid 812,813", "whole host" */
+	bool has_targets;  /* not all processes were looked at, but those asked for */
 	char cpu_event[64]; /* "cycles" or "cpu-clock" */
 	uint32_t frequency_hz;
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */

@@ -251,7 +251,7 @@ int limit_check(const struct limit *limit, const struct resource_rows *rows,
 		return -ENODATA;
 	if (!limit->any_row && !limit->pid && !limit->name[0])
 		return check_row(limit, rows, &rows->total, on_breach, context);
-	for (size_t i = 0; i < rows->count && breaches < INT_MAX; i++) {
+	for (size_t i = 0; i < rows->all_count && breaches < INT_MAX; i++) {
 		const struct resource_row *row = &rows->items[i];
 
 		if (!limit->any_row && !(limit->pid && row->pid == limit->pid) &&

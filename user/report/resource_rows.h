@@ -97,6 +97,7 @@ struct resource_row {
 
 	struct row_stack stacks[PKBPF_PROFILE_KINDS];
 	uint64_t kind_weight[PKBPF_PROFILE_KINDS];
+	bool is_quiet;	 /* did nothing that can be measured: tables leave it out */
 	double score;	 /* by which rows are sorted */
 	uint32_t number; /* of its stacks */
 };
@@ -111,10 +112,11 @@ struct row_weight {
 
 struct resource_rows {
 	enum report_by by;
-	struct resource_row *items; /* what is scarce first */
-	size_t count;
+	struct resource_row *items; /* what is scarce first; behind these the quiet ones */
+	size_t count;		    /* of those that tables show */
+	size_t all_count;	    /* with those that did nothing, which limits and findings look at, too */
 	struct resource_row total;
-	uint64_t quiet_processes; /* did nothing that can be measured: left out */
+	uint64_t quiet_processes; /* behind the quiet rows */
 	uint64_t missing_threads; /* without last numbers: left out */
 	struct resource_machine machine;
 	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not known */

@@ -43,8 +43,25 @@ static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
 	work->rows->total.cpu_ns += row->cpu_ns;
 }
 
-static bool is_quiet(const struct resource_row *row)
+/* So many that were asked for are told whatever they did: that may be what somebody wants to know. */
+#define ASKED_FOR_MAX 64
+/* Who was stopped, or got no CPU, for this part of the interval has done nothing because of that. */
+#define HELD_UP_PERCENT 1
+
+static bool was_asked_for(const struct rows_work *work)
 {
+	return profile_info_read(work->profile)->has_targets && work->items.count <= ASKED_FOR_MAX;
+}
+
+/* With threads, rows of processes may hold nothing at all. */
+static bool is_nobody(const struct rows_work *work, const struct resource_row *row)
+{
+	return work->rows->by == REPORT_BY_THREAD && !row->tid && !row->threads_seen;
+}
+
+static bool is_quiet(const struct rows_work *work, const struct resource_row *row)
+{
+	uint64_t held_up_ns = row->stopped_ns + row->runqueue_ns;
 	bool any = row->cpu_ns || row->voluntary || row->involuntary || row->minor_faults ||
 		   row->major_faults || row->storage_read_bytes || row->storage_written_bytes ||
 		   row->samples || row->requests || row->on_cpu_ns;
@@ -52,7 +69,8 @@ static bool is_quiet(const struct resource_row *row)
 	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		/* A thread that slept all the time has a stack and has done nothing. */
 		any = any || (kind != PKBPF_PROFILE_OFFCPU && row->kind_weight[kind]);
-	return !any && !row->disk_ns && !row->uninterruptible_ns;
+	return !any && !row->disk_ns && !row->uninterruptible_ns &&
+	       (!held_up_ns || held_up_ns < work->rows->interval_ns / 100 * HELD_UP_PERCENT);
 }
 
 /*
@@ -84,6 +102,8 @@ static int compare_rows(const void *left, const void *right)
 {
 	const struct resource_row *a = left, *b = right;
 
+	if (a->is_quiet != b->is_quiet)
+		return a->is_quiet ? 1 : -1;
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
 	if (a->wall_ns != b->wall_ns)
@@ -108,34 +128,42 @@ static int compare_weights(const void *left, const void *right)
 	return a->stack.stack < b->stack.stack ? -1 : a->stack.stack > b->stack.stack;
 }
 
+static void keep_rows(struct rows_work *work)
+{
+	struct resource_rows *rows = work->rows;
+	bool show_all = was_asked_for(work);
+
+	array_foreach (&work->items, row) {
+		finish_row(work, row);
+		score_row(rows, row);
+		row->is_quiet = is_quiet(work, row);
+		if (row->is_quiet && is_nobody(work, row))
+			continue;
+		row->is_quiet = row->is_quiet && !show_all;
+		if (row->is_quiet)
+			rows->quiet_processes += rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;
+		rows->count += !row->is_quiet;
+		work->items.items[rows->all_count++] = *row;
+	}
+	rows->items = work->items.items;
+	work->items.items = NULL;
+	work->items.count = work->items.capacity = 0;
+	if (rows->all_count)
+		qsort(rows->items, rows->all_count, sizeof(*rows->items), compare_rows);
+}
+
 void rows_work_finish(struct rows_work *work)
 {
 	struct resource_rows *rows = work->rows;
-	size_t kept = 0;
 
 	array_foreach (&work->items, row)
 		estimate_cpu(work, row);
 	finish_row(work, &rows->total);
-	array_foreach (&work->items, row) {
-		finish_row(work, row);
-		if (is_quiet(row)) {
-			rows->quiet_processes +=
-				rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;
-			continue;
-		}
-		score_row(rows, row);
-		work->items.items[kept++] = *row;
-	}
 	rows->weights = work->sums.items;
 	rows->weight_count = work->sums.count;
 	work->sums.items = NULL;
 	work->sums.count = work->sums.capacity = 0;
 	if (rows->weight_count)
 		qsort(rows->weights, rows->weight_count, sizeof(*rows->weights), compare_weights);
-	rows->items = work->items.items;
-	rows->count = kept;
-	work->items.items = NULL;
-	work->items.count = work->items.capacity = 0;
-	if (kept)
-		qsort(rows->items, kept, sizeof(*rows->items), compare_rows);
+	keep_rows(work);
 }

@@ -81,11 +81,11 @@ void row_groups_find(struct row_groups *groups, const struct resource_rows *rows
 	size_t matching = 0;
 
 	*groups = (struct row_groups){
-		.items = calloc(rows->count + 1, sizeof(*groups->items)),
-		.members = calloc(rows->count + 1, sizeof(struct resource_row *))};
+		.items = calloc(rows->all_count + 1, sizeof(*groups->items)),
+		.members = calloc(rows->all_count + 1, sizeof(struct resource_row *))};
 	if (!groups->items || !groups->members)
 		return;
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows->all_count; i++) {
 		/* What the profiler costs, the header tells. */
 		if ((!own_pid || rows->items[i].pid != own_pid) &&
 		    judge(rows, &rows->items[i]) >= 0)

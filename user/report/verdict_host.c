@@ -61,7 +61,7 @@ bool verdict_slow_device(const struct resource_rows *rows, struct finding *findi
 	if (!(total->known & ROW_HAS_BLOCKIO) || total->device.p99_ns < DEVICE_P99_NS ||
 	    total->requests < DEVICE_REQUESTS)
 		return false;
-	for (size_t i = 0; i < rows->count; i++)
+	for (size_t i = 0; i < rows->all_count; i++)
 		if (rows->items[i].requests &&
 		    (!most || rows->items[i].device_ns > most->device_ns))
 			most = &rows->items[i];
@@ -88,7 +88,8 @@ bool verdict_memory_low(const struct resource_rows *rows, struct finding *findin
 
 	if (!rows->machine.known || !rows->machine.memory_bytes || left >= MEMORY_LEFT_PERCENT)
 		return false;
-	for (size_t i = 0; i < rows->count; i++)
+	/* Who holds it can be told when all were looked at. */
+	for (size_t i = 0; i < rows->all_count && !profile_info_read(rows->profile)->has_targets; i++)
 		if (!most || rows->items[i].rss_bytes > most->rss_bytes)
 			most = &rows->items[i];
 	finding_say(finding, "only %s of memory available (%.1f %%)",
@@ -112,7 +113,7 @@ bool verdict_short_lived(const struct resource_rows *rows, struct finding *findi
 
 	if (rows->by != REPORT_BY_PROCESS || !verdict_seconds(rows))
 		return false;
-	for (size_t i = 0; i < rows->count; i++) {
+	for (size_t i = 0; i < rows->all_count; i++) {
 		const struct resource_row *item = &rows->items[i];
 
 		if (!item->started_inside || !item->ended_inside ||

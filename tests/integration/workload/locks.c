@@ -4,7 +4,8 @@
 /*
  * locks contend: four threads, each of which holds the same lock for most of its time, awake and asleep.
  * locks idle: three of four threads wait for a condition that nobody ever brings about.
- * Either says so and goes on until it is killed.
+ * locks deadlock: two threads each wait for the lock that the other holds, and nothing else happens.
+ * Each says so and goes on until it is killed.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both_have_one;
 static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 static volatile unsigned long counter;
 
@@ -42,11 +44,39 @@ static void *idle(void *argument)
 	return argument;
 }
 
+static void take_both(pthread_mutex_t *one, pthread_mutex_t *other)
+{
+	pthread_mutex_lock(one);
+	pthread_barrier_wait(&both_have_one);
+	pthread_mutex_lock(other);
+}
+
+static void *take_second_first(void *argument)
+{
+	take_both(&second, &mutex);
+	return argument;
+}
+
+static int deadlock(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&both_have_one, NULL, 2);
+	if (pthread_create(&thread, NULL, take_second_first, NULL))
+		return 1;
+	puts("running");
+	fflush(stdout);
+	take_both(&mutex, &second);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int is_idle = argc > 1 && !strcmp(argv[1], "idle");
 	pthread_t thread;
 
+	if (argc > 1 && !strcmp(argv[1], "deadlock"))
+		return deadlock();
 	for (int i = 0; i < 3; i++)
 		if (pthread_create(&thread, NULL, is_idle ? idle : contend, NULL))
 			return 1;

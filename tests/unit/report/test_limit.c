@@ -145,6 +145,7 @@ static void limits_hit_those_they_name(void **state)
 	struct resource_rows rows = {
 		.items = items,
 		.count = ARRAY_SIZE(items),
+		.all_count = ARRAY_SIZE(items),
 		.total = {.known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO, .cpu_share = 91},
 	};
 
@@ -177,7 +178,7 @@ static void what_many_have_together_is_no_figure_of_one(void **state)
 		 .wait = {.p99_ns = 30000000, .max_ns = 30000000}},
 		{.name = "[writeback]", .known = ROW_HAS_INTERVAL, .cpu_share = 90, .processes = 1},
 	};
-	struct resource_rows rows = {.items = items, .count = ARRAY_SIZE(items), .by = REPORT_BY_PROCESS};
+	struct resource_rows rows = {.items = items, .count = ARRAY_SIZE(items), .all_count = ARRAY_SIZE(items), .by = REPORT_BY_PROCESS};
 
 	rows.total.known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS;
 	assert_int_equal(check("cc1:cpu.share>80", &rows), 0);
@@ -191,6 +192,20 @@ static void what_many_have_together_is_no_figure_of_one(void **state)
 	assert_int_equal(check("cc1:cpu.share>80", &rows), 1);
 }
 
+static void limits_hit_those_that_tables_leave_out_too(void **state)
+{
+	struct resource_row items[] = {
+		{.pid = 812, .name = "postgres", .known = ROW_HAS_RSS, .rss_bytes = 1 << 20},
+		{.pid = 7, .name = "cache", .known = ROW_HAS_RSS, .rss_bytes = 2ULL << 30, .is_quiet = true},
+	};
+	struct resource_rows rows = {.items = items, .count = 1, .all_count = 2, .total = {.known = ROW_HAS_RSS}};
+
+	assert_int_equal(check("*:memory.rss>1G", &rows), 1);
+	assert_string_equal(told, "cache 7: memory.rss is 2.00 GiB\n");
+	assert_int_equal(check("7:memory.rss<1G", &rows), 0);
+	assert_int_equal(check("8:memory.rss<1G", &rows), -ESRCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +214,7 @@ int main(void)
 		cmocka_unit_test(every_figure_is_found_by_its_name_alone),
 		cmocka_unit_test(limits_hit_those_they_name),
 		cmocka_unit_test(what_many_have_together_is_no_figure_of_one),
+		cmocka_unit_test(limits_hit_those_that_tables_leave_out_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

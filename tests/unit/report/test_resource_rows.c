@@ -145,6 +145,73 @@ static void who_did_nothing_is_left_out_and_counted_and_short_lives_are_not(void
 	resource_rows_done(&rows);
 }
 
+static void who_did_nothing_comes_behind_the_rows_that_are_told(void **state)
+{
+	struct resource_rows rows;
+
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	assert_int_equal(rows.all_count, rows.count + 1);
+	assert_int_equal(rows.items[rows.count].pid, 66);
+	assert_true(rows.items[rows.count].is_quiet);
+	assert_int_equal(rows.items[rows.count].rss_bytes, 1 << 20);
+	resource_rows_done(&rows);
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_THREAD), 0);
+	/* No row of a process is among them that stands for nothing beside its threads. */
+	for (size_t i = 0; i < rows.all_count; i++)
+		assert_true(rows.items[i].tid || rows.items[i].threads_seen || i < rows.count);
+	resource_rows_done(&rows);
+}
+
+/* Five processes that slept for nearly all of ten seconds: what else is known of them decides. */
+static void who_was_held_up_or_asked_for_has_not_done_nothing(void **state)
+{
+	static const struct {
+		unsigned int state;
+		uint64_t ms;
+		bool is_told;
+	} cases[] = {
+		{PKBPF_WAIT_SLEEP, 0, false},		{PKBPF_WAIT_STOPPED, 5000, true},  {PKBPF_WAIT_STOPPED, 50, false},
+		{PKBPF_WAIT_UNINTERRUPTIBLE, 500, true}, {PKBPF_WAIT_RUNQUEUE, 9000, true},
+	};
+	size_t count = sizeof(cases) / sizeof(cases[0]);
+	struct fake_profile idle;
+	struct resource_rows rows;
+
+	account_begin(&idle, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	for (uint32_t i = 0; i < count; i++) {
+		account_process(&idle, &(struct account_process){.pid = 100 + i, .comm = "hung"});
+		account_waits(&idle, 100 + i, "hung", PKBPF_WAIT_SLEEP, 1, 10000 * MS - cases[i].ms * MS, 1,
+			      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_MAIN));
+		if (cases[i].ms)
+			account_waits(&idle, 100 + i, "hung", cases[i].state, 1, cases[i].ms * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+				      FAKE_IPS(ACCOUNT_MAIN));
+	}
+	account_end(&idle);
+	assert_int_equal(resource_rows_init(&rows, idle.profile, REPORT_BY_PROCESS), 0);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(row_of(&rows, 100 + i) != NULL, cases[i].is_told);
+	assert_int_equal(rows.quiet_processes, 2);
+	resource_rows_done(&rows);
+	profile_info(idle.profile)->has_targets = true;
+	assert_int_equal(resource_rows_init(&rows, idle.profile, REPORT_BY_PROCESS), 0);
+	assert_int_equal(rows.count, count);
+	assert_int_equal(rows.quiet_processes, 0);
+	resource_rows_done(&rows);
+	fake_profile_done(&idle);
+}
+
+static void of_many_who_were_asked_for_the_idle_are_left_out(void **state)
+{
+	struct resource_rows rows;
+
+	profile_info(fake.profile)->has_targets = true;
+	assert_int_equal(resource_rows_init(&rows, fake.profile, REPORT_BY_PROCESS), 0);
+	assert_null(row_of(&rows, 66));
+	assert_int_equal(rows.quiet_processes, 1);
+	resource_rows_done(&rows);
+	profile_info(fake.profile)->has_targets = false;
+}
+
 static void the_total_is_the_sum_of_the_rows(void **state)
 {
 	static const enum report_by groupings[] = {REPORT_BY_PROCESS, REPORT_BY_THREAD,
@@ -355,6 +422,9 @@ int main(void)
 		TEST(every_row_knows_its_hottest_stack_of_each_kind),
 		TEST(the_functions_that_explain_most_are_the_deepest_with_half_of_it),
 		TEST(who_did_nothing_is_left_out_and_counted_and_short_lives_are_not),
+		TEST(who_did_nothing_comes_behind_the_rows_that_are_told),
+		TEST(who_was_held_up_or_asked_for_has_not_done_nothing),
+		TEST(of_many_who_were_asked_for_the_idle_are_left_out),
 		TEST(the_total_is_the_sum_of_the_rows),
 		TEST(rows_are_grouped_by_comm_and_container),
 		TEST(what_is_scarce_comes_first),

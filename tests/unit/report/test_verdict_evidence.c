@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that findings are made of everybody, and say no more than what was seen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_machine.h"
+#include "report/verdict.h"
+
+#define MS     1000000ULL
+#define SECOND 1000000000ULL
+
+/* The finding of a rule, or NULL; ends the profile. */
+static const struct finding *find(struct fake_profile *fake, const char *rule)
+{
+	static struct verdict verdict;
+	const struct finding *found = NULL;
+	struct resource_rows rows;
+
+	account_end(fake);
+	assert_int_equal(resource_rows_init(&rows, fake->profile, REPORT_BY_PROCESS), 0);
+	verdict_find(&rows, &verdict);
+	resource_rows_done(&rows);
+	fake_profile_done(fake);
+	for (size_t i = 0; i < verdict.count; i++)
+		found = !found && !strcmp(verdict.findings[i].rule, rule) ? &verdict.findings[i] : found;
+	return found;
+}
+
+static void expect(struct fake_profile *fake, const char *rule, const char *text)
+{
+	const struct finding *finding = find(fake, rule);
+
+	if (!finding)
+		fail_msg("no finding %s", rule);
+	assert_string_equal(finding->text, text);
+}
+
+static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 2, 10 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
+	expect(&fake, "futex_bound",
+	       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), 100 % of it below "
+	       "`list_append > pthread_mutex_lock`");
+}
+
+static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
+{
+	for (int has_targets = 0; has_targets < 2; has_targets++) {
+		struct resource_row items[] = {
+			{.pid = 5, .name = "app", .rss_bytes = 1 << 20},
+			{.pid = 6, .name = "cache", .rss_bytes = 2 << 20, .is_quiet = true},
+		};
+		struct resource_rows rows = {.items = items, .count = 1, .all_count = 2};
+		struct fake_profile fake;
+		struct verdict verdict;
+
+		account_begin(&fake, 0, SECOND, 19 * SECOND);
+		profile_info(fake.profile)->has_targets = has_targets;
+		rows.profile = fake.profile;
+		rows.machine = (struct resource_machine){
+			.known = true, .memory_bytes = 100 << 20, .memory_available_bytes = 4 << 20};
+		verdict_find(&rows, &verdict);
+		assert_int_equal(verdict.count, 1);
+		assert_string_equal(verdict.findings[0].text,
+				    has_targets ? "only 4.00 MiB of memory available (4.0 %)"
+						: "only 4.00 MiB of memory available (4.0 %), most resident: cache 6 with "
+						  "2.00 MiB");
+		fake_profile_done(&fake);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_deadlock_is_found_of_a_process_that_did_nothing_else),
+		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
