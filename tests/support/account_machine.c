@@ -14,6 +14,7 @@
 #include "event/resource_event.h"
 
 #define PROGRAM	       "/usr/bin/program"
+#define LIBRARY	       "/usr/lib/libc.so.6"
 #define ACCOUNT_END_NS (ACCOUNT_START_NS + ACCOUNT_INTERVAL_NS)
 #define SECOND	       1000000000ULL
 #define MS	       1000000ULL
@@ -33,6 +34,7 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1300, "list_append"),
 	NAME(0x1400, "spin<int>"),
 	NAME(0x1500, "pthread_mutex_lock"),
+	FAKE_FUNCTION(LIBRARY, 0x3000, 0x3100, "fdatasync"),
 	{.space = FRAME_KERNEL,
 	 .start = 0xffffffff81000000,
 	 .end = 0xffffffff81000100,
@@ -158,6 +160,11 @@ static void announce(struct fake_profile *fake, uint32_t pid, const char *comm, 
 	task.kind = PKBPF_EVENT_COMM;
 	snprintf(task.comm, sizeof(task.comm), "%s", comm);
 	require(event_encode_task(&buffer, &task) == 0);
+	require(event_encode_mapping(&buffer, &mapping) == 0);
+	mapping.start = mapping.file_offset = 0x3000;
+	mapping.end = 0x4000;
+	mapping.inode++;
+	mapping.path = LIBRARY;
 	require(event_encode_mapping(&buffer, &mapping) == 0);
 	play(fake, &buffer);
 }

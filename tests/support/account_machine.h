@@ -68,6 +68,7 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_APPEND	  0x1310		/* list_append */
 #define ACCOUNT_SPIN	  0x1410		/* spin<int> */
 #define ACCOUNT_LOCK	  0x1510		/* pthread_mutex_lock */
+#define ACCOUNT_FSYNC	  0x3010		/* fdatasync, of the C library */
 #define ACCOUNT_IO_SLEEP  0xffffffff81000010ULL /* io_schedule */
 #define ACCOUNT_EPOLL	  0xffffffff81000210ULL /* do_epoll_wait */
 #define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */

@@ -146,7 +146,7 @@ const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t s
 struct row_explanation {
 	const struct function *functions[ROW_EXPLANATION_FUNCTIONS]; /* caller before callee */
 	size_t count;
-	uint64_t weight, whole; /* below the first of them, and of all stacks asked for */
+	uint64_t weight, whole; /* of the stacks that have all of them in this order, and of all that were asked for */
 };
 
 /* Chooses among waits by their stacks; lists end in NULL. */
@@ -157,11 +157,10 @@ struct wait_choice {
 };
 
 /*
- * The functions below which at least half of the weight of a kind of stacks of some rows lies, as
- * far from the root as there are any; count 0: there is none. `states` (1 << enum
- * pkbpf_wait_state) and `choice` (NULL: all) choose among waits, and of them, as of page faults, only
- * functions of programs count: how the kernel waits explains nothing. What calls the C library is told
- * before it, since everybody waits there.
+ * Functions that call one another, below which at least half of the weight of a kind of stacks of some rows lies, as far
+ * from the root as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state) and `choice` (NULL: all)
+ * choose among waits, and of them, as of page faults, only functions of programs count: how the kernel waits explains
+ * nothing. What calls the C library is told before it, since everybody waits there.
  */
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members, size_t count,

@@ -7,11 +7,34 @@
 #include "base/cleanup.h"
 #include "report/resource_rows.h"
 
+#define NO_FUNCTION UINT32_MAX
+/* Who calls the function that explains most is told as far as at most one part in so many of it has other callers: all
+ * that is said holds for the whole path. */
+#define CALLER_MISSES 20
+
 struct inclusive {
 	uint64_t weight;
 	uint64_t depth; /* from the root, in the heaviest stack that has it */
 	uint64_t depth_weight;
 	size_t last_stack; /* 1 + the one that counted it last: recursion counts once */
+};
+
+/* A stack that has the path found so far. */
+struct stack_left {
+	const uint32_t *functions; /* leaf first */
+	size_t count;
+	size_t above; /* the first that calls all of the path */
+	uint64_t weight;
+};
+
+struct search {
+	const struct resource_rows *rows;
+	bool user_only;
+	ARRAY_OF(struct stack_left) stacks;
+	uint64_t weight;	     /* of these */
+	struct inclusive *functions; /* of the table: by what these stacks have above the path */
+	uint32_t path[ROW_EXPLANATION_FUNCTIONS]; /* callee first */
+	size_t path_count;
 };
 
 static const struct row_weight *weights_of(const struct resource_rows *rows, const struct resource_row *row, size_t *ret_count)
@@ -35,26 +58,55 @@ static const struct row_weight *weights_of(const struct resource_rows *rows, con
 	return rows->weights + first;
 }
 
-static void add_inclusive(struct inclusive *functions, const struct resource_rows *rows, const struct row_weight *item,
-			  uint64_t weight, bool user_only)
+static void search_done(struct search *search)
 {
-	size_t count, index = (size_t)(item - rows->weights);
-	const uint32_t *frames = resource_rows_stack(rows, item->stack.stack, &count);
+	array_free(&search->stacks);
+	free(search->functions);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		struct inclusive *function = &functions[frames[i]];
-		enum function_mark mark = function_table_get(rows->functions, frames[i])->mark;
+static void count_functions(struct search *search)
+{
+	const struct function_table *table = search->rows->functions;
 
-		if (mark == FUNCTION_TRUNCATED || (user_only && mark == FUNCTION_KERNEL) ||
-		    function->last_stack == index + 1)
-			continue;
-		function->last_stack = index + 1;
-		function->weight += weight;
-		if (weight >= function->depth_weight) {
-			function->depth_weight = weight;
-			function->depth = count - i;
+	memset(search->functions, 0, function_table_count(table) * sizeof(*search->functions));
+	for (size_t i = 0; i < search->stacks.count; i++) {
+		const struct stack_left *stack = &search->stacks.items[i];
+
+		for (size_t j = stack->above; j < stack->count; j++) {
+			struct inclusive *function = &search->functions[stack->functions[j]];
+			enum function_mark mark = function_table_get(table, stack->functions[j])->mark;
+
+			if (mark == FUNCTION_TRUNCATED || (search->user_only && mark == FUNCTION_KERNEL) ||
+			    function->last_stack == i + 1)
+				continue;
+			function->last_stack = i + 1;
+			function->weight += stack->weight;
+			if (stack->weight >= function->depth_weight) {
+				function->depth_weight = stack->weight;
+				function->depth = stack->count - j;
+			}
 		}
 	}
+}
+
+/* Goes on with the stacks in which this function calls the path. */
+static void prepend(struct search *search, uint32_t function)
+{
+	size_t kept = 0;
+
+	search->path[search->path_count++] = function;
+	search->weight = 0;
+	array_foreach (&search->stacks, stack) {
+		while (stack->above < stack->count && stack->functions[stack->above] != function)
+			stack->above++;
+		if (stack->above == stack->count)
+			continue;
+		stack->above++;
+		search->weight += stack->weight;
+		search->stacks.items[kept++] = *stack;
+	}
+	search->stacks.count = kept;
+	count_functions(search);
 }
 
 static bool has_any(const struct resource_rows *rows, const uint32_t *frames, size_t count, bool in_kernel,
@@ -115,56 +167,76 @@ static bool is_entry(const struct function *function)
 
 enum wanted { WANT_ANY, WANT_NAMED, WANT_OF_PROGRAM };
 
-/* The deepest of those with half of the weight that is not as deep as `below`; NULL: none. */
-static const struct function *deepest(const struct resource_rows *rows,
-				      const struct inclusive *functions, uint64_t half,
-				      uint64_t below, enum wanted wanted, size_t *ret_index)
+static bool is_on_path(const struct search *search, uint32_t function)
 {
-	size_t count = function_table_count(rows->functions), best = count;
+	for (size_t i = 0; i < search->path_count; i++)
+		if (search->path[i] == function)
+			return true;
+	return false;
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct function *function = function_table_get(rows->functions, (uint32_t)i);
+/* The deepest of those above the path with at least this weight; NO_FUNCTION: there is none. */
+static uint32_t deepest(const struct search *search, uint64_t least, enum wanted wanted)
+{
+	size_t count = function_table_count(search->rows->functions);
+	uint32_t best = NO_FUNCTION;
 
-		if (functions[i].weight < half || functions[i].depth >= below ||
+	for (uint32_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(search->rows->functions, i);
+
+		if (search->functions[i].weight < least || is_on_path(search, i) ||
 		    (wanted >= WANT_NAMED && !function->named) ||
 		    (wanted >= WANT_OF_PROGRAM && (is_c_library(function) || is_entry(function))))
 			continue;
-		if (best == count || functions[i].depth > functions[best].depth)
+		if (best == NO_FUNCTION || search->functions[i].depth > search->functions[best].depth)
 			best = i;
 	}
-	*ret_index = best;
-	return best == count ? NULL : function_table_get(rows->functions, (uint32_t)best);
+	return best;
 }
 
-/* Fills from the end: callees are found first. */
-static void find_path(const struct resource_rows *rows, const struct inclusive *functions,
-		      uint64_t half, struct row_explanation *explanation)
+/* Callees are found first; each that is added leaves only the stacks that have it. */
+static void find_path(struct search *search, uint64_t half)
 {
-	const struct function *path[ROW_EXPLANATION_FUNCTIONS], *leaf, *function;
-	size_t at = ROW_EXPLANATION_FUNCTIONS, leaf_index, index;
-	uint64_t below = UINT64_MAX;
+	uint32_t leaf = deepest(search, half, WANT_ANY), function;
+	const struct function *what;
 
-	leaf = deepest(rows, functions, half, below, WANT_ANY, &leaf_index);
-	if (!leaf)
+	if (leaf == NO_FUNCTION)
 		return;
-	explanation->weight = functions[leaf_index].weight;
-	if (leaf->named && is_c_library(leaf))
-		path[--at] = leaf;
-	while (at > 0 &&
-	       (function = deepest(rows, functions, half, below, WANT_OF_PROGRAM, &index))) {
-		if (at == ROW_EXPLANATION_FUNCTIONS)
-			explanation->weight = functions[index].weight;
-		below = functions[index].depth;
-		path[--at] = function;
+	what = function_table_get(search->rows->functions, leaf);
+	if (what->named && is_c_library(what))
+		prepend(search, leaf);
+	function = deepest(search, half, WANT_OF_PROGRAM);
+	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
+		prepend(search, function);
+		function = deepest(search, search->weight - search->weight / CALLER_MISSES, WANT_OF_PROGRAM);
 	}
-	if (at == ROW_EXPLANATION_FUNCTIONS) {
-		function = deepest(rows, functions, half, UINT64_MAX, WANT_NAMED, &index);
-		if (function)
-			explanation->weight = functions[index].weight;
-		path[--at] = function ? function : leaf;
+	if (!search->path_count) {
+		function = deepest(search, half, WANT_NAMED);
+		prepend(search, function == NO_FUNCTION ? leaf : function);
 	}
-	while (at < ROW_EXPLANATION_FUNCTIONS)
-		explanation->functions[explanation->count++] = path[at++];
+}
+
+/* The stacks that were asked for; false: out of memory. */
+static bool add_stacks(struct search *search, const struct resource_row *row, enum pkbpf_profile_kind kind,
+		       unsigned int states, const struct wait_choice *choice)
+{
+	size_t count;
+	const struct row_weight *weights = weights_of(search->rows, row, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = weight_in_states(&weights[i], states);
+		struct stack_left *stack;
+
+		if (weights[i].kind != kind || !weight || !is_chosen(search->rows, &weights[i], choice))
+			continue;
+		stack = array_add(&search->stacks);
+		if (!stack)
+			return false;
+		stack->functions = resource_rows_stack(search->rows, weights[i].stack.stack, &stack->count);
+		stack->weight = weight;
+		search->weight += weight;
+	}
+	return true;
 }
 
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
@@ -172,41 +244,37 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     size_t count, enum pkbpf_profile_kind kind,
 					     unsigned int states, const struct wait_choice *choice)
 {
-	_cleanup_free_ struct inclusive *functions =
-		calloc(function_table_count(rows->functions) + 1, sizeof(*functions));
-	bool user_only = kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS;
+	_cleanup_(search_done) struct search search = {
+		.rows = rows,
+		.user_only = kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS,
+		.functions = calloc(function_table_count(rows->functions) + 1, sizeof(*search.functions)),
+	};
 	struct row_explanation explanation = {0};
+	uint64_t half;
 
-	if (!functions)
+	if (!search.functions)
 		return explanation;
-	for (size_t i = 0; i < count; i++) {
-		size_t weight_count;
-		const struct row_weight *weights = weights_of(rows, members[i], &weight_count);
-
-		for (size_t j = 0; j < weight_count; j++) {
-			uint64_t weight = weight_in_states(&weights[j], states);
-
-			if (weights[j].kind != kind || !weight || !is_chosen(rows, &weights[j], choice))
-				continue;
-			explanation.whole += weight;
-			add_inclusive(functions, rows, &weights[j], weight, user_only);
-		}
-	}
-	if (!explanation.whole)
+	for (size_t i = 0; i < count; i++)
+		if (!add_stacks(&search, members[i], kind, states, choice))
+			return explanation;
+	if (!search.weight)
 		return explanation;
-	if (user_only) {
-		find_path(rows, functions, explanation.whole / 2 + explanation.whole % 2,
-			  &explanation);
+	explanation.whole = search.weight;
+	half = search.weight / 2 + search.weight % 2;
+	count_functions(&search);
+	if (search.user_only) {
+		find_path(&search, half);
 	} else {
-		size_t index;
-		const struct function *function =
-			deepest(rows, functions, explanation.whole / 2 + explanation.whole % 2,
-				UINT64_MAX, WANT_ANY, &index);
+		uint32_t function = deepest(&search, half, WANT_ANY);
 
-		if (function) {
-			explanation.functions[explanation.count++] = function;
-			explanation.weight = functions[index].weight;
-		}
+		if (function != NO_FUNCTION)
+			prepend(&search, function);
+	}
+	explanation.weight = search.path_count ? search.weight : 0;
+	while (explanation.count < search.path_count) {
+		uint32_t function = search.path[search.path_count - 1 - explanation.count];
+
+		explanation.functions[explanation.count++] = function_table_get(rows->functions, function);
 	}
 	return explanation;
 }

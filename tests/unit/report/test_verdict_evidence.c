@@ -79,11 +79,47 @@ static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
 	}
 }
 
+/* Two ways to the same function, and functions that call each other. */
+static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 60, 100 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	expect(&fake, "disk_bound",
+	       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `exec_query > XLogFlush`; "
+	       "p99 of the waits 98.6 ms");
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 60, 100 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_APPEND, ACCOUNT_MAIN));
+	expect(&fake, "disk_bound",
+	       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `list_append`; "
+	       "p99 of the waits 98.6 ms");
+	/* What is found below another function than the first is a part, and told as one. */
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 60, 100 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
+		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
+	expect(&fake, "disk_bound",
+	       "dd 5: 100 % of wall time in disk wait (10.0 s), 60 % of it below `exec_query > list_append > fdatasync`; "
+	       "p99 of the waits 98.6 ms");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock_is_found_of_a_process_that_did_nothing_else),
 		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
+		cmocka_unit_test(all_of_a_path_that_is_told_holds_for_its_percentage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
