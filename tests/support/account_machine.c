@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <pkbpf/blockio.h>
+#include <pkbpf/faults.h>
 #include <pkbpf/offcpu.h>
 
 #include "base/array.h"
@@ -379,13 +380,14 @@ void account_slow_io(struct fake_profile *fake, const struct account_slow_io *re
 	sink.ops->on_slow_io(sink.context, &view);
 }
 
-static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint32_t pid,
+static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint8_t state, uint32_t pid,
 			 const char *comm, uint64_t count, struct fake_ips user)
 {
 	struct sample_view sample = {.time_ns = ACCOUNT_START_NS + SECOND,
 				     .pid = pid,
 				     .tid = pid,
 				     .kind = kind,
+				     .state = state,
 				     .user_end = PKBPF_END_ROOT,
 				     .count = count,
 				     .weight = count,
@@ -405,13 +407,20 @@ static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind
 void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		     struct fake_ips user)
 {
-	play_samples(fake, PKBPF_PROFILE_CPU, pid, comm, count, user);
+	play_samples(fake, PKBPF_PROFILE_CPU, 0, pid, comm, count, user);
 }
 
 void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		    struct fake_ips user)
 {
-	play_samples(fake, PKBPF_PROFILE_FAULTS, pid, comm, count, user);
+	play_samples(fake, PKBPF_PROFILE_FAULTS, PKBPF_FAULT_MINOR, pid, comm, count, user);
+}
+
+void account_major_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+			  struct fake_ips user)
+{
+	play_samples(fake, PKBPF_PROFILE_FAULTS, PKBPF_FAULT_MAJOR | PKBPF_FAULT_MEMORY_FILE << PKBPF_FAULT_MEMORY_SHIFT, pid, comm,
+		     count, user);
 }
 
 void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path)

@@ -55,6 +55,9 @@ void account_samples(struct fake_profile *fake, uint32_t pid, const char *comm, 
 		     struct fake_ips user);
 void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 		    struct fake_ips user);
+/* The same of faults that had to read. */
+void account_major_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+			  struct fake_ips user);
 void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path);
 void account_container(struct fake_profile *fake, uint64_t id, const char *name);
 /* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones

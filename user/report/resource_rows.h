@@ -107,7 +107,7 @@ struct row_weight {
 	uint32_t number; /* of the row */
 	enum pkbpf_profile_kind kind;
 	struct row_stack stack;
-	uint64_t state_weight[PKBPF_WAIT_STATES]; /* of waits: its parts */
+	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults, by enum pkbpf_fault */
 };
 
 struct resource_rows {
@@ -158,9 +158,9 @@ struct wait_choice {
 
 /*
  * Functions that call one another, below which at least half of the weight of a kind of stacks of some rows lies, as far
- * from the root as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state) and `choice` (NULL: all)
- * choose among waits, and of them, as of page faults, only functions of programs count: how the kernel waits explains
- * nothing. What calls the C library is told before it, since everybody waits there.
+ * from the root as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state; of page faults 1 << enum
+ * pkbpf_fault, 0: any) and `choice` (NULL: all) choose among them, and of waits, as of page faults, only functions of programs
+ * count: how the kernel waits explains nothing. What calls the C library is told before it, since everybody waits there.
  */
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members, size_t count,

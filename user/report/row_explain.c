@@ -140,7 +140,7 @@ static uint64_t weight_in_states(const struct row_weight *item, unsigned int sta
 {
 	uint64_t weight = 0;
 
-	if (item->kind != PKBPF_PROFILE_OFFCPU)
+	if (item->kind != PKBPF_PROFILE_OFFCPU && !states)
 		return item->stack.weight;
 	for (int state = 0; state < PKBPF_WAIT_STATES; state++)
 		weight += states & 1U << state ? item->state_weight[state] : 0;

@@ -2,6 +2,8 @@
 /* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the hottest of each kind. */
 #include <errno.h>
 
+#include <pkbpf/faults.h>
+
 #include "profile/fault_counts.h"
 #include "profile/stack_table.h"
 #include "report/resource_rows_work.h"
@@ -38,6 +40,7 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	struct resource_row *into = row == TOTAL ? &work->rows->total : &work->items.items[row];
 	struct row_stack *hottest = &into->stacks[from->kind], *sum;
 	struct row_weight *item;
+	unsigned int state;
 	/* Stack ids are dense: 30 bits are more than memory holds. */
 	uint64_t key = (uint64_t)row << 32 | (uint64_t)stack << 2 | from->kind, *number;
 	bool added;
@@ -55,8 +58,9 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	sum = &work->sums.items[*number].stack;
 	sum->weight += from->weight;
 	sum->count += from->count;
-	if (from->kind == PKBPF_PROFILE_OFFCPU && from->state < PKBPF_WAIT_STATES)
-		work->sums.items[*number].state_weight[from->state] += from->weight;
+	state = from->kind == PKBPF_PROFILE_FAULTS ? from->state & PKBPF_FAULT_MASK : from->state;
+	if ((from->kind == PKBPF_PROFILE_OFFCPU || from->kind == PKBPF_PROFILE_FAULTS) && state < PKBPF_WAIT_STATES)
+		work->sums.items[*number].state_weight[state] += from->weight;
 	if (from->max > sum->max)
 		sum->max = from->max;
 	if (hottest->stack == ROW_NO_STACK || hottest->stack == stack ||

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The rules about who uses much: CPUs, memory, pages. */
+#include <pkbpf/faults.h>
+
 #include "report/human.h"
 #include "report/verdict_rules.h"
 
@@ -69,8 +71,8 @@ void tell_major(const struct resource_rows *rows, const struct row_group *group,
 		       struct finding *finding)
 {
 	finding_say_who(finding, group);
-	finding_say(finding, ": %.0f page faults/s had to read from a disk (%s in all)",
+	finding_say(finding, ": %.0f page faults/s had to read, from a disk or swap (%s in all)",
 	    (double)group->sum.major_faults / verdict_seconds(rows),
 	    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL, "its page faults");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR, NULL, "them");
 }

@@ -167,7 +167,7 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	       "time "
 	       "for app 5");
 	expect(&verdict, "major_faults",
-	       "app 5: 50 page faults/s had to read from a disk (500 in all)");
+	       "app 5: 50 page faults/s had to read, from a disk or swap (500 in all)");
 }
 
 static void memory_shared_with_others_is_no_growth(void **state)

@@ -114,11 +114,25 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	       "p99 of the waits 98.6 ms");
 }
 
+static void faults_that_had_to_read_are_told_with_the_function_of_these(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_FAULTS, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = MS, .minor = 4000, .major = 400});
+	account_faults(&fake, 5, "app", 4000, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_major_faults(&fake, 5, "app", 300, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_major_faults(&fake, 5, "app", 100, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	expect(&fake, "major_faults",
+	       "app 5: 40 page faults/s had to read, from a disk or swap (400 in all), 75 % of them below `exec_query`");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock_is_found_of_a_process_that_did_nothing_else),
 		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
+		cmocka_unit_test(faults_that_had_to_read_are_told_with_the_function_of_these),
 		cmocka_unit_test(all_of_a_path_that_is_told_holds_for_its_percentage),
 	};
 
