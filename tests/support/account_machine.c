@@ -56,6 +56,11 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0xffffffff81000700,
 	 .flags = SYMBOL_IS_KERNEL,
 	 .lines = {{.function = "futex_wait_queue"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0xffffffff81000800,
+	 .end = 0xffffffff81000900,
+	 .flags = SYMBOL_IS_KERNEL,
+	 .lines = {{.function = "io_cqring_wait"}}},
 };
 
 static void require(bool holds)

@@ -75,6 +75,7 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_IO_SLEEP  0xffffffff81000010ULL /* io_schedule */
 #define ACCOUNT_EPOLL	  0xffffffff81000210ULL /* do_epoll_wait */
 #define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */
+#define ACCOUNT_RING	  0xffffffff81000810ULL /* io_cqring_wait */
 #define ACCOUNT_FUTEX	  0xffffffff81000610ULL /* futex_wait_queue */
 
 #endif

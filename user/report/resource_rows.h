@@ -89,7 +89,7 @@ struct resource_row {
 
 	/* block I/O */
 	uint64_t requests, reads, writes, read_bytes, written_bytes;
-	uint64_t device_ns;
+	uint64_t device_ns, queue_ns;
 	struct row_lengths device, queue;
 
 	/* faults recorded with stacks */

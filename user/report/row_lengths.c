@@ -64,6 +64,8 @@ static void add_numbers(struct resource_row *row, const struct distribution *dis
 		row->waits += distribution->count;
 	else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_DEVICE_TIME)
 		add_requests(row, distribution);
+	else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_QUEUE_TIME)
+		row->queue_ns += distribution->total;
 }
 
 /* The run queue is measured twice when off-CPU is recorded; the recorded one counts. */

@@ -30,18 +30,31 @@ static const char *const peer_functions[] = {
 	"sock_alloc_send_pskb",
 	NULL,
 };
-/* And those in which they sleep until requests they have submitted are done. */
-static const char *const request_functions[] = {"read_events", "io_cqring_wait", NULL};
+/* And those in which they sleep until requests of disks that they have submitted are done; rings carry others as well. */
+static const char *const request_functions[] = {"read_events", NULL};
+static const char *const ring_functions[] = {"io_cqring_wait", NULL};
+static const char *const asynchronous_functions[] = {"read_events", "io_cqring_wait", NULL};
 
-static const struct wait_choice peer_waits = {.kernel = peer_functions}, request_waits = {.kernel = request_functions};
+static const struct wait_choice peer_waits = {.kernel = peer_functions}, request_waits = {.kernel = request_functions},
+				ring_waits = {.kernel = ring_functions},
+				asynchronous_waits = {.kernel = asynchronous_functions};
 
-/* Uninterruptible, and asleep until requests are done that others need not wait for. */
+static uint64_t slept_ns(const struct resource_rows *rows, const struct resource_row *row, const struct wait_choice *choice)
+{
+	return resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, choice).time_ns;
+}
+
+/* Asleep until requests are done that others need not wait for: at a ring, no longer than those took that nobody waited for
+ * uninterruptibly. The rest is for messages, or for whatever else a ring brings. */
 static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct resource_row *row)
 {
-	/* Rings carry more than requests of disks. */
-	return row->requests
-		       ? resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &request_waits).time_ns
-		       : 0;
+	uint64_t requests_ns = row->device_ns + row->queue_ns, ring_ns;
+
+	if (!row->requests)
+		return 0;
+	requests_ns = requests_ns > row->disk_ns ? requests_ns - row->disk_ns : 0;
+	ring_ns = slept_ns(rows, row, &ring_waits);
+	return slept_ns(rows, row, &request_waits) + (ring_ns < requests_ns ? ring_ns : requests_ns);
 }
 
 double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
@@ -58,15 +71,15 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 		      struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
-	uint64_t asynchronous = 0, wait_ns;
-	unsigned int states;
+	uint64_t asynchronous = 0, slept = 0, wait_ns;
 	char buffer[HUMAN_SIZE];
 	double share;
 
-	for (size_t i = 0; i < group->count; i++)
+	for (size_t i = 0; i < group->count; i++) {
 		asynchronous += asynchronous_ns(rows, group->members[i]);
+		slept += slept_ns(rows, group->members[i], &asynchronous_waits);
+	}
 	wait_ns = sum->disk_ns + asynchronous;
-	states = 1U << PKBPF_WAIT_DISK | (asynchronous > sum->disk_ns ? 1U << PKBPF_WAIT_SLEEP : 0);
 	share = verdict_percent((double)wait_ns, (double)sum->lifetime_ns);
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f %% of wall time in disk wait",
@@ -74,7 +87,12 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 	if (sum->threads_seen > group->count)
 		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);
 	finding_say(finding, " (%s)", human_time(buffer, wait_ns));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, states, NULL, "it");
+	/* Of the larger part; which waits at a ring were for disks cannot be told when most were not. */
+	if (asynchronous <= sum->disk_ns)
+		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_DISK, NULL, "it");
+	else if (asynchronous >= slept / 2)
+		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP, &asynchronous_waits,
+				      "it");
 	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->requests) {
 		if (sum->disk.p99_ns)
 			finding_say(finding, "; p99 of the waits %s", human_time(buffer, sum->disk.p99_ns));

@@ -127,12 +127,52 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	       "app 5: 40 page faults/s had to read, from a disk or swap (400 in all), 75 % of them below `exec_query`");
 }
 
+/* A ring brings messages as well: without requests that took as long, who waits for it does not wait for a disk. */
+static void waiting_at_a_ring_is_disk_wait_as_long_as_requests_took(void **state)
+{
+	static const struct {
+		uint64_t requests, disk_ms;
+		const char *text;
+	} cases[] = {
+		{2000, 0,
+		 "ring 5: 40 % of wall time in disk wait (4.00 s), 100 % of it below `exec_query`; its 2,000 block requests: "
+		 "p99 2.00 ms"},
+		{9000, 0,
+		 "ring 5: 80 % of wall time in disk wait (8.00 s), 100 % of it below `exec_query`; its 9,000 block requests: "
+		 "p99 2.00 ms"},
+		/* All these were waited for by themselves. */
+		{1000, 2000,
+		 "ring 5: 20 % of wall time in disk wait (2.00 s), 100 % of it below `XLogFlush`; its 1,000 block requests: "
+		 "p99 2.00 ms"},
+		{10, 0, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct finding *finding;
+		struct fake_profile fake;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_BLOCKIO, SECOND, 19 * SECOND);
+		account_process(&fake, &(struct account_process){.pid = 5, .comm = "ring", .run_ns = MS});
+		account_waits(&fake, 5, "ring", PKBPF_WAIT_SLEEP, 160, 50 * MS, 1, FAKE_IPS(ACCOUNT_RING),
+			      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+		if (cases[i].disk_ms)
+			account_waits(&fake, 5, "ring", PKBPF_WAIT_DISK, 1, cases[i].disk_ms * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
+				      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_MAIN));
+		account_requests(&fake, 5, "ring", PKBPF_BLOCKIO_READ, cases[i].requests, 4096, 2 * MS - 1000, 1000);
+		finding = find(&fake, "disk_bound");
+		assert_int_equal(finding != NULL, cases[i].text != NULL);
+		if (finding)
+			assert_string_equal(finding->text, cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_deadlock_is_found_of_a_process_that_did_nothing_else),
 		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
 		cmocka_unit_test(faults_that_had_to_read_are_told_with_the_function_of_these),
+		cmocka_unit_test(waiting_at_a_ring_is_disk_wait_as_long_as_requests_took),
 		cmocka_unit_test(all_of_a_path_that_is_told_holds_for_its_percentage),
 	};
 
