@@ -128,6 +128,12 @@ run 2 -o profile.folded --fail-if 'blockio.p99>10ms' -- touch started
 says err "add blockio to --events"
 run 2 --by thread --fail-if 'offcpu.p99>10ms' -- touch started
 says err "not told by thread; choose another --by"
+for figure in memory.rss memory.rss_peak; do
+	run 2 --by thread --fail-if "*:$figure>1G" -- touch started
+	says err "what is resident is not told by thread; choose another --by"
+done
+run 0 --by thread -e cpu -f json --fail-if 'memory.rss_peak>1G' -- true
+says out '"rss_peak_bytes"' # of the sum, which is of processes
 [ ! -e started ] || fail "the command was started"
 
 begin "doctor has a line for each capability"

@@ -65,6 +65,11 @@ int limits_check_events(const struct cli_options *options, const struct source_o
 			return error_set(error, EINVAL,
 					 "cannot check --fail-if %s: the lengths of waits are not told by thread; choose another --by",
 					 *text);
+		if (limit.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) && options->by == REPORT_BY_THREAD &&
+		    (limit.any_row || limit.pid || limit.name[0]))
+			return error_set(error, EINVAL,
+					 "cannot check --fail-if %s: what is resident is not told by thread; choose another --by",
+					 *text);
 	}
 	return 0;
 }

@@ -134,7 +134,8 @@ static const struct figure figures[] = {
 	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS, "resident at the end"),
 	ROW("memory", "rss_growth", SIGNED_BYTES, rss_growth_bytes, ROW_HAS_RSS,
 	    "more resident than at the start"),
-	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_USAGE, "most ever resident"),
+	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_PEAK,
+	    "most ever resident; of several processes of the largest, or all of them at the end, whichever is more"),
 	ROW("memory", "sampled_faults", COUNT, fault_weight, ROW_HAS_FAULTS,
 	    "page faults behind the recorded stacks"),
 

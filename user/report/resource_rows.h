@@ -48,6 +48,7 @@ enum row_known {
 	ROW_HAS_FAULTS = 32,
 	ROW_HAS_INTERVAL = 64,	    /* its length is known */
 	ROW_HAS_WAIT_LENGTHS = 128, /* not per thread */
+	ROW_HAS_PEAK = 256,	    /* nor this: the kernel knows it of processes */
 };
 
 struct resource_row {
@@ -71,6 +72,8 @@ struct resource_row {
 	uint64_t runqueue_ns; /* from the kernel's account; of off-CPU when that was recorded */
 	uint64_t minor_faults, major_faults;
 	uint64_t storage_read_bytes, storage_written_bytes;
+	/* peak: of several processes at least the largest one's, and what all have at the end: those of processes that were
+	 * not there at the same time do not add up. */
 	uint64_t rss_bytes, peak_rss_bytes;
 	int64_t rss_growth_bytes;
 	/* What of it is the processes' own, not of files nor shared; all of it where that is not known. */

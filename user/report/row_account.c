@@ -51,8 +51,10 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	resource_row_add_life(row, is_new(work, process), process->end_ns,
 		 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
-	if (process->threads_counted)
+	if (process->threads_counted) {
 		add_used(row, &process->used);
+		row->known |= ROW_HAS_PEAK;
+	}
 	if (process->peak_rss_bytes > row->peak_rss_bytes)
 		row->peak_rss_bytes = process->peak_rss_bytes;
 	if (process->rss_known) {

@@ -16,6 +16,8 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 		row->known |= ROW_HAS_SAMPLES;
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns)
 		row->known |= ROW_HAS_WAITS;
+	if (row->peak_rss_bytes < row->rss_bytes)
+		row->peak_rss_bytes = row->rss_bytes;
 	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
 	if (row->known & ROW_HAS_WAITS && work->rows->by != REPORT_BY_THREAD)
 		row->known |= ROW_HAS_WAIT_LENGTHS;

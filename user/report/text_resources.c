@@ -258,7 +258,7 @@ CELL(rss)
 
 CELL(peak)
 {
-	cell_bytes(table, row, ROW_HAS_USAGE, row->peak_rss_bytes);
+	cell_bytes(table, row, ROW_HAS_PEAK, row->peak_rss_bytes);
 }
 
 CELL(growth)
@@ -337,7 +337,7 @@ static const struct column memory_columns[] = {
 	{{.title = "minor"}, ROW_HAS_USAGE, 0, minor, 0},
 	{{.title = "major"}, ROW_HAS_USAGE, 0, major, 0},
 	{{.title = "rss"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, rss, 0},
-	{{.title = "peak"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, peak, 0},
+	{{.title = "peak"}, ROW_HAS_PEAK, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, peak, 0},
 	{{.title = "growth"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, growth, 0},
 	{{.title = "storage r"}, ROW_HAS_USAGE, 0, storage_read, ROW_HAS_BLOCKIO},
 	{{.title = "storage w"}, ROW_HAS_USAGE, 0, storage_written, ROW_HAS_BLOCKIO},

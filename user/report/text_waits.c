@@ -78,7 +78,6 @@ static void add_lengths(struct text_table *table, const struct text_report *repo
 	text_who(table, report, process->process, NULL);
 	text_table_cell(table, wait_state_name((uint8_t)state));
 	text_table_cell(table, human_count(buffer, histogram->count));
-	text_table_cell(table, human_time(buffer, process->time_ns[state]));
 	for (size_t i = 0; i < ARRAY_SIZE(permilles); i++)
 		text_table_cell(table, human_time(buffer, histogram_percentile(histogram, permilles[i])));
 	text_table_cell(table, human_time(buffer, histogram->max));
@@ -91,7 +90,6 @@ static int write_lengths(const struct text_report *report, const struct waits *w
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
 		{.title = "state", .left = true},
 		{.title = "waits"},
-		{.title = "time"},
 		{.title = "p50"},
 		{.title = "p95"},
 		{.title = "p99"},
@@ -106,7 +104,7 @@ static int write_lengths(const struct text_report *report, const struct waits *w
 		for (int state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++)
 			add_lengths(table, report, &waits->processes[i], (enum pkbpf_wait_state)state, histogram);
 	}
-	text_heading(report, "Off-CPU: lengths of waits");
+	text_heading(report, "Off-CPU: lengths of waits of --min-block and longer");
 	return text_table_write(table, report->out);
 }
 

@@ -265,6 +265,29 @@ static void rows_are_grouped_by_comm_and_container(void **state)
 	resource_rows_done(&rows);
 }
 
+static void no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads(void **state)
+{
+	struct fake_profile other;
+	struct resource_rows rows;
+
+	account_begin(&other, 0, SECOND, SECOND);
+	for (uint32_t pid = 5; pid < 8; pid++)
+		account_process(&other, &(struct account_process){.pid = pid, .comm = "app", .run_ns = MS, .rss_bytes = 1 << 20});
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_COMM), 0);
+	assert_int_equal(rows.count, 1);
+	assert_int_equal(rows.items[0].rss_bytes, 3 << 20);
+	assert_int_equal(rows.items[0].peak_rss_bytes, 3 << 20);
+	assert_int_equal(rows.total.peak_rss_bytes, 3 << 20);
+	resource_rows_done(&rows);
+	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_THREAD), 0);
+	assert_int_equal(rows.count, 3);
+	assert_int_equal(rows.items[0].known & (ROW_HAS_PEAK | ROW_HAS_RSS), 0);
+	assert_int_equal(rows.total.known & ROW_HAS_PEAK, ROW_HAS_PEAK);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
 static void what_is_scarce_comes_first(void **state)
 {
 	struct resource_rows rows;
@@ -427,6 +450,7 @@ int main(void)
 		TEST(of_many_who_were_asked_for_the_idle_are_left_out),
 		TEST(the_total_is_the_sum_of_the_rows),
 		TEST(rows_are_grouped_by_comm_and_container),
+		TEST(no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads),
 		TEST(what_is_scarce_comes_first),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
 		cmocka_unit_test(cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum),
