@@ -22,11 +22,21 @@ static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, c
 	va_end(arguments);
 }
 
+/* As many as three quarters of the text hold: what follows says how they were chosen. */
 static void add_list(char *text, size_t size, const char *what, const struct u32_list *list)
 {
+	size_t shown = 0;
+	char number[16];
+
 	add(text, size, "%s ", what);
-	array_foreach(list, each)
-		add(text, size, "%s%" PRIu32, each == list->items ? "" : ",", *each);
+	for (; shown < list->count; shown++) {
+		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "", list->items[shown]);
+		if (strlen(text) + strlen(number) >= size - size / 4)
+			break;
+		add(text, size, "%s", number);
+	}
+	if (shown < list->count)
+		add(text, size, " ... and %zu more", list->count - shown);
 }
 
 void record_describe_targets(const struct run_description *run, char *ret_text, size_t size)
@@ -85,7 +95,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 {
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);
-	char targets[160], took[32];
+	char targets[256], took[32];
 	size_t rows;
 
 	profile_rows(profile, &rows);

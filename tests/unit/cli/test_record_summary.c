@@ -70,6 +70,20 @@ static void targets_are_described_as_they_were_chosen(void **state)
 	close_fixture(&fixture);
 }
 
+static void many_targets_are_counted_and_not_cut_in_mid_number(void **state)
+{
+	struct fixture fixture;
+	char text[128];
+
+	open_fixture(&fixture);
+	for (uint32_t pid = 1000; pid < 1400; pid++)
+		*(uint32_t *)array_add(&fixture.options.pids) = pid;
+	record_describe_targets(&fixture.run, text, sizeof(text));
+	assert_string_equal(text, "pid 1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011,1012,1013,1014,1015,1016,1017 "
+				  "... and 382 more and workers");
+	close_fixture(&fixture);
+}
+
 static void expect_reason(struct fixture *fixture, const char *part)
 {
 	char text[512];
@@ -163,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(targets_are_described_as_they_were_chosen),
+		cmocka_unit_test(many_targets_are_counted_and_not_cut_in_mid_number),
 		cmocka_unit_test(the_lack_of_samples_has_a_reason),
 		cmocka_unit_test(a_profile_with_rows_needs_no_reason),
 		cmocka_unit_test(the_summary_names_every_cause_of_loss),
