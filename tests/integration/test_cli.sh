@@ -128,6 +128,12 @@ run 2 -o profile.folded --fail-if 'blockio.p99>10ms' -- touch started
 says err "add blockio to --events"
 run 2 --by thread --fail-if 'offcpu.p99>10ms' -- touch started
 says err "not told by thread; choose another --by"
+for option in --wakers --wait-states --kernel-threads; do
+	run 2 -e cpu,faults $option -- touch started
+	says err "$option is about off-CPU time, which is not recorded; add offcpu to --events"
+done
+run 2 --comm a --comm b -d 1
+says err "--comm a is followed by --comm b"
 for figure in memory.rss memory.rss_peak; do
 	run 2 --by thread --fail-if "*:$figure>1G" -- touch started
 	says err "what is resident is not told by thread; choose another --by"

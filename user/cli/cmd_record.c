@@ -16,6 +16,7 @@
 #include "cli/invoking_user.h"
 #include "cli/limits.h"
 #include "cli/live_profile.h"
+#include "cli/option_parser.h"
 #include "cli/progress.h"
 #include "cli/record_summary.h"
 #include "cli/run_watch.h"
@@ -145,7 +146,8 @@ static int prepare(struct record *record)
 	const struct cli_options *options = record->options;
 	struct error error;
 
-	if (limits_check_events(options, record->sources, record->source_count, &error) < 0 ||
+	if (options_check_events(options, record->sources, record->source_count, &error) < 0 ||
+	    limits_check_events(options, record->sources, record->source_count, &error) < 0 ||
 	    output_plan_new(options->outputs.items, options->outputs.count, record->sources, record->source_count, &record->plan,
 			    &error) < 0)
 		return fail(record, &error, EXIT_STATUS_USAGE);

@@ -141,6 +141,28 @@ static int check_targets(const struct cli_options *options, struct error *error)
 	return 0;
 }
 
+int options_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
+			 struct error *error)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} of_offcpu[] = {
+		{"--wakers", options->wakers},
+		{"--wait-states", options->wait_states},
+		{"--kernel-threads", options->kernel_threads},
+	};
+
+	for (size_t i = 0; i < count; i++)
+		if (sources[i]->kind == PKBPF_PROFILE_OFFCPU)
+			return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(of_offcpu); i++)
+		if (of_offcpu[i].given)
+			return error_set(error, EINVAL, "%s is about off-CPU time, which is not recorded; add offcpu to --events",
+					 of_offcpu[i].name);
+	return 0;
+}
+
 static int check_record(struct cli_options *options, struct error *error)
 {
 	struct output_request *request;

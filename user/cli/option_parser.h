@@ -12,5 +12,8 @@
  */
 int options_parse(enum verb verb, int argc, char *const *argv, struct cli_options *options,
 		  struct error *error);
+/* -EINVAL when an option is about a kind of event that none of these records. */
+int options_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
+			 struct error *error);
 
 #endif

@@ -67,6 +67,9 @@ static int parse_comm(struct cli_options *options, const char *value, struct err
 				 "cannot use '%s' as --comm: the kernel keeps only %d bytes of a name; "
 				 "write '%.*s'",
 				 value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
+	if (options->comm && strcmp(options->comm, value) != 0)
+		return error_set(error, EINVAL, "--comm %s is followed by --comm %s; only one name can be chosen, or use --pid or --cgroup",
+				 options->comm, value);
 	options->comm = value;
 	return 0;
 }
@@ -105,7 +108,6 @@ static int parse_events(struct cli_options *options, const char *value, struct e
 
 	if (!copy)
 		return error_set(error, ENOMEM, "cannot read --events: out of memory");
-	options->source_count = 0;
 	while ((name = strsep(&rest, ","))) {
 		int err = add_source(options, name, error);
 
@@ -390,7 +392,7 @@ static const struct option_row rows[] = {
 	{0, "comm", "NAME", "only processes whose comm is NAME", SECTION_TARGETS, VERB_RECORD,
 	 parse_comm},
 
-	{'e', "events", "LIST", "any of the kinds below, with commas between; default: all, or just the first for a flame graph",
+	{'e', "events", "LIST", "any of the kinds below, with commas between or one each time; default: all, or just the first for a flame graph",
 	 SECTION_EVENTS, VERB_RECORD, parse_events},
 	{'F', "frequency", "HZ", "CPU samples per second and CPU; default 99", SECTION_EVENTS,
 	 VERB_RECORD, parse_frequency},

@@ -67,6 +67,8 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{VERB_RECORD, "--comm 0123456789abcdef",
 		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a name; "
 		 "write '0123456789abcde'"},
+		{VERB_RECORD, "--comm cc1 --comm as",
+		 "--comm cc1 is followed by --comm as; only one name can be chosen, or use --pid or --cgroup"},
 		{VERB_RECORD, "-e cpux", "cannot use 'cpux' as --events; did you mean cpu?"},
 		{VERB_RECORD, "-e cpu,", "cannot use '' as --events: there is no such kind of event; "
 					 "pkbpf --help lists them"},
@@ -113,6 +115,39 @@ static void numbers_out_of_range_are_refused_with_the_option_named(void **state)
 		assert_true(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error) < 0);
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(lines[i], " "), lines[i]);
 		assert_non_null(strstr(error.text, name));
+		cli_options_done(&options);
+	}
+}
+
+static void events_add_up_and_a_name_may_be_repeated(void **state)
+{
+	struct cli_options options;
+	struct error error;
+	char words[64];
+
+	assert_int_equal(parse(VERB_RECORD, "-e cpu -e offcpu,cpu --comm cc1 --comm cc1", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(options.source_count, 2);
+	assert_string_equal(options.sources[0]->name, "cpu");
+	assert_string_equal(options.sources[1]->name, "offcpu");
+	assert_string_equal(options.comm, "cc1");
+	cli_options_done(&options);
+}
+
+static void options_about_events_that_are_not_recorded_are_refused(void **state)
+{
+	static const char *const names[] = {"--wakers", "--wait-states", "--kernel-threads"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char line[64], sentence[128], words[64];
+		struct cli_options options;
+		struct error error;
+
+		snprintf(line, sizeof(line), "-e cpu,offcpu %s", names[i]);
+		snprintf(sentence, sizeof(sentence), "%s is about off-CPU time, which is not recorded; add offcpu to --events", names[i]);
+		assert_int_equal(parse(VERB_RECORD, line, words, sizeof(words), &options, &error), 0);
+		assert_int_equal(options_check_events(&options, options.sources, 2, &error), 0);
+		assert_int_equal(options_check_events(&options, options.sources, 1, &error), -EINVAL);
+		assert_string_equal(error.text, sentence);
 		cli_options_done(&options);
 	}
 }
@@ -294,6 +329,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_usage_is_told_in_one_specific_sentence),
 		cmocka_unit_test(numbers_out_of_range_are_refused_with_the_option_named),
+		cmocka_unit_test(events_add_up_and_a_name_may_be_repeated),
+		cmocka_unit_test(options_about_events_that_are_not_recorded_are_refused),
 		cmocka_unit_test(no_words_mean_the_whole_host_and_the_text_report),
 		cmocka_unit_test(every_spelling_of_an_option_means_the_same),
 		cmocka_unit_test(values_reach_their_fields),
