@@ -243,15 +243,11 @@ static int watch_live_targets(struct record *record)
 	struct error error;
 
 	for (size_t i = 0; i < pids.count && err == 0; i++) {
-		struct pollfd process = {.events = POLLIN};
+		int pidfd;
 
-		/* One that has gone meanwhile, or whose end nobody has asked for yet, is nothing to wait for. */
-		if (target_check_process(pids.items[i], &process.fd, &error) < 0)
-			continue;
-		if (process.fd >= 0 && poll(&process, 1, 0) > 0)
-			close(process.fd);
-		else
-			err = run_watch_add_process(record->watch, pids.items[i], process.fd, &error);
+		/* One that has ended meanwhile is nothing to wait for. */
+		if (target_check_process(pids.items[i], &pidfd, &error) == 0)
+			err = run_watch_add_process(record->watch, pids.items[i], pidfd, &error);
 	}
 	array_free(&pids);
 	return err;

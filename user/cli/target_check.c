@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,13 @@ int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 	uint32_t process;
 
 	if (fd >= 0) {
+		struct pollfd end = {.fd = fd, .events = POLLIN};
+
+		/* There until its parent asks how it ended. */
+		if (poll(&end, 1, 0) > 0) {
+			close(fd);
+			return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": it has ended already", pid);
+		}
 		*ret_pidfd = fd;
 		return 0;
 	}

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* -ESRCH: no such process; -EINVAL: a thread that is not a process. *ret_pidfd (the caller closes it) refers to the
+/* -ESRCH: no such process, or one that has ended; -EINVAL: a thread that is not a process. *ret_pidfd (the caller closes it) refers to the
  * process whatever becomes of the number; -1 when descriptors have run out. */
 int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error);
 int target_check_thread(uint32_t tid, struct error *error);

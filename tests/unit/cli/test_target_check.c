@@ -51,6 +51,23 @@ static void a_process_that_does_not_exist_is_named(void **state)
 	assert_string_equal(error.text, sentence);
 }
 
+static void a_process_that_has_ended_and_was_not_waited_for_is_named(void **state)
+{
+	pid_t pid = fork();
+	char sentence[128];
+	struct error error;
+	siginfo_t info;
+	int pidfd;
+
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	snprintf(sentence, sizeof(sentence), "cannot profile pid %d: it has ended already", pid);
+	assert_int_equal(target_check_process((uint32_t)pid, &pidfd, &error), -ESRCH);
+	assert_string_equal(error.text, sentence);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 struct thread {
 	int ready[2], done[2];
 	pid_t tid;
@@ -108,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_exists_gives_a_descriptor),
 		cmocka_unit_test(a_process_that_does_not_exist_is_named),
+		cmocka_unit_test(a_process_that_has_ended_and_was_not_waited_for_is_named),
 		cmocka_unit_test(a_thread_given_as_a_process_is_explained),
 		cmocka_unit_test(a_folder_that_is_no_cgroup_is_refused),
 	};
