@@ -180,7 +180,8 @@ sys.exit(not any(row.get("pid") == int(sys.argv[1]) and row["offcpu"]["stopped_n
 P
 done
 python3 -c 'import json; exit(json.load(open("hung.json"))["quiet_processes"] == 0)' || fail "nobody is left out"
-kill -KILL $hung $stopped
+kill $hung $stopped
+kill -CONT $stopped
 wait $hung $stopped 2>/dev/null
 
 [ $failures = 0 ] || { echo "$failures failures"; exit 1; }

@@ -160,8 +160,8 @@ struct wait_choice {
 };
 
 /*
- * Functions that call one another, below which at least half of the weight of a kind of stacks of some rows lies, as far
- * from the root as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state; of page faults 1 << enum
+ * Functions that call one another, below which at least half of the weight of a kind of stacks of some rows lies, as near
+ * to the leaf as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state; of page faults 1 << enum
  * pkbpf_fault, 0: any) and `choice` (NULL: all) choose among them, and of waits, as of page faults, only functions of programs
  * count: how the kernel waits explains nothing. What calls the C library is told before it, since everybody waits there.
  */

@@ -14,8 +14,7 @@
 
 struct inclusive {
 	uint64_t weight;
-	uint64_t depth; /* from the root, in the heaviest stack that has it */
-	uint64_t depth_weight;
+	double distance; /* from the path, or the leaf, times the weight: stacks that share it may have other roots */
 	size_t last_stack; /* 1 + the one that counted it last: recursion counts once */
 };
 
@@ -71,20 +70,20 @@ static void count_functions(struct search *search)
 	memset(search->functions, 0, function_table_count(table) * sizeof(*search->functions));
 	for (size_t i = 0; i < search->stacks.count; i++) {
 		const struct stack_left *stack = &search->stacks.items[i];
+		double distance = 0;
 
 		for (size_t j = stack->above; j < stack->count; j++) {
 			struct inclusive *function = &search->functions[stack->functions[j]];
 			enum function_mark mark = function_table_get(table, stack->functions[j])->mark;
 
-			if (mark == FUNCTION_TRUNCATED || (search->user_only && mark == FUNCTION_KERNEL) ||
-			    function->last_stack == i + 1)
+			if (mark == FUNCTION_TRUNCATED || (search->user_only && mark == FUNCTION_KERNEL))
+				continue;
+			distance++;
+			if (function->last_stack == i + 1)
 				continue;
 			function->last_stack = i + 1;
 			function->weight += stack->weight;
-			if (stack->weight >= function->depth_weight) {
-				function->depth_weight = stack->weight;
-				function->depth = stack->count - j;
-			}
+			function->distance += distance * (double)stack->weight;
 		}
 	}
 }
@@ -175,21 +174,26 @@ static bool is_on_path(const struct search *search, uint32_t function)
 	return false;
 }
 
-/* The deepest of those above the path with at least this weight; NO_FUNCTION: there is none. */
-static uint32_t deepest(const struct search *search, uint64_t least, enum wanted wanted)
+/* The nearest of those above the path with at least this weight; NO_FUNCTION: there is none. */
+static uint32_t nearest(const struct search *search, uint64_t least, enum wanted wanted)
 {
 	size_t count = function_table_count(search->rows->functions);
 	uint32_t best = NO_FUNCTION;
+	double least_distance = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct function *function = function_table_get(search->rows->functions, i);
+		double distance;
 
 		if (search->functions[i].weight < least || is_on_path(search, i) ||
 		    (wanted >= WANT_NAMED && !function->named) ||
 		    (wanted >= WANT_OF_PROGRAM && (is_c_library(function) || is_entry(function))))
 			continue;
-		if (best == NO_FUNCTION || search->functions[i].depth > search->functions[best].depth)
+		distance = search->functions[i].distance / (double)search->functions[i].weight;
+		if (best == NO_FUNCTION || distance < least_distance) {
 			best = i;
+			least_distance = distance;
+		}
 	}
 	return best;
 }
@@ -197,7 +201,7 @@ static uint32_t deepest(const struct search *search, uint64_t least, enum wanted
 /* Callees are found first; each that is added leaves only the stacks that have it. */
 static void find_path(struct search *search, uint64_t half)
 {
-	uint32_t leaf = deepest(search, half, WANT_ANY), function;
+	uint32_t leaf = nearest(search, half, WANT_ANY), function;
 	const struct function *what;
 
 	if (leaf == NO_FUNCTION)
@@ -205,13 +209,13 @@ static void find_path(struct search *search, uint64_t half)
 	what = function_table_get(search->rows->functions, leaf);
 	if (what->named && is_c_library(what))
 		prepend(search, leaf);
-	function = deepest(search, half, WANT_OF_PROGRAM);
+	function = nearest(search, half, WANT_OF_PROGRAM);
 	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
 		prepend(search, function);
-		function = deepest(search, search->weight - search->weight / CALLER_MISSES, WANT_OF_PROGRAM);
+		function = nearest(search, search->weight - search->weight / CALLER_MISSES, WANT_OF_PROGRAM);
 	}
 	if (!search->path_count) {
-		function = deepest(search, half, WANT_NAMED);
+		function = nearest(search, half, WANT_NAMED);
 		prepend(search, function == NO_FUNCTION ? leaf : function);
 	}
 }
@@ -265,7 +269,7 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	if (search.user_only) {
 		find_path(&search, half);
 	} else {
-		uint32_t function = deepest(&search, half, WANT_ANY);
+		uint32_t function = nearest(&search, half, WANT_ANY);
 
 		if (function != NO_FUNCTION)
 			prepend(&search, function);

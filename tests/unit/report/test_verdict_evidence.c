@@ -114,6 +114,22 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	       "p99 of the waits 98.6 ms");
 }
 
+/* A deadlock: the function in which both threads wait is less deep in one of them than a caller in the other. */
+static void what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_FLUSH, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND));
+	expect(&fake, "futex_bound",
+	       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), 100 % of it below "
+	       "`list_append > pthread_mutex_lock`");
+}
+
 static void faults_that_had_to_read_are_told_with_the_function_of_these(void **state)
 {
 	struct fake_profile fake;
@@ -173,6 +189,7 @@ int main(void)
 		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
 		cmocka_unit_test(faults_that_had_to_read_are_told_with_the_function_of_these),
 		cmocka_unit_test(waiting_at_a_ring_is_disk_wait_as_long_as_requests_took),
+		cmocka_unit_test(what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them),
 		cmocka_unit_test(all_of_a_path_that_is_told_holds_for_its_percentage),
 	};
 
