@@ -114,6 +114,20 @@ echo "  --wakers names who ended a wait"
 "$pkbpf" -q -e offcpu --wakers -o wakers.folded -- "$workloads/waits" 20 5 "$work" pipe >/dev/null 2>&1
 grep -q 'wait_pipe;.*;--;.*write_\[w\];write_bytes_\[w\]' wakers.folded || fail "the writer is not the waker of the reader"
 
+echo "  a timer's interrupt is told as the waker, not the busy thread that it hit"
+taskset -c 0 "$workloads/spin" 20 &
+busy=($!)
+taskset -c 0 "$workloads/waits" 2000 10 "$work" sleep >/dev/null &
+target=$!
+"$pkbpf" -q -e offcpu --wakers -p "$target" -d 2 -o timer.folded 2>err.txt || fail "status $?: $(cat err.txt)"
+kill "${busy[@]}" "$target"
+wait "${busy[@]}" "$target" 2>/dev/null
+busy=()
+target=
+awk '/wait_sleep;.*;--;/ { all += $NF; if (/;(spin_here|main)_\[w\]/) hit += $NF }
+	END { printf "    %d us, %d of them by who was hit\n", all, hit; exit !(all > 500000 && hit * 100 < all) }' timer.folded ||
+	fail "wakers of a sleeper"
+
 echo "  a thread is told by the name that it has, also where it waits at the same place by each"
 cat >renames.py <<'P'
 import time

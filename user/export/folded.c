@@ -2,6 +2,7 @@
 // Writes folded stacks: one line per distinct stack for flamegraph.pl, inferno or speedscope.
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,11 @@ struct folded_line {
 	uint64_t value; /* weight in the unit of the kind */
 };
 
+struct waker_function {
+	uint32_t text;
+	bool is_interrupt; /* where the kernel enters one */
+};
+
 struct folded {
 	const struct profile *profile;
 	const struct export_options *options;
@@ -34,7 +40,7 @@ struct folded {
 	struct string_pool *texts;
 	struct stack_table *stacks;	    /* root first, of text ids */
 	ARRAY_OF(uint32_t) function_texts;  /* text id of each function */
-	ARRAY_OF(uint32_t) waker_texts;	    /* the same in the stack of a waker; filled when there is one */
+	ARRAY_OF(struct waker_function) waker_functions; /* the same in the stack of a waker; filled when there is one */
 	ARRAY_OF(struct folded_line) lines; /* number = stack id, until sorted */
 	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
 	ARRAY_OF(uint32_t) ranks;	    /* of texts, in the order of their bytes and a separator */
@@ -169,22 +175,38 @@ static uint32_t find_root_text(struct folded *folded, const struct profile_row *
 	return (uint32_t)*known;
 }
 
-static bool build_waker_texts(struct folded *folded)
+/* Exceptions (page faults) are the work of whoever has them, and soft interrupts that no other brings of who sends. */
+static bool is_interrupt_entry(const struct function *function)
+{
+	static const char *const entries[] = {
+		"asm_sysvec_*", "asm_common_interrupt", "asm_spurious_interrupt", "fred_extint", "fred_sysvec_*",
+		"el[01]*_irq",	"el[01]*_fiq",		"el0_irq_naked",
+	};
+
+	for (size_t i = 0; function->mark == FUNCTION_KERNEL && i < ARRAY_SIZE(entries); i++)
+		if (!fnmatch(entries[i], function->name, 0))
+			return true;
+	return false;
+}
+
+static bool build_waker_functions(struct folded *folded)
 {
 	size_t count = function_table_count(folded->functions);
 
-	if (!array_reserve(&folded->waker_texts, count))
+	if (!array_reserve(&folded->waker_functions, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(folded->functions, (uint32_t)i);
 		char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 8];
 		uint32_t id;
 
-		clean_frame(name, sizeof(name), function_table_get(folded->functions, (uint32_t)i)->name);
+		clean_frame(name, sizeof(name), function->name);
 		snprintf(text, sizeof(text), "%s_[w]", name);
 		id = string_pool_add(folded->texts, text);
 		if (id == STRING_POOL_NONE)
 			return false;
-		*array_add(&folded->waker_texts) = id;
+		*array_add(&folded->waker_functions) =
+			(struct waker_function){.text = id, .is_interrupt = is_interrupt_entry(function)};
 	}
 	return true;
 }
@@ -207,21 +229,26 @@ static bool push_wait_state(struct folded *folded, const struct profile_row *row
 	return push_text(folded, string_pool_add(folded->texts, text));
 }
 
-/* Who ended the wait, leaf first: its leaf stands next to the waiter's. */
+/* Who ended the wait, leaf first: its leaf stands next to the waiter's. What an interrupt happened to hit is not who did. */
 static bool push_waker(struct folded *folded, const struct profile_row *row)
 {
 	size_t frame_count, function_count;
 	const uint32_t *frames = profile_stack(folded->profile, row->waker - 1, &frame_count);
 
-	if ((!folded->waker_texts.count && !build_waker_texts(folded)) ||
+	if ((!folded->waker_functions.count && !build_waker_functions(folded)) ||
 	    !push_text(folded, string_pool_add(folded->texts, "--")))
 		return false;
 	for (size_t i = 0; i < frame_count; i++) {
 		const uint32_t *list = function_table_frame(folded->functions, frames[i], &function_count);
 
-		for (size_t j = 0; j < function_count; j++)
-			if (!push_text(folded, folded->waker_texts.items[list[j]]))
+		for (size_t j = 0; j < function_count; j++) {
+			const struct waker_function *function = &folded->waker_functions.items[list[j]];
+
+			if (!push_text(folded, function->text))
 				return false;
+			if (function->is_interrupt)
+				return true;
+		}
 	}
 	return true;
 }
@@ -438,7 +465,7 @@ static void folded_done(struct folded *folded)
 	string_pool_free(folded->texts);
 	stack_table_free(folded->stacks);
 	array_free(&folded->function_texts);
-	array_free(&folded->waker_texts);
+	array_free(&folded->waker_functions);
 	array_free(&folded->lines);
 	array_free(&folded->sequence);
 	array_free(&folded->ranks);

@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "fake_profile.h"
 
+#include <pkbpf/offcpu.h>
+
 #define APP "/usr/bin/app"
 
 static const struct fake_symbol symbols[] = {
@@ -29,6 +31,14 @@ static const struct fake_symbol symbols[] = {
 	 .start = 0x100,
 	 .end = 0x200,
 	 .lines = {{.function = "do_syscall_64"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x200,
+	 .end = 0x300,
+	 .lines = {{.function = "hrtimer_interrupt"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x300,
+	 .end = 0x400,
+	 .lines = {{.function = "asm_sysvec_apic_timer_interrupt"}}},
 	{.space = FRAME_ANONYMOUS,
 	 .start = 0x900000,
 	 .end = 0x900100,
@@ -197,6 +207,61 @@ static void only_the_chosen_kind_is_written_in_its_unit(void **state)
 	assert_folded(fixture, &options, "app;main 1\n");
 }
 
+static void add_stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, struct fake_ips user)
+{
+	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+	struct stack_view view = {
+		.stack_id = id,
+		.pid = 100,
+		.after_syscall = true,
+		.user_end = PKBPF_END_ROOT,
+		.kernel_ips = kernel.items,
+		.kernel_count = kernel.count,
+		.user_ips = user.items,
+		.user_count = user.count,
+	};
+
+	sink.ops->on_stack(sink.context, &view);
+}
+
+static void add_wait(struct fixture *fixture, uint64_t waker_id)
+{
+	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+	struct totals_view totals = {
+		.pid = 100,
+		.tid = 100,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.measure = PKBPF_OFFCPU_WAITS,
+		.stack_id = 1,
+		.bytes = waker_id,
+		.count = 1,
+		.total = 2000,
+		.max = 2000,
+	};
+
+	sink.ops->on_totals(sink.context, &totals);
+}
+
+static void a_waker_is_told_up_to_the_interrupt_and_not_whom_that_hit(void **state)
+{
+	struct fixture *fixture = *state;
+	struct export_options options = {.kind = PKBPF_PROFILE_OFFCPU};
+	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
+
+	fake_play_new(fixture->machine, &sink);
+	add_stack(fixture, 1, FAKE_IPS(0x110), FAKE_IPS(0x401010));
+	/* In user code, in other user code, in a system call. */
+	add_stack(fixture, 2, FAKE_IPS(0x210, 0x310), FAKE_IPS(0x401110, 0x401010));
+	add_stack(fixture, 3, FAKE_IPS(0x210, 0x310), FAKE_IPS(0x401010));
+	add_stack(fixture, 4, FAKE_IPS(0x210, 0x310, 0x110), FAKE_IPS(0x401010));
+	add_stack(fixture, 5, FAKE_IPS(0x110), FAKE_IPS(0x401110, 0x401010));
+	for (uint64_t id = 2; id <= 5; id++)
+		add_wait(fixture, id);
+	assert_folded(fixture, &options,
+		      "app;main;do_syscall_64_[k];--;do_syscall_64_[w];work_[w];main_[w] 2\n"
+		      "app;main;do_syscall_64_[k];--;hrtimer_interrupt_[w];asm_sysvec_apic_timer_interrupt_[w] 6\n");
+}
+
 static void an_empty_profile_is_an_empty_file(void **state)
 {
 	assert_folded(*state, NULL, "");
@@ -357,6 +422,7 @@ int main(void)
 		TEST(a_cut_stack_begins_with_the_reason),
 		TEST(a_sample_without_a_stack_keeps_its_weight),
 		TEST(only_the_chosen_kind_is_written_in_its_unit),
+		TEST(a_waker_is_told_up_to_the_interrupt_and_not_whom_that_hit),
 		TEST(an_empty_profile_is_an_empty_file),
 		TEST(hostile_names_cannot_break_a_line),
 		TEST(a_name_without_end_is_cut_and_keeps_its_suffix),
