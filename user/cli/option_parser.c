@@ -173,6 +173,10 @@ static int check_record(struct cli_options *options, struct error *error)
 	if (options->user_only && options->kernel_only)
 		return error_set(error, EINVAL,
 				 "--user and --kernel exclude each other; both kinds of stacks are the default");
+	if (options->user_only && options->wakers)
+		return error_set(error, EINVAL,
+				 "--wakers needs the kernel's frames, which --user leaves out: they tell an "
+				 "interrupt from the thread that it hit");
 	if (options->pending_format && options->outputs.count > 0)
 		return error_set(error, EINVAL,
 				 "--format %s comes after the last --output; it names the format of the "

@@ -63,6 +63,9 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{VERB_RECORD, "--children", "--children needs --pid: whose children?"},
 		{VERB_RECORD, "-U -K",
 		 "--user and --kernel exclude each other; both kinds of stacks are the default"},
+		{VERB_RECORD, "-U --wakers",
+		 "--wakers needs the kernel's frames, which --user leaves out: they tell an interrupt from the thread that "
+		 "it hit"},
 		{VERB_RECORD, "--comm _", "--comm needs the name of a process"},
 		{VERB_RECORD, "--comm 0123456789abcdef",
 		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a name; "
