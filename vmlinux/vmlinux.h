@@ -197,7 +197,8 @@ struct sched_info { /* kept by every kernel with task accounting; depends on no 
 
 struct sched_entity {
 	u64 sum_exec_runtime;
-	u64 prev_sum_exec_runtime; /* when it was last chosen to run */
+	u64 prev_sum_exec_runtime; /* when the fair class last chose it to run */
+	unsigned char on_rq; /* in a queue of the fair class; an int before 6.12, of which this is the lowest byte */
 };
 
 struct task_struct {

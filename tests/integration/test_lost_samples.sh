@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Where samples do not come, a counter tells: on busy CPUs, frequency times time is samples recorded, of the idle task,
 # lost, and of unknown threads; with more threads than CPUs that switch all the time, and beside calls that keep
-# BPF programs from running, which cost a target part of its samples.
+# BPF programs from running, which cost a target part of its samples. A real-time thread is not charged for others'.
 # usage: test_lost_samples.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -42,7 +42,7 @@ end_crowd() {
 	return $ended
 }
 
-# check NAME WHAT OPTION…: WHAT is "host", or "target" whose last word of output is its CPU seconds
+# check NAME WHAT OPTION…: WHAT is "host", or "target" or "realtime" whose last word of output is its CPU seconds
 check() {
 	local name=$1 what=$2
 	shift 2
@@ -78,6 +78,8 @@ if what == "host" and not 0.99 * due < recorded + lost + idle + unknown < 1.02 *
 # What a hypervisor takes is no CPU time of the target, although the timer is late for it; and unknown ones may be of others.
 if what == "target" and not (recorded + lost + unknown > 0.97 * due and recorded + lost - late < 1.03 * due):
     problems.append("frequency times CPU time is something else")
+if what == "realtime" and not_called > recorded / 50:
+    problems.append("lost what passed before its turns")
 if "updates" in name and not 0 < not_called < due:
     problems.append("no sample was lost while the kernel updated a map")
 if problems:
@@ -87,6 +89,25 @@ P
 }
 
 check updates_of_target target -e cpu -- "$workloads/map_updates" 3
+
+# A real-time thread that runs for 2 ms of 10, on a CPU that had no samples for a millisecond before most of its turns.
+cat >"$work/realtime.py" <<'P'
+import os
+import time
+
+os.sched_setaffinity(0, [0])
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+for _ in range(250):
+    end = time.monotonic() + 0.002
+    while time.monotonic() < end:
+        pass
+    time.sleep(0.008)
+print(time.process_time())
+P
+begin taskset -c 0 "$workloads/map_updates" 60 4194304
+check realtime_target realtime -e cpu -- python3 "$work/realtime.py"
+end_crowd
+
 # in_crowd NAME OTHERS OPTION…: OTHERS is a command that runs besides, or "". Linux 6.18 before .45 may run no thread of another
 # session (nor the kernel's own) while threads that wake each other load a CPU: then the crowd has gone before pkbpf ends.
 in_crowd() {
