@@ -138,6 +138,20 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
 		return host;
 	}
+	/*
+	 * What a limit of its cgroup held back, or what had to be decrypted, a worker issues for whoever submitted it: no tracepoint
+	 * comes before that. The cgroup is known.
+	 */
+	if (owner->is_kernel_thread && !owner->lower && (flags & PF_WQ_WORKER)) {
+		struct cgroup *cgroup;
+
+		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm) {
+			cgroup = bio ? cgroup_of_bio(bio) : NULL;
+			if (cgroup)
+				return filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
+		}
+		counter_add(PKBPF_COUNTER_BLOCKIO_BY_WORKER, 1);
+	}
 	if (owner->is_kernel_thread || owner->tid == 0 || host)
 		return host;
 	return filter_current(owner->pid, owner->tid);

@@ -73,7 +73,8 @@ enum pkbpf_loss {
 	X(FAULTS_RING_FULL, PKBPF_LOSS_OTHER, "page faults: ring buffer full")                     \
 	X(EVENTS_NO_MEMORY, PKBPF_LOSS_OTHER, "waits, requests, faults and accounts: out of memory while aggregating") \
 	X(EVENTS_NO_SCRATCH, PKBPF_LOSS_OTHER, "requests, faults and stacks of waits: no scratch memory in the kernel") \
-	X(BLOCKIO_UNCHECKED, PKBPF_LOSS_NONE, "looks at block requests at the end that failed: what ended unseen counts as under way")
+	X(BLOCKIO_UNCHECKED, PKBPF_LOSS_NONE, "looks at block requests at the end that failed: what ended unseen counts as under way") \
+	X(BLOCKIO_BY_WORKER, PKBPF_LOSS_NONE, "block requests that a kernel worker issued, for whom is not known (I/O limits of cgroups, encryption)")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -54,6 +54,19 @@ def check_exact(report, folded, device, comm, requests, size):
     check(size <= mine <= size * 1.05 + 2e6, f"{comm}: {mine} bytes")
 
 
+def check_held_back(report, folded, comm, requests):
+    """What the process has not issued itself is told as issued by workers."""
+    own = max((blockio_of(row)["requests"] for row in rows_of(report, comm)), default=0)
+    told = sum(counter["count"] for counter in report["counters"] if counter["name"] == "BLOCKIO_BY_WORKER")
+    check(told > 0 and own + told >= int(requests), f"{comm}: {own} requests, {told} of workers, of {requests}")
+
+
+def check_device(report, folded, device, requests):
+    """The device did exactly this, whoever issued it."""
+    values = device_of(report, device)
+    check(values["requests"] == int(requests), f"{device}: {values['requests']} requests of {requests}")
+
+
 def check_stacks(report, folded, comm, pattern, kernel_pattern):
     """At least 99 % of the time of the process's stacks lies below this user and this kernel function."""
     whole = right = 0

@@ -14,11 +14,13 @@ work=$(mktemp -d /var/tmp/pkbpf-blockio-XXXXXX)
 mkdir "$work/memory"
 devices=()
 background=()
+limited=
 cleanup() {
 	local each
 	for each in ${background[@]+"${background[@]}"}; do kill "$each" 2>/dev/null; done
 	for each in ${devices[@]+"${devices[@]}"}; do losetup -d "$each" 2>/dev/null; done
 	[ -d /sys/kernel/tracing/instances/pkbpf-test ] && rmdir /sys/kernel/tracing/instances/pkbpf-test
+	[ -d "$limited" ] && rmdir "$limited"
 	umount "$work/memory" 2>/dev/null
 	rm -rf "$work"
 }
@@ -151,6 +153,36 @@ chosen_process() {
 	verify exact "$name" fio 500 $((500 * 8192))
 }
 try "requests of a chosen process only" chosen_process
+
+# What a limit holds back is issued by a worker: for whom, only the cgroup tells, and only in version 2.
+held_back() {
+	# shellcheck disable=SC2016 # the shell that is started expands it
+	local load=(sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$limited" fio --name=load --filename="$device" --minimal
+		--randrepeat=0 --norandommap --direct=1 --ioengine=libaio --iodepth=16 --rw=randread --bs=4k --number_ios=600)
+	"$pkbpf" -q -e blockio -o report.json -o out.folded -- "${load[@]}" >fio.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+	verify held_back fio 600
+	[ -e "$limited/io.max" ] || return
+	"$pkbpf" -q -e blockio -G "$limited" -d 5 -o report.json -o out.folded >/dev/null 2>err.txt &
+	profiler=$!
+	sleep 1
+	"${load[@]}" >fio.txt 2>&1
+	wait "$profiler" || fail "status $?: $(cat err.txt)"
+	verify device "$name" 600
+}
+for controller in /sys/fs/cgroup /sys/fs/cgroup/blkio; do
+	limited=$controller/pkbpf-test-$$
+	mkdir "$limited" 2>/dev/null || continue
+	limit="$(stat -c '%Hr:%Lr' "$device")"
+	[ -e "$limited/io.max" ] && echo "$limit riops=300" >"$limited/io.max" && break
+	[ -e "$limited/blkio.throttle.read_iops_device" ] && echo "$limit 300" >"$limited/blkio.throttle.read_iops_device" && break
+	rmdir "$limited"
+	limited=
+done
+if [ -d "$limited" ]; then
+	try "requests that a limit of a cgroup holds back are told" held_back
+else
+	echo "    no limits of I/O here: requests that they hold back not tested"
+fi
 
 edges() {
 	load_begin --ioengine=libaio --iodepth=8
