@@ -32,9 +32,12 @@ static __always_inline struct submission submission_announced(struct request *rq
 	return announced ? *announced : none;
 }
 
-/* A request seen for the first time since it was allocated. */
+/*
+ * A request seen for the first time since it was allocated. What is queued is kept also when it is nobody's we look at: whoever
+ * issues it later has nothing to do with it.
+ */
 static __always_inline struct pkbpf_blockio_request *
-request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, __u64 now_ns)
+request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, bool is_queued, __u64 now_ns)
 {
 	__u32 opf = rq->cmd_flags, device = request_device(rq);
 	struct bio *bio = rq->bio;
@@ -53,7 +56,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 		known->tid = submission.tid;
 		return known;
 	}
-	if (submission.row == PKBPF_BLOCKIO_NO_ROW)
+	if (submission.row == PKBPF_BLOCKIO_NO_ROW && !is_queued)
 		return NULL;
 	fresh.row = submission.row;
 	fresh.tid = submission.tid;
@@ -147,7 +150,7 @@ int blockio_insert(__u64 *ctx)
 		return 0;
 	if (request)
 		request_forget(request);
-	request = request_begin(ctx, rq, request, now_ns);
+	request = request_begin(ctx, rq, request, true, now_ns);
 	if (!request)
 		return 0;
 	request->issue_ns = 0;
@@ -173,7 +176,7 @@ int blockio_issue(__u64 *ctx)
 	} else {
 		if (request)
 			request_forget(request);
-		request = request_begin(ctx, rq, request, now_ns);
+		request = request_begin(ctx, rq, request, false, now_ns);
 		if (!request)
 			return 0;
 	}

@@ -154,6 +154,20 @@ chosen_process() {
 }
 try "requests of a chosen process only" chosen_process
 
+# With a scheduler whoever runs it issues what others have queued.
+chosen_beside_others() {
+	load_begin --ioengine=libaio --iodepth=32 --numjobs=2
+	"$pkbpf" -q -e blockio -o report.json -o out.folded -- fio --name=load --filename="$device" --minimal --thread \
+		--direct=1 --ioengine=libaio --iodepth=32 --rw=randread --bs=4k --number_ios=4000 --norandommap >fio.txt 2>err.txt ||
+		fail "status $?: $(cat err.txt)"
+	load_end
+	verify exact "$name" fio 4000 $((4000 * 4096))
+}
+if echo mq-deadline 2>/dev/null >"/sys/block/$name/queue/scheduler"; then
+	try "none of those that others queued and it issued" chosen_beside_others
+	echo none >"/sys/block/$name/queue/scheduler"
+fi
+
 # What a limit holds back is issued by a worker: for whom, only the cgroup tells, and only in version 2.
 held_back() {
 	# shellcheck disable=SC2016 # the shell that is started expands it
