@@ -107,6 +107,13 @@ static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
 	return node && kernfs_parent(node) ? cgroup : NULL;
 }
 
+/* A write that somebody waits for and that is no journal's: not of pages that were made dirty before. */
+static __always_inline bool is_direct_write(__u32 opf)
+{
+	return bpf_core_enum_value_exists(enum req_flag_bits, __REQ_IDLE) && (opf & REQUEST_FLAG(IDLE)) &&
+	       !(opf & REQUEST_FLAG(META));
+}
+
 /*
  * Fills in whose request it is; false: nobody's we look at.
  *
@@ -115,7 +122,7 @@ static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
  * at most their cgroup.
  */
 static __always_inline bool owner_find(struct owner *owner, const struct submitter *submitter,
-				       struct bio *bio, __u8 state)
+				       struct bio *bio, __u32 opf, __u8 state)
 {
 	__u32 flags = submitter->flags;
 	bool host = config.target_mode == PKBPF_TARGET_HOST && !config.match_comm;
@@ -127,7 +134,8 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 	owner->writeback = !owner->lower &&
 			   (state & PKBPF_BLOCKIO_OPERATION_MASK) == PKBPF_BLOCKIO_WRITE &&
 			   (owner->is_kernel_thread ? flags & (PF_WQ_WORKER | PF_KSWAPD)
-						    : flags & PF_MEMALLOC);
+						    : flags & PF_MEMALLOC) &&
+			   !(owner->is_kernel_thread && is_direct_write(opf));
 	if (owner->writeback) {
 		struct cgroup *cgroup = bio ? cgroup_of_bio(bio) : NULL;
 
@@ -252,7 +260,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	*(volatile __u8 *)&scratch->sample.state = state_of(opf);
 	state = *(volatile __u8 *)&scratch->sample.state;
 	submitter_read(&submitter);
-	if (!owner_find(&owner, &submitter, bio, state))
+	if (!owner_find(&owner, &submitter, bio, opf, state))
 		return PKBPF_BLOCKIO_NO_ROW;
 	*ret_tid = owner.tid;
 	if (owner.lower) {

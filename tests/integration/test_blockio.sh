@@ -172,7 +172,7 @@ fi
 held_back() {
 	# shellcheck disable=SC2016 # the shell that is started expands it
 	local load=(sh -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' - "$limited" fio --name=load --filename="$device" --minimal
-		--randrepeat=0 --norandommap --direct=1 --ioengine=libaio --iodepth=16 --rw=randread --bs=4k --number_ios=600)
+		--randrepeat=0 --norandommap --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --number_ios=600)
 	"$pkbpf" -q -e blockio -o report.json -o out.folded -- "${load[@]}" >fio.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	verify held_back fio 600
 	[ -e "$limited/io.max" ] || return
@@ -187,8 +187,9 @@ for controller in /sys/fs/cgroup /sys/fs/cgroup/blkio; do
 	limited=$controller/pkbpf-test-$$
 	mkdir "$limited" 2>/dev/null || continue
 	limit="$(stat -c '%Hr:%Lr' "$device")"
-	[ -e "$limited/io.max" ] && echo "$limit riops=300" >"$limited/io.max" && break
-	[ -e "$limited/blkio.throttle.read_iops_device" ] && echo "$limit 300" >"$limited/blkio.throttle.read_iops_device" && break
+	[ -e "$limited/io.max" ] && echo "$limit riops=150 wiops=150" >"$limited/io.max" && break
+	[ -e "$limited/blkio.throttle.read_iops_device" ] && echo "$limit 150" >"$limited/blkio.throttle.read_iops_device" &&
+		echo "$limit 150" >"$limited/blkio.throttle.write_iops_device" && break
 	rmdir "$limited"
 	limited=
 done
