@@ -48,6 +48,17 @@ static __always_inline __u64 current_run_ns(struct task_struct *task, bool has_s
 	return total > before ? total - before : 0;
 }
 
+/* How often the current thread has left a CPU. */
+static __always_inline __u64 current_switches(struct task_struct *task)
+{
+	if (typed_task_exists()) {
+		const struct task_struct *typed = bpf_get_current_task_btf();
+
+		return typed->nvcsw + typed->nivcsw;
+	}
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+}
+
 /* The kernel tells nobody of periods that passed without a sample. */
 static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 last_ns, __u64 now_ns, __u64 run_ns,
 					struct pkbpf_missed_periods *missed)
@@ -78,7 +89,7 @@ static __always_inline void cpu_sampler_note(struct bpf_perf_event_data *ctx, st
 	if (!period_ns)
 		return;
 	task = (void *)bpf_get_current_task();
-	switches = BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	switches = current_switches(task);
 	has_stayed = sampler->task == (__u64)task && sampler->switches == switches;
 	sampler->last_ns = now_ns;
 	sampler->task = (__u64)task;
