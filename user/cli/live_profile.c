@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "process/file_servers.h"
 #include "profile/aggregator.h"
 #include "profile/device_names.h"
 #include "profile/fault_counts.h"
@@ -85,8 +86,10 @@ static int assemble(struct live_profile *live, struct error *error)
 	};
 
 	live->files = mapped_file_table_new("");
-	if (live->files)
+	if (live->files) {
+		file_servers_set_log(mapped_file_table_servers(live->files), live->options.session.log);
 		live->processes = process_table_new(live->files);
+	}
 	if (live->processes)
 		live->profile = profile_new(live->processes);
 	if (live->profile)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "process/file_servers.h"
 #include "process/mapped_file_table.h"
 
 #define DELETED_SUFFIX " (deleted)"
@@ -26,7 +27,10 @@ struct mapped_file_table *mapped_file_table_new(const char *root)
 	if (!table)
 		return NULL;
 	table->root = strdup(root);
-	if (!table->root) {
+	table->servers = file_servers_new(root);
+	if (!table->root || !table->servers) {
+		file_servers_free(table->servers);
+		free(table->root);
 		free(table);
 		return NULL;
 	}
@@ -54,8 +58,14 @@ void mapped_file_table_free(struct mapped_file_table *table)
 	array_free(&table->free_families);
 	hash_index_done(&table->family_index);
 	hash_map_done(&table->generations);
+	file_servers_free(table->servers);
 	free(table->root);
 	free(table);
+}
+
+struct file_servers *mapped_file_table_servers(struct mapped_file_table *table)
+{
+	return table->servers;
 }
 
 size_t mapped_file_table_count(const struct mapped_file_table *table)

@@ -46,11 +46,14 @@ struct mapped_file {
 	bool identity_unsure;
 };
 
+struct file_servers;
 struct mapped_file_table;
 
 /* root: "" for the live system; tests give a folder that holds proc/. */
 struct mapped_file_table *mapped_file_table_new(const char *root);
 void mapped_file_table_free(struct mapped_file_table *table);
+/* Those that are asked for files of theirs; lives as long as the table. */
+struct file_servers *mapped_file_table_servers(struct mapped_file_table *table);
 /* All ids are below this; some may be free. */
 size_t mapped_file_table_count(const struct mapped_file_table *table);
 /* How many are not. */
@@ -79,9 +82,10 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  * the table. Tried in turn: /proc/PID/map_files/START-END (its inode or its path must fit: the pid
  * may have been reused), /proc/PID/root + path, path in our own mount namespace (device and inode
  * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
- * resolve inside PID's root; nothing blocks. -ENOENT: gone or replaced; -ESTALE: overwritten,
- * what was mapped cannot be read any more; -EACCES; -ENODATA for MAPPED_FILE_VDSO (read it with
- * mapped_file_read_vdso). A failure is remembered until another mapping of the file is seen. Of the
+ * resolve inside PID's root; nothing blocks: of a file system that somebody else serves it is a copy, of which nobody
+ * sees what overwrites the file from then on. -ENOENT: gone or replaced; -ESTALE: overwritten, what was mapped cannot be read any more; -EACCES; -ETIMEDOUT: its server does not answer
+ * now; -ENODATA for MAPPED_FILE_VDSO (read it with mapped_file_read_vdso). Other failures than that of a server are
+ * remembered until another mapping of the file is seen. Of the
  * descriptors kept the least recently used are closed, so one is valid until the next call of this
  * function.
  */

@@ -13,8 +13,10 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
+#include "process/file_servers.h"
 #include "process/mapped_file_table.h"
 #include "process/procfs_maps.h"
+#include "process/served_mounts.h"
 
 /* A vdso is two pages today; a process can claim any size. */
 #define MAX_VDSO_SIZE (1U << 20)
@@ -219,6 +221,51 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	return best;
 }
 
+/* Whether opening it, or only the search for it, asks a server, and the device of what is served. */
+static bool is_served(struct mapped_file_table *table, const struct mapped_file *file, uint64_t *ret_device)
+{
+	struct served_mounts *mounts = file_servers_mounts(table->servers);
+
+	*ret_device = served_mounts_device(file->device_major, file->device_minor);
+	return served_mounts_has_device(mounts, file->witness_pid, file->device_major, file->device_minor) ||
+	       (file->path[0] == '/' && served_mounts_on_path(mounts, 0, file->path, ret_device));
+}
+
+struct opening {
+	struct mapped_file_table *table;
+	struct file *file;
+};
+
+static int open_and_tell(void *context, void *result)
+{
+	struct opening *opening = context;
+	int fd = open_file(opening->table, opening->file);
+
+	*(bool *)result = opening->file->public.identity_unsure;
+	return fd;
+}
+
+static int open_safely(struct mapped_file_table *table, struct file *file)
+{
+	struct opening opening = {table, file};
+	bool unsure = false;
+	struct served_file served = {
+		.pid = file->public.witness_pid,
+		.open = open_and_tell,
+		.context = &opening,
+		.result = &unsure,
+		.result_size = sizeof(unsure),
+	};
+	int fd;
+
+	if (!is_served(table, &file->public, &served.device))
+		return open_file(table, file);
+	fd = file_servers_open(table->servers, &served);
+	if (fd >= 0)
+		file->public.identity_unsure = unsure;
+	return fd;
+}
+
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public)
 {
 	struct file *file = table->files.items[public->id];
@@ -235,9 +282,10 @@ int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public
 	if (file->failed)
 		return file->failed;
 	mapped_file_make_room(table);
-	fd = open_file(table, file);
+	fd = open_safely(table, file);
 	if (fd < 0) {
-		file->failed = fd;
+		/* How long a silent server is left alone is the same for all of its files. */
+		file->failed = fd == -ETIMEDOUT ? 0 : fd;
 		return fd;
 	}
 	mapped_file_keep(table, file, fd);

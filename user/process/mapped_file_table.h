@@ -60,6 +60,7 @@ struct mapped_file_table {
 	size_t open_count, open_limit; /* limit 0: not asked for yet */
 	uint64_t opens, opened_bytes;  /* since deleted files were looked for */
 	uint32_t most_recent, least_recent;
+	struct file_servers *servers;
 };
 
 uint64_t mapped_file_family_hash(const struct mapped_file_table *table, const struct family *family);

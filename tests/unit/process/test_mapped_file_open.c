@@ -248,6 +248,30 @@ static void neither_opens_nor_waits_for_what_is_no_regular_file(void **state)
 	assert_int_equal(mapped_file_open(fixture->table, file), -ENOENT);
 }
 
+static void of_what_somebody_else_serves_a_copy_is_opened(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapped_file *file;
+	struct stat status;
+	char line[64];
+	int fd;
+
+	temp_tree_file(&fixture->tree, "proc/7/root/app", "served");
+	status = temp_tree_stat(&fixture->tree, "proc/7/root/app");
+	snprintf(line, sizeof(line), "21 1 %u:%u / / rw - nfs4 server:/ rw\n", major(status.st_dev), minor(status.st_dev));
+	temp_tree_file(&fixture->tree, "proc/self/mountinfo", line);
+	mapped_file_table_free(fixture->table);
+	fixture->table = mapped_file_table_new(fixture->tree.root);
+	file = map_file(fixture, "proc/7/root/app", "/app");
+	assert_contents(mapped_file_open(fixture->table, file), "served");
+	assert_false(file->identity_unsure);
+	assert_int_equal(unlink(temp_tree_path(&fixture->tree, "proc/7/root/app")), 0);
+	fd = mapped_file_open(fixture->table, file);
+	assert_contents(fd, "served");
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_not_equal(status.st_ino, file->inode);
+}
+
 static void failure_is_remembered_until_another_mapping_is_seen(void **state)
 {
 	struct fixture *fixture = *state;
@@ -435,6 +459,7 @@ int main(void)
 		OPEN_TEST(symbolic_links_resolve_inside_the_processs_root),
 		OPEN_TEST(without_openat2_no_link_is_followed_and_no_way_leads_up),
 		OPEN_TEST(neither_opens_nor_waits_for_what_is_no_regular_file),
+		OPEN_TEST(of_what_somebody_else_serves_a_copy_is_opened),
 		OPEN_TEST(failure_is_remembered_until_another_mapping_is_seen),
 		cmocka_unit_test(reads_the_vdso_image),
 		cmocka_unit_test(reads_a_vdso_unlike_ours_from_the_process_that_maps_it),
