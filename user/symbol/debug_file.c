@@ -84,7 +84,7 @@ static int try_open(const struct debug_file_search *search, const char *path,
 
 	for (size_t i = search->pid ? 0 : 1; i < 2; i++) {
 		struct stat st;
-		int fd = target_file_open(search->root, pids[i], path, true, &st);
+		int fd = target_file_open(search->servers, search->root, pids[i], path, true, &st);
 
 		if (fd < 0)
 			continue;

@@ -8,7 +8,10 @@
 /* A checksum over more than this takes longer than anybody wants to wait for a name. */
 #define DEBUG_FILE_MAX_CHECKSUM_BYTES (1ULL << 30)
 
+struct file_servers;
+
 struct debug_file_search {
+	struct file_servers *servers; /* as for target_file_open() */
 	const char *root;      /* as in symbolizer_options */
 	const char *debug_dir; /* "/usr/lib/debug" */
 	uint32_t pid; /* a process that maps the file: its root folder is searched too; 0 none */

@@ -31,6 +31,7 @@ struct dwarf_lines {
 	struct dwarf_index *index;
 	struct dwarf_spending spending;
 	uint64_t bytes; /* of the budget, given back in the end */
+	struct file_servers *servers;
 	char *root, *debug_dir, *path;
 	uint32_t pid;
 	bool tried;
@@ -41,6 +42,7 @@ static int open_alternate(const struct dwarf_lines *lines, const struct elf_file
 			  const struct elf_section *section)
 {
 	struct debug_file_search search = {
+		.servers = lines->servers,
 		.root = lines->root,
 		.debug_dir = lines->debug_dir,
 		.pid = lines->pid,
@@ -142,6 +144,7 @@ struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *sea
 	lines->alternate = dwarf_image_none();
 	lines->main = dwarf_image_none();
 	lines->main.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	lines->servers = search->servers;
 	lines->root = strdup(search->root);
 	lines->debug_dir = strdup(search->debug_dir);
 	lines->path = strdup(search->path);

@@ -66,6 +66,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	struct elf_module_options options = {
 		.search =
 			{
+				.servers = mapped_file_table_servers(elf->files),
 				.root = elf->options->root ? elf->options->root : "",
 				.debug_dir = elf->options->debug_dir ? elf->options->debug_dir : "",
 				.pid = mapped->witness_pid,

@@ -85,14 +85,14 @@ static bool is_believed(const struct stat *st, const uint32_t *uids, size_t coun
 	return st->st_uid == 0;
 }
 
-static int open_believed(const char *root, uint32_t root_pid, uint32_t map_pid,
+static int open_believed(struct file_servers *servers, const char *root, uint32_t root_pid, uint32_t map_pid,
 			 const uint32_t *uids, size_t uid_count, struct stat *ret_stat)
 {
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", map_pid);
-	fd = target_file_open(root, root_pid, path, false, ret_stat);
+	fd = target_file_open(servers, root, root_pid, path, false, ret_stat);
 	if (fd >= 0 && !is_believed(ret_stat, uids, uid_count)) {
 		close(fd);
 		return -EPERM;
@@ -103,19 +103,20 @@ static int open_believed(const char *root, uint32_t root_pid, uint32_t map_pid,
 static int open_map(const struct perf_map_symbolizer *perf_map, uint32_t pid, struct stat *ret_stat)
 {
 	const char *root = perf_map->options->root ? perf_map->options->root : "";
+	struct file_servers *servers = mapped_file_table_servers(process_table_files(perf_map->processes));
 	struct process_status status;
 
 	if (read_status(root, pid, &status)) {
 		const uint32_t uids[] = {status.real_uid, status.effective_uid};
-		int fd = open_believed(root, pid, status.inner_pid, uids, 2, ret_stat);
+		int fd = open_believed(servers, root, pid, status.inner_pid, uids, 2, ret_stat);
 
 		if (fd >= 0)
 			return fd;
-		return open_believed(root, 0, pid, uids, 2, ret_stat);
+		return open_believed(servers, root, 0, pid, uids, 2, ret_stat);
 	} else {
 		const uint32_t uids[] = {geteuid(), perf_map->options->user_uid};
 
-		return open_believed(root, 0, pid, uids, 2, ret_stat);
+		return open_believed(servers, root, 0, pid, uids, 2, ret_stat);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "process/file_servers.h"
+#include "process/served_mounts.h"
 
 /* O_PATH: nothing happens to the file itself, be it a FIFO nobody writes to or a device that acts
  * on open. */
@@ -32,8 +34,7 @@ static int open_path(int root_fd, const char *path, bool follow)
 	return fd < 0 ? -errno : fd;
 }
 
-int target_file_open(const char *root, uint32_t pid, const char *path, bool follow,
-		     struct stat *ret_stat)
+static int open_in(const char *root, uint32_t pid, const char *path, bool follow, struct stat *ret_stat)
 {
 	_cleanup_close_ int root_fd = -1;
 	_cleanup_close_ int path_fd = -1;
@@ -61,4 +62,34 @@ int target_file_open(const char *root, uint32_t pid, const char *path, bool foll
 		return -errno;
 	*ret_stat = st;
 	return fd;
+}
+
+struct opening {
+	const char *root, *path;
+	uint32_t pid;
+	bool follow;
+};
+
+static int open_and_tell(void *context, void *result)
+{
+	const struct opening *opening = context;
+
+	return open_in(opening->root, opening->pid, opening->path, opening->follow, result);
+}
+
+int target_file_open(struct file_servers *servers, const char *root, uint32_t pid, const char *path, bool follow,
+		     struct stat *ret_stat)
+{
+	struct opening opening = {root, path, pid, follow};
+	struct served_file served = {
+		.pid = pid,
+		.open = open_and_tell,
+		.context = &opening,
+		.result = ret_stat,
+		.result_size = sizeof(*ret_stat),
+	};
+
+	if (!servers || !served_mounts_on_path(file_servers_mounts(servers), pid, path, &served.device))
+		return open_in(root, pid, path, follow, ret_stat);
+	return file_servers_open(servers, &served);
 }

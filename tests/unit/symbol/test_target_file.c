@@ -46,7 +46,7 @@ static int stop(void **state)
 static int open_and_read(uint32_t pid, const char *path, bool follow)
 {
 	struct stat st;
-	int fd = target_file_open(root, pid, path, follow, &st);
+	int fd = target_file_open(NULL, root, pid, path, follow, &st);
 	char letter;
 
 	if (fd < 0)
