@@ -13,11 +13,14 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "process/file_servers.h"
 #include "process/mapped_file_table.h"
 #include "process/procfs_maps.h"
 #include "process/served_mounts.h"
 
+/* Until a server that has refused a file is asked for it again. */
+#define REFUSED_NS (10 * NS_PER_SECOND)
 /* A vdso is two pages today; a process can claim any size. */
 #define MAX_VDSO_SIZE (1U << 20)
 
@@ -260,7 +263,12 @@ static int open_safely(struct mapped_file_table *table, struct file *file)
 
 	if (!is_served(table, &file->public, &served.device))
 		return open_file(table, file);
+	/* It says the same to each new process of a user's own file system. */
+	if (file->refused_ns && clock_now_ns() - file->refused_ns < REFUSED_NS)
+		return -EACCES;
 	fd = file_servers_open(table->servers, &served);
+	if (fd == -EACCES)
+		file->refused_ns = clock_now_ns();
 	if (fd >= 0)
 		file->public.identity_unsure = unsure;
 	return fd;

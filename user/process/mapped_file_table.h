@@ -29,6 +29,7 @@ struct file {
 	int fd;	    /* -1: not open */
 	enum { CONTENTS_UNKNOWN, CONTENTS_ELF, CONTENTS_GENERATED } memfd; /* what is in one */
 	int failed; /* -errno of the last attempt to open it; 0: none since the last new witness */
+	uint64_t refused_ns; /* when its server last refused to give it to us; 0: never */
 	uint32_t more_recent, less_recent; /* among the open ones */
 	struct file_contents contents;	   /* when it was first opened */
 	bool contents_known, watched;	   /* watched: an ELF file */
