@@ -47,6 +47,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 	}
 	if (unwind->end <= PKBPF_END_LAST_COMPLETE)
 		return 0;
+	unwind->end = pkbpf_unwind_reason(&unwind->state, unwind->end);
 	switch (unwind->end) {
 	case PKBPF_END_NO_PROCESS:
 	case PKBPF_END_NO_MAPPING:
@@ -54,6 +55,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		unwind->want_raw = UNWIND_RAW_INSTEAD;
 		/* fall through */
 	case PKBPF_END_NO_PROGRESS:
+	case PKBPF_END_NO_FILE:
 		report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
 	case PKBPF_END_NO_ROOM:

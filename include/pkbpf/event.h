@@ -80,6 +80,7 @@ enum pkbpf_stack_end {
 	PKBPF_END_NO_ROOM = 21, /* no room for the unwind information of this code */
 	PKBPF_END_NOWHERE = 22, /* the function that runs returns to 0: a stack's first, or its unwind info is wrong */
 	PKBPF_END_UNANNOUNCED = 23, /* not of a walk: page faults that the kernel counts for a thread, but announces to nobody */
+	PKBPF_END_NO_FILE = 24, /* the file of this code cannot be opened, and there is no usable frame pointer */
 	PKBPF_END_COUNT,
 };
 

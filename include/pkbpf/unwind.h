@@ -150,6 +150,7 @@ enum {
 	PKBPF_MAPPING_NO_TABLE = 2,
 	PKBPF_MAPPING_PENDING = 4,
 	PKBPF_MAPPING_NO_ROOM = 8, /* of a file beyond the number of those that are kept apart */
+	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, for now or ever */
 };
 
 /* An executable mapping of a process. ELF address = address - bias. */
@@ -175,7 +176,7 @@ struct pkbpf_unwind_process {
 /* The unwinder asks user space to look at a process again. */
 struct pkbpf_unwind_miss {
 	__u32 pid;
-	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_PROGRESS or FAULT_FP */
+	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS or FAULT_FP */
 	__u64 address;
 	__u64 time_ns;
 };

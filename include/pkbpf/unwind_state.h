@@ -7,6 +7,9 @@
 #include <linux/types.h>
 #endif
 
+#include <pkbpf/event.h>
+#include <pkbpf/unwind.h>
+
 #if defined(__TARGET_ARCH_arm64) || (!defined(__TARGET_ARCH_x86) && defined(__aarch64__))
 #define PKBPF_UNWIND_ARM64 1
 #else
@@ -74,5 +77,12 @@ struct pkbpf_unwind_state {
 	__u32 edition; /* of the cached mapping's table */
 	__u64 regs[PKBPF_SIGNAL_REGS];
 };
+
+/* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the kernel's stack, of which Linux 5.10
+ * leaves them hardly any. */
+static inline __u32 pkbpf_unwind_reason(const struct pkbpf_unwind_state *state, __u32 end)
+{
+	return end == PKBPF_END_NO_RULE && state->mapping_flags & PKBPF_MAPPING_NO_FILE ? PKBPF_END_NO_FILE : end;
+}
 
 #endif

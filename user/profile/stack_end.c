@@ -35,6 +35,7 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_NO_ROOM] = END("no room for its unwind info"),
 	[PKBPF_END_NOWHERE] = END("innermost function returns to 0"),
 	[PKBPF_END_UNANNOUNCED] = END("pages the kernel has fetched itself"),
+	[PKBPF_END_NO_FILE] = END("its file cannot be opened"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");

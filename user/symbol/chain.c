@@ -34,7 +34,7 @@ const char *symbol_result_text(enum symbol_result result)
 		[SYMBOL_FOUND] = "found",
 		[SYMBOL_UNMAPPED] = "unmapped: the address belongs to no known mapping",
 		[SYMBOL_NO_FILE] =
-			"no file: the mapped file is gone, was replaced or may not be read",
+			"no file: the mapped file is gone, was replaced, may not be read or its server does not answer",
 		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is no ELF file of this machine",
 		[SYMBOL_STRIPPED] = "stripped: no full symbol table and no debug file",
 		[SYMBOL_NOT_IN_TABLE] = "not in table: no symbol covers the address",

@@ -151,6 +151,18 @@ const struct live_mapping *live_process_mapping(const struct live_process *proce
 	return index < process->code.count ? &process->code.items[index].mapping : NULL;
 }
 
+static uint32_t flags_of(const struct live_code *code)
+{
+	switch (code->mapping.state) {
+	case LIVE_TABLE_ANONYMOUS:
+		return PKBPF_MAPPING_ANONYMOUS;
+	case LIVE_TABLE_NO_FILE:
+		return PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
+	default:
+		return code->table ? 0 : PKBPF_MAPPING_NO_TABLE;
+	}
+}
+
 static uint32_t find_code(void *context, uint64_t address, struct unwind_code *ret_code)
 {
 	const struct live_process *process = context;
@@ -162,8 +174,7 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 			.start = code->mapping.start,
 			.end = code->mapping.end,
 			.bias = code->bias,
-			.flags = code->mapping.state == LIVE_TABLE_ANONYMOUS ? PKBPF_MAPPING_ANONYMOUS :
-				 code->table ? 0 : PKBPF_MAPPING_NO_TABLE,
+			.flags = flags_of(code),
 			.tracks_rbx = code->table && code->table->tracks_rbx,
 			.table = code->table,
 		};

@@ -89,8 +89,9 @@ static void want_generated_code(struct unwind_loader *loader, const struct track
 		generated_code_want(loader->generated, process->pid, code->start, code->end, clock_now_ns());
 }
 
-/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file could be opened. */
-static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address)
+/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file
+ * could be opened, or (was_without_file) as that of one that cannot be; or it cannot be opened again. */
+static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address, bool was_without_file)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
 	struct pkbpf_unwind_mapping mapping;
@@ -104,7 +105,8 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 	}
 	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
 	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
-	if (process->map->published_incomplete)
+	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	if (process->map->published_incomplete || was_without_file != !!(mapping.flags & PKBPF_MAPPING_NO_FILE))
 		publish_again(loader, process);
 }
 
@@ -137,8 +139,8 @@ static int on_miss(void *context, void *data, size_t size)
 		return 0;
 	loader->stats.misses++;
 	process = process_tracker_find(loader->tracker, miss->pid);
-	if (miss->end == PKBPF_END_NO_TABLE && process && process->map) {
-		want_table(loader, process, miss->address);
+	if ((miss->end == PKBPF_END_NO_TABLE || miss->end == PKBPF_END_NO_FILE) && process && process->map) {
+		want_table(loader, process, miss->address, miss->end == PKBPF_END_NO_FILE);
 		return 0;
 	}
 	if (miss->end == PKBPF_END_FAULT_FP) {

@@ -126,9 +126,9 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 		return PKBPF_END_NO_ROOM;
 	if (!table_cache_ready(unwinder->options.tables, code->file))
 		wait_for_table(unwinder, code->file, address - mapping.bias);
-	if (!table_cache_ready(unwinder->options.tables, code->file))
-		return PKBPF_END_NO_TABLE;
 	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
+	if (!(mapping.flags & PKBPF_MAPPING_NO_FILE) && !table_cache_ready(unwinder->options.tables, code->file))
+		return PKBPF_END_NO_TABLE;
 	ret_code->bias = mapping.bias;
 	ret_code->flags = mapping.flags;
 	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->options.tables, code->file);
@@ -207,6 +207,7 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	case PKBPF_END_NO_MAPPING:
 	case PKBPF_END_NO_TABLE:
 	case PKBPF_END_NO_ROOM:
+	case PKBPF_END_NO_FILE:
 	case PKBPF_END_FAULT_RA:
 	case PKBPF_END_FAULT_FP:
 	case PKBPF_END_COPY_CUT:

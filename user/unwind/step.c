@@ -29,7 +29,9 @@ static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state
 	state->mapping_size = 0;
 	memset(&walk->code, 0, sizeof(walk->code));
 	end = walk->ops->find_code(walk->context, pc, &walk->code);
-	state->mapping_flags = walk->code.flags;
+	/* As in the kernel: where nothing is mapped, those of the code that led there say why the walk ends. */
+	if (end != PKBPF_END_NO_MAPPING)
+		state->mapping_flags = walk->code.flags;
 	if (end)
 		return end;
 	state->bias = walk->code.bias;
@@ -101,7 +103,7 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 	while (!end)
 		end = unwind_step(&walk.state);
 	return (struct unwind_walk_result){
-		.end = end,
+		.end = pkbpf_unwind_reason(&walk.state, end),
 		.depth = walk.state.depth,
 		.guessed = walk.state.guessed,
 	};

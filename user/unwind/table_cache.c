@@ -19,7 +19,7 @@
 #define MAX_UNWANTED_BYTES  (64U << 10)
 /* What is kept open of all files that wait for their tables: programs without end can be made to have 500 KiB each. */
 #define MAX_QUEUED_BYTES    (128U << 20)
-/* Until a file that has become unreadable is tried again. */
+/* Until a file that cannot be opened is tried again for who wants its table. */
 #define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
 /* Until a file that has got no number tries to get one again. */
 #define SLOT_WAIT_NS	    (NS_PER_SECOND / 2)
@@ -202,6 +202,7 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for instance */
 	} else if (err) {
 		file->state = TABLE_UNOPENED;
+		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
 	} else if (file->slot == NO_SLOT && !take_slot(cache, file)) {
 		table_file_close(cache, file);
 		file->state = TABLE_NO_ROOM;
@@ -239,7 +240,7 @@ static bool should_open(const struct table_file *file, bool wanted, uint64_t now
 {
 	switch (file->state) {
 	case TABLE_UNOPENED:
-		return true;
+		return !wanted || now_ns >= file->retry_ns;
 	case TABLE_UNWANTED:
 	case TABLE_EVICTED:
 		return wanted;
@@ -336,6 +337,9 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 	pthread_mutex_lock(&cache->lock);
 	if (file->state == TABLE_NONE) {
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
+	} else if (file->state == TABLE_UNOPENED) {
+		/* Not pending: nothing is about to come for which copies of stacks could wait. */
+		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
 	} else if (file->slot == NO_SLOT) {
 		ret_mapping->flags = PKBPF_MAPPING_PENDING;
 	} else if (find_bias(file, start, file_offset, &bias)) {

@@ -15,7 +15,7 @@
 #define NO_SLOT UINT32_MAX
 
 enum table_state {
-	TABLE_UNOPENED, /* tried again with the next mapping of the file */
+	TABLE_UNOPENED, /* tried again with the next mapping of the file, or for who wants it after a while */
 	TABLE_OPENING,	/* the owner thread reads it without the lock: nobody else touches it */
 	TABLE_UNWANTED, /* open, so that it can be built on demand */
 	TABLE_QUEUED,
@@ -37,7 +37,7 @@ struct table_file {
 	uint64_t kept_bytes; /* QUEUED: in our memory */
 	uint64_t written_ns; /* the file, when it was queued */
 	uint64_t expected_rows; /* of its table */
-	uint64_t retry_ns;   /* NO_ROOM, or READY with a part missing: not before */
+	uint64_t retry_ns;   /* UNOPENED, NO_ROOM, or READY with a part missing: not before */
 	bool urgent;
 	bool wants_all; /* somebody came to code that the published table has postponed */
 	bool tracks_rbx;

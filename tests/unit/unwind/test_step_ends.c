@@ -63,6 +63,28 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(result.depth, 1);
 }
 
+static void says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere(void **state)
+{
+	struct unwind_walk_options tables_only = { .exact = true, .no_guess = true };
+	struct paper paper = { .flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE };
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct unwind_walk_result result;
+
+	paper.stack[2] = STACK + 64; /* one frame, then something else */
+	paper.stack[3] = CODE + 0x100;
+	paper.stack[9] = 0x1234;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_NO_FILE);
+	assert_int_equal(result.depth, 2);
+	paper.stack[2] = paper.stack[3] = 0;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	regs[FP] = STACK + 17;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_FILE);
+	regs[FP] = STACK + 16;
+	result = unwind_walk(&paper_ops, &paper, regs, &tables_only, paper.ips, 16);
+	assert_int_equal(result.end, PKBPF_END_NO_FILE);
+}
+
 static void ends_with_the_reason(void **state)
 {
 	static const struct {
@@ -153,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer),
 		cmocka_unit_test(believes_frame_pointers_only_where_they_can_be_true),
+		cmocka_unit_test(says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere),
 		cmocka_unit_test(ends_with_the_reason),
 		cmocka_unit_test(leaves_out_what_lies_above_the_end),
 		cmocka_unit_test(reports_code_that_is_not_known_yet),
