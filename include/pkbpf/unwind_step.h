@@ -55,22 +55,16 @@ static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u
 	return 0;
 }
 
-/* Why a walk ends in code that has no rule, by the flags of its mapping. */
-static UNWIND_INLINE __u32 unwind_without_rule(__u32 mapping_flags)
-{
-	return mapping_flags & PKBPF_MAPPING_NO_FILE ? PKBPF_END_NO_FILE : PKBPF_END_NO_RULE;
-}
-
 /* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if it may be one. */
 static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 *cfa, __u64 *ra,
 					__u64 *fp)
 {
 	__u64 frame = state->fp;
 	__u32 failed = state->mapping_flags & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
-									unwind_without_rule(state->mapping_flags);
+									PKBPF_END_NO_RULE;
 
 	if (state->flags & PKBPF_UNWIND_NO_GUESS)
-		return unwind_without_rule(state->mapping_flags);
+		return PKBPF_END_NO_RULE;
 	/*
 	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a register holds. On arm64 that
 	 * register holds nothing else. No thread begins in generated code, but a process of Erlang does: there the chain must
@@ -151,7 +145,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			/* The word above the supposed frame pointer is no code address: it was no frame pointer. */
 			state->guessed--;
 			return guessed_in & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
-								      unwind_without_rule(guessed_in);
+								      PKBPF_END_NO_RULE;
 		}
 	}
 	if (!unwind_push(state, state->ip))
