@@ -116,12 +116,14 @@ static int copy_file(void *context, void *result)
 	return COPIED;
 }
 
-/* Written to from now on by nobody. */
+/* Written to from now on by nobody, and told by that from files that take no memory of ours. */
 static int reopen_for_reading(int copy_fd)
 {
 	char link[32];
 	int fd;
 
+	if (fcntl(copy_fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return -errno;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", copy_fd);
 	fd = open(link, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -189,7 +191,7 @@ int file_servers_open(struct file_servers *servers, const struct served_file *fi
 
 	if (is_silent(servers, file->device))
 		return -ETIMEDOUT;
-	copy_fd = memfd_create("pkbpf-copy", MFD_CLOEXEC);
+	copy_fd = memfd_create("pkbpf-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (copy_fd < 0)
 		return -errno;
 	copying.copy_fd = job.kept_fd = copy_fd;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Larger ones are opened for themselves as soon as their server has shown that it answers: copies take memory. */
-#define FILE_SERVERS_MAX_COPY_BYTES (128U << 20)
+#define FILE_SERVERS_MAX_COPY_BYTES (64U << 20)
 
 struct log;
 struct served_mounts;
@@ -37,7 +37,7 @@ struct served_file {
 	size_t result_size;
 };
 
-/* A read-only descriptor, which the caller closes. As open() fails; -ETIMEDOUT: the server does not answer. */
+/* A read-only descriptor, which the caller closes; copies are sealed against writing. As open() fails; -ETIMEDOUT: the server does not answer. */
 int file_servers_open(struct file_servers *servers, const struct served_file *file);
 
 #endif

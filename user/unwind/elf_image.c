@@ -29,6 +29,7 @@ struct named_section {
 
 struct elf_image {
 	int fd; /* -1: memory */
+	bool is_copy; /* of a file that somebody else serves: fd is of memory that we have filled */
 	const uint8_t *memory;
 	uint64_t size;
 	enum elf_image_layout layout;
@@ -266,7 +267,7 @@ int elf_image_open(int fd, struct elf_image **ret_image, struct error *error)
 {
 	_cleanup_(elf_image_free_cleanup) struct elf_image *image = calloc(1, sizeof(*image));
 	struct stat info;
-	int ret;
+	int ret, seals;
 
 	if (!image)
 		return error_set(error, ENOMEM, "out of memory for an ELF image");
@@ -278,6 +279,8 @@ int elf_image_open(int fd, struct elf_image **ret_image, struct error *error)
 	if (!S_ISREG(info.st_mode))
 		return error_set(error, ENOEXEC, "not a regular file, no unwind table is made");
 	image->size = (uint64_t)info.st_size;
+	seals = fcntl(image->fd, F_GET_SEALS);
+	image->is_copy = seals >= 0 && (seals & F_SEAL_WRITE);
 	ret = read_headers(image, error);
 	if (ret < 0)
 		return ret;
@@ -325,7 +328,7 @@ uint64_t elf_image_written_ns(const struct elf_image *image)
 
 size_t elf_image_kept_bytes(const struct elf_image *image)
 {
-	return sizeof(*image) + image->segment_count * sizeof(*image->segments) +
+	return (image->is_copy ? image->size : 0) + sizeof(*image) + image->segment_count * sizeof(*image->segments) +
 	       image->section_count * sizeof(*image->sections) + (image->names ? image->names_size : 0);
 }
 

@@ -107,6 +107,7 @@ static void what_is_served_is_copied_with_its_time(void **state)
 	assert_int_equal(pread(fd, text, sizeof(text) - 1, 0), 8);
 	assert_string_equal(text, "contents");
 	assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	assert_true(fcntl(fd, F_GET_SEALS) & F_SEAL_WRITE);
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_mtim.tv_sec, 2000);
 	assert_int_equal(status.st_mtim.tv_nsec, 3);

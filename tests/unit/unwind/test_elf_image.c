@@ -238,6 +238,25 @@ static enum elf_role role_of(const char *path)
 	return role;
 }
 
+static void a_sealed_copy_takes_memory_of_ours(void **state)
+{
+	struct elf_image *file_image = NULL, *copy_image = NULL;
+	size_t size;
+	uint8_t *file = make(&size);
+	int fd = memfd_create("copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, file, size), (ssize_t)size);
+	assert_int_equal(elf_image_open(fd, &file_image, NULL), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	assert_int_equal(elf_image_open(fd, &copy_image, NULL), 0);
+	assert_int_equal(elf_image_kept_bytes(copy_image), elf_image_kept_bytes(file_image) + size);
+	elf_image_free(file_image);
+	elf_image_free(copy_image);
+	close(fd);
+	free(file);
+}
+
 static void knows_programs_from_libraries(void **state)
 {
 	struct loaded loader = {.part = "/ld-"}, library = {.part = "libcmocka"};
@@ -266,6 +285,7 @@ int main(void)
 		cmocka_unit_test(survives_sizes_that_wrap),
 		cmocka_unit_test(reads_an_image_as_the_kernel_mapped_it),
 		cmocka_unit_test(notices_a_file_that_shrinks),
+		cmocka_unit_test(a_sealed_copy_takes_memory_of_ours),
 		cmocka_unit_test(knows_programs_from_libraries),
 	};
 
