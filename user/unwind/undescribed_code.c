@@ -49,15 +49,22 @@ struct undescribed_counts undescribed_code_counts(const struct undescribed_code 
 	return work->counts;
 }
 
-size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size)
+static size_t count_bytes(const uint8_t *code, size_t size, const uint8_t *wanted, size_t wanted_size)
 {
-	static const uint8_t set_up[] = {0x55, 0x48, 0x89, 0xe5}; /* push %rbp; mov %rsp,%rbp */
 	const uint8_t *end = code + size, *found;
 	size_t count = 0;
 
-	for (; (found = memmem(code, (size_t)(end - code), set_up, sizeof(set_up))); code = found + sizeof(set_up))
+	for (; (found = memmem(code, (size_t)(end - code), wanted, wanted_size)); code = found + wanted_size)
 		count++;
 	return count;
+}
+
+size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size)
+{
+	/* push %rbp; mov %rsp,%rbp: the latter as compilers encode it, or as HotSpot's assembler does. */
+	static const uint8_t compiled[] = {0x55, 0x48, 0x89, 0xe5}, assembled[] = {0x55, 0x48, 0x8b, 0xec};
+
+	return count_bytes(code, size, compiled, sizeof(compiled)) + count_bytes(code, size, assembled, sizeof(assembled));
 }
 
 /* A place that no code leads to. */
@@ -275,6 +282,9 @@ static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instr
 
 static void count_instruction(struct rows *rows, const struct x86_instruction *instruction)
 {
+	rows->work->counts.known_bytes += instruction->size;
+	if (x86_frame_is_in_chain(&rows->frame))
+		rows->work->counts.frame_pointer_bytes += instruction->size;
 	if (rows->borrows_frame || x86_flow_of(instruction) != X86_FLOW_ON || !x86_frame_is_borrowed(&rows->frame, instruction))
 		return;
 	rows->borrows_frame = true;

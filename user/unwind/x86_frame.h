@@ -39,6 +39,8 @@ uint32_t x86_frame_hash(const struct x86_frame *frame);
 /* Nothing but the return address is on the stack. */
 bool x86_frame_is_at_entry(const struct x86_frame *frame);
 bool x86_frame_is_outermost(const struct x86_frame *frame);
+/* The frame pointer points to the caller's, with the return address above it. */
+bool x86_frame_is_in_chain(const struct x86_frame *frame);
 /* The instruction reaches below the caller's frame pointer: the code runs in the frame of another piece. */
 bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instruction *instruction);
 

@@ -85,6 +85,12 @@ bool x86_frame_is_outermost(const struct x86_frame *frame)
 	return frame->knows & IS_OUTERMOST;
 }
 
+bool x86_frame_is_in_chain(const struct x86_frame *frame)
+{
+	return x86_frame_has_copy(frame, X86_RBP) && frame->copy[X86_RBP] == 2 * RETURN_ADDRESS && frame->knows & FP_SAVED &&
+	       frame->fp_at == -2 * RETURN_ADDRESS;
+}
+
 bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&

@@ -292,6 +292,7 @@ static void counts_functions_that_use_the_frame_of_another(void **state)
 	after = undescribed_code_counts(work);
 	assert_int_equal(after.borrowed_frames, before.borrowed_frames);
 	assert_int_equal(undescribed_code_frame_pointers(BYTES(0x55, 0x48, 0x89, 0xe5, 0x55, 0x48, 0x89, 0xe5, 0x55)), 2);
+	assert_int_equal(undescribed_code_frame_pointers(BYTES(0x55, 0x48, 0x8b, 0xec, 0x55, 0x48, 0x89, 0xe5, 0x55)), 2);
 }
 
 int main(void)
