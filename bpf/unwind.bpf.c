@@ -312,7 +312,8 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 
 	if (!unwind->end)
 		unwind->end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
-	if (unwind->end > PKBPF_END_LAST_COMPLETE || unwind->state.depth <= UNWIND_THREAD_START_FRAMES)
+	if (unwind->end > PKBPF_END_LAST_COMPLETE || unwind->state.depth <= UNWIND_THREAD_START_FRAMES ||
+	    unwind->state.generated_ip)
 		unwind_note_incomplete(slot);
 	end = unwind->end;
 	if (unwind->state.guessed)

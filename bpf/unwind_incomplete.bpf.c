@@ -5,14 +5,20 @@
 /* Asks user space to look at the process again, now and then. */
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
 {
-	__u64 now_ns = scratch->sample.header.time_ns, *last_ns;
+	__u64 now_ns = scratch->sample.header.time_ns, flags = 0, *last_ns;
 	__u64 interval_ns = end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
 	__u32 pid = scratch->sample.pid, key = pid & (UNWIND_MISS_SLOTS - 1);
+	bool was_whole = end <= PKBPF_END_LAST_COMPLETE;
 	struct pkbpf_unwind_miss *miss;
 
+	if (was_whole)
+		key += UNWIND_MISS_SLOTS;
 	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
 	if (!last_ns || now_ns - *last_ns < interval_ns)
 		return;
+	/* A process of which all stacks are such wakes nobody but at first. */
+	if (was_whole && now_ns - *last_ns < UNWIND_WHOLE_WAKE_NS)
+		flags = BPF_RB_NO_WAKEUP;
 	*last_ns = now_ns;
 	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
 	if (!miss)
@@ -21,7 +27,7 @@ static __always_inline void report_miss(const struct sample_scratch *scratch, __
 	miss->end = end;
 	miss->address = address;
 	miss->time_ns = now_ns;
-	bpf_ringbuf_submit(miss, 0);
+	bpf_ringbuf_submit(miss, flags);
 }
 
 static __always_inline bool memory_is_gone(void)
@@ -31,7 +37,7 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
-/* What to do about a stack that is not whole, or has few frames. */
+/* What to do about a stack that is not whole, or has few frames, or leads through generated code. */
 __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -45,8 +51,12 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		unwind->state.depth = 1;
 		return 0;
 	}
-	if (unwind->end <= PKBPF_END_LAST_COMPLETE)
+	if (unwind->end <= PKBPF_END_LAST_COMPLETE) {
+		/* Where generated code keeps no frame pointer, the register may hold one of a frame farther out. */
+		if (!PKBPF_UNWIND_ARM64 && unwind->state.generated_ip)
+			report_miss(scratch, unwind->end, unwind->state.generated_ip);
 		return 0;
+	}
 	unwind->end = pkbpf_unwind_reason(&unwind->state, unwind->end);
 	switch (unwind->end) {
 	case PKBPF_END_NO_PROCESS:
@@ -64,8 +74,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 			report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
 	case PKBPF_END_FAULT_FP:
-		/* The word above what was no frame pointer is no code address, but the leaf's is. */
-		report_miss(scratch, unwind->end, unwind->first_regs[PKBPF_SIGNAL_IP]);
+		report_miss(scratch, unwind->end, unwind->state.generated_ip);
 		break;
 	case PKBPF_END_MAX_DEPTH:
 		counter_add(PKBPF_COUNTER_STACK_TRUNCATED, 1);

@@ -176,7 +176,9 @@ struct pkbpf_unwind_process {
 /* The unwinder asks user space to look at a process again. */
 struct pkbpf_unwind_miss {
 	__u32 pid;
-	__u32 end; /* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS or FAULT_FP */
+	/* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS, NO_ROOM or FAULT_FP; of a whole stack: it goes by frame
+	 * pointers through generated code. */
+	__u32 end;
 	__u64 address;
 	__u64 time_ns;
 };

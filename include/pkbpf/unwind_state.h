@@ -68,6 +68,7 @@ struct pkbpf_unwind_state {
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;
+	__u64 generated_ip; /* innermost in code that neither a file nor a rule is behind; 0: none */
 	__u32 first_page, page_count;
 	__u32 mapping_flags; /* PKBPF_MAPPING_* */
 	__u32 file_flags;    /* PKBPF_FILE_* */

@@ -65,6 +65,8 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 
 	if (state->flags & PKBPF_UNWIND_NO_GUESS)
 		return PKBPF_END_NO_RULE;
+	if (failed == PKBPF_END_FAULT_FP && !state->generated_ip)
+		state->generated_ip = state->ip;
 	/*
 	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a register holds. On arm64 that
 	 * register holds nothing else. No thread begins in generated code, but a process of Erlang does: there the chain must

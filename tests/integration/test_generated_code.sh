@@ -10,33 +10,43 @@
 work=$(mktemp -d /tmp/pkbpf-generated-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-"$pkbpf" -q -e cpu -F 999 --pid-frame -o "$work/all.folded" -- "$workloads/generated" >"$work/out" 2>&1 || {
-	cat "$work/out"
-	echo "FAILED: pkbpf or the program ended with an error"
-	exit 1
-}
-PYTHONPATH=$here python3 - "$work/all.folded" <<'P'
+# check_chains WORKLOAD PROCESSES GENERATED_FRAMES
+check_chains()
+{
+	"$pkbpf" -q -e cpu -F 999 --pid-frame -o "$work/all.folded" -- "$workloads/$1" >"$work/out" 2>&1 || {
+		cat "$work/out"
+		echo "FAILED: pkbpf or the program ended with an error"
+		exit 1
+	}
+	PYTHONPATH=$here python3 - "$work/all.folded" "$@" <<'P'
 import sys
 import folded
 
+path, workload, processes, generated = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 stacks = {}
-for frames, count in folded.read(sys.argv[1]):
-    if frames[0].startswith("generated-"):
+for frames, count in folded.read(path):
+    if frames[0].startswith(workload + "-"):
         stacks.setdefault(frames[0], []).append((folded.user_frames(frames)[1:], count))
-# The parent generates the code, the child inherits it.
-if len(stacks) != 2:
+if len(stacks) != processes:
     folded.fail(f"processes seen: {sorted(stacks)}")
 for process, seen in sorted(stacks.items()):
     inside = [(f, c) for f, c in seen if f and f[-1] == "[unknown]"]
-    end = ["work", "outer", "inner", "[unknown]"]
-    whole, total = folded.share(inside, lambda f: f[0] == "_start" and f[-4:] == end)
-    wrong = [f for f, _ in inside if not f[0].startswith("[truncated") and f[-4:] != end]
+    # The innermost function works; the others are met as they call and return.
+    ends = [["work", "outer", "inner"] + n * ["[unknown]"] for n in range(1, generated + 1)]
+    whole, total = folded.share(inside, lambda f: f[0] == "_start" and f[-3 - generated:] == ends[-1])
+    # Until it has been looked at twice, a frame pointer of a caller leads past some frames.
+    wrong = [f for f, _ in inside if not f[0].startswith("[truncated") and all(f[-len(e):] != e for e in ends)]
     print(f"{process}: {total} samples in generated code, {100 * whole:.1f} % of these whole")
     if total < 500:
         folded.fail(f"only {total} samples in generated code")
-    if wrong:
+    if wrong and generated == 1:
         folded.fail(f"wrong chains: {wrong[:3]}")
     # Until it has been looked at twice, nothing is known of it.
     if whole < 0.7:
         folded.fail(f"only {100 * whole:.1f} % of the stacks are whole")
 P
+}
+
+# The parent generates the code, the child inherits it.
+check_chains generated 2 1
+check_chains generated_chain 1 3

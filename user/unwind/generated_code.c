@@ -28,6 +28,8 @@
 #define FIRST_WALKS	     16
 #define MOST_WALKS	     1024
 #define WALKS_PER_ASTRAY     4
+/* Where no walk has failed, one function in so many that keeps frame pointers is a sign that all do. */
+#define FUNCTIONS_PER_FRAME_POINTER 10
 /* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
 #define BYTES_PER_FRAME_POINTER 2048
 
@@ -50,6 +52,7 @@ struct region {
 	uint64_t next_ns, wait_ns;
 	bool looked, has_rows, given_up;
 	bool told; /* that it has rows */
+	bool failed; /* walks by frame pointers did */
 	uint32_t walks, astray; /* that went by the rows */
 	ARRAY_OF(struct row) rows;
 };
@@ -142,20 +145,41 @@ static const struct region *find_region(const struct generated_code *code, uint3
 	return index == SIZE_MAX ? NULL : &code->regions[index];
 }
 
-/* Code that has never come to rest makes room for other. */
-static bool make_room(struct generated_code *code)
+/* Code that has never come to rest makes room for other, and any that may do without rows for what may not. */
+static bool make_room(struct generated_code *code, enum generated_code_doubt doubt)
 {
 	for (size_t i = 0; code->count == GENERATED_CODE_REGIONS && i < code->count; i++) {
-		if (!code->regions[i].has_rows && !code->regions[i].told && code->regions[i].wait_ns == LOOK_MAX_NS)
+		const struct region *region = &code->regions[i];
+
+		if (!region->has_rows && !region->told &&
+		    (region->failed ? region->wait_ns == LOOK_MAX_NS : doubt != GENERATED_CODE_UNPROVEN))
 			drop_region(code, i);
 	}
 	return code->count < GENERATED_CODE_REGIONS;
 }
 
-void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, uint64_t now_ns)
+/* What was left to frame pointers is looked at with other eyes. */
+static void note_doubt(struct region *region, enum generated_code_doubt doubt, uint64_t now_ns)
 {
-	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN || find_region(code, pid, start) ||
-	    !make_room(code))
+	if (region->failed || doubt != GENERATED_CODE_FAILED)
+		return;
+	region->failed = true;
+	if (region->has_rows || region->given_up)
+		return;
+	region->next_ns = now_ns;
+	region->wait_ns = LOOK_AGAIN_NS;
+}
+
+void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, enum generated_code_doubt doubt,
+			 uint64_t now_ns)
+{
+	size_t index = region_index(code, pid, start);
+
+	if (index != SIZE_MAX) {
+		note_doubt(&code->regions[index], doubt, now_ns);
+		return;
+	}
+	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN || !make_room(code, doubt))
 		return;
 	code->regions[code->count++] = (struct region){
 		.pid = pid,
@@ -163,6 +187,7 @@ void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t sta
 		.end = end,
 		.next_ns = now_ns,
 		.wait_ns = LOOK_AGAIN_NS,
+		.failed = doubt != GENERATED_CODE_UNPROVEN,
 	};
 }
 
@@ -176,7 +201,6 @@ static bool copy_pages(struct generated_code *code, const struct region *region,
 {
 	size_t reads = 0;
 
-	code->pages.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint8_t *page = code->bytes + code->pages.count * PAGE_BYTES;
 		uint32_t *number;
@@ -201,6 +225,7 @@ static bool read_region(struct generated_code *code, const struct region *region
 	size_t count = (region->end - region->start) / PAGE_BYTES;
 	_cleanup_free_ bool *present = calloc(count ? count : 1, sizeof(*present));
 
+	code->pages.count = 0;
 	if (!code->bytes)
 		code->bytes = malloc(GENERATED_CODE_REGION_BYTES);
 	if (!present || !code->bytes ||
@@ -235,6 +260,22 @@ static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t
 	return true;
 }
 
+/* Of all that the look has seen. */
+static size_t count_frame_pointers(const struct generated_code *code)
+{
+	return code->pages.count ? undescribed_code_frame_pointers(code->bytes, code->pages.count * PAGE_BYTES) : 0;
+}
+
+/* Rows that say what a guess would say as well are not worth the copies of the stack that they take. */
+static bool is_worth_rows(const struct generated_code *code, const struct region *region, const struct undescribed_counts *counts)
+{
+	if (region->rows.count == MOST_ROWS || !counts->functions ||
+	    counts->borrowed_frames > counts->functions / FUNCTIONS_PER_BORROWED_FRAME)
+		return false;
+	return region->failed || (counts->frame_pointer_bytes < counts->known_bytes / 2 &&
+				  count_frame_pointers(code) <= counts->functions / FUNCTIONS_PER_FRAME_POINTER);
+}
+
 static bool make_rows(struct generated_code *code, struct region *region)
 {
 	struct undescribed_code *work = undescribed_code_new();
@@ -250,8 +291,7 @@ static bool make_rows(struct generated_code *code, struct region *region)
 	}
 	if (good) {
 		counts = undescribed_code_counts(work);
-		good = region->rows.count < MOST_ROWS && counts.functions &&
-		       counts.borrowed_frames <= counts.functions / FUNCTIONS_PER_BORROWED_FRAME;
+		good = is_worth_rows(code, region, &counts);
 	}
 	undescribed_code_free(work);
 	return good;
@@ -281,6 +321,10 @@ static void look(struct generated_code *code, struct region *region, uint64_t no
 		region->next_ns = now_ns + VERIFY_NS;
 	} else {
 		array_free(&region->rows);
+		/* Where walks do without rows there is no hurry. */
+		if (!region->failed &&
+		    (same || count_frame_pointers(code) > code->pages.count * (PAGE_BYTES / BYTES_PER_FRAME_POINTER)))
+			region->wait_ns = LOOK_MAX_NS;
 		wait_longer(region, now_ns);
 	}
 }
@@ -320,24 +364,25 @@ bool generated_code_has(const struct generated_code *code, uint32_t pid, uint64_
 	return region && region->has_rows && region->start == start && region->end == end;
 }
 
-void generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address, bool was_whole)
+bool generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address, bool was_whole)
 {
 	size_t index = region_index(code, pid, address);
 	struct region *region = index == SIZE_MAX ? NULL : &code->regions[index];
 
 	if (!region || !region->has_rows)
-		return;
+		return false;
 	if (region->walks == MOST_WALKS) {
 		region->walks /= 2;
 		region->astray /= 2;
 	}
 	region->walks++;
 	region->astray += !was_whole;
-	if (region->walks < FIRST_WALKS || region->astray <= region->walks / WALKS_PER_ASTRAY)
-		return;
-	region->has_rows = false;
-	region->given_up = true;
-	array_free(&region->rows);
+	if (region->walks >= FIRST_WALKS && region->astray > region->walks / WALKS_PER_ASTRAY) {
+		region->has_rows = false;
+		region->given_up = true;
+		array_free(&region->rows);
+	}
+	return !region->failed;
 }
 
 bool generated_code_find_rule(const struct generated_code *code, uint32_t pid, uint64_t address,

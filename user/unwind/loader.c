@@ -80,13 +80,14 @@ static void publish_again(struct unwind_loader *loader, struct tracked_process *
 	process_tracker_mark_changed(loader->tracker, process);
 }
 
-/* The frame pointer did not lead out of code that no file is behind. */
-static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address)
+/* The frame pointer did not lead out of code that no file is behind, or led out of it, but perhaps past some frames. */
+static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address,
+				enum generated_code_doubt doubt)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
 
 	if (code && code->file == CODE_NO_FILE)
-		generated_code_want(loader->generated, process->pid, code->start, code->end, clock_now_ns());
+		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt, clock_now_ns());
 }
 
 /* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file
@@ -100,7 +101,7 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 		return;
 	if (code->file == CODE_NO_FILE) {
 		/* A child has inherited the entry, not the rows. */
-		want_generated_code(loader, process, address);
+		want_generated_code(loader, process, address, GENERATED_CODE_INHERITED);
 		return;
 	}
 	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
@@ -143,9 +144,10 @@ static int on_miss(void *context, void *data, size_t size)
 		want_table(loader, process, miss->address, miss->end == PKBPF_END_NO_FILE);
 		return 0;
 	}
-	if (miss->end == PKBPF_END_FAULT_FP) {
+	if (miss->end == PKBPF_END_FAULT_FP || miss->end <= PKBPF_END_LAST_COMPLETE) {
 		if (process && process->map)
-			want_generated_code(loader, process, miss->address);
+			want_generated_code(loader, process, miss->address,
+					    miss->end == PKBPF_END_FAULT_FP ? GENERATED_CODE_FAILED : GENERATED_CODE_UNPROVEN);
 		return 0;
 	}
 	missed = array_add(&loader->missed);

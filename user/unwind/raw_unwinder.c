@@ -25,7 +25,8 @@ struct raw_unwinder {
 	struct raw_unwinder_options options;
 	struct process_tracker *processes; /* as of the last record */
 	struct event_sink next;
-	uint64_t generated_address; /* where the last walk last went by rows of generated code; 0: nowhere */
+	bool without_generated; /* walks do not go by rows of generated code */
+	uint64_t generated_address; /* where the last walk last went by them; 0: nowhere */
 	uint64_t last_forget_ns;
 	uint64_t first_ns, now_ns; /* of the stream */
 	struct raw_unwinder_stats stats;
@@ -95,7 +96,8 @@ static bool find_generated(struct raw_walk *walk, uint64_t address, struct pkbpf
 {
 	struct generated_code *generated = walk->unwinder->options.generated;
 
-	if (!generated || !generated_code_find_rule(generated, walk->raw->sample.pid, address, ret_rule))
+	if (!generated || walk->unwinder->without_generated ||
+	    !generated_code_find_rule(generated, walk->raw->sample.pid, address, ret_rule))
 		return false;
 	walk->unwinder->generated_address = address;
 	return true;
@@ -221,6 +223,24 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 		unwinder->stats.check_wrong++;
 }
 
+static bool is_whole(const struct unwind_walk_result *result)
+{
+	return result->end <= PKBPF_END_LAST_COMPLETE || result->end == PKBPF_END_COPY_CUT;
+}
+
+/* Judges rows of generated code by a walk that went by them. Where they mislead, the frame pointer may be kept. */
+static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder, const struct raw_stack_view *raw,
+					    struct unwind_walk_result result)
+{
+	if (!generated_code_note_walk(unwinder->options.generated, raw->sample.pid, unwinder->generated_address, is_whole(&result)) ||
+	    is_whole(&result))
+		return result;
+	unwinder->without_generated = true;
+	result = walk_raw(unwinder, raw);
+	unwinder->without_generated = false;
+	return is_whole(&result) ? result : walk_raw(unwinder, raw);
+}
+
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	struct raw_unwinder *unwinder = context;
@@ -233,8 +253,7 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 	}
 	result = walk_raw(unwinder, raw);
 	if (unwinder->generated_address)
-		generated_code_note_walk(unwinder->options.generated, sample.pid, unwinder->generated_address,
-					 result.end <= PKBPF_END_LAST_COMPLETE || result.end == PKBPF_END_COPY_CUT);
+		result = judge_rows(unwinder, raw, result);
 	sample.user_end = result.end;
 	sample.user_ips = unwinder->ips;
 	sample.user_count = result.depth;

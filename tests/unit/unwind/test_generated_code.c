@@ -101,10 +101,15 @@ static void wait_and_poll(struct fixture *fixture, uint64_t ns)
 	generated_code_poll(fixture->code, fixture->now_ns, exists, on_change, fixture);
 }
 
+static void want_in_doubt(struct fixture *fixture, enum generated_code_doubt doubt)
+{
+	generated_code_want(fixture->code, PID, START, END, doubt, fixture->now_ns);
+	wait_and_poll(fixture, 0);
+}
+
 static void want(struct fixture *fixture)
 {
-	generated_code_want(fixture->code, PID, START, END, fixture->now_ns);
-	wait_and_poll(fixture, 0);
+	want_in_doubt(fixture, GENERATED_CODE_FAILED);
 }
 
 /* Of the CFA from the stack pointer; 0: there is no such rule. */
@@ -239,6 +244,72 @@ static void leaves_code_alone_that_keeps_frame_pointers(void **state)
 	assert_false(has_rows(fixture));
 }
 
+static void reads_code_that_a_frame_pointer_may_have_led_past(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	want_in_doubt(fixture, GENERATED_CODE_UNPROVEN);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_int_equal(offset_at(fixture, IN_LOOP), 128);
+}
+
+static void reads_code_with_some_frame_pointers_once_a_walk_has_failed(void **state)
+{
+	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, function, sizeof(function));
+	want_in_doubt(fixture, GENERATED_CODE_UNPROVEN);
+	for (unsigned int i = 0; i < 300; i++)
+		wait_and_poll(fixture, NS_PER_SECOND / 10);
+	assert_false(has_rows(fixture));
+	assert_int_equal(fixture->reads, 2);
+	want_in_doubt(fixture, GENERATED_CODE_INHERITED);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(has_rows(fixture));
+	want_in_doubt(fixture, GENERATED_CODE_FAILED);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_true(has_rows(fixture));
+}
+
+static void walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed(void **state)
+{
+	struct fixture *fixture = *state;
+
+	put(fixture, 0, kernel, sizeof(kernel));
+	assert_false(generated_code_note_walk(fixture->code, PID, START, false));
+	want_in_doubt(fixture, GENERATED_CODE_UNPROVEN);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	for (unsigned int i = 0; i < 16; i++)
+		assert_true(generated_code_note_walk(fixture->code, PID, START, false));
+	assert_false(has_rows(fixture));
+	fixture->memory[100] = 0xc3;
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	wait_and_poll(fixture, NS_PER_SECOND * 10);
+	assert_true(has_rows(fixture));
+	assert_false(generated_code_note_walk(fixture->code, PID, START, false));
+}
+
+static void code_where_no_walk_has_failed_makes_room_for_other(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned int i = 0; i < GENERATED_CODE_REGIONS; i++)
+		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, GENERATED_CODE_UNPROVEN,
+				    fixture->now_ns);
+	put(fixture, (PAGES - 1) * PAGE, kernel, sizeof(kernel));
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_UNPROVEN, fixture->now_ns);
+	wait_and_poll(fixture, 0);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(generated_code_has(fixture->code, PID, END - PAGE, END));
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_true(generated_code_has(fixture->code, PID, END - PAGE, END));
+}
+
 static void leaves_code_alone_that_has_a_row_for_each_byte(void **state)
 {
 	struct fixture *fixture = *state;
@@ -261,15 +332,15 @@ static void code_that_never_rests_makes_room_for_other(void **state)
 
 	/* Other mappings of the process; what is read there is the same memory. */
 	for (unsigned int i = 0; i < GENERATED_CODE_REGIONS; i++)
-		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, fixture->now_ns);
+		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
 	put(fixture, (PAGES - 1) * PAGE, kernel, sizeof(kernel));
-	generated_code_want(fixture->code, PID, END - PAGE, END, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_false(generated_code_has(fixture->code, PID, END - PAGE, END));
 	for (unsigned int i = 0; i < 20; i++)
 		wait_and_poll(fixture, NS_PER_SECOND * 60);
-	generated_code_want(fixture->code, PID, END - PAGE, END, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_true(generated_code_has(fixture->code, PID, END - PAGE, END));
@@ -286,10 +357,10 @@ static void refuses_what_is_too_much(void **state)
 	assert_false(has_rows(fixture));
 	assert_true(fixture->reads <= 2 * (GENERATED_CODE_REGION_BYTES / PAGE));
 	for (uint32_t pid = PID + 1; pid < PID + 200; pid++)
-		generated_code_want(fixture->code, pid, START, END, fixture->now_ns + NS_PER_SECOND * 1000);
-	generated_code_want(fixture->code, PID, END, END + GENERATED_CODE_MAX_SPAN + PAGE, fixture->now_ns);
-	generated_code_want(fixture->code, PID, END, END, fixture->now_ns);
-	generated_code_want(fixture->code, PID, END + 1, END + PAGE, fixture->now_ns);
+		generated_code_want(fixture->code, pid, START, END, GENERATED_CODE_FAILED, fixture->now_ns + NS_PER_SECOND * 1000);
+	generated_code_want(fixture->code, PID, END, END + GENERATED_CODE_MAX_SPAN + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END, END, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END + 1, END + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
 	fixture->gone = true;
 	wait_and_poll(fixture, NS_PER_SECOND * 100);
 }
@@ -304,6 +375,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(forgets_mappings_that_have_gone, begin, end),
 		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
+		cmocka_unit_test_setup_teardown(reads_code_that_a_frame_pointer_may_have_led_past, begin, end),
+		cmocka_unit_test_setup_teardown(reads_code_with_some_frame_pointers_once_a_walk_has_failed, begin, end),
+		cmocka_unit_test_setup_teardown(walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed, begin, end),
+		cmocka_unit_test_setup_teardown(code_where_no_walk_has_failed_makes_room_for_other, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_has_a_row_for_each_byte, begin, end),
 		cmocka_unit_test_setup_teardown(code_that_never_rests_makes_room_for_other, begin, end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_much, begin, end),
