@@ -331,10 +331,10 @@ static void look(struct generated_code *code, struct region *region, uint64_t no
 
 static void look_and_rest(struct generated_code *code, struct region *region, uint64_t now_ns)
 {
-	uint64_t start_ns = clock_now_ns();
+	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	look(code, region, now_ns);
-	code->rest_until_ns = now_ns + REST_PER_LOOK * (clock_now_ns() - start_ns);
+	code->rest_until_ns = now_ns + REST_PER_LOOK * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 }
 
 void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated_code_exists_fn exists,
