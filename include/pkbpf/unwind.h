@@ -146,7 +146,7 @@ static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
 }
 
 enum {
-	PKBPF_MAPPING_ANONYMOUS = 1,
+	PKBPF_MAPPING_ANONYMOUS = 1, /* no file, or none of an executable format: generated code */
 	PKBPF_MAPPING_NO_TABLE = 2,
 	PKBPF_MAPPING_PENDING = 4,
 	PKBPF_MAPPING_NO_ROOM = 8, /* of a file beyond the number of those that are kept apart */

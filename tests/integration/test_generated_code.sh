@@ -10,15 +10,20 @@
 work=$(mktemp -d /tmp/pkbpf-generated-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# check_chains WORKLOAD PROCESSES GENERATED_FRAMES
+# check_chains PROCESSES GENERATED_FRAMES WORKLOAD [ARGUMENT]
 check_chains()
 {
-	"$pkbpf" -q -e cpu -F 999 --pid-frame -o "$work/all.folded" -- "$workloads/$1" >"$work/out" 2>&1 || {
+	processes=$1
+	frames=$2
+	name=$3
+	shift 3
+	"$pkbpf" -q -e cpu -F 999 --pid-frame -o "$work/all.folded" -- "$workloads/$name" "$@" >"$work/out" 2>&1 || {
 		cat "$work/out"
 		echo "FAILED: pkbpf or the program ended with an error"
 		exit 1
 	}
-	PYTHONPATH=$here python3 - "$work/all.folded" "$@" <<'P'
+	PYTHONPATH=$here python3 - "$work/all.folded" "$name" "$processes" "$frames" <<'P'
+import re
 import sys
 import folded
 
@@ -26,7 +31,8 @@ path, workload, processes, generated = sys.argv[1], sys.argv[2], int(sys.argv[3]
 stacks = {}
 for frames, count in folded.read(path):
     if frames[0].startswith(workload + "-"):
-        stacks.setdefault(frames[0], []).append((folded.user_frames(frames)[1:], count))
+        user = [re.sub(r"^\[memfd:code.*", "[unknown]", f) for f in folded.user_frames(frames)]
+        stacks.setdefault(frames[0], []).append((user[1:], count))
 if len(stacks) != processes:
     folded.fail(f"processes seen: {sorted(stacks)}")
 for process, seen in sorted(stacks.items()):
@@ -48,5 +54,6 @@ P
 }
 
 # The parent generates the code, the child inherits it.
-check_chains generated 2 1
-check_chains generated_chain 1 3
+check_chains 2 1 generated
+check_chains 1 3 generated_chain
+check_chains 1 3 generated_chain code

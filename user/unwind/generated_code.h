@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind rows for machine code that processes have generated in anonymous memory without keeping frame pointers: kernels of linear
- * algebra (oneDNN, which PyTorch computes with), regular expressions.
+ * Unwind rows for machine code that processes have generated without keeping frame pointers, in anonymous memory or in files that
+ * are no programs: kernels of linear algebra (oneDNN, which PyTorch computes with), regular expressions.
  *
  * The code is copied out of the process, and read as a file's code without call frame information is (undescribed_code.h).
  * It is believed only while it stays what it is: rows are made when two looks at it have seen the same, and dropped when a
@@ -45,7 +45,7 @@ enum generated_code_doubt {
 	GENERATED_CODE_FAILED,
 	GENERATED_CODE_INHERITED, /* there was none: the parent of the process has rows, unless the process has them itself */
 };
-/* A walk has gone by a frame pointer in [start, end), which no file is behind. */
+/* A walk has gone by a frame pointer in [start, end), which no executable file is behind. */
 void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, enum generated_code_doubt doubt,
 			 uint64_t now_ns);
 

@@ -80,13 +80,22 @@ static void publish_again(struct unwind_loader *loader, struct tracked_process *
 	process_tracker_mark_changed(loader->tracker, process);
 }
 
-/* The frame pointer did not lead out of code that no file is behind, or led out of it, but perhaps past some frames. */
+/* No executable file is behind it. */
+static bool is_generated(struct unwind_loader *loader, const struct code_mapping *code)
+{
+	struct pkbpf_unwind_mapping mapping;
+
+	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	return mapping.flags & PKBPF_MAPPING_ANONYMOUS;
+}
+
+/* The frame pointer did not lead out of generated code, or led out of it, but perhaps past some frames. */
 static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address,
 				enum generated_code_doubt doubt)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
 
-	if (code && code->file == CODE_NO_FILE)
+	if (code && is_generated(loader, code))
 		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt, clock_now_ns());
 }
 
@@ -99,7 +108,7 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 
 	if (!code)
 		return;
-	if (code->file == CODE_NO_FILE) {
+	if (is_generated(loader, code)) {
 		/* A child has inherited the entry, not the rows. */
 		want_generated_code(loader, process, address, GENERATED_CODE_INHERITED);
 		return;
@@ -117,7 +126,7 @@ static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, u
 	struct tracked_process *process = process_tracker_find(loader->tracker, pid);
 	const struct code_mapping *code = process && process->map ? code_map_find(process->map, start) : NULL;
 
-	return code && !process->exit_ns && code->file == CODE_NO_FILE && code->start == start && code->end == end;
+	return code && !process->exit_ns && is_generated(loader, code) && code->start == start && code->end == end;
 }
 
 static void generated_code_changed(void *context, uint32_t pid, uint64_t start)
@@ -248,7 +257,7 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 				     &mapping);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
 		/* Its rows are here alone: stacks are copied, and walked by the raw unwinder. */
-		if (code->file == CODE_NO_FILE && generated_code_has(loader->generated, pid, code->start, code->end))
+		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS && generated_code_has(loader->generated, pid, code->start, code->end))
 			mapping.flags |= PKBPF_MAPPING_PENDING;
 		loader->memory.mappings[first + i] = mapping;
 	}

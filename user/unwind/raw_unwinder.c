@@ -115,15 +115,14 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	walk->file = code->file;
 	ret_code->start = code->start;
 	ret_code->end = code->end;
-	ret_code->flags = PKBPF_MAPPING_ANONYMOUS;
-	if (code->file == CODE_NO_FILE) {
+	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
+	if (mapping.flags & PKBPF_MAPPING_ANONYMOUS) {
 		struct pkbpf_unwind_rule rule;
 
-		if (find_generated(walk, address, &rule))
-			ret_code->flags = 0;
+		walk->file = CODE_NO_FILE;
+		ret_code->flags = find_generated(walk, address, &rule) ? 0 : PKBPF_MAPPING_ANONYMOUS;
 		return 0;
 	}
-	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
 	if (mapping.flags & PKBPF_MAPPING_NO_ROOM)
 		return PKBPF_END_NO_ROOM;
 	if (!table_cache_ready(unwinder->options.tables, code->file))

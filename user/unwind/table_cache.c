@@ -336,7 +336,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 		return;
 	pthread_mutex_lock(&cache->lock);
 	if (file->state == TABLE_NONE) {
-		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
+		ret_mapping->flags = PKBPF_MAPPING_ANONYMOUS;
 	} else if (file->state == TABLE_UNOPENED) {
 		/* Not pending: nothing is about to come for which copies of stacks could wait. */
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;

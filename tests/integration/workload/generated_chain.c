@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fno-omit-frame-pointer -fno-optimize-sibling-calls
 /*
- * generated_chain: writes three functions to anonymous memory that leave the frame pointer alone, and works in them for two seconds of
- * CPU time: main -> work -> outer -> inner -> the functions. The compiled ones keep frame pointers, so there always is a valid one.
+ * generated_chain [NAME]: writes three functions that leave the frame pointer alone to anonymous memory, or to a file of that name
+ * in memory, and works in them for three seconds of CPU time: main -> work -> outer -> inner -> the functions. The compiled ones keep
+ * frame pointers, so there always is a valid one.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FIRST 48
+#define SIZE  (512 << 10)
 
 static const uint8_t code[] = {
 	0x48, 0x83, 0xec, 0x08, /* sub $8,%rsp */
@@ -42,15 +45,19 @@ static __attribute__((noinline)) void outer(void (*function)(unsigned int))
 
 static __attribute__((noinline)) void work(void (*function)(unsigned int))
 {
-	for (clock_t end = clock() + 2 * CLOCKS_PER_SEC; clock() < end;)
+	for (clock_t end = clock() + 3 * CLOCKS_PER_SEC; clock() < end;)
 		outer(function);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-	char *memory = mmap(NULL, 512 << 10, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = argc > 1 ? memfd_create(argv[1], 0) : -1, flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	void (*function)(unsigned int);
+	char *memory;
 
+	if (fd >= 0 && ftruncate(fd, SIZE))
+		return 1;
+	memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE | PROT_EXEC, flags, fd, 0);
 	if (memory == MAP_FAILED)
 		return 1;
 	memory += 256 << 10;
