@@ -209,6 +209,9 @@ static void load_address(struct x86_frame *frame, const struct x86_instruction *
 	int32_t offset;
 	bool known = instruction->is_wide && is_plain_memory(instruction) && cfa_from(frame, instruction->rm, &offset);
 
+	/* What changes nothing fills space before calls that are patched (Mono). */
+	if (instruction->is_wide && is_plain_memory(instruction) && instruction->reg == instruction->rm && !instruction->displacement)
+		return;
 	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP && is_plain_memory(instruction)) {
 		grow(frame, -(int64_t)instruction->displacement);
 		return;

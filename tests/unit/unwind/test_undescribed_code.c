@@ -41,8 +41,11 @@ static void knows_when_the_frame_pointer_is_lost_and_where_it_is_stored(void **s
 				       0x48, 0x8b, 0x6c, 0x24, 0x08, /* 12: mov 8(%rsp),%rbp */
 				       0x48, 0x83, 0xc4, 0x18,	     /* 17: add $24,%rsp */
 				       0xc3));			     /* 21: ret */
+	struct rows kept = run(BYTES(0x48, 0x8d, 0x6d, 0x00, /* 0: lea 0(%rbp),%rbp */
+				     0xc3));		     /* 4: ret */
 
 	(void)state;
+	check_fp(&kept, 4, PKBPF_FP_SAME, 0);
 	check_fp(&lost, 0, PKBPF_FP_SAME, 0);
 	check_fp(&lost, 2, PKBPF_FP_UNDEFINED, 0);
 	check_cfa(&lost, 2, PKBPF_CFA_SP, 8);
