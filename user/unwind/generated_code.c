@@ -17,6 +17,7 @@
 #include "unwind/undescribed_code.h"
 
 #define PAGE_BYTES	  4096U
+#define FUNCTION_ALIGN	  16
 /* Until the second look, and the longest time between looks at code that does not come to rest. */
 #define LOOK_AGAIN_NS	  (100 * NS_PER_MS)
 #define LOOK_MAX_NS	  (30 * NS_PER_SECOND)
@@ -65,6 +66,7 @@ struct generated_code {
 	/* Of the look that is under way: the pages, one behind the other, and where each lies. */
 	uint8_t *bytes;
 	ARRAY_OF(uint32_t) pages;
+	ARRAY_OF(uint32_t) starts; /* of functions in them */
 };
 
 /* Pages that nobody has touched would get memory by being read. */
@@ -123,6 +125,7 @@ void generated_code_free(struct generated_code *code)
 		drop_region(code, code->count - 1);
 	free(code->bytes);
 	array_free(&code->pages);
+	array_free(&code->starts);
 	free(code);
 }
 
@@ -276,6 +279,25 @@ static bool is_worth_rows(const struct generated_code *code, const struct region
 				  count_frame_pointers(code) <= counts->functions / FUNCTIONS_PER_FRAME_POINTER);
 }
 
+/*
+ * HotSpot's functions begin with mov %eax,-N(%rsp), by which the stack is probed. Data lies between them, which would be read as code
+ * that goes on in the middle of the next one.
+ */
+static void find_starts(struct generated_code *code)
+{
+	code->starts.count = 0;
+	for (size_t i = 0; i < code->pages.count * PAGE_BYTES; i += FUNCTION_ALIGN) {
+		const uint8_t *start = code->bytes + i;
+		uint32_t *offset;
+
+		if (start[0] != 0x89 || start[1] != 0x84 || start[2] != 0x24 || start[6] != 0xff)
+			continue;
+		offset = array_add(&code->starts);
+		if (offset)
+			*offset = code->pages.items[i / PAGE_BYTES] * PAGE_BYTES + (uint32_t)(i % PAGE_BYTES);
+	}
+}
+
 static bool make_rows(struct generated_code *code, struct region *region)
 {
 	struct undescribed_code *work = undescribed_code_new();
@@ -283,6 +305,9 @@ static bool make_rows(struct generated_code *code, struct region *region)
 	bool good = work != NULL;
 
 	region->rows.count = 0;
+	find_starts(code);
+	if (good)
+		undescribed_code_set_starts(work, code->starts.items, code->starts.count);
 	for (size_t i = 0, next; good && i < code->pages.count; i = next) {
 		for (next = i + 1; next < code->pages.count && code->pages.items[next] == code->pages.items[next - 1] + 1;)
 			next++;

@@ -254,6 +254,22 @@ static void reads_code_that_a_frame_pointer_may_have_led_past(void **state)
 	assert_int_equal(offset_at(fixture, IN_LOOP), 128);
 }
 
+static void finds_the_functions_of_hotspot_between_its_data(void **state)
+{
+	/* push %rax in the data; mov %eax,-0x14000(%rsp); push %rbp; sub $0x10,%rsp; call *%rax; add $0x10,%rsp; pop %rbp; ret */
+	static const uint8_t data[] = { 0x50 };
+	static const uint8_t function[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec,
+					    0x10, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3 };
+	struct fixture *fixture = *state;
+
+	put(fixture, PAGE, data, sizeof(data));
+	put(fixture, PAGE + 32, function, sizeof(function));
+	want_in_doubt(fixture, GENERATED_CODE_UNPROVEN);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_int_equal(offset_at(fixture, PAGE + 32), 8);
+	assert_int_equal(offset_at(fixture, PAGE + 32 + 12), 32);
+}
+
 static void reads_code_with_some_frame_pointers_once_a_walk_has_failed(void **state)
 {
 	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
@@ -376,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
 		cmocka_unit_test_setup_teardown(reads_code_that_a_frame_pointer_may_have_led_past, begin, end),
+		cmocka_unit_test_setup_teardown(finds_the_functions_of_hotspot_between_its_data, begin, end),
 		cmocka_unit_test_setup_teardown(reads_code_with_some_frame_pointers_once_a_walk_has_failed, begin, end),
 		cmocka_unit_test_setup_teardown(walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed, begin, end),
 		cmocka_unit_test_setup_teardown(code_where_no_walk_has_failed_makes_room_for_other, begin, end),
