@@ -91,8 +91,8 @@ struct raw_ring_map {
 	__uint(max_entries, 1 << 20);
 };
 
-/* When a process was reported last; pids share slots, which only delays a report. Reports of whole stacks have slots of their own:
- * a process that generates code has little else. */
+/* When a process was reported last; pids share slots, which only delays a report. Reports of whole stacks have slots of their own,
+ * and others for when they began: a process that generates code has little else. */
 #define UNWIND_MISS_SLOTS	1024
 #define UNWIND_MISS_INTERVAL_NS 100000000ULL
 #define UNWIND_WHOLE_WAKE_NS	1000000000ULL
@@ -101,7 +101,7 @@ struct raw_ring_map {
 
 struct unwind_miss_times_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * UNWIND_MISS_SLOTS);
+	__uint(max_entries, 3 * UNWIND_MISS_SLOTS);
 	__type(key, __u32);
 	__type(value, __u64);
 };

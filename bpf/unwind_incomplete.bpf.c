@@ -2,6 +2,20 @@
 /* Looks after walks that did not come to their end: whether it is one all the same, and who has to be asked about it. */
 #include "shared.bpf.h"
 
+/* Code is to be looked at twice soon after the first report of it; whoever goes on with such reports wakes nobody. */
+static __always_inline bool whole_stack_wakes(__u32 key, __u64 now_ns, __u64 last_ns)
+{
+	__u64 *since_ns;
+
+	key += UNWIND_MISS_SLOTS;
+	since_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
+	if (!since_ns)
+		return false;
+	if (now_ns - last_ns >= UNWIND_WHOLE_WAKE_NS)
+		*since_ns = now_ns;
+	return now_ns - *since_ns < UNWIND_WHOLE_WAKE_NS;
+}
+
 /* Asks user space to look at the process again, now and then. */
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
 {
@@ -16,8 +30,7 @@ static __always_inline void report_miss(const struct sample_scratch *scratch, __
 	last_ns = bpf_map_lookup_elem(&unwind_miss_times, &key);
 	if (!last_ns || now_ns - *last_ns < interval_ns)
 		return;
-	/* A process of which all stacks are such wakes nobody but at first. */
-	if (was_whole && now_ns - *last_ns < UNWIND_WHOLE_WAKE_NS)
+	if (was_whole && !whole_stack_wakes(key, now_ns, *last_ns))
 		flags = BPF_RB_NO_WAKEUP;
 	*last_ns = now_ns;
 	miss = bpf_ringbuf_reserve(&unwind_misses, sizeof(*miss), 0);
