@@ -48,7 +48,7 @@ static void nobody_waits_for_a_file_that_cannot_be_opened_until_it_can(void **st
 	assert_int_equal(table_cache_stats(cache).unopened, 1);
 	assert_int_equal(table_cache_add(cache, &view), file);
 	table_cache_describe(cache, file, view.start, 0, &described);
-	assert_int_equal(described.flags, PKBPF_MAPPING_NO_TABLE);
+	assert_int_equal(described.flags, PKBPF_MAPPING_ANONYMOUS);
 	assert_int_equal(table_cache_stats(cache).unopened, 0);
 
 	table_cache_free(cache);
