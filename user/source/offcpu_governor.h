@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Keeps the cost of off-CPU stacks below a limit: threads that wait seldom have all of them taken, others as many as a quota
- * says, and up to as many again where they wait seldom (bpf/offcpu.bpf.c, wait_choose).
+ * says, and up to as many again where they wait seldom (bpf/offcpu_choice.bpf.h, wait_choose).
  */
 #ifndef PKBPF_SOURCE_OFFCPU_GOVERNOR_H
 #define PKBPF_SOURCE_OFFCPU_GOVERNOR_H
