@@ -138,23 +138,24 @@ for limit in '' '--max-overhead=1%'; do
 	tr '\n' ' ' <few.txt | grep -q 'taken of a sample of the waits' || fail "the report does not say that waits were sampled"
 done
 
-# check_rests ROUNDS MILLISECONDS SLACK_US: long waits among many short ones have their own stack and length
-check_rests() {
-	local rested true
+# measure_rests ROUNDS MILLISECONDS: long waits among many short ones; sets rested and true, in microseconds
+measure_rests() {
 	"$pkbpf" -q -v -e offcpu --max-overhead 1 --per-thread -o bursts.folded -o bursts.txt -- "$workloads/bursts" "$1" "$2" \
 		>truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	rested=$(total ';main;rest;' bursts.folded)
 	true=$(awk '$1 == "rest" { printf "%.0f", $3 / 1000 }' truth.txt)
-	within 10 "$3" "$rested" "$true" || fail "$rested us of $1 long sleeps instead of $true"
 	tr '\n' ' ' <bursts.txt | grep -q 'taken of a sample of the waits' || fail "bursts were not sampled: $(cat err.txt)"
 	check_wall_clock "bursts" bursts.txt
 }
-# The time on the run queue after each sleep is in neither; 2 ms each are room for it. They are so long that a visit finds them.
+# They are so long that a visit finds them. The time on the run queue after each sleep is in neither; 2 ms each are room for it.
 echo "  a few long waits among many short ones have their own stack and length"
-check_rests 8 500 16000
-# Too short for that: of 150 one in 32 would stand for the others, and be 64 or 192.
-echo "  so have those that nobody visits"
-check_rests 150 20 150000
+measure_rests 8 500
+within 10 16000 "$rested" "$true" || fail "$rested us of long sleeps instead of $true"
+# Too short for a visit. Nearly all are taken, since there are few of them; one in 32 of the others had 42 to 66 % of this time. Should the
+# room for rare ones be used up once, one stands for 32, a fifth of the whole.
+echo "  so have those that nobody visits, as far as a sample can tell"
+measure_rests 150 20
+[ "$rested" -ge $((true * 3 / 4)) ] && [ "$rested" -le $((true * 3 / 2)) ] || fail "$rested us of 150 long sleeps instead of $true"
 
 echo "  processes whose numbers are those of a pool's threads, a whole table further on, have their time"
 cp "$(command -v sleep)" ./guest
