@@ -48,7 +48,7 @@ serve() {
 	"$workloads/serve_file" mount program "$@" >served &
 	server=$!
 	for _ in {1..100}; do
-		grep -q mounted served && break
+		grep -qs mounted served && break
 		kill -0 "$server" 2>/dev/null || { server=""; skip "no FUSE file system can be mounted"; }
 		sleep 0.05
 	done
@@ -151,4 +151,44 @@ serve 65534
 record refused 1 -p "$target"
 check refused unopened
 unserve
+
+# Anybody may mount many: how many processes are left behind, which cannot be killed, is bounded, and so are warnings.
+servers=() targets=()
+unserve_all() {
+	kill -KILL "${servers[@]}" "${targets[@]}"
+	wait "${servers[@]}" "${targets[@]}" 2>/dev/null
+	umount -l "$work"/many{1..24}
+}
+trap 'unserve_all; rm -rf "$work"' EXIT
+for i in {1..24}; do
+	mkdir "many$i"
+	"$workloads/serve_file" "many$i" program >"served$i" &
+	servers+=($!)
+done
+for i in {1..24}; do
+	for _ in {1..100}; do
+		grep -qs mounted "served$i" && break
+		sleep 0.05
+	done
+	"many$i/file" &
+	targets+=($!)
+done
+sleep 1
+kill -USR1 "${servers[@]}"
+"$pkbpf" -e cpu -F 199 -d 4 -o many.folded 2>many.err &
+profiler=$!
+most=0
+while kill -0 "$profiler" 2>/dev/null; do
+	left=$(ps -o stat= --ppid "$profiler" | grep -c "^D")
+	[ "$left" -gt "$most" ] && most=$left
+	sleep 0.2
+done
+wait "$profiler" || { cat many.err; echo "FAILED: many: pkbpf ended with status $?"; failures=$((failures + 1)); }
+warnings=$(grep -c "does not answer" many.err)
+echo "24 silent servers: $most processes waited for them at once, $warnings warnings"
+if [ "$most" -lt 8 ] || [ "$most" -gt 16 ] || [ "$warnings" -gt 9 ]; then
+	cat many.err
+	echo "FAILED: many: 8 to 16 processes were to be left behind, with at most 9 warnings"
+	failures=$((failures + 1))
+fi
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }

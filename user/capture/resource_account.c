@@ -38,6 +38,7 @@
 #define SWEEP_RATIO	   200
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
+#define READ_BYTES 32768 /* of the iterator at a time */
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
 
@@ -143,17 +144,27 @@ int resource_account_names(struct resource_account *account, struct event_buffer
 	return err;
 }
 
+static int make_room(struct event_buffer *buffer, size_t size)
+{
+	size_t capacity = (buffer->size + size) * 2;
+	uint8_t *moved;
+
+	if (size <= buffer->capacity - buffer->size)
+		return 0;
+	moved = realloc(buffer->data, capacity);
+	if (!moved)
+		return -ENOMEM;
+	buffer->data = moved;
+	buffer->capacity = capacity;
+	return 0;
+}
+
 static int append(struct event_buffer *buffer, const void *data, size_t size)
 {
-	if (size > buffer->capacity - buffer->size) {
-		size_t capacity = (buffer->size + size) * 2;
-		uint8_t *moved = realloc(buffer->data, capacity);
+	int err = make_room(buffer, size);
 
-		if (!moved)
-			return -ENOMEM;
-		buffer->data = moved;
-		buffer->capacity = capacity;
-	}
+	if (err)
+		return err;
 	memcpy(buffer->data + buffer->size, data, size);
 	buffer->size += size;
 	return 0;
@@ -164,27 +175,23 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(account->iterator));
 	size_t begin = buffer->size;
-	char chunk[32768];
+	ssize_t got = 1;
 
 	if (fd < 0)
 		return -errno;
-	for (;;) {
-		ssize_t got = read(fd, chunk, sizeof(chunk));
-		int err;
+	while (got) {
+		int err = make_room(buffer, READ_BYTES);
 
+		got = err ? 0 : read(fd, buffer->data + buffer->size, READ_BYTES);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0) {
+		if (got < 0)
 			err = -errno;
-		} else if (got == 0) {
-			break;
-		} else {
-			err = append(buffer, chunk, (size_t)got);
-		}
 		if (err) {
 			buffer->size = begin;
 			return err;
 		}
+		buffer->size += (size_t)got;
 	}
 	for (size_t at = begin; at + sizeof(struct pkbpf_event_resource) <= buffer->size;
 	     at += sizeof(struct pkbpf_event_resource))

@@ -23,7 +23,10 @@
 #define MAX_HALVINGS 4
 /* Until one that did not answer is asked again. */
 #define SILENCE_NS (10 * NS_PER_SECOND)
-#define COPY_STEP_BYTES (64U << 10)
+/* As many processes may be left behind at once: some servers leave them where they cannot even be killed. */
+#define MAX_LEFT 16
+#define MAX_WARNINGS 8
+#define COPY_STEP_BYTES (16U << 10)
 #define MAX_DESCRIPTION 256
 
 enum { COPIED, TOO_LARGE };
@@ -149,6 +152,18 @@ static bool is_silent(struct file_servers *servers, uint64_t device)
 	return silent->left || clock_now_ns() < silent->until_ns;
 }
 
+static bool has_left_too_many(struct file_servers *servers)
+{
+	size_t left = 0;
+
+	array_foreach (&servers->silent, silent) {
+		if (silent->left && bounded_job_has_ended(silent->left))
+			silent->left = 0;
+		left += silent->left != 0;
+	}
+	return left >= MAX_LEFT;
+}
+
 static uint64_t patience_ns(const struct file_servers *servers)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -159,15 +174,25 @@ static uint64_t patience_ns(const struct file_servers *servers)
 	return QUIET_NS >> (halvings < MAX_HALVINGS ? halvings : MAX_HALVINGS);
 }
 
+static void warn(struct file_servers *servers, const struct served_file *file)
+{
+	char text[MAX_DESCRIPTION];
+
+	if (servers->silent.count == MAX_WARNINGS)
+		log_warning(servers->log, "more file systems than these %d do not answer; the others are not named", MAX_WARNINGS);
+	if (servers->silent.count >= MAX_WARNINGS)
+		return;
+	served_mounts_describe(servers->mounts, file->pid, file->device, text, sizeof(text));
+	log_warning(servers->log, "the file system at %s does not answer: code in its files has no names, and stacks through it "
+		    "may end early, until it does; it is asked again every %llu s", text, SILENCE_NS / NS_PER_SECOND);
+}
+
 static void note_silence(struct file_servers *servers, const struct served_file *file, pid_t left)
 {
 	struct silent_server *silent = find_silent(servers, file->device);
-	char text[MAX_DESCRIPTION];
 
 	if (!silent) {
-		served_mounts_describe(servers->mounts, file->pid, file->device, text, sizeof(text));
-		log_warning(servers->log, "the file system at %s does not answer: code in its files has no names, and stacks through it "
-			    "may end early, until it does; it is asked again every %llu s", text, SILENCE_NS / NS_PER_SECOND);
+		warn(servers, file);
 		silent = array_add(&servers->silent);
 	}
 	if (silent)
@@ -189,7 +214,7 @@ int file_servers_open(struct file_servers *servers, const struct served_file *fi
 	pid_t left;
 	int ret;
 
-	if (is_silent(servers, file->device))
+	if (is_silent(servers, file->device) || has_left_too_many(servers))
 		return -ETIMEDOUT;
 	copy_fd = memfd_create("pkbpf-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (copy_fd < 0)

@@ -14,7 +14,7 @@
 
 /* The kernel hands out at most a page at a time (more only for a line that is longer); a path of
  * PATH_MAX bytes may be escaped to four times its length. */
-#define READ_SIZE (32 * 1024)
+#define READ_SIZE (20 * 1024)
 #define ANONYMOUS_HUGE_PAGES "/anon_hugepage" /* that were asked for with MAP_HUGETLB */
 
 struct cursor {

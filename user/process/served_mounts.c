@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "base/hash_map.h"
+#include "process/mountinfo.h"
 
 #define MAX_MOUNTINFO_BYTES (16U << 20)
 /* Of other namespaces nobody tells when something is mounted there, perhaps with a number that another had before. */
@@ -67,22 +68,6 @@ static void clear_list(struct mount_list *list)
 	list->served.count = 0;
 }
 
-/* Spaces and the like are written as three octal digits. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; at++) {
-		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' && at[3] >= '0' && at[3] <= '7') {
-			*to++ = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
-			at += 3;
-		} else {
-			*to++ = *at;
-		}
-	}
-	*to = '\0';
-}
-
 static void add_served(struct mount_list *list, uint64_t device, const char *point, const char *type)
 {
 	size_t point_size = strlen(point) + 1, type_size = strlen(type) + 1;
@@ -100,28 +85,19 @@ static void add_served(struct mount_list *list, uint64_t device, const char *poi
 	memcpy(mount->point + point_size, type, type_size);
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw" */
 static void add_line(struct served_mounts *mounts, struct mount_list *list, char *line)
 {
-	char *rest = NULL, *word = strtok_r(line, " ", &rest), *point = NULL, *type;
-	unsigned int device_major, device_minor;
-	uint64_t device = 0;
+	struct mountinfo_entry entry;
+	uint64_t device;
+	bool served;
 
-	for (int i = 0; word && strcmp(word, "-") != 0; i++) {
-		if (i == 2 && sscanf(word, "%u:%u", &device_major, &device_minor) == 2)
-			device = served_mounts_device(device_major, device_minor);
-		if (i == 4)
-			point = word;
-		word = strtok_r(NULL, " ", &rest);
-	}
-	type = strtok_r(NULL, " ", &rest);
-	if (!point || !type)
+	if (mountinfo_parse_line(line, &entry))
 		return;
-	unescape(point);
-	unescape(type);
-	if (served_mounts_is_served_type(type))
-		add_served(list, device, point, type);
-	hash_map_put(&mounts->devices, device, served_mounts_is_served_type(type) ? DEVICE_SERVED : DEVICE_LOCAL);
+	device = served_mounts_device(entry.device_major, entry.device_minor);
+	served = served_mounts_is_served_type(entry.type);
+	if (served)
+		add_served(list, device, entry.point, entry.type);
+	hash_map_put(&mounts->devices, device, served ? DEVICE_SERVED : DEVICE_LOCAL);
 }
 
 /* pid 0: ours */

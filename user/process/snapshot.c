@@ -139,7 +139,7 @@ typedef int (*pid_callback)(struct snapshot *snapshot, uint32_t pid, void *conte
 static int walk_pids(struct snapshot *snapshot, int directory_fd, pid_callback callback,
 		     void *context)
 {
-	char buffer[32 * 1024] __attribute__((aligned(__alignof__(struct dirent64))));
+	char buffer[16 * 1024] __attribute__((aligned(__alignof__(struct dirent64))));
 
 	for (;;) {
 		ssize_t got = getdents64(directory_fd, buffer, sizeof(buffer));
