@@ -18,9 +18,10 @@ enum pkbpf_resource_event {
 	PKBPF_EVENT_MACHINE = 49,  /* struct pkbpf_event_machine */
 	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
 	PKBPF_EVENT_CONTAINER = 51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
+	PKBPF_EVENT_CPU_LIMIT = 52, /* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
 };
 
-/* flags of RESOURCE and MACHINE */
+/* flags of RESOURCE, MACHINE and CPU_LIMIT */
 enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_NEVER = 0,
 	PKBPF_RESOURCE_START = 1, /* of the interval */
@@ -72,5 +73,18 @@ struct pkbpf_event_cgroup {
 };
 
 _Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
+
+/* Of CFS bandwidth control, which the kernel counts since the cgroup is there. */
+struct pkbpf_event_cpu_limit {
+	struct pkbpf_event_header header;
+	__u64 cgroup_id;	  /* in the hierarchy of the cpu controller, which need not be that of CGROUP */
+	__u64 quota_ns, period_ns; /* it may run so long in each period, all CPUs together */
+	__u64 periods;		  /* in which it had something to run */
+	__u64 throttled_periods;  /* of those, in which it had used its quota and wanted more */
+	__u64 throttled_ns;	  /* each CPU that it was held back on for itself */
+	char path[];		  /* as in pkbpf_event_cgroup */
+};
+
+_Static_assert(sizeof(struct pkbpf_event_cpu_limit) == 64, "wire size");
 
 #endif

@@ -318,6 +318,14 @@ status=$(
 says err "File too large"
 no_temporaries .
 
+begin "a small stack is enough"
+status=$(
+	ulimit -s 64
+	"$pkbpf" -q -d 500ms -o all.json 2>err
+	echo $?
+)
+[ "$status" = 0 ] || fail "exit status $status"
+
 begin "files belong to the user behind sudo"
 mkdir -p theirs && chown nobody:nogroup theirs
 SUDO_UID=65534 SUDO_GID=65534 "$pkbpf" -e cpu -p "$spinner" -d 300ms -o theirs/x.folded 2>err || fail "exit status"

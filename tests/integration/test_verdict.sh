@@ -112,6 +112,38 @@ else
 	echo "not tested: requests held back, since this machine's disk cannot be limited"
 fi
 
+# ---- a spinner that may use a fifth of a CPU ----
+limit_cpu() { # cgroup version 2, or 1
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
+		cgroup=$root/pkbpf-verdict
+		[ -e "$root/cgroup.procs" ] || continue
+		mkdir "$cgroup" 2>/dev/null || continue
+		echo "20000 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
+		echo 20000 2>/dev/null >"$cgroup/cpu.cfs_quota_us" && return 0
+		rmdir "$cgroup"
+	done
+	cgroup=
+	return 1
+}
+[ -z "$cgroup" ] || rmdir "$cgroup"
+if limit_cpu; then
+	(echo $BASHPID >"$cgroup/cgroup.procs" && exec -a throttled bash -c 'while :; do :; done') &
+	load=$!
+	wait_until grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
+	for targets in "-p $load" ""; do
+		# shellcheck disable=SC2086 # two words or none
+		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
+		found throttled.json cpu_limit '^/pkbpf-verdict may use 0.20 CPUs and was held back in ([89][0-9]|100) % of the periods of 100 ms' ||
+			fail "limited CPU time ($targets)"
+	done
+	"$pkbpf" -q -p $$ --no-children -d 1 -o others.json 2>err.txt || fail "profiling: $(cat err.txt)"
+	! found others.json cpu_limit '' >/dev/null || fail "a limit of others is nothing to this process"
+	kill $load
+	wait $load 2>/dev/null
+else
+	echo "not tested: limited CPU time, since there is no cpu controller"
+fi
+
 # ---- a server whose clients ask now and then ----
 cat >server.py <<'P'
 import os, socket, time
@@ -164,6 +196,8 @@ found locks.json futex_bound "^locks $locks: [0-9]+ % of wall time of 4 threads 
 hung=$!
 sleep 1000 &
 stopped=$!
+# Before it runs its program it would be this shell that is stopped, with its way to clean up.
+wait_until grep -q sleep /proc/$stopped/comm || fail "the program does not start"
 kill -STOP $stopped
 wait_until test -s deadlock.out || fail "the workload does not start"
 sleep 0.5

@@ -436,6 +436,33 @@ void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path)
 	play(fake, &buffer);
 }
 
+void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path, unsigned int quota_percent, uint64_t periods,
+		       uint64_t throttled_periods)
+{
+	const uint64_t period_ns = 100000000;
+	struct cpu_limit_view limit = {
+		.time_ns = ACCOUNT_START_NS,
+		.moment = PKBPF_RESOURCE_START,
+		.cgroup_id = id,
+		.quota_ns = quota_percent * period_ns / 100,
+		.period_ns = period_ns,
+		.periods = 1000,
+		.throttled_periods = 900,
+		.throttled_ns = 1234,
+		.path = path,
+	};
+	struct event_buffer buffer = {0};
+
+	require(cpu_limit_event_encode(&buffer, &limit) == 0);
+	limit.time_ns = ACCOUNT_END_NS;
+	limit.moment = PKBPF_RESOURCE_END;
+	limit.periods += periods;
+	limit.throttled_periods += throttled_periods;
+	limit.throttled_ns += throttled_periods * period_ns / 2;
+	require(cpu_limit_event_encode(&buffer, &limit) == 0);
+	play(fake, &buffer);
+}
+
 void account_container(struct fake_profile *fake, uint64_t id, const char *name)
 {
 	struct event_buffer buffer = {0};

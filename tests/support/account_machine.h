@@ -60,6 +60,9 @@ void account_major_faults(struct fake_profile *fake, uint32_t pid, const char *c
 			  struct fake_ips user);
 void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path);
 void account_container(struct fake_profile *fake, uint64_t id, const char *name);
+/* quota_percent of one CPU, in periods of 100 ms; it was held back in some of those in which it had something to run. */
+void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path, unsigned int quota_percent, uint64_t periods,
+		       uint64_t throttled_periods);
 /* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones
  * beside. */
 void account_end(struct fake_profile *fake);

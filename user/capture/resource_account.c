@@ -22,6 +22,7 @@
 #include "process/cgroup.h"
 #include "process/cgroup_name.h"
 #include "process/container_name.h"
+#include "process/cpu_limits.h"
 #include "process/machine_stat.h"
 
 #include "pkbpf.skel.h"
@@ -41,11 +42,15 @@
 #define READ_BYTES 32768 /* of the iterator at a time */
 /* Of distinct cgroups whose names are looked up; beyond, rows show none. */
 #define CGROUPS_MAX 65536
+/* Of targets whose cgroups are looked at for limits; the others are in the same ones as a rule. */
+#define LIMITED_PIDS_MAX 1024
 
 struct resource_account {
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *iterator, *freed;
 	struct cgroup_root *cgroups; /* NULL: no names */
+	struct cpu_limits *limits;   /* NULL: nobody can have one */
+	bool has_targets;
 	struct hash_map cgroups_seen;
 	ARRAY_OF(uint64_t) cgroups_new;
 	uint64_t begin_ns; /* since when frees are seen */
@@ -79,8 +84,10 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 				 "cannot prepare the account of resources: out of memory");
 	account->skeleton = skeleton;
 	account->cgroups = cgroup_root_open();
+	account->limits = cpu_limits_open("");
+	account->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
 	/* Beside the threads of the whole machine only there is anything to compare it with. */
-	if (options->target_mode == PKBPF_TARGET_HOST && !options->comm)
+	if (!account->has_targets)
 		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
 	skeleton->bss->resource_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
 	*ret_account = account;
@@ -199,12 +206,67 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 	return 0;
 }
 
+/* Of the processes whose records begin at `at`. */
+static int find_limits(struct resource_account *account, const struct event_buffer *buffer, size_t at)
+{
+	uint32_t pids = 0;
+	int err = 0;
+
+	if (!account->has_targets)
+		return cpu_limits_add_all(account->limits);
+	while (at + sizeof(struct pkbpf_event_resource) <= buffer->size && pids < LIMITED_PIDS_MAX && !err) {
+		const struct pkbpf_event_resource *record = (const void *)(buffer->data + at);
+
+		if (record->tid == record->pid && record->header.flags != PKBPF_RESOURCE_BYSTANDER) {
+			err = cpu_limits_add_of(account->limits, record->pid);
+			pids++;
+		}
+		at += sizeof(*record);
+	}
+	return err;
+}
+
+struct limit_moment {
+	struct event_buffer *buffer;
+	enum pkbpf_resource_moment moment;
+};
+
+static int append_limit(void *context, const struct cpu_limit *limit)
+{
+	const struct limit_moment *work = context;
+	int err = cpu_limit_event_encode(work->buffer, &(struct cpu_limit_view){
+								.time_ns = clock_now_ns(),
+								.moment = work->moment,
+								.cgroup_id = limit->cgroup_id,
+								.quota_ns = limit->quota_ns,
+								.period_ns = limit->period_ns,
+								.periods = limit->periods,
+								.throttled_periods = limit->throttled_periods,
+								.throttled_ns = limit->throttled_ns,
+								.path = limit->path,
+							});
+
+	return err == -ENOMEM ? err : 0;
+}
+
+static int read_limits(struct resource_account *account, enum pkbpf_resource_moment moment, size_t threads_at,
+		       struct event_buffer *buffer)
+{
+	struct limit_moment work = {buffer, moment};
+	int err;
+
+	if (!account->limits)
+		return 0;
+	err = find_limits(account, buffer, threads_at);
+	return err ? err : cpu_limits_read(account->limits, append_limit, &work);
+}
+
 static int read_all(struct resource_account *account, enum pkbpf_resource_moment moment,
 		    struct event_buffer *buffer, struct error *error)
 {
 	struct pkbpf_resource_control *control = &account->skeleton->bss->resource_control;
 	struct pkbpf_event_machine machine;
-	size_t at = buffer->size;
+	size_t at = buffer->size, threads_at;
 	int err;
 
 	control->moment = moment;
@@ -215,11 +277,13 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 		machine.header.flags = (uint16_t)moment;
 		err = machine_event_encode(buffer, &machine);
 	}
+	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
 	/* Its record comes first, so that threads born while they are read have used nothing before. */
 	if (!err)
 		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =
 			control->cpus_read == control->cpu_count ? control->threads_ns : 0;
+	err = err ? err : read_limits(account, moment, threads_at, buffer);
 	err = err ? err : resource_account_names(account, buffer);
 	if (err)
 		return error_set(error, -err,
@@ -370,6 +434,7 @@ void resource_account_free(struct resource_account *account)
 	bpf_link__destroy(account->freed);
 	bpf_link__destroy(account->iterator);
 	cgroup_root_close(account->cgroups);
+	cpu_limits_close(account->limits);
 	hash_map_done(&account->cgroups_seen);
 	array_free(&account->cgroups_new);
 	free(account);

@@ -75,22 +75,47 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 	return 0;
 }
 
+/* A text at the end of a record, with its NUL; false: there is none. */
+static bool text_is_complete(const struct pkbpf_event_header *header, const char *text)
+{
+	size_t room = header->size - (size_t)(text - (const char *)header), length = strnlen(text, room);
+
+	return length > 0 && length < room && length < PATH_MAX;
+}
+
 int cgroup_event_decode(const struct pkbpf_event_header *header, struct cgroup_view *ret_view)
 {
 	const struct pkbpf_event_cgroup *record = (const void *)header;
 	bool is_container = header->kind == PKBPF_EVENT_CONTAINER;
-	size_t room, length;
 
 	if ((header->kind != PKBPF_EVENT_CGROUP && !is_container) ||
-	    header->size <= sizeof(*record))
-		return -EBADMSG;
-	room = header->size - sizeof(*record);
-	length = strnlen(record->path, room);
-	if (length == 0 || length == room || length >= PATH_MAX ||
+	    header->size <= sizeof(*record) || !text_is_complete(header, record->path) ||
 	    (!is_container && record->path[0] != '/'))
 		return -EBADMSG;
 	*ret_view = (struct cgroup_view){
 		.cgroup_id = record->cgroup_id, .is_container = is_container, .text = record->path};
+	return 0;
+}
+
+int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_limit_view *ret_view)
+{
+	const struct pkbpf_event_cpu_limit *record = (const void *)header;
+
+	if (header->kind != PKBPF_EVENT_CPU_LIMIT || header->size <= sizeof(*record) ||
+	    (header->flags != PKBPF_RESOURCE_START && header->flags != PKBPF_RESOURCE_END) ||
+	    !record->quota_ns || !record->period_ns || !text_is_complete(header, record->path) || record->path[0] != '/')
+		return -EBADMSG;
+	*ret_view = (struct cpu_limit_view){
+		.time_ns = header->time_ns,
+		.moment = header->flags,
+		.cgroup_id = record->cgroup_id,
+		.quota_ns = record->quota_ns,
+		.period_ns = record->period_ns,
+		.periods = record->periods,
+		.throttled_periods = record->throttled_periods,
+		.throttled_ns = record->throttled_ns,
+		.path = record->path,
+	};
 	return 0;
 }
 
@@ -139,20 +164,32 @@ int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_m
 	return 0;
 }
 
+/* A record that ends in a text; NULL with *ret_err set. */
+static void *add_with_text(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags, uint64_t time_ns,
+			   const char *text, int *ret_err)
+{
+	size_t length = strlen(text);
+	uint8_t *record = NULL;
+
+	*ret_err = length == 0 || length >= PATH_MAX ? -EINVAL : 0;
+	if (!*ret_err) {
+		record = event_buffer_add(buffer, size + length + 1, kind, flags, time_ns);
+		*ret_err = record ? 0 : -ENOMEM;
+	}
+	if (record)
+		memcpy(record + size, text, length + 1);
+	return record;
+}
+
 static int encode_text(struct event_buffer *buffer, uint16_t kind, uint64_t time_ns,
 		       uint64_t cgroup_id, const char *text)
 {
-	size_t length = strlen(text);
-	struct pkbpf_event_cgroup *record;
+	int err;
+	struct pkbpf_event_cgroup *record = add_with_text(buffer, sizeof(*record), kind, 0, time_ns, text, &err);
 
-	if (length == 0 || length >= PATH_MAX)
-		return -EINVAL;
-	record = event_buffer_add(buffer, sizeof(*record) + length + 1, kind, 0, time_ns);
-	if (!record)
-		return -ENOMEM;
-	record->cgroup_id = cgroup_id;
-	memcpy(record->path, text, length);
-	return 0;
+	if (record)
+		record->cgroup_id = cgroup_id;
+	return err;
 }
 
 int cgroup_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
@@ -166,4 +203,24 @@ int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64
 			   const char *name)
 {
 	return encode_text(buffer, PKBPF_EVENT_CONTAINER, time_ns, cgroup_id, name);
+}
+
+int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit)
+{
+	int err = limit->path[0] == '/' && limit->quota_ns && limit->period_ns ? 0 : -EINVAL;
+	struct pkbpf_event_cpu_limit *record;
+
+	if (err)
+		return err;
+	record = add_with_text(buffer, sizeof(*record), PKBPF_EVENT_CPU_LIMIT, (uint16_t)limit->moment, limit->time_ns,
+			       limit->path, &err);
+	if (!record)
+		return err;
+	record->cgroup_id = limit->cgroup_id;
+	record->quota_ns = limit->quota_ns;
+	record->period_ns = limit->period_ns;
+	record->periods = limit->periods;
+	record->throttled_periods = limit->throttled_periods;
+	record->throttled_ns = limit->throttled_ns;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of what threads and the machine have used, and of cgroup names. They reach sinks through
+ * Records of what threads and the machine have used, of cgroup names, and of limits of CPU time. They reach sinks through
  * on_other(): only the account of resources looks at them.
  */
 #ifndef PKBPF_EVENT_RESOURCE_EVENT_H
@@ -53,10 +53,20 @@ struct cgroup_view {
 	const char *text; /* path, or name of the container; borrowed from the record */
 };
 
+struct cpu_limit_view {
+	uint64_t time_ns;
+	enum pkbpf_resource_moment moment;
+	uint64_t cgroup_id;
+	uint64_t quota_ns, period_ns;			   /* above 0 */
+	uint64_t periods, throttled_periods, throttled_ns; /* running totals */
+	const char *path;				   /* borrowed from the record */
+};
+
 /* Each: 0, or -EBADMSG when the record (checked by event_check_header()) is not one of these. */
 int resource_event_decode(const struct pkbpf_event_header *record, struct resource_view *ret_view);
 int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
 int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
+int cpu_limit_event_decode(const struct pkbpf_event_header *record, struct cpu_limit_view *ret_view);
 
 /* Each appends one record; -ENOMEM, or -EINVAL for a path or name that is empty or of PATH_MAX
  * bytes or more. */
@@ -66,5 +76,6 @@ int cgroup_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t 
 			const char *path);
 int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
 			   const char *name);
+int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit);
 
 #endif

@@ -3,7 +3,6 @@
  * that is forbidden. */
 #include "process/cgroup.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "process/cgroup_tree.h"
 
 /* FILEID_KERNFS of the kernel: a handle is the 64-bit number alone, with generation and inode on
  * 64-bit machines. */
@@ -113,63 +112,31 @@ static int path_by_handle(const struct cgroup_root *root, uint64_t id, char *ret
 
 /* ---- where handles are not permitted ---- */
 
-struct folder {
-	char *path; /* absolute */
+struct search {
+	uint64_t id;
+	char *ret_path;
+	size_t size;
 };
 
-static int push_folder(void *folders_pointer, const char *parent, const char *name)
-{
-	ARRAY_OF(struct folder) *folders = folders_pointer;
-	struct folder *folder;
-	char *path;
+enum { FOUND = 1 };
 
-	if (asprintf(&path, "%s/%s", parent, name) < 0)
-		return -ENOMEM;
-	folder = array_add(folders);
-	if (!folder) {
-		free(path);
-		return -ENOMEM;
-	}
-	folder->path = path;
-	return 0;
+static int compare(void *context, const char *path, uint64_t id)
+{
+	struct search *search = context;
+
+	if (id != search->id)
+		return 0;
+	if (snprintf(search->ret_path, search->size, "%s", *path ? path : "/") >= (int)search->size)
+		return -ENAMETOOLONG;
+	return FOUND;
 }
 
 static int path_by_search(const struct cgroup_root *root, uint64_t id, char *ret_path, size_t size)
 {
-	ARRAY_OF(struct folder) folders = {0};
-	struct stat status;
-	int err = -ENOENT;
+	struct search search = {id, ret_path, size};
+	int ret = cgroup_tree_walk(root->path, compare, &search);
 
-	if (fstat(root->fd, &status) == 0 && status.st_ino == id)
-		return below_root(root, root->path, ret_path, size);
-	if (push_folder(&folders, root->path, ".") < 0)
-		return -ENOMEM;
-	folders.items[0].path[strlen(root->path)] = '\0';
-	for (size_t i = 0; i < folders.count && folders.count < CGROUP_WALK_MAX && err == -ENOENT;
-	     i++) {
-		DIR *directory = opendir(folders.items[i].path);
-		struct dirent *entry;
-
-		while (directory && err == -ENOENT && (entry = readdir(directory))) {
-			int failed;
-
-			if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
-			    !strcmp(entry->d_name, ".."))
-				continue;
-			failed = push_folder(&folders, folders.items[i].path, entry->d_name);
-			if (failed)
-				err = failed;
-			else if (entry->d_ino == id)
-				err = below_root(root, folders.items[folders.count - 1].path,
-						 ret_path, size);
-		}
-		if (directory)
-			closedir(directory);
-	}
-	array_foreach (&folders, folder)
-		free(folder->path);
-	array_free(&folders);
-	return err;
+	return ret == FOUND ? 0 : ret ? ret : -ENOENT;
 }
 
 int cgroup_root_path(struct cgroup_root *root, uint64_t id, char *ret_path, size_t size)

@@ -7,9 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Folders visited by a search through the tree. */
-#define CGROUP_WALK_MAX 100000
-
 struct cgroup_root; /* a mounted hierarchy */
 
 /* The v2 hierarchy, by /proc/mounts and the usual places; NULL with errno: there is none, or out of

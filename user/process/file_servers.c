@@ -174,7 +174,7 @@ static uint64_t patience_ns(const struct file_servers *servers)
 	return QUIET_NS >> (halvings < MAX_HALVINGS ? halvings : MAX_HALVINGS);
 }
 
-static void warn(struct file_servers *servers, const struct served_file *file)
+static void tell_of_silence(struct file_servers *servers, const struct served_file *file)
 {
 	char text[MAX_DESCRIPTION];
 
@@ -192,7 +192,7 @@ static void note_silence(struct file_servers *servers, const struct served_file 
 	struct silent_server *silent = find_silent(servers, file->device);
 
 	if (!silent) {
-		warn(servers, file);
+		tell_of_silence(servers, file);
 		silent = array_add(&servers->silent);
 	}
 	if (silent)

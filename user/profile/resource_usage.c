@@ -33,6 +33,8 @@ void resource_usage_free(struct resource_usage *usage)
 	hash_map_done(&usage->pids);
 	hash_map_done(&usage->cgroups);
 	hash_map_done(&usage->containers);
+	array_free(&usage->cpu_limits);
+	hash_map_done(&usage->cpu_limit_of);
 	string_pool_free(usage->strings);
 	free(usage);
 }
@@ -359,6 +361,29 @@ static int take_cgroup(struct resource_usage *usage, const struct pkbpf_event_he
 	return 0;
 }
 
+static int take_cpu_limit(struct resource_usage *usage, const struct pkbpf_event_header *record)
+{
+	struct usage_cpu_limit *limit;
+	struct cpu_limit_view view;
+	uint32_t string;
+	uint64_t *index;
+	bool added;
+	int err = cpu_limit_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX && !hash_map_find(&usage->cpu_limit_of, view.cgroup_id))
+		return 0;
+	string = string_pool_add(usage->strings, view.path);
+	index = hash_map_get(&usage->cpu_limit_of, view.cgroup_id, usage->cpu_limits.count, &added);
+	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cpu_limits)))
+		return -ENOMEM;
+	limit = &usage->cpu_limits.items[*index];
+	limit->path = string;
+	*(view.moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end) = view;
+	return 0;
+}
+
 int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record)
 {
 	switch (record->kind) {
@@ -369,6 +394,8 @@ int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_h
 	case PKBPF_EVENT_CGROUP:
 	case PKBPF_EVENT_CONTAINER:
 		return take_cgroup(usage, record);
+	case PKBPF_EVENT_CPU_LIMIT:
+		return take_cpu_limit(usage, record);
 	default:
 		return 0;
 	}

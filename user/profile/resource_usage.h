@@ -21,6 +21,7 @@
 #define RESOURCE_PROCESSES_MAX (1U << 18)
 #define RESOURCE_THREADS_MAX   (1U << 18)
 #define RESOURCE_GROUPS_MAX    (1U << 12)
+#define RESOURCE_CPU_LIMITS_MAX (1U << 12) /* others are left out */
 #define RESOURCE_OTHERS_COMM   "[others]"
 
 struct resource_thread {
@@ -60,6 +61,15 @@ struct resource_machine {
 	uint64_t memory_bytes, memory_available_bytes; /* at the end */
 };
 
+/* A cgroup that may use so much of the CPUs, and what it met of that in the interval. */
+struct resource_cpu_limit {
+	uint64_t cgroup_id; /* in the hierarchy of the cpu controller */
+	const char *path;
+	uint64_t quota_ns, period_ns;	       /* at the end */
+	uint64_t periods, throttled_periods;   /* in which it had something to run, and of those, in which it was held back */
+	uint64_t throttled_ns;		       /* each CPU that it was held back on for itself */
+};
+
 struct resource_usage;
 
 struct resource_usage *resource_usage_new(void);
@@ -97,5 +107,8 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id);
 /* What people call its container; NULL: not known. */
 const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id);
+size_t resource_usage_cpu_limit_count(const struct resource_usage *usage);
+/* false: it was gone at the end. */
+bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index, struct resource_cpu_limit *ret_limit);
 
 #endif

@@ -29,6 +29,11 @@ struct usage_process {
 	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0: none yet */
 };
 
+struct usage_cpu_limit {
+	uint32_t path; /* string */
+	struct cpu_limit_view start, end; /* moment 0: not known; without path */
+};
+
 struct resource_usage {
 	ARRAY_OF(struct usage_thread) threads;
 	ARRAY_OF(struct usage_process) processes;
@@ -37,6 +42,8 @@ struct resource_usage {
 	uint64_t seed;
 	struct hash_map pids;		     /* pid -> its last process */
 	struct hash_map cgroups, containers; /* cgroup id -> string */
+	ARRAY_OF(struct usage_cpu_limit) cpu_limits;
+	struct hash_map cpu_limit_of; /* cgroup id -> index */
 	struct string_pool *strings;
 	uint32_t others;	   /* USAGE_NONE until needed */
 	size_t start_threads;	   /* those of the start are no further behind in threads */

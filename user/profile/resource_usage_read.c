@@ -125,3 +125,28 @@ const char *resource_usage_container(const struct resource_usage *usage, uint64_
 
 	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
 }
+
+size_t resource_usage_cpu_limit_count(const struct resource_usage *usage)
+{
+	return usage->cpu_limits.count;
+}
+
+bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index, struct resource_cpu_limit *ret_limit)
+{
+	const struct usage_cpu_limit *limit = &usage->cpu_limits.items[index];
+	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
+
+	/* Not there at the start: it was made inside, and has counted from 0. */
+	if (!end->moment)
+		return false;
+	*ret_limit = (struct resource_cpu_limit){
+		.cgroup_id = end->cgroup_id,
+		.path = string_pool_get(usage->strings, limit->path),
+		.quota_ns = end->quota_ns,
+		.period_ns = end->period_ns,
+		.periods = resource_less(end->periods, start->periods),
+		.throttled_periods = resource_less(end->throttled_periods, start->throttled_periods),
+		.throttled_ns = resource_less(end->throttled_ns, start->throttled_ns),
+	};
+	return true;
+}

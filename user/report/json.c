@@ -77,6 +77,30 @@ static void write_machine(struct json_writer *writer, const struct resource_rows
 	json_object_end(writer);
 }
 
+static void write_cpu_limits(struct json_writer *writer, const struct profile *profile)
+{
+	const struct resource_usage *usage = profile_resources(profile);
+
+	if (!resource_usage_known(usage))
+		return;
+	json_array_begin(writer, "cpu_limits");
+	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
+		struct resource_cpu_limit limit;
+
+		if (!resource_usage_cpu_limit(usage, i, &limit))
+			continue;
+		json_object_begin(writer, NULL);
+		json_string(writer, "cgroup", limit.path);
+		json_u64(writer, "quota_ns", limit.quota_ns);
+		json_u64(writer, "period_ns", limit.period_ns);
+		json_u64(writer, "periods", limit.periods);
+		json_u64(writer, "throttled_periods", limit.throttled_periods);
+		json_u64(writer, "throttled_ns", limit.throttled_ns);
+		json_object_end(writer);
+	}
+	json_array_end(writer);
+}
+
 static void write_events(struct json_writer *writer, const struct profile *profile)
 {
 	const struct profile_info *info = profile_info_read(profile);
@@ -379,6 +403,7 @@ static int json_write(const struct profile *profile, const struct report_options
 	json_string(&writer, "version", PKBPF_VERSION);
 	json_object_end(&writer);
 	write_machine(&writer, &rows);
+	write_cpu_limits(&writer, profile);
 	write_events(&writer, profile);
 	write_counters(&writer, profile);
 	write_rows(&writer, &rows);

@@ -5,12 +5,12 @@
 
 #include "base/string_pool.h"
 #include "process/cgroup_name.h"
+#include "report/cgroup_label.h"
 #include "report/resource_rows_work.h"
 
 static void name_container(const struct rows_work *work, uint64_t cgroup_id,
 			   struct resource_row *row)
 {
-	const char *container = resource_usage_container(work->usage, cgroup_id);
 	struct cgroup_name name;
 
 	row->cgroup = resource_usage_cgroup(work->usage, cgroup_id);
@@ -21,9 +21,7 @@ static void name_container(const struct rows_work *work, uint64_t cgroup_id,
 	if (!name.runtime && !name.unit[0] && !row->cgroup[1] &&
 	    work->rows->by != REPORT_BY_CONTAINER)
 		return;
-	if (container && name.runtime)
-		snprintf(name.id, sizeof(name.id), "%s", container);
-	cgroup_name_display(&name, row->cgroup, row->container, sizeof(row->container));
+	cgroup_label(work->usage, cgroup_id, row->cgroup, row->container, sizeof(row->container));
 }
 
 uint32_t rows_work_new_row(struct rows_work *work)

@@ -19,6 +19,7 @@ struct rule {
 
 static const struct rule rules[] = {
 	{.name = "cpu_starved", .find = verdict_cpu_starved},
+	{.name = "cpu_limit", .find = verdict_cpu_limit},
 	{.name = "slow_device", .find = verdict_slow_device},
 	{.name = "memory_low", .find = verdict_memory_low},
 	{.name = "short_lived", .find = verdict_short_lived},

@@ -48,8 +48,10 @@ bool verdict_cpu_starved(const struct resource_rows *rows, struct finding *findi
 	}
 	finding->pid = 0;
 	/* Everybody suffers: as bad as the CPUs are busy once a fifth of the time that wanted one
-	 * went by in waiting. */
+	 * went by in waiting; but no worse than that is long. */
 	finding->severity = rows->busy_percent * (queue < 20 ? queue / 20 : 1);
+	if (finding->severity > verdict_severity(rows, total->runqueue_ns))
+		finding->severity = verdict_severity(rows, total->runqueue_ns);
 	return true;
 }
 

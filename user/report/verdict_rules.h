@@ -29,6 +29,8 @@
 #define SHORT_LIVED_PER_SECOND	50
 #define SHORT_LIVED_CPU_PERCENT 10
 #define STEAL_PERCENT		5
+#define LIMIT_PERIODS_PERCENT	5 /* of those in which a cgroup had something to run */
+#define LIMITED_PERCENT		25 /* of the interval held back by a limit: waits for CPUs say nothing of the machine */
 #define LOST_PERCENT		1
 #define PEERS_SLEEP_PERCENT    50 /* of a row's lifetime asleep until somebody else has something for it, */
 #define PEERS_CPU_PERCENT      2  /* though it does something, */
@@ -47,6 +49,8 @@ double verdict_severity(const struct resource_rows *rows, uint64_t time_ns);
 /* Of the time that wanted a CPU, what went by in waiting for one. */
 double verdict_queue_percent(const struct resource_row *row);
 bool verdict_is_cpu_starved(const struct resource_rows *rows);
+/* Targets that wait for CPUs mostly because they may not use more of them. */
+bool verdict_targets_are_limited(const struct resource_rows *rows);
 const char *verdict_name(const struct resource_row *row);
 
 /* Appends to a finding's text, up to its size. */
@@ -64,6 +68,7 @@ bool verdict_slow_device(const struct resource_rows *rows, struct finding *findi
 bool verdict_memory_low(const struct resource_rows *rows, struct finding *finding);
 bool verdict_short_lived(const struct resource_rows *rows, struct finding *finding);
 bool verdict_stolen(const struct resource_rows *rows, struct finding *finding);
+bool verdict_cpu_limit(const struct resource_rows *rows, struct finding *finding);
 bool verdict_samples_lost(const struct resource_rows *rows, struct finding *finding);
 bool verdict_waits_lost(const struct resource_rows *rows, struct finding *finding);
 bool verdict_idle_for_peers(const struct resource_rows *rows, struct finding *finding);

@@ -74,7 +74,7 @@ double verdict_queue_percent(const struct resource_row *total)
 bool verdict_is_cpu_starved(const struct resource_rows *rows)
 {
 	return rows->busy_percent >= CPU_BUSY_PERCENT &&
-	       verdict_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT;
+	       verdict_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT && !verdict_targets_are_limited(rows);
 }
 
 /* A process that lived for a moment is no worse off than that moment is long. */

@@ -352,6 +352,42 @@ static void cgroups_have_names(void **state)
 	assert_null(resource_usage_cgroup(usage, 43));
 }
 
+static void feed_limit(struct resource_usage *usage, struct cpu_limit_view view)
+{
+	struct event_buffer buffer = {0};
+
+	view.quota_ns = 50;
+	view.period_ns = 100;
+	assert_int_equal(cpu_limit_event_encode(&buffer, &view), 0);
+	assert_int_equal(feed(usage, &buffer), 0);
+	event_buffer_done(&buffer);
+}
+
+static void limits_of_cpu_time_count_what_is_of_the_interval(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct resource_cpu_limit limit;
+
+	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 1, .path = "/old", .periods = 10, .throttled_periods = 4,
+						  .throttled_ns = 7});
+	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 2, .path = "/gone", .periods = 10});
+	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 1, .path = "/old", .periods = 16, .throttled_periods = 9,
+						  .throttled_ns = 57});
+	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 3, .path = "/made/inside", .periods = 5,
+						  .throttled_periods = 5, .throttled_ns = 6});
+	assert_int_equal(resource_usage_cpu_limit_count(usage), 3);
+	assert_true(resource_usage_cpu_limit(usage, 0, &limit));
+	assert_string_equal(limit.path, "/old");
+	assert_int_equal(limit.periods, 6);
+	assert_int_equal(limit.throttled_periods, 5);
+	assert_int_equal(limit.throttled_ns, 50);
+	assert_false(resource_usage_cpu_limit(usage, 1, &limit));
+	assert_true(resource_usage_cpu_limit(usage, 2, &limit));
+	assert_string_equal(limit.path, "/made/inside");
+	assert_int_equal(limit.periods, 5);
+	assert_int_equal(limit.quota_ns, 50);
+}
+
 static void recordings_without_the_time_of_all_threads_do_not_know_it(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -449,8 +485,25 @@ static void malformed_records_are_refused(void **state)
 	struct pkbpf_event_machine machine = {
 		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = 9}};
 	struct event_buffer buffer = {0};
+	struct pkbpf_event_cpu_limit *limit;
 	struct pkbpf_event_cgroup *cgroup;
+	struct event_buffer limits = {0};
 
+	for (int wrong = 0; wrong < 4; wrong++) {
+		event_buffer_clear(&limits);
+		assert_int_equal(cpu_limit_event_encode(&limits, &(struct cpu_limit_view){.moment = START,
+											     .quota_ns = 1,
+											     .period_ns = 1,
+											     .path = "/notend"}),
+				 0);
+		limit = (void *)limits.data;
+		limit->path[7] = wrong == 0 ? 'x' : '\0';
+		limit->path[0] = wrong == 1 ? 'x' : '/';
+		limit->period_ns = wrong != 2;
+		limit->header.flags = wrong == 3 ? EXIT : START;
+		assert_int_equal(resource_usage_feed(usage, &limit->header), -74);
+	}
+	event_buffer_done(&limits);
 	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "/notend"), 0);
 	cgroup = (void *)buffer.data;
 	cgroup->path[7] = 'x';
@@ -476,6 +529,7 @@ int main(void)
 		TEST(what_no_tick_has_met_is_like_its_process_or_the_kernels),
 		TEST(a_reused_pid_is_another_process),
 		TEST(cgroups_have_names),
+		TEST(limits_of_cpu_time_count_what_is_of_the_interval),
 		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
 		TEST(a_thread_that_takes_the_first_ones_number_at_exec_is_another),
 		TEST(it_counts_in_full_when_it_was_born_inside),

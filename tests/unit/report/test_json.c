@@ -164,6 +164,29 @@ static void what_a_slow_request_lacks_is_not_there(void **state)
 	json_decref(root);
 }
 
+static void limits_of_cpu_time_are_told_with_what_was_met_of_them(void **state)
+{
+	struct fake_profile fake;
+	json_t *root, *list, *limit;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
+	account_cpu_limit(&fake, 7, "/a\x1b\"b", 50, 80, 60);
+	account_end(&fake);
+	root = parse(fake_profile_report(&fake, "json", NULL));
+	fake_profile_done(&fake);
+	list = json_object_get(root, "cpu_limits");
+	limit = json_array_get(list, 0);
+	assert_int_equal(json_array_size(list), 1);
+	assert_string_equal(json_string_value(json_object_get(limit, "cgroup")), "/a\x1b\"b");
+	assert_int_equal(json_integer_value(json_object_get(limit, "quota_ns")), 50000000);
+	assert_int_equal(json_integer_value(json_object_get(limit, "period_ns")), 100000000);
+	assert_int_equal(json_integer_value(json_object_get(limit, "periods")), 80);
+	assert_int_equal(json_integer_value(json_object_get(limit, "throttled_periods")), 60);
+	assert_int_equal(json_integer_value(json_object_get(limit, "throttled_ns")), 3000000000);
+	json_decref(root);
+}
+
 static void hostile_names_are_only_strings(void **state)
 {
 	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 77);
@@ -240,6 +263,7 @@ int main(void)
 		cmocka_unit_test(an_empty_comm_is_told_and_a_container_has_none),
 		cmocka_unit_test(slow_requests_are_listed_with_all_that_is_known),
 		cmocka_unit_test(what_a_slow_request_lacks_is_not_there),
+		cmocka_unit_test(limits_of_cpu_time_are_told_with_what_was_met_of_them),
 		cmocka_unit_test(hostile_names_are_only_strings),
 		cmocka_unit_test(what_was_not_recorded_is_not_there),
 		cmocka_unit_test(old_recordings_give_documents_too),

@@ -11,40 +11,11 @@
 #include <cmocka.h>
 
 #include "account_scenario.h"
-#include "report/verdict.h"
+#include "verdict_fixture.h"
 
 #define MS     1000000ULL
 #define SECOND 1000000000ULL
 #define ALL    ((1U << PKBPF_PROFILE_KINDS) - 1)
-
-static struct verdict verdict_of(struct fake_profile *fake)
-{
-	struct resource_rows rows;
-	struct verdict verdict;
-
-	assert_int_equal(resource_rows_init(&rows, fake->profile, REPORT_BY_PROCESS), 0);
-	verdict_find(&rows, &verdict);
-	resource_rows_done(&rows);
-	fake_profile_done(fake);
-	return verdict;
-}
-
-static const struct finding *finding_of(const struct verdict *verdict, const char *rule)
-{
-	for (size_t i = 0; i < verdict->count; i++)
-		if (!strcmp(verdict->findings[i].rule, rule))
-			return &verdict->findings[i];
-	return NULL;
-}
-
-static void expect(const struct verdict *verdict, const char *rule, const char *text)
-{
-	const struct finding *finding = finding_of(verdict, rule);
-
-	if (!finding)
-		fail_msg("no finding %s", rule);
-	assert_string_equal(finding->text, text);
-}
 
 static void a_busy_machine_has_at_most_five_findings_worst_first(void **state)
 {
@@ -83,34 +54,6 @@ static void waiting_for_disk_is_found_and_told_with_its_function(void **state)
 	       "dd 5: 30 % of wall time in disk wait (3.00 s), 100 % of it below "
 	       "`exec_query`; "
 	       "p99 of the waits 29.9 ms");
-}
-
-static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
-{
-	for (int is_busy = 0; is_busy < 2; is_busy++) {
-		struct fake_profile fake;
-		struct verdict verdict;
-
-		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, is_busy ? 19500 * MS : 10 * SECOND,
-			      is_busy ? 500 * MS : 10 * SECOND);
-		account_process(&fake, &(struct account_process){
-					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
-		account_on_cpu(&fake, 5, "app", 4 * SECOND);
-		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
-			      FAKE_IPS(ACCOUNT_MAIN));
-		account_end(&fake);
-		verdict = verdict_of(&fake);
-		assert_int_equal(verdict.count, 1);
-		if (is_busy)
-			expect(&verdict, "cpu_starved",
-			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
-			       "the "
-			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 %)");
-		else
-			expect(&verdict, "queue_bound",
-			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
-			       "p99 20.0 ms");
-	}
 }
 
 static void growth_is_found_with_what_faults(void **state)
@@ -462,7 +405,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_busy_machine_has_at_most_five_findings_worst_first),
 		cmocka_unit_test(waiting_for_disk_is_found_and_told_with_its_function),
-		cmocka_unit_test(too_few_cpus_are_found_only_when_they_are_busy),
 		cmocka_unit_test(growth_is_found_with_what_faults),
 		cmocka_unit_test(storms_of_short_processes_are_found),
 		cmocka_unit_test(slow_devices_and_major_faults_are_found),

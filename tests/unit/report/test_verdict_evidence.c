@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "account_machine.h"
-#include "report/verdict.h"
+#include "verdict_fixture.h"
 
 #define MS     1000000ULL
 #define SECOND 1000000000ULL
@@ -18,26 +18,19 @@
 static const struct finding *find(struct fake_profile *fake, const char *rule)
 {
 	static struct verdict verdict;
-	const struct finding *found = NULL;
-	struct resource_rows rows;
 
 	account_end(fake);
-	assert_int_equal(resource_rows_init(&rows, fake->profile, REPORT_BY_PROCESS), 0);
-	verdict_find(&rows, &verdict);
-	resource_rows_done(&rows);
-	fake_profile_done(fake);
-	for (size_t i = 0; i < verdict.count; i++)
-		found = !found && !strcmp(verdict.findings[i].rule, rule) ? &verdict.findings[i] : found;
-	return found;
+	verdict = verdict_of(fake);
+	return finding_of(&verdict, rule);
 }
 
-static void expect(struct fake_profile *fake, const char *rule, const char *text)
+static void end_and_expect(struct fake_profile *fake, const char *rule, const char *text)
 {
-	const struct finding *finding = find(fake, rule);
+	struct verdict verdict;
 
-	if (!finding)
-		fail_msg("no finding %s", rule);
-	assert_string_equal(finding->text, text);
+	account_end(fake);
+	verdict = verdict_of(fake);
+	expect(&verdict, rule, text);
 }
 
 static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
@@ -48,7 +41,7 @@ static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 2, 10 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
-	expect(&fake, "futex_bound",
+	end_and_expect(&fake, "futex_bound",
 	       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), 100 % of it below "
 	       "`list_append > pthread_mutex_lock`");
 }
@@ -90,7 +83,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
-	expect(&fake, "disk_bound",
+	end_and_expect(&fake, "disk_bound",
 	       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `exec_query > XLogFlush`; "
 	       "p99 of the waits 98.6 ms");
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
@@ -99,7 +92,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_APPEND, ACCOUNT_MAIN));
-	expect(&fake, "disk_bound",
+	end_and_expect(&fake, "disk_bound",
 	       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `list_append`; "
 	       "p99 of the waits 98.6 ms");
 	/* What is found below another function than the first is a part, and told as one. */
@@ -109,7 +102,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
-	expect(&fake, "disk_bound",
+	end_and_expect(&fake, "disk_bound",
 	       "dd 5: 100 % of wall time in disk wait (10.0 s), 60 % of it below `exec_query > list_append > fdatasync`; "
 	       "p99 of the waits 98.6 ms");
 }
@@ -125,7 +118,7 @@ static void what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_FLUSH, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND));
-	expect(&fake, "futex_bound",
+	end_and_expect(&fake, "futex_bound",
 	       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), 100 % of it below "
 	       "`list_append > pthread_mutex_lock`");
 }
@@ -139,7 +132,7 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	account_faults(&fake, 5, "app", 4000, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 300, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 100, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
-	expect(&fake, "major_faults",
+	end_and_expect(&fake, "major_faults",
 	       "app 5: 40 page faults/s had to read, from a disk or swap (400 in all), 75 % of them below `exec_query`");
 }
 
