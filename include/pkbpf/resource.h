@@ -37,7 +37,7 @@ struct pkbpf_event_resource {
 	struct pkbpf_event_header header;
 	__u32 pid, tid;
 	__u32 parent_pid;
-	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; 0 unknown */
+	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; kernels count it in batches: 0 may be some 100 KiB */
 	__u64 process_start_ns; /* CLOCK_MONOTONIC; with pid what tells processes apart */
 	__u64 thread_start_ns;
 	__u64 cgroup_id;

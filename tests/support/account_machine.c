@@ -198,7 +198,7 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 		.cgroup_id = process->cgroup_id,
 		.counters = {.run_ns = 5 * SECOND, .user_ns = 5 * SECOND},
 		.rss_bytes = process->start_rss_bytes,
-		.anonymous_rss_bytes = process->start_anonymous_rss_bytes,
+		.anonymous_rss_bytes = process->start_rss_bytes - process->start_shared_rss_bytes,
 	};
 
 	announce(fake, process->pid, process->comm, ACCOUNT_START_NS, false);
@@ -215,7 +215,7 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 	view.time_ns = ACCOUNT_END_NS + 1;
 	view.moment = PKBPF_RESOURCE_END;
 	view.rss_bytes = view.peak_rss_bytes = process->rss_bytes;
-	view.anonymous_rss_bytes = process->anonymous_rss_bytes;
+	view.anonymous_rss_bytes = process->rss_bytes - process->shared_rss_bytes;
 	view.counters = (struct resource_counters){
 		.run_ns = 5 * SECOND + process->run_ns,
 		.user_ns = 5 * SECOND + process->run_ns * (1000 - process->system_permille) / 1000,

@@ -24,7 +24,7 @@ struct account_process {
 	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,
 		read_bytes, written_bytes;
 	uint64_t start_rss_bytes, rss_bytes;
-	uint64_t start_anonymous_rss_bytes, anonymous_rss_bytes; /* 0 unknown */
+	uint64_t start_shared_rss_bytes, shared_rss_bytes; /* of those, of files and what others have, too */
 };
 void account_process(struct fake_profile *fake, const struct account_process *process);
 /* Born and ended inside. */

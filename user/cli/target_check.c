@@ -112,7 +112,7 @@ int target_check_cgroup(const char *path, char **ret_path, struct error *error)
 	if (err == -EMEDIUMTYPE)
 		return error_set(error, EINVAL,
 				 "cannot profile cgroup %s: it is no folder of a cgroup v2 file system; "
-				 "give a path below /sys/fs/cgroup",
+				 "give the path of the cgroup in that one (see the line that begins with 0:: in /proc/PID/cgroup)",
 				 path);
 	return error_set(error, -err, "cannot profile cgroup %s: %s", path,
 			 err == -ENOENT ? "there is no such folder, nor one below /sys/fs/cgroup"

@@ -31,7 +31,7 @@ struct resource_view {
 	uint64_t cgroup_id;
 	struct resource_counters counters;
 	uint64_t rss_bytes, peak_rss_bytes;
-	uint64_t anonymous_rss_bytes; /* of rss_bytes; 0 unknown */
+	uint64_t anonymous_rss_bytes; /* of rss_bytes */
 	char comm[PKBPF_COMM_SIZE + 1]; /* not escaped */
 };
 

@@ -49,7 +49,7 @@ struct resource_process {
 	bool rss_known;	   /* at the end */
 	bool growth_known; /* alive at both ends, or born inside */
 	uint64_t rss_bytes, start_rss_bytes, peak_rss_bytes; /* peak: of its whole life */
-	uint64_t anonymous_rss_bytes, start_anonymous_rss_bytes; /* 0 unknown */
+	uint64_t anonymous_rss_bytes, start_anonymous_rss_bytes; /* a kernel may tell 0 of some 100 KiB */
 };
 
 struct resource_machine {

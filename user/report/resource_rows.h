@@ -76,7 +76,7 @@ struct resource_row {
 	 * not there at the same time do not add up. */
 	uint64_t rss_bytes, peak_rss_bytes;
 	int64_t rss_growth_bytes;
-	/* What of it is the processes' own, not of files nor shared; all of it where that is not known. */
+	/* What of it is the processes' own, not of files nor shared. */
 	int64_t own_growth_bytes;
 
 	/* samples */

@@ -61,11 +61,7 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 		row->known |= ROW_HAS_RSS;
 		row->rss_bytes += process->rss_bytes;
 		row->rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
-		row->own_growth_bytes +=
-			process->anonymous_rss_bytes
-				? (int64_t)(process->anonymous_rss_bytes -
-					    process->start_anonymous_rss_bytes)
-				: (int64_t)(process->rss_bytes - process->start_rss_bytes);
+		row->own_growth_bytes += (int64_t)(process->anonymous_rss_bytes - process->start_anonymous_rss_bytes);
 	}
 }
 
