@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "capture/map_memory.h"
 #include "process/file_servers.h"
 #include "profile/aggregator.h"
 #include "profile/device_names.h"
@@ -56,6 +57,7 @@ struct live_profile {
 	uint64_t naming_end_ns;	 /* places get their names first, until then; 0: not begun */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
+	uint64_t start_cpu_ns; /* of this program, until then */
 };
 
 static uint64_t timeval_ns(struct timeval time)
@@ -173,6 +175,7 @@ static int start_capture(struct live_profile *live, struct error *error)
 	if (err < 0)
 		return err;
 	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
+	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	log_info(log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);
 	/* The stacks of those that wait are read while they still do: a command is about to be let go. */
@@ -349,8 +352,10 @@ static void fill_info(struct live_profile *live, const char *targets)
 	info->start_ns = live->start_ns;
 	info->end_ns = live->end_ns;
 	info->start_unix_ns = live->start_unix_ns;
+	info->own_start_cpu_ns = live->start_cpu_ns;
 	info->cpu_count = session_cpu_count(live->session);
 	fill_counters(live, info->counters);
+	info->bpf_map_bytes = map_memory_bytes("/proc/self");
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
 		info->bpf_limit_permille = options->offcpu.max_overhead_permille;

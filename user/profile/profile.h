@@ -61,11 +61,19 @@ struct profile_info {
 	/* own cost */
 	uint32_t own_pid; /* 0 unknown */
 	uint64_t own_cpu_ns;	  /* user + system of this program */
+	uint64_t own_start_cpu_ns; /* of that, before the interval; 0 unknown */
 	uint64_t bpf_cpu_ns;	  /* run time of its BPF programs, 0 unknown */
 	bool bpf_cpu_known;
 	uint32_t bpf_limit_permille; /* of a CPU that they may take for stacks of waits; 0: none */
 	uint64_t max_resident_bytes;
+	uint64_t bpf_map_bytes; /* of the kernel's memory, which are not resident in it; 0 unknown */
 };
+
+/* What this program has used since the interval began. */
+static inline uint64_t profile_own_cpu_since_start(const struct profile_info *info)
+{
+	return info->own_cpu_ns > info->own_start_cpu_ns ? info->own_cpu_ns - info->own_start_cpu_ns : 0;
+}
 
 struct profile;
 

@@ -49,7 +49,7 @@ static bool cost_share(const struct resource_rows *rows, double *ret_value)
 
 	if (!rows->interval_ns)
 		return false;
-	*ret_value = 100 * ((double)info->own_cpu_ns + (double)info->bpf_cpu_ns) /
+	*ret_value = 100 * ((double)profile_own_cpu_since_start(info) + (double)info->bpf_cpu_ns) /
 		     (double)rows->interval_ns;
 	return true;
 }
@@ -154,7 +154,7 @@ static const struct figure figures[] = {
 	RUN("machine", "busy", PERCENT, machine_busy, "of all CPUs"),
 	RUN("machine", "memory_available", BYTES, machine_memory, "at the end"),
 	RUN("cost", "share", PERCENT, cost_share,
-	    "of one CPU, by the program and its BPF programs"),
+	    "of one CPU since the start, by the program and its BPF programs"),
 	RUN("rows", "total", COUNT, run_rows, "rows with anything to tell"),
 };
 

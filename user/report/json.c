@@ -168,9 +168,13 @@ static void write_counters(struct json_writer *writer, const struct profile *pro
 	json_array_end(writer);
 	json_object_begin(writer, "cost");
 	json_u64(writer, "cpu_ns", info->own_cpu_ns);
+	if (info->own_start_cpu_ns)
+		json_u64(writer, "start_cpu_ns", info->own_start_cpu_ns);
 	if (info->bpf_cpu_known)
 		json_u64(writer, "bpf_cpu_ns", info->bpf_cpu_ns);
 	json_u64(writer, "max_resident_bytes", info->max_resident_bytes);
+	if (info->bpf_map_bytes)
+		json_u64(writer, "bpf_map_bytes", info->bpf_map_bytes);
 	json_object_end(writer);
 	json_object_begin(writer, "percentiles");
 	json_decimal(writer, "max_relative_error_percent", 100.0 / (2 * PKBPF_HISTOGRAM_SUB));

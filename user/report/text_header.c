@@ -343,9 +343,11 @@ static void print_cost(const struct text_report *report)
 	if (!line_begin(&line))
 		return;
 	fprintf(line.stream, "%s CPU", human_time(a, info->own_cpu_ns));
+	if (info->own_start_cpu_ns)
+		fprintf(line.stream, ", %s of it before the interval", human_time(a, info->own_start_cpu_ns));
 	if (interval_ns)
-		fprintf(line.stream, " (%s of one CPU)",
-			human_share(a, info->own_cpu_ns, interval_ns));
+		fprintf(line.stream, " (%s of one CPU%s)", human_share(a, profile_own_cpu_since_start(info), interval_ns),
+			info->own_start_cpu_ns ? " since" : "");
 	if (info->bpf_cpu_known) {
 		fprintf(line.stream, ", BPF programs %s", human_time(a, info->bpf_cpu_ns));
 		if (interval_ns)
@@ -357,6 +359,8 @@ static void print_cost(const struct text_report *report)
 	if (info->max_resident_bytes)
 		fprintf(line.stream, ", %s resident at most",
 			human_bytes(a, info->max_resident_bytes));
+	if (info->bpf_map_bytes)
+		fprintf(line.stream, ", and %s of maps in the kernel", human_bytes(a, info->bpf_map_bytes));
 	if (exceeds_limit(info, interval_ns))
 		fprintf(line.stream, "; more than --max-overhead (%.1f%%), since context switches are counted where no stack is taken, too",
 			info->bpf_limit_permille / 10.0);

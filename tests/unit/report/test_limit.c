@@ -206,6 +206,22 @@ static void limits_hit_those_that_tables_leave_out_too(void **state)
 	assert_int_equal(check("8:memory.rss<1G", &rows), -ESRCH);
 }
 
+static void what_it_costs_to_begin_is_no_part_of_the_interval(void **state)
+{
+	struct profile *profile = profile_new(NULL);
+	struct resource_rows rows = {.profile = profile, .interval_ns = 1000000000};
+
+	profile_info(profile)->own_cpu_ns = 650000000;
+	profile_info(profile)->own_start_cpu_ns = 600000000;
+	profile_info(profile)->bpf_cpu_ns = 10000000;
+	assert_int_equal(check("cost.share>5.9%", &rows), 1);
+	assert_int_equal(check("cost.share>6.1%", &rows), 0);
+	/* A recording that does not say what it was. */
+	profile_info(profile)->own_start_cpu_ns = 0;
+	assert_int_equal(check("cost.share>65%", &rows), 1);
+	profile_free(profile);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +229,7 @@ int main(void)
 		cmocka_unit_test(wrong_expressions_are_refused_with_a_reason),
 		cmocka_unit_test(every_figure_is_found_by_its_name_alone),
 		cmocka_unit_test(limits_hit_those_they_name),
+		cmocka_unit_test(what_it_costs_to_begin_is_no_part_of_the_interval),
 		cmocka_unit_test(what_many_have_together_is_no_figure_of_one),
 		cmocka_unit_test(limits_hit_those_that_tables_leave_out_too),
 	};
