@@ -80,8 +80,9 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
 		return failed;
-	/* Where nothing is returned to, the chain ends as well. */
-	if (!PKBPF_CODE_ADDRESS(*ra) && *fp)
+	/* Where nothing is returned to, the chain ends as well. Not at its first link: the register may lead to variables that are 0,
+	 * as that of arm64 may not. */
+	if (!PKBPF_CODE_ADDRESS(*ra) && (*fp || (!PKBPF_UNWIND_ARM64 && state->flags & PKBPF_UNWIND_REGS)))
 		return failed;
 	*cfa = frame + 16;
 	state->guessed++;

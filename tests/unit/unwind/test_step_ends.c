@@ -35,6 +35,12 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_RULE);
 	paper.stack[8] = 0;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	paper.stack[2] = paper.stack[3] = 0; /* the first link of none, but where a register holds nothing else */
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_NO_RULE);
+	assert_int_equal(result.guessed, PKBPF_UNWIND_ARM64 ? 1 : 0);
+	paper.stack[2] = STACK + 64;
+	paper.stack[3] = CODE + 0x100;
 	regs[FP] = 0; /* ends no chain */
 	result = walk_paper(&paper, regs, true);
 	assert_int_equal(result.end, PKBPF_UNWIND_ARM64 ? PKBPF_END_FP_ROOT : PKBPF_END_NO_RULE);
@@ -76,8 +82,10 @@ static void says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowher
 	result = walk_paper(&paper, regs, true);
 	assert_int_equal(result.end, PKBPF_END_NO_FILE);
 	assert_int_equal(result.depth, 2);
-	paper.stack[2] = paper.stack[3] = 0;
-	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+	paper.stack[2] = paper.stack[3] = 0; /* variables, as far as anybody knows */
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_NO_FILE);
+	assert_int_equal(result.depth, 1);
 	regs[FP] = STACK + 17;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_FILE);
 	regs[FP] = STACK + 16;
