@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/large_memory.h"
+#include "base/roomy_stack.h"
 #include "cli/cli.h"
 
 /*
@@ -39,5 +40,5 @@ static void prepare_heap(void)
 int main(int argc, char **argv)
 {
 	prepare_heap();
-	return cli_run(argc, argv);
+	return roomy_stack_run(cli_run, argc, argv);
 }

@@ -50,6 +50,8 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	session->epoll_fd = session->cgroup_fd = session->types_fd = session->caller_fd = -1;
+	/* Loading is a second's work with many waits for the kernel: on a busy machine others would make twenty of it. */
+	thread_priority_raise();
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
 	err = session_copy_options(session, options);
@@ -162,7 +164,6 @@ int session_begin_interval(struct session *session, struct error *error)
 	uint64_t begin_ns = clock_now_ns();
 	int err;
 
-	thread_priority_raise();
 	err = resource_account_begin(session->resources, &session->buffer, error);
 	if (session->resources)
 		log_info(session->options.log, "account of resources: %zu KiB read in %.1f ms",

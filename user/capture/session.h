@@ -63,7 +63,9 @@ struct session_options {
 
 struct session;
 
-/* Opens the BPF object. Errors (all functions here): -EPERM/-EACCES: this user may not; -ENOTSUP: this kernel cannot
+/* Opens the BPF object. From here to the end of the interval the calling thread, which reads the rings, has a raised priority
+ * (base/thread_priority.h): a busy machine makes twenty seconds of loading without it, and what does not fit in the rings is
+ * lost. Errors (all functions here): -EPERM/-EACCES: this user may not; -ENOTSUP: this kernel cannot
  * (no BTF, too old); -ESRCH: a target does not exist; others as they come. The error's text is ready to print. */
 int session_new(const struct session_options *options, struct session **ret_session, struct error *error);
 /* Verifies and loads what the configured sources need. */
@@ -72,8 +74,7 @@ int session_load(struct session *session, struct error *error);
  * The sink is borrowed until session_free. */
 int session_start(struct session *session, const struct event_sink *sink, struct error *error);
 /* The interval begins and ends: after the sources are attached, and before they are detached. If it is wanted, reads what
- * every thread of the targets has used. Meanwhile the calling thread, which reads the rings, has a raised priority
- * (base/thread_priority.h): what does not fit in them is lost. */
+ * every thread of the targets has used. */
 int session_begin_interval(struct session *session, struct error *error);
 int session_end_interval(struct session *session, struct error *error);
 /* Sleeps until there is something to do: side-band data, `fd` readable (-1: none), or timeout_ms. -EINTR: a signal. */
