@@ -169,6 +169,12 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 	resource_control.cpus_read = cpu + 1;
 }
 
+/* The kernel keeps the memory of a process that it kills for want of some. */
+static __always_inline __u16 exit_flags(struct task_struct *task)
+{
+	return PKBPF_RESOURCE_EXIT | (BPF_CORE_READ(task, signal, oom_mm) ? PKBPF_RESOURCE_OOM_KILLED : 0);
+}
+
 static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource *record)
 {
 	if (bpf_map_update_elem(&resource_exiting_threads, &tid, record, BPF_ANY))
@@ -186,7 +192,7 @@ static __always_inline void take_ended(struct pkbpf_event_resource *record, stru
 	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
 	if (!exiting || exiting->thread_start_ns != record->thread_start_ns)
 		return;
-	record->header.flags = PKBPF_RESOURCE_EXIT;
+	record->header.flags = exiting->header.flags;
 	record->header.time_ns = exiting->header.time_ns;
 	record->rss_bytes = 0;
 }
@@ -259,7 +265,7 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	record = bpf_map_lookup_elem(&resource_record, &slot);
 	if (!record)
 		return 0;
-	take_record(record, task, PKBPF_RESOURCE_EXIT);
+	take_record(record, task, exit_flags(task));
 	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
@@ -326,7 +332,7 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 		counter_add(PKBPF_COUNTER_RESOURCE_LATE, 1);
 		return 0;
 	}
-	take_record(record, task, PKBPF_RESOURCE_EXIT);
+	take_record(record, task, exit_flags(task));
 	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens of milliseconds later. */
 	record->header.time_ns = exiting->header.time_ns;
 	/* The other one to take it is user space, when it has waited for too long. */

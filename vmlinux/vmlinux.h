@@ -162,6 +162,7 @@ struct css_set {
 
 struct signal_struct {
 	unsigned long maxrss;
+	struct mm_struct *oom_mm;
 };
 
 struct percpu_counter {

@@ -33,6 +33,9 @@ enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_LEFT = 6,      /* as EXIT, of one that is no target any more: it called exec, and has the new program's name */
 };
 
+/* Beside the moment of an EXIT: the OOM killer chose its process. */
+#define PKBPF_RESOURCE_OOM_KILLED 0x100
+
 struct pkbpf_event_resource {
 	struct pkbpf_event_header header;
 	__u32 pid, tid;

@@ -112,14 +112,14 @@ else
 	echo "not tested: requests held back, since this machine's disk cannot be limited"
 fi
 
-# ---- a spinner that may use a fifth of a CPU ----
+# ---- a spinner that may use a twentieth of a CPU, which it gets beside others, too ----
 limit_cpu() { # cgroup version 2, or 1
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
 		cgroup=$root/pkbpf-verdict
 		[ -e "$root/cgroup.procs" ] || continue
 		mkdir "$cgroup" 2>/dev/null || continue
-		echo "20000 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
-		echo 20000 2>/dev/null >"$cgroup/cpu.cfs_quota_us" && return 0
+		echo "5000 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
+		echo 5000 2>/dev/null >"$cgroup/cpu.cfs_quota_us" && return 0
 		rmdir "$cgroup"
 	done
 	cgroup=
@@ -133,7 +133,7 @@ if limit_cpu; then
 	for targets in "-p $load" ""; do
 		# shellcheck disable=SC2086 # two words or none
 		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
-		found throttled.json cpu_limit '^/pkbpf-verdict may use 0.20 CPUs and was held back in ([89][0-9]|100) % of the periods of 100 ms' ||
+		found throttled.json cpu_limit '^/pkbpf-verdict may use 0.05 CPUs and was held back in ([89][0-9]|100) % of the periods of 100 ms' ||
 			fail "limited CPU time ($targets)"
 	done
 	"$pkbpf" -q -p $$ --no-children -d 1 -o others.json 2>err.txt || fail "profiling: $(cat err.txt)"
@@ -142,6 +142,42 @@ if limit_cpu; then
 	wait $load 2>/dev/null
 else
 	echo "not tested: limited CPU time, since there is no cpu controller"
+fi
+
+# ---- a program that wants more memory than its cgroup may have ----
+limit_memory() { # cgroup version 2, or 1
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
+		cgroup=$root/pkbpf-verdict
+		[ -e "$root/cgroup.procs" ] || continue
+		mkdir "$cgroup" 2>/dev/null || continue
+		echo 64M 2>/dev/null >"$cgroup/memory.max" && echo 0 2>/dev/null >"$cgroup/memory.swap.max" && return 0
+		echo 64M 2>/dev/null >"$cgroup/memory.limit_in_bytes" && return 0
+		rmdir "$cgroup"
+	done
+	cgroup=
+	return 1
+}
+[ -z "$cgroup" ] || rmdir "$cgroup"
+if limit_memory; then
+	cat >hungry.py <<'P'
+import time
+open("/proc/self/comm", "w").write("hungry")
+time.sleep(2)
+kept = []
+while True:
+    kept.append(bytearray(1 << 20))
+    time.sleep(0.002)
+P
+	(echo $BASHPID >"$cgroup/cgroup.procs" && exec python3 hungry.py) &
+	load=$!
+	wait_until grep -q hungry /proc/$load/comm || fail "the program does not start"
+	"$pkbpf" -q -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt
+	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
+	wait $load 2>/dev/null
+	found oom.json out_of_memory "^hungry $load was killed for want of memory .*; [5-9][0-9].[0-9] MiB resident at most" ||
+		fail "out of memory"
+else
+	echo "not tested: want of memory, since there is no memory controller"
 fi
 
 # ---- a server whose clients ask now and then ----

@@ -231,6 +231,28 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 	play_thread(fake, &view, process->comm);
 }
 
+void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t peak_rss_bytes)
+{
+	struct resource_view view = {
+		.time_ns = ACCOUNT_START_NS + 1,
+		.moment = PKBPF_RESOURCE_START,
+		.pid = pid,
+		.tid = pid,
+		.process_start_ns = SECOND,
+		.thread_start_ns = SECOND,
+		.rss_bytes = 1 << 20,
+	};
+
+	play_thread(fake, &view, comm);
+	view.time_ns = ACCOUNT_START_NS + SECOND;
+	view.moment = PKBPF_RESOURCE_EXIT;
+	view.oom_killed = true;
+	view.rss_bytes = 0;
+	view.peak_rss_bytes = peak_rss_bytes;
+	view.counters.run_ns = MS;
+	play_thread(fake, &view, comm);
+}
+
 void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns)
 {
 	struct resource_view view = {

@@ -27,6 +27,8 @@ struct account_process {
 	uint64_t start_shared_rss_bytes, shared_rss_bytes; /* of those, of files and what others have, too */
 };
 void account_process(struct fake_profile *fake, const struct account_process *process);
+/* A process that lived already ends by the OOM killer. */
+void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t peak_rss_bytes);
 /* Born and ended inside. */
 void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns);
 /* `count` waits of `each_ns` in a state, in the account and as lengths, with this stack (user

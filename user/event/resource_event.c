@@ -10,21 +10,24 @@
 /* Of recordings without threads_ns. */
 #define MACHINE_OLD_SIZE offsetof(struct pkbpf_event_machine, threads_ns)
 
-static bool moment_is_known(uint16_t flags)
+static bool moment_is_known(uint16_t moment)
 {
-	return flags >= PKBPF_RESOURCE_START && flags <= PKBPF_RESOURCE_LEFT;
+	return moment >= PKBPF_RESOURCE_START && moment <= PKBPF_RESOURCE_LEFT;
 }
 
 int resource_event_decode(const struct pkbpf_event_header *header, struct resource_view *ret_view)
 {
 	const struct pkbpf_event_resource *record = (const void *)header;
+	bool oom_killed = header->flags & PKBPF_RESOURCE_OOM_KILLED;
+	uint16_t moment = header->flags & (uint16_t)~PKBPF_RESOURCE_OOM_KILLED;
 
 	if (header->kind != PKBPF_EVENT_RESOURCE || header->size < sizeof(*record) ||
-	    !moment_is_known(header->flags))
+	    !moment_is_known(moment) || (oom_killed && moment != PKBPF_RESOURCE_EXIT))
 		return -EBADMSG;
 	*ret_view = (struct resource_view){
 		.time_ns = header->time_ns,
-		.moment = header->flags,
+		.moment = moment,
+		.oom_killed = oom_killed,
 		.pid = record->pid,
 		.tid = record->tid,
 		.parent_pid = record->parent_pid,
@@ -122,7 +125,7 @@ int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_l
 int resource_event_encode(struct event_buffer *buffer, const struct resource_view *view)
 {
 	struct pkbpf_event_resource *record = event_buffer_add(buffer, sizeof(*record), PKBPF_EVENT_RESOURCE,
-						     (uint16_t)view->moment, view->time_ns);
+						     (uint16_t)(view->moment | (view->oom_killed ? PKBPF_RESOURCE_OOM_KILLED : 0)), view->time_ns);
 
 	if (!record)
 		return -ENOMEM;

@@ -287,6 +287,9 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	describe_process(usage, index, view);
 	process = &usage->processes.items[index].public;
 	process->threads_counted++;
+	/* All its threads are told to be; of those without a place of their own the leader stands for its process. */
+	if (view->oom_killed)
+		process->oom_killed = index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
 	resource_counters_add(&process->used, &used);
 	process->started_inside = process->start_ns >= usage->start_ns;
 	if (is_exit && !process->end_ns)

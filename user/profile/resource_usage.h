@@ -45,6 +45,7 @@ struct resource_process {
 	uint32_t threads_seen; /* alive at any time in the interval; 0: no target, for all that is known */
 	uint32_t threads_counted; /* of those, whose last numbers are known */
 	uint32_t processes;    /* behind this row: 1, others for groups and the others (pid 0) */
+	uint32_t oom_killed;   /* of those, killed for want of memory */
 	struct resource_counters used;
 	bool rss_known;	   /* at the end */
 	bool growth_known; /* alive at both ends, or born inside */

@@ -127,6 +127,7 @@ static bool merge_process(struct merging *work, uint32_t number)
 		group->end_ns = process->end_ns;
 	}
 	group->processes += process->processes;
+	group->oom_killed += process->oom_killed;
 	group->threads_seen += process->threads_seen;
 	group->threads_counted += process->threads_counted;
 	if (process->peak_rss_bytes > group->peak_rss_bytes)

@@ -136,6 +136,7 @@ static const struct figure figures[] = {
 	    "more resident than at the start"),
 	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_PEAK,
 	    "most ever resident; of several processes of the largest, or all of them at the end, whichever is more"),
+	ROW("memory", "oom_killed", COUNT, oom_killed, ROW_HAS_PEAK, "processes killed for want of memory"),
 	ROW("memory", "sampled_faults", COUNT, fault_weight, ROW_HAS_FAULTS,
 	    "page faults behind the recorded stacks"),
 

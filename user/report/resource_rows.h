@@ -71,6 +71,7 @@ struct resource_row {
 	uint64_t voluntary, involuntary;
 	uint64_t runqueue_ns; /* from the kernel's account; of off-CPU when that was recorded */
 	uint64_t minor_faults, major_faults;
+	uint64_t oom_killed; /* processes behind this row */
 	uint64_t storage_read_bytes, storage_written_bytes;
 	/* peak: of several processes at least the largest one's, and what all have at the end: those of processes that were
 	 * not there at the same time do not add up. */

@@ -48,6 +48,7 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	row->processes += process->processes;
 	row->threads += process->threads;
 	row->threads_seen += process->threads_seen;
+	row->oom_killed += process->oom_killed;
 	resource_row_add_life(row, is_new(work, process), process->end_ns,
 		 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */

@@ -36,6 +36,9 @@ static void group_add(struct row_group *group, const struct resource_row *row, d
 	sum->requests += row->requests;
 	sum->device_ns += row->device_ns;
 	sum->major_faults += row->major_faults;
+	sum->oom_killed += row->oom_killed;
+	if (row->peak_rss_bytes > sum->peak_rss_bytes)
+		sum->peak_rss_bytes = row->peak_rss_bytes;
 	sum->rss_bytes += row->rss_bytes;
 	sum->rss_growth_bytes += row->rss_growth_bytes;
 	sum->own_growth_bytes += row->own_growth_bytes;

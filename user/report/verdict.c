@@ -31,6 +31,7 @@ static const struct rule rules[] = {
 	{.name = "queue_bound", .judge = judge_queue, .tell = tell_queue},
 	{.name = "lock_bound", .judge = judge_locks, .tell = tell_locks},
 	{.name = "futex_bound", .judge = judge_futex, .tell = tell_futex},
+	{.name = "out_of_memory", .judge = judge_oom, .tell = tell_oom},
 	{.name = "memory_grows", .judge = judge_growth, .tell = tell_growth},
 	{.name = "major_faults", .judge = judge_major, .tell = tell_major},
 	{.name = "idle_for_peers", .find = verdict_idle_for_peers},

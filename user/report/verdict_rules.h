@@ -86,6 +86,8 @@ double judge_futex(const struct resource_rows *rows, const struct resource_row *
 void tell_futex(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_growth(const struct resource_rows *rows, const struct resource_row *row);
 void tell_growth(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
+double judge_oom(const struct resource_rows *rows, const struct resource_row *row);
+void tell_oom(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_major(const struct resource_rows *rows, const struct resource_row *row);
 void tell_major(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 

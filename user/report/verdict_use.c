@@ -57,6 +57,25 @@ void tell_growth(const struct resource_rows *rows, const struct row_group *group
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL, "its page faults");
 }
 
+double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
+{
+	return row->oom_killed ? 100 : -1;
+}
+
+void tell_oom(const struct resource_rows *rows, const struct row_group *group, struct finding *finding)
+{
+	const struct resource_row *sum = &group->sum;
+	char buffer[HUMAN_SIZE];
+
+	finding_say_who(finding, group);
+	if (sum->oom_killed > 1 || sum->processes > 1)
+		finding_say(finding, ": %s of them", human_count(buffer, sum->oom_killed));
+	finding_say(finding, "%s killed for want of memory (OOM): the limit of a cgroup, or the machine's, is used up",
+		    sum->oom_killed > 1 ? " were" : " was");
+	if (sum->peak_rss_bytes)
+		finding_say(finding, "; %s resident at most", human_bytes(buffer, sum->peak_rss_bytes));
+}
+
 double judge_major(const struct resource_rows *rows, const struct resource_row *row)
 {
 	double rate = verdict_seconds(rows) ? (double)row->major_faults / verdict_seconds(rows) : 0;

@@ -315,6 +315,29 @@ static void what_no_tick_has_met_is_like_its_process_or_the_kernels(void **state
 	assert_int_equal(used.system_ns, 500);
 }
 
+static void a_process_that_was_killed_for_want_of_memory_counts_once(void **state)
+{
+	struct resource_usage *usage = *state;
+	struct event_buffer buffer = {0};
+
+	feed_machine(usage, START, 0);
+	for (uint32_t tid = 9; tid <= 10; tid++)
+		feed_thread(usage, (struct resource_view){.moment = EXIT,
+							  .oom_killed = true,
+							  .pid = 9,
+							  .tid = tid,
+							  .process_start_ns = START_NS,
+							  .thread_start_ns = START_NS + tid});
+	feed_thread(usage, (struct resource_view){.moment = EXIT, .pid = 11, .process_start_ns = START_NS});
+	feed_machine(usage, END, 0);
+	assert_int_equal(resource_usage_process(usage, 0).oom_killed, 1);
+	assert_int_equal(resource_usage_process(usage, 1).oom_killed, 0);
+	/* Who lives was not. */
+	assert_int_equal(resource_event_encode(&buffer, &(struct resource_view){.moment = END, .oom_killed = true, .pid = 9}), 0);
+	assert_int_equal(feed(usage, &buffer), -74);
+	event_buffer_done(&buffer);
+}
+
 static void a_reused_pid_is_another_process(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -527,6 +550,7 @@ int main(void)
 		TEST(a_thread_without_last_numbers_is_told_as_missing),
 		TEST(run_time_is_divided_as_the_ticks_are),
 		TEST(what_no_tick_has_met_is_like_its_process_or_the_kernels),
+		TEST(a_process_that_was_killed_for_want_of_memory_counts_once),
 		TEST(a_reused_pid_is_another_process),
 		TEST(cgroups_have_names),
 		TEST(limits_of_cpu_time_count_what_is_of_the_interval),

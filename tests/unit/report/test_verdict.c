@@ -114,6 +114,30 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	       "app 5: 50 page faults/s had to read, from a disk or swap (500 in all)");
 }
 
+static void who_was_killed_for_want_of_memory_is_told_first(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+	int hungry;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 19 * SECOND, SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 9 * SECOND});
+	account_oom_killed(&fake, 6, "hungry", 64 << 20);
+	account_oom_killed(&fake, 7, "worker", 20 << 20);
+	account_oom_killed(&fake, 8, "worker", 30 << 20);
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	assert_int_equal(verdict.count, 3);
+	hungry = verdict.findings[0].pid != 6;
+	assert_string_equal(verdict.findings[!hungry].text,
+			    "worker (2 processes): 2 of them were killed for want of memory (OOM): the limit of a cgroup, or the "
+			    "machine's, is used up; 30.0 MiB resident at most");
+	assert_string_equal(verdict.findings[hungry].text,
+			    "hungry 6 was killed for want of memory (OOM): the limit of a cgroup, or the machine's, is used up; "
+			    "64.0 MiB resident at most");
+	assert_string_equal(verdict.findings[2].rule, "cpu_bound");
+}
+
 static void memory_shared_with_others_is_no_growth(void **state)
 {
 	/* Nothing of it its own, a little, most. */
@@ -412,6 +436,7 @@ int main(void)
 		cmocka_unit_test(growth_is_found_with_what_faults),
 		cmocka_unit_test(storms_of_short_processes_are_found),
 		cmocka_unit_test(slow_devices_and_major_faults_are_found),
+		cmocka_unit_test(who_was_killed_for_want_of_memory_is_told_first),
 		cmocka_unit_test(memory_shared_with_others_is_no_growth),
 		cmocka_unit_test(workers_of_one_name_are_told_as_one),
 		cmocka_unit_test(requests_held_back_before_the_device_are_told),
