@@ -206,31 +206,53 @@ static bool is_scope(int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
+struct inlined_search {
+	struct dwarf_spending *spending;
+	uint64_t address;
+	size_t visited;
+	/* From the outermost inlined function to the scope that is looked into; and the longest such path of all. */
+	Dwarf_Die path[MAX_BODY_DEPTH], longest[MAX_BODY_DEPTH];
+	size_t length, longest_length;
+};
+
+/*
+ * Scopes beside each other may overlap, where the compiler has mixed their instructions (gcc with -flto): the one that has more in it
+ * knows better whose an instruction is.
+ */
+static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned int depth)
+{
+	Dwarf_Die child;
+
+	if (search->length > search->longest_length) {
+		search->longest_length = search->length;
+		memcpy(search->longest, search->path, search->length * sizeof(*search->path));
+	}
+	if (depth == MAX_BODY_DEPTH)
+		return;
+	for (int end = dwarf_child(scope, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
+		bool is_inlined = dwarf_tag(&child) == DW_TAG_inlined_subroutine;
+
+		if (search->visited++ >= MAX_BODY_ENTRIES || dwarf_spending_over(search->spending))
+			return;
+		if (!is_scope(dwarf_tag(&child)) || dwarf_haspc(&child, search->address) <= 0)
+			continue;
+		search->path[search->length] = child;
+		search->length += is_inlined;
+		look_into(search, &child, depth + 1);
+		search->length -= is_inlined;
+	}
+}
+
 /* The inlined functions around address inside a function, outermost first; the innermost `max` of
  * them. */
 static size_t find_inlined(struct dwarf_spending *spending, Dwarf_Die *function, uint64_t address, Dwarf_Die *ret_dies, size_t max)
 {
-	Dwarf_Die scope = *function, child;
-	size_t visited = 0, count = 0;
+	struct inlined_search search = {.spending = spending, .address = address};
+	size_t count;
 
-	for (unsigned int depth = 0; depth < MAX_BODY_DEPTH; depth++) {
-		bool inside = false;
-		int end = dwarf_child(&scope, &child);
-
-		while (end == 0 && !inside && visited++ < MAX_BODY_ENTRIES && !dwarf_spending_over(spending)) {
-			inside = is_scope(dwarf_tag(&child)) && dwarf_haspc(&child, address) > 0;
-			if (!inside)
-				end = dwarf_siblingof(&child, &child);
-		}
-		if (!inside)
-			break;
-		scope = child;
-		if (dwarf_tag(&scope) != DW_TAG_inlined_subroutine)
-			continue;
-		if (count == max)
-			memmove(ret_dies, ret_dies + 1, --count * sizeof(*ret_dies));
-		ret_dies[count++] = scope;
-	}
+	look_into(&search, function, 0);
+	count = search.longest_length < max ? search.longest_length : max;
+	memcpy(ret_dies, search.longest + search.longest_length - count, count * sizeof(*ret_dies));
 	return count;
 }
 

@@ -225,6 +225,23 @@ static void string_section_without_a_last_nul_is_refused(void **state)
 	free(bytes);
 }
 
+static void of_scopes_that_overlap_the_one_with_more_in_it_counts(void **state)
+{
+	static const char path[] = FIXTURE_DIR "/overlapping_scopes";
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {.address = find_place(path, "mixed").address, .inlines = true};
+
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+	assert_string_equal(found[0].function, "inner");
+	assert_string_equal(found[1].function, "second");
+	assert_string_equal(found[2].function, "outer");
+	query.address = find_place(path, "outer").address;
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 2);
+	assert_string_equal(found[0].function, "first");
+	dwarf_lines_free(lines);
+}
+
 /* Without an end to it, this test would not come to its own. */
 static void reading_that_takes_too_long_is_given_up(void **state)
 {
@@ -322,6 +339,7 @@ int main(void)
 #ifndef __clang__
 		test(finds_functions_inlined_into_one_that_is_inside_another),
 #endif
+		test(of_scopes_that_overlap_the_one_with_more_in_it_counts),
 		test(reading_that_takes_too_long_is_given_up),
 		test(time_comes_back_as_it_passes),
 		test(abbreviations_that_would_fill_the_memory_are_refused),
