@@ -270,6 +270,8 @@ static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 
 
 	if (state->depth >= unwind->limit || index >= PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
 		return false;
+	if (state->depth && (state->flags & PKBPF_UNWIND_EXACT))
+		ip |= PKBPF_INTERRUPTED;
 	scratch->ips[index] = ip;
 	state->depth++;
 	return true;

@@ -22,6 +22,23 @@ static inline __u64 pkbpf_comm_hash(__u64 first, __u64 second)
 	return hash ^ hash >> 32;
 }
 
+/*
+ * Of a user stack's addresses all but the first are return addresses. Not one that a signal has interrupted, which is the instruction
+ * that comes next or that faulted, as the first is: it bears this mark. No user code is above 2^57, on any architecture.
+ */
+#define PKBPF_INTERRUPTED (1ULL << 62)
+
+static inline int pkbpf_is_interrupted(__u64 ip)
+{
+	return ip >> 57 == PKBPF_INTERRUPTED >> 57;
+}
+
+/* Without the mark. */
+static inline __u64 pkbpf_address(__u64 ip)
+{
+	return pkbpf_is_interrupted(ip) ? ip & ~PKBPF_INTERRUPTED : ip;
+}
+
 /* Longest stacks one record carries; frames beyond are counted by stack_end MAX_DEPTH. */
 #define PKBPF_MAX_KERNEL_FRAMES 127
 #define PKBPF_MAX_USER_FRAMES	1024

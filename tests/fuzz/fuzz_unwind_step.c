@@ -91,7 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	/* Every frame but the last was found in code. */
 	for (size_t i = 0; i + 1 < result.depth; i++) {
-		if (ips[i] < CODE || ips[i] > CODE + RULES * 4096)
+		uint64_t ip = pkbpf_address(ips[i]);
+
+		if (ip < CODE || ip > CODE + RULES * 4096)
 			abort();
 	}
 	return 0;

@@ -100,6 +100,8 @@ static void compare_thread(struct live_tables *live, Dwfl *dwfl, pid_t tid, stru
 	options.exact = !in_system_call;
 	walked = unwind_walk(&live_tables_ops, live, regs, &options, ours.ips, PKBPF_MAX_USER_FRAMES);
 	ours.count = walked.depth;
+	for (size_t i = 0; i < ours.count; i++)
+		ours.ips[i] = pkbpf_address(ours.ips[i]);
 	theirs.count = 0;
 	status = dwfl_getthread_frames(dwfl, tid, on_frame, &theirs);
 

@@ -95,15 +95,21 @@ int stopped_child_read(const struct stopped_child *child, uint64_t address, void
 struct frame_list {
 	uint64_t *ips;
 	size_t count, limit;
+	bool was_activation;
 };
 
 static int on_frame(Dwfl_Frame *frame, void *argument)
 {
 	struct frame_list *list = argument;
+	bool is_activation;
 	Dwarf_Addr pc;
 
-	if (!dwfl_frame_pc(frame, &pc, NULL) || list->count == list->limit)
+	if (!dwfl_frame_pc(frame, &pc, &is_activation) || list->count == list->limit)
 		return DWARF_CB_ABORT;
+	/* libdwfl calls so the leaf, the trampoline of a signal and what that has interrupted. */
+	if (list->count > 1 && is_activation && list->was_activation)
+		pc |= PKBPF_INTERRUPTED;
+	list->was_activation = is_activation;
 	list->ips[list->count++] = pc;
 	return DWARF_CB_OK;
 }
@@ -114,7 +120,7 @@ size_t stopped_child_dwfl_frames(const struct stopped_child *child, uint64_t *ip
 		.find_elf = dwfl_linux_proc_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
-	struct frame_list list = { ips, 0, limit };
+	struct frame_list list = { .ips = ips, .limit = limit };
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 
 	if (!dwfl)

@@ -22,7 +22,7 @@ bool stopped_child_start(struct stopped_child *child, void (*run)(int argument),
 void stopped_child_stop(void);
 /* All bytes (0) or a negative errno. */
 int stopped_child_read(const struct stopped_child *child, uint64_t address, void *buffer, size_t size);
-/* Its frames as libdwfl sees them, leaf first; how many. */
+/* Its frames as libdwfl sees them, leaf first and with PKBPF_INTERRUPTED; how many. */
 size_t stopped_child_dwfl_frames(const struct stopped_child *child, uint64_t *ips, size_t limit);
 void stopped_child_end(struct stopped_child *child);
 

@@ -27,7 +27,7 @@ struct sample_view {
 	char comm[PKBPF_COMM_SIZE + 1]; /* NUL-terminated, not escaped */
 	const uint64_t *kernel_ips; /* leaf first */
 	size_t kernel_count;
-	const uint64_t *user_ips; /* leaf first */
+	const uint64_t *user_ips; /* leaf first, with PKBPF_INTERRUPTED */
 	size_t user_count;
 	size_t guessed_count;
 };

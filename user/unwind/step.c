@@ -72,6 +72,8 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 
 	if (state->depth >= walk->limit)
 		return false;
+	if (state->depth && (state->flags & PKBPF_UNWIND_EXACT))
+		ip |= PKBPF_INTERRUPTED;
 	walk->ips[state->depth++] = ip;
 	return true;
 }

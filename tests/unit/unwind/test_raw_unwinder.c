@@ -2,6 +2,7 @@
 /* Raw stacks of real stopped processes become the samples that walking the processes themselves gives. */
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -208,6 +209,43 @@ static void raw_stacks_outlive_their_process(void **state)
 	stats = raw_unwinder_stats(fixture.unwinder);
 	assert_int_equal(stats.walked, 1);
 	assert_int_equal(stats.complete, 1);
+	end(&fixture);
+}
+
+static void on_signal(int number)
+{
+	stopped_child_stop();
+}
+
+static void run_signal(int argument)
+{
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	sink_value++;
+}
+
+static void copies_say_what_a_signal_has_interrupted(void **state)
+{
+	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
+	struct unwind_walk_result result;
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct fixture fixture;
+	size_t marked = 0;
+
+	if (!stopped_child_start(&child, run_signal, 0))
+		skip();
+	result = walk_child(&child, direct);
+	begin(&fixture);
+	feed_maps(&fixture, (uint32_t)child.pid);
+	raw = raw_of(&child, (uint32_t)child.pid);
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.last.user_count, result.depth);
+	assert_memory_equal(fixture.heard.ips, direct, result.depth * sizeof(*direct));
+	for (size_t i = 0; i < result.depth; i++)
+		marked += pkbpf_is_interrupted(fixture.heard.ips[i]);
+	assert_int_equal(marked, 1);
+	stopped_child_end(&child);
 	end(&fixture);
 }
 
@@ -436,6 +474,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(raw_stacks_outlive_their_process),
+		cmocka_unit_test(copies_say_what_a_signal_has_interrupted),
 		cmocka_unit_test(a_copy_that_ends_early_says_so),
 		cmocka_unit_test(checks_are_compared_and_no_samples),
 		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),

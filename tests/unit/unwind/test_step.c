@@ -327,7 +327,31 @@ static void restores_all_registers_of_a_signal_frame(void **state)
 	result = walk_paper(&paper, regs, false);
 	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
 	assert_int_equal(result.depth, 2);
-	assert_int_equal(paper.ips[1], CODE + 0x8000);
+	assert_int_equal(paper.ips[1], (CODE + 0x8000) | PKBPF_INTERRUPTED);
+}
+
+static void marks_what_a_signal_has_interrupted_and_neither_leaf_nor_caller(void **state)
+{
+	struct paper paper = {
+		.rule = { .cfa = PKBPF_CFA_SIGNAL },
+		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 784, [PKBPF_REG_IP] = CODE + 0x8010 };
+	uint64_t *frame = &paper.stack[105]; /* sp + 40 in the trampoline, which is at 800 */
+	struct unwind_walk_result result;
+
+	paper.stack[99] = CODE + 0x20; /* the handler returns to the trampoline */
+	frame[15] = STACK;
+	frame[16] = CODE + 0x8000; /* the first instruction of what has the second rule */
+	paper.stack[1] = CODE + 0x9000;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
+	assert_int_equal(result.depth, 4);
+	assert_int_equal(paper.ips[0], CODE + 0x8010);
+	assert_int_equal(paper.ips[1], CODE + 0x20);
+	assert_int_equal(paper.ips[2], (CODE + 0x8000) | PKBPF_INTERRUPTED);
+	assert_int_equal(paper.ips[3], CODE + 0x9000);
 }
 #endif
 
@@ -352,6 +376,7 @@ int main(void)
 		cmocka_unit_test(follows_saved_registers_into_another_frame),
 #if defined(__x86_64__)
 		cmocka_unit_test(restores_all_registers_of_a_signal_frame),
+		cmocka_unit_test(marks_what_a_signal_has_interrupted_and_neither_leaf_nor_caller),
 #endif
 	};
 

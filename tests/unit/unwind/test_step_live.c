@@ -130,6 +130,15 @@ static void run_joining(int argument)
 	pthread_join(thread, NULL);
 }
 
+static size_t count_interrupted(const uint64_t *ips, size_t count)
+{
+	size_t interrupted = 0;
+
+	for (size_t i = 0; i < count; i++)
+		interrupted += pkbpf_is_interrupted(ips[i]);
+	return interrupted;
+}
+
 static void check_against_dwfl(void (*run)(int argument), int argument, size_t at_least)
 {
 	static uint64_t ours[PKBPF_MAX_USER_FRAMES], theirs[PKBPF_MAX_USER_FRAMES];
@@ -150,6 +159,7 @@ static void check_against_dwfl(void (*run)(int argument), int argument, size_t a
 	assert_int_equal(result.guessed, 0);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(ours[i], theirs[i]);
+	assert_int_equal(count_interrupted(ours, count), run == run_signal);
 	live_tables_close(&live);
 	stopped_child_end(&child);
 }
