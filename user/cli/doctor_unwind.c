@@ -18,6 +18,7 @@
 #include "event/encoder.h"
 #include "process/process_table.h"
 #include "process/snapshot.h"
+#include "profile/stack_builder.h"
 #include "profile/stack_end.h"
 #include "symbol/symbolizer.h"
 #include "unwind/live_process.h"
@@ -172,7 +173,8 @@ static void print_thread(struct examination *exam, uint32_t tid)
 		printf(", %zu by unproven frame pointers", result.guessed);
 	printf("%s\n", in_system_call ? ", in a system call" : "");
 	for (size_t i = 0; i < result.depth; i++)
-		print_frame(exam, i, exam->ips[i], i > 0 || in_system_call);
+		print_frame(exam, i, pkbpf_address(exam->ips[i]),
+			    stack_builder_is_return_address(exam->ips, result.depth, i, in_system_call));
 }
 
 static int print_threads(struct examination *exam, struct error *error)

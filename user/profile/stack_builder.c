@@ -248,6 +248,14 @@ static void remember_stack(struct last_stack *last, uint32_t era, const struct s
 	last->era = era;
 }
 
+/* Of the others, only frames farther out matter: stacks that share those share what this says. */
+bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index, bool after_syscall)
+{
+	if (!index)
+		return after_syscall;
+	return !pkbpf_is_interrupted(user_ips[index]) && !(index + 1 < count && pkbpf_is_interrupted(user_ips[index + 1]));
+}
+
 static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
 		      const struct process *process)
 {
@@ -255,9 +263,12 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	uint32_t era = era_of(builder, process->id);
 	size_t first_user = builder->frames.count, shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
+	const uint64_t *ips = sample->user_ips;
 
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
-		frames[i] = intern_user(builder, process, space, era, sample->user_ips[i], i > 0 || sample->after_syscall);
+		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i, sample->after_syscall);
+
+		frames[i] = intern_user(builder, process, space, era, i ? pkbpf_address(ips[i]) : ips[i], is_return_address);
 		if (frames[i] == UINT32_MAX)
 			return false;
 	}

@@ -26,6 +26,42 @@ static void only_the_interrupted_leaf_is_no_return_address(void **state)
 	assert_true(location_at(fixture, 0, 2)->is_return_address);
 }
 
+static void what_a_signal_has_interrupted_is_no_return_address(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Nor is the trampoline before it. The last stack has a return address at the place that the signal has interrupted. */
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400124, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400124, 0x400789, 0x400abc));
+	play(fixture);
+	assert_int_equal(row_count(fixture), 3);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(location_at(fixture, i, 1 - i)->address, i ? 0x1124 : 0x1456);
+		assert_false(location_at(fixture, i, 1 - i)->is_return_address);
+		assert_int_equal(location_at(fixture, i, 2 - i)->address, 0x1789);
+		assert_false(location_at(fixture, i, 2 - i)->is_return_address);
+		assert_true(location_at(fixture, i, 3 - i)->is_return_address);
+	}
+	assert_int_equal(location_at(fixture, 2, 1)->address, 0x1789);
+	assert_true(location_at(fixture, 2, 1)->is_return_address);
+}
+
+static void a_mark_that_no_address_bears_is_part_of_an_unmapped_one(void **state)
+{
+	struct fixture *fixture = *state;
+
+	/* Text that was taken for a return address, and the address of a vsyscall. */
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x4000000000400123, 0x4847464544434241, 0xffffffffff600000, 0x400456));
+	play(fixture);
+	assert_int_equal(location_at(fixture, 0, 0)->address, 0x4000000000400123);
+	assert_int_equal(location_at(fixture, 0, 1)->address, 0x4847464544434241);
+	assert_int_equal(location_at(fixture, 0, 2)->address, 0xffffffffff600000);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(location_at(fixture, 0, i)->space, FRAME_UNMAPPED);
+}
+
 static void user_leaf_below_kernel_frames_is_a_return_address(void **state)
 {
 	struct fixture *fixture = *state;
@@ -234,6 +270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(file_addresses_are_offsets_in_the_file),
 		TEST(only_the_interrupted_leaf_is_no_return_address),
+		TEST(what_a_signal_has_interrupted_is_no_return_address),
+		TEST(a_mark_that_no_address_bears_is_part_of_an_unmapped_one),
 		TEST(user_leaf_below_kernel_frames_is_a_return_address),
 		TEST(user_leaf_of_a_page_fault_is_the_faulting_instruction),
 		TEST(user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction),
