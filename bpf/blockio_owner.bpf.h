@@ -247,7 +247,7 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, cons
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
 					    struct bio *bio, __u32 device, __u64 now_ns, __u32 *ret_tid)
 {
-	__u32 zero = 0, epoch = now_ns >> 30, slot, row;
+	__u32 zero = 0, slot, row;
 	struct pkbpf_stack_memo *entry = NULL;
 	struct memo_scratch *memo;
 	struct submitter submitter;
@@ -280,16 +280,16 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		memo->born_ns = submitter.born_ns;
 		if (!config.want_user_stack)
 			memo->ip = 0;
-		entry = memo_at(memo_find(owner.tid, epoch));
+		entry = memo_at(memo_find(owner.tid, now_ns));
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
 			bpf_get_current_comm(memo->comm, sizeof(memo->comm));
 			row = row_remembered(entry, memo, slot, device, state);
-			/* What is believed for a second only needs no check: it may have become complete. */
-			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->epoch || entry->hits % MEMO_CHECK_EVERY))
+			/* What is believed for a while only needs no check: it may have become complete. */
+			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->until_ns || entry->hits % MEMO_CHECK_EVERY))
 				return row;
-			if (!entry->epoch)
+			if (!entry->until_ns)
 				expected = entry->stack_id;
 		}
 	}
@@ -302,7 +302,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		return row;
 	if (id != expected) {
 		memo->scratch_slot = SCRATCH_BLOCKIO;
-		entry = memo_at(memo_store(owner.tid, id, epoch, now_ns));
+		entry = memo_at(memo_store(owner.tid, id, now_ns));
 		memo->scratch_slot = 0;
 	}
 	if (entry && slot < PKBPF_WAIT_STATES)

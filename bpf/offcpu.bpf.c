@@ -82,7 +82,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 	struct pkbpf_stack_memo *entry = NULL;
 	struct sample_scratch *scratch;
 	struct memo_scratch *memo;
-	__u32 zero = 0, tid = thread->tid, state = thread->state, epoch = now_ns >> 30;
+	__u32 zero = 0, tid = thread->tid, state = thread->state;
 	__u64 id, expected = 0;
 
 	thread->row = PKBPF_NO_ROW;
@@ -100,13 +100,13 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
 			memo->ip = 0;
-		entry = memo_at(memo_find(tid, epoch));
+		entry = memo_at(memo_find(tid, now_ns));
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
 			thread->stack_id = entry->stack_id;
-			/* What is believed for a second only needs no check. */
-			if (entry->epoch || entry->hits % MEMO_CHECK_EVERY) {
+			/* What is believed for a while only needs no check. */
+			if (entry->until_ns || entry->hits % MEMO_CHECK_EVERY) {
 				thread->row = entry->rows[state];
 				if (thread->row == PKBPF_NO_ROW && !offcpu_config.wakers) {
 					thread->row = row_number(slot, entry->stack_id, 0, state, 0);
@@ -138,7 +138,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 		thread->row = row_number(slot, id, 0, state, 0);
 	if (!memorable || id == expected)
 		return;
-	entry = memo_at(memo_store(tid, id, epoch, now_ns));
+	entry = memo_at(memo_store(tid, id, now_ns));
 	if (entry)
 		entry->rows[state] = thread->row;
 }

@@ -143,12 +143,12 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 }
 
 static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
-					 __u32 tid, __u32 epoch)
+					 __u32 tid, __u64 now_ns)
 {
-	return memo_is_about(entry, memo, tid) && (!entry->epoch || entry->epoch == epoch) && memo_same_words(slot);
+	return memo_is_about(entry, memo, tid) && (!entry->until_ns || now_ns <= entry->until_ns) && memo_same_words(slot);
 }
 
-__attribute__((noinline)) __u32 memo_find(__u32 tid, __u32 epoch)
+__attribute__((noinline)) __u32 memo_find(__u32 tid, __u64 now_ns)
 {
 	struct memo_scratch *memo;
 	__u32 zero = 0, first;
@@ -162,7 +162,7 @@ __attribute__((noinline)) __u32 memo_find(__u32 tid, __u32 epoch)
 		__u32 slot = first + way;
 		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
 
-		if (entry && memo_matches(entry, memo, slot, tid, epoch))
+		if (entry && memo_matches(entry, memo, slot, tid, now_ns))
 			return slot;
 	}
 	return PKBPF_NO_ROW;

@@ -25,6 +25,10 @@
 #define MEMO_USER_WINDOW   128
 #define MEMO_USER_NEAR	   512 /* words above the stack pointer that are read at once: 30 frames without large arrays */
 
+/* How long stacks are believed that may get better, on the clock: powers of two. */
+#define MEMO_INCOMPLETE_NS (1ULL << 30)
+#define MEMO_DOUBTFUL_NS   (1ULL << 27)
+
 /*
  * Long loops are done in parts by a function that the verifier walks for one part, at the start of each program that
  * recognises stacks: the shorter the part, the shorter that takes; calls cost little beside what is read.
@@ -149,8 +153,8 @@ static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 ti
  * scratch of this CPU and return the number of an entry in offcpu_memos, or PKBPF_NO_ROW. memo_find: the one that is this
  * stack. memo_store: the one that remembers the stack that was just walked, in place of one that was not used for long.
  */
-__u32 memo_find(__u32 tid, __u32 epoch);
-__u32 memo_store(__u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns);
+__u32 memo_find(__u32 tid, __u64 now_ns);
+__u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_ns);
 
 static __always_inline struct pkbpf_stack_memo *memo_at(__u32 slot)
 {

@@ -294,7 +294,22 @@ __attribute__((noinline)) int memo_learn_words(__u32 slot)
 	return memo_learn_user(&work, slot) || memo_keep_user(&work, slot);
 }
 
-__attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u32 epoch, __u64 now_ns)
+/*
+ * How long a stack counts for what it was walked as. What ended early may become complete when its table arrives. Of generated code that
+ * keeps no frame pointer the register may hold one of a frame farther out: user space reads such code within a fraction of a second, and
+ * copies of the stack are walked by what it has found.
+ */
+static __always_inline __u64 believed_until(const struct sample_scratch *scratch, const struct memo_scratch *memo, __u64 now_ns)
+{
+	if (scratch->sample.user_end > PKBPF_END_LAST_COMPLETE)
+		return now_ns | (MEMO_INCOMPLETE_NS - 1);
+	/* Where no user stack was walked, this is of another one. */
+	if (!PKBPF_UNWIND_ARM64 && memo->ip && scratch->unwind.state.generated_ip)
+		return now_ns | (MEMO_DOUBTFUL_NS - 1);
+	return 0;
+}
+
+__attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_ns)
 {
 	struct sample_scratch *scratch;
 	struct pkbpf_stack_memo *entry;
@@ -332,8 +347,7 @@ __attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u32 epoc
 	entry->tid = 0;
 	if (known ? !memo_learn_words(slot) : !memo_keep_words(slot))
 		return PKBPF_NO_ROW;
-	/* What ended early may become complete when its table arrives. */
-	entry->epoch = scratch->sample.user_end > PKBPF_END_LAST_COMPLETE ? epoch : 0;
+	entry->until_ns = believed_until(scratch, memo, now_ns);
 	entry->used_ns = now_ns;
 	if (!known) {
 		entry->ip = memo->ip;

@@ -169,7 +169,6 @@ struct pkbpf_wait_histogram_key {
 struct pkbpf_stack_memo {
 	__u32 tid; /* 0: empty */
 	__u16 kernel_words, user_words;
-	__u32 epoch;	 /* incomplete stacks are believed for a second; 0: always */
 	__u16 user_last, kernel_last; /* the highest of user_at and kernel_at */
 	__u16 cursor, kept;	      /* while learning */
 	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer; the highest of them */
@@ -179,6 +178,7 @@ struct pkbpf_stack_memo {
 	__u32 rows[PKBPF_WAIT_STATES];
 	__u32 hits, walks;
 	__u64 used_ns;
+	__u64 until_ns; /* believed until then; 0: always */
 	__u64 kernel_value[PKBPF_MEMO_KERNEL_WORDS];
 	__u64 user_value[PKBPF_MEMO_USER_WORDS];
 	__u16 kernel_at[PKBPF_MEMO_KERNEL_WORDS];

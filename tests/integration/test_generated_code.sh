@@ -53,7 +53,29 @@ for process, seen in sorted(stacks.items()):
 P
 }
 
+# Off-CPU, a stack that comes again is recognised, and must not stay what it was before anything was known of the code.
+check_waits()
+{
+	"$pkbpf" -q -e offcpu -o "$work/waits.folded" -- "$workloads/generated_wait" >"$work/out" 2>&1 || {
+		cat "$work/out"
+		echo "FAILED: pkbpf or the program ended with an error"
+		exit 1
+	}
+	PYTHONPATH=$here python3 - "$work/waits.folded" <<'P'
+import sys
+import folded
+
+waits = [(folded.user_frames(f), c) for f, c in folded.read(sys.argv[1]) if "waits" in f]
+chain = ["work", "outer", "inner"] + 3 * ["[unknown]"] + ["waits"]
+right, total = folded.share(waits, lambda f: folded.holds_in_order(f, chain))
+print(f"waits: {total} us, {100 * right:.1f} % of these as expected")
+if total < 50000000 or right < 0.85:
+    folded.fail(f"only {100 * right:.1f} % of {total} us as expected")
+P
+}
+
 # The parent generates the code, the child inherits it.
 check_chains 2 1 generated
 check_chains 1 3 generated_chain
 check_chains 1 3 generated_chain code
+check_waits || exit 1
