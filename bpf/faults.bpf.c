@@ -43,7 +43,8 @@ struct fault_mapping {
 };
 
 struct fault_rate {
-	__u64 seen[2]; /* faults counted by the event when it last came here: minor, major */
+	__u64 seen[2];	/* faults counted by the event when it last came here: minor, major */
+	__u32 owner[2]; /* process it came to */
 	__u64 window;
 	__u32 stacks; /* in this window */
 	__u32 shift;
@@ -81,16 +82,21 @@ struct {
 	__type(value, __u64);
 } fault_accounted SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted for before it was gone */
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_fault_announced);
+} fault_announced SEC(".maps"); /* pid -> faults that a sample could have hit */
+
 struct pkbpf_faults_control faults_control = {};
 
-/* How many faults this stack stands for; 0: it was not chosen. */
-static __always_inline __u64 fault_weight(struct bpf_perf_event_data *ctx, struct fault_rate *rate,
-					  __u32 which)
+/* How many faults have come since the last time. */
+static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct fault_rate *rate, __u32 which)
 {
 	struct bpf_perf_event_value value = {};
-	__u64 span, window, now_ns;
+	__u64 span = ctx->sample_period;
 
-	span = ctx->sample_period;
 	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) == 0) {
 		/* What has come since the last time: the period, but for what the kernel throttled
 		 * or a closed event cut. */
@@ -98,8 +104,57 @@ static __always_inline __u64 fault_weight(struct bpf_perf_event_data *ctx, struc
 							  : value.counter;
 		rate->seen[which] = value.counter;
 	}
-	now_ns = bpf_ktime_get_ns();
-	window = now_ns >> WINDOW_SHIFT;
+	return span;
+}
+
+/* Whether what the thread has now will be part of its process's exact number: it is noted what it had before, or was born inside, and it
+ * has not been accounted for. */
+static __always_inline bool is_counted(__u32 tid)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 start_ns = BPF_CORE_READ(task, start_time), *accounted;
+
+	if (start_ns < faults_control.start_ns)
+		return bpf_map_lookup_elem(&fault_threads, &tid);
+	accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
+	return (!accounted || *accounted != start_ns) && (!faults_control.end_ns || start_ns <= faults_control.end_ns);
+}
+
+/*
+ * The kernel counts pages for a thread that it fetches itself (mlock(), MAP_POPULATE), but announces them to nobody. So that they can be
+ * told from those that stacks stand for, all that is announced is counted, at the cost of a look at a table once in a period. A process
+ * that has a CPU to itself for many periods is told right but for the first and the last, which others have had a part in. By comm and
+ * cgroup a process may become a target later, and its own counters count from its birth.
+ */
+static __always_inline void count_announced(struct fault_rate *rate, __u32 which, __u64 pid_tgid, __u64 span)
+{
+	struct pkbpf_fault_announced fresh = {}, *announced;
+	__u32 pid = pid_tgid >> 32, tid = (__u32)pid_tgid;
+	bool is_shared = rate->owner[which] != pid;
+
+	rate->owner[which] = pid;
+	if (!faults_control.start_ns || !filter_number(pid, tid) || !is_counted(tid))
+		return;
+	announced = bpf_map_lookup_elem(&fault_announced, &pid);
+	/* An entry made after the exit would stay. */
+	if (!announced && !(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), flags) & PF_EXITING)) {
+		bpf_map_update_elem(&fault_announced, &pid, &fresh, BPF_NOEXIST);
+		announced = bpf_map_lookup_elem(&fault_announced, &pid);
+		if (!announced)
+			faults_control.announced_is_full = 1;
+	}
+	if (!announced)
+		return;
+	__sync_fetch_and_add(&announced->count[which], span);
+	if (is_shared)
+		__sync_fetch_and_add(&announced->squares[which], span * span);
+}
+
+/* How many faults this stack stands for; 0: it was not chosen. */
+static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), window = now_ns >> WINDOW_SHIFT;
+
 	if (window != rate->window) {
 		if (rate->shift &&
 		    (rate->stacks < STACKS_PER_WINDOW / 2 || window - rate->window > 1))
@@ -230,15 +285,17 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 fault,
 					bool find_memory)
 {
-	__u64 pid_tgid = bpf_get_current_pid_tgid(), weight;
+	__u64 pid_tgid = bpf_get_current_pid_tgid(), span, weight;
+	__u32 zero = 0, which = fault == PKBPF_FAULT_MAJOR;
 	struct sample_scratch *scratch;
 	struct fault_rate *rate;
-	__u32 zero = 0;
 
 	rate = bpf_map_lookup_elem(&fault_rates, &zero);
 	if (!rate)
 		return 0;
-	weight = fault_weight(ctx, rate, fault == PKBPF_FAULT_MAJOR);
+	span = fault_span(ctx, rate, which);
+	count_announced(rate, which, pid_tgid, span);
+	weight = fault_weight(rate, span);
 	if (!weight || !faults_control.start_ns || faults_control.end_ns || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
 	scratch = scratch_get(SCRATCH_FAULTS);
@@ -347,6 +404,14 @@ static __always_inline void account_thread(struct task_struct *task, __u64 cgrou
 	__sync_fetch_and_add(&process->major, major);
 }
 
+/* Of a process that is no target the number is asked for by nobody. */
+static __always_inline void forget_thread(__u32 pid, __u32 tid)
+{
+	bpf_map_delete_elem(&fault_threads, &tid);
+	if (pid == tid)
+		bpf_map_delete_elem(&fault_announced, &pid);
+}
+
 SEC("?tp_btf/sched_process_exit")
 int faults_exit(__u64 *ctx)
 {
@@ -359,7 +424,7 @@ int faults_exit(__u64 *ctx)
 	if (filter_current(pid_tgid >> 32, tid))
 		account_thread((void *)bpf_get_current_task(), bpf_get_current_cgroup_id());
 	else
-		bpf_map_delete_elem(&fault_threads, &tid);
+		forget_thread(pid_tgid >> 32, tid);
 	return 0;
 }
 

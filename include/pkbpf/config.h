@@ -99,6 +99,8 @@ struct pkbpf_blockio_control {
 struct pkbpf_faults_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
+	__u32 announced_is_full; /* set by the programs: some process had no room in fault_announced */
+	__u32 reserved;
 };
 
 /* For the account of resources, in .bss: written before the task iterator is read. */

@@ -28,8 +28,11 @@
 #define MINOR_PERIOD	      17
 #define MAX_FAULTS_PER_SECOND 1500000
 
-/* Threads alive when the interval begins, and processes with faults that wait to be sent; 64 and 96
- * bytes each. */
+/* Besides those a process is known to have shared with others: its first and its last, and those that happen to have ended with others. */
+#define PERIODS_NOT_SEEN 4
+
+/* Threads alive when the interval begins, and processes with faults that wait to be sent, or that have been announced; 64, 96
+ * and 80 bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
 /* Threads that may exit while one of those that the end of the interval finds exiting gives its memory back, and that it finds. */
@@ -105,6 +108,7 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.fault_threads, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_accounted, wanted);
 	bpf_map__set_autocreate(skeleton->maps.fault_processes, wanted);
+	bpf_map__set_autocreate(skeleton->maps.fault_announced, wanted);
 }
 
 /* The programs that can tell in which memory a fault is, or the others. */
@@ -138,6 +142,7 @@ static int faults_configure(struct session *session, struct source **ret_source,
 	err = bpf_map__set_max_entries(skeleton->maps.fault_threads, THREADS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_accounted, ACCOUNTED);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_processes, PROCESSES);
+	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_announced, PROCESSES);
 	if (err) {
 		faults_free(source);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
@@ -196,38 +201,64 @@ static int faults_look(struct source *source, enum source_edge edge, struct erro
 	return edge == SOURCE_EDGE_ENDING ? 0 : visit_threads(source, error);
 }
 
-static int send_process(struct source *source, uint32_t pid,
-			const struct pkbpf_fault_process *process, uint64_t time_ns)
+/*
+ * A period counts for whom it ends with. Those between two of one process on one CPU are its own. Of the others it had anything between
+ * nothing and all: where it faults by turns with others, that is as if each fault had been chosen by chance to stand for a period, and
+ * how many are chosen has the variance of a Poisson distribution, which is their number.
+ */
+static uint64_t announced_variance(const struct source *source, const struct pkbpf_fault_announced *announced, bool major)
+{
+	uint64_t period = major ? source->major_attr.sample_period : source->minor_attr.sample_period;
+
+	return announced->squares[major] + PERIODS_NOT_SEEN * period * period;
+}
+
+static int send_number(struct source *source, struct totals_view *view, uint64_t exact, const struct pkbpf_fault_announced *announced)
+{
+	bool major = view->state == PKBPF_FAULT_MAJOR;
+	int err;
+
+	view->measure = PKBPF_FAULT_EXACT;
+	view->count = view->total = exact;
+	err = event_encode_totals(&source->buffer, view);
+	if (err || !announced)
+		return err;
+	view->measure = PKBPF_FAULT_ANNOUNCED;
+	view->count = announced->count[major];
+	view->total = announced_variance(source, announced, major);
+	return event_encode_totals(&source->buffer, view);
+}
+
+static int send_process(struct source *source, uint32_t pid, const struct pkbpf_fault_process *process,
+			const struct pkbpf_fault_announced *announced, uint64_t time_ns)
 {
 	struct totals_view view = {
 		.time_ns = time_ns,
 		.pid = pid,
 		.cgroup_id = process->cgroup_id,
 		.kind = PKBPF_PROFILE_FAULTS,
-		.measure = PKBPF_FAULT_EXACT,
 		.state = PKBPF_FAULT_MINOR,
-		.count = process->minor,
-		.total = process->minor,
 	};
 	int err;
 
 	memcpy(view.comm, process->comm, PKBPF_COMM_SIZE);
-	err = event_encode_totals(&source->buffer, &view);
+	err = send_number(source, &view, process->minor, announced);
 	if (err || !process->major)
 		return err;
 	view.state = PKBPF_FAULT_MAJOR;
-	view.count = view.total = process->major;
-	return event_encode_totals(&source->buffer, &view);
+	return send_number(source, &view, process->major, announced);
 }
 
 /* Sends and forgets processes; unless `all`, only those that have ended, to which nothing can be
  * added any more. */
 static int drain(struct source *source, bool all, uint64_t time_ns)
 {
-	int fd = bpf_map__fd(session_skeleton(source->session)->maps.fault_processes);
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int fd = bpf_map__fd(skeleton->maps.fault_processes), announced_fd = bpf_map__fd(skeleton->maps.fault_announced);
+	struct pkbpf_fault_announced announced;
 	struct pkbpf_fault_process process;
 	uint32_t key, next;
-	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0;
+	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0, is_full;
 	int err = 0;
 
 	for (uint32_t i = 0; more && !err && i < PROCESSES; i++) {
@@ -237,9 +268,15 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 			continue;
 		if (bpf_map_lookup_elem(fd, &key, &process))
 			continue;
-		err = send_process(source, key, &process, time_ns);
-		if (!err)
-			bpf_map_delete_elem(fd, &key);
+		/* Without an entry none has been announced, unless there was no room for it. */
+		announced = (struct pkbpf_fault_announced){0};
+		bpf_map_lookup_elem(announced_fd, &key, &announced);
+		is_full = __atomic_load_n(&skeleton->bss->faults_control.announced_is_full, __ATOMIC_RELAXED);
+		err = send_process(source, key, &process, is_full ? NULL : &announced, time_ns);
+		if (err)
+			continue;
+		bpf_map_delete_elem(fd, &key);
+		bpf_map_delete_elem(announced_fd, &key);
 	}
 	return err;
 }
