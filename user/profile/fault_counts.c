@@ -4,91 +4,46 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <pkbpf/faults.h>
 
-/* The sum of samples is off by a few times the square root of the sum of what each stands for, squared, and of one more of the largest. */
-#define SAMPLING_ERRORS 6
-/* Of the exact number: what begins or ends with the interval, and what was lost. */
-#define UNSEEN_SHARE 10
+#include "base/array.h"
+#include "profile/fault_pool.h"
 
-static int add_faults(struct profile *profile, const struct distribution *exact, uint32_t stack, uint64_t count)
-{
-	const struct process *process =
-		process_table_by_id(profile_processes(profile), exact->key.process);
-	struct profile_row row = {
-		.kind = PKBPF_PROFILE_FAULTS,
-		.process = exact->key.process,
-		.tid = PROFILE_NO_THREAD,
-		.comm = profile_intern_string(profile, process ? process->comm : ""),
-		.stack = stack,
-		.state = exact->key.state,
-		.count = count,
-		.weight = count,
-	};
-
-	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX)
-		return -ENOMEM;
-	return profile_add(profile, &row);
-}
-
-static int add_without_stack(struct profile *profile, const struct distribution *exact)
-{
-	return add_faults(profile, exact, profile_intern_stack(profile, NULL, 0), exact->count);
-}
-
-static const struct frame_location unannounced = {.space = FRAME_TRUNCATED, .address = PKBPF_END_UNANNOUNCED};
-
-/* Pages that the kernel fetches for itself (mlock(), MAP_POPULATE, direct I/O) it counts for the thread, but announces to nobody. */
-static int add_unannounced(struct profile *profile, const struct distribution *exact, uint64_t count)
-{
-	uint32_t frame = profile_intern_frame(profile, &unannounced);
-
-	if (frame == UINT32_MAX)
-		return -ENOMEM;
-	return add_faults(profile, exact, profile_intern_stack(profile, &frame, 1), count);
-}
-
-bool profile_fault_was_sampled(const struct profile *profile, const struct profile_row *row)
-{
-	size_t count;
-	const uint32_t *frames = profile_stack(profile, row->stack, &count);
-	const struct frame_location *leaf = count ? &profile_frame(profile, frames[0])->location : NULL;
-
-	return leaf && !(leaf->space == unannounced.space && leaf->address == unannounced.address);
-}
-
-/* A process, with all programs it has been, or a group of them; and what kind of fault. */
-struct fault_owner {
-	uint64_t number; /* pid, or id of a group or of what is not known */
-	uint64_t born_ns;
-	uint8_t state;
-};
+/*
+ * A process for which so many samples are to be expected is divided by its own alone. By its exact number, not by the samples it happens
+ * to have: a choice by those would prefer some stacks to others. That it has none in spite of that is a matter of 1 in 10^13.
+ */
+#define ENOUGH_SAMPLES 30
 
 /* Where a row stands in profile_rows(), or a number among the distributions, and whose faults it counts. */
 struct fault_item {
-	struct fault_owner owner;
+	struct fault_key key;
 	uint32_t place;
 };
 
-struct fault_items {
-	struct fault_item *items;
-	size_t count;
+struct scaling {
+	struct profile *profile;
+	ARRAY_OF(struct fault_item) rows;
+	ARRAY_OF(struct fault_item) numbers;
+	ARRAY_OF(struct fault_owner) owners;
+	struct fault_places places;
 };
 
-static struct fault_owner owner_of(struct profile *profile, uint32_t id, uint8_t state)
+static struct fault_key key_of(const struct scaling *scaling, uint32_t id, uint8_t state)
 {
-	const struct process *process = process_table_by_id(profile_processes(profile), id);
-	struct fault_owner owner = {.number = 1ULL << 32 | id, .state = state & PKBPF_FAULT_MASK};
+	const struct process *process = process_table_by_id(profile_processes(scaling->profile), id);
+	struct fault_key key = {.number = 1ULL << 32 | id, .state = state & PKBPF_FAULT_MASK};
 
 	if (process && !process->members) {
-		owner.number = process->pid;
-		owner.born_ns = process->born_ns;
+		key.number = process->pid;
+		key.born_ns = process->born_ns;
 	}
-	return owner;
+	return key;
 }
 
-static int compare_owners(const struct fault_owner *a, const struct fault_owner *b)
+static int compare_keys(const struct fault_key *a, const struct fault_key *b)
 {
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
@@ -100,139 +55,211 @@ static int compare_owners(const struct fault_owner *a, const struct fault_owner 
 static int compare_items(const void *left, const void *right)
 {
 	const struct fault_item *a = left, *b = right;
-	int order = compare_owners(&a->owner, &b->owner);
+	int order = compare_keys(&a->key, &b->key);
 
 	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
+/* Owners of one name and state, which are divided together, stand together; among them, those of one cgroup. */
+static int compare_owners(const void *left, const void *right)
+{
+	const struct fault_owner *a = left, *b = right;
+	int order = (int)a->key.state - (int)b->key.state;
+
+	order = order ? order : strcmp(a->comm, b->comm);
+	order = order ? order : (a->cgroup_id > b->cgroup_id) - (a->cgroup_id < b->cgroup_id);
+	return order ? order : compare_keys(&a->key, &b->key);
+}
+
 /* Rows of page faults by owner, in the order they have. */
-static int find_rows(struct profile *profile, struct fault_items *ret_rows)
+static int find_rows(struct scaling *scaling)
 {
 	size_t row_count;
-	const struct profile_row *rows = profile_rows(profile, &row_count);
+	const struct profile_row *rows = profile_rows(scaling->profile, &row_count);
+	struct fault_item *item;
 
-	ret_rows->items = malloc((row_count + 1) * sizeof(*ret_rows->items));
-	if (!ret_rows->items)
-		return -ENOMEM;
 	for (size_t i = 0; i < row_count; i++) {
-		if (rows[i].kind == PKBPF_PROFILE_FAULTS)
-			ret_rows->items[ret_rows->count++] =
-				(struct fault_item){owner_of(profile, rows[i].process, rows[i].state), (uint32_t)i};
+		if (rows[i].kind != PKBPF_PROFILE_FAULTS)
+			continue;
+		item = array_add(&scaling->rows);
+		if (!item)
+			return -ENOMEM;
+		*item = (struct fault_item){key_of(scaling, rows[i].process, rows[i].state), (uint32_t)i};
 	}
-	qsort(ret_rows->items, ret_rows->count, sizeof(*ret_rows->items), compare_items);
+	if (scaling->rows.count)
+		qsort(scaling->rows.items, scaling->rows.count, sizeof(*scaling->rows.items), compare_items);
 	return 0;
 }
 
-static int find_exact(struct profile *profile, struct fault_items *ret_exact)
+static int find_numbers(struct scaling *scaling)
 {
-	const struct distribution *exact;
-	size_t count = 0;
+	const struct distribution *number;
+	struct fault_item *item;
 
-	while (profile_distribution_at(profile, count))
-		count++;
-	ret_exact->items = malloc((count + 1) * sizeof(*ret_exact->items));
-	if (!ret_exact->items)
+	for (size_t i = 0; (number = profile_distribution_at(scaling->profile, i)); i++) {
+		if (number->key.kind != PKBPF_PROFILE_FAULTS ||
+		    (number->key.measure != PKBPF_FAULT_EXACT && number->key.measure != PKBPF_FAULT_ANNOUNCED))
+			continue;
+		item = array_add(&scaling->numbers);
+		if (!item)
+			return -ENOMEM;
+		*item = (struct fault_item){key_of(scaling, number->key.process, number->key.state), (uint32_t)i};
+	}
+	if (scaling->numbers.count)
+		qsort(scaling->numbers.items, scaling->numbers.count, sizeof(*scaling->numbers.items), compare_items);
+	return 0;
+}
+
+static uint64_t add_saturated(uint64_t a, uint64_t b)
+{
+	return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static void add_number(struct fault_owner *owner, const struct distribution *number)
+{
+	if (number->key.measure == PKBPF_FAULT_ANNOUNCED) {
+		owner->announced = add_saturated(owner->announced, number->count);
+		owner->variance += (double)number->total;
+		owner->knows_announced = true;
+		return;
+	}
+	owner->exact = add_saturated(owner->exact, number->count);
+	if (number->count < owner->most)
+		return;
+	owner->most = number->count;
+	owner->process = number->key.process;
+}
+
+static int find_owners(struct scaling *scaling)
+{
+	struct process_table *processes = profile_processes(scaling->profile);
+	size_t row = 0;
+
+	for (size_t i = 0; i < scaling->numbers.count;) {
+		const struct fault_key key = scaling->numbers.items[i].key;
+		struct fault_owner owner = {.key = key};
+		const struct process *process;
+
+		for (; i < scaling->numbers.count && !compare_keys(&scaling->numbers.items[i].key, &key); i++)
+			add_number(&owner, profile_distribution_at(scaling->profile, scaling->numbers.items[i].place));
+		while (row < scaling->rows.count && compare_keys(&scaling->rows.items[row].key, &key) < 0)
+			row++;
+		owner.first = row;
+		for (; row < scaling->rows.count && !compare_keys(&scaling->rows.items[row].key, &key); row++)
+			owner.row_count++;
+		process = process_table_by_id(processes, owner.process);
+		owner.comm = process ? process->comm : "";
+		owner.cgroup_id = process ? process->cgroup_id : 0;
+		if (!owner.exact)
+			continue;
+		if (!array_reserve(&scaling->owners, scaling->owners.count + 1))
+			return -ENOMEM;
+		*array_add(&scaling->owners) = owner;
+	}
+	if (scaling->owners.count)
+		qsort(scaling->owners.items, scaling->owners.count, sizeof(*scaling->owners.items), compare_owners);
+	return 0;
+}
+
+static int make_places(struct scaling *scaling)
+{
+	struct fault_places *places = &scaling->places;
+
+	places->count = scaling->rows.count;
+	places->rows = calloc(places->count + 1, sizeof(*places->rows));
+	places->scratch = calloc(places->count + 1, sizeof(*places->scratch));
+	places->counts = calloc(places->count + 1, sizeof(*places->counts));
+	if (!places->rows || !places->scratch || !places->counts)
 		return -ENOMEM;
-	for (size_t i = 0; (exact = profile_distribution_at(profile, i)); i++) {
-		if (exact->key.kind == PKBPF_PROFILE_FAULTS && exact->key.measure == PKBPF_FAULT_EXACT && exact->count)
-			ret_exact->items[ret_exact->count++] =
-				(struct fault_item){owner_of(profile, exact->key.process, exact->key.state), (uint32_t)i};
-	}
-	qsort(ret_exact->items, ret_exact->count, sizeof(*ret_exact->items), compare_items);
+	for (size_t i = 0; i < places->count; i++)
+		places->rows[i] = scaling->rows.items[i].place;
 	return 0;
 }
 
-static size_t same_owner(const struct fault_items *list, size_t first)
+/* By its own samples. */
+static int scale_owner(const struct scaling *scaling, const struct fault_owner *owner)
 {
-	size_t end = first;
-
-	while (end < list->count && !compare_owners(&list->items[end].owner, &list->items[first].owner))
-		end++;
-	return end;
+	if (profile_scale(scaling->profile, &scaling->places.rows[owner->first], owner->row_count, owner->exact))
+		return 0;
+	return fault_add_without_stack(scaling->profile, owner, owner->exact);
 }
 
-static double square(double number)
+/* What is left is what a sample may have hit, as far as that is known of one process by itself. */
+static int split_unannounced(const struct scaling *scaling, struct fault_owner *owner)
 {
-	return number * number;
+	uint64_t rest = owner->knows_announced ? fault_count_unannounced(owner->exact, owner->announced, owner->variance) : 0;
+
+	owner->exact -= rest;
+	return rest ? fault_add_unannounced(scaling->profile, owner, rest) : 0;
 }
 
-/* How many of the exact number no sample can stand for. Where what a sample stands for is not known: none. */
-static uint64_t count_unannounced(const struct profile *profile, const uint32_t *places, size_t place_count, uint64_t exact)
+/* How many faults a fault of these owners is told by, on average; 0: not known. */
+static double mean_weight(const struct scaling *scaling, const struct fault_owner *owners, size_t count)
 {
 	size_t row_count;
-	const struct profile_row *rows = profile_rows(profile, &row_count);
-	uint64_t sampled = 0, most = 0;
-	double rest, error, squares = 0;
+	const struct profile_row *rows = profile_rows(scaling->profile, &row_count);
+	double sum = 0, squares = 0;
 
-	for (size_t i = 0; i < place_count; i++) {
-		sampled = rows[places[i]].count < UINT64_MAX - sampled ? sampled + rows[places[i]].count : UINT64_MAX;
-		squares += (double)rows[places[i]].count * (double)rows[places[i]].max;
-		if (rows[places[i]].max > most)
-			most = rows[places[i]].max;
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < owners[i].row_count; j++) {
+			const struct profile_row *row = &rows[scaling->places.rows[owners[i].first + j]];
+
+			sum += (double)row->count;
+			squares += (double)row->count * (double)row->max;
+		}
 	}
-	if (!most || sampled >= exact)
-		return 0;
-	rest = (double)(exact - sampled) - (double)exact / UNSEEN_SHARE;
-	error = square(SAMPLING_ERRORS) * (squares + square((double)most));
-	return rest > 0 && square(rest) > error ? exact - sampled : 0;
+	return sum > 0 ? squares / sum : 0;
 }
 
-/* Exact numbers first to end are of one owner; so are the rows `places`. */
-static int scale_owner(struct profile *profile, const struct fault_items *exact, size_t first, size_t end, const uint32_t *places,
-		       size_t place_count)
+/* Those with many faults alone, the others, which change places to stand together, together. */
+static int scale_group(const struct scaling *scaling, struct fault_owner *owners, size_t count)
 {
-	const struct distribution *largest = profile_distribution_at(profile, exact->items[first].place);
-	uint64_t sum = 0, rest;
+	double enough = ENOUGH_SAMPLES * mean_weight(scaling, owners, count);
+	size_t few = 0;
+	int err = 0;
 
-	for (size_t i = first; i < end; i++) {
-		const struct distribution *item = profile_distribution_at(profile, exact->items[i].place);
-
-		sum += item->count;
-		if (item->count > largest->count)
-			largest = item;
+	for (size_t i = 0; i < count && !err; i++) {
+		err = split_unannounced(scaling, &owners[i]);
+		if (err || !owners[i].exact)
+			continue;
+		if (!owners[i].row_count || (double)owners[i].exact < enough)
+			owners[few++] = owners[i];
+		else
+			err = scale_owner(scaling, &owners[i]);
 	}
-	rest = count_unannounced(profile, places, place_count, sum);
-	if (profile_scale(profile, places, place_count, sum - rest))
-		return rest ? add_unannounced(profile, largest, rest) : 0;
-	for (size_t i = first; i < end; i++) {
-		if (add_without_stack(profile, profile_distribution_at(profile, exact->items[i].place)))
-			return -ENOMEM;
-	}
-	return 0;
+	return err || !few ? err : fault_pool_divide(scaling->profile, owners, few, &scaling->places);
 }
 
-static int scale_all(struct profile *profile, const struct fault_items *exact, const struct fault_items *rows,
-		     uint32_t *places)
+static int scale_all(struct scaling *scaling)
 {
-	size_t row = 0, count, end;
+	struct fault_owner *owners = scaling->owners.items;
+	size_t count = scaling->owners.count;
+	int err = 0;
 
-	for (size_t first = 0; first < exact->count; first = end) {
-		const struct fault_owner *owner = &exact->items[first].owner;
-
-		end = same_owner(exact, first);
-		while (row < rows->count && compare_owners(&rows->items[row].owner, owner) < 0)
-			row++;
-		for (count = 0; row < rows->count && !compare_owners(&rows->items[row].owner, owner); row++)
-			places[count++] = rows->items[row].place;
-		if (scale_owner(profile, exact, first, end, places, count))
-			return -ENOMEM;
+	for (size_t first = 0, end; first < count && !err; first = end) {
+		for (end = first + 1; end < count; end++) {
+			if (owners[end].key.state != owners[first].key.state || strcmp(owners[end].comm, owners[first].comm) != 0)
+				break;
+		}
+		err = scale_group(scaling, &owners[first], end - first);
 	}
-	return 0;
+	return err;
 }
 
 int profile_scale_faults(struct profile *profile)
 {
-	struct fault_items exact = {0}, rows = {0};
-	uint32_t *places = NULL;
-	int err = find_exact(profile, &exact);
+	struct scaling scaling = {.profile = profile};
+	int err = find_rows(&scaling);
 
-	err = err ? err : find_rows(profile, &rows);
-	if (!err) {
-		places = malloc((rows.count + 1) * sizeof(*places));
-		err = places ? scale_all(profile, &exact, &rows, places) : -ENOMEM;
-	}
-	free(places);
-	free(rows.items);
-	free(exact.items);
+	err = err ? err : find_numbers(&scaling);
+	err = err ? err : find_owners(&scaling);
+	err = err ? err : make_places(&scaling);
+	err = err ? err : scale_all(&scaling);
+	free(scaling.places.counts);
+	free(scaling.places.scratch);
+	free(scaling.places.rows);
+	array_free(&scaling.owners);
+	array_free(&scaling.numbers);
+	array_free(&scaling.rows);
 	return err;
 }

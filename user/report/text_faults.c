@@ -84,6 +84,7 @@ int text_faults(const struct text_report *report)
 		text_wrap(report->out, "", 1,
 			  "(minor: the page was in memory; major: it had to be read. The number of "
 			  "each process is exact; how it is "
-			  "divided among stacks and memory is known from a sample)");
+			  "divided among stacks and memory is known from a sample, of processes "
+			  "with few faults from that of all of their name)");
 	return err;
 }
