@@ -3,7 +3,7 @@
 /*
  * Touches a known number of pages of each kind of memory, in a function each, and says what getrusage() counted:
  *
- *	fault anonymous|heap|stack|shared|file|major PAGES [FILE]
+ *	fault anonymous|heap|stack|shared|file|major|locked PAGES [FILE]
  *	fault loop SECONDS	as fast as it can; prints faults per second of CPU time, and all
  *	fault pace PAGES	so many in each millisecond, until it is killed
  *
@@ -165,6 +165,8 @@ int main(int argc, char **argv)
 		touch_shared(map(pages, MAP_SHARED | MAP_ANONYMOUS, -1), pages);
 	else if (!strcmp(argv[1], "file"))
 		touch_file(map(pages, MAP_PRIVATE, open_file(argv[3])), pages);
+	else if (!strcmp(argv[1], "locked")) /* the kernel fetches them itself */
+		mlock(map(pages, MAP_PRIVATE | MAP_ANONYMOUS, -1), pages * PAGE);
 	else if (!strcmp(argv[1], "major"))
 		touch_major(map_cold(pages, argv[3]), pages);
 	else
