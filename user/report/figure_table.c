@@ -131,7 +131,7 @@ static const struct figure figures[] = {
 	    "page faults without I/O"),
 	ROW("memory", "major_faults", COUNT, major_faults, ROW_HAS_USAGE,
 	    "page faults that had to read"),
-	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS, "resident at the end"),
+	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS, "resident at the end; what several processes share counts for each"),
 	ROW("memory", "rss_growth", SIGNED_BYTES, rss_growth_bytes, ROW_HAS_RSS,
 	    "more resident than at the start"),
 	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_PEAK,
