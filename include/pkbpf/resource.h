@@ -19,6 +19,9 @@ enum pkbpf_resource_event {
 	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
 	PKBPF_EVENT_CONTAINER = 51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
 	PKBPF_EVENT_CPU_LIMIT = 52, /* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
+	/* struct pkbpf_event_cgroup: what the kernel side has read of its path. Whoever reads the ring makes a CGROUP of it when
+	 * it is asked for, so there is none in a stream. */
+	PKBPF_EVENT_CGROUP_NAMES = 53,
 };
 
 /* flags of RESOURCE, MACHINE and CPU_LIMIT */
@@ -71,9 +74,14 @@ struct pkbpf_event_cgroup {
 	struct pkbpf_event_header header;
 	__u64 cgroup_id;
 	/* NUL-terminated, padded to a multiple of 8. CGROUP: below the root of the hierarchy, "/" is the root.
-	 * CONTAINER: what people call it, not empty. */
+	 * CONTAINER: what people call it, not empty.
+	 * CGROUP_NAMES: of its folder, of the one above and so on, the last one below the root; each NUL-terminated. */
 	char path[];
 };
+
+/* Of CGROUP_NAMES, all together with their NULs at most; names that begin before the first are still whole. */
+#define PKBPF_CGROUP_NAMES_SIZE 1024
+#define PKBPF_CGROUP_NAME_SIZE	256 /* of one: NAME_MAX and its NUL */
 
 _Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
 

@@ -10,6 +10,7 @@
 
 #include "event/decoder.h"
 #include "event/encoder.h"
+#include "event/resource_event.h"
 #include "process/process_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -119,8 +120,12 @@ static void read_slow_io(void *context, const struct slow_io_view *slow_io)
 static void read_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct reader *reader = context;
+	char path[64]; /* small enough for some not to fit */
+	uint64_t id;
 
 	read_words(reader, (const uint64_t *)(const void *)record, record->size / 8);
+	if (cgroup_names_event_decode(record, &id, path, sizeof(path)) == 0)
+		require(path[0] == '/' && path[1] && cgroup_event_encode(&reader->again, 0, id, path) == 0);
 }
 
 static const struct event_sink_ops reading_ops = {

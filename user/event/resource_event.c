@@ -100,6 +100,31 @@ int cgroup_event_decode(const struct pkbpf_event_header *header, struct cgroup_v
 	return 0;
 }
 
+/* The innermost name comes first: the path is written from its end. */
+int cgroup_names_event_decode(const struct pkbpf_event_header *header, uint64_t *ret_cgroup_id, char *ret_path, size_t size)
+{
+	const struct pkbpf_event_cgroup *record = (const void *)header;
+	const char *name = record->path, *end = (const char *)header + header->size;
+	size_t at = size - 1, length;
+
+	if (header->kind != PKBPF_EVENT_CGROUP_NAMES || header->size <= sizeof(*record))
+		return -EBADMSG;
+	ret_path[at] = '\0';
+	for (; name < end && *name; name += length + 1) {
+		length = strnlen(name, (size_t)(end - name));
+		if (name + length == end || memchr(name, '/', length) || at < length + 1)
+			return -EBADMSG;
+		at -= length;
+		memcpy(ret_path + at, name, length);
+		ret_path[--at] = '/';
+	}
+	if (!ret_path[at])
+		return -EBADMSG;
+	memmove(ret_path, ret_path + at, size - at);
+	*ret_cgroup_id = record->cgroup_id;
+	return 0;
+}
+
 int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_limit_view *ret_view)
 {
 	const struct pkbpf_event_cpu_limit *record = (const void *)header;

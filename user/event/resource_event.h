@@ -68,6 +68,9 @@ int resource_event_decode(const struct pkbpf_event_header *record, struct resour
 int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
 int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
 int cpu_limit_event_decode(const struct pkbpf_event_header *record, struct cpu_limit_view *ret_view);
+/* The path that the names of a CGROUP_NAMES record make, as that of a CGROUP. Also -EBADMSG when there is none, when a name cannot
+ * be one, or when the path does not fit into size (1 at least); then what is in ret_path means nothing. */
+int cgroup_names_event_decode(const struct pkbpf_event_header *record, uint64_t *ret_cgroup_id, char *ret_path, size_t size);
 
 /* Each appends one record; -ENOMEM, or -EINVAL for a path or name that is empty or of PATH_MAX
  * bytes or more. */
