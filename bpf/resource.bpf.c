@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What threads have used: of all that live, when user space asks, and of each that has ended. */
 #include "resource.bpf.h"
+#include "resource_cgroup.bpf.h"
 #include "task_filter.bpf.h"
 #include "vmlinux_resource.h"
 
@@ -266,6 +267,7 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 	if (!record)
 		return 0;
 	take_record(record, task, exit_flags(task));
+	resource_tell_cgroup(record->cgroup_id);
 	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
@@ -312,8 +314,10 @@ int BPF_PROG(resource_executed, struct task_struct *task, __u32 old_tid)
 		}
 		send_executed(task, PKBPF_RESOURCE_EXEC, old_tid);
 	}
-	if (filter_is_leaving_worker(tid, false))
+	if (filter_is_leaving_worker(tid, false)) {
+		resource_tell_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		send_executed(task, PKBPF_RESOURCE_LEFT, tid);
+	}
 	return 0;
 }
 

@@ -138,6 +138,7 @@ struct pt_regs {
 
 struct kernfs_node {
 	u64 id;
+	const char *name;
 	struct kernfs_node *parent;
 };
 

@@ -111,6 +111,7 @@ struct pkbpf_resource_control {
 	/* Answers, from 0: what the kernel has counted for all threads of so many CPUs together. */
 	__u32 cpus_read;
 	__u64 threads_ns;
+	__u64 cgroup_root_id; /* below which cgroups are named, written before programs are loaded; 0: nobody asks for names */
 };
 
 /* In .bss: the kernel's own unwind tables (orc.h). User space asks, a program finds them, the one that samples CPUs reads. */

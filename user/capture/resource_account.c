@@ -5,7 +5,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,15 +12,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/hash_map.h"
+#include "capture/cgroup_namer.h"
 #include "capture/cpu_list.h"
 #include "capture/tracing_program.h"
 #include "process/cgroup.h"
-#include "process/cgroup_name.h"
-#include "process/container_name.h"
 #include "process/cpu_limits.h"
 #include "process/machine_stat.h"
 
@@ -40,19 +36,15 @@
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
 #define READ_BYTES 32768 /* of the iterator at a time */
-/* Of distinct cgroups whose names are looked up; beyond, rows show none. */
-#define CGROUPS_MAX 65536
 /* Of targets whose cgroups are looked at for limits; the others are in the same ones as a rule. */
 #define LIMITED_PIDS_MAX 1024
 
 struct resource_account {
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *iterator, *freed;
-	struct cgroup_root *cgroups; /* NULL: no names */
+	struct cgroup_namer *cgroups; /* NULL: no names */
 	struct cpu_limits *limits;   /* NULL: nobody can have one */
 	bool has_targets;
-	struct hash_map cgroups_seen;
-	ARRAY_OF(uint64_t) cgroups_new;
 	uint64_t begin_ns; /* since when frees are seen */
 	uint64_t next_sweep_ns;
 	uint64_t unfreed;
@@ -67,6 +59,19 @@ static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.resource_executed, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_record, wanted);
 	bpf_map__set_autocreate(skeleton->maps.resource_exiting_threads, wanted);
+	bpf_map__set_autocreate(skeleton->maps.cgroups_told, wanted);
+	bpf_map__set_autocreate(skeleton->maps.cgroup_scratch, wanted);
+}
+
+/* Without the hierarchy, or without memory, names are missing, nothing else. */
+static void open_cgroups(struct resource_account *account)
+{
+	struct cgroup_root *root = cgroup_root_open();
+
+	if (!root)
+		return;
+	account->skeleton->bss->resource_control.cgroup_root_id = cgroup_root_id(root);
+	account->cgroups = cgroup_namer_new(root);
 }
 
 int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
@@ -83,7 +88,7 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 		return error_set(error, ENOMEM,
 				 "cannot prepare the account of resources: out of memory");
 	account->skeleton = skeleton;
-	account->cgroups = cgroup_root_open();
+	open_cgroups(account);
 	account->limits = cpu_limits_open("");
 	account->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
 	/* Beside the threads of the whole machine only there is anything to compare it with. */
@@ -94,61 +99,22 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	return 0;
 }
 
-static int look_up(struct resource_account *account, uint64_t cgroup_id)
+bool resource_account_look(struct resource_account *account, const struct pkbpf_event_header *record)
 {
-	uint64_t *slot;
-	bool added;
+	bool is_names = record->kind == PKBPF_EVENT_CGROUP_NAMES;
 
-	if (!account->cgroups || !cgroup_id || account->cgroups_seen.count >= CGROUPS_MAX)
-		return 0;
-	slot = hash_map_get(&account->cgroups_seen, cgroup_id, 1, &added);
-	if (!slot)
-		return -ENOMEM;
-	if (added) {
-		uint64_t *item = array_add(&account->cgroups_new);
-
-		if (!item)
-			return -ENOMEM;
-		*item = cgroup_id;
-	}
-	return 0;
-}
-
-void resource_account_look(struct resource_account *account,
-			   const struct pkbpf_event_header *record)
-{
 	/* Without memory the name is missing, nothing else. */
-	if (account && record->kind == PKBPF_EVENT_RESOURCE &&
+	if (account && account->cgroups && record->kind == PKBPF_EVENT_RESOURCE &&
 	    record->size >= sizeof(struct pkbpf_event_resource))
-		look_up(account, ((const struct pkbpf_event_resource *)record)->cgroup_id);
-}
-
-static int name_cgroup(struct resource_account *account, uint64_t id, struct event_buffer *buffer)
-{
-	char path[PATH_MAX], name[CGROUP_NAME_SIZE];
-	struct cgroup_name cgroup;
-	int err;
-
-	/* Gone already, or not ours to see: it stays a number. */
-	if (cgroup_root_path(account->cgroups, id, path, sizeof(path)) < 0)
-		return 0;
-	err = cgroup_event_encode(buffer, clock_now_ns(), id, path);
-	cgroup_name_parse(path, &cgroup);
-	if (!err && container_name_find("", &cgroup, name, sizeof(name)))
-		err = container_event_encode(buffer, clock_now_ns(), id, name);
-	return err == -ENOMEM ? err : 0;
+		cgroup_namer_look(account->cgroups, ((const struct pkbpf_event_resource *)record)->cgroup_id);
+	if (account && account->cgroups && is_names)
+		cgroup_namer_take(account->cgroups, record);
+	return is_names;
 }
 
 int resource_account_names(struct resource_account *account, struct event_buffer *buffer)
 {
-	int err = 0;
-
-	if (!account)
-		return 0;
-	array_foreach (&account->cgroups_new, id)
-		err = err ? err : name_cgroup(account, *id, buffer);
-	account->cgroups_new.count = 0;
-	return err;
+	return account && account->cgroups ? cgroup_namer_names(account->cgroups, buffer) : 0;
 }
 
 static int make_room(struct event_buffer *buffer, size_t size)
@@ -433,9 +399,7 @@ void resource_account_free(struct resource_account *account)
 		return;
 	bpf_link__destroy(account->freed);
 	bpf_link__destroy(account->iterator);
-	cgroup_root_close(account->cgroups);
+	cgroup_namer_free(account->cgroups);
 	cpu_limits_close(account->limits);
-	hash_map_done(&account->cgroups_seen);
-	array_free(&account->cgroups_new);
 	free(account);
 }

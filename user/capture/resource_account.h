@@ -20,9 +20,8 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
  * are in the ring. */
 int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
 			   struct error *error);
-/* A record that came out of the ring: its cgroup gets a name while it has one. */
-void resource_account_look(struct resource_account *account,
-			   const struct pkbpf_event_header *record);
+/* A record that came out of the ring: its cgroup gets a name while it has one. True: it is for the account alone. */
+bool resource_account_look(struct resource_account *account, const struct pkbpf_event_header *record);
 /* Appends the names of cgroups seen since the last call. */
 int resource_account_names(struct resource_account *account, struct event_buffer *buffer);
 /* To be called now and then: appends those of threads that are gone, but were not seen to go. */

@@ -48,8 +48,8 @@ int session_take_ring_record(void *context, void *data, size_t size)
 {
 	struct session *session = context;
 
-	resource_account_look(session->resources, data);
-	accept_record(session, data, size);
+	if (!resource_account_look(session->resources, data))
+		accept_record(session, data, size);
 	return 0;
 }
 
@@ -244,12 +244,15 @@ int session_look(struct session *session)
 
 int session_stop(struct session *session)
 {
-	int err = session->sideband ? drain_sideband(session) : 0, settle_err;
+	int err = session->sideband ? drain_sideband(session) : 0, late_err;
 
-	settle_err = resource_account_settle(session->resources, &session->buffer);
+	late_err = resource_account_settle(session->resources, &session->buffer);
 	session_accept_buffer(session);
-	err = err ? err : settle_err;
+	err = err ? err : late_err;
 	ring_reader_drain(session->ring);
+	late_err = resource_account_names(session->resources, &session->buffer);
+	session_accept_buffer(session);
+	err = err ? err : late_err;
 	session_unwind_drain(session->unwind);
 	session_unwind_wait(session->unwind, LAST_TABLE_WAIT_NS);
 	if (session->queue)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -72,6 +73,13 @@ void cgroup_root_close(struct cgroup_root *root)
 	if (root->fd >= 0)
 		close(root->fd);
 	free(root);
+}
+
+uint64_t cgroup_root_id(const struct cgroup_root *root)
+{
+	struct stat status;
+
+	return fstat(root->fd, &status) ? 0 : status.st_ino;
 }
 
 /* An absolute path, made relative to the root of the hierarchy. */

@@ -15,6 +15,8 @@ struct cgroup_root *cgroup_root_open(void);
 /* A given folder as root, for tests. */
 struct cgroup_root *cgroup_root_open_at(const char *path);
 void cgroup_root_close(struct cgroup_root *root);
+/* Its own number; 0: unknown. */
+uint64_t cgroup_root_id(const struct cgroup_root *root);
 /* The path below the root, beginning with '/'. 0; -ENOENT: gone, or not below this root; other
  * errors as they come. */
 int cgroup_root_path(struct cgroup_root *root, uint64_t id, char *ret_path, size_t size);
