@@ -12,21 +12,14 @@
 #include "base/escape.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
+#include "export/folded_lines.h"
 #include "export/formats.h"
 #include "profile/function_table.h"
-#include "profile/kind_table.h"
-#include "profile/stack_table.h"
 #include "profile/wait_state.h"
 
 /* Longest frame text without its suffix: C++ names grow without bound, and every viewer must take
  * the line. */
 #define FOLDED_FRAME_MAX 4096
-
-struct folded_line {
-	uint32_t stack; /* in folded.stacks */
-	uint64_t weight;
-	uint64_t value; /* weight in the unit of the kind */
-};
 
 struct waker_function {
 	uint32_t text;
@@ -38,12 +31,10 @@ struct folded {
 	const struct export_options *options;
 	struct function_table *functions;
 	struct string_pool *texts;
-	struct stack_table *stacks;	    /* root first, of text ids */
+	struct folded_lines *lines;
 	ARRAY_OF(uint32_t) function_texts;  /* text id of each function */
 	ARRAY_OF(struct waker_function) waker_functions; /* the same in the stack of a waker; filled when there is one */
-	ARRAY_OF(struct folded_line) lines; /* number = stack id, until sorted */
 	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
-	ARRAY_OF(uint32_t) ranks;	    /* of texts, in the order of their bytes and a separator */
 	struct hash_map roots;		    /* comm, and the process where it shows -> text */
 };
 
@@ -257,7 +248,6 @@ static bool add_row(struct folded *folded, const struct profile_row *row)
 {
 	size_t frame_count, function_count;
 	const uint32_t *frames = profile_stack(folded->profile, row->stack, &frame_count);
-	uint32_t stack;
 
 	folded->sequence.count = 0;
 	if (!push_text(folded, find_root_text(folded, row)))
@@ -274,201 +264,17 @@ static bool add_row(struct folded *folded, const struct profile_row *row)
 		return false;
 	if (row->waker && !push_waker(folded, row))
 		return false;
-	stack = stack_table_add(folded->stacks, folded->sequence.items, folded->sequence.count);
-	if (stack == STACK_TABLE_NONE)
-		return false;
-	if (stack == folded->lines.count) {
-		struct folded_line *line = array_add(&folded->lines);
-
-		if (!line)
-			return false;
-		line->stack = stack;
-	}
-	folded->lines.items[stack].weight += row->weight;
-	return true;
-}
-
-/* Reads a line byte by byte without building it. */
-struct line_reader {
-	const struct folded *folded;
-	const uint32_t *texts;
-	size_t left;
-	const char *at;
-	uint64_t number;
-	char value[24];
-	bool in_value;
-};
-
-static void reader_begin(struct line_reader *reader, const struct folded *folded,
-			 const struct folded_line *line)
-{
-	reader->folded = folded;
-	reader->texts = stack_table_get(folded->stacks, line->stack, &reader->left);
-	reader->at = NULL;
-	reader->in_value = false;
-	reader->number = line->value;
-}
-
-/* Skips texts that both lines share; they begin as whole texts. */
-static void readers_skip_equal(struct line_reader *a, struct line_reader *b)
-{
-	while (a->left && b->left && *a->texts == *b->texts) {
-		a->texts++;
-		a->left--;
-		b->texts++;
-		b->left--;
-	}
-}
-
-static int reader_next(struct line_reader *reader)
-{
-	if (reader->at && *reader->at)
-		return (unsigned char)*reader->at++;
-	if (reader->in_value)
-		return -1;
-	if (reader->left) {
-		bool first = !reader->at;
-
-		reader->at = string_pool_get(reader->folded->texts, *reader->texts);
-		reader->texts++;
-		reader->left--;
-		return first ? (unsigned char)*reader->at++ : ';';
-	}
-	reader->in_value = true;
-	snprintf(reader->value, sizeof(reader->value), " %" PRIu64, reader->number);
-	reader->at = reader->value;
-	return (unsigned char)*reader->at++;
-}
-
-/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a b;". */
-static int compare_texts(const void *left, const void *right, void *context)
-{
-	const struct folded *folded = context;
-	const char *a = string_pool_get(folded->texts, *(const uint32_t *)left);
-	const char *b = string_pool_get(folded->texts, *(const uint32_t *)right);
-
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return (*a ? (unsigned char)*a : ';') - (*b ? (unsigned char)*b : ';');
-}
-
-static bool rank_texts(struct folded *folded)
-{
-	uint32_t count = (uint32_t)string_pool_count(folded->texts);
-	_cleanup_free_ uint32_t *sorted = malloc(count * sizeof(*sorted));
-
-	if (!sorted || !array_reserve(&folded->ranks, count))
-		return false;
-	for (uint32_t i = 0; i < count; i++)
-		sorted[i] = i;
-	qsort_r(sorted, count, sizeof(*sorted), compare_texts, folded);
-	for (uint32_t i = 0; i < count; i++)
-		folded->ranks.items[sorted[i]] = i;
-	folded->ranks.count = count;
-	return true;
-}
-
-/* The order of `sort` in the C locale over the finished lines. */
-static int compare_lines(const void *left, const void *right, void *context)
-{
-	struct line_reader a, b;
-	int byte_a, byte_b;
-
-	reader_begin(&a, context, left);
-	reader_begin(&b, context, right);
-	readers_skip_equal(&a, &b);
-	/* A line that is done while the other goes on has its number where the other has a
-	 * separator. */
-	if (!a.left != !b.left)
-		return a.left ? 1 : -1;
-	/* Most differ in texts that are no line's last: the same byte follows both. */
-	if (a.left > 1 && b.left > 1) {
-		const uint32_t *ranks = ((const struct folded *)context)->ranks.items;
-
-		return ranks[*a.texts] < ranks[*b.texts] ? -1 : 1;
-	}
-	do {
-		byte_a = reader_next(&a);
-		byte_b = reader_next(&b);
-	} while (byte_a == byte_b && byte_a >= 0);
-	return byte_a < byte_b ? -1 : byte_a > byte_b;
-}
-
-/* A line's bytes, kept for the next one: in sorted order neighbours begin alike. */
-struct line_text {
-	const struct folded *folded;
-	ARRAY_OF(char) bytes;
-	ARRAY_OF(size_t) ends; /* of each text and what separates it from the next one */
-	const uint32_t *texts;
-};
-
-static void line_text_done(struct line_text *text)
-{
-	array_free(&text->bytes);
-	array_free(&text->ends);
-}
-
-static bool line_text_build(struct line_text *text, const struct folded_line *line)
-{
-	size_t count, same = 0;
-	const uint32_t *texts = stack_table_get(text->folded->stacks, line->stack, &count);
-
-	while (same < text->ends.count && same < count && text->texts[same] == texts[same])
-		same++;
-	text->texts = texts;
-	text->ends.count = same;
-	text->bytes.count = same ? text->ends.items[same - 1] : 0;
-	if (!array_reserve(&text->ends, count))
-		return false;
-	for (size_t i = same; i < count; i++) {
-		const char *string = string_pool_get(text->folded->texts, texts[i]);
-		size_t length = strlen(string), at = text->bytes.count;
-
-		if (!array_reserve(&text->bytes, at + length + 1))
-			return false;
-		memcpy(&text->bytes.items[at], string, length);
-		text->bytes.items[at + length] = ';';
-		text->bytes.count = at + length + 1;
-		text->ends.items[text->ends.count++] = text->bytes.count;
-	}
-	return true;
-}
-
-static bool write_lines(struct folded *folded, FILE *out)
-{
-	_cleanup_(line_text_done) struct line_text text = {.folded = folded};
-
-	array_foreach (&folded->lines, line)
-		line->value = profile_kind_folded(folded->options->kind, line->weight);
-	if (!rank_texts(folded))
-		return false;
-	if (folded->lines.count)
-		qsort_r(folded->lines.items, folded->lines.count, sizeof(*folded->lines.items),
-			compare_lines, folded);
-	array_foreach (&folded->lines, line) {
-		/* Less than half a unit: readers want positive numbers. */
-		if (!line->value)
-			continue;
-		if (!line_text_build(&text, line))
-			return false;
-		fwrite_unlocked(text.bytes.items, 1, text.bytes.count - 1, out);
-		fprintf(out, " %" PRIu64 "\n", line->value);
-	}
-	return true;
+	return folded_lines_add(folded->lines, folded->sequence.items, folded->sequence.count, row->weight);
 }
 
 static void folded_done(struct folded *folded)
 {
 	function_table_free(folded->functions);
+	folded_lines_free(folded->lines);
 	string_pool_free(folded->texts);
-	stack_table_free(folded->stacks);
 	array_free(&folded->function_texts);
 	array_free(&folded->waker_functions);
-	array_free(&folded->lines);
 	array_free(&folded->sequence);
-	array_free(&folded->ranks);
 	hash_map_done(&folded->roots);
 }
 
@@ -482,14 +288,14 @@ static int folded_write(const struct profile *profile, const struct export_optio
 
 	folded.functions = function_table_new(profile, &wanted);
 	folded.texts = string_pool_new();
-	folded.stacks = stack_table_new();
-	if (!folded.functions || !folded.texts || !folded.stacks || !build_function_texts(&folded))
+	folded.lines = folded.texts ? folded_lines_new(folded.texts) : NULL;
+	if (!folded.functions || !folded.lines || !build_function_texts(&folded))
 		return -ENOMEM;
 	rows = profile_rows(profile, &row_count);
 	for (size_t i = 0; i < row_count; i++)
 		if (rows[i].kind == options->kind && !add_row(&folded, &rows[i]))
 			return -ENOMEM;
-	return write_lines(&folded, out) ? 0 : -ENOMEM;
+	return folded_lines_write(folded.lines, options->kind, out) ? 0 : -ENOMEM;
 }
 
 const struct exporter_ops exporter_folded = {

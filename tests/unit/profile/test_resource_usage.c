@@ -9,69 +9,7 @@
 
 #include <cmocka.h>
 
-#include "event/resource_event.h"
-#include "profile/resource_usage.h"
-
-#define START_NS 1000000000ULL
-#define END_NS	 2000000000ULL
-
-static int setup(void **state)
-{
-	*state = resource_usage_new();
-	return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	resource_usage_free(*state);
-	return 0;
-}
-
-static int feed(struct resource_usage *usage, const struct event_buffer *buffer)
-{
-	int err = 0;
-
-	for (size_t at = 0; at < buffer->size && !err;) {
-		const struct pkbpf_event_header *header = (const void *)(buffer->data + at);
-
-		err = resource_usage_feed(usage, header);
-		at += header->size;
-	}
-	return err;
-}
-
-static void feed_machine(struct resource_usage *usage, enum pkbpf_resource_moment moment,
-			 uint64_t busy_ns)
-{
-	struct pkbpf_event_machine machine = {
-		.header = {.flags = (uint16_t)moment,
-			   .time_ns = moment == PKBPF_RESOURCE_START ? START_NS : END_NS},
-		.user_ns = busy_ns,
-		.memory_bytes = 4096,
-	};
-	struct event_buffer buffer = {0};
-
-	assert_int_equal(machine_event_encode(&buffer, &machine), 0);
-	assert_int_equal(feed(usage, &buffer), 0);
-	event_buffer_done(&buffer);
-}
-
-static void feed_thread(struct resource_usage *usage, struct resource_view view)
-{
-	struct event_buffer buffer = {0};
-
-	if (!view.tid)
-		view.tid = view.pid;
-	if (!view.thread_start_ns)
-		view.thread_start_ns = view.process_start_ns;
-	if (!view.time_ns)
-		view.time_ns = view.moment == PKBPF_RESOURCE_START ? START_NS + 1 : END_NS + 1;
-	if (!view.comm[0])
-		strcpy(view.comm, "app");
-	assert_int_equal(resource_event_encode(&buffer, &view), 0);
-	assert_int_equal(feed(usage, &buffer), 0);
-	event_buffer_done(&buffer);
-}
+#include "resource_usage_fixture.h"
 
 /* Process 9, which began before the interval, at one of its ends. */
 static void feed_nine(struct resource_usage *usage, uint16_t moment, uint64_t run_ns)
@@ -79,10 +17,6 @@ static void feed_nine(struct resource_usage *usage, uint16_t moment, uint64_t ru
 	feed_thread(usage, (struct resource_view){
 				   .moment = moment, .pid = 9, .process_start_ns = 5, .counters = {.run_ns = run_ns}});
 }
-
-#define START PKBPF_RESOURCE_START
-#define END   PKBPF_RESOURCE_END
-#define EXIT  PKBPF_RESOURCE_EXIT
 
 static void a_thread_that_lives_throughout_counts_its_difference(void **state)
 {
@@ -315,29 +249,6 @@ static void what_no_tick_has_met_is_like_its_process_or_the_kernels(void **state
 	assert_int_equal(used.system_ns, 500);
 }
 
-static void a_process_that_was_killed_for_want_of_memory_counts_once(void **state)
-{
-	struct resource_usage *usage = *state;
-	struct event_buffer buffer = {0};
-
-	feed_machine(usage, START, 0);
-	for (uint32_t tid = 9; tid <= 10; tid++)
-		feed_thread(usage, (struct resource_view){.moment = EXIT,
-							  .oom_killed = true,
-							  .pid = 9,
-							  .tid = tid,
-							  .process_start_ns = START_NS,
-							  .thread_start_ns = START_NS + tid});
-	feed_thread(usage, (struct resource_view){.moment = EXIT, .pid = 11, .process_start_ns = START_NS});
-	feed_machine(usage, END, 0);
-	assert_int_equal(resource_usage_process(usage, 0).oom_killed, 1);
-	assert_int_equal(resource_usage_process(usage, 1).oom_killed, 0);
-	/* Who lives was not. */
-	assert_int_equal(resource_event_encode(&buffer, &(struct resource_view){.moment = END, .oom_killed = true, .pid = 9}), 0);
-	assert_int_equal(feed(usage, &buffer), -74);
-	event_buffer_done(&buffer);
-}
-
 static void a_reused_pid_is_another_process(void **state)
 {
 	struct resource_usage *usage = *state;
@@ -360,78 +271,6 @@ static void a_reused_pid_is_another_process(void **state)
 	assert_true(resource_usage_find(usage, 9, START_NS + 35, &index));
 	assert_int_equal(resource_usage_process(usage, index).used.run_ns, 2);
 	assert_false(resource_usage_find(usage, 12, START_NS, &index));
-}
-
-static void cgroups_have_names(void **state)
-{
-	struct resource_usage *usage = *state;
-	struct event_buffer buffer = {0};
-
-	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "/system.slice/x.service"), 0);
-	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "not/absolute"), -22);
-	assert_int_equal(feed(usage, &buffer), 0);
-	event_buffer_done(&buffer);
-	assert_string_equal(resource_usage_cgroup(usage, 42), "/system.slice/x.service");
-	assert_null(resource_usage_cgroup(usage, 43));
-}
-
-static void feed_limit(struct resource_usage *usage, struct cpu_limit_view view)
-{
-	struct event_buffer buffer = {0};
-
-	view.quota_ns = 50;
-	view.period_ns = 100;
-	assert_int_equal(cpu_limit_event_encode(&buffer, &view), 0);
-	assert_int_equal(feed(usage, &buffer), 0);
-	event_buffer_done(&buffer);
-}
-
-static void limits_of_cpu_time_count_what_is_of_the_interval(void **state)
-{
-	struct resource_usage *usage = *state;
-	struct resource_cpu_limit limit;
-
-	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 1, .path = "/old", .periods = 10, .throttled_periods = 4,
-						  .throttled_ns = 7});
-	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 2, .path = "/gone", .periods = 10});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 1, .path = "/old", .periods = 16, .throttled_periods = 9,
-						  .throttled_ns = 57});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 3, .path = "/made/inside", .periods = 5,
-						  .throttled_periods = 5, .throttled_ns = 6});
-	assert_int_equal(resource_usage_cpu_limit_count(usage), 3);
-	assert_true(resource_usage_cpu_limit(usage, 0, &limit));
-	assert_string_equal(limit.path, "/old");
-	assert_int_equal(limit.periods, 6);
-	assert_int_equal(limit.throttled_periods, 5);
-	assert_int_equal(limit.throttled_ns, 50);
-	assert_false(resource_usage_cpu_limit(usage, 1, &limit));
-	assert_true(resource_usage_cpu_limit(usage, 2, &limit));
-	assert_string_equal(limit.path, "/made/inside");
-	assert_int_equal(limit.periods, 5);
-	assert_int_equal(limit.quota_ns, 50);
-}
-
-static void recordings_without_the_time_of_all_threads_do_not_know_it(void **state)
-{
-	struct resource_usage *usage = *state;
-	struct pkbpf_event_machine machine = {
-		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = START, .time_ns = START_NS},
-		.user_ns = 100,
-		.threads_ns = 50};
-
-	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
-	machine.header.flags = END;
-	machine.header.time_ns = END_NS;
-	machine.user_ns = 300;
-	machine.threads_ns = 170;
-	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
-	assert_int_equal(resource_usage_machine(usage).threads_ns, 120);
-	machine.header.size = offsetof(struct pkbpf_event_machine, threads_ns);
-	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
-	assert_int_equal(resource_usage_machine(usage).busy_ns, 200);
-	assert_int_equal(resource_usage_machine(usage).threads_ns, 0);
-	machine.header.size -= 8;
-	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
 }
 
 /* A record of thread 12 of process 9, or of what has its first thread's number 9. */
@@ -500,43 +339,6 @@ static void what_becomes_a_target_counts_from_the_start(void **state)
 	assert_int_equal(resource_usage_missing(usage), 0);
 }
 
-static void malformed_records_are_refused(void **state)
-{
-	struct resource_usage *usage = *state;
-	struct pkbpf_event_header resource = {
-		.size = 24, .kind = PKBPF_EVENT_RESOURCE, .flags = START};
-	struct pkbpf_event_machine machine = {
-		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = 9}};
-	struct event_buffer buffer = {0};
-	struct pkbpf_event_cpu_limit *limit;
-	struct pkbpf_event_cgroup *cgroup;
-	struct event_buffer limits = {0};
-
-	for (int wrong = 0; wrong < 4; wrong++) {
-		event_buffer_clear(&limits);
-		assert_int_equal(cpu_limit_event_encode(&limits, &(struct cpu_limit_view){.moment = START,
-											     .quota_ns = 1,
-											     .period_ns = 1,
-											     .path = "/notend"}),
-				 0);
-		limit = (void *)limits.data;
-		limit->path[7] = wrong == 0 ? 'x' : '\0';
-		limit->path[0] = wrong == 1 ? 'x' : '/';
-		limit->period_ns = wrong != 2;
-		limit->header.flags = wrong == 3 ? EXIT : START;
-		assert_int_equal(resource_usage_feed(usage, &limit->header), -74);
-	}
-	event_buffer_done(&limits);
-	assert_int_equal(cgroup_event_encode(&buffer, 1, 42, "/notend"), 0);
-	cgroup = (void *)buffer.data;
-	cgroup->path[7] = 'x';
-	assert_int_equal(resource_usage_feed(usage, &resource), -74);
-	assert_int_equal(resource_usage_feed(usage, &machine.header), -74);
-	assert_int_equal(resource_usage_feed(usage, &cgroup->header), -74);
-	event_buffer_done(&buffer);
-	assert_false(resource_usage_known(usage));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,15 +352,10 @@ int main(void)
 		TEST(a_thread_without_last_numbers_is_told_as_missing),
 		TEST(run_time_is_divided_as_the_ticks_are),
 		TEST(what_no_tick_has_met_is_like_its_process_or_the_kernels),
-		TEST(a_process_that_was_killed_for_want_of_memory_counts_once),
 		TEST(a_reused_pid_is_another_process),
-		TEST(cgroups_have_names),
-		TEST(limits_of_cpu_time_count_what_is_of_the_interval),
-		TEST(recordings_without_the_time_of_all_threads_do_not_know_it),
 		TEST(a_thread_that_takes_the_first_ones_number_at_exec_is_another),
 		TEST(it_counts_in_full_when_it_was_born_inside),
 		TEST(what_becomes_a_target_counts_from_the_start),
-		TEST(malformed_records_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
