@@ -491,13 +491,15 @@ elif [ "$(tr '\n' ' ' <out)" != "0 -10 " ]; then
 	fail "nice values of command and profiler: $(cat out)"
 fi
 if [ "$own" = 0 ] && [ "$(nice -n -10 nice 2>/dev/null)" = -10 ]; then
-	"$pkbpf" -v -e cpu -d 500ms -o k.folded 2>err &
+	start_spinner # without which an idle machine has nothing to profile, status 4
+	"$pkbpf" -v -e cpu -p "$spinner" -d 500ms -o k.folded 2>err &
 	loading=$!
 	seen=0
 	until grep -q "profiling since" err || ! kill -0 $loading 2>/dev/null; do
 		[ "$(cut -d" " -f19 /proc/$loading/stat)" != -10 ] || seen=1
 	done
-	wait $loading || fail "exit status $?"
+	wait $loading || fail "exit status $?: $(cat err)"
+	stop_spinner
 	[ $seen = 1 ] || fail "it comes after others until it profiles"
 fi
 nice -n 5 "$pkbpf" -e cpu -q -o k.folded -- sh -c "$niceness" >out
