@@ -74,7 +74,10 @@ enum pkbpf_loss {
 	X(EVENTS_NO_MEMORY, PKBPF_LOSS_OTHER, "waits, requests, faults and accounts: out of memory while aggregating") \
 	X(EVENTS_NO_SCRATCH, PKBPF_LOSS_OTHER, "requests, faults and stacks of waits: no scratch memory in the kernel") \
 	X(BLOCKIO_UNCHECKED, PKBPF_LOSS_NONE, "looks at block requests at the end that failed: what ended unseen counts as under way") \
-	X(BLOCKIO_BY_WORKER, PKBPF_LOSS_NONE, "block requests that a kernel worker issued, for whom is not known (I/O limits of cgroups, encryption)")
+	X(BLOCKIO_BY_WORKER, PKBPF_LOSS_NONE, "block requests that a kernel worker issued, for whom is not known (I/O limits of cgroups, encryption)") \
+	X(FAULTS_UNDIVIDED, PKBPF_LOSS_OTHER, "processes whose page faults include what the kernel fetched itself: too many processes") \
+	X(CPU_LIMITS_LEFT_OUT, PKBPF_LOSS_OTHER, "cgroups whose CPU limit was left out: too many cgroups") \
+	X(CGROUPS_UNNAMED, PKBPF_LOSS_NONE, "cgroups without a name: gone before it was read, or too many")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ struct cgroup_namer {
 	struct hash_map states; /* cgroup id -> enum cgroup_state */
 	ARRAY_OF(struct new_cgroup) new;
 	size_t bytes; /* of all names */
+	size_t named;
+	bool is_full; /* there are more than have room */
 };
 
 struct cgroup_namer *cgroup_namer_new(struct cgroup_root *root)
@@ -66,8 +69,12 @@ static int add(struct cgroup_namer *namer, uint64_t id, char *path)
 	bool added;
 
 	state = hash_map_find(&namer->states, id);
-	if (state ? !path || *state == NAMED : namer->states.count >= CGROUP_NAMER_CGROUPS_MAX)
+	if (state && (!path || *state == NAMED))
 		return 0;
+	if (!state && namer->states.count >= CGROUP_NAMER_CGROUPS_MAX) {
+		namer->is_full = true;
+		return 0;
+	}
 	if (!hash_map_get(&namer->states, id, SEEN, &added))
 		return -ENOMEM;
 	cgroup = array_add(&namer->new);
@@ -103,6 +110,7 @@ static int append(struct cgroup_namer *namer, uint64_t id, const char *path, str
 	if (namer->bytes + strlen(path) > CGROUP_NAMER_BYTES_MAX)
 		return 0;
 	namer->bytes += strlen(path);
+	namer->named++;
 	err = cgroup_event_encode(buffer, clock_now_ns(), id, path);
 	cgroup_name_parse(path, &cgroup);
 	if (!err && container_name_find("", &cgroup, name, sizeof(name)))
@@ -132,4 +140,9 @@ int cgroup_namer_names(struct cgroup_namer *namer, struct event_buffer *buffer)
 		err = err ? err : name_cgroup(namer, cgroup, buffer);
 	forget_new(namer);
 	return err;
+}
+
+uint64_t cgroup_namer_unnamed(const struct cgroup_namer *namer)
+{
+	return namer->states.count - namer->named + namer->is_full;
 }

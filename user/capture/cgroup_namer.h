@@ -27,5 +27,7 @@ int cgroup_namer_look(struct cgroup_namer *namer, uint64_t cgroup_id);
 int cgroup_namer_take(struct cgroup_namer *namer, const struct pkbpf_event_header *record);
 /* Appends the names of cgroups that came since the last call. -ENOMEM. */
 int cgroup_namer_names(struct cgroup_namer *namer, struct event_buffer *buffer);
+/* How many have none by now, at least: beyond CGROUP_NAMER_CGROUPS_MAX nobody counts. */
+uint64_t cgroup_namer_unnamed(const struct cgroup_namer *namer);
 
 #endif

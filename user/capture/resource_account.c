@@ -38,6 +38,7 @@
 #define READ_BYTES 32768 /* of the iterator at a time */
 /* Of targets whose cgroups are looked at for limits; the others are in the same ones as a rule. */
 #define LIMITED_PIDS_MAX 1024
+#define CPU_LIMITS_MAX	 4096 /* cgroups; the profile keeps as many */
 
 struct resource_account {
 	struct pkbpf_bpf *skeleton;
@@ -89,8 +90,11 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 				 "cannot prepare the account of resources: out of memory");
 	account->skeleton = skeleton;
 	open_cgroups(account);
-	account->limits = cpu_limits_open("");
+	account->limits = cpu_limits_open("", CPU_LIMITS_MAX);
 	account->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
+	/* What there was no memory for is looked for again at the end. */
+	if (account->limits && !account->has_targets)
+		cpu_limits_add_all(account->limits);
 	/* Beside the threads of the whole machine only there is anything to compare it with. */
 	if (!account->has_targets)
 		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
@@ -172,15 +176,13 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 	return 0;
 }
 
-/* Of the processes whose records begin at `at`. */
+/* Of the targets whose records begin at `at`. Those of a whole host are looked for outside the interval: it may have many. */
 static int find_limits(struct resource_account *account, const struct event_buffer *buffer, size_t at)
 {
 	uint32_t pids = 0;
 	int err = 0;
 
-	if (!account->has_targets)
-		return cpu_limits_add_all(account->limits);
-	while (at + sizeof(struct pkbpf_event_resource) <= buffer->size && pids < LIMITED_PIDS_MAX && !err) {
+	while (account->has_targets && at + sizeof(struct pkbpf_event_resource) <= buffer->size && pids < LIMITED_PIDS_MAX && !err) {
 		const struct pkbpf_event_resource *record = (const void *)(buffer->data + at);
 
 		if (record->tid == record->pid && record->header.flags != PKBPF_RESOURCE_BYSTANDER) {
@@ -224,7 +226,21 @@ static int read_limits(struct resource_account *account, enum pkbpf_resource_mom
 	if (!account->limits)
 		return 0;
 	err = find_limits(account, buffer, threads_at);
-	return err ? err : cpu_limits_read(account->limits, append_limit, &work);
+	return err ? err : cpu_limits_read(account->limits, 0, append_limit, &work);
+}
+
+/* Of cgroups that were made meanwhile. */
+static int read_new_limits(struct resource_account *account, struct event_buffer *buffer)
+{
+	struct limit_moment work = {buffer, PKBPF_RESOURCE_END};
+	size_t known;
+	int err;
+
+	if (!account->limits || account->has_targets)
+		return 0;
+	known = cpu_limits_count(account->limits);
+	err = cpu_limits_add_all(account->limits);
+	return err ? err : cpu_limits_read(account->limits, known, append_limit, &work);
 }
 
 static int read_all(struct resource_account *account, enum pkbpf_resource_moment moment,
@@ -378,6 +394,7 @@ static int append_exiting(struct resource_account *account, uint64_t end_ns, str
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer)
 {
 	uint64_t now_ns = clock_now_ns();
+	int err;
 
 	if (!account || !account->freed)
 		return 0;
@@ -385,12 +402,19 @@ int resource_account_settle(struct resource_account *account, struct event_buffe
 	wait_for_frees(account, now_ns);
 	bpf_link__destroy(account->freed);
 	account->freed = NULL;
-	return append_exiting(account, now_ns, buffer);
+	err = append_exiting(account, now_ns, buffer);
+	return err ? err : read_new_limits(account, buffer);
 }
 
-uint64_t resource_account_unfreed(const struct resource_account *account)
+void resource_account_counters(const struct resource_account *account, uint64_t counters[PKBPF_COUNTER_COUNT])
 {
-	return account ? account->unfreed : 0;
+	if (!account)
+		return;
+	counters[PKBPF_COUNTER_RESOURCE_UNFREED] += account->unfreed;
+	if (account->limits)
+		counters[PKBPF_COUNTER_CPU_LIMITS_LEFT_OUT] += cpu_limits_left_out(account->limits);
+	if (account->cgroups)
+		counters[PKBPF_COUNTER_CGROUPS_UNNAMED] += cgroup_namer_unnamed(account->cgroups);
 }
 
 void resource_account_free(struct resource_account *account)

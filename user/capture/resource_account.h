@@ -6,6 +6,8 @@
 #ifndef PKBPF_CAPTURE_RESOURCE_ACCOUNT_H
 #define PKBPF_CAPTURE_RESOURCE_ACCOUNT_H
 
+#include <pkbpf/counter.h>
+
 #include "base/error.h"
 #include "capture/session.h"
 #include "event/resource_event.h"
@@ -33,8 +35,8 @@ int resource_account_end(struct resource_account *account, struct event_buffer *
  * the kernel (some 10 ms, at most a quarter of a second more) until those are in the ring, and
  * appends what is known of the others. -ENOMEM. */
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
-/* Of how many that ended inside only the beginning of their exit is known. */
-uint64_t resource_account_unfreed(const struct resource_account *account);
+/* Adds what it could not find out. */
+void resource_account_counters(const struct resource_account *account, uint64_t counters[PKBPF_COUNTER_COUNT]);
 void resource_account_free(struct resource_account *account);
 
 #endif

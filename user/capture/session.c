@@ -224,10 +224,10 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	kernel_counters_read(session->skeleton->maps.counters, ret_counters);
 	ret_counters[PKBPF_COUNTER_LOST_SIDEBAND] += session->sideband_lost;
 	ret_counters[PKBPF_COUNTER_CPUS_ARRIVED] += session->cpus_arrived;
-	ret_counters[PKBPF_COUNTER_RESOURCE_UNFREED] += resource_account_unfreed(session->resources);
 	ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += session->malformed;
 	if (session->queue)
 		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
+	resource_account_counters(session->resources, ret_counters);
 	session_unwind_counters(session->unwind, ret_counters);
 }
 

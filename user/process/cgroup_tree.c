@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,12 @@ struct walk {
 /* Takes the path. */
 static int visit(struct walk *walk, char *path, uint64_t id)
 {
-	char **item = path ? array_add(&walk->paths) : NULL;
+	bool is_full = walk->paths.count >= CGROUP_WALK_MAX;
+	char **item = path && !is_full ? array_add(&walk->paths) : NULL;
 
 	if (!item) {
 		free(path);
-		return -ENOMEM;
+		return is_full ? -E2BIG : -ENOMEM;
 	}
 	*item = path;
 	return walk->visit(walk->context, path, id);
@@ -42,7 +44,7 @@ static int visit_below(struct walk *walk, const char *parent)
 	if (snprintf(folder, sizeof(folder), "%s%s", walk->root, parent) >= (int)sizeof(folder))
 		return 0;
 	directory = opendir(folder);
-	while (directory && !ret && walk->paths.count < CGROUP_WALK_MAX && (entry = readdir(directory))) {
+	while (directory && !ret && (entry = readdir(directory))) {
 		char *path;
 
 		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))

@@ -31,6 +31,9 @@ struct cpu_limits {
 	bool is_v1;
 	struct hash_map seen; /* by id, those without a limit as well */
 	ARRAY_OF(struct known_cgroup) limited;
+	size_t most;
+	uint64_t left_out;
+	bool is_cut; /* not all cgroups were looked at */
 };
 
 /* One of the words of a list, as in "cpuset cpu io" or "cpu,cpuacct". */
@@ -79,12 +82,13 @@ static bool find_hierarchy(struct cpu_limits *limits, const char *root)
 	return false;
 }
 
-struct cpu_limits *cpu_limits_open(const char *root)
+struct cpu_limits *cpu_limits_open(const char *root, size_t most)
 {
 	struct cpu_limits *limits = calloc(1, sizeof(*limits));
 
 	if (!limits)
 		return NULL;
+	limits->most = most;
 	snprintf(limits->proc, sizeof(limits->proc), "%s/proc", root);
 	if (!find_hierarchy(limits, root)) {
 		cpu_limits_close(limits);
@@ -148,26 +152,28 @@ static bool make_folder(const struct cpu_limits *limits, const char *path, char 
 	return snprintf(folder, size, "%s%s", limits->hierarchy, path) < (int)size;
 }
 
-/* path: below the hierarchy, without a slash at its end: "" is its root */
-static int add_cgroup(struct cpu_limits *limits, const char *path)
+static int add_cgroup(struct cpu_limits *limits, const char *path, const char *folder, uint64_t id)
 {
 	struct known_cgroup *cgroup;
 	struct cpu_limit limit;
-	char folder[PATH_MAX];
-	struct stat status;
 	bool added;
 
-	if (limits->limited.count >= CPU_LIMITS_MAX || limits->seen.count >= CGROUP_WALK_MAX ||
-	    !make_folder(limits, path, folder, sizeof(folder)) || stat(folder, &status) < 0)
+	if (limits->seen.count >= CGROUP_WALK_MAX && !hash_map_find(&limits->seen, id)) {
+		limits->is_cut = true;
 		return 0;
-	if (!hash_map_get(&limits->seen, status.st_ino, 0, &added))
+	}
+	if (!hash_map_get(&limits->seen, id, 0, &added))
 		return -ENOMEM;
 	if (!added || !read_limit(limits, folder, &limit))
 		return 0;
+	if (limits->limited.count >= limits->most) {
+		limits->left_out++;
+		return 0;
+	}
 	cgroup = array_add(&limits->limited);
 	if (!cgroup)
 		return -ENOMEM;
-	cgroup->id = status.st_ino;
+	cgroup->id = id;
 	cgroup->path = strdup(*path ? path : "/");
 	if (!cgroup->path) {
 		limits->limited.count--;
@@ -178,12 +184,18 @@ static int add_cgroup(struct cpu_limits *limits, const char *path)
 
 static int add_visited(void *context, const char *path, uint64_t id)
 {
-	return add_cgroup(context, path);
+	char folder[PATH_MAX];
+
+	return make_folder(context, path, folder, sizeof(folder)) ? add_cgroup(context, path, folder, id) : 0;
 }
 
 int cpu_limits_add_all(struct cpu_limits *limits)
 {
-	return cgroup_tree_walk(limits->hierarchy, add_visited, limits);
+	int err = cgroup_tree_walk(limits->hierarchy, add_visited, limits);
+
+	if (err == -E2BIG)
+		limits->is_cut = true;
+	return err == -E2BIG ? 0 : err;
 }
 
 /* Where a process is, out of "0::/path" or "4:cpu,cpuacct:/path"; the line is changed. NULL: not in this one. */
@@ -196,6 +208,17 @@ static char *path_in_line(const struct cpu_limits *limits, char *line)
 	*controllers++ = '\0';
 	*path++ = '\0';
 	return (limits->is_v1 ? has_word(controllers, "cpu") : strcmp(line, "0") == 0) ? path : NULL;
+}
+
+/* path: below the hierarchy, without a slash at its end: "" is its root */
+static int add_path(struct cpu_limits *limits, const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat status;
+
+	if (!make_folder(limits, path, folder, sizeof(folder)) || stat(folder, &status) < 0)
+		return 0;
+	return add_cgroup(limits, path, folder, status.st_ino);
 }
 
 int cpu_limits_add_of(struct cpu_limits *limits, uint32_t pid)
@@ -213,17 +236,23 @@ int cpu_limits_add_of(struct cpu_limits *limits, uint32_t pid)
 		return 0;
 	for (char *slash = path + strlen(path); slash && !err; slash = strrchr(path, '/')) {
 		*slash = '\0';
-		err = add_cgroup(limits, path);
+		err = add_path(limits, path);
 	}
 	return err;
 }
 
-int cpu_limits_read(struct cpu_limits *limits, int (*callback)(void *context, const struct cpu_limit *limit), void *context)
+size_t cpu_limits_count(const struct cpu_limits *limits)
+{
+	return limits->limited.count;
+}
+
+int cpu_limits_read(struct cpu_limits *limits, size_t first, int (*callback)(void *context, const struct cpu_limit *limit),
+		    void *context)
 {
 	char folder[PATH_MAX];
 	int err = 0;
 
-	for (size_t i = 0; i < limits->limited.count && !err; i++) {
+	for (size_t i = first; i < limits->limited.count && !err; i++) {
 		const struct known_cgroup *cgroup = &limits->limited.items[i];
 		struct cpu_limit limit = {.path = cgroup->path, .cgroup_id = cgroup->id};
 
@@ -233,4 +262,9 @@ int cpu_limits_read(struct cpu_limits *limits, int (*callback)(void *context, co
 		err = callback(context, &limit);
 	}
 	return err;
+}
+
+uint64_t cpu_limits_left_out(const struct cpu_limits *limits)
+{
+	return limits->left_out + limits->is_cut;
 }

@@ -259,6 +259,7 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 	struct pkbpf_fault_process process;
 	uint32_t key, next;
 	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0, is_full;
+	struct lost_view undivided = {.time_ns = time_ns, .cause = PKBPF_COUNTER_FAULTS_UNDIVIDED};
 	int err = 0;
 
 	for (uint32_t i = 0; more && !err && i < PROCESSES; i++) {
@@ -275,9 +276,12 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 		err = send_process(source, key, &process, is_full ? NULL : &announced, time_ns);
 		if (err)
 			continue;
+		undivided.count += is_full;
 		bpf_map_delete_elem(fd, &key);
 		bpf_map_delete_elem(announced_fd, &key);
 	}
+	if (undivided.count && !err)
+		err = event_encode_lost(&source->buffer, &undivided);
 	return err;
 }
 

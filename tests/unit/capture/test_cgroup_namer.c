@@ -101,9 +101,11 @@ static void it_is_named_when_it_is_told_after_it_was_seen(void **state)
 
 	assert_int_equal(cgroup_namer_look(fixture->namer, 7ULL << 40), 0);
 	assert_int_equal(name(*state, &view), 0);
+	assert_int_equal(cgroup_namer_unnamed(fixture->namer), 1);
 	assert_int_equal(tell(*state, 7ULL << 40, "late"), 0);
 	assert_int_equal(name(*state, &view), 1);
 	assert_string_equal(view.text, "/late");
+	assert_int_equal(cgroup_namer_unnamed(fixture->namer), 0);
 }
 
 static void it_is_named_once(void **state)
@@ -142,6 +144,7 @@ static void names_end_where_there_is_no_more_room_for_them(void **state)
 		named += name(*state, &view);
 	}
 	assert_in_range(named, count / 2 - 100, count / 2);
+	assert_int_equal(cgroup_namer_unnamed(((struct fixture *)*state)->namer), count - named);
 }
 
 static void cgroups_beyond_the_limit_have_no_names(void **state)
@@ -154,6 +157,7 @@ static void cgroups_beyond_the_limit_have_no_names(void **state)
 		assert_int_equal(tell(*state, id << 40, number), 0);
 	}
 	assert_int_equal(name(*state, &view), CGROUP_NAMER_CGROUPS_MAX);
+	assert_int_equal(cgroup_namer_unnamed(((struct fixture *)*state)->namer), 1);
 }
 
 int main(void)

@@ -49,7 +49,7 @@ static struct found found_in(struct cpu_limits *limits)
 {
 	struct found found = {0};
 
-	assert_int_equal(cpu_limits_read(limits, note, &found), 0);
+	assert_int_equal(cpu_limits_read(limits, 0, note, &found), 0);
 	return found;
 }
 
@@ -77,7 +77,7 @@ static void limits_above_a_process_are_its_own(void **state)
 	struct found found;
 
 	make_version_2(tree);
-	limits = cpu_limits_open(tree->root);
+	limits = cpu_limits_open(tree->root, 4);
 	assert_non_null(limits);
 	for (uint32_t pid = 8; pid <= 12; pid++)
 		assert_int_equal(cpu_limits_add_of(limits, pid), 0);
@@ -108,7 +108,7 @@ static void all_limits_are_found(void **state)
 	struct found found;
 
 	make_version_2(tree);
-	limits = cpu_limits_open(tree->root);
+	limits = cpu_limits_open(tree->root, 4);
 	assert_int_equal(cpu_limits_add_all(limits), 0);
 	found = found_in(limits);
 	assert_int_equal(found.count, 2);
@@ -116,6 +116,25 @@ static void all_limits_are_found(void **state)
 	assert_string_equal(found.paths[strcmp(found.paths[0], "/pods/a") != 0], "/pods/a");
 	/* One without a file of counts has none. */
 	assert_int_equal(found.limits[strcmp(found.paths[0], "/other") != 0].periods, 0);
+	cpu_limits_close(limits);
+}
+
+static void limits_beyond_the_most_are_counted(void **state)
+{
+	struct temp_tree *tree = *state;
+	struct cpu_limits *limits;
+
+	make_version_2(tree);
+	temp_tree_file(tree, "sys/fs/cgroup/third/cpu.max", "1000 100000\n");
+	limits = cpu_limits_open(tree->root, 1);
+	assert_int_equal(cpu_limits_left_out(limits), 0);
+	/* Looked at again they are no more. */
+	assert_int_equal(cpu_limits_add_all(limits), 0);
+	assert_int_equal(cpu_limits_add_all(limits), 0);
+	assert_int_equal(cpu_limits_left_out(limits), 2);
+	assert_int_equal(cpu_limits_count(limits), 1);
+	assert_int_equal(cpu_limits_read(limits, 1, note, NULL), 0);
+	assert_int_equal(found_in(limits).count, 1);
 	cpu_limits_close(limits);
 }
 
@@ -131,7 +150,7 @@ static void the_first_version_has_a_hierarchy_for_it(void **state)
 	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us", "40000\n");
 	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 99\n");
 	temp_tree_file(tree, "proc/7/cgroup", "5:cpuset:/\n4:cpuacct,cpu:/docker/x\n1:name=systemd:/\n0::/docker\n");
-	limits = cpu_limits_open(tree->root);
+	limits = cpu_limits_open(tree->root, 4);
 	assert_non_null(limits);
 	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
 	found = found_in(limits);
@@ -153,7 +172,7 @@ static void a_container_sees_its_own_limit_at_its_root(void **state)
 	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpu");
 	temp_tree_file(tree, "sys/fs/cgroup/cpu.max", "100000 100000\n");
 	temp_tree_file(tree, "proc/7/cgroup", "0::/\n");
-	limits = cpu_limits_open(tree->root);
+	limits = cpu_limits_open(tree->root, 4);
 	assert_int_equal(cpu_limits_add_of(limits, 7), 0);
 	assert_int_equal(cpu_limits_add_all(limits), 0);
 	assert_int_equal(found_in(limits).count, 1);
@@ -165,9 +184,9 @@ static void without_a_controller_there_are_none(void **state)
 {
 	struct temp_tree *tree = *state;
 
-	assert_null(cpu_limits_open(tree->root));
+	assert_null(cpu_limits_open(tree->root, 4));
 	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpuset io\n");
-	assert_null(cpu_limits_open(tree->root));
+	assert_null(cpu_limits_open(tree->root, 4));
 }
 
 int main(void)
@@ -176,6 +195,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(limits_above_a_process_are_its_own),
 		TEST(all_limits_are_found),
+		TEST(limits_beyond_the_most_are_counted),
 		TEST(the_first_version_has_a_hierarchy_for_it),
 		TEST(a_container_sees_its_own_limit_at_its_root),
 		TEST(without_a_controller_there_are_none),
