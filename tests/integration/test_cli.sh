@@ -7,7 +7,6 @@
 
 work=$(mktemp -d /tmp/pkbpf-cli-XXXXXX)
 chmod 755 "$work" # others than root write into a folder of their own below it
-spinner=
 cleanup() {
 	[ -n "$spinner" ] && kill "$spinner" 2>/dev/null
 	mountpoint -q "$work/small" && umount "$work/small"
@@ -16,78 +15,8 @@ cleanup() {
 }
 trap cleanup EXIT
 cd "$work" || exit 1
-
-# ---- small tools ----
-
-current=
-begin() {
-	current=$1
-	rm -f err # so that nobody takes the last one's words for those of a job that is only starting
-	echo "  $current"
-}
-
-fail() {
-	echo "FAILED: $current: $*"
-	sed 's/^/    out: /' out 2>/dev/null | head -5
-	sed 's/^/    err: /' err 2>/dev/null | head -5
-	failures=$((failures + 1))
-}
-
-# run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"
-run() {
-	local expected=$1 status
-	shift
-	"$pkbpf" "$@" >out 2>err
-	status=$?
-	[ "$status" = "$expected" ] || fail "exit status $status instead of $expected: pkbpf $*"
-}
-
-# says FILE TEXT: the file holds a line with TEXT
-says() {
-	grep -qF -- "$2" "$1" || fail "'$2' is not in $1"
-}
-
-is_folded() {
-	[ -s "$1" ] || { fail "$1 is empty"; return; }
-	! grep -qvE '^[^;]+(;[^;]+)* [0-9]+$' "$1" || fail "$1 holds a line that is not folded"
-}
-
-no_temporaries() {
-	local left
-	left=$(find "$1" -name '.pkbpf-*' | head -1)
-	[ -z "$left" ] || fail "a temporary is left behind: $left"
-}
-
-# wait_until SECONDS COMMAND…: tries until the command succeeds
-wait_until() {
-	local tries=$(($1 * 20))
-	shift
-	while ! "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
-
-# ended PID: it is gone, or dead and not yet waited for
-ended() {
-	! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null
-}
-
-profiling() {
-	grep -qs "profiling since" "$1"
-}
-
-start_spinner() {
-	"$workloads/spin" 60 &
-	spinner=$!
-	disown $spinner
-}
-
-stop_spinner() {
-	kill "$spinner"
-	spinner=
-}
+# shellcheck source=cli_checks.sh
+. "$here/cli_checks.sh"
 
 pid_of_nobody() {
 	local pid=4194000
@@ -439,80 +368,4 @@ fi
 
 stop_spinner
 
-# ---- -- COMMAND ----
-
-begin "the status of the command is passed on"
-run 0 -e cpu -q -o h.folded -- true
-run 7 -e cpu -q -o h.folded -- sh -c 'exit 7'
-run $((128 + 9)) -e cpu -q -o h.folded -- sh -c 'kill -KILL $$'
-
-begin "a command that cannot be started"
-rm -f h.folded
-run 127 -e cpu -o h.folded -- pkbpf-no-such-command
-says err "pkbpf: cannot start pkbpf-no-such-command: there is no such command in PATH"
-run 126 -e cpu -o h.folded -- /etc/passwd
-says err "pkbpf: cannot start /etc/passwd: Permission denied"
-[ ! -e h.folded ] || fail "an output was written"
-no_temporaries .
-
-begin "a command is profiled from its start to its end"
-run 0 -e cpu -F 199 -f folded -- "$workloads/spin" 0.5
-is_folded out
-grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
-
-begin "descendants of the command are profiled"
-run 3 -e cpu -F 199 -f folded -- sh -c "'$workloads/spin' 0.3 & wait; exit 3"
-grep -qE '^spin;.*spin_here' out || fail "spin_here is not there"
-
-begin "after the duration the command goes on and gives its status"
-begin_seconds=$SECONDS
-run 5 -e cpu -F 199 -d 500ms -f folded -- "$workloads/spin" 2 5
-is_folded out
-[ $((SECONDS - begin_seconds)) -ge 1 ] || fail "the command did not run to its end"
-
-begin "SIGTERM to the profiler ends the command, too"
-"$pkbpf" -e cpu -v -f folded -o i.folded -- "$workloads/spin" 60 2>err &
-job=$!
-wait_until 10 profiling err || fail "it never started"
-sleep 0.5
-kill -TERM $job
-wait_until 10 ended $job || fail "it goes on"
-wait $job
-[ $? = 143 ] || fail "exit status"
-is_folded i.folded
-
-begin "the profiler comes before others that want to run, its command does not"
-niceness='cut -d" " -f19 /proc/self/stat /proc/$PPID/stat'
-own=$(nice)
-"$pkbpf" -e cpu -q -o k.folded -- sh -c "$niceness" >out
-if [ "$own" != 0 ] || ! [ "$(nice -n -10 nice 2>/dev/null)" = -10 ]; then
-	echo "  not checked: this test has a nice value of its own, or may not lower it"
-elif [ "$(tr '\n' ' ' <out)" != "0 -10 " ]; then
-	fail "nice values of command and profiler: $(cat out)"
-fi
-if [ "$own" = 0 ] && [ "$(nice -n -10 nice 2>/dev/null)" = -10 ]; then
-	start_spinner # without which an idle machine has nothing to profile, status 4
-	"$pkbpf" -v -e cpu -p "$spinner" -d 500ms -o k.folded 2>err &
-	loading=$!
-	seen=0
-	until grep -q "profiling since" err || ! kill -0 $loading 2>/dev/null; do
-		[ "$(cut -d" " -f19 /proc/$loading/stat)" != -10 ] || seen=1
-	done
-	wait $loading || fail "exit status $?: $(cat err)"
-	stop_spinner
-	[ $seen = 1 ] || fail "it comes after others until it profiles"
-fi
-nice -n 5 "$pkbpf" -e cpu -q -o k.folded -- sh -c "$niceness" >out
-[ "$(tr '\n' ' ' <out)" = "$((own + 5)) $((own + 5)) " ] || fail "where the user has chosen a nice value: $(cat out)"
-
-begin "the command runs as the user behind sudo"
-SUDO_UID=65534 SUDO_GID=65534 SUDO_USER=nobody "$pkbpf" -e cpu -q -o j.folded -- \
-	sh -c 'id -u >&2; echo $USER $SUDO_UID >&2' 2>err
-[ "$(tr '\n' ' ' <err)" = "65534 nobody " ] || fail "it ran as: $(cat err)"
-
-if [ $failures = 0 ]; then
-	echo "all passed"
-	exit 0
-fi
-echo "$failures failures"
-exit 1
+conclude

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# shellcheck shell=bash
+# What tests of the command line share, after prelude.sh: sourced in a folder of their own, where they leave "out" and "err".
+
+spinner=
+
+current=
+begin() {
+	current=$1
+	rm -f err # so that nobody takes the last one's words for those of a job that is only starting
+	echo "  $current"
+}
+
+fail() {
+	echo "FAILED: $current: $*"
+	sed 's/^/    out: /' out 2>/dev/null | head -5
+	sed 's/^/    err: /' err 2>/dev/null | head -5
+	failures=$((failures + 1))
+}
+
+# run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"
+run() {
+	local expected=$1 status
+	shift
+	"$pkbpf" "$@" >out 2>err
+	status=$?
+	[ "$status" = "$expected" ] || fail "exit status $status instead of $expected: pkbpf $*"
+}
+
+# says FILE TEXT: the file holds a line with TEXT
+says() {
+	grep -qF -- "$2" "$1" || fail "'$2' is not in $1"
+}
+
+is_folded() {
+	[ -s "$1" ] || { fail "$1 is empty"; return; }
+	! grep -qvE '^[^;]+(;[^;]+)* [0-9]+$' "$1" || fail "$1 holds a line that is not folded"
+}
+
+no_temporaries() {
+	local left
+	left=$(find "$1" -name '.pkbpf-*' | head -1)
+	[ -z "$left" ] || fail "a temporary is left behind: $left"
+}
+
+# wait_until SECONDS COMMAND…: tries until the command succeeds
+wait_until() {
+	local tries=$(($1 * 20))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# ended PID: it is gone, or dead and not yet waited for
+ended() {
+	! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null
+}
+
+profiling() {
+	grep -qs "profiling since" "$1"
+}
+
+start_spinner() {
+	"$workloads/spin" 60 &
+	spinner=$!
+	disown $spinner
+}
+
+stop_spinner() {
+	kill "$spinner"
+	spinner=
+}
+
+# conclude: the last line
+conclude() {
+	if [ $failures = 0 ]; then
+		echo "all passed"
+		exit 0
+	fi
+	echo "$failures failures"
+	exit 1
+}
