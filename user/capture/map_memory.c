@@ -6,19 +6,17 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
+#include "base/named_line.h"
 
 #define FDINFO_MAX_BYTES 65536
 
 /* Programs have a memlock, too, but no map_type. */
 static uint64_t bytes_of(const char *fdinfo)
 {
-	const char *memlock = strstr(fdinfo, "\nmemlock:");
-
-	return memlock && strstr(fdinfo, "\nmap_type:") ? strtoull(memlock + strlen("\nmemlock:"), NULL, 10) : 0;
+	return named_line(fdinfo, "map_type:") ? named_number(fdinfo, "memlock:") : 0;
 }
 
 uint64_t map_memory_bytes(const char *proc_self)

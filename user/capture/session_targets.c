@@ -11,9 +11,9 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/file_io.h"
 #include "capture/session_private.h"
 #include "capture/target_tree.h"
+#include "process/procfs_status.h"
 #include "process/snapshot.h"
 
 #include "pkbpf.skel.h"
@@ -103,21 +103,6 @@ int session_add_relatives(struct session *session, struct error *error)
 	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
 }
 
-/* The process behind a thread, from its procfs status; 0 when it is gone. */
-static uint32_t process_of_thread(uint32_t tid)
-{
-	_cleanup_free_ char *status = NULL;
-	const char *line;
-	char path[64];
-	size_t size;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", tid);
-	if (file_read_all(AT_FDCWD, path, 65536, &status, &size))
-		return 0;
-	line = strstr(status, "\nTgid:");
-	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
-}
-
 int session_targets_now(const struct session *session, struct u32_list *ret_pids)
 {
 	const struct bpf_map *map = session->skeleton->maps.target_pids;
@@ -160,7 +145,7 @@ int session_take_snapshot(struct session *session, uint64_t time_ns, struct erro
 		if (!owners)
 			return error_set(error, ENOMEM, "cannot read the running processes: out of memory");
 		for (size_t i = 0; i < options->tid_count; i++) {
-			owners[count] = process_of_thread(options->tids[i]);
+			owners[count] = procfs_process_of_thread(options->tids[i]);
 			count += owners[count] != 0;
 		}
 		pids = owners;

@@ -15,24 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file_io.h"
-
-#define STATUS_MAX 65536
-
-/* The process a thread belongs to; 0: unknown. */
-static uint32_t process_of_thread(uint32_t tid)
-{
-	_cleanup_free_ char *status = NULL;
-	char path[32];
-	const char *line;
-	size_t size;
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/status", tid);
-	if (file_read_all(AT_FDCWD, path, STATUS_MAX, &status, &size) < 0)
-		return 0;
-	line = strstr(status, "\nTgid:");
-	return line ? (uint32_t)strtoul(line + 6, NULL, 10) : 0;
-}
+#include "process/procfs_status.h"
 
 int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 {
@@ -54,7 +37,7 @@ int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process", pid);
 	/* Kernels answer EINVAL, later ones ENOENT, for a thread that does not lead its process. */
 	if (errno == EINVAL || errno == ENOENT) {
-		process = process_of_thread(pid);
+		process = procfs_process_of_thread(pid);
 		if (process && process != pid)
 			return error_set(error, EINVAL,
 					 "cannot profile pid %" PRIu32 ": it is a thread of process "

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "base/hash_map.h"
+#include "base/named_line.h"
 #include "process/cgroup_tree.h"
 
 #define FILE_MAX_BYTES 65536
@@ -124,27 +125,15 @@ static bool read_limit(const struct cpu_limits *limits, const char *folder, stru
 	return limit->quota_ns && limit->period_ns;
 }
 
-static uint64_t find_number(const char *text, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, name, length) == 0 && line[length] == ' ')
-			return strtoull(line + length, NULL, 10);
-	}
-	return 0;
-}
-
 static void read_counts(const char *folder, struct cpu_limit *limit)
 {
 	_cleanup_free_ char *text = read_in(folder, "cpu.stat");
 
-	limit->periods = find_number(text, "nr_periods");
-	limit->throttled_periods = find_number(text, "nr_throttled");
-	limit->throttled_ns = find_number(text, "throttled_usec") * NS_PER_US;
+	limit->periods = named_number(text, "nr_periods ");
+	limit->throttled_periods = named_number(text, "nr_throttled ");
+	limit->throttled_ns = named_number(text, "throttled_usec ") * NS_PER_US;
 	if (!limit->throttled_ns)
-		limit->throttled_ns = find_number(text, "throttled_time");
+		limit->throttled_ns = named_number(text, "throttled_time ");
 }
 
 static bool make_folder(const struct cpu_limits *limits, const char *path, char *folder, size_t size)

@@ -13,23 +13,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
+#include "base/named_line.h"
 
 /* The line of a machine with thousands of CPUs and interrupts is long; the file is read whole. */
 #define STAT_MAX_BYTES	  (4 << 20)
 #define MEMINFO_MAX_BYTES (64 << 10)
-
-/* The number behind a name at the beginning of a line, in KiB there; 0 when there is none. */
-static uint64_t meminfo_bytes(const char *meminfo, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *line = meminfo; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (strncmp(line, name, length) == 0)
-			return strtoull(line + length, NULL, 10) * 1024;
-	}
-	return 0;
-}
+#define BYTES_PER_KIB	  1024
 
 int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_second,
 		       struct pkbpf_event_machine *ret_machine)
@@ -54,8 +43,8 @@ int machine_stat_parse(const char *stat, const char *meminfo, long ticks_per_sec
 		*fields[i] = strtoull(stat, &end, 10) * tick_ns;
 		stat = end;
 	}
-	machine.memory_bytes = meminfo_bytes(meminfo, "MemTotal:");
-	machine.memory_available_bytes = meminfo_bytes(meminfo, "MemAvailable:");
+	machine.memory_bytes = named_number(meminfo, "MemTotal:") * BYTES_PER_KIB;
+	machine.memory_available_bytes = named_number(meminfo, "MemAvailable:") * BYTES_PER_KIB;
 	*ret_machine = machine;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 #include "base/hash_map.h"
+#include "base/named_line.h"
 #include "symbol/demangle.h"
 #include "symbol/target_file.h"
 
@@ -55,15 +56,14 @@ static bool read_status(const char *root, uint32_t pid, struct process_status *r
 	snprintf(path, sizeof(path), "%s/proc/%u/status", root, pid);
 	if (file_read_all(AT_FDCWD, path, MAX_STATUS_BYTES, &text, &size))
 		return false;
-	uids = strstr(text, "\nUid:");
-	if (!uids || sscanf(uids, "\nUid: %u %u", &ret->real_uid, &ret->effective_uid) != 2)
+	uids = named_line(text, "Uid:");
+	if (!uids || sscanf(uids, "%u %u", &ret->real_uid, &ret->effective_uid) != 2)
 		return false;
 	/* "NSpid:\t4711\t1": ours first, the process's own last. */
 	ret->inner_pid = pid;
-	pids = strstr(text, "\nNSpid:");
+	pids = named_line(text, "NSpid:");
 	if (!pids)
 		return true;
-	pids += strlen("\nNSpid:");
 	end = strchr(pids, '\n');
 	while (pids && (!end || pids < end)) {
 		char *after;
