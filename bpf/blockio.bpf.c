@@ -17,19 +17,16 @@ static __always_inline void count_in_interval(enum pkbpf_counter counter)
 		counter_add(counter, 1);
 }
 
-/* Who announced the request when its bio was submitted; row PKBPF_BLOCKIO_NO_ROW: nobody. */
-static __always_inline struct submission submission_announced(struct request *rq, __u32 opf, struct bio *bio,
-							      __u32 device)
+/* Who announced the request when its bio was submitted, also when it is nobody we look at; NULL: nobody did. */
+static __always_inline const struct submission *submission_announced(__u32 opf, struct bio *bio, __u32 device)
 {
-	struct submission none = {.row = PKBPF_BLOCKIO_NO_ROW}, *announced = NULL;
 	__u64 key = (__u64)bio;
 
-	if ((opf & REQUEST_OP_MASK) == REQUEST_FLUSH && !bio) {
-		announced = bpf_map_lookup_elem(&blockio_flushers, &device);
-	} else if (opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA))) {
-		announced = bpf_map_lookup_elem(&blockio_flush_data, &key);
-	}
-	return announced ? *announced : none;
+	if ((opf & REQUEST_OP_MASK) == REQUEST_FLUSH && !bio)
+		return bpf_map_lookup_elem(&blockio_flushers, &device);
+	if (opf & (REQUEST_FLAG(PREFLUSH) | REQUEST_FLAG(FUA)))
+		return bpf_map_lookup_elem(&blockio_flush_data, &key);
+	return NULL;
 }
 
 /*
@@ -41,13 +38,13 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 {
 	__u32 opf = rq->cmd_flags, device = request_device(rq);
 	struct bio *bio = rq->bio;
+	const struct submission *announced = submission_announced(opf, bio, device);
 	struct pkbpf_blockio_request fresh = {};
 	struct submission submission;
 	__u64 key = (__u64)rq;
 
-	submission = submission_announced(rq, opf, bio, device);
-	if (submission.row == PKBPF_BLOCKIO_NO_ROW)
-		submission = submission_find(ctx, opf, bio, device, now_ns);
+	/* Who issues it may be a worker. */
+	submission = announced ? *announced : submission_find(ctx, opf, bio, device, now_ns);
 	if (known) {
 		known->insert_ns = 0;
 		known->queue_ns = 0;

@@ -77,6 +77,7 @@ enum pkbpf_loss {
 	X(BLOCKIO_BY_WORKER, PKBPF_LOSS_NONE, "block requests that a kernel worker issued, for whom is not known (I/O limits of cgroups, encryption)") \
 	X(FAULTS_UNDIVIDED, PKBPF_LOSS_OTHER, "processes whose page faults include what the kernel fetched itself: too many processes") \
 	X(CPU_LIMITS_LEFT_OUT, PKBPF_LOSS_OTHER, "cgroups whose CPU limit was left out: too many cgroups") \
+	X(BLOCKIO_REQUESTLESS_HOST, PKBPF_LOSS_NONE, "I/O on the whole host of devices that make no block requests (zram, RAM disks), not measured, for whom is not known") \
 	X(CGROUPS_UNNAMED, PKBPF_LOSS_NONE, "cgroups without a name: gone before it was read, or too many")
 
 enum pkbpf_counter {

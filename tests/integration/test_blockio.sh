@@ -269,6 +269,24 @@ stacked() {
 try "a stacked device counts once, its latency is that of each request" stacked
 [ -n "$traced" ] || echo "    no trace to compare with: tracefs has no block events here"
 
+# Flushes are issued by workers of the kernel: for somebody we do not look at, which is known.
+flushes_of_others() {
+	(
+		sleep 0.7
+		for _ in $(seq 50); do
+			dd if=/dev/zero of=flushed bs=4k count=1 conv=fsync,notrunc status=none
+		done
+	) &
+	"$pkbpf" -q -e cpu,blockio -o report.json -- "$workloads/spin" 3 2>err.txt || wrong="it failed: $(cat err.txt)"
+	wait $!
+	python3 - <<-'P' || wrong="requests of others count as of somebody who is not known"
+		import json, sys
+		told = [c["count"] for c in json.load(open("report.json"))["counters"] if c["name"] == "BLOCKIO_BY_WORKER"]
+		sys.exit(sum(told) > 0)
+	P
+}
+try "flushes for others than the targets are nobody's" flushes_of_others
+
 # A device that takes I/O without making requests of it is told to be missing.
 requestless() {
 	local number
@@ -285,8 +303,23 @@ requestless() {
 		sys.exit(len(told) != 1 or told[0] < 500)
 	P
 }
+
+requestless_of_targets() {
+	local number
+	number=$(cat /sys/class/zram-control/hot_add) || { fail "no zram device"; return; }
+	echo 16M >/sys/block/zram"$number"/disksize
+	"$pkbpf" -q -e cpu,blockio -o report.json -- sh -c 'dd if=/dev/zero of=$0 bs=4k count=500 oflag=direct status=none; $1 0.2' \
+		/dev/zram"$number" "$workloads/spin" 2>err.txt || wrong="it failed: $(cat err.txt)"
+	echo "$number" >/sys/class/zram-control/hot_remove
+	python3 - <<-'P' || wrong="500 writes to it, of a target"
+		import json, sys
+		told = {c["name"]: c["count"] for c in json.load(open("report.json"))["counters"]}
+		sys.exit(told.get("BLOCKIO_REQUESTLESS_HOST", 0) < 500 or "BLOCKIO_REQUESTLESS" in told)
+	P
+}
 if [ -r /sys/class/zram-control/hot_add ]; then
 	try "a device without requests" requestless
+	try "a device without requests, where targets were chosen" requestless_of_targets
 else
 	echo "    no zram here: devices without requests not tested"
 fi

@@ -196,20 +196,20 @@ static int blockio_poll(struct source *source, const struct event_sink *sink)
 	return err;
 }
 
-/* Whose it was is not known, so it is no loss of those who were chosen. */
+/* Whose it was is not known, so it is no loss of those who were chosen, but they may miss it. */
 static void tell_requestless(struct source *source, uint64_t time_ns)
 {
 	const struct session_options *options = session_options(source->session);
 	uint64_t now = requestless_count("/sys");
+	bool is_host = options->target_mode == PKBPF_TARGET_HOST && !options->comm;
 	struct lost_view missing = {
 		.time_ns = time_ns,
-		.cause = PKBPF_COUNTER_BLOCKIO_REQUESTLESS,
+		.cause = is_host ? PKBPF_COUNTER_BLOCKIO_REQUESTLESS : PKBPF_COUNTER_BLOCKIO_REQUESTLESS_HOST,
 		.count = now - source->requestless_before,
 	};
 
 	/* Less than before: a device has gone. */
-	if (options->target_mode == PKBPF_TARGET_HOST && !options->comm &&
-	    now > source->requestless_before)
+	if (now > source->requestless_before)
 		event_encode_lost(&source->buffer, &missing);
 }
 
