@@ -138,10 +138,10 @@ static uint32_t root_text(struct folded *folded, const struct profile_row *row)
 	if (comm[0] == '#')
 		comm[0] = '?';
 	process = process_table_by_id(profile_processes(folded->profile), row->process);
-	if (process && !process->members && folded->options->per_thread && row->tid != PROFILE_NO_THREAD)
+	if (process_has_pid(process) && folded->options->per_thread && row->tid != PROFILE_NO_THREAD)
 		snprintf(text, sizeof(text), "%s-%" PRIu32 "/%" PRIu32, comm, process->pid,
 			 row->tid);
-	else if (process && !process->members && folded->options->pid_frame)
+	else if (process_has_pid(process) && folded->options->pid_frame)
 		snprintf(text, sizeof(text), "%s-%" PRIu32, comm, process->pid);
 	else
 		snprintf(text, sizeof(text), "%s", comm);

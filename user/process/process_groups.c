@@ -2,6 +2,13 @@
 /* Tells ended incarnations together. */
 #include "process/process_table_private.h"
 
+#include <pkbpf/blockio.h>
+
+bool process_has_pid(const struct process *process)
+{
+	return process && !process->members && !(process->pid & PKBPF_PID_WRITEBACK);
+}
+
 bool process_table_is_kept(const struct process_table *table, uint32_t id)
 {
 	return id < table->entries.count && table->entries.items[id]->state == ENTRY_ENDED;

@@ -94,6 +94,8 @@ uint64_t process_table_ended_threads(const struct process_table *table);
 bool process_table_is_kept(const struct process_table *table, uint32_t id);
 size_t process_table_kept_count(const struct process_table *table);
 bool process_table_is_group(const struct process_table *table, uint32_t id);
+/* Is its number one to show: that of a single process, and not what stands for write-back? NULL: no. */
+bool process_has_pid(const struct process *process);
 /* For processes told together: without a pid, kept for good. NULL: out of memory or too many. */
 struct process *process_table_add_group(struct process_table *table, const char *comm, uint64_t cgroup_id);
 /* The living incarnation, or the one within its grace time, of the process that this ended one was before an exec. NULL: none. */

@@ -32,8 +32,7 @@ static void write_who(struct json_writer *writer, const struct profile *profile,
 	const struct process *process = process_table_by_id(profile_processes(profile), slow_io->process);
 	const char *cgroup = resource_usage_cgroup(profile_resources(profile), slow_io->cgroup_id);
 
-	/* Write-back is no process's. */
-	if (process && !(process->pid & PKBPF_PID_WRITEBACK))
+	if (process_has_pid(process))
 		json_u64(writer, "pid", process->pid);
 	if (slow_io->tid)
 		json_u64(writer, "tid", slow_io->tid);

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pkbpf/blockio.h>
-
 #include "base/escape.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
@@ -14,16 +12,11 @@
 #define SHOWN_FUNCTIONS	  12
 #define SEARCHED_FUNCTIONS 512
 
-bool text_has_pid(const struct process *process)
-{
-	return process && !process->members && !(process->pid & PKBPF_PID_WRITEBACK);
-}
-
 void text_who(struct text_table *table, const struct text_report *report, uint32_t id, const char *comm)
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
 
-	if (text_has_pid(process))
+	if (process_has_pid(process))
 		text_table_cellf(table, "%" PRIu32, process->pid);
 	else
 		text_table_cell(table, process ? "-" : "?");

@@ -22,8 +22,6 @@ void text_heading(const struct text_report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "  … and 12 more processes", when there are. */
 void text_more(const struct text_report *report, uint64_t count, const char *noun);
-/* false: it stands for several, or for what nobody's process does (write-back). NULL: no. */
-bool text_has_pid(const struct process *process);
 /* Cells pid and comm of a process in the profile; comm NULL: its own. */
 void text_who(struct text_table *table, const struct text_report *report, uint32_t process, const char *comm);
 /*

@@ -134,7 +134,7 @@ static void print_stack(const struct text_report *report, const struct tally *ta
 		(int)weight_columns, human_weight(weight, tally->kind, stack->weight), name);
 	if (stack->process_count > 1)
 		fprintf(report->out, " in %" PRIu32 " processes", stack->process_count);
-	else if (text_has_pid(process))
+	else if (process_has_pid(process))
 		fprintf(report->out, " %" PRIu32, process->pid);
 	fputc('\n', report->out);
 	functions = tally_stack_functions(tally, stack->stack, &count);

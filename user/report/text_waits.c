@@ -124,7 +124,7 @@ static void write_long_wait(const struct text_report *report, const struct profi
 	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE], pid[16] = "";
 
 	escape_terminal(name, sizeof(name), comm[0] ? comm : "[unknown]");
-	if (text_has_pid(process))
+	if (process_has_pid(process))
 		snprintf(pid, sizeof(pid), " %" PRIu32, process->pid);
 	snprintf(label, sizeof(label), " %10s %-8s %s%s: ", human_time(time, row->max), wait_state_name(row->state), name, pid);
 	text_leaf_frames(report, functions, row->stack, SIZE_MAX, label);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "fake_profile.h"
 
+#include <pkbpf/blockio.h>
 #include <pkbpf/offcpu.h>
 
 #define APP "/usr/bin/app"
@@ -110,7 +111,10 @@ static void the_root_frame_carries_the_pid_when_asked(void **state)
 	struct export_options options = {.pid_frame = true};
 
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
-	assert_folded(fixture, &options, "app-100;main 1\n");
+	/* Write-back is no process's. */
+	fake_process(fixture->machine, PKBPF_PID_WRITEBACK | 7, 1, PKBPF_WRITEBACK_COMM);
+	fake_sample(fixture->machine, PKBPF_PID_WRITEBACK | 7, 100, FAKE_IPS(0x110), FAKE_IPS());
+	assert_folded(fixture, &options, "[writeback];do_syscall_64_[k] 1\napp-100;main 1\n");
 }
 
 static void the_root_frame_carries_pid_and_tid_for_threads(void **state)
