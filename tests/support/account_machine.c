@@ -28,6 +28,14 @@
 		}                                                                                  \
 	}
 
+#define KERNEL_NAME(first, text)                                                                   \
+	{                                                                                          \
+		.space = FRAME_KERNEL, .start = (first), .end = (first) + 0x100,                   \
+		.flags = SYMBOL_IS_KERNEL, .lines = {                                              \
+			{.function = text}                                                         \
+		}                                                                                  \
+	}
+
 static const struct fake_symbol symbols[] = {
 	NAME(0x1000, "main"),
 	NAME(0x1100, "exec_query"),
@@ -36,31 +44,12 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1400, "spin<int>"),
 	NAME(0x1500, "pthread_mutex_lock"),
 	FAKE_FUNCTION(LIBRARY, 0x3000, 0x3100, "fdatasync"),
-	{.space = FRAME_KERNEL,
-	 .start = 0xffffffff81000000,
-	 .end = 0xffffffff81000100,
-	 .flags = SYMBOL_IS_KERNEL,
-	 .lines = {{.function = "io_schedule"}}},
-	{.space = FRAME_KERNEL,
-	 .start = 0xffffffff81000200,
-	 .end = 0xffffffff81000300,
-	 .flags = SYMBOL_IS_KERNEL,
-	 .lines = {{.function = "do_epoll_wait"}}},
-	{.space = FRAME_KERNEL,
-	 .start = 0xffffffff81000400,
-	 .end = 0xffffffff81000500,
-	 .flags = SYMBOL_IS_KERNEL,
-	 .lines = {{.function = "read_events"}}},
-	{.space = FRAME_KERNEL,
-	 .start = 0xffffffff81000600,
-	 .end = 0xffffffff81000700,
-	 .flags = SYMBOL_IS_KERNEL,
-	 .lines = {{.function = "futex_wait_queue"}}},
-	{.space = FRAME_KERNEL,
-	 .start = 0xffffffff81000800,
-	 .end = 0xffffffff81000900,
-	 .flags = SYMBOL_IS_KERNEL,
-	 .lines = {{.function = "io_cqring_wait"}}},
+	KERNEL_NAME(0xffffffff81000000, "io_schedule"),
+	KERNEL_NAME(0xffffffff81000200, "do_epoll_wait"),
+	KERNEL_NAME(0xffffffff81000400, "read_events"),
+	KERNEL_NAME(0xffffffff81000600, "futex_wait_queue"),
+	KERNEL_NAME(0xffffffff81000800, "io_cqring_wait"),
+	KERNEL_NAME(0xffffffff81000a00, "jbd2_log_wait_commit"),
 };
 
 static void require(bool holds)

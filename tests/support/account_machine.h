@@ -82,5 +82,6 @@ void account_end(struct fake_profile *fake);
 #define ACCOUNT_GETEVENTS 0xffffffff81000410ULL /* read_events */
 #define ACCOUNT_RING	  0xffffffff81000810ULL /* io_cqring_wait */
 #define ACCOUNT_FUTEX	  0xffffffff81000610ULL /* futex_wait_queue */
+#define ACCOUNT_JOURNAL	  0xffffffff81000a10ULL /* jbd2_log_wait_commit */
 
 #endif

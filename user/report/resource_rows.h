@@ -95,6 +95,7 @@ struct resource_row {
 	uint64_t requests, reads, writes, read_bytes, written_bytes;
 	uint64_t device_ns, queue_ns;
 	struct row_lengths device, queue;
+	uint64_t request_sleep_ns; /* of sleep_ns at most, were each wait no longer than nearly all of the requests took */
 
 	/* faults recorded with stacks */
 	uint64_t fault_weight;
@@ -155,9 +156,11 @@ struct row_explanation {
 
 /* Chooses among waits by their stacks; lists end in NULL. */
 struct wait_choice {
-	const char *const *kernel;   /* has one of these functions of the kernel, */
+	const char *const *kernel;   /* has one of these functions of the kernel, NULL: any, */
+	const char *const *without;  /* none of these, NULL: any, */
 	const char *const *programs; /* and one of these outside of it; NULL: any */
 	uint64_t mean_ns_max;	     /* and waits there are on average no longer; 0: any */
+	uint64_t cut_ns;	     /* of which they count for no more than this on average; 0: as they are */
 };
 
 /*
@@ -170,6 +173,12 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 					     const struct resource_row *const *members, size_t count,
 					     enum pkbpf_profile_kind kind, unsigned int states,
 					     const struct wait_choice *choice);
+
+/* Longer than nearly all requests of a row took, in the queue and the device. */
+static inline uint64_t resource_row_request_ns(const struct resource_row *row)
+{
+	return row->device.p99_ns + row->queue.p99_ns;
+}
 
 struct wait_sum {
 	uint64_t time_ns, count;

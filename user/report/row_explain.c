@@ -131,7 +131,8 @@ static bool is_chosen(const struct resource_rows *rows, const struct row_weight 
 	if (choice->mean_ns_max && item->stack.weight / choice->mean_ns_max >= item->stack.count)
 		return false;
 	frames = resource_rows_stack(rows, item->stack.stack, &count);
-	return has_any(rows, frames, count, true, choice->kernel) &&
+	return (!choice->kernel || has_any(rows, frames, count, true, choice->kernel)) &&
+	       (!choice->without || !has_any(rows, frames, count, true, choice->without)) &&
 	       (!choice->programs || has_any(rows, frames, count, false, choice->programs));
 }
 
@@ -283,6 +284,15 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	return explanation;
 }
 
+static uint64_t cut(const struct row_weight *item, uint64_t time_ns, const struct wait_choice *choice)
+{
+	uint64_t most_ns;
+
+	if (!choice || !choice->cut_ns || __builtin_mul_overflow(item->stack.count, choice->cut_ns, &most_ns))
+		return time_ns;
+	return time_ns < most_ns ? time_ns : most_ns;
+}
+
 struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
 				       enum pkbpf_wait_state state, const struct wait_choice *choice)
 {
@@ -295,7 +305,7 @@ struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const s
 
 		if (item->kind != PKBPF_PROFILE_OFFCPU || !item->state_weight[state] || !is_chosen(rows, item, choice))
 			continue;
-		sum.time_ns += item->state_weight[state];
+		sum.time_ns += cut(item, item->state_weight[state], choice);
 		sum.count += item->stack.count;
 	}
 	return sum;

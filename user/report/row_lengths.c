@@ -116,7 +116,7 @@ static struct row_lengths lengths_of(const struct histogram *histogram)
 }
 
 struct lengths_work {
-	struct histogram wait, runqueue, disk, device, queue;
+	struct histogram wait, runqueue, disk, sleep, device, queue;
 };
 
 static void merge_lengths(struct lengths_work *lengths, const struct distribution *distribution)
@@ -129,12 +129,29 @@ static void merge_lengths(struct lengths_work *lengths, const struct distributio
 			distribution_merge(distribution, &lengths->runqueue);
 		else if (key->state == PKBPF_WAIT_DISK)
 			distribution_merge(distribution, &lengths->disk);
+		else if (key->state == PKBPF_WAIT_SLEEP)
+			distribution_merge(distribution, &lengths->sleep);
 	} else if (key->kind == PKBPF_PROFILE_BLOCKIO &&
 		   key->measure == PKBPF_BLOCKIO_DEVICE_TIME) {
 		distribution_merge(distribution, &lengths->device);
 	} else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_QUEUE_TIME) {
 		distribution_merge(distribution, &lengths->queue);
 	}
+}
+
+/* The sum of the values, those that are longer cut. */
+static uint64_t sum_cut(const struct histogram *histogram, uint64_t longest)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
+		uint64_t low = histogram_bucket_low(i), high = histogram_bucket_high(i);
+		uint64_t middle = low + (high - low) / 2;
+
+		if (histogram->buckets[i])
+			sum += histogram->buckets[i] * (middle < longest ? middle : longest);
+	}
+	return sum;
 }
 
 static void store_lengths(struct resource_row *row, const struct lengths_work *lengths)
@@ -144,6 +161,7 @@ static void store_lengths(struct resource_row *row, const struct lengths_work *l
 	row->disk = lengths_of(&lengths->disk);
 	row->device = lengths_of(&lengths->device);
 	row->queue = lengths_of(&lengths->queue);
+	row->request_sleep_ns = sum_cut(&lengths->sleep, resource_row_request_ns(row));
 }
 
 static int fill_lengths(struct rows_work *work)

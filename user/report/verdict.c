@@ -29,6 +29,7 @@ static const struct rule rules[] = {
 	{.name = "cpu_bound", .judge = judge_cpu, .tell = tell_cpu},
 	{.name = "disk_bound", .judge = judge_disk, .tell = tell_disk},
 	{.name = "queue_bound", .judge = judge_queue, .tell = tell_queue},
+	{.name = "journal_bound", .judge = judge_journal, .tell = tell_journal},
 	{.name = "lock_bound", .judge = judge_locks, .tell = tell_locks},
 	{.name = "futex_bound", .judge = judge_futex, .tell = tell_futex},
 	{.name = "out_of_memory", .judge = judge_oom, .tell = tell_oom},

@@ -61,6 +61,10 @@ void finding_say_who(struct finding *finding, const struct row_group *group);
 void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
 			   const struct row_group *group, enum pkbpf_profile_kind kind,
 			   unsigned int states, const struct wait_choice *choice, const char *what);
+/* The same of what may be only a part of the whole. */
+void finding_say_functions_of(struct finding *finding, const struct resource_rows *rows, const struct row_group *group,
+			      enum pkbpf_profile_kind kind, unsigned int states, const struct wait_choice *choice,
+			      const char *what, uint64_t whole);
 
 /* Rules about the run: false: does not hold. */
 bool verdict_cpu_starved(const struct resource_rows *rows, struct finding *finding);
@@ -80,6 +84,8 @@ double judge_disk(const struct resource_rows *rows, const struct resource_row *r
 void tell_disk(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_queue(const struct resource_rows *rows, const struct resource_row *row);
 void tell_queue(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
+double judge_journal(const struct resource_rows *rows, const struct resource_row *row);
+void tell_journal(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_locks(const struct resource_rows *rows, const struct resource_row *row);
 void tell_locks(const struct resource_rows *rows, const struct row_group *group, struct finding *finding);
 double judge_futex(const struct resource_rows *rows, const struct resource_row *row);

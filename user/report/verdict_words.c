@@ -53,10 +53,19 @@ void finding_say_functions(struct finding *finding, const struct resource_rows *
 			  const struct row_group *group, enum pkbpf_profile_kind kind,
 			  unsigned int states, const struct wait_choice *choice, const char *what)
 {
+	finding_say_functions_of(finding, rows, group, kind, states, choice, what, 0);
+}
+
+void finding_say_functions_of(struct finding *finding, const struct resource_rows *rows, const struct row_group *group,
+			      enum pkbpf_profile_kind kind, unsigned int states, const struct wait_choice *choice,
+			      const char *what, uint64_t whole)
+{
 	struct row_explanation explanation =
 		resource_rows_explain(rows, group->members, group->count, kind, states, choice);
 
-	if (!explanation.count)
+	if (explanation.whole < whole)
+		explanation.whole = whole;
+	if (!explanation.count || explanation.weight < explanation.whole / 2)
 		return;
 	finding_say(finding, ", %.0f %% of %s below `",
 	    verdict_percent((double)explanation.weight, (double)explanation.whole), what);

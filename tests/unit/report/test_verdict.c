@@ -221,7 +221,7 @@ static void waiting_for_asynchronous_requests_is_disk_wait(void **state)
 		account_waits(&fake, 5, "fio", PKBPF_WAIT_SLEEP, 1000, 8 * MS, 1,
 			      FAKE_IPS(ACCOUNT_GETEVENTS), FAKE_IPS(ACCOUNT_QUERY));
 		if (has_requests)
-			account_requests(&fake, 5, "fio", PKBPF_BLOCKIO_READ, 9000, 4096, 2 * MS,
+			account_requests(&fake, 5, "fio", PKBPF_BLOCKIO_READ, 9000, 4096, 8 * MS,
 					 1000);
 		account_end(&fake);
 		verdict = verdict_of(&fake);
@@ -229,7 +229,7 @@ static void waiting_for_asynchronous_requests_is_disk_wait(void **state)
 		if (has_requests)
 			expect(&verdict, "disk_bound",
 			       "fio 5: 80 % of wall time in disk wait (8.00 s), 100 % of it below "
-			       "`exec_query`; its 9,000 block requests: p99 2.00 ms");
+			       "`exec_query`; its 9,000 block requests: p99 8.00 ms");
 	}
 }
 
@@ -256,7 +256,7 @@ static void who_waits_for_peers_is_told_to_be_held_up_by_nothing_here(void **sta
 	assert_int_equal(verdict.count, 1);
 	assert_int_equal(verdict.findings[0].pid, 88);
 	expect(&verdict, "idle_for_peers",
-	       "waiting for their peers (network, sockets, pipes), not for this machine's CPUs or "
+	       "waiting for their peers (network, sockets, pipes) or a timer, not for this machine's CPUs or "
 	       "disks: nginx 88 90 % of wall time asleep, 100 % of it below `exec_query`");
 }
 

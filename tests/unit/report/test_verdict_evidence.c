@@ -136,24 +136,31 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	       "app 5: 40 page faults/s had to read, from a disk or swap (400 in all), 75 % of them below `exec_query`");
 }
 
-/* A ring brings messages as well: without requests that took as long, who waits for it does not wait for a disk. */
+/* A ring brings messages and timers as well: without requests that took as long, who waits for it does not wait for a disk. */
 static void waiting_at_a_ring_is_disk_wait_as_long_as_requests_took(void **state)
 {
 	static const struct {
-		uint64_t requests, disk_ms;
+		uint64_t requests, request_ms, disk_ms, short_waits;
 		const char *text;
 	} cases[] = {
-		{2000, 0,
-		 "ring 5: 40 % of wall time in disk wait (4.00 s), 100 % of it below `exec_query`; its 2,000 block requests: "
-		 "p99 2.00 ms"},
-		{9000, 0,
-		 "ring 5: 80 % of wall time in disk wait (8.00 s), 100 % of it below `exec_query`; its 9,000 block requests: "
-		 "p99 2.00 ms"},
+		{80, 50, 0, 0,
+		 "ring 5: 40 % of wall time in disk wait (4.00 s), 100 % of it below `exec_query`; its 80 block requests: "
+		 "p99 49.3 ms"},
+		{360, 50, 0, 0,
+		 "ring 5: 79 % of wall time in disk wait (7.89 s), 100 % of it below `exec_query`; its 360 block requests: "
+		 "p99 49.3 ms"},
 		/* All these were waited for by themselves. */
-		{1000, 2000,
-		 "ring 5: 20 % of wall time in disk wait (2.00 s), 100 % of it below `XLogFlush`; its 1,000 block requests: "
-		 "p99 2.00 ms"},
-		{10, 0, NULL},
+		{40, 50, 2000, 0,
+		 "ring 5: 20 % of wall time in disk wait (2.00 s), 100 % of it below `XLogFlush`; its 40 block requests: "
+		 "p99 49.3 ms"},
+		/* Both: what is told of one is told as its part. */
+		{140, 50, 2500, 0,
+		 "ring 5: 70 % of wall time in disk wait (7.00 s), 64 % of it below `exec_query`; its 140 block requests: "
+		 "p99 49.3 ms"},
+		{10, 50, 0, 0, NULL},
+		/* Many at once, each shorter than the waits: those are for something else, also where others are for these. */
+		{9000, 2, 0, 0, NULL},
+		{9000, 2, 0, 8000, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -164,15 +171,65 @@ static void waiting_at_a_ring_is_disk_wait_as_long_as_requests_took(void **state
 		account_process(&fake, &(struct account_process){.pid = 5, .comm = "ring", .run_ns = MS});
 		account_waits(&fake, 5, "ring", PKBPF_WAIT_SLEEP, 160, 50 * MS, 1, FAKE_IPS(ACCOUNT_RING),
 			      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+		if (cases[i].short_waits)
+			account_waits(&fake, 5, "ring", PKBPF_WAIT_SLEEP, cases[i].short_waits, MS / 10, 1,
+				      FAKE_IPS(ACCOUNT_RING), FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 		if (cases[i].disk_ms)
 			account_waits(&fake, 5, "ring", PKBPF_WAIT_DISK, 1, cases[i].disk_ms * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 				      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_MAIN));
-		account_requests(&fake, 5, "ring", PKBPF_BLOCKIO_READ, cases[i].requests, 4096, 2 * MS - 1000, 1000);
+		account_requests(&fake, 5, "ring", PKBPF_BLOCKIO_READ, cases[i].requests, 4096, cases[i].request_ms * MS - 1000,
+				 1000);
 		finding = find(&fake, "disk_bound");
 		assert_int_equal(finding != NULL, cases[i].text != NULL);
 		if (finding)
 			assert_string_equal(finding->text, cases[i].text);
 	}
+}
+
+/* An idle one that reads now and then. */
+static void waiting_longer_than_a_request_takes_is_no_disk_wait(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_BLOCKIO, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "aio", .run_ns = MS});
+	account_waits(&fake, 5, "aio", PKBPF_WAIT_SLEEP, 20, 500 * MS, 1, FAKE_IPS(ACCOUNT_GETEVENTS), FAKE_IPS(ACCOUNT_QUERY));
+	account_requests(&fake, 5, "aio", PKBPF_BLOCKIO_READ, 20, 4096, MS, 1000);
+	assert_null(find(&fake, "disk_bound"));
+}
+
+static void waiting_for_a_journal_is_told_as_such(void **state)
+{
+	struct fake_profile fake;
+	struct verdict verdict;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "db", .run_ns = MS});
+	account_waits(&fake, 5, "db", PKBPF_WAIT_UNINTERRUPTIBLE, 100, 60 * MS, 1, FAKE_IPS(ACCOUNT_JOURNAL),
+		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_FLUSH, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "db", PKBPF_WAIT_UNINTERRUPTIBLE, 10, 300 * MS, 2, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_end(&fake);
+	verdict = verdict_of(&fake);
+	expect(&verdict, "journal_bound",
+	       "db 5: 6.00 s waiting until a file system has written its journal to a disk (60 % of its lifetime), 100 % of it "
+	       "below `XLogFlush > fdatasync`");
+	expect(&verdict, "lock_bound",
+	       "db 5: 3.00 s in uninterruptible waits that are no I/O (30 % of its lifetime), 100 % of it below `list_append`");
+}
+
+static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "db", .run_ns = MS});
+	account_waits(&fake, 5, "db", PKBPF_WAIT_UNINTERRUPTIBLE, 1, 30 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
+		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
+	account_waits(&fake, 5, "db", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_EPOLL), FAKE_IPS(ACCOUNT_MAIN));
+	end_and_expect(&fake, "lock_bound",
+		       "db 5: 30.0 s in uninterruptible waits that are no I/O (75 % of the wall time of its threads), 100 % of it "
+		       "below `list_append`");
 }
 
 int main(void)
@@ -182,6 +239,9 @@ int main(void)
 		cmocka_unit_test(who_holds_most_memory_is_told_when_all_were_looked_at),
 		cmocka_unit_test(faults_that_had_to_read_are_told_with_the_function_of_these),
 		cmocka_unit_test(waiting_at_a_ring_is_disk_wait_as_long_as_requests_took),
+		cmocka_unit_test(waiting_longer_than_a_request_takes_is_no_disk_wait),
+		cmocka_unit_test(waiting_for_a_journal_is_told_as_such),
+		cmocka_unit_test(a_share_is_of_all_threads_where_it_would_be_more_than_all),
 		cmocka_unit_test(what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them),
 		cmocka_unit_test(all_of_a_path_that_is_told_holds_for_its_percentage),
 	};
