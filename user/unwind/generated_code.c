@@ -31,6 +31,8 @@
 #define WALKS_PER_ASTRAY     4
 /* Where no walk has failed, one function in so many that keeps frame pointers is a sign that all do. */
 #define FUNCTIONS_PER_FRAME_POINTER 10
+/* HotSpot's code has more functions; what looks like the beginning of one elsewhere is rare. */
+#define PAGES_PER_FUNCTION 4
 /* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
 #define BYTES_PER_FRAME_POINTER 2048
 
@@ -269,6 +271,12 @@ static size_t count_frame_pointers(const struct generated_code *code)
 	return code->pages.count ? undescribed_code_frame_pointers(code->bytes, code->pages.count * PAGE_BYTES) : 0;
 }
 
+/* HotSpot's are known. Between its data the reader takes more for functions than there are: 2,130 for 130. */
+static size_t count_functions(const struct generated_code *code, const struct undescribed_counts *counts)
+{
+	return code->starts.count > code->pages.count / PAGES_PER_FUNCTION ? code->starts.count : counts->functions;
+}
+
 /* Rows that say what a guess would say as well are not worth the copies of the stack that they take. */
 static bool is_worth_rows(const struct generated_code *code, const struct region *region, const struct undescribed_counts *counts)
 {
@@ -276,7 +284,7 @@ static bool is_worth_rows(const struct generated_code *code, const struct region
 	    counts->borrowed_frames > counts->functions / FUNCTIONS_PER_BORROWED_FRAME)
 		return false;
 	return region->failed || (counts->frame_pointer_bytes < counts->known_bytes / 2 &&
-				  count_frame_pointers(code) <= counts->functions / FUNCTIONS_PER_FRAME_POINTER);
+				  count_frame_pointers(code) <= count_functions(code, counts) / FUNCTIONS_PER_FRAME_POINTER);
 }
 
 /*

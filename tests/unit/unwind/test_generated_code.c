@@ -270,6 +270,26 @@ static void finds_the_functions_of_hotspot_between_its_data(void **state)
 	assert_int_equal(offset_at(fixture, PAGE + 32 + 12), 32);
 }
 
+/* Java with -XX:+PreserveFramePointer: beside each function there is much that reads like others. */
+static void leaves_functions_of_hotspot_alone_that_keep_frame_pointers(void **state)
+{
+	/* mov %eax,-0x14000(%rsp); push %rbp; mov %rsp,%rbp; call *%rax; pop %rbp; ret */
+	static const uint8_t function[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	struct fixture *fixture = *state;
+
+	for (unsigned int page = 0; page < 4; page++) {
+		for (unsigned int at = 0; at < PAGE; at += 64)
+			put(fixture, page * PAGE + at, kernel, sizeof(kernel));
+		put(fixture, page * PAGE + 1024, function, sizeof(function));
+	}
+	want_in_doubt(fixture, GENERATED_CODE_UNPROVEN);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_false(has_rows(fixture));
+	want(fixture);
+	wait_and_poll(fixture, NS_PER_SECOND);
+	assert_true(has_rows(fixture));
+}
+
 static void reads_code_with_some_frame_pointers_once_a_walk_has_failed(void **state)
 {
 	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
@@ -393,6 +413,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
 		cmocka_unit_test_setup_teardown(reads_code_that_a_frame_pointer_may_have_led_past, begin, end),
 		cmocka_unit_test_setup_teardown(finds_the_functions_of_hotspot_between_its_data, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_functions_of_hotspot_alone_that_keep_frame_pointers, begin, end),
 		cmocka_unit_test_setup_teardown(reads_code_with_some_frame_pointers_once_a_walk_has_failed, begin, end),
 		cmocka_unit_test_setup_teardown(walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed, begin, end),
 		cmocka_unit_test_setup_teardown(code_where_no_walk_has_failed_makes_room_for_other, begin, end),
