@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What block requests are made of, and what moved in the block layer between kernels, behind one accessor each. */
+/* What block requests are made of, and what moved in the block layer between kernels, behind one
+ * accessor each. */
 #ifndef PKBPF_BLOCK_COMPAT_BPF_H
 #define PKBPF_BLOCK_COMPAT_BPF_H
 
@@ -34,9 +35,10 @@ static __always_inline __u32 request_device(struct request *rq)
 }
 
 /*
- * Is what began to wait or was issued at `since_ns` still under way? Whoever has a request holds it: its count of holders is 0
- * from when it is over until it is used again, then as another one that was allocated later. It is read through a helper,
- * because a device that has gone took its requests along.
+ * Is what began to wait or was issued at `since_ns` still under way? Whoever has a request holds
+ * it: its count of holders is 0 from when it is over until it is used again, then as another one
+ * that was allocated later. It is read through a helper, because a device that has gone took its
+ * requests along.
  */
 static __always_inline bool request_is_under_way(struct request *rq, __u64 since_ns)
 {

@@ -17,8 +17,10 @@ static __always_inline void count_in_interval(enum pkbpf_counter counter)
 		counter_add(counter, 1);
 }
 
-/* Who announced the request when its bio was submitted, also when it is nobody we look at; NULL: nobody did. */
-static __always_inline const struct submission *submission_announced(__u32 opf, struct bio *bio, __u32 device)
+/* Who announced the request when its bio was submitted, also when it is nobody we look at; NULL:
+ * nobody did. */
+static __always_inline const struct submission *submission_announced(__u32 opf, struct bio *bio,
+								     __u32 device)
 {
 	__u64 key = (__u64)bio;
 
@@ -30,11 +32,12 @@ static __always_inline const struct submission *submission_announced(__u32 opf, 
 }
 
 /*
- * A request seen for the first time since it was allocated. What is queued is kept also when it is nobody's we look at: whoever
- * issues it later has nothing to do with it.
+ * A request seen for the first time since it was allocated. What is queued is kept also when it is
+ * nobody's we look at: whoever issues it later has nothing to do with it.
  */
 static __always_inline struct pkbpf_blockio_request *
-request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, bool is_queued, __u64 now_ns)
+request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, bool is_queued,
+	      __u64 now_ns)
 {
 	__u32 opf = rq->cmd_flags, device = request_device(rq);
 	struct bio *bio = rq->bio;
@@ -74,13 +77,16 @@ static __always_inline void request_end_unseen(struct pkbpf_blockio_request *req
 	row_add_untimed(request->row, request->length);
 }
 
-/* It waits in the queue; not one that was there before it was allocated again, and that nobody saw leave. */
-static __always_inline bool request_is_queued(struct request *rq, const struct pkbpf_blockio_request *request)
+/* It waits in the queue; not one that was there before it was allocated again, and that nobody saw
+ * leave. */
+static __always_inline bool request_is_queued(struct request *rq,
+					      const struct pkbpf_blockio_request *request)
 {
 	return request && request->insert_ns && rq->start_time_ns <= request->insert_ns;
 }
 
-/* It is over, or another one has its memory now. Whether one that waited was done or merged is not known where merging is not seen. */
+/* It is over, or another one has its memory now. Whether one that waited was done or merged is not
+ * known where merging is not seen. */
 static __always_inline void request_forget(struct pkbpf_blockio_request *request)
 {
 	if (request->issue_ns || (request->insert_ns && blockio_config.sees_merges))
@@ -222,7 +228,8 @@ int blockio_complete(__u64 *ctx)
 		return 0;
 	}
 	issue_ns = request->issue_ns;
-	/* What is complete was allocated later, and never issued: an empty flush, done by a request of the device's own. */
+	/* What is complete was allocated later, and never issued: an empty flush, done by a request
+	 * of the device's own. */
 	if (rq->start_time_ns > issue_ns) {
 		request_end_unseen(request);
 		return 0;
@@ -291,8 +298,8 @@ static __always_inline __u64 request_since(const struct pkbpf_blockio_request *r
 }
 
 /*
- * Runs over all requests when the interval ends: what is over without having been seen so, and was not used again since, would be
- * taken to be under way until then.
+ * Runs over all requests when the interval ends: what is over without having been seen so, and was
+ * not used again since, would be taken to be under way until then.
  */
 SEC("?iter/bpf_map_elem")
 int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)

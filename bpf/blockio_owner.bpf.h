@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whose a block request is, and the row it counts in: found while who submits it runs. Included by one file. */
+/* Whose a block request is, and the row it counts in: found while who submits it runs. Included by
+ * one file. */
 #ifndef PKBPF_BLOCKIO_OWNER_BPF_H
 #define PKBPF_BLOCKIO_OWNER_BPF_H
 
@@ -31,7 +32,8 @@ struct {
 	__type(value, __u32);
 } blockio_busy SEC(".maps");
 
-__u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device, __u32 state);
+__u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
+			 __u32 state);
 
 /* Who runs now. */
 struct submitter {
@@ -107,11 +109,12 @@ static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
 	return node && kernfs_parent(node) ? cgroup : NULL;
 }
 
-/* A write that somebody waits for and that is no journal's: not of pages that were made dirty before. */
+/* A write that somebody waits for and that is no journal's: not of pages that were made dirty
+ * before. */
 static __always_inline bool is_direct_write(__u32 opf)
 {
-	return bpf_core_enum_value_exists(enum req_flag_bits, __REQ_IDLE) && (opf & REQUEST_FLAG(IDLE)) &&
-	       !(opf & REQUEST_FLAG(META));
+	return bpf_core_enum_value_exists(enum req_flag_bits, __REQ_IDLE) &&
+	       (opf & REQUEST_FLAG(IDLE)) && !(opf & REQUEST_FLAG(META));
 }
 
 /*
@@ -147,8 +150,8 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 		return host;
 	}
 	/*
-	 * What a limit of its cgroup held back, or what had to be decrypted, a worker issues for whoever submitted it: no tracepoint
-	 * comes before that. The cgroup is known.
+	 * What a limit of its cgroup held back, or what had to be decrypted, a worker issues for
+	 * whoever submitted it: no tracepoint comes before that. The cgroup is known.
 	 */
 	if (owner->is_kernel_thread && !owner->lower && (flags & PF_WQ_WORKER)) {
 		struct cgroup *cgroup;
@@ -193,10 +196,11 @@ static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratc
 /* Of a row's key what two registers hold. */
 #define ROW_LOWER 0x100 /* beside the state */
 
-/* Number of the row of a stack, made when it is the first; the submitter's name is in the scratch memory. A global
- * function, so that the verifier walks it once and not for every path that leads to it. */
-__attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
-						   __u32 state)
+/* Number of the row of a stack, made when it is the first; the submitter's name is in the scratch
+ * memory. A global function, so that the verifier walks it once and not for every path that leads
+ * to it. */
+__attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id,
+						   __u32 device, __u32 state)
 {
 	struct pkbpf_blockio_row_key key = {
 		.stack_id = stack_id,
@@ -211,7 +215,8 @@ __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgi
 
 	if (!scratch)
 		return PKBPF_BLOCKIO_NO_ROW;
-	key.comm = (__u16)pkbpf_comm_hash(((__u64 *)scratch->sample.comm)[0], ((__u64 *)scratch->sample.comm)[1]);
+	key.comm = (__u16)pkbpf_comm_hash(((__u64 *)scratch->sample.comm)[0],
+					  ((__u64 *)scratch->sample.comm)[1]);
 	row = row_of(&key, cgroup_id, scratch->sample.comm);
 	if (row != PKBPF_BLOCKIO_NO_ROW)
 		return row;
@@ -223,21 +228,25 @@ __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgi
 	return row_of(&key, cgroup_id, scratch->sample.comm);
 }
 
-static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack_id, __u32 device, __u8 state)
+static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack_id, __u32 device,
+					  __u8 state)
 {
 	return blockio_row_number(stack_id, (__u64)owner->pid << 32 | owner->tid,
-				  owner->writeback ? owner->cgroup_id : bpf_get_current_cgroup_id(), device,
-				  owner->lower ? state | ROW_LOWER : state);
+				  owner->writeback ? owner->cgroup_id : bpf_get_current_cgroup_id(),
+				  device, owner->lower ? state | ROW_LOWER : state);
 }
 
-/* The row of a recognised stack, if it was for this device and operation, and the thread's name was the same. */
-static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
+/* The row of a recognised stack, if it was for this device and operation, and the thread's name was
+ * the same. */
+static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
+					    const struct memo_scratch *memo, __u32 slot,
 					    __u32 device, __u8 state)
 {
 	__u32 index = slot < PKBPF_WAIT_STATES ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
 
-	return row && row->key.device == device && row->key.state == state && ((__u64 *)row->comm)[0] == memo->comm[0] &&
+	return row && row->key.device == device && row->key.state == state &&
+			       ((__u64 *)row->comm)[0] == memo->comm[0] &&
 			       ((__u64 *)row->comm)[1] == memo->comm[1]
 		       ? index
 		       : PKBPF_BLOCKIO_NO_ROW;
@@ -245,7 +254,8 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry, cons
 
 /* The row of what the current task is doing. */
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
-					    struct bio *bio, __u32 device, __u64 now_ns, __u32 *ret_tid)
+					    struct bio *bio, __u32 device, __u64 now_ns,
+					    __u32 *ret_tid)
 {
 	__u32 zero = 0, slot, row;
 	struct pkbpf_stack_memo *entry = NULL;
@@ -286,8 +296,10 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 			entry->used_ns = now_ns;
 			bpf_get_current_comm(memo->comm, sizeof(memo->comm));
 			row = row_remembered(entry, memo, slot, device, state);
-			/* What is believed for a while only needs no check: it may have become complete. */
-			if (row != PKBPF_BLOCKIO_NO_ROW && (entry->until_ns || entry->hits % MEMO_CHECK_EVERY))
+			/* What is believed for a while only needs no check: it may have become
+			 * complete. */
+			if (row != PKBPF_BLOCKIO_NO_ROW &&
+			    (entry->until_ns || entry->hits % MEMO_CHECK_EVERY))
 				return row;
 			if (!entry->until_ns)
 				expected = entry->stack_id;
@@ -314,8 +326,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
  * The same, unless an interrupt brought us here in the middle of it: then the memory it needs is in
  * use, and what the current task is doing has nothing to do with the request.
  */
-static __always_inline struct submission submission_find(void *ctx, __u32 opf, struct bio *bio, __u32 device,
-							 __u64 now_ns)
+static __always_inline struct submission submission_find(void *ctx, __u32 opf, struct bio *bio,
+							 __u32 device, __u64 now_ns)
 {
 	struct submission submission = {.row = PKBPF_BLOCKIO_NO_ROW};
 	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);

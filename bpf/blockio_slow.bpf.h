@@ -6,7 +6,8 @@
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 
-/* Of its own: a slow disk takes no room from samples. Its size bounds how many requests wait for their reader. */
+/* Of its own: a slow disk takes no room from samples. Its size bounds how many requests wait for
+ * their reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16); /* set by the source */
@@ -14,13 +15,16 @@ struct {
 
 static __always_inline __u16 slow_io_flags(__u32 opf, __u32 failed)
 {
-	return (failed ? PKBPF_SLOW_IO_FAILED : 0) | (opf & REQUEST_FLAG(FUA) ? PKBPF_SLOW_IO_FUA : 0) |
+	return (failed ? PKBPF_SLOW_IO_FAILED : 0) |
+	       (opf & REQUEST_FLAG(FUA) ? PKBPF_SLOW_IO_FUA : 0) |
 	       (opf & REQUEST_FLAG(META) ? PKBPF_SLOW_IO_METADATA : 0);
 }
 
 /* A complete request that was counted in its row. `last_bytes` of it were done just now. */
-static __always_inline void slow_io_send(struct request *rq, const struct pkbpf_blockio_request *request,
-					 __u64 issue_ns, __u64 device_ns, __u32 last_bytes, __u32 failed)
+static __always_inline void slow_io_send(struct request *rq,
+					 const struct pkbpf_blockio_request *request,
+					 __u64 issue_ns, __u64 device_ns, __u32 last_bytes,
+					 __u32 failed)
 {
 	__u32 index = request->row, before = request->bytes - (failed ? 0 : last_bytes);
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);

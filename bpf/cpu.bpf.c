@@ -32,7 +32,8 @@ __attribute__((noinline)) int cpu_sampler_look_up(__u32 number, __u64 moment)
 }
 
 /* filter_current(), which mostly is asked about the same task as before. */
-static __always_inline bool cpu_sampler_wants(struct cpu_sampler *sampler, __u32 pid, __u32 tid, __u64 now_ns)
+static __always_inline bool cpu_sampler_wants(struct cpu_sampler *sampler, __u32 pid, __u32 tid,
+					      __u64 now_ns)
 {
 	__u32 number = config.target_mode == PKBPF_TARGET_THREAD ? tid : pid;
 	__u64 moment = process_moment(now_ns);

@@ -80,7 +80,8 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} fault_accounted SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted for before it was gone */
+} fault_accounted SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted
+				   for before it was gone */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -92,7 +93,8 @@ struct {
 struct pkbpf_faults_control faults_control = {};
 
 /* How many faults have come since the last time. */
-static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct fault_rate *rate, __u32 which)
+static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct fault_rate *rate,
+					__u32 which)
 {
 	struct bpf_perf_event_value value = {};
 	__u64 span = ctx->sample_period;
@@ -107,8 +109,8 @@ static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct 
 	return span;
 }
 
-/* Whether what the thread has now will be part of its process's exact number: it is noted what it had before, or was born inside, and it
- * has not been accounted for. */
+/* Whether what the thread has now will be part of its process's exact number: it is noted what it
+ * had before, or was born inside, and it has not been accounted for. */
 static __always_inline bool is_counted(__u32 tid)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -117,16 +119,20 @@ static __always_inline bool is_counted(__u32 tid)
 	if (start_ns < faults_control.start_ns)
 		return bpf_map_lookup_elem(&fault_threads, &tid);
 	accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
-	return (!accounted || *accounted != start_ns) && (!faults_control.end_ns || start_ns <= faults_control.end_ns);
+	return (!accounted || *accounted != start_ns) &&
+	       (!faults_control.end_ns || start_ns <= faults_control.end_ns);
 }
 
 /*
- * The kernel counts pages for a thread that it fetches itself (mlock(), MAP_POPULATE), but announces them to nobody. So that they can be
- * told from those that stacks stand for, all that is announced is counted, at the cost of a look at a table once in a period. A process
- * that has a CPU to itself for many periods is told right but for the first and the last, which others have had a part in. By comm and
- * cgroup a process may become a target later, and its own counters count from its birth.
+ * The kernel counts pages for a thread that it fetches itself (mlock(), MAP_POPULATE), but
+ * announces them to nobody. So that they can be told from those that stacks stand for, all that is
+ * announced is counted, at the cost of a look at a table once in a period. A process that has a CPU
+ * to itself for many periods is told right but for the first and the last, which others have had a
+ * part in. By comm and cgroup a process may become a target later, and its own counters count from
+ * its birth.
  */
-static __always_inline void count_announced(struct fault_rate *rate, __u32 which, __u64 pid_tgid, __u64 span)
+static __always_inline void count_announced(struct fault_rate *rate, __u32 which, __u64 pid_tgid,
+					    __u64 span)
 {
 	struct pkbpf_fault_announced fresh = {}, *announced;
 	__u32 pid = pid_tgid >> 32, tid = (__u32)pid_tgid;
@@ -137,7 +143,8 @@ static __always_inline void count_announced(struct fault_rate *rate, __u32 which
 		return;
 	announced = bpf_map_lookup_elem(&fault_announced, &pid);
 	/* An entry made after the exit would stay. */
-	if (!announced && !(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), flags) & PF_EXITING)) {
+	if (!announced &&
+	    !(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), flags) & PF_EXITING)) {
 		bpf_map_update_elem(&fault_announced, &pid, &fresh, BPF_NOEXIST);
 		announced = bpf_map_lookup_elem(&fault_announced, &pid);
 		if (!announced)
@@ -175,8 +182,8 @@ static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 }
 
 /*
- * A function that is called back belongs to no program, so what it says of the kernel's types is looked up at every start,
- * page faults or not: it is told where the words are.
+ * A function that is called back belongs to no program, so what it says of the kernel's types is
+ * looked up at every start, page faults or not: it is told where the words are.
  */
 enum mapping_word { MAPPING_START, MAPPING_END, MAPPING_FLAGS, MAPPING_FILE, MAPPING_WORDS };
 
@@ -186,11 +193,13 @@ struct mapping_search {
 	__u64 vma;
 };
 
-static long read_mapping(struct task_struct *task, struct vm_area_struct *vma, struct mapping_search *search)
+static long read_mapping(struct task_struct *task, struct vm_area_struct *vma,
+			 struct mapping_search *search)
 {
 #pragma unroll
 	for (int i = 0; i < MAPPING_WORDS; i++)
-		bpf_probe_read_kernel(&search->word[i], sizeof(search->word[i]), (char *)vma + search->at[i]);
+		bpf_probe_read_kernel(&search->word[i], sizeof(search->word[i]),
+				      (char *)vma + search->at[i]);
 	search->vma = (__u64)vma;
 	return 0;
 }
@@ -201,12 +210,14 @@ static __always_inline bool find_mapping(__u64 address, struct mapping_search *s
 	search->at[MAPPING_END] = bpf_core_field_offset(struct vm_area_struct, vm_end);
 	search->at[MAPPING_FLAGS] = bpf_core_field_offset(struct vm_area_struct, vm_flags);
 	search->at[MAPPING_FILE] = bpf_core_field_offset(struct vm_area_struct, vm_file);
-	return bpf_find_vma((void *)bpf_get_current_task_btf(), address, read_mapping, search, 0) == 0;
+	return bpf_find_vma((void *)bpf_get_current_task_btf(), address, read_mapping, search, 0) ==
+	       0;
 }
 
 static __always_inline __u32 judge_memory(const struct mapping_search *search, struct mm_struct *mm)
 {
-	__u64 flags = search->word[MAPPING_FLAGS], start = search->word[MAPPING_START], end = search->word[MAPPING_END];
+	__u64 flags = search->word[MAPPING_FLAGS], start = search->word[MAPPING_START],
+	      end = search->word[MAPPING_END];
 	__u64 stack = BPF_CORE_READ(mm, start_stack);
 
 	if (flags & (VM_SHARED | VM_MAYSHARE))
@@ -221,8 +232,8 @@ static __always_inline __u32 judge_memory(const struct mapping_search *search, s
 }
 
 /*
- * Is it still the mapping of this address, even if others have taken parts of it? Memory that has been freed may have been given to
- * another mapping, or to nobody yet.
+ * Is it still the mapping of this address, even if others have taken parts of it? Memory that has
+ * been freed may have been given to another mapping, or to nobody yet.
  */
 static __always_inline bool mapping_is_there(struct fault_mapping *mapping, __u64 address)
 {
@@ -241,9 +252,11 @@ static __always_inline bool mapping_is_there(struct fault_mapping *mapping, __u6
 	}
 	mapping->start = BPF_CORE_READ(vma, vm_start);
 	mapping->end = BPF_CORE_READ(vma, vm_end);
-	return address - mapping->start < mapping->end - mapping->start && (__u64)BPF_CORE_READ(vma, vm_mm) == mapping->mm &&
+	return address - mapping->start < mapping->end - mapping->start &&
+	       (__u64)BPF_CORE_READ(vma, vm_mm) == mapping->mm &&
 	       (__u64)BPF_CORE_READ(vma, vm_file) == mapping->file &&
-	       !((BPF_CORE_READ(vma, vm_flags) ^ mapping->flags) & (VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN));
+	       !((BPF_CORE_READ(vma, vm_flags) ^ mapping->flags) &
+		 (VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN));
 }
 
 /* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
@@ -257,7 +270,8 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 
 	for (number = 0; number < MAPPINGS; number++) {
 		mapping = &rate->mappings[number];
-		if (mapping->mm == (__u64)mm && address - mapping->start < mapping->end - mapping->start &&
+		if (mapping->mm == (__u64)mm &&
+		    address - mapping->start < mapping->end - mapping->start &&
 		    rate->window - mapping->window < MAPPING_WINDOWS)
 			break;
 	}
@@ -296,7 +310,8 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 	span = fault_span(ctx, rate, which);
 	count_announced(rate, which, pid_tgid, span);
 	weight = fault_weight(rate, span);
-	if (!weight || !faults_control.start_ns || faults_control.end_ns || !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
+	if (!weight || !faults_control.start_ns || faults_control.end_ns ||
+	    !filter_current(pid_tgid >> 32, (__u32)pid_tgid))
 		return 0;
 	scratch = scratch_get(SCRATCH_FAULTS);
 	if (!scratch) {
@@ -332,8 +347,8 @@ int sample_major_fault(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Before 5.17 nothing finds a mapping, and kernels before 5.13 refuse programs that so much as name a
- * function to be called back.
+ * Before 5.17 nothing finds a mapping, and kernels before 5.13 refuse programs that so much as name
+ * a function to be called back.
  */
 SEC("?perf_event")
 int sample_minor_fault_anywhere(struct bpf_perf_event_data *ctx)
@@ -348,18 +363,21 @@ int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Whether a thread's faults are to be added now, and `before` to be taken from them. Once: from the announcement of its exit, which
- * accounts for it, to its last moment a process gives its memory back, seconds when it has much, and the look at the end of the
- * interval must not account for it again, nor an exit between the end and the link's.
+ * Whether a thread's faults are to be added now, and `before` to be taken from them. Once: from the
+ * announcement of its exit, which accounts for it, to its last moment a process gives its memory
+ * back, seconds when it has much, and the look at the end of the interval must not account for it
+ * again, nor an exit between the end and the link's.
  */
-static __always_inline bool take_before(struct task_struct *task, __u32 tid, struct pkbpf_fault_thread *before)
+static __always_inline bool take_before(struct task_struct *task, __u32 tid,
+					struct pkbpf_fault_thread *before)
 {
 	__u64 start_ns = BPF_CORE_READ(task, start_time), *accounted;
 	struct pkbpf_fault_thread *noted;
 
 	if (faults_control.end_ns && start_ns > faults_control.end_ns)
 		return false;
-	/* What is noted under the number of a thread born inside is of another one, a zombie of the beginning for example. */
+	/* What is noted under the number of a thread born inside is of another one, a zombie of the
+	 * beginning for example. */
 	if (start_ns >= faults_control.start_ns) {
 		accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
 		if (accounted && *accounted == start_ns)
@@ -428,7 +446,8 @@ int faults_exit(__u64 *ctx)
 	return 0;
 }
 
-/* A thread that execs and is not its process's first takes the number, and the time of birth, of the first, which has ended. */
+/* A thread that execs and is not its process's first takes the number, and the time of birth, of
+ * the first, which has ended. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 {

@@ -14,10 +14,12 @@ static __always_inline __u32 task_state(struct task_struct *task)
 }
 
 /*
- * sched_switch passes the state with which prev was taken off since 5.18 (fa2c3254d7cf); what the task holds may have
- * been changed by a waker meanwhile. User space counts the tracepoint's arguments in BTF. Retire with 5.15.
+ * sched_switch passes the state with which prev was taken off since 5.18 (fa2c3254d7cf); what the
+ * task holds may have been changed by a waker meanwhile. User space counts the tracepoint's
+ * arguments in BTF. Retire with 5.15.
  */
-static __always_inline __u32 switch_state(unsigned long long *ctx, struct task_struct *prev, bool is_argument)
+static __always_inline __u32 switch_state(unsigned long long *ctx, struct task_struct *prev,
+					  bool is_argument)
 {
 	return is_argument ? (__u32)ctx[3] : task_state(prev);
 }

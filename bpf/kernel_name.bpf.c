@@ -3,8 +3,8 @@
 #include "shared.bpf.h"
 
 /*
- * Two microseconds per name, where reading all of /proc/kallsyms costs the kernel 30 to 50 ms. Also knows addresses
- * that kernel.kptr_restrict hides there.
+ * Two microseconds per name, where reading all of /proc/kallsyms costs the kernel 30 to 50 ms. Also
+ * knows addresses that kernel.kptr_restrict hides there.
  */
 struct pkbpf_kernel_name kernel_name = {};
 
@@ -14,5 +14,8 @@ int name_kernel_address(void *ctx)
 	static const char format[] = "%pS";
 	__u64 address = kernel_name.address;
 
-	return bpf_snprintf(kernel_name.text, sizeof(kernel_name.text), format, &address, sizeof(address)) > 0 ? 0 : 1;
+	return bpf_snprintf(kernel_name.text, sizeof(kernel_name.text), format, &address,
+			    sizeof(address)) > 0
+		       ? 0
+		       : 1;
 }

@@ -2,10 +2,11 @@
 /*
  * Walks kernel stacks with the kernel's unwind tables.
  *
- * The kernel does that itself, but a sample finds its tables (5 MB) and the searches in them outside the processor's
- * caches: 20 us for 7 frames at 99 samples a second, against 2 us at once again. Most samples meet rules that earlier
- * ones have met, and those stay together in one small table here. What this walk cannot do (modules, generated code,
- * return addresses that tracers have replaced) is left to the kernel.
+ * The kernel does that itself, but a sample finds its tables (5 MB) and the searches in them
+ * outside the processor's caches: 20 us for 7 frames at 99 samples a second, against 2 us at once
+ * again. Most samples meet rules that earlier ones have met, and those stay together in one small
+ * table here. What this walk cannot do (modules, generated code, return addresses that tracers have
+ * replaced) is left to the kernel.
  */
 #include "kernel_stack.bpf.h"
 #include "pt_regs.bpf.h"
@@ -25,7 +26,8 @@ static __always_inline bool read_u32(__u64 address, __u32 *value)
 	return bpf_probe_read_kernel(value, sizeof(*value), (void *)address) == 0;
 }
 
-/* Where an entry begins to hold; 0: unreadable. A function of its own: the verifier follows it once, not at each probe. */
+/* Where an entry begins to hold; 0: unreadable. A function of its own: the verifier follows it
+ * once, not at each probe. */
 __attribute__((noinline)) __u64 kernel_code_address(__u32 entry)
 {
 	__u64 at = orc_tables.addresses + entry * 4ULL;
@@ -39,7 +41,8 @@ __attribute__((noinline)) __u64 kernel_code_address(__u32 entry)
 /* A block of 256 bytes of text has an entry for each byte at most, and one more. */
 #define MAX_ENTRY_PROBES 9
 
-/* The entry that covers an offset in the kernel's text, as it lies in memory; 0: none could be read. */
+/* The entry that covers an offset in the kernel's text, as it lies in memory; 0: none could be
+ * read. */
 __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 {
 	__u64 block = orc_tables.blocks + (offset >> PKBPF_ORC_BLOCK_SHIFT) * 4ULL;
@@ -49,9 +52,11 @@ __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 
 	if (!read_u32(block, &at) || !read_u32(block + 4, &end) || end < at)
 		return 0;
-	/* The last entry that begins at or below the address, up to the one with which the next block begins. */
+	/* The last entry that begins at or below the address, up to the one with which the next
+	 * block begins. */
 	count = end - at + 1;
-	/* Unrolled: kernels before 6.3 refuse the loop that clang makes of it (a back-edge that is no jump). */
+	/* Unrolled: kernels before 6.3 refuse the loop that clang makes of it (a back-edge that is
+	 * no jump). */
 #pragma unroll
 	for (int i = 0; i < MAX_ENTRY_PROBES; i++) {
 		__u32 half = count >> 1;
@@ -66,7 +71,8 @@ __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 	return entry;
 }
 
-#define SYMBOL(name, address) (bpf_kallsyms_lookup_name(name, sizeof(name), 0, address) == 0 && *(address))
+#define SYMBOL(name, address)                                                                      \
+	(bpf_kallsyms_lookup_name(name, sizeof(name), 0, address) == 0 && *(address))
 
 /* Whether an entry is the last one that begins at or below an address. */
 static __always_inline bool entry_covers(__u32 entry, __u64 address)
@@ -78,30 +84,37 @@ static __always_inline bool entry_covers(__u32 entry, __u64 address)
 SEC("?syscall")
 int find_orc_tables(void *ctx)
 {
-	static const char text_start[] = "_stext", text_end[] = "_etext", addresses[] = "__start_orc_unwind_ip";
+	static const char text_start[] = "_stext", text_end[] = "_etext",
+			  addresses[] = "__start_orc_unwind_ip";
 	static const char entries[] = "__start_orc_unwind", rethook[] = "arch_rethook_trampoline";
-	static const char kretprobe[] = "__kretprobe_trampoline", graph[] = "return_to_handler", function[] = "vfs_read";
+	static const char kretprobe[] = "__kretprobe_trampoline", graph[] = "return_to_handler",
+			  function[] = "vfs_read";
 	/* Kernels before 6.3 let helpers write to a stack that holds something only. */
 	__u64 end = 0, count, start = 0, entry;
 	__u32 first, last;
 
 	if (!SYMBOL(addresses, &orc_tables.addresses) || !SYMBOL(entries, &orc_tables.entries) ||
-	    !SYMBOL(text_start, &orc_tables.text_start) || !SYMBOL(text_end, &end) || !SYMBOL(function, &start))
+	    !SYMBOL(text_start, &orc_tables.text_start) || !SYMBOL(text_end, &end) ||
+	    !SYMBOL(function, &start))
 		return 1;
 	if (!SYMBOL(rethook, &orc_tables.trampolines[0]))
 		SYMBOL(kretprobe, &orc_tables.trampolines[0]);
 	SYMBOL(graph, &orc_tables.trampolines[1]);
-	/* The three tables follow each other (ORC_UNWIND_TABLE in include/asm-generic/vmlinux.lds.h); the third has one
-	 * entry for the end. */
+	/* The three tables follow each other (ORC_UNWIND_TABLE in
+	 * include/asm-generic/vmlinux.lds.h); the third has one entry for the end. */
 	count = (orc_tables.entries - orc_tables.addresses) / 4;
 	orc_tables.blocks = (orc_tables.entries + count * PKBPF_ORC_ENTRY_BYTES + 3) & ~3ULL;
 	end -= orc_tables.text_start;
 	if (!read_u32(orc_tables.blocks, &first) ||
-	    !read_u32(orc_tables.blocks + ((end + (1 << PKBPF_ORC_BLOCK_SHIFT) - 1) >> PKBPF_ORC_BLOCK_SHIFT) * 4, &last) ||
+	    !read_u32(orc_tables.blocks +
+			      ((end + (1 << PKBPF_ORC_BLOCK_SHIFT) - 1) >> PKBPF_ORC_BLOCK_SHIFT) *
+				      4,
+		      &last) ||
 	    first > last || last + 1 >= count || !entry_covers(first, orc_tables.text_start) ||
 	    !entry_covers(last, orc_tables.text_start + end))
 		return 2;
-	/* Where a function begins, its caller's sp is 8 bytes above its own: that tells how registers are numbered. */
+	/* Where a function begins, its caller's sp is 8 bytes above its own: that tells how
+	 * registers are numbered. */
 	entry = kernel_search_entry(start - orc_tables.text_start);
 	if ((entry >> 32 & 15) == PKBPF_ORC_RENUMBERED_SP_NUMBER)
 		orc_tables.format = PKBPF_ORC_RENUMBERED;
@@ -114,8 +127,8 @@ int find_orc_tables(void *ctx)
 
 #if defined(__TARGET_ARCH_x86)
 
-/* Frames of one call of kernel_stack_frames(), and how often it is called: the verifier walks each loop once, not their
- * product. */
+/* Frames of one call of kernel_stack_frames(), and how often it is called: the verifier walks each
+ * loop once, not their product. */
 #define FRAMES_PER_CALL 16
 #define FRAME_CALLS	(PKBPF_MAX_KERNEL_FRAMES / FRAMES_PER_CALL + 1)
 /* Frames that are compared: the way to them is the same in deeper stacks. */
@@ -161,7 +174,8 @@ static __always_inline bool read_word(struct unwind_scratch *unwind, __u64 addre
 enum step_result { STEP_NEXT = 0, STEP_END = 1, STEP_FAILED = 2 };
 
 /* The registers that an interrupt or exception saved at address. */
-static __always_inline enum step_result take_interrupted(struct unwind_scratch *unwind, __u64 address, bool full)
+static __always_inline enum step_result take_interrupted(struct unwind_scratch *unwind,
+							 __u64 address, bool full)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
 	__u64 from_ip = address + (full ? AT_IP * 8 : 0), cs;
@@ -174,7 +188,8 @@ static __always_inline enum step_result take_interrupted(struct unwind_scratch *
 	return cs & 3 ? STEP_END : STEP_NEXT;
 }
 
-static __always_inline enum step_result take_caller(struct unwind_scratch *unwind, __u64 rule, __u64 cfa)
+static __always_inline enum step_result take_caller(struct unwind_scratch *unwind, __u64 rule,
+						    __u64 cfa)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
 	__u32 bp_register = pkbpf_orc_rule_flags(rule) >> 4 & 15;
@@ -199,7 +214,8 @@ static __always_inline enum step_result step(struct unwind_scratch *unwind)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
 	__u64 lowest_cfa = state->sp + 1;
-	__u64 offset = state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1) - orc_tables.text_start;
+	__u64 offset =
+		state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1) - orc_tables.text_start;
 	enum step_result result;
 	__u32 flags, type, base;
 	__u64 rule, cfa;
@@ -267,7 +283,8 @@ __attribute__((noinline)) int kernel_stack_frames(__u32 slot)
 	return result;
 }
 
-/* From the scratch's state into its sample. 1: to the end of the stack; 0: only the kernel itself can. */
+/* From the scratch's state into its sample. 1: to the end of the stack; 0: only the kernel itself
+ * can. */
 __attribute__((noinline)) int kernel_stack_walk(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);

@@ -15,7 +15,8 @@ int kernel_stack_walk(__u32 slot);
 int kernel_stack_differs(__u32 slot, __u32 count);
 
 #if defined(__TARGET_ARCH_x86)
-/* The first walks of a CPU are compared with the kernel's own, and later one in so many, which costs ten times as much. */
+/* The first walks of a CPU are compared with the kernel's own, and later one in so many, which
+ * costs ten times as much. */
 #define KERNEL_CHECK_FIRST 32
 #define KERNEL_CHECK_EVERY 128
 
@@ -26,7 +27,8 @@ int kernel_stack_differs(__u32 slot, __u32 count);
 #define KERNEL_FIRST_WINDOW_BYTES 1024
 
 /* True: the stack is whole, and as the kernel sees it where that was compared. */
-static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx, struct sample_scratch *scratch)
+static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx,
+					       struct sample_scratch *scratch)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;
 	__u32 walks = ++unwind->kernel_walks;
@@ -39,12 +41,14 @@ static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx, 
 	if (size > 0 && !kernel_stack_differs(unwind->slot, size / 8))
 		return true;
 	counter_add(PKBPF_COUNTER_KERNEL_WALK_WRONG, 1);
-	/* Another format, or a case that nobody thought of: no stack after this one is walked here. */
+	/* Another format, or a case that nobody thought of: no stack after this one is walked here.
+	 */
 	orc_tables.text_bytes = 0;
 	return false;
 }
 
-static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_event_data *ctx, struct sample_scratch *scratch)
+static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_event_data *ctx,
+							    struct sample_scratch *scratch)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;
 	__u64 sp = ctx->regs.sp;
@@ -61,8 +65,10 @@ static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_even
 		if (kernel_stack_walk(unwind->slot) && kernel_stack_check(ctx, scratch))
 			return;
 		counter_add(PKBPF_COUNTER_KERNEL_WALK_LEFT, 1);
-		/* Where most stacks run through modules or what tracers have changed, it is not worth it. */
-		if (++unwind->kernel_left >= KERNEL_LEFT_ENOUGH && unwind->kernel_left > unwind->kernel_walks)
+		/* Where most stacks run through modules or what tracers have changed, it is not
+		 * worth it. */
+		if (++unwind->kernel_left >= KERNEL_LEFT_ENOUGH &&
+		    unwind->kernel_left > unwind->kernel_walks)
 			orc_tables.text_bytes = 0;
 	}
 	stack_read_kernel(ctx, scratch);

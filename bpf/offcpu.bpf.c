@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one that comes has waited. */
+/* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one
+ * that comes has waited. */
 #include "kernel_compat.bpf.h"
 #include "offcpu_choice.bpf.h"
 #include "offcpu_wait.bpf.h"
@@ -8,12 +9,15 @@
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
-/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly. */
+/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly.
+ */
 #define MEMO_CHECK_EVERY 1024
 
-/* Frames of the program and of what called it. One more, the tracepoint's iterator, when others trace as well. */
+/* Frames of the program and of what called it. One more, the tracepoint's iterator, when others
+ * trace as well. */
 #define TRACEPOINT_FRAMES 2
-/* All functions of the scheduler that may call __schedule() lie next to it in a section of their own. */
+/* All functions of the scheduler that may call __schedule() lie next to it in a section of their
+ * own. */
 #define SCHEDULER_TEXT_BYTES 65536
 
 struct {
@@ -31,17 +35,20 @@ static __always_inline bool far_apart(__u64 a, __u64 b)
 	return a - b > SCHEDULER_TEXT_BYTES && b - a > SCHEDULER_TEXT_BYTES;
 }
 
-/* The kernel stack without the frames of tracing and, at a context switch, without __schedule() that is in all of them. */
+/* The kernel stack without the frames of tracing and, at a context switch, without __schedule()
+ * that is in all of them. */
 static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *scratch)
 {
-	long size = bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8, TRACEPOINT_FRAMES);
+	long size =
+		bpf_get_stack(ctx, scratch->ips, PKBPF_MAX_KERNEL_FRAMES * 8, TRACEPOINT_FRAMES);
 	__u32 drop = 8, rest;
 
 	if (size < 0) {
 		counter_add(PKBPF_COUNTER_KERNEL_STACK_FAILED, 1);
 		return;
 	}
-	if (size > 24 && far_apart(scratch->ips[0], scratch->ips[1]) && !far_apart(scratch->ips[1], scratch->ips[2]))
+	if (size > 24 && far_apart(scratch->ips[0], scratch->ips[1]) &&
+	    !far_apart(scratch->ips[1], scratch->ips[2]))
 		drop = 16;
 	rest = size > drop ? size - drop : 0;
 	/* To lower addresses, word by word upwards. */
@@ -52,7 +59,8 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *
 }
 
 /* Walks the stack of the current task; its id, 0: it could not be sent. */
-static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratch, bool is_kernel_thread)
+static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratch,
+					bool is_kernel_thread)
 {
 	sample_begin(scratch, PKBPF_PROFILE_OFFCPU);
 	scratch->unwind.log_wanted = 1;
@@ -74,9 +82,10 @@ static __always_inline void take_comm(struct memo_scratch *memo, struct pkbpf_th
 	known[1] = memo->comm[1];
 }
 
-/* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the end, ->row. */
-static __always_inline void stack_take(void *ctx, struct task_struct *task, struct pkbpf_thread *thread, __u32 slot,
-				       __u64 now_ns)
+/* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the
+ * end, ->row. */
+static __always_inline void stack_take(void *ctx, struct task_struct *task,
+				       struct pkbpf_thread *thread, __u32 slot, __u64 now_ns)
 {
 	bool is_kernel_thread = task->flags & PF_KTHREAD, memorable;
 	struct pkbpf_stack_memo *entry = NULL;
@@ -109,7 +118,8 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 			if (entry->until_ns || entry->hits % MEMO_CHECK_EVERY) {
 				thread->row = entry->rows[state];
 				if (thread->row == PKBPF_NO_ROW && !offcpu_config.wakers) {
-					thread->row = row_number(slot, entry->stack_id, 0, state, 0);
+					thread->row =
+						row_number(slot, entry->stack_id, 0, state, 0);
 					entry->rows[state] = thread->row;
 				}
 				return;
@@ -144,9 +154,10 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task, stru
 }
 
 /*
- * A thread older than the interval that has no account when it leaves a CPU has been there since the start: who was not has been met
- * by the iterator, or came before that. But it may be one that was no target then (by comm or cgroup), or found no room: its
- * account begins with this run on the CPU. So does that of one that was born inside and has run before.
+ * A thread older than the interval that has no account when it leaves a CPU has been there since
+ * the start: who was not has been met by the iterator, or came before that. But it may be one that
+ * was no target then (by comm or cgroup), or found no room: its account begins with this run on the
+ * CPU. So does that of one that was born inside and has run before.
  */
 static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_ns)
 {
@@ -157,10 +168,12 @@ static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_n
 }
 
 /*
- * A thread born in the interval leaves a CPU for the first time: until it came it was on the run queue. What the kernel counts for
- * that does not have the time it needs to make the thread, tens of microseconds on some machines.
+ * A thread born in the interval leaves a CPU for the first time: until it came it was on the run
+ * queue. What the kernel counts for that does not have the time it needs to make the thread, tens
+ * of microseconds on some machines.
  */
-static __always_inline void begin_born(struct task_struct *task, struct pkbpf_thread *thread, __u64 came_ns, __u64 now_ns)
+static __always_inline void begin_born(struct task_struct *task, struct pkbpf_thread *thread,
+				       __u64 came_ns, __u64 now_ns)
 {
 	__u64 queue_ns = task->sched_info.run_delay, life_ns = now_ns - thread->born_ns;
 
@@ -177,7 +190,8 @@ static __always_inline void begin_born(struct task_struct *task, struct pkbpf_th
 }
 
 /* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
-static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 came_ns, __u64 now_ns, __u32 *slot)
+static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 came_ns,
+							 __u64 now_ns, __u32 *slot)
 {
 	__u32 pid = task->tgid, tid = task->pid;
 	struct pkbpf_thread *thread;
@@ -200,12 +214,14 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 }
 
 /*
- * Kernels hide the switches of some tasks from tracing, and then also that another task comes after them: the thread has
- * been on the CPU for as long as the kernel's account of its CPU time says.
+ * Kernels hide the switches of some tasks from tracing, and then also that another task comes after
+ * them: the thread has been on the CPU for as long as the kernel's account of its CPU time says.
  */
-static __always_inline void repair_switch_in(struct task_struct *task, struct pkbpf_thread *thread, __u64 now_ns)
+static __always_inline void repair_switch_in(struct task_struct *task, struct pkbpf_thread *thread,
+					     __u64 now_ns)
 {
-	__u64 passed_ns = now_ns - thread->since_ns, ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
+	__u64 passed_ns = now_ns - thread->since_ns,
+	      ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
 
 	if (ran_ns > passed_ns)
 		ran_ns = passed_ns;
@@ -215,9 +231,11 @@ static __always_inline void repair_switch_in(struct task_struct *task, struct pk
 }
 
 /* The same for a thread that comes although it was not seen going. Where it waited is not known. */
-static __always_inline void repair_switch_out(struct task_struct *task, struct pkbpf_thread *thread, __u32 slot, __u64 now_ns)
+static __always_inline void repair_switch_out(struct task_struct *task, struct pkbpf_thread *thread,
+					      __u32 slot, __u64 now_ns)
 {
-	__u64 passed_ns = now_ns - thread->since_ns, ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
+	__u64 passed_ns = now_ns - thread->since_ns,
+	      ran_ns = task->se.sum_exec_runtime - thread->ran_ns;
 
 	wait_finish(slot, task->sched_info.run_delay);
 	if (ran_ns > passed_ns)
@@ -235,7 +253,8 @@ static __always_inline void repair_switch_out(struct task_struct *task, struct p
 	counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
 }
 
-static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slot, struct task_struct *task, __u64 end_ns)
+static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slot,
+					  struct task_struct *task, __u64 end_ns)
 {
 	wait_finish(slot, task->sched_info.run_delay);
 	if (thread->place == PKBPF_THREAD_ON_CPU) {
@@ -246,15 +265,18 @@ static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slo
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
-/* By its name or cgroup it may have stopped being a target since it came; what it did until now is complete. */
+/* By its name or cgroup it may have stopped being a target since it came; what it did until now is
+ * complete. */
 static __always_inline bool has_left(void)
 {
-	return (config.match_comm || config.target_mode == PKBPF_TARGET_CGROUP) && !filter_current_group();
+	return (config.match_comm || config.target_mode == PKBPF_TARGET_CGROUP) &&
+	       !filter_current_group();
 }
 
 /*
- * When a thread begins to exit the kernel's sum of its CPU time lacks what it has used since it came, of short ones all. It is complete
- * when it leaves for the last time, and stands in case nobody sees it go (bpf/resource.bpf.c).
+ * When a thread begins to exit the kernel's sum of its CPU time lacks what it has used since it
+ * came, of short ones all. It is complete when it leaves for the last time, and stands in case
+ * nobody sees it go (bpf/resource.bpf.c).
  */
 static __always_inline void complete_exit(struct task_struct *task)
 {
@@ -270,8 +292,8 @@ static __always_inline void complete_exit(struct task_struct *task)
 	exiting->run_delay_ns = task->sched_info.run_delay;
 }
 
-static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state, bool preempted, __u64 came_ns,
-				       __u64 now_ns)
+static __always_inline void switch_out(void *ctx, struct task_struct *task, __u32 task_state,
+				       bool preempted, __u64 came_ns, __u64 now_ns)
 {
 	struct pkbpf_thread *thread;
 	__u32 slot;
@@ -306,7 +328,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		thread->state = wait_state_of(task, task_state);
 		thread->voluntary++;
 	}
-	/* Read again from here on: the verifier would follow each value that state and weight can have to the end. */
+	/* Read again from here on: the verifier would follow each value that state and weight can
+	 * have to the end. */
 	barrier();
 	wait_choose(task, thread, now_ns);
 	barrier();
@@ -317,16 +340,16 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 
-/* A thread that comes before the iterator has met it has waited since the start. How much of that on the run queue tells
- * wait_split(). */
+/* A thread that comes before the iterator has met it has waited since the start. How much of that
+ * on the run queue tells wait_split(). */
 static __always_inline void admit_unmet(struct task_struct *task, __u64 now_ns)
 {
 	__u64 start_ns = offcpu_control.start_ns;
 	struct pkbpf_thread *thread;
 	__u32 slot;
 
-	if (BPF_CORE_READ(task, start_time) > start_ns || (!offcpu_config.kernel_threads && (task->flags & PF_KTHREAD)) ||
-	    !filter_task(task))
+	if (BPF_CORE_READ(task, start_time) > start_ns ||
+	    (!offcpu_config.kernel_threads && (task->flags & PF_KTHREAD)) || !filter_task(task))
 		return;
 	thread = thread_create(task, start_ns, &slot);
 	if (!thread)
@@ -373,15 +396,17 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 	came_ns = *last;
 	*last = now_ns;
 	if (prev->pid)
-		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state), preempt, came_ns, now_ns);
+		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state),
+			   preempt, came_ns, now_ns);
 	if (next->pid)
 		switch_in(next, now_ns);
 	return 0;
 }
 
 /*
- * A thread that execs and is not its process's first goes on under the number of the first, which has ended. What it did under
- * its own is complete. So is the account of one that was a target as a worker, or by the name that it had until now.
+ * A thread that execs and is not its process's first goes on under the number of the first, which
+ * has ended. What it did under its own is complete. So is the account of one that was a target as a
+ * worker, or by the name that it had until now.
  */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
@@ -391,7 +416,8 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 	__u32 old_slot, slot;
 	__u64 end_ns;
 
-	if ((old_tid == (__u32)task->pid && !leaves) || !offcpu_control.start_ns || offcpu_control.end_ns)
+	if ((old_tid == (__u32)task->pid && !leaves) || !offcpu_control.start_ns ||
+	    offcpu_control.end_ns)
 		return 0;
 	old = thread_find(old_tid, &old_slot);
 	if (!old)
@@ -430,7 +456,8 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	if (!offcpu_control.start_ns || offcpu_control.end_ns)
 		return 0;
 	thread = thread_find(task->pid, &slot);
-	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU || thread->state == PKBPF_WAIT_RUNQUEUE || !thread->weight)
+	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU ||
+	    thread->state == PKBPF_WAIT_RUNQUEUE || !thread->weight)
 		return 0;
 	scratch = scratch_get(SCRATCH_OFFCPU);
 	if (!scratch) {

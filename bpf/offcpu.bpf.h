@@ -75,8 +75,9 @@ extern struct pkbpf_offcpu_control offcpu_control;
 
 /*
  * Global functions, so that the verifier walks each once and not for every path that leads to it.
- * thread_slot: where a thread's account is, PKBPF_NO_ROW: not known. row_number: of the row for a wait of the thread in a
- * slot, with its PKBPF_THREAD_* flags, made when it is the first; PKBPF_NO_ROW: no room.
+ * thread_slot: where a thread's account is, PKBPF_NO_ROW: not known. row_number: of the row for a
+ * wait of the thread in a slot, with its PKBPF_THREAD_* flags, made when it is the first;
+ * PKBPF_NO_ROW: no room.
  */
 __u32 thread_slot(__u32 tid);
 __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 flags);
@@ -91,7 +92,8 @@ static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 {
 	struct pkbpf_thread *thread;
 
-	/* Nearly always in the first slot, which is looked at here: a call costs more than the search. */
+	/* Nearly always in the first slot, which is looked at here: a call costs more than the
+	 * search. */
 	*slot = pkbpf_thread_slot(tid, 0, offcpu_config.thread_mask);
 	thread = thread_at(*slot);
 	if (thread && thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
@@ -101,12 +103,14 @@ static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 }
 
 /*
- * A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before the interval's first
- * switch of it, makes one. Two threads that want the same slot within nanoseconds may both take it: the account is that of
- * the one that wrote last, with what the other did until its next switch, at which it gets another slot. There is no atomic
- * exchange before 5.12, and a claim by addition could leave behind a slot in which searches end.
+ * A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before
+ * the interval's first switch of it, makes one. Two threads that want the same slot within
+ * nanoseconds may both take it: the account is that of the one that wrote last, with what the other
+ * did until its next switch, at which it gets another slot. There is no atomic exchange
+ * before 5.12, and a claim by addition could leave behind a slot in which searches end.
  */
-static __always_inline struct pkbpf_thread *thread_create(struct task_struct *task, __u64 now_ns, __u32 *slot)
+static __always_inline struct pkbpf_thread *thread_create(struct task_struct *task, __u64 now_ns,
+							  __u32 *slot)
 {
 	__u32 tid = BPF_CORE_READ(task, pid);
 
@@ -147,7 +151,8 @@ static __always_inline void histogram_count(__u32 index, __u64 value_ns, __u32 t
 	if (!histogram || bucket >= PKBPF_HISTOGRAM_BUCKETS)
 		return;
 	__sync_fetch_and_add(&histogram->buckets[bucket], times);
-	/* Two CPUs may write at once; the loser's value is then missing from max, and only there. */
+	/* Two CPUs may write at once; the loser's value is then missing from max, and only there.
+	 */
 	if (value_ns > histogram->max_ns)
 		histogram->max_ns = value_ns;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the task iterator does for off-CPU time. At the edges of the interval: threads that were blocked before it began, and
- * waits that it cuts at its end. In between, where stacks are taken of a sample of the waits: those that turn out long.
+ * What the task iterator does for off-CPU time. At the edges of the interval: threads that were
+ * blocked before it began, and waits that it cuts at its end. In between, where stacks are taken of
+ * a sample of the waits: those that turn out long.
  */
 #include "kernel_compat.bpf.h"
 #include "offcpu_wait.bpf.h"
@@ -9,13 +10,15 @@
 #include "task_filter.bpf.h"
 #include "uprobe.bpf.h"
 
-/* Stacks that user space will send have ids of their own: this bit, the thread, and when the wait began. */
+/* Stacks that user space will send have ids of their own: this bit, the thread, and when the wait
+ * began. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
 #define EDGE_TID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 
 static __always_inline __u64 edge_stack_id(__u32 tid, __u64 since_ns)
 {
-	return EDGE_STACK_ID | ((since_ns >> 10 << EDGE_TID_BITS | tid) & ~(EDGE_STACK_ID | EDGE_STACK_ID >> 1));
+	return EDGE_STACK_ID |
+	       ((since_ns >> 10 << EDGE_TID_BITS | tid) & ~(EDGE_STACK_ID | EDGE_STACK_ID >> 1));
 }
 
 struct edge_scratch_map {
@@ -32,7 +35,8 @@ static __always_inline bool is_target(struct task_struct *task)
 }
 
 /* The registers in the order of a raw stack record. */
-static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, struct task_struct *task)
+static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked,
+				      struct task_struct *task)
 {
 	struct pt_regs *regs;
 
@@ -77,7 +81,8 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked, stru
 }
 
 /* Has user space send the stack of a thread that does not run. */
-static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task_struct *task, __u64 stack_id)
+static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task_struct *task,
+					 __u64 stack_id)
 {
 	struct pkbpf_blocked_thread *blocked;
 	struct pkbpf_probed_calls *calls;
@@ -107,15 +112,16 @@ static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task
 		bpf_seq_write(ctx->meta->seq, calls, sizeof(*calls));
 }
 
-/* A thread that does not run when the interval begins: its wait counts from there, and user space sends its stack. */
+/* A thread that does not run when the interval begins: its wait counts from there, and user space
+ * sends its stack. */
 static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct task_struct *task)
 {
 	__u64 start_ns = offcpu_control.start_ns;
 	__u32 slot, state = task_state(task);
 	struct pkbpf_thread *thread;
 
-	if (task->on_cpu || (state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || BPF_CORE_READ(task, start_time) > start_ns ||
-	    thread_find(task->pid, &slot))
+	if (task->on_cpu || (state & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) ||
+	    BPF_CORE_READ(task, start_time) > start_ns || thread_find(task->pid, &slot))
 		return;
 	thread = thread_create(task, start_ns, &slot);
 	if (!thread)
@@ -132,9 +138,10 @@ static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct tas
 }
 
 /*
- * A wait that has become long stands for itself, whether it was chosen for a stack or not: of a sample of a few, its length
- * times their weight would be the whole picture, or missing from it. All waits that a visit finds are left out of the
- * choice, so that those chosen still stand for the others.
+ * A wait that has become long stands for itself, whether it was chosen for a stack or not: of a
+ * sample of a few, its length times their weight would be the whole picture, or missing from it.
+ * All waits that a visit finds are left out of the choice, so that those chosen still stand for the
+ * others.
  */
 static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct task_struct *task)
 {
@@ -161,8 +168,9 @@ static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct tas
 }
 
 /*
- * A thread that was on its CPU from the start, or from its first moment there, to the end has had no switch to begin its account
- * with. It may have left it since the end. But one that became a target late (by comm or cgroup) may have waited all along.
+ * A thread that was on its CPU from the start, or from its first moment there, to the end has had
+ * no switch to begin its account with. It may have left it since the end. But one that became a
+ * target late (by comm or cgroup) may have waited all along.
  */
 static __always_inline void account_unswitched(struct task_struct *task, __u64 end_ns)
 {
@@ -170,10 +178,11 @@ static __always_inline void account_unswitched(struct task_struct *task, __u64 e
 	struct pkbpf_thread *thread;
 	__u32 slot;
 
-	if (offcpu_control.had_no_room || from_ns >= end_ns || (task_state(task) & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || !is_target(task))
+	if (offcpu_control.had_no_room || from_ns >= end_ns ||
+	    (task_state(task) & (TASK_DEAD | EXIT_DEAD_ZOMBIE)) || !is_target(task))
 		return;
-	if (!task->on_cpu &&
-	    (from_ns > offcpu_control.start_ns || config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm))
+	if (!task->on_cpu && (from_ns > offcpu_control.start_ns ||
+			      config.target_mode == PKBPF_TARGET_CGROUP || config.match_comm))
 		return;
 	if (from_ns > offcpu_control.start_ns)
 		queue_ns = task->sched_info.run_delay;

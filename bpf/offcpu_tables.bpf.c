@@ -20,7 +20,8 @@ __attribute__((noinline)) __u32 thread_slot(__u32 tid)
 	return PKBPF_NO_ROW;
 }
 
-/* Number of the histogram of a process's waits in a state, made when it is the first; PKBPF_NO_ROW: no room. */
+/* Number of the histogram of a process's waits in a state, made when it is the first; PKBPF_NO_ROW:
+ * no room. */
 static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 {
 	struct pkbpf_wait_histogram_key key = {.pid = pid, .state = state};
@@ -29,8 +30,8 @@ static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 
 	if (known)
 		return *known;
-	if (!slot_take(&offcpu_histograms, offsetof(struct pkbpf_wait_histogram, claims), &next_histogram,
-		       &offcpu_free_histograms, &index)) {
+	if (!slot_take(&offcpu_histograms, offsetof(struct pkbpf_wait_histogram, claims),
+		       &next_histogram, &offcpu_free_histograms, &index)) {
 		counter_add(PKBPF_COUNTER_HISTOGRAM_TABLE_FULL, 1);
 		return PKBPF_NO_ROW;
 	}
@@ -49,7 +50,8 @@ static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 }
 
 /* Number of the row of a key, made when it is the first; PKBPF_NO_ROW: no room. */
-__attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 flags)
+__attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state,
+					   __u32 flags)
 {
 	struct pkbpf_thread *thread = thread_at(slot);
 	struct pkbpf_wait_row_key key = {
@@ -69,7 +71,8 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 	known = bpf_map_lookup_elem(&offcpu_row_index, &key);
 	if (known)
 		return *known;
-	if (!slot_take(&offcpu_rows, offsetof(struct pkbpf_wait_row, claims), &next_row, &offcpu_free_rows, &index)) {
+	if (!slot_take(&offcpu_rows, offsetof(struct pkbpf_wait_row, claims), &next_row,
+		       &offcpu_free_rows, &index)) {
 		counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
 		return PKBPF_NO_ROW;
 	}
@@ -89,8 +92,9 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 		     (flags & PKBPF_THREAD_VISITED ? PKBPF_ROW_SINGLE : 0);
 	row->cgroup_id = thread->cgroup_id;
 	row->histogram = histogram_get(thread->pid, state);
-	row->queue_histogram = state == PKBPF_WAIT_RUNQUEUE ? row->histogram :
-							      histogram_get(thread->pid, PKBPF_WAIT_RUNQUEUE);
+	row->queue_histogram = state == PKBPF_WAIT_RUNQUEUE
+				       ? row->histogram
+				       : histogram_get(thread->pid, PKBPF_WAIT_RUNQUEUE);
 	__builtin_memcpy(row->comm, thread->comm, sizeof(row->comm));
 	row->pid = thread->pid; /* last: user space looks at rows that have one */
 	return index;

@@ -3,7 +3,8 @@
 #include "offcpu_wait.bpf.h"
 
 /* `count` 0: a part of a wait whose other part is counted. false: no room. */
-static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count, __u64 max_ns)
+static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count,
+				      __u64 max_ns)
 {
 	struct pkbpf_event_totals *totals = bpf_ringbuf_reserve(&sample_ring, sizeof(*totals), 0);
 

@@ -11,7 +11,9 @@
 #define EXIT_DEAD_ZOMBIE     (0x0010 | 0x0020)
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
-#define TASK_RTLOCK_WAIT     0x1000 /* for what is a spinning lock on other kernels than PREEMPT_RT's */
+#define TASK_RTLOCK_WAIT                                                                           \
+	0x1000 /* for what is a spinning lock on other kernels than PREEMPT_RT's                   \
+		*/
 
 static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state)
 {
@@ -23,14 +25,16 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 		return PKBPF_WAIT_STOPPED; /* parked */
 	if (state & TASK_NOLOAD)
 		return PKBPF_WAIT_SLEEP; /* idle kernel threads */
-	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? PKBPF_WAIT_DISK : PKBPF_WAIT_UNINTERRUPTIBLE;
+	return BPF_CORE_READ_BITFIELD(task, in_iowait) ? PKBPF_WAIT_DISK
+						       : PKBPF_WAIT_UNINTERRUPTIBLE;
 }
 
 /* A wait for which there is no row goes to user space by itself. A global function; always 0. */
 int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 
 /* Adds a finished wait to its stack's row. */
-static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns, __u64 queue_ns)
+static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u64 wait_ns,
+				    __u64 queue_ns)
 {
 	__u32 weight = thread->weight, index = thread->row;
 	struct pkbpf_wait_row *row;
@@ -41,7 +45,8 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 	if (weight > 1)
 		wait_ns -= thread->taking_ns < wait_ns ? thread->taking_ns : wait_ns;
 	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
-		index = row_number(slot, thread->stack_id, thread->waker_id, thread->state, thread->flags);
+		index = row_number(slot, thread->stack_id, thread->waker_id, thread->state,
+				   thread->flags);
 	row = bpf_map_lookup_elem(&offcpu_rows, &index);
 	if (!row) {
 		wait_send(slot, wait_ns, queue_ns);
@@ -67,9 +72,10 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 }
 
 /*
- * Splits the wait of a thread, which ended when the thread came onto the CPU: the kernel has meanwhile added what of it was
- * run-queue time to the thread's run_delay (it does so right after the tracepoint, which is why this comes one switch
- * later). That spares a program at every wake-up.
+ * Splits the wait of a thread, which ended when the thread came onto the CPU: the kernel has
+ * meanwhile added what of it was run-queue time to the thread's run_delay (it does so right after
+ * the tracepoint, which is why this comes one switch later). That spares a program at every
+ * wake-up.
  */
 static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, __u64 run_delay_ns)
 {

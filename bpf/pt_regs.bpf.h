@@ -5,8 +5,29 @@
 
 #if defined(__TARGET_ARCH_x86)
 #define PT_REGS_WORDS 21
-enum { AT_R15, AT_R14, AT_R13, AT_R12, AT_BP, AT_BX, AT_R11, AT_R10, AT_R9, AT_R8, AT_AX, AT_CX, AT_DX, AT_SI,
-       AT_DI, AT_ORIG_AX, AT_IP, AT_CS, AT_FLAGS, AT_SP, AT_SS };
+enum {
+	AT_R15,
+	AT_R14,
+	AT_R13,
+	AT_R12,
+	AT_BP,
+	AT_BX,
+	AT_R11,
+	AT_R10,
+	AT_R9,
+	AT_R8,
+	AT_AX,
+	AT_CX,
+	AT_DX,
+	AT_SI,
+	AT_DI,
+	AT_ORIG_AX,
+	AT_IP,
+	AT_CS,
+	AT_FLAGS,
+	AT_SP,
+	AT_SS
+};
 #else
 #define PT_REGS_WORDS 36
 enum { AT_SP = 31, AT_IP = 32, AT_PSTATE = 33, AT_SYSCALL = 35 };

@@ -2,17 +2,18 @@
 /* Sends a sample with registers and stack memory where tables for a walk are not ready. */
 #include "shared.bpf.h"
 
-/* Below the stack pointer, where a function that calls none may save registers, and where those that it has just restored still
- * lie: call frame information of epilogues goes on naming their slots. (System V ABI for AMD64, 3.2.2.) */
+/* Below the stack pointer, where a function that calls none may save registers, and where those
+ * that it has just restored still lie: call frame information of epilogues goes on naming their
+ * slots. (System V ABI for AMD64, 3.2.2.) */
 #define RED_ZONE_BYTES 128
-/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over up to this size: OpenBLAS has
- * 33 KB of them in one function. What is further away than that may be of somebody else, but on the stack of a program's first
- * thread, whose end is known. */
+/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over
+ * up to this size: OpenBLAS has 33 KB of them in one function. What is further away than that may
+ * be of somebody else, but on the stack of a program's first thread, whose end is known. */
 #define MOST_MISSING_PAGES 10
 /* A CPU that copies deep stacks fills the ring in the time between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
-/* The most of the room left that one stack takes once a quarter of the ring is full: then most stacks, which are small, still
- * find room where the reader is late. */
+/* The most of the room left that one stack takes once a quarter of the ring is full: then most
+ * stacks, which are small, still find room where the reader is late. */
 #define RAW_ROOM_PART 32
 
 /* How many pages more than the first a copy may have now. */
@@ -28,24 +29,27 @@ static __always_inline __u32 pages_allowed(void)
 	return pages < RAW_STACK_PAGES - 1 ? pages : RAW_STACK_PAGES - 1;
 }
 
-/* Pages of the stack that a program began with, from that of an address in it on; 0: it is another stack. */
+/* Pages of the stack that a program began with, from that of an address in it on; 0: it is another
+ * stack. */
 static __always_inline __u32 pages_of_first_stack(__u64 start)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 pages = BPF_CORE_READ(task, mm, start_stack) / PKBPF_RAW_PAGE_BYTES - start / PKBPF_RAW_PAGE_BYTES + 1;
+	__u64 pages = BPF_CORE_READ(task, mm, start_stack) / PKBPF_RAW_PAGE_BYTES -
+		      start / PKBPF_RAW_PAGE_BYTES + 1;
 
 	return pages <= PKBPF_RAW_SPAN_PAGES ? pages : 0;
 }
 
 /*
- * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy that meets its end fails as a
- * whole. Bytes copied; pages that do not exist take none. A function of its own, so that the verifier does not follow each number
- * of pages to the end.
+ * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy
+ * that meets its end fails as a whole. Bytes copied; pages that do not exist take none. A function
+ * of its own, so that the verifier does not follow each number of pages to the end.
  */
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1)), pages = pages_allowed();
+	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1)),
+	      pages = pages_allowed();
 	__u8 *into;
 
 	if (!raw || word >= RAW_PREFIX_WORDS)
@@ -53,7 +57,8 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	into = (__u8 *)&raw->record[word];
 	if (bpf_probe_read_user(into, size, (void *)start))
 		return 0;
-	/* All in memory: of registers some kernels' verifiers would follow each combination that the pages can leave in them. */
+	/* All in memory: of registers some kernels' verifiers would follow each combination that
+	 * the pages can leave in them. */
 	raw->cut = 1;
 	raw->holes = 0;
 	raw->missing = 0;
@@ -70,7 +75,8 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 		}
 		if (raw->pages >= pages || copied > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
 			break;
-		if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES, (void *)(start + size))) {
+		if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES,
+					 (void *)(start + size))) {
 			raw->missing = 0;
 			raw->pages++;
 			raw->copied = copied + PKBPF_RAW_PAGE_BYTES;
@@ -106,9 +112,10 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 ki
 	return raw->sent[kind]++ < config.raw_stacks_per_second;
 }
 
-/* The size of the record made of a sample and the stack it would have been walked on; raw_filled says whether there
- * is one. */
-static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, struct raw_scratch *raw, __u32 cpu)
+/* The size of the record made of a sample and the stack it would have been walked on; raw_filled
+ * says whether there is one. */
+static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
+					     struct raw_scratch *raw, __u32 cpu)
 {
 	struct pkbpf_event_sample *sample = (void *)raw->record;
 	__u32 n_kernel = scratch->sample.n_kernel, n_user = 0, size;
@@ -148,7 +155,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
 	size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	if (!size) {
-		/* The stack has just grown, and its first page is what the kernel is about to make. */
+		/* The stack has just grown, and its first page is what the kernel is about to make.
+		 */
 		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
 		size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	}
@@ -167,8 +175,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch, str
 }
 
 /*
- * Sends the sample with registers and stack memory instead of user frames, for a walk in user space when the tables
- * are there, or as well, for a check. 1: sent.
+ * Sends the sample with registers and stack memory instead of user frames, for a walk in user space
+ * when the tables are there, or as well, for a check. 1: sent.
  */
 __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 {
@@ -179,20 +187,24 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 
 	if (!scratch || !raw || raw->busy)
 		return 0;
-	if (!raw_record_allowed(raw, scratch->sample.profile_kind, scratch->sample.header.time_ns)) {
+	if (!raw_record_allowed(raw, scratch->sample.profile_kind,
+				scratch->sample.header.time_ns)) {
 		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
 			counter_add(PKBPF_COUNTER_RAW_STACK_LIMITED, 1);
 		return 0;
 	}
 	raw->busy = 1;
 	size = fill_raw_record(scratch, raw, cpu);
-	/* One comparison of the register that is passed: older verifiers learn nothing from size - 1 < limit. */
+	/* One comparison of the register that is passed: older verifiers learn nothing from size -
+	 * 1 < limit. */
 	barrier_var(size);
 	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {
 		sent = bpf_ringbuf_output(&raw_ring, raw->record, size,
-					   ring_wakeup(&raw_ring, RAW_RING_WAKEUP_BYTES)) == 0;
+					  ring_wakeup(&raw_ring, RAW_RING_WAKEUP_BYTES)) == 0;
 		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
-			counter_add(sent ? PKBPF_COUNTER_RAW_STACKS : PKBPF_COUNTER_RAW_STACK_RING_FULL, 1);
+			counter_add(sent ? PKBPF_COUNTER_RAW_STACKS
+					 : PKBPF_COUNTER_RAW_STACK_RING_FULL,
+				    1);
 	}
 	raw->busy = 0;
 	return sent;

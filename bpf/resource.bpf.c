@@ -5,10 +5,10 @@
 #include "task_filter.bpf.h"
 #include "vmlinux_resource.h"
 
-#define RSS_FILE	   0
-#define RSS_ANONYMOUS	   1
-#define RSS_SHARED	   3
-#define CGROUP_DEPTH_MAX   16
+#define RSS_FILE	 0
+#define RSS_ANONYMOUS	 1
+#define RSS_SHARED	 3
+#define CGROUP_DEPTH_MAX 16
 
 struct pkbpf_resource_control resource_control = {};
 
@@ -36,7 +36,8 @@ static __always_inline __s64 rss_pages(struct mm_struct *mm)
 		return BPF_CORE_READ(old, rss_stat.count[RSS_FILE].counter) +
 		       BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter) +
 		       BPF_CORE_READ(old, rss_stat.count[RSS_SHARED].counter);
-	return BPF_CORE_READ(mm, rss_stat[RSS_FILE].count) + BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count) +
+	return BPF_CORE_READ(mm, rss_stat[RSS_FILE].count) +
+	       BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count) +
 	       BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
 }
 
@@ -47,13 +48,15 @@ static __always_inline __u32 anonymous_rss_kib(struct mm_struct *mm)
 	__u64 kib;
 
 	if (bpf_core_field_exists(old->rss_stat.count))
-		kib = pages_to_bytes(BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter)) >> 10;
+		kib = pages_to_bytes(BPF_CORE_READ(old, rss_stat.count[RSS_ANONYMOUS].counter)) >>
+		      10;
 	else
 		kib = pages_to_bytes(BPF_CORE_READ(mm, rss_stat[RSS_ANONYMOUS].count)) >> 10;
 	return kib < 0xffffffff ? kib : 0xffffffff;
 }
 
-static __always_inline void take_memory(struct pkbpf_event_resource *record, struct task_struct *task)
+static __always_inline void take_memory(struct pkbpf_event_resource *record,
+					struct task_struct *task)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	__u64 peak = pages_to_bytes(BPF_CORE_READ(task, signal, maxrss));
@@ -75,7 +78,8 @@ static __always_inline void take_memory(struct pkbpf_event_resource *record, str
 	record->peak_rss_bytes = peak;
 }
 
-static __always_inline void take_record(struct pkbpf_event_resource *record, struct task_struct *task, __u16 moment)
+static __always_inline void take_record(struct pkbpf_event_resource *record,
+					struct task_struct *task, __u16 moment)
 {
 	record->header.size = sizeof(*record);
 	record->header.kind = PKBPF_EVENT_RESOURCE;
@@ -114,7 +118,8 @@ static __always_inline __u64 root_css(struct task_struct *task, __u32 controller
 
 	bpf_probe_read_kernel(&css, sizeof(css),
 			      (void *)BPF_CORE_READ(task, cgroups) +
-				      bpf_core_field_offset(struct css_set, subsys) + 8 * controller);
+				      bpf_core_field_offset(struct css_set, subsys) +
+				      8 * controller);
 	for (int i = 0; css && i < CGROUP_DEPTH_MAX; i++) {
 		parent = BPF_CORE_READ(css, parent);
 		if (!parent)
@@ -134,16 +139,19 @@ static __always_inline __u64 run_queue(struct task_group *group, __u32 cpu)
 {
 	__u64 queue = 0;
 
-	bpf_probe_read_kernel(&queue, sizeof(queue), (void *)BPF_CORE_READ(group, cfs_rq) + cpu * 8ULL);
+	bpf_probe_read_kernel(&queue, sizeof(queue),
+			      (void *)BPF_CORE_READ(group, cfs_rq) + cpu * 8ULL);
 	return queue;
 }
 
 /*
- * Adds what a CPU ran threads, by the root of the kernel's account of CPU time by cgroup (CONFIG_CGROUP_CPUACCT), which
- * counts all of them. The kernel's table of where each CPU's variables are is not to be found without the symbols of its
- * data; but an element of a per-CPU array is known by both addresses, `here` being the one of this CPU, not yet filled in.
+ * Adds what a CPU ran threads, by the root of the kernel's account of CPU time by cgroup
+ * (CONFIG_CGROUP_CPUACCT), which counts all of them. The kernel's table of where each CPU's
+ * variables are is not to be found without the symbols of its data; but an element of a per-CPU
+ * array is known by both addresses, `here` being the one of this CPU, not yet filled in.
  */
-static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct pkbpf_event_resource *here)
+static __always_inline void add_cpu(struct task_struct *task, __u32 cpu,
+				    struct pkbpf_event_resource *here)
 {
 	struct cpuacct *account = (void *)ROOT_CSS(task, cpuacct_cgrp_id);
 	struct task_group *group = (void *)ROOT_CSS(task, cpu_cgrp_id);
@@ -162,8 +170,8 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 	if (!own_queue || !element)
 		return;
 	at = (__u64)BPF_CORE_READ(account, cpuusage) + *here_at - element + queue - own_queue;
-	if (queue && bpf_probe_read_kernel(used, bpf_core_type_exists(struct cpuacct_usage) ? 16 : 8,
-					   (void *)at))
+	if (queue && bpf_probe_read_kernel(
+			     used, bpf_core_type_exists(struct cpuacct_usage) ? 16 : 8, (void *)at))
 		return;
 	/* A CPU that cannot exist has no run queue. */
 	resource_control.threads_ns += used[0] + used[1];
@@ -173,7 +181,8 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu, struct 
 /* The kernel keeps the memory of a process that it kills for want of some. */
 static __always_inline __u16 exit_flags(struct task_struct *task)
 {
-	return PKBPF_RESOURCE_EXIT | (BPF_CORE_READ(task, signal, oom_mm) ? PKBPF_RESOURCE_OOM_KILLED : 0);
+	return PKBPF_RESOURCE_EXIT |
+	       (BPF_CORE_READ(task, signal, oom_mm) ? PKBPF_RESOURCE_OOM_KILLED : 0);
 }
 
 static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource *record)
@@ -182,8 +191,10 @@ static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource 
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 }
 
-/* A thread that has ended and that nobody has waited for yet: what it used until it was really over, at the time of its exit. */
-static __always_inline void take_ended(struct pkbpf_event_resource *record, struct task_struct *task)
+/* A thread that has ended and that nobody has waited for yet: what it used until it was really
+ * over, at the time of its exit. */
+static __always_inline void take_ended(struct pkbpf_event_resource *record,
+				       struct task_struct *task)
 {
 	struct pkbpf_event_resource *exiting;
 	__u32 tid = task->pid;
@@ -209,15 +220,17 @@ int resource_read(struct bpf_iter__task *ctx)
 	if (!task || !record)
 		return 0;
 	/*
-	 * One CPU with each task: there are more of these, and no run of this program has to look at all CPUs of a large
-	 * machine. A task that found no room in the reader's memory is shown again.
+	 * One CPU with each task: there are more of these, and no run of this program has to look
+	 * at all CPUs of a large machine. A task that found no room in the reader's memory is shown
+	 * again.
 	 */
 	if (resource_control.cpus_read < resource_control.cpu_count &&
 	    ctx->meta->seq_num == resource_control.cpus_read)
 		add_cpu(task, resource_control.cpus_read, record);
 	if (!filter_task(task)) {
 		/* By comm and cgroup it may become a target later. */
-		if (resource_control.moment != PKBPF_RESOURCE_START || !filter_number(task->tgid, task->pid))
+		if (resource_control.moment != PKBPF_RESOURCE_START ||
+		    !filter_number(task->tgid, task->pid))
 			return 0;
 		take_record(record, task, PKBPF_RESOURCE_BYSTANDER);
 		bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
@@ -227,8 +240,9 @@ int resource_read(struct bpf_iter__task *ctx)
 	if (resource_control.moment == PKBPF_RESOURCE_END)
 		take_ended(record, task);
 	/*
-	 * Its exit may have been announced before there was anybody to see it, and nobody would know it when it goes. Or a moment
-	 * ago: then it is taken to end now, since its last record must not be older than this one.
+	 * Its exit may have been announced before there was anybody to see it, and nobody would
+	 * know it when it goes. Or a moment ago: then it is taken to end now, since its last record
+	 * must not be older than this one.
 	 */
 	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
 		__u32 tid = task->pid;
@@ -241,19 +255,22 @@ int resource_read(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* What it had used when it began to exit is what will ever be known of a thread that nobody saw go. */
+/* What it had used when it began to exit is what will ever be known of a thread that nobody saw go.
+ */
 static __always_inline void hand_over_unfreed(struct pkbpf_event_resource *left)
 {
-	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left), ring_wakeup(&sample_ring, config.ring_wakeup_bytes)))
+	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left),
+			       ring_wakeup(&sample_ring, config.ring_wakeup_bytes)))
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 	else
 		counter_add(PKBPF_COUNTER_RESOURCE_UNFREED, 1);
 }
 
 /*
- * A thread's numbers are final only when it is gone for good: freeing its memory is work of its own and comes after the
- * announcement of its exit. But who the targets are is known only now, and not every free is seen (one that comes after
- * the end, or in a place where programs do not run): until then, these numbers stand.
+ * A thread's numbers are final only when it is gone for good: freeing its memory is work of its own
+ * and comes after the announcement of its exit. But who the targets are is known only now, and not
+ * every free is seen (one that comes after the end, or in a place where programs do not run): until
+ * then, these numbers stand.
  */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(resource_exiting, struct task_struct *task)
@@ -268,7 +285,8 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 		return 0;
 	take_record(record, task, exit_flags(task));
 	resource_tell_cgroup(record->cgroup_id);
-	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave the CPU for the last time. */
+	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave
+	 * the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
 	left = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
@@ -295,8 +313,9 @@ static __always_inline void send_executed(struct task_struct *task, __u16 moment
 }
 
 /*
- * A thread that is not its process's first takes that one's number when it calls exec, and will not be known by its own again.
- * Nobody will ask what a worker uses that goes on as another program. Before it is forgotten.
+ * A thread that is not its process's first takes that one's number when it calls exec, and will not
+ * be known by its own again. Nobody will ask what a worker uses that goes on as another program.
+ * Before it is forgotten.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(resource_executed, struct task_struct *task, __u32 old_tid)
@@ -327,7 +346,8 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 	struct pkbpf_event_resource *record, *exiting;
 	__u32 tid = task->pid;
 
-	/* What is not in there is no target, or began to exit before there was anybody to see it. */
+	/* What is not in there is no target, or began to exit before there was anybody to see it.
+	 */
 	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
 	if (!exiting)
 		return 0;
@@ -337,7 +357,8 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 		return 0;
 	}
 	take_record(record, task, exit_flags(task));
-	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens of milliseconds later. */
+	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens
+	 * of milliseconds later. */
 	record->header.time_ns = exiting->header.time_ns;
 	/* The other one to take it is user space, when it has waited for too long. */
 	if (bpf_map_delete_elem(&resource_exiting_threads, &tid)) {

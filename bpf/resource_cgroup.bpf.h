@@ -8,12 +8,12 @@
 
 #include <pkbpf/resource.h>
 
-#define CGROUPS_TOLD_MAX    4096
-#define CGROUP_FOLDERS_MAX  32 /* seldom more than 10 */
-/* In 2^30 ns. Of those that end faster, only names that are found by their folders are known. A reader that is woken for each
- * would do nothing else. */
-#define CGROUPS_TOLD_RATE   4096
-#define CGROUPS_WOKEN_RATE  128
+#define CGROUPS_TOLD_MAX   4096
+#define CGROUP_FOLDERS_MAX 32 /* seldom more than 10 */
+/* In 2^30 ns. Of those that end faster, only names that are found by their folders are known. A
+ * reader that is woken for each would do nothing else. */
+#define CGROUPS_TOLD_RATE  4096
+#define CGROUPS_WOKEN_RATE 128
 
 extern struct pkbpf_resource_control resource_control;
 
@@ -66,7 +66,8 @@ static __always_inline __u32 read_names(struct cgroup_scratch *scratch, struct k
 			return size;
 		if (size >= PKBPF_CGROUP_NAMES_SIZE)
 			return 0;
-		got = bpf_probe_read_kernel_str(scratch->names + size, PKBPF_CGROUP_NAME_SIZE, BPF_CORE_READ(node, name));
+		got = bpf_probe_read_kernel_str(scratch->names + size, PKBPF_CGROUP_NAME_SIZE,
+						BPF_CORE_READ(node, name));
 		if (got <= 1 || got > PKBPF_CGROUP_NAME_SIZE)
 			return 0;
 		size += got;
@@ -76,7 +77,8 @@ static __always_inline __u32 read_names(struct cgroup_scratch *scratch, struct k
 }
 
 /* False: there was no room. */
-static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id, __u64 now_ns, __u32 size, bool wake)
+static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id, __u64 now_ns,
+				       __u32 size, bool wake)
 {
 	if (size > PKBPF_CGROUP_NAMES_SIZE + PKBPF_CGROUP_NAME_SIZE)
 		return true;
@@ -88,13 +90,15 @@ static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id,
 	scratch->record.header.time_ns = now_ns;
 	scratch->record.cgroup_id = id;
 	return !bpf_ringbuf_output(&sample_ring, scratch, size,
-				   wake ? BPF_RB_FORCE_WAKEUP : ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
+				   wake ? BPF_RB_FORCE_WAKEUP
+					: ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 }
 
 /*
- * That of the current task, whose record user space reads a good while after the task has ended: a cgroup that was made for
- * it alone has no folder then, and the files that know its container's name may be gone as well, so the reader is woken.
- * While the task is in it, the cgroup cannot be removed. The last quarter of the ring is for other records.
+ * That of the current task, whose record user space reads a good while after the task has ended: a
+ * cgroup that was made for it alone has no folder then, and the files that know its container's
+ * name may be gone as well, so the reader is woken. While the task is in it, the cgroup cannot be
+ * removed. The last quarter of the ring is for other records.
  */
 __attribute__((noinline)) int resource_tell_cgroup(__u64 id)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every BPF program file shares: configuration, counters, scratch memory and the way out (emit_*). */
+/* What every BPF program file shares: configuration, counters, scratch memory and the way out
+ * (emit_*). */
 #ifndef PKBPF_SHARED_BPF_H
 #define PKBPF_SHARED_BPF_H
 
@@ -22,9 +23,9 @@
 extern const volatile struct pkbpf_bpf_config config;
 
 /*
- * Moves on when the entry of a process has changed: as a target, or of what it executes (target_pids, target_tids,
- * unwind_processes). Each of these lookups takes 0.1 us and more of a CPU sample, whose predecessor mostly was the same
- * process's. User space counts, too.
+ * Moves on when the entry of a process has changed: as a target, or of what it executes
+ * (target_pids, target_tids, unwind_processes). Each of these lookups takes 0.1 us and more of a
+ * CPU sample, whose predecessor mostly was the same process's. User space counts, too.
  */
 extern __u32 process_generation;
 
@@ -33,8 +34,9 @@ static __always_inline void process_changed(void)
 	__sync_fetch_and_add(&process_generation, 1);
 }
 
-/* What was found of a process in the same moment is still so; take it before the lookup. A moment is no longer than a second:
- * where a processor reads ahead (arm64), the entry may be older than the generation. */
+/* What was found of a process in the same moment is still so; take it before the lookup. A moment
+ * is no longer than a second: where a processor reads ahead (arm64), the entry may be older than
+ * the generation. */
 static __always_inline __u64 process_moment(__u64 now_ns)
 {
 	return (__u64)process_generation << 32 | (__u32)(now_ns >> 30);
@@ -59,14 +61,16 @@ static __always_inline void counter_add(enum pkbpf_counter counter, __u64 amount
 	__u32 key = counter;
 	__u64 *value = bpf_map_lookup_elem(&counters, &key);
 
-	/* Per CPU; a nested program on this CPU can lose one increment at most by racing, so add atomically. */
+	/* Per CPU; a nested program on this CPU can lose one increment at most by racing, so add
+	 * atomically. */
 	if (value)
 		__sync_fetch_and_add(value, amount);
 }
 
 /*
- * Scratch memory for building one sample, per CPU and per class of event: a perf_event sample (NMI or timer
- * interrupt) may interrupt a tracepoint program half way, so each class has a slot of its own.
+ * Scratch memory for building one sample, per CPU and per class of event: a perf_event sample (NMI
+ * or timer interrupt) may interrupt a tracepoint program half way, so each class has a slot of its
+ * own.
  */
 enum scratch_slot {
 	SCRATCH_CPU = 0,
@@ -110,8 +114,8 @@ static __always_inline bool task_pt_regs_exists(void)
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs);
 }
 
-/* The current thread's name. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU sample, when it is called a
- * thousand times a second. */
+/* The current thread's name. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU sample,
+ * when it is called a thousand times a second. */
 static __always_inline void current_comm(__u64 *comm)
 {
 	if (typed_task_exists()) {
@@ -125,7 +129,8 @@ static __always_inline void current_comm(__u64 *comm)
 }
 
 /* Fills who and when; leaves the stacks empty. */
-static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum pkbpf_profile_kind kind, __u64 pid_tgid,
+static __always_inline void sample_begin_at(struct sample_scratch *scratch,
+					    enum pkbpf_profile_kind kind, __u64 pid_tgid,
 					    __u64 time_ns)
 {
 	struct pkbpf_event_sample *sample = &scratch->sample;
@@ -144,7 +149,8 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum
 	sample->n_user = 0;
 	sample->n_guessed = 0;
 	sample->reserved2 = 0;
-	/* Read in place, through three typed pointers, it costs nothing, but their verification four milliseconds. */
+	/* Read in place, through three typed pointers, it costs nothing, but their verification
+	 * four milliseconds. */
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	sample->count = 1;
 	sample->weight = 1;
@@ -152,16 +158,18 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum
 	current_comm((__u64 *)sample->comm);
 }
 
-static __always_inline void sample_begin(struct sample_scratch *scratch, enum pkbpf_profile_kind kind)
+static __always_inline void sample_begin(struct sample_scratch *scratch,
+					 enum pkbpf_profile_kind kind)
 {
 	sample_begin_at(scratch, kind, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 }
 
-/* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole sample), unless more
- * than that many bytes wait in it. */
+/* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole
+ * sample), unless more than that many bytes wait in it. */
 static __always_inline __u64 ring_wakeup(void *ring, __u32 bytes)
 {
-	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bytes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bytes ? BPF_RB_FORCE_WAKEUP
+								  : BPF_RB_NO_WAKEUP;
 }
 
 /* `lost`: what counts those for which there is no room. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hands out elements of array maps: first those that were never used, then those that user space has given back. */
+/* Hands out elements of array maps: first those that were never used, then those that user space
+ * has given back. */
 #ifndef PKBPF_SLOT_BPF_H
 #define PKBPF_SLOT_BPF_H
 
@@ -9,13 +10,14 @@
 #define SLOT_TRIES 8
 
 /*
- * Number of an element that is nobody's; false: all are in use. `claims_at` is the offset in an element of its number of
- * claims, a __u32 that is never reset: whoever raises it from 0 to 1 has it. Kernels before 5.12 have no atomic operation
- * that tells the old value, so an addition and a look afterwards do: of two CPUs that add, one at most can see 1. When
- * none does, the element is never used. `next` only says where to look.
+ * Number of an element that is nobody's; false: all are in use. `claims_at` is the offset in an
+ * element of its number of claims, a __u32 that is never reset: whoever raises it from 0 to 1 has
+ * it. Kernels before 5.12 have no atomic operation that tells the old value, so an addition and a
+ * look afterwards do: of two CPUs that add, one at most can see 1. When none does, the element is
+ * never used. `next` only says where to look.
  */
-static __always_inline bool slot_take(void *table, __u32 claims_at, volatile __u32 *next, void *returned,
-				      __u32 *ret_index)
+static __always_inline bool slot_take(void *table, __u32 claims_at, volatile __u32 *next,
+				      void *returned, __u32 *ret_index)
 {
 	for (int i = 0; i < SLOT_TRIES; i++) {
 		__u32 index = *next, *claims;

@@ -34,7 +34,8 @@ static __always_inline void stack_read_kernel(void *ctx, struct sample_scratch *
 	scratch->sample.n_kernel = size / 8;
 }
 
-/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the root. */
+/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the root.
+ */
 static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch *scratch)
 {
 	__u32 first = scratch->sample.n_kernel;
@@ -42,15 +43,18 @@ static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch 
 
 	if (first > PKBPF_MAX_KERNEL_FRAMES)
 		return;
-	size = bpf_get_stack(ctx, &scratch->ips[first], PKBPF_MAX_KERNEL_FRAMES * 8, BPF_F_USER_STACK);
+	size = bpf_get_stack(ctx, &scratch->ips[first], PKBPF_MAX_KERNEL_FRAMES * 8,
+			     BPF_F_USER_STACK);
 	if (size <= 0) {
 		scratch->sample.user_end = PKBPF_END_FAULT_HELPER;
 		counter_add(PKBPF_COUNTER_USER_STACK_FAILED, 1);
 		return;
 	}
 	scratch->sample.n_user = size / 8;
-	/* Full to the brim: there was more (the helper goes no deeper than sysctl kernel.perf_event_max_stack, 127). */
-	scratch->sample.user_end = size >= PKBPF_MAX_KERNEL_FRAMES * 8 ? PKBPF_END_MAX_DEPTH : PKBPF_END_UNVERIFIED;
+	/* Full to the brim: there was more (the helper goes no deeper than sysctl
+	 * kernel.perf_event_max_stack, 127). */
+	scratch->sample.user_end =
+		size >= PKBPF_MAX_KERNEL_FRAMES * 8 ? PKBPF_END_MAX_DEPTH : PKBPF_END_UNVERIFIED;
 }
 
 static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
@@ -81,8 +85,9 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 }
 
 /*
- * The user stack of the current task, for programs of any type. The slot of the scratch is the profile kind of its
- * sample; call it after stack_read_kernel(), since user frames follow kernel frames.
+ * The user stack of the current task, for programs of any type. The slot of the scratch is the
+ * profile kind of its sample; call it after stack_read_kernel(), since user frames follow kernel
+ * frames.
  */
 static __always_inline void stack_read_user(void *ctx, struct sample_scratch *scratch)
 {
@@ -99,15 +104,18 @@ static __always_inline void stack_read_user(void *ctx, struct sample_scratch *sc
 #if defined(__TARGET_ARCH_x86)
 #define USER32_CS 0x23
 
-/* Registers of the interrupted code when it was user code, or when only its stack pointer still is: the first and last
- * instructions of a system call run in kernel mode on the user's stack, with the user's ip in rcx. */
-static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx, struct unwind_scratch *unwind)
+/* Registers of the interrupted code when it was user code, or when only its stack pointer still is:
+ * the first and last instructions of a system call run in kernel mode on the user's stack, with the
+ * user's ip in rcx. */
+static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx,
+						 struct unwind_scratch *unwind)
 {
 	bool user = (ctx->regs.cs & 3) == 3;
 	__u64 *regs = unwind->state.regs;
 	__u64 ip = ctx->regs.ip, cx = ctx->regs.cx;
 
-	/* The compiler must not choose between addresses in the context: the verifier wants constant offsets. */
+	/* The compiler must not choose between addresses in the context: the verifier wants
+	 * constant offsets. */
 	barrier_var(ip);
 	barrier_var(cx);
 	unwind->kernel_sp = user ? 0 : ctx->regs.sp;
@@ -135,15 +143,18 @@ static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx
 	unwind->regs_ready = 1;
 }
 #else
-static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx, struct unwind_scratch *unwind)
+static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx,
+						 struct unwind_scratch *unwind)
 {
 	unwind->kernel_sp = perf_regs_in_kernel(ctx) ? ctx->regs.sp : 0;
 	/* For code interrupted in user mode the task's saved registers are those of the event. */
 }
 #endif
 
-/* The same for perf_event programs, whose context has the registers when user code was interrupted. */
-static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx, struct sample_scratch *scratch)
+/* The same for perf_event programs, whose context has the registers when user code was interrupted.
+ */
+static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx,
+							  struct sample_scratch *scratch)
 {
 	if (config.unwind_mode == PKBPF_UNWIND_FP) {
 		if (perf_regs_in_kernel(ctx))

@@ -7,7 +7,8 @@
 
 __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash);
 
-/* Multiply and fold, as in the FNV and murmur families: every input bit reaches every output bit after two words. */
+/* Multiply and fold, as in the FNV and murmur families: every input bit reaches every output bit
+ * after two words. */
 static __always_inline __u64 mix(__u64 hash, __u64 word)
 {
 	hash = (hash ^ word) * 0x9E3779B97F4A7C15ULL;
@@ -17,7 +18,7 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 /* Frames in the scratch memory. */
 static __always_inline __u32 scratch_words(const struct sample_scratch *scratch)
 {
-	__u32 words = (__u32)*(const volatile __u16 *)&scratch->sample.n_kernel +
+	__u32 words = (__u32) * (const volatile __u16 *)&scratch->sample.n_kernel +
 		      *(const volatile __u16 *)&scratch->sample.n_user;
 
 	return words > MAX_WORDS ? MAX_WORDS : words;
@@ -25,8 +26,10 @@ static __always_inline __u32 scratch_words(const struct sample_scratch *scratch)
 
 static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id, __u32 words)
 {
-	/* The record's head goes right before the frames, over the end of the sample, which is put back afterwards. */
-	struct pkbpf_event_stack *stack = (void *)((char *)scratch->ips - sizeof(struct pkbpf_event_stack));
+	/* The record's head goes right before the frames, over the end of the sample, which is put
+	 * back afterwards. */
+	struct pkbpf_event_stack *stack =
+		(void *)((char *)scratch->ips - sizeof(struct pkbpf_event_stack));
 	struct pkbpf_event_stack head = {};
 	char kept[sizeof(struct pkbpf_event_stack)];
 	long err;
@@ -49,7 +52,8 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	return err == 0;
 }
 
-/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one part only. */
+/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one part
+ * only. */
 __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash)
 {
 	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;
@@ -72,7 +76,8 @@ __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 h
 	return hash;
 }
 
-/* Which process a number means: one that gets the number of another may have its stacks address for address as well. */
+/* Which process a number means: one that gets the number of another may have its stacks address for
+ * address as well. */
 static __always_inline __u64 process_identity(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -93,14 +98,16 @@ __u64 stack_intern(__u32 slot)
 		return 0;
 	words = scratch_words(scratch);
 	hash = mix(scratch->sample.pid, process_identity());
-	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) | ((__u64)scratch->sample.header.flags << 24) |
+	hash = mix(hash, ((__u64)scratch->sample.n_kernel << 32) |
+				 ((__u64)scratch->sample.header.flags << 24) |
 				 ((__u64)scratch->sample.user_end << 16) | scratch->sample.n_user);
 	for (__u32 first = 0; first < MAX_WORDS; first += PART_WORDS) {
 		if (first >= words)
 			break;
 		hash = stack_hash_part(slot, first, hash);
 	}
-	/* Asked for again: the verifier would follow what each round of the loop has told of the old value. */
+	/* Asked for again: the verifier would follow what each round of the loop has told of the
+	 * old value. */
 	words = scratch_words(scratch);
 	hash = mix(hash, words);
 	hash = hash ? hash : 1;

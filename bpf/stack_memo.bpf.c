@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds the entry whose stack it is. Loops are in global functions of their own, which the verifier walks once. */
+/* Finds the entry whose stack it is. Loops are in global functions of their own, which the verifier
+ * walks once. */
 #include "stack_memo.bpf.h"
 
 /* Each returns 0 or 1. memo_same_words: are the words of entry `slot` what they were? */
@@ -7,15 +8,17 @@ int memo_same_words(__u32 slot);
 int memo_same_user_part(__u32 slot, __u32 first_word);
 
 /*
- * Since 6.2 a program may follow any address as if it were that of a known type; a load from nowhere gives 0. Then only
- * the words that are compared are touched, a dozen or two of a few hundred. User space says which type, and whether it
- * works: to ask here would make every start look for them, as functions outside of programs are always relocated.
+ * Since 6.2 a program may follow any address as if it were that of a known type; a load from
+ * nowhere gives 0. Then only the words that are compared are touched, a dozen or two of a few
+ * hundred. User space says which type, and whether it works: to ask here would make every start
+ * look for them, as functions outside of programs are always relocated.
  */
 static __always_inline const __u64 *call_rdonly_cast(const void *address, __u32 type)
 {
 	const __u64 *word;
 
-	/* BPF_JMP | BPF_CALL, source register BPF_PSEUDO_KFUNC_CALL, number 0: user/capture/tracing_program.c puts the kernel's in. */
+	/* BPF_JMP | BPF_CALL, source register BPF_PSEUDO_KFUNC_CALL, number 0:
+	 * user/capture/tracing_program.c puts the kernel's in. */
 	asm volatile("r1 = %[address]\n\tr2 = %[type]\n\t.8byte 0x2085\n\t%[word] = r0"
 		     : [word] "=r"(word)
 		     : [address] "r"(address), [type] "r"((__u64)type)
@@ -23,7 +26,8 @@ static __always_inline const __u64 *call_rdonly_cast(const void *address, __u32 
 	return word;
 }
 
-static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo)
+static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry,
+						      const struct memo_scratch *memo)
 {
 	__u32 count = entry->kernel_words;
 	__u64 different = 0;
@@ -33,35 +37,41 @@ static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_m
 
 		if (i >= count)
 			break;
-		word = call_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL), offcpu_config.memo_word_type);
+		word = call_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL),
+					offcpu_config.memo_word_type);
 		different |= *word ^ entry->kernel_value[i];
 	}
 	return !different;
 }
 
 /*
- * Above the last word compared there may be the gap of random size that the kernel opens at the start of a system call,
- * and above that only the entry code, which is the same for all system calls.
+ * Above the last word compared there may be the gap of random size that the kernel opens at the
+ * start of a system call, and above that only the entry code, which is the same for all system
+ * calls.
  */
-static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entry,
+					     struct memo_scratch *memo)
 {
 	__u32 count = entry->kernel_words, size = (entry->kernel_last + 1) * 8;
 	__u64 different = 0;
 
 	if (offcpu_config.memo_word_type)
 		return memo_same_kernel_in_place(entry, memo);
-	if (size > sizeof(memo->kernel) || bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))
+	if (size > sizeof(memo->kernel) ||
+	    bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))
 		return false;
 	for (__u32 i = 0; i < PKBPF_MEMO_KERNEL_WORDS; i++) {
 		if (i >= count)
 			break;
-		different |= memo->kernel[entry->kernel_at[i] & (MEMO_KERNEL_WINDOW - 1)] ^ entry->kernel_value[i];
+		different |= memo->kernel[entry->kernel_at[i] & (MEMO_KERNEL_WINDOW - 1)] ^
+			     entry->kernel_value[i];
 	}
 	return !different;
 }
 
 /* The words near the stack pointer, which usually are all of them. */
-static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo)
+static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
+					   struct memo_scratch *memo)
 {
 	__u32 count = entry->user_near, size = (entry->user_near_last + 1) * 8;
 	__u64 different = 0;
@@ -73,14 +83,15 @@ static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
 	for (__u32 i = 0; i < PKBPF_MEMO_USER_WORDS; i++) {
 		if (i >= count)
 			break;
-		different |= memo->user[entry->user_at[i] & (MEMO_USER_NEAR - 1)] ^ entry->user_value[i];
+		different |=
+			memo->user[entry->user_at[i] & (MEMO_USER_NEAR - 1)] ^ entry->user_value[i];
 	}
 	return !different;
 }
 
 /*
- * Where each word may be far from the last, from word `first` on; what the window holds is noted in memory: in registers the
- * verifier would follow every way to fill it.
+ * Where each word may be far from the last, from word `first` on; what the window holds is noted in
+ * memory: in registers the verifier would follow every way to fill it.
  */
 __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 {
@@ -109,7 +120,8 @@ __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 			want = entry->user_last + 1 - *first;
 			if (want > MEMO_USER_WINDOW)
 				want = MEMO_USER_WINDOW;
-			if (bpf_probe_read_user(memo->user, want * 8, (void *)(memo->sp + *first * 8ULL)))
+			if (bpf_probe_read_user(memo->user, want * 8,
+						(void *)(memo->sp + *first * 8ULL)))
 				return 0;
 			*have = want;
 			at = 0;
@@ -120,7 +132,8 @@ __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 	return 1;
 }
 
-static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry, struct memo_scratch *memo, __u32 slot)
+static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry,
+					   struct memo_scratch *memo, __u32 slot)
 {
 	memo->user_have = 0;
 	memo->user_first = 0;
@@ -139,13 +152,16 @@ __attribute__((noinline)) int memo_same_words(__u32 slot)
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!entry || !memo || !memo_same_kernel(entry, memo))
 		return 0;
-	return entry->user_near == entry->user_words ? memo_same_near(entry, memo) : memo_same_user(entry, memo, slot);
+	return entry->user_near == entry->user_words ? memo_same_near(entry, memo)
+						     : memo_same_user(entry, memo, slot);
 }
 
-static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry, const struct memo_scratch *memo, __u32 slot,
-					 __u32 tid, __u64 now_ns)
+static __always_inline bool memo_matches(const struct pkbpf_stack_memo *entry,
+					 const struct memo_scratch *memo, __u32 slot, __u32 tid,
+					 __u64 now_ns)
 {
-	return memo_is_about(entry, memo, tid) && (!entry->until_ns || now_ns <= entry->until_ns) && memo_same_words(slot);
+	return memo_is_about(entry, memo, tid) && (!entry->until_ns || now_ns <= entry->until_ns) &&
+	       memo_same_words(slot);
 }
 
 __attribute__((noinline)) __u32 memo_find(__u32 tid, __u64 now_ns)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Remembers the stack just walked. Loops are in global functions of their own, which the verifier walks once. */
+/* Remembers the stack just walked. Loops are in global functions of their own, which the verifier
+ * walks once. */
 #include "stack_memo.bpf.h"
 
 /*
- * Each returns 0 or 1. memo_keep_words: fills entry `slot` with the words of the stack just walked; 0: there are too many.
- * memo_learn_words: the stack just walked is the one of entry `slot`, though the words differ.
+ * Each returns 0 or 1. memo_keep_words: fills entry `slot` with the words of the stack just walked;
+ * 0: there are too many. memo_learn_words: the stack just walked is the one of entry `slot`, though
+ * the words differ.
  */
 int memo_keep_words(__u32 slot);
 int memo_learn_words(__u32 slot);
@@ -45,7 +47,8 @@ static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 	return true;
 }
 
-/* Remembering is rare, and its loops are long. Counts live in memory, where the verifier does not follow their values. */
+/* Remembering is rare, and its loops are long. Counts live in memory, where the verifier does not
+ * follow their values. */
 
 /* From word `first` of the kernel stack on; 0: too many may be code. */
 __attribute__((noinline)) int memo_keep_kernel_part(__u32 slot, __u32 first)
@@ -94,7 +97,8 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 			break;
 		at = work.entry->kernel_at[from];
 		value = work.entry->kernel_value[from];
-		if (at >= work.memo->kernel_words || work.memo->kernel[at & (MEMO_KERNEL_WINDOW - 1)] != value ||
+		if (at >= work.memo->kernel_words ||
+		    work.memo->kernel[at & (MEMO_KERNEL_WINDOW - 1)] != value ||
 		    to >= PKBPF_MEMO_KERNEL_WORDS)
 			continue;
 		work.entry->kernel_at[to] = at;
@@ -105,7 +109,8 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the entry from `first` on: which of them are the frames that were walked, in order; entry->cursor of them are. */
+/* Words of the entry from `first` on: which of them are the frames that were walked, in order;
+ * entry->cursor of them are. */
 __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 {
 	volatile __u16 *cursor;
@@ -130,8 +135,9 @@ __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 }
 
 /*
- * Are all return addresses among the words compared? Not when one had moved since the entry was made and was taken for
- * a word that means nothing. Those of the entry code lie above the gap and always move.
+ * Are all return addresses among the words compared? Not when one had moved since the entry was
+ * made and was taken for a word that means nothing. Those of the entry code lie above the gap and
+ * always move.
  */
 static __always_inline bool memo_has_all_frames(const struct memo_work *work, __u32 slot)
 {
@@ -139,13 +145,15 @@ static __always_inline bool memo_has_all_frames(const struct memo_work *work, __
 	for (__u32 first = 0; first < PKBPF_MEMO_KERNEL_WORDS; first += MEMO_PART_WORDS)
 		if (!memo_find_frames_part(slot, first))
 			return false;
-	return work->entry->cursor + (work->memo->sp ? MEMO_ENTRY_FRAMES : 0) >= work->scratch->sample.n_kernel;
+	return work->entry->cursor + (work->memo->sp ? MEMO_ENTRY_FRAMES : 0) >=
+	       work->scratch->sample.n_kernel;
 }
 
 /* Notes that element i of the user words is at `at`. */
 static __always_inline void memo_note_place(struct pkbpf_stack_memo *entry, __u32 i, __u64 at)
 {
-	volatile __u16 *last = &entry->user_last, *near = &entry->user_near, *near_last = &entry->user_near_last;
+	volatile __u16 *last = &entry->user_last, *near = &entry->user_near,
+		       *near_last = &entry->user_near_last;
 
 	if (at > *last)
 		*last = at;
@@ -203,7 +211,8 @@ __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 			break;
 		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
 		/* What was forgotten before is in this log and not in the entry. */
-		if (old >= work.entry->user_words || old >= PKBPF_MEMO_USER_WORDS || work.entry->user_at[old] != at)
+		if (old >= work.entry->user_words || old >= PKBPF_MEMO_USER_WORDS ||
+		    work.entry->user_at[old] != at)
 			continue;
 		*cursor = old + 1;
 		value = work.entry->user_value[old];
@@ -223,7 +232,8 @@ static __always_inline bool memo_read_kernel(struct memo_scratch *memo)
 {
 	__u32 size = memo->kernel_words * 8;
 
-	return size <= sizeof(memo->kernel) && !bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor);
+	return size <= sizeof(memo->kernel) &&
+	       !bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor);
 }
 
 static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 slot)
@@ -241,9 +251,9 @@ static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 s
 }
 
 /*
- * The same frames again, though a word the walk read was another: if it read the same places nevertheless, that word told
- * it nothing (a register saved on the stack that holds no frame pointer there), and it is compared no more. false: it read
- * other places.
+ * The same frames again, though a word the walk read was another: if it read the same places
+ * nevertheless, that word told it nothing (a register saved on the stack that holds no frame
+ * pointer there), and it is compared no more. false: it read other places.
  */
 static __always_inline bool memo_learn_user(const struct memo_work *work, __u32 slot)
 {
@@ -295,11 +305,13 @@ __attribute__((noinline)) int memo_learn_words(__u32 slot)
 }
 
 /*
- * How long a stack counts for what it was walked as. What ended early may become complete when its table arrives. Of generated code that
- * keeps no frame pointer the register may hold one of a frame farther out: user space reads such code within a fraction of a second, and
- * copies of the stack are walked by what it has found.
+ * How long a stack counts for what it was walked as. What ended early may become complete when its
+ * table arrives. Of generated code that keeps no frame pointer the register may hold one of a frame
+ * farther out: user space reads such code within a fraction of a second, and copies of the stack
+ * are walked by what it has found.
  */
-static __always_inline __u64 believed_until(const struct sample_scratch *scratch, const struct memo_scratch *memo, __u64 now_ns)
+static __always_inline __u64 believed_until(const struct sample_scratch *scratch,
+					    const struct memo_scratch *memo, __u64 now_ns)
 {
 	if (scratch->sample.user_end > PKBPF_END_LAST_COMPLETE)
 		return now_ns | (MEMO_INCOMPLETE_NS - 1);

@@ -6,7 +6,7 @@
 #include "kernel_compat.bpf.h"
 #include "shared.bpf.h"
 
-struct target_map { /* pid or tid -> 1 */
+struct target_map {			 /* pid or tid -> 1 */
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader says otherwise */
 	__uint(max_entries, 1);		 /* set by the loader */
 	__type(key, __u32);
@@ -53,7 +53,8 @@ static __always_inline bool filter_number(__u32 pid, __u32 tid)
 /* What the current task must be besides. */
 static __always_inline bool filter_current_group(void)
 {
-	if (config.target_mode == PKBPF_TARGET_CGROUP && bpf_current_task_under_cgroup(&target_cgroup, 0) != 1)
+	if (config.target_mode == PKBPF_TARGET_CGROUP &&
+	    bpf_current_task_under_cgroup(&target_cgroup, 0) != 1)
 		return false;
 	return !config.match_comm || filter_comm_matches((void *)bpf_get_current_task());
 }
@@ -79,7 +80,8 @@ static __always_inline bool filter_below_cgroup(struct kernfs_node *node)
 	return false;
 }
 
-/* The same for any task; the target cgroup is named by its id, since the helper that compares takes the current task only. */
+/* The same for any task; the target cgroup is named by its id, since the helper that compares takes
+ * the current task only. */
 static __always_inline bool filter_task(struct task_struct *task)
 {
 	if (!filter_number(BPF_CORE_READ(task, tgid), BPF_CORE_READ(task, pid)))
@@ -90,7 +92,8 @@ static __always_inline bool filter_task(struct task_struct *task)
 	return !config.match_comm || filter_comm_matches(task);
 }
 
-/* A worker runs its parent's program: one that executes another has left. To be asked before or after it is forgotten. */
+/* A worker runs its parent's program: one that executes another has left. To be asked before or
+ * after it is forgotten. */
 static __always_inline bool filter_is_leaving_worker(__u32 pid, bool forgotten)
 {
 	__u8 *reason;

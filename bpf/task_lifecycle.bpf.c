@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Fork, exec and exit of processes: targets are followed in the kernel, so that a child is one from its first instruction, and
- * so are processes that can be unwound. One program for both: every process of the host runs it.
+ * Fork, exec and exit of processes: targets are followed in the kernel, so that a child is one from
+ * its first instruction, and so are processes that can be unwound. One program for both: every
+ * process of the host runs it.
  */
 #include "shared.bpf.h"
 #include "task_filter.bpf.h"
@@ -24,7 +25,8 @@ static __always_inline void target_forget(void *targets, __u32 number)
 		process_changed();
 }
 
-/* Not every free is seen (task_freed): a new process's number may still be there as that of a target that is gone. */
+/* Not every free is seen (task_freed): a new process's number may still be there as that of a
+ * target that is gone. */
 static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
 	__u8 reason = PKBPF_TARGET_FOLLOWED;
@@ -68,8 +70,9 @@ int BPF_PROG(task_executed, struct task_struct *task)
 }
 
 /*
- * A number that is free again may become a stranger's: forget it. Not at the exit already, when other programs still have
- * to see that a target ends, and what a process does until its memory is freed can be unwound.
+ * A number that is free again may become a stranger's: forget it. Not at the exit already, when
+ * other programs still have to see that a target ends, and what a process does until its memory is
+ * freed can be unwound.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(task_freed, struct task_struct *task)

@@ -8,21 +8,21 @@
 #include "stack.bpf.h"
 
 #if defined(__TARGET_ARCH_x86)
-#define NR_CLONE	 56
-#define NR_EXECVE	 59
-#define NR_EXECVEAT	 322
-#define THREAD_BYTES	 16384 /* without KASAN; only kernels before 5.15 need it */
+#define NR_CLONE     56
+#define NR_EXECVE    59
+#define NR_EXECVEAT  322
+#define THREAD_BYTES 16384 /* without KASAN; only kernels before 5.15 need it */
 #else
-#define NR_CLONE	 220
-#define NR_EXECVE	 221
-#define NR_EXECVEAT	 281
-#define THREAD_BYTES	 16384 /* with 4 KiB pages */
+#define NR_CLONE     220
+#define NR_EXECVE    221
+#define NR_EXECVEAT  281
+#define THREAD_BYTES 16384 /* with 4 KiB pages */
 #endif
-#define NR_CLONE3	 435
+#define NR_CLONE3 435
 
 /*
- * The registers with which the task entered the kernel. They lie at the top of its kernel stack; the helper that
- * knows where exists since 5.15.
+ * The registers with which the task entered the kernel. They lie at the top of its kernel stack;
+ * the helper that knows where exists since 5.15.
  */
 static __always_inline __u64 task_regs_address(void)
 {
@@ -30,7 +30,8 @@ static __always_inline __u64 task_regs_address(void)
 
 	if (task_pt_regs_exists())
 		return bpf_task_pt_regs(bpf_get_current_task_btf());
-	return (__u64)BPF_CORE_READ(task, stack) + THREAD_BYTES - bpf_core_type_size(struct pt_regs);
+	return (__u64)BPF_CORE_READ(task, stack) + THREAD_BYTES -
+	       bpf_core_type_size(struct pt_regs);
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -39,9 +40,10 @@ static __always_inline __u64 task_regs_address(void)
 #define CODE_OF_SYSENTER 0x340f
 
 /*
- * Does ip follow the instruction that entered the kernel? The number of the system call stays when a signal's handler or an
- * executed program is about to begin, whose first instruction ip is then. SYSCALL leaves ip in rcx as well (not so with
- * FRED, whose registers tell nothing: there the code is looked at each time).
+ * Does ip follow the instruction that entered the kernel? The number of the system call stays when
+ * a signal's handler or an executed program is about to begin, whose first instruction ip is then.
+ * SYSCALL leaves ip in rcx as well (not so with FRED, whose registers tell nothing: there the code
+ * is looked at each time).
  */
 static __always_inline bool follows_syscall(const __u64 *words)
 {
@@ -52,7 +54,8 @@ static __always_inline bool follows_syscall(const __u64 *words)
 	if (words[AT_CX] == words[AT_IP])
 		return true;
 	if (bpf_probe_read_user(&code, sizeof(code), (void *)(words[AT_IP] - sizeof(code))))
-		return words[AT_DI] || words[AT_SI]; /* a new program has no arguments yet, execve had a path */
+		return words[AT_DI] ||
+		       words[AT_SI]; /* a new program has no arguments yet, execve had a path */
 	return code == CODE_OF_SYSCALL || code == CODE_OF_INT_80 || code == CODE_OF_SYSENTER;
 }
 #else
@@ -60,8 +63,10 @@ static __always_inline bool follows_syscall(const __u64 *words)
 {
 	__s32 number = (__s32)words[AT_SYSCALL];
 
-	/* Signals make the kernel forget the number; what execve has begun has no arguments yet, but execve had a path. */
-	return number != -1 && ((number != NR_EXECVE && number != NR_EXECVEAT) || words[0] || words[1]);
+	/* Signals make the kernel forget the number; what execve has begun has no arguments yet,
+	 * but execve had a path. */
+	return number != -1 &&
+	       ((number != NR_EXECVE && number != NR_EXECVEAT) || words[0] || words[1]);
 }
 #endif
 
@@ -72,7 +77,8 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	__u64 *regs = unwind->state.regs;
 	__u64 address;
 
-	/* Through memory it becomes a number: the verifier forbids arithmetic with the helper's typed pointer. */
+	/* Through memory it becomes a number: the verifier forbids arithmetic with the helper's
+	 * typed pointer. */
 	*(volatile __u64 *)&unwind->regs_address = task_regs_address();
 	address = *(volatile __u64 *)&unwind->regs_address;
 
@@ -104,17 +110,22 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	regs[16] = words[AT_IP];
 	unwind->compat = words[AT_CS] == USER32_CS;
 	unwind->in_exec = words[AT_ORIG_AX] == NR_EXECVE || words[AT_ORIG_AX] == NR_EXECVEAT;
-	unwind->new_thread = (words[AT_ORIG_AX] == NR_CLONE || words[AT_ORIG_AX] == NR_CLONE3) && !words[AT_AX];
+	unwind->new_thread =
+		(words[AT_ORIG_AX] == NR_CLONE || words[AT_ORIG_AX] == NR_CLONE3) && !words[AT_AX];
 #else
 	if ((words[AT_PSTATE] & 0xf) != 0)
 		return PKBPF_END_NONE;
 	for (int i = 0; i < PKBPF_SIGNAL_REGS; i++)
 		regs[i] = words[i];
 	unwind->compat = (words[AT_PSTATE] & 0x10) != 0;
-	unwind->in_exec = (__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
-	unwind->new_thread = ((__s32)words[AT_SYSCALL] == NR_CLONE || (__s32)words[AT_SYSCALL] == NR_CLONE3) && !words[0];
+	unwind->in_exec =
+		(__s32)words[AT_SYSCALL] == NR_EXECVE || (__s32)words[AT_SYSCALL] == NR_EXECVEAT;
+	unwind->new_thread =
+		((__s32)words[AT_SYSCALL] == NR_CLONE || (__s32)words[AT_SYSCALL] == NR_CLONE3) &&
+		!words[0];
 #endif
-	unwind->state.flags |= follows_syscall(words) ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
+	unwind->state.flags |=
+		follows_syscall(words) ? PKBPF_UNWIND_REGS : PKBPF_UNWIND_REGS | PKBPF_UNWIND_EXACT;
 	unwind->regs_ready = 1;
 	return 0;
 }

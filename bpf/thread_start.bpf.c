@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Recognises a thread that has not left the function that made it. What runs there is the C library's clone() or clone3(), and its
- * unwind information is that of the parent, who returns from it; the new stack may hold anything.
+ * Recognises a thread that has not left the function that made it. What runs there is the C
+ * library's clone() or clone3(), and its unwind information is that of the parent, who returns from
+ * it; the new stack may hold anything.
  */
 #include "shared.bpf.h"
 
@@ -18,8 +19,9 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 #define AFTER_TEST  5 /* test %rax,%rax; musl: %eax, a byte less */
 #define AFTER_ERROR 7 /* jl; musl: jne */
 
-/* The instructions of clone() and clone3() that load the number, call, and tell the parent from the child. Those of fork(), which
- * calls the same and whose child has the parent's stack, are others. */
+/* The instructions of clone() and clone3() that load the number, call, and tell the parent from the
+ * child. Those of fork(), which calls the same and whose child has the parent's stack, are others.
+ */
 static __always_inline bool makes_thread(const __u8 *code)
 {
 	if (code[0] != 0xb8 || code[3] || code[4] || code[5] != 0x0f || code[6] != 0x05)
@@ -29,11 +31,13 @@ static __always_inline bool makes_thread(const __u8 *code)
 	return code[7] == 0x48 && code[8] == 0x85 && code[9] == 0xc0 && code[10] == 0x7c;
 }
 
-/* The same in musl's clone(), from the call on: the child takes the argument from its stack, and calls. */
+/* The same in musl's clone(), from the call on: the child takes the argument from its stack, and
+ * calls. */
 static __always_inline bool makes_musl_thread(const __u8 *code)
 {
-	return code[0] == 0x0f && code[1] == 0x05 && code[2] == 0x85 && code[3] == 0xc0 && code[4] == 0x75 && code[6] == 0x31 &&
-	       code[7] == 0xed && code[8] == 0x5f && code[9] == 0x41 && code[10] == 0xff && code[11] == 0xd1;
+	return code[0] == 0x0f && code[1] == 0x05 && code[2] == 0x85 && code[3] == 0xc0 &&
+	       code[4] == 0x75 && code[6] == 0x31 && code[7] == 0xed && code[8] == 0x5f &&
+	       code[9] == 0x41 && code[10] == 0xff && code[11] == 0xd1;
 }
 
 /* Where the call is so many bytes before the leaf. */
@@ -55,7 +59,8 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 	if (!scratch || scratch->unwind.first_regs[SIGNAL_AX])
 		return 0;
 	ip = scratch->unwind.first_regs[PKBPF_SIGNAL_IP];
-	return makes_thread_before(ip, AFTER_CALL) || makes_thread_before(ip, AFTER_TEST) || makes_thread_before(ip, AFTER_TEST - 1) ||
-	       makes_thread_before(ip, AFTER_ERROR) || makes_thread_before(ip, AFTER_ERROR - 1);
+	return makes_thread_before(ip, AFTER_CALL) || makes_thread_before(ip, AFTER_TEST) ||
+	       makes_thread_before(ip, AFTER_TEST - 1) || makes_thread_before(ip, AFTER_ERROR) ||
+	       makes_thread_before(ip, AFTER_ERROR - 1);
 }
 #endif

@@ -27,8 +27,9 @@ static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_sta
 }
 
 /*
- * What most frames do not need is a global function of its own: the verifier looks at it once and not for each way that
- * leads to it, and what every frame runs stays small in the processor's caches, which a sample finds cold.
+ * What most frames do not need is a global function of its own: the verifier looks at it once and
+ * not for each way that leads to it, and what every frame runs stays small in the processor's
+ * caches, which a sample finds cold.
  */
 
 /* Makes the mapping that holds pc the state's; 0 or the end of the walk. */
@@ -58,8 +59,8 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 		mapping = bpf_map_lookup_elem(&unwind_mappings, &key);
 		if (!mapping)
 			return PKBPF_END_NO_MAPPING;
-		/* Added where start <= pc, without a branch, of which the verifier would follow both ways. Halves of
-		 * addresses do not overflow, and start is even. */
+		/* Added where start <= pc, without a branch, of which the verifier would follow
+		 * both ways. Halves of addresses do not overflow, and start is even. */
 		at += half & (__u32)((__s64)((mapping->start >> 1) - (pc >> 1) - 1) >> 63);
 		count -= half;
 	}
@@ -124,7 +125,8 @@ __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 		__u32 middle = (at + half) & (PKBPF_CHUNK_ROWS - 1);
 
 		/* The same again: where the row's offset <= offset. */
-		at += half & (((__s32)PKBPF_ROW_OFFSET(chunk->rows[middle]) - (__s32)offset - 1) >> 31);
+		at += half &
+		      (((__s32)PKBPF_ROW_OFFSET(chunk->rows[middle]) - (__s32)offset - 1) >> 31);
 		count -= half;
 	}
 	return PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
@@ -182,7 +184,8 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 {
 	__u32 at = unwind->log_count;
 
-	/* Known when the verifier looks: where nobody wants a log, this is no part of the program. */
+	/* Known when the verifier looks: where nobody wants a log, this is no part of the program.
+	 */
 	if (!config.log_walks || !unwind->log_wanted)
 		return;
 	unwind->log_count = at + 1;
@@ -193,17 +196,19 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 }
 
 /* Nonzero: some of it cannot be read. */
-static __always_inline long copy_to_window(struct unwind_scratch *unwind, __u64 address, __u64 size, __u32 memory)
+static __always_inline long copy_to_window(struct unwind_scratch *unwind, __u64 address, __u64 size,
+					   __u32 memory)
 {
-	/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a constant does; the
-	 * compiler must not find out that it is superfluous. */
+	/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a
+	 * constant does; the compiler must not find out that it is superfluous. */
 	barrier_var(size);
 	if (size > UNWIND_WINDOW_BYTES)
 		size = UNWIND_WINDOW_BYTES;
 	unwind->window_start = address;
 	unwind->window_size = size;
-	return memory == UNWIND_KERNEL_MEMORY ? bpf_probe_read_kernel(unwind->window, size, (void *)address) :
-						bpf_probe_read_user(unwind->window, size, (void *)address);
+	return memory == UNWIND_KERNEL_MEMORY
+		       ? bpf_probe_read_kernel(unwind->window, size, (void *)address)
+		       : bpf_probe_read_user(unwind->window, size, (void *)address);
 }
 
 /* Copies the memory from address on into the window: at least one word, or nonzero. */
@@ -241,7 +246,8 @@ __attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u3
 	return 1;
 }
 
-static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address, __u64 *value)
+static __always_inline long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address,
+					     __u64 *value)
 {
 	struct unwind_scratch *unwind = scratch_of(state);
 	__u64 offset = address - unwind->window_start;
@@ -268,7 +274,8 @@ static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 
 	struct sample_scratch *scratch = container_of(unwind, struct sample_scratch, unwind);
 	__u32 index = unwind->first_frame + state->depth;
 
-	if (state->depth >= unwind->limit || index >= PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
+	if (state->depth >= unwind->limit ||
+	    index >= PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
 		return false;
 	if (state->depth && (state->flags & PKBPF_UNWIND_EXACT))
 		ip |= PKBPF_INTERRUPTED;
@@ -314,8 +321,8 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 
 	if (!unwind->end)
 		unwind->end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
-	if (unwind->end > PKBPF_END_LAST_COMPLETE || unwind->state.depth <= UNWIND_THREAD_START_FRAMES ||
-	    unwind->state.generated_ip)
+	if (unwind->end > PKBPF_END_LAST_COMPLETE ||
+	    unwind->state.depth <= UNWIND_THREAD_START_FRAMES || unwind->state.generated_ip)
 		unwind_note_incomplete(slot);
 	end = unwind->end;
 	if (unwind->state.guessed)
@@ -357,10 +364,11 @@ static __always_inline __u32 start_walk(struct sample_scratch *scratch, __u32 sl
 	struct unwind_scratch *unwind = &scratch->unwind;
 	__u64 moment;
 
-	/* A thread at its first instruction: nothing has called it, and its stack may not have a page yet. */
-	if (unwind->new_thread &&
-	    (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp) ||
-	     !unwind->window[0]))
+	/* A thread at its first instruction: nothing has called it, and its stack may not have a
+	 * page yet. */
+	if (unwind->new_thread && (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]),
+						       (void *)unwind->state.sp) ||
+				   !unwind->window[0]))
 		return PKBPF_END_ZERO_RA;
 	if (unwind->compat)
 		return PKBPF_END_COMPAT;
@@ -375,14 +383,16 @@ static __always_inline void note_density(struct unwind_scratch *unwind)
 {
 	__u64 bytes = unwind->state.sp - unwind->first_regs[PKBPF_SIGNAL_SP];
 
-	unwind->dense_bytes = bytes <= (__u64)unwind->state.depth * UNWIND_DENSE_FRAME_BYTES ? bytes : 0;
+	unwind->dense_bytes =
+		bytes <= (__u64)unwind->state.depth * UNWIND_DENSE_FRAME_BYTES ? bytes : 0;
 }
 
 /* Not where code is that is known, perhaps not where a frame pointer has led. */
 static __always_inline bool may_be_at_probe(const struct unwind_scratch *unwind)
 {
 	return unwind->end == PKBPF_END_NO_MAPPING ||
-	       ((unwind->end == PKBPF_END_NO_RULE || unwind->end == PKBPF_END_FAULT_FP) && unwind->state.flags & PKBPF_UNWIND_GUESSED);
+	       ((unwind->end == PKBPF_END_NO_RULE || unwind->end == PKBPF_END_FAULT_FP) &&
+		unwind->state.flags & PKBPF_UNWIND_GUESSED);
 }
 
 static __always_inline void walk_frames(struct unwind_scratch *unwind, __u32 slot)
@@ -394,7 +404,8 @@ static __always_inline void walk_frames(struct unwind_scratch *unwind, __u32 slo
 	}
 }
 
-/* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h prepared the rest. */
+/* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h
+ * prepared the rest. */
 __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -412,16 +423,18 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 			counter_add(PKBPF_COUNTER_USER_STACK_FAILED, 1);
 		return 0;
 	}
-	/* The step's idea of a leaf: exact only if interrupted there, not after a system call instruction. */
+	/* The step's idea of a leaf: exact only if interrupted there, not after a system call
+	 * instruction. */
 	end = unwind->state.flags;
 	unwind_take_regs(&unwind->state);
 	unwind->state.flags = end | PKBPF_UNWIND_RBX;
 	if (!(end & PKBPF_UNWIND_EXACT))
 		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
-	/* Past its point of no return execve has replaced the memory: there is nothing left to walk. */
-	if (unwind->in_exec &&
-	    bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]), (void *)unwind->state.sp)) {
+	/* Past its point of no return execve has replaced the memory: there is nothing left to
+	 * walk. */
+	if (unwind->in_exec && bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]),
+						   (void *)unwind->state.sp)) {
 		scratch->sample.user_end = PKBPF_END_EXEC;
 		return 0;
 	}
@@ -430,7 +443,9 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 		unwind_push(&unwind->state, unwind->state.ip);
 		unwind->end = end;
 	} else {
-		unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO ? MAX_LOCKED_FRAMES : PKBPF_MAX_USER_FRAMES;
+		unwind->limit = slot == SCRATCH_OFFCPU || slot == SCRATCH_BLOCKIO
+					? MAX_LOCKED_FRAMES
+					: PKBPF_MAX_USER_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
 		walk_frames(unwind, slot);
 		note_density(unwind);

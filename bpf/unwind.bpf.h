@@ -12,8 +12,8 @@
 #include <pkbpf/unwind_state.h>
 
 /*
- * Rows lie inside large values: a BPF array would round each 4-byte value up to 8, and a search inside one value is
- * plain loads. All sizes are set before the object is loaded.
+ * Rows lie inside large values: a BPF array would round each 4-byte value up to 8, and a search
+ * inside one value is plain loads. All sizes are set before the object is loaded.
  */
 struct unwind_chunk {
 	__u32 rows[PKBPF_CHUNK_ROWS];
@@ -23,7 +23,8 @@ struct unwind_chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32)); /* sizes, since clang leaves the types behind an inner map incomplete */
+	__uint(key_size, sizeof(__u32)); /* sizes, since clang leaves the types behind an inner map
+					    incomplete */
 	__uint(value_size, sizeof(struct unwind_chunk));
 };
 
@@ -50,7 +51,8 @@ struct unwind_rules_map {
 	__type(value, struct pkbpf_unwind_rule);
 };
 
-/* All CPUs share it: an entry is one word that tells all, so whatever two CPUs make of a set is right. */
+/* All CPUs share it: an entry is one word that tells all, so whatever two CPUs make of a set is
+ * right. */
 struct unwind_recent_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << PKBPF_RECENT_SET_BITS);
@@ -74,7 +76,7 @@ struct unwind_mappings_map {
 	__type(value, struct pkbpf_unwind_mapping);
 };
 
-struct unwind_processes_map { /* tgid -> its mappings */
+struct unwind_processes_map {		 /* tgid -> its mappings */
 	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader says otherwise */
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -91,12 +93,14 @@ struct raw_ring_map {
 	__uint(max_entries, 1 << 20);
 };
 
-/* When a process was reported last; pids share slots, which only delays a report. Reports of whole stacks have slots of their own,
- * and others for when they began: a process that generates code has little else. */
+/* When a process was reported last; pids share slots, which only delays a report. Reports of whole
+ * stacks have slots of their own, and others for when they began: a process that generates code has
+ * little else. */
 #define UNWIND_MISS_SLOTS	1024
 #define UNWIND_MISS_INTERVAL_NS 100000000ULL
 #define UNWIND_WHOLE_WAKE_NS	1000000000ULL
-/* A table is asked for at once: a process's first stacks need those of several files, one after the other. */
+/* A table is asked for at once: a process's first stacks need those of several files, one after the
+ * other. */
 #define UNWIND_TABLE_MISS_INTERVAL_NS 10000000ULL
 
 struct unwind_miss_times_map {
@@ -107,21 +111,23 @@ struct unwind_miss_times_map {
 };
 
 /*
- * One copy of stack memory is good for some frames. A copy costs about 150 ns however small it is, so a walk that goes
- * on takes ever larger ones: half of what it copies in vain at most.
+ * One copy of stack memory is good for some frames. A copy costs about 150 ns however small it is,
+ * so a walk that goes on takes ever larger ones: half of what it copies in vain at most.
  */
 #define UNWIND_FIRST_WINDOW_BYTES 512
 #define UNWIND_WINDOW_BYTES	  4096
 
 /*
- * Where the last walk's frames were no larger than this on average, the next one is expected to be like it, and what it
- * will need is copied at once: a sixth less of the time of 50 such frames. Of larger frames most bytes would be copied in vain.
+ * Where the last walk's frames were no larger than this on average, the next one is expected to be
+ * like it, and what it will need is copied at once: a sixth less of the time of 50 such frames. Of
+ * larger frames most bytes would be copied in vain.
  */
 #define UNWIND_DENSE_FRAME_BYTES 128
 
 enum { UNWIND_USER_MEMORY = 0, UNWIND_KERNEL_MEMORY = 1 };
 
-/* The words a walk has read, for whoever wants to recognise the stack later: room for about 48 frames. */
+/* The words a walk has read, for whoever wants to recognise the stack later: room for about 48
+ * frames. */
 #define UNWIND_LOG_WORDS 96
 
 enum unwind_want_raw {
@@ -130,18 +136,19 @@ enum unwind_want_raw {
 	UNWIND_RAW_CHECK = 2,	/* to be walked again and compared */
 };
 
-/* Of so many whole stacks of CPU samples one is checked, the first one soon: copying and walking it again costs about
- * ten times what the sample did. */
+/* Of so many whole stacks of CPU samples one is checked, the first one soon: copying and walking it
+ * again costs about ten times what the sample did. */
 #define UNWIND_CHECK_EVERY 2048
 #define UNWIND_CHECK_FIRST 64
 
-/* What a walk needs besides the frames it finds; one per CPU and event class, in the class's scratch. */
+/* What a walk needs besides the frames it finds; one per CPU and event class, in the class's
+ * scratch. */
 struct unwind_scratch {
-	struct pkbpf_unwind_state state; /* first: the step's functions find the rest by it */
+	struct pkbpf_unwind_state state;     /* first: the step's functions find the rest by it */
 	__u64 first_regs[PKBPF_SIGNAL_REGS]; /* of the leaf, for a raw record */
-	__u32 first_mapping, mapping_count; /* of process pid, found in that moment */
+	__u32 first_mapping, mapping_count;  /* of process pid, found in that moment */
 	__u32 pid;
-	__u32 epoch;	   /* about a second each */
+	__u32 epoch; /* about a second each */
 	__u64 moment;
 	__u32 limit;
 	__u32 first_frame; /* where user frames begin in ips[] */
@@ -150,17 +157,19 @@ struct unwind_scratch {
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */
-	__u8 want_raw; /* enum unwind_want_raw */
+	__u8 want_raw;	   /* enum unwind_want_raw */
 	__u8 raw_filled;
 	__u8 new_thread; /* has not returned from clone yet */
 	__u8 reserved;
-	__u64 probed_call; /* the kernel's record of the last one that was looked at; 0: none so far */
-	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
+	__u64 probed_call; /* the kernel's record of the last one that was looked at; 0: none so far
+			    */
+	__u64 kernel_sp;   /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
 	__u64 window_next; /* bytes to copy when it has been left */
 	__u64 window_goal; /* the walk is expected to end there; 0: nothing is known */
-	__u64 dense_bytes; /* from the leaf to the root of the last stack, if its frames were small; else 0 */
+	__u64 dense_bytes; /* from the leaf to the root of the last stack, if its frames were small;
+			      else 0 */
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];
@@ -175,18 +184,20 @@ struct unwind_scratch {
 };
 
 /*
- * A raw record: the sample, its kernel frames (in a check also the user frames found), the registers and up to 112 KiB of
- * stack: below 128 KiB, the most that the decoder accepts, and enough for 1,024 frames of an ordinary size. Deeper
- * stacks end where their copy ends. Pages of it that do not exist come in between, so that it spans more.
+ * A raw record: the sample, its kernel frames (in a check also the user frames found), the
+ * registers and up to 112 KiB of stack: below 128 KiB, the most that the decoder accepts, and
+ * enough for 1,024 frames of an ordinary size. Deeper stacks end where their copy ends. Pages of it
+ * that do not exist come in between, so that it spans more.
  */
-#define RAW_STACK_PAGES	       28
-#define RAW_STACK_BYTES	       (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
-#define RAW_PREFIX_WORDS       (10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
+#define RAW_STACK_PAGES 28
+#define RAW_STACK_BYTES (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
+#define RAW_PREFIX_WORDS                                                                           \
+	(10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
 
 struct raw_scratch {
 	__u64 second[PKBPF_PROFILE_KINDS];
 	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
-	__u64 busy; /* an event of another class was interrupted while it filled the record */
+	__u64 busy;    /* an event of another class was interrupted while it filled the record */
 	__u32 cut;     /* the record's stack ends for want of room, not of memory */
 	__u32 known;   /* its pages, where that is known; 0: it is not */
 	__u64 holes;   /* bits of its pages that do not exist, the first page's is 1 */
@@ -218,12 +229,14 @@ extern struct unwind_miss_times_map unwind_miss_times SEC(".maps");
 extern struct raw_ring_map raw_ring SEC(".maps");
 extern struct raw_scratch_map raw_scratch SEC(".maps");
 
-/* Global functions: verified once by themselves, and only scalars pass, as 5.10 demands. Always 0 or 1. */
+/* Global functions: verified once by themselves, and only scalars pass, as 5.10 demands. Always 0
+ * or 1. */
 int unwind_user_stack(__u32 slot);
 int unwind_move_window(__u32 slot, __u64 address, __u32 memory);
 int emit_raw_stack(__u32 slot);
 int unwind_leave_probe(__u32 slot);
-/* A walk from a thread's first function has at most these: its leaf, and what the new stack happens to hold. */
+/* A walk from a thread's first function has at most these: its leaf, and what the new stack happens
+ * to hold. */
 #define UNWIND_THREAD_START_FRAMES 4
 int unwind_note_incomplete(__u32 slot);
 int unwind_is_thread_start(__u32 slot);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Looks after walks that did not come to their end: whether it is one all the same, and who has to be asked about it. */
+/* Looks after walks that did not come to their end: whether it is one all the same, and who has to
+ * be asked about it. */
 #include "shared.bpf.h"
 
-/* Code is to be looked at twice soon after the first report of it; whoever goes on with such reports wakes nobody. */
+/* Code is to be looked at twice soon after the first report of it; whoever goes on with such
+ * reports wakes nobody. */
 static __always_inline bool whole_stack_wakes(__u32 key, __u64 now_ns, __u64 last_ns)
 {
 	__u64 *since_ns;
@@ -17,10 +19,12 @@ static __always_inline bool whole_stack_wakes(__u32 key, __u64 now_ns, __u64 las
 }
 
 /* Asks user space to look at the process again, now and then. */
-static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end, __u64 address)
+static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end,
+					__u64 address)
 {
 	__u64 now_ns = scratch->sample.header.time_ns, flags = 0, *last_ns;
-	__u64 interval_ns = end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
+	__u64 interval_ns =
+		end == PKBPF_END_NO_TABLE ? UNWIND_TABLE_MISS_INTERVAL_NS : UNWIND_MISS_INTERVAL_NS;
 	__u32 pid = scratch->sample.pid, key = pid & (UNWIND_MISS_SLOTS - 1);
 	bool was_whole = end <= PKBPF_END_LAST_COMPLETE;
 	struct pkbpf_unwind_miss *miss;
@@ -50,7 +54,8 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
-/* What to do about a stack that is not whole, or has few frames, or leads through generated code. */
+/* What to do about a stack that is not whole, or has few frames, or leads through generated code.
+ */
 __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -65,7 +70,8 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		return 0;
 	}
 	if (unwind->end <= PKBPF_END_LAST_COMPLETE) {
-		/* Where generated code keeps no frame pointer, the register may hold one of a frame farther out. */
+		/* Where generated code keeps no frame pointer, the register may hold one of a frame
+		 * farther out. */
 		if (!PKBPF_UNWIND_ARM64 && unwind->state.generated_ip)
 			report_miss(scratch, unwind->end, unwind->state.generated_ip);
 		return 0;
@@ -82,7 +88,8 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
 	case PKBPF_END_NO_ROOM:
-		/* For another file there may be some by now; for more rules, reading the maps again makes none. */
+		/* For another file there may be some by now; for more rules, reading the maps again
+		 * makes none. */
 		if (unwind->state.mapping_flags & PKBPF_MAPPING_NO_ROOM)
 			report_miss(scratch, unwind->end, unwind->state.ip);
 		break;

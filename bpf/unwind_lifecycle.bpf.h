@@ -15,7 +15,8 @@ static __always_inline void unwind_forget_process(__u32 pid)
 		process_changed();
 }
 
-/* A child has its parent's mappings, so it can be unwound from its first sample on; never those of a dead process that had its number. */
+/* A child has its parent's mappings, so it can be unwound from its first sample on; never those of
+ * a dead process that had its number. */
 static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
 	struct pkbpf_unwind_process *entry, copy;
@@ -34,14 +35,16 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 }
 
 /*
- * The old image's mappings are gone; the new image's were announced before this. So an entry stays whose image is young, and
- * was started after the process had completed its last exec: else it is that one's, which lived for a moment only. Where two
- * processes share a number in last_execs_ns, an entry may be forgotten that need not be, and is soon made again.
+ * The old image's mappings are gone; the new image's were announced before this. So an entry stays
+ * whose image is young, and was started after the process had completed its last exec: else it is
+ * that one's, which lived for a moment only. Where two processes share a number in last_execs_ns,
+ * an entry may be forgotten that need not be, and is soon made again.
  */
 static __always_inline void unwind_forget_image(__u32 pid)
 {
 	struct pkbpf_unwind_process *entry = bpf_map_lookup_elem(&unwind_processes, &pid);
-	__u64 *last_ns = &last_execs_ns[pid & (UNWIND_LAST_EXECS - 1)], before_ns = *last_ns, now_ns = bpf_ktime_get_ns();
+	__u64 *last_ns = &last_execs_ns[pid & (UNWIND_LAST_EXECS - 1)], before_ns = *last_ns,
+	      now_ns = bpf_ktime_get_ns();
 
 	*last_ns = now_ns;
 	if (!entry)

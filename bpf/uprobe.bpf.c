@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * User probes (uprobes) of others change what a walk finds. A function whose return is probed returns to the kernel's trampoline, and
- * where it would go otherwise only the kernel knows; an instruction with a probe on it is executed elsewhere. Both are in the area
- * [uprobes], which is no mapping here. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
+ * User probes (uprobes) of others change what a walk finds. A function whose return is probed
+ * returns to the kernel's trampoline, and where it would go otherwise only the kernel knows; an
+ * instruction with a probe on it is executed elsewhere. Both are in the area [uprobes], which is no
+ * mapping here. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
  */
 #include "shared.bpf.h"
 #include "uprobe.bpf.h"
@@ -29,9 +30,10 @@ static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct 
 	return true;
 }
 
-/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on; some may have been left by
- * longjmp(). */
-static __always_inline bool leave_trampoline(struct unwind_scratch *unwind, struct uprobe_task *probes)
+/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on;
+ * some may have been left by longjmp(). */
+static __always_inline bool leave_trampoline(struct unwind_scratch *unwind,
+					     struct uprobe_task *probes)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
 	struct return_instance *call = (void *)unwind->probed_call;
@@ -79,18 +81,23 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 	return 1;
 }
 
-/* Where in the CPU's copy of the stack from start on an address lies: after the pages that are there. */
-static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64 start, __u64 address)
+/* Where in the CPU's copy of the stack from start on an address lies: after the pages that are
+ * there. */
+static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64 start,
+					    __u64 address)
 {
 	__u64 page = address / PKBPF_RAW_PAGE_BYTES - start / PKBPF_RAW_PAGE_BYTES;
 	__u64 below = raw->holes & ((1ULL << (page & (PKBPF_RAW_SPAN_PAGES - 1))) - 1);
 
-	return page < PKBPF_RAW_SPAN_PAGES ? address - start - (__u64)__builtin_popcountll(below) * PKBPF_RAW_PAGE_BYTES : RAW_STACK_BYTES;
+	return page < PKBPF_RAW_SPAN_PAGES
+		       ? address - start - (__u64)__builtin_popcountll(below) * PKBPF_RAW_PAGE_BYTES
+		       : RAW_STACK_BYTES;
 }
 
 /*
- * Puts the addresses where probed functions would return to into a copy of the stack, at a word of the CPU's record. Not on arm64,
- * where the trampoline's address is in the link register first, and then wherever the function has kept it.
+ * Puts the addresses where probed functions would return to into a copy of the stack, at a word of
+ * the CPU's record. Not on arm64, where the trampoline's address is in the link register first, and
+ * then wherever the function has kept it.
  */
 __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
 {
@@ -104,9 +111,11 @@ __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 star
 		return 0;
 	call = BPF_CORE_READ(probes, return_instances);
 	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
-		__u64 offset = offset_in_copy(raw, start, BPF_CORE_READ(call, stack)), at = word + offset / 8;
+		__u64 offset = offset_in_copy(raw, start, BPF_CORE_READ(call, stack)),
+		      at = word + offset / 8;
 
-		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 && raw->record[at] == trampoline)
+		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 &&
+		    raw->record[at] == trampoline)
 			raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
 		call = BPF_CORE_READ(call, next);
 	}

@@ -16,7 +16,8 @@ struct probed_calls_map {
 
 extern struct probed_calls_map probed_calls SEC(".maps");
 
-/* What the kernel knows of a task's probes, and where its area of them begins: with the trampoline. NULL: it has met none. */
+/* What the kernel knows of a task's probes, and where its area of them begins: with the trampoline.
+ * NULL: it has met none. */
 static __always_inline struct uprobe_task *find_probes(struct task_struct *task, __u64 *ret_area)
 {
 	struct uprobe_task *probes;
@@ -28,8 +29,8 @@ static __always_inline struct uprobe_task *find_probes(struct task_struct *task,
 	return *ret_area ? probes : NULL;
 }
 
-/* Of a task that does not run, whose stack user space reads: fills the map. A global function, which takes scalars alone: what
- * find_probes() found. 1: done. */
+/* Of a task that does not run, whose stack user space reads: fills the map. A global function,
+ * which takes scalars alone: what find_probes() found. 1: done. */
 int uprobe_list_calls(__u64 task_probes, __u64 trampoline);
 
 #endif

@@ -9,10 +9,11 @@
 #include "cli/cli.h"
 
 /*
- * The large buffers of a run (symbol tables, unpacked debug sections) come one after another. glibc raises its
- * threshold for separate mappings with every one that is freed, until they all stay in the heap for good; fixed, each
- * gives its memory back before the next asks for some. Smaller ones, a table for each library of a program, use the same
- * memory in turn: what the heap gave back at its end it would soon fault in again, page by page.
+ * The large buffers of a run (symbol tables, unpacked debug sections) come one after another. glibc
+ * raises its threshold for separate mappings with every one that is freed, until they all stay in
+ * the heap for good; fixed, each gives its memory back before the next asks for some. Smaller ones,
+ * a table for each library of a program, use the same memory in turn: what the heap gave back at
+ * its end it would soon fault in again, page by page.
  */
 #define SEPARATE_MAPPING_BYTES (1 << 20)
 #define KEPT_BYTES	       (12 << 20)
@@ -20,8 +21,8 @@
 /* A heap begins anywhere: three whole large pages at least. */
 #define FIRST_HEAP_BYTES (8 << 20)
 
-/* Most of what a run needs fits into the heap's first megabytes: in large pages that is three faults instead of a thousand, which
- * took a tenth of a short run. */
+/* Most of what a run needs fits into the heap's first megabytes: in large pages that is three
+ * faults instead of a thousand, which took a tenth of a short run. */
 static void prepare_heap(void)
 {
 	void *first;

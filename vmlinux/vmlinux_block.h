@@ -8,12 +8,12 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 enum req_flag_bits { /* numbers are relocated */
-	__REQ_SYNC = 11,
-	__REQ_META = 12,
-	__REQ_IDLE = 15,
-	__REQ_FUA = 17,
-	__REQ_PREFLUSH = 18,
-	__REQ_RAHEAD = 19,
+		     __REQ_SYNC = 11,
+		     __REQ_META = 12,
+		     __REQ_IDLE = 15,
+		     __REQ_FUA = 17,
+		     __REQ_PREFLUSH = 18,
+		     __REQ_RAHEAD = 19,
 };
 
 struct blkcg {

@@ -55,8 +55,8 @@ enum pkbpf_blockio_event {
 #define PKBPF_NO_SECTOR (~0ULL)
 
 /*
- * One request that took long, from its insertion (or issue, when it was issued at once) to its completion at
- * header.time_ns. It counts in the totals as well.
+ * One request that took long, from its insertion (or issue, when it was issued at once) to its
+ * completion at header.time_ns. It counts in the totals as well.
  */
 struct pkbpf_event_slow_io {
 	struct pkbpf_event_header header;
@@ -64,7 +64,8 @@ struct pkbpf_event_slow_io {
 	__u64 cgroup_id;
 	__u64 insert_ns;
 	__u64 issue_ns; /* to the device, the last time; 0, OPEN only: not yet */
-	__u64 sector;	/* first one, of 512 bytes, from the start of the device; PKBPF_NO_SECTOR: has none, or unknown */
+	__u64 sector; /* first one, of 512 bytes, from the start of the device; PKBPF_NO_SECTOR: has
+			 none, or unknown */
 	__u32 pid, tid; /* who submitted it, as in totals; tid 0: not known */
 	__u32 device;	/* major << 20 | minor */
 	__u32 bytes;	/* asked for */

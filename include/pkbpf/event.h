@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The record stream: what the kernel side emits, the procfs snapshot imitates, a recording stores and
- * the decoder reads. All fields little-endian as on the machine that recorded; sizes are multiples of 8.
+ * The record stream: what the kernel side emits, the procfs snapshot imitates, a recording stores
+ * and the decoder reads. All fields little-endian as on the machine that recorded; sizes are
+ * multiples of 8.
  *
  * Numbers are part of the recording format: never reuse or renumber one.
  */
@@ -14,7 +15,8 @@
 
 #define PKBPF_COMM_SIZE 16
 
-/* Tells the names of threads apart, of which there are few: 16 bytes, padded with zeros, as two words. */
+/* Tells the names of threads apart, of which there are few: 16 bytes, padded with zeros, as two
+ * words. */
 static inline __u64 pkbpf_comm_hash(__u64 first, __u64 second)
 {
 	__u64 hash = (first * 0x9E3779B97F4A7C15ULL ^ second) * 0xD6E8FEB86659FD93ULL;
@@ -23,8 +25,9 @@ static inline __u64 pkbpf_comm_hash(__u64 first, __u64 second)
 }
 
 /*
- * Of a user stack's addresses all but the first are return addresses. Not one that a signal has interrupted, which is the instruction
- * that comes next or that faulted, as the first is: it bears this mark. No user code is above 2^57, on any architecture.
+ * Of a user stack's addresses all but the first are return addresses. Not one that a signal has
+ * interrupted, which is the instruction that comes next or that faulted, as the first is: it bears
+ * this mark. No user code is above 2^57, on any architecture.
  */
 #define PKBPF_INTERRUPTED (1ULL << 62)
 
@@ -44,16 +47,19 @@ static inline __u64 pkbpf_address(__u64 ip)
 #define PKBPF_MAX_USER_FRAMES	1024
 
 enum pkbpf_event_kind {
-	PKBPF_EVENT_SAMPLE = 1,	  /* struct pkbpf_event_sample */
-	PKBPF_EVENT_FORK = 2,	  /* struct pkbpf_event_task: tid was born from parent_tid */
-	PKBPF_EVENT_COMM = 3,	  /* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
-	PKBPF_EVENT_EXIT = 4,	  /* struct pkbpf_event_task: thread tid has ended */
-	PKBPF_EVENT_MAPPING = 5,  /* struct pkbpf_event_mapping */
-	PKBPF_EVENT_LOST = 6,	  /* struct pkbpf_event_lost */
+	PKBPF_EVENT_SAMPLE = 1, /* struct pkbpf_event_sample */
+	PKBPF_EVENT_FORK = 2,	/* struct pkbpf_event_task: tid was born from parent_tid */
+	PKBPF_EVENT_COMM =
+		3, /* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
+	PKBPF_EVENT_EXIT = 4,	   /* struct pkbpf_event_task: thread tid has ended */
+	PKBPF_EVENT_MAPPING = 5,   /* struct pkbpf_event_mapping */
+	PKBPF_EVENT_LOST = 6,	   /* struct pkbpf_event_lost */
 	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
-	PKBPF_EVENT_STACK = 8,	  /* struct pkbpf_event_stack: frames behind a stack id, sent once */
-	PKBPF_EVENT_TOTALS = 9,	  /* struct pkbpf_event_totals: what the kernel side has added up for one key */
-	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage (resource.h) */
+	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
+	PKBPF_EVENT_TOTALS =
+		9, /* struct pkbpf_event_totals: what the kernel side has added up for one key */
+	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
+	   (resource.h) */
 };
 
 /* flags of PKBPF_EVENT_COMM */
@@ -70,52 +76,62 @@ enum pkbpf_profile_kind {
 	PKBPF_PROFILE_KINDS = 4,
 };
 
-/* How the walk of a user stack ended. Complete are only the values up to PKBPF_END_LAST_COMPLETE. */
+/* How the walk of a user stack ended. Complete are only the values up to PKBPF_END_LAST_COMPLETE.
+ */
 enum pkbpf_stack_end {
-	PKBPF_END_NONE = 0,	   /* no user stack to walk: kernel thread, or not asked for */
-	PKBPF_END_ROOT = 1,	   /* table says outermost frame (undefined return address) */
-	PKBPF_END_ZERO_RA = 2,	   /* return address 0: thread start */
-	PKBPF_END_FP_ROOT = 3,	   /* frame pointer 0 */
+	PKBPF_END_NONE = 0,    /* no user stack to walk: kernel thread, or not asked for */
+	PKBPF_END_ROOT = 1,    /* table says outermost frame (undefined return address) */
+	PKBPF_END_ZERO_RA = 2, /* return address 0: thread start */
+	PKBPF_END_FP_ROOT = 3, /* frame pointer 0 */
 	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
-	PKBPF_END_UNVERIFIED = 4,  /* walked by the kernel's frame-pointer helper, which cannot tell */
-	PKBPF_END_MAX_DEPTH = 5,   /* more frames than the limit */
-	PKBPF_END_NO_PROCESS = 6,  /* process not known to the unwinder (yet) */
-	PKBPF_END_NO_MAPPING = 7,  /* address in no known executable mapping */
-	PKBPF_END_NO_TABLE = 8,	   /* mapping known, its table, or this part of it, not ready */
-	PKBPF_END_NO_RULE = 9,	   /* code without unwind info and no usable frame pointer */
+	PKBPF_END_UNVERIFIED =
+		4, /* walked by the kernel's frame-pointer helper, which cannot tell */
+	PKBPF_END_MAX_DEPTH = 5,    /* more frames than the limit */
+	PKBPF_END_NO_PROCESS = 6,   /* process not known to the unwinder (yet) */
+	PKBPF_END_NO_MAPPING = 7,   /* address in no known executable mapping */
+	PKBPF_END_NO_TABLE = 8,	    /* mapping known, its table, or this part of it, not ready */
+	PKBPF_END_NO_RULE = 9,	    /* code without unwind info and no usable frame pointer */
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
-	PKBPF_END_FAULT_RA = 12,   /* stack memory not readable (not resident, or its end) */
-	PKBPF_END_FAULT_FP = 13,   /* frame-pointer chain leaves the stack (JIT without frame pointers) */
-	PKBPF_END_EXEC = 14,	   /* inside execve: the old stack is already gone */
-	PKBPF_END_COMPAT = 15,	   /* 32-bit task on a 64-bit kernel */
-	PKBPF_END_NO_REGS = 16,	   /* user registers not available */
+	PKBPF_END_FAULT_RA = 12,    /* stack memory not readable (not resident, or its end) */
+	PKBPF_END_FAULT_FP =
+		13,	     /* frame-pointer chain leaves the stack (JIT without frame pointers) */
+	PKBPF_END_EXEC = 14, /* inside execve: the old stack is already gone */
+	PKBPF_END_COMPAT = 15,	     /* 32-bit task on a 64-bit kernel */
+	PKBPF_END_NO_REGS = 16,	     /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
-	PKBPF_END_SHORTENED = 18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
-	PKBPF_END_COPY_CUT = 19, /* the stack was copied to be walked later, and there was no room for more of it */
-	PKBPF_END_RAN_ON = 20, /* the stack of a blocked thread, which ran or went before its memory was read */
-	PKBPF_END_NO_ROOM = 21, /* no room for the unwind information of this code */
-	PKBPF_END_NOWHERE = 22, /* the function that runs returns to 0: a stack's first, or its unwind info is wrong */
-	PKBPF_END_UNANNOUNCED = 23, /* not of a walk: page faults that the kernel counts for a thread, but announces to nobody */
-	PKBPF_END_NO_FILE = 24, /* the file of this code cannot be opened, and there is no usable frame pointer */
+	PKBPF_END_SHORTENED =
+		18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
+	PKBPF_END_COPY_CUT = 19, /* the stack was copied to be walked later, and there was no room
+				    for more of it */
+	PKBPF_END_RAN_ON = 20, /* the stack of a blocked thread, which ran or went before its memory
+				  was read */
+	PKBPF_END_NO_ROOM = 21,	    /* no room for the unwind information of this code */
+	PKBPF_END_NOWHERE = 22,	    /* the function that runs returns to 0: a stack's first, or its
+				       unwind info is wrong */
+	PKBPF_END_UNANNOUNCED = 23, /* not of a walk: page faults that the kernel counts for a
+				       thread, but announces to nobody */
+	PKBPF_END_NO_FILE = 24, /* the file of this code cannot be opened, and there is no usable
+				   frame pointer */
 	PKBPF_END_COUNT,
 };
 
 struct pkbpf_event_header {
-	__u32 size;	/* of the whole record with this header, multiple of 8 */
-	__u16 kind;	/* enum pkbpf_event_kind */
-	__u16 flags;	/* meaning per kind */
-	__u64 time_ns;	/* CLOCK_MONOTONIC */
+	__u32 size;    /* of the whole record with this header, multiple of 8 */
+	__u16 kind;    /* enum pkbpf_event_kind */
+	__u16 flags;   /* meaning per kind */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Flag of SAMPLE, RAW_STACK and STACK: the user code's ip, the first of its frames, follows a system call instruction, as a
- * return address follows a call; else it is the instruction that comes next or that faulted. */
+/* Flag of SAMPLE, RAW_STACK and STACK: the user code's ip, the first of its frames, follows a
+ * system call instruction, as a return address follows a call; else it is the instruction that
+ * comes next or that faulted. */
 #define PKBPF_SAMPLE_AFTER_SYSCALL 1
-/* Further flags of RAW_STACK. No event: its sample was sent as well. What the walk in the kernel found lies in ips[], for a
- * comparison with a walk of the copy; n_user is not 0 then. */
+/* Further flags of RAW_STACK. No event: its sample was sent as well. What the walk in the kernel
+ * found lies in ips[], for a comparison with a walk of the copy; n_user is not 0 then. */
 #define PKBPF_RAW_CHECK 4
 /* There was more memory behind the copy, but no room. */
-#define PKBPF_RAW_CUT 8
+#define PKBPF_RAW_CUT	       8
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
 #define PKBPF_RAW_SPAN_PAGES   64 /* that it can tell of, from that of its start on */
@@ -129,25 +145,27 @@ struct pkbpf_event_sample {
 	__u8 user_end;	   /* enum pkbpf_stack_end */
 	__u8 state;	   /* off-CPU: enum pkbpf_wait_state; block I/O, faults: per kind; else 0 */
 	__u8 reserved;
-	__u16 n_kernel;	   /* words of ips[] that are kernel frames, leaf first; they come first */
-	__u16 n_user;	   /* words of ips[] that are user frames, leaf first */
-	__u16 n_guessed;   /* user frames found by an unproven frame pointer */
+	__u16 n_kernel;	 /* words of ips[] that are kernel frames, leaf first; they come first */
+	__u16 n_user;	 /* words of ips[] that are user frames, leaf first */
+	__u16 n_guessed; /* user frames found by an unproven frame pointer */
 	__u16 reserved2;
 	__u64 cgroup_id;
-	/* How many events this record stands for (1 for a single sample). 0, off-CPU and block I/O only: no event, but the frames of the
-	 * stack whose number is weight, as in PKBPF_EVENT_STACK. */
+	/* How many events this record stands for (1 for a single sample). 0, off-CPU and block I/O
+	 * only: no event, but the frames of the stack whose number is weight, as in
+	 * PKBPF_EVENT_STACK. */
 	__u64 count;
-	__u64 weight;	   /* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults: faults */
+	__u64 weight; /* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults:
+			 faults */
 	char comm[PKBPF_COMM_SIZE]; /* of the thread */
-	__u64 ips[];	   /* n_kernel + n_user words */
+	__u64 ips[];		    /* n_kernel + n_user words */
 };
 
 struct pkbpf_event_task {
 	struct pkbpf_event_header header;
 	__u32 pid;
 	__u32 tid;
-	__u32 parent_pid; /* FORK only */
-	__u32 parent_tid; /* FORK only */
+	__u32 parent_pid;	    /* FORK only */
+	__u32 parent_tid;	    /* FORK only */
 	char comm[PKBPF_COMM_SIZE]; /* COMM only; FORK inherits the parent's */
 };
 
@@ -165,7 +183,8 @@ struct pkbpf_event_mapping {
 	__u32 device_minor;
 	__u32 inode_generation; /* 0 when not known */
 	__u32 protection;
-	char path[]; /* NUL-terminated, padded with NULs to a multiple of 8; as the kernel shows it */
+	char path[]; /* NUL-terminated, padded with NULs to a multiple of 8; as the kernel shows it
+		      */
 };
 
 struct pkbpf_event_lost {
@@ -182,10 +201,12 @@ struct pkbpf_event_lost {
 #define PKBPF_RAW_HEAD_WORDS (PKBPF_REGS + 3)
 
 struct pkbpf_event_raw_stack {
-	struct pkbpf_event_sample sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
-	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS], stack_start, stack_size, holes;
-	 * then stack_size bytes (multiple of 8) read from address stack_start, which is near the stack pointer. holes: bit N
-	 * says that the Nth page from that of stack_start on could not be read; the bytes lack it. */
+	struct pkbpf_event_sample
+		sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
+	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS],
+	 * stack_start, stack_size, holes; then stack_size bytes (multiple of 8) read from address
+	 * stack_start, which is near the stack pointer. holes: bit N says that the Nth page from
+	 * that of stack_start on could not be read; the bytes lack it. */
 };
 
 struct pkbpf_event_stack {
@@ -211,14 +232,15 @@ struct pkbpf_histogram_bucket {
 };
 
 /*
- * What was added up in the kernel since the last such record of the same key: increments, not running totals (but
- * max is the largest single value of the increment). Key: all fields before count.
+ * What was added up in the kernel since the last such record of the same key: increments, not
+ * running totals (but max is the largest single value of the increment). Key: all fields before
+ * count.
  */
 struct pkbpf_event_totals {
 	struct pkbpf_event_header header;
-	__u64 stack_id;	   /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
+	__u64 stack_id; /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
 	__u32 pid;
-	__u32 tid;	   /* 0: the process's threads together */
+	__u32 tid; /* 0: the process's threads together */
 	__u64 cgroup_id;
 	__u32 device;	   /* block I/O: major << 20 | minor; else 0 */
 	__u8 profile_kind; /* enum pkbpf_profile_kind */
@@ -227,9 +249,9 @@ struct pkbpf_event_totals {
 	__u8 reserved;
 	char comm[PKBPF_COMM_SIZE]; /* of the thread, when the key was new */
 	__u64 count;
-	__u64 total;	   /* sum of the measure: ns, faults */
+	__u64 total; /* sum of the measure: ns, faults */
 	__u64 max;
-	__u64 bytes;	   /* block I/O; off-CPU waits: number of the stack that ended them, 0 unknown */
+	__u64 bytes; /* block I/O; off-CPU waits: number of the stack that ended them, 0 unknown */
 	__u32 n_buckets;
 	__u32 reserved2;
 	struct pkbpf_histogram_bucket buckets[];

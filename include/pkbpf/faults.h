@@ -33,7 +33,8 @@ enum pkbpf_fault_memory {
 /* measure of totals of kind FAULTS. Samples estimate; these are exact. */
 enum pkbpf_fault_measure {
 	PKBPF_FAULT_EXACT = 1, /* a process's faults by the task's own counters: count */
-	/* Those among them that were announced, which a sample may have hit: count, and total: the square of its standard error. */
+	/* Those among them that were announced, which a sample may have hit: count, and total: the
+	   square of its standard error. */
 	PKBPF_FAULT_ANNOUNCED = 2,
 };
 
@@ -50,12 +51,13 @@ struct pkbpf_fault_thread {
 };
 
 /*
- * What the events that announce faults have counted on behalf of a process, [0] minor, [1] major, with a stack or without. Each comes
- * once in a period, to whoever has the last fault of it.
+ * What the events that announce faults have counted on behalf of a process, [0] minor, [1] major,
+ * with a stack or without. Each comes once in a period, to whoever has the last fault of it.
  */
 struct pkbpf_fault_announced {
 	__u64 count[2];
-	__u64 squares[2]; /* sum of the squares of those periods that another process may have had a part in */
+	__u64 squares[2]; /* sum of the squares of those periods that another process may have had a
+			     part in */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Log-linear histogram layout shared by BPF programs and user space: 16 buckets per power of two, so
- * that the middle of a bucket is within 1/32 (3.1 %) of every value in it. Values 0..15 are exact.
+ * Log-linear histogram layout shared by BPF programs and user space: 16 buckets per power of two,
+ * so that the middle of a bucket is within 1/32 (3.1 %) of every value in it. Values 0..15 are
+ * exact.
  */
 #ifndef PKBPF_HISTOGRAM_H
 #define PKBPF_HISTOGRAM_H
@@ -22,14 +23,15 @@ static inline __attribute__((always_inline)) __u32 pkbpf_log2_bit(__u64 value, _
 {
 	__u64 negative = 0 - (value >> (1U << bits));
 
-	/* Its top bit is set unless nothing was left. The compiler must not make a comparison of that. */
+	/* Its top bit is set unless nothing was left. The compiler must not make a comparison of
+	 * that. */
 	asm("" : "+r"(negative));
 	return (__u32)(negative >> 63) << bits;
 }
 
 /*
- * floor(log2(value)) without a loop, without __builtin_clzll, which BPF before v4 lacks, and without a branch: the verifier
- * would follow each way through five of them with another result.
+ * floor(log2(value)) without a loop, without __builtin_clzll, which BPF before v4 lacks, and
+ * without a branch: the verifier would follow each way through five of them with another result.
  */
 static inline __attribute__((always_inline)) __u32 pkbpf_log2(__u64 value)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the off-CPU programs and their source share: tables of threads, waits and lengths, which user space maps and
- * reads without system calls.
+ * What the off-CPU programs and their source share: tables of threads, waits and lengths, which
+ * user space maps and reads without system calls.
  *
- * A thread's time is cut at every context switch by one time stamp, so that on-CPU + run queue + sleep + disk +
- * uninterruptible + stopped is its wall clock time, to the nanosecond.
+ * A thread's time is cut at every context switch by one time stamp, so that on-CPU + run queue +
+ * sleep + disk + uninterruptible + stopped is its wall clock time, to the nanosecond.
  */
 #ifndef PKBPF_OFFCPU_H
 #define PKBPF_OFFCPU_H
@@ -22,21 +22,27 @@ enum pkbpf_wait_state {
 	PKBPF_WAIT_RUNQUEUE = 1, /* able to run: preempted, or woken and not yet on a CPU */
 	PKBPF_WAIT_SLEEP = 2,	 /* interruptible */
 	PKBPF_WAIT_DISK = 3,	 /* uninterruptible, waits for I/O */
-	PKBPF_WAIT_UNINTERRUPTIBLE = 4, /* uninterruptible for another reason: a lock in the kernel, a vfork child */
-	PKBPF_WAIT_STOPPED = 5,	 /* by a signal or a debugger */
+	PKBPF_WAIT_UNINTERRUPTIBLE =
+		4, /* uninterruptible for another reason: a lock in the kernel, a vfork child */
+	PKBPF_WAIT_STOPPED = 5, /* by a signal or a debugger */
 	PKBPF_WAIT_STATES = 6,
 };
 
 /* measure of PKBPF_EVENT_TOTALS of kind OFFCPU. */
 enum pkbpf_offcpu_measure {
-	PKBPF_OFFCPU_WAITS = 0,	   /* waits of one stack: count, ns; bytes: stack id of who ended them (--wakers) */
-	PKBPF_OFFCPU_TIME = 1,	   /* a thread's account: times it entered a state, ns in it; all states and on-CPU */
-	PKBPF_OFFCPU_LENGTHS = 2,  /* a process's waits in a state: count and histogram */
-	PKBPF_OFFCPU_SWITCHES = 3, /* a thread's context switches: state 0 voluntary, 1 involuntary */
-	PKBPF_OFFCPU_WALL = 4,	   /* a thread's life within the interval, which its account must add up to: count 1, ns */
+	PKBPF_OFFCPU_WAITS =
+		0, /* waits of one stack: count, ns; bytes: stack id of who ended them (--wakers) */
+	PKBPF_OFFCPU_TIME = 1, /* a thread's account: times it entered a state, ns in it; all states
+				  and on-CPU */
+	PKBPF_OFFCPU_LENGTHS = 2, /* a process's waits in a state: count and histogram */
+	PKBPF_OFFCPU_SWITCHES =
+		3,	       /* a thread's context switches: state 0 voluntary, 1 involuntary */
+	PKBPF_OFFCPU_WALL = 4, /* a thread's life within the interval, which its account must add up
+				  to: count 1, ns */
 };
 
-/* The run-queue part at the end of a wait that began otherwise counts no wait of its own, only its time. */
+/* The run-queue part at the end of a wait that began otherwise counts no wait of its own, only its
+ * time. */
 
 #define PKBPF_NO_ROW 0xffffffffU
 
@@ -48,20 +54,21 @@ enum pkbpf_thread_place {
 };
 
 enum {
-	PKBPF_THREAD_OPEN = 1, /* the wait under way, or just ended, began before the interval */
+	PKBPF_THREAD_OPEN = 1,	  /* the wait under way, or just ended, began before the interval */
 	PKBPF_THREAD_VISITED = 2, /* it lasts so long that it stands for itself: see offcpu_edge */
 };
 
 /* Flag of a row beside PKBPF_TOTALS_*: it has one wait, and no other will be added. */
 #define PKBPF_ROW_SINGLE 0x100
 
-/* A thread that has many waits in one of these windows gets stacks of a part of them in the next. */
+/* A thread that has many waits in one of these windows gets stacks of a part of them in the next.
+ */
 #define PKBPF_OFFCPU_WINDOW_SHIFT 27
 #define PKBPF_OFFCPU_WINDOW_NS	  (1ULL << PKBPF_OFFCPU_WINDOW_SHIFT)
 /* Beyond one in 32 little is saved: a wait costs 2 us with a stack and 0.4 us without. */
-#define PKBPF_OFFCPU_MAX_MASK	  31
+#define PKBPF_OFFCPU_MAX_MASK 31
 /* A wait of this length that has no stack when it is visited gets one. */
-#define PKBPF_OFFCPU_LONG_NS	  10000000ULL
+#define PKBPF_OFFCPU_LONG_NS 10000000ULL
 
 #define PKBPF_THREAD_PROBES    8
 #define PKBPF_THREAD_TOMBSTONE 0xffffffffU
@@ -82,16 +89,18 @@ struct pkbpf_thread {
 	__u32 window;	    /* number of the window of time in which waits are counted now */
 	__u32 window_waits; /* counted in it */
 	__u64 since_ns;	    /* in its place */
-	__u64 run_delay_ns; /* the kernel's sum of the thread's run-queue time, when the wait began */
-	__u64 pending_ns;   /* length of a wait that has ended but is not yet split into its parts */
-	__u64 ran_ns;	    /* the kernel's sum of the thread's CPU time, at its last switch */
+	__u64 run_delay_ns; /* the kernel's sum of the thread's run-queue time, when the wait began
+			     */
+	__u64 pending_ns; /* length of a wait that has ended but is not yet split into its parts */
+	__u64 ran_ns;	  /* the kernel's sum of the thread's CPU time, at its last switch */
 
 	__u64 time_ns[PKBPF_WAIT_STATES];
 	__u64 voluntary, involuntary;
 
 	__u64 count[PKBPF_WAIT_STATES];
 	__u64 without_stack; /* waits that were not chosen */
-	__u64 taking_ns;     /* how long the stack of a wait that stands for others took, which is part of the wait */
+	__u64 taking_ns; /* how long the stack of a wait that stands for others took, which is part
+			    of the wait */
 
 	__u64 stack_id; /* of the wait, for those that found no row */
 	__u64 waker_id;
@@ -105,9 +114,10 @@ struct pkbpf_thread {
 _Static_assert(sizeof(struct pkbpf_thread) == 256, "map value");
 
 /*
- * The slot that a search for a thread looks at after `probe` others, in a table of mask + 1 slots. tids come in sequence: by
- * their lower bits a pool's threads would be a solid run of slots, in which a thread whose tid falls there as well finds no
- * room. The upper bits of the product spread a sequence evenly over the whole table.
+ * The slot that a search for a thread looks at after `probe` others, in a table of mask + 1 slots.
+ * tids come in sequence: by their lower bits a pool's threads would be a solid run of slots, in
+ * which a thread whose tid falls there as well finds no room. The upper bits of the product spread
+ * a sequence evenly over the whole table.
  */
 static inline __u32 pkbpf_thread_slot(__u32 tid, __u32 probe, __u32 mask)
 {
@@ -127,8 +137,9 @@ struct pkbpf_wait_row {
 	__u64 cgroup_id;
 	char comm[PKBPF_COMM_SIZE];
 	__u64 count, total_ns, max_ns;
-	__u64 queue_ns, queue_max_ns; /* parts of these waits after the wake-up */
-	__u64 estimated_ns, estimated_queue_ns; /* of total_ns and queue_ns what stands for waits that were not chosen */
+	__u64 queue_ns, queue_max_ns;		/* parts of these waits after the wake-up */
+	__u64 estimated_ns, estimated_queue_ns; /* of total_ns and queue_ns what stands for waits
+						   that were not chosen */
 	__u32 reserved2;
 	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };
@@ -138,7 +149,8 @@ _Static_assert(sizeof(struct pkbpf_wait_row) == 128, "map value");
 struct pkbpf_wait_row_key {
 	__u64 stack_id, waker_id;
 	__u32 pid, tid;
-	__u32 comm; /* pkbpf_comm_hash(): threads of one process with stacks that are the same, and a thread over time, may have several */
+	__u32 comm; /* pkbpf_comm_hash(): threads of one process with stacks that are the same, and
+		       a thread over time, may have several */
 	__u16 state, open;
 };
 
@@ -156,22 +168,24 @@ struct pkbpf_wait_histogram_key {
 };
 
 /*
- * A stack recognised without walking it again: which words the walk depended on, where they lie and what they were.
- * User: the words the walk read, counted from the stack pointer. Kernel: the words that may be return addresses, counted
- * from the context of the program upwards, since kernels move the stack of each system call by a random distance from
- * its top.
+ * A stack recognised without walking it again: which words the walk depended on, where they lie and
+ * what they were. User: the words the walk read, counted from the stack pointer. Kernel: the words
+ * that may be return addresses, counted from the context of the program upwards, since kernels move
+ * the stack of each system call by a random distance from its top.
  */
 #define PKBPF_MEMO_KERNEL_WORDS 64
 #define PKBPF_MEMO_USER_WORDS	96
-/* Entries among which a leaf has the choice: it may wait in several ways, and be preempted on each of them. */
-#define PKBPF_MEMO_WAYS		4
+/* Entries among which a leaf has the choice: it may wait in several ways, and be preempted on each
+ * of them. */
+#define PKBPF_MEMO_WAYS 4
 
 struct pkbpf_stack_memo {
 	__u32 tid; /* 0: empty */
 	__u16 kernel_words, user_words;
-	__u16 user_last, kernel_last; /* the highest of user_at and kernel_at */
-	__u16 cursor, kept;	      /* while learning */
-	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer; the highest of them */
+	__u16 user_last, kernel_last;	 /* the highest of user_at and kernel_at */
+	__u16 cursor, kept;		 /* while learning */
+	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer;
+					    the highest of them */
 	__u64 born_ns, mm;
 	__u64 ip, sp, fp, bx;
 	__u64 stack_id;
@@ -202,12 +216,13 @@ struct pkbpf_blocked_thread {
 
 /* What the kernel knows of the probes that a thread has met (bpf/uprobe.bpf.c). */
 struct pkbpf_probed_calls {
-	__u64 trampoline;	  /* where probed functions return to, the beginning of [uprobes] */
-	__u64 copy, instruction;  /* the probed instruction met last is executed here, and belongs there */
+	__u64 trampoline;	 /* where probed functions return to, the beginning of [uprobes] */
+	__u64 copy, instruction; /* the probed instruction met last is executed here, and belongs
+				    there */
 	__u32 count, reserved;
 	struct {
-		__u64 stack;   /* where the return address was */
-		__u64 address; /* and what it was */
+		__u64 stack;		 /* where the return address was */
+		__u64 address;		 /* and what it was */
 	} calls[PKBPF_MAX_PROBED_CALLS]; /* the last one first */
 };
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's own unwind tables on x86-64 (ORC, arch/x86/include/asm/orc_types.h), and the form in which the CPU
- * program keeps the rules it has found in them.
+ * The kernel's own unwind tables on x86-64 (ORC, arch/x86/include/asm/orc_types.h), and the form in
+ * which the CPU program keeps the rules it has found in them.
  *
- * ORC is no interface that the kernel keeps: whoever uses it compares what he finds with the kernel's own walk.
+ * ORC is no interface that the kernel keeps: whoever uses it compares what he finds with the
+ * kernel's own walk.
  */
 #ifndef PKBPF_ORC_H
 #define PKBPF_ORC_H
@@ -12,7 +13,8 @@
 #include <linux/types.h>
 #endif
 
-/* The kernel finds the entries of a block of text of so many bytes in a table of their first numbers. */
+/* The kernel finds the entries of a block of text of so many bytes in a table of their first
+ * numbers. */
 #define PKBPF_ORC_BLOCK_SHIFT 8
 #define PKBPF_ORC_ENTRY_BYTES 6
 
@@ -27,11 +29,12 @@ enum pkbpf_orc_register {
 };
 
 enum pkbpf_orc_type { /* as since 6.4 */
-	PKBPF_ORC_NO_TYPE = 0,
-	PKBPF_ORC_END_OF_STACK = 1,
-	PKBPF_ORC_CALL = 2,	    /* a return address lies below the previous sp */
-	PKBPF_ORC_REGS = 3,	    /* struct pt_regs lies there */
-	PKBPF_ORC_REGS_PARTIAL = 4, /* what the processor pushed for an interrupt does */
+		      PKBPF_ORC_NO_TYPE = 0,
+		      PKBPF_ORC_END_OF_STACK = 1,
+		      PKBPF_ORC_CALL = 2, /* a return address lies below the previous sp */
+		      PKBPF_ORC_REGS = 3, /* struct pt_regs lies there */
+		      PKBPF_ORC_REGS_PARTIAL =
+			      4, /* what the processor pushed for an interrupt does */
 };
 
 /* How an entry's last 12 bits are divided: sp and bp register, 4 bits each, and then by kernel. */
@@ -44,18 +47,19 @@ enum pkbpf_orc_format {
 };
 
 /*
- * A rule in one word: offsets in units of 8 bytes, then registers, type and signal as since 6.4. Bits above
- * hold what part of the text it is for, see pkbpf_orc_place(). 0: none.
+ * A rule in one word: offsets in units of 8 bytes, then registers, type and signal as since 6.4.
+ * Bits above hold what part of the text it is for, see pkbpf_orc_place(). 0: none.
  */
 #define PKBPF_ORC_OFFSET_BITS 13
 #define PKBPF_ORC_RULE_BITS   38
 #define PKBPF_ORC_INDEX_BITS  11
-#define PKBPF_ORC_SIGNAL      (1U << 11) /* in the 12 bits of pkbpf_orc_flags(): the next ip is no return address */
+#define PKBPF_ORC_SIGNAL                                                                           \
+	(1U << 11) /* in the 12 bits of pkbpf_orc_flags(): the next ip is no return address */
 
 /* A nibble for each number since 7.2: 15 where nothing here needs to know. */
-#define PKBPF_ORC_RENUMBERED_SP 0xfffff89ffff45fffULL
+#define PKBPF_ORC_RENUMBERED_SP	       0xfffff89ffff45fffULL
 #define PKBPF_ORC_RENUMBERED_SP_NUMBER 3
-#define PKBPF_ORC_RENUMBERED_BP 0xfffffff1fff4fff0ULL
+#define PKBPF_ORC_RENUMBERED_BP	       0xfffffff1fff4fff0ULL
 
 /* The flags of an entry of any format, in that of 6.4. */
 static inline __u32 pkbpf_orc_flags(__u32 flags, __u32 format)
@@ -82,7 +86,8 @@ static inline __u32 pkbpf_orc_flags(__u32 flags, __u32 format)
 	return registers | type << 8 | (signal ? PKBPF_ORC_SIGNAL : 0);
 }
 
-/* Of an entry as it lies in memory, 6 bytes. 0: code without a rule, or with one that does not fit. */
+/* Of an entry as it lies in memory, 6 bytes. 0: code without a rule, or with one that does not fit.
+ */
 static inline __u64 pkbpf_orc_rule(__u64 entry, __u32 format)
 {
 	__s16 sp_offset = (__s16)entry, bp_offset = (__s16)(entry >> 16);
@@ -92,7 +97,8 @@ static inline __u64 pkbpf_orc_rule(__u64 entry, __u32 format)
 	flags = pkbpf_orc_flags(flags, format);
 	if (!(flags >> 8 & 7) || (sp_offset & 7) || (bp_offset & 7))
 		return 0;
-	return ((__u64)sp_offset >> 3 & mask) | ((__u64)bp_offset >> 3 & mask) << PKBPF_ORC_OFFSET_BITS |
+	return ((__u64)sp_offset >> 3 & mask) |
+	       ((__u64)bp_offset >> 3 & mask) << PKBPF_ORC_OFFSET_BITS |
 	       (__u64)flags << (2 * PKBPF_ORC_OFFSET_BITS);
 }
 
@@ -103,7 +109,8 @@ static inline __s64 pkbpf_orc_sp_offset(__u64 rule)
 
 static inline __s64 pkbpf_orc_bp_offset(__u64 rule)
 {
-	return ((__s64)(rule << (64 - 2 * PKBPF_ORC_OFFSET_BITS)) >> (64 - PKBPF_ORC_OFFSET_BITS)) * 8;
+	return ((__s64)(rule << (64 - 2 * PKBPF_ORC_OFFSET_BITS)) >> (64 - PKBPF_ORC_OFFSET_BITS)) *
+	       8;
 }
 
 static inline __u32 pkbpf_orc_rule_flags(__u64 rule)
@@ -112,8 +119,8 @@ static inline __u32 pkbpf_orc_rule_flags(__u64 rule)
 }
 
 /*
- * Of an offset in the kernel's text: multiplied by an odd number, which loses nothing, the upper bits are the index of a
- * rule kept, and the lower ones say whether it is for this offset.
+ * Of an offset in the kernel's text: multiplied by an odd number, which loses nothing, the upper
+ * bits are the index of a rule kept, and the lower ones say whether it is for this offset.
  */
 static inline __u32 pkbpf_orc_place(__u32 offset)
 {
@@ -133,6 +140,7 @@ static inline __u64 pkbpf_orc_tag(__u32 place)
 #define PKBPF_ORC_TAG_MASK (((1ULL << (32 - PKBPF_ORC_INDEX_BITS)) - 1) << PKBPF_ORC_RULE_BITS)
 
 _Static_assert(PKBPF_ORC_RULE_BITS == 2 * PKBPF_ORC_OFFSET_BITS + 12, "parts of a rule");
-_Static_assert(PKBPF_ORC_RULE_BITS + 32 - PKBPF_ORC_INDEX_BITS <= 64, "a rule and its place in one word");
+_Static_assert(PKBPF_ORC_RULE_BITS + 32 - PKBPF_ORC_INDEX_BITS <= 64,
+	       "a rule and its place in one word");
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the kernel has counted for each thread, read at both ends of the interval and when a thread has ended.
- * Numbers are running totals of the thread's life: what an interval used is the difference of two records.
+ * What the kernel has counted for each thread, read at both ends of the interval and when a thread
+ * has ended. Numbers are running totals of the thread's life: what an interval used is the
+ * difference of two records.
  */
 #ifndef PKBPF_RESOURCE_H
 #define PKBPF_RESOURCE_H
@@ -17,10 +18,12 @@ enum pkbpf_resource_event {
 	PKBPF_EVENT_RESOURCE = 48, /* struct pkbpf_event_resource: one thread */
 	PKBPF_EVENT_MACHINE = 49,  /* struct pkbpf_event_machine */
 	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
-	PKBPF_EVENT_CONTAINER = 51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
-	PKBPF_EVENT_CPU_LIMIT = 52, /* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
-	/* struct pkbpf_event_cgroup: what the kernel side has read of its path. Whoever reads the ring makes a CGROUP of it when
-	 * it is asked for, so there is none in a stream. */
+	PKBPF_EVENT_CONTAINER =
+		51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
+	PKBPF_EVENT_CPU_LIMIT =
+		52, /* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
+	/* struct pkbpf_event_cgroup: what the kernel side has read of its path. Whoever reads the
+	 * ring makes a CGROUP of it when it is asked for, so there is none in a stream. */
 	PKBPF_EVENT_CGROUP_NAMES = 53,
 };
 
@@ -31,9 +34,12 @@ enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_END = 2,	  /* of the interval */
 	PKBPF_RESOURCE_EXIT = 3,  /* the thread has ended: these are its last numbers */
 	/* Of RESOURCE only. */
-	PKBPF_RESOURCE_EXEC = 4,  /* it was not its process's first, had this tid, and takes that one's number and birth: it called exec */
-	PKBPF_RESOURCE_BYSTANDER = 5, /* START of one that is no target, but may become one by its name or cgroup */
-	PKBPF_RESOURCE_LEFT = 6,      /* as EXIT, of one that is no target any more: it called exec, and has the new program's name */
+	PKBPF_RESOURCE_EXEC = 4, /* it was not its process's first, had this tid, and takes that
+				    one's number and birth: it called exec */
+	PKBPF_RESOURCE_BYSTANDER =
+		5, /* START of one that is no target, but may become one by its name or cgroup */
+	PKBPF_RESOURCE_LEFT = 6, /* as EXIT, of one that is no target any more: it called exec, and
+				    has the new program's name */
 };
 
 /* Beside the moment of an EXIT: the OOM killer chose its process. */
@@ -43,8 +49,9 @@ struct pkbpf_event_resource {
 	struct pkbpf_event_header header;
 	__u32 pid, tid;
 	__u32 parent_pid;
-	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; kernels count it in batches: 0 may be some 100 KiB */
-	__u64 process_start_ns; /* CLOCK_MONOTONIC; with pid what tells processes apart */
+	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; kernels count it in
+				    batches: 0 may be some 100 KiB */
+	__u64 process_start_ns;	 /* CLOCK_MONOTONIC; with pid what tells processes apart */
 	__u64 thread_start_ns;
 	__u64 cgroup_id;
 	__u64 user_ns, system_ns; /* by the kernel's ticks: only their ratio is good */
@@ -57,14 +64,17 @@ struct pkbpf_event_resource {
 	char comm[PKBPF_COMM_SIZE];	 /* of the thread */
 };
 
-_Static_assert(sizeof(struct pkbpf_event_resource) == 16 + 16 + 24 + 32 + 32 + 32 + 16, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_resource) == 16 + 16 + 24 + 32 + 32 + 32 + 16,
+	       "wire size");
 
 /* /proc/stat and /proc/meminfo */
 struct pkbpf_event_machine {
 	struct pkbpf_event_header header;
-	__u64 user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns, steal_ns; /* all CPUs together */
+	__u64 user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns,
+		steal_ns; /* all CPUs together */
 	__u64 memory_bytes, memory_available_bytes;
-	/* What the CPUs ran any thread, by a counter per CPU; 0 unknown. Not in older recordings. */
+	/* What the CPUs ran any thread, by a counter per CPU; 0 unknown. Not in older recordings.
+	 */
 	__u64 threads_ns;
 };
 
@@ -73,13 +83,14 @@ _Static_assert(sizeof(struct pkbpf_event_machine) == 16 + 64 + 16 + 8, "wire siz
 struct pkbpf_event_cgroup {
 	struct pkbpf_event_header header;
 	__u64 cgroup_id;
-	/* NUL-terminated, padded to a multiple of 8. CGROUP: below the root of the hierarchy, "/" is the root.
-	 * CONTAINER: what people call it, not empty.
-	 * CGROUP_NAMES: of its folder, of the one above and so on, the last one below the root; each NUL-terminated. */
+	/* NUL-terminated, padded to a multiple of 8. CGROUP: below the root of the hierarchy, "/"
+	 * is the root. CONTAINER: what people call it, not empty. CGROUP_NAMES: of its folder, of
+	 * the one above and so on, the last one below the root; each NUL-terminated. */
 	char path[];
 };
 
-/* Of CGROUP_NAMES, all together with their NULs at most; names that begin before the first are still whole. */
+/* Of CGROUP_NAMES, all together with their NULs at most; names that begin before the first are
+ * still whole. */
 #define PKBPF_CGROUP_NAMES_SIZE 1024
 #define PKBPF_CGROUP_NAME_SIZE	256 /* of one: NAME_MAX and its NUL */
 
@@ -88,12 +99,13 @@ _Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
 /* Of CFS bandwidth control, which the kernel counts since the cgroup is there. */
 struct pkbpf_event_cpu_limit {
 	struct pkbpf_event_header header;
-	__u64 cgroup_id;	  /* in the hierarchy of the cpu controller, which need not be that of CGROUP */
+	__u64 cgroup_id; /* in the hierarchy of the cpu controller, which need not be that of CGROUP
+			  */
 	__u64 quota_ns, period_ns; /* it may run so long in each period, all CPUs together */
-	__u64 periods;		  /* in which it had something to run */
-	__u64 throttled_periods;  /* of those, in which it had used its quota and wanted more */
-	__u64 throttled_ns;	  /* each CPU that it was held back on for itself */
-	char path[];		  /* as in pkbpf_event_cgroup */
+	__u64 periods;		   /* in which it had something to run */
+	__u64 throttled_periods;   /* of those, in which it had used its quota and wanted more */
+	__u64 throttled_ns;	   /* each CPU that it was held back on for itself */
+	char path[];		   /* as in pkbpf_event_cgroup */
 };
 
 _Static_assert(sizeof(struct pkbpf_event_cpu_limit) == 64, "wire size");

@@ -2,9 +2,9 @@
 /*
  * Unwind tables as the builder packs them, the loader publishes them and the frame step reads them.
  *
- * A row is one u32: the offset in its 4 KiB text page (12 bits) and the id of its rule (20 bits). Every text
- * page starts with a row at offset 0, so that a lookup never leaves its page; a page's rows are consecutive in
- * one chunk. A rule says how to find the caller of code that it covers.
+ * A row is one u32: the offset in its 4 KiB text page (12 bits) and the id of its rule (20 bits).
+ * Every text page starts with a row at offset 0, so that a lookup never leaves its page; a page's
+ * rows are consecutive in one chunk. A rule says how to find the caller of code that it covers.
  */
 #ifndef PKBPF_UNWIND_H
 #define PKBPF_UNWIND_H
@@ -13,49 +13,55 @@
 #include <linux/types.h>
 #endif
 
-#define PKBPF_TEXT_PAGE_SHIFT 12
-#define PKBPF_TEXT_PAGE_SIZE  (1U << PKBPF_TEXT_PAGE_SHIFT)
-#define PKBPF_ROW_RULE_BITS   20
+#define PKBPF_TEXT_PAGE_SHIFT		12
+#define PKBPF_TEXT_PAGE_SIZE		(1U << PKBPF_TEXT_PAGE_SHIFT)
+#define PKBPF_ROW_RULE_BITS		20
 #define PKBPF_ROW(offset_in_page, rule) (((__u32)(offset_in_page) << PKBPF_ROW_RULE_BITS) | (rule))
-#define PKBPF_ROW_OFFSET(row)	((row) >> PKBPF_ROW_RULE_BITS)
-#define PKBPF_ROW_RULE(row)	((row) & ((1U << PKBPF_ROW_RULE_BITS) - 1))
+#define PKBPF_ROW_OFFSET(row)		((row) >> PKBPF_ROW_RULE_BITS)
+#define PKBPF_ROW_RULE(row)		((row) & ((1U << PKBPF_ROW_RULE_BITS) - 1))
 
 /* Rows of one value of the rows map: 1 MiB. A text page's rows never straddle two chunks. */
-#define PKBPF_CHUNK_ROWS	262144U
+#define PKBPF_CHUNK_ROWS 262144U
 /* A page may have at most 4096 rows (one per byte): the bound of the search loop is 13 probes. */
-#define PKBPF_MAX_PAGE_ROWS	4096U
+#define PKBPF_MAX_PAGE_ROWS 4096U
 
 enum pkbpf_cfa_kind {
-	PKBPF_CFA_NONE = 0,	    /* no unwind info here: validated frame-pointer step */
-	PKBPF_CFA_SP = 1,	    /* sp + cfa_offset */
-	PKBPF_CFA_FP = 2,	    /* fp + cfa_offset */
-	PKBPF_CFA_REGISTER = 3,	    /* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
-	PKBPF_CFA_SP_DEREF = 4,	    /* *(sp + cfa_offset) + 8 * aux */
-	PKBPF_CFA_FP_DEREF = 5,	    /* *(fp + cfa_offset) + 8 * aux */
-	PKBPF_CFA_PLT = 6,	    /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
-	PKBPF_CFA_SIGNAL = 7,	    /* registers are in a signal frame on the stack */
-	PKBPF_CFA_END = 8,	    /* outermost frame; aux: the one below is */
-	PKBPF_CFA_UNSUPPORTED = 9,  /* described by something a rule cannot hold */
-	PKBPF_CFA_OTHER_STACK = 10, /* fp + cfa_offset, on the stack that this code has left for another */
-	PKBPF_CFA_PENDING = 11,	    /* nobody has read the instructions here yet, from which the rules will be made */
-	PKBPF_CFA_SP_INDEXED = 12,  /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
-	PKBPF_CFA_NO_ROOM = 13,	    /* there was no room for this code's rule */
+	PKBPF_CFA_NONE = 0, /* no unwind info here: validated frame-pointer step */
+	PKBPF_CFA_SP = 1,   /* sp + cfa_offset */
+	PKBPF_CFA_FP = 2,   /* fp + cfa_offset */
+	PKBPF_CFA_REGISTER =
+		3, /* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
+	PKBPF_CFA_SP_DEREF = 4,	   /* *(sp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_FP_DEREF = 5,	   /* *(fp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_PLT = 6,	   /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
+	PKBPF_CFA_SIGNAL = 7,	   /* registers are in a signal frame on the stack */
+	PKBPF_CFA_END = 8,	   /* outermost frame; aux: the one below is */
+	PKBPF_CFA_UNSUPPORTED = 9, /* described by something a rule cannot hold */
+	PKBPF_CFA_OTHER_STACK =
+		10, /* fp + cfa_offset, on the stack that this code has left for another */
+	PKBPF_CFA_PENDING = 11, /* nobody has read the instructions here yet, from which the rules
+				   will be made */
+	PKBPF_CFA_SP_INDEXED =
+		12, /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
+	PKBPF_CFA_NO_ROOM = 13, /* there was no room for this code's rule */
 	/* It jumps into another frame, of whatever stack; fp and ra say nothing. Leaf only. */
-	PKBPF_CFA_JUMP = 14,	    /* stack pointer in register[aux], frame pointer in [fp_offset], address in [ra_offset] */
-	PKBPF_CFA_JUMP_SAVED = 15,  /* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
+	PKBPF_CFA_JUMP = 14, /* stack pointer in register[aux], frame pointer in [fp_offset],
+				address in [ra_offset] */
+	PKBPF_CFA_JUMP_SAVED =
+		15, /* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
 };
 
 enum pkbpf_fp_kind {
 	PKBPF_FP_SAME = 0,	/* the caller's frame pointer is still in its register */
 	PKBPF_FP_CFA = 1,	/* saved at cfa + fp_offset */
 	PKBPF_FP_FP = 2,	/* saved at fp + fp_offset (fp before this step) */
-	PKBPF_FP_UNDEFINED = 3,	/* not recoverable: 0 in the caller */
+	PKBPF_FP_UNDEFINED = 3, /* not recoverable: 0 in the caller */
 };
 
 enum pkbpf_ra_kind {
-	PKBPF_RA_CFA = 0,	/* saved at cfa + ra_offset (x86-64: -8) */
-	PKBPF_RA_REGISTER = 1,	/* in register[ra_offset]; leaf only */
-	PKBPF_RA_LINK = 2,	/* arm64: still in the link register; leaf only */
+	PKBPF_RA_CFA = 0,      /* saved at cfa + ra_offset (x86-64: -8) */
+	PKBPF_RA_REGISTER = 1, /* in register[ra_offset]; leaf only */
+	PKBPF_RA_LINK = 2,     /* arm64: still in the link register; leaf only */
 };
 
 struct pkbpf_unwind_rule {
@@ -65,8 +71,10 @@ struct pkbpf_unwind_rule {
 	__u8 cfa; /* enum pkbpf_cfa_kind */
 	__u8 fp;  /* enum pkbpf_fp_kind */
 	__u8 ra;  /* enum pkbpf_ra_kind */
-	__u8 aux; /* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see PKBPF_CFA_SP_INDEXED */
-	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
+	__u8 aux; /* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see
+		     PKBPF_CFA_SP_INDEXED */
+	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table
+			     uses it) */
 };
 
 _Static_assert(sizeof(struct pkbpf_unwind_rule) == 16, "rule size");
@@ -90,31 +98,36 @@ struct pkbpf_unwind_file {
 	__u32 first_page; /* index into pages */
 	__u32 page_count;
 	__u32 flags;
-	__u32 last_used;  /* epoch, written by BPF when it enters a mapping of this file */
-	__u32 edition;	  /* of all tables ever published: a new one's pages may lie where an old one's were */
+	__u32 last_used; /* epoch, written by BPF when it enters a mapping of this file */
+	__u32 edition; /* of all tables ever published: a new one's pages may lie where an old one's
+			  were */
 	__u32 reserved;
 };
 
 /*
- * The rules found last, so that a frame met again costs one load instead of a search through memory that has left
- * the processor's caches since the last sample. An entry holds a place in a table (which edition, which page of all,
- * offset in the page: 56 bits, multiplied by an odd number, which loses nothing) and the rule's number: of the product
- * the upper bits are the number of the entry's set, the lower ones are kept. No place shares an entry's value with another.
+ * The rules found last, so that a frame met again costs one load instead of a search through memory
+ * that has left the processor's caches since the last sample. An entry holds a place in a table
+ * (which edition, which page of all, offset in the page: 56 bits, multiplied by an odd number,
+ * which loses nothing) and the rule's number: of the product the upper bits are the number of the
+ * entry's set, the lower ones are kept. No place shares an entry's value with another.
  *
- * A set has two entries. A place that was searched for becomes the second, and the first when it is met again: the leaves
- * of interpreters, which hardly repeat, drive out each other and not the return addresses that every stack has.
+ * A set has two entries. A place that was searched for becomes the second, and the first when it is
+ * met again: the leaves of interpreters, which hardly repeat, drive out each other and not the
+ * return addresses that every stack has.
  *
- * All sets together stay well below 32 KiB: up to there the kernel gives an array memory that it maps with large pages, and
- * each other 4 KiB page that a sample touches is one more translation to look up.
+ * All sets together stay well below 32 KiB: up to there the kernel gives an array memory that it
+ * maps with large pages, and each other 4 KiB page that a sample touches is one more translation to
+ * look up.
  */
 #define PKBPF_RECENT_SET_BITS	10
 #define PKBPF_RECENT_PLACE_BITS 56
 #define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_SET_BITS)
-#define PKBPF_RECENT_RULE_BITS	16 /* PKBPF_UNWIND_MAX_RULES */
+#define PKBPF_RECENT_RULE_BITS	16	     /* PKBPF_UNWIND_MAX_RULES */
 #define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
 
 _Static_assert(PKBPF_UNWIND_MAX_RULES == 1U << PKBPF_RECENT_RULE_BITS, "bits of a rule's number");
-_Static_assert(PKBPF_RECENT_KEPT_BITS + PKBPF_RECENT_RULE_BITS <= 63, "a place and its rule below the flag");
+_Static_assert(PKBPF_RECENT_KEPT_BITS + PKBPF_RECENT_RULE_BITS <= 63,
+	       "a place and its rule below the flag");
 
 struct pkbpf_recent_set {
 	__u64 first, second;
@@ -134,10 +147,12 @@ static inline __u32 pkbpf_recent_set_number(__u64 place)
 
 static inline __u64 pkbpf_recent_value(__u64 place, __u32 rule)
 {
-	return PKBPF_RECENT_USED | (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_RECENT_RULE_BITS | rule;
+	return PKBPF_RECENT_USED |
+	       (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_RECENT_RULE_BITS | rule;
 }
 
-/* The number of the rule of a place that an entry is about; of another place's entry, or an empty one: no rule's. */
+/* The number of the rule of a place that an entry is about; of another place's entry, or an empty
+ * one: no rule's. */
 static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
 {
 	__u32 rule = entry & (PKBPF_UNWIND_MAX_RULES - 1);
@@ -149,7 +164,7 @@ enum {
 	PKBPF_MAPPING_ANONYMOUS = 1, /* no file, or none of an executable format: generated code */
 	PKBPF_MAPPING_NO_TABLE = 2,
 	PKBPF_MAPPING_PENDING = 4,
-	PKBPF_MAPPING_NO_ROOM = 8, /* of a file beyond the number of those that are kept apart */
+	PKBPF_MAPPING_NO_ROOM = 8,  /* of a file beyond the number of those that are kept apart */
 	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, for now or ever */
 };
 
@@ -169,15 +184,15 @@ struct pkbpf_unwind_process {
 	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0 unknown */
 };
 
-/* An entry whose image is younger than this when exec completes may belong to the new image, and not to the old one:
- * mappings are announced before the exec is. */
+/* An entry whose image is younger than this when exec completes may belong to the new image, and
+ * not to the old one: mappings are announced before the exec is. */
 #define PKBPF_UNWIND_EXEC_WINDOW_NS 50000000ULL
 
 /* The unwinder asks user space to look at a process again. */
 struct pkbpf_unwind_miss {
 	__u32 pid;
-	/* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS, NO_ROOM or FAULT_FP; of a whole stack: it goes by frame
-	 * pointers through generated code. */
+	/* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS, NO_ROOM or
+	 * FAULT_FP; of a whole stack: it goes by frame pointers through generated code. */
 	__u32 end;
 	__u64 address;
 	__u64 time_ns;

@@ -17,36 +17,36 @@
 #endif
 
 /*
- * Registers are kept in the order of the kernel's signal frame, so that one block read restores them all.
- * x86-64: r8..r15, di, si, bp, bx, dx, ax, cx, sp, ip. arm64: x0..x30, sp, pc.
+ * Registers are kept in the order of the kernel's signal frame, so that one block read restores
+ * them all. x86-64: r8..r15, di, si, bp, bx, dx, ax, cx, sp, ip. arm64: x0..x30, sp, pc.
  */
 #if PKBPF_UNWIND_ARM64
-#define PKBPF_SIGNAL_REGS	33
-#define PKBPF_SIGNAL_REGS_AT	312 /* from sp in the trampoline: siginfo, then ucontext up to x0 */
-#define PKBPF_SIGNAL_FP		29
-#define PKBPF_SIGNAL_LINK	30
-#define PKBPF_SIGNAL_RBX	19 /* unused */
-#define PKBPF_SIGNAL_SP		31
-#define PKBPF_SIGNAL_IP		32
-#define PKBPF_REG_SP		31 /* in struct pkbpf_event_raw_stack */
-#define PKBPF_REG_IP		32
+#define PKBPF_SIGNAL_REGS    33
+#define PKBPF_SIGNAL_REGS_AT 312 /* from sp in the trampoline: siginfo, then ucontext up to x0 */
+#define PKBPF_SIGNAL_FP	     29
+#define PKBPF_SIGNAL_LINK    30
+#define PKBPF_SIGNAL_RBX     19 /* unused */
+#define PKBPF_SIGNAL_SP	     31
+#define PKBPF_SIGNAL_IP	     32
+#define PKBPF_REG_SP	     31 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_IP	     32
 /* Where a register of a DWARF number lies among them. */
 #define PKBPF_SIGNAL_INDEX(number) ((number) < PKBPF_SIGNAL_REGS ? (number) : 0)
 /* Return addresses may carry a signature above the 48 address bits. */
-#define PKBPF_CODE_ADDRESS(ip)	((ip) & 0xffffffffffffULL)
+#define PKBPF_CODE_ADDRESS(ip) ((ip)&0xffffffffffffULL)
 #else
-#define PKBPF_SIGNAL_REGS	17
-#define PKBPF_SIGNAL_REGS_AT	40 /* from sp in the trampoline: ucontext up to r8 */
-#define PKBPF_SIGNAL_FP		10
-#define PKBPF_SIGNAL_RBX	11
-#define PKBPF_SIGNAL_SP		15
-#define PKBPF_SIGNAL_IP		16
-#define PKBPF_REG_SP		7 /* in struct pkbpf_event_raw_stack */
-#define PKBPF_REG_IP		16
-/* Where a register of a DWARF number lies among them, a nibble each: rax 13, rdx 12, rcx 14, rbx 11, rsi 9, rdi 8,
- * rbp 10, rsp 15, r8 0, … */
-#define PKBPF_SIGNAL_INDEX(number) ((0x76543210fa89becdULL >> (4 * ((number) & 15))) & 15)
-#define PKBPF_CODE_ADDRESS(ip)	(ip)
+#define PKBPF_SIGNAL_REGS	   17
+#define PKBPF_SIGNAL_REGS_AT	   40 /* from sp in the trampoline: ucontext up to r8 */
+#define PKBPF_SIGNAL_FP		   10
+#define PKBPF_SIGNAL_RBX	   11
+#define PKBPF_SIGNAL_SP		   15
+#define PKBPF_SIGNAL_IP		   16
+#define PKBPF_REG_SP		   7 /* in struct pkbpf_event_raw_stack */
+#define PKBPF_REG_IP		   16
+/* Where a register of a DWARF number lies among them, a nibble each: rax 13, rdx 12, rcx 14, rbx
+ * 11, rsi 9, rdi 8, rbp 10, rsp 15, r8 0, … */
+#define PKBPF_SIGNAL_INDEX(number) ((0x76543210fa89becdULL >> (4 * ((number)&15))) & 15)
+#define PKBPF_CODE_ADDRESS(ip)	   (ip)
 #endif
 
 /* A frame farther away than this from the stack pointer is no frame of the same stack. */
@@ -54,12 +54,13 @@
 
 /* flags of a state */
 enum {
-	PKBPF_UNWIND_EXACT = 1,	    /* ip is the next instruction, not a return address */
-	PKBPF_UNWIND_REGS = 2,	    /* regs[] belong to this frame (leaf, or interrupted by a signal) */
-	PKBPF_UNWIND_RBX = 4,	    /* rbx belongs to this frame: only code that tracks it was passed */
+	PKBPF_UNWIND_EXACT = 1, /* ip is the next instruction, not a return address */
+	PKBPF_UNWIND_REGS = 2,	/* regs[] belong to this frame (leaf, or interrupted by a signal) */
+	PKBPF_UNWIND_RBX = 4,	/* rbx belongs to this frame: only code that tracks it was passed */
 	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unproven frame pointer */
 	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
-	PKBPF_UNWIND_LEAF_REGS = 32, /* regs[] belong to the frame that this one called, which has none of its own */
+	PKBPF_UNWIND_LEAF_REGS =
+		32, /* regs[] belong to the frame that this one called, which has none of its own */
 	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
 };
 
@@ -68,7 +69,8 @@ struct pkbpf_unwind_state {
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;
-	__u64 generated_ip; /* innermost in code that neither a file nor a rule is behind; 0: none */
+	__u64 generated_ip; /* innermost in code that neither a file nor a rule is behind; 0: none
+			     */
 	__u32 first_page, page_count;
 	__u32 mapping_flags; /* PKBPF_MAPPING_* */
 	__u32 file_flags;    /* PKBPF_FILE_* */
@@ -79,11 +81,13 @@ struct pkbpf_unwind_state {
 	__u64 regs[PKBPF_SIGNAL_REGS];
 };
 
-/* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the kernel's stack, of which Linux 5.10
- * leaves them hardly any. */
+/* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the
+ * kernel's stack, of which Linux 5.10 leaves them hardly any. */
 static inline __u32 pkbpf_unwind_reason(const struct pkbpf_unwind_state *state, __u32 end)
 {
-	return end == PKBPF_END_NO_RULE && state->mapping_flags & PKBPF_MAPPING_NO_FILE ? PKBPF_END_NO_FILE : end;
+	return end == PKBPF_END_NO_RULE && state->mapping_flags & PKBPF_MAPPING_NO_FILE
+		       ? PKBPF_END_NO_FILE
+		       : end;
 }
 
 #endif

@@ -2,14 +2,18 @@
 /*
  * One step from a user frame to its caller, the same code in the BPF programs and in user space.
  *
- * The includer first defines UNWIND_INLINE (how a function is forced inline) and afterwards these five:
+ * The includer first defines UNWIND_INLINE (how a function is forced inline) and afterwards these
+ * five:
  *
- *	unwind_enter_mapping(state, pc)	  fills the state's cached mapping with the one that holds pc; 0, or
+ *	unwind_enter_mapping(state, pc)	  fills the state's cached mapping with the one that holds
+ *					pc; 0, or
  *					  PKBPF_END_NO_MAPPING, PKBPF_END_NO_TABLE
- *	unwind_find_rule(state, address, rule)	copies the rule that covers an ELF address of the cached mapping;
+ *	unwind_find_rule(state, address, rule)	copies the rule that covers an ELF address of the
+ *						cached mapping;
  *					  false: no rule there
  *	unwind_read_word(state, address, value)	one word of the task's memory; 0 or an error
- *	unwind_read_signal_regs(state, address)	PKBPF_SIGNAL_REGS words to state->regs; 0 or an error
+ *	unwind_read_signal_regs(state, address)	PKBPF_SIGNAL_REGS words to state->regs; 0 or an
+ *						error
  *	unwind_push(state, ip)		  keeps a frame; false: no room
  *
  * Nothing here loops, and every value that comes from the task is only compared, added or handed to
@@ -55,22 +59,24 @@ static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u
 	return 0;
 }
 
-/* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if it may be one. */
+/* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if
+ * it may be one. */
 static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 *cfa, __u64 *ra,
 					__u64 *fp)
 {
 	__u64 frame = state->fp;
-	__u32 failed = state->mapping_flags & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
-									PKBPF_END_NO_RULE;
+	__u32 failed = state->mapping_flags & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP
+								      : PKBPF_END_NO_RULE;
 
 	if (state->flags & PKBPF_UNWIND_NO_GUESS)
 		return PKBPF_END_NO_RULE;
 	if (failed == PKBPF_END_FAULT_FP && !state->generated_ip)
 		state->generated_ip = state->ip;
 	/*
-	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a register holds. On arm64 that
-	 * register holds nothing else. No thread begins in generated code, but a process of Erlang does: there the chain must
-	 * have come through generated code, too.
+	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a
+	 * register holds. On arm64 that register holds nothing else. No thread begins in generated
+	 * code, but a process of Erlang does: there the chain must have come through generated
+	 * code, too.
 	 */
 	if (!frame && failed == PKBPF_END_FAULT_FP)
 		return state->flags & PKBPF_UNWIND_GUESSED ? PKBPF_END_FP_ROOT : failed;
@@ -80,9 +86,10 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
 		return failed;
-	/* Where nothing is returned to, the chain ends as well. Not at its first link: the register may lead to variables that are 0,
-	 * as that of arm64 may not. */
-	if (!PKBPF_CODE_ADDRESS(*ra) && (*fp || (!PKBPF_UNWIND_ARM64 && state->flags & PKBPF_UNWIND_REGS)))
+	/* Where nothing is returned to, the chain ends as well. Not at its first link: the register
+	 * may lead to variables that are 0, as that of arm64 may not. */
+	if (!PKBPF_CODE_ADDRESS(*ra) &&
+	    (*fp || (!PKBPF_UNWIND_ARM64 && state->flags & PKBPF_UNWIND_REGS)))
 		return failed;
 	*cfa = frame + 16;
 	state->guessed++;
@@ -91,13 +98,16 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 }
 
 /*
- * A register that a called function need not keep holds the CFA across a call all the same: OpenSSL's loops of AES-GCM call a
- * helper of their own, which has no frame and leaves that register alone. Believe it if it leads up the stack.
+ * A register that a called function need not keep holds the CFA across a call all the same:
+ * OpenSSL's loops of AES-GCM call a helper of their own, which has no frame and leaves that
+ * register alone. Believe it if it leads up the stack.
  */
-static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state, __u32 number, __u64 *cfa)
+static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state, __u32 number,
+						__u64 *cfa)
 {
 	if (PKBPF_UNWIND_ARM64 ||
-	    (state->flags & (PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_NO_GUESS)) != PKBPF_UNWIND_LEAF_REGS)
+	    (state->flags & (PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_NO_GUESS)) !=
+		    PKBPF_UNWIND_LEAF_REGS)
 		return 0;
 	*cfa = state->regs[PKBPF_SIGNAL_INDEX(number)];
 	if (*cfa & 7 || *cfa <= state->sp || *cfa - state->sp > PKBPF_UNWIND_MAX_GUESS_BYTES)
@@ -107,15 +117,18 @@ static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state
 	return 1;
 }
 
-/* The last instructions of longjmp(), which has everything in registers, and of setcontext(): the frame that they go to. */
-static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state, const struct pkbpf_unwind_rule *rule)
+/* The last instructions of longjmp(), which has everything in registers, and of setcontext(): the
+ * frame that they go to. */
+static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
+				       const struct pkbpf_unwind_rule *rule)
 {
 	__u64 sp, fp, ra;
 
 	if (!unwind_register(state, rule->aux, &sp))
 		return PKBPF_END_UNSUPPORTED;
 	if (rule->cfa == PKBPF_CFA_JUMP) {
-		if (!unwind_register(state, (__u32)rule->fp_offset, &fp) || !unwind_register(state, (__u16)rule->ra_offset, &ra))
+		if (!unwind_register(state, (__u32)rule->fp_offset, &fp) ||
+		    !unwind_register(state, (__u16)rule->ra_offset, &ra))
 			return PKBPF_END_UNSUPPORTED;
 	} else if (unwind_read_word(state, sp + (__s64)rule->fp_offset, &fp) ||
 		   unwind_read_word(state, sp + (__s64)rule->ra_offset, &ra) ||
@@ -128,7 +141,8 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state, const s
 	state->ip = ra;
 	state->sp = sp;
 	state->fp = fp;
-	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX | PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX |
+			  PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
 	return 0;
 }
 
@@ -145,10 +159,11 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 
 		end = unwind_enter_mapping(state, pc);
 		if (end == PKBPF_END_NO_MAPPING && (state->flags & PKBPF_UNWIND_GUESSED)) {
-			/* The word above the supposed frame pointer is no code address: it was no frame pointer. */
+			/* The word above the supposed frame pointer is no code address: it was no
+			 * frame pointer. */
 			state->guessed--;
-			return guessed_in & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP :
-								      PKBPF_END_NO_RULE;
+			return guessed_in & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP
+								    : PKBPF_END_NO_RULE;
 		}
 	}
 	if (!unwind_push(state, state->ip))
@@ -173,7 +188,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		cfa = state->fp + (__s64)rule.cfa_offset;
 		break;
 	case PKBPF_CFA_OTHER_STACK:
-		/* A thread's first code runs on the stack that others switch to, and has no frame pointer yet. */
+		/* A thread's first code runs on the stack that others switch to, and has no frame
+		 * pointer yet. */
 		if (!state->fp)
 			return PKBPF_END_FP_ROOT;
 		if ((state->fp & 7) || (state->flags & PKBPF_UNWIND_NO_GUESS))
@@ -223,7 +239,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		return PKBPF_END_UNSUPPORTED;
 	}
 
-	/* The frame pointer lies below the return address: reading it first lets one window serve both. */
+	/* The frame pointer lies below the return address: reading it first lets one window serve
+	 * both. */
 	if (rule.fp == PKBPF_FP_CFA || rule.fp == PKBPF_FP_FP) {
 		at = rule.fp == PKBPF_FP_CFA ? cfa : state->fp;
 		if (unwind_read_word(state, at + (__s64)rule.fp_offset, &fp))
@@ -241,7 +258,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (rule.ra == PKBPF_RA_CFA) {
 		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
 			return PKBPF_END_FAULT_RA;
-		/* Only a leaf may not have moved its stack, or have moved it back already (OCaml's caml_c_call). */
+		/* Only a leaf may not have moved its stack, or have moved it back already (OCaml's
+		 * caml_c_call). */
 		lowest_cfa += !(state->flags & PKBPF_UNWIND_REGS);
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
 		if (!unwind_register(state, (__u16)rule.ra_offset, &ra))
@@ -260,15 +278,18 @@ next:
 		return PKBPF_END_NO_PROGRESS;
 	ra = PKBPF_CODE_ADDRESS(ra);
 	/*
-	 * Where nothing is returned to, the stack ends. Not where it has just been entered: the innermost function of a stack is rarely
-	 * its first, and tables that are wrong in the middle of an assembly loop (LuaJIT's interpreter, OpenSSL) lead to any word.
+	 * Where nothing is returned to, the stack ends. Not where it has just been entered: the
+	 * innermost function of a stack is rarely its first, and tables that are wrong in the
+	 * middle of an assembly loop (LuaJIT's interpreter, OpenSSL) lead to any word.
 	 */
 	if (!ra)
-		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NOWHERE : PKBPF_END_ZERO_RA;
+		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NOWHERE
+								 : PKBPF_END_ZERO_RA;
 	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;
-	if ((state->flags & (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS)) == (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS))
+	if ((state->flags & (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS)) ==
+	    (PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS))
 		state->flags |= PKBPF_UNWIND_LEAF_REGS;
 	else
 		state->flags &= ~PKBPF_UNWIND_LEAF_REGS;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Measures how fast unwind tables are built, next to libdw producing the same rows, in processor time.
+ * Measures how fast unwind tables are built, next to libdw producing the same rows, in processor
+ * time.
  *
  *	bench_unwind_build [--no-libdw] [--each] [--repeat N] [FILE or FOLDER…]
  *

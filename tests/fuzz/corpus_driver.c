@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs a fuzz target over the files of its corpus folder, so that every input that once mattered is a test. */
+/* Runs a fuzz target over the files of its corpus folder, so that every input that once mattered is
+ * a test. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>

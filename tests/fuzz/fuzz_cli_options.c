@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A command line from bytes: words end in NUL or newline. Whatever it says is parsed, planned, or refused in a sentence. */
+/* A command line from bytes: words end in NUL or newline. Whatever it says is parsed, planned, or
+ * refused in a sentence. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else if (!options.show_help && !options.show_version && verb == VERB_RECORD) {
 		/* What the rest of the program relies on. */
 		if (!options.outputs.count || !options.frequency_hz || !options.top ||
-		    options.source_count > PKBPF_PROFILE_KINDS || (options.command && !options.command[0]))
+		    options.source_count > PKBPF_PROFILE_KINDS ||
+		    (options.command && !options.command[0]))
 			abort();
 		plan_outputs(&options);
 	}

@@ -125,7 +125,8 @@ static void read_other(void *context, const struct pkbpf_event_header *record)
 
 	read_words(reader, (const uint64_t *)(const void *)record, record->size / 8);
 	if (cgroup_names_event_decode(record, &id, path, sizeof(path)) == 0)
-		require(path[0] == '/' && path[1] && cgroup_event_encode(&reader->again, 0, id, path) == 0);
+		require(path[0] == '/' && path[1] &&
+			cgroup_event_encode(&reader->again, 0, id, path) == 0);
 }
 
 static const struct event_sink_ops reading_ops = {

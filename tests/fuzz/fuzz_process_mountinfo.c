@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Parses lines as /proc/PID/mountinfo: what is accepted lies within the line and has a type, and means the same when it is written
- * out and parsed again. */
+/* Parses lines as /proc/PID/mountinfo: what is accepted lies within the line and has a type, and
+ * means the same when it is written out and parsed again. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,8 +41,10 @@ static void parse_again(const struct mountinfo_entry *entry)
 	/* What stood for nothing at all ("\000") is no word. */
 	if (entry->point[0] && entry->type[0]) {
 		require(mountinfo_parse_line(line, &again) == 0);
-		require(again.device_major == entry->device_major && again.device_minor == entry->device_minor);
-		require(strcmp(again.point, entry->point) == 0 && strcmp(again.type, entry->type) == 0);
+		require(again.device_major == entry->device_major &&
+			again.device_minor == entry->device_minor);
+		require(strcmp(again.point, entry->point) == 0 &&
+			strcmp(again.type, entry->type) == 0);
 	}
 	free(line);
 }
@@ -56,7 +58,8 @@ static void parse_line(const uint8_t *data, size_t size)
 	memcpy(line, data, size);
 	line[size] = '\0';
 	if (mountinfo_parse_line(line, &entry) == 0) {
-		require(entry.point >= line && entry.point < entry.type && entry.type + strlen(entry.type) <= line + size);
+		require(entry.point >= line && entry.point < entry.type &&
+			entry.type + strlen(entry.type) <= line + size);
 		parse_again(&entry);
 	}
 	free(line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Feeds any records to the account of resources and tells processes in groups meanwhile: nothing is read beyond them, and what
- * comes out adds up. */
+/* Feeds any records to the account of resources and tells processes in groups meanwhile: nothing is
+ * read beyond them, and what comes out adds up. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Parses anything as a limit: what is accepted has a figure and a number, what is not has a reason. */
+/* Parses anything as a limit: what is accepted has a figure and a number, what is not has a reason.
+ */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

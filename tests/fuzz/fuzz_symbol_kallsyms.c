@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Feeds bytes to the kallsyms parser in two parts and looks up addresses around every symbol it found; takes the first
- * of them apart like a name that the kernel printed. */
+/* Feeds bytes to the kallsyms parser in two parts and looks up addresses around every symbol it
+ * found; takes the first of them apart like a name that the kernel printed. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Feeds the unwind table builder with hostile files: an input that begins like an ELF file is one; of any
- * other, the first byte says whether the rest is .eh_frame, .debug_frame, text, symbols or Go's table, of which machine, and
- * whether the file has sections.
+ * Feeds the unwind table builder with hostile files: an input that begins like an ELF file is one;
+ * of any other, the first byte says whether the rest is .eh_frame, .debug_frame, text, symbols or
+ * Go's table, of which machine, and whether the file has sections.
  */
 #include <elf.h>
 #include <stdint.h>
@@ -15,15 +15,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { AS_DEBUG_FRAME = 1, AS_ARM64 = 2, WITHOUT_SECTIONS = 4, AS_GO = 8, AS_TEXT = 16, AS_GO_TABLE = 32, AS_SYMBOLS = 64 };
+enum {
+	AS_DEBUG_FRAME = 1,
+	AS_ARM64 = 2,
+	WITHOUT_SECTIONS = 4,
+	AS_GO = 8,
+	AS_TEXT = 16,
+	AS_GO_TABLE = 32,
+	AS_SYMBOLS = 64
+};
 
 #define FUZZ_TEXT_SIZE 20000
 
 /* A CIE and the FDE of one byte at the start of the text, so that all behind it is a gap. */
 static const uint8_t one_function[] = {
-	20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1, 0, 0, 0, 0, 0, 0,
-	20, 0, 0, 0, 28, 0, 0, 0, 0x00, 0x10, 0x40, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0,
+	20, 0, 0, 0, 0, 0, 0,  0, 1, 0, 1,  0x78, 16, 0x0c, 7,	  8,	0x90, 1,
+	0,  0, 0, 0, 0, 0, 20, 0, 0, 0, 28, 0,	  0,  0,    0x00, 0x10, 0x40, 0,
+	0,  0, 0, 0, 1, 0, 0,  0, 0, 0, 0,  0,	  0,  0,    0,	  0,
 };
 
 /* What the frame step relies on. */
@@ -51,14 +59,15 @@ static void check_table(const struct unwind_table *table, const struct rule_set 
 		if (PKBPF_ROW_RULE(table->rows[row]) >= rule_set_count(rules))
 			abort();
 	/* The bound that the header promises. */
-	if (table->row_count > 2 * size + 4 * (size_t)SPECIAL_CODE_MAX_COUNT + 2 * (size_t)table->page_count)
+	if (table->row_count >
+	    2 * size + 4 * (size_t)SPECIAL_CODE_MAX_COUNT + 2 * (size_t)table->page_count)
 		abort();
 }
 
 static void check_lookups(const struct unwind_table *table, const struct rule_set *rules)
 {
-	for (uint64_t offset = 0; offset < (uint64_t)table->page_count << PKBPF_TEXT_PAGE_SHIFT &&
-				  offset < 65536;
+	for (uint64_t offset = 0;
+	     offset < (uint64_t)table->page_count << PKBPF_TEXT_PAGE_SHIFT && offset < 65536;
 	     offset += 97)
 		unwind_table_lookup(table, rules, table->text_start + offset);
 	unwind_table_lookup(table, rules, table->text_start - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Walks hostile stacks by hostile rules: the input is 1 byte of options, 17 registers, 8 rules of 16 bytes, and the
- * stack. Code is 8 pieces of 4 KiB, one per rule.
+ * Walks hostile stacks by hostile rules: the input is 1 byte of options, 17 registers, 8 rules of
+ * 16 bytes, and the stack. Code is 8 pieces of 4 KiB, one per rule.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -67,9 +67,10 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
-	const size_t fixed = 1 + REGISTERS * sizeof(uint64_t) + RULES * sizeof(struct pkbpf_unwind_rule);
-	uint64_t regs[PKBPF_REGS] = { 0 }, ips[MAX_FRAMES + 1];
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
+	const size_t fixed =
+		1 + REGISTERS * sizeof(uint64_t) + RULES * sizeof(struct pkbpf_unwind_rule);
+	uint64_t regs[PKBPF_REGS] = {0}, ips[MAX_FRAMES + 1];
 	struct unwind_walk_options options;
 	struct unwind_walk_result result;
 	struct input input;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Feeds the analysis of code without call frame information with any bytes. The first byte of an input says where
- * the code lies, whether more follows, whether the program starts in it, and how large the pieces of the second
- * run are. In the third, functions are known to begin behind each NOP.
+ * Feeds the analysis of code without call frame information with any bytes. The first byte of an
+ * input says where the code lies, whether more follows, whether the program starts in it, and how
+ * large the pieces of the second run are. In the third, functions are known to begin behind each
+ * NOP.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -64,8 +65,10 @@ static size_t run(struct undescribed_code *work, const uint8_t *code, size_t siz
 		  uint32_t offset, uint64_t entry)
 {
 	struct rows rows = {.start = offset, .size = (uint32_t)size};
-	size_t expected = undescribed_code_run(work, code, size, is_last, offset, entry, NULL, NULL);
-	size_t done = undescribed_code_run(work, code, size, is_last, offset, entry, take_row, &rows);
+	size_t expected =
+		undescribed_code_run(work, code, size, is_last, offset, entry, NULL, NULL);
+	size_t done =
+		undescribed_code_run(work, code, size, is_last, offset, entry, take_row, &rows);
 
 	check(done >= 1 && done <= size);
 	check(!is_last || done == size);
@@ -76,8 +79,8 @@ static size_t run(struct undescribed_code *work, const uint8_t *code, size_t siz
 }
 
 /* An exactly sized copy, so that a read behind the piece is seen. */
-static size_t run_copy(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last,
-		       uint32_t offset, uint64_t entry)
+static size_t run_copy(struct undescribed_code *work, const uint8_t *code, size_t size,
+		       bool is_last, uint32_t offset, uint64_t entry)
 {
 	uint8_t *copy = malloc(size);
 	size_t done = size;
@@ -91,13 +94,14 @@ static size_t run_copy(struct undescribed_code *work, const uint8_t *code, size_
 	return done;
 }
 
-static void run_pieces(struct undescribed_code *work, const uint8_t *code, size_t size, size_t piece_size,
-		       uint32_t offset, uint64_t entry)
+static void run_pieces(struct undescribed_code *work, const uint8_t *code, size_t size,
+		       size_t piece_size, uint32_t offset, uint64_t entry)
 {
 	for (size_t at = 0, done; at < size; at += done) {
 		size_t piece = size - at < piece_size ? size - at : piece_size;
 
-		done = run_copy(work, code + at, piece, at + piece == size, offset + (uint32_t)at, entry);
+		done = run_copy(work, code + at, piece, at + piece == size, offset + (uint32_t)at,
+				entry);
 		check(done > 0);
 	}
 }
@@ -111,10 +115,12 @@ struct known_starts {
 static void check_starts_before(struct known_starts *starts, uint32_t offset)
 {
 	for (; starts->next < starts->end && *starts->next < offset; starts->next++)
-		check(starts->rule.cfa == PKBPF_CFA_NONE || (starts->rule.cfa == PKBPF_CFA_SP && starts->rule.cfa_offset == 8));
+		check(starts->rule.cfa == PKBPF_CFA_NONE ||
+		      (starts->rule.cfa == PKBPF_CFA_SP && starts->rule.cfa_offset == 8));
 }
 
-static void take_row_between_starts(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+static void take_row_between_starts(void *context, uint32_t offset,
+				    const struct pkbpf_unwind_rule *rule)
 {
 	struct known_starts *starts = context;
 
@@ -122,7 +128,8 @@ static void take_row_between_starts(void *context, uint32_t offset, const struct
 	starts->rule = *rule;
 }
 
-static void run_with_starts(struct undescribed_code *work, const uint8_t *code, size_t size, uint32_t offset)
+static void run_with_starts(struct undescribed_code *work, const uint8_t *code, size_t size,
+			    uint32_t offset)
 {
 	uint32_t *offsets = malloc(size * sizeof(*offsets));
 	struct known_starts starts = {.next = offsets};
@@ -135,7 +142,8 @@ static void run_with_starts(struct undescribed_code *work, const uint8_t *code, 
 			offsets[count++] = offset + (uint32_t)i;
 	starts.end = offsets + count;
 	undescribed_code_set_starts(work, offsets, count);
-	done = undescribed_code_run(work, code, size, false, offset, UINT64_MAX, take_row_between_starts, &starts);
+	done = undescribed_code_run(work, code, size, false, offset, UINT64_MAX,
+				    take_row_between_starts, &starts);
 	check_starts_before(&starts, offset + (uint32_t)done);
 	undescribed_code_set_starts(work, NULL, 0);
 	free(offsets);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compares what the running kernel says its addresses are, and what we read in its list, to that list itself. */
+/* Compares what the running kernel says its addresses are, and what we read in its list, to that
+ * list itself. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +53,8 @@ static void read_list(struct list *list)
 
 	while (file && getline(&line, &size, file) > 0) {
 		struct listed symbol;
-		int fields = sscanf(line, "%" SCNx64 " %c %511s [%63[^]]]", &symbol.address, &symbol.type, name, module);
+		int fields = sscanf(line, "%" SCNx64 " %c %511s [%63[^]]]", &symbol.address,
+				    &symbol.type, name, module);
 		struct listed *slot;
 
 		if (fields < 3)
@@ -73,12 +75,13 @@ static void read_list(struct list *list)
 	if (file)
 		fclose(file);
 	if (list->symbols.count)
-		qsort(list->symbols.items, list->symbols.count, sizeof(*list->symbols.items), by_address);
+		qsort(list->symbols.items, list->symbols.count, sizeof(*list->symbols.items),
+		      by_address);
 }
 
 static void list_done(struct list *list)
 {
-	array_foreach(&list->symbols, symbol) {
+	array_foreach (&list->symbols, symbol) {
 		free((char *)symbol->name);
 		free((char *)symbol->module);
 	}
@@ -100,7 +103,8 @@ static const struct listed *find(const struct list *list, uint64_t address)
 	}
 	if (!low)
 		return NULL;
-	for (low--; low && list->symbols.items[low - 1].address == list->symbols.items[low].address;)
+	for (low--;
+	     low && list->symbols.items[low - 1].address == list->symbols.items[low].address;)
 		low--;
 	return &list->symbols.items[low];
 }
@@ -111,12 +115,13 @@ static const struct listed *end_of(const struct list *list)
 }
 
 /* The name and the module are those of one symbol that starts where the containing one starts. */
-static bool is_listed(const struct check *check, const struct list *list, uint64_t address, const char *name,
-		      const char *module)
+static bool is_listed(const struct check *check, const struct list *list, uint64_t address,
+		      const char *name, const char *module)
 {
 	const struct listed *first = find(list, address);
 
-	for (const struct listed *each = first; each && each < end_of(list) && each->address == first->address; each++) {
+	for (const struct listed *each = first;
+	     each && each < end_of(list) && each->address == first->address; each++) {
 		const char *expected = each->name;
 
 		if (!strncmp(expected, PADDING_PREFIX, strlen(PADDING_PREFIX)))
@@ -137,16 +142,18 @@ static bool is_gone(const struct listed *symbol)
 	if (!gone)
 		return false;
 	read_list(&now);
-	array_foreach(&now.symbols, each)
-		gone = gone && (each->address != symbol->address || strcmp(each->name, symbol->name));
+	array_foreach (&now.symbols, each)
+		gone = gone &&
+		       (each->address != symbol->address || strcmp(each->name, symbol->name));
 	list_done(&now);
 	return gone;
 }
 
-static void check_address(struct check *check, struct symbolizer *symbolizer, const char *how, uint64_t address,
-			  bool is_return_address)
+static void check_address(struct check *check, struct symbolizer *symbolizer, const char *how,
+			  uint64_t address, bool is_return_address)
 {
-	struct frame_location location = { .space = FRAME_KERNEL, .address = address, .is_return_address = is_return_address };
+	struct frame_location location = {
+		.space = FRAME_KERNEL, .address = address, .is_return_address = is_return_address};
 	uint64_t within = address - is_return_address;
 	struct symbol symbol;
 
@@ -183,8 +190,10 @@ static void check_symbol(struct check *check, const struct listed *symbol)
 		const char *how = i ? "from the list" : "by the kernel";
 
 		check_address(check, symbolizer, how, symbol->address, false);
-		check_address(check, symbolizer, how, symbol->address + (uint64_t)rand() % size, false);
-		/* The call that does not return is the last instruction: its return address is the next function's. */
+		check_address(check, symbolizer, how, symbol->address + (uint64_t)rand() % size,
+			      false);
+		/* The call that does not return is the last instruction: its return address is the
+		 * next function's. */
 		check_address(check, symbolizer, how, symbol->address + size, true);
 	}
 }
@@ -199,34 +208,40 @@ static void check_symbols(struct check *check)
 	const struct list *list = &check->before;
 	size_t text = 0, seen = 0;
 
-	array_foreach(&list->symbols, symbol)
-		text += !symbol->module && symbol->address >= list->text_start && symbol->address < list->text_end;
-	array_foreach(&list->symbols, symbol) {
+	array_foreach (&list->symbols, symbol)
+		text += !symbol->module && symbol->address >= list->text_start &&
+			symbol->address < list->text_end;
+	array_foreach (&list->symbols, symbol) {
 		if (!is_text(symbol->type))
 			continue;
 		if (symbol->module) {
-			bool stayed = is_listed(check, &check->after, symbol->address, symbol->name, symbol->module);
+			bool stayed = is_listed(check, &check->after, symbol->address, symbol->name,
+						symbol->module);
 
 			check->programs += stayed && !strcmp(symbol->module, "bpf");
 			check->modules += stayed && strcmp(symbol->module, "bpf");
 			if (stayed)
 				check_symbol(check, symbol);
-		} else if (symbol->address >= list->text_start && symbol->address < list->text_end &&
+		} else if (symbol->address >= list->text_start &&
+			   symbol->address < list->text_end &&
 			   seen++ % (text / KERNEL_FUNCTIONS + 1) == 0) {
 			check_symbol(check, symbol);
 		}
 	}
 }
 
-/* No function is at any of these: user memory, the hole between both halves, data, the end of everything. */
+/* No function is at any of these: user memory, the hole between both halves, data, the end of
+ * everything. */
 static void check_nothing(struct check *check)
 {
-	static const uint64_t addresses[] = { 1, 0x400000, 0x7fffffffe000, 0x800000000000, 0xffff000000000000, UINT64_MAX };
+	static const uint64_t addresses[] = {
+		1, 0x400000, 0x7fffffffe000, 0x800000000000, 0xffff000000000000, UINT64_MAX};
 	uint64_t stack = (uint64_t)(uintptr_t)&addresses;
 
 	for (size_t i = 0; i <= ARRAY_SIZE(addresses); i++) {
-		struct frame_location location = { .space = FRAME_KERNEL,
-						   .address = i < ARRAY_SIZE(addresses) ? addresses[i] : stack };
+		struct frame_location location = {
+			.space = FRAME_KERNEL,
+			.address = i < ARRAY_SIZE(addresses) ? addresses[i] : stack};
 
 		for (int j = 0; j < 2; j++) {
 			struct symbol symbol;
@@ -237,8 +252,9 @@ static void check_nothing(struct check *check)
 			    symbol_result_text(symbol.result)[0])
 				continue;
 			check->failures++;
-			printf("FAILED: %s: 0x%" PRIx64 " has the name %s\n", j ? "from the list" : "by the kernel",
-			       location.address, symbol.line_count ? symbol.lines[0].function : "(none)");
+			printf("FAILED: %s: 0x%" PRIx64 " has the name %s\n",
+			       j ? "from the list" : "by the kernel", location.address,
+			       symbol.line_count ? symbol.lines[0].function : "(none)");
 		}
 	}
 }
@@ -271,14 +287,15 @@ static struct session *load(void)
 static int compare(struct check *check)
 {
 	if (check->before.hidden == check->before.symbols.count) {
-		printf("skipped: /proc/kallsyms hides the addresses (sysctl kernel.kptr_restrict)\n");
+		printf("skipped: /proc/kallsyms hides the addresses (sysctl "
+		       "kernel.kptr_restrict)\n");
 		return SKIPPED;
 	}
 	check_nothing(check); /* reads the list for the second symbolizer */
 	read_list(&check->after);
 	check_symbols(check);
-	printf("%zu addresses compared, %zu functions of modules, %zu BPF programs, %zu failed\n", check->addresses,
-	       check->modules, check->programs, check->failures);
+	printf("%zu addresses compared, %zu functions of modules, %zu BPF programs, %zu failed\n",
+	       check->addresses, check->modules, check->programs, check->failures);
 	if (check->addresses < 3 * KERNEL_FUNCTIONS || !check->programs) {
 		printf("FAILED: too little was compared\n");
 		check->failures++;
@@ -289,7 +306,7 @@ static int compare(struct check *check)
 int main(void)
 {
 	struct check check = {0};
-	struct kernel_namer namer = { .name = ask };
+	struct kernel_namer namer = {.name = ask};
 	char text[256];
 	int status;
 

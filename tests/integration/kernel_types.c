@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compares what we read of the running kernel's types, and the copy that BPF programs are relocated by, with libbpf's reading. */
+/* Compares what we read of the running kernel's types, and the copy that BPF programs are relocated
+ * by, with libbpf's reading. */
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <stdio.h>
@@ -33,10 +34,12 @@ static const struct btf_type *plain(const struct btf *btf, uint32_t number)
 
 static bool same_name(const struct compared *compared, uint32_t kernel_name, uint32_t copy_name)
 {
-	return strcmp(btf__name_by_offset(compared->kernel, kernel_name), btf__name_by_offset(compared->copy, copy_name)) == 0;
+	return strcmp(btf__name_by_offset(compared->kernel, kernel_name),
+		      btf__name_by_offset(compared->copy, copy_name)) == 0;
 }
 
-static bool same(const struct compared *compared, const struct btf_type *kernel, const struct btf_type *copy)
+static bool same(const struct compared *compared, const struct btf_type *kernel,
+		 const struct btf_type *copy)
 {
 	if (btf_kind(kernel) != btf_kind(copy))
 		return false;
@@ -44,26 +47,30 @@ static bool same(const struct compared *compared, const struct btf_type *kernel,
 		return true;
 	if (btf_is_array(kernel))
 		return btf_array(kernel)->nelems == btf_array(copy)->nelems &&
-		       same(compared, plain(compared->kernel, btf_array(kernel)->type), plain(compared->copy, btf_array(copy)->type));
+		       same(compared, plain(compared->kernel, btf_array(kernel)->type),
+			    plain(compared->copy, btf_array(copy)->type));
 	if (kernel->size != copy->size || btf_vlen(kernel) != btf_vlen(copy) ||
 	    !same_name(compared, kernel->name_off, copy->name_off))
 		return false;
 	if (btf_is_int(kernel))
 		return btf_int_encoding(kernel) == btf_int_encoding(copy);
 	for (uint32_t i = 0; i < btf_vlen(kernel); i++) {
-		if (btf_is_enum(kernel) &&
-		    (!same_name(compared, btf_enum(kernel)[i].name_off, btf_enum(copy)[i].name_off) ||
-		     btf_enum(kernel)[i].val != btf_enum(copy)[i].val))
+		if (btf_is_enum(kernel) && (!same_name(compared, btf_enum(kernel)[i].name_off,
+						       btf_enum(copy)[i].name_off) ||
+					    btf_enum(kernel)[i].val != btf_enum(copy)[i].val))
 			return false;
-		if (btf_is_enum64(kernel) &&
-		    (!same_name(compared, btf_enum64(kernel)[i].name_off, btf_enum64(copy)[i].name_off) ||
-		     btf_enum64_value(btf_enum64(kernel) + i) != btf_enum64_value(btf_enum64(copy) + i)))
+		if (btf_is_enum64(kernel) && (!same_name(compared, btf_enum64(kernel)[i].name_off,
+							 btf_enum64(copy)[i].name_off) ||
+					      btf_enum64_value(btf_enum64(kernel) + i) !=
+						      btf_enum64_value(btf_enum64(copy) + i)))
 			return false;
 		if (btf_is_composite(kernel) &&
-		    (!same_name(compared, btf_members(kernel)[i].name_off, btf_members(copy)[i].name_off) ||
+		    (!same_name(compared, btf_members(kernel)[i].name_off,
+				btf_members(copy)[i].name_off) ||
 		     btf_member_bit_offset(kernel, i) != btf_member_bit_offset(copy, i) ||
 		     btf_member_bitfield_size(kernel, i) != btf_member_bitfield_size(copy, i) ||
-		     !same(compared, plain(compared->kernel, btf_members(kernel)[i].type), plain(compared->copy, btf_members(copy)[i].type))))
+		     !same(compared, plain(compared->kernel, btf_members(kernel)[i].type),
+			   plain(compared->copy, btf_members(copy)[i].type))))
 			return false;
 	}
 	return true;
@@ -75,7 +82,8 @@ static bool is_in_kernel(const struct compared *compared, const struct btf_type 
 	for (uint32_t i = 1; i < btf__type_cnt(compared->kernel); i++) {
 		const struct btf_type *kernel = btf__type_by_id(compared->kernel, i);
 
-		if (btf_kind(kernel) == btf_kind(copy) && same_name(compared, kernel->name_off, copy->name_off) &&
+		if (btf_kind(kernel) == btf_kind(copy) &&
+		    same_name(compared, kernel->name_off, copy->name_off) &&
 		    same(compared, kernel, copy))
 			return true;
 	}
@@ -98,7 +106,8 @@ static void compare_copy(struct compared *compared)
 	}
 }
 
-static void compare_number(struct compared *compared, const struct kernel_types *types, uint32_t kind, const char *name)
+static void compare_number(struct compared *compared, const struct kernel_types *types,
+			   uint32_t kind, const char *name)
 {
 	int expected = btf__find_by_name_kind(compared->kernel, name, kind);
 	uint32_t number = kernel_types_find(types, kind, name);
@@ -111,7 +120,7 @@ static void compare_number(struct compared *compared, const struct kernel_types 
 
 int main(void)
 {
-	struct compared compared = { .kernel = btf__load_vmlinux_btf() };
+	struct compared compared = {.kernel = btf__load_vmlinux_btf()};
 	struct kernel_types *types = kernel_types_new();
 	struct pkbpf_bpf *skeleton;
 	int fd = memfd_create("types", MFD_CLOEXEC);
@@ -125,7 +134,8 @@ int main(void)
 	tracing_programs_register();
 	skeleton = pkbpf_bpf__open();
 	if (!skeleton || !types || fd < 0 || tracing_programs_want(skeleton->obj, types) ||
-	    kernel_types_read(types, KERNEL_TYPES_PATH, &error) || kernel_types_write(types, fd, &error)) {
+	    kernel_types_read(types, KERNEL_TYPES_PATH, &error) ||
+	    kernel_types_write(types, fd, &error)) {
 		printf("cannot read the kernel's types\n");
 		return 1;
 	}
@@ -141,7 +151,8 @@ int main(void)
 	compare_number(&compared, types, BTF_KIND_FUNC, "bpf_iter_task");
 	compare_number(&compared, types, BTF_KIND_FUNC, "bpf_rdonly_cast");
 	compare_number(&compared, types, BTF_KIND_STRUCT, "task_struct");
-	printf("%u types with %u fields, %u differ\n", compared.types, compared.fields, compared.failures);
+	printf("%u types with %u fields, %u differ\n", compared.types, compared.fields,
+	       compared.failures);
 	if (compared.types < 100 || compared.fields < 500) {
 		printf("too few to be all that our programs read\n");
 		compared.failures++;

@@ -17,7 +17,8 @@ struct allowances {
 	size_t count;
 };
 
-/* Lines of "PATTERN MAX-COUNT reason in words"; '#' begins a comment. Ends the program when there is anything else. */
+/* Lines of "PATTERN MAX-COUNT reason in words"; '#' begins a comment. Ends the program when there
+ * is anything else. */
 void allowances_read(struct allowances *allowances, const char *path);
 /* Of the first pattern that fits; 0: none does. */
 unsigned long allowances_find(const struct allowances *allowances, const char *path);

@@ -119,7 +119,8 @@ static void run_operation(struct machine *machine, const Dwarf_Op *op)
 	}
 }
 
-/* The CFA is the top of the stack itself; a register is what lies at the top, unless a value is said. */
+/* The CFA is the top of the stack itself; a register is what lies at the top, unless a value is
+ * said. */
 static enum outcome run(const Dwarf_Op *ops, size_t count, const struct test_registers *registers,
 			uint64_t cfa, bool is_cfa, uint64_t *ret_value)
 {
@@ -181,15 +182,15 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 		caller.is_simple = count == 1 && ops[0].atom >= DW_OP_breg0 &&
 				   ops[0].atom < DW_OP_breg0 + TEST_PC;
 	}
-	caller.fp_outcome = register_from_libdw(frame, TEST_FP, registers, caller.cfa, &caller.is_simple,
-						&caller.fp);
-	caller.ra_outcome = register_from_libdw(frame, TEST_RA, registers, caller.cfa, &caller.is_simple,
-						&caller.ra);
-	caller.rbx_outcome = register_from_libdw(frame, TEST_RBX, registers, caller.cfa, &sp_is_simple,
-						 &caller.rbx);
+	caller.fp_outcome = register_from_libdw(frame, TEST_FP, registers, caller.cfa,
+						&caller.is_simple, &caller.fp);
+	caller.ra_outcome = register_from_libdw(frame, TEST_RA, registers, caller.cfa,
+						&caller.is_simple, &caller.ra);
+	caller.rbx_outcome = register_from_libdw(frame, TEST_RBX, registers, caller.cfa,
+						 &sp_is_simple, &caller.rbx);
 	/* Unless a program says otherwise, libdw states the convention as "value of the CFA". */
-	caller.sp_outcome = register_from_libdw(frame, TEST_SP, registers, caller.cfa, &sp_is_simple,
-						&caller.sp);
+	caller.sp_outcome = register_from_libdw(frame, TEST_SP, registers, caller.cfa,
+						&sp_is_simple, &caller.sp);
 	if (dwarf_frame_register(frame, TEST_SP, memory, &ops, &count) != 0 ||
 	    caller.sp_outcome != OUTCOME_VALUE || caller.sp != caller.cfa)
 		caller.is_simple = false;
@@ -199,11 +200,12 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 static void caller_of_signal(const struct test_registers *registers, struct caller *caller)
 {
 #if defined(__aarch64__)
-	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp pc. */
+	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp pc.
+	 */
 	enum { SAVED_AT = 312, SAVED_RBX = 19, SAVED_FP = 29, SAVED_SP = 31, SAVED_PC = 32 };
 #else
-	/* struct ucontext lies at the stack pointer, its registers 40 bytes on: r8…r15 rdi rsi rbp rbx
-	 * rdx rax rcx rsp rip. */
+	/* struct ucontext lies at the stack pointer, its registers 40 bytes on: r8…r15 rdi rsi rbp
+	 * rbx rdx rax rcx rsp rip. */
 	enum { SAVED_AT = 40, SAVED_FP = 10, SAVED_RBX = 11, SAVED_SP = 15, SAVED_PC = 16 };
 #endif
 	uint64_t saved = registers->values[TEST_SP] + SAVED_AT;
@@ -231,13 +233,15 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 	case PKBPF_CFA_FP_DEREF:
 		return test_memory_read(values[TEST_FP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_SP_INDEXED:
-		return test_memory_read(values[TEST_SP] + offset + 8 * values[rule->aux & 15]) + 8 * (uint64_t)(rule->aux >> 4);
+		return test_memory_read(values[TEST_SP] + offset + 8 * values[rule->aux & 15]) +
+		       8 * (uint64_t)(rule->aux >> 4);
 	default: /* PKBPF_CFA_PLT */
 		return values[TEST_SP] + 8 + ((values[TEST_PC] & 15) >= (uint64_t)offset ? 8 : 0);
 	}
 }
 
-static void caller_of_jump(const struct pkbpf_unwind_rule *rule, const uint64_t *values, struct caller *caller)
+static void caller_of_jump(const struct pkbpf_unwind_rule *rule, const uint64_t *values,
+			   struct caller *caller)
 {
 	uint64_t base = values[rule->aux & (TEST_PC - 1)];
 
@@ -286,7 +290,7 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 		caller.ra = values[TEST_RA];
 	else
 		caller.ra = values[rule->ra_offset & (TEST_PC - 1)];
-	caller.rbx = rule->rbx_offset ? test_memory_read(caller.cfa + (int64_t)rule->rbx_offset) :
-					values[TEST_RBX];
+	caller.rbx = rule->rbx_offset ? test_memory_read(caller.cfa + (int64_t)rule->rbx_offset)
+				      : values[TEST_RBX];
 	*ret_caller = caller;
 }

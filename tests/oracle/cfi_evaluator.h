@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two independent ways to compute a caller's registers from made-up registers and memory: from the DWARF
- * operations that libdw gives, and from an unwind rule as the frame step reads it.
+ * Two independent ways to compute a caller's registers from made-up registers and memory: from the
+ * DWARF operations that libdw gives, and from an unwind rule as the frame step reads it.
  */
 #ifndef PKBPF_TESTS_CFI_EVALUATOR_H
 #define PKBPF_TESTS_CFI_EVALUATOR_H
@@ -32,7 +32,8 @@ enum outcome {
 struct caller {
 	enum outcome cfa_outcome, sp_outcome, fp_outcome, ra_outcome, rbx_outcome;
 	uint64_t cfa, sp, fp, ra, rbx;
-	bool is_simple; /* register + offset, and everything saved at a constant distance from the CFA */
+	bool is_simple; /* register + offset, and everything saved at a constant distance from the
+			   CFA */
 };
 
 /* Memory with a different word at each address. */

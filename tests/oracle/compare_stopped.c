@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Stops all threads of live processes again and again and compares their stacks, PC by PC, with libdwfl's. */
+/* Stops all threads of live processes again and again and compares their stacks, PC by PC, with
+ * libdwfl's. */
 #include <dirent.h>
 #include <elf.h>
 #include <elfutils/libdwfl.h>
@@ -20,8 +21,9 @@
 #define MAX_THREADS 256
 
 struct tally {
-	unsigned int equal;	/* both reached the root over the same frames */
-	unsigned int dwfl_ended; /* libdwfl gave up on the way; the frames up to there are the same */
+	unsigned int equal; /* both reached the root over the same frames */
+	unsigned int
+		dwfl_ended; /* libdwfl gave up on the way; the frames up to there are the same */
 	unsigned int different;
 	size_t deepest;
 	size_t frames;
@@ -36,14 +38,15 @@ struct frames {
 static bool read_regs(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_system_call)
 {
 	struct user_regs_struct user;
-	struct iovec vector = { &user, sizeof(user) };
+	struct iovec vector = {&user, sizeof(user)};
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector))
 		return false;
 	/* The order of DWARF numbers. */
 	const uint64_t words[] = {
-		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp, user.r8,
-		user.r9,  user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip,
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+		user.rbp, user.rsp, user.r8,  user.r9,	user.r10, user.r11,
+		user.r12, user.r13, user.r14, user.r15, user.rip,
 	};
 
 	memcpy(regs, words, sizeof(words));
@@ -54,7 +57,7 @@ static bool read_regs(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_system_
 static bool read_regs(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_system_call)
 {
 	struct user_regs_struct user;
-	struct iovec vector = { &user, sizeof(user) };
+	struct iovec vector = {&user, sizeof(user)};
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector))
 		return false;
@@ -87,7 +90,7 @@ static void print_frames(const char *title, const struct frames *frames)
 
 static void compare_thread(struct live_tables *live, Dwfl *dwfl, pid_t tid, struct tally *tally)
 {
-	struct unwind_walk_options options = { .exact = true };
+	struct unwind_walk_options options = {.exact = true};
 	struct unwind_walk_result walked;
 	uint64_t regs[PKBPF_REGS];
 	static struct frames ours, theirs;
@@ -98,7 +101,8 @@ static void compare_thread(struct live_tables *live, Dwfl *dwfl, pid_t tid, stru
 	if (!read_regs(tid, regs, &in_system_call))
 		return;
 	options.exact = !in_system_call;
-	walked = unwind_walk(&live_tables_ops, live, regs, &options, ours.ips, PKBPF_MAX_USER_FRAMES);
+	walked = unwind_walk(&live_tables_ops, live, regs, &options, ours.ips,
+			     PKBPF_MAX_USER_FRAMES);
 	ours.count = walked.depth;
 	for (size_t i = 0; i < ours.count; i++)
 		ours.ips[i] = pkbpf_address(ours.ips[i]);
@@ -119,8 +123,9 @@ static void compare_thread(struct live_tables *live, Dwfl *dwfl, pid_t tid, stru
 		tally->dwfl_ended++;
 	} else {
 		tally->different++;
-		printf("    thread %d: %zu of %zu frames equal libdwfl's %zu, ended %d, libdwfl %s\n", tid,
-		       same, ours.count, theirs.count, (int)walked.end,
+		printf("    thread %d: %zu of %zu frames equal libdwfl's %zu, ended %d, libdwfl "
+		       "%s\n",
+		       tid, same, ours.count, theirs.count, (int)walked.end,
 		       status == 0 ? "reached the root" : dwfl_errmsg(-1));
 		print_frames("ours  ", &ours);
 		print_frames("theirs", &theirs);
@@ -144,8 +149,8 @@ static size_t stop_threads(pid_t pid, pid_t *tids)
 
 		if (tid <= 0 || ptrace(PTRACE_SEIZE, tid, NULL, NULL))
 			continue;
-		if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 && waitpid(tid, &status, __WALL) == tid &&
-		    WIFSTOPPED(status))
+		if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 &&
+		    waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
 			tids[count++] = tid;
 	}
 	closedir(folder);
@@ -158,7 +163,7 @@ static void compare_once(pid_t pid, struct tally *tally)
 		.find_elf = dwfl_linux_proc_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
-	struct stopped_child process = { .pid = pid };
+	struct stopped_child process = {.pid = pid};
 	struct live_tables live;
 	pid_t tids[MAX_THREADS];
 	size_t count = stop_threads(pid, tids);
@@ -168,7 +173,8 @@ static void compare_once(pid_t pid, struct tally *tally)
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	process.memory_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (count > 0 && dwfl && process.memory_fd >= 0 && dwfl_linux_proc_report(dwfl, pid) == 0 &&
-	    dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_linux_proc_attach(dwfl, pid, true) == 0) {
+	    dwfl_report_end(dwfl, NULL, NULL) == 0 &&
+	    dwfl_linux_proc_attach(dwfl, pid, true) == 0) {
 		live_tables_open(&live, &process);
 		for (size_t i = 0; i < count; i++)
 			compare_thread(&live, dwfl, tids[i], tally);
@@ -185,8 +191,8 @@ static void compare_once(pid_t pid, struct tally *tally)
 int main(int argc, char **argv)
 {
 	/* No multiple of a timer's period, so that stops do not fall into step with the program. */
-	const struct timespec pause = { .tv_nsec = 13700000 };
-	struct tally tally = { 0 };
+	const struct timespec pause = {.tv_nsec = 13700000};
+	struct tally tally = {0};
 	int times = argc > 3 ? atoi(argv[2]) : 0;
 
 	if (times <= 0) {
@@ -198,7 +204,9 @@ int main(int argc, char **argv)
 			compare_once(atoi(argv[p]), &tally);
 		nanosleep(&pause, NULL);
 	}
-	printf("  %s: %u stacks equal to the root, %u equal as far as libdwfl goes, %u different; deepest %zu, %zu frames\n",
-	       argv[1], tally.equal, tally.dwfl_ended, tally.different, tally.deepest, tally.frames);
+	printf("  %s: %u stacks equal to the root, %u equal as far as libdwfl goes, %u different; "
+	       "deepest %zu, %zu frames\n",
+	       argv[1], tally.equal, tally.dwfl_ended, tally.different, tally.deepest,
+	       tally.frames);
 	return tally.different > 0 || tally.equal + tally.dwfl_ended == 0;
 }

@@ -13,8 +13,8 @@ struct elf_walk {
 	size_t capacity;
 };
 
-/* Adds files and, recursively, folders; each inode once; only 64-bit ET_EXEC and ET_DYN of x86-64. Exits on
- * out of memory: a test program has nobody to tell. */
+/* Adds files and, recursively, folders; each inode once; only 64-bit ET_EXEC and ET_DYN of x86-64.
+ * Exits on out of memory: a test program has nobody to tell. */
 void elf_walk_add(struct elf_walk *walk, const char *path);
 void elf_walk_sort(struct elf_walk *walk);
 void elf_walk_done(struct elf_walk *walk);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the text of files that do have call frame information as if they had none, knowing no more of it than their symbols, and
- * compares the CFAs that come out, over the libraries and programs of this machine. What differs most is C++: code that only
- * the unwinder of exceptions jumps to.
+ * Reads the text of files that do have call frame information as if they had none, knowing no more
+ * of it than their symbols, and compares the CFAs that come out, over the libraries and programs of
+ * this machine. What differs most is C++: code that only the unwinder of exceptions jumps to.
  *
  * usage: oracle_undescribed_code [--each] [FILE|FOLDER…]
  */
@@ -21,10 +21,10 @@
 #include "unwind/function_starts.h"
 #include "unwind/undescribed_code.h"
 
-/* Shares of the bytes that can be compared: 96.0 and 1.3 % of Debian's libraries and programs; what fills loops up to where they
- * are aligned has no rule of its own. */
-#define LEAST_SAME_PERCENT	94.0
-#define MOST_DIFFERENT_PERCENT	2.5
+/* Shares of the bytes that can be compared: 96.0 and 1.3 % of Debian's libraries and programs; what
+ * fills loops up to where they are aligned has no rule of its own. */
+#define LEAST_SAME_PERCENT     94.0
+#define MOST_DIFFERENT_PERCENT 2.5
 /* One file in so many, for time. */
 #define STRIDE 8
 
@@ -32,7 +32,7 @@ struct rows {
 	struct {
 		uint32_t offset;
 		struct pkbpf_unwind_rule rule;
-	} *items;
+	} * items;
 	size_t count, capacity;
 };
 
@@ -54,10 +54,13 @@ static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_r
 	rows->items[rows->count++].rule = *rule;
 }
 
-/* Both may name the same place by different registers; only what is said by the same one can be compared. */
-static bool comparable(const struct pkbpf_unwind_rule *described, const struct pkbpf_unwind_rule *read)
+/* Both may name the same place by different registers; only what is said by the same one can be
+ * compared. */
+static bool comparable(const struct pkbpf_unwind_rule *described,
+		       const struct pkbpf_unwind_rule *read)
 {
-	return described->cfa == read->cfa && (described->cfa == PKBPF_CFA_SP || described->cfa == PKBPF_CFA_FP);
+	return described->cfa == read->cfa &&
+	       (described->cfa == PKBPF_CFA_SP || described->cfa == PKBPF_CFA_FP);
 }
 
 static void compare_range(struct totals *totals, const struct pkbpf_unwind_rule *described,
@@ -73,7 +76,8 @@ static void compare_range(struct totals *totals, const struct pkbpf_unwind_rule 
 		totals->different += size;
 }
 
-static void compare_rows(struct totals *totals, const struct rows *described, const struct rows *read, uint32_t start, uint32_t end)
+static void compare_rows(struct totals *totals, const struct rows *described,
+			 const struct rows *read, uint32_t start, uint32_t end)
 {
 	const struct pkbpf_unwind_rule *left = NULL, *right = NULL;
 	size_t i = 0, j = 0;
@@ -108,11 +112,13 @@ static void read_described(const struct eh_frame *frame, struct rows *rows)
 	}
 }
 
-static void read_code(struct undescribed_code *work, const struct elf_image *image, uint64_t text_start, uint32_t start,
-		      uint32_t end, struct rows *rows)
+static void read_code(struct undescribed_code *work, const struct elf_image *image,
+		      uint64_t text_start, uint32_t start, uint32_t end, struct rows *rows)
 {
 	static uint8_t piece[UNDESCRIBED_CODE_PIECE_BYTES];
-	uint64_t entry = elf_image_role(image) == ELF_ROLE_LIBRARY ? UINT64_MAX : elf_image_entry(image) - text_start;
+	uint64_t entry = elf_image_role(image) == ELF_ROLE_LIBRARY
+				 ? UINT64_MAX
+				 : elf_image_entry(image) - text_start;
 
 	rows->count = 0;
 	for (uint32_t at = start; at < end;) {
@@ -120,11 +126,13 @@ static void read_code(struct undescribed_code *work, const struct elf_image *ima
 
 		if (elf_image_read_address(image, text_start + at, piece, size) < 0)
 			return;
-		at += (uint32_t)undescribed_code_run(work, piece, size, at + size == end, at, entry, take_row, rows);
+		at += (uint32_t)undescribed_code_run(work, piece, size, at + size == end, at, entry,
+						     take_row, rows);
 	}
 }
 
-static struct totals check_image(struct undescribed_code *work, const struct elf_image *image, const struct eh_frame *frame)
+static struct totals check_image(struct undescribed_code *work, const struct elf_image *image,
+				 const struct eh_frame *frame)
 {
 	static struct rows described, read;
 	uint64_t text_start = eh_frame_text_start(frame);
@@ -133,7 +141,8 @@ static struct totals check_image(struct undescribed_code *work, const struct elf
 	struct elf_section text;
 	uint32_t start, end;
 
-	if (!elf_image_find_section(image, ".text", &text) || text.address < text_start || eh_frame_count(frame) == 0)
+	if (!elf_image_find_section(image, ".text", &text) || text.address < text_start ||
+	    eh_frame_count(frame) == 0)
 		return (struct totals){0};
 	start = (uint32_t)(text.address - text_start);
 	end = start + (uint32_t)text.size;
@@ -151,18 +160,20 @@ static void print(const struct totals *totals, const char *name)
 {
 	double bytes = (double)(totals->same + totals->different + totals->unknown);
 
-	printf("%s: %.0f bytes: %.2f %% have the same CFA, %.2f %% another, %.2f %% none\n", name, bytes,
-	       100.0 * (double)totals->same / bytes, 100.0 * (double)totals->different / bytes, 100.0 * (double)totals->unknown / bytes);
+	printf("%s: %.0f bytes: %.2f %% have the same CFA, %.2f %% another, %.2f %% none\n", name,
+	       bytes, 100.0 * (double)totals->same / bytes,
+	       100.0 * (double)totals->different / bytes, 100.0 * (double)totals->unknown / bytes);
 }
 
-static void check_file(struct undescribed_code *work, const char *path, bool each, struct totals *totals)
+static void check_file(struct undescribed_code *work, const char *path, bool each,
+		       struct totals *totals)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct elf_image *image = NULL;
 	struct eh_frame *frame = NULL;
 
-	if (fd >= 0 && elf_image_open(fd, &image, NULL) == 0 && eh_frame_load(image, &frame, NULL) == 0 &&
-	    elf_image_machine(image) == EM_X86_64) {
+	if (fd >= 0 && elf_image_open(fd, &image, NULL) == 0 &&
+	    eh_frame_load(image, &frame, NULL) == 0 && elf_image_machine(image) == EM_X86_64) {
 		struct totals file = check_image(work, image, frame);
 
 		totals->files += file.files;
@@ -195,7 +206,7 @@ int main(int argc, char **argv)
 	for (int i = 1 + each; i < argc; i++)
 		elf_walk_add(&walk, argv[i]);
 	elf_walk_sort(&walk);
-	for (size_t i = 0; i < walk.count; i += argc > 1 + each ? 1 : STRIDE)
+	for (size_t i = 0; i<walk.count; i += argc> 1 + each ? 1 : STRIDE)
 		check_file(work, walk.paths[i], each, &totals);
 	undescribed_code_free(work);
 	elf_walk_done(&walk);

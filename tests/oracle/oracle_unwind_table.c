@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Compares the unwind tables of every ELF file of this machine with libdw, row by row, and their packed form
- * with the rows.
+ * Compares the unwind tables of every ELF file of this machine with libdw, row by row, and their
+ * packed form with the rows.
  *
  *	oracle_unwind_table [--jobs N] [--allow FILE] [--verbose] [FILE or FOLDER…]
  *
@@ -29,7 +29,7 @@
 #include "unwind/special_code.h"
 #include "unwind/unwind_table.h"
 
-#define MAX_SHOWN_PER_FILE 5
+#define MAX_SHOWN_PER_FILE  5
 #define RANDOM_PCS_PER_FILE 4000
 /* Rows a rule cannot hold, in a whole system: the rest of the machine must be expressible. */
 #define UNSUPPORTED_PER_MILLION 20
@@ -111,8 +111,8 @@ static const char *compare(const struct file_check *check, const struct pkbpf_un
 	registers.values[TEST_PC] = address;
 	caller_from_libdw(frame, &registers, &expected);
 	if (rule->cfa == PKBPF_CFA_END)
-		return expected.ra_outcome == OUTCOME_UNDEFINED ? NULL :
-								  "END but a return address exists";
+		return expected.ra_outcome == OUTCOME_UNDEFINED ? NULL
+								: "END but a return address exists";
 	if (expected.ra_outcome == OUTCOME_UNDEFINED)
 		return "no END but no return address exists";
 	if (rule->cfa == PKBPF_CFA_NONE)
@@ -122,7 +122,8 @@ static const char *compare(const struct file_check *check, const struct pkbpf_un
 		return expected.is_simple ? "UNSUPPORTED but simple" : NULL;
 	}
 	caller_from_rule(rule, &registers, &actual);
-	/* A rule's CFA is the caller's stack pointer, also where a program says that the two are not the same. */
+	/* A rule's CFA is the caller's stack pointer, also where a program says that the two are
+	 * not the same. */
 	if (expected.sp_outcome == OUTCOME_VALUE && expected.sp == expected.cfa &&
 	    !same(actual.cfa_outcome, actual.cfa, expected.cfa_outcome, expected.cfa))
 		return "CFA differs";
@@ -133,7 +134,8 @@ static const char *compare(const struct file_check *check, const struct pkbpf_un
 	/* Go's tables do not say where its functions save the frame pointer; the rule does. */
 	if (!check->is_go && !same(actual.fp_outcome, actual.fp, expected.fp_outcome, expected.fp))
 		return "frame pointer differs";
-	if (check->is_loader && expected.rbx_outcome == OUTCOME_VALUE && actual.rbx_outcome != OUTCOME_UNKNOWN &&
+	if (check->is_loader && expected.rbx_outcome == OUTCOME_VALUE &&
+	    actual.rbx_outcome != OUTCOME_UNKNOWN &&
 	    !same(actual.rbx_outcome, actual.rbx, expected.rbx_outcome, expected.rbx))
 		return "RBX differs";
 	return NULL;
@@ -150,12 +152,12 @@ static Dwarf_Frame *ask_libdw(const struct file_check *check, uint64_t address)
 	return NULL;
 }
 
-/* Go's table is compared with the .debug_frame of the same program, where there is one, as far as the two speak
- * of the same: not the functions that switch stacks or begin one. */
+/* Go's table is compared with the .debug_frame of the same program, where there is one, as far as
+ * the two speak of the same: not the functions that switch stacks or begin one. */
 static bool has_go_oracle(const struct file_check *check, size_t index)
 {
-	uint64_t start = eh_frame_text_start(check->frame) +
-			 eh_frame_function(check->frame, index)->start;
+	uint64_t start =
+		eh_frame_text_start(check->frame) + eh_frame_function(check->frame, index)->start;
 	Dwarf_Frame *frame;
 
 	if (check->rows[0].rule.cfa != PKBPF_CFA_SP || !check->debug_cfi ||
@@ -242,7 +244,8 @@ static bool is_special(const struct special_code_list *special, uint32_t offset)
 	return false;
 }
 
-static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *check, uint64_t offset)
+static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *check,
+						     uint64_t offset)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
 	size_t low = 0, high = check->gap_row_count;
@@ -262,8 +265,8 @@ static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *ch
 static void collect_gaps(struct file_check *check, const struct elf_image *image)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
-	struct code_gaps *gaps =
-		code_gaps_new(image, eh_frame_text_start(check->frame), eh_frame_text_size(check->frame), false);
+	struct code_gaps *gaps = code_gaps_new(image, eh_frame_text_start(check->frame),
+					       eh_frame_text_size(check->frame), false);
 	size_t capacity = check->row_capacity;
 	struct row *rows = check->rows;
 	uint64_t covered = 0;
@@ -271,7 +274,9 @@ static void collect_gaps(struct file_check *check, const struct elf_image *image
 	check->rows = NULL;
 	check->row_count = check->row_capacity = 0;
 	for (size_t i = 0; i <= eh_frame_count(check->frame); i++) {
-		const struct fde *fde = i < eh_frame_count(check->frame) ? eh_frame_function(check->frame, i) : NULL;
+		const struct fde *fde = i < eh_frame_count(check->frame)
+						? eh_frame_function(check->frame, i)
+						: NULL;
 		uint64_t end = fde ? fde->start : eh_frame_text_size(check->frame);
 
 		collect_row(check, (uint32_t)covered, &none);
@@ -286,8 +291,8 @@ static void collect_gaps(struct file_check *check, const struct elf_image *image
 	check->row_capacity = capacity;
 }
 
-/* The packed table must say what the rows say; behind a function it has the last rule in padding, or what is read from the
- * instructions there. */
+/* The packed table must say what the rows say; behind a function it has the last rule in padding,
+ * or what is read from the instructions there. */
 static void check_lookup(struct file_check *check, const struct unwind_table *table,
 			 const struct rule_set *rules, const struct special_code_list *special,
 			 size_t index, uint64_t offset)
@@ -298,9 +303,9 @@ static void check_lookup(struct file_check *check, const struct unwind_table *ta
 	const struct pkbpf_unwind_rule *actual;
 	uint64_t address = eh_frame_text_start(check->frame) + offset;
 	uint64_t end = (uint64_t)fde->start + fde->size;
-	uint64_t next = index + 1 < eh_frame_count(check->frame) ?
-				eh_frame_function(check->frame, index + 1)->start :
-				UINT64_MAX;
+	uint64_t next = index + 1 < eh_frame_count(check->frame)
+				? eh_frame_function(check->frame, index + 1)->start
+				: UINT64_MAX;
 
 	if (is_special(special, (uint32_t)offset) || offset >= next)
 		return;
@@ -460,8 +465,8 @@ int main(int argc, char **argv)
 	succeeded = run_workers(&walk, &allowances, totals, jobs ? jobs : 1);
 	printf("%lu files, %lu functions, %lu rows compared, %lu unsupported, %lu allowed, "
 	       "%lu differences; %lu packed look-ups\n",
-	       totals->files, totals->functions, totals->rows, totals->unsupported,
-	       totals->allowed, totals->differences, totals->lookups);
+	       totals->files, totals->functions, totals->rows, totals->unsupported, totals->allowed,
+	       totals->differences, totals->lookups);
 	if (!succeeded)
 		errx(1, "a worker failed");
 	if (totals->rows == 0)

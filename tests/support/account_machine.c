@@ -90,13 +90,14 @@ static void play_machine(struct fake_profile *fake, enum pkbpf_resource_moment m
 	play(fake, &buffer);
 }
 
-void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns)
+void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
+		   uint64_t idle_ns)
 {
 	account_begin_counted(fake, kinds_mask, busy_ns, idle_ns, 0);
 }
 
-void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
-			   uint64_t threads_ns)
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
+			   uint64_t idle_ns, uint64_t threads_ns)
 {
 	uint64_t before_ns = threads_ns ? 50 * SECOND : 0;
 	struct profile_info *info;
@@ -116,7 +117,8 @@ void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint6
 	info->own_cpu_ns = 123 * MS;
 	info->max_resident_bytes = 40 << 20;
 	play_machine(fake, PKBPF_RESOURCE_START, 100 * SECOND, 100 * SECOND, before_ns);
-	play_machine(fake, PKBPF_RESOURCE_END, 100 * SECOND + busy_ns, 100 * SECOND + idle_ns, before_ns + threads_ns);
+	play_machine(fake, PKBPF_RESOURCE_END, 100 * SECOND + busy_ns, 100 * SECOND + idle_ns,
+		     before_ns + threads_ns);
 }
 
 static void play_thread(struct fake_profile *fake, struct resource_view *view, const char *comm)
@@ -220,7 +222,8 @@ void account_process(struct fake_profile *fake, const struct account_process *pr
 	play_thread(fake, &view, process->comm);
 }
 
-void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t peak_rss_bytes)
+void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm,
+			uint64_t peak_rss_bytes)
 {
 	struct resource_view view = {
 		.time_ns = ACCOUNT_START_NS + 1,
@@ -294,7 +297,8 @@ void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, un
 	play_totals(fake, totals, comm);
 }
 
-void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns)
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		    uint64_t each_ns)
 {
 	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(each_ns), (uint32_t)count};
 	struct totals_view totals = {.pid = pid,
@@ -396,8 +400,8 @@ void account_slow_io(struct fake_profile *fake, const struct account_slow_io *re
 	sink.ops->on_slow_io(sink.context, &view);
 }
 
-static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint8_t state, uint32_t pid,
-			 const char *comm, uint64_t count, struct fake_ips user)
+static void play_samples(struct fake_profile *fake, enum pkbpf_profile_kind kind, uint8_t state,
+			 uint32_t pid, const char *comm, uint64_t count, struct fake_ips user)
 {
 	struct sample_view sample = {.time_ns = ACCOUNT_START_NS + SECOND,
 				     .pid = pid,
@@ -435,8 +439,9 @@ void account_faults(struct fake_profile *fake, uint32_t pid, const char *comm, u
 void account_major_faults(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
 			  struct fake_ips user)
 {
-	play_samples(fake, PKBPF_PROFILE_FAULTS, PKBPF_FAULT_MAJOR | PKBPF_FAULT_MEMORY_FILE << PKBPF_FAULT_MEMORY_SHIFT, pid, comm,
-		     count, user);
+	play_samples(fake, PKBPF_PROFILE_FAULTS,
+		     PKBPF_FAULT_MAJOR | PKBPF_FAULT_MEMORY_FILE << PKBPF_FAULT_MEMORY_SHIFT, pid,
+		     comm, count, user);
 }
 
 void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path)
@@ -447,8 +452,8 @@ void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path)
 	play(fake, &buffer);
 }
 
-void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path, unsigned int quota_percent, uint64_t periods,
-		       uint64_t throttled_periods)
+void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
+		       unsigned int quota_percent, uint64_t periods, uint64_t throttled_periods)
 {
 	const uint64_t period_ns = 100000000;
 	struct cpu_limit_view limit = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A machine on paper with an account of resources, waits and block I/O, put together piece by piece. Ten seconds on two CPUs. */
+/* A machine on paper with an account of resources, waits and block I/O, put together piece by
+ * piece. Ten seconds on two CPUs. */
 #ifndef PKBPF_TEST_ACCOUNT_MACHINE_H
 #define PKBPF_TEST_ACCOUNT_MACHINE_H
 
@@ -13,8 +14,8 @@
 void account_begin(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
 		   uint64_t idle_ns);
 /* The same where the kernel says how long the CPUs ran threads. */
-void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns, uint64_t idle_ns,
-			   uint64_t threads_ns);
+void account_begin_counted(struct fake_profile *fake, uint32_t kinds_mask, uint64_t busy_ns,
+			   uint64_t idle_ns, uint64_t threads_ns);
 /* A process that lives throughout (start 1 s), its numbers at both ends the given ones; call before
  * account_end(). */
 struct account_process {
@@ -24,11 +25,13 @@ struct account_process {
 	uint64_t run_ns, system_permille, run_delay_ns, voluntary, involuntary, minor, major,
 		read_bytes, written_bytes;
 	uint64_t start_rss_bytes, rss_bytes;
-	uint64_t start_shared_rss_bytes, shared_rss_bytes; /* of those, of files and what others have, too */
+	uint64_t start_shared_rss_bytes,
+		shared_rss_bytes; /* of those, of files and what others have, too */
 };
 void account_process(struct fake_profile *fake, const struct account_process *process);
 /* A process that lived already ends by the OOM killer. */
-void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t peak_rss_bytes);
+void account_oom_killed(struct fake_profile *fake, uint32_t pid, const char *comm,
+			uint64_t peak_rss_bytes);
 /* Born and ended inside. */
 void account_short(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t run_ns);
 /* `count` waits of `each_ns` in a state, in the account and as lengths, with this stack (user
@@ -37,14 +40,16 @@ void account_waits(struct fake_profile *fake, uint32_t pid, const char *comm, un
 		   uint64_t count, uint64_t each_ns, uint64_t stack_id, struct fake_ips kernel,
 		   struct fake_ips user);
 /* So many of these waits had an end on the run queue. */
-void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count, uint64_t each_ns);
+void account_queued(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t count,
+		    uint64_t each_ns);
 /* A process that lives already begins this program. */
 void account_exec(struct fake_profile *fake, uint32_t pid, const char *comm);
 void account_on_cpu(struct fake_profile *fake, uint32_t pid, const char *comm, uint64_t time_ns);
 void account_requests(struct fake_profile *fake, uint32_t pid, const char *comm,
 		      unsigned int operation, uint64_t count, uint64_t each_bytes, uint64_t each_ns,
 		      uint64_t queue_ns);
-/* A request of a process, submitted at_ns after the start, with the stack that account_waits() has sent by this number. */
+/* A request of a process, submitted at_ns after the start, with the stack that account_waits() has
+ * sent by this number. */
 struct account_slow_io {
 	uint32_t pid, tid;
 	const char *comm;
@@ -62,9 +67,10 @@ void account_major_faults(struct fake_profile *fake, uint32_t pid, const char *c
 			  struct fake_ips user);
 void account_cgroup(struct fake_profile *fake, uint64_t id, const char *path);
 void account_container(struct fake_profile *fake, uint64_t id, const char *name);
-/* quota_percent of one CPU, in periods of 100 ms; it was held back in some of those in which it had something to run. */
-void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path, unsigned int quota_percent, uint64_t periods,
-		       uint64_t throttled_periods);
+/* quota_percent of one CPU, in periods of 100 ms; it was held back in some of those in which it had
+ * something to run. */
+void account_cpu_limit(struct fake_profile *fake, uint64_t id, const char *path,
+		       unsigned int quota_percent, uint64_t periods, uint64_t throttled_periods);
 /* Names the frames: addresses 0x1000, 0x1100 … of the program are the names below, kernel ones
  * beside. */
 void account_end(struct fake_profile *fake);

@@ -37,7 +37,8 @@ static void play_database(struct fake_profile *fake)
 	account_slow_io(fake, &(struct account_slow_io){.pid = 812,
 							.tid = 812,
 							.comm = "postgres",
-							.operation = PKBPF_BLOCKIO_WRITE | PKBPF_BLOCKIO_SYNC,
+							.operation = PKBPF_BLOCKIO_WRITE |
+								     PKBPF_BLOCKIO_SYNC,
 							.stack_id = 1,
 							.cgroup_id = CGROUP_UNIT,
 							.at_ns = 3210 * MS,

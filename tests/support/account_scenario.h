@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A busy machine on paper: a database that waits for its disk, a script that grows, a web server that waits for a CPU, a storm of
- * short processes, a name that is an attack, and an idle process.
+ * A busy machine on paper: a database that waits for its disk, a script that grows, a web server
+ * that waits for a CPU, a storm of short processes, a name that is an attack, and an idle process.
  */
 #ifndef PKBPF_TEST_ACCOUNT_SCENARIO_H
 #define PKBPF_TEST_ACCOUNT_SCENARIO_H

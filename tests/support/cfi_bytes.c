@@ -85,8 +85,8 @@ void cfi_bytes_fde(struct cfi_bytes *bytes, uint64_t start, uint64_t size, const
 		   size_t program_size)
 {
 	size_t entry = begin_entry(bytes);
-	uint32_t cie = (uint32_t)(bytes->is_debug_frame ? bytes->last_cie :
-							  bytes->size - bytes->last_cie);
+	uint32_t cie =
+		(uint32_t)(bytes->is_debug_frame ? bytes->last_cie : bytes->size - bytes->last_cie);
 
 	cfi_bytes_put(bytes, &cie, sizeof(cie));
 	cfi_bytes_put(bytes, &start, sizeof(start));

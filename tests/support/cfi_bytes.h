@@ -17,8 +17,8 @@ struct cfi_bytes {
 
 void cfi_bytes_put(struct cfi_bytes *bytes, const void *data, size_t size);
 void cfi_bytes_done(struct cfi_bytes *bytes);
-/* augmentation "zR", "zRS", "" …; the usual x86-64 or arm64 opening: CFA = sp + 8, return address at cfa-8; or
- * CFA = sp. */
+/* augmentation "zR", "zRS", "" …; the usual x86-64 or arm64 opening: CFA = sp + 8, return address
+ * at cfa-8; or CFA = sp. */
 void cfi_bytes_cie(struct cfi_bytes *bytes, const char *augmentation);
 void cfi_bytes_cie_arm64(struct cfi_bytes *bytes);
 /* A CIE with fields and program as given. */

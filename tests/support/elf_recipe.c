@@ -9,7 +9,8 @@
 #define SECTION_COUNT 8
 #define HEADER_SIZE   16
 
-static const char section_names[] = "\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.plt\0.eh_frame_hdr\0.symtab\0.dynsym\0";
+static const char section_names[] =
+	"\0.text\0.eh_frame\0.debug_frame\0.shstrtab\0.plt\0.eh_frame_hdr\0.symtab\0.dynsym\0";
 
 static uint32_t name_offset(const char *name)
 {
@@ -84,7 +85,9 @@ static void put_sections(uint8_t *file, const struct elf_recipe *recipe, uint64_
 		 .sh_offset = extra_offset,
 		 .sh_size = recipe->extra_size},
 		{.sh_name = name_offset(recipe->symbols_are_dynamic ? ".dynsym" : ".symtab"),
-		 .sh_type = !recipe->symbols ? SHT_NULL : recipe->symbols_are_dynamic ? SHT_DYNSYM : SHT_SYMTAB,
+		 .sh_type = !recipe->symbols		  ? SHT_NULL
+			    : recipe->symbols_are_dynamic ? SHT_DYNSYM
+							  : SHT_SYMTAB,
 		 .sh_offset = symbols_offset,
 		 .sh_size = recipe->symbols_size,
 		 .sh_entsize = sizeof(Elf64_Sym)},
@@ -108,7 +111,8 @@ uint8_t *elf_recipe_make(const struct elf_recipe *recipe, size_t *ret_size)
 	uint8_t *file = calloc(1, size);
 	uint64_t eh_address = ELF_RECIPE_EH_FRAME_ADDRESS;
 	Elf64_Ehdr header = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			    EV_CURRENT},
 		.e_type = ET_EXEC,
 		.e_machine = recipe->machine ? recipe->machine : EM_X86_64,
 		.e_version = EV_CURRENT,

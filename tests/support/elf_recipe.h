@@ -7,9 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ELF_RECIPE_TEXT_ADDRESS	    UINT64_C(0x401000)
-#define ELF_RECIPE_TEXT_OFFSET	    0x1000
-#define ELF_RECIPE_EH_FRAME_ADDRESS UINT64_C(0x10000010) /* its .eh_frame_hdr is 16 bytes before */
+#define ELF_RECIPE_TEXT_ADDRESS UINT64_C(0x401000)
+#define ELF_RECIPE_TEXT_OFFSET	0x1000
+#define ELF_RECIPE_EH_FRAME_ADDRESS                                                                \
+	UINT64_C(0x10000010) /* its .eh_frame_hdr is 16 bytes before                               \
+			      */
 
 struct elf_recipe {
 	uint16_t machine; /* 0: EM_X86_64 */
@@ -28,7 +30,7 @@ struct elf_recipe {
 	const uint8_t *symbols; /* a section .symtab, as Elf64_Sym */
 	size_t symbols_size;
 	bool symbols_are_dynamic; /* .dynsym instead */
-	uint64_t plt_size; /* the first bytes of the text are a section .plt */
+	uint64_t plt_size;	  /* the first bytes of the text are a section .plt */
 };
 
 /* Heap memory, or NULL. */

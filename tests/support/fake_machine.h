@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A machine on paper for tests above the kernel: processes, threads, mappings and samples as calls,
- *turned into the record bytes a real machine would have sent. Every call is one moment: time moves
- *on by 1 ms, or is set with fake_machine_at(). Out of memory aborts the test program.
+ * turned into the record bytes a real machine would have sent. Every call is one moment: time moves
+ * on by 1 ms, or is set with fake_machine_at(). Out of memory aborts the test program.
  *
  *	struct fake_machine *machine = fake_machine_new();
  *

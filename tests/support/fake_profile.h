@@ -18,8 +18,8 @@ struct fake_profile {
 	struct symbolizer *symbolizer; /* NULL before fake_profile_name() */
 };
 
-/* options NULL: user and kernel frames, threads together, ten slow requests. All of these abort the test program when
- * out of memory. */
+/* options NULL: user and kernel frames, threads together, ten slow requests. All of these abort the
+ * test program when out of memory. */
 void fake_profile_init(struct fake_profile *fake, const struct aggregator_options *options);
 void fake_profile_done(struct fake_profile *fake);
 /* Plays every record of the machine and names the frames. */

@@ -17,8 +17,12 @@ struct fake_symbol {
 };
 
 /* A row of a function in a mapped file. */
-#define FAKE_FUNCTION(file, from, to, name)                                                                            \
-	{.space = FRAME_FILE, .path = (file), .start = (from), .end = (to), .lines = {{.function = (name)}}}
+#define FAKE_FUNCTION(file, from, to, name)                                                        \
+	{                                                                                          \
+		.space = FRAME_FILE, .path = (file), .start = (from), .end = (to), .lines = {      \
+			{.function = (name)}                                                       \
+		}                                                                                  \
+	}
 
 /*
  * symbols outlives the symbolizer. What no row covers is SYMBOL_NOT_IN_TABLE in a file (module:

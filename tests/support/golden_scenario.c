@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A database server, a host with hostile names, a frame-pointer run, a run in which nothing happened.
+// A database server, a host with hostile names, a frame-pointer run, a run in which nothing
+// happened.
 #include "golden_scenario.h"
 
 #include <stdio.h>
@@ -12,12 +13,27 @@
 #define LIBC	 "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define STRIPPED "/opt/vendor/libclosed.so.2"
 
-#define NAME(first, text) {.space = FRAME_FILE, .path = POSTGRES, .start = (first), .end = (first) + 0x100,  \
-			   .lines = {{.function = text}}}
-#define LIBC_NAME(first, text) {.space = FRAME_FILE, .path = LIBC, .start = (first), .end = (first) + 0x100, \
-				.lines = {{.function = text}}}
-#define KERNEL_NAME(first, text) {.space = FRAME_KERNEL, .start = (first), .end = (first) + 0x100,	     \
-				  .flags = SYMBOL_IS_KERNEL, .lines = {{.function = text}}}
+#define NAME(first, text)                                                                          \
+	{                                                                                          \
+		.space = FRAME_FILE, .path = POSTGRES, .start = (first), .end = (first) + 0x100,   \
+		.lines = {                                                                         \
+			{.function = text}                                                         \
+		}                                                                                  \
+	}
+#define LIBC_NAME(first, text)                                                                     \
+	{                                                                                          \
+		.space = FRAME_FILE, .path = LIBC, .start = (first), .end = (first) + 0x100,       \
+		.lines = {                                                                         \
+			{.function = text}                                                         \
+		}                                                                                  \
+	}
+#define KERNEL_NAME(first, text)                                                                   \
+	{                                                                                          \
+		.space = FRAME_KERNEL, .start = (first), .end = (first) + 0x100,                   \
+		.flags = SYMBOL_IS_KERNEL, .lines = {                                              \
+			{.function = text}                                                         \
+		}                                                                                  \
+	}
 
 static const struct fake_symbol symbols[] = {
 	NAME(0x1000, "_start"),
@@ -30,22 +46,35 @@ static const struct fake_symbol symbols[] = {
 	NAME(0x1700, "heap_getnextslot"),
 	NAME(0x1800, "XLogFlush"),
 	NAME(0x1900, "expression_tree_walker"),
-	{.space = FRAME_FILE, .path = POSTGRES, .start = 0x1a00, .end = 0x1b00,
-	 .lines = {{.function = "pg_atomic_read_u32", .file = "src/include/port/atomics.h", .line = 239,
+	{.space = FRAME_FILE,
+	 .path = POSTGRES,
+	 .start = 0x1a00,
+	 .end = 0x1b00,
+	 .lines = {{.function = "pg_atomic_read_u32",
+		    .file = "src/include/port/atomics.h",
+		    .line = 239,
 		    .inlined = true},
-		   {.function = "ReadBuffer_common", .file = "src/backend/storage/buffer/bufmgr.c",
+		   {.function = "ReadBuffer_common",
+		    .file = "src/backend/storage/buffer/bufmgr.c",
 		    .line = 812}}},
 	LIBC_NAME(0x28000, "__libc_start_call_main"),
 	LIBC_NAME(0x28100, "memcpy"),
 	LIBC_NAME(0x28200, "fdatasync"),
 	LIBC_NAME(0x28300, "start_thread"),
-	{.space = FRAME_FILE, .path = STRIPPED, .start = 0, .end = 0x100000, .result = SYMBOL_STRIPPED},
+	{.space = FRAME_FILE,
+	 .path = STRIPPED,
+	 .start = 0,
+	 .end = 0x100000,
+	 .result = SYMBOL_STRIPPED},
 	KERNEL_NAME(0xffffffff81000000, "entry_SYSCALL_64_after_hwframe"),
 	KERNEL_NAME(0xffffffff81000100, "do_syscall_64"),
 	KERNEL_NAME(0xffffffff81000200, "ext4_sync_file"),
 	KERNEL_NAME(0xffffffff81000300, "submit_bio_noacct"),
 	KERNEL_NAME(0xffffffff81000400, "kthread"),
-	{.space = FRAME_ANONYMOUS, .start = 0x3000000, .end = 0x3000100, .flags = SYMBOL_IS_JIT,
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x3000000,
+	 .end = 0x3000100,
+	 .flags = SYMBOL_IS_JIT,
 	 .lines = {{.function = "Interpreter"}}},
 };
 
@@ -55,18 +84,24 @@ static void map_postgres(struct fake_machine *machine, uint32_t pid)
 	fake_map(machine, pid, 0x7f1000028000, 0x7f1000180000, 0x28000, LIBC);
 }
 
-static void repeat(struct fake_machine *machine, unsigned int times, uint32_t pid, struct fake_ips kernel,
-		   struct fake_ips user)
+static void repeat(struct fake_machine *machine, unsigned int times, uint32_t pid,
+		   struct fake_ips kernel, struct fake_ips user)
 {
 	while (times--)
 		fake_sample(machine, pid, pid, kernel, user);
 }
 
-static void cut(struct fake_machine *machine, uint32_t pid, enum pkbpf_stack_end end, struct fake_ips user)
+static void cut(struct fake_machine *machine, uint32_t pid, enum pkbpf_stack_end end,
+		struct fake_ips user)
 {
 	struct sample_view sample = {
-		.pid = pid, .tid = pid, .count = 1, .weight = 1, .user_end = end,
-		.user_ips = user.items, .user_count = user.count,
+		.pid = pid,
+		.tid = pid,
+		.count = 1,
+		.weight = 1,
+		.user_end = end,
+		.user_ips = user.items,
+		.user_count = user.count,
 	};
 
 	fake_sample_view(machine, &sample);
@@ -93,7 +128,8 @@ static void play_postgres(struct fake_machine *machine)
 	repeat(machine, 7, 812, FAKE_IPS(),
 	       FAKE_IPS(0x401720, 0x401620, 0x401510, 0x401410, BELOW_MAIN));
 	repeat(machine, 12, 900,
-	       FAKE_IPS(0xffffffff81000310, 0xffffffff81000210, 0xffffffff81000110, 0xffffffff81000010),
+	       FAKE_IPS(0xffffffff81000310, 0xffffffff81000210, 0xffffffff81000110,
+			0xffffffff81000010),
 	       FAKE_IPS(0x7f1000028210, 0x401810, 0x401410, BELOW_MAIN));
 	repeat(machine, 3, 57, FAKE_IPS(0xffffffff81000310, 0xffffffff81000410), FAKE_IPS());
 
@@ -107,7 +143,8 @@ static void play_postgres(struct fake_machine *machine)
 
 	/* A child that lives for a moment, runs another program and ends. */
 	fake_fork(machine, 812, 1000);
-	repeat(machine, 2, 1000, FAKE_IPS(), FAKE_IPS(0x401210, 0x401110, 0x7f1000028010, 0x401010));
+	repeat(machine, 2, 1000, FAKE_IPS(),
+	       FAKE_IPS(0x401210, 0x401110, 0x7f1000028010, 0x401010));
 	fake_exec(machine, 1000, "archiver");
 	fake_map(machine, 1000, 0x500000, 0x600000, 0, STRIPPED);
 	repeat(machine, 4, 1000, FAKE_IPS(), FAKE_IPS(0x500123, 0x500456));
@@ -151,9 +188,11 @@ static void play_frame_pointers(struct fake_machine *machine)
 	map_postgres(machine, 300);
 	fake_map(machine, 300, 0x3000000, 0x3100000, 0, "//anon");
 	for (size_t i = 0; i < 20; i++)
-		cut(machine, 300, PKBPF_END_UNVERIFIED, FAKE_IPS(0x3000010, 0x3000020, 0x401110, 0x401010));
+		cut(machine, 300, PKBPF_END_UNVERIFIED,
+		    FAKE_IPS(0x3000010, 0x3000020, 0x401110, 0x401010));
 	for (size_t i = 0; i < 5; i++)
-		cut(machine, 300, PKBPF_END_UNVERIFIED, FAKE_IPS(0x7f1000028110, 0x6f77206f6c6c6548));
+		cut(machine, 300, PKBPF_END_UNVERIFIED,
+		    FAKE_IPS(0x7f1000028110, 0x6f77206f6c6c6548));
 	cut(machine, 300, PKBPF_END_UNVERIFIED, FAKE_IPS(0x3050010, 0x401110));
 }
 
@@ -168,21 +207,26 @@ static void describe_frame_pointers(struct profile_info *info)
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 27;
 }
 
-#define LONG_NAME "std::unordered_map<std::basic_string<char, std::char_traits<char>, std::allocator<char>>, "	\
-		  "std::vector<std::shared_ptr<ns::detail::widget_base<int, 7>>>>::operator[](key_type const&)"
+#define LONG_NAME                                                                                  \
+	"std::unordered_map<std::basic_string<char, std::char_traits<char>, "                      \
+	"std::allocator<char>>, "                                                                  \
+	"std::vector<std::shared_ptr<ns::detail::widget_base<int, 7>>>>::operator[](key_type "     \
+	"const&)"
 
 static const struct fake_symbol hostile_symbols[] = {
 	NAME(0x1000, "evil;frame 12"),
 	NAME(0x1100, "\x1b[2J\x1b[31mred\x07"),
 	NAME(0x1200, LONG_NAME),
-	NAME(0x1300, "\xe5\x90\x8d\xe5\x89\x8d\xe3\x81\xae\xe9\x95\xb7\xe3\x81\x84\xe9\x96\xa2\xe6\x95\xb0"),
+	NAME(0x1300, "\xe5\x90\x8d\xe5\x89\x8d\xe3\x81\xae\xe9\x95\xb7\xe3\x81\x84\xe9\x96\xa2\xe6"
+		     "\x95\xb0"),
 	NAME(0x1400, "broken \xff utf-8"),
 	NAME(0x1500, "rtl \xe2\x80\xae override"),
 };
 
 static void play_hostile(struct fake_machine *machine)
 {
-	static const char *const comms[] = {"a b;c", "\x1b]0;x\x07", "# comment", "w 1", "\xc3\xa9t\xc3\xa9", ""};
+	static const char *const comms[] = {"a b;c", "\x1b]0;x\x07",	  "# comment",
+					    "w 1",   "\xc3\xa9t\xc3\xa9", ""};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(comms); i++) {
 		uint32_t pid = 4000 + i;
@@ -190,8 +234,8 @@ static void play_hostile(struct fake_machine *machine)
 		fake_process(machine, pid, 1, comms[i]);
 		map_postgres(machine, pid);
 		repeat(machine, i + 1, pid, FAKE_IPS(),
-		       FAKE_IPS(0x401010 + i * 0x100, 0x401510, 0x401410, 0x401310, 0x401210, 0x401110,
-				0x401010));
+		       FAKE_IPS(0x401010 + i * 0x100, 0x401510, 0x401410, 0x401310, 0x401210,
+				0x401110, 0x401010));
 	}
 	fake_map(machine, 4000, 0x900000, 0x910000, 0, "/tmp/\x1b[1mlib\nweird;name 3.so");
 	repeat(machine, 2, 4000, FAKE_IPS(), FAKE_IPS(0x900100, 0x401210));
@@ -220,7 +264,8 @@ static void describe_nothing(struct profile_info *info)
 
 static const struct golden_scenario scenarios[] = {
 	{"postgres", play_postgres, describe_postgres, symbols, ARRAY_SIZE(symbols)},
-	{"frame_pointers", play_frame_pointers, describe_frame_pointers, symbols, ARRAY_SIZE(symbols)},
+	{"frame_pointers", play_frame_pointers, describe_frame_pointers, symbols,
+	 ARRAY_SIZE(symbols)},
 	{"hostile", play_hostile, describe_hostile, hostile_symbols, ARRAY_SIZE(hostile_symbols)},
 	{"nothing", play_nothing, describe_nothing, NULL, 0},
 };

@@ -25,19 +25,20 @@ static bool read_regs(struct stopped_child *child)
 {
 #if defined(__x86_64__)
 	struct user_regs_struct user;
-	struct iovec vector = { &user, sizeof(user) };
+	struct iovec vector = {&user, sizeof(user)};
 
 	if (ptrace(PTRACE_GETREGSET, child->pid, NT_PRSTATUS, &vector))
 		return false;
 	const uint64_t words[] = {
-		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp, user.r8,
-		user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip,
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+		user.rbp, user.rsp, user.r8,  user.r9,	user.r10, user.r11,
+		user.r12, user.r13, user.r14, user.r15, user.rip,
 	};
 
 	memcpy(child->regs, words, sizeof(words));
 #else
 	struct user_regs_struct user;
-	struct iovec vector = { &user, sizeof(user) };
+	struct iovec vector = {&user, sizeof(user)};
 
 	if (ptrace(PTRACE_GETREGSET, child->pid, NT_PRSTATUS, &vector))
 		return false;
@@ -53,13 +54,14 @@ bool stopped_child_start(struct stopped_child *child, void (*run)(int argument),
 	char path[64];
 	int status;
 
-	*child = (struct stopped_child){ .memory_fd = -1 };
+	*child = (struct stopped_child){.memory_fd = -1};
 	fflush(NULL);
 	child->pid = fork();
 	if (child->pid < 0)
 		return false;
 	if (child->pid == 0) {
-		/* A failed assertion leaves the test without stopped_child_end(): nobody else would end a stopped child. */
+		/* A failed assertion leaves the test without stopped_child_end(): nobody else would
+		 * end a stopped child. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		alarm(60);
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
@@ -85,7 +87,8 @@ bool stopped_child_start(struct stopped_child *child, void (*run)(int argument),
 	return true;
 }
 
-int stopped_child_read(const struct stopped_child *child, uint64_t address, void *buffer, size_t size)
+int stopped_child_read(const struct stopped_child *child, uint64_t address, void *buffer,
+		       size_t size)
 {
 	ssize_t got = pread(child->memory_fd, buffer, size, (off_t)address);
 
@@ -120,12 +123,13 @@ size_t stopped_child_dwfl_frames(const struct stopped_child *child, uint64_t *ip
 		.find_elf = dwfl_linux_proc_find_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 	};
-	struct frame_list list = { .ips = ips, .limit = limit };
+	struct frame_list list = {.ips = ips, .limit = limit};
 	Dwfl *dwfl = dwfl_begin(&callbacks);
 
 	if (!dwfl)
 		return 0;
-	if (dwfl_linux_proc_report(dwfl, child->pid) == 0 && dwfl_report_end(dwfl, NULL, NULL) == 0 &&
+	if (dwfl_linux_proc_report(dwfl, child->pid) == 0 &&
+	    dwfl_report_end(dwfl, NULL, NULL) == 0 &&
 	    dwfl_linux_proc_attach(dwfl, child->pid, true) == 0)
 		dwfl_getthread_frames(dwfl, child->pid, on_frame, &list);
 	dwfl_end(dwfl);
@@ -140,5 +144,5 @@ void stopped_child_end(struct stopped_child *child)
 		kill(child->pid, SIGKILL);
 		waitpid(child->pid, NULL, 0);
 	}
-	*child = (struct stopped_child){ .memory_fd = -1 };
+	*child = (struct stopped_child){.memory_fd = -1};
 }

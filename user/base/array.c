@@ -34,7 +34,7 @@ bool array_reserve_items(void **items, size_t *capacity, size_t needed, size_t i
 	new = realloc(old, grown * item_size);
 	if (!new)
 		return false;
-	large_memory_advise((char *)new + *capacity * item_size, (grown - *capacity) * item_size);
+	large_memory_advise((char *)new + *capacity *item_size, (grown - *capacity) * item_size);
 	memcpy(items, &new, sizeof(new));
 	*capacity = grown;
 	return true;

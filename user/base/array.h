@@ -3,7 +3,7 @@
  * Growing arrays with typed items:
  *
  *	ARRAY_OF(struct mapping) mappings = {0};
- *	struct mapping *m = array_add(&mappings);      zeroed item at the end, NULL when out of memory
+ *	struct mapping *m = array_add(&mappings);	// zeroed, at the end; NULL: out of memory
  *	array_foreach(&mappings, each) { … }
  *	array_free(&mappings);
  *

@@ -24,10 +24,12 @@ static void close_range_of(unsigned int first, unsigned int last)
 		close((int)fd);
 }
 
-/* What stays open in a process that cannot be killed would keep readers of our output waiting, and programs attached. */
+/* What stays open in a process that cannot be killed would keep readers of our output waiting, and
+ * programs attached. */
 static void close_all_but(int fd, int other)
 {
-	unsigned int low = (unsigned int)(other >= 0 && other < fd ? other : fd), high = (unsigned int)(other > fd ? other : fd);
+	unsigned int low = (unsigned int)(other >= 0 && other < fd ? other : fd),
+		     high = (unsigned int)(other > fd ? other : fd);
 
 	if (low)
 		close_range_of(0, low - 1);
@@ -69,7 +71,8 @@ static bool await_answer(const struct bounded_job *job, int fd)
 	off_t size = 0;
 
 	while (now_ns - quiet_since_ns < job->quiet_ns && now_ns - begin_ns < job->limit_ns) {
-		if (poll(&answer, 1, (int)((quiet_since_ns + job->quiet_ns - now_ns) / NS_PER_MS) + 1) > 0)
+		if (poll(&answer, 1,
+			 (int)((quiet_since_ns + job->quiet_ns - now_ns) / NS_PER_MS) + 1) > 0)
 			return true;
 		now_ns = clock_now_ns();
 		if (has_grown(job->kept_fd, &size))

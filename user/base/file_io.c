@@ -18,8 +18,9 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-#define READ_FIRST_SIZE	 4096
-/* Large writes let filesystems take large pages: 60 MB of stacks cost 40 ms less than in stdio's 8 KiB. */
+#define READ_FIRST_SIZE 4096
+/* Large writes let filesystems take large pages: 60 MB of stacks cost 40 ms less than in stdio's 8
+ * KiB. */
 #define STREAM_SIZE	 (512 * 1024)
 #define LINKS_MAX	 40 /* as the kernel: MAXSYMLINKS */
 #define TEMPORARY_TRIES	 100
@@ -253,7 +254,8 @@ static int temporary_create(struct output_file *output, mode_t mode)
 	return -EEXIST;
 }
 
-/* To open a FIFO waits for somebody who reads it: not for ever, but its reader may be about to begin. Writing may wait. -ENXIO: nobody. */
+/* To open a FIFO waits for somebody who reads it: not for ever, but its reader may be about to
+ * begin. Writing may wait. -ENXIO: nobody. */
 static int open_for_reader(const char *path, int flags)
 {
 	const struct timespec step = {.tv_nsec = READER_STEP_NS};

@@ -39,7 +39,8 @@ int roomy_stack_run(int (*run)(int argc, char **argv), int argc, char **argv)
 	pthread_t thread;
 	sigset_t all;
 
-	if (has_room() || pthread_attr_init(&attributes) || pthread_attr_setstacksize(&attributes, ENOUGH_BYTES) ||
+	if (has_room() || pthread_attr_init(&attributes) ||
+	    pthread_attr_setstacksize(&attributes, ENOUGH_BYTES) ||
 	    pthread_setattr_default_np(&attributes))
 		return run(argc, argv);
 	sigfillset(&all);

@@ -133,7 +133,8 @@ uint32_t string_pool_add(struct string_pool *pool, const char *string)
 uint32_t string_pool_find(const struct string_pool *pool, const char *string)
 {
 	struct entry wanted = {.string = string, .length = strlen(string)};
-	uint32_t id = hash_index_find(&pool->index, hash_bytes(string, wanted.length, pool->seed), entry_equal, pool, &wanted);
+	uint32_t id = hash_index_find(&pool->index, hash_bytes(string, wanted.length, pool->seed),
+				      entry_equal, pool, &wanted);
 
 	return id == HASH_INDEX_NONE ? STRING_POOL_NONE : id;
 }

@@ -6,7 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nine times the weight of others: enough to come first as long as little is to be done, not enough to keep a CPU. */
+/* Nine times the weight of others: enough to come first as long as little is to be done, not enough
+ * to keep a CPU. */
 #define RAISED_NICE (-10)
 
 static bool change_nice(int from, int to)

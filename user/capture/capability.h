@@ -8,13 +8,13 @@
 #include "base/error.h"
 
 enum capability {
-	CAPABILITY_PRIVILEGED,	  /* may load tracing BPF programs and open system-wide perf events */
-	CAPABILITY_KERNEL_BTF,	  /* /sys/kernel/btf/vmlinux */
-	CAPABILITY_RING_BUFFER,	  /* BPF ring buffer: 5.8 */
-	CAPABILITY_PERF_EVENT,	  /* perf_event_open is compiled in and allowed */
-	CAPABILITY_HARDWARE_PMU,  /* cycles can be sampled */
+	CAPABILITY_PRIVILEGED,	/* may load tracing BPF programs and open system-wide perf events */
+	CAPABILITY_KERNEL_BTF,	/* /sys/kernel/btf/vmlinux */
+	CAPABILITY_RING_BUFFER, /* BPF ring buffer: 5.8 */
+	CAPABILITY_PERF_EVENT,	/* perf_event_open is compiled in and allowed */
+	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
 	CAPABILITY_INITIAL_PID_NAMESPACE, /* pids mean the same to us and to the kernel */
-	CAPABILITY_KERNEL_SYMBOLS, /* /proc/kallsyms shows addresses */
+	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
 	CAPABILITY_COUNT,
 };
 

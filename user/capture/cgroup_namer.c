@@ -60,7 +60,8 @@ void cgroup_namer_free(struct cgroup_namer *namer)
 	free(namer);
 }
 
-/* Takes the path. A cgroup whose name was not found is looked at again when the kernel side tells it. */
+/* Takes the path. A cgroup whose name was not found is looked at again when the kernel side tells
+ * it. */
 static int add(struct cgroup_namer *namer, uint64_t id, char *path)
 {
 	_cleanup_free_ char *left = path;
@@ -101,7 +102,8 @@ int cgroup_namer_take(struct cgroup_namer *namer, const struct pkbpf_event_heade
 	return copy ? add(namer, id, copy) : -ENOMEM;
 }
 
-static int append(struct cgroup_namer *namer, uint64_t id, const char *path, struct event_buffer *buffer)
+static int append(struct cgroup_namer *namer, uint64_t id, const char *path,
+		  struct event_buffer *buffer)
 {
 	char name[CGROUP_NAME_SIZE];
 	struct cgroup_name cgroup;
@@ -118,10 +120,13 @@ static int append(struct cgroup_namer *namer, uint64_t id, const char *path, str
 	return err == -ENOMEM ? err : 0;
 }
 
-static int name_cgroup(struct cgroup_namer *namer, const struct new_cgroup *cgroup, struct event_buffer *buffer)
+static int name_cgroup(struct cgroup_namer *namer, const struct new_cgroup *cgroup,
+		       struct event_buffer *buffer)
 {
 	char found[PATH_MAX];
-	const char *path = cgroup_root_path(namer->root, cgroup->id, found, sizeof(found)) ? cgroup->path : found;
+	const char *path = cgroup_root_path(namer->root, cgroup->id, found, sizeof(found))
+				   ? cgroup->path
+				   : found;
 
 	/* Gone already, or not ours to see: it stays a number. */
 	if (!path)
@@ -129,7 +134,9 @@ static int name_cgroup(struct cgroup_namer *namer, const struct new_cgroup *cgro
 	/* A path may be told twice before it is taken once. */
 	if (*hash_map_find(&namer->states, cgroup->id) == NAMED)
 		return 0;
-	return hash_map_put(&namer->states, cgroup->id, NAMED) ? append(namer, cgroup->id, path, buffer) : -ENOMEM;
+	return hash_map_put(&namer->states, cgroup->id, NAMED)
+		       ? append(namer, cgroup->id, path, buffer)
+		       : -ENOMEM;
 }
 
 int cgroup_namer_names(struct cgroup_namer *namer, struct event_buffer *buffer)

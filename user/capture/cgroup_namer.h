@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names the cgroups that recorded threads are in, as CGROUP and CONTAINER records: by their folders while they are there, by what
- * the kernel side has read (bpf/resource_cgroup.bpf.h) when they are gone. One owner thread.
+ * Names the cgroups that recorded threads are in, as CGROUP and CONTAINER records: by their folders
+ * while they are there, by what the kernel side has read (bpf/resource_cgroup.bpf.h) when they are
+ * gone. One owner thread.
  */
 #ifndef PKBPF_CAPTURE_CGROUP_NAMER_H
 #define PKBPF_CAPTURE_CGROUP_NAMER_H
@@ -15,7 +16,8 @@ struct cgroup_root;
 
 /* Of distinct cgroups that are named; beyond, rows show none. */
 #define CGROUP_NAMER_CGROUPS_MAX 65536
-/* All names together: people's are 100 to 200 bytes long, but anybody who may make cgroups can make longer ones. */
+/* All names together: people's are 100 to 200 bytes long, but anybody who may make cgroups can make
+ * longer ones. */
 #define CGROUP_NAMER_BYTES_MAX (16U << 20)
 
 /* Takes the root, also when it fails; NULL: out of memory. */

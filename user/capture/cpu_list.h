@@ -22,14 +22,16 @@ struct cpu_list { /* zero-initialised is empty; ascending, no repeats */
 	uint32_t version; /* of a watched list: another one after each change */
 };
 
-/* Parses "0-3,5,7-8\n". -EINVAL: malformed, descending or beyond CPU_LIST_MAX; -ENOMEM. The list is replaced;
- * arrivals are 0. */
+/* Parses "0-3,5,7-8\n". -EINVAL: malformed, descending or beyond CPU_LIST_MAX; -ENOMEM. The list is
+ * replaced; arrivals are 0. */
 int cpu_list_parse(const char *text, struct cpu_list *list);
 /* Reads /sys/devices/system/cpu/online. */
 int cpu_list_read_online(struct cpu_list *list);
-/* A descriptor of that file, which gives the list as it is at each pread() at 0; -1: it cannot be opened. */
+/* A descriptor of that file, which gives the list as it is at each pread() at 0; -1: it cannot be
+ * opened. */
 int cpu_list_open_online(void);
-/* One more than the highest number a CPU may ever have (/sys/devices/system/cpu/possible); 0 unknown. */
+/* One more than the highest number a CPU may ever have (/sys/devices/system/cpu/possible); 0
+ * unknown. */
 uint32_t cpu_list_possible_bound(void);
 /* NULL: not in the list. */
 const struct listed_cpu *cpu_list_find(const struct cpu_list *list, uint32_t number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it again. */
+/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it again.
+ */
 #include "capture/cpu_watch.h"
 
 #include <errno.h>
@@ -17,15 +18,16 @@
 #define READ_AGAIN_NS NS_PER_SECOND
 /* The kernel's own bound on an announcement (UEVENT_BUFFER_SIZE), with room for its first line. */
 #define MESSAGE_MAX_BYTES 4096
-/* Of a list that is compared with the last one as text; a longer one is read and parsed each time. */
+/* Of a list that is compared with the last one as text; a longer one is read and parsed each time.
+ */
 #define TEXT_MAX_BYTES 512
-#define KERNEL_GROUP	  1
+#define KERNEL_GROUP   1
 
 struct cpu_watch {
 	struct cpu_list list;
 	uint32_t arrivals; /* the last number given */
 	uint64_t read_ns;
-	int fd; /* -1: no announcements */
+	int fd;	     /* -1: no announcements */
 	int list_fd; /* kept open: opening the file costs more than reading it */
 	char text[TEXT_MAX_BYTES];
 	ssize_t text_size; /* as it was shortly before the list was read; 0: unknown */
@@ -38,7 +40,8 @@ struct arrived {
 	bool all; /* announcements are missing: it may be each of them */
 };
 
-/* A socket for the announcements that begin with "o" (online@, offline@): other devices' need not wake us. */
+/* A socket for the announcements that begin with "o" (online@, offline@): other devices' need not
+ * wake us. */
 static int open_announcements(void)
 {
 	struct sock_filter code[] = {
@@ -47,9 +50,10 @@ static int open_announcements(void)
 		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
 		BPF_STMT(BPF_RET | BPF_K, 0),
 	};
-	struct sock_fprog filter = { ARRAY_SIZE(code), code };
-	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP };
-	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+	struct sock_fprog filter = {ARRAY_SIZE(code), code};
+	struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = KERNEL_GROUP};
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
 
 	if (fd < 0)
 		return -1;
@@ -135,7 +139,8 @@ static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
 
 	while (watch->fd >= 0) {
 		socklen_t sender_size = sizeof(sender);
-		ssize_t got = recvfrom(watch->fd, message, sizeof(message), 0, (struct sockaddr *)&sender, &sender_size);
+		ssize_t got = recvfrom(watch->fd, message, sizeof(message), 0,
+				       (struct sockaddr *)&sender, &sender_size);
 
 		if (got < 0 && errno == ENOBUFS)
 			arrived->any = arrived->all = true;
@@ -156,7 +161,7 @@ static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
 
 static bool has_arrived(const struct arrived *arrived, uint32_t number)
 {
-	array_foreach(&arrived->numbers, each) {
+	array_foreach (&arrived->numbers, each) {
 		if (*each == number)
 			return true;
 	}
@@ -164,11 +169,12 @@ static bool has_arrived(const struct arrived *arrived, uint32_t number)
 }
 
 /* Gives those that stayed their number of old; true: something is different. */
-static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh, const struct arrived *arrived)
+static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh,
+			    const struct arrived *arrived)
 {
 	bool changed = fresh->count != watch->list.count;
 
-	array_foreach(fresh, cpu) {
+	array_foreach (fresh, cpu) {
 		const struct listed_cpu *known = cpu_list_find(&watch->list, cpu->number);
 		bool stayed = known && !has_arrived(arrived, cpu->number);
 

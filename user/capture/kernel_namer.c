@@ -26,7 +26,9 @@ bool kernel_namer_ask(struct pkbpf_bpf *skeleton, uint64_t address, char *text, 
 	if (!bpf_program__autoload(skeleton->progs.name_kernel_address) || !size)
 		return false;
 	name->address = address;
-	if (bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.name_kernel_address), &options) || options.retval)
+	if (bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.name_kernel_address),
+				   &options) ||
+	    options.retval)
 		return false;
 	name->text[sizeof(name->text) - 1] = '\0';
 	strncpy(text, name->text, size - 1);

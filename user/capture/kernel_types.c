@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the running kernel's BTF (Documentation/bpf/btf.rst): one pass over its types, and a reduced copy of some. */
+/* Reads the running kernel's BTF (Documentation/bpf/btf.rst): one pass over its types, and a
+ * reduced copy of some. */
 #include "capture/kernel_types.h"
 
 #include <bpf/btf.h>
@@ -25,11 +26,12 @@
 /* The kernel has twice as many in all. */
 #define MAX_REDUCED 65536
 
-#define BIT(n)	     (1U << (n))
-#define KINDS_WANTED                                                                                                   \
-	(BIT(BTF_KIND_STRUCT) | BIT(BTF_KIND_UNION) | BIT(BTF_KIND_ENUM) | BIT(BTF_KIND_ENUM64) |                       \
+#define BIT(n) (1U << (n))
+#define KINDS_WANTED                                                                               \
+	(BIT(BTF_KIND_STRUCT) | BIT(BTF_KIND_UNION) | BIT(BTF_KIND_ENUM) | BIT(BTF_KIND_ENUM64) |  \
 	 BIT(BTF_KIND_TYPEDEF) | BIT(BTF_KIND_FUNC))
-#define KINDS_REDUCED (BIT(BTF_KIND_STRUCT) | BIT(BTF_KIND_UNION) | BIT(BTF_KIND_ENUM) | BIT(BTF_KIND_ENUM64))
+#define KINDS_REDUCED                                                                              \
+	(BIT(BTF_KIND_STRUCT) | BIT(BTF_KIND_UNION) | BIT(BTF_KIND_ENUM) | BIT(BTF_KIND_ENUM64))
 
 struct found_type {
 	uint32_t number;
@@ -57,7 +59,7 @@ void kernel_types_free(struct kernel_types *types)
 {
 	if (!types)
 		return;
-	array_foreach(&types->wanted, name)
+	array_foreach (&types->wanted, name)
 		free(*name);
 	array_free(&types->wanted);
 	array_free(&types->found);
@@ -123,12 +125,13 @@ static int find_sections(struct kernel_types *types)
 	const struct btf_header *header = types->bytes;
 	uint64_t types_at, strings_at;
 
-	if (types->size < sizeof(*header) || header->magic != BTF_MAGIC || header->version != BTF_VERSION)
+	if (types->size < sizeof(*header) || header->magic != BTF_MAGIC ||
+	    header->version != BTF_VERSION)
 		return -EINVAL;
 	types_at = (uint64_t)header->hdr_len + header->type_off;
 	strings_at = (uint64_t)header->hdr_len + header->str_off;
-	if (types_at % 4 || types_at + header->type_len > types->size || strings_at + header->str_len > types->size ||
-	    !header->str_len)
+	if (types_at % 4 || types_at + header->type_len > types->size ||
+	    strings_at + header->str_len > types->size || !header->str_len)
 		return -EINVAL;
 	types->types = (const uint8_t *)types->bytes + types_at;
 	types->types_size = header->type_len;
@@ -141,25 +144,25 @@ static int find_sections(struct kernel_types *types)
 static const struct {
 	uint8_t fixed, each;
 } kind_sizes[] = {
-	[BTF_KIND_INT] = { sizeof(struct btf_type) + sizeof(uint32_t), 0 },
-	[BTF_KIND_PTR] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_ARRAY] = { sizeof(struct btf_type) + sizeof(struct btf_array), 0 },
-	[BTF_KIND_STRUCT] = { sizeof(struct btf_type), sizeof(struct btf_member) },
-	[BTF_KIND_UNION] = { sizeof(struct btf_type), sizeof(struct btf_member) },
-	[BTF_KIND_ENUM] = { sizeof(struct btf_type), sizeof(struct btf_enum) },
-	[BTF_KIND_FWD] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_TYPEDEF] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_VOLATILE] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_CONST] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_RESTRICT] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_FUNC] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_FUNC_PROTO] = { sizeof(struct btf_type), sizeof(struct btf_param) },
-	[BTF_KIND_VAR] = { sizeof(struct btf_type) + sizeof(struct btf_var), 0 },
-	[BTF_KIND_DATASEC] = { sizeof(struct btf_type), sizeof(struct btf_var_secinfo) },
-	[BTF_KIND_FLOAT] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_DECL_TAG] = { sizeof(struct btf_type) + sizeof(struct btf_decl_tag), 0 },
-	[BTF_KIND_TYPE_TAG] = { sizeof(struct btf_type), 0 },
-	[BTF_KIND_ENUM64] = { sizeof(struct btf_type), sizeof(struct btf_enum64) },
+	[BTF_KIND_INT] = {sizeof(struct btf_type) + sizeof(uint32_t), 0},
+	[BTF_KIND_PTR] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_ARRAY] = {sizeof(struct btf_type) + sizeof(struct btf_array), 0},
+	[BTF_KIND_STRUCT] = {sizeof(struct btf_type), sizeof(struct btf_member)},
+	[BTF_KIND_UNION] = {sizeof(struct btf_type), sizeof(struct btf_member)},
+	[BTF_KIND_ENUM] = {sizeof(struct btf_type), sizeof(struct btf_enum)},
+	[BTF_KIND_FWD] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_TYPEDEF] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_VOLATILE] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_CONST] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_RESTRICT] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_FUNC] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_FUNC_PROTO] = {sizeof(struct btf_type), sizeof(struct btf_param)},
+	[BTF_KIND_VAR] = {sizeof(struct btf_type) + sizeof(struct btf_var), 0},
+	[BTF_KIND_DATASEC] = {sizeof(struct btf_type), sizeof(struct btf_var_secinfo)},
+	[BTF_KIND_FLOAT] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_DECL_TAG] = {sizeof(struct btf_type) + sizeof(struct btf_decl_tag), 0},
+	[BTF_KIND_TYPE_TAG] = {sizeof(struct btf_type), 0},
+	[BTF_KIND_ENUM64] = {sizeof(struct btf_type), sizeof(struct btf_enum64)},
 };
 
 /* Bytes that a type takes; 0: of a kind that nobody knows. */
@@ -167,7 +170,9 @@ static uint32_t type_size(const struct btf_type *type)
 {
 	uint16_t kind = btf_kind(type);
 
-	return kind < ARRAY_SIZE(kind_sizes) ? kind_sizes[kind].fixed + btf_vlen(type) * kind_sizes[kind].each : 0;
+	return kind < ARRAY_SIZE(kind_sizes)
+		       ? kind_sizes[kind].fixed + btf_vlen(type) * kind_sizes[kind].each
+		       : 0;
 }
 
 static const char *name_at(const struct kernel_types *types, uint32_t offset)
@@ -203,12 +208,14 @@ static bool filter_passes(const struct name_filter *filter, const char *name)
 	return filter->bits[bit / 64] >> bit % 64 & 1;
 }
 
-static bool is_wanted(const struct kernel_types *types, const struct name_filter *filter, const struct btf_type *type)
+static bool is_wanted(const struct kernel_types *types, const struct name_filter *filter,
+		      const struct btf_type *type)
 {
 	const char *name = name_at(types, type->name_off);
 
 	return BIT(btf_kind(type)) & KINDS_WANTED && filter_passes(filter, name) &&
-	       bsearch(&name, types->wanted.items, types->wanted.count, sizeof(name), compare_names);
+	       bsearch(&name, types->wanted.items, types->wanted.count, sizeof(name),
+		       compare_names);
 }
 
 static int note_type(struct kernel_types *types, uint32_t place, const struct name_filter *filter)
@@ -229,17 +236,18 @@ static int note_type(struct kernel_types *types, uint32_t place, const struct na
 	found = array_add(&types->found);
 	if (!found)
 		return -ENOMEM;
-	*found = (struct found_type){ types->count, type };
+	*found = (struct found_type){types->count, type};
 	return 0;
 }
 
 static int find_wanted(struct kernel_types *types)
 {
-	struct name_filter filter = { 0 };
+	struct name_filter filter = {0};
 
 	if (types->wanted.count)
-		qsort(types->wanted.items, types->wanted.count, sizeof(*types->wanted.items), compare_names);
-	array_foreach(&types->wanted, name)
+		qsort(types->wanted.items, types->wanted.count, sizeof(*types->wanted.items),
+		      compare_names);
+	array_foreach (&types->wanted, name)
 		filter_add(&filter, *name);
 	for (uint32_t place = 0; place < types->types_size;) {
 		uint32_t left = types->types_size - place, size;
@@ -268,19 +276,26 @@ int kernel_types_read(struct kernel_types *types, const char *path, struct error
 	err = err ? err : find_wanted(types);
 	if (err == -EINVAL)
 		return error_set(error, EINVAL,
-				 "cannot understand the kernel's types in %s: they are damaged, or not of this byte order; use a kernel "
-				 "whose BTF bpftool can read", path);
+				 "cannot understand the kernel's types in %s: they are damaged, or "
+				 "not of this byte order; use a kernel "
+				 "whose BTF bpftool can read",
+				 path);
 	if (err == -ENOTSUP)
 		return error_set(error, ENOTSUP,
-				 "cannot understand the kernel's types in %s: one is of a kind that is newer than this program; use a "
-				 "newer one", path);
-	return err ? error_set(error, -err, "cannot read the kernel's types from %s: %s", path, strerror(-err)) : 0;
+				 "cannot understand the kernel's types in %s: one is of a kind "
+				 "that is newer than this program; use a "
+				 "newer one",
+				 path);
+	return err ? error_set(error, -err, "cannot read the kernel's types from %s: %s", path,
+			       strerror(-err))
+		   : 0;
 }
 
 uint32_t kernel_types_find(const struct kernel_types *types, uint32_t kind, const char *name)
 {
-	array_foreach(&types->found, found) {
-		if (btf_kind(found->type) == kind && strcmp(name_at(types, found->type->name_off), name) == 0)
+	array_foreach (&types->found, found) {
+		if (btf_kind(found->type) == kind &&
+		    strcmp(name_at(types, found->type->name_off), name) == 0)
 			return found->number;
 	}
 	return 0;
@@ -317,7 +332,7 @@ struct reduction {
 	const struct kernel_types *types;
 	struct btf *out;
 	struct hash_map numbers; /* in the kernel's BTF -> in ours */
-	int pointer; /* the one to void */
+	int pointer;		 /* the one to void */
 };
 
 static int reduce(struct reduction *reduction, uint32_t number, unsigned int depth);
@@ -330,16 +345,21 @@ static int reduced_number(const struct reduction *reduction, uint32_t number)
 	return known ? (int)*known : 0;
 }
 
-static int reduce_array(struct reduction *reduction, const struct btf_type *type, unsigned int depth)
+static int reduce_array(struct reduction *reduction, const struct btf_type *type,
+			unsigned int depth)
 {
 	const struct btf_array *array = btf_array(type);
-	int element = reduce(reduction, array->type, depth), index = reduce(reduction, array->index_type, depth);
+	int element = reduce(reduction, array->type, depth),
+	    index = reduce(reduction, array->index_type, depth);
 
-	return element < 0 ? element : index < 0 ? index : btf__add_array(reduction->out, index, element, array->nelems);
+	return element < 0 ? element
+	       : index < 0 ? index
+			   : btf__add_array(reduction->out, index, element, array->nelems);
 }
 
 /* Its fields follow it at once, so what they are made of comes first. */
-static int reduce_structure(struct reduction *reduction, const struct btf_type *type, unsigned int depth)
+static int reduce_structure(struct reduction *reduction, const struct btf_type *type,
+			    unsigned int depth)
 {
 	const char *name = name_at(reduction->types, type->name_off);
 	const struct btf_member *members = btf_members(type);
@@ -353,9 +373,10 @@ static int reduce_structure(struct reduction *reduction, const struct btf_type *
 	number = btf_is_struct(type) ? btf__add_struct(reduction->out, name, type->size)
 				     : btf__add_union(reduction->out, name, type->size);
 	for (uint32_t i = 0; i < btf_vlen(type) && number > 0; i++) {
-		int err = btf__add_field(reduction->out, name_at(reduction->types, members[i].name_off),
-					 reduced_number(reduction, members[i].type), btf_member_bit_offset(type, i),
-					 btf_member_bitfield_size(type, i));
+		int err = btf__add_field(
+			reduction->out, name_at(reduction->types, members[i].name_off),
+			reduced_number(reduction, members[i].type), btf_member_bit_offset(type, i),
+			btf_member_bitfield_size(type, i));
 
 		if (err)
 			return err;
@@ -374,12 +395,15 @@ static int reduce_enumeration(struct reduction *reduction, const struct btf_type
 		if (is_long) {
 			const struct btf_enum64 *value = btf_enum64(type) + i;
 
-			err = btf__add_enum64_value(reduction->out, name_at(reduction->types, value->name_off), btf_enum64_value(value));
+			err = btf__add_enum64_value(reduction->out,
+						    name_at(reduction->types, value->name_off),
+						    btf_enum64_value(value));
 		} else {
 			const struct btf_enum *value = btf_enum(type) + i;
 
-			err = btf__add_enum_value(reduction->out, name_at(reduction->types, value->name_off),
-						  is_signed ? value->val : (int64_t)(uint32_t)value->val);
+			err = btf__add_enum_value(
+				reduction->out, name_at(reduction->types, value->name_off),
+				is_signed ? value->val : (int64_t)(uint32_t)value->val);
 		}
 		if (err)
 			return err;
@@ -397,7 +421,8 @@ static int copy_type(struct reduction *reduction, const struct btf_type *type, u
 	case BTF_KIND_FLOAT:
 		return btf__add_float(reduction->out, name, type->size);
 	case BTF_KIND_FWD:
-		return btf__add_fwd(reduction->out, name, btf_kflag(type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
+		return btf__add_fwd(reduction->out, name,
+				    btf_kflag(type) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
 	case BTF_KIND_ARRAY:
 		return reduce_array(reduction, type, depth + 1);
 	case BTF_KIND_STRUCT:
@@ -456,8 +481,10 @@ static int reduce_found(struct reduction *reduction)
 	reduction->pointer = btf__add_ptr(reduction->out, 0);
 	if (reduction->pointer < 0)
 		return reduction->pointer;
-	array_foreach(&reduction->types->found, found) {
-		int number = BIT(btf_kind(found->type)) & KINDS_REDUCED ? reduce(reduction, found->number, 0) : 0;
+	array_foreach (&reduction->types->found, found) {
+		int number = BIT(btf_kind(found->type)) & KINDS_REDUCED
+				     ? reduce(reduction, found->number, 0)
+				     : 0;
 
 		if (number < 0)
 			return number;
@@ -467,7 +494,7 @@ static int reduce_found(struct reduction *reduction)
 
 int kernel_types_write(const struct kernel_types *types, int fd, struct error *error)
 {
-	struct reduction reduction = { .types = types, .out = btf__new_empty() };
+	struct reduction reduction = {.types = types, .out = btf__new_empty()};
 	uint32_t size;
 	const void *data;
 	int err = reduction.out ? reduce_found(&reduction) : -ENOMEM;
@@ -478,5 +505,8 @@ int kernel_types_write(const struct kernel_types *types, int fd, struct error *e
 	}
 	btf__free(reduction.out);
 	hash_map_done(&reduction.numbers);
-	return err ? error_set(error, -err, "cannot copy the kernel's types that BPF programs read: %s", strerror(-err)) : 0;
+	return err ? error_set(error, -err,
+			       "cannot copy the kernel's types that BPF programs read: %s",
+			       strerror(-err))
+		   : 0;
 }

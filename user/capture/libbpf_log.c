@@ -15,8 +15,8 @@ static struct {
 	size_t kept_size;
 } state;
 
-__attribute__((format(printf, 2, 0)))
-static int print(enum libbpf_print_level level, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
+						       const char *format, va_list arguments)
 {
 	char text[KEPT_BYTES / 2];
 	size_t size;
@@ -68,7 +68,8 @@ static void copy_verdict(char *reason, unsigned int size)
 	snprintf(reason, size, "%.*s", (int)(stats - start), start);
 }
 
-void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_reason, unsigned int reason_size)
+void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_reason,
+			unsigned int reason_size)
 {
 	const char *start = strstr(state.kept, "prog '");
 	const char *end = start ? strchr(start + 6, '\'') : NULL;

@@ -32,7 +32,8 @@ uint64_t map_memory_bytes(const char *proc_self)
 		_cleanup_free_ char *text = NULL;
 		size_t size;
 
-		if (entry->d_name[0] != '.' && file_read_all(dirfd(folder), entry->d_name, FDINFO_MAX_BYTES, &text, &size) == 0)
+		if (entry->d_name[0] != '.' && file_read_all(dirfd(folder), entry->d_name,
+							     FDINFO_MAX_BYTES, &text, &size) == 0)
 			bytes += bytes_of(text);
 	}
 	if (folder)

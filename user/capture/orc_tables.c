@@ -50,7 +50,8 @@ void orc_tables_configure(struct pkbpf_bpf *skeleton, bool wanted)
 #if defined(__x86_64__)
 	struct utsname machine;
 
-	skeleton->bss->orc_tables.format = uname(&machine) ? PKBPF_ORC_UNKNOWN : orc_tables_format(machine.release);
+	skeleton->bss->orc_tables.format =
+		uname(&machine) ? PKBPF_ORC_UNKNOWN : orc_tables_format(machine.release);
 	possible = wanted && skeleton->bss->orc_tables.format != PKBPF_ORC_UNKNOWN;
 #else
 	(void)wanted;
@@ -64,6 +65,8 @@ void orc_tables_find(struct pkbpf_bpf *skeleton, const struct log *log)
 
 	if (!bpf_program__autoload(skeleton->progs.find_orc_tables))
 		return;
-	if (bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.find_orc_tables), &options) || options.retval)
-		log_debug(log, "the kernel's unwind tables were not found; it walks its stacks itself");
+	if (bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.find_orc_tables), &options) ||
+	    options.retval)
+		log_debug(log,
+			  "the kernel's unwind tables were not found; it walks its stacks itself");
 }

@@ -18,17 +18,22 @@ static int explain(int errnum, uint32_t cpu, struct error *error)
 	case EPERM:
 	case EACCES:
 		return error_set(error, errnum,
-				 "cannot open a perf event on CPU %u: %s; run as root, or with CAP_PERFMON (CAP_SYS_ADMIN "
+				 "cannot open a perf event on CPU %u: %s; run as root, or with "
+				 "CAP_PERFMON (CAP_SYS_ADMIN "
 				 "where sysctl kernel.perf_event_paranoid is 3)",
 				 cpu, strerror(errnum));
 	case EMFILE:
 		return error_set(error, errnum,
-				 "cannot open a perf event on CPU %u: too many open files; raise the limit (ulimit -n)", cpu);
+				 "cannot open a perf event on CPU %u: too many open files; raise "
+				 "the limit (ulimit -n)",
+				 cpu);
 	case ENOSYS:
 		return error_set(error, ENOTSUP,
-				 "cannot open a perf event: this kernel is built without CONFIG_PERF_EVENTS; use another kernel");
+				 "cannot open a perf event: this kernel is built without "
+				 "CONFIG_PERF_EVENTS; use another kernel");
 	default:
-		return error_set(error, errnum, "cannot open a perf event on CPU %u: %s", cpu, strerror(errnum));
+		return error_set(error, errnum, "cannot open a perf event on CPU %u: %s", cpu,
+				 strerror(errnum));
 	}
 }
 
@@ -56,7 +61,8 @@ uint64_t perf_event_period_ns(const struct perf_event_attr *attr)
 	const uint64_t least_ns = 10000; /* perf_swevent_hrtimer() */
 	uint64_t period_ns;
 
-	if (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_CPU_CLOCK || !attr->freq || !attr->sample_freq)
+	if (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_CPU_CLOCK ||
+	    !attr->freq || !attr->sample_freq)
 		return 0;
 	/* perf_swevent_init_hrtimer(): the kernel does not adjust it, time needs no estimate. */
 	period_ns = 1000000000ULL / attr->sample_freq;
@@ -68,7 +74,8 @@ uint64_t perf_event_max_sample_rate(void)
 	_cleanup_free_ char *text = NULL;
 	size_t size;
 
-	if (file_read_all(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 64, &text, &size))
+	if (file_read_all(AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", 64, &text,
+			  &size))
 		return 0;
 	return strtoull(text, NULL, 10);
 }

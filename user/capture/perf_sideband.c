@@ -15,8 +15,8 @@
 #include "base/array.h"
 #include "capture/perf_event.h"
 
-/* 4 MMAP2 of about 150 bytes per exec: 256 KiB hold 400 execs between two wake-ups. Larger machines get smaller
- * rings, so that the sum stays below 8 MiB of locked memory for up to 128 CPUs. */
+/* 4 MMAP2 of about 150 bytes per exec: 256 KiB hold 400 execs between two wake-ups. Larger machines
+ * get smaller rings, so that the sum stays below 8 MiB of locked memory for up to 128 CPUs. */
 #define RING_BYTES_FEW_CPUS  (256 * 1024)
 #define RING_BYTES_MANY_CPUS (64 * 1024)
 #define MANY_CPUS	     16
@@ -77,8 +77,8 @@ static void ring_close(struct perf_sideband *sideband, struct ring *ring)
 
 static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, struct error *error)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = sideband->epoll_tag };
-	struct ring ring = { .cpu = cpu };
+	struct epoll_event wanted = {.events = EPOLLIN, .data.u64 = sideband->epoll_tag};
+	struct ring ring = {.cpu = cpu};
 	struct perf_event_attr attr;
 	long page = sysconf(_SC_PAGESIZE);
 	struct ring *slot;
@@ -96,8 +96,10 @@ static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, stru
 
 		close(ring.fd);
 		return error_set(error, errnum,
-				 "cannot map the ring of process events on CPU %u: %s; raise sysctl kernel.perf_event_mlock_kb "
-				 "or run as root", cpu.number, strerror(errnum));
+				 "cannot map the ring of process events on CPU %u: %s; raise "
+				 "sysctl kernel.perf_event_mlock_kb "
+				 "or run as root",
+				 cpu.number, strerror(errnum));
 	}
 	ring.control = mapped;
 	ring.data = (const uint8_t *)mapped + page;
@@ -109,7 +111,8 @@ static int ring_open(struct perf_sideband *sideband, struct listed_cpu cpu, stru
 			sideband->rings.count--;
 		munmap(mapped, ring.mapped_bytes);
 		close(ring.fd);
-		return error_set(error, -err, "cannot watch process events on CPU %u: %s", cpu.number, strerror(-err));
+		return error_set(error, -err, "cannot watch process events on CPU %u: %s",
+				 cpu.number, strerror(-err));
 	}
 	*slot = ring;
 	return 0;
@@ -138,7 +141,8 @@ int perf_sideband_open(const struct cpu_list *cpus, bool lazy, int epoll_fd, uin
 	return 0;
 }
 
-int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus, struct error *error)
+int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *cpus,
+			 struct error *error)
 {
 	int opened = 0;
 
@@ -152,11 +156,11 @@ int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *
 		ring_close(sideband, ring);
 		*ring = sideband->rings.items[--sideband->rings.count];
 	}
-	array_foreach(cpus, cpu) {
+	array_foreach (cpus, cpu) {
 		bool known = false;
 		int err;
 
-		array_foreach(&sideband->rings, ring)
+		array_foreach (&sideband->rings, ring)
 			known = known || ring->cpu.number == cpu->number;
 		err = known ? -ENODEV : ring_open(sideband, *cpu, error);
 		if (err && err != -ENODEV)
@@ -170,7 +174,7 @@ void perf_sideband_close(struct perf_sideband *sideband)
 {
 	if (!sideband)
 		return;
-	array_foreach(&sideband->rings, ring)
+	array_foreach (&sideband->rings, ring)
 		ring_close(sideband, ring);
 	array_free(&sideband->rings);
 	free(sideband);
@@ -199,24 +203,25 @@ static int translate_mapping(const uint8_t *body, size_t body_size, const struct
 	path[path_size] = '\0';
 	if (fixed.start + fixed.length <= fixed.start)
 		return 0;
-	return event_encode_mapping(buffer, &(struct mapping_view){
-		.time_ns = id->time_ns,
-		.pid = fixed.pid,
-		.tid = fixed.tid,
-		.start = fixed.start,
-		.end = fixed.start + fixed.length,
-		.file_offset = fixed.file_offset,
-		.inode = fixed.inode,
-		.device_major = fixed.device_major,
-		.device_minor = fixed.device_minor,
-		.inode_generation = (uint32_t)fixed.inode_generation,
-		.protection = fixed.protection,
-		.path = path,
-	});
+	return event_encode_mapping(buffer,
+				    &(struct mapping_view){
+					    .time_ns = id->time_ns,
+					    .pid = fixed.pid,
+					    .tid = fixed.tid,
+					    .start = fixed.start,
+					    .end = fixed.start + fixed.length,
+					    .file_offset = fixed.file_offset,
+					    .inode = fixed.inode,
+					    .device_major = fixed.device_major,
+					    .device_minor = fixed.device_minor,
+					    .inode_generation = (uint32_t)fixed.inode_generation,
+					    .protection = fixed.protection,
+					    .path = path,
+				    });
 }
 
-static int translate_comm(const uint8_t *body, size_t body_size, uint16_t misc, const struct sample_id *id,
-			  struct event_buffer *buffer)
+static int translate_comm(const uint8_t *body, size_t body_size, uint16_t misc,
+			  const struct sample_id *id, struct event_buffer *buffer)
 {
 	struct {
 		uint32_t pid, tid;
@@ -240,7 +245,8 @@ static int translate_comm(const uint8_t *body, size_t body_size, uint16_t misc, 
 	return event_encode_task(buffer, &task);
 }
 
-static int translate_task(const uint8_t *body, size_t body_size, enum pkbpf_event_kind kind, struct event_buffer *buffer)
+static int translate_task(const uint8_t *body, size_t body_size, enum pkbpf_event_kind kind,
+			  struct event_buffer *buffer)
 {
 	struct {
 		uint32_t pid, parent_pid, tid, parent_tid;
@@ -251,16 +257,17 @@ static int translate_task(const uint8_t *body, size_t body_size, enum pkbpf_even
 		return -EBADMSG;
 	memcpy(&fixed, body, sizeof(fixed));
 	return event_encode_task(buffer, &(struct task_view){
-		.time_ns = fixed.time_ns,
-		.kind = kind,
-		.pid = fixed.pid,
-		.tid = fixed.tid,
-		.parent_pid = fixed.parent_pid,
-		.parent_tid = fixed.parent_tid,
-	});
+						 .time_ns = fixed.time_ns,
+						 .kind = kind,
+						 .pid = fixed.pid,
+						 .tid = fixed.tid,
+						 .parent_pid = fixed.parent_pid,
+						 .parent_tid = fixed.parent_tid,
+					 });
 }
 
-static int translate_lost(const uint8_t *body, size_t body_size, const struct sample_id *id, struct event_buffer *buffer)
+static int translate_lost(const uint8_t *body, size_t body_size, const struct sample_id *id,
+			  struct event_buffer *buffer)
 {
 	uint64_t fixed[2]; /* event id, number lost */
 
@@ -268,10 +275,10 @@ static int translate_lost(const uint8_t *body, size_t body_size, const struct sa
 		return -EBADMSG;
 	memcpy(fixed, body, sizeof(fixed));
 	return event_encode_lost(buffer, &(struct lost_view){
-		.time_ns = id->time_ns,
-		.cause = PKBPF_COUNTER_LOST_SIDEBAND,
-		.count = fixed[1],
-	});
+						 .time_ns = id->time_ns,
+						 .cause = PKBPF_COUNTER_LOST_SIDEBAND,
+						 .count = fixed[1],
+					 });
 }
 
 int perf_sideband_translate(const void *record, size_t size, struct event_buffer *buffer)
@@ -302,7 +309,8 @@ int perf_sideband_translate(const void *record, size_t size, struct event_buffer
 	}
 }
 
-static const void *ring_record(struct perf_sideband *sideband, const struct ring *ring, uint64_t tail, size_t size)
+static const void *ring_record(struct perf_sideband *sideband, const struct ring *ring,
+			       uint64_t tail, size_t size)
 {
 	size_t offset = tail & (ring->data_bytes - 1);
 	size_t first = ring->data_bytes - offset;
@@ -314,7 +322,8 @@ static const void *ring_record(struct perf_sideband *sideband, const struct ring
 	return sideband->scratch;
 }
 
-static int ring_drain(struct perf_sideband *sideband, struct ring *ring, struct event_buffer *buffer)
+static int ring_drain(struct perf_sideband *sideband, struct ring *ring,
+		      struct event_buffer *buffer)
 {
 	uint64_t head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = ring->control->data_tail;
@@ -325,12 +334,14 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring, struct 
 
 		memcpy(&header, ring_record(sideband, ring, tail, sizeof(header)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail) {
-			/* The kernel never writes this; do not guess where the next record starts. */
+			/* The kernel never writes this; do not guess where the next record starts.
+			 */
 			tail = head;
 			err = -EBADMSG;
 			break;
 		}
-		err = perf_sideband_translate(ring_record(sideband, ring, tail, header.size), header.size, buffer);
+		err = perf_sideband_translate(ring_record(sideband, ring, tail, header.size),
+					      header.size, buffer);
 		if (err == -ENOMEM)
 			break;
 		tail += header.size;
@@ -341,8 +352,9 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring, struct 
 
 bool perf_sideband_waits(const struct perf_sideband *sideband)
 {
-	array_foreach(&sideband->rings, ring) {
-		if (__atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) != ring->control->data_tail)
+	array_foreach (&sideband->rings, ring) {
+		if (__atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) !=
+		    ring->control->data_tail)
 			return true;
 	}
 	return false;
@@ -352,7 +364,7 @@ int perf_sideband_drain(struct perf_sideband *sideband, struct event_buffer *buf
 {
 	int result = 0;
 
-	array_foreach(&sideband->rings, ring) {
+	array_foreach (&sideband->rings, ring) {
 		int err = ring_drain(sideband, ring, buffer);
 
 		if (err && !result)

@@ -12,7 +12,8 @@
 #define COUNT_NS (100 * NS_PER_MS)
 #define PAUSE_NS (900 * NS_PER_MS)
 
-/* Run times: of programs that hang on events, and of iterators, which run when they are asked to. */
+/* Run times: of programs that hang on events, and of iterators, which run when they are asked to.
+ */
 struct run_times {
 	uint64_t events_ns, iterators_ns;
 };
@@ -23,7 +24,8 @@ struct program_clock {
 	int fd; /* the kernel counts as long as it is open; -1: pause */
 	uint64_t opened_ns;
 	uint64_t turned_ns;	/* the last change from one to the other */
-	struct run_times begun; /* when this counting began: others may have the kernel count in our pauses */
+	struct run_times begun; /* when this counting began: others may have the kernel count in our
+				   pauses */
 	struct run_times counted;
 	uint64_t counted_ns; /* finished countings together */
 	struct program_share last;
@@ -34,7 +36,8 @@ static bool read_run_times(const struct bpf_object *object, struct run_times *re
 	struct run_times times = {0};
 	struct bpf_program *program;
 
-	bpf_object__for_each_program(program, (struct bpf_object *)object) {
+	bpf_object__for_each_program(program, (struct bpf_object *)object)
+	{
 		struct bpf_prog_info info = {0};
 		uint32_t size = sizeof(info);
 		int fd = bpf_program__fd(program);
@@ -91,7 +94,8 @@ static void end_counting(struct program_clock *clock, uint64_t now_ns)
 	clock->turned_ns = now_ns;
 }
 
-struct program_clock *program_clock_open(const struct bpf_object *object, bool always, uint64_t now_ns)
+struct program_clock *program_clock_open(const struct bpf_object *object, bool always,
+					 uint64_t now_ns)
 {
 	struct program_clock *clock = calloc(1, sizeof(*clock));
 
@@ -154,7 +158,9 @@ bool program_clock_read(const struct program_clock *clock, uint64_t now_ns, uint
 	}
 	if (!counted_ns)
 		return false;
-	*ret_ns = times.iterators_ns + (uint64_t)((double)times.events_ns * (double)(now_ns - clock->opened_ns) / (double)counted_ns);
+	*ret_ns = times.iterators_ns +
+		  (uint64_t)((double)times.events_ns * (double)(now_ns - clock->opened_ns) /
+			     (double)counted_ns);
 	return true;
 }
 

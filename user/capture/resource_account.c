@@ -23,19 +23,21 @@
 
 #include "pkbpf.skel.h"
 
-/* A task is freed after a grace period of the kernel's RCU, in batches, by a CPU that may have other things to do; what is
- * still to be freed is looked at this often, and waited for until none has come for this long, and this long in all. */
+/* A task is freed after a grace period of the kernel's RCU, in batches, by a CPU that may have
+ * other things to do; what is still to be freed is looked at this often, and waited for until none
+ * has come for this long, and this long in all. */
 #define FREE_STEP_US	  5000
 #define FREE_WAIT_US	  200000
 #define FREE_MOST_WAIT_US 1000000
-/* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this often, in this share of the
- * time, when its exit is so long ago. A busy machine frees some 1.2 s after; where there are many, there is no room to wait.
- * Their process must still be known (PROCESS_LATE_NS). */
+/* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this
+ * often, in this share of the time, when its exit is so long ago. A busy machine frees some 1.2 s
+ * after; where there are many, there is no room to wait. Their process must still be known
+ * (PROCESS_LATE_NS). */
 #define SWEEP_PERIOD_NS	   NS_PER_SECOND
 #define SWEEP_RATIO	   200
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
-#define READ_BYTES 32768 /* of the iterator at a time */
+#define READ_BYTES	   32768 /* of the iterator at a time */
 /* Of targets whose cgroups are looked at for limits; the others are in the same ones as a rule. */
 #define LIMITED_PIDS_MAX 1024
 #define CPU_LIMITS_MAX	 4096 /* cgroups; the profile keeps as many */
@@ -44,7 +46,7 @@ struct resource_account {
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *iterator, *freed;
 	struct cgroup_namer *cgroups; /* NULL: no names */
-	struct cpu_limits *limits;   /* NULL: nobody can have one */
+	struct cpu_limits *limits;    /* NULL: nobody can have one */
 	bool has_targets;
 	uint64_t begin_ns; /* since when frees are seen */
 	uint64_t next_sweep_ns;
@@ -103,14 +105,16 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	return 0;
 }
 
-bool resource_account_look(struct resource_account *account, const struct pkbpf_event_header *record)
+bool resource_account_look(struct resource_account *account,
+			   const struct pkbpf_event_header *record)
 {
 	bool is_names = record->kind == PKBPF_EVENT_CGROUP_NAMES;
 
 	/* Without memory the name is missing, nothing else. */
 	if (account && account->cgroups && record->kind == PKBPF_EVENT_RESOURCE &&
 	    record->size >= sizeof(struct pkbpf_event_resource))
-		cgroup_namer_look(account->cgroups, ((const struct pkbpf_event_resource *)record)->cgroup_id);
+		cgroup_namer_look(account->cgroups,
+				  ((const struct pkbpf_event_resource *)record)->cgroup_id);
 	if (account && account->cgroups && is_names)
 		cgroup_namer_take(account->cgroups, record);
 	return is_names;
@@ -176,16 +180,20 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 	return 0;
 }
 
-/* Of the targets whose records begin at `at`. Those of a whole host are looked for outside the interval: it may have many. */
-static int find_limits(struct resource_account *account, const struct event_buffer *buffer, size_t at)
+/* Of the targets whose records begin at `at`. Those of a whole host are looked for outside the
+ * interval: it may have many. */
+static int find_limits(struct resource_account *account, const struct event_buffer *buffer,
+		       size_t at)
 {
 	uint32_t pids = 0;
 	int err = 0;
 
-	while (account->has_targets && at + sizeof(struct pkbpf_event_resource) <= buffer->size && pids < LIMITED_PIDS_MAX && !err) {
+	while (account->has_targets && at + sizeof(struct pkbpf_event_resource) <= buffer->size &&
+	       pids < LIMITED_PIDS_MAX && !err) {
 		const struct pkbpf_event_resource *record = (const void *)(buffer->data + at);
 
-		if (record->tid == record->pid && record->header.flags != PKBPF_RESOURCE_BYSTANDER) {
+		if (record->tid == record->pid &&
+		    record->header.flags != PKBPF_RESOURCE_BYSTANDER) {
 			err = cpu_limits_add_of(account->limits, record->pid);
 			pids++;
 		}
@@ -202,23 +210,24 @@ struct limit_moment {
 static int append_limit(void *context, const struct cpu_limit *limit)
 {
 	const struct limit_moment *work = context;
-	int err = cpu_limit_event_encode(work->buffer, &(struct cpu_limit_view){
-								.time_ns = clock_now_ns(),
-								.moment = work->moment,
-								.cgroup_id = limit->cgroup_id,
-								.quota_ns = limit->quota_ns,
-								.period_ns = limit->period_ns,
-								.periods = limit->periods,
-								.throttled_periods = limit->throttled_periods,
-								.throttled_ns = limit->throttled_ns,
-								.path = limit->path,
-							});
+	int err = cpu_limit_event_encode(work->buffer,
+					 &(struct cpu_limit_view){
+						 .time_ns = clock_now_ns(),
+						 .moment = work->moment,
+						 .cgroup_id = limit->cgroup_id,
+						 .quota_ns = limit->quota_ns,
+						 .period_ns = limit->period_ns,
+						 .periods = limit->periods,
+						 .throttled_periods = limit->throttled_periods,
+						 .throttled_ns = limit->throttled_ns,
+						 .path = limit->path,
+					 });
 
 	return err == -ENOMEM ? err : 0;
 }
 
-static int read_limits(struct resource_account *account, enum pkbpf_resource_moment moment, size_t threads_at,
-		       struct event_buffer *buffer)
+static int read_limits(struct resource_account *account, enum pkbpf_resource_moment moment,
+		       size_t threads_at, struct event_buffer *buffer)
 {
 	struct limit_moment work = {buffer, moment};
 	int err;
@@ -261,7 +270,8 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 	}
 	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
-	/* Its record comes first, so that threads born while they are read have used nothing before. */
+	/* Its record comes first, so that threads born while they are read have used nothing
+	 * before. */
 	if (!err)
 		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =
 			control->cpus_read == control->cpu_count ? control->threads_ns : 0;
@@ -281,22 +291,28 @@ int resource_account_begin(struct resource_account *account, struct event_buffer
 
 	if (!account)
 		return 0;
-	err = tracing_program_attach(account->skeleton->progs.resource_freed, &account->freed, error);
+	err = tracing_program_attach(account->skeleton->progs.resource_freed, &account->freed,
+				     error);
 	account->begin_ns = clock_now_ns();
-	err = err ? err : tracing_program_attach(account->skeleton->progs.resource_read, &account->iterator, error);
+	err = err ? err
+		  : tracing_program_attach(account->skeleton->progs.resource_read,
+					   &account->iterator, error);
 	return err ? err : read_all(account, PKBPF_RESOURCE_START, buffer, error);
 }
 
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error)
 {
-	return account && account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error) : 0;
+	return account && account->iterator ? read_all(account, PKBPF_RESOURCE_END, buffer, error)
+					    : 0;
 }
 
 /* The thread after *tid whose end was announced, but not that it is gone; false: there is none. */
-static bool next_exiting(const struct resource_account *account, const uint32_t *tid, uint32_t *next)
+static bool next_exiting(const struct resource_account *account, const uint32_t *tid,
+			 uint32_t *next)
 {
-	return bpf_map_get_next_key(bpf_map__fd(account->skeleton->maps.resource_exiting_threads), tid, next) == 0;
+	return bpf_map_get_next_key(bpf_map__fd(account->skeleton->maps.resource_exiting_threads),
+				    tid, next) == 0;
 }
 
 /* The programs may change the map meanwhile; a walk may then begin anew, so it is bounded. */
@@ -312,7 +328,8 @@ static bool is_gone(uint32_t tid)
 }
 
 /* Whether it began to exit inside, and is neither there nor announced as gone. */
-static bool is_unfreed(const struct resource_account *account, const struct pkbpf_event_resource *record, uint64_t end_ns)
+static bool is_unfreed(const struct resource_account *account,
+		       const struct pkbpf_event_resource *record, uint64_t end_ns)
 {
 	uint64_t exit_ns = record->header.time_ns;
 
@@ -326,9 +343,11 @@ static uint32_t frees_due(const struct resource_account *account, uint64_t end_n
 	struct pkbpf_event_resource record;
 	uint32_t tid, *previous = NULL, due = 0;
 
-	for (uint32_t i = 0; i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
+	for (uint32_t i = 0; i < exiting_max(account) && next_exiting(account, previous, &tid);
+	     i++) {
 		previous = &tid;
-		due += bpf_map_lookup_elem(fd, &tid, &record) == 0 && is_unfreed(account, &record, end_ns);
+		due += bpf_map_lookup_elem(fd, &tid, &record) == 0 &&
+		       is_unfreed(account, &record, end_ns);
 	}
 	return due;
 }
@@ -338,7 +357,8 @@ static void wait_for_frees(const struct resource_account *account, uint64_t end_
 {
 	uint32_t due = frees_due(account, end_ns), left;
 
-	for (unsigned int all_us = 0, vain_us = 0; due && all_us < FREE_MOST_WAIT_US && vain_us < FREE_WAIT_US;
+	for (unsigned int all_us = 0, vain_us = 0;
+	     due && all_us < FREE_MOST_WAIT_US && vain_us < FREE_WAIT_US;
 	     all_us += FREE_STEP_US, due = left) {
 		usleep(FREE_STEP_US);
 		left = frees_due(account, end_ns);
@@ -346,7 +366,8 @@ static void wait_for_frees(const struct resource_account *account, uint64_t end_
 	}
 }
 
-int resource_account_sweep(struct resource_account *account, uint64_t now_ns, struct event_buffer *buffer)
+int resource_account_sweep(struct resource_account *account, uint64_t now_ns,
+			   struct event_buffer *buffer)
 {
 	int err = 0, fd;
 	struct pkbpf_event_resource record;
@@ -363,7 +384,8 @@ int resource_account_sweep(struct resource_account *account, uint64_t now_ns, st
 		tid = next;
 		more = next_exiting(account, &tid, &next);
 		met++;
-		if (bpf_map_lookup_elem(fd, &tid, &record) || record.header.time_ns + age_ns > now_ns || !is_gone(tid) ||
+		if (bpf_map_lookup_elem(fd, &tid, &record) ||
+		    record.header.time_ns + age_ns > now_ns || !is_gone(tid) ||
 		    bpf_map_delete_elem(fd, &tid))
 			continue;
 		err = append(buffer, &record, sizeof(record));
@@ -375,13 +397,15 @@ int resource_account_sweep(struct resource_account *account, uint64_t now_ns, st
 }
 
 /* Of these counts what they had used when they began to exit. */
-static int append_exiting(struct resource_account *account, uint64_t end_ns, struct event_buffer *buffer)
+static int append_exiting(struct resource_account *account, uint64_t end_ns,
+			  struct event_buffer *buffer)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads), err = 0;
 	struct pkbpf_event_resource record;
 	uint32_t tid, *previous = NULL;
 
-	for (uint32_t i = 0; !err && i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
+	for (uint32_t i = 0;
+	     !err && i < exiting_max(account) && next_exiting(account, previous, &tid); i++) {
 		previous = &tid;
 		if (bpf_map_lookup_elem(fd, &tid, &record))
 			continue;
@@ -406,7 +430,8 @@ int resource_account_settle(struct resource_account *account, struct event_buffe
 	return err ? err : read_new_limits(account, buffer);
 }
 
-void resource_account_counters(const struct resource_account *account, uint64_t counters[PKBPF_COUNTER_COUNT])
+void resource_account_counters(const struct resource_account *account,
+			       uint64_t counters[PKBPF_COUNTER_COUNT])
 {
 	if (!account)
 		return;

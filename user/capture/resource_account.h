@@ -14,20 +14,23 @@
 
 struct resource_account;
 
-/* Before the programs are loaded. *ret_account is NULL when nobody wants the account: then nothing of it is loaded, and all
- * functions here do nothing. */
+/* Before the programs are loaded. *ret_account is NULL when nobody wants the account: then nothing
+ * of it is loaded, and all functions here do nothing. */
 int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			       struct resource_account **ret_account, struct error *error);
 /* Attaches the programs and appends the records of the start; from now on records of ended threads
  * are in the ring. */
 int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
 			   struct error *error);
-/* A record that came out of the ring: its cgroup gets a name while it has one. True: it is for the account alone. */
-bool resource_account_look(struct resource_account *account, const struct pkbpf_event_header *record);
+/* A record that came out of the ring: its cgroup gets a name while it has one. True: it is for the
+ * account alone. */
+bool resource_account_look(struct resource_account *account,
+			   const struct pkbpf_event_header *record);
 /* Appends the names of cgroups seen since the last call. */
 int resource_account_names(struct resource_account *account, struct event_buffer *buffer);
 /* To be called now and then: appends those of threads that are gone, but were not seen to go. */
-int resource_account_sweep(struct resource_account *account, uint64_t now_ns, struct event_buffer *buffer);
+int resource_account_sweep(struct resource_account *account, uint64_t now_ns,
+			   struct event_buffer *buffer);
 /* Appends the records of the end. */
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error);
@@ -36,7 +39,8 @@ int resource_account_end(struct resource_account *account, struct event_buffer *
  * appends what is known of the others. -ENOMEM. */
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
 /* Adds what it could not find out. */
-void resource_account_counters(const struct resource_account *account, uint64_t counters[PKBPF_COUNTER_COUNT]);
+void resource_account_counters(const struct resource_account *account,
+			       uint64_t counters[PKBPF_COUNTER_COUNT]);
 void resource_account_free(struct resource_account *account);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Life of a capture: what it opens, attaches and gives back, and what is known of it. session_stream.c carries the records. */
+/* Life of a capture: what it opens, attaches and gives back, and what is known of it.
+ * session_stream.c carries the records. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +27,8 @@
 
 #include "pkbpf.skel.h"
 
-/* Longest wait for the unwind tables of what runs already: the first samples of larger files are walked later. */
+/* Longest wait for the unwind tables of what runs already: the first samples of larger files are
+ * walked later. */
 #define TABLE_WAIT_NS (60 * NS_PER_MS)
 
 static void raise_open_files_limit(void)
@@ -39,7 +41,8 @@ static void raise_open_files_limit(void)
 	}
 }
 
-int session_new(const struct session_options *options, struct session **ret_session, struct error *error)
+int session_new(const struct session_options *options, struct session **ret_session,
+		struct error *error)
 {
 	struct session *session;
 	int err = capability_check_required(error);
@@ -50,7 +53,8 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	session->epoll_fd = session->cgroup_fd = session->types_fd = session->caller_fd = -1;
-	/* Loading is a second's work with many waits for the kernel: on a busy machine others would make twenty of it. */
+	/* Loading is a second's work with many waits for the kernel: on a busy machine others would
+	 * make twenty of it. */
 	thread_priority_raise();
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
@@ -64,8 +68,12 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session_note_cpu_count(session);
 	err = session_open_object(session, error);
 	err = err ? err : session_configure_object(session, error);
-	err = err ? err : session_unwind_configure(session->skeleton, &session->options, &session->unwind, error);
-	err = err ? err : resource_account_configure(session->skeleton, &session->options, &session->resources, error);
+	err = err ? err
+		  : session_unwind_configure(session->skeleton, &session->options, &session->unwind,
+					     error);
+	err = err ? err
+		  : resource_account_configure(session->skeleton, &session->options,
+					       &session->resources, error);
 	if (err)
 		goto fail;
 	*ret_session = session;
@@ -77,24 +85,30 @@ fail:
 
 static int open_rings(struct session *session, struct error *error)
 {
-	struct epoll_event cpus = { .events = EPOLLIN, .data.u64 = TAG_CPUS };
+	struct epoll_event cpus = {.events = EPOLLIN, .data.u64 = TAG_CPUS};
 	int sample_fd = bpf_map__fd(session->skeleton->maps.sample_ring), err;
 
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	session->queue = event_queue_new();
 	if (session->epoll_fd < 0 || !session->queue)
-		return error_set(error, errno ? errno : ENOMEM, "cannot set up the event loop: %s", strerror(errno));
-	err = ring_reader_new(sample_fd, "samples", session_take_ring_record, session, &session->ring, error);
+		return error_set(error, errno ? errno : ENOMEM, "cannot set up the event loop: %s",
+				 strerror(errno));
+	err = ring_reader_new(sample_fd, "samples", session_take_ring_record, session,
+			      &session->ring, error);
 	if (err)
 		return err;
 	err = session_watch(session, sample_fd);
 	if (err)
-		return error_set(error, -err, "cannot watch the ring buffer of samples: %s", strerror(-err));
+		return error_set(error, -err, "cannot watch the ring buffer of samples: %s",
+				 strerror(-err));
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
-		return error_set(error, errno, "cannot watch CPUs that come and go: %s", strerror(errno));
-	/* A process whose tables are built on demand is looked at when a sample misses it, and that wakes us. */
-	return perf_sideband_open(cpu_watch_list(session->cpus), session_unwind_on_demand(session->unwind), session->epoll_fd,
+		return error_set(error, errno, "cannot watch CPUs that come and go: %s",
+				 strerror(errno));
+	/* A process whose tables are built on demand is looked at when a sample misses it, and that
+	 * wakes us. */
+	return perf_sideband_open(cpu_watch_list(session->cpus),
+				  session_unwind_on_demand(session->unwind), session->epoll_fd,
 				  TAG_SIDEBAND, &session->sideband, error);
 }
 
@@ -121,15 +135,18 @@ static int attach_lifecycle(struct session *session, struct error *error)
 	return 0;
 }
 
-static int start_unwinder(struct session *session, const struct event_sink *sink, struct error *error)
+static int start_unwinder(struct session *session, const struct event_sink *sink,
+			  struct error *error)
 {
-	int err = session_unwind_start(session->unwind, sink, session_take_ring_record, session, error);
+	int err = session_unwind_start(session->unwind, sink, session_take_ring_record, session,
+				       error);
 
 	session->sink = session_unwind_sink(session->unwind, sink);
 	if (err)
 		return err;
 	err = session_unwind_watch(session->unwind, session->epoll_fd, TAG_SIDEBAND);
-	return err ? error_set(error, -err, "cannot watch the stack unwinder: %s", strerror(-err)) : 0;
+	return err ? error_set(error, -err, "cannot watch the stack unwinder: %s", strerror(-err))
+		   : 0;
 }
 
 int session_start(struct session *session, const struct event_sink *sink, struct error *error)
@@ -138,7 +155,8 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
-	/* Live announcements first: what happens during the snapshot is announced as well, so nothing falls between. */
+	/* Live announcements first: what happens during the snapshot is announced as well, so
+	 * nothing falls between. */
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
 	err = err ? err : session_add_relatives(session, error);
@@ -152,10 +170,12 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	session_accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_look_ns = clock_now_ns();
-	/* Samples come with announcements of exits where resources are wanted, and containers are named then. */
+	/* Samples come with announcements of exits where resources are wanted, and containers are
+	 * named then. */
 	session->pace.may_rest = only_cpu && !session->resources;
 	/* CPU samples are too few to be slowed by being timed. */
-	session->program_clock = program_clock_open(session->skeleton->obj, only_cpu, session->last_look_ns);
+	session->program_clock =
+		program_clock_open(session->skeleton->obj, only_cpu, session->last_look_ns);
 	return 0;
 }
 
@@ -186,7 +206,7 @@ int session_end_interval(struct session *session, struct error *error)
 
 int session_watch(struct session *session, int fd)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_RING };
+	struct epoll_event wanted = {.events = EPOLLIN, .data.u64 = TAG_RING};
 
 	return epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &wanted) ? -errno : 0;
 }
@@ -226,7 +246,8 @@ void session_counters(struct session *session, uint64_t ret_counters[PKBPF_COUNT
 	ret_counters[PKBPF_COUNTER_CPUS_ARRIVED] += session->cpus_arrived;
 	ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += session->malformed;
 	if (session->queue)
-		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] += event_queue_stats(session->queue).malformed;
+		ret_counters[PKBPF_COUNTER_LOST_MALFORMED] +=
+			event_queue_stats(session->queue).malformed;
 	resource_account_counters(session->resources, ret_counters);
 	session_unwind_counters(session->unwind, ret_counters);
 }

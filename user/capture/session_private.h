@@ -27,7 +27,7 @@ struct session {
 	struct ring_reader *ring;
 	struct bpf_link *lifecycle[5];
 	struct perf_sideband *sideband;
-	struct session_unwind *unwind; /* NULL: frame pointers */
+	struct session_unwind *unwind;	    /* NULL: frame pointers */
 	struct resource_account *resources; /* NULL: not wanted */
 	struct cpu_watch *cpus;
 	uint32_t most_cpus; /* online at one time */
@@ -36,8 +36,8 @@ struct session {
 	struct event_sink sink;
 	struct program_clock *program_clock; /* NULL: unknown to the kernel */
 	int epoll_fd, cgroup_fd;
-	int types_fd; /* types to relocate by, until the object is loaded; -1: none */
-	int caller_fd; /* in the epoll set; -1: none */
+	int types_fd;	 /* types to relocate by, until the object is loaded; -1: none */
+	int caller_fd;	 /* in the epoll set; -1: none */
 	bool was_called; /* the last wait ended because of a descriptor */
 	struct drain_pace pace;
 	uint64_t last_look_ns, last_sideband_ns;
@@ -78,12 +78,13 @@ void session_forget_kernel_types(struct session *session);
 int session_copy_options(struct session *session, const struct session_options *options);
 /* Tells the loaded programs who the targets are. */
 int session_fill_targets(const struct session *session, struct error *error);
-/* Once the end of targets is seen in the kernel: of one that ended before, the number may become a stranger's. */
+/* Once the end of targets is seen in the kernel: of one that ended before, the number may become a
+ * stranger's. */
 void session_forget_ended_targets(const struct session *session);
 /* Adds living children of the targets; those born from now on are followed in the kernel. */
 int session_add_relatives(struct session *session, struct error *error);
-/* Appends to session->buffer what the stream must know of the past, stamped time_ns: of the targets when they are given
- * by number, else of everybody. */
+/* Appends to session->buffer what the stream must know of the past, stamped time_ns: of the targets
+ * when they are given by number, else of everybody. */
 int session_take_snapshot(struct session *session, uint64_t time_ns, struct error *error);
 
 #endif

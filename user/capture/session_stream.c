@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What all rings and readers of a session say becomes one stream in time order, delivered once nothing older can come. */
+/* What all rings and readers of a session say becomes one stream in time order, delivered once
+ * nothing older can come. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -14,19 +15,20 @@
 #include "capture/session_unwind.h"
 #include "event/event_queue.h"
 
-/* An exec is followed by a burst of new mappings, each of which would wake us: also where a few processes were chosen, as
- * those of all others are announced, too. A few CPU samples more that are walked later do no harm; other events would leave
- * their stack behind. */
+/* An exec is followed by a burst of new mappings, each of which would wake us: also where a few
+ * processes were chosen, as those of all others are announced, too. A few CPU samples more that are
+ * walked later do no harm; other events would leave their stack behind. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
-/* A record is in its ring this long after its time stamp at the latest: interrupts between the two take microseconds,
- * a stolen virtual CPU milliseconds. */
+/* A record is in its ring this long after its time stamp at the latest: interrupts between the two
+ * take microseconds, a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
 
-/* What a process has mapped is published in groups, the last of which is due this long after the one before. */
+/* What a process has mapped is published in groups, the last of which is due this long after the
+ * one before. */
 #define POSTPONED_WAIT_MS 11
 
-/* After losses all processes are read from procfs again: this often at most, and in this share of the time, since it takes
- * a second where they are ten thousand. */
+/* After losses all processes are read from procfs again: this often at most, and in this share of
+ * the time, since it takes a second where they are ten thousand. */
 #define READ_AGAIN_PERIOD_NS NS_PER_SECOND
 #define READ_AGAIN_RATIO     50
 
@@ -99,7 +101,7 @@ void session_note_cpu_count(struct session *session)
 
 static int watch_caller(struct session *session, int fd)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = TAG_CALLER };
+	struct epoll_event wanted = {.events = EPOLLIN, .data.u64 = TAG_CALLER};
 
 	if (fd < 0 || fd == session->caller_fd)
 		return 0;
@@ -112,7 +114,7 @@ static int watch_caller(struct session *session, int fd)
 static void pause_after_sideband(const struct session *session)
 {
 	uint64_t since_ns = clock_now_ns() - session->last_sideband_ns;
-	struct timespec rest = { .tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns) };
+	struct timespec rest = {.tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns)};
 
 	/* A signal that ends it early waits in the caller's descriptor. */
 	if (session_wants_only_cpu(session) && since_ns < SIDEBAND_PAUSE_NS)
@@ -128,7 +130,8 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 		return err;
 	pause_after_sideband(session);
 	/* Nothing else would wake us for them. */
-	if (session_unwind_postpones(session->unwind) && (timeout_ms < 0 || timeout_ms > POSTPONED_WAIT_MS))
+	if (session_unwind_postpones(session->unwind) &&
+	    (timeout_ms < 0 || timeout_ms > POSTPONED_WAIT_MS))
 		timeout_ms = POSTPONED_WAIT_MS;
 	count = epoll_wait(session->epoll_fd, ready, ARRAY_SIZE(ready), timeout_ms);
 	session->was_called = count > 0;
@@ -152,7 +155,8 @@ static void read_processes_again(struct session *session, uint64_t time_ns)
 	session_accept_buffer(session);
 }
 
-/* A process whose exec or mappings went by unheard would keep its former name, and code without names, until it ends. */
+/* A process whose exec or mappings went by unheard would keep its former name, and code without
+ * names, until it ends. */
 static void make_up_for_losses(struct session *session)
 {
 	uint64_t now_ns = clock_now_ns(), took_ns;
@@ -163,7 +167,9 @@ static void make_up_for_losses(struct session *session)
 	read_processes_again(session, now_ns);
 	took_ns = clock_now_ns() - now_ns;
 	session->next_read_again_ns = now_ns + READ_AGAIN_PERIOD_NS + READ_AGAIN_RATIO * took_ns;
-	log_info(session->options.log, "side-band records were lost: processes read again in %.1f ms", (double)took_ns / 1e6);
+	log_info(session->options.log,
+		 "side-band records were lost: processes read again in %.1f ms",
+		 (double)took_ns / 1e6);
 }
 
 /* What is missing on a CPU that came online does not end the run: the others go on. */
@@ -182,9 +188,11 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	drain_sideband(session);
 	now_ns = clock_now_ns();
 	arrived = perf_sideband_update(session->sideband, cpu_watch_list(session->cpus), &error);
-	log_info(session->options.log, "%zu CPUs are online now", cpu_watch_list(session->cpus)->count);
+	log_info(session->options.log, "%zu CPUs are online now",
+		 cpu_watch_list(session->cpus)->count);
 	if (arrived < 0)
-		log_warning(session->options.log, "%s; what processes do there goes unseen", error.text);
+		log_warning(session->options.log, "%s; what processes do there goes unseen",
+			    error.text);
 	if (arrived <= 0)
 		return;
 	session->cpus_arrived += (uint64_t)arrived;
@@ -200,10 +208,12 @@ static void end_look(struct session *session, uint64_t now_ns)
 	make_up_for_losses(session);
 }
 
-/* Delivers what was stamped before the previous look, unless tables are still being built for it. */
+/* Delivers what was stamped before the previous look, unless tables are still being built for it.
+ */
 static void deliver_settled(struct session *session, uint64_t now_ns)
 {
-	if (session_unwind_hold(session->unwind, now_ns, event_queue_stats(session->queue).bytes_waiting)) {
+	if (session_unwind_hold(session->unwind, now_ns,
+				event_queue_stats(session->queue).bytes_waiting)) {
 		drain_pace_stir(&session->pace, clock_now_ns());
 		return;
 	}
@@ -235,7 +245,8 @@ int session_look(struct session *session)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (session->was_called || perf_sideband_waits(session->sideband) || !drain_pace_rests(&session->pace, now_ns))
+	if (session->was_called || perf_sideband_waits(session->sideband) ||
+	    !drain_pace_rests(&session->pace, now_ns))
 		return session_drain(session);
 	session_unwind_poll(session->unwind);
 	end_look(session, now_ns);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who a session watches: the targets named, those that belong to them, and what they had mapped before. */
+/* Who a session watches: the targets named, those that belong to them, and what they had mapped
+ * before. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -28,7 +29,8 @@ int session_copy_options(struct session *session, const struct session_options *
 	if (!session->pids.items || !session->tids || (options->comm && !session->comm))
 		return -ENOMEM;
 	if (options->pid_count)
-		memcpy(session->pids.items, options->pids, options->pid_count * sizeof(*options->pids));
+		memcpy(session->pids.items, options->pids,
+		       options->pid_count * sizeof(*options->pids));
 	session->pids.count = options->pid_count;
 	if (options->tid_count)
 		memcpy(session->tids, options->tids, options->tid_count * sizeof(*session->tids));
@@ -39,7 +41,8 @@ int session_copy_options(struct session *session, const struct session_options *
 }
 
 /* From index `first` of the list on. */
-static int add_target_pids(const struct session *session, size_t first, uint8_t reason, struct error *error)
+static int add_target_pids(const struct session *session, size_t first, uint8_t reason,
+			   struct error *error)
 {
 	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
 
@@ -47,7 +50,8 @@ static int add_target_pids(const struct session *session, size_t first, uint8_t 
 		uint32_t pid = session->pids.items[i];
 
 		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
-			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid, strerror(errno));
+			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid,
+					 strerror(errno));
 	}
 	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
 	return 0;
@@ -63,14 +67,19 @@ int session_fill_targets(const struct session *session, struct error *error)
 	if (err)
 		return err;
 	for (size_t i = 0; i < options->tid_count; i++) {
-		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids), &options->tids[i], &one, BPF_ANY))
-			return error_set(error, errno, "cannot add thread %u to the targets: %s", options->tids[i], strerror(errno));
+		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids),
+					&options->tids[i], &one, BPF_ANY))
+			return error_set(error, errno, "cannot add thread %u to the targets: %s",
+					 options->tids[i], strerror(errno));
 	}
 	if (session->cgroup_fd >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero, &session->cgroup_fd, BPF_ANY))
+	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero,
+				&session->cgroup_fd, BPF_ANY))
 		return error_set(error, errno,
-				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 hierarchy (/sys/fs/cgroup, or "
-				 "/sys/fs/cgroup/unified)", options->cgroup_path, strerror(errno));
+				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 "
+				 "hierarchy (/sys/fs/cgroup, or "
+				 "/sys/fs/cgroup/unified)",
+				 options->cgroup_path, strerror(errno));
 	return 0;
 }
 
@@ -84,7 +93,8 @@ void session_forget_ended_targets(const struct session *session)
 	}
 	for (size_t i = 0; i < session->options.tid_count; i++) {
 		if (kill((pid_t)session->tids[i], 0) && errno == ESRCH)
-			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_tids), &session->tids[i]);
+			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_tids),
+					    &session->tids[i]);
 	}
 	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
 }
@@ -99,7 +109,9 @@ int session_add_relatives(struct session *session, struct error *error)
 	err = target_tree_expand("/proc", session->options.follow, &session->pids);
 	session->options.pids = session->pids.items;
 	if (err)
-		return error_set(error, -err, "cannot find the children of the targets in /proc: %s", strerror(-err));
+		return error_set(error, -err,
+				 "cannot find the children of the targets in /proc: %s",
+				 strerror(-err));
 	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
 }
 
@@ -137,13 +149,16 @@ int session_take_snapshot(struct session *session, uint64_t time_ns, struct erro
 		err = session_targets_now(session, &followed);
 		owners = followed.items;
 		if (err)
-			return error_set(error, -err, "cannot read the targets back from the kernel: %s", strerror(-err));
+			return error_set(error, -err,
+					 "cannot read the targets back from the kernel: %s",
+					 strerror(-err));
 		pids = owners;
 		count = followed.count;
 	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
 		owners = calloc(options->tid_count, sizeof(*owners));
 		if (!owners)
-			return error_set(error, ENOMEM, "cannot read the running processes: out of memory");
+			return error_set(error, ENOMEM,
+					 "cannot read the running processes: out of memory");
 		for (size_t i = 0; i < options->tid_count; i++) {
 			owners[count] = procfs_process_of_thread(options->tids[i]);
 			count += owners[count] != 0;
@@ -152,8 +167,9 @@ int session_take_snapshot(struct session *session, uint64_t time_ns, struct erro
 	}
 	err = snapshot_processes("/proc", pids, count, time_ns, &session->buffer, &stats);
 	if (err)
-		return error_set(error, -err, "cannot read the running processes from /proc: %s", strerror(-err));
-	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished", stats.processes, stats.mappings,
-		  stats.vanished);
+		return error_set(error, -err, "cannot read the running processes from /proc: %s",
+				 strerror(-err));
+	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished",
+		  stats.processes, stats.mappings, stats.vanished);
 	return 0;
 }

@@ -31,7 +31,8 @@ struct session_unwind {
 	uint64_t hold_since_ns; /* 0: not holding */
 };
 
-/* Records wait this long for tables, so that raw stacks find them, and only as long as this much waits. */
+/* Records wait this long for tables, so that raw stacks find them, and only as long as this much
+ * waits. */
 #define HOLD_MAX_NS    (3 * NS_PER_SECOND)
 #define HOLD_MAX_BYTES (32U << 20)
 
@@ -42,7 +43,8 @@ bool session_unwinds(const struct session_options *options)
 
 static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct error *error)
 {
-	struct unwind_loader_sizes sizes = unwind_loader_choose_sizes(!unwind->only_relatives, table_bytes);
+	struct unwind_loader_sizes sizes =
+		unwind_loader_choose_sizes(!unwind->only_relatives, table_bytes);
 	struct pkbpf_bpf *skeleton = unwind->skeleton;
 	int cpus = libbpf_num_possible_cpus();
 	int err;
@@ -52,9 +54,12 @@ static int size_maps(struct session_unwind *unwind, uint64_t table_bytes, struct
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_rules, sizes.rules);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_files, sizes.files);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_mappings, sizes.mappings);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.unwind_processes, sizes.processes);
+	err = err ? err
+		  : bpf_map__set_max_entries(skeleton->maps.unwind_processes, sizes.processes);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.raw_ring, sizes.raw_ring_bytes);
-	err = err ? err : cpus < 0 ? cpus : bpf_map__set_max_entries(skeleton->maps.raw_scratch, (uint32_t)cpus);
+	err = err	 ? err
+	      : cpus < 0 ? cpus
+			 : bpf_map__set_max_entries(skeleton->maps.raw_scratch, (uint32_t)cpus);
 	if (err)
 		return error_set(error, -err, "cannot size the maps of the stack unwinder: %s",
 				 strerror(-err));
@@ -79,9 +84,10 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
-	/* Most files of a host never show up in a sample, and a CPU sample can be walked later. Other events are too many
-	 * for that, or leave their stack behind. */
-	unwind->on_demand = !unwind->only_relatives && options->kinds_mask == 1U << PKBPF_PROFILE_CPU;
+	/* Most files of a host never show up in a sample, and a CPU sample can be walked later.
+	 * Other events are too many for that, or leave their stack behind. */
+	unwind->on_demand =
+		!unwind->only_relatives && options->kinds_mask == 1U << PKBPF_PROFILE_CPU;
 	err = size_maps(unwind, options->unwind_table_bytes, error);
 	if (err) {
 		free(unwind);
@@ -105,7 +111,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 			 int (*on_record)(void *context, void *data, size_t size), void *context,
 			 struct error *error)
 {
-	static const struct event_sink_ops found = { .on_mapping = on_found };
+	static const struct event_sink_ops found = {.on_mapping = on_found};
 	struct unwind_loader_options options;
 	struct raw_unwinder_options raw;
 	struct unwind_loader_maps maps;
@@ -118,7 +124,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.on_demand = unwind->on_demand,
 		.files = unwind->files,
 		.log = unwind->log,
-		.found = { &found, unwind },
+		.found = {&found, unwind},
 	};
 	unwind->on_record = on_record;
 	unwind->record_context = context;
@@ -145,8 +151,8 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 	unwind->raw = raw_unwinder_new(&raw, sink);
 	if (!unwind->raw)
 		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
-	return ring_reader_new(bpf_map__fd(unwind->skeleton->maps.raw_ring), "raw stacks", on_record, context, &unwind->raw_ring,
-			       error);
+	return ring_reader_new(bpf_map__fd(unwind->skeleton->maps.raw_ring), "raw stacks",
+			       on_record, context, &unwind->raw_ring, error);
 }
 
 struct event_sink session_unwind_sink(struct session_unwind *unwind, const struct event_sink *sink)
@@ -210,12 +216,13 @@ bool session_unwind_on_demand(const struct session_unwind *unwind)
 
 int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag)
 {
-	struct epoll_event wanted = { .events = EPOLLIN, .data.u64 = tag };
+	struct epoll_event wanted = {.events = EPOLLIN, .data.u64 = tag};
 
 	if (!unwind || !unwind->loader)
 		return 0;
 	if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, unwind_loader_fd(unwind->loader), &wanted) ||
-	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(unwind->skeleton->maps.raw_ring), &wanted))
+	    epoll_ctl(epoll_fd, EPOLL_CTL_ADD, bpf_map__fd(unwind->skeleton->maps.raw_ring),
+		      &wanted))
 		return -errno;
 	return 0;
 }
@@ -265,21 +272,27 @@ void session_unwind_log(struct session_unwind *unwind)
 	if (!session_unwind_stats(unwind, &loader, &raw))
 		return;
 	log_debug(unwind->log,
-		  "unwinder: %u processes with %" PRIu64 " mappings of %u files; %u tables with %" PRIu64 " rows in %u chunks, "
-		  "%u rules; %" PRIu64 " built in %.1f ms, %" PRIu64 " evicted; %u files not opened, %u without tables, "
+		  "unwinder: %u processes with %" PRIu64
+		  " mappings of %u files; %u tables with %" PRIu64 " rows in %u chunks, "
+		  "%u rules; %" PRIu64 " built in %.1f ms, %" PRIu64
+		  " evicted; %u files not opened, %u without tables, "
 		  "%u without room, %u waiting",
-		  loader.processes, loader.mappings, loader.tables.files, loader.tables.tables, loader.tables.rows,
-		  loader.tables.chunks, loader.tables.rules, loader.tables.built, (double)loader.tables.build_ns / 1e6,
-		  loader.tables.evictions, loader.tables.unopened, loader.tables.without, loader.tables.no_room,
-		  loader.tables.waiting);
+		  loader.processes, loader.mappings, loader.tables.files, loader.tables.tables,
+		  loader.tables.rows, loader.tables.chunks, loader.tables.rules,
+		  loader.tables.built, (double)loader.tables.build_ns / 1e6,
+		  loader.tables.evictions, loader.tables.unopened, loader.tables.without,
+		  loader.tables.no_room, loader.tables.waiting);
 	log_debug(unwind->log,
-		  "unwinder: %" PRIu64 " misses, %" PRIu64 " rescans, %" PRIu64 " publications, %" PRIu64 " refused; %" PRIu64
-		  " raw stacks walked, %" PRIu64 " complete, after waiting %.1f ms",
-		  loader.misses, loader.rescans, loader.publications, loader.refused, raw.walked, raw.complete,
-		  (double)raw.waited_ns / 1e6);
+		  "unwinder: %" PRIu64 " misses, %" PRIu64 " rescans, %" PRIu64
+		  " publications, %" PRIu64 " refused; %" PRIu64 " raw stacks walked, %" PRIu64
+		  " complete, after waiting %.1f ms",
+		  loader.misses, loader.rescans, loader.publications, loader.refused, raw.walked,
+		  raw.complete, (double)raw.waited_ns / 1e6);
 	for (size_t i = 0; i < PKBPF_END_COUNT; i++) {
 		if (raw.by_end[i])
-			log_debug(unwind->log, "unwinder: raw stacks that ended with reason %zu: %" PRIu64, i, raw.by_end[i]);
+			log_debug(unwind->log,
+				  "unwinder: raw stacks that ended with reason %zu: %" PRIu64, i,
+				  raw.by_end[i]);
 	}
 }
 

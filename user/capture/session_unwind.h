@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's unwinder of user stacks: sizes and feeds its BPF maps and finishes the stacks that arrive raw. */
+/* A session's unwinder of user stacks: sizes and feeds its BPF maps and finishes the stacks that
+ * arrive raw. */
 #ifndef PKBPF_CAPTURE_SESSION_UNWIND_H
 #define PKBPF_CAPTURE_SESSION_UNWIND_H
 
@@ -11,13 +12,15 @@ struct session_unwind;
 
 /* Whether user stacks are wanted, and walked with tables. */
 bool session_unwinds(const struct session_options *options);
-/* Before the object is loaded; *ret_unwind is NULL when frame pointers (or no user stacks) were chosen. */
+/* Before the object is loaded; *ret_unwind is NULL when frame pointers (or no user stacks) were
+ * chosen. */
 int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			     struct session_unwind **ret_unwind, struct error *error);
 /* All below accept NULL and do nothing then. */
 
-/* After the object is loaded and before the snapshot. Samples and other records go to sink by way of
- * session_unwind_sink(). Out of on_record come raw records, and code of processes that no record had announced. */
+/* After the object is loaded and before the snapshot. Samples and other records go to sink by way
+ * of session_unwind_sink(). Out of on_record come raw records, and code of processes that no record
+ * had announced. */
 int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
 			 int (*on_record)(void *context, void *data, size_t size), void *context,
 			 struct error *error);
@@ -33,15 +36,16 @@ bool session_unwind_postpones(const struct session_unwind *unwind);
 int session_unwind_drain(struct session_unwind *unwind);
 /* Waits until the tables of what is known so far are there, so that the first sample finds them. */
 void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns);
-/* Whether records had better wait: tables are being built, and raw stacks can be walked when these are there. True for
- * at most a few seconds in a row and only while bytes_waiting is moderate. */
+/* Whether records had better wait: tables are being built, and raw stacks can be walked when these
+ * are there. True for at most a few seconds in a row and only while bytes_waiting is moderate. */
 bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting);
 /* Whether tables are built only when a walk misses them, so that raw stacks are expected. */
 bool session_unwind_on_demand(const struct session_unwind *unwind);
-/* Adds to the epoll set what becomes readable when the kernel side misses something, or when raw stacks fill their
- * ring. Negative errno. */
+/* Adds to the epoll set what becomes readable when the kernel side misses something, or when raw
+ * stacks fill their ring. Negative errno. */
 int session_unwind_watch(const struct session_unwind *unwind, int epoll_fd, uint64_t tag);
-/* Sets the ids of mapped files that the unwinder uses, as far as they are below `count`; forgets all others. */
+/* Sets the ids of mapped files that the unwinder uses, as far as they are below `count`; forgets
+ * all others. */
 void session_unwind_mark_files(struct session_unwind *unwind, bool *is_used, size_t count);
 void session_unwind_forget_files(struct session_unwind *unwind, const bool *is_used, size_t count);
 /* false: no unwinder. */

@@ -40,7 +40,8 @@ static uint32_t read_parent(int proc_fd, uint32_t pid)
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	if (file_read_all(proc_fd, path, STAT_MAX_BYTES, &text, &size))
 		return 0;
-	/* The comm in parentheses may itself hold parentheses and blanks: the last one closes it. */
+	/* The comm in parentheses may itself hold parentheses and blanks: the last one closes it.
+	 */
 	after_comm = strrchr(text, ')');
 	if (!after_comm || sscanf(after_comm, ") %*c %u", &parent) != 1)
 		return 0;
@@ -61,7 +62,9 @@ static int read_family(struct family *family)
 		return err;
 	}
 	while (!err && (entry = readdir(proc))) {
-		uint32_t pid = isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)strtoul(entry->d_name, NULL, 10) : 0;
+		uint32_t pid = isdigit((unsigned char)entry->d_name[0])
+				       ? (uint32_t)strtoul(entry->d_name, NULL, 10)
+				       : 0;
 		uint32_t parent = pid ? read_parent(family->proc_fd, pid) : 0;
 		struct kinship *member;
 
@@ -69,7 +72,7 @@ static int read_family(struct family *family)
 			continue;
 		member = array_add(&family->members);
 		if (member)
-			*member = (struct kinship){ .pid = pid, .parent_pid = parent };
+			*member = (struct kinship){.pid = pid, .parent_pid = parent};
 		else
 			err = -ENOMEM;
 	}
@@ -84,29 +87,34 @@ static bool same_program(int proc_fd, uint32_t a, uint32_t b)
 
 	snprintf(path_a, sizeof(path_a), "%u/exe", a);
 	snprintf(path_b, sizeof(path_b), "%u/exe", b);
-	return fstatat(proc_fd, path_a, &stat_a, 0) == 0 && fstatat(proc_fd, path_b, &stat_b, 0) == 0 &&
-	       stat_a.st_dev == stat_b.st_dev && stat_a.st_ino == stat_b.st_ino;
+	return fstatat(proc_fd, path_a, &stat_a, 0) == 0 &&
+	       fstatat(proc_fd, path_b, &stat_b, 0) == 0 && stat_a.st_dev == stat_b.st_dev &&
+	       stat_a.st_ino == stat_b.st_ino;
 }
 
 static int list_add(struct u32_list *list, uint32_t pid)
 {
-	if (!array_reserve_items((void **)&list->items, &list->capacity, list->count + 1, sizeof(*list->items)))
+	if (!array_reserve_items((void **)&list->items, &list->capacity, list->count + 1,
+				 sizeof(*list->items)))
 		return -ENOMEM;
 	list->items[list->count++] = pid;
 	return 0;
 }
 
-/* Children of list->items[at], which are not in the list yet, go to its end and are visited in their turn. */
-static int add_children(struct family *family, enum pkbpf_follow follow, struct u32_list *list, size_t at)
+/* Children of list->items[at], which are not in the list yet, go to its end and are visited in
+ * their turn. */
+static int add_children(struct family *family, enum pkbpf_follow follow, struct u32_list *list,
+			size_t at)
 {
 	uint32_t parent = list->items[at];
 
-	array_foreach(&family->members, member) {
+	array_foreach (&family->members, member) {
 		int err;
 
 		if (member->parent_pid != parent || member->chosen)
 			continue;
-		if (follow == PKBPF_FOLLOW_WORKERS && !same_program(family->proc_fd, parent, member->pid))
+		if (follow == PKBPF_FOLLOW_WORKERS &&
+		    !same_program(family->proc_fd, parent, member->pid))
 			continue;
 		member->chosen = true;
 		err = list_add(list, member->pid);
@@ -118,7 +126,7 @@ static int add_children(struct family *family, enum pkbpf_follow follow, struct 
 
 int target_tree_expand(const char *proc_path, enum pkbpf_follow follow, struct u32_list *list)
 {
-	struct family family = { .proc_fd = open(proc_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	struct family family = {.proc_fd = open(proc_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	int err;
 
 	if (follow == PKBPF_FOLLOW_NONE || !list->count)
@@ -127,7 +135,7 @@ int target_tree_expand(const char *proc_path, enum pkbpf_follow follow, struct u
 		err = -errno;
 	else
 		err = read_family(&family);
-	array_foreach(&family.members, member) {
+	array_foreach (&family.members, member) {
 		for (size_t i = 0; i < list->count; i++)
 			member->chosen = member->chosen || member->pid == list->items[i];
 	}

@@ -20,12 +20,13 @@
 #define WORD_TYPE	"timespec64" /* begins with a number of 64 bits */
 
 static const struct attach_kind {
-	const char *section, *prefix; /* "tp_btf/NAME" attaches to what is called "btf_trace_NAME" */
+	const char *section,
+		*prefix; /* "tp_btf/NAME" attaches to what is called "btf_trace_NAME" */
 	uint32_t btf_kind;
 	enum bpf_attach_type attach_type;
 } attach_kinds[] = {
-	{ "tp_btf", "btf_trace_", BTF_KIND_TYPEDEF, BPF_TRACE_RAW_TP },
-	{ "iter", "bpf_iter_", BTF_KIND_FUNC, BPF_TRACE_ITER },
+	{"tp_btf", "btf_trace_", BTF_KIND_TYPEDEF, BPF_TRACE_RAW_TP},
+	{"iter", "bpf_iter_", BTF_KIND_FUNC, BPF_TRACE_ITER},
 };
 
 static _Thread_local const struct kernel_types *types_in_use;
@@ -37,7 +38,8 @@ static const struct attach_kind *kind_of(const struct bpf_program *program, char
 	for (size_t i = 0; i < ARRAY_SIZE(attach_kinds) && slash; i++) {
 		const struct attach_kind *kind = &attach_kinds[i];
 
-		if (strlen(kind->section) != (size_t)(slash - section) || strncmp(section, kind->section, (size_t)(slash - section)) != 0)
+		if (strlen(kind->section) != (size_t)(slash - section) ||
+		    strncmp(section, kind->section, (size_t)(slash - section)) != 0)
 			continue;
 		snprintf(name, 128, "%s%s", kind->prefix, slash + 1);
 		return kind;
@@ -46,8 +48,9 @@ static const struct attach_kind *kind_of(const struct bpf_program *program, char
 }
 
 /*
- * Programs call the one kernel function they use by a bare instruction (libbpf would look it up in all of the kernel's BTF).
- * Where the kernel lacks it, the call, which nothing reaches then, becomes harmless.
+ * Programs call the one kernel function they use by a bare instruction (libbpf would look it up in
+ * all of the kernel's BTF). Where the kernel lacks it, the call, which nothing reaches then,
+ * becomes harmless.
  */
 static int set_kernel_function(struct bpf_program *program)
 {
@@ -60,7 +63,8 @@ static int set_kernel_function(struct bpf_program *program)
 	for (size_t i = 0; i < count; i++) {
 		const struct bpf_insn *call = &program_code[i];
 
-		if (call->code != (BPF_JMP | BPF_CALL) || call->src_reg != BPF_PSEUDO_KFUNC_CALL || call->imm)
+		if (call->code != (BPF_JMP | BPF_CALL) || call->src_reg != BPF_PSEUDO_KFUNC_CALL ||
+		    call->imm)
 			continue;
 		if (!code) {
 			code = malloc(count * sizeof(*code));
@@ -71,18 +75,21 @@ static int set_kernel_function(struct bpf_program *program)
 		if (number)
 			code[i].imm = (int32_t)number;
 		else
-			code[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 };
+			code[i] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K,
+						    .dst_reg = BPF_REG_0};
 	}
 	err = code ? bpf_program__set_insns(program, code, count) : 0;
 	free(code);
 	return err;
 }
 
-static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
+static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *options,
+			long cookie)
 {
 	char name[128];
 	const struct attach_kind *kind = kind_of(program, name);
-	uint32_t number = kind && types_in_use ? kernel_types_find(types_in_use, kind->btf_kind, name) : 0;
+	uint32_t number =
+		kind && types_in_use ? kernel_types_find(types_in_use, kind->btf_kind, name) : 0;
 	int err;
 
 	(void)cookie;
@@ -96,8 +103,8 @@ static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *
 }
 
 /*
- * Until they are loaded the programs pass for raw tracepoints, for which libbpf needs no BTF: it asks every program for its
- * type before it relocates the first.
+ * Until they are loaded the programs pass for raw tracepoints, for which libbpf needs no BTF: it
+ * asks every program for its type before it relocates the first.
  */
 int tracing_programs_register(void)
 {
@@ -109,7 +116,8 @@ int tracing_programs_register(void)
 		int id;
 
 		snprintf(section, sizeof(section), "%s+", attach_kinds[i].section);
-		id = libbpf_register_prog_handler(section, BPF_PROG_TYPE_RAW_TRACEPOINT, attach_kinds[i].attach_type, &options);
+		id = libbpf_register_prog_handler(section, BPF_PROG_TYPE_RAW_TRACEPOINT,
+						  attach_kinds[i].attach_type, &options);
 		if (id < 0)
 			return id;
 	}
@@ -125,7 +133,8 @@ static int want_type(struct kernel_types *types, const char *name)
 
 	if (!name[0])
 		return 0;
-	snprintf(plain, sizeof(plain), "%.*s", flavour ? (int)(flavour - name) : (int)strlen(name), name);
+	snprintf(plain, sizeof(plain), "%.*s", flavour ? (int)(flavour - name) : (int)strlen(name),
+		 name);
 	return kernel_types_want(types, plain);
 }
 
@@ -142,7 +151,8 @@ int tracing_programs_want(const struct bpf_object *object, struct kernel_types *
 		if (btf_is_composite(type) || btf_is_any_enum(type))
 			err = want_type(types, btf__name_by_offset(own, type->name_off));
 	}
-	while (!err && (program = bpf_object__next_program(object, (struct bpf_program *)program))) {
+	while (!err &&
+	       (program = bpf_object__next_program(object, (struct bpf_program *)program))) {
 		char name[128];
 
 		if (kind_of(program, name))
@@ -158,7 +168,9 @@ void tracing_programs_use(const struct kernel_types *types)
 
 unsigned int tracing_programs_word(const struct kernel_types *types)
 {
-	return kernel_types_find(types, BTF_KIND_FUNC, KERNEL_FUNCTION) ? kernel_types_find(types, BTF_KIND_STRUCT, WORD_TYPE) : 0;
+	return kernel_types_find(types, BTF_KIND_FUNC, KERNEL_FUNCTION)
+		       ? kernel_types_find(types, BTF_KIND_STRUCT, WORD_TYPE)
+		       : 0;
 }
 
 const char *tracing_shortage_advice(int errnum)
@@ -168,32 +180,37 @@ const char *tracing_shortage_advice(int errnum)
 	return errnum == ENOMEM ? "give it more memory (its cgroup's memory.max)" : NULL;
 }
 
-static int attached(const struct bpf_program *program, const struct bpf_link *link, struct error *error)
+static int attached(const struct bpf_program *program, const struct bpf_link *link,
+		    struct error *error)
 {
 	int errnum = errno;
 	const char *advice = tracing_shortage_advice(errnum);
 
 	if (!link)
-		return error_set(error, errnum, "cannot attach BPF program %s: %s; %s", bpf_program__name(program), strerror(errnum),
+		return error_set(error, errnum, "cannot attach BPF program %s: %s; %s",
+				 bpf_program__name(program), strerror(errnum),
 				 advice ? advice : "run 'pkbpf doctor' for what this kernel lacks");
 	return 0;
 }
 
-int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link, struct error *error)
+int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link,
+			   struct error *error)
 {
 	bool is_iterator = bpf_program__expected_attach_type(program) == BPF_TRACE_ITER;
 
-	*ret_link = is_iterator ? bpf_program__attach_iter(program, NULL) : bpf_program__attach_trace(program);
+	*ret_link = is_iterator ? bpf_program__attach_iter(program, NULL)
+				: bpf_program__attach_trace(program);
 	return attached(program, *ret_link, error);
 }
 
-int tracing_program_attach_map(const struct bpf_program *program, const struct bpf_map *map, struct bpf_link **ret_link,
-			       struct error *error)
+int tracing_program_attach_map(const struct bpf_program *program, const struct bpf_map *map,
+			       struct bpf_link **ret_link, struct error *error)
 {
 	union bpf_iter_link_info info;
 	struct bpf_iter_attach_opts options;
 
-	/* Padding as well, which LIBBPF_OPTS() may leave as it is, and which libbpf refuses unless it is zero. */
+	/* Padding as well, which LIBBPF_OPTS() may leave as it is, and which libbpf refuses unless
+	 * it is zero. */
 	memset(&info, 0, sizeof(info));
 	memset(&options, 0, sizeof(options));
 	info.map.map_fd = (uint32_t)bpf_map__fd(map);

@@ -15,8 +15,9 @@
 #include "cli/near_match.h"
 #include "cli/option_parser.h"
 
-/* A file opened while 0, 1 or 2 is free would become stdin, stdout or stderr and get what is meant for them. The
- * place holders fail like the closed descriptors would: nothing to read, not writable. */
+/* A file opened while 0, 1 or 2 is free would become stdin, stdout or stderr and get what is meant
+ * for them. The place holders fail like the closed descriptors would: nothing to read, not
+ * writable. */
 static void fill_standard_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

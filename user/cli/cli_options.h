@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command line asked for, before anything of it is tried. Strings are borrowed from argv. */
+/* What the command line asked for, before anything of it is tried. Strings are borrowed from argv.
+ */
 #ifndef PKBPF_CLI_CLI_OPTIONS_H
 #define PKBPF_CLI_CLI_OPTIONS_H
 
@@ -21,7 +22,7 @@ struct cli_options {
 	const char *cgroup_path;
 	const char *comm;
 	enum pkbpf_follow follow; /* of --pid */
-	char *const *command; /* NULL-terminated argv, NULL: none */
+	char *const *command;	  /* NULL-terminated argv, NULL: none */
 
 	/* what is measured */
 	const struct source_ops *sources[PKBPF_PROFILE_KINDS]; /* in the order asked for */
@@ -31,9 +32,10 @@ struct cli_options {
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t unwind_table_bytes; /* 0: the default */
-	uint64_t min_block_ns; /* off-CPU: shortest wait recorded */
+	uint64_t min_block_ns;	     /* off-CPU: shortest wait recorded */
 	bool wakers, kernel_threads;
-	uint64_t slow_io_ns;   /* block requests that take as long are told one by one; UINT64_MAX: none */
+	uint64_t slow_io_ns; /* block requests that take as long are told one by one; UINT64_MAX:
+				none */
 	uint32_t max_overhead_permille; /* of a CPU, 0: no limit */
 
 	/* what is written */

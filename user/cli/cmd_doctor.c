@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `pkbpf doctor`: a line for each capability of this machine and user, with the remedy for what is missing; or, with
+/* `pkbpf doctor`: a line for each capability of this machine and user, with the remedy for what is
+ * missing; or, with
  * --pid, how well the stacks of a process can be walked. */
 #include <stdio.h>
 #include <string.h>

@@ -23,9 +23,9 @@
 #include "cli/stop_signals.h"
 #include "cli/target_check.h"
 
-/* How often the rings are looked at when nothing calls for it earlier, as one that is half full does. Waking costs more than
- * the few CPU samples that lie there (see capture/drain_pace.h), and processes are heard of soon enough; other sources poll
- * maps that must not fill up. */
+/* How often the rings are looked at when nothing calls for it earlier, as one that is half full
+ * does. Waking costs more than the few CPU samples that lie there (see capture/drain_pace.h), and
+ * processes are heard of soon enough; other sources poll maps that must not fill up. */
 #define CPU_LOOK_INTERVAL_MS 1000
 #define LOOK_INTERVAL_MS     100
 
@@ -71,12 +71,13 @@ static int status_of_capture(int err)
 
 /* ---- before anything is loaded ---- */
 
-/* Without --events: all kinds there are, or the first when all that was asked for is a flame graph: what nobody will
- * see need not be captured, and the file gets exactly the name it was given. */
+/* Without --events: all kinds there are, or the first when all that was asked for is a flame graph:
+ * what nobody will see need not be captured, and the file gets exactly the name it was given. */
 static void choose_sources(struct record *record)
 {
 	const struct cli_options *options = record->options;
-	bool one_kind = output_requests_hold_one_kind(options->outputs.items, options->outputs.count);
+	bool one_kind =
+		output_requests_hold_one_kind(options->outputs.items, options->outputs.count);
 
 	memcpy(record->sources, options->sources, sizeof(record->sources));
 	record->source_count = options->source_count;
@@ -139,8 +140,9 @@ static int listen_for_stop(struct record *record, struct error *error)
 	return run_watch_set_stop(record->watch, stop_signals_fd(record->signals), error);
 }
 
-/* What is cheap and likely to be wrong comes first. Signals wait from before the first temporary file until there is
- * a thread that would remove it; the command is forked before that thread exists. */
+/* What is cheap and likely to be wrong comes first. Signals wait from before the first temporary
+ * file until there is a thread that would remove it; the command is forked before that thread
+ * exists. */
 static int prepare(struct record *record)
 {
 	const struct cli_options *options = record->options;
@@ -148,8 +150,8 @@ static int prepare(struct record *record)
 
 	if (options_check_events(options, record->sources, record->source_count, &error) < 0 ||
 	    limits_check_events(options, record->sources, record->source_count, &error) < 0 ||
-	    output_plan_new(options->outputs.items, options->outputs.count, record->sources, record->source_count, &record->plan,
-			    &error) < 0)
+	    output_plan_new(options->outputs.items, options->outputs.count, record->sources,
+			    record->source_count, &record->plan, &error) < 0)
 		return fail(record, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(record, &error, EXIT_STATUS_NOT_ALLOWED);
@@ -171,35 +173,40 @@ static int start(struct record *record, struct error *error)
 {
 	const struct cli_options *options = record->options;
 	struct live_options live = {
-		.session = {
-			.pids = options->pids.items,
-			.pid_count = options->pids.count,
-			.tids = options->tids.items,
-			.tid_count = options->tids.count,
-			.cgroup_path = record->cgroup_path,
-			.comm = options->comm,
-			.follow = options->follow,
-			.want_user_stack = !options->kernel_only,
-			.want_kernel_stack = !options->user_only,
-			/* Limits are on figures of the report. */
-			.want_resources = output_plan_shows_resources(record->plan) || options->limits.count,
-			.unwind_mode = options->unwind_mode,
-			.unwind_table_bytes = options->unwind_table_bytes,
-			.frequency_hz = options->frequency_hz,
-			.offcpu = {
-				.min_block_ns = options->min_block_ns,
-				.kernel_threads = options->kernel_threads,
-				.wakers = options->wakers,
-				.per_thread = options->per_thread,
-				.waiting_pid = record->command_pid,
-				.max_overhead_permille = options->max_overhead_permille,
+		.session =
+			{
+				.pids = options->pids.items,
+				.pid_count = options->pids.count,
+				.tids = options->tids.items,
+				.tid_count = options->tids.count,
+				.cgroup_path = record->cgroup_path,
+				.comm = options->comm,
+				.follow = options->follow,
+				.want_user_stack = !options->kernel_only,
+				.want_kernel_stack = !options->user_only,
+				/* Limits are on figures of the report. */
+				.want_resources = output_plan_shows_resources(record->plan) ||
+						  options->limits.count,
+				.unwind_mode = options->unwind_mode,
+				.unwind_table_bytes = options->unwind_table_bytes,
+				.frequency_hz = options->frequency_hz,
+				.offcpu =
+					{
+						.min_block_ns = options->min_block_ns,
+						.kernel_threads = options->kernel_threads,
+						.wakers = options->wakers,
+						.per_thread = options->per_thread,
+						.waiting_pid = record->command_pid,
+						.max_overhead_permille =
+							options->max_overhead_permille,
+					},
+				.blockio =
+					{
+						.slow_ns = options->slow_io_ns,
+						.slow_count = options->top,
+					},
+				.log = &record->log,
 			},
-			.blockio = {
-				.slow_ns = options->slow_io_ns,
-				.slow_count = options->top,
-			},
-			.log = &record->log,
-		},
 		.per_thread = options->per_thread,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
@@ -223,10 +230,12 @@ static int start(struct record *record, struct error *error)
 	return live_profile_start(&live, &record->live, error);
 }
 
-static int wait_timeout_ms(const struct record *record, const struct progress *progress, uint64_t now_ns, uint64_t deadline_ns)
+static int wait_timeout_ms(const struct record *record, const struct progress *progress,
+			   uint64_t now_ns, uint64_t deadline_ns)
 {
 	bool only_cpu = record->source_count == 1 && record->sources[0]->kind == PKBPF_PROFILE_CPU;
-	uint64_t until_ns = now_ns + NS_PER_MS * (only_cpu ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
+	uint64_t until_ns =
+		now_ns + NS_PER_MS * (only_cpu ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
 
 	if (deadline_ns && deadline_ns < until_ns)
 		until_ns = deadline_ns;
@@ -253,13 +262,15 @@ static int watch_live_targets(struct record *record)
 	return err;
 }
 
-/* Descendants are targets, and may outlive the processes named. Those of a command may, too: its end is the run's. */
+/* Descendants are targets, and may outlive the processes named. Those of a command may, too: its
+ * end is the run's. */
 static int check_end(struct record *record, uint64_t now_ns, uint64_t deadline_ns)
 {
 	int err;
 
 	record->end = run_watch_check(record->watch, now_ns, deadline_ns);
-	if (record->end != RUN_TARGETS_ENDED || record->command || record->options->follow != PKBPF_FOLLOW_DESCENDANTS)
+	if (record->end != RUN_TARGETS_ENDED || record->command ||
+	    record->options->follow != PKBPF_FOLLOW_DESCENDANTS)
 		return 0;
 	err = watch_live_targets(record);
 	if (err == 0)
@@ -308,27 +319,31 @@ static int write_outputs(struct record *record, const struct profile *profile)
 {
 	const struct cli_options *options = record->options;
 	struct output_settings settings = {
-		.export_options = {
-			.per_thread = options->per_thread,
-			.pid_frame = options->pid_frame,
-			.wait_states = options->wait_states,
-			.lines = options->lines,
-			.top = options->top,
-		},
-		.report_options = {
-			.top = options->top,
-			.per_thread = options->per_thread,
-			.lines = options->lines,
-			.by = options->by,
-		},
+		.export_options =
+			{
+				.per_thread = options->per_thread,
+				.pid_frame = options->pid_frame,
+				.wait_states = options->wait_states,
+				.lines = options->lines,
+				.top = options->top,
+			},
+		.report_options =
+			{
+				.top = options->top,
+				.per_thread = options->per_thread,
+				.lines = options->lines,
+				.by = options->by,
+			},
 		.color = options->color,
 	};
 	int err, report_err;
 
-	err = output_plan_write(record->plan, OUTPUT_STACKS, profile, &settings, &record->user, record->console);
+	err = output_plan_write(record->plan, OUTPUT_STACKS, profile, &settings, &record->user,
+				record->console);
 	live_profile_note_cost(record->live);
 	live_profile_log_cost(record->live);
-	report_err = output_plan_write(record->plan, OUTPUT_REPORTS, profile, &settings, &record->user, record->console);
+	report_err = output_plan_write(record->plan, OUTPUT_REPORTS, profile, &settings,
+				       &record->user, record->console);
 	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
@@ -351,7 +366,8 @@ static int profile_targets(struct record *record)
 		status = limits_check(record->options, profile, record->console);
 	err = err < 0 ? err : stop_err;
 	if (err < 0) {
-		error_set(&error, -err, "the capture broke off: %s; what was recorded until then is written",
+		error_set(&error, -err,
+			  "the capture broke off: %s; what was recorded until then is written",
 			  strerror(-err));
 		return fail(record, &error, EXIT_STATUS_FAILED);
 	}

@@ -25,7 +25,8 @@ struct launch_failure {
 struct command {
 	char *const *argv;
 	pid_t pid;
-	int go_fd;     /* write end: a byte lets the child go on, closing it ends the child; -1 afterwards */
+	int go_fd;     /* write end: a byte lets the child go on, closing it ends the child; -1
+			  afterwards */
 	int result_fd; /* read end: a launch_failure, or end of file once exec has closed it */
 	bool is_reaped;
 	int status;
@@ -116,8 +117,8 @@ static int pipe_pairs(int go[2], int result[2])
 	return 0;
 }
 
-struct command *command_launch(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
-			       struct error *error)
+struct command *command_launch(char *const argv[], const struct invoking_user *user,
+			       const sigset_t *mask, struct error *error)
 {
 	struct command *command = calloc(1, sizeof(*command));
 	int go[2], result[2];
@@ -179,7 +180,8 @@ int command_release(struct command *command, struct error *error)
 	ssize_t size;
 	char byte = 0;
 
-	/* EPIPE: the child is gone (killed); its wait status says how, the pipe below is at its end. */
+	/* EPIPE: the child is gone (killed); its wait status says how, the pipe below is at its
+	 * end. */
 	(void)!write(command->go_fd, &byte, 1);
 	close(command->go_fd);
 	command->go_fd = -1;

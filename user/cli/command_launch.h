@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A command under profile: its process exists and waits before its program begins, so that profiling can start first. */
+/* A command under profile: its process exists and waits before its program begins, so that
+ * profiling can start first. */
 #ifndef PKBPF_CLI_COMMAND_LAUNCH_H
 #define PKBPF_CLI_COMMAND_LAUNCH_H
 
@@ -11,10 +12,11 @@
 
 struct command;
 
-/* Forks; the child takes the signal mask `mask` and the rights of user (when behind sudo), then waits. argv (borrowed)
- * ends in NULL. Call while the program has one thread. NULL with the sentence on failure. */
-struct command *command_launch(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
-			       struct error *error);
+/* Forks; the child takes the signal mask `mask` and the rights of user (when behind sudo), then
+ * waits. argv (borrowed) ends in NULL. Call while the program has one thread. NULL with the
+ * sentence on failure. */
+struct command *command_launch(char *const argv[], const struct invoking_user *user,
+			       const sigset_t *mask, struct error *error);
 pid_t command_pid(const struct command *command);
 /* Lets the program begin. On failure the negative errno of what failed, and the child is gone. */
 int command_release(struct command *command, struct error *error);

@@ -16,7 +16,8 @@ struct command_row {
 	int (*run)(const struct cli_options *options, struct console *console);
 };
 
-const struct command_row *command_at(size_t index); /* NULL at the end; the default command is the first */
+const struct command_row *
+command_at(size_t index); /* NULL at the end; the default command is the first */
 const struct command_row *command_find(const char *name); /* NULL: no such command */
 
 int cmd_record_run(const struct cli_options *options, struct console *console);

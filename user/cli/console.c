@@ -12,7 +12,8 @@
 
 #define CLEAR_LINE "\r\033[K"
 
-/* Room for the longest sentence of a library with words of ours around it. Escaping never makes text longer. */
+/* Room for the longest sentence of a library with words of ours around it. Escaping never makes
+ * text longer. */
 #define LINE_SIZE (2 * ERROR_TEXT_SIZE)
 
 void console_status(struct console *console, const char *line)
@@ -42,8 +43,8 @@ static void print_lines(struct console *console, const char *prefix, char *text)
 	fflush(console->out);
 }
 
-__attribute__((format(printf, 2, 0)))
-static void print_formatted(struct console *console, const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void
+print_formatted(struct console *console, const char *format, va_list arguments)
 {
 	char text[LINE_SIZE];
 

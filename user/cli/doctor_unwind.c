@@ -24,7 +24,8 @@
 #include "unwind/live_process.h"
 
 #define NAME_SIZE 256
-/* A program that has just begun maps its libraries while it is looked at, and may be another one by then. */
+/* A program that has just begun maps its libraries while it is looked at, and may be another one by
+ * then. */
 #define MAX_READS 10
 
 struct examination {
@@ -56,19 +57,25 @@ static int read_process(struct examination *exam, struct error *error)
 			offset += (size_t)size;
 	}
 	if (err)
-		return error_set(error, -err, "cannot examine pid %u: %s", exam->pid, strerror(-err));
+		return error_set(error, -err, "cannot examine pid %u: %s", exam->pid,
+				 strerror(-err));
 	if (!stats.processes)
 		return error_set(error, ESRCH, "cannot examine pid %u: no such process", exam->pid);
 	if (stats.unreadable)
 		return error_set(error, EACCES,
-				 "cannot examine pid %u: /proc/%u/maps cannot be read: %s; run it as root with CAP_SYS_PTRACE, "
-				 "and where no security policy (AppArmor, SELinux, Yama, a container) forbids looking at the process",
+				 "cannot examine pid %u: /proc/%u/maps cannot be read: %s; run it "
+				 "as root with CAP_SYS_PTRACE, "
+				 "and where no security policy (AppArmor, SELinux, Yama, a "
+				 "container) forbids looking at the process",
 				 exam->pid, exam->pid, strerror(EACCES));
 	exam->process = process_table_get(exam->processes, exam->pid, "");
 	if (!exam->process || !process_table_mappings(exam->processes, exam->process))
 		return error_set(error, ENOENT,
-				 "cannot examine pid %u: it has no code in user space; kernel threads have none", exam->pid);
-	return live_process_new(exam->pid, exam->files, process_table_mappings(exam->processes, exam->process), &exam->live,
+				 "cannot examine pid %u: it has no code in user space; kernel "
+				 "threads have none",
+				 exam->pid);
+	return live_process_new(exam->pid, exam->files,
+				process_table_mappings(exam->processes, exam->process), &exam->live,
 				error);
 }
 
@@ -87,13 +94,15 @@ static void print_mapping(const struct live_mapping *mapping)
 		printf("%9u %9" PRIu64 "  ", mapping->rows, to_kib(mapping->bytes));
 	else
 		printf("%9s %9s  ", "-", "-");
-	fputs(*mapping->path ? escape_terminal(path, sizeof(path), mapping->path) : "[anonymous]", stdout);
+	fputs(*mapping->path ? escape_terminal(path, sizeof(path), mapping->path) : "[anonymous]",
+	      stdout);
 	if (!is_ready)
 		printf(" (%s)", live_table_text(mapping->state));
 	if (mapping->followed_bytes)
 		printf(" (%" PRIu64 " KiB by instructions)", to_kib(mapping->followed_bytes));
 	if (mapping->left_out_bytes)
-		printf(" (%" PRIu64 " KiB not described, and too much to read: frame pointers)", to_kib(mapping->left_out_bytes));
+		printf(" (%" PRIu64 " KiB not described, and too much to read: frame pointers)",
+		       to_kib(mapping->left_out_bytes));
 	putchar('\n');
 }
 
@@ -106,10 +115,11 @@ static void print_mappings(const struct examination *exam)
 		print_mapping(mapping);
 }
 
-static struct frame_location locate(const struct examination *exam, uint64_t ip, bool is_return_address)
+static struct frame_location locate(const struct examination *exam, uint64_t ip,
+				    bool is_return_address)
 {
-	const struct mapping *mapping =
-		address_space_find(process_table_mappings(exam->processes, exam->process), ip - is_return_address);
+	const struct mapping *mapping = address_space_find(
+		process_table_mappings(exam->processes, exam->process), ip - is_return_address);
 	struct frame_location location = {
 		.space = mapping ? FRAME_ANONYMOUS : FRAME_UNMAPPED,
 		.object = exam->process->id,
@@ -125,7 +135,8 @@ static struct frame_location locate(const struct examination *exam, uint64_t ip,
 	return location;
 }
 
-static void print_frame(const struct examination *exam, size_t index, uint64_t ip, bool is_return_address)
+static void print_frame(const struct examination *exam, size_t index, uint64_t ip,
+			bool is_return_address)
 {
 	struct frame_location location = locate(exam, ip, is_return_address);
 	struct symbol symbol = {0};
@@ -135,9 +146,13 @@ static void print_frame(const struct examination *exam, size_t index, uint64_t i
 	printf("  %4zu  %016" PRIx64 "  ", index, ip);
 	escape_terminal(module, sizeof(module), symbol.module ? symbol.module : "");
 	if (symbol.line_count)
-		printf("%s (%s)\n", escape_terminal(name, sizeof(name), symbol.lines[symbol.line_count - 1].function), module);
+		printf("%s (%s)\n",
+		       escape_terminal(name, sizeof(name),
+				       symbol.lines[symbol.line_count - 1].function),
+		       module);
 	else
-		printf("%s+0x%" PRIx64 " (%s)\n", module, symbol.module_address, symbol_result_text(symbol.result));
+		printf("%s+0x%" PRIx64 " (%s)\n", module, symbol.module_address,
+		       symbol_result_text(symbol.result));
 }
 
 static void print_thread(struct examination *exam, uint32_t tid)
@@ -147,7 +162,8 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	char path[64], name[NAME_SIZE];
 	bool in_system_call = false;
 	size_t size;
-	int err = live_process_walk(exam->live, tid, exam->ips, PKBPF_MAX_USER_FRAMES, &result, &in_system_call);
+	int err = live_process_walk(exam->live, tid, exam->ips, PKBPF_MAX_USER_FRAMES, &result,
+				    &in_system_call);
 
 	if (err == -ESRCH)
 		return; /* it has ended since the folder was read */
@@ -162,19 +178,24 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	exam->threads++;
 	if (err) {
 		if (err == -ETIMEDOUT)
-			puts("has not stopped within a second: it sleeps in the kernel where nothing interrupts it, or gets no CPU");
+			puts("has not stopped within a second: it sleeps in the kernel where "
+			     "nothing interrupts it, or gets no CPU");
 		else
-			printf("cannot be stopped: %s%s\n", strerror(-err), err == -EPERM ? " (does a debugger trace it?)" : "");
+			printf("cannot be stopped: %s%s\n", strerror(-err),
+			       err == -EPERM ? " (does a debugger trace it?)" : "");
 		return;
 	}
 	exam->complete += stack_end_is_complete(result.end);
-	printf("%s, %zu frames", stack_end_is_complete(result.end) ? "complete" : stack_end_text(result.end), result.depth);
+	printf("%s, %zu frames",
+	       stack_end_is_complete(result.end) ? "complete" : stack_end_text(result.end),
+	       result.depth);
 	if (result.guessed)
 		printf(", %zu by unproven frame pointers", result.guessed);
 	printf("%s\n", in_system_call ? ", in a system call" : "");
 	for (size_t i = 0; i < result.depth; i++)
 		print_frame(exam, i, pkbpf_address(exam->ips[i]),
-			    stack_builder_is_return_address(exam->ips, result.depth, i, in_system_call));
+			    stack_builder_is_return_address(exam->ips, result.depth, i,
+							    in_system_call));
 }
 
 static int print_threads(struct examination *exam, struct error *error)
@@ -186,7 +207,8 @@ static int print_threads(struct examination *exam, struct error *error)
 	snprintf(path, sizeof(path), "/proc/%u/task", exam->pid);
 	tasks = opendir(path);
 	if (!tasks)
-		return error_set(error, errno, "cannot list the threads of pid %u: %s", exam->pid, strerror(errno));
+		return error_set(error, errno, "cannot list the threads of pid %u: %s", exam->pid,
+				 strerror(errno));
 	while ((entry = readdir(tasks))) {
 		if (isdigit((unsigned char)entry->d_name[0]))
 			print_thread(exam, (uint32_t)strtoul(entry->d_name, NULL, 10));
@@ -201,8 +223,10 @@ static bool has_changed(const struct examination *exam)
 {
 	struct event_buffer now = {0};
 	struct snapshot_stats stats;
-	bool changed = snapshot_processes("/proc", &exam->pid, 1, 0, &now, &stats) == 0 && now.size &&
-		       (now.size != exam->snapshot.size || memcmp(now.data, exam->snapshot.data, now.size) != 0);
+	bool changed = snapshot_processes("/proc", &exam->pid, 1, 0, &now, &stats) == 0 &&
+		       now.size &&
+		       (now.size != exam->snapshot.size ||
+			memcmp(now.data, exam->snapshot.data, now.size) != 0);
 
 	event_buffer_done(&now);
 	return changed;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The exit statuses scripts may rely on. With `-- COMMAND` the command's own status comes before DONE and EMPTY. */
+/* The exit statuses scripts may rely on. With `-- COMMAND` the command's own status comes before
+ * DONE and EMPTY. */
 #ifndef PKBPF_CLI_EXIT_STATUS_H
 #define PKBPF_CLI_EXIT_STATUS_H
 

@@ -57,7 +57,8 @@ int invoking_user_find(struct invoking_user *ret_user, struct error *error)
 		user.home = strdup(entry->pw_dir);
 		if (!user.name || !user.home) {
 			invoking_user_done(&user);
-			return error_set(error, ENOMEM, "cannot look up user %u: out of memory", uid);
+			return error_set(error, ENOMEM, "cannot look up user %u: out of memory",
+					 uid);
 		}
 	}
 	*ret_user = user;

@@ -25,12 +25,13 @@ static const struct {
 	unsigned int known; /* enum row_known */
 	enum pkbpf_profile_kind kind;
 } origins[] = {
-	{ROW_HAS_SAMPLES, PKBPF_PROFILE_CPU},	       {ROW_HAS_WAITS, PKBPF_PROFILE_OFFCPU},
-	{ROW_HAS_WAIT_LENGTHS, PKBPF_PROFILE_OFFCPU},  {ROW_HAS_BLOCKIO, PKBPF_PROFILE_BLOCKIO},
+	{ROW_HAS_SAMPLES, PKBPF_PROFILE_CPU},	      {ROW_HAS_WAITS, PKBPF_PROFILE_OFFCPU},
+	{ROW_HAS_WAIT_LENGTHS, PKBPF_PROFILE_OFFCPU}, {ROW_HAS_BLOCKIO, PKBPF_PROFILE_BLOCKIO},
 	{ROW_HAS_FAULTS, PKBPF_PROFILE_FAULTS},
 };
 
-static bool has_kind(const struct source_ops *const *sources, size_t count, enum pkbpf_profile_kind kind)
+static bool has_kind(const struct source_ops *const *sources, size_t count,
+		     enum pkbpf_profile_kind kind)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (sources[i]->kind == kind)
@@ -48,27 +49,33 @@ static const char *kind_name(enum pkbpf_profile_kind kind)
 	return "?";
 }
 
-int limits_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
-			struct error *error)
+int limits_check_events(const struct cli_options *options, const struct source_ops *const *sources,
+			size_t count, struct error *error)
 {
 	struct limit limit;
 
-	array_foreach(&options->limits, text) {
+	array_foreach (&options->limits, text) {
 		if (limit_parse(*text, &limit, error) < 0)
 			return -EINVAL;
 		for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
-			if (limit.figure->needs & origins[i].known && !has_kind(sources, count, origins[i].kind))
-				return error_set(error, EINVAL, "cannot check --fail-if %s: nothing of the kind is recorded; add %s to --events",
+			if (limit.figure->needs & origins[i].known &&
+			    !has_kind(sources, count, origins[i].kind))
+				return error_set(error, EINVAL,
+						 "cannot check --fail-if %s: nothing of the kind "
+						 "is recorded; add %s to --events",
 						 *text, kind_name(origins[i].kind));
 		}
 		if (limit.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == REPORT_BY_THREAD)
 			return error_set(error, EINVAL,
-					 "cannot check --fail-if %s: the lengths of waits are not told by thread; choose another --by",
+					 "cannot check --fail-if %s: the lengths of waits are not "
+					 "told by thread; choose another --by",
 					 *text);
-		if (limit.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) && options->by == REPORT_BY_THREAD &&
+		if (limit.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) &&
+		    options->by == REPORT_BY_THREAD &&
 		    (limit.any_row || limit.pid || limit.name[0]))
 			return error_set(error, EINVAL,
-					 "cannot check --fail-if %s: what is resident is not told by thread; choose another --by",
+					 "cannot check --fail-if %s: what is resident is not told "
+					 "by thread; choose another --by",
 					 *text);
 	}
 	return 0;
@@ -77,7 +84,8 @@ int limits_check_events(const struct cli_options *options, const struct source_o
 static const char *why_unknown(const struct limit *limit, const struct resource_rows *rows)
 {
 	if ((limit->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
-		return "no process was there at the end, when memory is looked at; memory.rss_peak is known of those that have ended";
+		return "no process was there at the end, when memory is looked at; memory.rss_peak "
+		       "is known of those that have ended";
 	return "nothing of the kind could be recorded";
 }
 
@@ -103,9 +111,12 @@ int limits_check(const struct cli_options *options, const struct profile *profil
 		breaches = limit_check(&limit, &rows, tell, &teller);
 		/* No failure, but whoever relies on it has to know, quiet or not. */
 		if (breaches == -ENODATA)
-			console_error(console, "--fail-if %s: %s", teller.expression, why_unknown(&limit, &rows));
+			console_error(console, "--fail-if %s: %s", teller.expression,
+				      why_unknown(&limit, &rows));
 		else if (breaches == -ESRCH)
-			console_error(console, "--fail-if %s: nothing of this name or pid was recorded", teller.expression);
+			console_error(console,
+				      "--fail-if %s: nothing of this name or pid was recorded",
+				      teller.expression);
 		else if (breaches > 0)
 			status = EXIT_STATUS_LIMIT;
 	}

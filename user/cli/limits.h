@@ -6,9 +6,10 @@
 #include "cli/cli_options.h"
 #include "profile/profile.h"
 
-/* Before anything is recorded: -EINVAL with a sentence when a figure comes from no event that these sources see. */
-int limits_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
-			struct error *error);
+/* Before anything is recorded: -EINVAL with a sentence when a figure comes from no event that these
+ * sources see. */
+int limits_check_events(const struct cli_options *options, const struct source_ops *const *sources,
+			size_t count, struct error *error);
 /* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
  * memory). */
 int limits_check(const struct cli_options *options, const struct profile *profile,

@@ -31,15 +31,16 @@
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
 
-/* After a look for mapped files that nobody uses, of which there are nearly as many as there can be, a rest so many times as long,
- * within bounds: one takes 50 to 400 ms. */
+/* After a look for mapped files that nobody uses, of which there are nearly as many as there can
+ * be, a rest so many times as long, within bounds: one takes 50 to 400 ms. */
 struct rest {
 	uint64_t times, most_ns;
 };
 static const struct rest rest_after_use = {20, 10 * NS_PER_SECOND};
 static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
 #define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
-/* Places get their names before it, but not for longer than this: what has none by then keeps its file. */
+/* Places get their names before it, but not for longer than this: what has none by then keeps its
+ * file. */
 #define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
 
 struct live_profile {
@@ -89,7 +90,8 @@ static int assemble(struct live_profile *live, struct error *error)
 
 	live->files = mapped_file_table_new("");
 	if (live->files) {
-		file_servers_set_log(mapped_file_table_servers(live->files), live->options.session.log);
+		file_servers_set_log(mapped_file_table_servers(live->files),
+				     live->options.session.log);
 		live->processes = process_table_new(live->files);
 	}
 	if (live->processes)
@@ -117,7 +119,8 @@ static int assemble(struct live_profile *live, struct error *error)
 static void mark_frames(const struct profile *profile, bool *is_used)
 {
 	for (size_t i = 0; i < profile_frame_count(profile); i++) {
-		const struct frame_location *location = &profile_frame(profile, (uint32_t)i)->location;
+		const struct frame_location *location =
+			&profile_frame(profile, (uint32_t)i)->location;
 
 		if (location->space == FRAME_FILE)
 			is_used[location->object] = true;
@@ -158,7 +161,8 @@ static int start_capture(struct live_profile *live, struct error *error)
 	err = session_load(live->session, error);
 	if (err < 0)
 		return err;
-	log_info(log, "BPF programs loaded after %.1f ms", (double)(clock_now_ns() - begin_ns) / 1e6);
+	log_info(log, "BPF programs loaded after %.1f ms",
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	err = session_start(live->session, &live->sink, error);
 	if (err < 0)
 		return err;
@@ -167,7 +171,8 @@ static int start_capture(struct live_profile *live, struct error *error)
 		return err;
 	live->start_ns = clock_now_ns();
 	source_set_begin(live->sources, live->start_ns);
-	/* What the kernel counts for each thread is held against the length of the interval: that is read first, at both ends. */
+	/* What the kernel counts for each thread is held against the length of the interval: that
+	 * is read first, at both ends. */
 	err = session_begin_interval(live->session, error);
 	if (err < 0)
 		return err;
@@ -178,9 +183,12 @@ static int start_capture(struct live_profile *live, struct error *error)
 	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	log_info(log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);
-	/* The stacks of those that wait are read while they still do: a command is about to be let go. */
+	/* The stacks of those that wait are read while they still do: a command is about to be let
+	 * go. */
 	err = source_set_poll(live->sources, &live->sink);
-	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s", strerror(-err)) : 0;
+	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s",
+				   strerror(-err))
+		       : 0;
 }
 
 int live_profile_start(const struct live_options *options, struct live_profile **ret_live,
@@ -211,7 +219,8 @@ static void keep_stack(void *context, uint64_t stack_id)
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_profile *live)
 {
-	size_t bytes = profile_stack_bytes(live->profile), ended = profile_ended_processes(live->profile);
+	size_t bytes = profile_stack_bytes(live->profile),
+	       ended = profile_ended_processes(live->profile);
 	uint64_t begin_ns = clock_now_ns();
 	int done;
 
@@ -220,12 +229,15 @@ static void limit_memory(struct live_profile *live)
 		source_set_each_stack(live->sources, keep_stack, live->aggregator);
 	done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 	if (done < 0)
-		log_warning(live->options.session.log, "the memory of stacks and of what has ended cannot be limited: out of memory");
+		log_warning(live->options.session.log, "the memory of stacks and of what has ended "
+						       "cannot be limited: out of memory");
 	if (done > 0)
 		log_info(live->options.session.log,
-			 "stacks take %.1f MiB, %.1f before; %zu ended processes are told by their pids, %zu before: %.1f ms",
-			 (double)profile_stack_bytes(live->profile) / (1 << 20), (double)bytes / (1 << 20),
-			 profile_ended_processes(live->profile), ended, (double)(clock_now_ns() - begin_ns) / 1e6);
+			 "stacks take %.1f MiB, %.1f before; %zu ended processes are told by their "
+			 "pids, %zu before: %.1f ms",
+			 (double)profile_stack_bytes(live->profile) / (1 << 20),
+			 (double)bytes / (1 << 20), profile_ended_processes(live->profile), ended,
+			 (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 
 static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
@@ -237,18 +249,21 @@ static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
 	return ns < rest->most_ns ? ns : rest->most_ns;
 }
 
-/* Only places with names tell which read the same. true: nothing more can be named, or has to be. */
+/* Only places with names tell which read the same. true: nothing more can be named, or has to be.
+ */
 static bool places_are_named(struct live_profile *live, uint64_t now_ns)
 {
 	if (!live->naming_end_ns)
 		live->naming_end_ns = now_ns + FORGET_FILES_NAMING_NS;
-	if (live->symbolizer && !aggregator_name_places(live->aggregator, live->symbolizer) && now_ns < live->naming_end_ns)
+	if (live->symbolizer && !aggregator_name_places(live->aggregator, live->symbolizer) &&
+	    now_ns < live->naming_end_ns)
 		return false;
 	live->naming_end_ns = 0;
 	return true;
 }
 
-/* Those of programs that nobody runs any more, and of which the profile has nothing left, make room for others. */
+/* Those of programs that nobody runs any more, and of which the profile has nothing left, make room
+ * for others. */
 static void limit_files(struct live_profile *live)
 {
 	size_t before = mapped_file_table_live_count(live->files), left;
@@ -260,12 +275,15 @@ static void limit_files(struct live_profile *live)
 	if (begin_ns < live->next_forget_ns || !places_are_named(live, begin_ns))
 		return;
 	if (forget_files(live) < 0)
-		log_warning(live->options.session.log, "mapped files that nobody uses cannot be forgotten: out of memory");
+		log_warning(live->options.session.log,
+			    "mapped files that nobody uses cannot be forgotten: out of memory");
 	left = mapped_file_table_live_count(live->files);
 	end_ns = clock_now_ns();
-	live->next_forget_ns = end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use, end_ns - begin_ns);
-	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left, before,
-		 (double)(end_ns - begin_ns) / 1e6);
+	live->next_forget_ns =
+		end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use,
+				 end_ns - begin_ns);
+	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left,
+		 before, (double)(end_ns - begin_ns) / 1e6);
 }
 
 int live_profile_wait(struct live_profile *live, int fd, int timeout_ms)
@@ -306,9 +324,11 @@ int live_profile_stop(struct live_profile *live)
 	source_set_end(live->sources, live->end_ns);
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)
-		log_warning(live->options.session.log, "%s; the report has no account of resources", error.text);
+		log_warning(live->options.session.log, "%s; the report has no account of resources",
+			    error.text);
 	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
-		log_warning(live->options.session.log, "%s; what goes on at the end has no exact counts", error.text);
+		log_warning(live->options.session.log,
+			    "%s; what goes on at the end has no exact counts", error.text);
 	source_set_detach(live->sources);
 	return session_stop(live->session);
 }
@@ -380,8 +400,10 @@ void live_profile_log_cost(const struct live_profile *live)
 
 	if (info->bpf_cpu_known)
 		snprintf(programs, sizeof(programs), "%.1f ms", (double)info->bpf_cpu_ns / 1e6);
-	log_info(live->options.session.log, "own cost %.1f ms CPU, BPF programs %s, %.1f MiB resident at most",
-		 (double)info->own_cpu_ns / 1e6, programs, (double)info->max_resident_bytes / (1 << 20));
+	log_info(live->options.session.log,
+		 "own cost %.1f ms CPU, BPF programs %s, %.1f MiB resident at most",
+		 (double)info->own_cpu_ns / 1e6, programs,
+		 (double)info->max_resident_bytes / (1 << 20));
 }
 
 struct profile *live_profile_finish(struct live_profile *live, const char *targets)
@@ -393,7 +415,8 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	/* While the session's own BPF programs, which some stacks run through, still have names. */
 	if (live->symbolizer)
 		profile_symbolize_kernel(live->profile, live->symbolizer);
-	log_info(live->options.session.log, "kernel frames named in %.1f ms", (double)(clock_now_ns() - begin_ns) / 1e6);
+	log_info(live->options.session.log, "kernel frames named in %.1f ms",
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	/* The kernel's maps and rings give back their memory before symbol tables ask for some. */
 	source_set_free(live->sources);
 	live->sources = NULL;

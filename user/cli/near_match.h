@@ -11,7 +11,8 @@ struct near_match {
 	unsigned int distance;
 };
 
-/* Compares typed with one more candidate. Near enough: a third of the letters wrong at most, or typed begins it. */
+/* Compares typed with one more candidate. Near enough: a third of the letters wrong at most, or
+ * typed begins it. */
 void near_match_offer(struct near_match *match, const char *typed, const char *candidate);
 
 #endif

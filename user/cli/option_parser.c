@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Splits words into options and values as getopt_long does, but says what is wrong in one sentence. */
+/* Splits words into options and values as getopt_long does, but says what is wrong in one sentence.
+ */
 #include "cli/option_parser.h"
 
 #include <errno.h>
@@ -45,8 +46,8 @@ static int refuse_unknown(enum verb verb, const char *name, size_t length, struc
 	struct near_match near = {0};
 	const struct option_row *row;
 
-	snprintf(typed, sizeof(typed), "%.*s", (int)(length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH),
-		 name);
+	snprintf(typed, sizeof(typed), "%.*s",
+		 (int)(length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH), name);
 	for (size_t i = 0; (row = option_at(i)); i++) {
 		if (row->verbs & verb)
 			near_match_offer(&near, typed, row->name);
@@ -54,12 +55,14 @@ static int refuse_unknown(enum verb verb, const char *name, size_t length, struc
 	if (near.word)
 		return error_set(error, EINVAL, "unknown option --%s; did you mean --%s?", typed,
 				 near.word);
-	return error_set(error, EINVAL, "unknown option --%s; pkbpf --help lists what there is", typed);
+	return error_set(error, EINVAL, "unknown option --%s; pkbpf --help lists what there is",
+			 typed);
 }
 
-/* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next word serves. */
-static int apply(const struct option_row *row, enum verb verb, const char *value, struct words *words,
-		 struct cli_options *options, struct error *error)
+/* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next
+ * word serves. */
+static int apply(const struct option_row *row, enum verb verb, const char *value,
+		 struct words *words, struct cli_options *options, struct error *error)
 {
 	if (!(row->verbs & verb))
 		return error_set(error, EINVAL, "--%s has no meaning for this command", row->name);
@@ -103,7 +106,8 @@ static int parse_letters(enum verb verb, const char *letters, struct words *word
 					 letters, letters);
 		if (!row)
 			return error_set(error, EINVAL,
-					 "unknown option -%c; pkbpf --help lists what there is", *at);
+					 "unknown option -%c; pkbpf --help lists what there is",
+					 *at);
 		if (row->argument && at[1])
 			return apply(row, verb, at + 1, words, options, error);
 		err = apply(row, verb, NULL, words, options, error);
@@ -136,13 +140,14 @@ static int check_targets(const struct cli_options *options, struct error *error)
 					 first, choices[i].name);
 		first = choices[i].name;
 	}
-	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count && !options->command)
+	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count &&
+	    !options->command)
 		return error_set(error, EINVAL, "--children needs --pid: whose children?");
 	return 0;
 }
 
-int options_check_events(const struct cli_options *options, const struct source_ops *const *sources, size_t count,
-			 struct error *error)
+int options_check_events(const struct cli_options *options, const struct source_ops *const *sources,
+			 size_t count, struct error *error)
 {
 	const struct {
 		const char *name;
@@ -158,7 +163,9 @@ int options_check_events(const struct cli_options *options, const struct source_
 			return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(of_offcpu); i++)
 		if (of_offcpu[i].given)
-			return error_set(error, EINVAL, "%s is about off-CPU time, which is not recorded; add offcpu to --events",
+			return error_set(error, EINVAL,
+					 "%s is about off-CPU time, which is not recorded; add "
+					 "offcpu to --events",
 					 of_offcpu[i].name);
 	return 0;
 }
@@ -172,16 +179,19 @@ static int check_record(struct cli_options *options, struct error *error)
 		return err;
 	if (options->user_only && options->kernel_only)
 		return error_set(error, EINVAL,
-				 "--user and --kernel exclude each other; both kinds of stacks are the default");
+				 "--user and --kernel exclude each other; both kinds of stacks are "
+				 "the default");
 	if (options->user_only && options->wakers)
-		return error_set(error, EINVAL,
-				 "--wakers needs the kernel's frames, which --user leaves out: they tell an "
-				 "interrupt from the thread that it hit");
+		return error_set(
+			error, EINVAL,
+			"--wakers needs the kernel's frames, which --user leaves out: they tell an "
+			"interrupt from the thread that it hit");
 	if (options->pending_format && options->outputs.count > 0)
-		return error_set(error, EINVAL,
-				 "--format %s comes after the last --output; it names the format of the "
-				 "next one",
-				 options->pending_format);
+		return error_set(
+			error, EINVAL,
+			"--format %s comes after the last --output; it names the format of the "
+			"next one",
+			options->pending_format);
 	if (options->outputs.count > 0)
 		return 0;
 	request = array_add(&options->outputs);
@@ -216,9 +226,10 @@ int options_parse(enum verb verb, int argc, char *const *argv, struct cli_option
 		else if (word[0] == '-' && word[1])
 			err = parse_letters(verb, word + 1, &words, options, error);
 		else if (verb == VERB_RECORD)
-			return error_set(error, EINVAL,
-					 "'%s' is no option; to profile a new process write: pkbpf -- %s",
-					 word, word);
+			return error_set(
+				error, EINVAL,
+				"'%s' is no option; to profile a new process write: pkbpf -- %s",
+				word, word);
 		else
 			return error_set(error, EINVAL, "'%s' is one word too many", word);
 		if (err < 0 || options->show_help || options->show_version)

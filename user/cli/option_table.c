@@ -12,16 +12,16 @@
 #include "report/limit.h"
 #include "source/source.h"
 
-/* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000 times a second and CPU;
- * with a stack for each, 1 to 2 us, they would lose 4 %. */
+/* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000
+ * times a second and CPU; with a stack for each, 1 to 2 us, they would lose 4 %. */
 #define MAX_OVERHEAD_PERMILLE_PER_CPU 10
 
 /* More than a disk with moving heads takes for a request when nobody else wants one. */
 #define SLOW_IO_NS (10 * NS_PER_MS)
 
-#define PID_MAX	      4194304 /* PID_MAX_LIMIT of 64-bit kernels */
-#define FREQUENCY_MAX 100000  /* beyond it a sample costs more than what it measures */
-#define TOP_MAX	      100000
+#define PID_MAX		  4194304 /* PID_MAX_LIMIT of 64-bit kernels */
+#define FREQUENCY_MAX	  100000  /* beyond it a sample costs more than what it measures */
+#define TOP_MAX		  100000
 #define UNWIND_TABLES_MIN (4ULL << 20) /* made in pieces of 1 MiB, and some are always spare */
 #define UNWIND_TABLES_MAX (1ULL << 30)
 
@@ -63,12 +63,15 @@ static int parse_comm(struct cli_options *options, const char *value, struct err
 		return error_set(error, EINVAL, "--comm needs the name of a process");
 	/* The kernel cuts names, so a longer one would silently match nothing. */
 	if (strlen(value) >= PKBPF_COMM_SIZE)
-		return error_set(error, EINVAL,
-				 "cannot use '%s' as --comm: the kernel keeps only %d bytes of a name; "
-				 "write '%.*s'",
-				 value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
+		return error_set(
+			error, EINVAL,
+			"cannot use '%s' as --comm: the kernel keeps only %d bytes of a name; "
+			"write '%.*s'",
+			value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
 	if (options->comm && strcmp(options->comm, value) != 0)
-		return error_set(error, EINVAL, "--comm %s is followed by --comm %s; only one name can be chosen, or use --pid or --cgroup",
+		return error_set(error, EINVAL,
+				 "--comm %s is followed by --comm %s; only one name can be chosen, "
+				 "or use --pid or --cgroup",
 				 options->comm, value);
 	options->comm = value;
 	return 0;
@@ -161,7 +164,8 @@ static int parse_unwind(struct cli_options *options, const char *value, struct e
 			return 0;
 		}
 	}
-	return error_set(error, EINVAL, "cannot use '%s' as --unwind; choose auto, dwarf or fp", value);
+	return error_set(error, EINVAL, "cannot use '%s' as --unwind; choose auto, dwarf or fp",
+			 value);
 }
 
 static int parse_unwind_tables(struct cli_options *options, const char *value, struct error *error)
@@ -172,8 +176,9 @@ static int parse_unwind_tables(struct cli_options *options, const char *value, s
 	if (err < 0)
 		return err;
 	if (bytes < UNWIND_TABLES_MIN || bytes > UNWIND_TABLES_MAX)
-		return error_set(error, ERANGE, "cannot use '%s' as --unwind-tables; give between %lluM and %lluM", value,
-				 UNWIND_TABLES_MIN >> 20, UNWIND_TABLES_MAX >> 20);
+		return error_set(error, ERANGE,
+				 "cannot use '%s' as --unwind-tables; give between %lluM and %lluM",
+				 value, UNWIND_TABLES_MIN >> 20, UNWIND_TABLES_MAX >> 20);
 	options->unwind_table_bytes = bytes;
 	return 0;
 }
@@ -209,7 +214,10 @@ static int parse_max_overhead(struct cli_options *options, const char *value, st
 	if (length && value[length - 1] == '%')
 		length--;
 	if (length >= sizeof(number))
-		return error_set(error, EINVAL, "cannot use '%s' as --max-overhead; give percent of a CPU, 1 to 100, or none", value);
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as --max-overhead; give percent of a CPU, 1 to "
+				 "100, or none",
+				 value);
 	memcpy(number, value, length);
 	number[length] = '\0';
 	err = parse_u64(number, "--max-overhead", 1, 100, &percent, error);
@@ -236,7 +244,8 @@ static int parse_output(struct cli_options *options, const char *value, struct e
 	struct output_request *request;
 
 	if (!*value)
-		return error_set(error, EINVAL, "--output needs the name of a file, or - for stdout");
+		return error_set(error, EINVAL,
+				 "--output needs the name of a file, or - for stdout");
 	request = array_add(&options->outputs);
 	if (!request)
 		return error_set(error, ENOMEM, "cannot read --output: out of memory");
@@ -253,9 +262,10 @@ static int parse_format(struct cli_options *options, const char *value, struct e
 	if (err < 0)
 		return err;
 	if (options->pending_format)
-		return error_set(error, EINVAL,
-				 "--format %s is followed by --format %s; each needs an --output of its own",
-				 options->pending_format, value);
+		return error_set(
+			error, EINVAL,
+			"--format %s is followed by --format %s; each needs an --output of its own",
+			options->pending_format, value);
 	options->pending_format = value;
 	return 0;
 }
@@ -273,7 +283,10 @@ static int parse_top(struct cli_options *options, const char *value, struct erro
 static int parse_by(struct cli_options *options, const char *value, struct error *error)
 {
 	if (!report_grouping_find(value, &options->by))
-		return error_set(error, EINVAL, "cannot use '%s' as --by; choose process, thread, container or comm", value);
+		return error_set(
+			error, EINVAL,
+			"cannot use '%s' as --by; choose process, thread, container or comm",
+			value);
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == REPORT_BY_THREAD)
 		options->per_thread = true;
@@ -344,8 +357,8 @@ static int parse_progress(struct cli_options *options, const char *value, struct
 	bool never = strcmp(value, "never") == 0;
 
 	if (!never && strcmp(value, "auto") != 0)
-		return error_set(error, EINVAL, "cannot use '%s' as --progress; choose auto or never",
-				 value);
+		return error_set(error, EINVAL,
+				 "cannot use '%s' as --progress; choose auto or never", value);
 	options->no_progress = never;
 	return 0;
 }
@@ -381,10 +394,11 @@ static const struct option_row rows[] = {
 	{'p', "pid", "PID[,PID...]",
 	 "these processes with all their threads and forked workers, also those born later",
 	 SECTION_TARGETS, VERB_ALL, parse_pid},
-	{0, "children", NULL, "with --pid: all descendants, whatever they execute",
-	 SECTION_TARGETS, VERB_RECORD, parse_children},
-	{0, "no-children", NULL, "with --pid or a command: no other process, not even forked workers",
-	 SECTION_TARGETS, VERB_RECORD, parse_no_children},
+	{0, "children", NULL, "with --pid: all descendants, whatever they execute", SECTION_TARGETS,
+	 VERB_RECORD, parse_children},
+	{0, "no-children", NULL,
+	 "with --pid or a command: no other process, not even forked workers", SECTION_TARGETS,
+	 VERB_RECORD, parse_no_children},
 	{'t', "tid", "TID[,TID...]", "these threads", SECTION_TARGETS, VERB_RECORD, parse_tid},
 	{'G', "cgroup", "PATH",
 	 "everything in this cgroup and below; PATH may begin below /sys/fs/cgroup",
@@ -392,7 +406,9 @@ static const struct option_row rows[] = {
 	{0, "comm", "NAME", "only processes whose comm is NAME", SECTION_TARGETS, VERB_RECORD,
 	 parse_comm},
 
-	{'e', "events", "LIST", "any of the kinds below, with commas between or one each time; default: all, or just the first for a flame graph",
+	{'e', "events", "LIST",
+	 "any of the kinds below, with commas between or one each time; default: all, or just the "
+	 "first for a flame graph",
 	 SECTION_EVENTS, VERB_RECORD, parse_events},
 	{'F', "frequency", "HZ", "CPU samples per second and CPU; default 99", SECTION_EVENTS,
 	 VERB_RECORD, parse_frequency},
@@ -400,14 +416,14 @@ static const struct option_row rows[] = {
 	 "10, 10s, 500ms, 5m; default: until Ctrl-C or until the targets have ended",
 	 SECTION_EVENTS, VERB_RECORD, parse_duration},
 	{'U', "user", NULL, "user stacks only", SECTION_EVENTS, VERB_RECORD, parse_user_only},
-	{'K', "kernel", NULL, "kernel stacks only", SECTION_EVENTS, VERB_RECORD,
-	 parse_kernel_only},
+	{'K', "kernel", NULL, "kernel stacks only", SECTION_EVENTS, VERB_RECORD, parse_kernel_only},
 	{0, "unwind", "auto|dwarf|fp",
 	 "how user stacks are walked; auto: by tables, and by frame pointers in code without "
 	 "tables",
 	 SECTION_EVENTS, VERB_RECORD, parse_unwind},
-	{0, "unwind-tables", "SIZE", "most memory of the tables that stacks are walked with; default 64M",
-	 SECTION_EVENTS, VERB_RECORD, parse_unwind_tables},
+	{0, "unwind-tables", "SIZE",
+	 "most memory of the tables that stacks are walked with; default 64M", SECTION_EVENTS,
+	 VERB_RECORD, parse_unwind_tables},
 
 	{0, "min-block", "TIME", "off-CPU: shortest wait recorded; default 1us", SECTION_EVENTS,
 	 VERB_RECORD, parse_min_block},
@@ -418,11 +434,11 @@ static const struct option_row rows[] = {
 	{0, "max-overhead", "PERCENT",
 	 "off-CPU: take stacks of fewer waits when BPF programs need more of a CPU; none: of all; "
 	 "default 1 for each CPU of the machine",
-	 SECTION_EVENTS,
-	 VERB_RECORD, parse_max_overhead},
+	 SECTION_EVENTS, VERB_RECORD, parse_max_overhead},
 
 	{0, "slow-io", "TIME",
-	 "block I/O: list the slowest requests, of those that take at least TIME; 0: of all; none: no list; default 10ms",
+	 "block I/O: list the slowest requests, of those that take at least TIME; 0: of all; none: "
+	 "no list; default 10ms",
 	 SECTION_EVENTS, VERB_RECORD, parse_slow_io},
 
 	{'o', "output", "FILE",
@@ -432,10 +448,12 @@ static const struct option_row rows[] = {
 	 SECTION_OUTPUT, VERB_RECORD, parse_format},
 	{0, "top", "N", "rows per table in the text report; default 10", SECTION_OUTPUT,
 	 VERB_RECORD, parse_top},
-	{0, "by", "process|thread|container|comm", "what a row of the resource tables is; default process",
-	 SECTION_OUTPUT, VERB_RECORD, parse_by},
+	{0, "by", "process|thread|container|comm",
+	 "what a row of the resource tables is; default process", SECTION_OUTPUT, VERB_RECORD,
+	 parse_by},
 	{0, "fail-if", "EXPR",
-	 "exit with 3 when it holds: blockio.p99>10ms, 'lost>0', '*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; "
+	 "exit with 3 when it holds: blockio.p99>10ms, 'lost>0', '*:cpu.share>80%' (any row), "
+	 "'nginx:memory.rss>1G'; "
 	 "figures are named as in the JSON report; may be repeated",
 	 SECTION_OUTPUT, VERB_RECORD, parse_fail_if},
 	{0, "per-thread", NULL, "keep the threads of a process apart", SECTION_OUTPUT, VERB_RECORD,
@@ -446,11 +464,12 @@ static const struct option_row rows[] = {
 	 SECTION_OUTPUT, VERB_RECORD, parse_wait_states},
 	{0, "no-inline", NULL, "leave inlined functions out", SECTION_OUTPUT, VERB_RECORD,
 	 parse_no_inline},
-	{0, "lines", NULL, "show file:line in frames, also from separate debug files", SECTION_OUTPUT, VERB_RECORD, parse_lines},
+	{0, "lines", NULL, "show file:line in frames, also from separate debug files",
+	 SECTION_OUTPUT, VERB_RECORD, parse_lines},
 
 	{'q', "quiet", NULL, "print errors only", SECTION_GENERAL, VERB_RECORD, parse_quiet},
-	{'v', "verbose", NULL, "say what is done; twice: with the details of loading", SECTION_GENERAL,
-	 VERB_RECORD, parse_verbose},
+	{'v', "verbose", NULL, "say what is done; twice: with the details of loading",
+	 SECTION_GENERAL, VERB_RECORD, parse_verbose},
 	{0, "progress", "auto|never", "the progress line; auto: when stderr is a terminal",
 	 SECTION_GENERAL, VERB_RECORD, parse_progress},
 	{0, "color", "auto|always|never", "colors in the text report; NO_COLOR is honoured",
@@ -480,7 +499,8 @@ void cli_options_init(struct cli_options *options)
 {
 	*options = (struct cli_options){
 		.frequency_hz = 99,
-		.max_overhead_permille = MAX_OVERHEAD_PERMILLE_PER_CPU * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.max_overhead_permille =
+			MAX_OVERHEAD_PERMILLE_PER_CPU * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
 		.slow_io_ns = SLOW_IO_NS,
 		.top = 10,
 		.follow = PKBPF_FOLLOW_WORKERS,

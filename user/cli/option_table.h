@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every option of every command: one row each; parsing, help and near-match hints are made from the rows. */
+/* Every option of every command: one row each; parsing, help and near-match hints are made from the
+ * rows. */
 #ifndef PKBPF_CLI_OPTION_TABLE_H
 #define PKBPF_CLI_OPTION_TABLE_H
 
@@ -27,7 +28,8 @@ struct option_row {
 	const char *help;
 	enum option_section section;
 	unsigned int verbs; /* mask of enum verb */
-	/* value is NULL when the row takes no argument. 0, or -EINVAL / -ERANGE / -ENOMEM with the sentence. */
+	/* value is NULL when the row takes no argument. 0, or -EINVAL / -ERANGE / -ENOMEM with the
+	 * sentence. */
 	int (*parse)(struct cli_options *options, const char *value, struct error *error);
 };
 

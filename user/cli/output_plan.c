@@ -30,7 +30,8 @@ struct output {
 
 struct output_plan {
 	ARRAY_OF(struct output) outputs;
-	pthread_mutex_t lock; /* held while a file is finished or freed, and for ever once abandoned */
+	pthread_mutex_t
+		lock; /* held while a file is finished or freed, and for ever once abandoned */
 };
 
 struct format {
@@ -105,8 +106,8 @@ int output_format_check(const char *name, struct error *error)
 	for (size_t i = 0; (report = report_at(i)); i++)
 		near_match_offer(&near, name, report->name);
 	if (near.word)
-		return error_set(error, EINVAL, "cannot use '%s' as --format; did you mean %s?", name,
-				 near.word);
+		return error_set(error, EINVAL, "cannot use '%s' as --format; did you mean %s?",
+				 name, near.word);
 	list_formats(list, sizeof(list), false);
 	return error_set(error, EINVAL, "cannot use '%s' as --format; there are: %s", name, list);
 }
@@ -128,9 +129,9 @@ static bool is_same_file(const char *path, const char *other)
 
 	if (strcmp(path, other) == 0 || strcmp(path, "-") == 0 || strcmp(other, "-") == 0)
 		return strcmp(path, other) == 0;
-	return copy && other_copy && strcmp(name_in_folder(path), name_in_folder(other)) == 0 && stat(dirname(copy), &folder) == 0 &&
-	       stat(dirname(other_copy), &other_folder) == 0 && folder.st_dev == other_folder.st_dev &&
-	       folder.st_ino == other_folder.st_ino;
+	return copy && other_copy && strcmp(name_in_folder(path), name_in_folder(other)) == 0 &&
+	       stat(dirname(copy), &folder) == 0 && stat(dirname(other_copy), &other_folder) == 0 &&
+	       folder.st_dev == other_folder.st_dev && folder.st_ino == other_folder.st_ino;
 }
 
 static int add_output(struct output_plan *plan, const struct format *format,
@@ -140,9 +141,10 @@ static int add_output(struct output_plan *plan, const struct format *format,
 
 	if (!path)
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
-	array_foreach(&plan->outputs, each) {
+	array_foreach (&plan->outputs, each) {
 		if (is_same_file(each->path, path)) {
-			int err = error_set(error, EINVAL, "%s is named twice as an output; "
+			int err = error_set(error, EINVAL,
+					    "%s is named twice as an output; "
 					    "give each its own file",
 					    strcmp(path, "-") == 0 ? "stdout" : path);
 
@@ -198,7 +200,8 @@ static int find_format(const struct output_request *request, struct format *ret_
 }
 
 static int plan_request(struct output_plan *plan, const struct output_request *request,
-			const struct source_ops *const *kinds, size_t kind_count, struct error *error)
+			const struct source_ops *const *kinds, size_t kind_count,
+			struct error *error)
 {
 	struct format format;
 	int err = find_format(request, &format, error);
@@ -210,9 +213,9 @@ static int plan_request(struct output_plan *plan, const struct output_request *r
 		return add_output(plan, &format, kind_count ? kinds[0]->kind : PKBPF_PROFILE_CPU,
 				  strdup(request->path), error);
 	for (size_t i = 0; i < kind_count && err == 0; i++)
-		err = add_output(plan, &format, kinds[i]->kind,
-				 path_of_kind(request->path, format_suffix(&format), kinds[i]->name),
-				 error);
+		err = add_output(
+			plan, &format, kinds[i]->kind,
+			path_of_kind(request->path, format_suffix(&format), kinds[i]->name), error);
 	return err;
 }
 
@@ -257,14 +260,15 @@ static int check_stdout(struct error *error)
 
 	/* A closed stdout has been filled with something that cannot be written. */
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return error_set(error, EBADF,
-				 "cannot write to standard output: it is closed; name a file with -o");
+		return error_set(
+			error, EBADF,
+			"cannot write to standard output: it is closed; name a file with -o");
 	return 0;
 }
 
 int output_plan_open(struct output_plan *plan, struct error *error)
 {
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		int err = strcmp(output->path, "-") == 0 ? check_stdout(error) : 0;
 
 		if (err < 0)
@@ -283,7 +287,7 @@ static bool shows_resources(const struct output *output)
 
 bool output_plan_shows_resources(const struct output_plan *plan)
 {
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		if (shows_resources(output))
 			return true;
 	}
@@ -292,7 +296,7 @@ bool output_plan_shows_resources(const struct output_plan *plan)
 
 bool output_plan_reports_to_stdout(const struct output_plan *plan)
 {
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		if (output->report && strcmp(output->path, "-") == 0)
 			return true;
 	}
@@ -343,13 +347,13 @@ static int write_output(struct output_plan *plan, struct output *output,
 	return err;
 }
 
-int output_plan_write(struct output_plan *plan, enum output_part part, const struct profile *profile,
-		      const struct output_settings *settings, const struct invoking_user *user,
-		      struct console *console)
+int output_plan_write(struct output_plan *plan, enum output_part part,
+		      const struct profile *profile, const struct output_settings *settings,
+		      const struct invoking_user *user, struct console *console)
 {
 	int first_err = 0;
 
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		struct error error;
 		int err;
 
@@ -371,10 +375,11 @@ void output_plan_abandon(struct output_plan *plan)
 
 	clock_gettime(CLOCK_REALTIME, &deadline);
 	deadline.tv_sec += ABANDON_WAIT_SECONDS;
-	/* A file that is being finished is complete: let it. Never unlocked, so that nothing is freed under us. */
+	/* A file that is being finished is complete: let it. Never unlocked, so that nothing is
+	 * freed under us. */
 	if (pthread_mutex_timedlock(&plan->lock, &deadline) != 0)
 		return;
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		if (output->file)
 			output_file_abandon(output->file);
 	}
@@ -384,7 +389,7 @@ void output_plan_free(struct output_plan *plan)
 {
 	if (!plan)
 		return;
-	array_foreach(&plan->outputs, output) {
+	array_foreach (&plan->outputs, output) {
 		output_file_free(output->file);
 		free(output->path);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which files a run will write and in which format: planned and opened before profiling starts, written at its end. */
+/* Which files a run will write and in which format: planned and opened before profiling starts,
+ * written at its end. */
 #ifndef PKBPF_CLI_OUTPUT_PLAN_H
 #define PKBPF_CLI_OUTPUT_PLAN_H
 
@@ -23,12 +24,13 @@ struct output_plan;
 
 /* 0, or -EINVAL with a sentence that names the formats there are. */
 int output_format_check(const char *name, struct error *error);
-/* Does every requested output hold one kind of event only? false when there is none, or one cannot be planned. */
+/* Does every requested output hold one kind of event only? false when there is none, or one cannot
+ * be planned. */
 bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count);
 /*
- * Requests become files: a format that holds one kind gets one file per kind ("app.cpu.folded") when there are
- * several, and the first kind when it goes to stdout. kinds are in the order asked for; everything is copied but the
- * source rows. -EINVAL: wrong usage.
+ * Requests become files: a format that holds one kind gets one file per kind ("app.cpu.folded")
+ * when there are several, and the first kind when it goes to stdout. kinds are in the order asked
+ * for; everything is copied but the source rows. -EINVAL: wrong usage.
  */
 int output_plan_new(const struct output_request *requests, size_t request_count,
 		    const struct source_ops *const *kinds, size_t kind_count,
@@ -49,11 +51,12 @@ struct output_settings {
 /* Reports tell what the run has cost, which the writing of stacks adds to: they come last. */
 enum output_part { OUTPUT_STACKS, OUTPUT_REPORTS };
 
-/* Writes and finishes all outputs of a part, one after the other; each that fails is told to the console and the others
- * are written all the same. Files are given to user. Returns the first failure; a reader that closed our stdout is none. */
-int output_plan_write(struct output_plan *plan, enum output_part part, const struct profile *profile,
-		      const struct output_settings *settings, const struct invoking_user *user,
-		      struct console *console);
+/* Writes and finishes all outputs of a part, one after the other; each that fails is told to the
+ * console and the others are written all the same. Files are given to user. Returns the first
+ * failure; a reader that closed our stdout is none. */
+int output_plan_write(struct output_plan *plan, enum output_part part,
+		      const struct profile *profile, const struct output_settings *settings,
+		      const struct invoking_user *user, struct console *console);
 /* Removes what is half-written, from the thread of a dying program. */
 void output_plan_abandon(struct output_plan *plan);
 void output_plan_free(struct output_plan *plan);

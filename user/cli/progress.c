@@ -45,10 +45,11 @@ void progress_format_elapsed(uint64_t elapsed_ns, char *ret_text, size_t size)
 	if (seconds < 60)
 		snprintf(ret_text, size, "%" PRIu64 " s", seconds);
 	else if (seconds < 3600)
-		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 " min", seconds / 60, seconds % 60);
+		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 " min", seconds / 60,
+			 seconds % 60);
 	else
-		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " h", seconds / 3600,
-			 seconds / 60 % 60, seconds % 60);
+		snprintf(ret_text, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 " h",
+			 seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
 void progress_show(struct progress *progress, uint64_t now_ns,
@@ -57,8 +58,9 @@ void progress_show(struct progress *progress, uint64_t now_ns,
 	char elapsed[32], line[160];
 
 	progress_format_elapsed(now_ns - progress->start_ns, elapsed, sizeof(elapsed));
-	snprintf(line, sizeof(line), "profiling: %s, %" PRIu64 " samples, %" PRIu64 " lost (Ctrl-C ends it)",
-		 elapsed, counters[PKBPF_COUNTER_CPU_RECORDED], progress_lost(counters));
+	snprintf(line, sizeof(line),
+		 "profiling: %s, %" PRIu64 " samples, %" PRIu64 " lost (Ctrl-C ends it)", elapsed,
+		 counters[PKBPF_COUNTER_CPU_RECORDED], progress_lost(counters));
 	console_status(progress->console, line);
 	while (progress->next_ns <= now_ns)
 		progress->next_ns += NS_PER_SECOND;

@@ -16,7 +16,8 @@ struct progress {
 	uint64_t start_ns, next_ns;
 };
 
-void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns);
+void progress_init(struct progress *progress, struct console *console, bool wanted,
+		   uint64_t now_ns);
 /* Is it time for another line? */
 bool progress_is_due(const struct progress *progress, uint64_t now_ns);
 void progress_show(struct progress *progress, uint64_t now_ns,

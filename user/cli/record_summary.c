@@ -12,7 +12,8 @@
 #include "source/source.h"
 
 /* Appends to text, cutting at size. */
-static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format, ...)
+static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format,
+						      ...)
 {
 	size_t length = strlen(text);
 	va_list arguments;
@@ -30,7 +31,8 @@ static void add_list(char *text, size_t size, const char *what, const struct u32
 
 	add(text, size, "%s ", what);
 	for (; shown < list->count; shown++) {
-		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "", list->items[shown]);
+		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "",
+			 list->items[shown]);
 		if (strlen(text) + strlen(number) >= size - size / 4)
 			break;
 		add(text, size, "%s", number);
@@ -67,7 +69,11 @@ static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
 {
 	double seconds = (double)time_ns / NS_PER_SECOND;
 
-	snprintf(ret_text, size, seconds >= 10 ? "%.0f s" : seconds >= 1 ? "%.1f s" : "%.2f s", seconds);
+	snprintf(ret_text, size,
+		 seconds >= 10	? "%.0f s"
+		 : seconds >= 1 ? "%.1f s"
+				: "%.2f s",
+		 seconds);
 }
 
 static void add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT])
@@ -106,23 +112,28 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 	snprintf(ret_text, size, "nothing was sampled: ");
 	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
 	    info->counters[PKBPF_COUNTER_FAULTS_RING_FULL]) {
-		add(ret_text, size, "all %s lost", account.lost ? "samples were" : "that happened was");
+		add(ret_text, size, "all %s lost",
+		    account.lost ? "samples were" : "that happened was");
 		add_losses(ret_text, size, info->counters);
 	} else if (account.expected > 0) {
-		add(ret_text, size, "%" PRIu64 " samples were due and none arrived; try --unwind fp",
+		add(ret_text, size,
+		    "%" PRIu64 " samples were due and none arrived; try --unwind fp",
 		    account.expected);
 	} else if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU)) {
-		add(ret_text, size, "%s had no event of the kinds asked for in %s; profile longer, or ask for "
+		add(ret_text, size,
+		    "%s had no event of the kinds asked for in %s; profile longer, or ask for "
 		    "others with --events",
 		    targets, took);
 	} else if (run->end == RUN_TARGETS_ENDED) {
-		add(ret_text, size, "%s ended after %s, before a sample was due at %" PRIu32 " Hz; "
+		add(ret_text, size,
+		    "%s ended after %s, before a sample was due at %" PRIu32 " Hz; "
 		    "profile something longer, or raise --frequency",
 		    targets, took, info->frequency_hz);
 	} else {
 		const struct source_ops *offcpu = source_by_name("offcpu");
 
-		add(ret_text, size, "%s used no CPU time that %" PRIu32 " samples per second could see in "
+		add(ret_text, size,
+		    "%s used no CPU time that %" PRIu32 " samples per second could see in "
 		    "%s; profile longer%s",
 		    targets, info->frequency_hz, took,
 		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? ", or look at -e offcpu"
@@ -157,8 +168,8 @@ void record_summarize(const struct profile *profile, char *ret_text, size_t size
 
 	ret_text[0] = '\0';
 	if (account.expected || !info->kinds_mask || info->kinds_mask & 1U << PKBPF_PROFILE_CPU)
-		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected", account.recorded,
-		    account.expected);
+		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected",
+		    account.recorded, account.expected);
 	add_counts(profile, ret_text, size);
 	add(ret_text, size, ", %" PRIu64 " lost", account.lost + account.lost_other);
 	add_losses(ret_text, size, info->counters);

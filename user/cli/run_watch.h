@@ -9,7 +9,7 @@
 
 enum run_end {
 	RUN_GOES_ON,
-	RUN_STOPPED,	   /* somebody wants it */
+	RUN_STOPPED, /* somebody wants it */
 	RUN_TIME_IS_UP,
 	RUN_TARGETS_ENDED, /* every process and thread added has ended, or the cgroup is gone */
 };
@@ -24,7 +24,8 @@ int run_watch_add_process(struct run_watch *watch, uint32_t pid, int pidfd, stru
 int run_watch_add_thread(struct run_watch *watch, uint32_t tid, struct error *error);
 /* The cgroup's folder; borrowed. */
 void run_watch_set_cgroup(struct run_watch *watch, const char *path);
-/* Readable when run_watch_check may have news; threads, a cgroup and the duration have to be asked for. */
+/* Readable when run_watch_check may have news; threads, a cgroup and the duration have to be asked
+ * for. */
 int run_watch_fd(const struct run_watch *watch);
 /* deadline_ns: CLOCK_MONOTONIC, 0 for none. */
 enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t deadline_ns);

@@ -15,7 +15,8 @@
 
 #include "base/clock.h"
 
-/* timeout signals its child, and then the group that it is in. Nobody asks twice as quickly as that. */
+/* timeout signals its child, and then the group that it is in. Nobody asks twice as quickly as
+ * that. */
 #define SAME_REQUEST_NS (100 * NS_PER_MS)
 
 struct stop_signals {
@@ -54,7 +55,8 @@ void stop_signals_block(sigset_t *ret_before)
 {
 	sigset_t set;
 
-	/* What they would say a write says as well, and that one is told of, with the file's name. */
+	/* What they would say a write says as well, and that one is told of, with the file's name.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	stop_set(&set);
@@ -80,7 +82,8 @@ static void handle_signal(struct stop_signals *signals, const struct signalfd_si
 	uint32_t sender = info->ssi_code == SI_KERNEL ? 0 : info->ssi_pid;
 
 	if (info->ssi_signo == SIGQUIT || atomic_load(&signals->received)) {
-		if (info->ssi_signo != SIGQUIT && sender && sender == signals->first_sender && now_ns - signals->first_ns < SAME_REQUEST_NS)
+		if (info->ssi_signo != SIGQUIT && sender && sender == signals->first_sender &&
+		    now_ns - signals->first_ns < SAME_REQUEST_NS)
 			return;
 		signals->abandon(signals->context);
 		die_of((int)info->ssi_signo);

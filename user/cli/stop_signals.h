@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop, the second one (unless it is the same request, sent
- * to the process and to its group, as timeout does) ends the program at once, even while the main thread symbolizes or
- * writes, and so does SIGQUIT. A thread waits for them, so no handler interrupts anything.
+ * SIGINT, SIGTERM and SIGHUP: the first one asks the run to stop, the second one (unless it is the
+ * same request, sent to the process and to its group, as timeout does) ends the program at once,
+ * even while the main thread symbolizes or writes, and so does SIGQUIT. A thread waits for them, so
+ * no handler interrupts anything.
  */
 #ifndef PKBPF_CLI_STOP_SIGNALS_H
 #define PKBPF_CLI_STOP_SIGNALS_H
@@ -12,19 +13,21 @@
 
 #include "base/error.h"
 
-/* Blocks the signals in this thread and those it will start; before any thread or child is made. SIGPIPE becomes an
- * error of write(). A SIGHUP or SIGQUIT that was ignored (nohup) stays so. *ret_before: the mask before, for children. */
+/* Blocks the signals in this thread and those it will start; before any thread or child is made.
+ * SIGPIPE becomes an error of write(). A SIGHUP or SIGQUIT that was ignored (nohup) stays so.
+ * *ret_before: the mask before, for children. */
 void stop_signals_block(sigset_t *ret_before);
 
 struct stop_signals;
 
-/* The signals are blocked already. Before the program ends by a signal it calls abandon(context) from its
- * own thread; abandon may touch only what never changes or is locked. */
+/* The signals are blocked already. Before the program ends by a signal it calls abandon(context)
+ * from its own thread; abandon may touch only what never changes or is locked. */
 struct stop_signals *stop_signals_new(void (*abandon)(void *context), void *context,
 				      struct error *error);
 /* Readable once the first signal has arrived. */
 int stop_signals_fd(const struct stop_signals *signals);
-/* The first signal, 0: none yet. *ret_private: sent to this process alone, not by the terminal to its whole group. */
+/* The first signal, 0: none yet. *ret_private: sent to this process alone, not by the terminal to
+ * its whole group. */
 int stop_signals_received(const struct stop_signals *signals, bool *ret_private);
 void stop_signals_free(struct stop_signals *signals);
 

@@ -28,22 +28,27 @@ int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 		/* There until its parent asks how it ended. */
 		if (poll(&end, 1, 0) > 0) {
 			close(fd);
-			return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": it has ended already", pid);
+			return error_set(error, ESRCH,
+					 "cannot profile pid %" PRIu32 ": it has ended already",
+					 pid);
 		}
 		*ret_pidfd = fd;
 		return 0;
 	}
 	if (errno == ESRCH)
-		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process", pid);
+		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process",
+				 pid);
 	/* Kernels answer EINVAL, later ones ENOENT, for a thread that does not lead its process. */
 	if (errno == EINVAL || errno == ENOENT) {
 		process = procfs_process_of_thread(pid);
 		if (process && process != pid)
 			return error_set(error, EINVAL,
-					 "cannot profile pid %" PRIu32 ": it is a thread of process "
+					 "cannot profile pid %" PRIu32
+					 ": it is a thread of process "
 					 "%" PRIu32 "; use --tid %" PRIu32 " or --pid %" PRIu32,
 					 pid, process, pid, process);
-		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process", pid);
+		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process",
+				 pid);
 	}
 	*ret_pidfd = -1;
 	return 0;
@@ -53,7 +58,8 @@ int target_check_thread(uint32_t tid, struct error *error)
 {
 	/* EPERM says that it exists, too. */
 	if (syscall(SYS_tkill, (pid_t)tid, 0) < 0 && errno == ESRCH)
-		return error_set(error, ESRCH, "cannot profile tid %" PRIu32 ": no such thread", tid);
+		return error_set(error, ESRCH, "cannot profile tid %" PRIu32 ": no such thread",
+				 tid);
 	return 0;
 }
 
@@ -82,7 +88,8 @@ int target_check_cgroup(const char *path, char **ret_path, struct error *error)
 
 		if (asprintf(&full, "%s%s", roots[i], path) < 0) {
 			full = NULL;
-			return error_set(error, ENOMEM, "cannot profile cgroup %s: out of memory", path);
+			return error_set(error, ENOMEM, "cannot profile cgroup %s: out of memory",
+					 path);
 		}
 		result = check_cgroup_folder(full);
 		if (result == 0) {
@@ -93,10 +100,12 @@ int target_check_cgroup(const char *path, char **ret_path, struct error *error)
 			err = result;
 	}
 	if (err == -EMEDIUMTYPE)
-		return error_set(error, EINVAL,
-				 "cannot profile cgroup %s: it is no folder of a cgroup v2 file system; "
-				 "give the path of the cgroup in that one (see the line that begins with 0:: in /proc/PID/cgroup)",
-				 path);
+		return error_set(
+			error, EINVAL,
+			"cannot profile cgroup %s: it is no folder of a cgroup v2 file system; "
+			"give the path of the cgroup in that one (see the line that begins with "
+			"0:: in /proc/PID/cgroup)",
+			path);
 	return error_set(error, -err, "cannot profile cgroup %s: %s", path,
 			 err == -ENOENT ? "there is no such folder, nor one below /sys/fs/cgroup"
 					: strerror(-err));

@@ -260,7 +260,8 @@ static int decode_slow_io(const void *data, size_t size, const struct event_sink
 	if (size < sizeof(*slow_io))
 		return -EBADMSG;
 	open = slow_io->header.flags & PKBPF_SLOW_IO_OPEN;
-	if (slow_io->insert_ns > slow_io->header.time_ns || slow_io->issue_ns > slow_io->header.time_ns ||
+	if (slow_io->insert_ns > slow_io->header.time_ns ||
+	    slow_io->issue_ns > slow_io->header.time_ns ||
 	    (slow_io->issue_ns < slow_io->insert_ns && !(open && !slow_io->issue_ns)))
 		return -EBADMSG;
 	view = (struct slow_io_view){

@@ -68,11 +68,11 @@ static struct pkbpf_event_sample *append_sample(struct event_buffer *buffer,
 {
 	struct pkbpf_event_sample *sample;
 
-	sample = event_buffer_add(buffer,
-			       sizeof(*sample) +
-				       (view->kernel_count + view->user_count) * sizeof(uint64_t) +
-				       extra_size,
-			       kind, view->after_syscall ? PKBPF_SAMPLE_AFTER_SYSCALL : 0, view->time_ns);
+	sample = event_buffer_add(
+		buffer,
+		sizeof(*sample) + (view->kernel_count + view->user_count) * sizeof(uint64_t) +
+			extra_size,
+		kind, view->after_syscall ? PKBPF_SAMPLE_AFTER_SYSCALL : 0, view->time_ns);
 	if (!sample)
 		return NULL;
 	sample->pid = view->pid;
@@ -171,7 +171,7 @@ int event_encode_mapping(struct event_buffer *buffer, const struct mapping_view 
 	if (view->start >= view->end)
 		return -EINVAL;
 	mapping = event_buffer_add(buffer, sizeof(*mapping) + padded, PKBPF_EVENT_MAPPING,
-				view->from_snapshot ? PKBPF_FROM_SNAPSHOT : 0, view->time_ns);
+				   view->from_snapshot ? PKBPF_FROM_SNAPSHOT : 0, view->time_ns);
 	if (!mapping)
 		return -ENOMEM;
 	mapping->pid = view->pid;
@@ -245,8 +245,8 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 	if (!totals_fit(view))
 		return -EINVAL;
 	totals = event_buffer_add(buffer,
-			       sizeof(*totals) + view->bucket_count * sizeof(totals->buckets[0]),
-			       PKBPF_EVENT_TOTALS, flags, view->time_ns);
+				  sizeof(*totals) + view->bucket_count * sizeof(totals->buckets[0]),
+				  PKBPF_EVENT_TOTALS, flags, view->time_ns);
 	if (!totals)
 		return -ENOMEM;
 	totals->stack_id = view->stack_id;
@@ -270,7 +270,8 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 
 int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view *view)
 {
-	uint16_t flags = (uint16_t)((view->open ? PKBPF_SLOW_IO_OPEN : 0) | (view->failed ? PKBPF_SLOW_IO_FAILED : 0) |
+	uint16_t flags = (uint16_t)((view->open ? PKBPF_SLOW_IO_OPEN : 0) |
+				    (view->failed ? PKBPF_SLOW_IO_FAILED : 0) |
 				    (view->fua ? PKBPF_SLOW_IO_FUA : 0) |
 				    (view->metadata ? PKBPF_SLOW_IO_METADATA : 0));
 	struct pkbpf_event_slow_io *slow_io;
@@ -278,7 +279,8 @@ int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view 
 	if (view->insert_ns > view->time_ns || view->issue_ns > view->time_ns ||
 	    (view->issue_ns < view->insert_ns && !(view->open && !view->issue_ns)))
 		return -EINVAL;
-	slow_io = event_buffer_add(buffer, sizeof(*slow_io), PKBPF_EVENT_SLOW_IO, flags, view->time_ns);
+	slow_io = event_buffer_add(buffer, sizeof(*slow_io), PKBPF_EVENT_SLOW_IO, flags,
+				   view->time_ns);
 	if (!slow_io)
 		return -ENOMEM;
 	slow_io->stack_id = view->stack_id;

@@ -17,7 +17,8 @@ struct event_buffer { /* zero-initialised is empty; a sequence of records, each 
 
 void event_buffer_clear(struct event_buffer *buffer); /* keeps its memory */
 void event_buffer_done(struct event_buffer *buffer);
-/* A zeroed record with its header filled in, its size rounded up to 8; NULL: out of memory. The next one may move it. */
+/* A zeroed record with its header filled in, its size rounded up to 8; NULL: out of memory. The
+ * next one may move it. */
 void *event_buffer_add(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags,
 		       uint64_t time_ns);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who listens to the record stream. A sink fills in the callbacks it wants (NULL: not interested). Views and
- * everything they point to are borrowed: they die with the callback. Callbacks run on the thread that decodes.
+ * Who listens to the record stream. A sink fills in the callbacks it wants (NULL: not interested).
+ * Views and everything they point to are borrowed: they die with the callback. Callbacks run on the
+ * thread that decodes.
  */
 #ifndef PKBPF_EVENT_EVENT_SINK_H
 #define PKBPF_EVENT_EVENT_SINK_H
@@ -20,12 +21,13 @@ struct sample_view {
 	enum pkbpf_profile_kind kind;
 	enum pkbpf_stack_end user_end;
 	uint8_t state;
-	bool after_syscall; /* the first user ip, or that in the registers, follows a system call instruction, like a return address */
+	bool after_syscall; /* the first user ip, or that in the registers, follows a system call
+			       instruction, like a return address */
 	uint64_t cgroup_id;
 	uint64_t count;
 	uint64_t weight;
 	char comm[PKBPF_COMM_SIZE + 1]; /* NUL-terminated, not escaped */
-	const uint64_t *kernel_ips; /* leaf first */
+	const uint64_t *kernel_ips;	/* leaf first */
 	size_t kernel_count;
 	const uint64_t *user_ips; /* leaf first, with PKBPF_INTERRUPTED */
 	size_t user_count;
@@ -53,7 +55,8 @@ struct mapping_view {
 	uint32_t device_major, device_minor, inode_generation;
 	uint32_t protection;
 	bool from_snapshot;
-	const char *path; /* NUL-terminated, at most PATH_MAX; "[vdso]", "//anon", "/x/y (deleted)" … */
+	const char *
+		path; /* NUL-terminated, at most PATH_MAX; "[vdso]", "//anon", "/x/y (deleted)" … */
 };
 
 struct lost_view {
@@ -65,12 +68,13 @@ struct lost_view {
 struct raw_stack_view {
 	struct sample_view sample; /* user_count 0, but in checks */
 	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
-	bool cut; /* more memory followed, which there was no room for */
+	bool cut;   /* more memory followed, which there was no room for */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;
 	const uint8_t *stack;
 	size_t stack_size;
-	uint64_t holes; /* bits: pages, the first one that of stack_start, that could not be read and are left out of stack */
+	uint64_t holes; /* bits: pages, the first one that of stack_start, that could not be read
+			   and are left out of stack */
 };
 
 struct stack_view {
@@ -125,7 +129,8 @@ struct event_sink_ops {
 	void (*on_stack)(void *context, const struct stack_view *stack);
 	void (*on_totals)(void *context, const struct totals_view *totals);
 	void (*on_slow_io)(void *context, const struct slow_io_view *slow_io);
-	/* A record kind this table has no view for (later kinds): the checked header and its bytes. */
+	/* A record kind this table has no view for (later kinds): the checked header and its bytes.
+	 */
 	void (*on_other)(void *context, const struct pkbpf_event_header *record);
 };
 

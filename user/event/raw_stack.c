@@ -6,13 +6,16 @@
 static bool find_byte(const struct raw_stack_extent *extent, uint64_t address, uint64_t *ret_offset)
 {
 	uint64_t page = address / PKBPF_RAW_PAGE_BYTES - extent->start / PKBPF_RAW_PAGE_BYTES;
-	uint64_t below = page < PKBPF_RAW_SPAN_PAGES ? extent->holes & ((1ULL << page) - 1) : extent->holes;
+	uint64_t below =
+		page < PKBPF_RAW_SPAN_PAGES ? extent->holes & ((1ULL << page) - 1) : extent->holes;
 
-	*ret_offset = address - extent->start - (uint64_t)__builtin_popcountll(below) * PKBPF_RAW_PAGE_BYTES;
+	*ret_offset = address - extent->start -
+		      (uint64_t)__builtin_popcountll(below) * PKBPF_RAW_PAGE_BYTES;
 	return page >= PKBPF_RAW_SPAN_PAGES || !(extent->holes >> page & 1);
 }
 
-enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address, size_t size, size_t *ret_offset)
+enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address,
+				    size_t size, size_t *ret_offset)
 {
 	uint64_t first, last;
 

@@ -19,8 +19,9 @@ enum raw_stack_place {
 	RAW_STACK_BEYOND,	/* behind its end */
 };
 
-/* Where in the copy the `size` bytes, of a page at most, at an address are: ret_offset, when they are RAW_STACK_COPIED. The
- * extent may be anything. */
-enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address, size_t size, size_t *ret_offset);
+/* Where in the copy the `size` bytes, of a page at most, at an address are: ret_offset, when they
+ * are RAW_STACK_COPIED. The extent may be anything. */
+enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address,
+				    size_t size, size_t *ret_offset);
 
 #endif

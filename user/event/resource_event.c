@@ -81,7 +81,8 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 /* A text at the end of a record, with its NUL; false: there is none. */
 static bool text_is_complete(const struct pkbpf_event_header *header, const char *text)
 {
-	size_t room = header->size - (size_t)(text - (const char *)header), length = strnlen(text, room);
+	size_t room = header->size - (size_t)(text - (const char *)header),
+	       length = strnlen(text, room);
 
 	return length > 0 && length < room && length < PATH_MAX;
 }
@@ -101,7 +102,8 @@ int cgroup_event_decode(const struct pkbpf_event_header *header, struct cgroup_v
 }
 
 /* The innermost name comes first: the path is written from its end. */
-int cgroup_names_event_decode(const struct pkbpf_event_header *header, uint64_t *ret_cgroup_id, char *ret_path, size_t size)
+int cgroup_names_event_decode(const struct pkbpf_event_header *header, uint64_t *ret_cgroup_id,
+			      char *ret_path, size_t size)
 {
 	const struct pkbpf_event_cgroup *record = (const void *)header;
 	const char *name = record->path, *end = (const char *)header + header->size;
@@ -131,7 +133,8 @@ int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_l
 
 	if (header->kind != PKBPF_EVENT_CPU_LIMIT || header->size <= sizeof(*record) ||
 	    (header->flags != PKBPF_RESOURCE_START && header->flags != PKBPF_RESOURCE_END) ||
-	    !record->quota_ns || !record->period_ns || !text_is_complete(header, record->path) || record->path[0] != '/')
+	    !record->quota_ns || !record->period_ns || !text_is_complete(header, record->path) ||
+	    record->path[0] != '/')
 		return -EBADMSG;
 	*ret_view = (struct cpu_limit_view){
 		.time_ns = header->time_ns,
@@ -149,8 +152,10 @@ int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_l
 
 int resource_event_encode(struct event_buffer *buffer, const struct resource_view *view)
 {
-	struct pkbpf_event_resource *record = event_buffer_add(buffer, sizeof(*record), PKBPF_EVENT_RESOURCE,
-						     (uint16_t)(view->moment | (view->oom_killed ? PKBPF_RESOURCE_OOM_KILLED : 0)), view->time_ns);
+	struct pkbpf_event_resource *record = event_buffer_add(
+		buffer, sizeof(*record), PKBPF_EVENT_RESOURCE,
+		(uint16_t)(view->moment | (view->oom_killed ? PKBPF_RESOURCE_OOM_KILLED : 0)),
+		view->time_ns);
 
 	if (!record)
 		return -ENOMEM;
@@ -193,8 +198,8 @@ int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_m
 }
 
 /* A record that ends in a text; NULL with *ret_err set. */
-static void *add_with_text(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags, uint64_t time_ns,
-			   const char *text, int *ret_err)
+static void *add_with_text(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags,
+			   uint64_t time_ns, const char *text, int *ret_err)
 {
 	size_t length = strlen(text);
 	uint8_t *record = NULL;
@@ -213,7 +218,8 @@ static int encode_text(struct event_buffer *buffer, uint16_t kind, uint64_t time
 		       uint64_t cgroup_id, const char *text)
 {
 	int err;
-	struct pkbpf_event_cgroup *record = add_with_text(buffer, sizeof(*record), kind, 0, time_ns, text, &err);
+	struct pkbpf_event_cgroup *record =
+		add_with_text(buffer, sizeof(*record), kind, 0, time_ns, text, &err);
 
 	if (record)
 		record->cgroup_id = cgroup_id;
@@ -240,8 +246,8 @@ int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_v
 
 	if (err)
 		return err;
-	record = add_with_text(buffer, sizeof(*record), PKBPF_EVENT_CPU_LIMIT, (uint16_t)limit->moment, limit->time_ns,
-			       limit->path, &err);
+	record = add_with_text(buffer, sizeof(*record), PKBPF_EVENT_CPU_LIMIT,
+			       (uint16_t)limit->moment, limit->time_ns, limit->path, &err);
 	if (!record)
 		return err;
 	record->cgroup_id = limit->cgroup_id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of what threads and the machine have used, of cgroup names, and of limits of CPU time. They reach sinks through
- * on_other(): only the account of resources looks at them.
+ * Records of what threads and the machine have used, of cgroup names, and of limits of CPU time.
+ * They reach sinks through on_other(): only the account of resources looks at them.
  */
 #ifndef PKBPF_EVENT_RESOURCE_EVENT_H
 #define PKBPF_EVENT_RESOURCE_EVENT_H
@@ -32,7 +32,7 @@ struct resource_view {
 	uint64_t cgroup_id;
 	struct resource_counters counters;
 	uint64_t rss_bytes, peak_rss_bytes;
-	uint64_t anonymous_rss_bytes; /* of rss_bytes */
+	uint64_t anonymous_rss_bytes;	/* of rss_bytes */
 	char comm[PKBPF_COMM_SIZE + 1]; /* not escaped */
 };
 
@@ -67,10 +67,13 @@ struct cpu_limit_view {
 int resource_event_decode(const struct pkbpf_event_header *record, struct resource_view *ret_view);
 int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
 int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
-int cpu_limit_event_decode(const struct pkbpf_event_header *record, struct cpu_limit_view *ret_view);
-/* The path that the names of a CGROUP_NAMES record make, as that of a CGROUP. Also -EBADMSG when there is none, when a name cannot
- * be one, or when the path does not fit into size (1 at least); then what is in ret_path means nothing. */
-int cgroup_names_event_decode(const struct pkbpf_event_header *record, uint64_t *ret_cgroup_id, char *ret_path, size_t size);
+int cpu_limit_event_decode(const struct pkbpf_event_header *record,
+			   struct cpu_limit_view *ret_view);
+/* The path that the names of a CGROUP_NAMES record make, as that of a CGROUP. Also -EBADMSG when
+ * there is none, when a name cannot be one, or when the path does not fit into size (1 at least);
+ * then what is in ret_path means nothing. */
+int cgroup_names_event_decode(const struct pkbpf_event_header *record, uint64_t *ret_cgroup_id,
+			      char *ret_path, size_t size);
 
 /* Each appends one record; -ENOMEM, or -EINVAL for a path or name that is empty or of PATH_MAX
  * bytes or more. */

@@ -20,10 +20,12 @@ struct exporter_ops {
 	const char *name;   /* "folded" */
 	const char *suffix; /* ".folded" */
 	const char *summary;
-	bool one_kind; /* holds one profile kind per file */
-	bool only_events; /* shows nothing of what processes used beside, which then need not be read */
+	bool one_kind;	  /* holds one profile kind per file */
+	bool only_events; /* shows nothing of what processes used beside, which then need not be
+			     read */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
-	int (*write)(const struct profile *profile, const struct export_options *options, FILE *out);
+	int (*write)(const struct profile *profile, const struct export_options *options,
+		     FILE *out);
 };
 
 /* NULL when unknown. The longest matching suffix wins. */

@@ -32,10 +32,11 @@ struct folded {
 	struct function_table *functions;
 	struct string_pool *texts;
 	struct folded_lines *lines;
-	ARRAY_OF(uint32_t) function_texts;  /* text id of each function */
-	ARRAY_OF(struct waker_function) waker_functions; /* the same in the stack of a waker; filled when there is one */
-	ARRAY_OF(uint32_t) sequence;	    /* the line being built */
-	struct hash_map roots;		    /* comm, and the process where it shows -> text */
+	ARRAY_OF(uint32_t) function_texts; /* text id of each function */
+	ARRAY_OF(struct waker_function)
+	waker_functions; /* the same in the stack of a waker; filled when there is one */
+	ARRAY_OF(uint32_t) sequence; /* the line being built */
+	struct hash_map roots;	     /* comm, and the process where it shows -> text */
 };
 
 /* flamegraph.pl takes a stack that ends in " 12" or " 1.5" for the older half of a differential. */
@@ -138,7 +139,8 @@ static uint32_t root_text(struct folded *folded, const struct profile_row *row)
 	if (comm[0] == '#')
 		comm[0] = '?';
 	process = process_table_by_id(profile_processes(folded->profile), row->process);
-	if (process_has_pid(process) && folded->options->per_thread && row->tid != PROFILE_NO_THREAD)
+	if (process_has_pid(process) && folded->options->per_thread &&
+	    row->tid != PROFILE_NO_THREAD)
 		snprintf(text, sizeof(text), "%s-%" PRIu32 "/%" PRIu32, comm, process->pid,
 			 row->tid);
 	else if (process_has_pid(process) && folded->options->pid_frame)
@@ -166,12 +168,14 @@ static uint32_t find_root_text(struct folded *folded, const struct profile_row *
 	return (uint32_t)*known;
 }
 
-/* Exceptions (page faults) are the work of whoever has them, and soft interrupts that no other brings of who sends. */
+/* Exceptions (page faults) are the work of whoever has them, and soft interrupts that no other
+ * brings of who sends. */
 static bool is_interrupt_entry(const struct function *function)
 {
 	static const char *const entries[] = {
-		"asm_sysvec_*", "asm_common_interrupt", "asm_spurious_interrupt", "fred_extint", "fred_sysvec_*",
-		"el[01]*_irq",	"el[01]*_fiq",		"el0_irq_naked",
+		"asm_sysvec_*", "asm_common_interrupt", "asm_spurious_interrupt",
+		"fred_extint",	"fred_sysvec_*",	"el[01]*_irq",
+		"el[01]*_fiq",	"el0_irq_naked",
 	};
 
 	for (size_t i = 0; function->mark == FUNCTION_KERNEL && i < ARRAY_SIZE(entries); i++)
@@ -187,7 +191,8 @@ static bool build_waker_functions(struct folded *folded)
 	if (!array_reserve(&folded->waker_functions, count))
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct function *function = function_table_get(folded->functions, (uint32_t)i);
+		const struct function *function =
+			function_table_get(folded->functions, (uint32_t)i);
 		char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 8];
 		uint32_t id;
 
@@ -196,8 +201,8 @@ static bool build_waker_functions(struct folded *folded)
 		id = string_pool_add(folded->texts, text);
 		if (id == STRING_POOL_NONE)
 			return false;
-		*array_add(&folded->waker_functions) =
-			(struct waker_function){.text = id, .is_interrupt = is_interrupt_entry(function)};
+		*array_add(&folded->waker_functions) = (struct waker_function){
+			.text = id, .is_interrupt = is_interrupt_entry(function)};
 	}
 	return true;
 }
@@ -220,7 +225,8 @@ static bool push_wait_state(struct folded *folded, const struct profile_row *row
 	return push_text(folded, string_pool_add(folded->texts, text));
 }
 
-/* Who ended the wait, leaf first: its leaf stands next to the waiter's. What an interrupt happened to hit is not who did. */
+/* Who ended the wait, leaf first: its leaf stands next to the waiter's. What an interrupt happened
+ * to hit is not who did. */
 static bool push_waker(struct folded *folded, const struct profile_row *row)
 {
 	size_t frame_count, function_count;
@@ -230,10 +236,12 @@ static bool push_waker(struct folded *folded, const struct profile_row *row)
 	    !push_text(folded, string_pool_add(folded->texts, "--")))
 		return false;
 	for (size_t i = 0; i < frame_count; i++) {
-		const uint32_t *list = function_table_frame(folded->functions, frames[i], &function_count);
+		const uint32_t *list =
+			function_table_frame(folded->functions, frames[i], &function_count);
 
 		for (size_t j = 0; j < function_count; j++) {
-			const struct waker_function *function = &folded->waker_functions.items[list[j]];
+			const struct waker_function *function =
+				&folded->waker_functions.items[list[j]];
 
 			if (!push_text(folded, function->text))
 				return false;
@@ -260,11 +268,13 @@ static bool add_row(struct folded *folded, const struct profile_row *row)
 			if (!push_text(folded, folded->function_texts.items[list[function_count]]))
 				return false;
 	}
-	if (row->kind == PKBPF_PROFILE_OFFCPU && folded->options->wait_states && !push_wait_state(folded, row))
+	if (row->kind == PKBPF_PROFILE_OFFCPU && folded->options->wait_states &&
+	    !push_wait_state(folded, row))
 		return false;
 	if (row->waker && !push_waker(folded, row))
 		return false;
-	return folded_lines_add(folded->lines, folded->sequence.items, folded->sequence.count, row->weight);
+	return folded_lines_add(folded->lines, folded->sequence.items, folded->sequence.count,
+				row->weight);
 }
 
 static void folded_done(struct folded *folded)

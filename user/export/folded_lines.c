@@ -21,7 +21,7 @@ struct folded_lines {
 	const struct string_pool *texts;
 	struct stack_table *stacks;	    /* root first, of text ids */
 	ARRAY_OF(struct folded_line) items; /* number = stack id, until sorted */
-	ARRAY_OF(uint32_t) ranks;	    /* of texts, in the order of their bytes and a separator */
+	ARRAY_OF(uint32_t) ranks; /* of texts, in the order of their bytes and a separator */
 };
 
 struct folded_lines *folded_lines_new(const struct string_pool *texts)
@@ -49,7 +49,8 @@ void folded_lines_free(struct folded_lines *lines)
 	free(lines);
 }
 
-bool folded_lines_add(struct folded_lines *lines, const uint32_t *texts, size_t count, uint64_t weight)
+bool folded_lines_add(struct folded_lines *lines, const uint32_t *texts, size_t count,
+		      uint64_t weight)
 {
 	uint32_t stack = stack_table_add(lines->stacks, texts, count);
 
@@ -118,7 +119,8 @@ static int reader_next(struct line_reader *reader)
 	return (unsigned char)*reader->at++;
 }
 
-/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a b;". */
+/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a b;".
+ */
 static int compare_texts(const void *left, const void *right, void *context)
 {
 	const struct folded_lines *lines = context;
@@ -223,7 +225,8 @@ bool folded_lines_write(struct folded_lines *lines, enum pkbpf_profile_kind kind
 	if (!rank_texts(lines))
 		return false;
 	if (lines->items.count)
-		qsort_r(lines->items.items, lines->items.count, sizeof(*lines->items.items), compare_lines, lines);
+		qsort_r(lines->items.items, lines->items.count, sizeof(*lines->items.items),
+			compare_lines, lines);
 	array_foreach (&lines->items, line) {
 		/* Less than half a unit: readers want positive numbers. */
 		if (!line->value)

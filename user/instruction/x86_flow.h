@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where execution goes on behind an instruction of x86-64, and what code looks like where functions begin and end.
+ * Where execution goes on behind an instruction of x86-64, and what code looks like where functions
+ * begin and end.
  */
 #ifndef PKBPF_INSTRUCTION_X86_FLOW_H
 #define PKBPF_INSTRUCTION_X86_FLOW_H
@@ -30,8 +31,8 @@ bool x86_is_own_address(const struct x86_instruction *instruction);
 /* Calls of any kind, and HLT, behind which compilers go on as well. */
 bool x86_may_be_last(const struct x86_instruction *instruction);
 
-/* Bytes of the NOP or trap at the start of code, with which compilers fill the space up to the next function. 0: it is something
- * else. There is at least one byte. */
+/* Bytes of the NOP or trap at the start of code, with which compilers fill the space up to the next
+ * function. 0: it is something else. There is at least one byte. */
 size_t x86_padding_size(const uint8_t *code, size_t size);
 
 #define X86_ENDBR64_BYTES 4 /* marks what a pointer may lead to */
@@ -41,9 +42,12 @@ size_t x86_endbr64_size(const uint8_t *code, size_t size);
 
 enum x86_beginning {
 	X86_BEGINS_NOTHING,
-	X86_BEGINS_WITH_ROOM,  /* makes room on the stack, or stores a register there that a function need not keep */
-	X86_BEGINS_A_FUNCTION, /* saves a register that functions keep, or is marked as the target of a pointer */
-	X86_BEGINS_A_FUNCTION_SURELY,  /* saves two of them, or sets up a frame pointer as compilers do */
+	X86_BEGINS_WITH_ROOM, /* makes room on the stack, or stores a register there that a function
+				 need not keep */
+	X86_BEGINS_A_FUNCTION, /* saves a register that functions keep, or is marked as the target
+				  of a pointer */
+	X86_BEGINS_A_FUNCTION_SURELY, /* saves two of them, or sets up a frame pointer as compilers
+					 do */
 };
 
 /* What code looks like the beginning of. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One instruction of x86-64 code: how long it is, and the fields that say what it does to general registers.
+ * One instruction of x86-64 code: how long it is, and the fields that say what it does to general
+ * registers.
  *
- * Follows the opcode maps in the Intel and AMD manuals: legacy, VEX, EVEX and XOP encodings. Any bytes may be given.
+ * Follows the opcode maps in the Intel and AMD manuals: legacy, VEX, EVEX and XOP encodings. Any
+ * bytes may be given.
  */
 #ifndef PKBPF_INSTRUCTION_X86_INSTRUCTION_H
 #define PKBPF_INSTRUCTION_X86_INSTRUCTION_H
@@ -12,7 +14,17 @@
 #include <stdint.h>
 
 /* General registers as instructions number them; AH to BH count as what they are part of. */
-enum x86_register { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP, X86_RSI, X86_RDI, X86_REGISTER_COUNT = 16 };
+enum x86_register {
+	X86_RAX,
+	X86_RCX,
+	X86_RDX,
+	X86_RBX,
+	X86_RSP,
+	X86_RBP,
+	X86_RSI,
+	X86_RDI,
+	X86_REGISTER_COUNT = 16
+};
 
 enum x86_map {
 	X86_MAP_ONE_BYTE, /* opcode */
@@ -25,20 +37,22 @@ enum x86_map {
 #define X86_MAX_INSTRUCTION_BYTES 15
 
 struct x86_instruction {
-	int64_t immediate; /* sign-extended; relative target of jumps and calls; the last one of two */
+	int64_t immediate; /* sign-extended; relative target of jumps and calls; the last one of two
+			    */
 	int32_t displacement;
 	uint8_t size;	/* bytes; 0: no instruction */
 	uint8_t map;	/* enum x86_map */
 	uint8_t opcode; /* the byte that chooses from the map */
 	uint8_t mod;	/* of ModRM: 3 means that rm is a register, else it is in memory */
 	uint8_t reg;	/* ModRM.reg with its extension */
-	uint8_t rm;	/* ModRM.rm, or the register in the opcode, with its extension; in memory: the base register */
-	uint8_t index;	/* register; X86_RSP: none */
+	uint8_t rm; /* ModRM.rm, or the register in the opcode, with its extension; in memory: the
+		       base register */
+	uint8_t index; /* register; X86_RSP: none */
 	bool has_modrm;
-	bool has_base;	/* memory operand with a base register */
-	bool is_vector; /* VEX, EVEX, XOP */
-	bool is_wide;	/* REX.W: operands of 8 bytes */
-	bool is_short;	/* prefix 66: operands of 2 bytes */
+	bool has_base;	 /* memory operand with a base register */
+	bool is_vector;	 /* VEX, EVEX, XOP */
+	bool is_wide;	 /* REX.W: operands of 8 bytes */
+	bool is_short;	 /* prefix 66: operands of 2 bytes */
 	bool has_repeat; /* prefix f2 or f3 */
 };
 

@@ -209,8 +209,9 @@ static int list_splice(struct mapping_list *list, size_t index, size_t removed,
 }
 
 /* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js):
- * executable memory without a file that one file's mappings continue on both sides is that file's. Not what is no multiple of a
- * huge page: nobody announces that a library is unmapped, and generated code may lie in its place.
+ * executable memory without a file that one file's mappings continue on both sides is that file's.
+ * Not what is no multiple of a huge page: nobody announces that a library is unmapped, and
+ * generated code may lie in its place.
  */
 static void adopt(struct mapping_list *list, size_t index)
 {

@@ -47,7 +47,8 @@ static int visit_below(struct walk *walk, const char *parent)
 	while (directory && !ret && (entry = readdir(directory))) {
 		char *path;
 
-		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+		if (entry->d_type != DT_DIR || !strcmp(entry->d_name, ".") ||
+		    !strcmp(entry->d_name, ".."))
 			continue;
 		if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
 			path = NULL;

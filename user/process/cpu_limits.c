@@ -74,7 +74,8 @@ static bool find_hierarchy(struct cpu_limits *limits, const char *root)
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		_cleanup_free_ char *text = NULL;
 
-		snprintf(limits->hierarchy, sizeof(limits->hierarchy), "%s%s", root, places[i].path);
+		snprintf(limits->hierarchy, sizeof(limits->hierarchy), "%s%s", root,
+			 places[i].path);
 		text = read_in(limits->hierarchy, places[i].file);
 		limits->is_v1 = places[i].is_v1;
 		if (text && (limits->is_v1 || has_word(text, "cpu")))
@@ -112,7 +113,8 @@ void cpu_limits_close(struct cpu_limits *limits)
 /* false: it has none. */
 static bool read_limit(const struct cpu_limits *limits, const char *folder, struct cpu_limit *limit)
 {
-	_cleanup_free_ char *quota = read_in(folder, limits->is_v1 ? "cpu.cfs_quota_us" : "cpu.max");
+	_cleanup_free_ char *quota =
+		read_in(folder, limits->is_v1 ? "cpu.cfs_quota_us" : "cpu.max");
 	_cleanup_free_ char *period = limits->is_v1 ? read_in(folder, "cpu.cfs_period_us") : NULL;
 	const char *period_text = period;
 
@@ -136,7 +138,8 @@ static void read_counts(const char *folder, struct cpu_limit *limit)
 		limit->throttled_ns = named_number(text, "throttled_time ");
 }
 
-static bool make_folder(const struct cpu_limits *limits, const char *path, char *folder, size_t size)
+static bool make_folder(const struct cpu_limits *limits, const char *path, char *folder,
+			size_t size)
 {
 	return snprintf(folder, size, "%s%s", limits->hierarchy, path) < (int)size;
 }
@@ -175,7 +178,9 @@ static int add_visited(void *context, const char *path, uint64_t id)
 {
 	char folder[PATH_MAX];
 
-	return make_folder(context, path, folder, sizeof(folder)) ? add_cgroup(context, path, folder, id) : 0;
+	return make_folder(context, path, folder, sizeof(folder))
+		       ? add_cgroup(context, path, folder, id)
+		       : 0;
 }
 
 int cpu_limits_add_all(struct cpu_limits *limits)
@@ -187,16 +192,19 @@ int cpu_limits_add_all(struct cpu_limits *limits)
 	return err == -E2BIG ? 0 : err;
 }
 
-/* Where a process is, out of "0::/path" or "4:cpu,cpuacct:/path"; the line is changed. NULL: not in this one. */
+/* Where a process is, out of "0::/path" or "4:cpu,cpuacct:/path"; the line is changed. NULL: not in
+ * this one. */
 static char *path_in_line(const struct cpu_limits *limits, char *line)
 {
-	char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+	char *controllers = strchr(line, ':'),
+	     *path = controllers ? strchr(controllers + 1, ':') : NULL;
 
 	if (!path || path[1] != '/')
 		return NULL;
 	*controllers++ = '\0';
 	*path++ = '\0';
-	return (limits->is_v1 ? has_word(controllers, "cpu") : strcmp(line, "0") == 0) ? path : NULL;
+	return (limits->is_v1 ? has_word(controllers, "cpu") : strcmp(line, "0") == 0) ? path
+										       : NULL;
 }
 
 /* path: below the hierarchy, without a slash at its end: "" is its root */
@@ -218,7 +226,8 @@ int cpu_limits_add_of(struct cpu_limits *limits, uint32_t pid)
 
 	snprintf(name, sizeof(name), "%u/cgroup", pid);
 	text = read_in(limits->proc, name);
-	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !path; line = strtok_r(NULL, "\n", &rest))
+	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !path;
+	     line = strtok_r(NULL, "\n", &rest))
 		path = path_in_line(limits, line);
 	/* One that lies above what we see of the hierarchy. */
 	if (!path || (strncmp(path, "/..", 3) == 0 && (path[3] == '/' || !path[3])))
@@ -235,8 +244,8 @@ size_t cpu_limits_count(const struct cpu_limits *limits)
 	return limits->limited.count;
 }
 
-int cpu_limits_read(struct cpu_limits *limits, size_t first, int (*callback)(void *context, const struct cpu_limit *limit),
-		    void *context)
+int cpu_limits_read(struct cpu_limits *limits, size_t first,
+		    int (*callback)(void *context, const struct cpu_limit *limit), void *context)
 {
 	char folder[PATH_MAX];
 	int err = 0;
@@ -245,7 +254,8 @@ int cpu_limits_read(struct cpu_limits *limits, size_t first, int (*callback)(voi
 		const struct known_cgroup *cgroup = &limits->limited.items[i];
 		struct cpu_limit limit = {.path = cgroup->path, .cgroup_id = cgroup->id};
 
-		if (!make_folder(limits, cgroup->path, folder, sizeof(folder)) || !read_limit(limits, folder, &limit))
+		if (!make_folder(limits, cgroup->path, folder, sizeof(folder)) ||
+		    !read_limit(limits, folder, &limit))
 			continue;
 		read_counts(folder, &limit);
 		err = callback(context, &limit);

@@ -16,16 +16,19 @@
 #include "base/log.h"
 #include "process/served_mounts.h"
 
-/* A server that answers does so in milliseconds, also one at the other end of the world: the records of that long wait for us. */
+/* A server that answers does so in milliseconds, also one at the other end of the world: the
+ * records of that long wait for us. */
 #define QUIET_NS (250 * NS_PER_MS)
 #define LIMIT_NS (2 * NS_PER_SECOND)
-/* Where many are silent, each next one is waited for half as long, so often at most: anybody may mount hundreds of them. */
+/* Where many are silent, each next one is waited for half as long, so often at most: anybody may
+ * mount hundreds of them. */
 #define MAX_HALVINGS 4
 /* Until one that did not answer is asked again. */
 #define SILENCE_NS (10 * NS_PER_SECOND)
-/* As many processes may be left behind at once: some servers leave them where they cannot even be killed. */
-#define MAX_LEFT 16
-#define MAX_WARNINGS 8
+/* As many processes may be left behind at once: some servers leave them where they cannot even be
+ * killed. */
+#define MAX_LEFT	16
+#define MAX_WARNINGS	8
 #define COPY_STEP_BYTES (16U << 10)
 #define MAX_DESCRIPTION 256
 
@@ -179,12 +182,18 @@ static void tell_of_silence(struct file_servers *servers, const struct served_fi
 	char text[MAX_DESCRIPTION];
 
 	if (servers->silent.count == MAX_WARNINGS)
-		log_warning(servers->log, "more file systems than these %d do not answer; the others are not named", MAX_WARNINGS);
+		log_warning(
+			servers->log,
+			"more file systems than these %d do not answer; the others are not named",
+			MAX_WARNINGS);
 	if (servers->silent.count >= MAX_WARNINGS)
 		return;
 	served_mounts_describe(servers->mounts, file->pid, file->device, text, sizeof(text));
-	log_warning(servers->log, "the file system at %s does not answer: code in its files has no names, and stacks through it "
-		    "may end early, until it does; it is asked again every %llu s", text, SILENCE_NS / NS_PER_SECOND);
+	log_warning(servers->log,
+		    "the file system at %s does not answer: code in its files has no names, and "
+		    "stacks through it "
+		    "may end early, until it does; it is asked again every %llu s",
+		    text, SILENCE_NS / NS_PER_SECOND);
 }
 
 static void note_silence(struct file_servers *servers, const struct served_file *file, pid_t left)
@@ -225,5 +234,6 @@ int file_servers_open(struct file_servers *servers, const struct served_file *fi
 		note_silence(servers, file, left);
 	if (ret < 0)
 		return ret;
-	return ret == TOO_LARGE ? file->open(file->context, file->result) : reopen_for_reading(copy_fd);
+	return ret == TOO_LARGE ? file->open(file->context, file->result)
+				: reopen_for_reading(copy_fd);
 }

@@ -75,7 +75,8 @@ size_t mapped_file_table_count(const struct mapped_file_table *table)
 
 struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id)
 {
-	return id < table->files.count && table->files.items[id] ? &table->files.items[id]->public : NULL;
+	return id < table->files.count && table->files.items[id] ? &table->files.items[id]->public
+								 : NULL;
 }
 
 size_t mapped_file_table_live_count(const struct mapped_file_table *table)
@@ -128,13 +129,15 @@ static uint64_t family_hash(const struct mapped_file_table *table, const struct 
 {
 	uint64_t hash = hash_bytes(key->path, key->path_length, table->seed);
 
-	return hash_u64(hash ^ key->inode ^ ((uint64_t)key->device_major << 52) ^ ((uint64_t)key->device_minor << 32));
+	return hash_u64(hash ^ key->inode ^ ((uint64_t)key->device_major << 52) ^
+			((uint64_t)key->device_minor << 32));
 }
 
 uint64_t mapped_file_family_hash(const struct mapped_file_table *table, const struct family *family)
 {
-	return family_hash(table, &(struct family_key){family->device_major, family->device_minor, family->inode, family->path,
-						       family->path_length});
+	return family_hash(table,
+			   &(struct family_key){family->device_major, family->device_minor,
+						family->inode, family->path, family->path_length});
 }
 
 static bool family_equal(const void *context, uint32_t item, const void *key_pointer)
@@ -153,7 +156,8 @@ static bool family_equal(const void *context, uint32_t item, const void *key_poi
 static struct family *take_family(struct mapped_file_table *table)
 {
 	if (table->free_families.count)
-		return &table->families.items[table->free_families.items[--table->free_families.count]];
+		return &table->families
+				.items[table->free_families.items[--table->free_families.count]];
 	return array_add(&table->families);
 }
 
@@ -210,8 +214,8 @@ static struct family *get_family(struct mapped_file_table *table, const struct f
 		.path_length = key->path_length,
 		.newest = NO_FILE,
 	};
-	if (!family->path ||
-	    !hash_index_add(&table->family_index, hash, (uint32_t)(family - table->families.items))) {
+	if (!family->path || !hash_index_add(&table->family_index, hash,
+					     (uint32_t)(family - table->families.items))) {
 		free(family->path);
 		give_family_back(table, family);
 		return NULL;
@@ -246,7 +250,8 @@ static struct file *add_file(struct mapped_file_table *table, struct family *fam
 	};
 	file->fd = -1;
 	file->older = NO_FILE;
-	if (generation && !hash_map_put(&table->generations, generation_key(table, family, generation), id)) {
+	if (generation &&
+	    !hash_map_put(&table->generations, generation_key(table, family, generation), id)) {
 		give_id_back(table, id);
 		return NULL;
 	}
@@ -302,14 +307,17 @@ static void note_witness(struct file *file, const struct mapping_view *mapping)
 	file->witness_next = file->witness_next + 1 < MAX_WITNESSES ? file->witness_next + 1 : 1;
 }
 
-/* What was in the file when it was mapped: the last edition, or an earlier one for a record that comes late. */
-static struct file *find_edition(struct mapped_file_table *table, struct file *file, const struct mapping_view *mapping)
+/* What was in the file when it was mapped: the last edition, or an earlier one for a record that
+ * comes late. */
+static struct file *find_edition(struct mapped_file_table *table, struct file *file,
+				 const struct mapping_view *mapping)
 {
 	uint64_t time_ns = mapping->time_ns;
 
 	while (time_ns < file->begin_ns && file->older != NO_FILE)
 		file = table->files.items[file->older];
-	/* Whoever looked last looked later than this mapping was made: most records come to several consumers. */
+	/* Whoever looked last looked later than this mapping was made: most records come to several
+	 * consumers. */
 	if (time_ns > file->current_ns)
 		mapped_file_is_current(file);
 	return file;
@@ -361,7 +369,8 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	if (!file || (file->overwritten_ns && mapping->time_ns >= file->overwritten_ns)) {
 		if (mapped_file_table_live_count(table) >= MAPPED_FILES_MAX)
 			return -ENOSPC;
-		file = add_file(table, family, older ? older->public.inode_generation : generation, type);
+		file = add_file(table, family, older ? older->public.inode_generation : generation,
+				type);
 		if (!file)
 			return -ENOMEM;
 		if (older)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Gives the ids of files that nobody uses any more to others: where programs are built and run all day long, new ones never end. */
+/* Gives the ids of files that nobody uses any more to others: where programs are built and run all
+ * day long, new ones never end. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -43,9 +44,11 @@ static bool leads_to_used(const struct mapped_file_table *table, const bool *is_
 	return id != NO_FILE;
 }
 
-/* What is found by its family or its generation leads to those that are used. Not all of a family: a program that is built again and
- * again can have the same path and inode each time, with another generation. */
-static bool choose(const struct mapped_file_table *table, const bool *is_used, struct kept_files *kept)
+/* What is found by its family or its generation leads to those that are used. Not all of a family:
+ * a program that is built again and again can have the same path and inode each time, with another
+ * generation. */
+static bool choose(const struct mapped_file_table *table, const bool *is_used,
+		   struct kept_files *kept)
 {
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
@@ -65,7 +68,8 @@ static bool choose(const struct mapped_file_table *table, const bool *is_used, s
 			kept->files[table->families.items[i].newest] = KEPT;
 	}
 	while ((slot = hash_map_next(&table->generations, &cursor))) {
-		if (kept->families[slot->key >> 32] && leads_to_used(table, is_used, (uint32_t)slot->value))
+		if (kept->families[slot->key >> 32] &&
+		    leads_to_used(table, is_used, (uint32_t)slot->value))
 			kept->files[slot->value] = KEPT;
 	}
 	for (uint32_t id = 0; id < table->files.count; id++) {
@@ -77,25 +81,29 @@ static bool choose(const struct mapped_file_table *table, const bool *is_used, s
 	return true;
 }
 
-static bool make_indexes(const struct mapped_file_table *table, const struct kept_files *kept, struct kept_indexes *indexes)
+static bool make_indexes(const struct mapped_file_table *table, const struct kept_files *kept,
+			 struct kept_indexes *indexes)
 {
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
 
 	for (uint32_t i = 0; i < table->families.count; i++) {
 		if (kept->families[i] &&
-		    !hash_index_add(&indexes->families, mapped_file_family_hash(table, &table->families.items[i]), i))
+		    !hash_index_add(&indexes->families,
+				    mapped_file_family_hash(table, &table->families.items[i]), i))
 			return false;
 	}
 	while ((slot = hash_map_next(&table->generations, &cursor))) {
-		if (kept->files[slot->value] && !hash_map_put(&indexes->generations, slot->key, slot->value))
+		if (kept->files[slot->value] &&
+		    !hash_map_put(&indexes->generations, slot->key, slot->value))
 			return false;
 	}
 	return true;
 }
 
 /* Past editions that are about to be forgotten. */
-static void relink(const struct mapped_file_table *table, const struct kept_files *kept, struct file *file)
+static void relink(const struct mapped_file_table *table, const struct kept_files *kept,
+		   struct file *file)
 {
 	while (file->older != NO_FILE && !kept->files[file->older])
 		file->older = table->files.items[file->older]->older;
@@ -130,7 +138,8 @@ int mapped_file_table_forget(struct mapped_file_table *table, const bool *is_use
 	if (!choose(table, is_used, &kept))
 		return -ENOMEM;
 	if (!array_reserve(&table->free_files, table->files.count) ||
-	    !array_reserve(&table->free_families, table->families.count) || !make_indexes(table, &kept, &indexes)) {
+	    !array_reserve(&table->free_families, table->families.count) ||
+	    !make_indexes(table, &kept, &indexes)) {
 		kept_indexes_done(&indexes);
 		return -ENOMEM;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which descriptors of mapped files stay open: as long as one does, its file can be read after processes and names have
- * gone, and takes its place on the disk.
+ * Which descriptors of mapped files stay open: as long as one does, its file can be read after
+ * processes and names have gone, and takes its place on the disk.
  */
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -10,7 +10,8 @@
 
 #include "process/mapped_file_table.h"
 
-/* A check looks at every open descriptor, so it waits for as many opens as keep it cheap, or for that many bytes. */
+/* A check looks at every open descriptor, so it waits for as many opens as keep it cheap, or for
+ * that many bytes. */
 #define OPENS_BETWEEN_CHECKS 32
 #define OPEN_PER_CHECK	     4
 #define BYTES_BETWEEN_CHECKS (MAPPED_FILES_MAX_DELETED_BYTES / 4)
@@ -65,7 +66,8 @@ static size_t open_limit(struct mapped_file_table *table)
 	if (table->open_limit)
 		return table->open_limit;
 	getrlimit(RLIMIT_NOFILE, &limit);
-	table->open_limit = limit.rlim_cur == RLIM_INFINITY ? MAPPED_FILES_MAX_OPEN : (size_t)limit.rlim_cur / 2;
+	table->open_limit = limit.rlim_cur == RLIM_INFINITY ? MAPPED_FILES_MAX_OPEN
+							    : (size_t)limit.rlim_cur / 2;
 	if (table->open_limit > MAPPED_FILES_MAX_OPEN)
 		table->open_limit = MAPPED_FILES_MAX_OPEN;
 	if (table->open_limit < 1)
@@ -107,7 +109,8 @@ static bool check_is_due(struct mapped_file_table *table, int fd)
 	if (fstat(fd, &status) == 0)
 		table->opened_bytes += (uint64_t)status.st_size;
 	due = table->opened_bytes >= BYTES_BETWEEN_CHECKS ||
-	      (table->opens >= OPENS_BETWEEN_CHECKS && table->opens >= table->open_count / OPEN_PER_CHECK);
+	      (table->opens >= OPENS_BETWEEN_CHECKS &&
+	       table->opens >= table->open_count / OPEN_PER_CHECK);
 	if (due)
 		table->opens = table->opened_bytes = 0;
 	return due;

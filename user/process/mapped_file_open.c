@@ -224,13 +224,16 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	return best;
 }
 
-/* Whether opening it, or only the search for it, asks a server, and the device of what is served. */
-static bool is_served(struct mapped_file_table *table, const struct mapped_file *file, uint64_t *ret_device)
+/* Whether opening it, or only the search for it, asks a server, and the device of what is served.
+ */
+static bool is_served(struct mapped_file_table *table, const struct mapped_file *file,
+		      uint64_t *ret_device)
 {
 	struct served_mounts *mounts = file_servers_mounts(table->servers);
 
 	*ret_device = served_mounts_device(file->device_major, file->device_minor);
-	return served_mounts_has_device(mounts, file->witness_pid, file->device_major, file->device_minor) ||
+	return served_mounts_has_device(mounts, file->witness_pid, file->device_major,
+					file->device_minor) ||
 	       (file->path[0] == '/' && served_mounts_on_path(mounts, 0, file->path, ret_device));
 }
 
@@ -350,7 +353,7 @@ bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_fil
 {
 	static const char prefix[] = "/memfd:";
 	struct file *file = table->files.items[public->id];
-	char magic[SELFMAG] = { 0 };
+	char magic[SELFMAG] = {0};
 	int fd;
 
 	if (strncmp(public->path, prefix, sizeof(prefix) - 1) != 0)
@@ -359,7 +362,8 @@ bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_fil
 		fd = mapped_file_open(table, public);
 		if (fd < 0 || pread(fd, magic, sizeof(magic), 0) < 0)
 			return false;
-		file->memfd = memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
+		file->memfd =
+			memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
 	}
 	return file->memfd == CONTENTS_GENERATED;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What mapped_file.c (identities), mapped_file_open.c (opening), mapped_file_contents.c (whether it is still the same) and
- * mapped_file_keep.c (descriptors) and mapped_file_forget.c share; nobody else includes this. */
+/* What mapped_file.c (identities), mapped_file_open.c (opening), mapped_file_contents.c (whether it
+ * is still the same) and mapped_file_keep.c (descriptors) and mapped_file_forget.c share; nobody
+ * else includes this. */
 #ifndef PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 #define PKBPF_PROCESS_MAPPED_FILE_TABLE_H
 
@@ -26,21 +27,22 @@ struct file {
 	uint32_t family;
 	struct witness witnesses[MAX_WITNESSES];
 	uint32_t witness_count, witness_next;
-	int fd;	    /* -1: not open */
+	int fd;								   /* -1: not open */
 	enum { CONTENTS_UNKNOWN, CONTENTS_ELF, CONTENTS_GENERATED } memfd; /* what is in one */
 	int failed; /* -errno of the last attempt to open it; 0: none since the last new witness */
 	uint64_t refused_ns; /* when its server last refused to give it to us; 0: never */
 	uint32_t more_recent, less_recent; /* among the open ones */
 	struct file_contents contents;	   /* when it was first opened */
 	bool contents_known, watched;	   /* watched: an ELF file */
-	uint64_t first_ns;	 /* of its earliest mapping; 0: not known */
-	uint64_t current_ns;	 /* until then nobody had overwritten it */
-	uint64_t overwritten_ns; /* since then another program is in its place; 0: not */
-	uint32_t older;		 /* what it has overwritten, file id or NO_FILE */
-	uint64_t begin_ns;	 /* of its contents; 0: not known */
+	uint64_t first_ns;		   /* of its earliest mapping; 0: not known */
+	uint64_t current_ns;		   /* until then nobody had overwritten it */
+	uint64_t overwritten_ns;	   /* since then another program is in its place; 0: not */
+	uint32_t older;			   /* what it has overwritten, file id or NO_FILE */
+	uint64_t begin_ns;		   /* of its contents; 0: not known */
 };
 
-/* Files that differ in nothing but the generation of their inode, and editions of one that was overwritten in place. */
+/* Files that differ in nothing but the generation of their inode, and editions of one that was
+ * overwritten in place. */
 struct family {
 	uint32_t device_major, device_minor;
 	uint64_t inode;
@@ -64,7 +66,8 @@ struct mapped_file_table {
 	struct file_servers *servers;
 };
 
-uint64_t mapped_file_family_hash(const struct mapped_file_table *table, const struct family *family);
+uint64_t mapped_file_family_hash(const struct mapped_file_table *table,
+				 const struct family *family);
 /* Closes its descriptor, which is open. */
 void mapped_file_close(struct mapped_file_table *table, struct file *file);
 /* Closes what was used least recently, so that one more may be opened. */
@@ -75,7 +78,8 @@ void mapped_file_keep(struct mapped_file_table *table, struct file *file, int fd
 void mapped_file_touch(struct mapped_file_table *table, struct file *file);
 /* Gives the descriptor of what was overwritten, if there is one, to what has overwritten it. */
 void mapped_file_pass_on(struct mapped_file_table *table, struct file *older, struct file *newer);
-/* Whether its descriptor, if it is open, still shows what was mapped. Costs one fstat() as long as nobody changes it. */
+/* Whether its descriptor, if it is open, still shows what was mapped. Costs one fstat() as long as
+ * nobody changes it. */
 bool mapped_file_is_current(struct file *file);
 
 #endif

@@ -15,7 +15,8 @@ static void unescape(char *text)
 	char *to = text;
 
 	for (const char *at = text; *at; at++) {
-		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' && at[3] >= '0' && at[3] <= '7') {
+		if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' && at[2] <= '7' &&
+		    at[3] >= '0' && at[3] <= '7') {
 			*to++ = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
 			at += 3;
 		} else {
@@ -42,7 +43,8 @@ static int parse_number(const char *text, char end, uint32_t *ret_number, const 
 	return *text == end ? 0 : -EBADMSG;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": how many words there are before the "-" differs. */
+/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": how many words there are before
+ * the "-" differs. */
 int mountinfo_parse_line(char *line, struct mountinfo_entry *ret_entry)
 {
 	char *rest = NULL, *word = strtok_r(line, " ", &rest), *point = NULL, *type;
@@ -50,8 +52,9 @@ int mountinfo_parse_line(char *line, struct mountinfo_entry *ret_entry)
 	const char *minor_text, *end;
 
 	for (int i = 0; word && strcmp(word, "-") != 0; i++) {
-		if (i == DEVICE_FIELD && (parse_number(word, ':', &entry.device_major, &minor_text) ||
-					  parse_number(minor_text, '\0', &entry.device_minor, &end)))
+		if (i == DEVICE_FIELD &&
+		    (parse_number(word, ':', &entry.device_major, &minor_text) ||
+		     parse_number(minor_text, '\0', &entry.device_minor, &end)))
 			return -EBADMSG;
 		if (i == POINT_FIELD)
 			point = word;

@@ -11,7 +11,8 @@ struct mountinfo_entry { /* texts point into the line that was parsed */
 	const char *type;  /* "ext4", "fuse.sshfs" */
 };
 
-/* A line without its newline, NUL-terminated; it is changed: what the kernel wrote as octal digits becomes what it stands for. 0, -EBADMSG. */
+/* A line without its newline, NUL-terminated; it is changed: what the kernel wrote as octal digits
+ * becomes what it stands for. 0, -EBADMSG. */
 int mountinfo_parse_line(char *line, struct mountinfo_entry *ret_entry);
 
 #endif

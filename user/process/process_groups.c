@@ -24,7 +24,8 @@ bool process_table_is_group(const struct process_table *table, uint32_t id)
 	return id < table->entries.count && table->entries.items[id]->state == ENTRY_GROUP;
 }
 
-struct process *process_table_add_group(struct process_table *table, const char *comm, uint64_t cgroup_id)
+struct process *process_table_add_group(struct process_table *table, const char *comm,
+					uint64_t cgroup_id)
 {
 	struct entry *entry = process_table_take_entry(table);
 
@@ -39,12 +40,14 @@ struct process *process_table_add_group(struct process_table *table, const char 
 	return &entry->public;
 }
 
-const struct process *process_table_next_image(const struct process_table *table, const struct process *process)
+const struct process *process_table_next_image(const struct process_table *table,
+					       const struct process *process)
 {
 	const uint64_t *id = hash_map_find(&table->pids, process->pid);
 	const struct process *now = id ? &table->entries.items[*id]->public : NULL;
 
-	return now && now != process && now->execed && now->born_ns == process->born_ns ? now : NULL;
+	return now && now != process && now->execed && now->born_ns == process->born_ns ? now
+											: NULL;
 }
 
 static void join_group(struct process *group, const struct process *process)

@@ -2,7 +2,8 @@
 /* Finds ended incarnations by their pid, for what comes some time after it happened. */
 #include "process/process_table_private.h"
 
-void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry)
+void process_entry_list_unlink(struct process_table *table, struct entry_list *list,
+			       struct entry *entry)
 {
 	if (entry->previous != NO_PROCESS)
 		table->entries.items[entry->previous]->next = entry->next;
@@ -15,7 +16,8 @@ void process_entry_list_unlink(struct process_table *table, struct entry_list *l
 	list->count--;
 }
 
-void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry)
+void process_entry_list_append(struct process_table *table, struct entry_list *list,
+			       struct entry *entry)
 {
 	entry->next = NO_PROCESS;
 	entry->previous = list->last;
@@ -65,7 +67,8 @@ void process_recent_expire(struct process_table *table)
 	while (table->recent.first != NO_PROCESS) {
 		struct entry *oldest = table->entries.items[table->recent.first];
 
-		if (table->recent.count <= PROCESS_RECENT_MAX && table->now_ns - oldest->public.end_ns <= PROCESS_LATE_NS)
+		if (table->recent.count <= PROCESS_RECENT_MAX &&
+		    table->now_ns - oldest->public.end_ns <= PROCESS_LATE_NS)
 			break;
 		process_entry_list_unlink(table, &table->recent, oldest);
 		process_recent_remove(table, oldest);

@@ -60,7 +60,8 @@ static void drop_mappings(struct process_table *table, struct entry *entry)
 	entry->space = NULL;
 }
 
-/* Another image has its pid: drops everything but the name, and that too when nobody referred to it. */
+/* Another image has its pid: drops everything but the name, and that too when nobody referred to
+ * it. */
 static void retire(struct process_table *table, struct entry *entry)
 {
 	drop_mappings(table, entry);
@@ -72,7 +73,8 @@ static void retire(struct process_table *table, struct entry *entry)
 	}
 }
 
-/* The grace time of an exited process is over: samples of its pid are somebody else's from now on. */
+/* The grace time of an exited process is over: samples of its pid are somebody else's from now on.
+ */
 static void expire(struct process_table *table, struct entry *entry)
 {
 	hash_map_remove(&table->pids, entry->public.pid);
@@ -236,7 +238,8 @@ static struct entry *get_alive(struct process_table *table, uint32_t pid)
 	return entry;
 }
 
-/* The kernel announces the exit of a process that executes a set-user-ID program or one that it may not read, and then it goes on. */
+/* The kernel announces the exit of a process that executes a set-user-ID program or one that it may
+ * not read, and then it goes on. */
 static void revive(struct process_table *table, struct entry *entry)
 {
 	process_entry_list_unlink(table, &table->grace, entry);
@@ -295,7 +298,8 @@ static void on_exec(struct process_table *table, const struct task_view *task)
 {
 	struct entry *old = entry_of_pid(table, task->pid);
 	uint32_t parent_pid = old ? old->public.parent_pid : 0;
-	uint64_t cgroup_id = old ? old->public.cgroup_id : 0, born_ns = old ? old->public.born_ns : 0;
+	uint64_t cgroup_id = old ? old->public.cgroup_id : 0,
+		 born_ns = old ? old->public.born_ns : 0;
 	char comm_before[PKBPF_COMM_SIZE + 1] = "";
 	struct entry *entry;
 
@@ -390,7 +394,8 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	if (!err)
 		return;
 	table->dropped++;
-	/* No name is better than that of what was there before. It stays where taking it out needs room, too. */
+	/* No name is better than that of what was there before. It stays where taking it out needs
+	 * room, too. */
 	if (entry->space)
 		address_space_remove(entry->space, view->start, view->end);
 }

@@ -17,8 +17,8 @@
  * Threads: a process ends with its last thread, whichever that is; exec leaves one. A process whose
  * threads nobody announced (made for a sample) counts as having its leader.
  *
- * Whoever keeps results can tell ended incarnations together, in groups, so that those of a run without an end do not take
- * ever more memory: process_table_merge().
+ * Whoever keeps results can tell ended incarnations together, in groups, so that those of a run
+ * without an end do not take ever more memory: process_table_merge().
  *
  * Bounds, all counted in process_table_dropped() when reached: PROCESS_TABLE_MAX incarnations and
  * as many threads, PROCESS_TABLE_MAX_MAPPINGS mappings of all processes together (copies after fork
@@ -36,9 +36,10 @@
 #include "event/event_sink.h"
 #include "process/address_space.h"
 
-#define PROCESS_GRACE_NS	   200000000ULL
-#define PROCESS_GRACE_MAX	   1024
-/* What is counted in the kernel comes at most this long after it happened: it is sent once a second. */
+#define PROCESS_GRACE_NS  200000000ULL
+#define PROCESS_GRACE_MAX 1024
+/* What is counted in the kernel comes at most this long after it happened: it is sent once a
+ * second. */
 #define PROCESS_LATE_NS		   5000000000ULL
 #define PROCESS_RECENT_MAX	   32768
 #define PROCESS_TABLE_MAX	   (1U << 22) /* the kernel's own limit of pids */
@@ -48,11 +49,12 @@ struct process {
 	uint32_t id; /* dense incarnation number, from 0 */
 	uint32_t pid;
 	uint32_t parent_pid;
-	char comm[PKBPF_COMM_SIZE + 1]; /* of the thread-group leader */
+	char comm[PKBPF_COMM_SIZE + 1];	       /* of the thread-group leader */
 	char comm_before[PKBPF_COMM_SIZE + 1]; /* until it executed this image; empty: not known */
-	uint64_t start_ns;		/* 0: before the interval */
-	uint64_t born_ns;		/* the same of the first one of the process, which has called exec since */
-	uint64_t end_ns;		/* 0: still alive */
+	uint64_t start_ns;		       /* 0: before the interval */
+	uint64_t
+		born_ns; /* the same of the first one of the process, which has called exec since */
+	uint64_t end_ns; /* 0: still alive */
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */
 	uint32_t thread_count; /* alive now */
@@ -69,11 +71,11 @@ struct event_sink process_table_sink(struct process_table *table);
  * within the grace time, else a new one (empty, comm as given). It is kept for good. NULL: out of
  * memory or too many. The pointer lives as long as the table. */
 struct process *process_table_get(struct process_table *table, uint32_t pid, const char *comm);
-/* The same for what comes some time after it happened, when the process may be long gone: unless it is alive, the one
- * that had the pid last, if that is not forgotten. */
+/* The same for what comes some time after it happened, when the process may be long gone: unless it
+ * is alive, the one that had the pid last, if that is not forgotten. */
 struct process *process_table_get_late(struct process_table *table, uint32_t pid, const char *comm);
-/* As process_table_get() without making or keeping one: NULL when not known. The pointer of an incarnation that
- * no sample referred to lives until the next record. */
+/* As process_table_get() without making or keeping one: NULL when not known. The pointer of an
+ * incarnation that no sample referred to lives until the next record. */
 struct process *process_table_find(struct process_table *table, uint32_t pid);
 /* NULL: no incarnation has this id (any more). */
 struct process *process_table_by_id(struct process_table *table, uint32_t id);
@@ -94,16 +96,22 @@ uint64_t process_table_ended_threads(const struct process_table *table);
 bool process_table_is_kept(const struct process_table *table, uint32_t id);
 size_t process_table_kept_count(const struct process_table *table);
 bool process_table_is_group(const struct process_table *table, uint32_t id);
-/* Is its number one to show: that of a single process, and not what stands for write-back? NULL: no. */
+/* Is its number one to show: that of a single process, and not what stands for write-back? NULL:
+ * no. */
 bool process_has_pid(const struct process *process);
 /* For processes told together: without a pid, kept for good. NULL: out of memory or too many. */
-struct process *process_table_add_group(struct process_table *table, const char *comm, uint64_t cgroup_id);
-/* The living incarnation, or the one within its grace time, of the process that this ended one was before an exec. NULL: none. */
-const struct process *process_table_next_image(const struct process_table *table, const struct process *process);
-/* A kept incarnation becomes part of a group, or of its process's next image, which is kept then, too. With needs_name it can still be found by its id; without, its id is given to a
- * later one, and the caller knows of nobody who uses it. */
+struct process *process_table_add_group(struct process_table *table, const char *comm,
+					uint64_t cgroup_id);
+/* The living incarnation, or the one within its grace time, of the process that this ended one was
+ * before an exec. NULL: none. */
+const struct process *process_table_next_image(const struct process_table *table,
+					       const struct process *process);
+/* A kept incarnation becomes part of a group, or of its process's next image, which is kept then,
+ * too. With needs_name it can still be found by its id; without, its id is given to a later one,
+ * and the caller knows of nobody who uses it. */
 void process_table_merge(struct process_table *table, uint32_t id, uint32_t into, bool needs_name);
-/* Nobody uses this id any more: if it is that of a member of a group, it is given to a later incarnation. */
+/* Nobody uses this id any more: if it is that of a member of a group, it is given to a later
+ * incarnation. */
 void process_table_release_member(struct process_table *table, uint32_t id);
 
 struct mapped_file_table *process_table_files(struct process_table *table);

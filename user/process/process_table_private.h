@@ -14,9 +14,9 @@
 enum entry_state {
 	ENTRY_FREE, /* forgotten; in the free list */
 	ENTRY_ALIVE,
-	ENTRY_GRACE, /* exited, mappings kept for a while; in the grace list */
+	ENTRY_GRACE,  /* exited, mappings kept for a while; in the grace list */
 	ENTRY_RECENT, /* exited, nobody referred to it yet; in the recent list */
-	ENTRY_ENDED, /* kept for its name only */
+	ENTRY_ENDED,  /* kept for its name only */
 	ENTRY_GROUP,
 	ENTRY_MERGED, /* its figures are a group's; kept for its name */
 };
@@ -38,8 +38,9 @@ struct entry_list { /* oldest first */
 struct process_table {
 	struct mapped_file_table *files;
 	ARRAY_OF(struct entry *) entries;
-	struct hash_map pids;	 /* pid -> id of the entry that is alive or in grace */
-	struct hash_map ended;	 /* pid -> id of the entry that ended last, after its grace: recent or kept */
+	struct hash_map pids; /* pid -> id of the entry that is alive or in grace */
+	struct hash_map
+		ended; /* pid -> id of the entry that ended last, after its grace: recent or kept */
 	struct hash_map threads; /* tid -> serial << 32 | id */
 	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
 	struct mapping_budget budget;
@@ -52,13 +53,17 @@ struct process_table {
 	uint64_t dropped;
 };
 
-/* An entry to fill, of a forgotten incarnation where there is one. NULL: out of memory or too many. */
+/* An entry to fill, of a forgotten incarnation where there is one. NULL: out of memory or too many.
+ */
 struct entry *process_table_take_entry(struct process_table *table);
 /* Its id may be given to a later incarnation. */
 void process_table_forget(struct process_table *table, struct entry *entry);
-void process_entry_list_append(struct process_table *table, struct entry_list *list, struct entry *entry);
-void process_entry_list_unlink(struct process_table *table, struct entry_list *list, struct entry *entry);
-/* Its grace time is over: what comes late finds it by its pid, until nobody has referred to it for PROCESS_LATE_NS. */
+void process_entry_list_append(struct process_table *table, struct entry_list *list,
+			       struct entry *entry);
+void process_entry_list_unlink(struct process_table *table, struct entry_list *list,
+			       struct entry *entry);
+/* Its grace time is over: what comes late finds it by its pid, until nobody has referred to it for
+ * PROCESS_LATE_NS. */
 void process_recent_add(struct process_table *table, struct entry *entry);
 /* It is not found by its pid any more. */
 void process_recent_remove(struct process_table *table, const struct entry *entry);

@@ -14,7 +14,7 @@
 
 /* The kernel hands out at most a page at a time (more only for a line that is longer); a path of
  * PATH_MAX bytes may be escaped to four times its length. */
-#define READ_SIZE (20 * 1024)
+#define READ_SIZE	     (20 * 1024)
 #define ANONYMOUS_HUGE_PAGES "/anon_hugepage" /* that were asked for with MAP_HUGETLB */
 
 struct cursor {
@@ -129,22 +129,27 @@ struct report {
 	procfs_maps_callback callback;
 	void *context;
 	int unparsed;
-	struct procfs_mapping before;	/* the one before, when it has a file: its path is not "" */
-	struct procfs_mapping withheld; /* what follows it at once and may be its text; empty: nothing */
+	struct procfs_mapping before; /* the one before, when it has a file: its path is not "" */
+	struct procfs_mapping
+		withheld; /* what follows it at once and may be its text; empty: nothing */
 };
 
 static bool has_no_file(const struct procfs_mapping *mapping)
 {
-	return !mapping->inode || strncmp(mapping->path, ANONYMOUS_HUGE_PAGES, strlen(ANONYMOUS_HUGE_PAGES)) == 0;
+	return !mapping->inode ||
+	       strncmp(mapping->path, ANONYMOUS_HUGE_PAGES, strlen(ANONYMOUS_HUGE_PAGES)) == 0;
 }
 
-static bool may_be_moved_text(const struct procfs_mapping *mapping, const struct procfs_mapping *before)
+static bool may_be_moved_text(const struct procfs_mapping *mapping,
+			      const struct procfs_mapping *before)
 {
-	return mapping->protection & PROT_EXEC && has_no_file(mapping) && before->path[0] && before->end == mapping->start;
+	return mapping->protection & PROT_EXEC && has_no_file(mapping) && before->path[0] &&
+	       before->end == mapping->start;
 }
 
 /* The file goes on behind it where it would if it were in between, too. */
-static bool continues(const struct procfs_mapping *behind, const struct procfs_mapping *withheld, const struct procfs_mapping *before)
+static bool continues(const struct procfs_mapping *behind, const struct procfs_mapping *withheld,
+		      const struct procfs_mapping *before)
 {
 	return behind->inode == before->inode && behind->device_major == before->device_major &&
 	       behind->device_minor == before->device_minor && behind->start == withheld->end &&

@@ -20,7 +20,8 @@
 #include "process/mountinfo.h"
 
 #define MAX_MOUNTINFO_BYTES (16U << 20)
-/* Of other namespaces nobody tells when something is mounted there, perhaps with a number that another had before. */
+/* Of other namespaces nobody tells when something is mounted there, perhaps with a number that
+ * another had before. */
 #define KEEP_NS	       (10 * NS_PER_SECOND)
 #define KEEP_TARGET_NS NS_PER_SECOND
 
@@ -49,8 +50,10 @@ struct served_mounts {
 bool served_mounts_is_served_type(const char *type)
 {
 	static const char *const types[] = {
-		"fuse", "fuseblk", "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "lustre", "glusterfs", "gfs2",
-		"ocfs2", "gpfs", "beegfs", "orangefs", "pvfs2", "coda", "virtiofs", "ncpfs", "vboxsf", "prl_fs", "vmhgfs", "autofs",
+		"fuse",	  "fuseblk", "nfs",	 "nfs4",   "cifs",	"smb3",	    "smbfs",
+		"9p",	  "ceph",    "afs",	 "lustre", "glusterfs", "gfs2",	    "ocfs2",
+		"gpfs",	  "beegfs",  "orangefs", "pvfs2",  "coda",	"virtiofs", "ncpfs",
+		"vboxsf", "prl_fs",  "vmhgfs",	 "autofs",
 	};
 
 	if (strncmp(type, "fuse.", strlen("fuse.")) == 0)
@@ -68,7 +71,8 @@ static void clear_list(struct mount_list *list)
 	list->served.count = 0;
 }
 
-static void add_served(struct mount_list *list, uint64_t device, const char *point, const char *type)
+static void add_served(struct mount_list *list, uint64_t device, const char *point,
+		       const char *type)
 {
 	size_t point_size = strlen(point) + 1, type_size = strlen(type) + 1;
 	struct mount *mount = array_add(&list->served);
@@ -188,7 +192,8 @@ static void read_target(struct served_mounts *mounts, uint32_t pid)
 	read_list(mounts, pid, &mounts->target);
 }
 
-bool served_mounts_has_device(struct served_mounts *mounts, uint32_t pid, uint32_t device_major, uint32_t device_minor)
+bool served_mounts_has_device(struct served_mounts *mounts, uint32_t pid, uint32_t device_major,
+			      uint32_t device_minor)
 {
 	uint64_t device = served_mounts_device(device_major, device_minor), *known;
 
@@ -215,7 +220,8 @@ static bool leads_through(const char *path, const char *point)
 	return strncmp(path, point, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
-bool served_mounts_on_path(struct served_mounts *mounts, uint32_t pid, const char *path, uint64_t *ret_device)
+bool served_mounts_on_path(struct served_mounts *mounts, uint32_t pid, const char *path,
+			   uint64_t *ret_device)
 {
 	struct mount_list *list = pid ? &mounts->target : &mounts->own;
 
@@ -231,7 +237,8 @@ bool served_mounts_on_path(struct served_mounts *mounts, uint32_t pid, const cha
 	return false;
 }
 
-void served_mounts_describe(struct served_mounts *mounts, uint32_t pid, uint64_t device, char *ret_text, size_t size)
+void served_mounts_describe(struct served_mounts *mounts, uint32_t pid, uint64_t device,
+			    char *ret_text, size_t size)
 {
 	struct mount_list *lists[] = {&mounts->own, &mounts->target};
 
@@ -242,9 +249,11 @@ void served_mounts_describe(struct served_mounts *mounts, uint32_t pid, uint64_t
 		array_foreach (&lists[i]->served, mount) {
 			if (mount->device != device)
 				continue;
-			snprintf(ret_text, size, "%s (%s)", mount->point, mount->point + strlen(mount->point) + 1);
+			snprintf(ret_text, size, "%s (%s)", mount->point,
+				 mount->point + strlen(mount->point) + 1);
 			return;
 		}
 	}
-	snprintf(ret_text, size, "device %u:%u", (unsigned int)(device >> 32), (unsigned int)device);
+	snprintf(ret_text, size, "device %u:%u", (unsigned int)(device >> 32),
+		 (unsigned int)device);
 }

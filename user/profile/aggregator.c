@@ -62,12 +62,14 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.state = sample->state,
 		.count = sample->count,
 		.weight = sample->weight,
-		.max = sample->count == 1 || sample->kind == PKBPF_PROFILE_FAULTS ? sample->weight : 0,
+		.max = sample->count == 1 || sample->kind == PKBPF_PROFILE_FAULTS ? sample->weight
+										  : 0,
 	};
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
 		return false;
-	profile_count_end(profile, process->id, options->want_user ? sample->user_end : PKBPF_END_NONE,
-			  sample->count, options->want_user ? sample->guessed_count : 0);
+	profile_count_end(profile, process->id,
+			  options->want_user ? sample->user_end : PKBPF_END_NONE, sample->count,
+			  options->want_user ? sample->guessed_count : 0);
 	return true;
 }
 
@@ -89,12 +91,14 @@ static void on_sample(void *context, const struct sample_view *sample)
 	};
 
 	/* No event, but a stack that was walked in user space. */
-	if (!sample->count && (sample->kind == PKBPF_PROFILE_OFFCPU || sample->kind == PKBPF_PROFILE_BLOCKIO))
+	if (!sample->count &&
+	    (sample->kind == PKBPF_PROFILE_OFFCPU || sample->kind == PKBPF_PROFILE_BLOCKIO))
 		add_stack(aggregator, &stack);
 	else if (!add_sample(aggregator, sample))
 		profile_info(aggregator->profile)
-			->counters[sample->kind == PKBPF_PROFILE_CPU ? PKBPF_COUNTER_LOST_NO_MEMORY
-								     : PKBPF_COUNTER_EVENTS_NO_MEMORY] += sample->count;
+			->counters[sample->kind == PKBPF_PROFILE_CPU
+					   ? PKBPF_COUNTER_LOST_NO_MEMORY
+					   : PKBPF_COUNTER_EVENTS_NO_MEMORY] += sample->count;
 }
 
 static void on_task(void *context, const struct task_view *task)
@@ -123,7 +127,8 @@ static void on_lost(void *context, const struct lost_view *lost)
 		profile_info(aggregator->profile)->counters[lost->cause] += lost->count;
 }
 
-/* Whoever unwinds raw stacks sends samples instead; one that comes through was not unwound and says why. */
+/* Whoever unwinds raw stacks sends samples instead; one that comes through was not unwound and says
+ * why. */
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	if (!raw->check)
@@ -161,10 +166,12 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 	};
 	if (stack.stack == UINT32_MAX)
 		return false;
-	number = hash_map_get(&aggregator->stack_numbers, view->stack_id, aggregator->stacks.count, &added);
+	number = hash_map_get(&aggregator->stack_numbers, view->stack_id, aggregator->stacks.count,
+			      &added);
 	if (!number)
 		return false;
-	/* The same id again: a new program image under the same pid, or the kernel side forgot that it was sent. */
+	/* The same id again: a new program image under the same pid, or the kernel side forgot that
+	 * it was sent. */
 	if (added)
 		array_add(&aggregator->stacks);
 	aggregator->stacks.items[*number] = stack;
@@ -189,11 +196,11 @@ static struct numbered_stack *stack_find(const struct aggregator *aggregator, ui
 }
 
 /*
- * Whose stack this was. What names it arrives some time after the events, when the process may be long gone or its pid
- * in use again: user frames tell which image it was, kernel frames do not.
+ * Whose stack this was. What names it arrives some time after the events, when the process may be
+ * long gone or its pid in use again: user frames tell which image it was, kernel frames do not.
  */
-static struct process *process_of_stack(struct aggregator *aggregator, uint32_t pid, const char *comm,
-					const struct numbered_stack *stack)
+static struct process *process_of_stack(struct aggregator *aggregator, uint32_t pid,
+					const char *comm, const struct numbered_stack *stack)
 {
 	struct process *process = NULL;
 
@@ -213,7 +220,8 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 }
 
 /* 1 + the profile's stack of who ended the waits; 0: not known. */
-static uint32_t waker_of_totals(const struct aggregator *aggregator, const struct totals_view *totals)
+static uint32_t waker_of_totals(const struct aggregator *aggregator,
+				const struct totals_view *totals)
 {
 	const struct numbered_stack *waker = NULL;
 
@@ -231,7 +239,8 @@ static bool add_totals_row(struct aggregator *aggregator, const struct totals_vi
 		.process = process->id,
 		.tid = aggregator->options.per_thread ? totals->tid : PROFILE_NO_THREAD,
 		/* What is only told by process has no thread's name. */
-		.comm = profile_intern_comm(profile, totals->comm[0] ? totals->comm : process->comm),
+		.comm = profile_intern_comm(profile,
+					    totals->comm[0] ? totals->comm : process->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
 		.waker = waker_of_totals(aggregator, totals),
 		.state = totals->state,
@@ -243,8 +252,8 @@ static bool add_totals_row(struct aggregator *aggregator, const struct totals_vi
 
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
 		return false;
-	profile_count_end(profile, process->id, wanted ? stack->user_end : PKBPF_END_NONE, totals->count,
-			  wanted ? stack->guessed : 0);
+	profile_count_end(profile, process->id, wanted ? stack->user_end : PKBPF_END_NONE,
+			  totals->count, wanted ? stack->guessed : 0);
 	if (stack)
 		stack->guessed = 0;
 	return true;
@@ -277,8 +286,10 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 	if (totals->cgroup_id)
 		process->cgroup_id = totals->cgroup_id;
 	if (totals->stack_id && !stack)
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] += totals->count;
-	/* Only the weight of a kind belongs to its stacks; other measures are about the same events. */
+		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] +=
+			totals->count;
+	/* Only the weight of a kind belongs to its stacks; other measures are about the same
+	 * events. */
 	if (totals->measure == 0 && !add_totals_row(aggregator, totals, process, stack))
 		return false;
 	key.process = process->id;
@@ -290,7 +301,8 @@ static void on_totals(void *context, const struct totals_view *totals)
 	struct aggregator *aggregator = context;
 
 	if (!add_totals(aggregator, totals))
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY] += totals->count;
+		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY] +=
+			totals->count;
 }
 
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
@@ -349,13 +361,15 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 	uint64_t *counters = profile_info(aggregator->profile)->counters;
 	int err;
 
-	if (record->kind == PKBPF_EVENT_RESOURCE && record->size == sizeof(struct pkbpf_event_resource) &&
+	if (record->kind == PKBPF_EVENT_RESOURCE &&
+	    record->size == sizeof(struct pkbpf_event_resource) &&
 	    record->flags == PKBPF_RESOURCE_LEFT)
 		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
 	else
 		err = resource_usage_feed(profile_resources(aggregator->profile), record);
 	if (err)
-		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY : PKBPF_COUNTER_LOST_MALFORMED]++;
+		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY
+					: PKBPF_COUNTER_LOST_MALFORMED]++;
 }
 
 struct event_sink aggregator_sink(struct aggregator *aggregator)

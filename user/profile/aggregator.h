@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The sink that turns records in time order into a profile: attributes each address to the mapping its process had
- * at that moment, and adds weights. One owner thread.
+ * The sink that turns records in time order into a profile: attributes each address to the mapping
+ * its process had at that moment, and adds weights. One owner thread.
  */
 #ifndef PKBPF_PROFILE_AGGREGATOR_H
 #define PKBPF_PROFILE_AGGREGATOR_H
@@ -13,35 +13,39 @@ struct aggregator_options {
 	bool per_thread;
 	bool want_user, want_kernel; /* leave the other kind of frames out */
 	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
-	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0: never. Beyond the most,
-	 * the rarest are shortened. */
+	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0:
+	 * never. Beyond the most, the rarest are shortened. */
 	size_t merge_bytes, max_bytes;
 	/* Places get their names before that, so long at a time. 0: all at once. */
 	uint64_t most_naming_ns;
-	/* When so many processes and threads have ended, and as many again, those processes that ended a while ago are told in
-	 * groups, and the threads with their processes. 0: never. */
+	/* When so many processes and threads have ended, and as many again, those processes that
+	 * ended a while ago are told in groups, and the threads with their processes. 0: never. */
 	size_t max_ended_tasks;
-	/* When the kernel side has numbered so many stacks, those that nothing has named for long are forgotten, and that nobody keeps
-	 * (aggregator_keep_stack()). Events that name one after all come without a stack, which is counted. 0: never. */
+	/* When the kernel side has numbered so many stacks, those that nothing has named for long
+	 * are forgotten, and that nobody keeps (aggregator_keep_stack()). Events that name one
+	 * after all come without a stack, which is counted. 0: never. */
 	size_t max_numbered_stacks;
 };
 
 struct aggregator;
 
-struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile);
+struct aggregator *aggregator_new(const struct aggregator_options *options,
+				  struct profile *profile);
 void aggregator_free(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
-/* Whether the next step forgets numbers of stacks; then those that later events may name have to be kept before. */
+/* Whether the next step forgets numbers of stacks; then those that later events may name have to be
+ * kept before. */
 bool aggregator_forgets_stacks(const struct aggregator *aggregator);
 void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
-/* Between records: does the next step towards less memory, if one is due, and only that, so that whoever fills rings meanwhile
- * does not have to wait for all of them. 1: a step was done; 0: none is due, or places have to get their names first; -ENOMEM. */
+/* Between records: does the next step towards less memory, if one is due, and only that, so that
+ * whoever fills rings meanwhile does not have to wait for all of them. 1: a step was done; 0: none
+ * is due, or places have to get their names first; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
 /* Between records: names places in files and in the kernel, for a while. false: there are more. */
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
-/* Between records: keeps of the named places that read the same one alone, so that the profile refers to no more files than it has
- * to. -ENOMEM: all is as it was. */
+/* Between records: keeps of the named places that read the same one alone, so that the profile
+ * refers to no more files than it has to. -ENOMEM: all is as it was. */
 int aggregator_forget_places(struct aggregator *aggregator);
 
 #endif

@@ -13,7 +13,7 @@
 /* What is referred to by number keeps its meaning. */
 static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
 {
-	array_foreach(&aggregator->stacks, stack)
+	array_foreach (&aggregator->stacks, stack)
 		stack->stack = numbers[stack->stack];
 	/* Others may stand for the frames that it remembers. */
 	stack_builder_forget_frames(aggregator->builder);
@@ -28,7 +28,8 @@ static void plan_next_step(struct aggregator *aggregator, size_t before, size_t 
 
 	/* Begun with some room left, and done until there is enough for a while. */
 	aggregator->shortening =
-		of_use && after > (aggregator->shortening ? options->max_bytes / 2 : options->max_bytes / 4 * 3);
+		of_use && after > (aggregator->shortening ? options->max_bytes / 2
+							  : options->max_bytes / 4 * 3);
 	aggregator->next_merge_bytes = 2 * after;
 	if (aggregator->next_merge_bytes > options->max_bytes && after < options->max_bytes)
 		aggregator->next_merge_bytes = options->max_bytes;
@@ -36,7 +37,8 @@ static void plan_next_step(struct aggregator *aggregator, size_t before, size_t 
 		aggregator->next_merge_bytes = options->merge_bytes;
 }
 
-static bool keep_stack(struct aggregator *fresh, uint64_t stack_id, const struct numbered_stack *stack)
+static bool keep_stack(struct aggregator *fresh, uint64_t stack_id,
+		       const struct numbered_stack *stack)
 {
 	if (!array_reserve(&fresh->stacks, fresh->stacks.count + 1) ||
 	    !hash_map_put(&fresh->stack_numbers, stack_id, fresh->stacks.count))
@@ -45,8 +47,11 @@ static bool keep_stack(struct aggregator *fresh, uint64_t stack_id, const struct
 	return true;
 }
 
-/* Forgets the numbers of stacks that need not be kept: whether one needs to, `is_needed` says. false: no memory, all stay. */
-static bool forget_numbers(struct aggregator *aggregator, bool (*is_needed)(const void *context, const struct numbered_stack *stack),
+/* Forgets the numbers of stacks that need not be kept: whether one needs to, `is_needed` says.
+ * false: no memory, all stay. */
+static bool forget_numbers(struct aggregator *aggregator,
+			   bool (*is_needed)(const void *context,
+					     const struct numbered_stack *stack),
 			   const void *context)
 {
 	struct aggregator fresh = {0};
@@ -84,7 +89,7 @@ static void forget_stacks_of_merged(struct aggregator *aggregator, const uint32_
 {
 	if (forget_numbers(aggregator, has_its_own_row, numbers))
 		return;
-	array_foreach(&aggregator->stacks, stack)
+	array_foreach (&aggregator->stacks, stack)
 		stack->process = numbers[stack->process];
 }
 
@@ -93,12 +98,13 @@ static bool was_named_lately(const void *context, const struct numbered_stack *s
 	return stack->named_lately;
 }
 
-/* What is left may be as much again before the next time: all that came since this one is kept then, and nothing else. */
+/* What is left may be as much again before the next time: all that came since this one is kept
+ * then, and nothing else. */
 static int forget_unnamed(struct aggregator *aggregator)
 {
 	bool forgotten = forget_numbers(aggregator, was_named_lately, NULL);
 
-	array_foreach(&aggregator->stacks, stack)
+	array_foreach (&aggregator->stacks, stack)
 		stack->named_lately = false;
 	aggregator->next_forget = 2 * aggregator->stacks.count;
 	if (aggregator->next_forget < aggregator->options.max_numbered_stacks)
@@ -108,18 +114,20 @@ static int forget_unnamed(struct aggregator *aggregator)
 
 static bool merges_processes(const struct aggregator *aggregator)
 {
-	return aggregator->options.max_ended_tasks && profile_ended_tasks(aggregator->profile) >= aggregator->next_ended;
+	return aggregator->options.max_ended_tasks &&
+	       profile_ended_tasks(aggregator->profile) >= aggregator->next_ended;
 }
 
 bool aggregator_forgets_stacks(const struct aggregator *aggregator)
 {
-	return aggregator->options.max_numbered_stacks && aggregator->stacks.count >= aggregator->next_forget &&
-	       !merges_processes(aggregator);
+	return aggregator->options.max_numbered_stacks &&
+	       aggregator->stacks.count >= aggregator->next_forget && !merges_processes(aggregator);
 }
 
 void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id)
 {
-	const uint64_t *number = stack_id ? hash_map_find(&aggregator->stack_numbers, stack_id) : NULL;
+	const uint64_t *number =
+		stack_id ? hash_map_find(&aggregator->stack_numbers, stack_id) : NULL;
 
 	if (number)
 		aggregator->stacks.items[*number].named_lately = true;
@@ -130,9 +138,12 @@ static int merge_processes(struct aggregator *aggregator)
 	uint64_t now_ns = process_table_now_ns(aggregator->processes);
 	size_t count = process_table_count(aggregator->processes);
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_processes(aggregator->profile, now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0, &numbers);
+	int err = profile_merge_processes(aggregator->profile,
+					  now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0,
+					  &numbers);
 
-	aggregator->next_ended = profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
+	aggregator->next_ended =
+		profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
 	if (err)
 		return err;
 	forget_stacks_of_merged(aggregator, numbers);
@@ -144,13 +155,15 @@ static int merge_processes(struct aggregator *aggregator)
 }
 
 /* What the kernel side has numbered, it may name. */
-static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer, size_t bytes, uint32_t **ret_numbers)
+static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer,
+			  size_t bytes, uint32_t **ret_numbers)
 {
-	_cleanup_free_ bool *awaited = calloc(profile_stack_count(aggregator->profile) + 1, sizeof(*awaited));
+	_cleanup_free_ bool *awaited =
+		calloc(profile_stack_count(aggregator->profile) + 1, sizeof(*awaited));
 
 	if (!awaited)
 		return -ENOMEM;
-	array_foreach(&aggregator->stacks, stack)
+	array_foreach (&aggregator->stacks, stack)
 		awaited[stack->stack] = true;
 	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
 }
@@ -159,7 +172,8 @@ bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *sy
 {
 	uint64_t most_ns = aggregator->options.most_naming_ns;
 
-	return profile_name_places(aggregator->profile, symbolizer, most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
+	return profile_name_places(aggregator->profile, symbolizer,
+				   most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
 }
 
 int aggregator_forget_places(struct aggregator *aggregator)
@@ -182,13 +196,16 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		return merge_processes(aggregator);
 	if (aggregator_forgets_stacks(aggregator))
 		return forget_unnamed(aggregator);
-	if (!aggregator->options.merge_bytes || (!aggregator->shortening && before < aggregator->next_merge_bytes))
+	if (!aggregator->options.merge_bytes ||
+	    (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;
 	if (aggregator->shortening) {
-		err = shorten_stacks(aggregator, symbolizer, before - aggregator->options.max_bytes / 2, &numbers);
+		err = shorten_stacks(aggregator, symbolizer,
+				     before - aggregator->options.max_bytes / 2, &numbers);
 	} else {
 		/* Where more comes than can be named, what has a name is merged. */
-		if (!aggregator_name_places(aggregator, symbolizer) && before < aggregator->next_merge_bytes / 4 * 5)
+		if (!aggregator_name_places(aggregator, symbolizer) &&
+		    before < aggregator->next_merge_bytes / 4 * 5)
 			return 0;
 		err = profile_merge_stacks(aggregator->profile, false, &numbers);
 	}

@@ -27,10 +27,10 @@ struct aggregator {
 	struct stack_builder *builder;
 	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
 	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
-	size_t next_merge_bytes; /* of profile_stack_bytes() */
-	bool shortening;	 /* until half of the most is left */
-	uint64_t next_ended;	 /* of profile_ended_tasks() */
-	size_t next_forget;	 /* of stacks.count */
+	size_t next_merge_bytes;       /* of profile_stack_bytes() */
+	bool shortening;	       /* until half of the most is left */
+	uint64_t next_ended;	       /* of profile_ended_tasks() */
+	size_t next_forget;	       /* of stacks.count */
 };
 
 #endif

@@ -29,7 +29,7 @@ void distribution_table_free(struct distribution_table *table)
 {
 	if (!table)
 		return;
-	array_foreach(&table->items, item)
+	array_foreach (&table->items, item)
 		free(item->buckets);
 	array_free(&table->items);
 	hash_index_done(&table->index);
@@ -38,8 +38,8 @@ void distribution_table_free(struct distribution_table *table)
 
 static uint64_t key_hash(const struct distribution_table *table, const struct distribution_key *key)
 {
-	uint32_t words[] = {(uint32_t)key->kind << 16 | (uint32_t)key->state << 8 | key->measure, key->process, key->tid,
-			    key->device};
+	uint32_t words[] = {(uint32_t)key->kind << 16 | (uint32_t)key->state << 8 | key->measure,
+			    key->process, key->tid, key->device};
 
 	return hash_bytes(words, sizeof(words), table->seed);
 }
@@ -49,8 +49,8 @@ static bool key_equal(const void *context, uint32_t item, const void *wanted)
 	const struct distribution_table *table = context;
 	const struct distribution_key *a = &table->items.items[item].key, *b = wanted;
 
-	return a->kind == b->kind && a->process == b->process && a->tid == b->tid && a->device == b->device &&
-	       a->state == b->state && a->measure == b->measure;
+	return a->kind == b->kind && a->process == b->process && a->tid == b->tid &&
+	       a->device == b->device && a->state == b->state && a->measure == b->measure;
 }
 
 static void add_saturating(uint64_t *total, uint64_t more)
@@ -60,15 +60,18 @@ static void add_saturating(uint64_t *total, uint64_t more)
 }
 
 /* Both lists ascend: one pass from the back puts each bucket in its place. */
-static int merge_buckets(struct distribution *item, const struct distribution_bucket *more, size_t more_count)
+static int merge_buckets(struct distribution *item, const struct distribution_bucket *more,
+			 size_t more_count)
 {
 	size_t old_at, more_at, to, added = 0;
 	struct distribution_bucket *buckets;
 
 	for (old_at = more_at = 0; more_at < more_count; more_at++) {
-		while (old_at < item->bucket_count && item->buckets[old_at].index < more[more_at].index)
+		while (old_at < item->bucket_count &&
+		       item->buckets[old_at].index < more[more_at].index)
 			old_at++;
-		if (old_at == item->bucket_count || item->buckets[old_at].index != more[more_at].index)
+		if (old_at == item->bucket_count ||
+		    item->buckets[old_at].index != more[more_at].index)
 			added++;
 	}
 	if (added) {
@@ -98,7 +101,8 @@ static int merge_buckets(struct distribution *item, const struct distribution_bu
 	return 0;
 }
 
-static struct distribution *get(struct distribution_table *table, const struct distribution_key *key)
+static struct distribution *get(struct distribution_table *table,
+				const struct distribution_key *key)
 {
 	uint64_t hash = key_hash(table, key);
 	uint32_t id = hash_index_find(&table->index, hash, key_equal, table, key);
@@ -106,7 +110,8 @@ static struct distribution *get(struct distribution_table *table, const struct d
 
 	if (id != HASH_INDEX_NONE)
 		return &table->items.items[id];
-	if (table->items.count >= UINT32_MAX - 1 || !array_reserve(&table->items, table->items.count + 1) ||
+	if (table->items.count >= UINT32_MAX - 1 ||
+	    !array_reserve(&table->items, table->items.count + 1) ||
 	    !hash_index_add(&table->index, hash, (uint32_t)table->items.count))
 		return NULL;
 	item = array_add(&table->items);
@@ -144,7 +149,8 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 	if (count > PKBPF_HISTOGRAM_BUCKETS) /* cannot ascend below that */
 		count = PKBPF_HISTOGRAM_BUCKETS;
 	for (size_t i = 0; i < count; i++)
-		buckets[i] = (struct distribution_bucket){change->buckets[i].index, change->buckets[i].count};
+		buckets[i] = (struct distribution_bucket){change->buckets[i].index,
+							  change->buckets[i].count};
 	if (!item || merge_buckets(item, buckets, count))
 		return -ENOMEM;
 	merge_sums(item, &more);
@@ -152,7 +158,8 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 }
 
 int distribution_table_rekey(struct distribution_table *table,
-			     void (*rekey)(const void *context, struct distribution_key *key), const void *context)
+			     void (*rekey)(const void *context, struct distribution_key *key),
+			     const void *context)
 {
 	_cleanup_free_ uint32_t *places = malloc((table->items.count + 1) * sizeof(*places));
 	struct distribution_table fresh = {.seed = table->seed};
@@ -175,7 +182,8 @@ int distribution_table_rekey(struct distribution_table *table,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < table->items.count; i++) {
-		struct distribution *from = &table->items.items[i], *item = &fresh.items.items[places[i]];
+		struct distribution *from = &table->items.items[i],
+				    *item = &fresh.items.items[places[i]];
 
 		merge_sums(item, from);
 		if (!item->buckets) {
@@ -201,7 +209,8 @@ const struct distribution *distribution_table_find(const struct distribution_tab
 	return id == HASH_INDEX_NONE ? NULL : &table->items.items[id];
 }
 
-const struct distribution *distribution_table_at(const struct distribution_table *table, size_t index)
+const struct distribution *distribution_table_at(const struct distribution_table *table,
+						 size_t index)
 {
 	return index < table->items.count ? &table->items.items[index] : NULL;
 }

@@ -12,12 +12,14 @@
 #include "profile/fault_pool.h"
 
 /*
- * A process for which so many samples are to be expected is divided by its own alone. By its exact number, not by the samples it happens
- * to have: a choice by those would prefer some stacks to others. That it has none in spite of that is a matter of 1 in 10^13.
+ * A process for which so many samples are to be expected is divided by its own alone. By its exact
+ * number, not by the samples it happens to have: a choice by those would prefer some stacks to
+ * others. That it has none in spite of that is a matter of 1 in 10^13.
  */
 #define ENOUGH_SAMPLES 30
 
-/* Where a row stands in profile_rows(), or a number among the distributions, and whose faults it counts. */
+/* Where a row stands in profile_rows(), or a number among the distributions, and whose faults it
+ * counts. */
 struct fault_item {
 	struct fault_key key;
 	uint32_t place;
@@ -33,7 +35,8 @@ struct scaling {
 
 static struct fault_key key_of(const struct scaling *scaling, uint32_t id, uint8_t state)
 {
-	const struct process *process = process_table_by_id(profile_processes(scaling->profile), id);
+	const struct process *process =
+		process_table_by_id(profile_processes(scaling->profile), id);
 	struct fault_key key = {.number = 1ULL << 32 | id, .state = state & PKBPF_FAULT_MASK};
 
 	if (process && !process->members) {
@@ -60,7 +63,8 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-/* Owners of one name and state, which are divided together, stand together; among them, those of one cgroup. */
+/* Owners of one name and state, which are divided together, stand together; among them, those of
+ * one cgroup. */
 static int compare_owners(const void *left, const void *right)
 {
 	const struct fault_owner *a = left, *b = right;
@@ -84,10 +88,12 @@ static int find_rows(struct scaling *scaling)
 		item = array_add(&scaling->rows);
 		if (!item)
 			return -ENOMEM;
-		*item = (struct fault_item){key_of(scaling, rows[i].process, rows[i].state), (uint32_t)i};
+		*item = (struct fault_item){key_of(scaling, rows[i].process, rows[i].state),
+					    (uint32_t)i};
 	}
 	if (scaling->rows.count)
-		qsort(scaling->rows.items, scaling->rows.count, sizeof(*scaling->rows.items), compare_items);
+		qsort(scaling->rows.items, scaling->rows.count, sizeof(*scaling->rows.items),
+		      compare_items);
 	return 0;
 }
 
@@ -98,15 +104,18 @@ static int find_numbers(struct scaling *scaling)
 
 	for (size_t i = 0; (number = profile_distribution_at(scaling->profile, i)); i++) {
 		if (number->key.kind != PKBPF_PROFILE_FAULTS ||
-		    (number->key.measure != PKBPF_FAULT_EXACT && number->key.measure != PKBPF_FAULT_ANNOUNCED))
+		    (number->key.measure != PKBPF_FAULT_EXACT &&
+		     number->key.measure != PKBPF_FAULT_ANNOUNCED))
 			continue;
 		item = array_add(&scaling->numbers);
 		if (!item)
 			return -ENOMEM;
-		*item = (struct fault_item){key_of(scaling, number->key.process, number->key.state), (uint32_t)i};
+		*item = (struct fault_item){key_of(scaling, number->key.process, number->key.state),
+					    (uint32_t)i};
 	}
 	if (scaling->numbers.count)
-		qsort(scaling->numbers.items, scaling->numbers.count, sizeof(*scaling->numbers.items), compare_items);
+		qsort(scaling->numbers.items, scaling->numbers.count,
+		      sizeof(*scaling->numbers.items), compare_items);
 	return 0;
 }
 
@@ -140,12 +149,19 @@ static int find_owners(struct scaling *scaling)
 		struct fault_owner owner = {.key = key};
 		const struct process *process;
 
-		for (; i < scaling->numbers.count && !compare_keys(&scaling->numbers.items[i].key, &key); i++)
-			add_number(&owner, profile_distribution_at(scaling->profile, scaling->numbers.items[i].place));
-		while (row < scaling->rows.count && compare_keys(&scaling->rows.items[row].key, &key) < 0)
+		for (; i < scaling->numbers.count &&
+		       !compare_keys(&scaling->numbers.items[i].key, &key);
+		     i++)
+			add_number(&owner,
+				   profile_distribution_at(scaling->profile,
+							   scaling->numbers.items[i].place));
+		while (row < scaling->rows.count &&
+		       compare_keys(&scaling->rows.items[row].key, &key) < 0)
 			row++;
 		owner.first = row;
-		for (; row < scaling->rows.count && !compare_keys(&scaling->rows.items[row].key, &key); row++)
+		for (; row < scaling->rows.count &&
+		       !compare_keys(&scaling->rows.items[row].key, &key);
+		     row++)
 			owner.row_count++;
 		process = process_table_by_id(processes, owner.process);
 		owner.comm = process ? process->comm : "";
@@ -157,7 +173,8 @@ static int find_owners(struct scaling *scaling)
 		*array_add(&scaling->owners) = owner;
 	}
 	if (scaling->owners.count)
-		qsort(scaling->owners.items, scaling->owners.count, sizeof(*scaling->owners.items), compare_owners);
+		qsort(scaling->owners.items, scaling->owners.count, sizeof(*scaling->owners.items),
+		      compare_owners);
 	return 0;
 }
 
@@ -179,7 +196,8 @@ static int make_places(struct scaling *scaling)
 /* By its own samples. */
 static int scale_owner(const struct scaling *scaling, const struct fault_owner *owner)
 {
-	if (profile_scale(scaling->profile, &scaling->places.rows[owner->first], owner->row_count, owner->exact))
+	if (profile_scale(scaling->profile, &scaling->places.rows[owner->first], owner->row_count,
+			  owner->exact))
 		return 0;
 	return fault_add_without_stack(scaling->profile, owner, owner->exact);
 }
@@ -187,14 +205,18 @@ static int scale_owner(const struct scaling *scaling, const struct fault_owner *
 /* What is left is what a sample may have hit, as far as that is known of one process by itself. */
 static int split_unannounced(const struct scaling *scaling, struct fault_owner *owner)
 {
-	uint64_t rest = owner->knows_announced ? fault_count_unannounced(owner->exact, owner->announced, owner->variance) : 0;
+	uint64_t rest =
+		owner->knows_announced
+			? fault_count_unannounced(owner->exact, owner->announced, owner->variance)
+			: 0;
 
 	owner->exact -= rest;
 	return rest ? fault_add_unannounced(scaling->profile, owner, rest) : 0;
 }
 
 /* How many faults a fault of these owners is told by, on average; 0: not known. */
-static double mean_weight(const struct scaling *scaling, const struct fault_owner *owners, size_t count)
+static double mean_weight(const struct scaling *scaling, const struct fault_owner *owners,
+			  size_t count)
 {
 	size_t row_count;
 	const struct profile_row *rows = profile_rows(scaling->profile, &row_count);
@@ -202,7 +224,8 @@ static double mean_weight(const struct scaling *scaling, const struct fault_owne
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < owners[i].row_count; j++) {
-			const struct profile_row *row = &rows[scaling->places.rows[owners[i].first + j]];
+			const struct profile_row *row =
+				&rows[scaling->places.rows[owners[i].first + j]];
 
 			sum += (double)row->count;
 			squares += (double)row->count * (double)row->max;
@@ -227,7 +250,8 @@ static int scale_group(const struct scaling *scaling, struct fault_owner *owners
 		else
 			err = scale_owner(scaling, &owners[i]);
 	}
-	return err || !few ? err : fault_pool_divide(scaling->profile, owners, few, &scaling->places);
+	return err || !few ? err
+			   : fault_pool_divide(scaling->profile, owners, few, &scaling->places);
 }
 
 static int scale_all(struct scaling *scaling)
@@ -238,7 +262,8 @@ static int scale_all(struct scaling *scaling)
 
 	for (size_t first = 0, end; first < count && !err; first = end) {
 		for (end = first + 1; end < count; end++) {
-			if (owners[end].key.state != owners[first].key.state || strcmp(owners[end].comm, owners[first].comm) != 0)
+			if (owners[end].key.state != owners[first].key.state ||
+			    strcmp(owners[end].comm, owners[first].comm) != 0)
 				break;
 		}
 		err = scale_group(scaling, &owners[first], end - first);

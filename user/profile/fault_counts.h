@@ -6,12 +6,14 @@
 #include "profile/profile.h"
 
 /*
- * Once, when all records are in. Stacks of page faults are a sample; the number of faults of each process is known exactly. Each
- * process's stacks are scaled so that their sum is that number, those of all programs together that it has been one after the
- * other. Processes with so few faults that their own samples say little are divided together with all of their name (fault_pool.h):
- * some get stacks that were sampled of another. Where more are counted than were announced to anybody, the rest are pages that the
- * kernel has fetched itself: a row of their own, whose only frame says so. A row without a stack has what remains, where none was
- * sampled of any process of a name. -ENOMEM. Before frames get their names.
+ * Once, when all records are in. Stacks of page faults are a sample; the number of faults of each
+ * process is known exactly. Each process's stacks are scaled so that their sum is that number,
+ * those of all programs together that it has been one after the other. Processes with so few faults
+ * that their own samples say little are divided together with all of their name (fault_pool.h):
+ * some get stacks that were sampled of another. Where more are counted than were announced to
+ * anybody, the rest are pages that the kernel has fetched itself: a row of their own, whose only
+ * frame says so. A row without a stack has what remains, where none was sampled of any process of a
+ * name. -ENOMEM. Before frames get their names.
  */
 int profile_scale_faults(struct profile *profile);
 /* false: of a row of page faults that was made of the exact number alone. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Divides the page faults of processes of one name among the stacks that were sampled of any of them. */
+/* Divides the page faults of processes of one name among the stacks that were sampled of any of
+ * them. */
 #include "profile/fault_pool.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 /* That what was counted is not off by chance. */
 #define STANDARD_ERRORS 6
 
-static const struct frame_location unannounced = {.space = FRAME_TRUNCATED, .address = PKBPF_END_UNANNOUNCED};
+static const struct frame_location unannounced = {.space = FRAME_TRUNCATED,
+						  .address = PKBPF_END_UNANNOUNCED};
 
 /* Instead of a row's place. */
 enum { PLACE_UNANNOUNCED = UINT32_MAX, PLACE_NO_STACK = UINT32_MAX - 1 };
@@ -54,7 +56,8 @@ static struct profile_row new_row(const struct fault_owner *owner, uint64_t coun
 	};
 }
 
-static int add_named(struct profile *profile, const struct fault_owner *owner, uint32_t stack, uint64_t count)
+static int add_named(struct profile *profile, const struct fault_owner *owner, uint32_t stack,
+		     uint64_t count)
 {
 	struct profile_row row = new_row(owner, count);
 
@@ -65,7 +68,8 @@ static int add_named(struct profile *profile, const struct fault_owner *owner, u
 	return profile_add(profile, &row);
 }
 
-int fault_add_without_stack(struct profile *profile, const struct fault_owner *owner, uint64_t count)
+int fault_add_without_stack(struct profile *profile, const struct fault_owner *owner,
+			    uint64_t count)
 {
 	return add_named(profile, owner, profile_intern_stack(profile, NULL, 0), count);
 }
@@ -83,7 +87,8 @@ bool profile_fault_was_sampled(const struct profile *profile, const struct profi
 {
 	size_t count;
 	const uint32_t *frames = profile_stack(profile, row->stack, &count);
-	const struct frame_location *leaf = count ? &profile_frame(profile, frames[0])->location : NULL;
+	const struct frame_location *leaf =
+		count ? &profile_frame(profile, frames[0])->location : NULL;
 
 	return leaf && !(leaf->space == unannounced.space && leaf->address == unannounced.address);
 }
@@ -101,8 +106,8 @@ static int add_surplus(struct fault_pool *pool, uint32_t place, uint64_t count)
 	return 0;
 }
 
-/* Scales the rows of all owners; what cannot be theirs is surplus from the beginning. -EOVERFLOW, nothing is changed: the sum of a
- * hostile recording is no number. */
+/* Scales the rows of all owners; what cannot be theirs is surplus from the beginning. -EOVERFLOW,
+ * nothing is changed: the sum of a hostile recording is no number. */
 static int scale_all(struct fault_pool *pool)
 {
 	uint64_t exact = 0, announced = 0, rest;
@@ -158,7 +163,8 @@ static int cut_owner(struct fault_pool *pool, const struct fault_owner *owner)
 	return 0;
 }
 
-static int give(struct fault_pool *pool, const struct fault_owner *owner, uint32_t place, uint64_t count)
+static int give(struct fault_pool *pool, const struct fault_owner *owner, uint32_t place,
+		uint64_t count)
 {
 	struct profile_row row = new_row(owner, count);
 	size_t row_count;
@@ -213,9 +219,11 @@ static int divide(struct fault_pool *pool, uint64_t *missing)
 	return err ? err : give_surplus(pool, missing);
 }
 
-int fault_pool_divide(struct profile *profile, const struct fault_owner *owners, size_t owner_count, const struct fault_places *places)
+int fault_pool_divide(struct profile *profile, const struct fault_owner *owners, size_t owner_count,
+		      const struct fault_places *places)
 {
-	struct fault_pool pool = {.profile = profile, .owners = owners, .owner_count = owner_count, .places = places};
+	struct fault_pool pool = {
+		.profile = profile, .owners = owners, .owner_count = owner_count, .places = places};
 	uint64_t *missing = calloc(owner_count + 1, sizeof(*missing));
 	int err = missing ? divide(&pool, missing) : -ENOMEM;
 

@@ -14,7 +14,8 @@ void frame_table_done(struct frame_table *table)
 	hash_index_done(&table->readings);
 }
 
-static uint64_t location_hash(const struct frame_table *table, const struct frame_location *location)
+static uint64_t location_hash(const struct frame_table *table,
+			      const struct frame_location *location)
 {
 	uint64_t words[2] = {
 		location->address,
@@ -44,7 +45,8 @@ uint32_t frame_table_add(struct frame_table *table, const struct frame_location 
 	id = hash_index_find(&table->index, hash, same_location, table, location);
 	if (id != HASH_INDEX_NONE)
 		return table->frames.items[id].merged;
-	if (table->frames.count >= FRAME_TABLE_NONE - 1 || !array_reserve(&table->frames, table->frames.count + 1))
+	if (table->frames.count >= FRAME_TABLE_NONE - 1 ||
+	    !array_reserve(&table->frames, table->frames.count + 1))
 		return FRAME_TABLE_NONE;
 	id = (uint32_t)table->frames.count;
 	if (!hash_index_add(&table->index, hash, id))
@@ -53,20 +55,21 @@ uint32_t frame_table_add(struct frame_table *table, const struct frame_location 
 	return id;
 }
 
-/* Symbolizers keep equal lines and names once, so equal pointers read the same. Where equal texts come from elsewhere their
- * frames stay apart, which costs memory and nothing else. */
+/* Symbolizers keep equal lines and names once, so equal pointers read the same. Where equal texts
+ * come from elsewhere their frames stay apart, which costs memory and nothing else. */
 static bool reads_the_same(const void *context, uint32_t item, const void *key)
 {
 	const struct frame_table *table = context;
 	const struct frame *a = &table->frames.items[item], *b = key;
 	const struct symbol *left = &a->symbol, *right = &b->symbol;
 
-	if (a->location.space != b->location.space || left->result != right->result || left->module != right->module ||
-	    left->flags != right->flags)
+	if (a->location.space != b->location.space || left->result != right->result ||
+	    left->module != right->module || left->flags != right->flags)
 		return false;
 	if (left->result == SYMBOL_FOUND)
 		return left->lines == right->lines && left->line_count == right->line_count;
-	return left->module_address == right->module_address && left->function_address == right->function_address;
+	return left->module_address == right->module_address &&
+	       left->function_address == right->function_address;
 }
 
 static uint64_t reading_hash(const struct frame_table *table, const struct frame *frame)
@@ -100,7 +103,8 @@ bool frame_table_merge(struct frame_table *table)
 
 		/* Without a name or a file an address stands for itself. */
 		if (frame->named && !frame->compared &&
-		    (frame->symbol.result == SYMBOL_FOUND || frame->location.space == FRAME_FILE) && !merge_frame(table, frame, (uint32_t)i))
+		    (frame->symbol.result == SYMBOL_FOUND || frame->location.space == FRAME_FILE) &&
+		    !merge_frame(table, frame, (uint32_t)i))
 			return false;
 	}
 	return true;
@@ -111,10 +115,12 @@ static bool copy_frame(struct frame_table *copy, const struct frame *frame, uint
 	*array_add(&copy->frames) = *frame;
 	copy->frames.items[number].merged = number;
 	return hash_index_add(&copy->index, location_hash(copy, &frame->location), number) &&
-	       (!frame->compared || hash_index_add(&copy->readings, reading_hash(copy, frame), number));
+	       (!frame->compared ||
+		hash_index_add(&copy->readings, reading_hash(copy, frame), number));
 }
 
-bool frame_table_copy(const struct frame_table *table, const uint32_t *numbers, struct frame_table *ret_copy)
+bool frame_table_copy(const struct frame_table *table, const uint32_t *numbers,
+		      struct frame_table *ret_copy)
 {
 	size_t count = 0;
 	bool copied;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The distinct places in code that stacks are made of, each kept once and named by a dense id. One owner thread. */
+/* The distinct places in code that stacks are made of, each kept once and named by a dense id. One
+ * owner thread. */
 #ifndef PKBPF_PROFILE_FRAME_TABLE_H
 #define PKBPF_PROFILE_FRAME_TABLE_H
 
@@ -40,10 +41,13 @@ static inline size_t frame_table_bytes(const struct frame_table *table)
 {
 	return table->frames.count * FRAME_TABLE_ITEM_BYTES;
 }
-/* Makes one frame stand for all that have a name and read the same. false: out of memory, and some do. */
+/* Makes one frame stand for all that have a name and read the same. false: out of memory, and some
+ * do. */
 bool frame_table_merge(struct frame_table *table);
-/* A table of those frames alone that have a number in `numbers`, the others have FRAME_TABLE_NONE; numbers are dense, in the
- * order of the frames, and of frames that stand for themselves. false: out of memory. */
-bool frame_table_copy(const struct frame_table *table, const uint32_t *numbers, struct frame_table *ret_copy);
+/* A table of those frames alone that have a number in `numbers`, the others have FRAME_TABLE_NONE;
+ * numbers are dense, in the order of the frames, and of frames that stand for themselves. false:
+ * out of memory. */
+bool frame_table_copy(const struct frame_table *table, const uint32_t *numbers,
+		      struct frame_table *ret_copy);
 
 #endif

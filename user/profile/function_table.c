@@ -112,13 +112,15 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 			bracketed = false;
 		if (length > 255)
 			length = 255;
-		/* A nameless function is known by its start; without that, a table of functions can only name the module. */
+		/* A nameless function is known by its start; without that, a table of functions can
+		 * only name the module. */
 		if (table->options.merge && !symbol->function_address)
 			snprintf(name, sizeof(name), "[%.*s]", (int)length,
 				 symbol->module + bracketed);
 		else
 			snprintf(name, sizeof(name), "[%.*s+0x%llx]", (int)length,
-				 symbol->module + bracketed, (unsigned long long)unnamed_address(symbol));
+				 symbol->module + bracketed,
+				 (unsigned long long)unnamed_address(symbol));
 	}
 	return add_to_frame(table, &(struct function){
 					   .name = name,
@@ -159,15 +161,16 @@ static bool add_frame(struct function_table *table, const struct frame *frame)
 
 		if (!line->function || !line->function[0])
 			continue;
-		if (!add_to_frame(table, &(struct function){
-						 .name = line->function,
-						 .module = symbol->module ? symbol->module : "",
-						 .file = table->options.lines && line->file ?
-								 line->file : "",
-						 .line = table->options.lines ? line->line : 0,
-						 .mark = inlined ? FUNCTION_INLINED : mark,
-						 .named = true,
-					 }))
+		if (!add_to_frame(
+			    table,
+			    &(struct function){
+				    .name = line->function,
+				    .module = symbol->module ? symbol->module : "",
+				    .file = table->options.lines && line->file ? line->file : "",
+				    .line = table->options.lines ? line->line : 0,
+				    .mark = inlined ? FUNCTION_INLINED : mark,
+				    .named = true,
+			    }))
 			return false;
 	}
 	if (table->lists.count == span->first && !add_unnamed(table, frame, mark))
@@ -236,8 +239,8 @@ const uint32_t *function_table_frame(const struct function_table *table, uint32_
 	return &table->lists.items[span->first];
 }
 
-size_t function_table_stack(const struct function_table *table, const struct profile *profile, uint32_t stack,
-			    uint32_t *ret_functions, size_t max)
+size_t function_table_stack(const struct function_table *table, const struct profile *profile,
+			    uint32_t stack, uint32_t *ret_functions, size_t max)
 {
 	size_t frame_count, function_count, total = 0;
 	const uint32_t *frames = profile_stack(profile, stack, &frame_count);

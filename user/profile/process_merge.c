@@ -19,11 +19,12 @@ enum {
 struct merging {
 	struct profile *profile;
 	struct process_table *processes;
-	size_t count;		/* process ids are below this */
-	uint8_t *needed;	/* process id -> NEEDED_… */
-	uint32_t *account;	/* process id -> its number in the account, before and after the merge; NO_ACCOUNT: not in it */
+	size_t count;	   /* process ids are below this */
+	uint8_t *needed;   /* process id -> NEEDED_… */
+	uint32_t *account; /* process id -> its number in the account, before and after the merge;
+			      NO_ACCOUNT: not in it */
 	struct hash_index groups; /* by name and cgroup */
-	uint32_t *to;		/* process id -> id of its group, or itself */
+	uint32_t *to;		  /* process id -> id of its group, or itself */
 };
 
 struct group_key {
@@ -33,7 +34,8 @@ struct group_key {
 
 static uint64_t group_hash(const struct merging *work, const struct group_key *key)
 {
-	return hash_bytes(key->comm, strlen(key->comm), work->profile->seed ^ hash_u64(key->cgroup_id));
+	return hash_bytes(key->comm, strlen(key->comm),
+			  work->profile->seed ^ hash_u64(key->cgroup_id));
 }
 
 static bool group_equal(const void *context, uint32_t item, const void *wanted)
@@ -53,7 +55,8 @@ static struct process *get_group(struct merging *work, struct group_key key)
 
 	if (id != HASH_INDEX_NONE)
 		return process_table_by_id(work->processes, id);
-	if (work->groups.count >= RESOURCE_GROUPS_MAX && strcmp(key.comm, RESOURCE_OTHERS_COMM) != 0)
+	if (work->groups.count >= RESOURCE_GROUPS_MAX &&
+	    strcmp(key.comm, RESOURCE_OTHERS_COMM) != 0)
 		return get_group(work, (struct group_key){RESOURCE_OTHERS_COMM, 0});
 	group = process_table_add_group(work->processes, key.comm, key.cgroup_id);
 	return group && hash_index_add(&work->groups, hash, group->id) ? group : NULL;
@@ -96,15 +99,18 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 	for (size_t i = 0; i < count; i++) {
 		struct resource_process process = resource_usage_process(usage, i);
 
-		chosen[i] = process.end_ns && process.end_ns < before_ns && !is_alive(work, &process);
+		chosen[i] =
+			process.end_ns && process.end_ns < before_ns && !is_alive(work, &process);
 	}
 	for (uint32_t id = 0; id < work->count; id++) {
 		const struct process *process = process_table_by_id(work->processes, id);
 		size_t index;
 
 		work->account[id] = NO_ACCOUNT;
-		if (process && resource_usage_find(usage, process->pid, process->start_ns ? process->start_ns : process->end_ns,
-						   &index))
+		if (process &&
+		    resource_usage_find(usage, process->pid,
+					process->start_ns ? process->start_ns : process->end_ns,
+					&index))
 			work->account[id] = (uint32_t)index;
 	}
 	if (resource_usage_merge(usage, chosen, before_ns, &numbers))
@@ -125,7 +131,8 @@ static void find_needed(struct merging *work)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
 	}
 	for (size_t i = 0; i < frame_table_count(&work->profile->frames); i++) {
-		const struct frame_location *location = &frame_table_at(&work->profile->frames, i)->location;
+		const struct frame_location *location =
+			&frame_table_at(&work->profile->frames, i)->location;
 
 		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&
 		    location->object < work->count)
@@ -133,9 +140,10 @@ static void find_needed(struct merging *work)
 	}
 }
 
-/* By the name that the account has for it: a process that has begun another program is told there by the last one's. */
-static bool choose_group(const struct merging *work, const struct process *process, struct group_key *ret_key,
-			 struct resource_process *ret_account)
+/* By the name that the account has for it: a process that has begun another program is told there
+ * by the last one's. */
+static bool choose_group(const struct merging *work, const struct process *process,
+			 struct group_key *ret_key, struct resource_process *ret_account)
 {
 	uint32_t number = work->account[process->id];
 
@@ -159,9 +167,11 @@ static int choose(struct merging *work, uint64_t before_ns)
 		struct process *group;
 
 		work->to[id] = id;
-		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns || work->needed[id] & NEEDED_BY_LIST)
+		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns ||
+		    work->needed[id] & NEEDED_BY_LIST)
 			continue;
-		/* It goes on as another program, and is one process in the account, which is yet to come. */
+		/* It goes on as another program, and is one process in the account, which is yet to
+		 * come. */
 		image = process_table_next_image(work->processes, process);
 		if (image) {
 			work->to[id] = image->id;
@@ -196,7 +206,8 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 			return false;
 		}
 		for (size_t end = 0; end < PKBPF_END_COUNT; end++)
-			ends.items[*number].counts[end] += profile->process_ends.items[slot->value].counts[end];
+			ends.items[*number].counts[end] +=
+				profile->process_ends.items[slot->value].counts[end];
 	}
 	hash_map_done(&profile->ends_of_process);
 	array_free(&profile->process_ends);
@@ -232,8 +243,8 @@ static int merge_figures(const struct merging *work)
 {
 	struct profile *profile = work->profile;
 
-	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) || !merge_ends(profile, work->to) ||
-	    !profile_rekey_rows(profile, rekey_row, work))
+	if (distribution_table_rekey(profile->distributions, rekey_distribution, work) ||
+	    !merge_ends(profile, work->to) || !profile_rekey_rows(profile, rekey_row, work))
 		return -ENOMEM;
 	return 0;
 }
@@ -244,9 +255,14 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 	_cleanup_free_ uint8_t *needed = calloc(count + 1, sizeof(*needed));
 	_cleanup_free_ uint32_t *account = malloc((count + 1) * sizeof(*account));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
-	struct merging work = {
-		.profile = profile, .processes = profile->processes, .count = count, .needed = needed, .account = account, .to = to};
-	int err = needed && account && to && find_groups(&work) ? merge_account(&work, before_ns) : -ENOMEM;
+	struct merging work = {.profile = profile,
+			       .processes = profile->processes,
+			       .count = count,
+			       .needed = needed,
+			       .account = account,
+			       .to = to};
+	int err = needed && account && to && find_groups(&work) ? merge_account(&work, before_ns)
+								: -ENOMEM;
 
 	if (!err)
 		find_needed(&work);
@@ -257,7 +273,8 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 		return err;
 	for (uint32_t id = 0; id < count; id++) {
 		if (to[id] != id)
-			process_table_merge(profile->processes, id, to[id], needed[id] & NEEDED_BY_FRAMES);
+			process_table_merge(profile->processes, id, to[id],
+					    needed[id] & NEEDED_BY_FRAMES);
 		else if (!needed[id])
 			process_table_release_member(profile->processes, id);
 	}
@@ -267,7 +284,8 @@ int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_
 
 size_t profile_ended_processes(const struct profile *profile)
 {
-	size_t kept = process_table_kept_count(profile->processes), ended = resource_usage_ended_count(profile->resources);
+	size_t kept = process_table_kept_count(profile->processes),
+	       ended = resource_usage_ended_count(profile->resources);
 
 	return kept > ended ? kept : ended;
 }

@@ -26,7 +26,8 @@ struct profile *profile_new(struct process_table *processes)
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
 	profile->slow_io = slow_io_list_new();
-	if (!profile->strings || !profile->stacks || !profile->distributions || !profile->resources || !profile->slow_io) {
+	if (!profile->strings || !profile->stacks || !profile->distributions ||
+	    !profile->resources || !profile->slow_io) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -98,12 +99,15 @@ uint32_t profile_intern_comm(struct profile *profile, const char *comm)
 	if (known != STRING_POOL_NONE)
 		return known;
 	return string_pool_add(profile->strings,
-			       string_pool_count(profile->strings) < PROFILE_MAX_NAMES ? comm : PROFILE_OTHER_NAMES);
+			       string_pool_count(profile->strings) < PROFILE_MAX_NAMES
+				       ? comm
+				       : PROFILE_OTHER_NAMES);
 }
 
 static uint64_t row_hash(const struct profile *profile, const struct profile_row *row)
 {
-	uint32_t words[7] = {row->kind, row->process, row->tid, row->comm, row->stack, row->waker, row->state};
+	uint32_t words[7] = {row->kind,	 row->process, row->tid,  row->comm,
+			     row->stack, row->waker,   row->state};
 
 	return hash_bytes(words, sizeof(words), profile->seed);
 }
@@ -145,7 +149,8 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 	return 0;
 }
 
-bool profile_rekey_rows(struct profile *profile, void (*rekey)(const void *context, struct profile_row *row),
+bool profile_rekey_rows(struct profile *profile,
+			void (*rekey)(const void *context, struct profile_row *row),
 			const void *context)
 {
 	typeof(profile->rows) old_rows = profile->rows;
@@ -187,7 +192,8 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 	/* Without memory the process has no rate of its own; the overall one stays right. */
 	if (!array_reserve(&profile->process_ends, profile->process_ends.count + 1))
 		return;
-	number = hash_map_get(&profile->ends_of_process, process, profile->process_ends.count, &added);
+	number = hash_map_get(&profile->ends_of_process, process, profile->process_ends.count,
+			      &added);
 	if (!number)
 		return;
 	if (added)
@@ -201,7 +207,8 @@ int profile_add_distribution(struct profile *profile, const struct distribution_
 	return distribution_table_add(profile->distributions, key, change);
 }
 
-const struct distribution *profile_distribution(const struct profile *profile, const struct distribution_key *key)
+const struct distribution *profile_distribution(const struct profile *profile,
+						const struct distribution_key *key)
 {
 	return distribution_table_find(profile->distributions, key);
 }
@@ -213,7 +220,8 @@ const struct distribution *profile_distribution_at(const struct profile *profile
 
 bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count)
 {
-	/* Sums of hostile recordings may be anything: 128 bits hold their products with 64-bit counts. */
+	/* Sums of hostile recordings may be anything: 128 bits hold their products with 64-bit
+	 * counts. */
 	unsigned __int128 whole = 0, before = 0;
 	uint64_t given = 0;
 
@@ -228,7 +236,9 @@ bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_cou
 		/* Cut where the running sum falls: no rounding error adds up. */
 		before += row->count;
 		until = (uint64_t)(before * count / whole);
-		row->weight = row->count ? (uint64_t)((unsigned __int128)row->weight * (until - given) / row->count) : 0;
+		row->weight = row->count ? (uint64_t)((unsigned __int128)row->weight *
+						      (until - given) / row->count)
+					 : 0;
 		row->count = until - given;
 		given = until;
 	}
@@ -239,7 +249,9 @@ int profile_set_device_name(struct profile *profile, uint32_t device, const char
 {
 	uint32_t string = profile_intern_string(profile, name);
 
-	return string != UINT32_MAX && hash_map_put(&profile->device_names, device, string) ? 0 : -ENOMEM;
+	return string != UINT32_MAX && hash_map_put(&profile->device_names, device, string)
+		       ? 0
+		       : -ENOMEM;
 }
 
 const char *profile_device_name(const struct profile *profile, uint32_t device)
@@ -265,8 +277,10 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 static int compare_locations(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
-	const struct frame_location *a = &frame_table_at(&profile->frames, *(const uint32_t *)left)->location;
-	const struct frame_location *b = &frame_table_at(&profile->frames, *(const uint32_t *)right)->location;
+	const struct frame_location *a =
+		&frame_table_at(&profile->frames, *(const uint32_t *)left)->location;
+	const struct frame_location *b =
+		&frame_table_at(&profile->frames, *(const uint32_t *)right)->location;
 
 	if (a->space != b->space)
 		return a->space < b->space ? -1 : 1;
@@ -275,10 +289,13 @@ static int compare_locations(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* In the order of their addresses: a function, of which several are known as a rule, is then looked up once. */
-bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces, uint64_t until_ns)
+/* In the order of their addresses: a function, of which several are known as a rule, is then looked
+ * up once. */
+bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
+			 uint64_t until_ns)
 {
-	_cleanup_free_ uint32_t *order = malloc(frame_table_count(&profile->frames) * sizeof(*order));
+	_cleanup_free_ uint32_t *order =
+		malloc(frame_table_count(&profile->frames) * sizeof(*order));
 	size_t count = 0, named = 0;
 
 	for (size_t i = 0; i < frame_table_count(&profile->frames); i++) {
@@ -324,7 +341,8 @@ const struct profile_row *profile_rows(const struct profile *profile, size_t *re
 
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame)
 {
-	return frame < frame_table_count(&profile->frames) ? frame_table_at(&profile->frames, frame) : NULL;
+	return frame < frame_table_count(&profile->frames) ? frame_table_at(&profile->frames, frame)
+							   : NULL;
 }
 
 size_t profile_frame_count(const struct profile *profile)
@@ -347,7 +365,8 @@ const char *profile_string(const struct profile *profile, uint32_t string)
 	return string_pool_get(profile->strings, string);
 }
 
-uint64_t profile_end_count(const struct profile *profile, uint32_t process, enum pkbpf_stack_end end)
+uint64_t profile_end_count(const struct profile *profile, uint32_t process,
+			   enum pkbpf_stack_end end)
 {
 	const uint64_t *number;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The finished product: weighted stacks per process (and thread, when asked), with every frame named once.
- * Filled by the aggregator, named by profile_symbolize(), read by exporters and reports.
+ * The finished product: weighted stacks per process (and thread, when asked), with every frame
+ * named once. Filled by the aggregator, named by profile_symbolize(), read by exporters and
+ * reports.
  */
 #ifndef PKBPF_PROFILE_PROFILE_H
 #define PKBPF_PROFILE_PROFILE_H
@@ -24,7 +25,8 @@
 struct frame {
 	struct frame_location location;
 	struct symbol symbol;
-	uint32_t merged; /* the frame that stands for it in new stacks, see profile/frame_table.h; or itself */
+	uint32_t merged; /* the frame that stands for it in new stacks, see profile/frame_table.h;
+			    or itself */
 	bool named, compared;
 };
 
@@ -35,9 +37,9 @@ struct profile_row {
 	enum pkbpf_profile_kind kind;
 	uint32_t process; /* incarnation id in the process table */
 	uint32_t tid;	  /* PROFILE_NO_THREAD unless kept apart */
-	uint32_t comm;	  /* profile_string(): comm of the sampled thread at that moment, as in perf */
-	uint32_t stack;	  /* stack id */
-	uint32_t waker;	  /* off-CPU: 1 + stack id of who ended the wait; 0: not known */
+	uint32_t comm; /* profile_string(): comm of the sampled thread at that moment, as in perf */
+	uint32_t stack; /* stack id */
+	uint32_t waker; /* off-CPU: 1 + stack id of who ended the wait; 0: not known */
 	uint8_t state;
 	uint64_t count;
 	uint64_t weight;
@@ -48,31 +50,33 @@ struct profile_row {
 struct profile_info {
 	char host[256];
 	char kernel[256];
-	char targets[512]; /* "pid 812,813", "whole host" */
-	bool has_targets;  /* not all processes were looked at, but those asked for */
+	char targets[512];  /* "pid 812,813", "whole host" */
+	bool has_targets;   /* not all processes were looked at, but those asked for */
 	char cpu_event[64]; /* "cycles" or "cpu-clock" */
 	uint32_t frequency_hz;
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
 	enum pkbpf_unwind_mode unwind_mode;
-	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC */
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
 	uint32_t cpu_count; /* the most that were online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* own cost */
-	uint32_t own_pid; /* 0 unknown */
-	uint64_t own_cpu_ns;	  /* user + system of this program */
+	uint32_t own_pid;	   /* 0 unknown */
+	uint64_t own_cpu_ns;	   /* user + system of this program */
 	uint64_t own_start_cpu_ns; /* of that, before the interval; 0 unknown */
-	uint64_t bpf_cpu_ns;	  /* run time of its BPF programs, 0 unknown */
+	uint64_t bpf_cpu_ns;	   /* run time of its BPF programs, 0 unknown */
 	bool bpf_cpu_known;
 	uint32_t bpf_limit_permille; /* of a CPU that they may take for stacks of waits; 0: none */
 	uint64_t max_resident_bytes;
-	uint64_t bpf_map_bytes; /* of the kernel's memory, which are not resident in it; 0 unknown */
+	uint64_t
+		bpf_map_bytes; /* of the kernel's memory, which are not resident in it; 0 unknown */
 };
 
 /* What this program has used since the interval began. */
 static inline uint64_t profile_own_cpu_since_start(const struct profile_info *info)
 {
-	return info->own_cpu_ns > info->own_start_cpu_ns ? info->own_cpu_ns - info->own_start_cpu_ns : 0;
+	return info->own_cpu_ns > info->own_start_cpu_ns ? info->own_cpu_ns - info->own_start_cpu_ns
+							 : 0;
 }
 
 struct profile;
@@ -90,25 +94,26 @@ struct slow_io_list *profile_slow_io(const struct profile *profile);
 
 /* Filling. Each returns an id or UINT32_MAX when out of memory. */
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
-uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count); /* leaf first */
+uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames,
+			      size_t count); /* leaf first */
 uint32_t profile_intern_string(struct profile *profile, const char *string);
-/* The name of a thread. A program may make names up without end: beyond PROFILE_MAX_NAMES strings, new ones are told as
- * PROFILE_OTHER_NAMES. */
+/* The name of a thread. A program may make names up without end: beyond PROFILE_MAX_NAMES strings,
+ * new ones are told as PROFILE_OTHER_NAMES. */
 #define PROFILE_MAX_NAMES   65536
 #define PROFILE_OTHER_NAMES RESOURCE_OTHERS_COMM
 uint32_t profile_intern_comm(struct profile *profile, const char *comm);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
 /* Counts how user stacks ended, overall and per process: the complete-stack rate. */
-void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end, uint64_t count,
-		       uint64_t guessed_frames);
+void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
+		       uint64_t count, uint64_t guessed_frames);
 
 /* Adds what was counted for a key; -ENOMEM. */
 int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
 			     const struct distribution_change *change);
 
-/* Scales count and weight of rows, named by their places in profile_rows(), so that their counts add up to `count`, exactly;
- * false: there are none, or all of them are 0. */
+/* Scales count and weight of rows, named by their places in profile_rows(), so that their counts
+ * add up to `count`, exactly; false: there are none, or all of them are 0. */
 bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count);
 
 /* What people call the block device with this number (major << 20 | minor). -ENOMEM. */
@@ -116,7 +121,8 @@ int profile_set_device_name(struct profile *profile, uint32_t device, const char
 /* NULL: not known. */
 const char *profile_device_name(const struct profile *profile, uint32_t device);
 
-/* Names the frames in the kernel, while it still has all the code in them; profile_symbolize() keeps what was found. */
+/* Names the frames in the kernel, while it still has all the code in them; profile_symbolize()
+ * keeps what was found. */
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer);
 /* Names every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
@@ -129,17 +135,22 @@ const struct profile_row *profile_rows(const struct profile *profile, size_t *re
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame);
 size_t profile_frame_count(const struct profile *profile);
 size_t profile_stack_count(const struct profile *profile);
-const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count); /* leaf first */
+const uint32_t *profile_stack(const struct profile *profile, uint32_t stack,
+			      size_t *ret_count); /* leaf first */
 const char *profile_string(const struct profile *profile, uint32_t string);
 /* Stacks that ended in `end`; process UINT32_MAX: all processes. */
-uint64_t profile_end_count(const struct profile *profile, uint32_t process, enum pkbpf_stack_end end);
+uint64_t profile_end_count(const struct profile *profile, uint32_t process,
+			   enum pkbpf_stack_end end);
 uint64_t profile_guessed_frames(const struct profile *profile);
 
-/* What was counted for a key, NULL: nothing; and all there is, NULL at the end. Valid until the next add. */
-const struct distribution *profile_distribution(const struct profile *profile, const struct distribution_key *key);
+/* What was counted for a key, NULL: nothing; and all there is, NULL at the end. Valid until the
+ * next add. */
+const struct distribution *profile_distribution(const struct profile *profile,
+						const struct distribution_key *key);
 const struct distribution *profile_distribution_at(const struct profile *profile, size_t index);
 
-/* CPU samples: expected = recorded + lost. lost_other: what else is missing (records, requests, threads). */
+/* CPU samples: expected = recorded + lost. lost_other: what else is missing (records, requests,
+ * threads). */
 struct profile_account {
 	uint64_t expected, recorded, lost, lost_other;
 };

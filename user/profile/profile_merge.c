@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes stacks one that read the same, and the rarest ones shorter, and leaves frames out that none has any more.
+// Makes stacks one that read the same, and the rarest ones shorter, and leaves frames out that none
+// has any more.
 #include "profile/profile_merge.h"
 
 #include <errno.h>
@@ -19,13 +20,15 @@ struct rewriting {
 	struct stack_table *new;
 	const bool *chosen; /* by stack: those to shorten; NULL: none */
 	uint32_t marker;    /* the frame that says so */
-	bool used_only;     /* no frame without a stack is left, little as that may save */
-	uint32_t *numbers;  /* by frame, side by side since stacks have many: of the one that stands for it */
+	bool used_only;	    /* no frame without a stack is left, little as that may save */
+	uint32_t *numbers;  /* by frame, side by side since stacks have many: of the one that stands
+			       for it */
 	uint32_t *frames;   /* room for the longest stack */
 };
 
 /* What a stack keeps: frames from here to the root, below the marker when it is shortened. */
-static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, size_t *ret_count, bool *ret_marked)
+static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, size_t *ret_count,
+				 bool *ret_marked)
 {
 	const uint32_t *frames = stack_table_get(work->old, old, ret_count);
 	size_t count = *ret_count;
@@ -73,8 +76,10 @@ static size_t longest_stack(const struct profile *profile)
 	return longest;
 }
 
-/* New numbers for the frames that new stacks have, FRAME_TABLE_NONE for the others. How many have one. */
-static size_t number_used_frames(const struct rewriting *work, const struct frame_table *table, uint32_t *ret_numbers)
+/* New numbers for the frames that new stacks have, FRAME_TABLE_NONE for the others. How many have
+ * one. */
+static size_t number_used_frames(const struct rewriting *work, const struct frame_table *table,
+				 uint32_t *ret_numbers)
 {
 	size_t count, left = 0;
 	bool marked;
@@ -98,19 +103,22 @@ static size_t number_used_frames(const struct rewriting *work, const struct fram
 
 static bool saves_enough(const struct profile *profile, const struct rewriting *work, size_t unused)
 {
-	return unused >= MIN_LEFT_OUT &&
-	       (work->chosen || unused * FRAME_TABLE_ITEM_BYTES >= profile_stack_bytes(profile) / 4);
+	return unused >= MIN_LEFT_OUT && (work->chosen || unused * FRAME_TABLE_ITEM_BYTES >=
+								  profile_stack_bytes(profile) / 4);
 }
 
 /*
- * Leaves frames out that no stack has any more: those that others stand for, and what was cut off. A place that comes again
- * has to be named again then, so they stay as long as they take less than a quarter of the memory and no stack has to become
- * shorter for them. *ret_frames is what is left, work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
+ * Leaves frames out that no stack has any more: those that others stand for, and what was cut off.
+ * A place that comes again has to be named again then, so they stay as long as they take less than
+ * a quarter of the memory and no stack has to become shorter for them. *ret_frames is what is left,
+ * work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
  */
-static bool leave_frames_out(const struct profile *profile, const struct rewriting *work, struct frame_table *ret_frames)
+static bool leave_frames_out(const struct profile *profile, const struct rewriting *work,
+			     struct frame_table *ret_frames)
 {
 	const struct frame_table *table = &profile->frames;
-	_cleanup_free_ uint32_t *numbers = malloc((frame_table_count(table) + 1) * sizeof(*numbers));
+	_cleanup_free_ uint32_t *numbers =
+		malloc((frame_table_count(table) + 1) * sizeof(*numbers));
 	size_t unused;
 
 	*ret_frames = (struct frame_table){0};
@@ -126,15 +134,19 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 	return true;
 }
 
-/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all is as it was. */
-static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker, bool used_only)
+/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all
+ * is as it was. */
+static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker,
+			 bool used_only)
 {
-	size_t count = stack_table_count(profile->stacks), frame_count = frame_table_count(&profile->frames);
+	size_t count = stack_table_count(profile->stacks),
+	       frame_count = frame_table_count(&profile->frames);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
 	_cleanup_free_ uint32_t *numbers = malloc((frame_count + 1) * sizeof(*numbers));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
-	const struct rewriting work = {profile->stacks, stacks, chosen, marker, used_only, numbers, frames};
+	const struct rewriting work = {profile->stacks, stacks,	 chosen, marker,
+				       used_only,	numbers, frames};
 	struct frame_table left = {0};
 	bool done = frames && numbers && to && stacks;
 
@@ -165,7 +177,8 @@ struct ranked_stack {
 	double share;
 	uint32_t stack;
 	bool is_short; /* little is saved, much is lost: later */
-	bool is_open;  /* it may mean anything yet, as that of a wait that has lasted from the start: last */
+	bool is_open; /* it may mean anything yet, as that of a wait that has lasted from the start:
+			 last */
 };
 
 static int compare_shares(const void *left, const void *right)
@@ -187,9 +200,9 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 
 	for (size_t i = 0; i < count; i++)
 		ranked[i] = (struct ranked_stack){.stack = (uint32_t)i};
-	array_foreach(&profile->rows, row)
+	array_foreach (&profile->rows, row)
 		totals[row->kind] += (double)row->weight;
-	array_foreach(&profile->rows, row) {
+	array_foreach (&profile->rows, row) {
 		double share = totals[row->kind] > 0 ? (double)row->weight / totals[row->kind] : 0;
 
 		ranked[row->stack].share += share;
@@ -199,7 +212,8 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 }
 
 /* The frame that says so. */
-static const struct frame_location shortened = {.space = FRAME_TRUNCATED, .address = PKBPF_END_SHORTENED};
+static const struct frame_location shortened = {.space = FRAME_TRUNCATED,
+						.address = PKBPF_END_SHORTENED};
 
 /* How many stacks have each frame, as often as they have it. */
 static uint32_t *count_uses(const struct profile *profile)
@@ -216,12 +230,14 @@ static uint32_t *count_uses(const struct profile *profile)
 	return uses;
 }
 
-/* What shortening saves, stack by stack: to save more than is needed costs more and more of what is not rare at all. */
+/* What shortening saves, stack by stack: to save more than is needed costs more and more of what is
+ * not rare at all. */
 struct savings {
 	const struct profile *profile;
 	uint32_t *uses;
-	struct hash_map kept; /* hashes of what shortened stacks are then: most become like others */
-	uint32_t *frames;     /* room for the longest stack */
+	struct hash_map
+		kept;	  /* hashes of what shortened stacks are then: most become like others */
+	uint32_t *frames; /* room for the longest stack */
 	size_t bytes;
 };
 
@@ -232,10 +248,13 @@ static bool keep_new(struct savings *savings, const uint32_t *frames, size_t cou
 
 	for (size_t i = 0; i < count; i++)
 		savings->frames[i] = frame_table_at(&savings->profile->frames, frames[i])->merged;
-	return hash_map_get(&savings->kept, hash_bytes(savings->frames, count * sizeof(*frames), 0), 0, &added) && added;
+	return hash_map_get(&savings->kept, hash_bytes(savings->frames, count * sizeof(*frames), 0),
+			    0, &added) &&
+	       added;
 }
 
-/* Frames that no stack has are left out on the way, and of stacks that are short already more need not be kept. */
+/* Frames that no stack has are left out on the way, and of stacks that are short already more need
+ * not be kept. */
 static void begin_savings(struct savings *savings, uint32_t marker)
 {
 	const struct profile *profile = savings->profile;
@@ -266,7 +285,8 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 }
 
 /* The rarest, the short ones last, until they save so many bytes; false: no memory. */
-static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes, const bool *awaited, bool *chosen)
+static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes,
+			  const bool *awaited, bool *chosen)
 {
 	size_t count = stack_table_count(profile->stacks), candidates = 0, depth;
 	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
@@ -301,19 +321,24 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 
 bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer, uint64_t until_ns)
 {
-	return profile_name_frames(profile, symbolizer, 1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED, until_ns);
+	return profile_name_frames(profile, symbolizer,
+				   1U << FRAME_KERNEL | 1U << FRAME_FILE | 1U << FRAME_TRUNCATED,
+				   until_ns);
 }
 
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers)
 {
-	*ret_numbers = frame_table_merge(&profile->frames) ? rebuild(profile, NULL, 0, used_frames_only) : NULL;
+	*ret_numbers = frame_table_merge(&profile->frames)
+			       ? rebuild(profile, NULL, 0, used_frames_only)
+			       : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
 }
 
-int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes, const bool *awaited,
-			   uint32_t **ret_numbers)
+int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes,
+			   const bool *awaited, uint32_t **ret_numbers)
 {
-	_cleanup_free_ bool *chosen = calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
+	_cleanup_free_ bool *chosen =
+		calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
 	uint32_t marker = profile_intern_frame(profile, &shortened);
 
 	*ret_numbers = NULL;
@@ -330,9 +355,10 @@ uint64_t profile_shortened_events(const struct profile *profile)
 	uint64_t events = 0;
 	size_t count;
 
-	array_foreach(&profile->rows, row) {
+	array_foreach (&profile->rows, row) {
 		const uint32_t *frames = stack_table_get(profile->stacks, row->stack, &count);
-		const struct frame_location *leaf = count ? &frame_table_at(&profile->frames, frames[0])->location : NULL;
+		const struct frame_location *leaf =
+			count ? &frame_table_at(&profile->frames, frames[0])->location : NULL;
 
 		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
 			events += row->count;

@@ -38,12 +38,16 @@ struct profile {
 	uint64_t seed;
 };
 
-/* Names the frames of these spaces (1 << enum frame_space) that have no name yet, one at least, until then at the latest
- * (CLOCK_MONOTONIC), or when the file that is read then has been. false: there are more. */
-bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces, uint64_t until_ns);
+/* Names the frames of these spaces (1 << enum frame_space) that have no name yet, one at least,
+ * until then at the latest (CLOCK_MONOTONIC), or when the file that is read then has been. false:
+ * there are more. */
+bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
+			 uint64_t until_ns);
 
-/* The rows again, with keys changed; those that get the same one are added up. false: out of memory, and all is as it was. */
-bool profile_rekey_rows(struct profile *profile, void (*rekey)(const void *context, struct profile_row *row),
+/* The rows again, with keys changed; those that get the same one are added up. false: out of
+ * memory, and all is as it was. */
+bool profile_rekey_rows(struct profile *profile,
+			void (*rekey)(const void *context, struct profile_row *row),
 			const void *context);
 
 #endif

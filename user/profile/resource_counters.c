@@ -3,14 +3,15 @@
 #include "profile/resource_counters.h"
 
 struct resource_counters resource_counters_less(const struct resource_counters *now,
-					      const struct resource_counters *before)
+						const struct resource_counters *before)
 {
 	return (struct resource_counters){
 		.user_ns = resource_less(now->user_ns, before->user_ns),
 		.system_ns = resource_less(now->system_ns, before->system_ns),
 		.run_ns = resource_less(now->run_ns, before->run_ns),
 		.run_delay_ns = resource_less(now->run_delay_ns, before->run_delay_ns),
-		.voluntary_switches = resource_less(now->voluntary_switches, before->voluntary_switches),
+		.voluntary_switches =
+			resource_less(now->voluntary_switches, before->voluntary_switches),
 		.involuntary_switches =
 			resource_less(now->involuntary_switches, before->involuntary_switches),
 		.minor_faults = resource_less(now->minor_faults, before->minor_faults),

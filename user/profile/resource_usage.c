@@ -54,10 +54,12 @@ static bool thread_equal(const void *context, uint32_t item, const void *key)
 	const struct resource_view *view = key;
 	const struct usage_thread *thread = &usage->threads.items[item];
 
-	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns && !thread->superseded;
+	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns &&
+	       !thread->superseded;
 }
 
-static struct usage_thread *find_thread(struct resource_usage *usage, const struct resource_view *view)
+static struct usage_thread *find_thread(struct resource_usage *usage,
+					const struct resource_view *view)
 {
 	uint32_t item = hash_index_find(&usage->thread_index,
 					usage_thread_hash(usage, view->tid, view->thread_start_ns),
@@ -123,8 +125,8 @@ static uint32_t get_process(struct resource_usage *usage, const struct resource_
 }
 
 /* NULL: no room; without memory *ret_err is set. */
-static struct usage_thread *add_thread(struct resource_usage *usage, const struct resource_view *view,
-				 int *ret_err)
+static struct usage_thread *add_thread(struct resource_usage *usage,
+				       const struct resource_view *view, int *ret_err)
 {
 	struct usage_thread *thread;
 
@@ -177,7 +179,8 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 }
 
 /* A process of which there are only bystanders has no thread that was seen, and is not told. */
-static int take_start(struct resource_usage *usage, const struct resource_view *view, bool bystander)
+static int take_start(struct resource_usage *usage, const struct resource_view *view,
+		      bool bystander)
 {
 	uint32_t process = get_process(usage, view);
 	struct usage_thread *thread = find_thread(usage, view);
@@ -205,15 +208,17 @@ static struct usage_thread *find_number(struct resource_usage *usage, uint32_t p
 	for (size_t i = 0; i < usage->start_threads && i < usage->threads.count; i++) {
 		struct usage_thread *thread = &usage->threads.items[i];
 
-		if (thread->tid == tid && thread->pid == pid && !thread->final && !thread->superseded)
+		if (thread->tid == tid && thread->pid == pid && !thread->final &&
+		    !thread->superseded)
 			return thread;
 	}
 	return NULL;
 }
 
 /*
- * The kernel gives a thread that calls exec and is not its process's first the number and the birth of that one, which has
- * ended; nothing in later records says when it really began, so that must be settled now.
+ * The kernel gives a thread that calls exec and is not its process's first the number and the birth
+ * of that one, which has ended; nothing in later records says when it really began, so that must be
+ * settled now.
  */
 static int take_exec(struct resource_usage *usage, const struct resource_view *view)
 {
@@ -231,7 +236,8 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 	if (thread) {
 		uint64_t hash = usage_thread_hash(usage, view->pid, view->thread_start_ns);
 
-		if (!hash_index_add(&usage->thread_index, hash, (uint32_t)(thread - usage->threads.items)))
+		if (!hash_index_add(&usage->thread_index, hash,
+				    (uint32_t)(thread - usage->threads.items)))
 			return -ENOMEM;
 		thread->tid = view->pid;
 		thread->start_ns = view->thread_start_ns;
@@ -287,9 +293,11 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	describe_process(usage, index, view);
 	process = &usage->processes.items[index].public;
 	process->threads_counted++;
-	/* All its threads are told to be; of those without a place of their own the leader stands for its process. */
+	/* All its threads are told to be; of those without a place of their own the leader stands
+	 * for its process. */
 	if (view->oom_killed)
-		process->oom_killed = index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
+		process->oom_killed =
+			index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
 	resource_counters_add(&process->used, &used);
 	process->started_inside = process->start_ns >= usage->start_ns;
 	if (is_exit && !process->end_ns)
@@ -375,7 +383,8 @@ static int take_cpu_limit(struct resource_usage *usage, const struct pkbpf_event
 
 	if (err)
 		return err;
-	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX && !hash_map_find(&usage->cpu_limit_of, view.cgroup_id))
+	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX &&
+	    !hash_map_find(&usage->cpu_limit_of, view.cgroup_id))
 		return 0;
 	string = string_pool_add(usage->strings, view.path);
 	index = hash_map_get(&usage->cpu_limit_of, view.cgroup_id, usage->cpu_limits.count, &added);

@@ -28,7 +28,8 @@ static bool group_equal(const void *context, uint32_t item, const void *wanted)
 
 static uint32_t find_group(const struct resource_usage *usage, const struct group_key *key)
 {
-	return hash_index_find(&usage->group_index, group_hash(usage, key), group_equal, usage, key);
+	return hash_index_find(&usage->group_index, group_hash(usage, key), group_equal, usage,
+			       key);
 }
 
 static uint32_t get_group(struct resource_usage *usage, const struct group_key *key)
@@ -41,7 +42,8 @@ static uint32_t get_group(struct resource_usage *usage, const struct group_key *
 	if (usage->group_index.count >= RESOURCE_GROUPS_MAX)
 		return usage_others(usage);
 	number = usage_add_process(usage, 0, 0);
-	if (number == USAGE_NONE || !hash_index_add(&usage->group_index, group_hash(usage, key), number))
+	if (number == USAGE_NONE ||
+	    !hash_index_add(&usage->group_index, group_hash(usage, key), number))
 		return USAGE_NONE;
 	group = &usage->processes.items[number].public;
 	strncpy(group->comm, key->comm, sizeof(group->comm) - 1);
@@ -49,8 +51,8 @@ static uint32_t get_group(struct resource_usage *usage, const struct group_key *
 	return number;
 }
 
-bool resource_usage_find_group(const struct resource_usage *usage, const char *comm, uint64_t cgroup_id,
-			       size_t *ret_index)
+bool resource_usage_find_group(const struct resource_usage *usage, const char *comm,
+			       uint64_t cgroup_id, size_t *ret_index)
 {
 	const struct group_key key = {comm, cgroup_id};
 	uint32_t number = find_group(usage, &key);
@@ -98,7 +100,8 @@ static bool keep_process(struct merging *work, uint32_t number)
 	work->to[number] = to;
 	if (number == work->old->others)
 		fresh->others = to;
-	else if (!old->public.pid && !hash_index_add(&fresh->group_index, group_hash(fresh, &key), to))
+	else if (!old->public.pid &&
+		 !hash_index_add(&fresh->group_index, group_hash(fresh, &key), to))
 		return false;
 	fresh->ended_count += old->public.pid && old->public.end_ns;
 	return true;
@@ -120,7 +123,8 @@ static bool merge_process(struct merging *work, uint32_t number)
 		return false;
 	work->to[number] = to;
 	group = &work->fresh.processes.items[to].public;
-	group->started_inside = process->started_inside && (group->started_inside || !group->processes);
+	group->started_inside =
+		process->started_inside && (group->started_inside || !group->processes);
 	/* The life that is told is that of the one that lived longest. */
 	if (!group->processes || life_ns(process) > life_ns(group)) {
 		group->start_ns = process->start_ns;
@@ -150,7 +154,8 @@ static bool keep_thread(struct merging *work, const struct usage_thread *old)
 		fresh->processes.items[thread->process].ended_threads = 1 + number;
 		return true;
 	}
-	return hash_index_add(&fresh->thread_index, usage_thread_hash(fresh, old->tid, old->start_ns), number);
+	return hash_index_add(&fresh->thread_index,
+			      usage_thread_hash(fresh, old->tid, old->start_ns), number);
 }
 
 static struct usage_thread *get_ended_threads(struct resource_usage *usage, uint32_t number)
@@ -183,8 +188,10 @@ static bool merge_thread(struct merging *work, const struct usage_thread *old)
 
 	if (!thread)
 		return false;
-	thread->started_inside = old->started_inside && (thread->started_inside || !thread->members);
-	if (!thread->members || resource_less(old->end_ns, old->start_ns) > resource_less(thread->end_ns, thread->start_ns)) {
+	thread->started_inside =
+		old->started_inside && (thread->started_inside || !thread->members);
+	if (!thread->members || resource_less(old->end_ns, old->start_ns) >
+					resource_less(thread->end_ns, thread->start_ns)) {
 		thread->start_ns = old->start_ns;
 		thread->end_ns = old->end_ns;
 	}
@@ -238,11 +245,13 @@ static void tables_init(struct resource_usage *usage)
 	usage->ended_count = 0;
 }
 
-int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint64_t before_ns, uint32_t **ret_numbers)
+int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint64_t before_ns,
+			 uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *merged = calloc(usage->processes.count + 1, sizeof(*merged));
 	_cleanup_free_ uint32_t *to = malloc((usage->processes.count + 1) * sizeof(*to));
-	struct merging work = {.old = usage, .fresh = *usage, .merged = merged, .to = to, .before_ns = before_ns};
+	struct merging work = {
+		.old = usage, .fresh = *usage, .merged = merged, .to = to, .before_ns = before_ns};
 
 	if (!merged || !to)
 		return -ENOMEM;

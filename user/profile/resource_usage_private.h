@@ -18,19 +18,21 @@ struct usage_thread {
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
 	bool bystander;	 /* nothing says yet that it is a target */
-	bool superseded; /* another thread of the process has its number and birth since that called exec */
+	bool superseded; /* another thread of the process has its number and birth since that called
+			    exec */
 	char comm[PKBPF_COMM_SIZE + 1];
 	struct resource_counters counters; /* at the start; once final: used in the interval */
 };
 
 struct usage_process {
 	struct resource_process public;
-	uint32_t previous;     /* of the same pid, USAGE_NONE at the end */
-	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0: none yet */
+	uint32_t previous;	/* of the same pid, USAGE_NONE at the end */
+	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0:
+				   none yet */
 };
 
 struct usage_cpu_limit {
-	uint32_t path; /* string */
+	uint32_t path;			  /* string */
 	struct cpu_limit_view start, end; /* moment 0: not known; without path */
 };
 
@@ -53,9 +55,11 @@ struct resource_usage {
 };
 
 uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns);
-/* A process of the account, the last of its pid for now; for pid 0 one of nobody. USAGE_NONE: out of memory. */
+/* A process of the account, the last of its pid for now; for pid 0 one of nobody. USAGE_NONE: out
+ * of memory. */
 uint32_t usage_add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns);
-/* Where those are added up for which there is no room; made when it is needed. USAGE_NONE: out of memory. */
+/* Where those are added up for which there is no room; made when it is needed. USAGE_NONE: out of
+ * memory. */
 uint32_t usage_others(struct resource_usage *usage);
 
 #endif

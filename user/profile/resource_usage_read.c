@@ -23,7 +23,8 @@ size_t resource_usage_process_count(const struct resource_usage *usage)
 	return usage->processes.count;
 }
 
-/* A thread that no tick has met is taken to be like its process; the kernel's own have nothing in user mode. */
+/* A thread that no tick has met is taken to be like its process; the kernel's own have nothing in
+ * user mode. */
 static void divide(const struct resource_process *process, struct resource_counters *used)
 {
 	const uint32_t kthreadd = 2;
@@ -106,7 +107,9 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 		.iowait_ns = resource_less(end->iowait_ns, start->iowait_ns),
 		.steal_ns = resource_less(end->steal_ns, start->steal_ns),
 		.irq_ns = resource_less(end->irq_ns, start->irq_ns),
-		.threads_ns = start->threads_ns && end->threads_ns ? resource_less(end->threads_ns, start->threads_ns) : 0,
+		.threads_ns = start->threads_ns && end->threads_ns
+				      ? resource_less(end->threads_ns, start->threads_ns)
+				      : 0,
 		.memory_bytes = end->memory_bytes,
 		.memory_available_bytes = end->memory_available_bytes,
 	};
@@ -131,7 +134,8 @@ size_t resource_usage_cpu_limit_count(const struct resource_usage *usage)
 	return usage->cpu_limits.count;
 }
 
-bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index, struct resource_cpu_limit *ret_limit)
+bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
+			      struct resource_cpu_limit *ret_limit)
 {
 	const struct usage_cpu_limit *limit = &usage->cpu_limits.items[index];
 	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
@@ -145,7 +149,8 @@ bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index, 
 		.quota_ns = end->quota_ns,
 		.period_ns = end->period_ns,
 		.periods = resource_less(end->periods, start->periods),
-		.throttled_periods = resource_less(end->throttled_periods, start->throttled_periods),
+		.throttled_periods =
+			resource_less(end->throttled_periods, start->throttled_periods),
 		.throttled_ns = resource_less(end->throttled_ns, start->throttled_ns),
 	};
 	return true;

@@ -61,13 +61,14 @@ const struct slow_io *slow_io_list_at(const struct slow_io_list *list, size_t in
 
 void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers)
 {
-	array_foreach(&list->items, item)
+	array_foreach (&list->items, item)
 		item->stack = numbers[item->stack];
 }
 
 static int compare(const void *left, const void *right)
 {
-	const struct slow_io *a = *(const struct slow_io *const *)left, *b = *(const struct slow_io *const *)right;
+	const struct slow_io *a = *(const struct slow_io *const *)left,
+			     *b = *(const struct slow_io *const *)right;
 	uint64_t a_ns = slow_io_total_ns(a), b_ns = slow_io_total_ns(b);
 
 	if (a_ns != b_ns)
@@ -75,7 +76,8 @@ static int compare(const void *left, const void *right)
 	return a->insert_ns < b->insert_ns ? -1 : a->insert_ns > b->insert_ns;
 }
 
-int slow_io_list_sorted(const struct slow_io_list *list, const struct slow_io ***ret_items, size_t *ret_count)
+int slow_io_list_sorted(const struct slow_io_list *list, const struct slow_io ***ret_items,
+			size_t *ret_count)
 {
 	size_t count = list->items.count;
 	const struct slow_io **items = calloc(count + 1, sizeof(struct slow_io *));

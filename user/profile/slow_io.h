@@ -40,6 +40,7 @@ void slow_io_list_renumber(struct slow_io_list *list, const uint32_t *numbers);
 uint64_t slow_io_total_ns(const struct slow_io *slow_io);
 /* Those kept, slowest first, in an array that the caller frees; they live until the next is added.
  * -ENOMEM. */
-int slow_io_list_sorted(const struct slow_io_list *list, const struct slow_io ***ret_items, size_t *ret_count);
+int slow_io_list_sorted(const struct slow_io_list *list, const struct slow_io ***ret_items,
+			size_t *ret_count);
 
 #endif

@@ -10,11 +10,11 @@
 #include "profile/stack_end.h"
 
 /*
- * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache spares them the
- * search among the mappings and in the frame table. 32,768 entries are 512 KiB.
+ * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache
+ * spares them the search among the mappings and in the frame table. 32,768 entries are 512 KiB.
  *
- * An entry belongs to an era: the time in which one process kept its mappings as they are. A change of the
- * mappings begins the next era, so what the cache knew of the last one is never found again.
+ * An entry belongs to an era: the time in which one process kept its mappings as they are. A change
+ * of the mappings begins the next era, so what the cache knew of the last one is never found again.
  */
 #define FRAME_CACHE_BITS 15
 #define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
@@ -71,7 +71,8 @@ void stack_builder_free(struct stack_builder *builder)
 	free(builder);
 }
 
-/* The top bit makes room for the flag: it is the same in all addresses of one side, and others are not cached. */
+/* The top bit makes room for the flag: it is the same in all addresses of one side, and others are
+ * not cached. */
 static uint64_t cache_key(uint64_t ip, bool is_return_address)
 {
 	return ip << 1 | is_return_address;
@@ -98,7 +99,7 @@ static uint32_t era_begin(struct stack_builder *builder)
 	if (builder->next_era == ERA_NONE) {
 		stack_builder_forget_frames(builder);
 		builder->next_era = ERA_FIRST;
-		array_foreach(&builder->eras, era)
+		array_foreach (&builder->eras, era)
 			*era = ERA_NONE;
 	}
 	return builder->next_era++;
@@ -121,8 +122,10 @@ void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t proce
 		builder->eras.items[process] = ERA_NONE;
 }
 
-static struct frame_location user_location(struct stack_builder *builder, const struct process *process,
-					   const struct address_space *space, uint64_t ip, bool is_return_address)
+static struct frame_location user_location(struct stack_builder *builder,
+					   const struct process *process,
+					   const struct address_space *space, uint64_t ip,
+					   bool is_return_address)
 {
 	struct frame_location location = {
 		.space = FRAME_UNMAPPED,
@@ -132,11 +135,13 @@ static struct frame_location user_location(struct stack_builder *builder, const 
 	};
 	const struct mapping *mapping;
 
-	/* A call may be the last instruction of its mapping: what is mapped is the call, not where it returns. */
+	/* A call may be the last instruction of its mapping: what is mapped is the call, not where
+	 * it returns. */
 	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
 	if (!mapping)
 		return location;
-	if (mapping->file && !mapped_file_is_generated(process_table_files(builder->processes), mapping->file)) {
+	if (mapping->file &&
+	    !mapped_file_is_generated(process_table_files(builder->processes), mapping->file)) {
 		location.space = FRAME_FILE;
 		location.object = mapping->file->id;
 		location.address = ip - mapping->start + mapping->file_offset;
@@ -197,9 +202,10 @@ static bool push_truncated(struct stack_builder *builder, enum pkbpf_stack_end e
 }
 
 /*
- * Code built without frame pointers keeps data in that register, and the kernel's walk then reads "return
- * addresses" from anywhere: text, counters. What lies in no mapping at the root end is such garbage. The leaf is
- * the sampled register and stays. A process of which no mapping is known gives no ground for a judgement.
+ * Code built without frame pointers keeps data in that register, and the kernel's walk then reads
+ * "return addresses" from anywhere: text, counters. What lies in no mapping at the root end is such
+ * garbage. The leaf is the sampled register and stays. A process of which no mapping is known gives
+ * no ground for a judgement.
  */
 static bool drop_garbage(struct stack_builder *builder, const struct address_space *space,
 			 size_t first_user)
@@ -221,21 +227,25 @@ static bool drop_garbage(struct stack_builder *builder, const struct address_spa
 	return true;
 }
 
-/* How many frames from the root on a stack shares with the one before, which need not be looked up again: most of them, where
- * a program does one thing. The leaf is looked up, since its address is no return address. */
-static size_t shared_frames(const struct last_stack *last, uint32_t era, const struct sample_view *sample)
+/* How many frames from the root on a stack shares with the one before, which need not be looked up
+ * again: most of them, where a program does one thing. The leaf is looked up, since its address is
+ * no return address. */
+static size_t shared_frames(const struct last_stack *last, uint32_t era,
+			    const struct sample_view *sample)
 {
 	const uint64_t *ips = sample->user_ips, *last_ips = last->ips.items;
 	size_t count = sample->user_count, last_count = last->ips.count, shared = 0;
 
 	if (era == ERA_NONE || era != last->era)
 		return 0;
-	while (shared + 1 < count && shared + 1 < last_count && ips[count - 1 - shared] == last_ips[last_count - 1 - shared])
+	while (shared + 1 < count && shared + 1 < last_count &&
+	       ips[count - 1 - shared] == last_ips[last_count - 1 - shared])
 		shared++;
 	return shared;
 }
 
-static void remember_stack(struct last_stack *last, uint32_t era, const struct sample_view *sample, const uint32_t *frames)
+static void remember_stack(struct last_stack *last, uint32_t era, const struct sample_view *sample,
+			   const uint32_t *frames)
 {
 	size_t count = sample->user_count;
 
@@ -249,11 +259,13 @@ static void remember_stack(struct last_stack *last, uint32_t era, const struct s
 }
 
 /* Of the others, only frames farther out matter: stacks that share those share what this says. */
-bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index, bool after_syscall)
+bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index,
+				     bool after_syscall)
 {
 	if (!index)
 		return after_syscall;
-	return !pkbpf_is_interrupted(user_ips[index]) && !(index + 1 < count && pkbpf_is_interrupted(user_ips[index + 1]));
+	return !pkbpf_is_interrupted(user_ips[index]) &&
+	       !(index + 1 < count && pkbpf_is_interrupted(user_ips[index + 1]));
 }
 
 static bool push_user(struct stack_builder *builder, const struct sample_view *sample,
@@ -261,20 +273,24 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 {
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	uint32_t era = era_of(builder, process->id);
-	size_t first_user = builder->frames.count, shared = shared_frames(&builder->last, era, sample);
+	size_t first_user = builder->frames.count,
+	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
 	const uint64_t *ips = sample->user_ips;
 
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
-		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i, sample->after_syscall);
+		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i,
+									 sample->after_syscall);
 
-		frames[i] = intern_user(builder, process, space, era, i ? pkbpf_address(ips[i]) : ips[i], is_return_address);
+		frames[i] = intern_user(builder, process, space, era,
+					i ? pkbpf_address(ips[i]) : ips[i], is_return_address);
 		if (frames[i] == UINT32_MAX)
 			return false;
 	}
 	if (shared)
 		memcpy(frames + sample->user_count - shared,
-		       builder->last.frames.items + builder->last.frames.count - shared, shared * sizeof(*frames));
+		       builder->last.frames.items + builder->last.frames.count - shared,
+		       shared * sizeof(*frames));
 	builder->frames.count += sample->user_count;
 	remember_stack(&builder->last, era, sample, frames);
 	if (stack_end_is_truncated(sample->user_end))

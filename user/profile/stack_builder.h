@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stacks of samples as the profile keeps them: frames told by file or process, no longer by addresses alone. One owner
- * thread. */
+/* The stacks of samples as the profile keeps them: frames told by file or process, no longer by
+ * addresses alone. One owner thread. */
 #ifndef PKBPF_PROFILE_STACK_BUILDER_H
 #define PKBPF_PROFILE_STACK_BUILDER_H
 
@@ -13,17 +13,20 @@
 
 struct stack_builder;
 
-/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left out. */
+/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left out.
+ */
 struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user);
 void stack_builder_free(struct stack_builder *builder);
 /* The profile's stack of the frames of a sample; UINT32_MAX: out of memory. */
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process);
 /*
- * Whether that frame of a user stack follows a call. Not what a signal has interrupted, which is at its next instruction, nor the
- * trampoline between it and the handler, which returns to the first instruction there. after_syscall: as in struct sample_view.
+ * Whether that frame of a user stack follows a call. Not what a signal has interrupted, which is at
+ * its next instruction, nor the trampoline between it and the handler, which returns to the first
+ * instruction there. after_syscall: as in struct sample_view.
  */
-bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index, bool after_syscall);
+bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index,
+				     bool after_syscall);
 /* The mappings of the process have changed: what is remembered of its addresses is void. */
 void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t process);
 /* The same for all processes and the kernel. */

@@ -7,7 +7,10 @@ struct end_row {
 	struct symbol_line line;
 };
 
-#define END(reason) { .text = reason, .line = { .function = "[truncated: " reason "]" } }
+#define END(reason)                                                                                \
+	{                                                                                          \
+		.text = reason, .line = {.function = "[truncated: " reason "]" }                   \
+	}
 
 static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_NONE] = END("no user stack"),

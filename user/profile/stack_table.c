@@ -103,10 +103,12 @@ size_t stack_table_count(const struct stack_table *table)
 size_t stack_table_item_bytes(size_t count)
 {
 	/* The index is half empty at worst. */
-	return count * sizeof(uint32_t) + sizeof(struct stack_span) + 2 * sizeof(struct hash_index_slot);
+	return count * sizeof(uint32_t) + sizeof(struct stack_span) +
+	       2 * sizeof(struct hash_index_slot);
 }
 
 size_t stack_table_bytes(const struct stack_table *table)
 {
-	return table->items.count * sizeof(*table->items.items) + table->spans.count * stack_table_item_bytes(0);
+	return table->items.count * sizeof(*table->items.items) +
+	       table->spans.count * stack_table_item_bytes(0);
 }

@@ -7,10 +7,12 @@
 #include "process/cgroup_name.h"
 #include "profile/resource_usage.h"
 
-void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text, size_t size)
+void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text,
+		  size_t size)
 {
 	const char *known = resource_usage_cgroup(usage, id);
-	const char *container = known && strcmp(known, path) == 0 ? resource_usage_container(usage, id) : NULL;
+	const char *container =
+		known && strcmp(known, path) == 0 ? resource_usage_container(usage, id) : NULL;
 	struct cgroup_name name;
 
 	cgroup_name_parse(path, &name);

@@ -8,7 +8,9 @@
 
 struct resource_usage;
 
-/* "docker:web", "postgresql.service", or its path; not escaped. id: where containers' names are known by, when it has this path. */
-void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text, size_t size);
+/* "docker:web", "postgresql.service", or its path; not escaped. id: where containers' names are
+ * known by, when it has this path. */
+void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text,
+		  size_t size);
 
 #endif

@@ -110,7 +110,8 @@ static const struct figure figures[] = {
 	ROW("offcpu", "stopped", NS, stopped_ns, ROW_HAS_WAITS,
 	    "stopped by a signal or a debugger"),
 	ROW("offcpu", "waits", COUNT, waits, ROW_HAS_WAIT_LENGTHS,
-	    "number of waits, each with its end on the run queue; estimated where a part of them gets stacks"),
+	    "number of waits, each with its end on the run queue; estimated where a part of them "
+	    "gets stacks"),
 	LENGTHS("offcpu", "", wait, ROW_HAS_WAIT_LENGTHS,
 		"the parts of all waits (before and after the wake-up, each by itself)"),
 	LENGTHS("offcpu", "runqueue_", runqueue, ROW_HAS_WAIT_LENGTHS,
@@ -131,12 +132,15 @@ static const struct figure figures[] = {
 	    "page faults without I/O"),
 	ROW("memory", "major_faults", COUNT, major_faults, ROW_HAS_USAGE,
 	    "page faults that had to read"),
-	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS, "resident at the end; what several processes share counts for each"),
+	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS,
+	    "resident at the end; what several processes share counts for each"),
 	ROW("memory", "rss_growth", SIGNED_BYTES, rss_growth_bytes, ROW_HAS_RSS,
 	    "more resident than at the start"),
 	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_PEAK,
-	    "most ever resident; of several processes of the largest, or all of them at the end, whichever is more"),
-	ROW("memory", "oom_killed", COUNT, oom_killed, ROW_HAS_PEAK, "processes killed for want of memory"),
+	    "most ever resident; of several processes of the largest, or all of them at the end, "
+	    "whichever is more"),
+	ROW("memory", "oom_killed", COUNT, oom_killed, ROW_HAS_PEAK,
+	    "processes killed for want of memory"),
 	ROW("memory", "sampled_faults", COUNT, fault_weight, ROW_HAS_FAULTS,
 	    "page faults behind the recorded stacks"),
 

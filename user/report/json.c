@@ -212,8 +212,8 @@ static void write_figures(struct json_writer *writer, const struct resource_row 
 		json_object_end(writer);
 }
 
-void json_frames(struct json_writer *writer, const struct resource_rows *rows, const uint32_t *functions,
-		 size_t count)
+void json_frames(struct json_writer *writer, const struct resource_rows *rows,
+		 const uint32_t *functions, size_t count)
 {
 	json_array_begin(writer, "frames");
 	for (size_t i = 0; i < count && i < JSON_FRAMES_MAX; i++) {

@@ -9,10 +9,10 @@
 /* Frames written of a stack. */
 #define JSON_FRAMES_MAX 256
 
-/* "frames" of a stack, leaf first; deeper ones are cut, and say so. `functions` holds JSON_FRAMES_MAX of them,
- * or all. */
-void json_frames(struct json_writer *writer, const struct resource_rows *rows, const uint32_t *functions,
-		 size_t count);
+/* "frames" of a stack, leaf first; deeper ones are cut, and say so. `functions` holds
+ * JSON_FRAMES_MAX of them, or all. */
+void json_frames(struct json_writer *writer, const struct resource_rows *rows,
+		 const uint32_t *functions, size_t count);
 /* "slow_requests", when block I/O was measured. -ENOMEM. */
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
 

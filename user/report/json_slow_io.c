@@ -27,9 +27,11 @@ static void write_flags(struct json_writer *writer, const struct slow_io *slow_i
 	json_array_end(writer);
 }
 
-static void write_who(struct json_writer *writer, const struct profile *profile, const struct slow_io *slow_io)
+static void write_who(struct json_writer *writer, const struct profile *profile,
+		      const struct slow_io *slow_io)
 {
-	const struct process *process = process_table_by_id(profile_processes(profile), slow_io->process);
+	const struct process *process =
+		process_table_by_id(profile_processes(profile), slow_io->process);
 	const char *cgroup = resource_usage_cgroup(profile_resources(profile), slow_io->cgroup_id);
 
 	if (process_has_pid(process))
@@ -41,7 +43,8 @@ static void write_who(struct json_writer *writer, const struct profile *profile,
 		json_string(writer, "cgroup", cgroup);
 }
 
-static void write_request(struct json_writer *writer, const struct resource_rows *rows, const struct slow_io *slow_io)
+static void write_request(struct json_writer *writer, const struct resource_rows *rows,
+			  const struct slow_io *slow_io)
 {
 	const struct profile *profile = rows->profile;
 	int64_t at_ns = (int64_t)(slow_io->insert_ns - profile_info_read(profile)->start_ns);
@@ -55,7 +58,8 @@ static void write_request(struct json_writer *writer, const struct resource_rows
 	json_string(writer, "device", device_name(profile, slow_io->device, buffer));
 	json_u64(writer, "major", slow_io->device >> 20);
 	json_u64(writer, "minor", slow_io->device & 0xfffff);
-	json_string(writer, "operation", device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK));
+	json_string(writer, "operation",
+		    device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK));
 	write_flags(writer, slow_io);
 	json_u64(writer, "bytes", slow_io->bytes);
 	if (slow_io->sector != PKBPF_NO_SECTOR)
@@ -63,7 +67,8 @@ static void write_request(struct json_writer *writer, const struct resource_rows
 	json_u64(writer, "queue_ns", slow_io->queue_ns);
 	json_u64(writer, "device_ns", slow_io->device_ns);
 	json_u64(writer, "total_ns", slow_io_total_ns(slow_io));
-	count = function_table_stack(rows->functions, profile, slow_io->stack, functions, JSON_FRAMES_MAX);
+	count = function_table_stack(rows->functions, profile, slow_io->stack, functions,
+				     JSON_FRAMES_MAX);
 	json_frames(writer, rows, functions, count);
 	json_object_end(writer);
 }

@@ -255,10 +255,12 @@ int limit_check(const struct limit *limit, const struct resource_rows *rows,
 		const struct resource_row *row = &rows->items[i];
 
 		if (!limit->any_row && !(limit->pid && row->pid == limit->pid) &&
-		    !(limit->name[0] && (strcmp(row->name, limit->name) == 0 || strcmp(row->container, limit->name) == 0)))
+		    !(limit->name[0] && (strcmp(row->name, limit->name) == 0 ||
+					 strcmp(row->container, limit->name) == 0)))
 			continue;
 		is_known = true;
-		/* Of processes told together only the lengths of waits and requests are like those of one. */
+		/* Of processes told together only the lengths of waits and requests are like those
+		 * of one. */
 		if (!resource_rows_is_group(rows, row) || figure->max_offset)
 			breaches += check_row(limit, rows, row, on_breach, context);
 	}

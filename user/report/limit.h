@@ -2,15 +2,14 @@
 /*
  * Limits on figures of the report, for scripts that want to fail when one is passed:
  *
- *	EXPR     = [WHO ":"] FIGURE OP VALUE	blanks around OP are fine
- *	WHO      = PID | NAME | "*"		rows of this pid, of this comm or container, or any
- *row; without: the sum FIGURE   = GROUP "." NAME | GROUP	of figure_table.c; a group alone
- *means its total: "lost" OP       = ">" | ">=" | "<" | "<="
- *	VALUE    = NUMBER [UNIT]		"10ms", "64MiB", "80%", "1000"; a decimal point is
- *fine
+ *	EXPR = [WHO ":"] FIGURE OP VALUE	blanks around OP are fine
+ *	WHO = PID | NAME | "*"		this pid; this comm or container; any row; without: the sum
+ *	FIGURE = GROUP "." NAME | GROUP	of figure_table.c; a group alone is its total: "lost"
+ *	OP = ">" | ">=" | "<" | "<="
+ *	VALUE = NUMBER [UNIT]		"10ms", "64MiB", "80%", "1000"; decimal points are fine
  *
  * Units: ns us ms s m h for times, where one must be given; B K M G T (KiB … too) for bytes; % for
- *shares; none for counts.
+ * shares; none for counts.
  */
 #ifndef PKBPF_REPORT_LIMIT_H
 #define PKBPF_REPORT_LIMIT_H
@@ -37,8 +36,8 @@ struct limit {
 /* -EINVAL with a sentence that says what is wrong. */
 int limit_parse(const char *text, struct limit *ret_limit, struct error *error);
 /* Calls back with a sentence for each row that passes the limit ("postgres 812: blockio.p99 is 14.2
- * ms"), which is not escaped. Returns their number. That nobody can tell: -ENODATA: nothing of the kind was recorded; -ESRCH: no row
- * is of this pid or name. */
+ * ms"), which is not escaped. Returns their number. That nobody can tell: -ENODATA: nothing of the
+ * kind was recorded; -ESRCH: no row is of this pid or name. */
 int limit_check(const struct limit *limit, const struct resource_rows *rows,
 		void (*on_breach)(void *context, const char *sentence), void *context);
 

@@ -28,7 +28,8 @@ struct report_ops {
 	const char *name;   /* "text" */
 	const char *suffix; /* ".txt" */
 	const char *summary;
-	int (*write)(const struct profile *profile, const struct report_options *options, FILE *out);
+	int (*write)(const struct profile *profile, const struct report_options *options,
+		     FILE *out);
 };
 
 const struct report_ops *report_by_name(const char *name);

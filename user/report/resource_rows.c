@@ -52,12 +52,14 @@ static void work_done(struct rows_work *work)
 
 /*
  * What is neither idle nor stolen. Kernels that stop the tick on idle CPUs know to the nanosecond
- * how long those were idle, but busy only in whole ticks. What runs between two of them goes unseen, up to a fifth on a
- * machine that is awake for moments only; where timers end with the tick, it hits what they wake, a tenth too often.
+ * how long those were idle, but busy only in whole ticks. What runs between two of them goes
+ * unseen, up to a fifth on a machine that is awake for moments only; where timers end with the
+ * tick, it hits what they wake, a tenth too often.
  *
- * Of that, what ran no thread is what is left beside the kernel's counter of all threads' time (not beside the rows, which
- * are sums over threads: whether they are complete can be told by whether all adds up). It cannot be measured where it
- * happens: kernels exist that announce neither interrupts nor switches of the idle task.
+ * Of that, what ran no thread is what is left beside the kernel's counter of all threads' time (not
+ * beside the rows, which are sums over threads: whether they are complete can be told by whether
+ * all adds up). It cannot be measured where it happens: kernels exist that announce neither
+ * interrupts nor switches of the idle task.
  */
 static void measure_busy(struct resource_rows *rows, uint32_t cpu_count)
 {
@@ -66,8 +68,10 @@ static void measure_busy(struct resource_rows *rows, uint32_t cpu_count)
 
 	if (all_ns > machine->idle_ns + machine->steal_ns)
 		machine->busy_ns = all_ns - machine->idle_ns - machine->steal_ns;
-	if (machine->threads_ns && all_ns > machine->idle_ns + machine->steal_ns + machine->threads_ns)
-		rows->no_thread_ns = all_ns - machine->idle_ns - machine->steal_ns - machine->threads_ns;
+	if (machine->threads_ns &&
+	    all_ns > machine->idle_ns + machine->steal_ns + machine->threads_ns)
+		rows->no_thread_ns =
+			all_ns - machine->idle_ns - machine->steal_ns - machine->threads_ns;
 }
 
 static void describe_machine(struct resource_rows *rows, const struct profile *profile)

@@ -20,8 +20,9 @@
 
 #define ROW_NO_STACK UINT32_MAX
 /*
- * Name of the row for CPUs that were awake and ran no thread: interrupts that hit an idle CPU, and its way to sleep and
- * back. Where the kernel takes interrupts out of the threads they hit (CONFIG_IRQ_TIME_ACCOUNTING), those as well.
+ * Name of the row for CPUs that were awake and ran no thread: interrupts that hit an idle CPU, and
+ * its way to sleep and back. Where the kernel takes interrupts out of the threads they hit
+ * (CONFIG_IRQ_TIME_ACCOUNTING), those as well.
  */
 #define ROW_INTERRUPTS "[interrupts]"
 /* "postgresql@15-main.service", "docker:0123456789ab" */
@@ -61,9 +62,10 @@ struct resource_row {
 	uint64_t processes;		    /* behind this row */
 	uint64_t threads;		    /* alive at the end */
 	uint64_t threads_seen;
-	bool started_inside, ended_inside; /* itself, or the program it runs; of groups: all of them */
-	uint64_t lifetime_ns;		   /* within the interval; groups: longest */
-	unsigned int known;		   /* enum row_known */
+	bool started_inside,
+		ended_inside; /* itself, or the program it runs; of groups: all of them */
+	uint64_t lifetime_ns; /* within the interval; groups: longest */
+	unsigned int known;   /* enum row_known */
 
 	/* the kernel's account */
 	uint64_t cpu_ns, user_ns, system_ns;
@@ -73,8 +75,8 @@ struct resource_row {
 	uint64_t minor_faults, major_faults;
 	uint64_t oom_killed; /* processes behind this row */
 	uint64_t storage_read_bytes, storage_written_bytes;
-	/* peak: of several processes at least the largest one's, and what all have at the end: those of processes that were
-	 * not there at the same time do not add up. */
+	/* peak: of several processes at least the largest one's, and what all have at the end:
+	 * those of processes that were not there at the same time do not add up. */
 	uint64_t rss_bytes, peak_rss_bytes;
 	int64_t rss_growth_bytes;
 	/* What of it is the processes' own, not of files nor shared. */
@@ -89,13 +91,15 @@ struct resource_row {
 	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */
 	double disk_share;  /* percent of the wall time */
 	uint64_t waits;	    /* each with its end on the run queue */
-	struct row_lengths wait, runqueue, disk; /* of parts of waits: the end on the run queue is one of its own */
+	struct row_lengths wait, runqueue,
+		disk; /* of parts of waits: the end on the run queue is one of its own */
 
 	/* block I/O */
 	uint64_t requests, reads, writes, read_bytes, written_bytes;
 	uint64_t device_ns, queue_ns;
 	struct row_lengths device, queue;
-	uint64_t request_sleep_ns; /* of sleep_ns at most, were each wait no longer than nearly all of the requests took */
+	uint64_t request_sleep_ns; /* of sleep_ns at most, were each wait no longer than nearly all
+				      of the requests took */
 
 	/* faults recorded with stacks */
 	uint64_t fault_weight;
@@ -112,19 +116,21 @@ struct row_weight {
 	uint32_t number; /* of the row */
 	enum pkbpf_profile_kind kind;
 	struct row_stack stack;
-	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults, by enum pkbpf_fault */
+	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults,
+						     by enum pkbpf_fault */
 };
 
 struct resource_rows {
 	enum report_by by;
 	struct resource_row *items; /* what is scarce first; behind these the quiet ones */
 	size_t count;		    /* of those that tables show */
-	size_t all_count;	    /* with those that did nothing, which limits and findings look at, too */
+	size_t all_count; /* with those that did nothing, which limits and findings look at, too */
 	struct resource_row total;
 	uint64_t quiet_processes; /* behind the quiet rows */
 	uint64_t missing_threads; /* without last numbers: left out */
 	struct resource_machine machine;
-	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not known */
+	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not
+				  known */
 	double busy_percent;   /* of all CPUs; < 0 unknown */
 	uint64_t interval_ns;
 	const struct profile *profile;
@@ -134,7 +140,8 @@ struct resource_rows {
 	size_t weight_count;
 };
 
-/* Several ended processes told together, although rows are of single ones: what adds up in it is no figure of one of them. */
+/* Several ended processes told together, although rows are of single ones: what adds up in it is no
+ * figure of one of them. */
 bool resource_rows_is_group(const struct resource_rows *rows, const struct resource_row *row);
 
 /* Of a symbolized profile. -ENOMEM. */
@@ -151,7 +158,8 @@ const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t s
 struct row_explanation {
 	const struct function *functions[ROW_EXPLANATION_FUNCTIONS]; /* caller before callee */
 	size_t count;
-	uint64_t weight, whole; /* of the stacks that have all of them in this order, and of all that were asked for */
+	uint64_t weight, whole; /* of the stacks that have all of them in this order, and of all
+				   that were asked for */
 };
 
 /* Chooses among waits by their stacks; lists end in NULL. */
@@ -160,19 +168,20 @@ struct wait_choice {
 	const char *const *without;  /* none of these, NULL: any, */
 	const char *const *programs; /* and one of these outside of it; NULL: any */
 	uint64_t mean_ns_max;	     /* and waits there are on average no longer; 0: any */
-	uint64_t cut_ns;	     /* of which they count for no more than this on average; 0: as they are */
+	uint64_t cut_ns; /* of which they count for no more than this on average; 0: as they are */
 };
 
 /*
- * Functions that call one another, below which at least half of the weight of a kind of stacks of some rows lies, as near
- * to the leaf as there are any; count 0: there is none. `states` (1 << enum pkbpf_wait_state; of page faults 1 << enum
- * pkbpf_fault, 0: any) and `choice` (NULL: all) choose among them, and of waits, as of page faults, only functions of programs
- * count: how the kernel waits explains nothing. What calls the C library is told before it, since everybody waits there.
+ * Functions that call one another, below which at least half of the weight of a kind of stacks of
+ * some rows lies, as near to the leaf as there are any; count 0: there is none. `states` (1 << enum
+ * pkbpf_wait_state; of page faults 1 << enum pkbpf_fault, 0: any) and `choice` (NULL: all) choose
+ * among them, and of waits, as of page faults, only functions of programs count: how the kernel
+ * waits explains nothing. What calls the C library is told before it, since everybody waits there.
  */
 struct row_explanation resource_rows_explain(const struct resource_rows *rows,
-					     const struct resource_row *const *members, size_t count,
-					     enum pkbpf_profile_kind kind, unsigned int states,
-					     const struct wait_choice *choice);
+					     const struct resource_row *const *members,
+					     size_t count, enum pkbpf_profile_kind kind,
+					     unsigned int states, const struct wait_choice *choice);
 
 /* Longer than nearly all requests of a row took, in the queue and the device. */
 static inline uint64_t resource_row_request_ns(const struct resource_row *row)
@@ -184,9 +193,11 @@ struct wait_sum {
 	uint64_t time_ns, count;
 };
 
-/* The chosen waits of a row in a state; their number is of those that were in that state at any time. */
-struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
-				       enum pkbpf_wait_state state, const struct wait_choice *choice);
+/* The chosen waits of a row in a state; their number is of those that were in that state at any
+ * time. */
+struct wait_sum resource_rows_waits_in(const struct resource_rows *rows,
+				       const struct resource_row *row, enum pkbpf_wait_state state,
+				       const struct wait_choice *choice);
 /* "process", "thread", … */
 const char *report_grouping_name(enum report_by by);
 /* false: there is no such grouping. */

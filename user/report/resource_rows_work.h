@@ -41,13 +41,15 @@ static inline double ratio(double part, double whole)
 /* An empty one of nobody's; NO_ROW: out of memory, as below. */
 uint32_t rows_work_new_row(struct rows_work *work);
 /* The row for one process, thread aside. */
-uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm, uint64_t cgroup_id);
+uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm,
+			       uint64_t cgroup_id);
 /* `owner`: number of the process in the account, or 1 << 31 | its number in the process table. */
-uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t tid, uint32_t process_row,
-			      const char *comm);
+uint32_t rows_work_thread_row(struct rows_work *work, uint64_t owner, uint32_t tid,
+			      uint32_t process_row, const char *comm);
 /* Of a life, what lies in the interval; end 0: lives. */
 uint64_t rows_work_lifetime_ns(const struct rows_work *work, uint64_t start_ns, uint64_t end_ns);
-void resource_row_add_life(struct resource_row *row, bool started_inside, bool ended_inside, uint64_t life_ns);
+void resource_row_add_life(struct resource_row *row, bool started_inside, bool ended_inside,
+			   uint64_t life_ns);
 /* The row of what was recorded under an incarnation of the process table (and thread). NO_ROW: out
  * of memory. */
 uint32_t rows_work_row(struct rows_work *work, uint32_t incarnation, uint32_t tid);

@@ -21,8 +21,9 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 }
 
 /*
- * Has it begun in the interval, or the program it runs now? That of a COMMAND has: the process itself was made before, and
- * waited for the start. The tables of stacks tell programs, and shall say the same.
+ * Has it begun in the interval, or the program it runs now? That of a COMMAND has: the process
+ * itself was made before, and waited for the start. The tables of stacks tell programs, and shall
+ * say the same.
  */
 static bool is_new(const struct rows_work *work, const struct resource_process *process)
 {
@@ -31,7 +32,8 @@ static bool is_new(const struct rows_work *work, const struct resource_process *
 	if (process->started_inside || !process->pid)
 		return process->started_inside;
 	program = process_table_find(profile_processes(work->profile), process->pid);
-	return program && program->execed && (!process->end_ns || program->start_ns <= process->end_ns);
+	return program && program->execed &&
+	       (!process->end_ns || program->start_ns <= process->end_ns);
 }
 
 /* Who calls exec goes on under the number of its process; the other threads have ended. */
@@ -39,7 +41,8 @@ static bool is_new_thread(const struct rows_work *work, const struct resource_th
 {
 	struct resource_process process = resource_usage_process(work->usage, thread->process);
 
-	return thread->started_inside || (thread->tid && thread->tid == process.pid && is_new(work, &process));
+	return thread->started_inside ||
+	       (thread->tid && thread->tid == process.pid && is_new(work, &process));
 }
 
 static void add_process(const struct rows_work *work, struct resource_row *row,
@@ -50,7 +53,7 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	row->threads_seen += process->threads_seen;
 	row->oom_killed += process->oom_killed;
 	resource_row_add_life(row, is_new(work, process), process->end_ns,
-		 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
+			      rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
 	if (process->threads_counted) {
 		add_used(row, &process->used);
@@ -62,7 +65,8 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 		row->known |= ROW_HAS_RSS;
 		row->rss_bytes += process->rss_bytes;
 		row->rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
-		row->own_growth_bytes += (int64_t)(process->anonymous_rss_bytes - process->start_anonymous_rss_bytes);
+		row->own_growth_bytes += (int64_t)(process->anonymous_rss_bytes -
+						   process->start_anonymous_rss_bytes);
 	}
 }
 
@@ -75,7 +79,8 @@ static bool is_told(const struct resource_process *process)
 /* Not by the name of a group: a process may call itself the same. */
 static int add_interrupts(struct rows_work *work)
 {
-	struct resource_counters used = {.run_ns = work->rows->no_thread_ns, .system_ns = work->rows->no_thread_ns};
+	struct resource_counters used = {.run_ns = work->rows->no_thread_ns,
+					 .system_ns = work->rows->no_thread_ns};
 	struct resource_row *row;
 	uint32_t number;
 
@@ -87,7 +92,8 @@ static int add_interrupts(struct rows_work *work)
 	row = &work->items.items[number];
 	row->no_process = true;
 	row->started_inside = row->ended_inside = false;
-	snprintf(work->rows->by == REPORT_BY_CONTAINER ? row->container : row->name, sizeof(row->name), ROW_INTERRUPTS);
+	snprintf(work->rows->by == REPORT_BY_CONTAINER ? row->container : row->name,
+		 sizeof(row->name), ROW_INTERRUPTS);
 	add_used(row, &used);
 	add_used(&work->rows->total, &used);
 	return 0;
@@ -122,13 +128,15 @@ int rows_work_add_account(struct rows_work *work)
 		/* Several that have ended, as what has no thread, are told with their process. */
 		number = work->row_of_usage.items[thread.process];
 		if (thread.tid)
-			number = rows_work_thread_row(work, thread.process, thread.tid, number, thread.comm);
+			number = rows_work_thread_row(work, thread.process, thread.tid, number,
+						      thread.comm);
 		if (number == NO_ROW)
 			return -ENOMEM;
 		work->items.items[number].threads_seen += thread.threads;
 		work->items.items[number].threads += !thread.end_ns;
-		resource_row_add_life(&work->items.items[number], is_new_thread(work, &thread), thread.end_ns,
-			 rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));
+		resource_row_add_life(&work->items.items[number], is_new_thread(work, &thread),
+				      thread.end_ns,
+				      rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));
 		add_used(&work->items.items[number], &thread.used);
 	}
 	return add_interrupts(work);

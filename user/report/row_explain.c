@@ -8,13 +8,14 @@
 #include "report/resource_rows.h"
 
 #define NO_FUNCTION UINT32_MAX
-/* Who calls the function that explains most is told as far as at most one part in so many of it has other callers: all
- * that is said holds for the whole path. */
+/* Who calls the function that explains most is told as far as at most one part in so many of it has
+ * other callers: all that is said holds for the whole path. */
 #define CALLER_MISSES 20
 
 struct inclusive {
 	uint64_t weight;
-	double distance; /* from the path, or the leaf, times the weight: stacks that share it may have other roots */
+	double distance;   /* from the path, or the leaf, times the weight: stacks that share it may
+			      have other roots */
 	size_t last_stack; /* 1 + the one that counted it last: recursion counts once */
 };
 
@@ -36,7 +37,8 @@ struct search {
 	size_t path_count;
 };
 
-static const struct row_weight *weights_of(const struct resource_rows *rows, const struct resource_row *row, size_t *ret_count)
+static const struct row_weight *weights_of(const struct resource_rows *rows,
+					   const struct resource_row *row, size_t *ret_count)
 {
 	size_t first = 0, end = rows->weight_count, past;
 
@@ -51,7 +53,8 @@ static const struct row_weight *weights_of(const struct resource_rows *rows, con
 		else
 			end = middle;
 	}
-	for (past = first; past < rows->weight_count && rows->weights[past].number == row->number; past++)
+	for (past = first; past < rows->weight_count && rows->weights[past].number == row->number;
+	     past++)
 		;
 	*ret_count = past - first;
 	return rows->weights + first;
@@ -74,9 +77,11 @@ static void count_functions(struct search *search)
 
 		for (size_t j = stack->above; j < stack->count; j++) {
 			struct inclusive *function = &search->functions[stack->functions[j]];
-			enum function_mark mark = function_table_get(table, stack->functions[j])->mark;
+			enum function_mark mark =
+				function_table_get(table, stack->functions[j])->mark;
 
-			if (mark == FUNCTION_TRUNCATED || (search->user_only && mark == FUNCTION_KERNEL))
+			if (mark == FUNCTION_TRUNCATED ||
+			    (search->user_only && mark == FUNCTION_KERNEL))
 				continue;
 			distance++;
 			if (function->last_stack == i + 1)
@@ -108,20 +113,22 @@ static void prepend(struct search *search, uint32_t function)
 	count_functions(search);
 }
 
-static bool has_any(const struct resource_rows *rows, const uint32_t *frames, size_t count, bool in_kernel,
-		    const char *const *names)
+static bool has_any(const struct resource_rows *rows, const uint32_t *frames, size_t count,
+		    bool in_kernel, const char *const *names)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct function *function = function_table_get(rows->functions, frames[i]);
 
-		for (size_t j = 0; (function->mark == FUNCTION_KERNEL) == in_kernel && names[j]; j++)
+		for (size_t j = 0; (function->mark == FUNCTION_KERNEL) == in_kernel && names[j];
+		     j++)
 			if (!strcmp(function->name, names[j]))
 				return true;
 	}
 	return false;
 }
 
-static bool is_chosen(const struct resource_rows *rows, const struct row_weight *item, const struct wait_choice *choice)
+static bool is_chosen(const struct resource_rows *rows, const struct row_weight *item,
+		      const struct wait_choice *choice)
 {
 	const uint32_t *frames;
 	size_t count;
@@ -213,7 +220,8 @@ static void find_path(struct search *search, uint64_t half)
 	function = nearest(search, half, WANT_OF_PROGRAM);
 	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
 		prepend(search, function);
-		function = nearest(search, search->weight - search->weight / CALLER_MISSES, WANT_OF_PROGRAM);
+		function = nearest(search, search->weight - search->weight / CALLER_MISSES,
+				   WANT_OF_PROGRAM);
 	}
 	if (!search->path_count) {
 		function = nearest(search, half, WANT_NAMED);
@@ -222,8 +230,9 @@ static void find_path(struct search *search, uint64_t half)
 }
 
 /* The stacks that were asked for; false: out of memory. */
-static bool add_stacks(struct search *search, const struct resource_row *row, enum pkbpf_profile_kind kind,
-		       unsigned int states, const struct wait_choice *choice)
+static bool add_stacks(struct search *search, const struct resource_row *row,
+		       enum pkbpf_profile_kind kind, unsigned int states,
+		       const struct wait_choice *choice)
 {
 	size_t count;
 	const struct row_weight *weights = weights_of(search->rows, row, &count);
@@ -232,12 +241,14 @@ static bool add_stacks(struct search *search, const struct resource_row *row, en
 		uint64_t weight = weight_in_states(&weights[i], states);
 		struct stack_left *stack;
 
-		if (weights[i].kind != kind || !weight || !is_chosen(search->rows, &weights[i], choice))
+		if (weights[i].kind != kind || !weight ||
+		    !is_chosen(search->rows, &weights[i], choice))
 			continue;
 		stack = array_add(&search->stacks);
 		if (!stack)
 			return false;
-		stack->functions = resource_rows_stack(search->rows, weights[i].stack.stack, &stack->count);
+		stack->functions =
+			resource_rows_stack(search->rows, weights[i].stack.stack, &stack->count);
 		stack->weight = weight;
 		search->weight += weight;
 	}
@@ -252,7 +263,8 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	_cleanup_(search_done) struct search search = {
 		.rows = rows,
 		.user_only = kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS,
-		.functions = calloc(function_table_count(rows->functions) + 1, sizeof(*search.functions)),
+		.functions = calloc(function_table_count(rows->functions) + 1,
+				    sizeof(*search.functions)),
 	};
 	struct row_explanation explanation = {0};
 	uint64_t half;
@@ -279,22 +291,26 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 	while (explanation.count < search.path_count) {
 		uint32_t function = search.path[search.path_count - 1 - explanation.count];
 
-		explanation.functions[explanation.count++] = function_table_get(rows->functions, function);
+		explanation.functions[explanation.count++] =
+			function_table_get(rows->functions, function);
 	}
 	return explanation;
 }
 
-static uint64_t cut(const struct row_weight *item, uint64_t time_ns, const struct wait_choice *choice)
+static uint64_t cut(const struct row_weight *item, uint64_t time_ns,
+		    const struct wait_choice *choice)
 {
 	uint64_t most_ns;
 
-	if (!choice || !choice->cut_ns || __builtin_mul_overflow(item->stack.count, choice->cut_ns, &most_ns))
+	if (!choice || !choice->cut_ns ||
+	    __builtin_mul_overflow(item->stack.count, choice->cut_ns, &most_ns))
 		return time_ns;
 	return time_ns < most_ns ? time_ns : most_ns;
 }
 
-struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const struct resource_row *row,
-				       enum pkbpf_wait_state state, const struct wait_choice *choice)
+struct wait_sum resource_rows_waits_in(const struct resource_rows *rows,
+				       const struct resource_row *row, enum pkbpf_wait_state state,
+				       const struct wait_choice *choice)
 {
 	struct wait_sum sum = {0};
 	size_t count;
@@ -303,7 +319,8 @@ struct wait_sum resource_rows_waits_in(const struct resource_rows *rows, const s
 	for (size_t i = 0; i < count; i++) {
 		const struct row_weight *item = &weights[i];
 
-		if (item->kind != PKBPF_PROFILE_OFFCPU || !item->state_weight[state] || !is_chosen(rows, item, choice))
+		if (item->kind != PKBPF_PROFILE_OFFCPU || !item->state_weight[state] ||
+		    !is_chosen(rows, item, choice))
 			continue;
 		sum.time_ns += cut(item, item->state_weight[state], choice);
 		sum.count += item->stack.count;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the sums of a row come to, which rows are left out, and in which order the others are told. */
+/* What the sums of a row come to, which rows are left out, and in which order the others are told.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,15 +40,17 @@ static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
 		return;
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && has_all)
 		row->cpu_ns = row->on_cpu_ns;
-	else if ((!resource_usage_known(work->usage) || has_all) && info->kinds_mask & 1U << PKBPF_PROFILE_CPU &&
-		 info->frequency_hz)
+	else if ((!resource_usage_known(work->usage) || has_all) &&
+		 info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
 		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
 	work->rows->total.cpu_ns += row->cpu_ns;
 }
 
-/* So many that were asked for are told whatever they did: that may be what somebody wants to know. */
+/* So many that were asked for are told whatever they did: that may be what somebody wants to know.
+ */
 #define ASKED_FOR_MAX 64
-/* Who was stopped, or got no CPU, for this part of the interval has done nothing because of that. */
+/* Who was stopped, or got no CPU, for this part of the interval has done nothing because of that.
+ */
 #define HELD_UP_PERCENT 1
 
 static bool was_asked_for(const struct rows_work *work)
@@ -143,7 +146,8 @@ static void keep_rows(struct rows_work *work)
 			continue;
 		row->is_quiet = row->is_quiet && !show_all;
 		if (row->is_quiet)
-			rows->quiet_processes += rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;
+			rows->quiet_processes +=
+				rows->by == REPORT_BY_THREAD ? row->threads_seen : row->processes;
 		rows->count += !row->is_quiet;
 		work->items.items[rows->all_count++] = *row;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the hottest of each kind. */
+/* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the
+ * hottest of each kind. */
 #include <errno.h>
 
 #include <pkbpf/faults.h>
@@ -59,7 +60,8 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	sum->weight += from->weight;
 	sum->count += from->count;
 	state = from->kind == PKBPF_PROFILE_FAULTS ? from->state & PKBPF_FAULT_MASK : from->state;
-	if ((from->kind == PKBPF_PROFILE_OFFCPU || from->kind == PKBPF_PROFILE_FAULTS) && state < PKBPF_WAIT_STATES)
+	if ((from->kind == PKBPF_PROFILE_OFFCPU || from->kind == PKBPF_PROFILE_FAULTS) &&
+	    state < PKBPF_WAIT_STATES)
 		work->sums.items[*number].state_weight[state] += from->weight;
 	if (from->max > sum->max)
 		sum->max = from->max;
@@ -89,7 +91,8 @@ int rows_work_add_stacks(struct rows_work *work)
 			work->items.items[row].samples += rows[i].count;
 			work->rows->total.samples += rows[i].count;
 		}
-		if (rows[i].kind == PKBPF_PROFILE_FAULTS && profile_fault_was_sampled(work->profile, &rows[i])) {
+		if (rows[i].kind == PKBPF_PROFILE_FAULTS &&
+		    profile_fault_was_sampled(work->profile, &rows[i])) {
 			work->items.items[row].fault_weight += rows[i].weight;
 			work->rows->total.fault_weight += rows[i].weight;
 		}

@@ -52,7 +52,8 @@ static uint32_t named_row(struct rows_work *work, const char *name)
 	return row ? (uint32_t)*row : NO_ROW;
 }
 
-uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm, uint64_t cgroup_id)
+uint32_t rows_work_process_row(struct rows_work *work, uint32_t pid, const char *comm,
+			       uint64_t cgroup_id)
 {
 	struct resource_row who = {0};
 	uint32_t row;
@@ -132,13 +133,16 @@ void resource_row_add_life(struct resource_row *row, bool started_inside, bool e
 }
 
 /* Its number in the account; false: it is not in it. */
-static bool find_in_account(const struct rows_work *work, const struct process *process, size_t *ret_index)
+static bool find_in_account(const struct rows_work *work, const struct process *process,
+			    size_t *ret_index)
 {
 	if (!resource_usage_known(work->usage))
 		return false;
 	if (process->members)
-		return resource_usage_find_group(work->usage, process->comm, process->cgroup_id, ret_index);
-	return resource_usage_find(work->usage, process->pid, process->start_ns ? process->start_ns : process->end_ns,
+		return resource_usage_find_group(work->usage, process->comm, process->cgroup_id,
+						 ret_index);
+	return resource_usage_find(work->usage, process->pid,
+				   process->start_ns ? process->start_ns : process->end_ns,
 				   ret_index) &&
 	       work->row_of_usage.items[*ret_index] != NO_ROW;
 }
@@ -161,17 +165,19 @@ uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 			return NO_ROW;
 		if (added) {
 			row = rows_work_process_row(work, process ? process->pid : 0,
-				      process ? process->comm : "[unknown]",
-				      process ? process->cgroup_id : 0);
+						    process ? process->comm : "[unknown]",
+						    process ? process->cgroup_id : 0);
 			if (row == NO_ROW)
 				return row;
 			*slot = row;
-			work->items.items[row].processes += process && process->members ? process->members : 1;
+			work->items.items[row].processes +=
+				process && process->members ? process->members : 1;
 			if (process) {
 				work->items.items[row].threads += process->thread_count;
-				resource_row_add_life(&work->items.items[row], process->started_inside,
-					 process->end_ns,
-					 rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
+				resource_row_add_life(&work->items.items[row],
+						      process->started_inside, process->end_ns,
+						      rows_work_lifetime_ns(work, process->start_ns,
+									    process->end_ns));
 			}
 		}
 		row = (uint32_t)*slot;

@@ -195,7 +195,8 @@ int text_devices(const struct text_report *report)
 			  "are within 3.1%)");
 		if (unmeasured) {
 			snprintf(line, sizeof(line),
-				 "%s of these requests are in no percentile or histogram: they were under way at the end, their "
+				 "%s of these requests are in no percentile or histogram: they "
+				 "were under way at the end, their "
 				 "completion was not seen, or there was no room.",
 				 human_count(count, unmeasured));
 			text_wrap(report->out, "", 1, line);

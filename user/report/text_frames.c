@@ -9,10 +9,11 @@
 #include "report/text_table.h"
 
 /* Functions shown of a stack, and how far they are looked for behind those of the kernel. */
-#define SHOWN_FUNCTIONS	  12
+#define SHOWN_FUNCTIONS	   12
 #define SEARCHED_FUNCTIONS 512
 
-void text_who(struct text_table *table, const struct text_report *report, uint32_t id, const char *comm)
+void text_who(struct text_table *table, const struct text_report *report, uint32_t id,
+	      const char *comm)
 {
 	const struct process *process = process_table_by_id(profile_processes(report->profile), id);
 
@@ -26,7 +27,8 @@ void text_who(struct text_table *table, const struct text_report *report, uint32
 }
 
 /* First function outside of the kernel; `count` when there is none. */
-static size_t first_of_user(const struct function_table *functions, const uint32_t *ids, size_t count)
+static size_t first_of_user(const struct function_table *functions, const uint32_t *ids,
+			    size_t count)
 {
 	size_t first = 0;
 
@@ -35,11 +37,13 @@ static size_t first_of_user(const struct function_table *functions, const uint32
 	return first;
 }
 
-void text_leaf_frames(const struct text_report *report, const struct function_table *functions, uint32_t stack,
-		      size_t kernel_max, const char *label)
+void text_leaf_frames(const struct text_report *report, const struct function_table *functions,
+		      uint32_t stack, size_t kernel_max, const char *label)
 {
 	uint32_t ids[SEARCHED_FUNCTIONS];
-	size_t total = function_table_stack(functions, report->profile, stack, ids, SEARCHED_FUNCTIONS), written = 0;
+	size_t total = function_table_stack(functions, report->profile, stack, ids,
+					    SEARCHED_FUNCTIONS),
+	       written = 0;
 	size_t count = total < SEARCHED_FUNCTIONS ? total : SEARCHED_FUNCTIONS;
 	size_t user = first_of_user(functions, ids, count);
 	const char *gap = "";
@@ -50,7 +54,8 @@ void text_leaf_frames(const struct text_report *report, const struct function_ta
 		char clean[160];
 
 		escape_terminal(clean, sizeof(clean), function_table_get(functions, ids[i])->name);
-		snprintf(text + length, sizeof(text) - length, "%s%s%s", gap, written ? " <- " : "", clean);
+		snprintf(text + length, sizeof(text) - length, "%s%s%s", gap, written ? " <- " : "",
+			 clean);
 		gap = "";
 		if (written + 1 == kernel_max && i + 1 < user && user < count) {
 			gap = " <- ...";

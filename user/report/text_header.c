@@ -177,7 +177,8 @@ static void print_other_losses(const struct text_report *report, FILE *out)
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (!counters[i].is_loss || !info->counters[i])
 			continue;
-		fprintf(out, "%s%s %s", separator, human_count(number, info->counters[i]), counters[i].text);
+		fprintf(out, "%s%s %s", separator, human_count(number, info->counters[i]),
+			counters[i].text);
 		separator = ", ";
 	}
 }
@@ -329,7 +330,8 @@ static void print_notes(const struct text_report *report)
 /* What was done to keep within the limit did not do. */
 static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
 {
-	return info->bpf_cpu_known && info->bpf_limit_permille && info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] &&
+	return info->bpf_cpu_known && info->bpf_limit_permille &&
+	       info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] &&
 	       info->bpf_cpu_ns > interval_ns / 1000 * info->bpf_limit_permille;
 }
 
@@ -344,9 +346,11 @@ static void print_cost(const struct text_report *report)
 		return;
 	fprintf(line.stream, "%s CPU", human_time(a, info->own_cpu_ns));
 	if (info->own_start_cpu_ns)
-		fprintf(line.stream, ", %s of it before the interval", human_time(a, info->own_start_cpu_ns));
+		fprintf(line.stream, ", %s of it before the interval",
+			human_time(a, info->own_start_cpu_ns));
 	if (interval_ns)
-		fprintf(line.stream, " (%s of one CPU%s)", human_share(a, profile_own_cpu_since_start(info), interval_ns),
+		fprintf(line.stream, " (%s of one CPU%s)",
+			human_share(a, profile_own_cpu_since_start(info), interval_ns),
 			info->own_start_cpu_ns ? " since" : "");
 	if (info->bpf_cpu_known) {
 		fprintf(line.stream, ", BPF programs %s", human_time(a, info->bpf_cpu_ns));
@@ -360,9 +364,12 @@ static void print_cost(const struct text_report *report)
 		fprintf(line.stream, ", %s resident at most",
 			human_bytes(a, info->max_resident_bytes));
 	if (info->bpf_map_bytes)
-		fprintf(line.stream, ", and %s of maps in the kernel", human_bytes(a, info->bpf_map_bytes));
+		fprintf(line.stream, ", and %s of maps in the kernel",
+			human_bytes(a, info->bpf_map_bytes));
 	if (exceeds_limit(info, interval_ns))
-		fprintf(line.stream, "; more than --max-overhead (%.1f%%), since context switches are counted where no stack is taken, too",
+		fprintf(line.stream,
+			"; more than --max-overhead (%.1f%%), since context switches are counted "
+			"where no stack is taken, too",
 			info->bpf_limit_permille / 10.0);
 	line_end(&line, report, "own cost:");
 }

@@ -425,8 +425,10 @@ static void write_summary(const struct text_report *report, const struct resourc
 					 human_bytes(b, machine->memory_bytes));
 	}
 	if (rows->no_thread_ns)
-		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 ROW_INTERRUPTS " is no process: CPUs that run none, from interrupts to sleep. ");
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			ROW_INTERRUPTS
+			" is no process: CPUs that run none, from interrupts to sleep. ");
 	if (rows->quiet_processes)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "Left out: %s that did nothing: %s.",
@@ -460,7 +462,8 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 			return err;
 	}
 	text_heading(report, "Memory and storage by %s", report_grouping_name(rows->by));
-	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns), is_of_processes);
+	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns),
+			  is_of_processes);
 	if (!err)
 		text_wrap(report->out, "", 1,
 			  rows->total.known & ROW_HAS_BLOCKIO

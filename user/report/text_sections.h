@@ -23,13 +23,14 @@ void text_heading(const struct text_report *report, const char *format, ...)
 /* "  … and 12 more processes", when there are. */
 void text_more(const struct text_report *report, uint64_t count, const char *noun);
 /* Cells pid and comm of a process in the profile; comm NULL: its own. */
-void text_who(struct text_table *table, const struct text_report *report, uint32_t process, const char *comm);
+void text_who(struct text_table *table, const struct text_report *report, uint32_t process,
+	      const char *comm);
 /*
- * "label leaf <- caller <- ...": a stack of the profile, without what is beyond a dozen functions, and without those of
- * the kernel beyond the first kernel_max when others follow.
+ * "label leaf <- caller <- ...": a stack of the profile, without what is beyond a dozen functions,
+ * and without those of the kernel beyond the first kernel_max when others follow.
  */
-void text_leaf_frames(const struct text_report *report, const struct function_table *functions, uint32_t stack,
-		      size_t kernel_max, const char *label);
+void text_leaf_frames(const struct text_report *report, const struct function_table *functions,
+		      uint32_t stack, size_t kernel_max, const char *label);
 /* Length of the interval, 0 when it is not known. */
 uint64_t text_interval_ns(const struct text_report *report);
 

@@ -18,7 +18,8 @@
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 DEFINE_CLEANUP(struct function_table *, function_table_free)
 
-/* Functions of the kernel shown of a stack: the way down to the device is much the same for everybody. */
+/* Functions of the kernel shown of a stack: the way down to the device is much the same for
+ * everybody. */
 #define KERNEL_FUNCTIONS 2
 /* Columns after which further requests of a stack are left out of its label. */
 #define LABEL_COLUMNS 60
@@ -27,16 +28,20 @@ DEFINE_CLEANUP(struct function_table *, function_table_free)
 /* "write sync fua" */
 static char *operation_text(char *text, size_t size, const struct slow_io *slow_io)
 {
-	snprintf(text, size, "%s%s%s%s%s%s", device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK),
-		 slow_io->state & PKBPF_BLOCKIO_SYNC ? " sync" : "", slow_io->state & PKBPF_BLOCKIO_AHEAD ? " ahead" : "",
-		 slow_io->fua ? " fua" : "", slow_io->metadata ? " meta" : "", slow_io->failed ? " FAILED" : "");
+	snprintf(text, size, "%s%s%s%s%s%s",
+		 device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK),
+		 slow_io->state & PKBPF_BLOCKIO_SYNC ? " sync" : "",
+		 slow_io->state & PKBPF_BLOCKIO_AHEAD ? " ahead" : "", slow_io->fua ? " fua" : "",
+		 slow_io->metadata ? " meta" : "", slow_io->failed ? " FAILED" : "");
 	return text;
 }
 
-static void add_row(struct text_table *table, const struct text_report *report, const struct slow_io *slow_io, size_t rank)
+static void add_row(struct text_table *table, const struct text_report *report,
+		    const struct slow_io *slow_io, size_t rank)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
-	uint64_t at_ns = slow_io->insert_ns > info->start_ns ? slow_io->insert_ns - info->start_ns : 0;
+	uint64_t at_ns =
+		slow_io->insert_ns > info->start_ns ? slow_io->insert_ns - info->start_ns : 0;
 	char buffer[HUMAN_SIZE], name[32], operation[64];
 
 	text_table_cellf(table, "%zu", rank);
@@ -51,7 +56,8 @@ static void add_row(struct text_table *table, const struct text_report *report, 
 	text_table_cellf(table, "%s%s", slow_io->open ? "> " : "", buffer);
 }
 
-static int write_table(const struct text_report *report, const struct slow_io *const *items, size_t count)
+static int write_table(const struct text_report *report, const struct slow_io *const *items,
+		       size_t count)
 {
 	static const struct text_column columns[] = {
 		{.title = "#"},
@@ -66,7 +72,8 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 		{.title = "device time", .max_columns = 12},
 		{.title = "total", .max_columns = 14},
 	};
-	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(columns, ARRAY_SIZE(columns));
 
 	if (!table)
 		return -ENOMEM;
@@ -75,8 +82,10 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 	return text_table_write(table, report->out);
 }
 
-/* next[]: of each request the next one with the same stack, or NONE; follows[]: is such a next one. */
-static int link_stacks(const struct slow_io *const *items, size_t count, size_t *next, bool *follows)
+/* next[]: of each request the next one with the same stack, or NONE; follows[]: is such a next one.
+ */
+static int link_stacks(const struct slow_io *const *items, size_t count, size_t *next,
+		       bool *follows)
 {
 	struct hash_map latest = {0};
 	int err = 0;
@@ -117,7 +126,8 @@ static void stack_label(char label[128], const size_t *next, size_t first)
 	strcpy(label + length, at == NONE ? ": " : ", ...: ");
 }
 
-static int write_stacks(const struct text_report *report, const struct slow_io *const *items, size_t count)
+static int write_stacks(const struct text_report *report, const struct slow_io *const *items,
+			size_t count)
 {
 	struct function_table_options options = {.merge = true};
 	_cleanup_(function_table_free_cleanup) struct function_table *functions =
@@ -151,7 +161,8 @@ int text_slow_io(const struct text_report *report)
 	text_heading(report, "Slowest block I/O requests");
 	err = write_table(report, items, count);
 	text_wrap(report->out, "", 1,
-		  "(at: submitted, in seconds since the start; queue time: until it was issued; device time: from then on; below, "
+		  "(at: submitted, in seconds since the start; queue time: until it was issued; "
+		  "device time: from then on; below, "
 		  "who submitted it: leaf <- caller)");
 	if (open)
 		text_wrap(report->out, "", 1, "(>: was not complete when the interval ended)");

@@ -33,7 +33,8 @@ static int write_times(const struct text_report *report, const struct waits *wai
 		{.title = "unint"},
 		{.title = "stopped"},
 	};
-	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(columns, ARRAY_SIZE(columns));
 	char buffer[HUMAN_SIZE];
 
 	if (!table)
@@ -46,7 +47,9 @@ static int write_times(const struct text_report *report, const struct waits *wai
 		text_table_cell(table, human_count(buffer, process->voluntary));
 		text_table_cell(table, human_count(buffer, process->involuntary));
 		for (int state = 0; state < PKBPF_WAIT_STATES; state++)
-			text_table_cell(table, process->time_ns[state] ? human_time(buffer, process->time_ns[state]) : "-");
+			text_table_cell(table, process->time_ns[state]
+						       ? human_time(buffer, process->time_ns[state])
+						       : "-");
 	}
 	return text_table_write(table, report->out);
 }
@@ -57,17 +60,22 @@ static void write_check(const struct text_report *report, const struct waits *wa
 			  waits->all.time_ns[PKBPF_WAIT_RUNQUEUE];
 	char sum[HUMAN_SIZE], wall[HUMAN_SIZE], miss[HUMAN_SIZE], text[512];
 
-	snprintf(text, sizeof(text), "wall clock: all states add up to %s of %s (%.3f%%) that %" PRIu32 " threads lived",
+	snprintf(text, sizeof(text),
+		 "wall clock: all states add up to %s of %s (%.3f%%) that %" PRIu32
+		 " threads lived",
 		 human_time(sum, sum_ns), human_time(wall, waits->all.wall_ns),
-		 waits->all.wall_ns ? 100.0 * (double)sum_ns / (double)waits->all.wall_ns : 0.0, waits->all.thread_count);
+		 waits->all.wall_ns ? 100.0 * (double)sum_ns / (double)waits->all.wall_ns : 0.0,
+		 waits->all.thread_count);
 	if (waits->worst_miss_ns)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "; thread %" PRIu32 " misses by %s",
-			 waits->worst_tid, human_time(miss, waits->worst_miss_ns));
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "; thread %" PRIu32 " misses by %s", waits->worst_tid,
+			 human_time(miss, waits->worst_miss_ns));
 	text_wrap(report->out, "", 1, text);
 }
 
-static void add_lengths(struct text_table *table, const struct text_report *report, const struct waits_process *process,
-			enum pkbpf_wait_state state, struct histogram *histogram)
+static void add_lengths(struct text_table *table, const struct text_report *report,
+			const struct waits_process *process, enum pkbpf_wait_state state,
+			struct histogram *histogram)
 {
 	static const unsigned int permilles[] = {500, 950, 990};
 	char buffer[HUMAN_SIZE];
@@ -79,7 +87,8 @@ static void add_lengths(struct text_table *table, const struct text_report *repo
 	text_table_cell(table, wait_state_name((uint8_t)state));
 	text_table_cell(table, human_count(buffer, histogram->count));
 	for (size_t i = 0; i < ARRAY_SIZE(permilles); i++)
-		text_table_cell(table, human_time(buffer, histogram_percentile(histogram, permilles[i])));
+		text_table_cell(table,
+				human_time(buffer, histogram_percentile(histogram, permilles[i])));
 	text_table_cell(table, human_time(buffer, histogram->max));
 }
 
@@ -95,14 +104,16 @@ static int write_lengths(const struct text_report *report, const struct waits *w
 		{.title = "p99"},
 		{.title = "max"},
 	};
-	_cleanup_(text_table_free_cleanup) struct text_table *table = text_table_new(columns, ARRAY_SIZE(columns));
+	_cleanup_(text_table_free_cleanup) struct text_table *table =
+		text_table_new(columns, ARRAY_SIZE(columns));
 	_cleanup_free_ struct histogram *histogram = calloc(1, sizeof(*histogram));
 
 	if (!table || !histogram)
 		return -ENOMEM;
 	for (size_t i = 0; i < shown; i++) {
 		for (int state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++)
-			add_lengths(table, report, &waits->processes[i], (enum pkbpf_wait_state)state, histogram);
+			add_lengths(table, report, &waits->processes[i],
+				    (enum pkbpf_wait_state)state, histogram);
 	}
 	text_heading(report, "Off-CPU: lengths of waits of --min-block and longer");
 	return text_table_write(table, report->out);
@@ -119,14 +130,16 @@ static int compare_max(const void *left, const void *right)
 static void write_long_wait(const struct text_report *report, const struct profile_row *row,
 			    const struct function_table *functions)
 {
-	const struct process *process = process_table_by_id(profile_processes(report->profile), row->process);
+	const struct process *process =
+		process_table_by_id(profile_processes(report->profile), row->process);
 	const char *comm = profile_string(report->profile, row->comm);
 	char label[128], name[4 * PKBPF_COMM_SIZE + 1], time[HUMAN_SIZE], pid[16] = "";
 
 	escape_terminal(name, sizeof(name), comm[0] ? comm : "[unknown]");
 	if (process_has_pid(process))
 		snprintf(pid, sizeof(pid), " %" PRIu32, process->pid);
-	snprintf(label, sizeof(label), " %10s %-8s %s%s: ", human_time(time, row->max), wait_state_name(row->state), name, pid);
+	snprintf(label, sizeof(label), " %10s %-8s %s%s: ", human_time(time, row->max),
+		 wait_state_name(row->state), name, pid);
 	text_leaf_frames(report, functions, row->stack, SIZE_MAX, label);
 }
 
@@ -170,11 +183,13 @@ int text_waits(const struct text_report *report)
 		text_more(report, waits.count - shown, "processes");
 		write_check(report, &waits);
 		text_wrap(report->out, "", 1,
-			  "(vol, invol: context switches; unint: uninterruptible without I/O; a wait counts as run queue from "
+			  "(vol, invol: context switches; unint: uninterruptible without I/O; a "
+			  "wait counts as run queue from "
 			  "the wake-up on)");
 		if (waits.estimated)
 			text_wrap(report->out, " ", 1,
-				  "Stacks were taken of a sample of the waits of busy threads, to keep within --max-overhead, and scaled "
+				  "Stacks were taken of a sample of the waits of busy threads, to "
+				  "keep within --max-overhead, and scaled "
 				  "up; the times in this table are of all waits.");
 		err = err ? err : write_lengths(report, &waits, shown);
 		err = err ? err : write_longest(report);

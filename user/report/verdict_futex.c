@@ -5,24 +5,18 @@
 #include "report/human.h"
 #include "report/verdict_rules.h"
 
-/* In these the kernel lets threads sleep in the system call, which differ by version and kind of lock. */
+/* In these the kernel lets threads sleep in the system call, which differ by version and kind of
+ * lock. */
 static const char *const kernel_functions[] = {
-	"do_futex",
-	"__futex_wait",
-	"futex_do_wait",
-	"futex_lock_pi",
-	"futex_wait",
-	"futex_wait_multiple",
-	"futex_wait_queue",
-	"futex_wait_queue_me",
-	"futex_wait_requeue_pi",
-	"__arm64_sys_futex",
-	"__x64_sys_futex",
-	NULL,
+	"do_futex",	     "__futex_wait",	    "futex_do_wait",
+	"futex_lock_pi",     "futex_wait",	    "futex_wait_multiple",
+	"futex_wait_queue",  "futex_wait_queue_me", "futex_wait_requeue_pi",
+	"__arm64_sys_futex", "__x64_sys_futex",	    NULL,
 };
 /*
- * Functions that take a lock. Who sleeps below them is held up; who sleeps in a futex for another reason (a condition, a
- * semaphore, the end of a thread) may as well have nothing to do, and that is told only of those who have work again soon.
+ * Functions that take a lock. Who sleeps below them is held up; who sleeps in a futex for another
+ * reason (a condition, a semaphore, the end of a thread) may as well have nothing to do, and that
+ * is told only of those who have work again soon.
  */
 static const char *const lock_functions[] = {
 	"__GI___pthread_mutex_lock",
@@ -46,13 +40,14 @@ static const char *const lock_functions[] = {
 	NULL,
 };
 
-static const struct wait_choice lock_waits = {.kernel = kernel_functions, .programs = lock_functions},
+static const struct wait_choice lock_waits = {.kernel = kernel_functions,
+					      .programs = lock_functions},
 				short_waits = {.kernel = kernel_functions,
 					       .mean_ns_max = FUTEX_MEAN_MS * NS_PER_MS};
 
 /* Waits for locks when they are the larger part, else all short ones: which they are. */
-static const struct wait_choice *row_waits(const struct resource_rows *rows, const struct resource_row *row,
-					   struct wait_sum *ret_sum)
+static const struct wait_choice *row_waits(const struct resource_rows *rows,
+					   const struct resource_row *row, struct wait_sum *ret_sum)
 {
 	struct wait_sum locks = resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &lock_waits),
 			any = resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &short_waits);
@@ -79,7 +74,8 @@ double judge_futex(const struct resource_rows *rows, const struct resource_row *
 	return is_lock || severity < PEERS_SEVERITY ? severity : PEERS_SEVERITY;
 }
 
-void tell_futex(const struct resource_rows *rows, const struct row_group *group, struct finding *finding)
+void tell_futex(const struct resource_rows *rows, const struct row_group *group,
+		struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
 	const struct wait_choice *choice;
@@ -96,13 +92,16 @@ void tell_futex(const struct resource_rows *rows, const struct row_group *group,
 	share = verdict_percent((double)all.time_ns, (double)sum->lifetime_ns);
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f %% of wall time",
-		    share > 100 ? verdict_percent((double)all.time_ns, (double)sum->wall_ns) : share);
+		    share > 100 ? verdict_percent((double)all.time_ns, (double)sum->wall_ns)
+				: share);
 	if (sum->threads_seen > group->count)
 		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);
 	finding_say(finding, " waiting for %s (futex; %s",
-		    choice == &lock_waits ? "locks" : "other threads", human_time(buffer, all.time_ns));
+		    choice == &lock_waits ? "locks" : "other threads",
+		    human_time(buffer, all.time_ns));
 	if (all.count)
 		finding_say(finding, " in %s waits", human_count(buffer, all.count));
 	finding_say(finding, ")");
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP, choice, "it");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
+			      choice, "it");
 }

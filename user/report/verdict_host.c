@@ -37,14 +37,14 @@ bool verdict_cpu_starved(const struct resource_rows *rows, struct finding *findi
 	if (total->runqueue.p99_ns)
 		finding_say(finding, "p99 %s, ", human_time(buffer, total->runqueue.p99_ns));
 	finding_say(finding, "%s in all (%.0f %% of the time that wanted a CPU): CPU-starved",
-	    human_time(buffer, total->runqueue_ns), queue);
+		    human_time(buffer, total->runqueue_ns), queue);
 	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
 		const struct row_group *group = &groups.items[i];
 
 		finding_say(finding, "%s", i ? ", " : "; longest for ");
 		finding_say_who(finding, group);
 		finding_say(finding, " %s (%.0f %%)", human_time(buffer, group->sum.runqueue_ns),
-		    verdict_queue_percent(&group->sum));
+			    verdict_queue_percent(&group->sum));
 	}
 	finding->pid = 0;
 	/* Everybody suffers: as bad as the CPUs are busy once a fifth of the time that wanted one
@@ -67,12 +67,13 @@ bool verdict_slow_device(const struct resource_rows *rows, struct finding *findi
 		if (rows->items[i].requests &&
 		    (!most || rows->items[i].device_ns > most->device_ns))
 			most = &rows->items[i];
-	finding_say(finding, "block devices are slow: p99 %s", human_time(buffer, total->device.p99_ns));
+	finding_say(finding, "block devices are slow: p99 %s",
+		    human_time(buffer, total->device.p99_ns));
 	finding_say(finding, ", p50 %s over %s requests", human_time(buffer, total->device.p50_ns),
-	    human_count((char[HUMAN_SIZE]){0}, total->requests));
+		    human_count((char[HUMAN_SIZE]){0}, total->requests));
 	if (most) {
 		finding_say(finding, ", %.0f %% of the time for ",
-		    verdict_percent((double)most->device_ns, (double)total->device_ns));
+			    verdict_percent((double)most->device_ns, (double)total->device_ns));
 		finding_say(finding, "%s", verdict_name(most));
 		if (most->pid)
 			finding_say(finding, " %" PRIu32, most->pid);
@@ -84,18 +85,19 @@ bool verdict_slow_device(const struct resource_rows *rows, struct finding *findi
 bool verdict_memory_low(const struct resource_rows *rows, struct finding *finding)
 {
 	double left = verdict_percent((double)rows->machine.memory_available_bytes,
-			      (double)rows->machine.memory_bytes);
+				      (double)rows->machine.memory_bytes);
 	const struct resource_row *most = NULL;
 	char buffer[HUMAN_SIZE];
 
 	if (!rows->machine.known || !rows->machine.memory_bytes || left >= MEMORY_LEFT_PERCENT)
 		return false;
 	/* Who holds it can be told when all were looked at. */
-	for (size_t i = 0; i < rows->all_count && !profile_info_read(rows->profile)->has_targets; i++)
+	for (size_t i = 0; i < rows->all_count && !profile_info_read(rows->profile)->has_targets;
+	     i++)
 		if (!most || rows->items[i].rss_bytes > most->rss_bytes)
 			most = &rows->items[i];
 	finding_say(finding, "only %s of memory available (%.1f %%)",
-	    human_bytes(buffer, rows->machine.memory_available_bytes), left);
+		    human_bytes(buffer, rows->machine.memory_available_bytes), left);
 	if (most && most->rss_bytes) {
 		finding_say(finding, ", most resident: ");
 		finding_say(finding, "%s", verdict_name(most));
@@ -133,25 +135,28 @@ bool verdict_short_lived(const struct resource_rows *rows, struct finding *findi
 	if (rate < SHORT_LIVED_PER_SECOND || share < SHORT_LIVED_CPU_PERCENT)
 		return false;
 	finding_say(finding,
-	    "%s short-lived processes (%.0f/s, less than a second each) used %.0f %% of the CPU "
-	    "time, the largest: %s",
-	    human_count((char[HUMAN_SIZE]){0}, processes), rate, share, most);
+		    "%s short-lived processes (%.0f/s, less than a second each) used %.0f %% of "
+		    "the CPU "
+		    "time, the largest: %s",
+		    human_count((char[HUMAN_SIZE]){0}, processes), rate, share, most);
 	finding->severity = share;
 	return true;
 }
 
 bool verdict_stolen(const struct resource_rows *rows, struct finding *finding)
 {
-	double steal = verdict_percent((double)rows->machine.steal_ns,
-			       (double)rows->machine.steal_ns + (double)rows->machine.busy_ns +
-				       (double)rows->machine.idle_ns);
+	double steal =
+		verdict_percent((double)rows->machine.steal_ns,
+				(double)rows->machine.steal_ns + (double)rows->machine.busy_ns +
+					(double)rows->machine.idle_ns);
 
 	if (steal < STEAL_PERCENT)
 		return false;
 	finding_say(finding,
-	    "the hypervisor ran others for %.0f %% of the CPUs' time while this machine wanted to "
-	    "run",
-	    steal);
+		    "the hypervisor ran others for %.0f %% of the CPUs' time while this machine "
+		    "wanted to "
+		    "run",
+		    steal);
 	finding->severity = steal;
 	return true;
 }
@@ -162,8 +167,8 @@ static bool say_lost(struct finding *finding, const char *what, uint64_t lost, u
 
 	if (percent < LOST_PERCENT)
 		return false;
-	finding_say(finding, "%.1f %% of the %s were lost (%s): shares may be off by as much", percent, what,
-		    human_count((char[HUMAN_SIZE]){0}, lost));
+	finding_say(finding, "%.1f %% of the %s were lost (%s): shares may be off by as much",
+		    percent, what, human_count((char[HUMAN_SIZE]){0}, lost));
 	finding->severity = percent > 100 ? 100 : percent;
 	return true;
 }
@@ -177,7 +182,8 @@ bool verdict_samples_lost(const struct resource_rows *rows, struct finding *find
 
 bool verdict_waits_lost(const struct resource_rows *rows, struct finding *finding)
 {
-	uint64_t lost = profile_info_read(rows->profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL], all = lost;
+	uint64_t lost = profile_info_read(rows->profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL],
+		 all = lost;
 	size_t count;
 	const struct profile_row *recorded = profile_rows(rows->profile, &count);
 

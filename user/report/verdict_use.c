@@ -11,12 +11,13 @@ double judge_cpu(const struct resource_rows *rows, const struct resource_row *ro
 		return -1;
 	/* Against the machine: one of many CPUs is no bottleneck of the host, but all of a
 	 * program's only thread. */
-	return row->threads_seen > 1 ? verdict_percent((double)row->cpu_ns, (double)rows->total.cpu_ns)
-				     : row->cpu_share;
+	return row->threads_seen > 1
+		       ? verdict_percent((double)row->cpu_ns, (double)rows->total.cpu_ns)
+		       : row->cpu_share;
 }
 
 void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
-		     struct finding *finding)
+	      struct finding *finding)
 {
 	char buffer[HUMAN_SIZE];
 
@@ -45,7 +46,7 @@ double judge_growth(const struct resource_rows *rows, const struct resource_row 
 }
 
 void tell_growth(const struct resource_rows *rows, const struct row_group *group,
-			struct finding *finding)
+		 struct finding *finding)
 {
 	double rate = (double)group->sum.rss_growth_bytes / verdict_seconds(rows);
 	char buffer[HUMAN_SIZE];
@@ -54,7 +55,8 @@ void tell_growth(const struct resource_rows *rows, const struct row_group *group
 	finding_say_who(finding, group);
 	finding_say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
 	finding_say(finding, " to %s", human_bytes(buffer, group->sum.rss_bytes));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL, "its page faults");
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL,
+			      "its page faults");
 }
 
 double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
@@ -62,7 +64,8 @@ double judge_oom(const struct resource_rows *rows, const struct resource_row *ro
 	return row->oom_killed ? 100 : -1;
 }
 
-void tell_oom(const struct resource_rows *rows, const struct row_group *group, struct finding *finding)
+void tell_oom(const struct resource_rows *rows, const struct row_group *group,
+	      struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
 	char buffer[HUMAN_SIZE];
@@ -70,10 +73,13 @@ void tell_oom(const struct resource_rows *rows, const struct row_group *group, s
 	finding_say_who(finding, group);
 	if (sum->oom_killed > 1 || sum->processes > 1)
 		finding_say(finding, ": %s of them", human_count(buffer, sum->oom_killed));
-	finding_say(finding, "%s killed for want of memory (OOM): the limit of a cgroup, or the machine's, is used up",
+	finding_say(finding,
+		    "%s killed for want of memory (OOM): the limit of a cgroup, or the machine's, "
+		    "is used up",
 		    sum->oom_killed > 1 ? " were" : " was");
 	if (sum->peak_rss_bytes)
-		finding_say(finding, "; %s resident at most", human_bytes(buffer, sum->peak_rss_bytes));
+		finding_say(finding, "; %s resident at most",
+			    human_bytes(buffer, sum->peak_rss_bytes));
 }
 
 double judge_major(const struct resource_rows *rows, const struct resource_row *row)
@@ -87,11 +93,12 @@ double judge_major(const struct resource_rows *rows, const struct resource_row *
 }
 
 void tell_major(const struct resource_rows *rows, const struct row_group *group,
-		       struct finding *finding)
+		struct finding *finding)
 {
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f page faults/s had to read, from a disk or swap (%s in all)",
-	    (double)group->sum.major_faults / verdict_seconds(rows),
-	    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR, NULL, "them");
+		    (double)group->sum.major_faults / verdict_seconds(rows),
+		    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
+	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR,
+			      NULL, "them");
 }

@@ -17,8 +17,7 @@ double verdict_seconds(const struct resource_rows *rows)
 	return rows->interval_ns ? (double)rows->interval_ns / (double)NS_PER_SECOND : 0;
 }
 
-void finding_say(struct finding *finding, const char *format,
-						      ...)
+void finding_say(struct finding *finding, const char *format, ...)
 {
 	size_t length = strlen(finding->text);
 	va_list arguments;
@@ -50,14 +49,15 @@ void finding_say_who(struct finding *finding, const struct row_group *group)
 
 /* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
 void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
-			  const struct row_group *group, enum pkbpf_profile_kind kind,
-			  unsigned int states, const struct wait_choice *choice, const char *what)
+			   const struct row_group *group, enum pkbpf_profile_kind kind,
+			   unsigned int states, const struct wait_choice *choice, const char *what)
 {
 	finding_say_functions_of(finding, rows, group, kind, states, choice, what, 0);
 }
 
-void finding_say_functions_of(struct finding *finding, const struct resource_rows *rows, const struct row_group *group,
-			      enum pkbpf_profile_kind kind, unsigned int states, const struct wait_choice *choice,
+void finding_say_functions_of(struct finding *finding, const struct resource_rows *rows,
+			      const struct row_group *group, enum pkbpf_profile_kind kind,
+			      unsigned int states, const struct wait_choice *choice,
 			      const char *what, uint64_t whole)
 {
 	struct row_explanation explanation =
@@ -68,7 +68,7 @@ void finding_say_functions_of(struct finding *finding, const struct resource_row
 	if (!explanation.count || explanation.weight < explanation.whole / 2)
 		return;
 	finding_say(finding, ", %.0f %% of %s below `",
-	    verdict_percent((double)explanation.weight, (double)explanation.whole), what);
+		    verdict_percent((double)explanation.weight, (double)explanation.whole), what);
 	for (size_t i = 0; i < explanation.count; i++)
 		finding_say(finding, "%s%s", i ? " > " : "", explanation.functions[i]->name);
 	finding_say(finding, "`");
@@ -77,13 +77,14 @@ void finding_say_functions_of(struct finding *finding, const struct resource_row
 double verdict_queue_percent(const struct resource_row *total)
 {
 	return verdict_percent((double)total->runqueue_ns,
-		       (double)total->runqueue_ns + (double)total->cpu_ns);
+			       (double)total->runqueue_ns + (double)total->cpu_ns);
 }
 
 bool verdict_is_cpu_starved(const struct resource_rows *rows)
 {
 	return rows->busy_percent >= CPU_BUSY_PERCENT &&
-	       verdict_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT && !verdict_targets_are_limited(rows);
+	       verdict_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT &&
+	       !verdict_targets_are_limited(rows);
 }
 
 /* A process that lived for a moment is no worse off than that moment is long. */

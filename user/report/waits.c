@@ -33,7 +33,8 @@ static void work_done(struct work *work)
 static struct waits_process *get_process(struct work *work, uint32_t process)
 {
 	bool added;
-	uint64_t *number = hash_map_get(&work->process_numbers, process, work->processes.count, &added);
+	uint64_t *number =
+		hash_map_get(&work->process_numbers, process, work->processes.count, &added);
 
 	if (!number)
 		return NULL;
@@ -47,11 +48,13 @@ static struct waits_process *get_process(struct work *work, uint32_t process)
 	return &work->processes.items[*number];
 }
 
-static struct thread_sum *get_thread(struct work *work, const struct distribution_key *key, struct waits_process *process)
+static struct thread_sum *get_thread(struct work *work, const struct distribution_key *key,
+				     struct waits_process *process)
 {
 	bool added;
-	uint64_t *number = hash_map_get(&work->thread_numbers, (uint64_t)key->process << 32 | key->tid, work->threads.count,
-					&added);
+	uint64_t *number =
+		hash_map_get(&work->thread_numbers, (uint64_t)key->process << 32 | key->tid,
+			     work->threads.count, &added);
 
 	if (!number)
 		return NULL;
@@ -77,7 +80,8 @@ static int add(struct work *work, struct waits *waits, const struct distribution
 		return 0;
 	if (distribution->estimated)
 		waits->estimated = true;
-	if (key->measure != PKBPF_OFFCPU_TIME && key->measure != PKBPF_OFFCPU_SWITCHES && key->measure != PKBPF_OFFCPU_WALL)
+	if (key->measure != PKBPF_OFFCPU_TIME && key->measure != PKBPF_OFFCPU_SWITCHES &&
+	    key->measure != PKBPF_OFFCPU_WALL)
 		return 0;
 	process = get_process(work, key->process);
 	thread = process ? get_thread(work, key, process) : NULL;
@@ -127,7 +131,7 @@ static int compare_processes(const void *left, const void *right)
 
 static void sum_up(struct work *work, struct waits *waits)
 {
-	array_foreach(&work->processes, process) {
+	array_foreach (&work->processes, process) {
 		for (int state = 0; state < PKBPF_WAIT_STATES; state++) {
 			waits->all.time_ns[state] += process->time_ns[state];
 			waits->all.count[state] += process->count[state];
@@ -137,9 +141,10 @@ static void sum_up(struct work *work, struct waits *waits)
 		waits->all.wall_ns += process->wall_ns;
 		waits->all.thread_count += process->thread_count;
 	}
-	array_foreach(&work->threads, thread) {
-		uint64_t miss_ns = thread->sum_ns > thread->wall_ns ? thread->sum_ns - thread->wall_ns :
-								      thread->wall_ns - thread->sum_ns;
+	array_foreach (&work->threads, thread) {
+		uint64_t miss_ns = thread->sum_ns > thread->wall_ns
+					   ? thread->sum_ns - thread->wall_ns
+					   : thread->wall_ns - thread->sum_ns;
 
 		if (miss_ns > waits->worst_miss_ns) {
 			waits->worst_miss_ns = miss_ns;
@@ -163,7 +168,8 @@ int waits_init(struct waits *waits, const struct profile *profile)
 	}
 	sum_up(&work, waits);
 	if (work.processes.count)
-		qsort(work.processes.items, work.processes.count, sizeof(*work.processes.items), compare_processes);
+		qsort(work.processes.items, work.processes.count, sizeof(*work.processes.items),
+		      compare_processes);
 	waits->count = work.processes.count;
 	waits->processes = take_pointer(work.processes.items);
 	return 0;
@@ -178,8 +184,10 @@ void waits_done(struct waits *waits)
 void waits_lengths(const struct profile *profile, uint32_t process, enum pkbpf_wait_state state,
 		   struct histogram *ret_histogram)
 {
-	struct distribution_key key = {
-		.kind = PKBPF_PROFILE_OFFCPU, .process = process, .state = (uint8_t)state, .measure = PKBPF_OFFCPU_LENGTHS};
+	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU,
+				       .process = process,
+				       .state = (uint8_t)state,
+				       .measure = PKBPF_OFFCPU_LENGTHS};
 	const struct distribution *distribution = profile_distribution(profile, &key);
 
 	memset(ret_histogram, 0, sizeof(*ret_histogram));

@@ -17,7 +17,7 @@ struct waits_process {
 	uint64_t time_ns[PKBPF_WAIT_STATES]; /* of all threads; PKBPF_WAIT_NONE: on a CPU */
 	uint64_t count[PKBPF_WAIT_STATES];
 	uint64_t voluntary, involuntary; /* context switches */
-	uint64_t wall_ns; /* what the times must add up to */
+	uint64_t wall_ns;		 /* what the times must add up to */
 };
 
 struct waits {

@@ -127,7 +127,8 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
 	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
 	/* Of these tracepoints the youngest (5.11). */
-	skeleton->rodata->blockio_config.sees_merges = kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
+	skeleton->rodata->blockio_config.sees_merges =
+		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
 	if (!skeleton->rodata->blockio_config.sees_merges)
 		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
 	*ret_source = source;
@@ -153,14 +154,16 @@ static int blockio_attach(struct source *source, struct error *error)
 			return err;
 	}
 	/* Only corrects: without it, the end says so. */
-	if (tracing_program_attach_map(skeleton->progs.blockio_edge, skeleton->maps.blockio_requests, &source->edge, &ignored))
+	if (tracing_program_attach_map(skeleton->progs.blockio_edge,
+				       skeleton->maps.blockio_requests, &source->edge, &ignored))
 		source->edge = NULL;
 	return 0;
 }
 
 static void blockio_begin(struct source *source, uint64_t start_ns)
 {
-	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.start_ns, start_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.start_ns,
+			 start_ns, __ATOMIC_RELEASE);
 	source->last_drain_ns = start_ns;
 }
 
@@ -173,9 +176,11 @@ static int blockio_look(struct source *source, enum source_edge edge, struct err
 
 static void blockio_end(struct source *source, uint64_t end_ns)
 {
-	/* Last, while completions are still seen: later, what has just completed would be like what nobody saw complete. */
+	/* Last, while completions are still seen: later, what has just completed would be like what
+	 * nobody saw complete. */
 	source->is_unchecked = !source->edge || tracing_iterator_run(source->edge);
-	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns,
+			 __ATOMIC_RELEASE);
 }
 
 static void blockio_each_stack(const struct source *source, source_stack_fn *take, void *context)
@@ -204,7 +209,8 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 	bool is_host = options->target_mode == PKBPF_TARGET_HOST && !options->comm;
 	struct lost_view missing = {
 		.time_ns = time_ns,
-		.cause = is_host ? PKBPF_COUNTER_BLOCKIO_REQUESTLESS : PKBPF_COUNTER_BLOCKIO_REQUESTLESS_HOST,
+		.cause = is_host ? PKBPF_COUNTER_BLOCKIO_REQUESTLESS
+				 : PKBPF_COUNTER_BLOCKIO_REQUESTLESS_HOST,
 		.count = now - source->requestless_before,
 	};
 
@@ -216,8 +222,10 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 static void tell_unchecked(struct source *source, uint64_t time_ns)
 {
 	if (source->is_unchecked)
-		event_encode_lost(&source->buffer, &(struct lost_view){
-			.time_ns = time_ns, .cause = PKBPF_COUNTER_BLOCKIO_UNCHECKED, .count = 1});
+		event_encode_lost(&source->buffer,
+				  &(struct lost_view){.time_ns = time_ns,
+						      .cause = PKBPF_COUNTER_BLOCKIO_UNCHECKED,
+						      .count = 1});
 }
 
 static void blockio_detach(struct source *source)
@@ -240,7 +248,8 @@ static void blockio_detach(struct source *source)
 	/* What there is no memory for is missing from the stream, which counts it. */
 	if (slow_io_reader_drain(source->slow, &source->buffer) == 0 &&
 	    blockio_tables_drain(source->tables, &source->buffer) == 0)
-		blockio_tables_drain_open(source->tables, end_ns, slow_io_reader_choice(source->slow), &source->buffer);
+		blockio_tables_drain_open(source->tables, end_ns,
+					  slow_io_reader_choice(source->slow), &source->buffer);
 	tell_requestless(source, end_ns);
 	tell_unchecked(source, end_ns);
 	session_add_records(source->session, &source->buffer);

@@ -43,7 +43,8 @@ static size_t bucket_increments(const volatile uint32_t *buckets, const uint32_t
 
 int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct blockio_sent *sent,
 			   const volatile struct pkbpf_blockio_histogram *histogram,
-			   struct pkbpf_blockio_histogram *sent_histogram, struct event_buffer *buffer)
+			   struct pkbpf_blockio_histogram *sent_histogram,
+			   struct event_buffer *buffer)
 {
 	struct pkbpf_histogram_bucket device_time[PKBPF_HISTOGRAM_BUCKETS],
 		queue_time[PKBPF_HISTOGRAM_BUCKETS];

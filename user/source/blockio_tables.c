@@ -192,7 +192,8 @@ static void free_histogram(struct blockio_tables *tables, uint32_t index,
 }
 
 /* Which rows of ended processes nobody needs any more, and which histograms rows that stay have. */
-static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, uint8_t *ret_ended, uint8_t *ret_histogram_stays)
+static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, uint8_t *ret_ended,
+		       uint8_t *ret_histogram_stays)
 {
 	uint32_t last_pid = 0;
 	bool gone = false;
@@ -265,7 +266,8 @@ int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buf
 		}
 		err = blockio_records_of_row(row, &tables->sent_rows[i],
 					     measured ? &tables->histograms[histogram] : NULL,
-					     measured ? &tables->sent_histograms[histogram] : NULL, buffer);
+					     measured ? &tables->sent_histograms[histogram] : NULL,
+					     buffer);
 		if (err)
 			return err;
 	}
@@ -291,20 +293,23 @@ static bool drain_request(void *context, const struct pkbpf_blockio_request *req
 	row = &drain->tables->rows[request->row];
 	drain->err = blockio_record_of_request(row, request, drain->time_ns, drain->buffer);
 	if (!drain->err)
-		drain->err = slow_io_choice_add_open(drain->slow, row, request, drain->time_ns, drain->buffer);
+		drain->err = slow_io_choice_add_open(drain->slow, row, request, drain->time_ns,
+						     drain->buffer);
 	return true;
 }
 
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
 			      struct slow_io_choice *slow, struct event_buffer *buffer)
 {
-	struct open_drain drain = {.tables = tables, .slow = slow, .buffer = buffer, .time_ns = time_ns};
+	struct open_drain drain = {
+		.tables = tables, .slow = slow, .buffer = buffer, .time_ns = time_ns};
 
 	visit_requests(tables, drain_request, &drain);
 	return drain.err;
 }
 
-void blockio_tables_each_stack(const struct blockio_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context)
+void blockio_tables_each_stack(const struct blockio_tables *tables,
+			       void (*take)(void *context, uint64_t stack_id), void *context)
 {
 	for (uint32_t i = 0; i < ROWS; i++) {
 		if (tables->rows[i].key.stack_id)

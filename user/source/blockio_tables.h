@@ -29,7 +29,8 @@ void blockio_tables_free(struct blockio_tables *tables);
  * -ENOMEM: the rest comes next time. */
 int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer);
 /* Numbers of stacks that rows hold; the same one more than once, perhaps. */
-void blockio_tables_each_stack(const struct blockio_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context);
+void blockio_tables_each_stack(const struct blockio_tables *tables,
+			       void (*take)(void *context, uint64_t stack_id), void *context);
 /* After the programs are detached and all is drained: appends the requests still under way, with
  * the time until now, and those that are slow by then also one by one. */
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,

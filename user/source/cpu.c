@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The cpu source: a sampling perf event on every online CPU, each running the BPF program sample_cpu. */
+/* The cpu source: a sampling perf event on every online CPU, each running the BPF program
+ * sample_cpu. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -42,7 +43,8 @@ static int cpu_configure(struct session *session, struct source **ret_source, st
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare CPU sampling: out of memory");
 	source->session = session;
-	orc_tables_configure(session_skeleton(session), session_options(session)->want_kernel_stack);
+	orc_tables_configure(session_skeleton(session),
+			     session_options(session)->want_kernel_stack);
 	*ret_source = source;
 	return 0;
 }
@@ -53,21 +55,24 @@ static int explain_frequency(uint64_t frequency_hz, struct error *error)
 
 	if (limit && frequency_hz > limit)
 		return error_set(error, EINVAL,
-				 "cannot sample at %" PRIu64 " Hz: the kernel allows %" PRIu64 " (sysctl kernel.perf_event_max_sample_rate); "
-				 "choose a lower -F or raise the limit", frequency_hz, limit);
+				 "cannot sample at %" PRIu64 " Hz: the kernel allows %" PRIu64
+				 " (sysctl kernel.perf_event_max_sample_rate); "
+				 "choose a lower -F or raise the limit",
+				 frequency_hz, limit);
 	return -EINVAL;
 }
 
 static int update_events(struct source *source, struct error *error)
 {
 	struct bpf_program *program = session_skeleton(source->session)->progs.sample_cpu;
-	int err = per_cpu_events_update(&source->events, session_cpus(source->session), &source->attr, program, error);
+	int err = per_cpu_events_update(&source->events, session_cpus(source->session),
+					&source->attr, program, error);
 
 	return err == -EINVAL ? explain_frequency(source->attr.sample_freq, error) : err;
 }
 
-/* Cycles are better (they interrupt code that has interrupts off), but many virtual machines have none; the only
- * honest test is to try. */
+/* Cycles are better (they interrupt code that has interrupts off), but many virtual machines have
+ * none; the only honest test is to try. */
 static bool hardware_works(uint32_t frequency_hz, uint32_t cpu)
 {
 	struct perf_event_attr attr;
@@ -94,7 +99,8 @@ static void look_for_orc_tables(struct source *source)
 
 	if (source->orc_looked_for)
 		return;
-	if (uname(&machine) || (!orc_tables_found_at_once(machine.release) && samples_so_far(source) < SAMPLES_WORTH_TABLES))
+	if (uname(&machine) || (!orc_tables_found_at_once(machine.release) &&
+				samples_so_far(source) < SAMPLES_WORTH_TABLES))
 		return;
 	source->orc_looked_for = true;
 	orc_tables_find(session_skeleton(source->session), session_options(source->session)->log);
@@ -108,14 +114,17 @@ static int cpu_attach(struct source *source, struct error *error)
 	source->hardware = cpus->count && hardware_works(frequency_hz, cpus->items[0].number);
 	perf_event_cpu_attr(frequency_hz, source->hardware, &source->attr);
 	look_for_orc_tables(source);
-	session_skeleton(source->session)->bss->cpu_control.period_ns = perf_event_period_ns(&source->attr);
+	session_skeleton(source->session)->bss->cpu_control.period_ns =
+		perf_event_period_ns(&source->attr);
 	return update_events(source, error);
 }
 
-/* The number of samples is held against the length of the interval; to open and close the events of all CPUs takes its time. */
+/* The number of samples is held against the length of the interval; to open and close the events of
+ * all CPUs takes its time. */
 static void cpu_begin(struct source *source, uint64_t start_ns)
 {
-	__atomic_store_n(&session_skeleton(source->session)->bss->cpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&session_skeleton(source->session)->bss->cpu_control.start_ns, start_ns,
+			 __ATOMIC_RELEASE);
 }
 
 static void cpu_end(struct source *source, uint64_t end_ns)
@@ -130,12 +139,13 @@ static int cpu_poll(struct source *source, const struct event_sink *sink)
 	look_for_orc_tables(source);
 	/* One CPU that cannot be sampled does not end the run. */
 	if (update_events(source, &error))
-		log_warning(session_options(source->session)->log, "%s; it is not sampled", error.text);
+		log_warning(session_options(source->session)->log, "%s; it is not sampled",
+			    error.text);
 	return 0;
 }
 
-/* The kernel lowers its limit when sampling takes too much of its time; beyond it, it leaves samples out and tells
- * nobody who has no ring of perf's. */
+/* The kernel lowers its limit when sampling takes too much of its time; beyond it, it leaves
+ * samples out and tells nobody who has no ring of perf's. */
 static void warn_if_throttled(const struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
@@ -143,9 +153,11 @@ static void warn_if_throttled(const struct source *source)
 
 	if (source->events.count && limit && limit < options->frequency_hz)
 		log_warning(options->log,
-			    "CPU samples are missing: the kernel has lowered its limit to %" PRIu64 " Hz (sysctl "
-			    "kernel.perf_event_max_sample_rate), below the %u Hz asked for; choose a lower -F", limit,
-			    options->frequency_hz);
+			    "CPU samples are missing: the kernel has lowered its limit to %" PRIu64
+			    " Hz (sysctl "
+			    "kernel.perf_event_max_sample_rate), below the %u Hz asked for; choose "
+			    "a lower -F",
+			    limit, options->frequency_hz);
 }
 
 static void cpu_detach(struct source *source)

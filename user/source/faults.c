@@ -28,14 +28,16 @@
 #define MINOR_PERIOD	      17
 #define MAX_FAULTS_PER_SECOND 1500000
 
-/* Besides those a process is known to have shared with others: its first and its last, and those that happen to have ended with others. */
+/* Besides those a process is known to have shared with others: its first and its last, and those
+ * that happen to have ended with others. */
 #define PERIODS_NOT_SEEN 4
 
-/* Threads alive when the interval begins, and processes with faults that wait to be sent, or that have been announced; 64, 96
- * and 80 bytes each. */
+/* Threads alive when the interval begins, and processes with faults that wait to be sent, or that
+ * have been announced; 64, 96 and 80 bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
-/* Threads that may exit while one of those that the end of the interval finds exiting gives its memory back, and that it finds. */
+/* Threads that may exit while one of those that the end of the interval finds exiting gives its
+ * memory back, and that it finds. */
 #define ACCOUNTED 16384U
 /* Soon after they have ended, while the stream still knows them. */
 #define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
@@ -147,7 +149,8 @@ static int faults_configure(struct session *session, struct source **ret_source,
 		faults_free(source);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	}
-	choose_samplers(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA, NULL) == 1);
+	choose_samplers(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA,
+							NULL) == 1);
 	*ret_source = source;
 	return 0;
 }
@@ -157,8 +160,10 @@ static int visit_threads(struct source *source, struct error *error)
 	int err = tracing_iterator_run(source->iterator);
 
 	if (err < 0)
-		return error_set(error, -err, "cannot read page-fault counts through the kernel's task iterator: %s",
-				 strerror(-err));
+		return error_set(
+			error, -err,
+			"cannot read page-fault counts through the kernel's task iterator: %s",
+			strerror(-err));
 	return 0;
 }
 
@@ -188,12 +193,14 @@ static int faults_attach(struct source *source, struct error *error)
 static void faults_begin(struct source *source, uint64_t start_ns)
 {
 	source->last_drain_ns = start_ns;
-	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.start_ns, start_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.start_ns, start_ns,
+			 __ATOMIC_RELEASE);
 }
 
 static void faults_end(struct source *source, uint64_t end_ns)
 {
-	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.end_ns, end_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&session_skeleton(source->session)->bss->faults_control.end_ns, end_ns,
+			 __ATOMIC_RELEASE);
 }
 
 static int faults_look(struct source *source, enum source_edge edge, struct error *error)
@@ -202,18 +209,22 @@ static int faults_look(struct source *source, enum source_edge edge, struct erro
 }
 
 /*
- * A period counts for whom it ends with. Those between two of one process on one CPU are its own. Of the others it had anything between
- * nothing and all: where it faults by turns with others, that is as if each fault had been chosen by chance to stand for a period, and
- * how many are chosen has the variance of a Poisson distribution, which is their number.
+ * A period counts for whom it ends with. Those between two of one process on one CPU are its own.
+ * Of the others it had anything between nothing and all: where it faults by turns with others, that
+ * is as if each fault had been chosen by chance to stand for a period, and how many are chosen has
+ * the variance of a Poisson distribution, which is their number.
  */
-static uint64_t announced_variance(const struct source *source, const struct pkbpf_fault_announced *announced, bool major)
+static uint64_t announced_variance(const struct source *source,
+				   const struct pkbpf_fault_announced *announced, bool major)
 {
-	uint64_t period = major ? source->major_attr.sample_period : source->minor_attr.sample_period;
+	uint64_t period =
+		major ? source->major_attr.sample_period : source->minor_attr.sample_period;
 
 	return announced->squares[major] + PERIODS_NOT_SEEN * period * period;
 }
 
-static int send_number(struct source *source, struct totals_view *view, uint64_t exact, const struct pkbpf_fault_announced *announced)
+static int send_number(struct source *source, struct totals_view *view, uint64_t exact,
+		       const struct pkbpf_fault_announced *announced)
 {
 	bool major = view->state == PKBPF_FAULT_MAJOR;
 	int err;
@@ -229,7 +240,8 @@ static int send_number(struct source *source, struct totals_view *view, uint64_t
 	return event_encode_totals(&source->buffer, view);
 }
 
-static int send_process(struct source *source, uint32_t pid, const struct pkbpf_fault_process *process,
+static int send_process(struct source *source, uint32_t pid,
+			const struct pkbpf_fault_process *process,
 			const struct pkbpf_fault_announced *announced, uint64_t time_ns)
 {
 	struct totals_view view = {
@@ -254,7 +266,8 @@ static int send_process(struct source *source, uint32_t pid, const struct pkbpf_
 static int drain(struct source *source, bool all, uint64_t time_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
-	int fd = bpf_map__fd(skeleton->maps.fault_processes), announced_fd = bpf_map__fd(skeleton->maps.fault_announced);
+	int fd = bpf_map__fd(skeleton->maps.fault_processes),
+	    announced_fd = bpf_map__fd(skeleton->maps.fault_announced);
 	struct pkbpf_fault_announced announced;
 	struct pkbpf_fault_process process;
 	uint32_t key, next;
@@ -272,7 +285,8 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 		/* Without an entry none has been announced, unless there was no room for it. */
 		announced = (struct pkbpf_fault_announced){0};
 		bpf_map_lookup_elem(announced_fd, &key, &announced);
-		is_full = __atomic_load_n(&skeleton->bss->faults_control.announced_is_full, __ATOMIC_RELAXED);
+		is_full = __atomic_load_n(&skeleton->bss->faults_control.announced_is_full,
+					  __ATOMIC_RELAXED);
 		err = send_process(source, key, &process, is_full ? NULL : &announced, time_ns);
 		if (err)
 			continue;
@@ -293,7 +307,8 @@ static int faults_poll(struct source *source, const struct event_sink *sink)
 
 	/* One CPU that cannot be watched does not end the run. */
 	if (update_events(source, &error))
-		log_warning(session_options(source->session)->log, "%s; its page faults are missing", error.text);
+		log_warning(session_options(source->session)->log,
+			    "%s; its page faults are missing", error.text);
 	if (now_ns - source->last_drain_ns < DRAIN_INTERVAL_NS)
 		return 0;
 	source->last_drain_ns = now_ns;

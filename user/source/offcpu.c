@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The off-CPU source: where threads wait and for how long, added up in the kernel and drained once a second. */
+/* The off-CPU source: where threads wait and for how long, added up in the kernel and drained once
+ * a second. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -21,15 +22,18 @@
 
 #include "pkbpf.skel.h"
 
-/* Totals are only read once in so long: it bounds how late a progress line is, not what the end knows. */
+/* Totals are only read once in so long: it bounds how late a progress line is, not what the end
+ * knows. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
-/* But no later than this: what processes waited for has to come while it is known that they were there. */
+/* But no later than this: what processes waited for has to come while it is known that they were
+ * there. */
 #define LATE_DRAIN_NS (3 * NS_PER_SECOND)
-/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that takes less CPU time than
- * a two hundredth of the time: it depends on the number of threads. */
+/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that
+ * takes less CPU time than a two hundredth of the time: it depends on the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
 #define VISIT_SHARE	  200
-/* Programs that began before the end was announced are over after this: they hold a run queue's lock. */
+/* Programs that began before the end was announced are over after this: they hold a run queue's
+ * lock. */
 #define SETTLE_US 2000
 /* switch arguments with state: data, preempt, prev, next, state */
 #define ARGUMENTS_WITH_STATE 5
@@ -60,16 +64,11 @@ static void offcpu_free(struct source *source)
 static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
-		skeleton->maps.offcpu_threads,
-		skeleton->maps.offcpu_rows,
-		skeleton->maps.offcpu_row_index,
-		skeleton->maps.offcpu_free_rows,
-		skeleton->maps.offcpu_histograms,
-		skeleton->maps.offcpu_histogram_index,
-		skeleton->maps.offcpu_free_histograms,
-		skeleton->maps.edge_scratch,
-		skeleton->maps.probed_calls,
-		skeleton->maps.offcpu_last_switch,
+		skeleton->maps.offcpu_threads,	       skeleton->maps.offcpu_rows,
+		skeleton->maps.offcpu_row_index,       skeleton->maps.offcpu_free_rows,
+		skeleton->maps.offcpu_histograms,      skeleton->maps.offcpu_histogram_index,
+		skeleton->maps.offcpu_free_histograms, skeleton->maps.edge_scratch,
+		skeleton->maps.probed_calls,	       skeleton->maps.offcpu_last_switch,
 	};
 
 	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
@@ -81,7 +80,8 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	stack_maps_choose(skeleton, wanted);
 }
 
-static int offcpu_configure(struct session *session, struct source **ret_source, struct error *error)
+static int offcpu_configure(struct session *session, struct source **ret_source,
+			    struct error *error)
 {
 	const struct session_options *options = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
@@ -103,8 +103,10 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	skeleton->rodata->offcpu_config.want_resources = options->want_resources;
 	skeleton->rodata->offcpu_config.waiting_pid = options->offcpu.waiting_pid;
 	skeleton->rodata->offcpu_config.switch_has_state =
-		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >= ARGUMENTS_WITH_STATE;
-	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(session_kernel_types(session));
+		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >=
+		ARGUMENTS_WITH_STATE;
+	skeleton->rodata->offcpu_config.memo_word_type =
+		tracing_programs_word(session_kernel_types(session));
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
 	*ret_source = source;
 	return 0;
@@ -120,11 +122,16 @@ static int offcpu_attach(struct source *source, struct error *error)
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 	int err = offcpu_tables_open(source->tables, error);
 
-	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
 	if (!err && session_options(source->session)->offcpu.wakers)
-		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup, error);
-	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
-	err = err ? err : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch, error);
+		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup,
+					     error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch,
+					   error);
 	return err;
 }
 
@@ -156,8 +163,8 @@ static void send_blocked(struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
 
-	if (!source->blocked ||
-	    offcpu_blocked_send(source->blocked, source->tables, options->want_user_stack, &source->buffer))
+	if (!source->blocked || offcpu_blocked_send(source->blocked, source->tables,
+						    options->want_user_stack, &source->buffer))
 		return;
 	end_blocked(source);
 }
@@ -173,15 +180,19 @@ static void govern(struct source *source)
 	if (!options->offcpu.max_overhead_permille || share.number == source->last_judged)
 		return;
 	source->last_judged = share.number;
-	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns, options->offcpu.max_overhead_permille);
+	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns,
+				     options->offcpu.max_overhead_permille);
 	if (next == quota)
 		return;
 	if (next)
-		log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64 " waits per second and thread",
+		log_info(options->log,
+			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64
+			 " waits per second and thread",
 			 100 * (double)share.ran_ns / (double)share.passed_ns,
 			 (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
 	else
-		log_info(options->log, "off-CPU: programs ran for %.1f %% of a CPU; stacks of all waits",
+		log_info(options->log,
+			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of all waits",
 			 100 * (double)share.ran_ns / (double)share.passed_ns);
 	offcpu_tables_set_sampled(source->tables);
 	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
@@ -199,7 +210,9 @@ static void visit_waiting(struct source *source, uint64_t now_ns)
 		log_info(session_options(source->session)->log, "%s", error.text);
 	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, 0, __ATOMIC_RELEASE);
 	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - took_ns;
-	source->next_visit_ns = now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE : VISIT_INTERVAL_NS);
+	source->next_visit_ns =
+		now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE
+								    : VISIT_INTERVAL_NS);
 }
 
 static void offcpu_each_stack(const struct source *source, source_stack_fn *take, void *context)
@@ -214,12 +227,15 @@ static int offcpu_poll(struct source *source, const struct event_sink *sink)
 
 	govern(source);
 	send_blocked(source);
-	/* Rows name stacks, which have to come first, also those of threads that were blocked when they were looked at. */
-	if (now_ns - source->last_drain_ns >= (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
+	/* Rows name stacks, which have to come first, also those of threads that were blocked when
+	 * they were looked at. */
+	if (now_ns - source->last_drain_ns >=
+	    (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
 		source->last_drain_ns = now_ns;
 		err = offcpu_tables_drain(source->tables, &source->buffer);
 	}
-	if (!source->blocked && offcpu_tables_are_sampled(source->tables) && now_ns >= source->next_visit_ns)
+	if (!source->blocked && offcpu_tables_are_sampled(source->tables) &&
+	    now_ns >= source->next_visit_ns)
 		visit_waiting(source, now_ns);
 	send(source);
 	return err;
@@ -231,11 +247,13 @@ static int offcpu_look(struct source *source, enum source_edge edge, struct erro
 	if (edge == SOURCE_EDGE_BEGUN) {
 		int err = offcpu_blocked_read(source->iterator, &source->blocked, error);
 
-		__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.looking, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.looking, 0,
+				 __ATOMIC_RELEASE);
 		return err;
 	}
 	/* Waits that have become long get their stack while they last. */
-	if (edge == SOURCE_EDGE_ENDING && !source->blocked && offcpu_tables_are_sampled(source->tables))
+	if (edge == SOURCE_EDGE_ENDING && !source->blocked &&
+	    offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());
 	return 0;
 }
@@ -256,7 +274,8 @@ static void cut_waits(struct source *source)
 
 	usleep(SETTLE_US);
 	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))
-		log_warning(session_options(source->session)->log, "%s; waits under way are left out", error.text);
+		log_warning(session_options(source->session)->log,
+			    "%s; waits under way are left out", error.text);
 	offcpu_blocked_free(nothing);
 	offcpu_tables_close(source->tables, end_ns);
 }
@@ -270,7 +289,9 @@ static void offcpu_detach(struct source *source)
 		offcpu_end(source, clock_now_ns());
 	cut_waits(source);
 	if (source->blocked) {
-		offcpu_blocked_finish(source->blocked, session_options(source->session)->want_user_stack, &source->buffer);
+		offcpu_blocked_finish(source->blocked,
+				      session_options(source->session)->want_user_stack,
+				      &source->buffer);
 		end_blocked(source);
 	}
 	bpf_link__destroy(source->on_switch);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the stacks of blocked threads a few at a time, so that thousands of them hold nothing else up. */
+/* Reads the stacks of blocked threads a few at a time, so that thousands of them hold nothing else
+ * up. */
 #include "source/offcpu_blocked.h"
 
 #include <bpf/bpf.h>
@@ -20,8 +21,8 @@
 #include "source/offcpu_probed.h"
 #include "source/offcpu_stack.h"
 
-/* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less, because all of it waits in
- * memory until it is walked. */
+/* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less,
+ * because all of it waits in memory until it is walked. */
 #define STACK_BYTES	  32768
 #define CROWD_STACK_BYTES 8192
 #define CROWD_THREADS	  512
@@ -85,7 +86,8 @@ static int read_records(int fd, struct offcpu_blocked *blocked)
 	return got;
 }
 
-int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_blocked, struct error *error)
+int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_blocked,
+			struct error *error)
 {
 	struct offcpu_blocked *blocked = calloc(1, sizeof(*blocked));
 	_cleanup_close_ int fd = -1;
@@ -97,13 +99,17 @@ int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_b
 	err = fd < 0 ? -errno : read_records(fd, blocked);
 	if (err) {
 		offcpu_blocked_free(blocked);
-		return error_set(error, -err, "cannot list blocked threads through the kernel's task iterator: %s", strerror(-err));
+		return error_set(
+			error, -err,
+			"cannot list blocked threads through the kernel's task iterator: %s",
+			strerror(-err));
 	}
 	*ret_blocked = blocked;
 	return 0;
 }
 
-/* procfs: "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked in; "running" when it is not. */
+/* procfs: "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked in; "running" when it is
+ * not. */
 static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 {
 	_cleanup_free_ char *text = NULL;
@@ -126,7 +132,8 @@ static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 }
 
 /* tables NULL: the tables are not kept up any more. */
-static bool still_waits(const struct offcpu_tables *tables, const struct pkbpf_blocked_thread *thread)
+static bool still_waits(const struct offcpu_tables *tables,
+			const struct pkbpf_blocked_thread *thread)
 {
 	const volatile struct pkbpf_thread *slot;
 
@@ -138,7 +145,8 @@ static bool still_waits(const struct offcpu_tables *tables, const struct pkbpf_b
 }
 
 /* The stack without its user part, whose memory has changed or cannot be read. */
-static void send_kernel_part(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread, bool had_user,
+static void send_kernel_part(struct offcpu_blocked *blocked,
+			     const struct pkbpf_blocked_thread *thread, bool had_user,
 			     struct event_buffer *buffer)
 {
 	struct stack_view view = {
@@ -155,7 +163,8 @@ static void send_kernel_part(struct offcpu_blocked *blocked, const struct pkbpf_
 }
 
 /* Of a thread that comes after those asked for before; NULL: nobody probes it. */
-static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked *blocked, const struct pkbpf_blocked_thread *thread)
+static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked *blocked,
+							  const struct pkbpf_blocked_thread *thread)
 {
 	size_t number = (size_t)(thread - blocked->threads.items);
 
@@ -166,25 +175,28 @@ static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked 
 	return &blocked->probed.items[blocked->next_probed].calls;
 }
 
-/* A raw stack of count 0 is no wait but a stack; its weight is its number. Whoever walks raw stacks walks this one. */
+/* A raw stack of count 0 is no wait but a stack; its weight is its number. Whoever walks raw stacks
+ * walks this one. */
 static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
-			const struct pkbpf_blocked_thread *thread, bool want_user, struct event_buffer *buffer)
+			const struct pkbpf_blocked_thread *thread, bool want_user,
+			struct event_buffer *buffer)
 {
 	const struct pkbpf_probed_calls *calls = find_probed_calls(blocked, thread);
 	struct raw_stack_extent extent = {0};
 	uint64_t regs[PKBPF_REGS];
 	struct raw_stack_view raw = {
-		.sample = {
-			.time_ns = clock_now_ns(),
-			.pid = thread->pid,
-			.tid = thread->tid,
-			.kind = PKBPF_PROFILE_OFFCPU,
-			.user_end = PKBPF_END_RAN_ON, /* until it is walked */
-			.kernel_ips = (const uint64_t *)thread->ips,
-			.kernel_count = thread->n_kernel,
-			.weight = thread->stack_id,
-			.after_syscall = thread->after_syscall,
-		},
+		.sample =
+			{
+				.time_ns = clock_now_ns(),
+				.pid = thread->pid,
+				.tid = thread->tid,
+				.kind = PKBPF_PROFILE_OFFCPU,
+				.user_end = PKBPF_END_RAN_ON, /* until it is walked */
+				.kernel_ips = (const uint64_t *)thread->ips,
+				.kernel_count = thread->n_kernel,
+				.weight = thread->stack_id,
+				.after_syscall = thread->after_syscall,
+			},
 		.regs = regs,
 		.stack = blocked->stack,
 	};
@@ -198,8 +210,10 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 		offcpu_probed_mend_regs(calls, &regs[PKBPF_REG_SP], &regs[PKBPF_REG_IP]);
 	extent.start = regs[PKBPF_REG_SP] & ~7ULL;
 	if (still_waits(tables, thread))
-		raw.cut = offcpu_stack_read(thread->pid, thread->tid, blocked->stack,
-					    blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES, &extent);
+		raw.cut = offcpu_stack_read(
+			thread->pid, thread->tid, blocked->stack,
+			blocked->threads.count > CROWD_THREADS ? CROWD_STACK_BYTES : STACK_BYTES,
+			&extent);
 	if (calls)
 		offcpu_probed_mend_stack(calls, &extent, blocked->stack);
 	raw.stack_start = extent.start;
@@ -210,22 +224,27 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 		send_kernel_part(blocked, thread, true, buffer);
 }
 
-bool offcpu_blocked_send(struct offcpu_blocked *blocked, const struct offcpu_tables *tables, bool want_user,
-			 struct event_buffer *buffer)
+bool offcpu_blocked_send(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
+			 bool want_user, struct event_buffer *buffer)
 {
 	uint64_t end_ns = clock_now_ns() + ROUND_NS;
 
-	for (size_t i = 0; i < ROUND_THREADS && blocked->next < blocked->threads.count && clock_now_ns() < end_ns; i++)
-		send_thread(blocked, tables, &blocked->threads.items[blocked->next++], want_user, buffer);
+	for (size_t i = 0;
+	     i < ROUND_THREADS && blocked->next < blocked->threads.count && clock_now_ns() < end_ns;
+	     i++)
+		send_thread(blocked, tables, &blocked->threads.items[blocked->next++], want_user,
+			    buffer);
 	return blocked->next < blocked->threads.count;
 }
 
-void offcpu_blocked_finish(struct offcpu_blocked *blocked, bool want_user, struct event_buffer *buffer)
+void offcpu_blocked_finish(struct offcpu_blocked *blocked, bool want_user,
+			   struct event_buffer *buffer)
 {
 	uint64_t end_ns = clock_now_ns() + LAST_ROUND_NS;
 
 	while (blocked->next < blocked->threads.count) {
-		const struct pkbpf_blocked_thread *thread = &blocked->threads.items[blocked->next++];
+		const struct pkbpf_blocked_thread *thread =
+			&blocked->threads.items[blocked->next++];
 
 		if (clock_now_ns() < end_ns)
 			send_thread(blocked, NULL, thread, want_user, buffer);

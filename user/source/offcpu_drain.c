@@ -13,7 +13,9 @@
 static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uint32_t state)
 {
 	bool added;
-	uint64_t *number = hash_map_get(&tables->waited_numbers, (uint64_t)pid << 8 | (state & 0xff), tables->waited.count, &added);
+	uint64_t *number =
+		hash_map_get(&tables->waited_numbers, (uint64_t)pid << 8 | (state & 0xff),
+			     tables->waited.count, &added);
 	struct waited *waited;
 
 	if (!number || !added)
@@ -34,7 +36,8 @@ struct increment {
 };
 
 /* The kernel side adds to the total first. */
-static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns, uint64_t estimated_ns, uint64_t sent_estimated_ns)
+static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns,
+				     uint64_t estimated_ns, uint64_t sent_estimated_ns)
 {
 	struct increment more = {total_ns - sent_total_ns, estimated_ns - sent_estimated_ns};
 
@@ -43,7 +46,8 @@ static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns, 
 	return more;
 }
 
-static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state, struct increment more)
+static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
+		    struct increment more)
 {
 	struct waited *waited = more.total_ns ? waited_get(tables, pid, state) : NULL;
 
@@ -53,7 +57,8 @@ static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state, 
 	waited->known_ns += more.total_ns - more.estimated_ns;
 }
 
-/* What threads have waited since the last drain, and what the rows say of it. Without memory rows stay as they are. */
+/* What threads have waited since the last drain, and what the rows say of it. Without memory rows
+ * stay as they are. */
 static void compare_waited(struct offcpu_tables *tables)
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
@@ -67,7 +72,8 @@ static void compare_waited(struct offcpu_tables *tables)
 		if (!threads[i].tid || threads[i].tid == PKBPF_THREAD_TOMBSTONE)
 			continue;
 		for (uint32_t state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++) {
-			uint64_t more_ns = threads[i].time_ns[state] - tables->sent_threads[i].time_ns[state];
+			uint64_t more_ns =
+				threads[i].time_ns[state] - tables->sent_threads[i].time_ns[state];
 
 			waited = more_ns ? waited_get(tables, threads[i].pid, state) : NULL;
 			if (waited)
@@ -79,9 +85,11 @@ static void compare_waited(struct offcpu_tables *tables)
 			continue;
 		sent = &tables->sent_rows[i];
 		add_row(tables, rows[i].pid, rows[i].state,
-			increment_of(rows[i].total_ns, sent->total_ns, rows[i].estimated_ns, sent->estimated_ns));
+			increment_of(rows[i].total_ns, sent->total_ns, rows[i].estimated_ns,
+				     sent->estimated_ns));
 		add_row(tables, rows[i].pid, PKBPF_WAIT_RUNQUEUE,
-			increment_of(rows[i].queue_ns, sent->queue_ns, rows[i].estimated_queue_ns, sent->estimated_queue_ns));
+			increment_of(rows[i].queue_ns, sent->queue_ns, rows[i].estimated_queue_ns,
+				     sent->estimated_queue_ns));
 	}
 }
 
@@ -92,7 +100,8 @@ static uint64_t rest_ns(const struct waited *waited)
 }
 
 /* An increment of a row, what of it is of a sample scaled to what was really waited. */
-static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state, struct increment more)
+static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
+		      struct increment more)
 {
 	const uint64_t *number = NULL;
 	const struct waited *waited;
@@ -103,10 +112,12 @@ static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state
 	if (!waited || !waited->estimated_ns)
 		return more.total_ns;
 	return more.total_ns - more.estimated_ns +
-	       (uint64_t)((double)more.estimated_ns * ((double)rest_ns(waited) / (double)waited->estimated_ns));
+	       (uint64_t)((double)more.estimated_ns *
+			  ((double)rest_ns(waited) / (double)waited->estimated_ns));
 }
 
-static int send_part(struct event_buffer *buffer, struct totals_view *view, uint64_t count, uint64_t total, uint64_t max)
+static int send_part(struct event_buffer *buffer, struct totals_view *view, uint64_t count,
+		     uint64_t total, uint64_t max)
 {
 	if (!count && !total)
 		return 0;
@@ -119,7 +130,7 @@ static int send_part(struct event_buffer *buffer, struct totals_view *view, uint
 /* Waits of which no stack was taken. */
 static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
 {
-	array_foreach(&tables->waited, waited) {
+	array_foreach (&tables->waited, waited) {
 		struct totals_view view = {
 			.time_ns = time_ns,
 			.pid = waited->pid,
@@ -142,11 +153,12 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 }
 
 /*
- * Both halves of a row. The kernel side adds while this reads: what is missed now is in the next increment. The record's time is
- * taken afterwards, since a stack that has come while the drain goes on must not be later than what names it.
+ * Both halves of a row. The kernel side adds while this reads: what is missed now is in the next
+ * increment. The record's time is taken afterwards, since a stack that has come while the drain
+ * goes on must not be later than what names it.
  */
-static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row, struct sent_row *sent,
-		     struct event_buffer *buffer)
+static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row,
+		     struct sent_row *sent, struct event_buffer *buffer)
 {
 	/* What was added last is read first. */
 	struct sent_row now = {.estimated_queue_ns = row->estimated_queue_ns,
@@ -158,7 +170,8 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	uint64_t total_ns;
 	int err;
 
-	if (now.count == sent->count && now.total_ns == sent->total_ns && now.queue_ns == sent->queue_ns)
+	if (now.count == sent->count && now.total_ns == sent->total_ns &&
+	    now.queue_ns == sent->queue_ns)
 		return 0;
 	view = (struct totals_view){
 		.time_ns = clock_now_ns(),
@@ -174,8 +187,9 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.bytes = row->waker_id,
 	};
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
-	total_ns = scale(tables, row->pid, view.state,
-			 increment_of(now.total_ns, sent->total_ns, now.estimated_ns, sent->estimated_ns));
+	total_ns = scale(
+		tables, row->pid, view.state,
+		increment_of(now.total_ns, sent->total_ns, now.estimated_ns, sent->estimated_ns));
 	err = send_part(buffer, &view, now.count - sent->count, total_ns, row->max_ns);
 	if (err)
 		return err;
@@ -185,7 +199,8 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	/* The end of a wait that began otherwise is no wait of its own. */
 	view.state = PKBPF_WAIT_RUNQUEUE;
 	total_ns = scale(tables, row->pid, PKBPF_WAIT_RUNQUEUE,
-			 increment_of(now.queue_ns, sent->queue_ns, now.estimated_queue_ns, sent->estimated_queue_ns));
+			 increment_of(now.queue_ns, sent->queue_ns, now.estimated_queue_ns,
+				      sent->estimated_queue_ns));
 	err = send_part(buffer, &view, 0, total_ns, row->queue_max_ns);
 	if (err)
 		return err;
@@ -212,7 +227,8 @@ static int drain_rows(struct offcpu_tables *tables, struct event_buffer *buffer)
 	return 0;
 }
 
-static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_t time_ns, struct event_buffer *buffer)
+static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_t time_ns,
+			   struct event_buffer *buffer)
 {
 	const volatile struct pkbpf_wait_histogram *histogram =
 		&((const volatile struct pkbpf_wait_histogram *)tables->histograms.items)[index];
@@ -234,8 +250,8 @@ static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_
 		if (now[i] == sent->buckets[i])
 			continue;
 		/* The difference is right across an overflow of the counter, once per drain. */
-		tables->buckets[view.bucket_count++] =
-			(struct pkbpf_histogram_bucket){.index = i, .count = now[i] - sent->buckets[i]};
+		tables->buckets[view.bucket_count++] = (struct pkbpf_histogram_bucket){
+			.index = i, .count = now[i] - sent->buckets[i]};
 		view.count += now[i] - sent->buckets[i];
 	}
 	if (!view.bucket_count)
@@ -247,7 +263,8 @@ static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_
 	return 0;
 }
 
-static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns,
+			    struct event_buffer *buffer)
 {
 	const volatile struct pkbpf_wait_histogram *histograms = tables->histograms.items;
 
@@ -265,8 +282,8 @@ static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns, stru
 	return 0;
 }
 
-static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_thread *sent, uint64_t time_ns,
-			struct event_buffer *buffer)
+static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
+			uint64_t time_ns, struct event_buffer *buffer)
 {
 	struct totals_view view = {
 		.time_ns = time_ns,
@@ -276,7 +293,8 @@ static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_
 		.kind = PKBPF_PROFILE_OFFCPU,
 		.measure = PKBPF_OFFCPU_TIME,
 	};
-	struct sent_thread now = {.voluntary = thread->voluntary, .involuntary = thread->involuntary};
+	struct sent_thread now = {.voluntary = thread->voluntary,
+				  .involuntary = thread->involuntary};
 	int err;
 
 	memcpy(view.comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
@@ -306,7 +324,8 @@ static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_
 }
 
 /* The account is complete: what it must add up to. */
-static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_ns, struct event_buffer *buffer)
+static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_ns,
+		     struct event_buffer *buffer)
 {
 	struct totals_view view = {
 		.time_ns = time_ns,
@@ -320,18 +339,23 @@ static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_n
 	return send_part(buffer, &view, 1, thread->since_ns - thread->first_ns, 0);
 }
 
-/* The slot of a thread that has ended: empty but for the mark that searches must go on behind it. */
+/* The slot of a thread that has ended: empty but for the mark that searches must go on behind it.
+ */
 static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread *sent)
 {
 	memset(sent, 0, sizeof(*sent));
-	memset((char *)thread + offsetof(struct pkbpf_thread, place), 0, sizeof(*thread) - offsetof(struct pkbpf_thread, place));
+	memset((char *)thread + offsetof(struct pkbpf_thread, place), 0,
+	       sizeof(*thread) - offsetof(struct pkbpf_thread, place));
 	__atomic_store_n(&thread->tid, PKBPF_THREAD_TOMBSTONE, __ATOMIC_RELEASE);
 }
 
 /* Waits that were not chosen for a stack. */
-static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns,
+			      struct event_buffer *buffer)
 {
-	struct lost_view without = {.time_ns = time_ns, .cause = PKBPF_COUNTER_OFFCPU_WITHOUT_STACK, .count = tables->without_stack};
+	struct lost_view without = {.time_ns = time_ns,
+				    .cause = PKBPF_COUNTER_OFFCPU_WITHOUT_STACK,
+				    .count = tables->without_stack};
 	int err = without.count ? event_encode_lost(buffer, &without) : 0;
 
 	if (!err)
@@ -341,13 +365,15 @@ static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns, st
 
 static void count_without_stack(struct offcpu_tables *tables, uint32_t slot)
 {
-	uint64_t now = ((const volatile struct pkbpf_thread *)tables->threads.items)[slot].without_stack;
+	uint64_t now =
+		((const volatile struct pkbpf_thread *)tables->threads.items)[slot].without_stack;
 
 	tables->without_stack += now - tables->sent_threads[slot].without_stack;
 	tables->sent_threads[slot].without_stack = now;
 }
 
-static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns,
+			 struct event_buffer *buffer)
 {
 	volatile struct pkbpf_thread *threads = tables->threads.items;
 

@@ -2,7 +2,8 @@
 /* Chooses how many waits get a stack. */
 #include "source/offcpu_governor.h"
 
-uint32_t offcpu_governor_quota(uint32_t quota, uint64_t ran_ns, uint64_t passed_ns, uint32_t max_permille)
+uint32_t offcpu_governor_quota(uint32_t quota, uint64_t ran_ns, uint64_t passed_ns,
+			       uint32_t max_permille)
 {
 	uint64_t limit_ns = passed_ns / 1000 * max_permille;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The same as bpf/uprobe.bpf.c does for a thread that runs, see there; on x86-64 alone, as there. */
+/* The same as bpf/uprobe.bpf.c does for a thread that runs, see there; on x86-64 alone, as there.
+ */
 #include "source/offcpu_probed.h"
 
 #include <string.h>
@@ -34,13 +35,15 @@ void offcpu_probed_mend_regs(const struct pkbpf_probed_calls *calls, uint64_t *s
 	}
 }
 
-void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls, const struct raw_stack_extent *extent, uint8_t *stack)
+void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls,
+			      const struct raw_stack_extent *extent, uint8_t *stack)
 {
 	for (size_t i = 0; i < call_count(calls); i++) {
 		uint64_t word;
 		size_t at;
 
-		if (raw_stack_find(extent, calls->calls[i].stack, sizeof(word), &at) != RAW_STACK_COPIED)
+		if (raw_stack_find(extent, calls->calls[i].stack, sizeof(word), &at) !=
+		    RAW_STACK_COPIED)
 			continue;
 		memcpy(&word, stack + at, sizeof(word));
 		if (word == calls->trampoline)

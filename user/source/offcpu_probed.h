@@ -10,9 +10,11 @@
 
 #include "event/raw_stack.h"
 
-/* A thread that waits while it executes a probed instruction, or what a probed function returns to, is where it would be without. */
+/* A thread that waits while it executes a probed instruction, or what a probed function returns to,
+ * is where it would be without. */
 void offcpu_probed_mend_regs(const struct pkbpf_probed_calls *calls, uint64_t *sp, uint64_t *ip);
 /* Words of a copy of its stack that would return to the kernel's trampoline. */
-void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls, const struct raw_stack_extent *extent, uint8_t *stack);
+void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls,
+			      const struct raw_stack_extent *extent, uint8_t *stack);
 
 #endif

@@ -25,7 +25,8 @@ static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Bits of the pages from that of an address on that nobody has touched. 0, too, where the kernel does not tell, or has larger ones. */
+/* Bits of the pages from that of an address on that nobody has touched. 0, too, where the kernel
+ * does not tell, or has larger ones. */
 static uint64_t find_untouched(uint32_t pid, uint32_t tid, uint64_t address)
 {
 	_cleanup_close_ int fd = open_of_thread(pid, tid, "pagemap");
@@ -35,13 +36,15 @@ static uint64_t find_untouched(uint32_t pid, uint32_t tid, uint64_t address)
 
 	if (fd < 0 || sysconf(_SC_PAGESIZE) != PKBPF_RAW_PAGE_BYTES)
 		return 0;
-	got = pread(fd, words, sizeof(words), (off_t)(address / PKBPF_RAW_PAGE_BYTES * sizeof(*words)));
+	got = pread(fd, words, sizeof(words),
+		    (off_t)(address / PKBPF_RAW_PAGE_BYTES * sizeof(*words)));
 	for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*words); i++)
 		untouched |= words[i] & (PAGE_PRESENT | PAGE_SWAPPED) ? 0 : 1ULL << i;
 	return untouched;
 }
 
-bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room, struct raw_stack_extent *extent)
+bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room,
+		       struct raw_stack_extent *extent)
 {
 	_cleanup_close_ int fd = open_of_thread(pid, tid, "mem");
 	uint64_t untouched = find_untouched(pid, tid, extent->start), address = extent->start;

@@ -25,16 +25,17 @@
 #define SLOTS_PER_THREAD 8
 #define MIN_THREADS	 16384U
 #define MAX_THREADS	 1048576U
-/* Rows per thread that lives now: threads told apart wait in a few places each, in one state or two. */
+/* Rows per thread that lives now: threads told apart wait in a few places each, in one state or
+ * two. */
 #define ROWS_PER_THREAD 4
-#define MIN_ROWS	 32768U
-#define MAX_ROWS	 262144U
+#define MIN_ROWS	32768U
+#define MAX_ROWS	262144U
 /* Lengths of waits by process and state, of which most have two or three; 2.6 KB each. */
 #define HISTOGRAMS_PER_THREAD 3
-#define MIN_HISTOGRAMS	 2048U
-#define MAX_HISTOGRAMS	 16384U
-#define MIN_MEMOS	 4096U
-#define MAX_MEMOS	 65536U
+#define MIN_HISTOGRAMS	      2048U
+#define MAX_HISTOGRAMS	      16384U
+#define MIN_MEMOS	      4096U
+#define MAX_MEMOS	      65536U
 /* Rows and histograms of what has ended are freed when less than this share of all is free. */
 #define LOW_SHARE 4
 
@@ -67,25 +68,33 @@ static int size_map(struct mapped_table *table, struct bpf_map *map, uint32_t co
 	return bpf_map__set_max_entries(map, count);
 }
 
-int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables, struct error *error)
+int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
+			    struct error *error)
 {
 	struct offcpu_tables *tables = calloc(1, sizeof(*tables));
 	uint64_t threads = count_threads(), wanted = threads * SLOTS_PER_THREAD;
 	uint32_t rows = power_of_two(threads * ROWS_PER_THREAD, MIN_ROWS, MAX_ROWS);
-	uint32_t histograms = power_of_two(threads * HISTOGRAMS_PER_THREAD, MIN_HISTOGRAMS, MAX_HISTOGRAMS);
+	uint32_t histograms =
+		power_of_two(threads * HISTOGRAMS_PER_THREAD, MIN_HISTOGRAMS, MAX_HISTOGRAMS);
 	int err;
 
 	if (!tables)
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
 	tables->skeleton = skeleton;
-	err = size_map(&tables->threads, skeleton->maps.offcpu_threads, power_of_two(wanted, MIN_THREADS, MAX_THREADS));
-	err = err ? err : size_map(&tables->memos, skeleton->maps.offcpu_memos, power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
+	err = size_map(&tables->threads, skeleton->maps.offcpu_threads,
+		       power_of_two(wanted, MIN_THREADS, MAX_THREADS));
+	err = err ? err
+		  : size_map(&tables->memos, skeleton->maps.offcpu_memos,
+			     power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
 	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, rows);
-	err = err ? err : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, histograms);
+	err = err ? err
+		  : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, histograms);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, rows);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, rows);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, histograms);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, histograms);
+	err = err ? err
+		  : bpf_map__set_max_entries(skeleton->maps.offcpu_histogram_index, histograms);
+	err = err ? err
+		  : bpf_map__set_max_entries(skeleton->maps.offcpu_free_histograms, histograms);
 	if (err) {
 		offcpu_tables_free(tables);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
@@ -105,7 +114,8 @@ static int map_table(struct mapped_table *table, struct error *error)
 	size = (size + page - 1) / page * page;
 	items = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(table->map), 0);
 	if (items == MAP_FAILED)
-		return error_set(error, errno, "cannot map the BPF table %s: %s", bpf_map__name(table->map), strerror(errno));
+		return error_set(error, errno, "cannot map the BPF table %s: %s",
+				 bpf_map__name(table->map), strerror(errno));
 	table->items = items;
 	table->size = size;
 	return 0;
@@ -122,7 +132,8 @@ int offcpu_tables_open(struct offcpu_tables *tables, struct error *error)
 		return err;
 	tables->sent_rows = calloc(tables->rows.count, sizeof(*tables->sent_rows));
 	tables->sent_threads = calloc(tables->threads.count, sizeof(*tables->sent_threads));
-	tables->sent_histograms = calloc(tables->histograms.count, sizeof(*tables->sent_histograms));
+	tables->sent_histograms =
+		calloc(tables->histograms.count, sizeof(*tables->sent_histograms));
 	if (!tables->sent_rows || !tables->sent_threads || !tables->sent_histograms)
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
 	return 0;
@@ -158,13 +169,15 @@ static bool task_is_gone(uint32_t number)
 
 static void free_row(struct offcpu_tables *tables, uint32_t number)
 {
-	volatile struct pkbpf_wait_row *row = &((volatile struct pkbpf_wait_row *)tables->rows.items)[number];
+	volatile struct pkbpf_wait_row *row =
+		&((volatile struct pkbpf_wait_row *)tables->rows.items)[number];
 	struct pkbpf_wait_row_key key = {.stack_id = row->stack_id,
 					 .waker_id = row->waker_id,
 					 .pid = row->pid,
 					 .tid = row->tid,
 					 .state = (uint16_t)row->state,
-					 .open = row->flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN : 0};
+					 .open = row->flags & PKBPF_TOTALS_OPEN ? PKBPF_THREAD_OPEN
+										: 0};
 	uint64_t comm[2];
 
 	memcpy(comm, (const void *)row->comm, sizeof(comm));
@@ -172,10 +185,12 @@ static void free_row(struct offcpu_tables *tables, uint32_t number)
 	bpf_map_delete_elem(bpf_map__fd(tables->skeleton->maps.offcpu_row_index), &key);
 	memset((void *)row, 0, offsetof(struct pkbpf_wait_row, claims));
 	memset(&tables->sent_rows[number], 0, sizeof(tables->sent_rows[number]));
-	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.offcpu_free_rows), NULL, &number, BPF_ANY);
+	bpf_map_update_elem(bpf_map__fd(tables->skeleton->maps.offcpu_free_rows), NULL, &number,
+			    BPF_ANY);
 }
 
-/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding it? */
+/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding it?
+ */
 static bool single_is_over(const volatile struct pkbpf_wait_row *row, struct sent_row *sent)
 {
 	if (!(row->flags & PKBPF_ROW_SINGLE) || !sent->count)
@@ -191,7 +206,8 @@ static bool are_few_free(const struct mapped_table *table, uint32_t used)
 	return table->count - used < table->count / LOW_SHARE;
 }
 
-/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of ended processes and threads. */
+/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of
+ * ended processes and threads. */
 static void free_rows(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;
@@ -210,7 +226,8 @@ static void free_rows(struct offcpu_tables *tables)
 		}
 		/* Drained above: a row whose owner was gone by now cannot have changed since. */
 		if (single_is_over(&rows[i], &tables->sent_rows[i]) ||
-		    (gone && rows[i].count == tables->sent_rows[i].count && rows[i].queue_ns == tables->sent_rows[i].queue_ns))
+		    (gone && rows[i].count == tables->sent_rows[i].count &&
+		     rows[i].queue_ns == tables->sent_rows[i].queue_ns))
 			free_row(tables, i);
 	}
 }
@@ -224,7 +241,8 @@ static void free_histograms(struct offcpu_tables *tables)
 	if (!are_few_free(&tables->histograms, tables->used_histograms))
 		return;
 	for (uint32_t i = 0; i < tables->histograms.count; i++) {
-		struct pkbpf_wait_histogram_key key = {.pid = histograms[i].pid, .state = histograms[i].state};
+		struct pkbpf_wait_histogram_key key = {.pid = histograms[i].pid,
+						       .state = histograms[i].state};
 
 		if (!key.pid || !task_is_gone(key.pid) ||
 		    memcmp((const void *)histograms[i].buckets, tables->sent_histograms[i].buckets,
@@ -272,7 +290,8 @@ void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns)
 
 	for (uint32_t i = 0; i < tables->threads.count; i++) {
 		if (threads[i].tid && threads[i].tid != PKBPF_THREAD_TOMBSTONE &&
-		    (threads[i].place == PKBPF_THREAD_ON_CPU || threads[i].place == PKBPF_THREAD_OFF_CPU))
+		    (threads[i].place == PKBPF_THREAD_ON_CPU ||
+		     threads[i].place == PKBPF_THREAD_OFF_CPU))
 			close_thread(&threads[i], end_ns);
 	}
 }
@@ -287,7 +306,8 @@ bool offcpu_tables_are_sampled(const struct offcpu_tables *tables)
 	return tables->sampled;
 }
 
-const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables, uint32_t tid)
+const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables,
+							 uint32_t tid)
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
 
@@ -303,7 +323,8 @@ const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tab
 	return NULL;
 }
 
-void offcpu_tables_each_stack(const struct offcpu_tables *tables, void (*take)(void *context, uint64_t stack_id), void *context)
+void offcpu_tables_each_stack(const struct offcpu_tables *tables,
+			      void (*take)(void *context, uint64_t stack_id), void *context)
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
 	const volatile struct pkbpf_wait_row *rows = tables->rows.items;

@@ -29,8 +29,8 @@ struct sent_thread {
 	uint64_t voluntary, involuntary, without_stack;
 };
 
-/* Time of one process in one state since the last drain: as its threads know it, what of it rows know as well, and what the
- * the samples in its rows make of the rest. */
+/* Time of one process in one state since the last drain: as its threads know it, what of it rows
+ * know as well, and what the the samples in its rows make of the rest. */
 struct waited {
 	uint32_t pid;
 	uint8_t state;
@@ -44,14 +44,16 @@ struct offcpu_tables {
 	struct sent_thread *sent_threads;
 	struct pkbpf_wait_histogram *sent_histograms;
 	uint32_t used_rows, used_histograms; /* at the last drain */
-	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS]; /* of the record being built */
+	struct pkbpf_histogram_bucket
+		buckets[PKBPF_HISTOGRAM_BUCKETS]; /* of the record being built */
 	bool sampled;
-	uint64_t without_stack; /* waits to be told of */
+	uint64_t without_stack;		/* waits to be told of */
 	ARRAY_OF(struct waited) waited; /* of the drain under way, when sampled */
 	struct hash_map waited_numbers;
 };
 
-/* offcpu_drain.c: appends records of all increments since the last call; counts the rows and histograms in use. */
+/* offcpu_drain.c: appends records of all increments since the last call; counts the rows and
+ * histograms in use. */
 int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer);
 
 #endif

@@ -20,7 +20,8 @@ static int choose(struct slow_io_choice *choice, uint64_t total_ns)
 	return total_ns < choice->min_ns ? 0 : largest_add(&choice->slowest, total_ns, &slot);
 }
 
-int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size, struct event_buffer *buffer)
+int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,
+		       struct event_buffer *buffer)
 {
 	const struct pkbpf_event_slow_io *slow_io = record;
 	struct pkbpf_event_slow_io *copy;
@@ -38,8 +39,10 @@ int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t
 	return 0;
 }
 
-int slow_io_choice_add_open(struct slow_io_choice *choice, const volatile struct pkbpf_blockio_row *row,
-			    const struct pkbpf_blockio_request *request, uint64_t time_ns, struct event_buffer *buffer)
+int slow_io_choice_add_open(struct slow_io_choice *choice,
+			    const volatile struct pkbpf_blockio_row *row,
+			    const struct pkbpf_blockio_request *request, uint64_t time_ns,
+			    struct event_buffer *buffer)
 {
 	/* In the queue (again), or with the device; what it waited for before is in queue_ns. */
 	uint64_t since_ns = request->issue_ns ? request->issue_ns : request->insert_ns;
@@ -59,7 +62,8 @@ int slow_io_choice_add_open(struct slow_io_choice *choice, const volatile struct
 	};
 	int chosen;
 
-	if (row->key.lower || since_ns > time_ns || time_ns - view.insert_ns < slow_io_choice_bound_ns(choice))
+	if (row->key.lower || since_ns > time_ns ||
+	    time_ns - view.insert_ns < slow_io_choice_bound_ns(choice))
 		return 0;
 	chosen = choose(choice, time_ns - view.insert_ns);
 	if (chosen <= 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses the slowest block requests among those that the kernel side sends, and says which it need not send any more. */
+/* Chooses the slowest block requests among those that the kernel side sends, and says which it need
+ * not send any more. */
 #ifndef PKBPF_SOURCE_SLOW_IO_CHOICE_H
 #define PKBPF_SOURCE_SLOW_IO_CHOICE_H
 
@@ -18,12 +19,15 @@ struct slow_io_choice {
 
 /* Requests that take less cannot be among the slowest any more; UINT64_MAX: none is asked for. */
 uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice);
-/* Appends the kernel side's record of a request to the buffer if it is among the slowest so far. -EBADMSG: it is no such
- * record; -ENOMEM. */
-int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size, struct event_buffer *buffer);
+/* Appends the kernel side's record of a request to the buffer if it is among the slowest so far.
+ * -EBADMSG: it is no such record; -ENOMEM. */
+int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,
+		       struct event_buffer *buffer);
 /* The same with a request that is under way at time_ns, the end of the interval. */
-int slow_io_choice_add_open(struct slow_io_choice *choice, const volatile struct pkbpf_blockio_row *row,
-			    const struct pkbpf_blockio_request *request, uint64_t time_ns, struct event_buffer *buffer);
+int slow_io_choice_add_open(struct slow_io_choice *choice,
+			    const volatile struct pkbpf_blockio_row *row,
+			    const struct pkbpf_blockio_request *request, uint64_t time_ns,
+			    struct event_buffer *buffer);
 void slow_io_choice_done(struct slow_io_choice *choice);
 
 #endif

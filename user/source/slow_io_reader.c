@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes slow block requests out of their ring and tells the kernel side what is slow from now on. */
+/* Takes slow block requests out of their ring and tells the kernel side what is slow from now on.
+ */
 #include "source/slow_io_reader.h"
 
 #include <bpf/bpf.h>
@@ -10,8 +11,8 @@
 
 #include "pkbpf.skel.h"
 
-/* 5000 requests: what a disk with 100,000 in a second completes in half of the time between two polls, when everybody
- * is slow and the slowest are not known yet. Then they wake us. */
+/* 5000 requests: what a disk with 100,000 in a second completes in half of the time between two
+ * polls, when everybody is slow and the slowest are not known yet. Then they wake us. */
 #define RING_BYTES (512U << 10)
 
 struct slow_io_reader {
@@ -28,7 +29,8 @@ static void set_bound(struct slow_io_reader *reader)
 			 slow_io_choice_bound_ns(&reader->choice), __ATOMIC_RELAXED);
 }
 
-int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_reader, struct error *error)
+int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_reader,
+		       struct error *error)
 {
 	const struct session_blockio_options *options = &session_options(session)->blockio;
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
@@ -36,7 +38,8 @@ int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_read
 	int err;
 
 	if (!reader)
-		return error_set(error, ENOMEM, "cannot prepare block I/O profiling: out of memory");
+		return error_set(error, ENOMEM,
+				 "cannot prepare block I/O profiling: out of memory");
 	reader->session = session;
 	reader->choice.min_ns = options->slow_ns;
 	reader->choice.slowest.limit = options->slow_count;
@@ -45,7 +48,8 @@ int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_read
 	err = bpf_map__set_max_entries(skeleton->maps.slow_io_ring, RING_BYTES);
 	if (err) {
 		slow_io_reader_free(reader);
-		return error_set(error, -err, "cannot size the ring of slow block requests: %s", strerror(-err));
+		return error_set(error, -err, "cannot size the ring of slow block requests: %s",
+				 strerror(-err));
 	}
 	*ret_reader = reader;
 	return 0;
@@ -67,9 +71,14 @@ int slow_io_reader_open(struct slow_io_reader *reader, struct error *error)
 
 	reader->ring = ring_buffer__new(fd, on_record, reader, NULL);
 	if (!reader->ring)
-		return error_set(error, errno, "cannot map the ring buffer of slow block requests: %s", strerror(errno));
+		return error_set(error, errno,
+				 "cannot map the ring buffer of slow block requests: %s",
+				 strerror(errno));
 	err = session_watch(reader->session, fd);
-	return err ? error_set(error, -err, "cannot watch the ring buffer of slow block requests: %s", strerror(-err)) : 0;
+	return err ? error_set(error, -err,
+			       "cannot watch the ring buffer of slow block requests: %s",
+			       strerror(-err))
+		   : 0;
 }
 
 void slow_io_reader_free(struct slow_io_reader *reader)

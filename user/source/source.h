@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source switches on the BPF programs of one profile kind: one file and one row of source_table.c each. */
+/* A source switches on the BPF programs of one profile kind: one file and one row of source_table.c
+ * each. */
 #ifndef PKBPF_SOURCE_SOURCE_H
 #define PKBPF_SOURCE_SOURCE_H
 
@@ -7,7 +8,8 @@
 
 struct source; /* the running state of one kind, private to its file */
 
-/* After the interval has begun for all sources and the account of resources, before it ends, and after it has ended for all. */
+/* After the interval has begun for all sources and the account of resources, before it ends, and
+ * after it has ended for all. */
 enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
 
 typedef void source_stack_fn(void *context, uint64_t stack_id);
@@ -17,21 +19,25 @@ struct source_ops {
 	const char *name;    /* as in -e: "cpu" */
 	const char *summary; /* one line for --help */
 	const char *unit;    /* of weight: "samples", "nanoseconds" */
-	/* The programs and maps of this kind are part of what is loaded, or not. Every source that is not wanted is asked
-	 * before those that are: maps may be shared. */
+	/* The programs and maps of this kind are part of what is loaded, or not. Every source that
+	 * is not wanted is asked before those that are: maps may be shared. */
 	void (*choose)(struct pkbpf_bpf *skeleton, bool wanted);
-	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out what need not be loaded. */
+	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out
+	 * what need not be loaded. */
 	int (*configure)(struct session *session, struct source **ret_source, struct error *error);
 	/* After session_start: events flow from now on. */
 	int (*attach)(struct source *source, struct error *error);
-	/* The interval: what happened outside of it must not be told, and attaching all takes its time. Quick; may be NULL. */
+	/* The interval: what happened outside of it must not be told, and attaching all takes its
+	 * time. Quick; may be NULL. */
 	void (*begin)(struct source *source, uint64_t start_ns);
 	void (*end)(struct source *source, uint64_t end_ns);
 	/* Reads how threads are at its edges; others wait meanwhile. May be NULL. */
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
-	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be NULL. */
+	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be
+	 * NULL. */
 	int (*poll)(struct source *source, const struct event_sink *sink);
-	/* Tells the numbers of stacks that later events may name, however long ago the stacks were sent. May be NULL. */
+	/* Tells the numbers of stacks that later events may name, however long ago the stacks were
+	 * sent. May be NULL. */
 	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
 	/* No event after this. */
 	void (*detach)(struct source *source);

@@ -111,7 +111,9 @@ int source_set_look(struct source_set *set, enum source_edge edge, struct error 
 int source_set_poll(struct source_set *set, const struct event_sink *sink)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		int err = set->running[i] && sources[i]->poll ? sources[i]->poll(set->running[i], sink) : 0;
+		int err = set->running[i] && sources[i]->poll
+				  ? sources[i]->poll(set->running[i], sink)
+				  : 0;
 
 		if (err)
 			return err;

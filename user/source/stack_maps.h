@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Maps of numbered and of recognised stacks, which sources that add events up in the kernel share. */
+/* Maps of numbered and of recognised stacks, which sources that add events up in the kernel share.
+ */
 #ifndef PKBPF_SOURCE_STACK_MAPS_H
 #define PKBPF_SOURCE_STACK_MAPS_H
 

@@ -33,8 +33,8 @@ const char *symbol_result_text(enum symbol_result result)
 	static const char *const texts[SYMBOL_RESULT_COUNT] = {
 		[SYMBOL_FOUND] = "found",
 		[SYMBOL_UNMAPPED] = "unmapped: the address belongs to no known mapping",
-		[SYMBOL_NO_FILE] =
-			"no file: the mapped file is gone, was replaced, may not be read or its server does not answer",
+		[SYMBOL_NO_FILE] = "no file: the mapped file is gone, was replaced, may not be "
+				   "read or its server does not answer",
 		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is no ELF file of this machine",
 		[SYMBOL_STRIPPED] = "stripped: no full symbol table and no debug file",
 		[SYMBOL_NOT_IN_TABLE] = "not in table: no symbol covers the address",
@@ -137,8 +137,8 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 	chain->strings = string_pool_new();
 	chain->lines = line_store_new();
 	if (complete && chain->strings && chain->lines) {
-		chain->members[MEMBER_KERNEL] =
-			kernel_symbolizer_new(chain->kallsyms_path, &options->kernel_namer, chain->strings);
+		chain->members[MEMBER_KERNEL] = kernel_symbolizer_new(
+			chain->kallsyms_path, &options->kernel_namer, chain->strings);
 		chain->members[MEMBER_ELF] = elf_symbolizer_new(
 			&chain->options, process_table_files(processes), chain->strings);
 		chain->members[MEMBER_PERF_MAP] =

@@ -12,8 +12,8 @@ struct file_servers;
 
 struct debug_file_search {
 	struct file_servers *servers; /* as for target_file_open() */
-	const char *root;      /* as in symbolizer_options */
-	const char *debug_dir; /* "/usr/lib/debug" */
+	const char *root;	      /* as in symbolizer_options */
+	const char *debug_dir;	      /* "/usr/lib/debug" */
 	uint32_t pid; /* a process that maps the file: its root folder is searched too; 0 none */
 	const char *path; /* of the stripped file, inside that root */
 };

@@ -69,7 +69,8 @@ static bool read_offsets(Dwarf *dwarf, bool of_types, struct offset_list *offset
 	size_t header_size;
 
 	while (dwarf_next_unit(dwarf, offset, &next, &header_size, NULL, &abbreviations, NULL, NULL,
-			       of_types ? &type_signature : NULL, of_types ? &type_offset : NULL) == 0) {
+			       of_types ? &type_signature : NULL,
+			       of_types ? &type_offset : NULL) == 0) {
 		uint64_t *item = array_add(offsets);
 
 		if (!item || next <= offset || offsets->count > DWARF_INDEX_MAX_UNITS)

@@ -2,16 +2,19 @@
 /* Keeps account of the CPU time that goes into files' debug information. */
 #include "symbol/dwarf_budget.h"
 
-/* The thread's CPU time is a system call, so it is asked when so much time has gone by in questions, of which most are short. */
+/* The thread's CPU time is a system call, so it is asked when so much time has gone by in
+ * questions, of which most are short. */
 #define LOOK_INTERVAL_NS (10 * NS_PER_MS)
 
-/* A few milliseconds too early or too late, which evens out, and much cheaper than the exact time. */
+/* A few milliseconds too early or too late, which evens out, and much cheaper than the exact time.
+ */
 static uint64_t coarse_now_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC_COARSE);
 }
 
-/* What went by since the last look is charged to the file that is asked now, as far as this thread was on a CPU. */
+/* What went by since the last look is charged to the file that is asked now, as far as this thread
+ * was on a CPU. */
 static void look(struct dwarf_spending *spending)
 {
 	struct dwarf_budget *budget = spending->budget;
@@ -30,10 +33,14 @@ static void look(struct dwarf_spending *spending)
 
 void dwarf_budget_return(struct dwarf_budget *budget, uint64_t now_ns)
 {
-	uint64_t back_ns = budget->returned_ns ? (now_ns - budget->returned_ns) / DWARF_BUDGET_RETURN_SHARE : 0;
+	uint64_t back_ns = budget->returned_ns
+				   ? (now_ns - budget->returned_ns) / DWARF_BUDGET_RETURN_SHARE
+				   : 0;
 
 	if (budget->cpu_ns < DWARF_BUDGET_CPU_NS)
-		budget->cpu_ns += back_ns < DWARF_BUDGET_CPU_NS - budget->cpu_ns ? back_ns : DWARF_BUDGET_CPU_NS - budget->cpu_ns;
+		budget->cpu_ns += back_ns < DWARF_BUDGET_CPU_NS - budget->cpu_ns
+					  ? back_ns
+					  : DWARF_BUDGET_CPU_NS - budget->cpu_ns;
 	budget->returned_ns = now_ns;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the debug information of all files together may cost. It is the target's own, and a few megabytes of it can be made to
- * take hours and all memory: thousands of functions that share one list of a million ranges, units that share one table. Counts
- * of entries do not bound that, for one call of libdw may pass over all of them, so CPU time is what is counted.
- * One owner thread.
+ * What the debug information of all files together may cost. It is the target's own, and a few
+ * megabytes of it can be made to take hours and all memory: thousands of functions that share one
+ * list of a million ranges, units that share one table. Counts of entries do not bound that, for
+ * one call of libdw may pass over all of them, so CPU time is what is counted. One owner thread.
  */
 #ifndef PKBPF_SYMBOL_DWARF_BUDGET_H
 #define PKBPF_SYMBOL_DWARF_BUDGET_H
@@ -13,8 +13,9 @@
 
 #include "base/clock.h"
 
-/* CPU time, of which a file may use a quarter of what is left: those that come after a bad one are still read. */
-#define DWARF_BUDGET_CPU_NS (40 * NS_PER_SECOND)
+/* CPU time, of which a file may use a quarter of what is left: those that come after a bad one are
+ * still read. */
+#define DWARF_BUDGET_CPU_NS	(40 * NS_PER_SECOND)
 #define DWARF_BUDGET_FILE_SHARE 4
 /* A run without an end meets ever new files: of the time that passes, so much comes back. */
 #define DWARF_BUDGET_RETURN_SHARE 20
@@ -25,13 +26,15 @@
 
 struct dwarf_budget {
 	uint64_t cpu_ns, bytes, line_bytes; /* left */
-	uint64_t returned_ns;		    /* CLOCK_MONOTONIC, until when CPU time has come back; 0: not begun */
-	uint64_t open_ns;		    /* went by in questions and is not charged yet */
-	uint64_t looked_cpu_ns;		    /* CPU time of the thread at the last charge */
+	uint64_t returned_ns; /* CLOCK_MONOTONIC, until when CPU time has come back; 0: not begun */
+	uint64_t open_ns;     /* went by in questions and is not charged yet */
+	uint64_t looked_cpu_ns; /* CPU time of the thread at the last charge */
 };
 
-#define DWARF_BUDGET_FULL \
-	((struct dwarf_budget){.cpu_ns = DWARF_BUDGET_CPU_NS, .bytes = DWARF_BUDGET_BYTES, .line_bytes = DWARF_BUDGET_LINE_BYTES})
+#define DWARF_BUDGET_FULL                                                                          \
+	((struct dwarf_budget){.cpu_ns = DWARF_BUDGET_CPU_NS,                                      \
+			       .bytes = DWARF_BUDGET_BYTES,                                        \
+			       .line_bytes = DWARF_BUDGET_LINE_BYTES})
 
 /* What one file has used of it. */
 struct dwarf_spending {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Lets libdw read a file. libelf is told to read, not to map, so a file that shrinks meanwhile is a failed read; the sizes of all
- * debug sections, packed or not, are added up before libdw sees any.
+ * Lets libdw read a file. libelf is told to read, not to map, so a file that shrinks meanwhile is a
+ * failed read; the sizes of all debug sections, packed or not, are added up before libdw sees any.
  */
 #include "symbol/dwarf_image.h"
 
@@ -56,8 +56,9 @@ static uint64_t memory_size(const struct elf_file *file, const struct elf_sectio
 static bool is_needed(const char *name, bool with_lines)
 {
 	static const char *const needed[] = {
-		".debug_info", ".debug_types", ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets",
-		".debug_addr", ".debug_ranges", ".debug_rnglists",
+		".debug_info", ".debug_types",	  ".debug_abbrev",
+		".debug_str",  ".debug_line_str", ".debug_str_offsets",
+		".debug_addr", ".debug_ranges",	  ".debug_rnglists",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
@@ -89,13 +90,15 @@ uint64_t dwarf_image_bytes(const struct elf_file *file, bool with_lines)
 static bool has_names(const char *name, bool *ret_only_names)
 {
 	*ret_only_names = strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0;
-	return *ret_only_names || strcmp(name, ".debug_info") == 0 || strcmp(name, ".debug_types") == 0;
+	return *ret_only_names || strcmp(name, ".debug_info") == 0 ||
+	       strcmp(name, ".debug_types") == 0;
 }
 
 /*
- * libdw 0.188 takes a string's offset for a string without looking where its section ends, and the bytes of an attribute that is a
- * string itself. Sections are in memory by now, unpacked: a section of strings that ends in NUL cannot be read beyond, and what
- * else has names is noted for dwarf_image_name_ends().
+ * libdw 0.188 takes a string's offset for a string without looking where its section ends, and the
+ * bytes of an attribute that is a string itself. Sections are in memory by now, unpacked: a section
+ * of strings that ends in NUL cannot be read beyond, and what else has names is noted for
+ * dwarf_image_name_ends().
  */
 static bool find_sections(struct dwarf_image *image)
 {
@@ -122,7 +125,8 @@ static bool find_sections(struct dwarf_image *image)
 			return false;
 		if (!data->d_buf || !data->d_size)
 			continue;
-		range = (struct memory_range){data->d_buf, (const char *)data->d_buf + data->d_size};
+		range = (struct memory_range){data->d_buf,
+					      (const char *)data->d_buf + data->d_size};
 		if (strcmp(name, ".debug_abbrev") == 0)
 			image->abbreviations = range;
 		else if (strcmp(name, ".debug_line") == 0)
@@ -141,7 +145,7 @@ static bool find_sections(struct dwarf_image *image)
 
 bool dwarf_image_name_ends(const struct dwarf_image *image, const char *name)
 {
-	array_foreach(&image->names, range) {
+	array_foreach (&image->names, range) {
 		if (name >= range->start && name < range->end)
 			return memchr(name, 0, (size_t)(range->end - name));
 	}
@@ -151,12 +155,12 @@ bool dwarf_image_name_ends(const struct dwarf_image *image, const char *name)
 /* What libdw looks for when it opens a file (0.188). */
 static bool is_read_by_libdw(const char *name)
 {
-	return strncmp(name, ".debug", 6) == 0 || strncmp(name, ".zdebug", 7) == 0 || strncmp(name, ".gnu.debuglto", 13) == 0 ||
-	       strcmp(name, ".eh_frame") == 0;
+	return strncmp(name, ".debug", 6) == 0 || strncmp(name, ".zdebug", 7) == 0 ||
+	       strncmp(name, ".gnu.debuglto", 13) == 0 || strcmp(name, ".eh_frame") == 0;
 }
 
-/* libdw reads every section that it finds, needed or not. Those that are not, half of a file's bytes, it takes for stripped when
- * their header in memory says that they have no contents. */
+/* libdw reads every section that it finds, needed or not. Those that are not, half of a file's
+ * bytes, it takes for stripped when their header in memory says that they have no contents. */
 static bool hide_what_is_not_needed(Elf *elf, bool with_lines)
 {
 	Elf_Scn *section = NULL;
@@ -190,8 +194,9 @@ bool dwarf_image_open(struct dwarf_image *image, int fd, bool with_lines)
 	if (image->elf && hide_what_is_not_needed(image->elf, with_lines))
 		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
 	if (!image->dwarf || !find_sections(image) ||
-	    !dwarf_abbreviations_fit(image->dwarf, image->abbreviations.start,
-				     (size_t)(image->abbreviations.end - image->abbreviations.start)))
+	    !dwarf_abbreviations_fit(
+		    image->dwarf, image->abbreviations.start,
+		    (size_t)(image->abbreviations.end - image->abbreviations.start)))
 		dwarf_image_done(image);
 	return image->dwarf;
 }

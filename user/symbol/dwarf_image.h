@@ -30,14 +30,15 @@ struct dwarf_image {
 struct dwarf_image dwarf_image_none(void);
 void dwarf_image_done(struct dwarf_image *image);
 
-/* What the sections that are needed take in memory; with_lines: those of lines, which are large, too. UINT64_MAX: more than
- * DWARF_IMAGE_MAX_BYTES. */
+/* What the sections that are needed take in memory; with_lines: those of lines, which are large,
+ * too. UINT64_MAX: more than DWARF_IMAGE_MAX_BYTES. */
 uint64_t dwarf_image_bytes(const struct elf_file *file, bool with_lines);
 
 /* Takes fd over, also when it fails: damaged, or out of memory. */
 bool dwarf_image_open(struct dwarf_image *image, int fd, bool with_lines);
 
-/* Whether a name that libdw gave is one of the image's, and ends where the section ends that it is in. */
+/* Whether a name that libdw gave is one of the image's, and ends where the section ends that it is
+ * in. */
 bool dwarf_image_name_ends(const struct dwarf_image *image, const char *name);
 
 #endif

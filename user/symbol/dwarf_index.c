@@ -80,8 +80,10 @@ static int compare_ranges(const void *left, const void *right)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* Adds every range of the entry. Those that are empty take time as well, and many entries may share one list. */
-static void add_ranges(struct dwarf_index *index, struct range_list *list, Dwarf_Die *die, uint64_t item)
+/* Adds every range of the entry. Those that are empty take time as well, and many entries may share
+ * one list. */
+static void add_ranges(struct dwarf_index *index, struct range_list *list, Dwarf_Die *die,
+		       uint64_t item)
 {
 	Dwarf_Addr base, start, end;
 	ptrdiff_t offset = 0;
@@ -90,7 +92,8 @@ static void add_ranges(struct dwarf_index *index, struct range_list *list, Dwarf
 		struct die_range *range;
 
 		offset = dwarf_ranges(die, offset, &base, &start, &end);
-		if (offset <= 0 || (i % RANGES_PER_LOOK == 0 && dwarf_spending_over(index->spending)))
+		if (offset <= 0 ||
+		    (i % RANGES_PER_LOOK == 0 && dwarf_spending_over(index->spending)))
 			return;
 		/* Address 0 is where linkers leave functions they threw away. */
 		if (start >= end || start == 0)
@@ -131,7 +134,8 @@ static void read_units(struct dwarf_index *index)
 	Dwarf_Off offset = 0, next;
 	size_t header_size;
 
-	while (index->units.count < DWARF_INDEX_MAX_UNITS && !dwarf_spending_over(index->spending) &&
+	while (index->units.count < DWARF_INDEX_MAX_UNITS &&
+	       !dwarf_spending_over(index->spending) &&
 	       dwarf_nextcu(index->dwarf, offset, &next, &header_size, NULL, NULL, NULL) == 0) {
 		Dwarf_Die die;
 		struct unit *unit;
@@ -150,11 +154,13 @@ static void read_units(struct dwarf_index *index)
 	sort_ranges(&index->ranges);
 }
 
-/* Methods of classes, lambdas among them, that are declared in a function's body are found there. */
+/* Methods of classes, lambdas among them, that are declared in a function's body are found there.
+ */
 static bool may_hold_functions(int tag)
 {
-	return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_module ||
-	       tag == DW_TAG_union_type || tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
+	return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_structure_type || tag == DW_TAG_module || tag == DW_TAG_union_type ||
+	       tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block;
 }
 
 static void read_functions(struct dwarf_index *index, struct unit *unit, Dwarf_Die *unit_die)
@@ -165,7 +171,8 @@ static void read_functions(struct dwarf_index *index, struct unit *unit, Dwarf_D
 	if (dwarf_child(unit_die, &stack[0]))
 		return;
 	depth = 1;
-	for (size_t visited = 0; depth > 0 && visited < DWARF_INDEX_MAX_ENTRIES && !dwarf_spending_over(index->spending);
+	for (size_t visited = 0; depth > 0 && visited < DWARF_INDEX_MAX_ENTRIES &&
+				 !dwarf_spending_over(index->spending);
 	     visited++) {
 		Dwarf_Die *die = &stack[depth - 1];
 		Dwarf_Die child;
@@ -206,11 +213,13 @@ bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_
 		read_functions(index, unit, &ret_place->unit);
 	}
 	range = find_range(&unit->functions, address);
-	ret_place->has_function = range && dwarf_offdie(index->dwarf, range->item, &ret_place->function);
+	ret_place->has_function =
+		range && dwarf_offdie(index->dwarf, range->item, &ret_place->function);
 	return true;
 }
 
-/* Bytes of the unit's line program by its header (DWARF 5, 6.2.4); as many as there are after it when it says nonsense. */
+/* Bytes of the unit's line program by its header (DWARF 5, 6.2.4); as many as there are after it
+ * when it says nonsense. */
 static uint64_t line_program_bytes(Dwarf_Die *unit, const uint8_t *section, size_t size)
 {
 	Dwarf_Attribute attribute;
@@ -218,7 +227,8 @@ static uint64_t line_program_bytes(Dwarf_Die *unit, const uint8_t *section, size
 	uint64_t length;
 	uint32_t length32;
 
-	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) || dwarf_formudata(&attribute, &offset) || offset >= size ||
+	if (!dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
+	    dwarf_formudata(&attribute, &offset) || offset >= size ||
 	    size - offset < sizeof(length32) + sizeof(length))
 		return 0;
 	memcpy(&length32, section + offset, sizeof(length32));
@@ -228,7 +238,8 @@ static uint64_t line_program_bytes(Dwarf_Die *unit, const uint8_t *section, size
 	return length < size - offset ? length : size - offset;
 }
 
-bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_place *place, const void *section, size_t size)
+bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_place *place,
+				const void *section, size_t size)
 {
 	struct unit *unit = &index->units.items[place->unit_number];
 

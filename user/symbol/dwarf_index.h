@@ -31,11 +31,14 @@ struct dwarf_place {
 struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending);
 void dwarf_index_free(struct dwarf_index *index);
 /*
- * Finds the unit that covers address and, when there is one, the function. The list of a unit's functions is made when it is first
- * asked for. When the spending is over, lists are as long as they have become.
+ * Finds the unit that covers address and, when there is one, the function. The list of a unit's
+ * functions is made when it is first asked for. When the spending is over, lists are as long as
+ * they have become.
  */
 bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_place *ret_place);
-/* Whether the unit's line program (.debug_line in memory) may be read: it is taken from the budget once. */
-bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_place *place, const void *section, size_t size);
+/* Whether the unit's line program (.debug_line in memory) may be read: it is taken from the budget
+ * once. */
+bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_place *place,
+				const void *section, size_t size);
 
 #endif

@@ -125,8 +125,8 @@ static bool open_images(struct dwarf_lines *lines)
 	return true;
 }
 
-struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines,
-				     struct dwarf_budget *budget)
+struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search,
+				     bool with_lines, struct dwarf_budget *budget)
 {
 	struct dwarf_lines *lines;
 	struct elf_file file;
@@ -185,7 +185,8 @@ static bool get_ready(struct dwarf_lines *lines)
 	return lines->index;
 }
 
-static const char *name_of(const struct dwarf_lines *lines, Dwarf_Die *die, struct string_pool *strings)
+static const char *name_of(const struct dwarf_lines *lines, Dwarf_Die *die,
+			   struct string_pool *strings)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
@@ -195,7 +196,8 @@ static const char *name_of(const struct dwarf_lines *lines, Dwarf_Die *die, stru
 		name = dwarf_formstring(&attribute);
 	if (!name)
 		name = dwarf_diename(die);
-	if (!name || (!dwarf_image_name_ends(&lines->main, name) && !dwarf_image_name_ends(&lines->alternate, name)))
+	if (!name || (!dwarf_image_name_ends(&lines->main, name) &&
+		      !dwarf_image_name_ends(&lines->alternate, name)))
 		return NULL;
 	return demangle_name(strings, name);
 }
@@ -210,14 +212,15 @@ struct inlined_search {
 	struct dwarf_spending *spending;
 	uint64_t address;
 	size_t visited;
-	/* From the outermost inlined function to the scope that is looked into; and the longest such path of all. */
+	/* From the outermost inlined function to the scope that is looked into; and the longest
+	 * such path of all. */
 	Dwarf_Die path[MAX_BODY_DEPTH], longest[MAX_BODY_DEPTH];
 	size_t length, longest_length;
 };
 
 /*
- * Scopes beside each other may overlap, where the compiler has mixed their instructions (gcc with -flto): the one that has more in it
- * knows better whose an instruction is.
+ * Scopes beside each other may overlap, where the compiler has mixed their instructions (gcc with
+ * -flto): the one that has more in it knows better whose an instruction is.
  */
 static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned int depth)
 {
@@ -229,7 +232,8 @@ static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned 
 	}
 	if (depth == MAX_BODY_DEPTH)
 		return;
-	for (int end = dwarf_child(scope, &child); end == 0; end = dwarf_siblingof(&child, &child)) {
+	for (int end = dwarf_child(scope, &child); end == 0;
+	     end = dwarf_siblingof(&child, &child)) {
 		bool is_inlined = dwarf_tag(&child) == DW_TAG_inlined_subroutine;
 
 		if (search->visited++ >= MAX_BODY_ENTRIES || dwarf_spending_over(search->spending))
@@ -245,7 +249,8 @@ static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned 
 
 /* The inlined functions around address inside a function, outermost first; the innermost `max` of
  * them. */
-static size_t find_inlined(struct dwarf_spending *spending, Dwarf_Die *function, uint64_t address, Dwarf_Die *ret_dies, size_t max)
+static size_t find_inlined(struct dwarf_spending *spending, Dwarf_Die *function, uint64_t address,
+			   Dwarf_Die *ret_dies, size_t max)
 {
 	struct inlined_search search = {.spending = spending, .address = address};
 	size_t count;
@@ -288,11 +293,12 @@ static bool may_read_lines(const struct dwarf_lines *lines, const struct dwarf_p
 	const struct memory_range *section = &lines->main.line_programs;
 
 	return section->start &&
-	       dwarf_index_may_read_lines(lines->index, place, section->start, (size_t)(section->end - section->start));
+	       dwarf_index_may_read_lines(lines->index, place, section->start,
+					  (size_t)(section->end - section->start));
 }
 
-static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query, struct string_pool *strings,
-		   struct symbol_line *ret_lines)
+static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query,
+		   struct string_pool *strings, struct symbol_line *ret_lines)
 {
 	Dwarf_Die inlined[DWARF_LINES_MAX_DEPTH - 1];
 	size_t inlined_count = 0, count = 0;
@@ -307,8 +313,8 @@ static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query, s
 	if (!name)
 		return 0;
 	if (query->inlines && place.has_function)
-		inlined_count = find_inlined(&lines->spending, &place.function, query->address, inlined,
-					     DWARF_LINES_MAX_DEPTH - 1);
+		inlined_count = find_inlined(&lines->spending, &place.function, query->address,
+					     inlined, DWARF_LINES_MAX_DEPTH - 1);
 	for (size_t i = inlined_count; i-- > 0;) {
 		const char *inlined_name = name_of(lines, &inlined[i], strings);
 
@@ -325,13 +331,14 @@ static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query, s
 		if (line && dwarf_lineno(line, &number) == 0)
 			set_place(&ret_lines[0], dwarf_linesrc(line, NULL, NULL), number, strings);
 		for (size_t i = 1; i < count; i++)
-			set_call_place(&ret_lines[i], &place.unit, &inlined[inlined_count - i], strings);
+			set_call_place(&ret_lines[i], &place.unit, &inlined[inlined_count - i],
+				       strings);
 	}
 	return count;
 }
 
-size_t dwarf_lines_find(struct dwarf_lines *lines, const struct dwarf_query *query, struct string_pool *strings,
-			struct symbol_line *ret_lines)
+size_t dwarf_lines_find(struct dwarf_lines *lines, const struct dwarf_query *query,
+			struct string_pool *strings, struct symbol_line *ret_lines)
 {
 	size_t count;
 

@@ -19,8 +19,8 @@ struct dwarf_lines;
  * all files, outlives this one. NULL: too large, damaged, or out of memory.
  * Nothing but headers is read before the first find.
  */
-struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search, bool with_lines,
-				     struct dwarf_budget *budget);
+struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search,
+				     bool with_lines, struct dwarf_budget *budget);
 void dwarf_lines_free(struct dwarf_lines *lines);
 
 /* Whether it took too much time, so that there will be nothing more. */
@@ -29,7 +29,7 @@ bool dwarf_lines_given_up(const struct dwarf_lines *lines);
 struct dwarf_query {
 	uint64_t address; /* as linked */
 	bool inlines;
-	bool lines; /* only where opened with lines */
+	bool lines;	      /* only where opened with lines */
 	const char *function; /* what the symbol table says; NULL: take the DWARF name */
 };
 

@@ -17,7 +17,8 @@ struct loaded_file {
 	const char *name; /* base name, in the pool */
 	void *vdso;
 	size_t vdso_size;
-	const struct symbol_entry *last_entry; /* of the name found last; addresses mostly come in order */
+	const struct symbol_entry
+		*last_entry; /* of the name found last; addresses mostly come in order */
 	const char *last_name;
 	bool has_told; /* that its debug information was given up */
 };
@@ -114,8 +115,8 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 }
 
 /* The name from the symbol tables; NULL with *ret_result when there is none. */
-static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address,
-			     enum symbol_result *ret_result)
+static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			     uint64_t address, enum symbol_result *ret_result)
 {
 	int fd = -1, err;
 
@@ -147,14 +148,14 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 }
 
 /* back: how far before the return address that is; 0: it is none. */
-static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address, uint64_t back,
-			 struct symbol *symbol)
+static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			 uint64_t address, uint64_t back, struct symbol *symbol)
 {
 	const char *name = find_name(elf, id, loaded, address, &symbol->result);
 	size_t count = 0;
 
-	/* The return address is a function's first where it was put on a stack for another to return to (glibc's makecontext()), and
-	 * the padding before it has no name. */
+	/* The return address is a function's first where it was put on a stack for another to
+	 * return to (glibc's makecontext()), and the padding before it has no name. */
 	if (!name && back)
 		name = find_name(elf, id, loaded, address + back, &symbol->result);
 	if (loaded->module.dwarf) {
@@ -169,7 +170,8 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 		if (dwarf_lines_given_up(loaded->module.dwarf) && !loaded->has_told) {
 			loaded->has_told = true;
 			log_warning(elf->options->log,
-				    "the debug information of %s takes too long to read: inlined functions and lines of it are missing",
+				    "the debug information of %s takes too long to read: inlined "
+				    "functions and lines of it are missing",
 				    mapped_file_table_get(elf->files, id)->path);
 		}
 	}
@@ -185,14 +187,18 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 }
 
 /* A function without a name is still one function: its start stands for all addresses in it. */
-static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded, uint64_t address)
+static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			       uint64_t address)
 {
-	int fd = loaded->vdso ? -1 : mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
+	int fd = loaded->vdso ? -1
+			      : mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
 	uint64_t start;
 
 	if (fd < 0 && !loaded->vdso)
 		return 0;
-	return elf_module_function_start(&loaded->module, fd, loaded->vdso, address, &start) == 0 ? start : 0;
+	return elf_module_function_start(&loaded->module, fd, loaded->vdso, address, &start) == 0
+		       ? start
+		       : 0;
 }
 
 static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
@@ -227,7 +233,8 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	if (ret_symbol->result == SYMBOL_FOUND)
 		name_address(elf, location->object, loaded, address, back, ret_symbol);
 	if (ret_symbol->result != SYMBOL_FOUND)
-		ret_symbol->function_address = function_start(elf, location->object, loaded, address);
+		ret_symbol->function_address =
+			function_start(elf, location->object, loaded, address);
 	return true;
 }
 

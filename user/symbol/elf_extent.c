@@ -16,7 +16,7 @@
 #define MAX_EXTENT_BYTES (64U << 10)
 #define MAX_BYTES	 (4U << 20)
 /* Each costs a read or two. x264, which has most of those seen, has 12. */
-#define MAX_PLACES	 4096U
+#define MAX_PLACES 4096U
 
 static size_t arm64_padding(const uint8_t *code, size_t size)
 {
@@ -31,8 +31,8 @@ struct instruction {
 	bool is_return;
 };
 
-/* The instruction at code; one byte that is nothing where there is none. 32-bit code is read as if it were of x86-64: a few are cut
- * elsewhere, and soon the same follow again. */
+/* The instruction at code; one byte that is nothing where there is none. 32-bit code is read as if
+ * it were of x86-64: a few are cut elsewhere, and soon the same follow again. */
 static struct instruction read_instruction(uint16_t machine, const uint8_t *code, size_t size)
 {
 	static const uint8_t arm64_return[] = {0xc0, 0x03, 0x5f, 0xd6};
@@ -40,13 +40,15 @@ static struct instruction read_instruction(uint16_t machine, const uint8_t *code
 	enum x86_flow flow;
 
 	if (machine == EM_AARCH64 && size >= 4)
-		return (struct instruction){.size = 4, .is_return = memcmp(code, arm64_return, 4) == 0};
+		return (struct instruction){.size = 4,
+					    .is_return = memcmp(code, arm64_return, 4) == 0};
 	if ((machine != EM_X86_64 && machine != EM_386) || !x86_decode(code, size, &x86))
 		return (struct instruction){.size = 1};
 	flow = x86_flow_of(&x86);
 	return (struct instruction){
 		.size = x86.size,
-		.distance = flow == X86_FLOW_BRANCH || flow == X86_FLOW_JUMP ? (size_t)x86.immediate : 0,
+		.distance = flow == X86_FLOW_BRANCH || flow == X86_FLOW_JUMP ? (size_t)x86.immediate
+									     : 0,
 		.is_return = x86_is_return(&x86),
 	};
 }
@@ -72,12 +74,15 @@ static bool is_padded(uint16_t machine, const uint8_t *code, size_t size, uint64
 struct bounder {
 	const struct elf_file *file;
 	struct elf_functions *functions;
-	size_t budget; /* bytes that may still be read: who made the file decides how many there are */
+	size_t budget; /* bytes that may still be read: who made the file decides how many there are
+			*/
 	uint8_t code[MAX_EXTENT_BYTES];
-	bool is_target[MAX_EXTENT_BYTES / ALIGNMENT + 1]; /* of a jump from before, by aligned address */
+	bool is_target[MAX_EXTENT_BYTES / ALIGNMENT +
+		       1]; /* of a jump from before, by aligned address */
 };
 
-/* Bytes up to behind the first return that padding follows, and that no jump leads across; `size`: there is none. */
+/* Bytes up to behind the first return that padding follows, and that no jump leads across; `size`:
+ * there is none. */
 static size_t padded_size(struct bounder *bounder, size_t size, uint64_t start)
 {
 	uint16_t machine = bounder->file->machine;
@@ -90,7 +95,8 @@ static size_t padded_size(struct bounder *bounder, size_t size, uint64_t start)
 		size_t target;
 
 		end = at + instruction.size;
-		if (instruction.is_return && is_padded(machine, code + end, size - end, start + end) &&
+		if (instruction.is_return &&
+		    is_padded(machine, code + end, size - end, start + end) &&
 		    !bounder->is_target[(first + end + ALIGNMENT - 1) / ALIGNMENT])
 			return end;
 		target = end + instruction.distance;
@@ -105,10 +111,12 @@ static uint64_t find_end(struct bounder *bounder, uint64_t start, uint64_t end)
 	const struct elf_file *file = bounder->file;
 	uint64_t offset, size, function, limit;
 
-	limit = elf_functions_end(bounder->functions, file, file->segments, file->segment_count, start);
+	limit = elf_functions_end(bounder->functions, file, file->segments, file->segment_count,
+				  start);
 	if (limit < end)
 		end = limit;
-	if (elf_functions_find(bounder->functions, file, file->segments, file->segment_count, start, &function) == 0)
+	if (elf_functions_find(bounder->functions, file, file->segments, file->segment_count, start,
+			       &function) == 0)
 		return end;
 	if (end - start > MAX_EXTENT_BYTES)
 		end = start + MAX_EXTENT_BYTES;
@@ -135,7 +143,8 @@ static struct bounder *bounder_new(struct elf_functions *functions, const struct
 	return bounder;
 }
 
-void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions, const struct elf_file *file)
+void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions,
+		      const struct elf_file *file)
 {
 	_cleanup_free_ struct bounder *bounder = NULL;
 	uint64_t start = 0, end = 0;

@@ -15,9 +15,9 @@
 
 /*
  * Lets the symbols of a finished table whose size is a guess end where the function around them
- * ends or the next one begins, as far as unwind information tells; where it covers none of them, behind
- * a return that padding follows and no jump leads across, or after 64 KiB. Symbols at the first 4,096
- * addresses of a file, and 4 MiB of its text; the others reach as far as they did.
+ * ends or the next one begins, as far as unwind information tells; where it covers none of them,
+ * behind a return that padding follows and no jump leads across, or after 64 KiB. Symbols at the
+ * first 4,096 addresses of a file, and 4 MiB of its text; the others reach as far as they did.
  */
 void elf_extent_bound(struct symbol_table *table, struct elf_functions *functions,
 		      const struct elf_file *file);

@@ -136,8 +136,8 @@ bool elf_segments_address(const struct elf_segment *segments, size_t count, uint
 	return found;
 }
 
-bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address, uint64_t *ret_offset,
-			 uint64_t *ret_size)
+bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address,
+			 uint64_t *ret_offset, uint64_t *ret_size)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct elf_segment *segment = &segments[i];
@@ -153,26 +153,26 @@ bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint6
 }
 
 /* Entries of both classes differ only in the width and order of their fields. */
-#define SECTION_OF(header)                                                                                             \
-	((struct elf_section){                                                                                         \
-		.type = (header).sh_type,                                                                              \
-		.link = (header).sh_link,                                                                              \
-		.info = (header).sh_info,                                                                              \
-		.flags = (header).sh_flags,                                                                            \
-		.address = (header).sh_addr,                                                                           \
-		.offset = (header).sh_offset,                                                                          \
-		.size = (header).sh_size,                                                                              \
-		.entry_size = (header).sh_entsize,                                                                     \
+#define SECTION_OF(header)                                                                         \
+	((struct elf_section){                                                                     \
+		.type = (header).sh_type,                                                          \
+		.link = (header).sh_link,                                                          \
+		.info = (header).sh_info,                                                          \
+		.flags = (header).sh_flags,                                                        \
+		.address = (header).sh_addr,                                                       \
+		.offset = (header).sh_offset,                                                      \
+		.size = (header).sh_size,                                                          \
+		.entry_size = (header).sh_entsize,                                                 \
 	})
 
-#define SEGMENT_OF(header)                                                                                             \
-	((struct elf_segment){                                                                                         \
-		.type = (header).p_type,                                                                               \
-		.flags = (header).p_flags,                                                                             \
-		.offset = (header).p_offset,                                                                           \
-		.address = (header).p_vaddr,                                                                           \
-		.file_size = (header).p_filesz,                                                                        \
-		.memory_size = (header).p_memsz,                                                                       \
+#define SEGMENT_OF(header)                                                                         \
+	((struct elf_segment){                                                                     \
+		.type = (header).p_type,                                                           \
+		.flags = (header).p_flags,                                                         \
+		.offset = (header).p_offset,                                                       \
+		.address = (header).p_vaddr,                                                       \
+		.file_size = (header).p_filesz,                                                    \
+		.memory_size = (header).p_memsz,                                                   \
 	})
 
 static void decode_section(const struct elf_file *file, const void *raw, struct elf_section *ret)
@@ -317,13 +317,15 @@ static int read_segments(struct elf_file *file, const struct table_place *place)
 	return err;
 }
 
-#define TAKE_HEADER(header)                                                                                            \
-	do {                                                                                                           \
-		file->type = (header).e_type;                                                                          \
-		file->machine = (header).e_machine;                                                                    \
-		sections = (struct table_place){(header).e_shoff, (header).e_shentsize, (header).e_shnum};             \
-		segments = (struct table_place){(header).e_phoff, (header).e_phentsize, (header).e_phnum};             \
-		name_section = (header).e_shstrndx;                                                                    \
+#define TAKE_HEADER(header)                                                                        \
+	do {                                                                                       \
+		file->type = (header).e_type;                                                      \
+		file->machine = (header).e_machine;                                                \
+		sections = (struct table_place){(header).e_shoff, (header).e_shentsize,            \
+						(header).e_shnum};                                 \
+		segments = (struct table_place){(header).e_phoff, (header).e_phentsize,            \
+						(header).e_phnum};                                 \
+		name_section = (header).e_shstrndx;                                                \
 	} while (0)
 
 static int read_headers(struct elf_file *file)

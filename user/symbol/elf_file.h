@@ -80,8 +80,9 @@ const struct elf_section *elf_file_find_section_type(const struct elf_file *file
  * segment. */
 bool elf_segments_address(const struct elf_segment *segments, size_t count, uint64_t offset,
 			  uint64_t *ret_address);
-/* Where in the file the byte at an address as linked lies, and how many bytes of its segment there are from it on. */
-bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address, uint64_t *ret_offset,
-			 uint64_t *ret_size);
+/* Where in the file the byte at an address as linked lies, and how many bytes of its segment there
+ * are from it on. */
+bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address,
+			 uint64_t *ret_offset, uint64_t *ret_size);
 
 #endif

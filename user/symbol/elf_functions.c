@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The one encoding that linkers write: pointers of 4 signed bytes, relative to the field or to the header. */
+/* The one encoding that linkers write: pointers of 4 signed bytes, relative to the field or to the
+ * header. */
 #define ENCODING_PCREL_SDATA4	0x1b
 #define ENCODING_DATAREL_SDATA4 0x3b
 #define ENCODING_UDATA4		0x03
@@ -46,7 +47,8 @@ int elf_functions_load(struct elf_functions *functions, const struct elf_file *f
 	if (err)
 		return err;
 	if (header.version != 1 || header.frame_encoding != ENCODING_PCREL_SDATA4 ||
-	    header.count_encoding != ENCODING_UDATA4 || header.table_encoding != ENCODING_DATAREL_SDATA4)
+	    header.count_encoding != ENCODING_UDATA4 ||
+	    header.table_encoding != ENCODING_DATAREL_SDATA4)
 		return -ENOENT;
 	if (header.count == 0 || header.count > ELF_FUNCTIONS_MAX ||
 	    header.count > (segment->file_size - sizeof(header)) / sizeof(*entries))
@@ -54,17 +56,20 @@ int elf_functions_load(struct elf_functions *functions, const struct elf_file *f
 	entries = malloc(header.count * sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
-	err = elf_file_read(file, segment->offset + sizeof(header), entries, header.count * sizeof(*entries));
+	err = elf_file_read(file, segment->offset + sizeof(header), entries,
+			    header.count * sizeof(*entries));
 	/* A table out of order would only make the search miss, never leave its bounds. */
 	if (err) {
 		free(entries);
 		return err;
 	}
-	*functions = (struct elf_functions){ .entries = entries, .count = header.count, .base = segment->address };
+	*functions = (struct elf_functions){
+		.entries = entries, .count = header.count, .base = segment->address};
 	return 0;
 }
 
-static const struct elf_function_entry *last_at_or_before(const struct elf_functions *functions, uint64_t address)
+static const struct elf_function_entry *last_at_or_before(const struct elf_functions *functions,
+							  uint64_t address)
 {
 	int64_t wanted = (int64_t)(address - functions->base);
 	size_t low = 0, high = functions->count;
@@ -99,8 +104,10 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 	if (!elf_segments_offset(segments, segment_count, fde, &offset, &left) ||
 	    elf_file_read(file, offset, &description, sizeof(description)))
 		return -ENOENT;
-	/* The description must speak of the same start in the encoding assumed here; then its size can be believed. */
-	if (fde + offsetof(struct description, start) + (uint64_t)(int64_t)description.start != start ||
+	/* The description must speak of the same start in the encoding assumed here; then its size
+	 * can be believed. */
+	if (fde + offsetof(struct description, start) + (uint64_t)(int64_t)description.start !=
+		    start ||
 	    address - start >= description.size)
 		return -ENOENT;
 	functions->last = entry;
@@ -111,7 +118,8 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 }
 
 uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
-			   const struct elf_segment *segments, size_t segment_count, uint64_t address)
+			   const struct elf_segment *segments, size_t segment_count,
+			   uint64_t address)
 {
 	const struct elf_function_entry *entry;
 	uint64_t start;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where the functions of a file begin, known without any symbol: from the search table that comes with its unwind
- * information (.eh_frame_hdr). Two call sites in one nameless function then count as one function.
+ * Where the functions of a file begin, known without any symbol: from the search table that comes
+ * with its unwind information (.eh_frame_hdr). Two call sites in one nameless function then count
+ * as one function.
  *
  * Source: Linux Standard Base Core, "DWARF Extensions", Exception Frames.
  */
@@ -25,21 +26,25 @@ struct elf_functions { /* zero-initialised: none known */
 	struct elf_function_entry *entries;
 	size_t count;
 	uint64_t base; /* address of the header, as linked */
-	const struct elf_function_entry *last; /* the one found last, its start and size; NULL: none */
+	const struct elf_function_entry
+		*last; /* the one found last, its start and size; NULL: none */
 	uint64_t last_start;
 	uint32_t last_size;
 };
 
-/* -ENOENT: the file has no such table, or one in an encoding nobody writes; -EBADMSG: nonsense in it; -EIO, -ENOMEM. */
+/* -ENOENT: the file has no such table, or one in an encoding nobody writes; -EBADMSG: nonsense in
+ * it; -EIO, -ENOMEM. */
 int elf_functions_load(struct elf_functions *functions, const struct elf_file *file);
-/* Start of the function that holds address, as linked. file needs its contents only, the segments are those of the
- * same file. -ENOENT: between functions, or its description cannot be read. */
+/* Start of the function that holds address, as linked. file needs its contents only, the segments
+ * are those of the same file. -ENOENT: between functions, or its description cannot be read. */
 int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
 		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
 		       uint64_t *ret_start);
-/* End of the function that holds address, or start of the next one, as linked; UINT64_MAX: neither is known. */
+/* End of the function that holds address, or start of the next one, as linked; UINT64_MAX: neither
+ * is known. */
 uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
-			   const struct elf_segment *segments, size_t segment_count, uint64_t address);
+			   const struct elf_segment *segments, size_t segment_count,
+			   uint64_t address);
 void elf_functions_done(struct elf_functions *functions);
 
 #endif

@@ -31,7 +31,8 @@ static void add_go_source(struct elf_module *module, const struct elf_file *file
 {
 	struct elf_source *source = &module->sources[module->source_count];
 
-	if (module->source_count == ELF_MODULE_MAX_SOURCES || go_symbols_read(file, &source->symbols))
+	if (module->source_count == ELF_MODULE_MAX_SOURCES ||
+	    go_symbols_read(file, &source->symbols))
 		return;
 	source->place = ELF_SOURCE_FILE;
 	module->source_count++;
@@ -58,7 +59,8 @@ static bool load_debug_file(struct elf_module *module, const struct elf_file *fi
 		found = add_source(module, &debug, SHT_SYMTAB, ELF_SOURCE_DEBUG);
 	dwarf = options->want_debug_file_dwarf && has_dwarf(&debug);
 	if (dwarf)
-		module->dwarf = dwarf_lines_open(fd, &options->search, options->want_lines, options->dwarf_budget);
+		module->dwarf = dwarf_lines_open(fd, &options->search, options->want_lines,
+						 options->dwarf_budget);
 	module->debug_size = debug.size;
 	elf_file_done(&debug);
 	if (found)
@@ -100,10 +102,12 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	*module = (struct elf_module){.debug_fd = -1, .file_size = file->size};
 	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE);
 	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
-		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines, options->dwarf_budget);
-	/* Unpacking the DWARF of a C library's debug package takes longer and more memory than all the rest of naming; who
-	 * wants that much asks for lines. */
-	if (options->may_open_debug && (!full || (options->want_debug_file_dwarf && !module->dwarf)))
+		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines,
+						 options->dwarf_budget);
+	/* Unpacking the DWARF of a C library's debug package takes longer and more memory than all
+	 * the rest of naming; who wants that much asks for lines. */
+	if (options->may_open_debug &&
+	    (!full || (options->want_debug_file_dwarf && !module->dwarf)))
 		full = load_debug_file(module, file, options, !full) || full;
 	if (!full) {
 		load_mini_debuginfo(module, file);
@@ -112,7 +116,8 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 		/* Without one, addresses in nameless functions stay as they are. */
 		elf_functions_load(&module->functions, file);
 		if (add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE))
-			elf_extent_bound(&module->sources[module->source_count - 1].symbols.table, &module->functions, file);
+			elf_extent_bound(&module->sources[module->source_count - 1].symbols.table,
+					 &module->functions, file);
 	}
 	note_stubs(module, file);
 	module->segments = take_pointer(file->segments);
@@ -178,7 +183,8 @@ const struct symbol_entry *elf_module_locate(const struct elf_module *module, ui
 
 	for (size_t i = 0; i < module->source_count; i++) {
 		size_t aliases;
-		const struct symbol_entry *entry = symbol_table_find(&module->sources[i].symbols.table, address, &aliases);
+		const struct symbol_entry *entry =
+			symbol_table_find(&module->sources[i].symbols.table, address, &aliases);
 
 		if (entry && (!best || entry->address > best->address))
 			best = entry;
@@ -230,6 +236,6 @@ int elf_module_function_start(struct elf_module *module, int fd, const void *ima
 {
 	struct elf_file file = {.fd = fd, .memory = image, .size = module->file_size};
 
-	return elf_functions_find(&module->functions, &file, module->segments, module->segment_count,
-				  address, ret_start);
+	return elf_functions_find(&module->functions, &file, module->segments,
+				  module->segment_count, address, ret_start);
 }

@@ -46,7 +46,7 @@ struct elf_module {
 struct elf_module_options {
 	struct debug_file_search search;
 	bool want_dwarf;
-	bool want_lines; /* from DWARF: not only inlined functions */
+	bool want_lines;	    /* from DWARF: not only inlined functions */
 	bool want_debug_file_dwarf; /* also from a separate debug file */
 	struct dwarf_budget *dwarf_budget;
 	bool may_open_debug; /* a descriptor may be kept */
@@ -64,11 +64,12 @@ void elf_module_done(struct elf_module *module);
  */
 int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
 		    char *name, size_t name_size, const struct symbol_entry **ret_entry);
-/* The symbol that is asked first for the name of an address: where it is the one that gave a name, this is the name, which
- * need not be read again. NULL: none. */
+/* The symbol that is asked first for the name of an address: where it is the one that gave a name,
+ * this is the name, which need not be read again. NULL: none. */
 const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address);
 
-/* Start of the function that holds an address for which the file has no name. -ENOENT: not known. */
+/* Start of the function that holds an address for which the file has no name. -ENOENT: not known.
+ */
 int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start);
 

@@ -78,8 +78,10 @@ static int read_symbol_name(const struct elf_file *file, const struct elf_sectio
 				    size);
 }
 
-/* The name of the symbol that fills the slot, from relocation tables with or without a target section. */
-static int find_in_tables(const struct elf_file *file, bool with_target, uint64_t slot, char *name, size_t size)
+/* The name of the symbol that fills the slot, from relocation tables with or without a target
+ * section. */
+static int find_in_tables(const struct elf_file *file, bool with_target, uint64_t slot, char *name,
+			  size_t size)
 {
 	for (size_t i = 0; i < file->section_count; i++) {
 		const struct elf_section *section = &file->sections[i];
@@ -119,8 +121,8 @@ int elf_plt_find(const struct elf_file *file, uint64_t address, char *name, size
 	if (elf_file_read(file, plt->offset + (start - plt->address), code, size))
 		return -ENOENT;
 	slot = decode_slot(code, size, start);
-	/* Stubs nearly always jump through slots of .rela.plt, the table that names its target section and is a hundredth of
-	 * .rela.dyn. */
+	/* Stubs nearly always jump through slots of .rela.plt, the table that names its target
+	 * section and is a hundredth of .rela.dyn. */
 	if (!slot || (find_in_tables(file, true, slot, name, name_size - sizeof(suffix) + 1) &&
 		      find_in_tables(file, false, slot, name, name_size - sizeof(suffix) + 1)))
 		return -ENOENT;

@@ -57,8 +57,8 @@ static bool is_code_section(const struct elf_file *file, uint16_t section)
 }
 
 /*
- * ARM's linkers mark where code ($x, $a, $t) and data ($d) begin within a section, perhaps followed by a dot and anything (ELF for
- * the Arm 64-bit Architecture, "Mapping symbols"): names of nothing.
+ * ARM's linkers mark where code ($x, $a, $t) and data ($d) begin within a section, perhaps followed
+ * by a dot and anything (ELF for the Arm 64-bit Architecture, "Mapping symbols"): names of nothing.
  */
 static bool is_mapping_symbol(const struct elf_file *file, const struct elf_section *strings,
 			      const struct raw_symbol *raw)

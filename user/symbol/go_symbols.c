@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "base/go_table.h"
 
-/* Of the table at functions_offset, which ends with a start alone; offsets count from the table and from the text. */
+/* Of the table at functions_offset, which ends with a start alone; offsets count from the table and
+ * from the text. */
 struct function {
 	uint32_t start;
 	uint32_t record;
@@ -23,12 +24,13 @@ struct record {
 
 static bool is_header(const struct go_table_header *header, uint64_t size)
 {
-	return go_table_is_header(header, size) && (header->instruction_size == 1 || header->instruction_size == 4) &&
+	return go_table_is_header(header, size) &&
+	       (header->instruction_size == 1 || header->instruction_size == 4) &&
 	       header->names_offset < header->units_offset && header->units_offset <= size;
 }
 
-/* Position-independent programs have 0 there until they are relocated; then it is where the section begins, unless a C linker has
- * put its own start-up code first. */
+/* Position-independent programs have 0 there until they are relocated; then it is where the section
+ * begins, unless a C linker has put its own start-up code first. */
 static bool find_text(const struct elf_file *file, uint64_t text_start, uint64_t *ret_address)
 {
 	const struct elf_section *text = elf_file_find_section(file, ".text");
@@ -37,8 +39,8 @@ static bool find_text(const struct elf_file *file, uint64_t text_start, uint64_t
 	return text_start || (text && !elf_file_find_section(file, ".init"));
 }
 
-static int add_functions(struct symbol_table *table, const struct go_table_header *header, const uint8_t *data, size_t size,
-			 uint64_t text)
+static int add_functions(struct symbol_table *table, const struct go_table_header *header,
+			 const uint8_t *data, size_t size, uint64_t text)
 {
 	uint64_t names_size = header->units_offset - header->names_offset;
 	int err = 0;
@@ -49,11 +51,13 @@ static int add_functions(struct symbol_table *table, const struct go_table_heade
 
 		memcpy(&function, data + i * sizeof(function), sizeof(function));
 		memcpy(&next, data + (i + 1) * sizeof(function), sizeof(next.start));
-		if (next.start <= function.start || function.record > size || size - function.record < sizeof(record))
+		if (next.start <= function.start || function.record > size ||
+		    size - function.record < sizeof(record))
 			continue;
 		memcpy(&record, data + function.record, sizeof(record));
 		if (record.name > 0 && (uint64_t)record.name < names_size)
-			err = symbol_table_add(table, text + function.start, next.start - function.start, (uint32_t)record.name,
+			err = symbol_table_add(table, text + function.start,
+					       next.start - function.start, (uint32_t)record.name,
 					       SYMBOL_RANK_LOCAL);
 	}
 	return err;
@@ -71,9 +75,9 @@ int go_symbols_read(const struct elf_file *file, struct elf_symbols *ret_symbols
 
 	if (!section)
 		section = elf_file_find_section(file, ".data.rel.ro.gopclntab");
-	if (!section || section->size < sizeof(header) || section->size > GO_SYMBOLS_MAX_BYTES || !file->is_64 ||
-	    elf_file_read(file, section->offset, &header, sizeof(header)) || !is_header(&header, section->size) ||
-	    !find_text(file, header.text_start, &text))
+	if (!section || section->size < sizeof(header) || section->size > GO_SYMBOLS_MAX_BYTES ||
+	    !file->is_64 || elf_file_read(file, section->offset, &header, sizeof(header)) ||
+	    !is_header(&header, section->size) || !find_text(file, header.text_start, &text))
 		return -ENOENT;
 	size = section->size - header.functions_offset;
 	data = malloc(size);

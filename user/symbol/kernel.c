@@ -18,9 +18,9 @@ static size_t count_digits(const char *text)
 }
 
 /*
- * What the kernel compiled at run time, it lists under this module's name in kallsyms, but not in what it prints:
- * bpf_prog_TAG or bpf_prog_TAG_NAME, bpf_trampoline_NUMBER, and the one dispatcher. bpf_prog_add, bpf_dispatcher_xdp_func and
- * their like are functions of the kernel.
+ * What the kernel compiled at run time, it lists under this module's name in kallsyms, but not in
+ * what it prints: bpf_prog_TAG or bpf_prog_TAG_NAME, bpf_trampoline_NUMBER, and the one dispatcher.
+ * bpf_prog_add, bpf_dispatcher_xdp_func and their like are functions of the kernel.
  */
 static bool is_bpf_image(const char *name)
 {
@@ -29,7 +29,8 @@ static bool is_bpf_image(const char *name)
 
 	if (count_digits(tag) == BPF_TAG_DIGITS)
 		return !tag[BPF_TAG_DIGITS] || tag[BPF_TAG_DIGITS] == '_';
-	return (*number && !number[count_digits(number)]) || strcmp(name, "bpf_dispatcher_xdp") == 0;
+	return (*number && !number[count_digits(number)]) ||
+	       strcmp(name, "bpf_dispatcher_xdp") == 0;
 }
 
 bool kernel_text_parse(char *text, const char **ret_name, const char **ret_module)
@@ -46,7 +47,9 @@ bool kernel_text_parse(char *text, const char **ret_name, const char **ret_modul
 		*ret_module = module + 2;
 	}
 	*offset = '\0';
-	*ret_name = strncmp(text, KERNEL_PADDING_PREFIX, KERNEL_PADDING_PREFIX_SIZE) == 0 ? text + KERNEL_PADDING_PREFIX_SIZE : text;
+	*ret_name = strncmp(text, KERNEL_PADDING_PREFIX, KERNEL_PADDING_PREFIX_SIZE) == 0
+			    ? text + KERNEL_PADDING_PREFIX_SIZE
+			    : text;
 	if (!*ret_module && is_bpf_image(*ret_name))
 		*ret_module = "bpf";
 	return **ret_name != '\0';
@@ -57,7 +60,8 @@ bool kernel_text_range(const char *text, uint64_t address, uint64_t *ret_start, 
 	const char *at = strstr(text, "+0x");
 	unsigned long long offset, size;
 
-	if (!at || sscanf(at, "+0x%llx/0x%llx", &offset, &size) != 2 || offset > address || offset >= size)
+	if (!at || sscanf(at, "+0x%llx/0x%llx", &offset, &size) != 2 || offset > address ||
+	    offset >= size)
 		return false;
 	*ret_start = address - offset;
 	*ret_size = size;
@@ -87,7 +91,8 @@ static const char *keep(struct string_pool *strings, const char *text)
 }
 
 /* The answer of a kernel that can be asked. false: this one cannot. */
-static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address, struct symbol *ret_symbol)
+static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address,
+		       struct symbol *ret_symbol)
 {
 	struct known_function *last = &kernel->last;
 	char text[KERNEL_MAX_NAME_BYTES + 128];
@@ -99,7 +104,8 @@ static bool ask_kernel(struct kernel_symbolizer *kernel, uint64_t address, struc
 		ret_symbol->result = SYMBOL_FOUND;
 		return true;
 	}
-	if (!kernel->namer.name || !kernel->namer.name(kernel->namer.context, address, text, sizeof(text)))
+	if (!kernel->namer.name ||
+	    !kernel->namer.name(kernel->namer.context, address, text, sizeof(text)))
 		return false;
 	if (!kernel_text_range(text, address, &last->start, &last->size))
 		last->size = 0;
@@ -123,7 +129,8 @@ static void look_up(struct kernel_symbolizer *kernel, uint64_t address, struct s
 
 	if (!kernel->loaded) {
 		kernel->loaded = true;
-		kernel_symbols_read(&kernel->symbols, kernel->path); /* on errors there is no symbol */
+		kernel_symbols_read(&kernel->symbols,
+				    kernel->path); /* on errors there is no symbol */
 	}
 	if (kernel->symbols.table.count == 0) {
 		ret_symbol->result = SYMBOL_NO_KALLSYMS;
@@ -180,7 +187,8 @@ static const struct symbolizer_ops kernel_ops = {
 	.free = kernel_free,
 };
 
-struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path, const struct kernel_namer *namer,
+struct symbolizer *kernel_symbolizer_new(const char *kallsyms_path,
+					 const struct kernel_namer *namer,
 					 struct string_pool *strings)
 {
 	struct kernel_symbolizer *kernel = calloc(1, sizeof(*kernel));

@@ -170,7 +170,8 @@ static int add_line(struct kernel_symbols *symbols, const struct line *line)
 	size_t name_size = line->name_size;
 	enum symbol_rank rank =
 		line->type == 'T' || line->type == 'W' ? SYMBOL_RANK_EXPORTED : SYMBOL_RANK_LOCAL;
-	bool is_padding = name_size > KERNEL_PADDING_PREFIX_SIZE && memcmp(name, KERNEL_PADDING_PREFIX, KERNEL_PADDING_PREFIX_SIZE) == 0;
+	bool is_padding = name_size > KERNEL_PADDING_PREFIX_SIZE &&
+			  memcmp(name, KERNEL_PADDING_PREFIX, KERNEL_PADDING_PREFIX_SIZE) == 0;
 	uint16_t module;
 	uint32_t offset;
 	int err;

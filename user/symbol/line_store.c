@@ -53,7 +53,8 @@ void line_store_free(struct line_store *store)
 	free(store);
 }
 
-static uint64_t hash_lines(const struct line_store *store, const struct symbol_line *lines, size_t count)
+static uint64_t hash_lines(const struct line_store *store, const struct symbol_line *lines,
+			   size_t count)
 {
 	uint64_t hash = store->seed;
 
@@ -71,7 +72,8 @@ static uint64_t hash_lines(const struct line_store *store, const struct symbol_l
 
 static bool same_line(const struct symbol_line *a, const struct symbol_line *b)
 {
-	return a->function == b->function && a->file == b->file && a->line == b->line && a->inlined == b->inlined;
+	return a->function == b->function && a->file == b->file && a->line == b->line &&
+	       a->inlined == b->inlined;
 }
 
 static bool is_list(const void *context, uint32_t item, const void *key)
@@ -87,7 +89,8 @@ static bool is_list(const void *context, uint32_t item, const void *key)
 	return true;
 }
 
-static const struct symbol_line *keep_lines(struct line_store *store, const struct symbol_line *lines, size_t count)
+static const struct symbol_line *keep_lines(struct line_store *store,
+					    const struct symbol_line *lines, size_t count)
 {
 	struct line_block *block = store->blocks;
 	struct symbol_line *kept;
@@ -109,7 +112,8 @@ static const struct symbol_line *keep_lines(struct line_store *store, const stru
 	return kept;
 }
 
-const struct symbol_line *line_store_add(struct line_store *store, const struct symbol_line *lines, size_t count)
+const struct symbol_line *line_store_add(struct line_store *store, const struct symbol_line *lines,
+					 size_t count)
 {
 	struct line_list list = {lines, count};
 	uint64_t hash = hash_lines(store, lines, count);
@@ -120,7 +124,8 @@ const struct symbol_line *line_store_add(struct line_store *store, const struct 
 	list.lines = keep_lines(store, lines, count);
 	item = (uint32_t)store->lists.count;
 	/* Lists that cannot be found again are kept all the same. */
-	if (list.lines && item < HASH_INDEX_NONE && array_reserve(&store->lists, store->lists.count + 1) &&
+	if (list.lines && item < HASH_INDEX_NONE &&
+	    array_reserve(&store->lists, store->lists.count + 1) &&
 	    hash_index_add(&store->index, hash, item))
 		*array_add(&store->lists) = list;
 	return list.lines;

@@ -85,8 +85,9 @@ static bool is_believed(const struct stat *st, const uint32_t *uids, size_t coun
 	return st->st_uid == 0;
 }
 
-static int open_believed(struct file_servers *servers, const char *root, uint32_t root_pid, uint32_t map_pid,
-			 const uint32_t *uids, size_t uid_count, struct stat *ret_stat)
+static int open_believed(struct file_servers *servers, const char *root, uint32_t root_pid,
+			 uint32_t map_pid, const uint32_t *uids, size_t uid_count,
+			 struct stat *ret_stat)
 {
 	char path[64];
 	int fd;
@@ -103,7 +104,8 @@ static int open_believed(struct file_servers *servers, const char *root, uint32_
 static int open_map(const struct perf_map_symbolizer *perf_map, uint32_t pid, struct stat *ret_stat)
 {
 	const char *root = perf_map->options->root ? perf_map->options->root : "";
-	struct file_servers *servers = mapped_file_table_servers(process_table_files(perf_map->processes));
+	struct file_servers *servers =
+		mapped_file_table_servers(process_table_files(perf_map->processes));
 	struct process_status status;
 
 	if (read_status(root, pid, &status)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Addresses to names. A frame_location says where an instruction is, independent of any process's life time; a
- * symbolizer turns it into names or the reason why there is none. Symbolizers form a chain: each handles the kinds
- * of location it knows. One owner thread; nothing is loaded before the first resolve that needs it.
+ * Addresses to names. A frame_location says where an instruction is, independent of any process's
+ * life time; a symbolizer turns it into names or the reason why there is none. Symbolizers form a
+ * chain: each handles the kinds of location it knows. One owner thread; nothing is loaded before
+ * the first resolve that needs it.
  */
 #ifndef PKBPF_SYMBOL_SYMBOLIZER_H
 #define PKBPF_SYMBOL_SYMBOLIZER_H
@@ -16,9 +17,11 @@
 enum frame_space {
 	FRAME_KERNEL,	 /* address = kernel address; object unused */
 	FRAME_FILE,	 /* object = mapped_file id; address = offset in the file */
-	FRAME_ANONYMOUS, /* object = process incarnation id; address = virtual address in it (JIT code) */
+	FRAME_ANONYMOUS, /* object = process incarnation id; address = virtual address in it (JIT
+			    code) */
 	FRAME_UNMAPPED,	 /* object = process incarnation id; address belongs to no known mapping */
-	FRAME_TRUNCATED, /* not an address: address = enum pkbpf_stack_end, why the stack ends here */
+	FRAME_TRUNCATED, /* not an address: address = enum pkbpf_stack_end, why the stack ends here
+			  */
 };
 
 struct frame_location {
@@ -55,11 +58,14 @@ enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2 };
 struct symbol {
 	enum symbol_result result;
 	uint32_t flags;
-	const char *module;	   /* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
+	const char
+		*module; /* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
 	uint64_t module_address;   /* ELF address in the module, for "[libfoo.so+0x1234]" */
-	uint64_t function_address; /* start of the nameless function it lies in, as linked; 0: not known */
-	const struct symbol_line *lines; /* innermost inlined function first, the real function last */
-	size_t line_count;	   /* 0 unless FOUND */
+	uint64_t function_address; /* start of the nameless function it lies in, as linked; 0: not
+				      known */
+	const struct symbol_line
+		*lines;	   /* innermost inlined function first, the real function last */
+	size_t line_count; /* 0 unless FOUND */
 };
 
 struct log;
@@ -68,7 +74,8 @@ struct symbolizer;
 struct symbolizer_ops {
 	const char *name;
 	/* true: this symbolizer is responsible for the location and has filled *ret_symbol. */
-	bool (*resolve)(struct symbolizer *symbolizer, const struct frame_location *location, struct symbol *ret_symbol);
+	bool (*resolve)(struct symbolizer *symbolizer, const struct frame_location *location,
+			struct symbol *ret_symbol);
 	/* NULL: knows nothing by the ids of files. */
 	void (*forget_files)(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 	void (*free)(struct symbolizer *symbolizer);
@@ -78,34 +85,37 @@ struct symbolizer { /* embedded first in each implementation */
 	const struct symbolizer_ops *ops;
 };
 
-/* Asks a running kernel for the symbol at an address: "symbol+0xoffset/0xsize [module]", or the bare address where it
- * knows none, as its printk does for %pS. false: it cannot be asked. */
+/* Asks a running kernel for the symbol at an address: "symbol+0xoffset/0xsize [module]", or the
+ * bare address where it knows none, as its printk does for %pS. false: it cannot be asked. */
 struct kernel_namer {
 	bool (*name)(void *context, uint64_t address, char *text, size_t size);
 	void *context;
 };
 
 struct symbolizer_options {
-	bool inlines;	 /* expand inlined functions (needs DWARF in the file itself, or `lines`) */
-	bool lines;	 /* file:line (needs DWARF) */
-	const char *kallsyms_path; /* "/proc/kallsyms"; tests give a file */
+	bool inlines; /* expand inlined functions (needs DWARF in the file itself, or `lines`) */
+	bool lines;   /* file:line (needs DWARF) */
+	const char *kallsyms_path;	  /* "/proc/kallsyms"; tests give a file */
 	struct kernel_namer kernel_namer; /* asked instead of reading kallsyms; .name NULL: none */
-	const char *root;	   /* "" or a test folder that holds proc/ */
-	const char *debug_dir;	   /* "/usr/lib/debug" */
-	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from root, ourselves and
-	 * this user, for nobody knows any more whose process it was. */
+	const char *root;		  /* "" or a test folder that holds proc/ */
+	const char *debug_dir;		  /* "/usr/lib/debug" */
+	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from
+	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
-	const struct log *log;	   /* of files whose debug information was given up; NULL: nobody listens */
+	const struct log
+		*log; /* of files whose debug information was given up; NULL: nobody listens */
 };
 
-/* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows processes. */
-struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options, struct process_table *processes);
+/* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows
+ * processes. */
+struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
+					struct process_table *processes);
 
 /* Strings in *ret_symbol live as long as the symbolizer. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
 			struct symbol *ret_symbol);
-/* Forgets what it has read of mapped files, but of those that are used, by id, of `count`: other ids are about to be given to other
- * files. Strings of answers stay. */
+/* Forgets what it has read of mapped files, but of those that are used, by id, of `count`: other
+ * ids are about to be given to other files. Strings of answers stay. */
 void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count);
 void symbolizer_free(struct symbolizer *symbolizer);
 

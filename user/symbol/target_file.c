@@ -34,7 +34,8 @@ static int open_path(int root_fd, const char *path, bool follow)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_in(const char *root, uint32_t pid, const char *path, bool follow, struct stat *ret_stat)
+static int open_in(const char *root, uint32_t pid, const char *path, bool follow,
+		   struct stat *ret_stat)
 {
 	_cleanup_close_ int root_fd = -1;
 	_cleanup_close_ int path_fd = -1;
@@ -77,8 +78,8 @@ static int open_and_tell(void *context, void *result)
 	return open_in(opening->root, opening->pid, opening->path, opening->follow, result);
 }
 
-int target_file_open(struct file_servers *servers, const char *root, uint32_t pid, const char *path, bool follow,
-		     struct stat *ret_stat)
+int target_file_open(struct file_servers *servers, const char *root, uint32_t pid, const char *path,
+		     bool follow, struct stat *ret_stat)
 {
 	struct opening opening = {root, path, pid, follow};
 	struct served_file served = {
@@ -89,7 +90,8 @@ int target_file_open(struct file_servers *servers, const char *root, uint32_t pi
 		.result_size = sizeof(*ret_stat),
 	};
 
-	if (!servers || !served_mounts_on_path(file_servers_mounts(servers), pid, path, &served.device))
+	if (!servers ||
+	    !served_mounts_on_path(file_servers_mounts(servers), pid, path, &served.device))
 		return open_in(root, pid, path, follow, ret_stat);
 	return file_servers_open(servers, &served);
 }

@@ -52,8 +52,8 @@ struct stack {
 static bool is_plt(const uint8_t *data, size_t size, struct cfi_value *ret_value)
 {
 	static const uint8_t pattern[] = {
-		OP_BREG7, 8, 0x80, 0, OP_LIT15, OP_AND, OP_LIT0 /* threshold */,
-		OP_GE, OP_LIT3, OP_SHL, OP_PLUS,
+		OP_BREG7, 8,	   0x80,   0,	    OP_LIT15, OP_AND, OP_LIT0 /* threshold */,
+		OP_GE,	  OP_LIT3, OP_SHL, OP_PLUS,
 	};
 
 	if (size != sizeof(pattern))
@@ -66,16 +66,20 @@ static bool is_plt(const uint8_t *data, size_t size, struct cfi_value *ret_value
 	return true;
 }
 
-/* OpenSSL's Montgomery multiplications keep the stack pointer they came with behind an array whose length is in a register. */
+/* OpenSSL's Montgomery multiplications keep the stack pointer they came with behind an array whose
+ * length is in a register. */
 static bool is_indexed(const uint8_t *data, size_t size, struct cfi_value *ret_value)
 {
 	static const uint8_t end[] = {0, OP_LIT8, OP_MUL, OP_PLUS, OP_DEREF, OP_PLUS_UCONST};
 
-	if (size != 3 + sizeof(end) + 1 || data[0] != OP_BREG7 || data[1] >= 0x40 || data[2] < OP_BREG0 || data[2] > OP_BREG15 ||
-	    memcmp(data + 3, end, sizeof(end)) != 0 || data[size - 1] >= 0x80)
+	if (size != 3 + sizeof(end) + 1 || data[0] != OP_BREG7 || data[1] >= 0x40 ||
+	    data[2] < OP_BREG0 || data[2] > OP_BREG15 || memcmp(data + 3, end, sizeof(end)) != 0 ||
+	    data[size - 1] >= 0x80)
 		return false;
-	*ret_value = (struct cfi_value){
-		.kind = CFI_VALUE_INDEXED, .reg = data[2] - OP_BREG0, .offset = data[1], .addend = data[size - 1]};
+	*ret_value = (struct cfi_value){.kind = CFI_VALUE_INDEXED,
+					.reg = data[2] - OP_BREG0,
+					.offset = data[1],
+					.addend = data[size - 1]};
 	return true;
 }
 
@@ -96,8 +100,9 @@ static bool push_register(struct stack *stack, uint64_t reg, int64_t offset)
 {
 	if (reg > UINT8_MAX)
 		return false;
-	return push(stack, (struct cfi_value){
-		.kind = CFI_VALUE_REGISTER, .reg = (uint8_t)reg, .offset = offset});
+	return push(stack, (struct cfi_value){.kind = CFI_VALUE_REGISTER,
+					      .reg = (uint8_t)reg,
+					      .offset = offset});
 }
 
 static bool add_constant(struct stack *stack, int64_t constant)
@@ -221,7 +226,8 @@ bool cfi_expression_reduce(const uint8_t *data, size_t size, bool starts_with_cf
 	struct cfi_reader reader = {.at = data, .end = data + size};
 	struct stack stack = {0};
 
-	if (!starts_with_cfa && (is_plt(data, size, ret_value) || is_indexed(data, size, ret_value)))
+	if (!starts_with_cfa &&
+	    (is_plt(data, size, ret_value) || is_indexed(data, size, ret_value)))
 		return true;
 	if (starts_with_cfa)
 		push(&stack, (struct cfi_value){.kind = CFI_VALUE_CFA});

@@ -161,7 +161,8 @@ static void set_cfa_expression(struct run *run)
 	} else if (value.kind == CFI_VALUE_PLT && run->machine->stack_pointer == 7) {
 		state->cfa = PKBPF_CFA_PLT;
 		state->cfa_deref_offset = value.offset;
-	} else if (value.kind == CFI_VALUE_INDEXED && run->machine->stack_pointer == 7 && value.addend % 8 == 0) {
+	} else if (value.kind == CFI_VALUE_INDEXED && run->machine->stack_pointer == 7 &&
+		   value.addend % 8 == 0) {
 		state->cfa = PKBPF_CFA_SP_INDEXED;
 		state->cfa_deref_offset = value.offset;
 		state->cfa_aux = (uint8_t)(value.reg | value.addend / 8 << 4);
@@ -261,7 +262,9 @@ static bool run_extended(struct run *run, uint8_t op)
 
 		reg = cfi_read_uleb128(reader);
 		source = cfi_read_uleb128(reader);
-		set_column(run, reg, source < run->machine->registers ? CFI_CELL_REGISTER : CFI_CELL_UNSUPPORTED,
+		set_column(run, reg,
+			   source < run->machine->registers ? CFI_CELL_REGISTER
+							    : CFI_CELL_UNSUPPORTED,
 			   source < run->machine->registers ? (int64_t)source : 0);
 		return true;
 	}
@@ -278,7 +281,8 @@ static bool run_extended(struct run *run, uint8_t op)
 		set_cfa(run, reg, factor_cfa_offset(run, cfi_read_sleb128(reader)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		/* After an expression too: hand-written assembly relies on the offset from before it. */
+		/* After an expression too: hand-written assembly relies on the offset from before
+		 * it. */
 		set_cfa(run, cfi_read_uleb128(reader), run->state.cfa_offset);
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
@@ -408,8 +412,7 @@ void cfi_program_run(const struct cfi_machine *machine, const struct cfi_context
 		uint8_t op = *run.reader.at++;
 
 		if (is_advance(op)) {
-			uint64_t next = advance(&run, op, location, base, program,
-						program_address);
+			uint64_t next = advance(&run, op, location, base, program, program_address);
 
 			if (next == UINT64_MAX)
 				goto malformed;

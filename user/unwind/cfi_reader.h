@@ -2,8 +2,8 @@
 /*
  * A cursor over call frame information that cannot leave its bytes.
  *
- * A read past the end gives 0 and sets `failed`; callers check once, after a group of reads. Inline because
- * it is the inner loop of table building.
+ * A read past the end gives 0 and sets `failed`; callers check once, after a group of reads. Inline
+ * because it is the inner loop of table building.
  */
 #ifndef PKBPF_UNWIND_CFI_READER_H
 #define PKBPF_UNWIND_CFI_READER_H
@@ -97,8 +97,8 @@ static inline void cfi_skip(struct cfi_reader *reader, uint64_t size)
 	reader->at += size;
 }
 
-/* Ten bytes hold 64 bits; some writers pad. The limit keeps tables that many functions share from being read to
- * their end by each of them. */
+/* Ten bytes hold 64 bits; some writers pad. The limit keeps tables that many functions share from
+ * being read to their end by each of them. */
 #define CFI_LEB128_MAX_BITS (16 * 7)
 
 /* Bits beyond the 64th are dropped, as all readers of these formats do. */
@@ -167,8 +167,8 @@ static inline uint64_t cfi_read_value(struct cfi_reader *reader, uint8_t encodin
 	}
 }
 
-/* An address; field_address is where its first byte is loaded. Indirect and unknown bases fail: they are
- * not resolvable from the file alone. data_base serves .eh_frame_hdr. */
+/* An address; field_address is where its first byte is loaded. Indirect and unknown bases fail:
+ * they are not resolvable from the file alone. data_base serves .eh_frame_hdr. */
 static inline uint64_t cfi_read_pointer(struct cfi_reader *reader, uint8_t encoding,
 					uint64_t field_address, uint64_t data_base)
 {

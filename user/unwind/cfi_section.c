@@ -114,8 +114,7 @@ bool cfi_cie_parse(const struct cfi_machine *machine, const struct cfi_section *
 	}
 	cie->context.pointer_encoding = cie->pointer_encoding;
 	cie->context.go_frame_pointer = is_go && section->is_debug_frame;
-	return cfi_program_run_initial(machine, &cie->context, reader.at,
-				       cfi_reader_left(&reader));
+	return cfi_program_run_initial(machine, &cie->context, reader.at, cfi_reader_left(&reader));
 }
 
 bool cfi_function_parse(const struct cfi_section *section, const struct cfi_cie *cie,
@@ -123,8 +122,8 @@ bool cfi_function_parse(const struct cfi_section *section, const struct cfi_cie 
 {
 	struct cfi_reader reader = {.at = section->data + entry->body,
 				    .end = section->data + entry->end};
-	uint64_t start = cfi_read_pointer(&reader, cie->pointer_encoding,
-					  section->address + entry->body, 0);
+	uint64_t start =
+		cfi_read_pointer(&reader, cie->pointer_encoding, section->address + entry->body, 0);
 	uint64_t size = cfi_read_value(&reader, cie->pointer_encoding);
 
 	if (cie->has_augmentation_data)

@@ -45,7 +45,8 @@ struct cfi_function {
 	size_t program_size;
 };
 
-/* The entry at *offset, which moves on; false: end of the section or nothing that can be stepped over. */
+/* The entry at *offset, which moves on; false: end of the section or nothing that can be stepped
+ * over. */
 bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 		      struct cfi_entry *ret_entry);
 /* false: a version, augmentation, address size or return address column that is not known. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A rule in the making. Not struct pkbpf_unwind_rule itself: whoever interns it reads two words, and a load of a
- * word whose bytes were just stored one by one stalls the processor. */
+/* A rule in the making. Not struct pkbpf_unwind_rule itself: whoever interns it reads two words,
+ * and a load of a word whose bytes were just stored one by one stalls the processor. */
 struct draft {
 	int32_t cfa_offset;
 	int32_t fp_offset;
@@ -44,8 +44,7 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 
 	switch (cell->kind) {
 	case CFI_CELL_UNSPECIFIED:
-		if (go_frame_pointer && state->cfa == PKBPF_CFA_SP &&
-		    state->cfa_offset >= 16) {
+		if (go_frame_pointer && state->cfa == PKBPF_CFA_SP && state->cfa_offset >= 16) {
 			rule->fp = PKBPF_FP_CFA;
 			rule->fp_offset = -16;
 			return true;
@@ -67,7 +66,8 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 		rule->fp_offset = cell->offset;
 		return true;
 	case CFI_CELL_SP:
-		/* Both count from the same stack pointer, so the difference does not depend on it. */
+		/* Both count from the same stack pointer, so the difference does not depend on it.
+		 */
 		rule->fp = PKBPF_FP_CFA;
 		return state->cfa == PKBPF_CFA_SP &&
 		       !__builtin_sub_overflow((int64_t)cell->offset, state->cfa_offset,
@@ -107,7 +107,7 @@ static inline bool ra_to_rule(const struct cfi_machine *machine, const struct cf
 }
 
 static inline bool rbx_to_rule(const struct cfi_machine *machine, const struct cfi_state *state,
-			      struct draft *rule)
+			       struct draft *rule)
 {
 	const struct cfi_cell *cell = &state->columns[CFI_COLUMN_RBX];
 
@@ -125,8 +125,7 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	int64_t offset = state->cfa_offset;
 
 	/* The caller's stack pointer is the CFA by convention; the step knows no other. */
-	if (sp->kind != CFI_CELL_UNSPECIFIED &&
-	    (sp->kind != CFI_CELL_VALUE_CFA || sp->offset != 0))
+	if (sp->kind != CFI_CELL_UNSPECIFIED && (sp->kind != CFI_CELL_VALUE_CFA || sp->offset != 0))
 		return false;
 	if (!cfi_state_has_register_cfa(state)) {
 		offset = state->cfa_deref_offset;
@@ -141,18 +140,24 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	return state->cfa != PKBPF_CFA_UNSUPPORTED;
 }
 
-/* Where a function jumps into another frame, its stack pointer is not the CFA, and everything is where that is. */
+/* Where a function jumps into another frame, its stack pointer is not the CFA, and everything is
+ * where that is. */
 static bool jump_to_rule(const struct cfi_state *state, struct draft *rule)
 {
-	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP], *fp = &state->columns[CFI_COLUMN_FP],
+	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP],
+			      *fp = &state->columns[CFI_COLUMN_FP],
 			      *ra = &state->columns[CFI_COLUMN_RA];
 
-	if (sp->kind != fp->kind || sp->kind != ra->kind || ra->offset < INT16_MIN || ra->offset > INT16_MAX)
+	if (sp->kind != fp->kind || sp->kind != ra->kind || ra->offset < INT16_MIN ||
+	    ra->offset > INT16_MAX)
 		return false;
 	if (sp->kind == CFI_CELL_REGISTER) {
 		*rule = (struct draft){.cfa = PKBPF_CFA_JUMP, .aux = (uint8_t)sp->offset};
-	} else if (sp->kind == CFI_CELL_CFA && state->cfa == PKBPF_CFA_REGISTER && state->cfa_offset == 0) {
-		*rule = (struct draft){.cfa = PKBPF_CFA_JUMP_SAVED, .aux = state->cfa_register, .cfa_offset = sp->offset};
+	} else if (sp->kind == CFI_CELL_CFA && state->cfa == PKBPF_CFA_REGISTER &&
+		   state->cfa_offset == 0) {
+		*rule = (struct draft){.cfa = PKBPF_CFA_JUMP_SAVED,
+				       .aux = state->cfa_register,
+				       .cfa_offset = sp->offset};
 	} else {
 		return false;
 	}
@@ -168,7 +173,8 @@ void cfi_state_to_rule(const struct cfi_machine *machine, bool go_frame_pointer,
 
 	if (state->columns[CFI_COLUMN_RA].kind == CFI_CELL_UNDEFINED)
 		draft = (struct draft){.cfa = PKBPF_CFA_END};
-	else if (state->columns[CFI_COLUMN_SP].kind != CFI_CELL_UNSPECIFIED && jump_to_rule(state, &draft))
+	else if (state->columns[CFI_COLUMN_SP].kind != CFI_CELL_UNSPECIFIED &&
+		 jump_to_rule(state, &draft))
 		;
 	else if (!cfa_to_rule(state, &draft) || !fp_to_rule(state, go_frame_pointer, &draft) ||
 		 !ra_to_rule(machine, state, &draft) || !rbx_to_rule(machine, state, &draft))

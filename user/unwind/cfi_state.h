@@ -24,11 +24,11 @@ enum cfi_cell_kind {
 	CFI_CELL_UNSPECIFIED = 0, /* the ABI's default */
 	CFI_CELL_SAME,
 	CFI_CELL_UNDEFINED,
-	CFI_CELL_CFA,	   /* saved at cfa + offset */
-	CFI_CELL_FP,	   /* saved at fp + offset */
-	CFI_CELL_SP,	   /* saved at sp + offset */
+	CFI_CELL_CFA,	    /* saved at cfa + offset */
+	CFI_CELL_FP,	    /* saved at fp + offset */
+	CFI_CELL_SP,	    /* saved at sp + offset */
 	CFI_CELL_VALUE_CFA, /* is cfa + offset */
-	CFI_CELL_REGISTER, /* in another register (number in offset) */
+	CFI_CELL_REGISTER,  /* in another register (number in offset) */
 	CFI_CELL_UNSUPPORTED,
 };
 
@@ -42,9 +42,9 @@ enum { CFI_COLUMN_FP, CFI_COLUMN_RA, CFI_COLUMN_SP, CFI_COLUMN_RBX, CFI_COLUMN_C
 struct cfi_state {
 	int64_t cfa_offset;	  /* of register + offset; kept while an expression is in force */
 	int64_t cfa_deref_offset; /* of the _DEREF kinds; threshold of PLT */
-	uint8_t cfa;	      /* enum pkbpf_cfa_kind */
-	uint8_t cfa_register; /* valid for SP, FP, REGISTER */
-	uint8_t cfa_aux;      /* of the _DEREF kinds */
+	uint8_t cfa;		  /* enum pkbpf_cfa_kind */
+	uint8_t cfa_register;	  /* valid for SP, FP, REGISTER */
+	uint8_t cfa_aux;	  /* of the _DEREF kinds */
 	struct cfi_cell columns[CFI_COLUMN_COUNT];
 };
 

@@ -52,7 +52,7 @@ void chunk_pool_free(struct chunk_pool *pool)
 
 int chunk_pool_grow(struct chunk_pool *pool, uint32_t count)
 {
-	struct extent_allocator *rooms[CHUNK_POOL_GROW_AT_ONCE] = { 0 };
+	struct extent_allocator *rooms[CHUNK_POOL_GROW_AT_ONCE] = {0};
 	uint32_t *rows[CHUNK_POOL_GROW_AT_ONCE];
 	int err = -ENOMEM;
 
@@ -71,7 +71,7 @@ int chunk_pool_grow(struct chunk_pool *pool, uint32_t count)
 	if (err)
 		goto fail;
 	for (uint32_t i = 0; i < count; i++)
-		pool->chunks[pool->count + i] = (struct chunk){ rows[i], rooms[i] };
+		pool->chunks[pool->count + i] = (struct chunk){rows[i], rooms[i]};
 	pool->count += count;
 	return 0;
 fail:
@@ -80,7 +80,8 @@ fail:
 	return err;
 }
 
-/* The chunk with the least room that still holds `rows`; with none, the one with the largest piece of room. */
+/* The chunk with the least room that still holds `rows`; with none, the one with the largest piece
+ * of room. */
 static struct chunk *choose_chunk(struct chunk_pool *pool, uint32_t rows, uint32_t *ret_largest)
 {
 	struct chunk *best = NULL;
@@ -113,7 +114,7 @@ static uint32_t rows_that_fit(const struct unwind_table *table, uint32_t *page, 
 int chunk_pool_place(struct chunk_pool *pool, const struct unwind_table *table,
 		     struct pkbpf_unwind_page *pages, struct row_placement *ret_placement)
 {
-	struct row_placement placement = { 0 };
+	struct row_placement placement = {0};
 	uint32_t page = 0, copied = 0;
 	int err = -EAGAIN;
 
@@ -127,7 +128,7 @@ int chunk_pool_place(struct chunk_pool *pool, const struct unwind_table *table,
 		if (end_page == page || (rows < left && rows < MIN_PIECE_ROWS))
 			goto fail;
 		for (uint32_t i = page; i < end_page; i++)
-			pages[i] = (struct pkbpf_unwind_page){ 0 };
+			pages[i] = (struct pkbpf_unwind_page){0};
 		if (!rows) { /* a tail of pages without rows */
 			page = end_page;
 			continue;
@@ -142,7 +143,7 @@ int chunk_pool_place(struct chunk_pool *pool, const struct unwind_table *table,
 			goto fail;
 		memcpy(&chunk->rows[start], &table->rows[copied], rows * sizeof(*table->rows));
 		start += (uint32_t)(chunk - pool->chunks) * PKBPF_CHUNK_ROWS;
-		extents[placement.count++] = (struct row_extent){ start, rows };
+		extents[placement.count++] = (struct row_extent){start, rows};
 		for (; page < end_page; page++) {
 			pages[page].count = table->pages[page].count;
 			pages[page].first = start;
@@ -166,7 +167,7 @@ void chunk_pool_remove(struct chunk_pool *pool, struct row_placement *placement)
 		extent_allocator_give(chunk->room, extent->first % PKBPF_CHUNK_ROWS, extent->count);
 	}
 	free(placement->extents);
-	*placement = (struct row_placement){ 0 };
+	*placement = (struct row_placement){0};
 }
 
 uint32_t chunk_pool_count(const struct chunk_pool *pool)
@@ -188,8 +189,7 @@ uint64_t chunk_pool_free_rows(const struct chunk_pool *pool)
 	return rows;
 }
 
-const uint32_t *chunk_pool_rows(const struct chunk_pool *pool,
-				const struct pkbpf_unwind_page *page)
+const uint32_t *chunk_pool_rows(const struct chunk_pool *pool, const struct pkbpf_unwind_page *page)
 {
 	uint32_t chunk = page->first / PKBPF_CHUNK_ROWS, row = page->first % PKBPF_CHUNK_ROWS;
 

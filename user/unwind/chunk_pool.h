@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Room for the rows of many tables: chunks of PKBPF_CHUNK_ROWS rows, made as they become needed up to a cap.
+ * Room for the rows of many tables: chunks of PKBPF_CHUNK_ROWS rows, made as they become needed up
+ * to a cap.
  *
- * A table may spread over several places; the rows of one text page stay together. One owner thread changes the pool;
- * others may read rows of tables that stay placed meanwhile.
+ * A table may spread over several places; the rows of one text page stay together. One owner thread
+ * changes the pool; others may read rows of tables that stay placed meanwhile.
  */
 #ifndef PKBPF_UNWIND_CHUNK_POOL_H
 #define PKBPF_UNWIND_CHUNK_POOL_H
@@ -42,8 +43,9 @@ void chunk_pool_free(struct chunk_pool *pool);
 /* `count` more chunks, fewer when the cap is near; -ENOSPC at the cap, or what the backing says. */
 int chunk_pool_grow(struct chunk_pool *pool, uint32_t count);
 /*
- * Copies the table's rows into free room and writes its pages, with global row numbers, to pages[page_count].
- * -EAGAIN: not enough room, grow the pool or remove a table first; -ENOMEM. Nothing is kept then.
+ * Copies the table's rows into free room and writes its pages, with global row numbers, to
+ * pages[page_count]. -EAGAIN: not enough room, grow the pool or remove a table first; -ENOMEM.
+ * Nothing is kept then.
  */
 int chunk_pool_place(struct chunk_pool *pool, const struct unwind_table *table,
 		     struct pkbpf_unwind_page *pages, struct row_placement *ret_placement);

@@ -13,14 +13,16 @@
 #include "unwind/undescribed_code.h"
 
 /*
- * Code that sets up a frame pointer once in so many bytes keeps it everywhere, and is followed by it already: programs that are
- * compiled so instead of with tables (Chromium), and pieces of code that a run-time embeds and that may run in a frame of another
- * piece (V8's), so that they do not begin as functions do. Hand-written assembly may also set it up often, but there is not so
- * much of it, and it hardly ever uses that of another function.
+ * Code that sets up a frame pointer once in so many bytes keeps it everywhere, and is followed by
+ * it already: programs that are compiled so instead of with tables (Chromium), and pieces of code
+ * that a run-time embeds and that may run in a frame of another piece (V8's), so that they do not
+ * begin as functions do. Hand-written assembly may also set it up often, but there is not so much
+ * of it, and it hardly ever uses that of another function.
  *
- * Where it is a register like any other, a function may be given something in it, but few are: of assembly 3 in 100 read by it.
- * Compilers that keep a stack of their own behind it (GHC, whose functions have no frame on the thread's) do so in 14 to 38 of
- * 100. Their return addresses are not on the thread's stack: rows would lead to a caller that is none.
+ * Where it is a register like any other, a function may be given something in it, but few are: of
+ * assembly 3 in 100 read by it. Compilers that keep a stack of their own behind it (GHC, whose
+ * functions have no frame on the thread's) do so in 14 to 38 of 100. Their return addresses are not
+ * on the thread's stack: rows would lead to a caller that is none.
  */
 #define BYTES_PER_FRAME_POINTER		4096
 #define MAX_ASSEMBLY_BYTES		(1U << 20)
@@ -64,7 +66,8 @@ static bool add_range(struct code_gaps *gaps, uint64_t address, uint64_t size)
 		return true;
 	range = array_add(&gaps->ranges);
 	if (range)
-		*range = (struct code_range){start, size < gaps->text_size - start ? start + size : gaps->text_size};
+		*range = (struct code_range){
+			start, size < gaps->text_size - start ? start + size : gaps->text_size};
 	return range;
 }
 
@@ -74,11 +77,13 @@ static bool find_code(struct code_gaps *gaps)
 	for (size_t i = 0; i < elf_image_section_count(gaps->image); i++) {
 		struct elf_section section;
 
-		if (elf_image_section_at(gaps->image, i, &section) && section.flags & SHF_EXECINSTR &&
-		    section.flags & SHF_ALLOC && !add_range(gaps, section.address, section.size))
+		if (elf_image_section_at(gaps->image, i, &section) &&
+		    section.flags & SHF_EXECINSTR && section.flags & SHF_ALLOC &&
+		    !add_range(gaps, section.address, section.size))
 			return false;
 	}
-	for (size_t i = 0; gaps->ranges.count == 0 && i < elf_image_segment_count(gaps->image); i++) {
+	for (size_t i = 0; gaps->ranges.count == 0 && i < elf_image_segment_count(gaps->image);
+	     i++) {
 		const struct elf_segment *segment = elf_image_segment(gaps->image, i);
 
 		if (segment->type == PT_LOAD && segment->flags & PF_X &&
@@ -93,8 +98,9 @@ static void order_ranges(struct code_gaps *gaps)
 	uint64_t end = 0;
 
 	if (gaps->ranges.count)
-		qsort(gaps->ranges.items, gaps->ranges.count, sizeof(*gaps->ranges.items), compare_ranges);
-	array_foreach(&gaps->ranges, range) {
+		qsort(gaps->ranges.items, gaps->ranges.count, sizeof(*gaps->ranges.items),
+		      compare_ranges);
+	array_foreach (&gaps->ranges, range) {
 		if (range->start < end)
 			range->start = end;
 		if (range->end < range->start)
@@ -103,7 +109,8 @@ static void order_ranges(struct code_gaps *gaps)
 	}
 }
 
-struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start, uint64_t text_size, bool postpone)
+struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start,
+				uint64_t text_size, bool postpone)
 {
 	struct code_gaps *gaps;
 
@@ -117,7 +124,9 @@ struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_sta
 	gaps->text_size = text_size;
 	gaps->postpone = postpone;
 	/* Linkers give libraries an entry that is none. */
-	gaps->entry = elf_image_role(image) == ELF_ROLE_LIBRARY ? UINT64_MAX : elf_image_entry(image) - text_start;
+	gaps->entry = elf_image_role(image) == ELF_ROLE_LIBRARY
+			      ? UINT64_MAX
+			      : elf_image_entry(image) - text_start;
 	if (!find_code(gaps)) {
 		code_gaps_free(gaps);
 		return NULL;
@@ -147,8 +156,9 @@ static bool prepare(struct code_gaps *gaps, uint64_t size)
 {
 	if (!gaps->work)
 		gaps->work = undescribed_code_new();
-	return gaps->work &&
-	       array_reserve(&gaps->piece, size < UNDESCRIBED_CODE_PIECE_BYTES ? size : UNDESCRIBED_CODE_PIECE_BYTES);
+	return gaps->work && array_reserve(&gaps->piece, size < UNDESCRIBED_CODE_PIECE_BYTES
+								 ? size
+								 : UNDESCRIBED_CODE_PIECE_BYTES);
 }
 
 /* Small gaps are what is linked to every program: symbols would tell nothing about them. */
@@ -164,9 +174,13 @@ static void use_symbols(struct code_gaps *gaps, uint64_t size)
 /* The piece that begins at an offset; 0: it cannot be read. */
 static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
-	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start : UNDESCRIBED_CODE_PIECE_BYTES;
+	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start
+								 : UNDESCRIBED_CODE_PIECE_BYTES;
 
-	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece.items, size) < 0 ? 0 : size;
+	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece.items,
+				      size) < 0
+		       ? 0
+		       : size;
 }
 
 static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_t end)
@@ -182,13 +196,15 @@ static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_
 	return count > (end - start) / BYTES_PER_FRAME_POINTER;
 }
 
-static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
+static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row,
+			   void *context)
 {
 	while (start < end) {
 		size_t size = read_piece(gaps, start, end), done = 0;
 
 		if (size)
-			done = undescribed_code_run(gaps->work, gaps->piece.items, size, start + size == end, (uint32_t)start,
+			done = undescribed_code_run(gaps->work, gaps->piece.items, size,
+						    start + size == end, (uint32_t)start,
 						    gaps->entry, row, context);
 		if (!done)
 			break;
@@ -208,7 +224,8 @@ static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end,
 	       (after.functions - before.functions) / functions;
 }
 
-/* Rows of how the stack pointer moves would lead astray. Gaps of one file are alike: the first bytes of some tell more than those of one. */
+/* Rows of how the stack pointer moves would lead astray. Gaps of one file are alike: the first
+ * bytes of some tell more than those of one. */
 static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t end, bool keeps)
 {
 	if (keeps)
@@ -222,21 +239,25 @@ static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t en
 	return gaps->gaps_with_other_frames > gaps->gaps_with_frames;
 }
 
-/* What is small is space between functions, but where a range ends: the 9 bytes of .fini in nearly every file. */
+/* What is small is space between functions, but where a range ends: the 9 bytes of .fini in nearly
+ * every file. */
 static bool is_space(const struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
 	return end - start < CODE_GAPS_MIN_BYTES && end != gaps->ranges.items[gaps->next_range].end;
 }
 
-static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row, void *context)
+static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row,
+		      void *context)
 {
-	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE}, pending = {.cfa = PKBPF_CFA_PENDING};
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE},
+					      pending = {.cfa = PKBPF_CFA_PENDING};
 	uint64_t size = end - start;
 	bool keeps;
 
 	if (size > CODE_GAPS_MAX_BYTES - gaps->looked_at)
 		gaps->stats.left_out += size;
-	if (is_space(gaps, start, end) || size > CODE_GAPS_MAX_BYTES - gaps->looked_at || !prepare(gaps, size))
+	if (is_space(gaps, start, end) || size > CODE_GAPS_MAX_BYTES - gaps->looked_at ||
+	    !prepare(gaps, size))
 		return;
 	gaps->looked_at += size;
 	keeps = keeps_frame_pointers(gaps, start, end);
@@ -255,7 +276,8 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 	row(context, (uint32_t)end, &none);
 }
 
-void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row, void *context)
+void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
+		   void *context)
 {
 	while (gaps->next_range < gaps->ranges.count) {
 		const struct code_range *range = &gaps->ranges.items[gaps->next_range];

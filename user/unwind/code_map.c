@@ -95,8 +95,9 @@ static int reserve(struct code_map *map, uint32_t needed)
 }
 
 /* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js): a
- * mapping without a file that one file's mappings continue on both sides is that file's. Not what is no multiple of a huge page:
- * nobody announces that a library is unmapped, and generated code may lie in its place. */
+ * mapping without a file that one file's mappings continue on both sides is that file's. Not what
+ * is no multiple of a huge page: nobody announces that a library is unmapped, and generated code
+ * may lie in its place. */
 static void adopt(struct code_map *map, uint32_t index)
 {
 	struct code_mapping *mapping, *before, *behind;

@@ -8,12 +8,13 @@
 #include "base/array.h"
 #include "instruction/x86_flow.h"
 
-#define MAX_FRAMES	  65536
-#define MAX_PADDING_BYTES 64 /* of a function: hostile code has no more to be looked at behind each of its calls */
-#define CALLS_PER_END	  16 /* a function that does not return is the last one called that often */
-#define MIN_CALLS	  16 /* that tell whether functions are aligned */
-#define CALL		  0xe8
-#define CALL_BYTES	  5
+#define MAX_FRAMES 65536
+#define MAX_PADDING_BYTES                                                                          \
+	64 /* of a function: hostile code has no more to be looked at behind each of its calls */
+#define CALLS_PER_END 16 /* a function that does not return is the last one called that often */
+#define MIN_CALLS     16 /* that tell whether functions are aligned */
+#define CALL	      0xe8
+#define CALL_BYTES    5
 
 void code_walk_free(struct code_walk *walk)
 {
@@ -80,7 +81,8 @@ static bool add_offset(struct code_offsets *offsets, uint32_t offset)
 	return item;
 }
 
-void code_walk_hand_on(struct code_walk *walk, uint64_t target, const struct x86_frame *frame, uint8_t marks)
+void code_walk_hand_on(struct code_walk *walk, uint64_t target, const struct x86_frame *frame,
+		       uint8_t marks)
 {
 	uint16_t number;
 
@@ -107,7 +109,8 @@ static void hand_on_behind_call(struct code_walk *walk, uint64_t end, const stru
 }
 
 /* How the frame was at the end of a jump, which is what the code behind it may begin with. */
-static void remember_jump(struct code_walk *walk, uint64_t end, const struct x86_frame *frame, enum x86_flow flow)
+static void remember_jump(struct code_walk *walk, uint64_t end, const struct x86_frame *frame,
+			  enum x86_flow flow)
 {
 	if (end >= walk->size)
 		return;
@@ -150,7 +153,8 @@ bool code_walk_is_aligned(const struct code_walk *walk, size_t at)
 /* What lies behind a call. */
 enum behind_call { BEHIND_IS_CODE, BEHIND_MAY_BE_A_FUNCTION, BEHIND_IS_A_FUNCTION };
 
-static enum behind_call look_behind_call(const struct code_walk *walk, size_t at, const struct x86_frame *frame)
+static enum behind_call look_behind_call(const struct code_walk *walk, size_t at,
+					 const struct x86_frame *frame)
 {
 	size_t end = code_walk_padding_end(walk, at, MAX_PADDING_BYTES);
 	enum x86_beginning beginning;
@@ -161,31 +165,39 @@ static enum behind_call look_behind_call(const struct code_walk *walk, size_t at
 	if (end > at) {
 		bool may_begin = x86_frame_is_outermost(frame) || beginning != X86_BEGINS_NOTHING;
 
-		return code_walk_is_aligned(walk, end) && may_begin ? BEHIND_IS_A_FUNCTION : BEHIND_IS_CODE;
+		return code_walk_is_aligned(walk, end) && may_begin ? BEHIND_IS_A_FUNCTION
+								    : BEHIND_IS_CODE;
 	}
-	/* Without padding it may save registers as arguments of another call, which are aligned by chance. */
+	/* Without padding it may save registers as arguments of another call, which are aligned by
+	 * chance. */
 	if (walk->aligns && !code_walk_is_aligned(walk, end))
 		return BEHIND_IS_CODE;
 	if (beginning == X86_BEGINS_A_FUNCTION_SURELY)
 		return walk->aligns ? BEHIND_MAY_BE_A_FUNCTION : BEHIND_IS_A_FUNCTION;
-	return beginning == X86_BEGINS_A_FUNCTION && !walk->aligns ? BEHIND_MAY_BE_A_FUNCTION : BEHIND_IS_CODE;
+	return beginning == X86_BEGINS_A_FUNCTION && !walk->aligns ? BEHIND_MAY_BE_A_FUNCTION
+								   : BEHIND_IS_CODE;
 }
 
-bool code_walk_decode(const struct code_walk *walk, size_t at, struct x86_instruction *ret_instruction)
+bool code_walk_decode(const struct code_walk *walk, size_t at,
+		      struct x86_instruction *ret_instruction)
 {
-	return walk->code[at] != INT3 && x86_decode(walk->code + at, walk->size - at, ret_instruction) &&
+	return walk->code[at] != INT3 &&
+	       x86_decode(walk->code + at, walk->size - at, ret_instruction) &&
 	       !holds_known_start(walk, at + 1, at + ret_instruction->size);
 }
 
 /* Functions whose address is taken: what begins like one. */
 static void follow_pointer(struct code_walk *walk, uint64_t target)
 {
-	if (target < walk->size && x86_beginning_of(walk->code + target, walk->size - target) >= X86_BEGINS_A_FUNCTION)
+	if (target < walk->size &&
+	    x86_beginning_of(walk->code + target, walk->size - target) >= X86_BEGINS_A_FUNCTION)
 		code_walk_hand_on(walk, target, &x86_frame_at_entry, CODE_BEGINS);
 }
 
-/* What the instruction makes of the frame, and to whom it hands it on. Returns whether the next one is to be followed at once. */
-static bool follow_instruction(struct code_walk *walk, size_t at, const struct x86_instruction *instruction, struct x86_frame *frame)
+/* What the instruction makes of the frame, and to whom it hands it on. Returns whether the next one
+ * is to be followed at once. */
+static bool follow_instruction(struct code_walk *walk, size_t at,
+			       const struct x86_instruction *instruction, struct x86_frame *frame)
 {
 	uint64_t end = at + instruction->size, target = end + (uint64_t)instruction->immediate;
 	enum x86_flow flow = x86_flow_of(instruction);
@@ -207,7 +219,8 @@ static bool follow_instruction(struct code_walk *walk, size_t at, const struct x
 	return false;
 }
 
-/* From an offset whose frame is known up to where execution does not go on, or somebody was before. */
+/* From an offset whose frame is known up to where execution does not go on, or somebody was before.
+ */
 static void follow(struct code_walk *walk, size_t at)
 {
 	struct x86_frame frame = walk->known_frames.items[walk->frames[at]];
@@ -274,7 +287,8 @@ static void find_ending_calls(struct code_walk *walk)
 	for (size_t end = next_call(walk, 0); end; end = next_call(walk, end - CALL_BYTES + 1)) {
 		struct called_function *called;
 
-		if (!called_at(walk, end, &offset) || look_behind_call(walk, end, &x86_frame_at_entry) == BEHIND_IS_CODE)
+		if (!called_at(walk, end, &offset) ||
+		    look_behind_call(walk, end, &x86_frame_at_entry) == BEHIND_IS_CODE)
 			continue;
 		called = called_function(walk, offset);
 		if (!called->ends)
@@ -283,7 +297,8 @@ static void find_ending_calls(struct code_walk *walk)
 	}
 	for (size_t end = next_call(walk, 0); end; end = next_call(walk, end - CALL_BYTES + 1)) {
 		if (called_at(walk, end, &offset))
-			called_function(walk, offset)->calls += called_function(walk, offset)->offset == offset;
+			called_function(walk, offset)->calls +=
+				called_function(walk, offset)->offset == offset;
 	}
 }
 

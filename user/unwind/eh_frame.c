@@ -66,7 +66,8 @@ static int collect_cies(struct eh_frame *frame, struct cfi_section *section, uin
 	return 0;
 }
 
-/* Only offsets where the walk saw a CIE count, so a CIE is parsed once however many functions name it. */
+/* Only offsets where the walk saw a CIE count, so a CIE is parsed once however many functions name
+ * it. */
 static uint32_t find_cie(const struct eh_frame *frame, const struct cfi_section *section,
 			 uint64_t offset)
 {
@@ -165,8 +166,8 @@ static int add_section(struct eh_frame *frame, struct cfi_section section)
 	return ret;
 }
 
-/* Files stripped of their section table still tell the run-time where .eh_frame is; its end is a zero length
- * or, at the latest, the end of the segment. */
+/* Files stripped of their section table still tell the run-time where .eh_frame is; its end is a
+ * zero length or, at the latest, the end of the segment. */
 static int load_by_segment(const struct elf_image *image, struct cfi_section *section)
 {
 	const struct elf_segment *segment = elf_image_find_segment(image, PT_GNU_EH_FRAME);
@@ -175,15 +176,14 @@ static int load_by_segment(const struct elf_image *image, struct cfi_section *se
 	uint64_t size;
 	uint8_t encoding;
 
-	if (!segment || elf_image_read_address(image, segment->address, header,
-					       sizeof(header)) < 0)
+	if (!segment || elf_image_read_address(image, segment->address, header, sizeof(header)) < 0)
 		return -ENODATA;
 	if (cfi_read_u8(&reader) != 1) /* version */
 		return -ENODATA;
 	encoding = cfi_read_u8(&reader);
 	cfi_skip(&reader, 2); /* encodings of the search table, which we do not rely on */
-	section->address = cfi_read_pointer(&reader, encoding, segment->address + 4,
-					    segment->address);
+	section->address =
+		cfi_read_pointer(&reader, encoding, segment->address + 4, segment->address);
 	size = elf_image_bytes_after(image, section->address);
 	if (reader.failed || size == 0)
 		return -ENODATA;
@@ -246,7 +246,8 @@ static int add_go_functions(struct eh_frame *frame, const struct elf_image *imag
 
 	if (!frame->is_go)
 		return 0;
-	ret = go_pclntab_load(image, frame->text_start, frame->text_size, GO_CIE, &frame->go, &list);
+	ret = go_pclntab_load(image, frame->text_start, frame->text_size, GO_CIE, &frame->go,
+			      &list);
 	if (ret == 0 && !fde_list_fill_gaps(&frame->functions, &list))
 		ret = -ENOMEM;
 	array_free(&list);
@@ -262,8 +263,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_image *image
 	for (size_t i = 0; i < elf_image_segment_count(image); i++) {
 		const struct elf_segment *segment = elf_image_segment(image, i);
 
-		if (segment->type != PT_LOAD || !(segment->flags & PF_X) ||
-		    segment->file_size == 0)
+		if (segment->type != PT_LOAD || !(segment->flags & PF_X) || segment->file_size == 0)
 			continue;
 		if (segment->address < start)
 			start = segment->address;
@@ -283,14 +283,15 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_image *image
 	return true;
 }
 
-/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls. What it calls meanwhile chooses
- * an implementation, in the C library for the most part. */
+/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls.
+ * What it calls meanwhile chooses an implementation, in the C library for the most part. */
 static bool runs_in_binding(const struct elf_image *image)
 {
 	char soname[16];
 
 	elf_image_soname(image, soname, sizeof(soname));
-	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 || strcmp(soname, "libc.so.6") == 0;
+	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 ||
+	       strcmp(soname, "libc.so.6") == 0;
 }
 
 static struct cfi_machine describe_machine(const struct elf_image *image)
@@ -338,7 +339,8 @@ int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, st
 				 strerror(-ret));
 	/* Go keeps frame pointers, and changes stacks. */
 	if (frame->is_go && frame->functions.count == 0)
-		return error_set(error, ENODATA, "no function table of a known format, frame pointers are used");
+		return error_set(error, ENODATA,
+				 "no function table of a known format, frame pointers are used");
 	*ret_frame = take_pointer(frame);
 	return 0;
 }
@@ -389,9 +391,9 @@ enum eh_frame_source eh_frame_source(const struct eh_frame *frame, size_t index)
 
 	if (cie == GO_CIE)
 		return EH_FRAME_GO;
-	return frame->sections[frame->cies.items[cie].section].is_debug_frame ?
-		       EH_FRAME_DEBUG_SECTION :
-		       EH_FRAME_SECTION;
+	return frame->sections[frame->cies.items[cie].section].is_debug_frame
+		       ? EH_FRAME_DEBUG_SECTION
+		       : EH_FRAME_SECTION;
 }
 
 bool eh_frame_is_signal(const struct eh_frame *frame, size_t index)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads program headers, sections and bytes of an ELF file without trusting a single number in it. */
+/* Reads program headers, sections and bytes of an ELF file without trusting a single number in it.
+ */
 #include "unwind/elf_image.h"
 
 #include <elf.h>
@@ -28,7 +29,7 @@ struct named_section {
 };
 
 struct elf_image {
-	int fd; /* -1: memory */
+	int fd;	      /* -1: memory */
 	bool is_copy; /* of a file that somebody else serves: fd is of memory that we have filled */
 	const uint8_t *memory;
 	uint64_t size;
@@ -59,7 +60,8 @@ void elf_image_free(struct elf_image *image)
 }
 
 /* Position in the backing store, whatever its layout. */
-static int read_position(const struct elf_image *image, uint64_t position, void *buffer, size_t size)
+static int read_position(const struct elf_image *image, uint64_t position, void *buffer,
+			 size_t size)
 {
 	size_t done = 0;
 
@@ -181,7 +183,8 @@ static void set_load_address(struct elf_image *image)
 	image->load_address &= ~UINT64_C(4095);
 }
 
-/* Sections are a convenience: a file without them, or with nonsense, is still usable by its segments. */
+/* Sections are a convenience: a file without them, or with nonsense, is still usable by its
+ * segments. */
 static int read_sections(struct elf_image *image, const Elf64_Ehdr *header)
 {
 	size_t count = header->e_shnum;
@@ -194,7 +197,8 @@ static int read_sections(struct elf_image *image, const Elf64_Ehdr *header)
 	    read_position(image, header->e_shoff, &first, sizeof(first)) < 0)
 		return 0;
 	if (count == 0)
-		count = first.sh_size < ELF_IMAGE_MAX_SECTIONS ? first.sh_size : ELF_IMAGE_MAX_SECTIONS;
+		count = first.sh_size < ELF_IMAGE_MAX_SECTIONS ? first.sh_size
+							       : ELF_IMAGE_MAX_SECTIONS;
 	if (names_index == SHN_XINDEX)
 		names_index = first.sh_link;
 	if (count > ELF_IMAGE_MAX_SECTIONS)
@@ -220,14 +224,15 @@ static int read_sections(struct elf_image *image, const Elf64_Ehdr *header)
 	image->names = take_pointer(names);
 	for (size_t i = 0; i < count; i++)
 		image->sections[i] = (struct named_section){
-			.section = {
-				.address = raw[i].sh_addr,
-				.offset = raw[i].sh_offset,
-				.size = raw[i].sh_size,
-				.flags = raw[i].sh_flags,
-				.type = raw[i].sh_type,
-				.link = raw[i].sh_link,
-			},
+			.section =
+				{
+					.address = raw[i].sh_addr,
+					.offset = raw[i].sh_offset,
+					.size = raw[i].sh_size,
+					.flags = raw[i].sh_flags,
+					.type = raw[i].sh_type,
+					.link = raw[i].sh_link,
+				},
 			.name = raw[i].sh_name,
 		};
 	image->section_count = count;
@@ -247,7 +252,8 @@ static int read_headers(struct elf_image *image, struct error *error)
 	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return error_set(error, ENOEXEC, "not a 64-bit little-endian ELF file");
 	if (header.e_machine != EM_X86_64 && header.e_machine != EM_AARCH64)
-		return error_set(error, ENOEXEC, "ELF machine %u is not supported", header.e_machine);
+		return error_set(error, ENOEXEC, "ELF machine %u is not supported",
+				 header.e_machine);
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
 		return error_set(error, ENOEXEC, "ELF type %u is not an executable or library",
 				 header.e_type);
@@ -328,8 +334,10 @@ uint64_t elf_image_written_ns(const struct elf_image *image)
 
 size_t elf_image_kept_bytes(const struct elf_image *image)
 {
-	return (image->is_copy ? image->size : 0) + sizeof(*image) + image->segment_count * sizeof(*image->segments) +
-	       image->section_count * sizeof(*image->sections) + (image->names ? image->names_size : 0);
+	return (image->is_copy ? image->size : 0) + sizeof(*image) +
+	       image->segment_count * sizeof(*image->segments) +
+	       image->section_count * sizeof(*image->sections) +
+	       (image->names ? image->names_size : 0);
 }
 
 uint64_t elf_image_size(const struct elf_image *image)
@@ -453,7 +461,9 @@ void elf_image_soname(const struct elf_image *image, char *buffer, size_t size)
 	const struct elf_segment *segment = elf_image_find_segment(image, PT_DYNAMIC);
 	Elf64_Dyn items[MAX_DYNAMIC_ITEMS];
 	uint64_t names = 0, soname = UINT64_MAX;
-	size_t count = segment ? read_some(image, segment->address, items, sizeof(items)) / sizeof(items[0]) : 0;
+	size_t count = segment ? read_some(image, segment->address, items, sizeof(items)) /
+					 sizeof(items[0])
+			       : 0;
 
 	for (size_t i = 0; i < count && items[i].d_tag != DT_NULL; i++) {
 		if (items[i].d_tag == DT_STRTAB)
@@ -461,7 +471,8 @@ void elf_image_soname(const struct elf_image *image, char *buffer, size_t size)
 		else if (items[i].d_tag == DT_SONAME)
 			soname = items[i].d_un.d_val;
 	}
-	buffer[soname == UINT64_MAX ? 0 : read_some(image, names + soname, buffer, size - 1)] = '\0';
+	buffer[soname == UINT64_MAX ? 0 : read_some(image, names + soname, buffer, size - 1)] =
+		'\0';
 }
 
 enum elf_role elf_image_role(const struct elf_image *image)

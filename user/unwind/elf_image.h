@@ -2,8 +2,9 @@
 /*
  * A bounded view of a 64-bit little-endian ELF executable, library or vdso.
  *
- * The bytes come from whoever runs on the machine: every offset and size is checked before use, and a file
- * is read with pread(), not mapped, because a mapped file that its owner truncates kills the reader with SIGBUS.
+ * The bytes come from whoever runs on the machine: every offset and size is checked before use, and
+ * a file is read with pread(), not mapped, because a mapped file that its owner truncates kills the
+ * reader with SIGBUS.
  */
 #ifndef PKBPF_UNWIND_ELF_IMAGE_H
 #define PKBPF_UNWIND_ELF_IMAGE_H
@@ -56,7 +57,8 @@ uint64_t elf_image_entry(const struct elf_image *image);
 /* When its file was last written; 0: memory. What is read later may be another program. */
 uint64_t elf_image_written_ns(const struct elf_image *image);
 uint64_t elf_image_size(const struct elf_image *image); /* bytes behind the view */
-size_t elf_image_kept_bytes(const struct elf_image *image); /* in our memory, for as long as it is open */
+size_t
+elf_image_kept_bytes(const struct elf_image *image); /* in our memory, for as long as it is open */
 size_t elf_image_segment_count(const struct elf_image *image);
 const struct elf_segment *elf_image_segment(const struct elf_image *image, size_t index);
 /* First segment of a type; NULL when absent. */
@@ -68,7 +70,8 @@ bool elf_image_find_section(const struct elf_image *image, const char *name,
 			    struct elf_section *ret_section);
 bool elf_image_section_at(const struct elf_image *image, size_t index,
 			  struct elf_section *ret_section);
-/* Whole section to the heap, zlib-compressed ones inflated; -EFBIG beyond max_size. Caller frees. */
+/* Whole section to the heap, zlib-compressed ones inflated; -EFBIG beyond max_size. Caller frees.
+ */
 int elf_image_load_section(const struct elf_image *image, const struct elf_section *section,
 			   size_t max_size, uint8_t **ret_data, size_t *ret_size);
 
@@ -81,9 +84,9 @@ int elf_image_read_address(const struct elf_image *image, uint64_t address, void
 uint64_t elf_image_bytes_after(const struct elf_image *image, uint64_t address);
 
 enum elf_role {
-	ELF_ROLE_PROGRAM,	 /* dynamically linked */
+	ELF_ROLE_PROGRAM, /* dynamically linked */
 	ELF_ROLE_STATIC_PROGRAM,
-	ELF_ROLE_C_LIBRARY,	 /* or its dynamic loader */
+	ELF_ROLE_C_LIBRARY, /* or its dynamic loader */
 	ELF_ROLE_LIBRARY,
 };
 
@@ -92,8 +95,9 @@ enum elf_role elf_image_role(const struct elf_image *image);
 /* DT_SONAME, cut to size - 1 bytes; "" when the file has none. */
 void elf_image_soname(const struct elf_image *image, char *buffer, size_t size);
 
-/* The address to subtract from a process address to get an ELF address, for an executable mapping that
- * starts at map_start and shows the file from map_offset on. false: no executable PT_LOAD is there. */
+/* The address to subtract from a process address to get an ELF address, for an executable mapping
+ * that starts at map_start and shows the file from map_offset on. false: no executable PT_LOAD is
+ * there. */
 bool elf_image_bias(const struct elf_image *image, uint64_t map_start, uint64_t map_offset,
 		    uint64_t *ret_bias);
 

@@ -58,7 +58,7 @@ bool extent_allocator_take(struct extent_allocator *allocator, uint32_t count, u
 {
 	struct range *best = NULL;
 
-	array_foreach(&allocator->ranges, range) {
+	array_foreach (&allocator->ranges, range) {
 		if (range->count >= count && (!best || range->count < best->count)) {
 			best = range;
 			if (range->count == count)
@@ -113,7 +113,7 @@ bool extent_allocator_give(struct extent_allocator *allocator, uint32_t start, u
 		items = allocator->ranges.items;
 		memmove(&items[low + 1], &items[low],
 			(allocator->ranges.count - low) * sizeof(*items));
-		items[low] = (struct range){ start, count };
+		items[low] = (struct range){start, count};
 		allocator->ranges.count++;
 	}
 	allocator->free_count += count;
@@ -124,7 +124,7 @@ uint32_t extent_allocator_largest(const struct extent_allocator *allocator)
 {
 	uint32_t largest = 0;
 
-	array_foreach(&allocator->ranges, range) {
+	array_foreach (&allocator->ranges, range) {
 		if (range->count > largest)
 			largest = range->count;
 	}

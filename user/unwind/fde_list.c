@@ -9,10 +9,10 @@
 #include "base/cleanup.h"
 #include "base/large_memory.h"
 
-#define RADIX_BITS  11
-#define RADIX_SIZE  (1U << RADIX_BITS)
+#define RADIX_BITS   11
+#define RADIX_SIZE   (1U << RADIX_BITS)
 #define RADIX_ROUNDS 3 /* 33 bits */
-#define INDEX_BITS  32
+#define INDEX_BITS   32
 
 static bool is_ordered(const struct fde_list *list)
 {
@@ -22,7 +22,8 @@ static bool is_ordered(const struct fde_list *list)
 	return true;
 }
 
-/* Least significant digit first: stable, and linear whatever the input. Keys are start << 32 | index. */
+/* Least significant digit first: stable, and linear whatever the input. Keys are start << 32 |
+ * index. */
 static void radix_sort(uint64_t *keys, uint64_t *spare, size_t count)
 {
 	for (unsigned int round = 0; round < RADIX_ROUNDS; round++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads symbol tables, and the code that a program starts with, for the places at which functions begin. */
+/* Reads symbol tables, and the code that a program starts with, for the places at which functions
+ * begin. */
 #include "unwind/function_starts.h"
 
 #include <elf.h>
@@ -24,27 +25,31 @@ static void add_start(struct function_starts *starts, uint64_t offset, uint64_t 
 		*start = (uint32_t)offset;
 }
 
-static void add_symbols(const Elf64_Sym *symbols, size_t count, uint64_t text_start, uint64_t text_size,
-			struct function_starts *starts)
+static void add_symbols(const Elf64_Sym *symbols, size_t count, uint64_t text_start,
+			uint64_t text_size, struct function_starts *starts)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF)
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
+		    symbols[i].st_shndx != SHN_UNDEF)
 			add_start(starts, symbols[i].st_value - text_start, text_size);
 	}
 }
 
 /* lea main(%rip),%rdi; or mov $main,%rdi */
-static bool takes_address(const struct x86_instruction *instruction, uint64_t end, uint64_t *ret_address)
+static bool takes_address(const struct x86_instruction *instruction, uint64_t end,
+			  uint64_t *ret_address)
 {
 	*ret_address = end + (uint64_t)(int64_t)instruction->displacement;
 	if (x86_is_own_address(instruction))
 		return true;
 	*ret_address = (uint64_t)instruction->immediate;
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->rm == X86_RDI &&
-	       (instruction->opcode == 0xbf || (instruction->opcode == 0xc7 && instruction->mod == 3));
+	       (instruction->opcode == 0xbf ||
+		(instruction->opcode == 0xc7 && instruction->mod == 3));
 }
 
-static void add_main(const struct elf_image *image, uint64_t text_start, uint64_t text_size, struct function_starts *starts)
+static void add_main(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+		     struct function_starts *starts)
 {
 	uint64_t entry = elf_image_entry(image), address;
 	struct x86_instruction instruction;
@@ -53,7 +58,9 @@ static void add_main(const struct elf_image *image, uint64_t text_start, uint64_
 	if (elf_image_role(image) == ELF_ROLE_LIBRARY || elf_image_machine(image) != EM_X86_64 ||
 	    elf_image_read_address(image, entry, code, sizeof(code)) < 0)
 		return;
-	for (size_t at = 0; at < sizeof(code) && x86_decode(code + at, sizeof(code) - at, &instruction); at += instruction.size) {
+	for (size_t at = 0;
+	     at < sizeof(code) && x86_decode(code + at, sizeof(code) - at, &instruction);
+	     at += instruction.size) {
 		if (x86_may_be_last(&instruction))
 			return;
 		if (takes_address(&instruction, entry + at + instruction.size, &address))
@@ -61,8 +68,8 @@ static void add_main(const struct elf_image *image, uint64_t text_start, uint64_
 	}
 }
 
-static void read_table(const struct elf_image *image, uint32_t type, uint64_t text_start, uint64_t text_size,
-		       struct function_starts *starts)
+static void read_table(const struct elf_image *image, uint32_t type, uint64_t text_start,
+		       uint64_t text_size, struct function_starts *starts)
 {
 	_cleanup_free_ uint8_t *data = NULL;
 	size_t size;
@@ -74,8 +81,10 @@ static void read_table(const struct elf_image *image, uint32_t type, uint64_t te
 			continue;
 		if (section.size > FUNCTION_STARTS_MAX_TABLE_BYTES)
 			section.size = FUNCTION_STARTS_MAX_TABLE_BYTES;
-		if (elf_image_load_section(image, &section, FUNCTION_STARTS_MAX_TABLE_BYTES, &data, &size) == 0)
-			add_symbols((const Elf64_Sym *)data, size / sizeof(Elf64_Sym), text_start, text_size, starts);
+		if (elf_image_load_section(image, &section, FUNCTION_STARTS_MAX_TABLE_BYTES, &data,
+					   &size) == 0)
+			add_symbols((const Elf64_Sym *)data, size / sizeof(Elf64_Sym), text_start,
+				    text_size, starts);
 		return;
 	}
 }

@@ -16,20 +16,23 @@
 #include "base/hash_map.h"
 #include "unwind/undescribed_code.h"
 
-#define PAGE_BYTES	  4096U
-#define FUNCTION_ALIGN	  16
+#define PAGE_BYTES     4096U
+#define FUNCTION_ALIGN 16
 /* Until the second look, and the longest time between looks at code that does not come to rest. */
-#define LOOK_AGAIN_NS	  (100 * NS_PER_MS)
-#define LOOK_MAX_NS	  (30 * NS_PER_SECOND)
+#define LOOK_AGAIN_NS (100 * NS_PER_MS)
+#define LOOK_MAX_NS   (30 * NS_PER_SECOND)
 /* Between looks at code whose rows are in use. */
-#define VERIFY_NS	  (2 * NS_PER_SECOND)
-/* As in files: one function in so many that reads by a frame pointer it has not set up makes all of them doubtful. */
+#define VERIFY_NS (2 * NS_PER_SECOND)
+/* As in files: one function in so many that reads by a frame pointer it has not set up makes all of
+ * them doubtful. */
 #define FUNCTIONS_PER_BORROWED_FRAME 10
-/* Of the walks since the rows were made, of the newest some hundreds at least, one in so many may lead astray. */
-#define FIRST_WALKS	     16
-#define MOST_WALKS	     1024
-#define WALKS_PER_ASTRAY     4
-/* Where no walk has failed, one function in so many that keeps frame pointers is a sign that all do. */
+/* Of the walks since the rows were made, of the newest some hundreds at least, one in so many may
+ * lead astray. */
+#define FIRST_WALKS	 16
+#define MOST_WALKS	 1024
+#define WALKS_PER_ASTRAY 4
+/* Where no walk has failed, one function in so many that keeps frame pointers is a sign that all
+ * do. */
 #define FUNCTIONS_PER_FRAME_POINTER 10
 /* HotSpot's code has more functions; what looks like the beginning of one elsewhere is rare. */
 #define PAGES_PER_FUNCTION 4
@@ -40,7 +43,8 @@
 #define MOST_READS (4 * GENERATED_CODE_REGION_BYTES / PAGE_BYTES)
 /* Code has a row for some ten instructions; what has more is none, or made to cost memory. */
 #define MOST_ROWS 32768
-/* After a look, so many times as long as it has taken: nobody makes more than 2 % of a CPU go into looking. */
+/* After a look, so many times as long as it has taken: nobody makes more than 2 % of a CPU go into
+ * looking. */
 #define REST_PER_LOOK 50
 
 struct row {
@@ -54,8 +58,8 @@ struct region {
 	uint64_t hash; /* of what the last look saw */
 	uint64_t next_ns, wait_ns;
 	bool looked, has_rows, given_up;
-	bool told; /* that it has rows */
-	bool failed; /* walks by frame pointers did */
+	bool told;		/* that it has rows */
+	bool failed;		/* walks by frame pointers did */
 	uint32_t walks, astray; /* that went by the rows */
 	ARRAY_OF(struct row) rows;
 };
@@ -85,7 +89,8 @@ static int live_pages(void *context, uint32_t pid, uint64_t start, size_t count,
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	got = pread(fd, entries, count * sizeof(*entries), (off_t)(start / PAGE_BYTES * sizeof(*entries)));
+	got = pread(fd, entries, count * sizeof(*entries),
+		    (off_t)(start / PAGE_BYTES * sizeof(*entries)));
 	if (got < 0)
 		return -errno;
 	/* Bit 63: in memory; bit 62: swapped out (Documentation/admin-guide/mm/pagemap.rst). */
@@ -96,7 +101,7 @@ static int live_pages(void *context, uint32_t pid, uint64_t start, size_t count,
 
 static int live_read(void *context, uint32_t pid, uint64_t address, void *buffer, size_t size)
 {
-	struct iovec to = { buffer, size }, from = { (void *)(uintptr_t)address, size };
+	struct iovec to = {buffer, size}, from = {(void *)(uintptr_t)address, size};
 	ssize_t got = process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0);
 
 	return got < 0 ? -errno : (size_t)got == size ? 0 : -EFAULT;
@@ -108,7 +113,8 @@ struct generated_code *generated_code_new(const struct generated_code_memory *me
 
 	if (!code)
 		return NULL;
-	code->memory = memory ? *memory : (struct generated_code_memory){ live_pages, live_read, NULL };
+	code->memory =
+		memory ? *memory : (struct generated_code_memory){live_pages, live_read, NULL};
 	return code;
 }
 
@@ -143,21 +149,24 @@ static size_t region_index(const struct generated_code *code, uint32_t pid, uint
 	return SIZE_MAX;
 }
 
-static const struct region *find_region(const struct generated_code *code, uint32_t pid, uint64_t address)
+static const struct region *find_region(const struct generated_code *code, uint32_t pid,
+					uint64_t address)
 {
 	size_t index = region_index(code, pid, address);
 
 	return index == SIZE_MAX ? NULL : &code->regions[index];
 }
 
-/* Code that has never come to rest makes room for other, and any that may do without rows for what may not. */
+/* Code that has never come to rest makes room for other, and any that may do without rows for what
+ * may not. */
 static bool make_room(struct generated_code *code, enum generated_code_doubt doubt)
 {
 	for (size_t i = 0; code->count == GENERATED_CODE_REGIONS && i < code->count; i++) {
 		const struct region *region = &code->regions[i];
 
 		if (!region->has_rows && !region->told &&
-		    (region->failed ? region->wait_ns == LOOK_MAX_NS : doubt != GENERATED_CODE_UNPROVEN))
+		    (region->failed ? region->wait_ns == LOOK_MAX_NS
+				    : doubt != GENERATED_CODE_UNPROVEN))
 			drop_region(code, i);
 	}
 	return code->count < GENERATED_CODE_REGIONS;
@@ -175,8 +184,8 @@ static void note_doubt(struct region *region, enum generated_code_doubt doubt, u
 	region->wait_ns = LOOK_AGAIN_NS;
 }
 
-void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end, enum generated_code_doubt doubt,
-			 uint64_t now_ns)
+void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end,
+			 enum generated_code_doubt doubt, uint64_t now_ns)
 {
 	size_t index = region_index(code, pid, start);
 
@@ -184,7 +193,8 @@ void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t sta
 		note_doubt(&code->regions[index], doubt, now_ns);
 		return;
 	}
-	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN || !make_room(code, doubt))
+	if (start % PAGE_BYTES || end <= start || end - start > GENERATED_CODE_MAX_SPAN ||
+	    !make_room(code, doubt))
 		return;
 	code->regions[code->count++] = (struct region){
 		.pid = pid,
@@ -202,7 +212,8 @@ static bool is_zero(const uint8_t *page)
 }
 
 /* Copies the pages that hold something. false: it cannot be read, or there is too much. */
-static bool copy_pages(struct generated_code *code, const struct region *region, const bool *present, size_t count)
+static bool copy_pages(struct generated_code *code, const struct region *region,
+		       const bool *present, size_t count)
 {
 	size_t reads = 0;
 
@@ -212,8 +223,10 @@ static bool copy_pages(struct generated_code *code, const struct region *region,
 
 		if (!present[i])
 			continue;
-		if (code->pages.count == GENERATED_CODE_REGION_BYTES / PAGE_BYTES || reads++ == MOST_READS ||
-		    code->memory.read(code->memory.context, region->pid, region->start + i * PAGE_BYTES, page, PAGE_BYTES))
+		if (code->pages.count == GENERATED_CODE_REGION_BYTES / PAGE_BYTES ||
+		    reads++ == MOST_READS ||
+		    code->memory.read(code->memory.context, region->pid,
+				      region->start + i * PAGE_BYTES, page, PAGE_BYTES))
 			return false;
 		if (is_zero(page))
 			continue;
@@ -225,7 +238,8 @@ static bool copy_pages(struct generated_code *code, const struct region *region,
 	return code->pages.count > 0;
 }
 
-static bool read_region(struct generated_code *code, const struct region *region, uint64_t *ret_hash)
+static bool read_region(struct generated_code *code, const struct region *region,
+			uint64_t *ret_hash)
 {
 	size_t count = (region->end - region->start) / PAGE_BYTES;
 	_cleanup_free_ bool *present = calloc(count ? count : 1, sizeof(*present));
@@ -237,8 +251,9 @@ static bool read_region(struct generated_code *code, const struct region *region
 	    code->memory.pages(code->memory.context, region->pid, region->start, count, present) ||
 	    !copy_pages(code, region, present, count))
 		return false;
-	*ret_hash = hash_bytes(code->bytes, code->pages.count * PAGE_BYTES,
-			       hash_bytes(code->pages.items, code->pages.count * sizeof(*code->pages.items), 1));
+	*ret_hash = hash_bytes(
+		code->bytes, code->pages.count * PAGE_BYTES,
+		hash_bytes(code->pages.items, code->pages.count * sizeof(*code->pages.items), 1));
 	return true;
 }
 
@@ -248,13 +263,14 @@ static void add_row(void *context, uint32_t offset, const struct pkbpf_unwind_ru
 	struct row *row = region->rows.count < MOST_ROWS ? array_add(&region->rows) : NULL;
 
 	if (row)
-		*row = (struct row){ offset, *rule };
+		*row = (struct row){offset, *rule};
 }
 
 /* Rows of pages that follow one another; false: frame pointers are the better guide. */
-static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t size, uint32_t offset, struct region *region)
+static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t size,
+		     uint32_t offset, struct region *region)
 {
-	static const struct pkbpf_unwind_rule none = { .cfa = PKBPF_CFA_NONE };
+	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
 
 	if (undescribed_code_frame_pointers(bytes, size) > size / BYTES_PER_FRAME_POINTER)
 		return false;
@@ -268,28 +284,37 @@ static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t
 /* Of all that the look has seen. */
 static size_t count_frame_pointers(const struct generated_code *code)
 {
-	return code->pages.count ? undescribed_code_frame_pointers(code->bytes, code->pages.count * PAGE_BYTES) : 0;
+	return code->pages.count ? undescribed_code_frame_pointers(code->bytes,
+								   code->pages.count * PAGE_BYTES)
+				 : 0;
 }
 
-/* HotSpot's are known. Between its data the reader takes more for functions than there are: 2,130 for 130. */
-static size_t count_functions(const struct generated_code *code, const struct undescribed_counts *counts)
+/* HotSpot's are known. Between its data the reader takes more for functions than there are: 2,130
+ * for 130. */
+static size_t count_functions(const struct generated_code *code,
+			      const struct undescribed_counts *counts)
 {
-	return code->starts.count > code->pages.count / PAGES_PER_FUNCTION ? code->starts.count : counts->functions;
+	return code->starts.count > code->pages.count / PAGES_PER_FUNCTION ? code->starts.count
+									   : counts->functions;
 }
 
-/* Rows that say what a guess would say as well are not worth the copies of the stack that they take. */
-static bool is_worth_rows(const struct generated_code *code, const struct region *region, const struct undescribed_counts *counts)
+/* Rows that say what a guess would say as well are not worth the copies of the stack that they
+ * take. */
+static bool is_worth_rows(const struct generated_code *code, const struct region *region,
+			  const struct undescribed_counts *counts)
 {
 	if (region->rows.count == MOST_ROWS || !counts->functions ||
 	    counts->borrowed_frames > counts->functions / FUNCTIONS_PER_BORROWED_FRAME)
 		return false;
-	return region->failed || (counts->frame_pointer_bytes < counts->known_bytes / 2 &&
-				  count_frame_pointers(code) <= count_functions(code, counts) / FUNCTIONS_PER_FRAME_POINTER);
+	return region->failed ||
+	       (counts->frame_pointer_bytes < counts->known_bytes / 2 &&
+		count_frame_pointers(code) <=
+			count_functions(code, counts) / FUNCTIONS_PER_FRAME_POINTER);
 }
 
 /*
- * HotSpot's functions begin with mov %eax,-N(%rsp), by which the stack is probed. Data lies between them, which would be read as code
- * that goes on in the middle of the next one.
+ * HotSpot's functions begin with mov %eax,-N(%rsp), by which the stack is probed. Data lies between
+ * them, which would be read as code that goes on in the middle of the next one.
  */
 static void find_starts(struct generated_code *code)
 {
@@ -302,7 +327,8 @@ static void find_starts(struct generated_code *code)
 			continue;
 		offset = array_add(&code->starts);
 		if (offset)
-			*offset = code->pages.items[i / PAGE_BYTES] * PAGE_BYTES + (uint32_t)(i % PAGE_BYTES);
+			*offset = code->pages.items[i / PAGE_BYTES] * PAGE_BYTES +
+				  (uint32_t)(i % PAGE_BYTES);
 	}
 }
 
@@ -317,7 +343,8 @@ static bool make_rows(struct generated_code *code, struct region *region)
 	if (good)
 		undescribed_code_set_starts(work, code->starts.items, code->starts.count);
 	for (size_t i = 0, next; good && i < code->pages.count; i = next) {
-		for (next = i + 1; next < code->pages.count && code->pages.items[next] == code->pages.items[next - 1] + 1;)
+		for (next = i + 1; next < code->pages.count &&
+				   code->pages.items[next] == code->pages.items[next - 1] + 1;)
 			next++;
 		good = read_run(work, code->bytes + i * PAGE_BYTES, (next - i) * PAGE_BYTES,
 				code->pages.items[i] * PAGE_BYTES, region);
@@ -356,7 +383,8 @@ static void look(struct generated_code *code, struct region *region, uint64_t no
 		array_free(&region->rows);
 		/* Where walks do without rows there is no hurry. */
 		if (!region->failed &&
-		    (same || count_frame_pointers(code) > code->pages.count * (PAGE_BYTES / BYTES_PER_FRAME_POINTER)))
+		    (same || count_frame_pointers(code) >
+				     code->pages.count * (PAGE_BYTES / BYTES_PER_FRAME_POINTER)))
 			region->wait_ns = LOOK_MAX_NS;
 		wait_longer(region, now_ns);
 	}
@@ -367,11 +395,13 @@ static void look_and_rest(struct generated_code *code, struct region *region, ui
 	uint64_t start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	look(code, region, now_ns);
-	code->rest_until_ns = now_ns + REST_PER_LOOK * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+	code->rest_until_ns =
+		now_ns + REST_PER_LOOK * (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
 }
 
-void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated_code_exists_fn exists,
-			 generated_code_changed_fn changed, void *context)
+void generated_code_poll(struct generated_code *code, uint64_t now_ns,
+			 generated_code_exists_fn exists, generated_code_changed_fn changed,
+			 void *context)
 {
 	for (size_t i = code->count; i-- > 0;) {
 		struct region *region = &code->regions[i];
@@ -390,14 +420,16 @@ void generated_code_poll(struct generated_code *code, uint64_t now_ns, generated
 	}
 }
 
-bool generated_code_has(const struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end)
+bool generated_code_has(const struct generated_code *code, uint32_t pid, uint64_t start,
+			uint64_t end)
 {
 	const struct region *region = find_region(code, pid, start);
 
 	return region && region->has_rows && region->start == start && region->end == end;
 }
 
-bool generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address, bool was_whole)
+bool generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address,
+			      bool was_whole)
 {
 	size_t index = region_index(code, pid, address);
 	struct region *region = index == SIZE_MAX ? NULL : &code->regions[index];

@@ -17,10 +17,12 @@
 /* Where a table without a section of its own is looked for. */
 #define MAX_SEARCH_BYTES (64U << 20)
 
-/* What a function says besides its stack pointer; kept in the program_size of its entry in the list. */
+/* What a function says besides its stack pointer; kept in the program_size of its entry in the
+ * list. */
 enum {
-	FUNCTION_TOP = 1,      /* nothing called it: goexit, mstart, rt0_go; or mcall */
-	FUNCTION_SP_WRITE = 2, /* puts something else into the stack pointer: systemstack, asmcgocall */
+	FUNCTION_TOP = 1, /* nothing called it: goexit, mstart, rt0_go; or mcall */
+	FUNCTION_SP_WRITE =
+		2, /* puts something else into the stack pointer: systemstack, asmcgocall */
 	FUNCTION_ASSEMBLY = 4,
 	FUNCTION_SIGNAL = 256, /* rt_sigreturn; ours */
 };
@@ -66,7 +68,8 @@ void go_pclntab_free(struct go_pclntab *table)
 static bool is_header(const struct go_table_header *header, uint64_t size)
 {
 	return go_table_is_header(header, size) && header->instruction_size == 1 &&
-	       header->function_count <= GO_PCLNTAB_MAX_FUNCTIONS && header->names_offset < header->values_offset &&
+	       header->function_count <= GO_PCLNTAB_MAX_FUNCTIONS &&
+	       header->names_offset < header->values_offset &&
 	       header->values_offset < header->functions_offset;
 }
 
@@ -117,8 +120,8 @@ static bool find_location(const struct elf_image *image, struct location *ret_lo
 		search_location(image, ".rodata", ret_location));
 }
 
-/* Where function addresses count from. Position-independent programs have 0 there until they are relocated; then
- * it is the section's start, unless a C linker put its own start-up code first. */
+/* Where function addresses count from. Position-independent programs have 0 there until they are
+ * relocated; then it is the section's start, unless a C linker put its own start-up code first. */
 static bool find_go_text(const struct elf_image *image, const struct go_table_header *header,
 			 uint64_t *ret_address)
 {
@@ -146,7 +149,8 @@ static struct function_info read_function(const struct go_pclntab *table, uint32
 	info.name = (int32_t)cfi_read_u32(&reader);
 	cfi_skip(&reader, 8); /* arguments, deferreturn */
 	info.stack_values = cfi_read_u32(&reader);
-	cfi_skip(&reader, magic == GO_TABLE_MAGIC_1_20 ? 20 : 16); /* file, line, count, unit, start line */
+	cfi_skip(&reader,
+		 magic == GO_TABLE_MAGIC_1_20 ? 20 : 16); /* file, line, count, unit, start line */
 	info.id = cfi_read_u8(&reader);
 	info.flags = cfi_read_u8(&reader);
 	/* A record that is cut off has no stack pointer table. */
@@ -155,14 +159,15 @@ static struct function_info read_function(const struct go_pclntab *table, uint32
 	return info;
 }
 
-static bool name_begins(const struct elf_image *image, const struct location *location, int32_t name,
-			const char *expected, size_t size)
+static bool name_begins(const struct elf_image *image, const struct location *location,
+			int32_t name, const char *expected, size_t size)
 {
 	char found[32];
 
 	return name >= 0 && size <= sizeof(found) &&
-	       elf_image_read(image, location->offset + location->header.names_offset + (uint64_t)name, found, size) ==
-		       0 &&
+	       elf_image_read(image,
+			      location->offset + location->header.names_offset + (uint64_t)name,
+			      found, size) == 0 &&
 	       memcmp(found, expected, size) == 0;
 }
 
@@ -186,11 +191,12 @@ static uint32_t classify(const struct elf_image *image, const struct location *l
 	if (!(flags & (FUNCTION_TOP | FUNCTION_ASSEMBLY)) || (*looks)++ >= MAX_LOOKS)
 		return flags;
 	/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
-	if ((flags & FUNCTION_TOP) &&
-	    name_begins(image, location, info->name, "runtime.sigtramp", sizeof("runtime.sigtramp") - 1))
+	if ((flags & FUNCTION_TOP) && name_begins(image, location, info->name, "runtime.sigtramp",
+						  sizeof("runtime.sigtramp") - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
-	/* mcall never comes back: what the thread does then is for no goroutine. The one that called it may have ended, or
-	 * run on another thread by now, and its stack holds other frames. */
+	/* mcall never comes back: what the thread does then is for no goroutine. The one that
+	 * called it may have ended, or run on another thread by now, and its stack holds other
+	 * frames. */
 	if ((flags & FUNCTION_SP_WRITE) &&
 	    name_begins(image, location, info->name, "runtime.mcall", sizeof("runtime.mcall")))
 		flags |= FUNCTION_TOP;
@@ -221,8 +227,7 @@ static int list_functions(const struct elf_image *image, const struct location *
 
 		if (next > entry && start < text_size && size <= text_size - start) {
 			info = read_function(table, location->header.magic, record);
-			flags = classify(image, location, &info, text_start + start, size,
-					 &looks);
+			flags = classify(image, location, &info, text_start + start, size, &looks);
 			if ((flags & FUNCTION_SIGNAL) && start > 0) {
 				start--; /* look-ups of its address as a return address */
 				size++;
@@ -241,7 +246,8 @@ static int list_functions(const struct elf_image *image, const struct location *
 }
 
 int go_pclntab_load(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
-		    uint32_t cie_mark, struct go_pclntab **ret_table, struct fde_list *ret_functions)
+		    uint32_t cie_mark, struct go_pclntab **ret_table,
+		    struct fde_list *ret_functions)
 {
 	_cleanup_(go_pclntab_free_cleanup) struct go_pclntab *table = NULL;
 	struct location location;
@@ -280,7 +286,8 @@ static void emit_distance(uint32_t offset, int64_t distance, cfi_row_fn row, voi
 		rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_UNSUPPORTED};
 	} else {
 		rule.cfa_offset = (int32_t)distance + 8;
-		/* Functions with a frame save the caller's frame pointer at its top before anything else. */
+		/* Functions with a frame save the caller's frame pointer at its top before anything
+		 * else. */
 		if (distance >= 8) {
 			rule.fp = PKBPF_FP_CFA;
 			rule.fp_offset = -16;
@@ -309,7 +316,8 @@ static void run_values(const struct go_pclntab *table, const struct fde *functio
 		change = change & 1 ? ~(change >> 1) : change >> 1;
 		value = (int64_t)((uint64_t)value + change);
 		bytes = cfi_read_uleb128(&reader);
-		/* Never 0 in real tables; refused so that no function reads more than its bytes of code. */
+		/* Never 0 in real tables; refused so that no function reads more than its bytes of
+		 * code. */
 		if (reader.failed || bytes == 0)
 			break;
 		emit_distance((uint32_t)at, value, row, context);
@@ -329,8 +337,8 @@ void go_pclntab_run(const struct go_pclntab *table, const struct fde *function, 
 	static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
 	static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
 	static const struct pkbpf_unwind_rule none_rule = {.cfa = PKBPF_CFA_NONE};
-	/* From the system's stack to that of the goroutine, whose frame pointer is still there. The function that
-	 * switched is lost, its callers are not. */
+	/* From the system's stack to that of the goroutine, whose frame pointer is still there. The
+	 * function that switched is lost, its callers are not. */
 	static const struct pkbpf_unwind_rule switch_rule = {
 		.cfa = PKBPF_CFA_OTHER_STACK,
 		.cfa_offset = 16,
@@ -345,8 +353,7 @@ void go_pclntab_run(const struct go_pclntab *table, const struct fde *function, 
 		row(context, function->start, &end_rule);
 	else if (flags & FUNCTION_SP_WRITE)
 		row(context, function->start, &switch_rule);
-	else if (function->program == 0 ||
-		 function->program >= table->values_size)
+	else if (function->program == 0 || function->program >= table->values_size)
 		row(context, function->start, &none_rule);
 	else
 		run_values(table, function, row, context);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind rows of Go functions from the run-time's own table (.gopclntab), which every Go program carries, stripped
- * or not: the distance of the stack pointer from the frame's top for each instruction.
+ * Unwind rows of Go functions from the run-time's own table (.gopclntab), which every Go program
+ * carries, stripped or not: the distance of the stack pointer from the frame's top for each
+ * instruction.
  *
  * Format: Go 1.18 and newer (src/runtime/symtab.go: pcHeader, functab, _func, pcvalue), x86-64.
  */
@@ -20,12 +21,15 @@
 
 struct go_pclntab;
 
-/* -ENODATA: no Go program, or a table of another format; -ENOMEM. Fills an ordered list with its functions, whose
- * starts count from text_start and whose cie is cie_mark; those outside [0, text_size) are left out. */
+/* -ENODATA: no Go program, or a table of another format; -ENOMEM. Fills an ordered list with its
+ * functions, whose starts count from text_start and whose cie is cie_mark; those outside [0,
+ * text_size) are left out. */
 int go_pclntab_load(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
-		    uint32_t cie_mark, struct go_pclntab **ret_table, struct fde_list *ret_functions);
+		    uint32_t cie_mark, struct go_pclntab **ret_table,
+		    struct fde_list *ret_functions);
 void go_pclntab_free(struct go_pclntab *table);
-/* As cfi_program_run(); rows <= bytes of the function's entry in the table, and no more than its bytes of code. */
+/* As cfi_program_run(); rows <= bytes of the function's entry in the table, and no more than its
+ * bytes of code. */
 void go_pclntab_run(const struct go_pclntab *table, const struct fde *function, cfi_row_fn row,
 		    void *context);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looks at one living process without BPF: builds its tables in plain memory and walks its threads under ptrace. */
+/* Looks at one living process without BPF: builds its tables in plain memory and walks its threads
+ * under ptrace. */
 #include "unwind/live_process.h"
 
 #include <elf.h>
@@ -35,7 +36,8 @@ struct live_code {
 
 struct live_process {
 	uint32_t pid;
-	pid_t stopped; /* the thread that is walked: its process's first may have ended, and then shows no memory */
+	pid_t stopped; /* the thread that is walked: its process's first may have ended, and then
+			  shows no memory */
 	struct rule_set *rules;
 	ARRAY_OF(struct live_code) code;
 };
@@ -54,8 +56,8 @@ const char *live_table_text(enum live_table state)
 }
 
 /* The image is closed by the caller; *ret_memory is its bytes when they had to be copied. */
-static enum live_table open_image(struct mapped_file_table *files, struct mapped_file *file, void **ret_memory,
-				  struct elf_image **ret_image)
+static enum live_table open_image(struct mapped_file_table *files, struct mapped_file *file,
+				  void **ret_memory, struct elf_image **ret_image)
 {
 	size_t size;
 	int fd;
@@ -63,8 +65,9 @@ static enum live_table open_image(struct mapped_file_table *files, struct mapped
 	if (file->type == MAPPED_FILE_VDSO) {
 		if (mapped_file_read_vdso(files, file, ret_memory, &size))
 			return LIVE_TABLE_NO_FILE;
-		return elf_image_open_memory(*ret_memory, size, ELF_IMAGE_FILE, ret_image, NULL) ?
-			       LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
+		return elf_image_open_memory(*ret_memory, size, ELF_IMAGE_FILE, ret_image, NULL)
+			       ? LIVE_TABLE_NOT_ELF
+			       : LIVE_TABLE_READY;
 	}
 	fd = mapped_file_open(files, file);
 	if (fd < 0)
@@ -72,8 +75,8 @@ static enum live_table open_image(struct mapped_file_table *files, struct mapped
 	return elf_image_open(fd, ret_image, NULL) ? LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
 }
 
-static enum live_table build(struct live_process *process, struct mapped_file_table *files, const struct mapping *mapping,
-			     struct live_code *code)
+static enum live_table build(struct live_process *process, struct mapped_file_table *files,
+			     const struct mapping *mapping, struct live_code *code)
 {
 	struct elf_image *image = NULL;
 	_cleanup_free_ void *memory = NULL;
@@ -90,7 +93,8 @@ static enum live_table build(struct live_process *process, struct mapped_file_ta
 	return state;
 }
 
-static int add_mapping(struct live_process *process, struct mapped_file_table *files, const struct mapping *mapping)
+static int add_mapping(struct live_process *process, struct mapped_file_table *files,
+		       const struct mapping *mapping)
 {
 	struct live_code *code = array_add(&process->code);
 
@@ -109,8 +113,9 @@ static int add_mapping(struct live_process *process, struct mapped_file_table *f
 	return 0;
 }
 
-int live_process_new(uint32_t pid, struct mapped_file_table *files, const struct address_space *space,
-		     struct live_process **ret_process, struct error *error)
+int live_process_new(uint32_t pid, struct mapped_file_table *files,
+		     const struct address_space *space, struct live_process **ret_process,
+		     struct error *error)
 {
 	struct live_process *process = calloc(1, sizeof(*process));
 	const struct mapping *mappings;
@@ -121,7 +126,8 @@ int live_process_new(uint32_t pid, struct mapped_file_table *files, const struct
 		process->rules = rule_set_new();
 	if (!process || !process->rules) {
 		live_process_free(process);
-		return error_set(error, ENOMEM, "cannot build the unwind tables of pid %u: out of memory", pid);
+		return error_set(error, ENOMEM,
+				 "cannot build the unwind tables of pid %u: out of memory", pid);
 	}
 	process->pid = pid;
 	mappings = address_space_mappings(space, &count);
@@ -129,7 +135,8 @@ int live_process_new(uint32_t pid, struct mapped_file_table *files, const struct
 		err = add_mapping(process, files, &mappings[i]);
 	if (err) {
 		live_process_free(process);
-		return error_set(error, -err, "cannot build the unwind tables of pid %u: %s", pid, strerror(-err));
+		return error_set(error, -err, "cannot build the unwind tables of pid %u: %s", pid,
+				 strerror(-err));
 	}
 	*ret_process = process;
 	return 0;
@@ -139,7 +146,7 @@ void live_process_free(struct live_process *process)
 {
 	if (!process)
 		return;
-	array_foreach(&process->code, code)
+	array_foreach (&process->code, code)
 		unwind_table_free(code->table);
 	array_free(&process->code);
 	rule_set_free(process->rules);
@@ -167,7 +174,7 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 {
 	const struct live_process *process = context;
 
-	array_foreach(&process->code, code) {
+	array_foreach (&process->code, code) {
 		if (address < code->mapping.start || address >= code->mapping.end)
 			continue;
 		*ret_code = (struct unwind_code){
@@ -197,7 +204,7 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 static int read_memory(void *context, uint64_t address, void *buffer, size_t size)
 {
 	const struct live_process *process = context;
-	struct iovec local = { buffer, size }, remote = { (void *)(uintptr_t)address, size };
+	struct iovec local = {buffer, size}, remote = {(void *)(uintptr_t)address, size};
 	ssize_t count = process_vm_readv(process->stopped, &local, 1, &remote, 1, 0);
 
 	return count == (ssize_t)size ? 0 : count < 0 ? -errno : -EFAULT;
@@ -206,7 +213,7 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_system_call)
 {
 	struct user_regs_struct user;
-	struct iovec vector = { &user, sizeof(user) };
+	struct iovec vector = {&user, sizeof(user)};
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector))
 		return -errno;
@@ -216,8 +223,9 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 #if defined(__x86_64__)
 	/* In the order of DWARF register numbers. */
 	const uint64_t words[] = {
-		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp, user.r8,
-		user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15, user.rip,
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
+		user.rbp, user.rsp, user.r8,  user.r9,	user.r10, user.r11,
+		user.r12, user.r13, user.r14, user.r15, user.rip,
 	};
 
 	memcpy(regs, words, sizeof(words));
@@ -231,12 +239,12 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 	return 0;
 }
 
-/* Waits until the stop that PTRACE_INTERRUPT asked for has come. A signal may have been on its way and stop the thread
- * first, just as well for us: *ret_signal is what the thread is still to be given, or 0. -ETIMEDOUT: it sleeps where nothing
- * wakes it, like the parent of a vfork(). */
+/* Waits until the stop that PTRACE_INTERRUPT asked for has come. A signal may have been on its way
+ * and stop the thread first, just as well for us: *ret_signal is what the thread is still to be
+ * given, or 0. -ETIMEDOUT: it sleeps where nothing wakes it, like the parent of a vfork(). */
 static int wait_for_stop(pid_t tid, int *ret_signal)
 {
-	const struct timespec rest = { .tv_nsec = STOP_STEP_NS };
+	const struct timespec rest = {.tv_nsec = STOP_STEP_NS};
 	uint64_t end_ns = clock_now_ns() + STOP_WAIT_NS;
 	int status;
 	pid_t got;
@@ -264,7 +272,8 @@ struct walk {
 	int err;
 };
 
-/* A thread that ended before the others of its process is there until they end, too, if it was the first. */
+/* A thread that ended before the others of its process is there until they end, too, if it was the
+ * first. */
 static bool has_ended(pid_t tid)
 {
 	int reason = errno;
@@ -283,7 +292,7 @@ static bool has_ended(pid_t tid)
 
 static void *walk_stopped(void *context)
 {
-	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
 	struct walk *walk = context;
 	struct unwind_walk_options options = {0};
 	uint64_t regs[PKBPF_REGS] = {0};
@@ -294,7 +303,9 @@ static void *walk_stopped(void *context)
 		return NULL;
 	}
 	walk->process->stopped = walk->tid;
-	walk->err = ptrace(PTRACE_INTERRUPT, walk->tid, NULL, NULL) ? -errno : wait_for_stop(walk->tid, &signal);
+	walk->err = ptrace(PTRACE_INTERRUPT, walk->tid, NULL, NULL)
+			    ? -errno
+			    : wait_for_stop(walk->tid, &signal);
 	if (!walk->err)
 		walk->err = read_registers(walk->tid, regs, walk->in_system_call);
 	/* Workers of io_uring and vhost never were in user mode. */
@@ -302,18 +313,20 @@ static void *walk_stopped(void *context)
 		*walk->result = (struct unwind_walk_result){.end = PKBPF_END_NONE};
 	} else if (!walk->err) {
 		options.exact = !*walk->in_system_call;
-		*walk->result = unwind_walk(&ops, walk->process, regs, &options, walk->ips, walk->limit);
+		*walk->result =
+			unwind_walk(&ops, walk->process, regs, &options, walk->ips, walk->limit);
 	}
 	ptrace(PTRACE_DETACH, walk->tid, NULL, (void *)(intptr_t)signal);
 	return NULL;
 }
 
-/* Only a thread that has stopped can be detached, but the end of the thread that traces it releases it in any case, and takes
- * back the stop that was asked for. So each walk has a thread of its own. */
+/* Only a thread that has stopped can be detached, but the end of the thread that traces it releases
+ * it in any case, and takes back the stop that was asked for. So each walk has a thread of its own.
+ */
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
 		      struct unwind_walk_result *ret_result, bool *ret_in_system_call)
 {
-	struct walk walk = { process, (pid_t)tid, ips, limit, ret_result, ret_in_system_call, 0 };
+	struct walk walk = {process, (pid_t)tid, ips, limit, ret_result, ret_in_system_call, 0};
 	pthread_t thread;
 	int err = pthread_create(&thread, NULL, walk_stopped, &walk);
 

@@ -28,12 +28,14 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 		chunks = 4;
 	if (chunks > 1024)
 		chunks = 1024;
-	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB; twice that for a higher
-	 * cap, and no more, since pkbpf_recent_place() has 20 bits for them. The kernel counts a map that is mapped into our
-	 * memory as resident from its first byte to its last: 14 MiB in all, or 7 MiB. */
+	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB;
+	 * twice that for a higher cap, and no more, since pkbpf_recent_place() has 20 bits for
+	 * them. The kernel counts a map that is mapped into our memory as resident from its first
+	 * byte to its last: 14 MiB in all, or 7 MiB. */
 	return (struct unwind_loader_sizes){
 		.rows = (uint32_t)chunks,
-		.pages = (host_wide ? 1U << 19 : 1U << 18) << (table_bytes > UNWIND_LOADER_TABLE_BYTES),
+		.pages = (host_wide ? 1U << 19 : 1U << 18)
+			 << (table_bytes > UNWIND_LOADER_TABLE_BYTES),
 		.rules = PKBPF_UNWIND_MAX_RULES,
 		.files = host_wide ? 1U << 14 : 1U << 13,
 		.mappings = host_wide ? 1U << 17 : 1U << 15,
@@ -62,7 +64,7 @@ static void retire_place(struct unwind_loader *loader, struct code_map *map)
 	loader->stats.mappings -= map->published_count;
 	extent = array_add(&loader->limbo);
 	if (extent)
-		*extent = (struct limbo_extent){ map->published_first, map->published_count, 0 };
+		*extent = (struct limbo_extent){map->published_first, map->published_count, 0};
 	map->published_count = 0;
 }
 
@@ -89,19 +91,23 @@ static bool is_generated(struct unwind_loader *loader, const struct code_mapping
 	return mapping.flags & PKBPF_MAPPING_ANONYMOUS;
 }
 
-/* The frame pointer did not lead out of generated code, or led out of it, but perhaps past some frames. */
-static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process, uint64_t address,
-				enum generated_code_doubt doubt)
+/* The frame pointer did not lead out of generated code, or led out of it, but perhaps past some
+ * frames. */
+static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process,
+				uint64_t address, enum generated_code_doubt doubt)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
 
 	if (code && is_generated(loader, code))
-		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt, clock_now_ns());
+		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt,
+				    clock_now_ns());
 }
 
-/* A file's table was not there, or the part of it that is about this address. Its mapping may have been published before the file
- * could be opened, or (was_without_file) as that of one that cannot be; or it cannot be opened again. */
-static void want_table(struct unwind_loader *loader, struct tracked_process *process, uint64_t address, bool was_without_file)
+/* A file's table was not there, or the part of it that is about this address. Its mapping may have
+ * been published before the file could be opened, or (was_without_file) as that of one that cannot
+ * be; or it cannot be opened again. */
+static void want_table(struct unwind_loader *loader, struct tracked_process *process,
+		       uint64_t address, bool was_without_file)
 {
 	const struct code_mapping *code = code_map_find(process->map, address);
 	struct pkbpf_unwind_mapping mapping;
@@ -116,7 +122,8 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
 	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
 	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
-	if (process->map->published_incomplete || was_without_file != !!(mapping.flags & PKBPF_MAPPING_NO_FILE))
+	if (process->map->published_incomplete ||
+	    was_without_file != !!(mapping.flags & PKBPF_MAPPING_NO_FILE))
 		publish_again(loader, process);
 }
 
@@ -124,9 +131,11 @@ static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, u
 {
 	struct unwind_loader *loader = context;
 	struct tracked_process *process = process_tracker_find(loader->tracker, pid);
-	const struct code_mapping *code = process && process->map ? code_map_find(process->map, start) : NULL;
+	const struct code_mapping *code =
+		process && process->map ? code_map_find(process->map, start) : NULL;
 
-	return code && !process->exit_ns && is_generated(loader, code) && code->start == start && code->end == end;
+	return code && !process->exit_ns && is_generated(loader, code) && code->start == start &&
+	       code->end == end;
 }
 
 static void generated_code_changed(void *context, uint32_t pid, uint64_t start)
@@ -149,28 +158,34 @@ static int on_miss(void *context, void *data, size_t size)
 		return 0;
 	loader->stats.misses++;
 	process = process_tracker_find(loader->tracker, miss->pid);
-	if ((miss->end == PKBPF_END_NO_TABLE || miss->end == PKBPF_END_NO_FILE) && process && process->map) {
+	if ((miss->end == PKBPF_END_NO_TABLE || miss->end == PKBPF_END_NO_FILE) && process &&
+	    process->map) {
 		want_table(loader, process, miss->address, miss->end == PKBPF_END_NO_FILE);
 		return 0;
 	}
 	if (miss->end == PKBPF_END_FAULT_FP || miss->end <= PKBPF_END_LAST_COMPLETE) {
 		if (process && process->map)
 			want_generated_code(loader, process, miss->address,
-					    miss->end == PKBPF_END_FAULT_FP ? GENERATED_CODE_FAILED : GENERATED_CODE_UNPROVEN);
+					    miss->end == PKBPF_END_FAULT_FP
+						    ? GENERATED_CODE_FAILED
+						    : GENERATED_CODE_UNPROVEN);
 		return 0;
 	}
 	missed = array_add(&loader->missed);
 	if (missed)
-		*missed = (struct missed_process){ miss->pid, miss->end == PKBPF_END_NO_PROCESS, miss->address };
+		*missed = (struct missed_process){miss->pid, miss->end == PKBPF_END_NO_PROCESS,
+						  miss->address};
 	return 0;
 }
 
-int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind_loader_options *options,
+int unwind_loader_new(const struct unwind_loader_maps *maps,
+		      const struct unwind_loader_options *options,
 		      struct unwind_loader **ret_loader, struct error *error)
 {
 	struct unwind_loader *loader = calloc(1, sizeof(*loader));
-	struct process_tracker_ops ops = { file_of, map_done, loader };
-	struct table_cache_options tables = { .files = options->files, .on_demand = options->on_demand };
+	struct process_tracker_ops ops = {file_of, map_done, loader};
+	struct table_cache_options tables = {.files = options->files,
+					     .on_demand = options->on_demand};
 	int err;
 
 	if (!loader)
@@ -184,7 +199,8 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 		return err;
 	}
 	tables.max_chunks = loader->memory.chunk_count;
-	/* Few files seldom need more than one chunk; each growth later costs 10 ms of the building thread. */
+	/* Few files seldom need more than one chunk; each growth later costs 10 ms of the building
+	 * thread. */
 	tables.initial_chunks = options->only_relatives || options->on_demand ? 2 : 6;
 	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
 	loader->tracker = process_tracker_new(&ops, options->only_relatives);
@@ -192,8 +208,8 @@ int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind
 	loader->tables = table_cache_new(&loader->memory.tables, &tables);
 	loader->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	loader->misses = ring_buffer__new(maps->misses, on_miss, loader, NULL);
-	if (!loader->mapping_room || !loader->tracker || !loader->generated || !loader->tables || loader->proc_fd < 0 ||
-	    !loader->misses) {
+	if (!loader->mapping_room || !loader->tracker || !loader->generated || !loader->tables ||
+	    loader->proc_fd < 0 || !loader->misses) {
 		err = errno ? errno : ENOMEM;
 		unwind_loader_free(loader);
 		return error_set(error, err, "cannot prepare stack unwinding: %s", strerror(err));
@@ -236,7 +252,7 @@ struct event_sink unwind_loader_sink(struct unwind_loader *loader)
 		.on_mapping = on_mapping,
 	};
 
-	return (struct event_sink){ &ops, loader };
+	return (struct event_sink){&ops, loader};
 }
 
 /* Writes a map to a place of its own. false: no room. */
@@ -249,15 +265,17 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		return false;
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct code_mapping *code = &map->items[i];
-		struct pkbpf_unwind_mapping mapping = { .start = code->start, .end = code->end };
+		struct pkbpf_unwind_mapping mapping = {.start = code->start, .end = code->end};
 
-		/* First: the number that the description names is not given to another file then. */
+		/* First: the number that the description names is not given to another file then.
+		 */
 		table_cache_reference(loader->tables, code->file);
 		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
 				     &mapping);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
 		/* Its rows are here alone: stacks are copied, and walked by the raw unwinder. */
-		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS && generated_code_has(loader->generated, pid, code->start, code->end))
+		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS &&
+		    generated_code_has(loader->generated, pid, code->start, code->end))
 			mapping.flags |= PKBPF_MAPPING_PENDING;
 		loader->memory.mappings[first + i] = mapping;
 	}
@@ -306,7 +324,8 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	}
 	if (!map->published_count && !place_map(loader, map, process->pid)) {
 		loader->stats.refused++;
-		/* What the entry says of the same image is still so, and there will be room again. */
+		/* What the entry says of the same image is still so, and there will be room again.
+		 */
 		if (process->exec_ns > process->published_ns)
 			unpublish(loader, process);
 		process_tracker_mark_changed(loader->tracker, process);
@@ -378,7 +397,8 @@ static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool 
 /* Its mappings have been announced, but were not published yet when the sample came. */
 static bool is_published_next(struct tracked_process *process, const struct missed_process *missed)
 {
-	if (!process || !process->changed || !process->map || !code_map_find(process->map, missed->address))
+	if (!process || !process->changed || !process->map ||
+	    !code_map_find(process->map, missed->address))
 		return false;
 	process->missed = process->missed || missed->unknown;
 	process->urgent = true;
@@ -389,7 +409,10 @@ static bool is_published_next(struct tracked_process *process, const struct miss
 static bool rescan(struct unwind_loader *loader, const struct missed_process *missed)
 {
 	struct tracked_process *process = process_tracker_find(loader->tracker, missed->pid);
-	struct scan scan = { .loader = loader, .process = process, .pid = missed->pid, .time_ns = clock_now_ns() };
+	struct scan scan = {.loader = loader,
+			    .process = process,
+			    .pid = missed->pid,
+			    .time_ns = clock_now_ns()};
 	bool same;
 
 	if (is_published_next(process, missed) ||
@@ -399,7 +422,8 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 	if (!scan.map)
 		return false;
 	loader->stats.rescans++;
-	if (procfs_maps_read(loader->proc_fd, missed->pid, on_scanned, &scan) >= 0 && scan.map->count)
+	if (procfs_maps_read(loader->proc_fd, missed->pid, on_scanned, &scan) >= 0 &&
+	    scan.map->count)
 		process = process_tracker_follow(loader->tracker, missed->pid);
 	else
 		process = NULL; /* gone */
@@ -436,7 +460,8 @@ void unwind_loader_poll(struct unwind_loader *loader)
 
 	ring_buffer__consume(loader->misses);
 	rescan_missed(loader);
-	generated_code_poll(loader->generated, now_ns, generated_code_exists, generated_code_changed, loader);
+	generated_code_poll(loader->generated, now_ns, generated_code_exists,
+			    generated_code_changed, loader);
 	while ((process = process_tracker_take_changed(loader->tracker, now_ns)))
 		publish(loader, process);
 	loader_sweep(loader, now_ns);

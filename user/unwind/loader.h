@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps the BPF unwinder supplied: follows processes and their code, has the tables of their files built, and
- * publishes both in the unwinder's maps.
+ * Keeps the BPF unwinder supplied: follows processes and their code, has the tables of their files
+ * built, and publishes both in the unwinder's maps.
  *
- * One owner thread. Feed its sink every task and mapping record at once, as it arrives (order does not matter: times
- * are compared), then call unwind_loader_poll(), which publishes what has changed.
+ * One owner thread. Feed its sink every task and mapping record at once, as it arrives (order does
+ * not matter: times are compared), then call unwind_loader_poll(), which publishes what has
+ * changed.
  */
 #ifndef PKBPF_UNWIND_LOADER_H
 #define PKBPF_UNWIND_LOADER_H
@@ -38,12 +39,15 @@ struct unwind_loader_maps {
 
 struct unwind_loader_options {
 	bool only_relatives; /* follow the snapshot's processes and their descendants only */
-	bool on_demand; /* build the table of a file only when a walk misses it: raw stacks then fill the gap */
-	/* Borrowed; outlives the loader. What it opens stays open there, for whoever names its code after it has been deleted. */
+	bool on_demand; /* build the table of a file only when a walk misses it: raw stacks then
+			   fill the gap */
+	/* Borrowed; outlives the loader. What it opens stays open there, for whoever names its code
+	 * after it has been deleted. */
 	struct mapped_file_table *files;
 	const struct log *log;
-	/* Told of code that was found in procfs though no record had announced it, during unwind_loader_poll(): a record was lost,
-	 * or it was moved by mremap(), for which there is none. */
+	/* Told of code that was found in procfs though no record had announced it, during
+	 * unwind_loader_poll(): a record was lost, or it was moved by mremap(), for which there is
+	 * none. */
 	struct event_sink found;
 };
 
@@ -54,17 +58,19 @@ struct unwind_loader_stats {
 	uint64_t misses;    /* notices of the BPF side */
 	uint64_t rescans;   /* procfs read again because of them */
 	uint64_t publications;
-	uint64_t refused;   /* publications for which a map had no room */
+	uint64_t refused; /* publications for which a map had no room */
 };
 
 struct unwind_loader;
 
 /* -EPERM, -ENOMEM, -EINVAL (maps too small). Starts the building thread. */
-int unwind_loader_new(const struct unwind_loader_maps *maps, const struct unwind_loader_options *options,
+int unwind_loader_new(const struct unwind_loader_maps *maps,
+		      const struct unwind_loader_options *options,
 		      struct unwind_loader **ret_loader, struct error *error);
 void unwind_loader_free(struct unwind_loader *loader);
 struct event_sink unwind_loader_sink(struct unwind_loader *loader);
-/* Publishes what has changed, looks at processes the BPF side missed, collects garbage now and then. */
+/* Publishes what has changed, looks at processes the BPF side missed, collects garbage now and
+ * then. */
 void unwind_loader_poll(struct unwind_loader *loader);
 /* Whether something waits for a poll in about 10 ms to be published. */
 bool unwind_loader_postpones(const struct unwind_loader *loader);

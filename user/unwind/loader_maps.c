@@ -24,7 +24,7 @@ static size_t page_align(size_t size)
 
 static int map_entries(int fd, uint32_t *ret_count)
 {
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info = {0};
 	uint32_t size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &size))
@@ -40,8 +40,8 @@ static int map_array(int fd, size_t item_size, void **ret_items, uint32_t *ret_c
 
 	if (err)
 		return err;
-	items = mmap(NULL, page_align(*ret_count * item_size), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-		     0);
+	items = mmap(NULL, page_align(*ret_count * item_size), PROT_READ | PROT_WRITE, MAP_SHARED,
+		     fd, 0);
 	if (items == MAP_FAILED)
 		return -errno;
 	*ret_items = items;
@@ -57,11 +57,12 @@ static void unmap_array(void *items, size_t item_size, uint32_t count)
 /* One wait of the kernel for all of them where it can (5.13), else one for each. */
 static int install_chunks(struct loader_memory *memory, uint32_t first, uint32_t count)
 {
-	uint32_t keys[CHUNK_POOL_GROW_AT_ONCE] = { 0 }, done = count;
+	uint32_t keys[CHUNK_POOL_GROW_AT_ONCE] = {0}, done = count;
 
 	for (uint32_t i = 0; i < count; i++)
 		keys[i] = first + i;
-	if (bpf_map_update_batch(memory->fds.rows, keys, &memory->chunk_fds[first], &done, NULL) == 0)
+	if (bpf_map_update_batch(memory->fds.rows, keys, &memory->chunk_fds[first], &done, NULL) ==
+	    0)
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (bpf_map_update_elem(memory->fds.rows, &keys[i], &memory->chunk_fds[first + i],
@@ -123,17 +124,21 @@ int loader_memory_open(const struct unwind_loader_maps *maps, struct loader_memo
 	struct table_memory *tables = &memory->tables;
 	int err;
 
-	*memory = (struct loader_memory){ .fds = *maps };
+	*memory = (struct loader_memory){.fds = *maps};
 	err = map_entries(maps->rows, &memory->chunk_count);
 	err = err ? err : map_entries(maps->processes, &memory->process_count);
-	err = err ? err : map_array(maps->mappings, sizeof(*memory->mappings),
-				    (void **)&memory->mappings, &memory->mapping_count);
-	err = err ? err : map_array(maps->rules, sizeof(*tables->rules), (void **)&tables->rules,
-				    &tables->rule_count);
-	err = err ? err : map_array(maps->files, sizeof(*tables->files), (void **)&tables->files,
-				    &tables->file_count);
-	err = err ? err : map_array(maps->pages, sizeof(*tables->pages), (void **)&tables->pages,
-				    &tables->page_count);
+	err = err ? err
+		  : map_array(maps->mappings, sizeof(*memory->mappings), (void **)&memory->mappings,
+			      &memory->mapping_count);
+	err = err ? err
+		  : map_array(maps->rules, sizeof(*tables->rules), (void **)&tables->rules,
+			      &tables->rule_count);
+	err = err ? err
+		  : map_array(maps->files, sizeof(*tables->files), (void **)&tables->files,
+			      &tables->file_count);
+	err = err ? err
+		  : map_array(maps->pages, sizeof(*tables->pages), (void **)&tables->pages,
+			      &tables->page_count);
 	if (!err) {
 		memory->chunk_fds = malloc(memory->chunk_count * sizeof(*memory->chunk_fds));
 		err = memory->chunk_fds ? 0 : -ENOMEM;
@@ -145,7 +150,7 @@ int loader_memory_open(const struct unwind_loader_maps *maps, struct loader_memo
 	}
 	for (uint32_t i = 0; i < memory->chunk_count; i++)
 		memory->chunk_fds[i] = -1;
-	tables->chunks = (struct chunk_backing){ create_chunks, destroy_chunk, memory };
+	tables->chunks = (struct chunk_backing){create_chunks, destroy_chunk, memory};
 	tables->wait_for_readers = wait_for_readers;
 	return 0;
 }
@@ -159,5 +164,5 @@ void loader_memory_close(struct loader_memory *memory)
 	unmap_array(tables->files, sizeof(*tables->files), tables->file_count);
 	unmap_array(tables->pages, sizeof(*tables->pages), tables->page_count);
 	free(memory->chunk_fds);
-	*memory = (struct loader_memory){ 0 };
+	*memory = (struct loader_memory){0};
 }

@@ -11,7 +11,8 @@
 
 struct ring_buffer;
 
-/* A place in the mappings array that no map uses any more, but perhaps a process that was forked meanwhile. */
+/* A place in the mappings array that no map uses any more, but perhaps a process that was forked
+ * meanwhile. */
 struct limbo_extent {
 	uint32_t first, count;
 	uint32_t idle_sweeps; /* in a row in which no process had it */
@@ -19,7 +20,7 @@ struct limbo_extent {
 
 struct missed_process {
 	uint32_t pid;
-	bool unknown; /* to the kernel side */
+	bool unknown;	  /* to the kernel side */
 	uint64_t address; /* what it executed */
 };
 
@@ -41,7 +42,8 @@ struct unwind_loader {
 
 /* Takes a process from the kernel side. */
 void loader_forget_entry(struct unwind_loader *loader, uint32_t pid);
-/* From time to time: forgets processes that have gone and gives their places in the mappings array to others. */
+/* From time to time: forgets processes that have gone and gives their places in the mappings array
+ * to others. */
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns);
 
 #endif

@@ -11,7 +11,8 @@
 #include "unwind/loader_private.h"
 
 #define SWEEP_INTERVAL_NS (2 * NS_PER_SECOND)
-/* Where there is little room left. Two are longer than the kernel side believes what it has found of a process (process_moment()). */
+/* Where there is little room left. Two are longer than the kernel side believes what it has found
+ * of a process (process_moment()). */
 #define PRESSED_SWEEP_INTERVAL_NS (600 * NS_PER_MS)
 
 /* What the kernel side has: pids and the extents that their entries refer to, each sorted. */
@@ -35,7 +36,8 @@ static bool contains(const uint32_t *sorted, size_t count, uint32_t number)
 /* A batch must have room for one whole bucket. */
 #define BATCH_ENTRIES 4096U
 
-/* Room for what there is, since the map is seldom full: small memory comes from the heap, large memory from the kernel. */
+/* Room for what there is, since the map is seldom full: small memory comes from the heap, large
+ * memory from the kernel. */
 static bool reserve(struct entry_list *list, size_t count)
 {
 	uint32_t *pids = realloc(list->pids, count * sizeof(*pids)), *extents;
@@ -50,8 +52,10 @@ static bool reserve(struct entry_list *list, size_t count)
 	return true;
 }
 
-/* Entries that come or go meanwhile may be missed or seen twice; -errno where the kernel has no batches (before 5.6). */
-static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_process *entries, uint32_t limit)
+/* Entries that come or go meanwhile may be missed or seen twice; -errno where the kernel has no
+ * batches (before 5.6). */
+static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_process *entries,
+			uint32_t limit)
 {
 	uint32_t cursor, *previous = NULL;
 	int err = 0;
@@ -61,7 +65,8 @@ static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_pro
 
 		if (!reserve(list, list->count + count))
 			return -ENOMEM;
-		if (bpf_map_lookup_batch(fd, previous, &cursor, &list->pids[list->count], entries, &count, NULL))
+		if (bpf_map_lookup_batch(fd, previous, &cursor, &list->pids[list->count], entries,
+					 &count, NULL))
 			err = -errno;
 		if (err && err != -ENOENT) /* that one says: these were the last */
 			return err;
@@ -77,7 +82,8 @@ static bool list_entries(struct unwind_loader *loader, struct entry_list *list)
 {
 	/* Of a map that others fill meanwhile no more is read than it can hold. */
 	uint32_t limit = loader->memory.process_count + BATCH_ENTRIES;
-	_cleanup_free_ struct pkbpf_unwind_process *entries = malloc(BATCH_ENTRIES * sizeof(*entries));
+	_cleanup_free_ struct pkbpf_unwind_process *entries =
+		malloc(BATCH_ENTRIES * sizeof(*entries));
 
 	if (!entries || read_entries(loader->memory.fds.processes, list, entries, limit))
 		return false;
@@ -100,7 +106,8 @@ struct sweep {
 	uint64_t now_ns;
 };
 
-/* The kernel side deletes a process's entry when the last of it has gone; ours may have come after that. */
+/* The kernel side deletes a process's entry when the last of it has gone; ours may have come after
+ * that. */
 static void visit_process(void *context, struct tracked_process *process)
 {
 	struct sweep *sweep = context;
@@ -118,7 +125,8 @@ static void visit_process(void *context, struct tracked_process *process)
 	if (!process->exit_ns && (has_entry || !process->published_ns))
 		return;
 	if (process_exists(sweep->loader, process->pid))
-		return; /* not collected by its parent, or its leader has ended and other threads live on */
+		return; /* not collected by its parent, or its leader has ended and other threads
+			   live on */
 	if (has_entry)
 		loader_forget_entry(sweep->loader, process->pid);
 	process_tracker_forget(sweep->loader->tracker, process->pid);
@@ -128,12 +136,13 @@ static void reuse_places(struct unwind_loader *loader, const struct entry_list *
 {
 	size_t kept = 0;
 
-	array_foreach(&loader->limbo, extent) {
+	array_foreach (&loader->limbo, extent) {
 		if (contains(entries->extents, entries->count, extent->first))
 			extent->idle_sweeps = 0;
 		else
 			extent->idle_sweeps++;
-		/* Twice in a row: also a walk that had looked an entry up before the first time has ended. */
+		/* Twice in a row: also a walk that had looked an entry up before the first time has
+		 * ended. */
 		if (extent->idle_sweeps >= 2)
 			extent_allocator_give(loader->mapping_room, extent->first, extent->count);
 		else
@@ -150,8 +159,9 @@ static bool room_runs_out(const struct unwind_loader *loader)
 
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns)
 {
-	uint64_t interval_ns = room_runs_out(loader) ? PRESSED_SWEEP_INTERVAL_NS : SWEEP_INTERVAL_NS;
-	struct sweep sweep = { .loader = loader, .now_ns = now_ns };
+	uint64_t interval_ns =
+		room_runs_out(loader) ? PRESSED_SWEEP_INTERVAL_NS : SWEEP_INTERVAL_NS;
+	struct sweep sweep = {.loader = loader, .now_ns = now_ns};
 
 	if (now_ns - loader->last_sweep_ns < interval_ns)
 		return;

@@ -13,8 +13,9 @@
 #define USER_ADDRESS_END (1ULL << 63)
 
 /*
- * Whoever takes a process copies all its mappings, each of which takes a microsecond: a start with 200 libraries would be
- * 20,000 of them, and as much room as these take until the kernel side has left it.
+ * Whoever takes a process copies all its mappings, each of which takes a microsecond: a start with
+ * 200 libraries would be 20,000 of them, and as much room as these take until the kernel side has
+ * left it.
  */
 #define REST_NS		    (10 * NS_PER_MS)
 #define REST_PER_MAPPING_NS 1000
@@ -27,7 +28,8 @@ struct process_tracker {
 	ARRAY_OF(uint32_t) changed;
 };
 
-struct process_tracker *process_tracker_new(const struct process_tracker_ops *ops, bool only_relatives)
+struct process_tracker *process_tracker_new(const struct process_tracker_ops *ops,
+					    bool only_relatives)
 {
 	struct process_tracker *tracker = calloc(1, sizeof(*tracker));
 
@@ -120,13 +122,16 @@ static bool is_due(const struct tracked_process *process, uint64_t now_ns)
 	if (process->urgent || !process->taken_ns || process->exec_ns > process->taken_ns)
 		return true;
 	return count > process->taken_count + process->taken_count / GROWTH_PART ||
-	       now_ns - process->taken_ns >= REST_NS + process->taken_count * (uint64_t)REST_PER_MAPPING_NS;
+	       now_ns - process->taken_ns >=
+		       REST_NS + process->taken_count * (uint64_t)REST_PER_MAPPING_NS;
 }
 
-struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker, uint64_t now_ns)
+struct tracked_process *process_tracker_take_changed(struct process_tracker *tracker,
+						     uint64_t now_ns)
 {
 	for (size_t i = tracker->changed.count; i-- > 0;) {
-		struct tracked_process *process = process_tracker_find(tracker, tracker->changed.items[i]);
+		struct tracked_process *process =
+			process_tracker_find(tracker, tracker->changed.items[i]);
 
 		if (process && process->changed && !is_due(process, now_ns))
 			continue;
@@ -159,8 +164,8 @@ struct code_map *process_tracker_share_with_parent(struct process_tracker *track
 {
 	struct tracked_process *parent = process_tracker_find(tracker, process->parent_pid);
 
-	if (parent && parent != process && parent->map && process->map && parent->map != process->map &&
-	    code_map_equal(parent->map, process->map)) {
+	if (parent && parent != process && parent->map && process->map &&
+	    parent->map != process->map && code_map_equal(parent->map, process->map)) {
 		give_up_map(tracker, process->map);
 		process->map = code_map_share(parent->map);
 	}
@@ -210,12 +215,14 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 		return;
 	child->parent_pid = task->parent_pid;
 	if (task->from_snapshot) {
-		/* procfs tells less than the live records that came before it. Its mappings come by themselves. */
+		/* procfs tells less than the live records that came before it. Its mappings come by
+		 * themselves. */
 		if (!child->born_ns || child->exit_ns)
 			begin_life(tracker, child, task);
 		return;
 	}
-	/* Records of the child may have come first, from another CPU: they are younger than its birth. */
+	/* Records of the child may have come first, from another CPU: they are younger than its
+	 * birth. */
 	if (child->exec_ns > task->time_ns || child->scanned_ns > task->time_ns) {
 		child->born_ns = task->time_ns;
 		return;
@@ -240,9 +247,9 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 
 static void on_exec(struct process_tracker *tracker, const struct task_view *task)
 {
-	struct tracked_process *process = tracker->only_relatives ?
-						  process_tracker_find(tracker, task->pid) :
-						  process_tracker_follow(tracker, task->pid);
+	struct tracked_process *process = tracker->only_relatives
+						  ? process_tracker_find(tracker, task->pid)
+						  : process_tracker_follow(tracker, task->pid);
 	struct code_map *map;
 
 	if (!process || process->exec_ns >= task->time_ns || process->scanned_ns > task->time_ns)
@@ -278,8 +285,8 @@ void process_tracker_on_task(struct process_tracker *tracker, const struct task_
 	}
 }
 
-/* Copies of probed instructions, and where probed functions return to: of neither is the caller in the stack, but the kernel has it
- * (bpf/uprobe.bpf.c), and looks where there is no mapping. */
+/* Copies of probed instructions, and where probed functions return to: of neither is the caller in
+ * the stack, but the kernel has it (bpf/uprobe.bpf.c), and looks where there is no mapping. */
 static bool is_of_probes(const struct mapping_view *mapping)
 {
 	return !mapping->inode && strcmp(mapping->path, "[uprobes]") == 0;
@@ -319,10 +326,11 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 
 	if (mapping->pid == 0)
 		return;
-	process = follow ? process_tracker_follow(tracker, mapping->pid) :
-			   process_tracker_find(tracker, mapping->pid);
+	process = follow ? process_tracker_follow(tracker, mapping->pid)
+			 : process_tracker_find(tracker, mapping->pid);
 	/* Of an older image, or known from procfs. */
-	if (!process || mapping->time_ns < process->exec_ns || mapping->time_ns < process->scanned_ns)
+	if (!process || mapping->time_ns < process->exec_ns ||
+	    mapping->time_ns < process->scanned_ns)
 		return;
 	/* What executes a set-user-ID program has its exit announced, and goes on. */
 	if (mapping->time_ns > process->exit_ns)
@@ -366,7 +374,8 @@ void process_tracker_mark_files(const struct process_tracker *tracker, bool *is_
 	size_t cursor = 0;
 
 	while ((slot = hash_map_next(&tracker->by_pid, &cursor))) {
-		const struct code_map *map = ((const struct tracked_process *)(uintptr_t)slot->value)->map;
+		const struct code_map *map =
+			((const struct tracked_process *)(uintptr_t)slot->value)->map;
 
 		for (uint32_t i = 0; map && i < map->count; i++) {
 			if (map->items[i].file < count)
@@ -379,7 +388,7 @@ void process_tracker_visit(struct process_tracker *tracker,
 			   void (*visit)(void *context, struct tracked_process *process),
 			   void *context)
 {
-	ARRAY_OF(uint32_t) pids = { 0 };
+	ARRAY_OF(uint32_t) pids = {0};
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
 
@@ -390,7 +399,7 @@ void process_tracker_visit(struct process_tracker *tracker,
 		if (pid)
 			*pid = (uint32_t)slot->key;
 	}
-	array_foreach(&pids, pid) {
+	array_foreach (&pids, pid) {
 		struct tracked_process *process = process_tracker_find(tracker, *pid);
 
 		if (process)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Walks copied stacks with the tables that were not ready when they were copied; walks some others as a check. */
+/* Walks copied stacks with the tables that were not ready when they were copied; walks some others
+ * as a check. */
 #include "unwind/raw_unwinder.h"
 
 #include <errno.h>
@@ -13,11 +14,12 @@
 
 #include <pkbpf/unwind_state.h>
 
-/* Tables are asked for as soon as a mapping is announced, long before its records come in order: only a large file
- * is still being built. In all, waiting takes at most this and a part of the time that the records span. */
-#define TABLE_WAIT_NS	 (200 * NS_PER_MS)
-#define WAIT_ALWAYS_NS	 (1000 * NS_PER_MS)
-#define WAIT_TIME_PART	 20
+/* Tables are asked for as soon as a mapping is announced, long before its records come in order:
+ * only a large file is still being built. In all, waiting takes at most this and a part of the time
+ * that the records span. */
+#define TABLE_WAIT_NS  (200 * NS_PER_MS)
+#define WAIT_ALWAYS_NS (1000 * NS_PER_MS)
+#define WAIT_TIME_PART 20
 /* How long a process that ended stays known, for raw stacks that sort slightly later. */
 #define KEEP_EXITED_NS (1 * NS_PER_SECOND)
 
@@ -25,7 +27,7 @@ struct raw_unwinder {
 	struct raw_unwinder_options options;
 	struct process_tracker *processes; /* as of the last record */
 	struct event_sink next;
-	bool without_generated; /* walks do not go by rows of generated code */
+	bool without_generated;	    /* walks do not go by rows of generated code */
 	uint64_t generated_address; /* where the last walk last went by them; 0: nowhere */
 	uint64_t last_forget_ns;
 	uint64_t first_ns, now_ns; /* of the stream */
@@ -37,7 +39,7 @@ struct raw_walk {
 	struct raw_unwinder *unwinder;
 	const struct raw_stack_view *raw;
 	const struct code_map *map;
-	uint32_t file; /* of the mapping entered last; CODE_NO_FILE: generated code */
+	uint32_t file;	  /* of the mapping entered last; CODE_NO_FILE: generated code */
 	bool went_beyond; /* what was read last would lie behind the copy */
 };
 
@@ -49,10 +51,11 @@ static uint32_t file_of(void *context, const struct mapping_view *mapping)
 	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
 }
 
-struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options, const struct event_sink *next)
+struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options,
+				      const struct event_sink *next)
 {
 	struct raw_unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	struct process_tracker_ops ops = { file_of, NULL, unwinder };
+	struct process_tracker_ops ops = {file_of, NULL, unwinder};
 
 	if (!unwinder)
 		return NULL;
@@ -92,7 +95,8 @@ static void wait_for_table(struct raw_unwinder *unwinder, uint32_t file, uint64_
 	unwinder->stats.waited_ns += clock_now_ns() - start_ns;
 }
 
-static bool find_generated(struct raw_walk *walk, uint64_t address, struct pkbpf_unwind_rule *ret_rule)
+static bool find_generated(struct raw_walk *walk, uint64_t address,
+			   struct pkbpf_unwind_rule *ret_rule)
 {
 	struct generated_code *generated = walk->unwinder->options.generated;
 
@@ -115,20 +119,24 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	walk->file = code->file;
 	ret_code->start = code->start;
 	ret_code->end = code->end;
-	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset,
+			     &mapping);
 	if (mapping.flags & PKBPF_MAPPING_ANONYMOUS) {
 		struct pkbpf_unwind_rule rule;
 
 		walk->file = CODE_NO_FILE;
-		ret_code->flags = find_generated(walk, address, &rule) ? 0 : PKBPF_MAPPING_ANONYMOUS;
+		ret_code->flags =
+			find_generated(walk, address, &rule) ? 0 : PKBPF_MAPPING_ANONYMOUS;
 		return 0;
 	}
 	if (mapping.flags & PKBPF_MAPPING_NO_ROOM)
 		return PKBPF_END_NO_ROOM;
 	if (!table_cache_ready(unwinder->options.tables, code->file))
 		wait_for_table(unwinder, code->file, address - mapping.bias);
-	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset, &mapping);
-	if (!(mapping.flags & PKBPF_MAPPING_NO_FILE) && !table_cache_ready(unwinder->options.tables, code->file))
+	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset,
+			     &mapping);
+	if (!(mapping.flags & PKBPF_MAPPING_NO_FILE) &&
+	    !table_cache_ready(unwinder->options.tables, code->file))
 		return PKBPF_END_NO_TABLE;
 	ret_code->bias = mapping.bias;
 	ret_code->flags = mapping.flags;
@@ -168,15 +176,17 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
-static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
+static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
+					  const struct raw_stack_view *raw)
 {
-	static const struct unwind_walk_ops ops = { find_code, find_rule, read_memory };
-	struct tracked_process *process = process_tracker_find(unwinder->processes, raw->sample.pid);
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
+	struct tracked_process *process =
+		process_tracker_find(unwinder->processes, raw->sample.pid);
 	struct unwind_walk_options options = {
 		.exact = !raw->sample.after_syscall,
 		.no_guess = unwinder->options.no_guess,
 	};
-	struct raw_walk walk = { .unwinder = unwinder, .raw = raw };
+	struct raw_walk walk = {.unwinder = unwinder, .raw = raw};
 	struct unwind_walk_result result;
 
 	unwinder->generated_address = 0;
@@ -184,17 +194,18 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder, const s
 		process = process_tracker_find(unwinder->options.live, raw->sample.pid);
 	if (!process || !process->map) {
 		unwinder->ips[0] = raw->regs[PKBPF_REG_IP];
-		return (struct unwind_walk_result){ .end = PKBPF_END_NO_PROCESS, .depth = 1 };
+		return (struct unwind_walk_result){.end = PKBPF_END_NO_PROCESS, .depth = 1};
 	}
 	walk.map = process->map;
-	result = unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
+	result =
+		unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
 	if (result.end == PKBPF_END_FAULT_RA && raw->cut && walk.went_beyond)
 		result.end = PKBPF_END_COPY_CUT;
 	return result;
 }
 
-/* The kernel side's walk had the same registers and memory, so it must have found the same frames. A copy that is too
- * short, or a table or mapping that has gone meanwhile, allows no judgement. */
+/* The kernel side's walk had the same registers and memory, so it must have found the same frames.
+ * A copy that is too short, or a table or mapping that has gone meanwhile, allows no judgement. */
 static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
 {
 	const struct sample_view *found = &raw->sample;
@@ -217,8 +228,10 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 		break;
 	}
 	unwinder->stats.checked++;
-	if (result.end != found->user_end || result.depth != found->user_count || result.guessed != found->guessed_count ||
-	    (result.depth && memcmp(unwinder->ips, found->user_ips, result.depth * sizeof(*unwinder->ips)) != 0))
+	if (result.end != found->user_end || result.depth != found->user_count ||
+	    result.guessed != found->guessed_count ||
+	    (result.depth &&
+	     memcmp(unwinder->ips, found->user_ips, result.depth * sizeof(*unwinder->ips)) != 0))
 		unwinder->stats.check_wrong++;
 }
 
@@ -227,11 +240,14 @@ static bool is_whole(const struct unwind_walk_result *result)
 	return result->end <= PKBPF_END_LAST_COMPLETE || result->end == PKBPF_END_COPY_CUT;
 }
 
-/* Judges rows of generated code by a walk that went by them. Where they mislead, the frame pointer may be kept. */
-static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder, const struct raw_stack_view *raw,
+/* Judges rows of generated code by a walk that went by them. Where they mislead, the frame pointer
+ * may be kept. */
+static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder,
+					    const struct raw_stack_view *raw,
 					    struct unwind_walk_result result)
 {
-	if (!generated_code_note_walk(unwinder->options.generated, raw->sample.pid, unwinder->generated_address, is_whole(&result)) ||
+	if (!generated_code_note_walk(unwinder->options.generated, raw->sample.pid,
+				      unwinder->generated_address, is_whole(&result)) ||
 	    is_whole(&result))
 		return result;
 	unwinder->without_generated = true;
@@ -271,8 +287,8 @@ static void forget_exited(void *context, struct tracked_process *process)
 
 	if (!process->exit_ns || unwinder->now_ns - process->exit_ns <= KEEP_EXITED_NS)
 		return;
-	/* Only its leader may have ended: whoever looks at the processes themselves knows. Other threads may map more, and
-	 * that alone would be all that is known of it. */
+	/* Only its leader may have ended: whoever looks at the processes themselves knows. Other
+	 * threads may map more, and that alone would be all that is known of it. */
 	if (live && process_tracker_find(live, process->pid))
 		return;
 	process_tracker_forget(unwinder->processes, process->pid);
@@ -373,7 +389,7 @@ struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
 		.on_other = on_other,
 	};
 
-	return (struct event_sink){ &ops, unwinder };
+	return (struct event_sink){&ops, unwinder};
 }
 
 void raw_unwinder_mark_files(const struct raw_unwinder *unwinder, bool *is_used, size_t count)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink that turns raw stacks into samples: it stands between the records in time order and the next sink, keeps its
- * own view of what every process had mapped at that moment, and passes everything else on.
+ * A sink that turns raw stacks into samples: it stands between the records in time order and the
+ * next sink, keeps its own view of what every process had mapped at that moment, and passes
+ * everything else on.
  */
 #ifndef PKBPF_UNWIND_RAW_UNWINDER_H
 #define PKBPF_UNWIND_RAW_UNWINDER_H
@@ -14,11 +15,12 @@
 #include "unwind/table_cache.h"
 
 struct raw_unwinder_stats {
-	uint64_t walked;   /* raw stacks seen that were to become samples */
-	uint64_t complete; /* of them, reached the root */
+	uint64_t walked;    /* raw stacks seen that were to become samples */
+	uint64_t complete;  /* of them, reached the root */
 	uint64_t waited_ns; /* for tables */
 	uint64_t by_end[PKBPF_END_COUNT];
-	uint64_t checked, check_wrong; /* stacks that had been walked in the kernel; those walked differently here */
+	uint64_t checked, check_wrong; /* stacks that had been walked in the kernel; those walked
+					  differently here */
 };
 
 struct raw_unwinder;
@@ -26,15 +28,18 @@ struct raw_unwinder;
 /* All borrowed, used from the thread that feeds the sink. */
 struct raw_unwinder_options {
 	struct table_cache *tables; /* whose owner that thread is */
-	/* Asked for processes that no record announced, and which are gone, not only their leaders; may be NULL. */
+	/* Asked for processes that no record announced, and which are gone, not only their leaders;
+	 * may be NULL. */
 	struct process_tracker *live;
 	struct generated_code *generated; /* may be NULL */
-	bool only_relatives; /* as in process_tracker_new(); without it, tables of whatever starts on the host are asked for */
+	bool only_relatives; /* as in process_tracker_new(); without it, tables of whatever starts
+				on the host are asked for */
 	bool no_guess;	     /* tables only */
 };
 
 /* NULL: out of memory. */
-struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options, const struct event_sink *next);
+struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options,
+				      const struct event_sink *next);
 void raw_unwinder_free(struct raw_unwinder *unwinder);
 struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder);
 /* As process_tracker_mark_files(). */

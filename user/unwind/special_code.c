@@ -31,14 +31,16 @@ struct pattern {
 };
 
 static const struct pattern patterns[] = {
-	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it the return address of a
-	 * handler, so look-ups land one byte before. */
+	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it the return
+	 * address of a handler, so look-ups land one byte before. */
 	{{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, 9, 1, &signal_rule},
 	/* mov $15,%eax; syscall: the same by other assemblers. */
 	{{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, 7, 1, &signal_rule},
-	/* xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall: the child's
-	 * half of musl's __clone, the outermost frame of a thread. */
-	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05}, 14, 0,
+	/* xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall:
+	 * the child's half of musl's __clone, the outermost frame of a thread. */
+	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05},
+	 14,
+	 0,
 	 &end_rule},
 };
 
@@ -97,8 +99,8 @@ static bool is_covered(const struct finder *finder, uint64_t start, uint64_t siz
 	       eh_frame_function(finder->frame, index)->start < start + size;
 }
 
-/* musl's entry code, of programs and of its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea _DYNAMIC(%rip),%rsi;
- * and $-16,%rsp; call. Nothing called it. */
+/* musl's entry code, of programs and of its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea
+ * _DYNAMIC(%rip),%rsi; and $-16,%rsp; call. Nothing called it. */
 static void find_entry(struct finder *finder)
 {
 	static const uint8_t head[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35};
@@ -113,7 +115,8 @@ static void find_entry(struct finder *finder)
 		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
 }
 
-/* NULL: cannot be read. Pieces lie close to one another, and one read of a page is for many of them. */
+/* NULL: cannot be read. Pieces lie close to one another, and one read of a page is for many of
+ * them. */
 static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size)
 {
 	struct window *window = &finder->window;
@@ -133,19 +136,23 @@ static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size
 	return window->bytes;
 }
 
-/* A C library, or a program that contains one. Others are not read: their text may be large and cold. */
+/* A C library, or a program that contains one. Others are not read: their text may be large and
+ * cold. */
 static bool may_hold_c_library(const struct elf_image *image)
 {
 	enum elf_role role = elf_image_role(image);
 
-	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
+	return role == ELF_ROLE_C_LIBRARY ||
+	       (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
 }
 
-/* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov (%rsp),%rdi; test %rdi,%rdi; je; call.
- * It is described as if it had been called. Nothing did: it was put on the new stack, and look-ups land one byte before it. */
+/* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov
+ * (%rsp),%rdi; test %rdi,%rdi; je; call. It is described as if it had been called. Nothing did: it
+ * was put on the new stack, and look-ups land one byte before it. */
 static void find_context_start(struct finder *finder)
 {
-	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
+	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24,
+				       0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
 	uint64_t covered = 0;
 
 	for (size_t i = 0; i < eh_frame_count(finder->frame); i++) {
@@ -154,7 +161,8 @@ static void find_context_start(struct finder *finder)
 		const uint8_t *code;
 
 		covered = (uint64_t)fde->start + fde->size;
-		if (fde->size < CONTEXT_START_BYTES || fde->size > CONTEXT_START_BYTES + X86_ENDBR64_BYTES)
+		if (fde->size < CONTEXT_START_BYTES ||
+		    fde->size > CONTEXT_START_BYTES + X86_ENDBR64_BYTES)
 			continue;
 		code = text_at(finder, fde->start, X86_ENDBR64_BYTES + sizeof(head));
 		if (!code)
@@ -165,14 +173,15 @@ static void find_context_start(struct finder *finder)
 	}
 }
 
-static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t count, const char *names, size_t names_size,
-					     const char *name)
+static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t count,
+					     const char *names, size_t names_size, const char *name)
 {
 	size_t size = strlen(name) + 1;
 
 	for (size_t i = 0; i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC && symbols[i].st_shndx != SHN_UNDEF &&
-		    names_size >= size && symbols[i].st_name <= names_size - size &&
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
+		    symbols[i].st_shndx != SHN_UNDEF && names_size >= size &&
+		    symbols[i].st_name <= names_size - size &&
 		    memcmp(names + symbols[i].st_name, name, size) == 0)
 			return &symbols[i];
 	}
@@ -180,9 +189,10 @@ static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t co
 }
 
 /*
- * Coroutines put the address of abort() on their new stack, as the one that their first function must not return to (libcoro, in
- * Perl's Coro and Tarantool): above it is nothing. The byte before belongs to whatever function lies there, which may end with a call of
- * abort() and does not run then.
+ * Coroutines put the address of abort() on their new stack, as the one that their first function
+ * must not return to (libcoro, in Perl's Coro and Tarantool): above it is nothing. The byte before
+ * belongs to whatever function lies there, which may end with a call of abort() and does not run
+ * then.
  */
 static void find_abort(struct finder *finder)
 {
@@ -196,7 +206,8 @@ static void find_abort(struct finder *finder)
 	    elf_image_load_section(finder->image, &section, MAX_SYMBOL_BYTES, &symbols, &size) ||
 	    elf_image_load_section(finder->image, &strings, MAX_SYMBOL_BYTES, &names, &names_size))
 		return;
-	symbol = find_function_symbol((const Elf64_Sym *)symbols, size / sizeof(*symbol), (const char *)names, names_size, "abort");
+	symbol = find_function_symbol((const Elf64_Sym *)symbols, size / sizeof(*symbol),
+				      (const char *)names, names_size, "abort");
 	if (symbol && symbol->st_value > finder->text_start)
 		add(finder, symbol->st_value - finder->text_start - 1, 1, &above_end_rule);
 }
@@ -250,9 +261,9 @@ static void search_gaps(struct finder *finder)
 			continue;
 		for (next = find_function(finder->frame, at); at < end && gaps < SEARCH_MAX_GAPS;
 		     next++) {
-			const struct fde *fde = next < eh_frame_count(finder->frame) ?
-							eh_frame_function(finder->frame, next) :
-							NULL;
+			const struct fde *fde = next < eh_frame_count(finder->frame)
+							? eh_frame_function(finder->frame, next)
+							: NULL;
 			uint64_t gap_end = fde && fde->start < end ? fde->start : end;
 
 			if (gap_end > at + 6) {
@@ -310,17 +321,19 @@ static void find_direct_plt(struct finder *finder, const char *name)
 		add(finder, section.address - finder->text_start, section.size, &rule);
 }
 
-/* Static programs call their indirect functions through a .plt without first entry: nothing but jumps. */
+/* Static programs call their indirect functions through a .plt without first entry: nothing but
+ * jumps. */
 static void find_static_plt(struct finder *finder)
 {
 	struct elf_section section;
 	uint8_t code[16];
 
-	if (!elf_image_find_section(finder->image, ".plt", &section) || section.size < sizeof(code) ||
+	if (!elf_image_find_section(finder->image, ".plt", &section) ||
+	    section.size < sizeof(code) ||
 	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0)
 		return;
 	if ((memcmp(code, "\xff\x25", 2) == 0 && memcmp(code + 8, "\xff\x25", 2) == 0) ||
-	    memcmp(code, "\xf3\x0f\x1e\xfa\xff\x25", 6) == 0 ||	    /* endbr64; jmp * */
+	    memcmp(code, "\xf3\x0f\x1e\xfa\xff\x25", 6) == 0 ||	  /* endbr64; jmp * */
 	    memcmp(code, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7) == 0) /* endbr64; bnd jmp * */
 		find_direct_plt(finder, ".plt");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Code whose unwind rule is known from its bytes or symbol, because its call frame information is missing or wrong:
- * signal trampolines, entry points, starts of threads and contexts, and PLTs that a linker left undescribed.
+ * Code whose unwind rule is known from its bytes or symbol, because its call frame information is
+ * missing or wrong: signal trampolines, entry points, starts of threads and contexts, and PLTs that
+ * a linker left undescribed.
  */
 #ifndef PKBPF_UNWIND_SPECIAL_CODE_H
 #define PKBPF_UNWIND_SPECIAL_CODE_H

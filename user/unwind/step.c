@@ -29,7 +29,8 @@ static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state
 	state->mapping_size = 0;
 	memset(&walk->code, 0, sizeof(walk->code));
 	end = walk->ops->find_code(walk->context, pc, &walk->code);
-	/* As in the kernel: where nothing is mapped, those of the code that led there say why the walk ends. */
+	/* As in the kernel: where nothing is mapped, those of the code that led there say why the
+	 * walk ends. */
 	if (end != PKBPF_END_NO_MAPPING)
 		state->mapping_flags = walk->code.flags;
 	if (end)
@@ -83,7 +84,7 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 				      const struct unwind_walk_options *options, uint64_t *ips,
 				      size_t limit)
 {
-	struct walk walk = { .ops = ops, .context = context, .ips = ips, .limit = limit };
+	struct walk walk = {.ops = ops, .context = context, .ips = ips, .limit = limit};
 	uint32_t end = 0;
 
 	for (uint32_t i = 0; i < PKBPF_SIGNAL_REGS; i++) {
@@ -101,7 +102,8 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 		walk.state.flags &= ~PKBPF_UNWIND_EXACT;
 	if (options->no_guess)
 		walk.state.flags |= PKBPF_UNWIND_NO_GUESS;
-	/* Ends: each step that does not end the walk either keeps a frame, of which there are `limit`. */
+	/* Ends: each step that does not end the walk either keeps a frame, of which there are
+	 * `limit`. */
 	while (!end)
 		end = unwind_step(&walk.state);
 	return (struct unwind_walk_result){

@@ -15,8 +15,8 @@
 struct unwind_code {
 	uint64_t start, end; /* end exclusive */
 	uint64_t bias;
-	uint32_t flags; /* PKBPF_MAPPING_ANONYMOUS or NO_TABLE: no rules here */
-	bool tracks_rbx; /* PKBPF_FILE_TRACKS_RBX */
+	uint32_t flags;	   /* PKBPF_MAPPING_ANONYMOUS or NO_TABLE: no rules here */
+	bool tracks_rbx;   /* PKBPF_FILE_TRACKS_RBX */
 	const void *table; /* for find_rule */
 };
 
@@ -41,7 +41,8 @@ struct unwind_walk_result {
 	size_t guessed;
 };
 
-/* Fills at most `limit` ips, leaf first and with PKBPF_INTERRUPTED, from registers in the order of struct pkbpf_event_raw_stack. */
+/* Fills at most `limit` ips, leaf first and with PKBPF_INTERRUPTED, from registers in the order of
+ * struct pkbpf_event_raw_stack. */
 struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *context,
 				      const uint64_t regs[PKBPF_REGS],
 				      const struct unwind_walk_options *options, uint64_t *ips,

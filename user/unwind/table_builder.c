@@ -11,9 +11,10 @@
 #include "base/thread_priority.h"
 #include "unwind/table_room.h"
 
-/* When less room than this is left, a chunk is made ahead, since making one waits for a grace period. */
-#define SPARE_ROWS (PKBPF_CHUNK_ROWS / 2)
-#define FREE_SLOTS_NS	 NS_PER_SECOND
+/* When less room than this is left, a chunk is made ahead, since making one waits for a grace
+ * period. */
+#define SPARE_ROWS    (PKBPF_CHUNK_ROWS / 2)
+#define FREE_SLOTS_NS NS_PER_SECOND
 /* Samples are held back for their tables for three seconds at most. */
 #define TOO_LATE_NS	 (4 * NS_PER_SECOND)
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
@@ -32,7 +33,8 @@ static bool is_too_late(const struct table_file *file, uint64_t now_ns)
 	return !file->references && now_ns - file->queued_ns >= TOO_LATE_NS;
 }
 
-/* With the lock held: what has waited for too long, open, goes: there may be thousands, of programs that began and ended meanwhile. */
+/* With the lock held: what has waited for too long, open, goes: there may be thousands, of programs
+ * that began and ended meanwhile. */
 static void drop_late_files(struct table_cache *cache)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -49,8 +51,8 @@ static void drop_late_files(struct table_cache *cache)
 	}
 }
 
-/* With the lock held: the queue's most wanted file leaves it, of these the smallest, so that a large one delays few
- * others. NULL: the queue is empty. */
+/* With the lock held: the queue's most wanted file leaves it, of these the smallest, so that a
+ * large one delays few others. NULL: the queue is empty. */
 static struct table_file *next_file(struct table_cache *cache)
 {
 	struct table_file *best = NULL;
@@ -100,14 +102,14 @@ static bool uses_rbx(const struct table_cache *cache, const struct unwind_table 
 	return false;
 }
 
-/* Each growth waits for the kernel, a tenth of a second where many threads want to run, but all of it is resident: what is
- * queued is expected to need as many rows as it announces. */
+/* Each growth waits for the kernel, a tenth of a second where many threads want to run, but all of
+ * it is resident: what is queued is expected to need as many rows as it announces. */
 static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_table *table)
 {
 	uint64_t rows = table->row_count, free_rows = chunk_pool_free_rows(cache->pool);
 
 	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->queue, number)
+	array_foreach (&cache->queue, number)
 		rows += cache->files.items[*number]->expected_rows;
 	pthread_mutex_unlock(&cache->lock);
 	rows = rows > free_rows ? rows - free_rows : 0;
@@ -126,7 +128,8 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 
 	while (table->page_count &&
 	       !extent_allocator_take(cache->page_room, table->page_count, &first_page)) {
-		if (!table_room_remove_replaced(cache) && !table_room_evict(cache, 0, table->page_count))
+		if (!table_room_remove_replaced(cache) &&
+		    !table_room_evict(cache, 0, table->page_count))
 			return -ENOSPC;
 	}
 	for (;;) {
@@ -149,23 +152,28 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 	return err;
 }
 
-/* The kernel side reads an entry field by field: a table of other bounds needs an entry that nobody reads. */
-static void clear_the_way(struct table_cache *cache, struct table_file *file, const struct unwind_table *table)
+/* The kernel side reads an entry field by field: a table of other bounds needs an entry that nobody
+ * reads. */
+static void clear_the_way(struct table_cache *cache, struct table_file *file,
+			  const struct unwind_table *table)
 {
-	if (!file->page_count ||
-	    (table && table->text_start == file->text_start && table->page_count == file->page_count))
+	if (!file->page_count || (table && table->text_start == file->text_start &&
+				  table->page_count == file->page_count))
 		return;
 	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
 	table_room_remove_withdrawn(cache, &file, 1);
 }
 
-/* With the lock held. What was published of the same file before stays where it is until no walk can be in it. */
-static void replace(struct table_cache *cache, struct table_file *file, struct row_placement placement, uint32_t first_page,
+/* With the lock held. What was published of the same file before stays where it is until no walk
+ * can be in it. */
+static void replace(struct table_cache *cache, struct table_file *file,
+		    struct row_placement placement, uint32_t first_page,
 		    const struct unwind_table *table)
 {
 	if (file->page_count)
 		*array_add(&cache->replaced) = /* reserved */
-			(struct replaced_table){file->placement, file->first_page, file->page_count};
+			(struct replaced_table){file->placement, file->first_page,
+						file->page_count};
 	file->placement = placement;
 	file->first_page = first_page;
 	file->text_start = table ? table->text_start : 0;
@@ -186,7 +194,7 @@ static void publish(struct table_cache *cache, struct table_file *file,
 		    const struct unwind_table *table)
 {
 	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
-	struct row_placement placement = { 0 };
+	struct row_placement placement = {0};
 	uint32_t first_page = 0, flags = PKBPF_FILE_READY;
 	int err = array_reserve(&cache->replaced, cache->replaced.count + 1) ? 0 : -ENOMEM;
 
@@ -264,12 +272,13 @@ static bool do_spare_work(struct table_cache *cache, bool *may_grow)
 	return *may_grow;
 }
 
-/* With the lock held. Files that nobody maps any more give their numbers back even when no other is built: those without a
- * number are not queued. */
+/* With the lock held. Files that nobody maps any more give their numbers back even when no other is
+ * built: those without a number are not queued. */
 static void wait_for_change(struct table_cache *cache)
 {
 	uint64_t until_ns = clock_now_ns() + FREE_SLOTS_NS;
-	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND), .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(until_ns % NS_PER_SECOND)};
 
 	if (table_room_is_short_of_slots(cache))
 		pthread_cond_timedwait(&cache->changed, &cache->lock, &until);
@@ -293,7 +302,8 @@ static void *run(void *context)
 		struct elf_image *image;
 		void *memory;
 
-		if (table_room_is_short_of_slots(cache) && clock_now_ns() - slots_freed_ns >= FREE_SLOTS_NS) {
+		if (table_room_is_short_of_slots(cache) &&
+		    clock_now_ns() - slots_freed_ns >= FREE_SLOTS_NS) {
 			/* Nobody takes it meanwhile: it counts as queued. */
 			pthread_mutex_unlock(&cache->lock);
 			table_room_free_slots(cache);
@@ -357,7 +367,7 @@ void table_builder_stop(struct table_cache *cache)
 		pthread_join(cache->builder, NULL);
 		cache->started = false;
 	}
-	array_foreach(&cache->replaced, old)
+	array_foreach (&cache->replaced, old)
 		free(old->placement.extents);
 	array_free(&cache->replaced);
 	chunk_pool_free(cache->pool);

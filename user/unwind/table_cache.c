@@ -16,13 +16,14 @@
 /* Files of which nobody has wanted the table yet. */
 #define MAX_UNWANTED_IMAGES 512
 /* What is kept open of one: most need a few KiB for their headers. */
-#define MAX_UNWANTED_BYTES  (64U << 10)
-/* What is kept open of all files that wait for their tables: programs without end can be made to have 500 KiB each. */
-#define MAX_QUEUED_BYTES    (128U << 20)
+#define MAX_UNWANTED_BYTES (64U << 10)
+/* What is kept open of all files that wait for their tables: programs without end can be made to
+ * have 500 KiB each. */
+#define MAX_QUEUED_BYTES (128U << 20)
 /* Until a file that cannot be opened is tried again for who wants its table. */
-#define REOPEN_WAIT_NS	    (10 * NS_PER_SECOND)
+#define REOPEN_WAIT_NS (10 * NS_PER_SECOND)
 /* Until a file that has got no number tries to get one again. */
-#define SLOT_WAIT_NS	    (NS_PER_SECOND / 2)
+#define SLOT_WAIT_NS (NS_PER_SECOND / 2)
 
 struct table_cache *table_cache_new(const struct table_memory *memory,
 				    const struct table_cache_options *options)
@@ -84,7 +85,7 @@ void table_cache_free(struct table_cache *cache)
 	if (!cache)
 		return;
 	table_builder_stop(cache);
-	array_foreach(&cache->files, each)
+	array_foreach (&cache->files, each)
 		free_file(cache, *each);
 	array_free(&cache->files);
 	array_free(&cache->queue);
@@ -121,7 +122,8 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	int fd, err;
 
 	if (mapped->type == MAPPED_FILE_VDSO) {
-		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory, &size);
+		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory,
+					    &size);
 		if (!err)
 			err = elf_image_open_memory(file->image_memory, size, ELF_IMAGE_FILE,
 						    &file->image, NULL);
@@ -136,25 +138,30 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	return err;
 }
 
-/* A linker's search table has eight bytes per function, and functions have eight rows on average. */
+/* A linker's search table has eight bytes per function, and functions have eight rows on average.
+ */
 static uint64_t expected_rows(const struct elf_image *image)
 {
 	const struct elf_segment *search_table = elf_image_find_segment(image, PT_GNU_EH_FRAME);
 
 	if (!search_table)
 		return 0;
-	return search_table->file_size < elf_image_size(image) ? search_table->file_size : elf_image_size(image);
+	return search_table->file_size < elf_image_size(image) ? search_table->file_size
+							       : elf_image_size(image);
 }
 
 /* With the lock held: hands the file, whose image is open, to the building thread. */
 static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
 {
 	uint64_t kept_bytes = elf_image_kept_bytes(file->image);
-	uint32_t *number = cache->queued_bytes + kept_bytes <= MAX_QUEUED_BYTES ? array_add(&cache->queue) : NULL;
+	uint32_t *number = cache->queued_bytes + kept_bytes <= MAX_QUEUED_BYTES
+				   ? array_add(&cache->queue)
+				   : NULL;
 
 	if (!number) {
 		table_file_close(cache, file);
-		/* A published table stays while the rest of it is built; one that is being withdrawn has pages, too. */
+		/* A published table stays while the rest of it is built; one that is being
+		 * withdrawn has pages, too. */
 		file->state = file->state == TABLE_BUILDING ? TABLE_READY : TABLE_NO_ROOM;
 		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
 		return;
@@ -171,17 +178,20 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	pthread_cond_broadcast(&cache->changed);
 }
 
-/* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is opened again then. */
+/* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is
+ * opened again then. */
 static void set_aside(struct table_cache *cache, struct table_file *file)
 {
-	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES || elf_image_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
+	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES ||
+	    elf_image_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
 		table_file_close(cache, file);
 	else
 		cache->unwanted_images++;
 	file->state = TABLE_UNWANTED;
 }
 
-/* With the lock held. Nobody refers to the file yet: its number is young, or the building thread would give it back at once. */
+/* With the lock held. Nobody refers to the file yet: its number is young, or the building thread
+ * would give it back at once. */
 static bool take_slot(struct table_cache *cache, struct table_file *file)
 {
 	if (!extent_allocator_take(cache->slots, 1, &file->slot)) {
@@ -199,7 +209,8 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 
 	pthread_mutex_lock(&cache->lock);
 	if (err == -ENOEXEC || err == -EBADMSG || err == -ERANGE) {
-		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for instance */
+		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for
+					     instance */
 	} else if (err) {
 		file->state = TABLE_UNOPENED;
 		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
@@ -235,7 +246,8 @@ static struct table_file *add_file(struct table_cache *cache, uint32_t number)
 	return file;
 }
 
-/* The table of a file that nobody maps any more and that lost its place may come back under the same number. */
+/* The table of a file that nobody maps any more and that lost its place may come back under the
+ * same number. */
 static bool should_open(const struct table_file *file, bool wanted, uint64_t now_ns)
 {
 	switch (file->state) {
@@ -315,7 +327,8 @@ static bool find_bias(const struct table_file *file, uint64_t start, uint64_t fi
 		const struct elf_segment *segment = &file->segments[i];
 
 		if (file_offset < (segment->offset & ~page_mask) ||
-		    file_offset >= ((segment->offset + segment->file_size + page_mask) & ~page_mask))
+		    file_offset >=
+			    ((segment->offset + segment->file_size + page_mask) & ~page_mask))
 			continue;
 		*ret_bias = start - (file_offset - segment->offset + segment->address);
 		return true;
@@ -331,7 +344,8 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 
 	ret_mapping->file = 0;
 	ret_mapping->bias = 0;
-	ret_mapping->flags = number == TABLE_CACHE_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
+	ret_mapping->flags =
+		number == TABLE_CACHE_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
 	if (!file)
 		return;
 	pthread_mutex_lock(&cache->lock);
@@ -364,7 +378,9 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 	file->queued_ns = clock_now_ns(); /* not too late for whoever wants it now */
 	if (file->state == TABLE_UNWANTED && file->image) {
 		/* It may be another program by now. */
-		if (mapped_file_open(cache->mapped_files, mapped_file_table_get(cache->mapped_files, number)) == -ESTALE) {
+		if (mapped_file_open(cache->mapped_files,
+				     mapped_file_table_get(cache->mapped_files, number)) ==
+		    -ESTALE) {
 			table_file_close(cache, file);
 		} else {
 			cache->unwanted_images--;
@@ -378,8 +394,8 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		try_to_open(cache, file, true);
 }
 
-/* The rest is read from the file again: it may have gone, or nobody who maps it lives. Nobody takes the table away meanwhile,
- * since it counts as being built. */
+/* The rest is read from the file again: it may have gone, or nobody who maps it lives. Nobody takes
+ * the table away meanwhile, since it counts as being built. */
 static void build_all(struct table_cache *cache, struct table_file *file)
 {
 	int err = open_contents(cache, file);
@@ -405,8 +421,10 @@ void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t 
 	table_cache_want(cache, number);
 	pthread_mutex_lock(&cache->lock);
 	/* A return address lies behind the call that it belongs to. */
-	postponed = file->state == TABLE_READY && file->is_partial && clock_now_ns() >= file->retry_ns &&
-		    (table_cache_is_postponed(cache, file, elf_address) || table_cache_is_postponed(cache, file, elf_address - 1));
+	postponed = file->state == TABLE_READY && file->is_partial &&
+		    clock_now_ns() >= file->retry_ns &&
+		    (table_cache_is_postponed(cache, file, elf_address) ||
+		     table_cache_is_postponed(cache, file, elf_address - 1));
 	if (postponed)
 		file->state = TABLE_BUILDING;
 	pthread_mutex_unlock(&cache->lock);
@@ -416,8 +434,9 @@ void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t 
 
 static bool is_in_use(const struct table_file *file)
 {
-	return file->references || file->slot != NO_SLOT || file->page_count || file->state == TABLE_OPENING ||
-	       file->state == TABLE_QUEUED || file->state == TABLE_BUILDING;
+	return file->references || file->slot != NO_SLOT || file->page_count ||
+	       file->state == TABLE_OPENING || file->state == TABLE_QUEUED ||
+	       file->state == TABLE_BUILDING;
 }
 
 void table_cache_mark_files(struct table_cache *cache, bool *is_used, size_t count)

@@ -14,7 +14,8 @@ struct table_file *table_cache_find_file(struct table_cache *cache, uint32_t num
 	return number < cache->files.count ? cache->files.items[number] : NULL;
 }
 
-/* With the lock held, under which rows are taken away. A table that is built again can be read meanwhile. */
+/* With the lock held, under which rows are taken away. A table that is built again can be read
+ * meanwhile. */
 static uint32_t find_rule_id(const struct table_cache *cache, const struct table_file *file,
 			     uint64_t elf_address)
 {
@@ -36,7 +37,8 @@ static uint32_t find_rule_id(const struct table_cache *cache, const struct table
 	return PKBPF_ROW_RULE(rows[at]);
 }
 
-bool table_cache_is_postponed(const struct table_cache *cache, const struct table_file *file, uint64_t elf_address)
+bool table_cache_is_postponed(const struct table_cache *cache, const struct table_file *file,
+			      uint64_t elf_address)
 {
 	uint32_t id = find_rule_id(cache, file, elf_address);
 
@@ -52,7 +54,8 @@ bool table_cache_ready(struct table_cache *cache, uint32_t number)
 		return false;
 	pthread_mutex_lock(&cache->lock);
 	ready = file->state == TABLE_READY || file->state == TABLE_NONE ||
-		((file->state == TABLE_QUEUED || file->state == TABLE_BUILDING) && file->page_count);
+		((file->state == TABLE_QUEUED || file->state == TABLE_BUILDING) &&
+		 file->page_count);
 	pthread_mutex_unlock(&cache->lock);
 	return ready;
 }
@@ -61,7 +64,7 @@ static bool still_waiting(const struct table_cache *cache, uint64_t sequence)
 {
 	if (cache->building_sequence && cache->building_sequence <= sequence)
 		return true;
-	array_foreach(&cache->queue, number) {
+	array_foreach (&cache->queue, number) {
 		if (cache->files.items[*number]->sequence <= sequence)
 			return true;
 	}
@@ -178,7 +181,7 @@ struct table_cache_stats table_cache_stats(struct table_cache *cache)
 	pthread_mutex_lock(&cache->lock);
 	stats = cache->stats;
 	stats.waiting = (uint32_t)cache->queue.count + (cache->building_sequence != 0);
-	array_foreach(&cache->files, each) {
+	array_foreach (&cache->files, each) {
 		const struct table_file *file = *each;
 
 		if (!file)

@@ -12,14 +12,16 @@
 #define MIN_UNUSED_EPOCHS   10U
 #define MIN_UNMAPPED_EPOCHS 2U
 #define MAX_VICTIMS	    64
-/* So much goes at once: each time the kernel side has to be waited for, and one table for another would be 100 in a second. */
-#define EVICTED_PART	    16U
+/* So much goes at once: each time the kernel side has to be waited for, and one table for another
+ * would be 100 in a second. */
+#define EVICTED_PART 16U
 /* When fewer rules than this are left, those that no table has are looked for. */
-#define FEW_RULES	    (PKBPF_UNWIND_MAX_RULES / 4)
-#define COLLECT_WAIT_NS	    (10 * NS_PER_SECOND)
+#define FEW_RULES	(PKBPF_UNWIND_MAX_RULES / 4)
+#define COLLECT_WAIT_NS (10 * NS_PER_SECOND)
 
 /* The kernel side may have noted an epoch later than the one looked at. */
-static uint32_t epochs_unused(const struct table_cache *cache, const struct table_file *file, uint32_t now_epoch)
+static uint32_t epochs_unused(const struct table_cache *cache, const struct table_file *file,
+			      uint32_t now_epoch)
 {
 	uint32_t age = now_epoch - cache->memory.files[file->slot].last_used;
 
@@ -40,12 +42,13 @@ struct candidate {
 	uint32_t age;
 };
 
-/* With the lock held: the published tables that nobody maps or that were used least recently, these first; not those in use. */
+/* With the lock held: the published tables that nobody maps or that were used least recently, these
+ * first; not those in use. */
 static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct candidate *victims)
 {
 	size_t count = 0;
 
-	array_foreach(&cache->files, each) {
+	array_foreach (&cache->files, each) {
 		struct table_file *file = *each;
 		uint32_t age;
 		size_t at;
@@ -56,7 +59,8 @@ static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct
 		/* A new one's mapping may just not be published yet. */
 		if (!file->references && age >= MIN_UNMAPPED_EPOCHS)
 			age += UINT32_MAX / 2;
-		if (age < MIN_UNUSED_EPOCHS || (count == MAX_VICTIMS && age <= victims[count - 1].age))
+		if (age < MIN_UNUSED_EPOCHS ||
+		    (count == MAX_VICTIMS && age <= victims[count - 1].age))
 			continue;
 		count += count < MAX_VICTIMS;
 		for (at = count - 1; at && victims[at - 1].age < age; at--)
@@ -66,7 +70,8 @@ static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct
 	return count;
 }
 
-void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **victims, size_t count)
+void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **victims,
+				 size_t count)
 {
 	cache->memory.wait_for_readers(cache->memory.context);
 	pthread_mutex_lock(&cache->lock);
@@ -75,7 +80,8 @@ void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **
 
 		chunk_pool_remove(cache->pool, &victim->placement);
 		if (victim->page_count)
-			extent_allocator_give(cache->page_room, victim->first_page, victim->page_count);
+			extent_allocator_give(cache->page_room, victim->first_page,
+					      victim->page_count);
 		victim->page_count = victim->row_count = 0;
 	}
 	pthread_mutex_unlock(&cache->lock);
@@ -113,7 +119,8 @@ bool table_room_evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
 }
 
 /* With the lock held: nobody maps the file, nor has for a while. */
-static bool is_left_alone(const struct table_cache *cache, const struct table_file *file, uint32_t now_epoch)
+static bool is_left_alone(const struct table_cache *cache, const struct table_file *file,
+			  uint32_t now_epoch)
 {
 	return !file->references && epochs_unused(cache, file, now_epoch) >= MIN_UNMAPPED_EPOCHS;
 }
@@ -126,14 +133,15 @@ static bool free_some_slots(struct table_cache *cache)
 	size_t count = 0;
 
 	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->files, each) {
+	array_foreach (&cache->files, each) {
 		struct table_file *file = *each;
 
 		if (count == MAX_VICTIMS)
 			break;
 		if (!file || file->slot == NO_SLOT || !is_left_alone(cache, file, epoch) ||
-		    (file->state != TABLE_UNOPENED && file->state != TABLE_UNWANTED && file->state != TABLE_READY &&
-		     file->state != TABLE_EVICTED && file->state != TABLE_NO_ROOM))
+		    (file->state != TABLE_UNOPENED && file->state != TABLE_UNWANTED &&
+		     file->state != TABLE_READY && file->state != TABLE_EVICTED &&
+		     file->state != TABLE_NO_ROOM))
 			continue;
 		withdraw(cache, file);
 		victims[count++] = file;
@@ -178,7 +186,7 @@ bool table_room_remove_replaced(struct table_cache *cache)
 		return false;
 	cache->memory.wait_for_readers(cache->memory.context);
 	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->replaced, old) {
+	array_foreach (&cache->replaced, old) {
 		chunk_pool_remove(cache->pool, &old->placement);
 		extent_allocator_give(cache->page_room, old->first_page, old->page_count);
 	}
@@ -187,14 +195,15 @@ bool table_room_remove_replaced(struct table_cache *cache)
 	return true;
 }
 
-/* Withdraws tables: of files that are left alone, and those that lack rules since there was no room for them. */
+/* Withdraws tables: of files that are left alone, and those that lack rules since there was no room
+ * for them. */
 static void withdraw_for_rules(struct table_cache *cache)
 {
 	ARRAY_OF(struct table_file *) victims = {0};
 	uint32_t epoch = table_epoch_now();
 
 	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->files, each) {
+	array_foreach (&cache->files, each) {
 		struct table_file *file = *each, **victim;
 
 		if (!file || file->state != TABLE_READY || !file->page_count ||
@@ -213,7 +222,8 @@ static void withdraw_for_rules(struct table_cache *cache)
 }
 
 /* With the lock held. */
-static void mark_rules(const struct table_cache *cache, const struct table_file *file, bool *is_used)
+static void mark_rules(const struct table_cache *cache, const struct table_file *file,
+		       bool *is_used)
 {
 	for (uint32_t i = 0; i < file->page_count; i++) {
 		const struct pkbpf_unwind_page *page = &cache->memory.pages[file->first_page + i];
@@ -238,7 +248,7 @@ bool table_room_collect_rules(struct table_cache *cache)
 	withdraw_for_rules(cache);
 	table_room_remove_replaced(cache);
 	pthread_mutex_lock(&cache->lock);
-	array_foreach(&cache->files, each) {
+	array_foreach (&cache->files, each) {
 		if (*each)
 			mark_rules(cache, *each, is_used);
 	}

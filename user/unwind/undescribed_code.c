@@ -8,8 +8,9 @@
 #include "instruction/x86_flow.h"
 #include "unwind/code_walk.h"
 
-/* Prologues are looked for in so many bytes of code that nothing leads to. Assembly has megabytes of it, and hardly a prologue. */
-#define MAX_UNKNOWN_BYTES 4096
+/* Prologues are looked for in so many bytes of code that nothing leads to. Assembly has megabytes
+ * of it, and hardly a prologue. */
+#define MAX_UNKNOWN_BYTES      4096
 #define MAX_TRIED_INSTRUCTIONS 64
 
 struct undescribed_code {
@@ -36,7 +37,8 @@ void undescribed_code_free(struct undescribed_code *work)
 	free(work);
 }
 
-void undescribed_code_set_starts(struct undescribed_code *work, const uint32_t *starts, size_t count)
+void undescribed_code_set_starts(struct undescribed_code *work, const uint32_t *starts,
+				 size_t count)
 {
 	static const uint32_t none;
 
@@ -49,31 +51,38 @@ struct undescribed_counts undescribed_code_counts(const struct undescribed_code 
 	return work->counts;
 }
 
-static size_t count_bytes(const uint8_t *code, size_t size, const uint8_t *wanted, size_t wanted_size)
+static size_t count_bytes(const uint8_t *code, size_t size, const uint8_t *wanted,
+			  size_t wanted_size)
 {
 	const uint8_t *end = code + size, *found;
 	size_t count = 0;
 
-	for (; (found = memmem(code, (size_t)(end - code), wanted, wanted_size)); code = found + wanted_size)
+	for (; (found = memmem(code, (size_t)(end - code), wanted, wanted_size));
+	     code = found + wanted_size)
 		count++;
 	return count;
 }
 
 size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size)
 {
-	/* push %rbp; mov %rsp,%rbp: the latter as compilers encode it, or as HotSpot's assembler does. */
-	static const uint8_t compiled[] = {0x55, 0x48, 0x89, 0xe5}, assembled[] = {0x55, 0x48, 0x8b, 0xec};
+	/* push %rbp; mov %rsp,%rbp: the latter as compilers encode it, or as HotSpot's assembler
+	 * does. */
+	static const uint8_t compiled[] = {0x55, 0x48, 0x89, 0xe5},
+			     assembled[] = {0x55, 0x48, 0x8b, 0xec};
 
-	return count_bytes(code, size, compiled, sizeof(compiled)) + count_bytes(code, size, assembled, sizeof(assembled));
+	return count_bytes(code, size, compiled, sizeof(compiled)) +
+	       count_bytes(code, size, assembled, sizeof(assembled));
 }
 
 /* A place that no code leads to. */
 struct gap {
-	size_t end;	/* of the code before it */
-	size_t start;	/* of what follows, behind padding */
-	uint16_t table; /* how the frame was at the last jump through a table in the function before, or NO_FRAME */
+	size_t end;	  /* of the code before it */
+	size_t start;	  /* of what follows, behind padding */
+	uint16_t table;	  /* how the frame was at the last jump through a table in the function
+			     before, or NO_FRAME */
 	size_t known_end; /* of the last code before it that was followed */
-	size_t tries;	  /* instructions that frames may still be tried with, so that hostile code costs no more than any */
+	size_t tries;	  /* instructions that frames may still be tried with, so that hostile code
+			     costs no more than any */
 };
 
 /* From the surest to the most doubtful. */
@@ -88,7 +97,8 @@ static bool looks_like_function(const struct code_walk *walk, const struct gap *
 		return true;
 	beginning = x86_beginning_of(walk->code + gap->start, walk->size - gap->start);
 	if (code_walk_is_aligned(walk, gap->start) || (gap->start > gap->end && !walk->aligns))
-		return beginning >= X86_BEGINS_A_FUNCTION || (beginning == X86_BEGINS_WITH_ROOM && !gap->table);
+		return beginning >= X86_BEGINS_A_FUNCTION ||
+		       (beginning == X86_BEGINS_WITH_ROOM && !gap->table);
 	if (walk->aligns)
 		return beginning == X86_BEGINS_A_FUNCTION_SURELY && !gap->table;
 	/* Where functions are not aligned they follow a return, or a jump to another one. */
@@ -107,7 +117,8 @@ static bool have_same_cfa(const struct x86_frame *a, const struct x86_frame *b)
 enum verdict { VERDICT_OPEN, VERDICT_RIGHT, VERDICT_WRONG };
 
 /* Where execution goes on when a frame is tried; SIZE_MAX: nobody knows. */
-static size_t try_next(const struct code_walk *walk, size_t at, const struct x86_instruction *instruction)
+static size_t try_next(const struct code_walk *walk, size_t at,
+		       const struct x86_instruction *instruction)
 {
 	size_t end = at + instruction->size;
 
@@ -116,24 +127,30 @@ static size_t try_next(const struct code_walk *walk, size_t at, const struct x86
 	case X86_FLOW_BRANCH:
 		return end;
 	case X86_FLOW_JUMP:
-		return end + (size_t)instruction->immediate < walk->size ? end + (size_t)instruction->immediate : SIZE_MAX;
+		return end + (size_t)instruction->immediate < walk->size
+			       ? end + (size_t)instruction->immediate
+			       : SIZE_MAX;
 	default:
 		return SIZE_MAX;
 	}
 }
 
-/* Whether the code behind a gap could have a frame: a return finds the stack as the call left it, and code that others lead to
- * finds it as they do. */
-static enum verdict try_frame(const struct code_walk *walk, struct gap *gap, const struct x86_frame *tried)
+/* Whether the code behind a gap could have a frame: a return finds the stack as the call left it,
+ * and code that others lead to finds it as they do. */
+static enum verdict try_frame(const struct code_walk *walk, struct gap *gap,
+			      const struct x86_frame *tried)
 {
 	struct x86_frame frame = *tried;
 	struct x86_instruction instruction;
 	size_t at = gap->start;
 
-	for (int i = 0; i < MAX_TRIED_INSTRUCTIONS && gap->tries > 0 && at < walk->size && code_walk_decode(walk, at, &instruction);
+	for (int i = 0; i < MAX_TRIED_INSTRUCTIONS && gap->tries > 0 && at < walk->size &&
+			code_walk_decode(walk, at, &instruction);
 	     i++, gap->tries--) {
 		if (walk->marks[at] & CODE_REACHED)
-			return have_same_cfa(&frame, &walk->known_frames.items[walk->frames[at]]) ? VERDICT_RIGHT : VERDICT_WRONG;
+			return have_same_cfa(&frame, &walk->known_frames.items[walk->frames[at]])
+				       ? VERDICT_RIGHT
+				       : VERDICT_WRONG;
 		if (walk->marks[at] & CODE_LENGTH)
 			break;
 		if (x86_is_return(&instruction))
@@ -151,19 +168,24 @@ static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum
 	/* How the frame was at the end of the code before, where that was no return. */
 	uint16_t before = walk->frames[gap->end];
 
-	if (looks_like_function(walk, gap) && try_frame(walk, gap, &x86_frame_at_entry) != VERDICT_WRONG)
+	if (looks_like_function(walk, gap) &&
+	    try_frame(walk, gap, &x86_frame_at_entry) != VERDICT_WRONG)
 		return FRAME_AT_ENTRY;
 	if (guess == GUESS_FUNCTIONS)
 		return NO_FRAME;
-	/* Parts that compilers have put elsewhere lie beside parts of other functions, which may jump through tables, too. */
+	/* Parts that compilers have put elsewhere lie beside parts of other functions, which may
+	 * jump through tables, too. */
 	if (gap->table && !x86_frame_is_at_entry(&frames[gap->table]) &&
-	    (guess > GUESS_SURE_TABLES || (before && have_same_cfa(&frames[before], &frames[gap->table]))) &&
+	    (guess > GUESS_SURE_TABLES ||
+	     (before && have_same_cfa(&frames[before], &frames[gap->table]))) &&
 	    try_frame(walk, gap, &frames[gap->table]) != VERDICT_WRONG)
 		return gap->table;
 	if (guess <= GUESS_TABLES)
 		return NO_FRAME;
 	/* What follows a jump belongs to its function. */
-	if (before && (!code_walk_is_aligned(walk, gap->start) || try_frame(walk, gap, &x86_frame_at_entry) == VERDICT_WRONG) &&
+	if (before &&
+	    (!code_walk_is_aligned(walk, gap->start) ||
+	     try_frame(walk, gap, &x86_frame_at_entry) == VERDICT_WRONG) &&
 	    try_frame(walk, gap, &frames[before]) != VERDICT_WRONG)
 		return before;
 	return FRAME_AT_ENTRY;
@@ -206,14 +228,16 @@ static void fill_gap(struct code_walk *walk, struct gap *gap, enum guess guess)
 
 	if (!number)
 		return;
-	code_walk_hand_on(walk, gap->start, &walk->known_frames.items[number], number == FRAME_AT_ENTRY ? CODE_BEGINS : 0);
+	code_walk_hand_on(walk, gap->start, &walk->known_frames.items[number],
+			  number == FRAME_AT_ENTRY ? CODE_BEGINS : 0);
 	code_walk_follow(walk);
 }
 
 /* Whether functions are looked for in code that nothing is known of. */
 static bool is_worth_reading(const struct gap *gap, size_t at, enum guess guess)
 {
-	return guess == GUESS_THE_REST || (guess == GUESS_FUNCTIONS && at - gap->known_end < MAX_UNKNOWN_BYTES);
+	return guess == GUESS_THE_REST ||
+	       (guess == GUESS_FUNCTIONS && at - gap->known_end < MAX_UNKNOWN_BYTES);
 }
 
 /* Goes on where no code has led to. */
@@ -238,7 +262,8 @@ static void fill_gaps(struct code_walk *walk, enum guess guess)
 			continue;
 		fill_gap(walk, &gap, guess);
 		if (!(marks[at] & CODE_LENGTH))
-			at = is_worth_reading(&gap, at, guess) ? skip_unknown(walk, at) : next_known(walk, at);
+			at = is_worth_reading(&gap, at, guess) ? skip_unknown(walk, at)
+							       : next_known(walk, at);
 	}
 }
 
@@ -253,7 +278,8 @@ struct rows {
 	bool gave_rule;
 	bool changed; /* the frame may have changed since */
 	bool is_in_function;
-	bool borrows_frame; /* this function reads the stack by a frame pointer that it has not set up */
+	bool borrows_frame; /* this function reads the stack by a frame pointer that it has not set
+			       up */
 };
 
 static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rule)
@@ -266,15 +292,17 @@ static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rul
 }
 
 /*
- * What lies right behind a jump through a register is never returned to, but as the return address that was put on a new stack for
- * its first function (make_fcontext() of Boost). Look-ups of return addresses, and no others, are for the last byte of what lies before.
+ * What lies right behind a jump through a register is never returned to, but as the return address
+ * that was put on a new stack for its first function (make_fcontext() of Boost). Look-ups of return
+ * addresses, and no others, are for the last byte of what lies before.
  */
 static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instruction *instruction)
 {
 	static const struct pkbpf_unwind_rule end = {.cfa = PKBPF_CFA_END};
 
 	/* Overlapping code may reach into the next piece, whose rows come later. */
-	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2 || at + instruction->size > rows->end)
+	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2 ||
+	    at + instruction->size > rows->end)
 		return;
 	give_rule(rows, at + instruction->size - 1, end);
 	rows->changed = true;
@@ -285,7 +313,8 @@ static void count_instruction(struct rows *rows, const struct x86_instruction *i
 	rows->work->counts.known_bytes += instruction->size;
 	if (x86_frame_is_in_chain(&rows->frame))
 		rows->work->counts.frame_pointer_bytes += instruction->size;
-	if (rows->borrows_frame || x86_flow_of(instruction) != X86_FLOW_ON || !x86_frame_is_borrowed(&rows->frame, instruction))
+	if (rows->borrows_frame || x86_flow_of(instruction) != X86_FLOW_ON ||
+	    !x86_frame_is_borrowed(&rows->frame, instruction))
 		return;
 	rows->borrows_frame = true;
 	rows->work->counts.borrowed_frames++;
@@ -349,7 +378,8 @@ static const uint32_t *first_start(const struct undescribed_code *work, uint64_t
 	return work->starts + low;
 }
 
-/* Up to the last function, which may go on in the next piece; that one then begins far enough from this one's start. */
+/* Up to the last function, which may go on in the next piece; that one then begins far enough from
+ * this one's start. */
 static size_t end_of_last_but_one(const struct code_walk *walk)
 {
 	for (size_t at = walk->size; at > (walk->size + 1) / 2; at--) {
@@ -370,8 +400,9 @@ static void add_starts(struct undescribed_code *work, uint64_t entry)
 		code_walk_add_start(walk, *start - walk->offset);
 }
 
-size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size, bool is_last, uint32_t offset,
-			    uint64_t entry, cfi_row_fn row, void *context)
+size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size,
+			    bool is_last, uint32_t offset, uint64_t entry, cfi_row_fn row,
+			    void *context)
 {
 	struct rows rows = {.work = work, .row = row, .context = context};
 

@@ -12,7 +12,8 @@
 #include "unwind/eh_frame.h"
 #include "unwind/special_code.h"
 
-/* Alignment between functions; the row before it stays in force there, which saves two rows per function. */
+/* Alignment between functions; the row before it stays in force there, which saves two rows per
+ * function. */
 #define PADDING_MAX_BYTES 15
 /* Most rows repeat one of few rules: a small direct-mapped cache in front of the rule set. */
 #define RULE_CACHE_SIZE 1024
@@ -29,9 +30,10 @@ struct builder {
 	struct rule_cache_slot cache[RULE_CACHE_SIZE];
 	struct unwind_table *table;
 	size_t row_capacity;
-	uint32_t page;	 /* the last one with rows; NO_PAGE at first */
-	uint32_t rule;	 /* in force after the last row */
-	const struct special_code *special; /* pieces that take precedence, ordered; next is the first not done */
+	uint32_t page; /* the last one with rows; NO_PAGE at first */
+	uint32_t rule; /* in force after the last row */
+	const struct special_code
+		*special; /* pieces that take precedence, ordered; next is the first not done */
 	size_t special_count;
 	size_t next_special;
 	uint32_t hidden_rule; /* what the functions say where a special piece is in force */
@@ -66,8 +68,7 @@ static uint32_t intern_rule(struct builder *builder, const struct pkbpf_unwind_r
 
 	_Static_assert(sizeof(words) == sizeof(*rule), "a rule is two words");
 	memcpy(words, rule, sizeof(words));
-	mixed = (words[0] ^ words[1] * UINT64_C(0x9e3779b97f4a7c15)) *
-		UINT64_C(0xd6e8feb86659fd93);
+	mixed = (words[0] ^ words[1] * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
 	slot = &builder->cache[mixed >> 54];
 	if (!slot->used || memcmp(&slot->rule, rule, sizeof(*rule)) != 0) {
 		slot->rule = *rule;
@@ -113,7 +114,8 @@ static void open_pages(struct builder *builder, uint32_t end_page)
 	builder->page = end_page - 1;
 }
 
-/* From an offset on, a rule holds. Offsets never descend; at the same offset the last one counts. */
+/* From an offset on, a rule holds. Offsets never descend; at the same offset the last one counts.
+ */
 static void pack_row(struct builder *builder, uint32_t offset, uint32_t rule)
 {
 	struct unwind_table *table = builder->table;
@@ -154,8 +156,7 @@ static void pass_special(struct builder *builder, uint32_t offset)
 				return;
 			builder->in_special = true;
 			builder->hidden_rule = builder->rule;
-			pack_row(builder, special->start,
-				 intern_rule(builder, &special->rule));
+			pack_row(builder, special->start, intern_rule(builder, &special->rule));
 		}
 		if (special->start + special->size > offset)
 			return;
@@ -185,7 +186,8 @@ static void take_row(void *context, uint32_t offset, const struct pkbpf_unwind_r
 	place_row(builder, offset, intern_rule(builder, rule));
 }
 
-static void take_undescribed_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+static void take_undescribed_row(void *context, uint32_t offset,
+				 const struct pkbpf_unwind_rule *rule)
 {
 	place_row(context, offset, intern_rule(context, rule));
 }
@@ -292,7 +294,8 @@ int unwind_table_build(const struct elf_image *image, bool postpone, struct rule
 	if (!table || !builder)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
 	special_code_find(image, frame, &special);
-	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame), postpone);
+	gaps = code_gaps_new(image, eh_frame_text_start(frame), eh_frame_text_size(frame),
+			     postpone);
 	builder->gaps = gaps;
 	builder->rules = rules;
 	rule_set_begin_file(rules);
@@ -306,7 +309,9 @@ int unwind_table_build(const struct elf_image *image, bool postpone, struct rule
 	if (ret < 0)
 		return ret;
 	if (!has_rules(table))
-		return error_set(error, ENODATA, "no call frame information, and no code that can be followed without; frame pointers are used");
+		return error_set(error, ENODATA,
+				 "no call frame information, and no code that can be followed "
+				 "without; frame pointers are used");
 	*ret_table = take_pointer(table);
 	return 0;
 }

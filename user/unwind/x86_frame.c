@@ -18,7 +18,7 @@ static void set_copy(struct x86_frame *frame, uint8_t number, int64_t offset)
 /* The register has another value from here on. */
 static void overwrite(struct x86_frame *frame, uint8_t number)
 {
-	frame->copies &= (uint16_t)~(1U << number);
+	frame->copies &= (uint16_t) ~(1U << number);
 	if (number == X86_RSP) {
 		frame->knows &= ~(KNOWS_SP | KNOWS_SLOT);
 	} else if (number == X86_RBP) {
@@ -80,7 +80,7 @@ static bool cfa_from(const struct x86_frame *frame, uint8_t number, int32_t *ret
 
 static void restore_fp(struct x86_frame *frame)
 {
-	frame->copies &= (uint16_t)~(1U << X86_RBP);
+	frame->copies &= (uint16_t) ~(1U << X86_RBP);
 	frame->knows &= ~(FP_SAVED | FP_LOST | FP_FRAME | KNOWS_FP_SLOT);
 }
 
@@ -128,7 +128,8 @@ static void leave(struct x86_frame *frame)
 
 static void copy_register(struct x86_frame *frame, uint8_t to, uint8_t from)
 {
-	bool sets_up = to == X86_RBP && from == X86_RSP && frame->knows & FP_SAVED && frame->fp_at == -frame->sp_offset;
+	bool sets_up = to == X86_RBP && from == X86_RSP && frame->knows & FP_SAVED &&
+		       frame->fp_at == -frame->sp_offset;
 	int32_t offset = 0;
 	bool known = cfa_from(frame, from, &offset);
 
@@ -166,11 +167,12 @@ static void store(struct x86_frame *frame, const struct x86_instruction *instruc
 	if (!is_plain_memory(instruction) || instruction->displacement < -MAX_FRAME_BYTES ||
 	    instruction->displacement > MAX_FRAME_BYTES)
 		return;
-	if (instruction->reg == X86_RBP && x86_frame_fp_is_callers(frame) && cfa_from(frame, instruction->rm, &base))
+	if (instruction->reg == X86_RBP && x86_frame_fp_is_callers(frame) &&
+	    cfa_from(frame, instruction->rm, &base))
 		save_fp(frame, instruction->displacement - base);
 	/* The caller's stack pointer is kept on a stack that has been aligned. */
-	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP && !(frame->knows & KNOWS_SP) &&
-	    cfa_from(frame, instruction->reg, &value)) {
+	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP &&
+	    !(frame->knows & KNOWS_SP) && cfa_from(frame, instruction->reg, &value)) {
 		if (frame->slot_offset != value)
 			frame->knows &= ~KNOWS_FP_SLOT;
 		frame->slot = instruction->displacement;
@@ -185,7 +187,8 @@ static void load(struct x86_frame *frame, const struct x86_instruction *instruct
 	int32_t base;
 
 	if (is_plain_memory(instruction)) {
-		if (instruction->rm == X86_RSP && frame->knows & KNOWS_SLOT && instruction->displacement == frame->slot) {
+		if (instruction->rm == X86_RSP && frame->knows & KNOWS_SLOT &&
+		    instruction->displacement == frame->slot) {
 			int32_t offset = frame->slot_offset;
 
 			overwrite(frame, to);
@@ -195,7 +198,8 @@ static void load(struct x86_frame *frame, const struct x86_instruction *instruct
 				set_copy(frame, to, offset);
 			return;
 		}
-		if (to == X86_RBP && frame->knows & FP_SAVED && cfa_from(frame, instruction->rm, &base) &&
+		if (to == X86_RBP && frame->knows & FP_SAVED &&
+		    cfa_from(frame, instruction->rm, &base) &&
 		    instruction->displacement - base == frame->fp_at) {
 			restore_fp(frame);
 			return;
@@ -207,17 +211,21 @@ static void load(struct x86_frame *frame, const struct x86_instruction *instruct
 static void load_address(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	int32_t offset;
-	bool known = instruction->is_wide && is_plain_memory(instruction) && cfa_from(frame, instruction->rm, &offset);
+	bool known = instruction->is_wide && is_plain_memory(instruction) &&
+		     cfa_from(frame, instruction->rm, &offset);
 
 	/* What changes nothing fills space before calls that are patched (Mono). */
-	if (instruction->is_wide && is_plain_memory(instruction) && instruction->reg == instruction->rm && !instruction->displacement)
+	if (instruction->is_wide && is_plain_memory(instruction) &&
+	    instruction->reg == instruction->rm && !instruction->displacement)
 		return;
-	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP && is_plain_memory(instruction)) {
+	if (instruction->reg == X86_RSP && instruction->rm == X86_RSP &&
+	    is_plain_memory(instruction)) {
 		grow(frame, -(int64_t)instruction->displacement);
 		return;
 	}
-	if (instruction->reg == X86_RSP && instruction->rm == X86_RBP && is_plain_memory(instruction) && !known &&
-	    instruction->is_wide && frame->knows & KNOWS_FP_SLOT) {
+	if (instruction->reg == X86_RSP && instruction->rm == X86_RBP &&
+	    is_plain_memory(instruction) && !known && instruction->is_wide &&
+	    frame->knows & KNOWS_FP_SLOT) {
 		set_slot(frame, (int64_t)frame->fp_slot - instruction->displacement);
 		return;
 	}
@@ -241,7 +249,8 @@ static void calculate(struct x86_frame *frame, const struct x86_instruction *ins
 
 	if (instruction->mod != 3 || operation == CMP)
 		return;
-	if (instruction->opcode == 0x80 || !instruction->is_wide || (operation != ADD && operation != SUB)) {
+	if (instruction->opcode == 0x80 || !instruction->is_wide ||
+	    (operation != ADD && operation != SUB)) {
 		overwrite(frame, number);
 	} else if (number == X86_RSP) {
 		grow(frame, -added);
@@ -278,8 +287,8 @@ static void step_arithmetic(struct x86_frame *frame, const struct x86_instructio
 	}
 }
 
-/* Helpers that are called by name may have conventions of their own, and where the stack has been aligned a register that others
- * need not keep may be all that leads back: it is believed. */
+/* Helpers that are called by name may have conventions of their own, and where the stack has been
+ * aligned a register that others need not keep may be all that leads back: it is believed. */
 static void step_call_through(struct x86_frame *frame)
 {
 	/* What a called function must keep. */

@@ -7,12 +7,12 @@
 
 /* Bits of x86_frame.knows. */
 enum {
-	KNOWS_SP = 1,	   /* the CFA is the stack pointer + sp_offset */
-	KNOWS_SLOT = 2,	   /* the CFA is the word at the stack pointer + slot, + slot_offset */
-	FP_SAVED = 4,	   /* the caller's frame pointer is at the CFA + fp_at */
-	FP_LOST = 8,	   /* it is neither there nor in its register */
-	FP_FRAME = 16,	   /* this function's own frame pointer is set up as compilers do */
-	IS_OUTERMOST = 32, /* the code that the program starts with */
+	KNOWS_SP = 1,	    /* the CFA is the stack pointer + sp_offset */
+	KNOWS_SLOT = 2,	    /* the CFA is the word at the stack pointer + slot, + slot_offset */
+	FP_SAVED = 4,	    /* the caller's frame pointer is at the CFA + fp_at */
+	FP_LOST = 8,	    /* it is neither there nor in its register */
+	FP_FRAME = 16,	    /* this function's own frame pointer is set up as compilers do */
+	IS_OUTERMOST = 32,  /* the code that the program starts with */
 	KNOWS_FP_SLOT = 64, /* the CFA is the word at the frame pointer + fp_slot, + slot_offset */
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads off a frame how a walk goes on from it, and off an instruction whether it is of any importance. */
+/* Reads off a frame how a walk goes on from it, and off an instruction whether it is of any
+ * importance. */
 #include "unwind/x86_frame.h"
 
 #include "unwind/x86_frame_private.h"
@@ -17,7 +18,8 @@ static uint8_t dwarf_register(unsigned int number)
 	return (uint8_t)(number < 8 ? numbers[number] : number);
 }
 
-static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, int32_t offset, unsigned int aux)
+static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, int32_t offset,
+		    unsigned int aux)
 {
 	rule->cfa = (uint8_t)kind;
 	rule->cfa_offset = offset;
@@ -38,7 +40,8 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 		rule.cfa = PKBPF_CFA_END;
 		return rule;
 	}
-	/* In a frame with a frame pointer of its own, called functions may take their arguments off the stack. */
+	/* In a frame with a frame pointer of its own, called functions may take their arguments off
+	 * the stack. */
 	if (frame->knows & FP_FRAME)
 		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
 	else if (frame->knows & KNOWS_SP)
@@ -46,9 +49,11 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 	else if (x86_frame_has_copy(frame, X86_RBP))
 		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
 	else if (frame->knows & KNOWS_FP_SLOT && fits_aux(frame->slot_offset))
-		set_cfa(&rule, PKBPF_CFA_FP_DEREF, frame->fp_slot, (unsigned int)frame->slot_offset / 8);
+		set_cfa(&rule, PKBPF_CFA_FP_DEREF, frame->fp_slot,
+			(unsigned int)frame->slot_offset / 8);
 	else if (frame->knows & KNOWS_SLOT && fits_aux(frame->slot_offset))
-		set_cfa(&rule, PKBPF_CFA_SP_DEREF, frame->slot, (unsigned int)frame->slot_offset / 8);
+		set_cfa(&rule, PKBPF_CFA_SP_DEREF, frame->slot,
+			(unsigned int)frame->slot_offset / 8);
 	else if (frame->copies)
 		set_cfa(&rule, PKBPF_CFA_REGISTER, frame->copy[__builtin_ctz(frame->copies)],
 			dwarf_register((unsigned int)__builtin_ctz(frame->copies)));
@@ -87,14 +92,16 @@ bool x86_frame_is_outermost(const struct x86_frame *frame)
 
 bool x86_frame_is_in_chain(const struct x86_frame *frame)
 {
-	return x86_frame_has_copy(frame, X86_RBP) && frame->copy[X86_RBP] == 2 * RETURN_ADDRESS && frame->knows & FP_SAVED &&
-	       frame->fp_at == -2 * RETURN_ADDRESS;
+	return x86_frame_has_copy(frame, X86_RBP) && frame->copy[X86_RBP] == 2 * RETURN_ADDRESS &&
+	       frame->knows & FP_SAVED && frame->fp_at == -2 * RETURN_ADDRESS;
 }
 
 bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instruction *instruction)
 {
-	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base && instruction->rm == X86_RBP &&
-	       x86_frame_fp_is_callers(frame) && !x86_frame_has_copy(frame, X86_RBP) && (uint32_t)instruction->displacement >= 0xfffff000U;
+	return instruction->has_modrm && instruction->mod != 3 && instruction->has_base &&
+	       instruction->rm == X86_RBP && x86_frame_fp_is_callers(frame) &&
+	       !x86_frame_has_copy(frame, X86_RBP) &&
+	       (uint32_t)instruction->displacement >= 0xfffff000U;
 }
 
 /* Most instructions of such code calculate with vectors. */
@@ -104,8 +111,8 @@ bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
 
 	switch (instruction->map) {
 	case X86_MAP_0F:
-		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) || (opcode >= 0xd8) ||
-		       (opcode > 0xd0 && opcode < 0xd7);
+		return (opcode >= 0x10 && opcode < 0x2c) || (opcode > 0x50 && opcode < 0x7e) ||
+		       (opcode >= 0xd8) || (opcode > 0xd0 && opcode < 0xd7);
 	case X86_MAP_0F38:
 		return opcode < 0xf0;
 	case X86_MAP_0F3A:

@@ -2,8 +2,9 @@
 // cflags: -O1 -fomit-frame-pointer -fno-pie
 // ldflags: -no-pie
 /*
- * brief_image MILLISECONDS PROGRAM ARGUMENT…: uses a CPU that long and then executes the program. Where next_image has
- * its code, this one has a function whose frame is larger than the stack that is in use.
+ * brief_image MILLISECONDS PROGRAM ARGUMENT…: uses a CPU that long and then executes the program.
+ * Where next_image has its code, this one has a function whose frame is larger than the stack that
+ * is in use.
  */
 #include <stdlib.h>
 #include <time.h>

@@ -2,8 +2,9 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * bursts ROUNDS MILLISECONDS: two threads hand a byte to and fro on one CPU, as fast as they can, for a time; then one of
- * them sleeps once for as long, which the other waits for. In the end the truth of the sleeps:
+ * bursts ROUNDS MILLISECONDS: two threads hand a byte to and fro on one CPU, as fast as they can,
+ * for a time; then one of them sleeps once for as long, which the other waits for. In the end the
+ * truth of the sleeps:
  *
  *	rest COUNT NS
  */
@@ -54,7 +55,8 @@ __attribute__((noinline)) static void burst(uint64_t ns)
 
 __attribute__((noinline)) static uint64_t rest(uint64_t ns)
 {
-	struct timespec length = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+	struct timespec length = {.tv_sec = (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000)};
 	uint64_t begin_ns = now_ns();
 
 	nanosleep(&length, NULL);
@@ -74,7 +76,8 @@ int main(int argc, char **argv)
 	length_ns = strtoull(argv[2], NULL, 10) * 1000000;
 	CPU_ZERO(&cpu);
 	CPU_SET(0, &cpu);
-	if (pipe(there) || pipe(back) || sched_setaffinity(0, sizeof(cpu), &cpu) || pthread_create(&other, NULL, answer, NULL))
+	if (pipe(there) || pipe(back) || sched_setaffinity(0, sizeof(cpu), &cpu) ||
+	    pthread_create(&other, NULL, answer, NULL))
 		return 1;
 	for (int i = 0; i < rounds; i++) {
 		burst(length_ns);

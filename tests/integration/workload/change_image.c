@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fomit-frame-pointer
 /*
- * change_image FILE PROGRAM ARGUMENT…: waits for the file, forks a child, and both use a CPU for 0.3 s of their own before
- * they execute the program, which goes on with what CPU time they have used: the child at once, the parent when the child
- * has ended. All on one CPU.
+ * change_image FILE PROGRAM ARGUMENT…: waits for the file, forks a child, and both use a CPU for
+ * 0.3 s of their own before they execute the program, which goes on with what CPU time they have
+ * used: the child at once, the parent when the child has ended. All on one CPU.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
-/* crowd THREADS SECONDS [again]: that many threads sleep in the same place, all at once, for that long, once or again and again. */
+/* crowd THREADS SECONDS [again]: that many threads sleep in the same place, all at once, for that
+ * long, once or again and again. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ static int again;
 
 __attribute__((noinline)) static void sleep_in_crowd(void)
 {
-	struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	struct timespec time = {.tv_sec = (time_t)seconds,
+				.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
 	nanosleep(&time, NULL);
 	__asm__ volatile("");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fno-omit-frame-pointer
 /*
- * Touches a known number of pages of each kind of memory, in a function each, and says what getrusage() counted:
+ * Touches a known number of pages of each kind of memory, in a function each, and says what
+ * getrusage() counted:
  *
  *	fault anonymous|heap|stack|shared|file|major|locked PAGES [FILE]
  *	fault loop SECONDS	as fast as it can; prints faults per second of CPU time, and all

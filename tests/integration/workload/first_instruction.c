@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer
-/* Page faults at the first instruction of a function, right behind another one that is never called. x86-64 only.
- * usage: first_instruction SECONDS of CPU time */
+/* Page faults at the first instruction of a function, right behind another one that is never
+ * called. x86-64 only. usage: first_instruction SECONDS of CPU time */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -22,7 +22,8 @@ int main(int count, char **arguments)
 	clock_t end = (clock_t)(atof(count > 1 ? arguments[1] : "1") * CLOCKS_PER_SEC);
 
 	while (clock() < end) {
-		char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *memory = mmap(NULL, (size_t)PAGES * PAGE, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (memory == MAP_FAILED)
 			return 1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 /*
- * generated: writes a function to anonymous memory, as libraries of linear algebra do (it saves registers and uses the frame pointer
- * as any other), and works in it for two seconds of CPU time: main -> outer -> inner -> the function. A child does the same as long, after half of that.
+ * generated: writes a function to anonymous memory, as libraries of linear algebra do (it saves
+ * registers and uses the frame pointer as any other), and works in it for two seconds of CPU time:
+ * main -> outer -> inner -> the function. A child does the same as long, after half of that.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 static const uint8_t kernel[] = {
-	0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, /* push of rbx, rbp, r12 to r15 */
+	0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, /* push of rbx, rbp, r12 to r15
+								     */
 	0x48, 0x83, 0xec, 0x48,					    /* sub $0x48,%rsp */
 	0x31, 0xed,						    /* xor %ebp,%ebp */
 	0x89, 0xf9,						    /* mov %edi,%ecx */
@@ -48,7 +50,8 @@ static __attribute__((noinline)) void work(void (*function)(unsigned int), clock
 
 int main(void)
 {
-	char *memory = mmap(NULL, 512 << 10, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, 512 << 10, PROT_READ | PROT_WRITE | PROT_EXEC,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	void (*function)(unsigned int);
 
 	if (memory == MAP_FAILED)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
-// hollow PAGES: works for a millisecond below a function whose local variables fill so many pages, which nobody touches.
+// hollow PAGES: works for a millisecond below a function whose local variables fill so many pages,
+// which nobody touches.
 #include <alloca.h>
 #include <stdlib.h>
 #include <time.h>

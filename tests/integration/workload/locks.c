@@ -2,10 +2,10 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * locks contend: four threads, each of which holds the same lock for most of its time, awake and asleep.
- * locks idle: three of four threads wait for a condition that nobody ever brings about.
- * locks deadlock: two threads each wait for the lock that the other holds, and nothing else happens.
- * Each says so and goes on until it is killed.
+ * locks contend: four threads, each of which holds the same lock for most of its time, awake and
+ * asleep. locks idle: three of four threads wait for a condition that nobody ever brings about.
+ * locks deadlock: two threads each wait for the lock that the other holds, and nothing else
+ * happens. Each says so and goes on until it is killed.
  */
 #include <pthread.h>
 #include <stdio.h>

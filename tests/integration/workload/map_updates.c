@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fno-omit-frame-pointer
 /*
- * map_updates CPU_SECONDS [BYTES]: writes large values (64 KiB) into a BPF map all the time, during which the kernel calls
- * no BPF programs of perf events on that CPU; prints the CPU seconds it used in the end.
+ * map_updates CPU_SECONDS [BYTES]: writes large values (64 KiB) into a BPF map all the time, during
+ * which the kernel calls no BPF programs of perf events on that CPU; prints the CPU seconds it used
+ * in the end.
  */
 #include <linux/bpf.h>
 #include <stdint.h>
@@ -29,9 +30,13 @@ int main(int argc, char **argv)
 	unsigned long bytes = argc > 2 ? strtoul(argv[2], NULL, 0) : VALUE_BYTES;
 	static char value[MAX_BYTES];
 	uint32_t key = 0;
-	union bpf_attr map = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = sizeof(key), .value_size = (uint32_t)bytes, .max_entries = 1};
+	union bpf_attr map = {.map_type = BPF_MAP_TYPE_ARRAY,
+			      .key_size = sizeof(key),
+			      .value_size = (uint32_t)bytes,
+			      .max_entries = 1};
 	int fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &map, sizeof(map));
-	union bpf_attr update = {.map_fd = (uint32_t)fd, .key = (uintptr_t)&key, .value = (uintptr_t)value};
+	union bpf_attr update = {
+		.map_fd = (uint32_t)fd, .key = (uintptr_t)&key, .value = (uintptr_t)value};
 
 	if (bytes > MAX_BYTES || fd < 0) {
 		perror("map_updates: cannot make a BPF map");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fno-inline -fno-optimize-sibling-calls
 /*
- * move_code SECONDS: moves half of its own code elsewhere with mremap(), which nothing announces, and uses a CPU there.
+ * move_code SECONDS: moves half of its own code elsewhere with mremap(), which nothing announces,
+ * and uses a CPU there.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -43,9 +44,11 @@ int main(int argc, char **argv)
 	unsigned int (*outer)(unsigned int), x = 1;
 	char *room = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (room == MAP_FAILED || mremap((void *)moved_inner, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, room) != room)
+	if (room == MAP_FAILED ||
+	    mremap((void *)moved_inner, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, room) != room)
 		return 1;
-	outer = (unsigned int (*)(unsigned int))(uintptr_t)(room + ((uintptr_t)moved_outer - (uintptr_t)moved_inner));
+	outer = (unsigned int (*)(unsigned int))(
+		uintptr_t)(room + ((uintptr_t)moved_outer - (uintptr_t)moved_inner));
 	while (seconds() < until)
 		x = outer(x);
 	return x == 0;

@@ -2,7 +2,8 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * pingpong SECONDS: two threads hand a byte to and fro on one CPU, as fast as they can, and then tell the truth:
+ * pingpong SECONDS: two threads hand a byte to and fro on one CPU, as fast as they can, and then
+ * tell the truth:
  *
  *	thread LIFE_NS CPU_NS SWITCHES
  */
@@ -39,7 +40,8 @@ __attribute__((noinline)) static int receive(int fd)
 
 __attribute__((noinline)) static void exchange(const struct side *side)
 {
-	while (now_ns(CLOCK_MONOTONIC) < end_ns && write(side->out, "x", 1) == 1 && receive(side->in) == 1)
+	while (now_ns(CLOCK_MONOTONIC) < end_ns && write(side->out, "x", 1) == 1 &&
+	       receive(side->in) == 1)
 		;
 	/* Whoever ends first lets the other see the end of its pipe. */
 	close(side->out);
@@ -56,7 +58,8 @@ static void *play(void *argument)
 	exchange(side);
 	getrusage(RUSAGE_THREAD, &usage);
 	printf("thread %llu %llu %ld\n", (unsigned long long)(now_ns(CLOCK_MONOTONIC) - begin_ns),
-	       (unsigned long long)now_ns(CLOCK_THREAD_CPUTIME_ID), usage.ru_nvcsw + usage.ru_nivcsw);
+	       (unsigned long long)now_ns(CLOCK_THREAD_CPUTIME_ID),
+	       usage.ru_nvcsw + usage.ru_nivcsw);
 	return NULL;
 }
 

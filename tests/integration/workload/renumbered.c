@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads that change their number or name, and numbers that change their thread; says what was used meanwhile.
-// cflags: -O2 -pthread
-// ldflags: -pthread
+// Threads that change their number or name, and numbers that change their thread; says what was
+// used meanwhile. cflags: -O2 -pthread ldflags: -pthread
 /* usage: renumbered exec|zombie|reuse|rename. Waits for a line on stdin before and after. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,12 +19,14 @@ static const char *after_exec[] = {"after", NULL, NULL, NULL};
 
 static long long cpu_us(const struct rusage *usage)
 {
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000LL + usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000LL +
+	       usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
 }
 
 static void tell(const struct rusage *usage, long long less_us, long less_minor)
 {
-	printf("{\"cpu_ns\": %lld, \"minor\": %ld}\n", (cpu_us(usage) - less_us) * 1000, usage->ru_minflt - less_minor);
+	printf("{\"cpu_ns\": %lld, \"minor\": %ld}\n", (cpu_us(usage) - less_us) * 1000,
+	       usage->ru_minflt - less_minor);
 	fflush(stdout);
 }
 
@@ -43,7 +44,8 @@ __attribute__((noinline)) static void work(int milliseconds, int faults)
 	long long end_us;
 
 	for (int i = 0; i < faults; i++) {
-		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0);
 
 		if (page == MAP_FAILED)
 			exit(1);
@@ -137,7 +139,8 @@ static int use_number_again(void)
 	fflush(stdout);
 	wait_for_line();
 	waitpid(former, NULL, 0);
-	/* The kernel frees it a little later; no kernel gives a number out again as fast when nobody tells it to. */
+	/* The kernel frees it a little later; no kernel gives a number out again as fast when
+	 * nobody tells it to. */
 	usleep(200000);
 	for (int tries = 0; latter != former && tries < 1000; tries++) {
 		int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fno-inline -fno-optimize-sibling-calls -fomit-frame-pointer
 /*
- * replace_text SECONDS: puts memory without a file, with the same contents, in the place of all of its own code, as programs do to have it in
- * huge pages, says so, and uses a CPU there. x86-64 only.
+ * replace_text SECONDS: puts memory without a file, with the same contents, in the place of all of
+ * its own code, as programs do to have it in huge pages, says so, and uses a CPU there. x86-64
+ * only.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -17,7 +18,8 @@
 #define PAGE 4096
 
 /* Runs from a copy of its page, since the original is gone meanwhile: calls nothing. */
-__attribute__((section(".replace"), aligned(PAGE))) void replace(char *text, const char *copy, size_t size)
+__attribute__((section(".replace"), aligned(PAGE))) void replace(char *text, const char *copy,
+								 size_t size)
 {
 	register long r10 __asm__("r10") = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
 	register long r8 __asm__("r8") = -1;
@@ -26,7 +28,8 @@ __attribute__((section(".replace"), aligned(PAGE))) void replace(char *text, con
 
 	__asm__ volatile("syscall"
 			 : "+a"(result)
-			 : "D"(text), "S"(size), "d"(PROT_READ | PROT_WRITE | PROT_EXEC), "r"(r10), "r"(r8), "r"(r9)
+			 : "D"(text), "S"(size), "d"(PROT_READ | PROT_WRITE | PROT_EXEC), "r"(r10),
+			   "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	__asm__ volatile("rep movsb" : "+D"(text), "+S"(copy), "+c"(size) : : "memory");
 }
@@ -39,12 +42,13 @@ static int replace_text(void)
 	FILE *maps = fopen("/proc/self/maps", "r");
 
 	while (maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx r-xp", &start, &end) != 2 || !strstr(line, " r-xp ") || (uintptr_t)replace_text < start ||
-		    (uintptr_t)replace_text >= end)
+		if (sscanf(line, "%lx-%lx r-xp", &start, &end) != 2 || !strstr(line, " r-xp ") ||
+		    (uintptr_t)replace_text < start || (uintptr_t)replace_text >= end)
 			continue;
 		fclose(maps);
 		copy = malloc(end - start);
-		elsewhere = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		elsewhere = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (!copy || elsewhere == MAP_FAILED)
 			return 1;
 		memcpy(copy, (char *)start, end - start);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * serve_file FOLDER FILE [UID]: mounts a FUSE file system at FOLDER that holds a copy of FILE as "file", for root or that user
- * alone, and prints "mounted". From SIGUSR1 on it takes requests and answers none; SIGTERM ends it, and whoever waits for it.
+ * serve_file FOLDER FILE [UID]: mounts a FUSE file system at FOLDER that holds a copy of FILE as
+ * "file", for root or that user alone, and prints "mounted". From SIGUSR1 on it takes requests and
+ * answers none; SIGTERM ends it, and whoever waits for it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +33,8 @@ static void on_signal(int signal)
 		ended = 1;
 }
 
-static void answer(const struct fuse_in_header *request, int error, const void *data, size_t data_size)
+static void answer(const struct fuse_in_header *request, int error, const void *data,
+		   size_t data_size)
 {
 	struct fuse_out_header header = {
 		.len = (uint32_t)(sizeof(header) + data_size),
@@ -60,7 +62,10 @@ static struct fuse_attr attributes_of(uint64_t node)
 
 static void look_up(const struct fuse_in_header *request, const char *name)
 {
-	struct fuse_entry_out entry = {.nodeid = FILE_NODE, .entry_valid = 1, .attr_valid = 1, .attr = attributes_of(FILE_NODE)};
+	struct fuse_entry_out entry = {.nodeid = FILE_NODE,
+				       .entry_valid = 1,
+				       .attr_valid = 1,
+				       .attr = attributes_of(FILE_NODE)};
 
 	if (request->nodeid == FUSE_ROOT_ID && strcmp(name, "file") == 0)
 		answer(request, 0, &entry, sizeof(entry));
@@ -141,8 +146,10 @@ int main(int argc, char **argv)
 		return 2;
 	load(argv[2]);
 	device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%d,group_id=0", device, argc > 3 ? atoi(argv[3]) : 0);
-	if (device < 0 || mount("serve_file", argv[1], "fuse.serve_file", MS_NOSUID | MS_NODEV, options) < 0) {
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%d,group_id=0", device,
+		 argc > 3 ? atoi(argv[3]) : 0);
+	if (device < 0 ||
+	    mount("serve_file", argv[1], "fuse.serve_file", MS_NOSUID | MS_NODEV, options) < 0) {
 		perror("serve_file: mount");
 		return 1;
 	}

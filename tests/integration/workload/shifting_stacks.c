@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// shifting_stacks SECONDS [DEPTH [sleeping]]: runs, or sleeps, in generated code below made-up frames, new ones each millisecond.
-// cflags: -O2 -mno-red-zone
+// shifting_stacks SECONDS [DEPTH [sleeping]]: runs, or sleeps, in generated code below made-up
+// frames, new ones each millisecond. cflags: -O2 -mno-red-zone
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>

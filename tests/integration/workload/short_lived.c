@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// short_lived COUNT [threads [sleeping]]: starts many processes, or threads, one after the other, each with a little work, or
-// a little sleep, and says what they used together.
-// cflags: -O2
+// short_lived COUNT [threads [sleeping]]: starts many processes, or threads, one after the other,
+// each with a little work, or a little sleep, and says what they used together. cflags: -O2
 // ldflags: -pthread
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -61,18 +60,21 @@ int main(int argc, char **argv)
 	struct rusage used;
 	cpu_set_t here;
 
-	/* On one CPU a child has left it for the last time before its parent waits for it no more: on two, that switch is in
-	 * getrusage()'s sum or not. */
+	/* On one CPU a child has left it for the last time before its parent waits for it no more:
+	 * on two, that switch is in getrusage()'s sum or not. */
 	CPU_ZERO(&here);
 	CPU_SET(sched_getcpu(), &here);
 	if (sched_setaffinity(0, sizeof(here), &here))
 		return 1;
 	for (int i = 0; i < count; i++) {
-		if (!(threads ? run_thread(sleeping ? sleep_in_thread : work_in_thread) : run_process()))
+		if (!(threads ? run_thread(sleeping ? sleep_in_thread : work_in_thread)
+			      : run_process()))
 			return 1;
 	}
 	getrusage(threads ? RUSAGE_SELF : RUSAGE_CHILDREN, &used);
-	printf("{\"count\": %d, \"cpu_ns\": %lld, \"minor\": %ld, \"voluntary\": %ld, \"involuntary\": %ld}\n", count,
+	printf("{\"count\": %d, \"cpu_ns\": %lld, \"minor\": %ld, \"voluntary\": %ld, "
+	       "\"involuntary\": %ld}\n",
+	       count,
 	       (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000000LL +
 		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000LL,
 	       used.ru_minflt, used.ru_nvcsw, used.ru_nivcsw);

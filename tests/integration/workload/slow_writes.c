@@ -2,10 +2,11 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * slow_writes DEVICE: writes to it what it is told to, past the page cache, and says how long that took.
+ * slow_writes DEVICE: writes to it what it is told to, past the page cache, and says how long that
+ * took.
  *
- * Each line of input, "main OFFSET SIZE" or "thread OFFSET SIZE", is answered by "TID NANOSECONDS"; who writes is told
- * apart by write_of_main and write_of_thread in the stack.
+ * Each line of input, "main OFFSET SIZE" or "thread OFFSET SIZE", is answered by "TID NANOSECONDS";
+ * who writes is told apart by write_of_main and write_of_thread in the stack.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// starts_threads threads|children|workers SECONDS: makes threads or child processes one after the other, or has io_uring's workers write.
-// cflags: -O2
-// ldflags: -pthread
+// starts_threads threads|children|workers SECONDS: makes threads or child processes one after the
+// other, or has io_uring's workers write. cflags: -O2 ldflags: -pthread
 #define _GNU_SOURCE
 #include <linux/io_uring.h>
 #include <pthread.h>
@@ -44,7 +43,8 @@ static int start_child(void)
 	char *arguments[] = {"true", NULL};
 	pid_t pid;
 
-	return posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, NULL) || waitpid(pid, NULL, 0) != pid;
+	return posix_spawn(&pid, "/bin/true", NULL, NULL, arguments, NULL) ||
+	       waitpid(pid, NULL, 0) != pid;
 }
 
 struct ring {
@@ -67,12 +67,15 @@ static int open_ring(struct ring *ring)
 		perror("io_uring");
 		return 1;
 	}
-	submit = mmap(NULL, parameters.sq_off.array + parameters.sq_entries * sizeof(unsigned int), PROT_READ | PROT_WRITE,
-		      MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_SQ_RING);
-	done = mmap(NULL, parameters.cq_off.cqes + parameters.cq_entries * sizeof(struct io_uring_cqe), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_CQ_RING);
-	ring->entries = mmap(NULL, parameters.sq_entries * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_SQES);
+	submit = mmap(NULL, parameters.sq_off.array + parameters.sq_entries * sizeof(unsigned int),
+		      PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd,
+		      IORING_OFF_SQ_RING);
+	done = mmap(
+		NULL, parameters.cq_off.cqes + parameters.cq_entries * sizeof(struct io_uring_cqe),
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_CQ_RING);
+	ring->entries =
+		mmap(NULL, parameters.sq_entries * sizeof(struct io_uring_sqe),
+		     PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd, IORING_OFF_SQES);
 	if (submit == MAP_FAILED || done == MAP_FAILED || ring->entries == MAP_FAILED)
 		return 1;
 	ring->tail = (unsigned int *)(submit + parameters.sq_off.tail);
@@ -103,9 +106,11 @@ static int write_by_workers(struct ring *ring)
 		ring->array[at] = at;
 	}
 	__atomic_store_n(ring->tail, tail, __ATOMIC_RELEASE);
-	if (syscall(SYS_io_uring_enter, ring->fd, ENTRIES, ENTRIES, IORING_ENTER_GETEVENTS, NULL, 0) < 0)
+	if (syscall(SYS_io_uring_enter, ring->fd, ENTRIES, ENTRIES, IORING_ENTER_GETEVENTS, NULL,
+		    0) < 0)
 		return 1;
-	__atomic_store_n(ring->done_head, __atomic_load_n(ring->done_tail, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+	__atomic_store_n(ring->done_head, __atomic_load_n(ring->done_tail, __ATOMIC_ACQUIRE),
+			 __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Waits for a line on stdin, then uses CPU, memory and threads in known amounts, says how much, and waits again.
-// cflags: -O2 -pthread
-// ldflags: -pthread
+// Waits for a line on stdin, then uses CPU, memory and threads in known amounts, says how much, and
+// waits again. cflags: -O2 -pthread ldflags: -pthread
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,13 +25,16 @@ static void *spin(void *argument)
 
 static void tell(const char *key, const struct rusage *before, const struct rusage *after)
 {
-	long long cpu_us = (after->ru_utime.tv_sec + after->ru_stime.tv_sec - before->ru_utime.tv_sec -
-			    before->ru_stime.tv_sec) * 1000000LL +
-			   after->ru_utime.tv_usec + after->ru_stime.tv_usec - before->ru_utime.tv_usec -
-			   before->ru_stime.tv_usec;
+	long long cpu_us = (after->ru_utime.tv_sec + after->ru_stime.tv_sec -
+			    before->ru_utime.tv_sec - before->ru_stime.tv_sec) *
+				   1000000LL +
+			   after->ru_utime.tv_usec + after->ru_stime.tv_usec -
+			   before->ru_utime.tv_usec - before->ru_stime.tv_usec;
 
-	printf("{\"%s\": {\"cpu_ns\": %lld, \"minor\": %ld, \"voluntary\": %ld, \"involuntary\": %ld}}\n", key, cpu_us * 1000,
-	       after->ru_minflt - before->ru_minflt, after->ru_nvcsw - before->ru_nvcsw, after->ru_nivcsw - before->ru_nivcsw);
+	printf("{\"%s\": {\"cpu_ns\": %lld, \"minor\": %ld, \"voluntary\": %ld, \"involuntary\": "
+	       "%ld}}\n",
+	       key, cpu_us * 1000, after->ru_minflt - before->ru_minflt,
+	       after->ru_nvcsw - before->ru_nvcsw, after->ru_nivcsw - before->ru_nivcsw);
 	fflush(stdout);
 }
 

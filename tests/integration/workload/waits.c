@@ -2,12 +2,14 @@
 // cflags: -O2 -fomit-frame-pointer -fno-optimize-sibling-calls
 // ldflags: -pthread
 /*
- * Threads that wait for known times, each in a chain of its own (chain_NAME -> wait_NAME), and then tell the truth:
+ * Threads that wait for known times, each in a chain of its own (chain_NAME -> wait_NAME), and then
+ * tell the truth:
  *
  *	thread NAME TID WAITS WAITED_NS CPU_NS LIFE_NS
  *	process VOLUNTARY INVOLUNTARY	switches, counted by the kernel
  *
- * waits COUNT MS FOLDER [NAME…]: every chain waits COUNT times about MS milliseconds; names choose chains.
+ * waits COUNT MS FOLDER [NAME…]: every chain waits COUNT times about MS milliseconds; names choose
+ * chains.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -64,14 +66,14 @@ static void sleep_ms(unsigned int ms)
 	nanosleep(&time, NULL);
 }
 
-#define CHAIN(name)                                                                                                   \
-	static __attribute__((noinline)) void wait_##name(struct chain *chain);                                       \
-	static __attribute__((noinline)) void chain_##name(struct chain *chain)                                       \
-	{                                                                                                             \
-		for (unsigned int i = 0; i < count; i++)                                                              \
-			wait_##name(chain);                                                                           \
-		__asm__ volatile("");                                                                                 \
-	}                                                                                                             \
+#define CHAIN(name)                                                                                \
+	static __attribute__((noinline)) void wait_##name(struct chain *chain);                    \
+	static __attribute__((noinline)) void chain_##name(struct chain *chain)                    \
+	{                                                                                          \
+		for (unsigned int i = 0; i < count; i++)                                           \
+			wait_##name(chain);                                                        \
+		__asm__ volatile("");                                                              \
+	}                                                                                          \
 	static void wait_##name(struct chain *chain)
 
 CHAIN(sleep)
@@ -166,7 +168,8 @@ CHAIN(pagein)
 
 	snprintf(path, sizeof(path), "%s/waits-fsync-pagein", folder);
 	fd = open(path, O_CREAT | O_RDWR, 0600);
-	if (fd < 0 || ftruncate(fd, 0) || fallocate(fd, 0, 0, (off_t)size) || pwrite(fd, "x", 1, 0) != 1)
+	if (fd < 0 || ftruncate(fd, 0) || fallocate(fd, 0, 0, (off_t)size) ||
+	    pwrite(fd, "x", 1, 0) != 1)
 		abort();
 	for (size_t i = 0; i < size; i += 4096)
 		if (pwrite(fd, "x", 1, (off_t)i) != 1)
@@ -223,10 +226,10 @@ static __attribute__((noinline)) void chain_blocked(struct chain *chain)
 }
 
 static struct chain chains[] = {
-	{.name = "sleep", .run = chain_sleep},	  {.name = "poll", .run = chain_poll},
-	{.name = "pipe", .run = chain_pipe},	  {.name = "futex", .run = chain_futex},
-	{.name = "fsync", .run = chain_fsync},	  {.name = "pagein", .run = chain_pagein},
-	{.name = "spin", .run = chain_spin},	  {.name = "spin", .run = chain_spin},
+	{.name = "sleep", .run = chain_sleep},	   {.name = "poll", .run = chain_poll},
+	{.name = "pipe", .run = chain_pipe},	   {.name = "futex", .run = chain_futex},
+	{.name = "fsync", .run = chain_fsync},	   {.name = "pagein", .run = chain_pagein},
+	{.name = "spin", .run = chain_spin},	   {.name = "spin", .run = chain_spin},
 	{.name = "blocked", .run = chain_blocked},
 };
 
@@ -242,7 +245,8 @@ static void *run_chain(void *argument)
 	cpu_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	end_ns = now_ns(CLOCK_MONOTONIC);
 	printf("thread %s %ld %u %llu %llu %llu\n", chain->name, syscall(SYS_gettid), chain->waits,
-	       (unsigned long long)chain->waited_ns, (unsigned long long)cpu_ns, (unsigned long long)(end_ns - start_ns));
+	       (unsigned long long)chain->waited_ns, (unsigned long long)cpu_ns,
+	       (unsigned long long)(end_ns - start_ns));
 	return NULL;
 }
 

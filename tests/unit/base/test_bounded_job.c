@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for base/bounded_job: an answer or none, but never later than asked for, and nothing that stays. */
+/* Tests for base/bounded_job: an answer or none, but never later than asked for, and nothing that
+ * stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,8 +42,13 @@ static void what_the_job_has_found_comes_back(void **state)
 {
 	int number = 41, result = 0;
 	pid_t left = 0;
-	struct bounded_job job = {.run = add_one, .context = &number, .result = &result, .result_size = sizeof(result), .kept_fd = -1,
-				  .quiet_ns = 30 * NS_PER_SECOND, .limit_ns = 30 * NS_PER_SECOND};
+	struct bounded_job job = {.run = add_one,
+				  .context = &number,
+				  .result = &result,
+				  .result_size = sizeof(result),
+				  .kept_fd = -1,
+				  .quiet_ns = 30 * NS_PER_SECOND,
+				  .limit_ns = 30 * NS_PER_SECOND};
 
 	assert_int_equal(bounded_job_run(&job, &left), 7);
 	assert_int_equal(result, 42);
@@ -63,7 +69,10 @@ static int die(void *context, void *result)
 
 static void a_job_may_fail_or_end_without_an_answer(void **state)
 {
-	struct bounded_job job = {.run = refuse, .kept_fd = -1, .quiet_ns = 30 * NS_PER_SECOND, .limit_ns = 30 * NS_PER_SECOND};
+	struct bounded_job job = {.run = refuse,
+				  .kept_fd = -1,
+				  .quiet_ns = 30 * NS_PER_SECOND,
+				  .limit_ns = 30 * NS_PER_SECOND};
 	pid_t left = 0;
 
 	assert_int_equal(bounded_job_run(&job, &left), -EACCES);
@@ -80,7 +89,10 @@ static int sleep_long(void *context, void *result)
 
 static void a_job_that_sleeps_is_left_behind(void **state)
 {
-	struct bounded_job job = {.run = sleep_long, .kept_fd = -1, .quiet_ns = 50 * NS_PER_MS, .limit_ns = 10 * NS_PER_SECOND};
+	struct bounded_job job = {.run = sleep_long,
+				  .kept_fd = -1,
+				  .quiet_ns = 50 * NS_PER_MS,
+				  .limit_ns = 10 * NS_PER_SECOND};
 	uint64_t begin_ns = clock_now_ns(), took_ns;
 	pid_t left = 0;
 
@@ -113,7 +125,11 @@ static int grow_without_end(void *context, void *result)
 static void a_job_that_goes_on_is_waited_for_until_its_limit(void **state)
 {
 	int fd = memfd_create("job", MFD_CLOEXEC);
-	struct bounded_job job = {.run = grow, .context = &fd, .kept_fd = fd, .quiet_ns = 300 * NS_PER_MS, .limit_ns = 60 * NS_PER_SECOND};
+	struct bounded_job job = {.run = grow,
+				  .context = &fd,
+				  .kept_fd = fd,
+				  .quiet_ns = 300 * NS_PER_MS,
+				  .limit_ns = 60 * NS_PER_SECOND};
 	struct stat status;
 	pid_t left = 0;
 
@@ -140,7 +156,10 @@ static int count_descriptors(void *context, void *result)
 static void a_job_has_no_descriptor_but_the_one_it_is_given(void **state)
 {
 	int fd = memfd_create("job", MFD_CLOEXEC), pair[2];
-	struct bounded_job job = {.run = count_descriptors, .kept_fd = -1, .quiet_ns = 30 * NS_PER_SECOND, .limit_ns = 30 * NS_PER_SECOND};
+	struct bounded_job job = {.run = count_descriptors,
+				  .kept_fd = -1,
+				  .quiet_ns = 30 * NS_PER_SECOND,
+				  .limit_ns = 30 * NS_PER_SECOND};
 	pid_t left;
 
 	/* Beside the one of its answer. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for base/large_memory: memory of all sizes can be used, and only whole large pages are asked for. */
+/* Tests for base/large_memory: memory of all sizes can be used, and only whole large pages are
+ * asked for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@
 
 static void gives_memory_of_any_size(void **state)
 {
-	static const size_t sizes[] = { 1, 4096, LARGE_PAGE - 1, LARGE_PAGE, 2 * LARGE_PAGE + 1, 3 * LARGE_PAGE - 7 };
+	static const size_t sizes[] = {
+		1, 4096, LARGE_PAGE - 1, LARGE_PAGE, 2 * LARGE_PAGE + 1, 3 * LARGE_PAGE - 7};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		uint8_t *data = large_malloc(sizes[i]);
@@ -47,8 +49,8 @@ static unsigned long advised_kib(const uint8_t *start, size_t size)
 		if (sscanf(line, "%lx-%lx ", &first, &last) == 2) {
 			from = first;
 			to = last;
-		} else if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") && from >= (uintptr_t)start &&
-			   to <= (uintptr_t)start + size) {
+		} else if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") &&
+			   from >= (uintptr_t)start && to <= (uintptr_t)start + size) {
 			kib += (to - from) / 1024;
 		}
 	}
@@ -59,7 +61,9 @@ static unsigned long advised_kib(const uint8_t *start, size_t size)
 static void asks_for_whole_large_pages_only(void **state)
 {
 	size_t size = 6 * LARGE_PAGE;
-	uint8_t *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *aligned;
+	uint8_t *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			       0),
+		*aligned;
 
 	assert_true(mapped != MAP_FAILED);
 	if (madvise(mapped, 4096, MADV_HUGEPAGE) && errno == EINVAL) {

@@ -14,7 +14,9 @@ static void a_number_is_found_behind_its_name(void **state)
 
 	assert_int_equal(named_number(meminfo, "MemTotal:"), 24105000);
 	assert_int_equal(named_number(meminfo, "MemFree:"), 7);
-	assert_int_equal(named_number("nr_periods 3\nnr_throttled 18446744073709551615", "nr_throttled "), UINT64_MAX);
+	assert_int_equal(
+		named_number("nr_periods 3\nnr_throttled 18446744073709551615", "nr_throttled "),
+		UINT64_MAX);
 }
 
 static void a_name_counts_at_the_beginning_of_a_line_only(void **state)

@@ -24,7 +24,8 @@ static int fill(int argc, char **argv)
 
 	memset((char *)room, argc, sizeof(room));
 	pthread_sigmask(SIG_SETMASK, NULL, &mask);
-	if (room[sizeof(room) - 1] != argc || argv[0][0] != 'x' || sigismember(&mask, SIGTERM) || !sigismember(&mask, SIGUSR1))
+	if (room[sizeof(room) - 1] != argc || argv[0][0] != 'x' || sigismember(&mask, SIGTERM) ||
+	    !sigismember(&mask, SIGUSR1))
 		return 1;
 	return pthread_equal(pthread_self(), caller) ? 40 : 41;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for capture/cgroup_namer: cgroups whose folders are gone. Those that are there: tests/integration/test_containers.sh. */
+/* Tests for capture/cgroup_namer: cgroups whose folders are gone. Those that are there:
+ * tests/integration/test_containers.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +51,8 @@ static int tell(struct fixture *fixture, uint64_t id, const char *name)
 	struct pkbpf_event_cgroup *record;
 
 	event_buffer_clear(&fixture->told);
-	record = event_buffer_add(&fixture->told, sizeof(*record) + strlen(name) + 1, PKBPF_EVENT_CGROUP_NAMES, 0, 1);
+	record = event_buffer_add(&fixture->told, sizeof(*record) + strlen(name) + 1,
+				  PKBPF_EVENT_CGROUP_NAMES, 0, 1);
 	assert_non_null(record);
 	record->cgroup_id = id;
 	strcpy(record->path, name);

@@ -14,8 +14,9 @@
 
 static void parses_ranges_and_single_cpus(void **state)
 {
-	static const struct listed_cpu expected[] = { { .number = 0 }, { .number = 1 }, { .number = 2 }, { .number = 3 },
-						      { .number = 5 }, { .number = 7 }, { .number = 8 } };
+	static const struct listed_cpu expected[] = {{.number = 0}, {.number = 1}, {.number = 2},
+						     {.number = 3}, {.number = 5}, {.number = 7},
+						     {.number = 8}};
 	struct cpu_list list = {0};
 
 	assert_int_equal(cpu_list_parse("0-3,5,7-8\n", &list), 0);
@@ -39,7 +40,8 @@ static void replaces_what_was_in_the_list(void **state)
 
 static void refuses_nonsense_and_keeps_the_list(void **state)
 {
-	static const char *const texts[] = { "x", "3-1", "1,1", "2,1", "0-", "-1", "0-70000", "4294967297", "1;2", "1 2", "0x1" };
+	static const char *const texts[] = {"x",       "3-1",	     "1,1", "2,1", "0-", "-1",
+					    "0-70000", "4294967297", "1;2", "1 2", "0x1"};
 	struct cpu_list list = {0};
 
 	assert_int_equal(cpu_list_parse("0-1", &list), 0);
@@ -66,9 +68,9 @@ static void sees_that_a_cpu_has_been_away(void **state)
 
 	assert_int_equal(cpu_list_parse("0-1", &list), 0);
 	list.items[1].arrival = 7;
-	assert_true(cpu_list_still_has(&list, (struct listed_cpu){ 1, 7 }));
-	assert_false(cpu_list_still_has(&list, (struct listed_cpu){ 1, 6 }));
-	assert_false(cpu_list_still_has(&list, (struct listed_cpu){ 2, 7 }));
+	assert_true(cpu_list_still_has(&list, (struct listed_cpu){1, 7}));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){1, 6}));
+	assert_false(cpu_list_still_has(&list, (struct listed_cpu){2, 7}));
 	cpu_list_done(&list);
 }
 

@@ -19,7 +19,8 @@ static void knows_a_cpu_that_came_online(void **state)
 
 	assert_true(PARSE("online@/devices/system/cpu/cpu0", &number));
 	assert_int_equal(number, 0);
-	assert_true(PARSE("online@/devices/system/cpu/cpu127\0ACTION=online\0SUBSYSTEM=cpu", &number));
+	assert_true(
+		PARSE("online@/devices/system/cpu/cpu127\0ACTION=online\0SUBSYSTEM=cpu", &number));
 	assert_int_equal(number, 127);
 }
 

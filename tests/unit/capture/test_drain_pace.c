@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "capture/drain_pace.h"
 
-#define S(seconds) ((seconds) * NS_PER_SECOND)
+#define S(seconds) ((seconds)*NS_PER_SECOND)
 
 /* Looks once a second, each of which delivers what came before the last look. */
 static void drain_at(struct drain_pace *pace, uint64_t now_ns)

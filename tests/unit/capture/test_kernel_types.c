@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for capture/kernel_types: types found by name, fields of the reduced copy, and damaged files. */
+/* Tests for capture/kernel_types: types found by name, fields of the reduced copy, and damaged
+ * files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,12 +28,14 @@ struct fixture {
 
 /*
  * struct inner { const u64 *next; volatile my_int flags : 3, rest : 29; };
- * struct task { u64 id; union { u64 a; my_int b; }; struct inner in[4]; struct task *parent; enum colour colour; };
+ * struct task { u64 id; union { u64 a; my_int b; }; struct inner in[4]; struct task *parent; enum
+ * colour colour; };
  */
 static void set_up(struct fixture *fixture)
 {
 	struct btf *btf = btf__new_empty();
-	int u64, s32, my_int, mutable, constant, pointer, inner, anonymous, many, task_pointer, proto;
+	int u64, s32, my_int, mutable, constant, pointer, inner, anonymous, many, task_pointer,
+		proto;
 
 	assert_non_null(btf);
 	fixture->kernel = btf;
@@ -88,7 +91,8 @@ static void tear_down(struct fixture *fixture)
 	btf__free(fixture->kernel);
 }
 
-static int read_bytes(struct kernel_types *types, const void *data, size_t size, struct error *error)
+static int read_bytes(struct kernel_types *types, const void *data, size_t size,
+		      struct error *error)
 {
 	int fd = memfd_create("types", MFD_CLOEXEC), err;
 	char path[64];
@@ -103,7 +107,8 @@ static int read_bytes(struct kernel_types *types, const void *data, size_t size,
 
 static struct kernel_types *read_types(const void *data, size_t size, int expected)
 {
-	static const char *const names[] = { "task", "rq", "btf_trace_wake", "numbers", "absent", "x" };
+	static const char *const names[] = {"task",    "rq",	 "btf_trace_wake",
+					    "numbers", "absent", "x"};
 	struct kernel_types *types = kernel_types_new();
 	struct error error;
 	int err;
@@ -133,8 +138,10 @@ static void finds_types_by_kind_and_name(void **state)
 	assert_int_equal(kernel_types_find(types, BTF_KIND_STRUCT, "rq"), fixture.request);
 	assert_int_equal(kernel_types_find(types, BTF_KIND_ENUM64, "numbers"), fixture.numbers);
 	assert_int_equal(kernel_types_find(types, BTF_KIND_STRUCT, "absent"), 0);
-	assert_int_equal(kernel_types_find(types, BTF_KIND_STRUCT, "inner"), 0); /* nobody wanted it */
-	assert_int_equal(kernel_types_find(types, BTF_KIND_TYPEDEF, "btf_trace_wake"), fixture.tracepoint);
+	assert_int_equal(kernel_types_find(types, BTF_KIND_STRUCT, "inner"),
+			 0); /* nobody wanted it */
+	assert_int_equal(kernel_types_find(types, BTF_KIND_TYPEDEF, "btf_trace_wake"),
+			 fixture.tracepoint);
 	assert_int_equal(kernel_types_tracepoint_arguments(types, "wake"), 3);
 	assert_int_equal(kernel_types_tracepoint_arguments(types, "sleep"), 0);
 	kernel_types_free(types);
@@ -157,8 +164,8 @@ static struct btf *reduce(const struct kernel_types *types)
 	return btf;
 }
 
-static const struct btf_type *field_of(const struct btf *btf, const struct btf_type *type, const char *name, uint32_t offset,
-				       uint32_t bits)
+static const struct btf_type *field_of(const struct btf *btf, const struct btf_type *type,
+				       const char *name, uint32_t offset, uint32_t bits)
 {
 	for (uint32_t i = 0; i < btf_vlen(type); i++) {
 		const struct btf_member *member = btf_members(type) + i;
@@ -183,7 +190,8 @@ static void keeps_fields_where_they_are(void **state)
 	set_up(&fixture);
 	types = read_types(fixture.data, fixture.size, 0);
 	reduced = reduce(types);
-	task = btf__type_by_id(reduced, (uint32_t)btf__find_by_name_kind(reduced, "task", BTF_KIND_STRUCT));
+	task = btf__type_by_id(reduced,
+			       (uint32_t)btf__find_by_name_kind(reduced, "task", BTF_KIND_STRUCT));
 	assert_int_equal(task->size, 96);
 	assert_int_equal(btf_vlen(task), 5);
 	assert_true(btf_is_int(field_of(reduced, task, "id", 0, 0)));
@@ -195,14 +203,16 @@ static void keeps_fields_where_they_are(void **state)
 	inner = btf__type_by_id(reduced, btf_array(field)->type);
 	assert_int_equal(inner->size, 16);
 	assert_true(btf_is_ptr(field_of(reduced, inner, "next", 0, 0)));
-	assert_int_equal(btf_int_encoding(field_of(reduced, inner, "flags", 64, 3)), BTF_INT_SIGNED);
+	assert_int_equal(btf_int_encoding(field_of(reduced, inner, "flags", 64, 3)),
+			 BTF_INT_SIGNED);
 	field_of(reduced, inner, "rest", 67, 29);
 	field = field_of(reduced, task, "parent", 640, 0);
 	assert_true(btf_is_ptr(field) && field->type == 0);
 	field = field_of(reduced, task, "colour", 704, 0);
 	assert_string_equal(btf__name_by_offset(reduced, btf_enum(field)[1].name_off), "BLUE");
 	assert_int_equal((uint32_t)btf_enum(field)[1].val, 0xfffffff0);
-	field = btf__type_by_id(reduced, (uint32_t)btf__find_by_name_kind(reduced, "numbers", BTF_KIND_ENUM64));
+	field = btf__type_by_id(
+		reduced, (uint32_t)btf__find_by_name_kind(reduced, "numbers", BTF_KIND_ENUM64));
 	assert_int_equal(btf_enum64_value(btf_enum64(field)), (uint64_t)-5);
 	assert_int_equal(btf_enum64_value(btf_enum64(field) + 1), 1ULL << 40);
 	/* Nothing that nobody asked for. */
@@ -260,7 +270,8 @@ static void refuses_what_is_no_btf(void **state)
 	tear_down(&fixture);
 }
 
-/* Any byte may be any other: an answer or an error, but nothing outside of the file (sanitizers watch). */
+/* Any byte may be any other: an answer or an error, but nothing outside of the file (sanitizers
+ * watch). */
 static void survives_damage(void **state)
 {
 	struct fixture fixture;

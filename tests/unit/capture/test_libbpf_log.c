@@ -20,8 +20,8 @@ static void count(void *context, enum log_level level, const char *text)
 }
 
 /* As libbpf does. */
-__attribute__((format(printf, 2, 3)))
-static void say(enum libbpf_print_level level, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(enum libbpf_print_level level,
+						      const char *format, ...)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
 	va_list arguments;
@@ -35,7 +35,8 @@ static void say(enum libbpf_print_level level, const char *format, ...)
 
 static void say_failure(void)
 {
-	say(LIBBPF_WARN, "prog '%s': BPF program load failed: %s\n", "sample_cpu", "Permission denied");
+	say(LIBBPF_WARN, "prog '%s': BPF program load failed: %s\n", "sample_cpu",
+	    "Permission denied");
 	say(LIBBPF_DEBUG, "prog '%s': of no interest\n", "other");
 	say(LIBBPF_WARN, "0: R1=ctx\nR2 !read_ok\nprocessed %d insns (limit %d)\n", 2, 1000000);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for capture/orc_tables and the rules of include/pkbpf/orc.h: formats by kernel, and what a word of a rule keeps. */
+/* Tests for capture/orc_tables and the rules of include/pkbpf/orc.h: formats by kernel, and what a
+ * word of a rule keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,23 +32,26 @@ static uint64_t entry_of(int16_t sp_offset, int16_t bp_offset, uint16_t flags)
 	return (uint16_t)sp_offset | (uint64_t)(uint16_t)bp_offset << 16 | (uint64_t)flags << 32;
 }
 
-/* A return to the caller at sp + 16 with bp saved, an interrupt, the end, and nothing, as each format writes them. */
+/* A return to the caller at sp + 16 with bp saved, an interrupt, the end, and nothing, as each
+ * format writes them. */
 static void reads_flags_of_all_formats(void **state)
 {
 	static const struct {
 		uint32_t format, call, regs, end, nothing;
 	} formats[] = {
-		{ PKBPF_ORC_BEFORE_6_3, 0x015, 0x105, 0x400, 0x000 },
-		{ PKBPF_ORC_BEFORE_6_4, 0x015, 0x505, 0x800, 0x000 },
-		{ PKBPF_ORC_SINCE_6_4, 0x215, 0xb05, 0x100, 0x000 },
-		{ PKBPF_ORC_RENUMBERED, 0x283, 0xb03, 0x100, 0x000 },
+		{PKBPF_ORC_BEFORE_6_3, 0x015, 0x105, 0x400, 0x000},
+		{PKBPF_ORC_BEFORE_6_4, 0x015, 0x505, 0x800, 0x000},
+		{PKBPF_ORC_SINCE_6_4, 0x215, 0xb05, 0x100, 0x000},
+		{PKBPF_ORC_RENUMBERED, 0x283, 0xb03, 0x100, 0x000},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		assert_int_equal(pkbpf_orc_flags(formats[i].call, formats[i].format), 0x215);
 		assert_int_equal(pkbpf_orc_flags(formats[i].regs, formats[i].format), 0xb05);
-		assert_int_equal(pkbpf_orc_flags(formats[i].end, formats[i].format) >> 8, PKBPF_ORC_END_OF_STACK);
-		assert_int_equal(pkbpf_orc_rule(entry_of(8, 0, formats[i].nothing), formats[i].format), 0);
+		assert_int_equal(pkbpf_orc_flags(formats[i].end, formats[i].format) >> 8,
+				 PKBPF_ORC_END_OF_STACK);
+		assert_int_equal(
+			pkbpf_orc_rule(entry_of(8, 0, formats[i].nothing), formats[i].format), 0);
 	}
 	/* Stacks that are aligned or switched. */
 	assert_int_equal(pkbpf_orc_flags(0x284, PKBPF_ORC_RENUMBERED), 0x214);
@@ -60,11 +64,12 @@ static void reads_flags_of_all_formats(void **state)
 
 static void keeps_offsets_of_both_signs(void **state)
 {
-	static const int16_t offsets[] = { 0, 8, -8, 16, -16, 1024, -1024, 32760, -32768 };
+	static const int16_t offsets[] = {0, 8, -8, 16, -16, 1024, -1024, 32760, -32768};
 
 	for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(offsets); j++) {
-			uint64_t rule = pkbpf_orc_rule(entry_of(offsets[i], offsets[j], 0x215), PKBPF_ORC_SINCE_6_4) |
+			uint64_t rule = pkbpf_orc_rule(entry_of(offsets[i], offsets[j], 0x215),
+						       PKBPF_ORC_SINCE_6_4) |
 					pkbpf_orc_tag(pkbpf_orc_place(0xfffffff));
 
 			assert_int_equal(pkbpf_orc_sp_offset(rule), offsets[i]);

@@ -50,8 +50,9 @@ static void see_lost(void *context, const struct lost_view *lost)
 /* Translates one record and decodes what came out. */
 static int translate(const void *record, size_t size, struct seen *ret_seen)
 {
-	static const struct event_sink_ops ops = { .on_task = see_task, .on_mapping = see_mapping, .on_lost = see_lost };
-	struct event_sink sink = { &ops, ret_seen };
+	static const struct event_sink_ops ops = {
+		.on_task = see_task, .on_mapping = see_mapping, .on_lost = see_lost};
+	struct event_sink sink = {&ops, ret_seen};
 	struct event_buffer buffer = {0};
 	int err = perf_sideband_translate(record, size, &buffer);
 
@@ -65,11 +66,12 @@ static int translate(const void *record, size_t size, struct seen *ret_seen)
 static const struct {
 	uint32_t pid, tid;
 	uint64_t time_ns;
-} id = { 42, 43, 1000 };
+} id = {42, 43, 1000};
 
 static size_t finish(uint8_t *record, size_t size, uint32_t type, uint16_t misc)
 {
-	struct perf_event_header header = { .type = type, .misc = misc, .size = (uint16_t)(size + sizeof(id)) };
+	struct perf_event_header header = {
+		.type = type, .misc = misc, .size = (uint16_t)(size + sizeof(id))};
 
 	memcpy(record + size, &id, sizeof(id));
 	memcpy(record, &header, sizeof(header));
@@ -85,7 +87,7 @@ static void translates_a_mapping(void **state)
 		uint64_t inode, generation;
 		uint32_t protection, flags;
 		char path[16];
-	} body = { 42, 43, 0x400000, 0x1000, 0x2000, 254, 1, 77, 5, 5, 2, "/bin/x" };
+	} body = {42, 43, 0x400000, 0x1000, 0x2000, 254, 1, 77, 5, 5, 2, "/bin/x"};
 	uint8_t record[256];
 	struct seen seen;
 	size_t size;
@@ -109,12 +111,12 @@ static void translates_exec_fork_exit_and_loss(void **state)
 	const struct {
 		uint32_t pid, tid;
 		char comm[8];
-	} comm = { 42, 42, "python3" };
+	} comm = {42, 42, "python3"};
 	const struct {
 		uint32_t pid, parent_pid, tid, parent_tid;
 		uint64_t time_ns;
-	} task = { 50, 42, 51, 43, 999 };
-	const uint64_t lost[2] = { 7, 12 };
+	} task = {50, 42, 51, 43, 999};
+	const uint64_t lost[2] = {7, 12};
 	uint8_t record[128];
 	struct seen seen;
 	size_t size;
@@ -147,7 +149,8 @@ static void translates_exec_fork_exit_and_loss(void **state)
 
 static void refuses_records_shorter_than_their_type_says(void **state)
 {
-	static const uint32_t types[] = { PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK, PERF_RECORD_EXIT, PERF_RECORD_LOST };
+	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+					 PERF_RECORD_EXIT, PERF_RECORD_LOST};
 	uint8_t record[64] = {0};
 	struct seen seen;
 

@@ -39,7 +39,8 @@ static void start_tree(struct tree *tree)
 		pause();
 		_exit(0);
 	}
-	assert_int_equal(read(pipe_fds[0], &tree->grandchild, sizeof(tree->grandchild)), sizeof(tree->grandchild));
+	assert_int_equal(read(pipe_fds[0], &tree->grandchild, sizeof(tree->grandchild)),
+			 sizeof(tree->grandchild));
 	tree->stranger = fork();
 	if (tree->stranger == 0) {
 		dup2(pipe_fds[1], STDOUT_FILENO);

@@ -76,7 +76,8 @@ static void what_cannot_be_started_says_why(void **state)
 		{127, "cannot start /nowhere/command: No such file or directory"},
 		{126, "cannot start /etc/passwd: Permission denied"},
 		{126, "cannot start /: Permission denied"},
-		{127, "the interpreter named in its first line, or its dynamic loader, does not exist"},
+		{127,
+		 "the interpreter named in its first line, or its dynamic loader, does not exist"},
 	};
 
 	assert_true(fd >= 0);
@@ -150,9 +151,11 @@ static void behind_sudo_the_command_runs_as_the_user(void **state)
 	/* Fails unless everything of the user is there and nothing of root is left. */
 	char *const argv[] = {
 		(char *)"sh", (char *)"-c",
-		(char *)"test $(id -ru) = 65534 && test $(id -u) = 65534 && test $(id -rg) = 65533 && "
+		(char *)"test $(id -ru) = 65534 && test $(id -u) = 65534 && test $(id -rg) = 65533 "
+			"&& "
 			"test $(id -G) = 65533 && test $HOME = /home/who && test $USER = who && "
-			"test $LOGNAME = who && test -z \"$SUDO_UID$SUDO_GID$SUDO_USER$SUDO_COMMAND\"",
+			"test $LOGNAME = who && test -z "
+			"\"$SUDO_UID$SUDO_GID$SUDO_USER$SUDO_COMMAND\"",
 		NULL};
 	struct invoking_user user = {
 		.behind_sudo = true,

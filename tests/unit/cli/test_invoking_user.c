@@ -13,7 +13,8 @@
 
 #include "cli/invoking_user.h"
 
-static int find(const char *uid, const char *gid, struct invoking_user *ret_user, struct error *error)
+static int find(const char *uid, const char *gid, struct invoking_user *ret_user,
+		struct error *error)
 {
 	if (uid)
 		setenv("SUDO_UID", uid, 1);

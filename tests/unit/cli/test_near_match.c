@@ -13,7 +13,8 @@
 
 static const char *best(const char *typed)
 {
-	static const char *const words[] = {"pid", "tid", "frequency", "output", "format", "doctor", "duration"};
+	static const char *const words[] = {"pid",    "tid",	"frequency", "output",
+					    "format", "doctor", "duration"};
 	struct near_match near = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -23,11 +24,11 @@ static const char *best(const char *typed)
 
 static void typing_errors_find_their_word(void **state)
 {
-	assert_string_equal(best("pdi"), "pid"); /* swapped */
+	assert_string_equal(best("pdi"), "pid");	    /* swapped */
 	assert_string_equal(best("frequncy"), "frequency"); /* missing */
-	assert_string_equal(best("outpput"), "output"); /* doubled */
-	assert_string_equal(best("docter"), "doctor"); /* wrong */
-	assert_string_equal(best("dur"), "duration"); /* cut short */
+	assert_string_equal(best("outpput"), "output");	    /* doubled */
+	assert_string_equal(best("docter"), "doctor");	    /* wrong */
+	assert_string_equal(best("dur"), "duration");	    /* cut short */
 }
 
 static void the_nearest_of_two_wins(void **state)

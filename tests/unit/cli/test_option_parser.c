@@ -16,8 +16,8 @@
 #define MAX_WORDS 32
 
 /* Splits line at spaces and parses it; '_' stands for an empty word. */
-static int parse(enum verb verb, const char *line, char *words, size_t size, struct cli_options *options,
-		 struct error *error)
+static int parse(enum verb verb, const char *line, char *words, size_t size,
+		 struct cli_options *options, struct error *error)
 {
 	/* Outlives the call: options borrow the words of a command from it. */
 	static char *argv[MAX_WORDS + 1];
@@ -43,10 +43,12 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		enum verb verb;
 		const char *line, *sentence;
 	} rows[] = {
-		{VERB_RECORD, "--frequncy 99", "unknown option --frequncy; did you mean --frequency?"},
+		{VERB_RECORD, "--frequncy 99",
+		 "unknown option --frequncy; did you mean --frequency?"},
 		{VERB_RECORD, "--freq 99", "unknown option --freq; did you mean --frequency?"},
 		{VERB_RECORD, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
-		{VERB_RECORD, "--zzzzzzzz", "unknown option --zzzzzzzz; pkbpf --help lists what there is"},
+		{VERB_RECORD, "--zzzzzzzz",
+		 "unknown option --zzzzzzzz; pkbpf --help lists what there is"},
 		{VERB_RECORD, "-x", "unknown option -x; pkbpf --help lists what there is"},
 		{VERB_RECORD, "-qx", "unknown option -x; pkbpf --help lists what there is"},
 		{VERB_RECORD, "-children", "unknown option -children; did you mean --children?"},
@@ -59,33 +61,40 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{VERB_RECORD, "--", "-- needs a command behind it"},
 		{VERB_RECORD, "-p 1 -t 2", "--pid and --tid exclude each other; choose one"},
 		{VERB_RECORD, "-p 1 -G /x", "--pid and --cgroup exclude each other; choose one"},
-		{VERB_RECORD, "-G /x -- true", "--cgroup and -- COMMAND exclude each other; choose one"},
+		{VERB_RECORD, "-G /x -- true",
+		 "--cgroup and -- COMMAND exclude each other; choose one"},
 		{VERB_RECORD, "--children", "--children needs --pid: whose children?"},
 		{VERB_RECORD, "-U -K",
 		 "--user and --kernel exclude each other; both kinds of stacks are the default"},
 		{VERB_RECORD, "-U --wakers",
-		 "--wakers needs the kernel's frames, which --user leaves out: they tell an interrupt from the thread that "
+		 "--wakers needs the kernel's frames, which --user leaves out: they tell an "
+		 "interrupt from the thread that "
 		 "it hit"},
 		{VERB_RECORD, "--comm _", "--comm needs the name of a process"},
 		{VERB_RECORD, "--comm 0123456789abcdef",
-		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a name; "
+		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a "
+		 "name; "
 		 "write '0123456789abcde'"},
 		{VERB_RECORD, "--comm cc1 --comm as",
-		 "--comm cc1 is followed by --comm as; only one name can be chosen, or use --pid or --cgroup"},
+		 "--comm cc1 is followed by --comm as; only one name can be chosen, or use --pid "
+		 "or --cgroup"},
 		{VERB_RECORD, "-e cpux", "cannot use 'cpux' as --events; did you mean cpu?"},
-		{VERB_RECORD, "-e cpu,", "cannot use '' as --events: there is no such kind of event; "
-					 "pkbpf --help lists them"},
+		{VERB_RECORD, "-e cpu,",
+		 "cannot use '' as --events: there is no such kind of event; "
+		 "pkbpf --help lists them"},
 		{VERB_RECORD, "--unwind magic",
 		 "cannot use 'magic' as --unwind; choose auto, dwarf or fp"},
 		{VERB_RECORD, "-o _", "--output needs the name of a file, or - for stdout"},
 		{VERB_RECORD, "-f folded -f text",
 		 "--format folded is followed by --format text; each needs an --output of its own"},
 		{VERB_RECORD, "-o x.txt -f folded",
-		 "--format folded comes after the last --output; it names the format of the next one"},
+		 "--format folded comes after the last --output; it names the format of the next "
+		 "one"},
 		{VERB_RECORD, "-f foldet", "cannot use 'foldet' as --format; did you mean folded?"},
 		{VERB_RECORD, "--progress always",
 		 "cannot use 'always' as --progress; choose auto or never"},
-		{VERB_RECORD, "--color red", "cannot use 'red' as --color; choose auto, always or never"},
+		{VERB_RECORD, "--color red",
+		 "cannot use 'red' as --color; choose auto, always or never"},
 		{VERB_DOCTOR, "--tid 1", "--tid has no meaning for this command"},
 		{VERB_DOCTOR, "now", "'now' is one word too many"},
 		{VERB_DOCTOR, "-- true", "-- COMMAND has no meaning for this command"},
@@ -96,8 +105,9 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		struct error error;
 		char words[256];
 
-		assert_int_equal(parse(rows[i].verb, rows[i].line, words, sizeof(words), &options, &error),
-				 -EINVAL);
+		assert_int_equal(
+			parse(rows[i].verb, rows[i].line, words, sizeof(words), &options, &error),
+			-EINVAL);
 		assert_string_equal(error.text, rows[i].sentence);
 		cli_options_done(&options);
 	}
@@ -105,17 +115,19 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 
 static void numbers_out_of_range_are_refused_with_the_option_named(void **state)
 {
-	static const char *const lines[] = {"--pid 0",	     "--pid 4194305",	"--tid 1,x",
-					    "--frequency 0", "--frequency 100001", "--top 0",
-					    "--duration 0",  "--duration soon",	"--slow-io ",
-					    "--slow-io 0s",  "--slow-io slow",	"--slow-io -1ms"};
+	static const char *const lines[] = {
+		"--pid 0",	 "--pid 4194305",      "--tid 1,x",
+		"--frequency 0", "--frequency 100001", "--top 0",
+		"--duration 0",	 "--duration soon",    "--slow-io ",
+		"--slow-io 0s",	 "--slow-io slow",     "--slow-io -1ms"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		char words[256], name[32];
 		struct cli_options options;
 		struct error error;
 
-		assert_true(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error) < 0);
+		assert_true(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error) <
+			    0);
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(lines[i], " "), lines[i]);
 		assert_non_null(strstr(error.text, name));
 		cli_options_done(&options);
@@ -128,7 +140,9 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 	struct error error;
 	char words[64];
 
-	assert_int_equal(parse(VERB_RECORD, "-e cpu -e offcpu,cpu --comm cc1 --comm cc1", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(parse(VERB_RECORD, "-e cpu -e offcpu,cpu --comm cc1 --comm cc1", words,
+			       sizeof(words), &options, &error),
+			 0);
 	assert_int_equal(options.source_count, 2);
 	assert_string_equal(options.sources[0]->name, "cpu");
 	assert_string_equal(options.sources[1]->name, "offcpu");
@@ -146,10 +160,14 @@ static void options_about_events_that_are_not_recorded_are_refused(void **state)
 		struct error error;
 
 		snprintf(line, sizeof(line), "-e cpu,offcpu %s", names[i]);
-		snprintf(sentence, sizeof(sentence), "%s is about off-CPU time, which is not recorded; add offcpu to --events", names[i]);
-		assert_int_equal(parse(VERB_RECORD, line, words, sizeof(words), &options, &error), 0);
+		snprintf(sentence, sizeof(sentence),
+			 "%s is about off-CPU time, which is not recorded; add offcpu to --events",
+			 names[i]);
+		assert_int_equal(parse(VERB_RECORD, line, words, sizeof(words), &options, &error),
+				 0);
 		assert_int_equal(options_check_events(&options, options.sources, 2, &error), 0);
-		assert_int_equal(options_check_events(&options, options.sources, 1, &error), -EINVAL);
+		assert_int_equal(options_check_events(&options, options.sources, 1, &error),
+				 -EINVAL);
 		assert_string_equal(error.text, sentence);
 		cli_options_done(&options);
 	}
@@ -174,7 +192,7 @@ static void no_words_mean_the_whole_host_and_the_text_report(void **state)
 
 static void every_spelling_of_an_option_means_the_same(void **state)
 {
-	static const char *const lines[] = {"-p 1,22", "-p1,22", "--pid 1,22", "--pid=1,22",
+	static const char *const lines[] = {"-p 1,22",	  "-p1,22",  "--pid 1,22",     "--pid=1,22",
 					    "-p 1 -p 22", "-qp1,22", "-p 1 --pid=22,1"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
@@ -182,7 +200,8 @@ static void every_spelling_of_an_option_means_the_same(void **state)
 		struct error error;
 		char words[64];
 
-		assert_int_equal(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error), 0);
+		assert_int_equal(
+			parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error), 0);
 		assert_int_equal(options.pids.count, 2);
 		assert_int_equal(options.pids.items[0], 1);
 		assert_int_equal(options.pids.items[1], 22);
@@ -196,11 +215,12 @@ static void values_reach_their_fields(void **state)
 	struct error error;
 	char words[256];
 
-	assert_int_equal(parse(VERB_RECORD,
-			       "-t 7 -e cpu -F 999 -d 1.5s -U --unwind fp --comm cc1 --top 3 --per-thread "
-			       "-vv -q --color=never",
-			       words, sizeof(words), &options, &error),
-			 0);
+	assert_int_equal(
+		parse(VERB_RECORD,
+		      "-t 7 -e cpu -F 999 -d 1.5s -U --unwind fp --comm cc1 --top 3 --per-thread "
+		      "-vv -q --color=never",
+		      words, sizeof(words), &options, &error),
+		0);
 	assert_int_equal(options.tids.items[0], 7);
 	assert_int_equal(options.source_count, 1);
 	assert_string_equal(options.sources[0]->name, "cpu");
@@ -249,7 +269,9 @@ static void what_is_slow_may_be_everything_or_nothing(void **state)
 		struct error error;
 		char words[64];
 
-		assert_int_equal(parse(VERB_RECORD, rows[i].line, words, sizeof(words), &options, &error), 0);
+		assert_int_equal(
+			parse(VERB_RECORD, rows[i].line, words, sizeof(words), &options, &error),
+			0);
 		assert_true(options.slow_io_ns == rows[i].slow_ns);
 		cli_options_done(&options);
 	}
@@ -261,8 +283,8 @@ static void a_format_belongs_to_the_output_behind_it(void **state)
 	struct error error;
 	char words[256];
 
-	assert_int_equal(parse(VERB_RECORD, "-o a.txt -f folded -o b -o -", words, sizeof(words), &options,
-			       &error),
+	assert_int_equal(parse(VERB_RECORD, "-o a.txt -f folded -o b -o -", words, sizeof(words),
+			       &options, &error),
 			 0);
 	assert_int_equal(options.outputs.count, 3);
 	assert_null(options.outputs.items[0].format);
@@ -272,7 +294,8 @@ static void a_format_belongs_to_the_output_behind_it(void **state)
 	assert_string_equal(options.outputs.items[2].path, "-");
 	cli_options_done(&options);
 
-	assert_int_equal(parse(VERB_RECORD, "-f folded", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(parse(VERB_RECORD, "-f folded", words, sizeof(words), &options, &error),
+			 0);
 	assert_int_equal(options.outputs.count, 1);
 	assert_string_equal(options.outputs.items[0].path, "-");
 	assert_string_equal(options.outputs.items[0].format, "folded");
@@ -285,8 +308,8 @@ static void words_behind_two_dashes_are_the_command(void **state)
 	struct error error;
 	char words[256];
 
-	assert_int_equal(parse(VERB_RECORD, "-F 49 -- ls --help -p x", words, sizeof(words), &options,
-			       &error),
+	assert_int_equal(parse(VERB_RECORD, "-F 49 -- ls --help -p x", words, sizeof(words),
+			       &options, &error),
 			 0);
 	assert_non_null(options.command);
 	assert_string_equal(options.command[0], "ls");
@@ -303,11 +326,13 @@ static void help_and_version_win_over_what_follows(void **state)
 	struct error error;
 	char words[64];
 
-	assert_int_equal(parse(VERB_RECORD, "-h --nonsense", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(
+		parse(VERB_RECORD, "-h --nonsense", words, sizeof(words), &options, &error), 0);
 	assert_true(options.show_help);
 	cli_options_done(&options);
-	assert_int_equal(parse(VERB_DOCTOR, "--version --nonsense", words, sizeof(words), &options, &error),
-			 0);
+	assert_int_equal(
+		parse(VERB_DOCTOR, "--version --nonsense", words, sizeof(words), &options, &error),
+		0);
 	assert_true(options.show_version);
 	cli_options_done(&options);
 }

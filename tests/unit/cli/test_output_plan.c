@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which files and formats requests become, and what remains on the disk when a run fails or dies. */
+/* Which files and formats requests become, and what remains on the disk when a run fails or dies.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +59,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void in_directory(const struct fixture *fixture, const char *name, char *ret_path, size_t size)
+static void in_directory(const struct fixture *fixture, const char *name, char *ret_path,
+			 size_t size)
 {
 	snprintf(ret_path, size, "%s/%s", fixture->directory, name);
 }
@@ -81,16 +83,17 @@ static void suffixes_and_formats_choose_the_writer(void **state)
 		struct output_request request;
 		const char *format;
 	} rows[] = {
-		{{"-", NULL}, "text"},	       {{"-", "folded"}, "folded"}, {{"a.folded", NULL}, "folded"},
-		{{"a.txt", NULL}, "text"},     {{"a.txt", "folded"}, "folded"},
-		{{"b.folded.txt", NULL}, "text"},
+		{{"-", NULL}, "text"},		 {{"-", "folded"}, "folded"},
+		{{"a.folded", NULL}, "folded"},	 {{"a.txt", NULL}, "text"},
+		{{"a.txt", "folded"}, "folded"}, {{"b.folded.txt", NULL}, "text"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct output_plan *plan;
 		struct error error;
 
-		assert_int_equal(output_plan_new(&rows[i].request, 1, one_kind, 1, &plan, &error), 0);
+		assert_int_equal(output_plan_new(&rows[i].request, 1, one_kind, 1, &plan, &error),
+				 0);
 		assert_string_equal(output_plan_format(plan, 0), rows[i].format);
 		assert_string_equal(output_plan_path(plan, 0), rows[i].request.path);
 		assert_null(output_plan_path(plan, 1));
@@ -100,10 +103,16 @@ static void suffixes_and_formats_choose_the_writer(void **state)
 
 static void several_kinds_get_a_file_each(void **state)
 {
-	const struct output_request requests[] = {
-		{"dir.d/app.folded", NULL}, {"plain", "folded"}, {"all.txt", NULL}, {"-", "folded"}};
-	const char *const paths[] = {"dir.d/app.offcpu.folded", "dir.d/app.cpu.folded", "plain.offcpu",
-				     "plain.cpu", "all.txt", "-"};
+	const struct output_request requests[] = {{"dir.d/app.folded", NULL},
+						  {"plain", "folded"},
+						  {"all.txt", NULL},
+						  {"-", "folded"}};
+	const char *const paths[] = {"dir.d/app.offcpu.folded",
+				     "dir.d/app.cpu.folded",
+				     "plain.offcpu",
+				     "plain.cpu",
+				     "all.txt",
+				     "-"};
 	struct output_plan *plan;
 	struct error error;
 
@@ -132,19 +141,18 @@ static void reports_show_resources_and_flame_graphs_do_not(void **state)
 		size_t count;
 		bool shown;
 	} rows[] = {
-		{{{"a.folded", NULL}}, 1, false},
-		{{{"a.folded", NULL}, {"-", "folded"}}, 2, false},
-		{{{"-", NULL}}, 1, true},
-		{{{"a.folded", NULL}, {"-", NULL}}, 2, true},
-		{{{"a.txt", NULL}}, 1, true},
-		{{{"a.json", NULL}, {"a.folded", NULL}}, 2, true},
+		{{{"a.folded", NULL}}, 1, false}, {{{"a.folded", NULL}, {"-", "folded"}}, 2, false},
+		{{{"-", NULL}}, 1, true},	  {{{"a.folded", NULL}, {"-", NULL}}, 2, true},
+		{{{"a.txt", NULL}}, 1, true},	  {{{"a.json", NULL}, {"a.folded", NULL}}, 2, true},
 		{{{"a.csv", NULL}}, 1, true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct output_plan *plan = NULL;
 
-		assert_int_equal(output_plan_new(rows[i].requests, rows[i].count, two_kinds, 2, &plan, NULL), 0);
+		assert_int_equal(
+			output_plan_new(rows[i].requests, rows[i].count, two_kinds, 2, &plan, NULL),
+			0);
 		assert_int_equal(output_plan_shows_resources(plan), rows[i].shown);
 		output_plan_free(plan);
 	}
@@ -157,12 +165,16 @@ static void what_cannot_be_planned_is_wrong_usage(void **state)
 		size_t count;
 		const char *part;
 	} rows[] = {
-		{{{"profile.xyz", NULL}}, 1, "cannot tell the format of profile.xyz from its name; end it in one of"},
+		{{{"profile.xyz", NULL}},
+		 1,
+		 "cannot tell the format of profile.xyz from its name; end it in one of"},
 		{{{"x", "foldde"}}, 1, "cannot use 'foldde' as --format; did you mean folded?"},
 		{{{"x", "gif"}}, 1, "cannot use 'gif' as --format; there are: folded"},
 		{{{"a.txt", NULL}, {"a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
 		{{{"a.txt", NULL}, {"./a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
-		{{{"/tmp/../a.txt", NULL}, {"/a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
+		{{{"/tmp/../a.txt", NULL}, {"/a.txt", "folded"}},
+		 2,
+		 "a.txt is named twice as an output"},
 		{{{"-", NULL}, {"-", "folded"}}, 2, "stdout is named twice as an output"},
 	};
 
@@ -170,7 +182,8 @@ static void what_cannot_be_planned_is_wrong_usage(void **state)
 		struct output_plan *plan = NULL;
 		struct error error;
 
-		assert_int_equal(output_plan_new(rows[i].requests, rows[i].count, one_kind, 1, &plan, &error),
+		assert_int_equal(output_plan_new(rows[i].requests, rows[i].count, one_kind, 1,
+						 &plan, &error),
 				 -EINVAL);
 		assert_null(plan);
 		assert_non_null(strstr(error.text, rows[i].part));
@@ -211,7 +224,8 @@ static void one_full_disk_does_not_keep_the_others_from_being_written(void **sta
 
 	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &nobody_else, &console),
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings,
+					   &nobody_else, &console),
 			 -ENOSPC);
 	fclose(console.out);
 	assert_non_null(strstr(said, "pkbpf: cannot write /dev/full: No space left on device"));
@@ -264,10 +278,14 @@ static void reports_are_written_apart_from_stacks(void **state)
 
 	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_STACKS, fixture->profile, &settings, &nobody_else, &console), 0);
+	assert_int_equal(output_plan_write(plan, OUTPUT_STACKS, fixture->profile, &settings,
+					   &nobody_else, &console),
+			 0);
 	assert_int_equal(access(stacks, F_OK), 0);
 	assert_int_equal(access(report, F_OK), -1);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &nobody_else, &console), 0);
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings,
+					   &nobody_else, &console),
+			 0);
 	assert_int_equal(access(report, F_OK), 0);
 	assert_int_equal(file_count(fixture), 2);
 	output_plan_free(plan);
@@ -285,13 +303,16 @@ static void files_belong_to_the_user_behind_sudo(void **state)
 	char path[128];
 
 	if (geteuid() != 0)
-		user = (struct invoking_user){.behind_sudo = true, .uid = geteuid(), .gid = getegid()};
+		user = (struct invoking_user){
+			.behind_sudo = true, .uid = geteuid(), .gid = getegid()};
 	in_directory(fixture, "mine.txt", path, sizeof(path));
 	const struct output_request request = {path, NULL};
 
 	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &user, &console), 0);
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &user,
+					   &console),
+			 0);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_uid, user.uid);
 	assert_int_equal(status.st_gid, user.gid);
@@ -306,14 +327,17 @@ int main(void)
 		cmocka_unit_test(requests_of_flame_graphs_alone_hold_one_kind),
 		cmocka_unit_test(reports_show_resources_and_flame_graphs_do_not),
 		cmocka_unit_test(what_cannot_be_planned_is_wrong_usage),
-		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_found_when_opening, set_up,
-						tear_down),
-		cmocka_unit_test_setup_teardown(one_full_disk_does_not_keep_the_others_from_being_written,
+		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_found_when_opening,
 						set_up, tear_down),
-		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary, set_up,
+		cmocka_unit_test_setup_teardown(
+			one_full_disk_does_not_keep_the_others_from_being_written, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reports_are_written_apart_from_stacks, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(reports_are_written_apart_from_stacks, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(files_belong_to_the_user_behind_sudo, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(files_belong_to_the_user_behind_sudo, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

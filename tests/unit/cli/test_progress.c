@@ -17,7 +17,11 @@ static void elapsed_time_grows_from_seconds_to_hours(void **state)
 	static const struct {
 		uint64_t seconds;
 		const char *text;
-	} rows[] = {{0, "0 s"}, {59, "59 s"}, {60, "1:00 min"}, {3599, "59:59 min"}, {3723, "1:02:03 h"}};
+	} rows[] = {{0, "0 s"},
+		    {59, "59 s"},
+		    {60, "1:00 min"},
+		    {3599, "59:59 min"},
+		    {3723, "1:02:03 h"}};
 	char text[32];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

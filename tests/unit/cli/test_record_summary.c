@@ -64,7 +64,8 @@ static void targets_are_described_as_they_were_chosen(void **state)
 	record_describe_targets(&fixture.run, cut, sizeof(cut));
 	assert_string_equal(cut, "command mak");
 	fixture.options.command = NULL;
-	assert_int_equal(parse_u32_list("812,813", "--tid", 9999, &fixture.options.tids, &error), 0);
+	assert_int_equal(parse_u32_list("812,813", "--tid", 9999, &fixture.options.tids, &error),
+			 0);
 	record_describe_targets(&fixture.run, text, sizeof(text));
 	assert_string_equal(text, "tid 812,813");
 	close_fixture(&fixture);
@@ -79,7 +80,9 @@ static void many_targets_are_counted_and_not_cut_in_mid_number(void **state)
 	for (uint32_t pid = 1000; pid < 1400; pid++)
 		*(uint32_t *)array_add(&fixture.options.pids) = pid;
 	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "pid 1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011,1012,1013,1014,1015,1016,1017 "
+	assert_string_equal(text, "pid "
+				  "1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011,"
+				  "1012,1013,1014,1015,1016,1017 "
 				  "... and 382 more and workers");
 	close_fixture(&fixture);
 }
@@ -100,7 +103,8 @@ static void the_lack_of_samples_has_a_reason(void **state)
 
 	open_fixture(&fixture);
 	info = profile_info(fixture.profile);
-	expect_reason(&fixture, "whole host used no CPU time that 99 samples per second could see in 10 s");
+	expect_reason(&fixture,
+		      "whole host used no CPU time that 99 samples per second could see in 10 s");
 	fixture.run.end = RUN_TARGETS_ENDED;
 	info->end_ns = info->start_ns + 20 * NS_PER_MS;
 	expect_reason(&fixture, "whole host ended after 0.02 s, before a sample was due at 99 Hz");
@@ -152,8 +156,9 @@ static void the_summary_names_every_cause_of_loss(void **state)
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
 	info->counters[PKBPF_COUNTER_LOST_NO_SCRATCH] = 2;
 	record_summarize(fixture.profile, text, sizeof(text));
-	assert_string_equal(text, "93 samples recorded of 100 expected, 7 lost: 5 ring buffer full, "
-				  "2 no scratch memory in the kernel");
+	assert_string_equal(text,
+			    "93 samples recorded of 100 expected, 7 lost: 5 ring buffer full, "
+			    "2 no scratch memory in the kernel");
 	close_fixture(&fixture);
 }
 
@@ -169,7 +174,8 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 	profile_info(fixture.profile)->counters[PKBPF_COUNTER_BLOCKIO_UNFINISHED] = 3;
 	text[0] = '\0';
 	record_summarize(fixture.profile, text, sizeof(text));
-	assert_string_equal(text, "0 waits, 3 lost: 3 block requests whose completion was not seen");
+	assert_string_equal(text,
+			    "0 waits, 3 lost: 3 block requests whose completion was not seen");
 	close_fixture(&fixture);
 }
 

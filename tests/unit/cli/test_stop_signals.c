@@ -19,7 +19,8 @@ static void write_mark(void *context)
 	(void)!write(*(int *)context, "x", 1);
 }
 
-/* In a child, since it may die: sends itself `count` signals, with a pause between them, and returns how it ended; *ret_mark: abandon was called. */
+/* In a child, since it may die: sends itself `count` signals, with a pause between them, and
+ * returns how it ended; *ret_mark: abandon was called. */
 static int end_after_signals(int signal_number, int count, unsigned int pause_us, bool *ret_mark)
 {
 	int mark[2], status;

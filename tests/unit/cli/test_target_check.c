@@ -98,7 +98,8 @@ static void a_thread_given_as_a_process_is_explained(void **state)
 
 	assert_int_equal(target_check_thread((uint32_t)thread.tid, &error), 0);
 	assert_int_equal(target_check_process((uint32_t)thread.tid, &pidfd, &error), -EINVAL);
-	snprintf(part, sizeof(part), "it is a thread of process %d; use --tid %d", getpid(), thread.tid);
+	snprintf(part, sizeof(part), "it is a thread of process %d; use --tid %d", getpid(),
+		 thread.tid);
 	assert_non_null(strstr(error.text, part));
 
 	assert_int_equal(write(thread.done[1], &byte, 1), 1);
@@ -115,9 +116,11 @@ static void a_folder_that_is_no_cgroup_is_refused(void **state)
 	char *path;
 
 	assert_int_equal(target_check_cgroup("/tmp", &path, &error), -EINVAL);
-	assert_non_null(strstr(error.text, "cannot profile cgroup /tmp: it is no folder of a cgroup v2"));
+	assert_non_null(
+		strstr(error.text, "cannot profile cgroup /tmp: it is no folder of a cgroup v2"));
 	assert_int_equal(target_check_cgroup("no/such.slice", &path, &error), -ENOENT);
-	assert_non_null(strstr(error.text, "cannot profile cgroup no/such.slice: there is no such folder"));
+	assert_non_null(
+		strstr(error.text, "cannot profile cgroup no/such.slice: there is no such folder"));
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One record of each kind, and the decoder called for exactly the bytes given, counting what it delivers. */
+/* One record of each kind, and the decoder called for exactly the bytes given, counting what it
+ * delivers. */
 #ifndef PKBPF_TEST_RECORD_EXAMPLES_H
 #define PKBPF_TEST_RECORD_EXAMPLES_H
 
@@ -19,8 +20,9 @@
 #include "event/encoder.h"
 
 static const int kinds[] = {
-	PKBPF_EVENT_SAMPLE, PKBPF_EVENT_FORK,	   PKBPF_EVENT_COMM,  PKBPF_EVENT_EXIT,	  PKBPF_EVENT_MAPPING,
-	PKBPF_EVENT_LOST,   PKBPF_EVENT_RAW_STACK, PKBPF_EVENT_STACK, PKBPF_EVENT_TOTALS, PKBPF_EVENT_SLOW_IO,
+	PKBPF_EVENT_SAMPLE,  PKBPF_EVENT_FORK,	  PKBPF_EVENT_COMM,	 PKBPF_EVENT_EXIT,
+	PKBPF_EVENT_MAPPING, PKBPF_EVENT_LOST,	  PKBPF_EVENT_RAW_STACK, PKBPF_EVENT_STACK,
+	PKBPF_EVENT_TOTALS,  PKBPF_EVENT_SLOW_IO,
 };
 
 static int delivered;

@@ -21,7 +21,8 @@ static void assert_copied(const struct raw_stack_extent *extent, uint64_t addres
 	assert_int_equal(offset, expected);
 }
 
-static void assert_place(const struct raw_stack_extent *extent, uint64_t address, size_t size, enum raw_stack_place expected)
+static void assert_place(const struct raw_stack_extent *extent, uint64_t address, size_t size,
+			 enum raw_stack_place expected)
 {
 	size_t offset;
 

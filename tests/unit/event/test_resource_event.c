@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for event/resource_event: the path that the names of a cgroup's folders make. The other records: test_resource_usage.c. */
+/* Tests for event/resource_event: the path that the names of a cgroup's folders make. The other
+ * records: test_resource_usage.c. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "event/resource_event.h"
 
 /* names: `size` bytes, as the kernel side writes them. */
-static const struct pkbpf_event_header *encode(struct event_buffer *buffer, const char *names, size_t size)
+static const struct pkbpf_event_header *encode(struct event_buffer *buffer, const char *names,
+					       size_t size)
 {
 	struct pkbpf_event_cgroup *record;
 
@@ -38,7 +40,10 @@ static void names_make_a_path_with_the_outermost_first(void **state)
 	uint64_t id = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(cgroup_names_event_decode(encode(*state, cases[i].names, cases[i].size), &id, path, sizeof(path)), 0);
+		assert_int_equal(
+			cgroup_names_event_decode(encode(*state, cases[i].names, cases[i].size),
+						  &id, path, sizeof(path)),
+			0);
 		assert_string_equal(path, cases[i].path);
 		assert_int_equal(id, 42);
 	}
@@ -50,20 +55,18 @@ static void names_that_cannot_be_are_refused(void **state)
 		const char names[16];
 		size_t size;
 	} cases[] = {
-		{"", 0},
-		{"", 8},
-		{"\0a", 8},
-		{"a/b", 8},
-		{"/", 8},
-		{"1234567\0abcdefgh", 16}, /* the last one does not end */
+		{"", 0},    {"", 8},  {"\0a", 8},
+		{"a/b", 8}, {"/", 8}, {"1234567\0abcdefgh", 16}, /* the last one does not end */
 	};
 	struct pkbpf_event_header *other;
 	char path[PATH_MAX];
 	uint64_t id;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(cgroup_names_event_decode(encode(*state, cases[i].names, cases[i].size), &id, path, sizeof(path)),
-				 -EBADMSG);
+		assert_int_equal(
+			cgroup_names_event_decode(encode(*state, cases[i].names, cases[i].size),
+						  &id, path, sizeof(path)),
+			-EBADMSG);
 	other = (struct pkbpf_event_header *)(uintptr_t)encode(*state, "a", 2);
 	other->kind = PKBPF_EVENT_CGROUP;
 	assert_int_equal(cgroup_names_event_decode(other, &id, path, sizeof(path)), -EBADMSG);

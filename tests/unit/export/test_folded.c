@@ -211,7 +211,8 @@ static void only_the_chosen_kind_is_written_in_its_unit(void **state)
 	assert_folded(fixture, &options, "app;main 1\n");
 }
 
-static void add_stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, struct fake_ips user)
+static void add_stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel,
+		      struct fake_ips user)
 {
 	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
 	struct stack_view view = {
@@ -263,7 +264,8 @@ static void a_waker_is_told_up_to_the_interrupt_and_not_whom_that_hit(void **sta
 		add_wait(fixture, id);
 	assert_folded(fixture, &options,
 		      "app;main;do_syscall_64_[k];--;do_syscall_64_[w];work_[w];main_[w] 2\n"
-		      "app;main;do_syscall_64_[k];--;hrtimer_interrupt_[w];asm_sysvec_apic_timer_interrupt_[w] 6\n");
+		      "app;main;do_syscall_64_[k];--;hrtimer_interrupt_[w];asm_sysvec_apic_timer_"
+		      "interrupt_[w] 6\n");
 }
 
 static void an_empty_profile_is_an_empty_file(void **state)

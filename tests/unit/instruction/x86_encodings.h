@@ -57,7 +57,8 @@ static const struct encoding one_byte[] = {
 	CODE("push %rbp", "\x55", OP(0x55), .rm = X86_RBP),
 	/* AH to BH are parts of the first four registers, unless there is a REX prefix. */
 	CODE("and $0x1f,%ah", "\x80\xe4\x1f", OP(0x80), REGISTERS(4, X86_RAX), IMMEDIATE(0x1f)),
-	CODE("and $0x1f,%spl", "\x40\x80\xe4\x1f", OP(0x80), REGISTERS(4, X86_RSP), IMMEDIATE(0x1f)),
+	CODE("and $0x1f,%spl", "\x40\x80\xe4\x1f", OP(0x80), REGISTERS(4, X86_RSP),
+	     IMMEDIATE(0x1f)),
 	CODE("and $0x1f,%esp", "\x83\xe4\x1f", OP(0x83), REGISTERS(4, X86_RSP), IMMEDIATE(0x1f)),
 	CODE("mov %ch,%dh", "\x88\xee", OP(0x88), REGISTERS(X86_RCX, X86_RDX)),
 	CODE("mov %ch,(%rsi)", "\x88\x2e", OP(0x88), BASE(0, X86_RCX, X86_RSI)),

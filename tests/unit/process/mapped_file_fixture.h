@@ -35,9 +35,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* The mapping [0x1000, 0x2000) of pid 7, made at time_ns (0: not known), with the numbers of the file at `real` and the name
- * `path`. */
-static inline struct mapped_file *map_file_at(struct fixture *fixture, const char *real, const char *path, uint64_t time_ns,
+/* The mapping [0x1000, 0x2000) of pid 7, made at time_ns (0: not known), with the numbers of the
+ * file at `real` and the name `path`. */
+static inline struct mapped_file *map_file_at(struct fixture *fixture, const char *real,
+					      const char *path, uint64_t time_ns,
 					      uint32_t generation)
 {
 	struct stat status = temp_tree_stat(&fixture->tree, real);
@@ -59,7 +60,8 @@ static inline struct mapped_file *map_file_at(struct fixture *fixture, const cha
 	return file;
 }
 
-static inline struct mapped_file *map_file(struct fixture *fixture, const char *real, const char *path)
+static inline struct mapped_file *map_file(struct fixture *fixture, const char *real,
+					   const char *path)
 {
 	return map_file_at(fixture, real, path, 0, 0);
 }

@@ -43,7 +43,8 @@ static void play(struct fixture *fixture)
 	fake_play_new(fixture->machine, &sink);
 }
 
-static inline const struct mapping *mapping_at(struct fixture *fixture, uint32_t pid, uint64_t address)
+static inline const struct mapping *mapping_at(struct fixture *fixture, uint32_t pid,
+					       uint64_t address)
 {
 	struct process *process = process_table_find(fixture->table, pid);
 	const struct address_space *space;

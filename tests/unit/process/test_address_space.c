@@ -77,7 +77,9 @@ static void gives_moved_text_back_to_its_file(void **state)
 /* Nobody has said that the library is gone in whose place it lies. */
 static void leaves_memory_alone_that_is_no_huge_page(void **state)
 {
-	static const struct expected pieces[] = {{0x201000, 0x202000, 0, NULL}, {0x200000, 0x3ff000, 0, NULL}, {0x201000, 0x400000, 0, NULL}};
+	static const struct expected pieces[] = {{0x201000, 0x202000, 0, NULL},
+						 {0x200000, 0x3ff000, 0, NULL},
+						 {0x201000, 0x400000, 0, NULL}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
 		struct address_space *space = address_space_new();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/cpu_limits: which cgroups are held to how much, in both versions of the hierarchy. */
+/* Tests for process/cpu_limits: which cgroups are held to how much, in both versions of the
+ * hierarchy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,10 +58,12 @@ static void make_version_2(struct temp_tree *tree)
 {
 	temp_tree_file(tree, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
 	temp_tree_file(tree, "sys/fs/cgroup/pods/cpu.max", "max 100000\n");
-	temp_tree_file(tree, "sys/fs/cgroup/pods/cpu.stat", "usage_usec 5\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n");
+	temp_tree_file(tree, "sys/fs/cgroup/pods/cpu.stat",
+		       "usage_usec 5\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n");
 	temp_tree_file(tree, "sys/fs/cgroup/pods/a/cpu.max", "50000 100000\n");
 	temp_tree_file(tree, "sys/fs/cgroup/pods/a/cpu.stat",
-		       "usage_usec 5\nuser_usec 3\nsystem_usec 2\nnr_periods 12\nnr_throttled 7\nthrottled_usec 650\nnr_bursts 0\n");
+		       "usage_usec 5\nuser_usec 3\nsystem_usec 2\nnr_periods 12\nnr_throttled "
+		       "7\nthrottled_usec 650\nnr_bursts 0\n");
 	temp_tree_folder(tree, "sys/fs/cgroup/pods/a/inner");
 	temp_tree_file(tree, "sys/fs/cgroup/other/cpu.max", "250000 50000\n");
 	temp_tree_file(tree, "proc/7/cgroup", "0::/pods/a/inner\n");
@@ -87,7 +90,8 @@ static void limits_above_a_process_are_its_own(void **state)
 	found = found_in(limits);
 	assert_int_equal(found.count, 1);
 	assert_string_equal(found.paths[0], "/pods/a");
-	assert_int_equal(found.limits[0].cgroup_id, temp_tree_stat(tree, "sys/fs/cgroup/pods/a").st_ino);
+	assert_int_equal(found.limits[0].cgroup_id,
+			 temp_tree_stat(tree, "sys/fs/cgroup/pods/a").st_ino);
 	assert_int_equal(found.limits[0].quota_ns, 50000000);
 	assert_int_equal(found.limits[0].period_ns, 100000000);
 	assert_int_equal(found.limits[0].periods, 12);
@@ -148,8 +152,10 @@ static void the_first_version_has_a_hierarchy_for_it(void **state)
 	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
 	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us", "20000\n");
 	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us", "40000\n");
-	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.stat", "nr_periods 3\nnr_throttled 2\nthrottled_time 99\n");
-	temp_tree_file(tree, "proc/7/cgroup", "5:cpuset:/\n4:cpuacct,cpu:/docker/x\n1:name=systemd:/\n0::/docker\n");
+	temp_tree_file(tree, "sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.stat",
+		       "nr_periods 3\nnr_throttled 2\nthrottled_time 99\n");
+	temp_tree_file(tree, "proc/7/cgroup",
+		       "5:cpuset:/\n4:cpuacct,cpu:/docker/x\n1:name=systemd:/\n0::/docker\n");
 	limits = cpu_limits_open(tree->root, 4);
 	assert_non_null(limits);
 	assert_int_equal(cpu_limits_add_of(limits, 7), 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/file_servers: copies of what servers give, and little time for those that give nothing. */
+/* Tests for process/file_servers: copies of what servers give, and little time for those that give
+ * nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,9 +41,11 @@ static int setup(void **state)
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
 	temp_tree_init(&fixture->tree);
-	temp_tree_file(&fixture->tree, "proc/self/mountinfo", "21 1 0:7 / /mnt rw - fuse.bindfs x rw\n");
+	temp_tree_file(&fixture->tree, "proc/self/mountinfo",
+		       "21 1 0:7 / /mnt rw - fuse.bindfs x rw\n");
 	fixture->servers = file_servers_new(fixture->tree.root);
-	fixture->log = (struct log){.max_level = LOG_WARNING, .write = note_text, .context = fixture};
+	fixture->log =
+		(struct log){.max_level = LOG_WARNING, .write = note_text, .context = fixture};
 	file_servers_set_log(fixture->servers, &fixture->log);
 	*state = fixture;
 	return 0;
@@ -73,8 +76,8 @@ static int open_never(void *context, void *result)
 	return 0;
 }
 
-static int ask(struct fixture *fixture, uint32_t device_minor, int (*function)(void *context, void *result), const char *path,
-	       int *ret_result)
+static int ask(struct fixture *fixture, uint32_t device_minor,
+	       int (*function)(void *context, void *result), const char *path, int *ret_result)
 {
 	struct served_file file = {
 		.device = served_mounts_device(0, device_minor),
@@ -112,7 +115,9 @@ static void what_is_served_is_copied_with_its_time(void **state)
 	assert_int_equal(status.st_mtim.tv_sec, 2000);
 	assert_int_equal(status.st_mtim.tv_nsec, 3);
 	close(fd);
-	assert_int_equal(ask(fixture, 7, open_path, temp_tree_path(&fixture->tree, "none"), &result), -ENOENT);
+	assert_int_equal(
+		ask(fixture, 7, open_path, temp_tree_path(&fixture->tree, "none"), &result),
+		-ENOENT);
 	assert_int_equal(fixture->told_count, 0);
 }
 
@@ -159,9 +164,12 @@ static void a_silent_server_costs_one_wait_and_no_other_server_a_file(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_served_is_copied_with_its_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_too_large_for_a_copy_is_opened_itself, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_silent_server_costs_one_wait_and_no_other_server_a_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_served_is_copied_with_its_time, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_is_too_large_for_a_copy_is_opened_itself,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_silent_server_costs_one_wait_and_no_other_server_a_file, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

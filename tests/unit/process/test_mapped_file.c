@@ -291,7 +291,8 @@ static void what_nobody_uses_makes_room(void **state)
 	id = add_file(table, &view)->id;
 	assert_true(id < MAPPED_FILES_MAX && id != 7);
 	assert_int_equal(mapped_file_table_get(table, id)->inode, view.inode);
-	/* Of a path and inode that were many programs after each other, those in use stay, and the last. */
+	/* Of a path and inode that were many programs after each other, those in use stay, and the
+	 * last. */
 	view = view_of("/y");
 	for (view.inode_generation = 1; view.inode_generation < 9; view.inode_generation++)
 		generations[view.inode_generation] = add_file(table, &view)->id;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/mapped_file_contents: what was overwritten in place is another file, what was merely touched is not. */
+/* Tests for process/mapped_file_contents: what was overwritten in place is another file, what was
+ * merely touched is not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -240,7 +241,8 @@ static void generated_code_may_be_written_while_it_is_mapped(void **state)
 	assert_contents(fixture, file, "yet more code");
 }
 
-static void what_was_overwritten_before_anybody_opened_it_is_not_taken_for_what_was_mapped(void **state)
+static void
+what_was_overwritten_before_anybody_opened_it_is_not_taken_for_what_was_mapped(void **state)
 {
 	struct fixture *fixture = *state;
 	struct mapped_file *first, *second;
@@ -286,7 +288,8 @@ int main(void)
 		CONTENTS_TEST(time_stamps_may_be_set_back_to_what_they_were),
 		CONTENTS_TEST(large_programs_are_told_apart_by_their_ends),
 		CONTENTS_TEST(generated_code_may_be_written_while_it_is_mapped),
-		CONTENTS_TEST(what_was_overwritten_before_anybody_opened_it_is_not_taken_for_what_was_mapped),
+		CONTENTS_TEST(
+			what_was_overwritten_before_anybody_opened_it_is_not_taken_for_what_was_mapped),
 		CONTENTS_TEST(a_file_from_the_future_is_read_all_the_same),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/mapped_file_keep: files stay readable, and neither descriptors nor the disk run out. */
+/* Tests for process/mapped_file_keep: files stay readable, and neither descriptors nor the disk run
+ * out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +101,8 @@ static void keeps_no_more_descriptors_than_half_of_the_limit(void **state)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Files made, opened and deleted one after the other, each of `bytes` that lie in a hole; how many are still open. */
+/* Files made, opened and deleted one after the other, each of `bytes` that lie in a hole; how many
+ * are still open. */
 static size_t open_and_delete(struct fixture *fixture, int count, off_t bytes)
 {
 	size_t before = count_descriptors();
@@ -111,7 +113,8 @@ static size_t open_and_delete(struct fixture *fixture, int count, off_t bytes)
 		snprintf(path, sizeof(path), "/test%d", i);
 		temp_tree_file(&fixture->tree, path + 1, "a program");
 		assert_int_equal(truncate(temp_tree_path(&fixture->tree, path + 1), bytes), 0);
-		assert_true(mapped_file_open(fixture->table, map_file(fixture, path + 1, path)) >= 0);
+		assert_true(mapped_file_open(fixture->table, map_file(fixture, path + 1, path)) >=
+			    0);
 		unlink(temp_tree_path(&fixture->tree, path + 1));
 	}
 	return count_descriptors() - before;

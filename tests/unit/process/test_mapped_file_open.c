@@ -258,7 +258,8 @@ static void of_what_somebody_else_serves_a_copy_is_opened(void **state)
 
 	temp_tree_file(&fixture->tree, "proc/7/root/app", "served");
 	status = temp_tree_stat(&fixture->tree, "proc/7/root/app");
-	snprintf(line, sizeof(line), "21 1 %u:%u / / rw - nfs4 server:/ rw\n", major(status.st_dev), minor(status.st_dev));
+	snprintf(line, sizeof(line), "21 1 %u:%u / / rw - nfs4 server:/ rw\n", major(status.st_dev),
+		 minor(status.st_dev));
 	temp_tree_file(&fixture->tree, "proc/self/mountinfo", line);
 	mapped_file_table_free(fixture->table);
 	fixture->table = mapped_file_table_new(fixture->tree.root);

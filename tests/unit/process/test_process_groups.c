@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that ended incarnations can be told together, and that their ids are used again only where nobody needs them. */
+/* Tests that ended incarnations can be told together, and that their ids are used again only where
+ * nobody needs them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@ static uint32_t ended_process(struct fixture *fixture, uint32_t pid, const char 
 	play(fixture);
 	id = process_table_get(fixture->table, pid, comm)->id;
 	fake_exit(fixture->machine, pid, pid);
-	fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 2 * PROCESS_GRACE_NS);
+	fake_machine_at(fixture->machine,
+			fake_machine_now_ns(fixture->machine) + 2 * PROCESS_GRACE_NS);
 	fake_comm(fixture->machine, 1, 1, "init");
 	play(fixture);
 	return id;
@@ -47,7 +49,8 @@ static void only_what_ended_and_was_sampled_is_kept(void **state)
 static void a_group_spans_the_lives_of_its_members(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t first = ended_process(fixture, 100, "true"), second = ended_process(fixture, 101, "true");
+	uint32_t first = ended_process(fixture, 100, "true"),
+		 second = ended_process(fixture, 101, "true");
 	uint64_t start_ns = process_table_by_id(fixture->table, first)->start_ns;
 	uint64_t end_ns = process_table_by_id(fixture->table, second)->end_ns;
 	struct process *group = process_table_add_group(fixture->table, "true", 42);
@@ -69,7 +72,8 @@ static void a_group_spans_the_lives_of_its_members(void **state)
 static void ids_are_used_again_unless_somebody_needs_the_name(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t named = ended_process(fixture, 100, "node"), other = ended_process(fixture, 101, "true");
+	uint32_t named = ended_process(fixture, 100, "node"),
+		 other = ended_process(fixture, 101, "true");
 	struct process *group = process_table_add_group(fixture->table, "true", 0);
 
 	process_table_merge(fixture->table, named, group->id, true);
@@ -91,7 +95,8 @@ static void thousands_of_merged_processes_leave_nothing_behind(void **state)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < 5000; i++) {
-		process_table_merge(fixture->table, ended_process(fixture, 100 + i, "true"), group->id, false);
+		process_table_merge(fixture->table, ended_process(fixture, 100 + i, "true"),
+				    group->id, false);
 		if (i == 10)
 			count = process_table_count(fixture->table);
 	}

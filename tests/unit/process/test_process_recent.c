@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that what comes late finds the incarnation that ended, also one that nobody had referred to. */
+/* Tests that what comes late finds the incarnation that ended, also one that nobody had referred
+ * to. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -56,7 +56,8 @@ static void marks_the_files_that_somebody_has_mapped(void **state)
 
 static void what_there_is_no_room_for_is_not_taken_for_what_was_there(void **state)
 {
-	struct mapping_view other = {.pid = 1, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/other"};
+	struct mapping_view other = {
+		.pid = 1, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/other"};
 	struct fixture *fixture = *state;
 	struct mapped_file *ignored;
 
@@ -64,7 +65,9 @@ static void what_there_is_no_room_for_is_not_taken_for_what_was_there(void **sta
 	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0x1000, "/usr/bin/server");
 	play(fixture);
 	assert_string_equal(path_at(fixture, 100, 0x400000), "/usr/bin/server");
-	for (other.inode = 1; !mapped_file_table_add(process_table_files(fixture->table), &other, &ignored); other.inode++)
+	for (other.inode = 1;
+	     !mapped_file_table_add(process_table_files(fixture->table), &other, &ignored);
+	     other.inode++)
 		;
 	fake_map(fixture->machine, 100, 0x400000, 0x480000, 0, "/usr/lib/plugin");
 	play(fixture);

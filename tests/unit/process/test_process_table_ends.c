@@ -155,7 +155,8 @@ static void exit_announced_in_an_exec_is_none(void **state)
 	fake_exec(fixture->machine, 100, "sudo");
 	fake_exit(fixture->machine, 100, 100);
 	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, "/bin/sudo");
-	fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 2 * PROCESS_GRACE_NS);
+	fake_machine_at(fixture->machine,
+			fake_machine_now_ns(fixture->machine) + 2 * PROCESS_GRACE_NS);
 	fake_process(fixture->machine, 5, 1, "clock");
 	play(fixture);
 	process = process_table_find(fixture->table, 100);

@@ -239,7 +239,8 @@ static void text_moved_to_huge_pages_is_its_files(void **state)
 		  &seen);
 	assert_int_equal(seen.count, 4);
 	assert_string_equal(seen.mappings[1].path, "/bin/server");
-	assert_true(seen.mappings[1].inode == 7 && seen.mappings[1].device_major == 8 && seen.mappings[1].device_minor == 1);
+	assert_true(seen.mappings[1].inode == 7 && seen.mappings[1].device_major == 8 &&
+		    seen.mappings[1].device_minor == 1);
 	assert_true(seen.mappings[1].start == 0x600000 && seen.mappings[1].end == 0xa00000);
 	assert_true(seen.mappings[1].file_offset == 0x200000);
 	assert_string_equal(seen.mappings[3].path, "[heap]");
@@ -257,14 +258,20 @@ static void memory_beside_a_file_is_not_its_text(void **state)
 	static const char *const lines[] = {
 		/* The file does not go on behind it, or another does, or not where it would. */
 		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \n",
-		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 8 /b\n",
-		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00601000 08:01 7 /a\n",
-		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na01000-b00000 r--p 00601000 08:01 7 /a\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 "
+		"\na00000-b00000 r--p 00600000 08:01 8 /b\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 "
+		"\na00000-b00000 r--p 00601000 08:01 7 /a\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 "
+		"\na01000-b00000 r--p 00601000 08:01 7 /a\n",
 		/* It does not begin where the file ends, or is no code. */
-		"400000-5ff000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
-		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 rw-p 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
+		"400000-5ff000 r--p 00000000 08:01 7 /a\n600000-a00000 r-xp 00000000 00:00 0 "
+		"\na00000-b00000 r--p 00600000 08:01 7 /a\n",
+		"400000-600000 r--p 00000000 08:01 7 /a\n600000-a00000 rw-p 00000000 00:00 0 "
+		"\na00000-b00000 r--p 00600000 08:01 7 /a\n",
 		/* Something else lies in between. */
-		"500000-600000 rw-p 00000000 00:00 0 \n600000-a00000 r-xp 00000000 00:00 0 \na00000-b00000 r--p 00600000 08:01 7 /a\n",
+		"500000-600000 rw-p 00000000 00:00 0 \n600000-a00000 r-xp 00000000 00:00 0 "
+		"\na00000-b00000 r--p 00600000 08:01 7 /a\n",
 	};
 	static struct seen seen;
 
@@ -274,7 +281,8 @@ static void memory_beside_a_file_is_not_its_text(void **state)
 		see_lines(*state, lines[i], &seen);
 		while (seen.mappings[text].start != 0x600000)
 			text++;
-		assert_true(text < seen.count && seen.mappings[text].inode == 0 && seen.mappings[text].path[0] == '\0');
+		assert_true(text < seen.count && seen.mappings[text].inode == 0 &&
+			    seen.mappings[text].path[0] == '\0');
 	}
 }
 
@@ -339,8 +347,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			reads_more_than_one_buffer_and_counts_what_it_cannot_parse, setup,
 			teardown),
-		cmocka_unit_test_setup_teardown(text_moved_to_huge_pages_is_its_files, setup, teardown),
-		cmocka_unit_test_setup_teardown(memory_beside_a_file_is_not_its_text, setup, teardown),
+		cmocka_unit_test_setup_teardown(text_moved_to_huge_pages_is_its_files, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(memory_beside_a_file_is_not_its_text, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(skips_a_line_longer_than_any_real_one, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(says_that_there_is_no_such_process, setup,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/served_mounts: which file systems may not answer, told by what mountinfo says of them. */
+/* Tests for process/served_mounts: which file systems may not answer, told by what mountinfo says
+ * of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,8 +33,9 @@ static int setup(void **state)
 
 	temp_tree_init(&fixture->tree);
 	temp_tree_file(&fixture->tree, "proc/self/mountinfo", ours);
-	temp_tree_file(&fixture->tree, "proc/7/mountinfo", "90 1 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw\n"
-							   "91 90 0:45 / /data rw - xfs /dev/sdb1 rw\n");
+	temp_tree_file(&fixture->tree, "proc/7/mountinfo",
+		       "90 1 0:44 / / rw - fuse.fuse-overlayfs fuse-overlayfs rw\n"
+		       "91 90 0:45 / /data rw - xfs /dev/sdb1 rw\n");
 	fixture->mounts = served_mounts_new(fixture->tree.root);
 	*state = fixture;
 	return fixture->mounts ? 0 : -1;
@@ -51,8 +53,11 @@ static int teardown(void **state)
 
 static void programs_and_other_machines_serve(void **state)
 {
-	static const char *const served[] = {"fuse", "fuseblk", "fuse.bindfs", "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "lustre"};
-	static const char *const local[] = {"ext4", "xfs", "btrfs", "tmpfs", "overlay", "squashfs", "fusectl", "proc", ""};
+	static const char *const served[] = {"fuse", "fuseblk", "fuse.bindfs", "nfs",
+					     "nfs4", "cifs",	"smb3",	       "9p",
+					     "ceph", "afs",	"lustre"};
+	static const char *const local[] = {"ext4",	"xfs",	   "btrfs", "tmpfs", "overlay",
+					    "squashfs", "fusectl", "proc",  ""};
 
 	for (size_t i = 0; i < sizeof(served) / sizeof(served[0]); i++)
 		assert_true(served_mounts_is_served_type(served[i]));
@@ -93,7 +98,8 @@ static void memfds_are_nobody_elses(void **state)
 	struct stat status;
 
 	assert_int_equal(fstat(fd, &status), 0);
-	assert_false(served_mounts_has_device(fixture->mounts, 7, major(status.st_dev), minor(status.st_dev)));
+	assert_false(served_mounts_has_device(fixture->mounts, 7, major(status.st_dev),
+					      minor(status.st_dev)));
 	close(fd);
 }
 
@@ -147,8 +153,10 @@ static void garbage_in_mountinfo_is_passed_over(void **state)
 	uint64_t device;
 
 	temp_tree_init(&tree);
-	temp_tree_file(&tree, "proc/self/mountinfo", "\n1\n1 2 x / /a rw - fuse\n1 2 3:4 /\n- - - - - fuse\n1 2 8:1 / /\\9\\777\\04 rw -\n"
-						     "5 2 8:2 / /b rw - ext4 x rw");
+	temp_tree_file(&tree, "proc/self/mountinfo",
+		       "\n1\n1 2 x / /a rw - fuse\n1 2 3:4 /\n- - - - - fuse\n1 2 8:1 / "
+		       "/\\9\\777\\04 rw -\n"
+		       "5 2 8:2 / /b rw - ext4 x rw");
 	mounts = served_mounts_new(tree.root);
 	assert_non_null(mounts);
 	assert_false(served_mounts_has_device(mounts, 0, 8, 2));
@@ -161,12 +169,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_and_other_machines_serve),
-		cmocka_unit_test_setup_teardown(a_device_is_what_a_mount_of_it_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_device_may_be_mounted_for_the_process_alone, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_knows_who_serves_a_device_that_is_not_mounted, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_device_is_what_a_mount_of_it_says, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_device_may_be_mounted_for_the_process_alone,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			nobody_knows_who_serves_a_device_that_is_not_mounted, setup, teardown),
 		cmocka_unit_test_setup_teardown(memfds_are_nobody_elses, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_lead_through_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(people_are_told_where_it_is_mounted, setup, teardown),
+		cmocka_unit_test_setup_teardown(people_are_told_where_it_is_mounted, setup,
+						teardown),
 		cmocka_unit_test(without_procfs_nothing_is_believed_to_be_served),
 		cmocka_unit_test(garbage_in_mountinfo_is_passed_over),
 	};

@@ -67,10 +67,12 @@ static inline size_t row_count(struct fixture *fixture)
 }
 
 /* Location of frame `depth` (leaf 0) of row `row`. */
-static inline const struct frame_location *location_at(struct fixture *fixture, size_t row, size_t depth)
+static inline const struct frame_location *location_at(struct fixture *fixture, size_t row,
+						       size_t depth)
 {
 	size_t count;
-	const uint32_t *frames = profile_stack(fixture->fake.profile, row_at(fixture, row)->stack, &count);
+	const uint32_t *frames =
+		profile_stack(fixture->fake.profile, row_at(fixture, row)->stack, &count);
 
 	assert_true(depth < count);
 	return &profile_frame(fixture->fake.profile, frames[depth])->location;
@@ -92,11 +94,17 @@ static inline const char *path_at(struct fixture *fixture, size_t row, size_t de
 	return mapped_file_table_get(fixture->fake.files, location->object)->path;
 }
 
-static inline struct sample_view user_sample(uint32_t pid, struct fake_ips user, enum pkbpf_stack_end end)
+static inline struct sample_view user_sample(uint32_t pid, struct fake_ips user,
+					     enum pkbpf_stack_end end)
 {
 	return (struct sample_view){
-		.pid = pid, .tid = pid, .user_end = end, .count = 1, .weight = 1,
-		.user_ips = user.items, .user_count = user.count,
+		.pid = pid,
+		.tid = pid,
+		.user_end = end,
+		.count = 1,
+		.weight = 1,
+		.user_ips = user.items,
+		.user_count = user.count,
 	};
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Processes that come, are measured and end, and the sums of what is told of them after they have been put in groups. */
+/* Processes that come, are measured and end, and the sums of what is told of them after they have
+ * been put in groups. */
 #ifndef PKBPF_TEST_PROCESS_MERGE_FIXTURE_H
 #define PKBPF_TEST_PROCESS_MERGE_FIXTURE_H
 
@@ -19,8 +20,8 @@
 #include "fake_profile.h"
 #include "profile/process_merge.h"
 
-#define SERVER "/usr/bin/server"
-#define CGROUP 7
+#define SERVER	 "/usr/bin/server"
+#define CGROUP	 7
 #define LATER_NS (60 * 1000000000ULL)
 
 struct fixture {
@@ -29,9 +30,11 @@ struct fixture {
 	struct event_sink sink;
 };
 
-static inline void add_machine(struct fixture *fixture, enum pkbpf_resource_moment moment, uint64_t time_ns)
+static inline void add_machine(struct fixture *fixture, enum pkbpf_resource_moment moment,
+			       uint64_t time_ns)
 {
-	struct pkbpf_event_machine machine = {.header = {.flags = (uint16_t)moment, .time_ns = time_ns}};
+	struct pkbpf_event_machine machine = {
+		.header = {.flags = (uint16_t)moment, .time_ns = time_ns}};
 	struct event_buffer buffer = {0};
 
 	assert_int_equal(machine_event_encode(&buffer, &machine), 0);
@@ -75,12 +78,17 @@ static inline void play(struct fixture *fixture)
 	fake_play_new(fixture->machine, &fixture->sink);
 }
 
-static inline void add_final(struct fixture *fixture, enum pkbpf_resource_moment moment, uint32_t pid, const char *comm,
-			     uint64_t start_ns)
+static inline void add_final(struct fixture *fixture, enum pkbpf_resource_moment moment,
+			     uint32_t pid, const char *comm, uint64_t start_ns)
 {
-	struct resource_view view = {
-		.moment = moment, .time_ns = fake_machine_now_ns(fixture->machine), .pid = pid, .tid = pid,
-		.process_start_ns = start_ns, .thread_start_ns = start_ns, .cgroup_id = CGROUP, .counters = {.run_ns = 1000}};
+	struct resource_view view = {.moment = moment,
+				     .time_ns = fake_machine_now_ns(fixture->machine),
+				     .pid = pid,
+				     .tid = pid,
+				     .process_start_ns = start_ns,
+				     .thread_start_ns = start_ns,
+				     .cgroup_id = CGROUP,
+				     .counters = {.run_ns = 1000}};
 	struct event_buffer buffer = {0};
 
 	snprintf(view.comm, sizeof(view.comm), "%s", comm);
@@ -89,29 +97,48 @@ static inline void add_final(struct fixture *fixture, enum pkbpf_resource_moment
 	event_buffer_done(&buffer);
 }
 
-static inline void add_account(struct fixture *fixture, uint32_t pid, const char *comm, uint64_t start_ns)
+static inline void add_account(struct fixture *fixture, uint32_t pid, const char *comm,
+			       uint64_t start_ns)
 {
 	add_final(fixture, PKBPF_RESOURCE_EXIT, pid, comm, start_ns);
 }
 
 static inline void add_sample(struct fixture *fixture, uint32_t pid, uint64_t address)
 {
-	struct sample_view sample = {.pid = pid, .tid = pid, .cgroup_id = CGROUP, .user_end = PKBPF_END_ROOT, .count = 1,
-				     .weight = 1, .user_ips = &address, .user_count = 1};
+	struct sample_view sample = {.pid = pid,
+				     .tid = pid,
+				     .cgroup_id = CGROUP,
+				     .user_end = PKBPF_END_ROOT,
+				     .count = 1,
+				     .weight = 1,
+				     .user_ips = &address,
+				     .user_count = 1};
 
 	fixture->sink.ops->on_sample(fixture->sink.context, &sample);
 }
 
 /* Waits of 100 ns each, with a stack of their own. */
-static inline void add_waits(struct fixture *fixture, uint32_t pid, const char *comm, uint64_t count)
+static inline void add_waits(struct fixture *fixture, uint32_t pid, const char *comm,
+			     uint64_t count)
 {
 	struct pkbpf_histogram_bucket bucket = {pkbpf_histogram_index(100), (uint32_t)count};
 	uint64_t address = 0x400000 + pid;
-	struct stack_view stack = {.stack_id = pid, .pid = pid, .user_end = PKBPF_END_ROOT, .user_ips = &address,
+	struct stack_view stack = {.stack_id = pid,
+				   .pid = pid,
+				   .user_end = PKBPF_END_ROOT,
+				   .user_ips = &address,
 				   .user_count = 1};
-	struct totals_view totals = {
-		.pid = pid, .tid = pid, .kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_SLEEP, .cgroup_id = CGROUP,
-		.stack_id = pid, .count = count, .total = 100 * count, .max = 100, .buckets = &bucket, .bucket_count = 1};
+	struct totals_view totals = {.pid = pid,
+				     .tid = pid,
+				     .kind = PKBPF_PROFILE_OFFCPU,
+				     .state = PKBPF_WAIT_SLEEP,
+				     .cgroup_id = CGROUP,
+				     .stack_id = pid,
+				     .count = count,
+				     .total = 100 * count,
+				     .max = 100,
+				     .buckets = &bucket,
+				     .bucket_count = 1};
 
 	snprintf(totals.comm, sizeof(totals.comm), "%s", comm);
 	fixture->sink.ops->on_stack(fixture->sink.context, &stack);
@@ -151,7 +178,9 @@ static inline void merge(struct fixture *fixture)
 {
 	uint32_t *numbers = NULL;
 
-	assert_int_equal(profile_merge_processes(fixture->fake.profile, fake_machine_now_ns(fixture->machine), &numbers), 0);
+	assert_int_equal(profile_merge_processes(fixture->fake.profile,
+						 fake_machine_now_ns(fixture->machine), &numbers),
+			 0);
 	assert_non_null(numbers);
 	free(numbers);
 }
@@ -168,7 +197,8 @@ static inline struct sums sums_of(const struct fixture *fixture, const char *com
 	struct sums sums = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		const struct process *process = process_table_by_id(fixture->fake.processes, rows[i].process);
+		const struct process *process =
+			process_table_by_id(fixture->fake.processes, rows[i].process);
 
 		assert_non_null(process);
 		if (strcmp(process->comm, comm) != 0)

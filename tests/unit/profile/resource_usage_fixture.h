@@ -43,7 +43,7 @@ static inline int feed(struct resource_usage *usage, const struct event_buffer *
 }
 
 static inline void feed_machine(struct resource_usage *usage, enum pkbpf_resource_moment moment,
-			 uint64_t busy_ns)
+				uint64_t busy_ns)
 {
 	struct pkbpf_event_machine machine = {
 		.header = {.flags = (uint16_t)moment,

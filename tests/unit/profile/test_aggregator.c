@@ -30,9 +30,12 @@ static void what_a_signal_has_interrupted_is_no_return_address(void **state)
 {
 	struct fixture *fixture = *state;
 
-	/* Nor is the trampoline before it. The last stack has a return address at the place that the signal has interrupted. */
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400124, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
+	/* Nor is the trampoline before it. The last stack has a return address at the place that
+	 * the signal has interrupted. */
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400123, 0x400456, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400124, 0x400789 | PKBPF_INTERRUPTED, 0x400abc));
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400124, 0x400789, 0x400abc));
 	play(fixture);
 	assert_int_equal(row_count(fixture), 3);
@@ -89,7 +92,8 @@ static void user_leaf_of_a_page_fault_is_the_faulting_instruction(void **state)
 	assert_false(location_at(fixture, 0, 0)->is_return_address);
 }
 
-static void user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction(void **state)
+static void
+user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction(void **state)
 {
 	struct fixture *fixture = *state;
 	const uint64_t kernel[] = {0xffffffff81000010};
@@ -141,7 +145,11 @@ static void anonymous_memory_that_is_no_code_counts_as_unmapped(void **state)
 {
 	struct fixture *fixture = *state;
 	struct mapping_view data = {
-		.pid = 100, .start = 0x900000, .end = 0x910000, .protection = 3, .path = "//anon",
+		.pid = 100,
+		.start = 0x900000,
+		.end = 0x910000,
+		.protection = 3,
+		.path = "//anon",
 	};
 
 	fake_map_view(fixture->machine, &data);
@@ -167,9 +175,11 @@ static void frames_of_the_stack_before_are_those_of_the_new_mapping(void **state
 {
 	struct fixture *fixture = *state;
 
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
 	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, "/usr/bin/other");
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400123, 0x400456, 0x7f0000000456));
 	play(fixture);
 	assert_int_equal(row_count(fixture), 2);
 	assert_string_equal(path_at(fixture, 0, 1), SERVER);
@@ -182,8 +192,10 @@ static void stacks_that_share_outer_frames_keep_their_own_inner_ones(void **stat
 	struct fixture *fixture = *state;
 	const uint64_t text = 0x1000 - 0x400000; /* from address to place in the file */
 
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400010, 0x400020, 0x400030, 0x400040));
-	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400050, 0x400060, 0x400070, 0x400030, 0x400040));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400010, 0x400020, 0x400030, 0x400040));
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(),
+		    FAKE_IPS(0x400050, 0x400060, 0x400070, 0x400030, 0x400040));
 	/* The leaf of one was a caller in the stack before, and the other way round. */
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400030, 0x400040));
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x400020, 0x400030, 0x400040));
@@ -222,8 +234,10 @@ static void addresses_that_differ_in_the_top_bit_are_told_apart(void **state)
 	struct fixture *fixture = *state;
 
 	for (unsigned int round = 0; round < 2; round++) {
-		fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x8000000000400123), FAKE_IPS(0x400123));
-		fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x400123), FAKE_IPS(0x8000000000400123));
+		fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x8000000000400123),
+			    FAKE_IPS(0x400123));
+		fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x400123),
+			    FAKE_IPS(0x8000000000400123));
 	}
 	play(fixture);
 	assert_int_equal(row_count(fixture), 2);

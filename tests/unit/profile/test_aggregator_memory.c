@@ -40,8 +40,13 @@ static void end(struct fixture *fixture)
 static struct sample_view user_sample(struct fake_ips user)
 {
 	return (struct sample_view){
-		.pid = 100, .tid = 100, .user_end = PKBPF_END_ROOT, .count = 1, .weight = 1,
-		.user_ips = user.items, .user_count = user.count,
+		.pid = 100,
+		.tid = 100,
+		.user_end = PKBPF_END_ROOT,
+		.count = 1,
+		.weight = 1,
+		.user_ips = user.items,
+		.user_count = user.count,
 	};
 }
 
@@ -68,17 +73,21 @@ static void memory_stays_within_its_limit_and_no_sample_is_lost(void **state)
 		FAKE_FUNCTION(SERVER, 0x1000, 0x1200, "read"),
 		FAKE_FUNCTION(SERVER, 0x1200, 0x2000, "write"),
 	};
-	struct aggregator_options options = {.want_user = true, .merge_bytes = 128 << 10, .max_bytes = 1 << 20};
+	struct aggregator_options options = {
+		.want_user = true, .merge_bytes = 128 << 10, .max_bytes = 1 << 20};
 	struct fixture memory, *fixture = &memory;
 	uint32_t seed = 5;
 	int steps = 0;
 
 	begin(fixture, &options);
-	fixture->fake.symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
+	fixture->fake.symbolizer =
+		fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
 	for (int i = 0; i < 20000; i++) {
 		add_random_sample(fixture, &seed);
-		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-		assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes + SAMPLE_BYTES);
+		steps +=
+			aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+		assert_true(profile_stack_bytes(fixture->fake.profile) <=
+			    options.max_bytes + SAMPLE_BYTES);
 	}
 	/* 20,000 stacks would have taken 4 MiB. A step is rare. */
 	assert_in_range(steps, 5, 100);
@@ -89,7 +98,8 @@ static void memory_stays_within_its_limit_and_no_sample_is_lost(void **state)
 /* As of a program that makes its return addresses up, where nothing has a name. */
 static void memory_stays_within_its_limit_where_every_address_is_new(void **state)
 {
-	struct aggregator_options options = {.want_user = true, .merge_bytes = 128 << 10, .max_bytes = 1 << 20};
+	struct aggregator_options options = {
+		.want_user = true, .merge_bytes = 128 << 10, .max_bytes = 1 << 20};
 	static const size_t depths[] = {30, 5, 1};
 	struct fixture memory, *fixture = &memory;
 	uint64_t ips[30], next = 0x10000;
@@ -109,8 +119,10 @@ static void memory_stays_within_its_limit_where_every_address_is_new(void **stat
 			for (size_t j = 0; j < depth; j++)
 				ips[j] = next++;
 			sink.ops->on_sample(sink.context, &sample);
-			steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-			assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes + SAMPLE_BYTES);
+			steps += aggregator_limit_memory(fixture->fake.aggregator,
+							 fixture->fake.symbolizer);
+			assert_true(profile_stack_bytes(fixture->fake.profile) <=
+				    options.max_bytes + SAMPLE_BYTES);
 		}
 		rows = profile_rows(fixture->fake.profile, &count);
 		for (size_t i = 0; i < count; i++)
@@ -119,14 +131,16 @@ static void memory_stays_within_its_limit_where_every_address_is_new(void **stat
 		assert_true(profile_shortened_events(fixture->fake.profile) > 10000);
 		end(fixture);
 	}
-	/* 600,000, 100,000 and 20,000 frames, and 20,000 stacks, would have taken 68, 13 and 3 MiB. */
+	/* 600,000, 100,000 and 20,000 frames, and 20,000 stacks, would have taken 68, 13 and 3 MiB.
+	 */
 	assert_in_range(steps, 100, 1000);
 }
 
 /* The few frames there are take more than the limit, and stay, since they are few. */
 static void a_limit_that_cannot_be_kept_is_not_tried_after_each_sample(void **state)
 {
-	struct aggregator_options options = {.want_user = true, .merge_bytes = 1024, .max_bytes = 2048};
+	struct aggregator_options options = {
+		.want_user = true, .merge_bytes = 1024, .max_bytes = 2048};
 	struct fixture memory, *fixture = &memory;
 	int steps = 0;
 
@@ -134,10 +148,12 @@ static void a_limit_that_cannot_be_kept_is_not_tried_after_each_sample(void **st
 	fixture->fake.symbolizer = fake_symbols_new(NULL, 0, fixture->fake.processes);
 	for (uint64_t i = 0; i < 4096; i++) {
 		struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
-		struct sample_view sample = user_sample(FAKE_IPS(0x400000 + i % 64, 0x400000 + i / 64));
+		struct sample_view sample =
+			user_sample(FAKE_IPS(0x400000 + i % 64, 0x400000 + i / 64));
 
 		sink.ops->on_sample(sink.context, &sample);
-		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+		steps +=
+			aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
 	}
 	assert_in_range(steps, 5, 100);
 	assert_int_equal(profile_account(fixture->fake.profile).recorded, 4096);
@@ -156,13 +172,16 @@ static void add_new_place(struct fixture *fixture, uint64_t address)
 static void names_are_looked_up_a_few_at_a_time_before_a_merge(void **state)
 {
 	static const struct fake_symbol symbols[] = {FAKE_FUNCTION(SERVER, 0x1000, 0x2000, "main")};
-	struct aggregator_options options = {
-		.want_user = true, .merge_bytes = 64 << 10, .max_bytes = 1 << 20, .most_naming_ns = 1};
+	struct aggregator_options options = {.want_user = true,
+					     .merge_bytes = 64 << 10,
+					     .max_bytes = 1 << 20,
+					     .most_naming_ns = 1};
 	struct fixture memory, *fixture = &memory;
 	uint64_t address = 0x400000, steps = 0, places;
 
 	begin(fixture, &options);
-	fixture->fake.symbolizer = fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
+	fixture->fake.symbolizer =
+		fake_symbols_new(symbols, ARRAY_SIZE(symbols), fixture->fake.processes);
 	while (profile_stack_bytes(fixture->fake.profile) < options.merge_bytes)
 		add_new_place(fixture, address++);
 	places = profile_frame_count(fixture->fake.profile);
@@ -175,7 +194,8 @@ static void names_are_looked_up_a_few_at_a_time_before_a_merge(void **state)
 		add_new_place(fixture, address++ % 0x80000 + 0x400000);
 		add_new_place(fixture, address++ % 0x80000 + 0x400000);
 		aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-		assert_true(profile_stack_bytes(fixture->fake.profile) <= options.max_bytes / 4 * 5 + SAMPLE_BYTES);
+		assert_true(profile_stack_bytes(fixture->fake.profile) <=
+			    options.max_bytes / 4 * 5 + SAMPLE_BYTES);
 	}
 	end(fixture);
 }

@@ -35,7 +35,8 @@ static void a_row_carries_the_comm_of_the_thread(void **state)
 	snprintf(sample.comm, sizeof(sample.comm), "io thread");
 	fake_sample_view(fixture->machine, &sample);
 	play(fixture);
-	assert_string_equal(profile_string(fixture->fake.profile, row_at(fixture, 0)->comm), "io thread");
+	assert_string_equal(profile_string(fixture->fake.profile, row_at(fixture, 0)->comm),
+			    "io thread");
 	assert_int_equal(row_at(fixture, 0)->tid, PROFILE_NO_THREAD);
 }
 
@@ -78,7 +79,8 @@ static void user_frames_and_their_end_are_left_out_when_not_wanted(void **state)
 	play(fixture);
 	assert_int_equal(depth_of(fixture, 0), 1);
 	assert_int_equal(location_at(fixture, 0, 0)->space, FRAME_KERNEL);
-	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_NO_RULE), 0);
+	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_NO_RULE),
+			 0);
 }
 
 static void every_incomplete_end_leaves_a_frame_at_the_root(void **state)
@@ -125,7 +127,8 @@ static void garbage_of_a_frame_pointer_walk_is_dropped_and_said(void **state)
 static void the_leaf_of_a_frame_pointer_walk_is_never_garbage(void **state)
 {
 	struct fixture *fixture = *state;
-	struct sample_view sample = user_sample(100, FAKE_IPS(0x7777, 0x8888), PKBPF_END_UNVERIFIED);
+	struct sample_view sample =
+		user_sample(100, FAKE_IPS(0x7777, 0x8888), PKBPF_END_UNVERIFIED);
 
 	fake_sample_view(fixture->machine, &sample);
 	play(fixture);
@@ -137,7 +140,8 @@ static void the_leaf_of_a_frame_pointer_walk_is_never_garbage(void **state)
 static void nothing_is_garbage_in_a_process_without_known_mappings(void **state)
 {
 	struct fixture *fixture = *state;
-	struct sample_view sample = user_sample(300, FAKE_IPS(0x7777, 0x8888), PKBPF_END_UNVERIFIED);
+	struct sample_view sample =
+		user_sample(300, FAKE_IPS(0x7777, 0x8888), PKBPF_END_UNVERIFIED);
 
 	snprintf(sample.comm, sizeof(sample.comm), "stranger");
 	fake_sample_view(fixture->machine, &sample);
@@ -168,7 +172,10 @@ static void a_raw_stack_nobody_unwound_is_counted_with_its_reason(void **state)
 	struct fixture *fixture = *state;
 	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
 	struct raw_stack_view raw = {
-		.sample = {.pid = 100, .tid = 100, .count = 1, .weight = 1,
+		.sample = {.pid = 100,
+			   .tid = 100,
+			   .count = 1,
+			   .weight = 1,
 			   .user_end = PKBPF_END_NO_TABLE},
 	};
 

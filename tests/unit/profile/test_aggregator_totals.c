@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that totals added up in the kernel find their stack, their process and their distribution. */
+/* Tests that totals added up in the kernel find their stack, their process and their distribution.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, struct fake_ips user)
+static void stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel,
+		  struct fake_ips user)
 {
 	struct stack_view view = {
 		.stack_id = id,
@@ -63,8 +65,8 @@ static void stack(struct fixture *fixture, uint64_t id, struct fake_ips kernel, 
 	fixture->sink.ops->on_stack(fixture->sink.context, &view);
 }
 
-static void totals(struct fixture *fixture, uint64_t id, uint8_t state, uint8_t measure, uint64_t count, uint64_t total,
-		   uint64_t max)
+static void totals(struct fixture *fixture, uint64_t id, uint8_t state, uint8_t measure,
+		   uint64_t count, uint64_t total, uint64_t max)
 {
 	struct pkbpf_histogram_bucket bucket = {.index = 20, .count = (uint32_t)count};
 	struct totals_view view = {
@@ -109,7 +111,8 @@ static void totals_add_to_the_stack_sent_before(void **state)
 	assert_int_equal(row->weight, 8000);
 	assert_int_equal(row->max, 4000);
 	assert_int_equal(row->state, 1);
-	assert_string_equal(profile_string(((struct fixture *)*state)->fake.profile, row->comm), "worker");
+	assert_string_equal(profile_string(((struct fixture *)*state)->fake.profile, row->comm),
+			    "worker");
 	frames = profile_stack(((struct fixture *)*state)->fake.profile, row->stack, &depth);
 	assert_int_equal(depth, 3);
 	location = &profile_frame(((struct fixture *)*state)->fake.profile, frames[1])->location;
@@ -118,26 +121,42 @@ static void totals_add_to_the_stack_sent_before(void **state)
 	assert_true(location->is_return_address);
 }
 
-/* A copied stack that was walked in user space comes as a sample of no event, whose weight is its number. */
+/* A copied stack that was walked in user space comes as a sample of no event, whose weight is its
+ * number. */
 static void totals_find_a_stack_that_was_copied(void **state)
 {
-	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_OFFCPU, PKBPF_PROFILE_BLOCKIO};
+	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_OFFCPU,
+							PKBPF_PROFILE_BLOCKIO};
 	static const uint64_t user[] = {0x400123, 0x400456};
 	struct fixture *fixture = *state;
 	size_t depth;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		struct sample_view sample = {.kind = kinds[i], .pid = 100, .tid = 101, .user_end = PKBPF_END_ROOT,
-					     .user_ips = user, .user_count = 2, .weight = 77 + i};
-		struct totals_view view = {.stack_id = 77 + i, .pid = 100, .tid = 101, .kind = kinds[i],
-					   .comm = "worker", .count = 1, .total = 100, .max = 100};
+		struct sample_view sample = {.kind = kinds[i],
+					     .pid = 100,
+					     .tid = 101,
+					     .user_end = PKBPF_END_ROOT,
+					     .user_ips = user,
+					     .user_count = 2,
+					     .weight = 77 + i};
+		struct totals_view view = {.stack_id = 77 + i,
+					   .pid = 100,
+					   .tid = 101,
+					   .kind = kinds[i],
+					   .comm = "worker",
+					   .count = 1,
+					   .total = 100,
+					   .max = 100};
 
 		fixture->sink.ops->on_sample(fixture->sink.context, &sample);
-		assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i);
+		assert_int_equal(
+			profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i);
 		fixture->sink.ops->on_totals(fixture->sink.context, &view);
 		profile_stack(fixture->fake.profile, rows(fixture, i + 1)[i].stack, &depth);
 		assert_int_equal(depth, 2);
-		assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i + 1);
+		assert_int_equal(
+			profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT),
+			i + 1);
 	}
 }
 
@@ -151,12 +170,15 @@ static void states_of_one_stack_are_rows_of_their_own(void **state)
 
 static void other_measures_are_no_weight_of_the_stack(void **state)
 {
-	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
+	struct distribution_key key = {
+		.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
 	const struct distribution *found;
 
 	totals(*state, 0, 1, 1, 4, 4000, 2000);
 	rows(*state, 0);
-	key.process = process_table_find(profile_processes(((struct fixture *)*state)->fake.profile), 100)->id;
+	key.process =
+		process_table_find(profile_processes(((struct fixture *)*state)->fake.profile), 100)
+			->id;
 	found = profile_distribution(((struct fixture *)*state)->fake.profile, &key);
 	assert_non_null(found);
 	assert_int_equal(found->total, 4000);
@@ -170,7 +192,8 @@ static void a_stack_that_never_arrived_is_counted_and_its_totals_are_kept(void *
 
 	totals(fixture, 99, 1, 0, 5, 100, 60);
 	assert_int_equal(rows(fixture, 1)->weight, 100);
-	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN], 5);
+	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN],
+			 5);
 }
 
 static void totals_that_come_after_exec_belong_to_the_image_that_waited(void **state)
@@ -181,7 +204,8 @@ static void totals_that_come_after_exec_belong_to_the_image_that_waited(void **s
 	stack(fixture, 77, FAKE_IPS(), FAKE_IPS(0x400123));
 	fake_exec(fixture->machine, 100, "other");
 	fake_play_new(fixture->machine, &fixture->sink);
-	assert_int_not_equal(process_table_find(profile_processes(fixture->fake.profile), 100)->id, old);
+	assert_int_not_equal(process_table_find(profile_processes(fixture->fake.profile), 100)->id,
+			     old);
 	totals(fixture, 77, 1, 0, 1, 100, 100);
 	assert_int_equal(rows(fixture, 1)->process, old);
 }
@@ -189,7 +213,8 @@ static void totals_that_come_after_exec_belong_to_the_image_that_waited(void **s
 static void totals_without_a_stack_find_the_process_that_had_others(void **state)
 {
 	struct fixture *fixture = *state;
-	struct distribution_key key = {.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
+	struct distribution_key key = {
+		.kind = PKBPF_PROFILE_OFFCPU, .tid = 101, .state = 1, .measure = 1};
 
 	key.process = process_table_find(profile_processes(fixture->fake.profile), 100)->id;
 	stack(fixture, 77, FAKE_IPS(0xffffffff81000010), FAKE_IPS());
@@ -206,7 +231,8 @@ static void totals_without_a_stack_find_the_process_that_had_others(void **state
 static void totals_without_a_name_have_that_of_their_process(void **state)
 {
 	struct fixture *fixture = *state;
-	struct totals_view view = {.pid = 100, .kind = PKBPF_PROFILE_OFFCPU, .state = 1, .total = 500};
+	struct totals_view view = {
+		.pid = 100, .kind = PKBPF_PROFILE_OFFCPU, .state = 1, .total = 500};
 	const struct profile *profile = fixture->fake.profile;
 
 	fixture->sink.ops->on_totals(fixture->sink.context, &view);
@@ -234,17 +260,24 @@ static void totals_alone_find_the_process_that_ended(void **state)
 {
 	struct fixture *fixture = *state;
 	const struct process *process;
-	struct totals_view view = {
-		.kind = PKBPF_PROFILE_OFFCPU, .pid = 150, .tid = 150, .comm = "short", .count = 1, .total = 100, .max = 100};
+	struct totals_view view = {.kind = PKBPF_PROFILE_OFFCPU,
+				   .pid = 150,
+				   .tid = 150,
+				   .comm = "short",
+				   .count = 1,
+				   .total = 100,
+				   .max = 100};
 
 	fake_fork(fixture->machine, 100, 150);
 	fake_exec(fixture->machine, 150, "short");
 	fake_exit(fixture->machine, 150, 150);
-	fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 5 * PROCESS_GRACE_NS);
+	fake_machine_at(fixture->machine,
+			fake_machine_now_ns(fixture->machine) + 5 * PROCESS_GRACE_NS);
 	fake_process(fixture->machine, 200, 1, "later");
 	fake_play_new(fixture->machine, &fixture->sink);
 	fixture->sink.ops->on_totals(fixture->sink.context, &view);
-	process = process_table_by_id(profile_processes(fixture->fake.profile), rows(fixture, 1)->process);
+	process = process_table_by_id(profile_processes(fixture->fake.profile),
+				      rows(fixture, 1)->process);
 	assert_int_equal(process->pid, 150);
 	assert_string_equal(process->comm, "short");
 	assert_true(process->start_ns && process->end_ns > process->start_ns);
@@ -254,7 +287,9 @@ static void totals_alone_find_the_process_that_ended(void **state)
 static void totals_find_their_stack_after_a_merge(void **state)
 {
 	static const struct fake_symbol symbols[] = {
-		{.space = FRAME_KERNEL, .start = 0xffffffff81000000, .end = 0xffffffff81000100,
+		{.space = FRAME_KERNEL,
+		 .start = 0xffffffff81000000,
+		 .end = 0xffffffff81000100,
 		 .lines = {{.function = "schedule"}}},
 		FAKE_FUNCTION(SERVER, 0x1000, 0x2000, "main"),
 	};
@@ -285,7 +320,8 @@ static void totals_find_their_stack_after_a_merge(void **state)
 	stack(fixture, 78, FAKE_IPS(0xffffffff81000020), FAKE_IPS(0x400223, 0x400556, 0x400556));
 	totals(fixture, 78, 1, 0, 1, 1000, 1000);
 	assert_int_equal(rows(fixture, 1)->count, 4);
-	/* Places that no stack has any more go, and what comes again or is still named finds its stack. */
+	/* Places that no stack has any more go, and what comes again or is still named finds its
+	 * stack. */
 	assert_true(profile_frame_count(fake->profile) > 2);
 	assert_true(aggregator_name_places(fake->aggregator, fake->symbolizer));
 	assert_int_equal(aggregator_forget_places(fake->aggregator), 0);

@@ -23,7 +23,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct distribution_key wait_key = {.kind = PKBPF_PROFILE_OFFCPU, .process = 3, .tid = 7, .state = 1};
+static const struct distribution_key wait_key = {
+	.kind = PKBPF_PROFILE_OFFCPU, .process = 3, .tid = 7, .state = 1};
 
 static void keeps_keys_that_differ_in_one_field_apart(void **state)
 {
@@ -59,7 +60,8 @@ static void finds_nothing_under_a_key_that_was_never_added(void **state)
 
 static void adds_counts_and_totals_but_keeps_the_largest_max(void **state)
 {
-	struct distribution_change change = {.count = 2, .total = 50, .max = 40, .bytes = 4096, .open = true};
+	struct distribution_change change = {
+		.count = 2, .total = 50, .max = 40, .bytes = 4096, .open = true};
 	const struct distribution *found;
 
 	distribution_table_add(*state, &wait_key, &change);
@@ -157,13 +159,17 @@ static void give_to_process_0(const void *context, struct distribution_key *key)
 static void those_of_one_new_key_are_added_up(void **state)
 {
 	const uint32_t even = 2;
-	struct pkbpf_histogram_bucket buckets[2] = {{.index = 4, .count = UINT32_MAX}, {.index = 9, .count = 2}};
+	struct pkbpf_histogram_bucket buckets[2] = {{.index = 4, .count = UINT32_MAX},
+						    {.index = 9, .count = 2}};
 	struct distribution_key key = wait_key;
 	const struct distribution *found;
 
 	for (uint32_t process = 0; process < 4; process++) {
-		struct distribution_change change = {.count = 1 + process, .total = 100, .max = 50 + process,
-						     .buckets = buckets, .bucket_count = process ? 2 : 0};
+		struct distribution_change change = {.count = 1 + process,
+						     .total = 100,
+						     .max = 50 + process,
+						     .buckets = buckets,
+						     .bucket_count = process ? 2 : 0};
 
 		key.process = process;
 		assert_int_equal(distribution_table_add(*state, &key, &change), 0);

@@ -106,7 +106,8 @@ static void shares_of_the_stacks_stay_what_they_were(void **state)
 }
 
 /* A row as samples of `max` faults each make it. */
-static void add_samples_of(struct profile *profile, uint32_t process, uint32_t place, uint64_t faults, uint64_t max)
+static void add_samples_of(struct profile *profile, uint32_t process, uint32_t place,
+			   uint64_t faults, uint64_t max)
 {
 	struct frame_location location = {.space = FRAME_KERNEL, .address = place};
 	uint32_t frame = profile_intern_frame(profile, &location);
@@ -176,7 +177,8 @@ static void pages_that_the_kernel_fetched_itself_are_nobodys_stack(void **state)
 	fake_profile_done(&fake);
 }
 
-/* A third of the pages are fetched while the others are touched so fast that few of them have a stack, each for 1,000. */
+/* A third of the pages are fetched while the others are touched so fast that few of them have a
+ * stack, each for 1,000. */
 static void what_was_announced_is_known_however_few_stacks_there_are(void **state)
 {
 	struct fake_profile fake;

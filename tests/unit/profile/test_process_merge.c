@@ -28,7 +28,8 @@ static void sums_stay_and_processes_of_one_name_become_one(void **state)
 	assert_int_equal(sums.rows, 1 + 50); /* the samples' stack is one, the waits' are many */
 	assert_int_equal(sums_of(fixture, "date").samples, 50);
 	assert_int_equal(profile_account(fixture->fake.profile).recorded, 100);
-	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), 100 + 300);
+	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT),
+			 100 + 300);
 	assert_int_equal(profile_grouped_processes(fixture->fake.profile), 100);
 	assert_int_equal(profile_ended_processes(fixture->fake.profile), 0);
 }
@@ -57,8 +58,15 @@ static void percentiles_and_ends_are_of_all_members(void **state)
 /* What a thread of process 100 has waited for a disk. */
 static void add_thread_wait(struct fixture *fixture, uint32_t tid, uint64_t length_ns)
 {
-	struct totals_view totals = {.pid = 100, .tid = tid, .kind = PKBPF_PROFILE_OFFCPU, .state = PKBPF_WAIT_DISK,
-				     .measure = PKBPF_OFFCPU_TIME, .count = 1, .total = length_ns, .max = length_ns, .comm = "server"};
+	struct totals_view totals = {.pid = 100,
+				     .tid = tid,
+				     .kind = PKBPF_PROFILE_OFFCPU,
+				     .state = PKBPF_WAIT_DISK,
+				     .measure = PKBPF_OFFCPU_TIME,
+				     .count = 1,
+				     .total = length_ns,
+				     .max = length_ns,
+				     .comm = "server"};
 
 	fixture->sink.ops->on_totals(fixture->sink.context, &totals);
 }
@@ -82,7 +90,8 @@ static void what_ended_threads_waited_for_is_told_with_their_process(void **stat
 	}
 	assert_non_null(profile_distribution_at(fixture->fake.profile, 50));
 	merge(fixture);
-	for (size_t i = 0; (distribution = profile_distribution_at(fixture->fake.profile, i)); i++) {
+	for (size_t i = 0; (distribution = profile_distribution_at(fixture->fake.profile, i));
+	     i++) {
 		if (distribution->key.tid == 0)
 			of_process += distribution->total;
 		else if (distribution->key.tid == 101)
@@ -135,7 +144,8 @@ static void what_goes_on_as_another_program_is_one_process(void **state)
 	assert_int_equal(sums_of(fixture, "server").samples + sums_of(fixture, "shell").samples, 0);
 	assert_int_equal(sums_of(fixture, "true").samples, 2);
 	assert_int_equal(sums_of(fixture, "true").members, 0);
-	/* Where it began the next one when it was there before anybody looked, too; not where its pid is another's. */
+	/* Where it began the next one when it was there before anybody looked, too; not where its
+	 * pid is another's. */
 	add_sample(fixture, 50, 0x400100);
 	fake_exec(fixture->machine, 50, "reloaded");
 	play(fixture);
@@ -154,7 +164,8 @@ static void what_goes_on_as_another_program_is_one_process(void **state)
 	assert_int_equal(sums_of(fixture, "true").members, 1);
 }
 
-static struct resource_row row_named(const struct fixture *fixture, enum report_by by, const char *name, size_t *ret_rows)
+static struct resource_row row_named(const struct fixture *fixture, enum report_by by,
+				     const char *name, size_t *ret_rows)
 {
 	struct resource_row found = {0};
 	struct resource_rows rows;
@@ -253,7 +264,8 @@ static void threads_that_are_not_in_the_account_have_the_name_of_their_process(v
 	resource_rows_done(&rows);
 }
 
-/* Through the aggregator: beyond the limit those go into groups that ended a while ago, and memory does not grow. */
+/* Through the aggregator: beyond the limit those go into groups that ended a while ago, and memory
+ * does not grow. */
 static void the_number_of_processes_is_limited_while_they_come_and_go(void **state)
 {
 	struct fixture *fixture = *state;
@@ -262,12 +274,16 @@ static void the_number_of_processes_is_limited_while_they_come_and_go(void **sta
 
 	for (uint32_t i = 0; i < 5000; i++) {
 		run_process(fixture, 100 + i % 3000, i % 2 ? "true" : "date");
-		fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 1000000000ULL);
-		steps += aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
-		most = process_table_count(fixture->fake.processes) > most ? process_table_count(fixture->fake.processes)
-									    : most;
+		fake_machine_at(fixture->machine,
+				fake_machine_now_ns(fixture->machine) + 1000000000ULL);
+		steps +=
+			aggregator_limit_memory(fixture->fake.aggregator, fixture->fake.symbolizer);
+		most = process_table_count(fixture->fake.processes) > most
+			       ? process_table_count(fixture->fake.processes)
+			       : most;
 	}
-	/* Forked, and executed under the same pid: two for each of a hundred, and those of the last seconds. */
+	/* Forked, and executed under the same pid: two for each of a hundred, and those of the last
+	 * seconds. */
 	assert_in_range(most, 100, 250);
 	assert_in_range(steps, 40, 60);
 	assert_true(profile_ended_processes(fixture->fake.profile) <= 110);
@@ -290,8 +306,9 @@ int main(void)
 		TEST(the_report_has_one_row_for_a_group),
 		TEST(a_worker_that_left_has_the_name_that_it_had),
 		TEST(threads_that_are_not_in_the_account_have_the_name_of_their_process),
-		cmocka_unit_test_setup_teardown(the_number_of_processes_is_limited_while_they_come_and_go, setup_limited,
-						teardown),
+		cmocka_unit_test_setup_teardown(
+			the_number_of_processes_is_limited_while_they_come_and_go, setup_limited,
+			teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

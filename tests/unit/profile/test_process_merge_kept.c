@@ -12,7 +12,8 @@ static void who_lives_or_has_just_ended_is_told_by_pid(void **state)
 	add_sample(fixture, 100, 0x400100);
 	run_process(fixture, 101, "ended");
 	let_time_pass(fixture);
-	assert_int_equal(profile_merge_processes(fixture->fake.profile, FAKE_START_NS, &numbers), 0);
+	assert_int_equal(profile_merge_processes(fixture->fake.profile, FAKE_START_NS, &numbers),
+			 0);
 	free(numbers);
 	assert_int_equal(sums_of(fixture, "ended").members, 0);
 	merge(fixture);
@@ -62,10 +63,12 @@ static void generated_code_keeps_the_process_it_is_named_by(void **state)
 	play(fixture);
 	let_time_pass(fixture);
 	merge(fixture);
-	while ((frame = profile_frame(fixture->fake.profile, id)) && frame->location.space != FRAME_ANONYMOUS)
+	while ((frame = profile_frame(fixture->fake.profile, id)) &&
+	       frame->location.space != FRAME_ANONYMOUS)
 		id++;
 	assert_non_null(frame);
-	assert_int_equal(process_table_by_id(fixture->fake.processes, frame->location.object)->pid, 100);
+	assert_int_equal(process_table_by_id(fixture->fake.processes, frame->location.object)->pid,
+			 100);
 	assert_int_equal(sums_of(fixture, "node").members, 1);
 	/* Told already: it is not told again. */
 	merge(fixture);
@@ -73,7 +76,8 @@ static void generated_code_keeps_the_process_it_is_named_by(void **state)
 	assert_int_equal(sums_of(fixture, "node").samples, 1);
 }
 
-/* Its id is free for another once the frames are gone, which profile_shorten_stacks() has left out. */
+/* Its id is free for another once the frames are gone, which profile_shorten_stacks() has left out.
+ */
 static void generated_code_that_is_gone_needs_no_process(void **state)
 {
 	struct fixture *fixture = *state;
@@ -92,9 +96,12 @@ static void generated_code_that_is_gone_needs_no_process(void **state)
 	merge(fixture);
 	process = process_table_by_id(fixture->fake.processes, id);
 	assert_true(process && process->pid == 100);
-	fixture->fake.symbolizer = fixture->fake.symbolizer ? fixture->fake.symbolizer :
-							      fake_symbols_new(NULL, 0, fixture->fake.processes);
-	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer, SIZE_MAX, NULL, &numbers), 0);
+	fixture->fake.symbolizer = fixture->fake.symbolizer
+					   ? fixture->fake.symbolizer
+					   : fake_symbols_new(NULL, 0, fixture->fake.processes);
+	assert_int_equal(profile_shorten_stacks(fixture->fake.profile, fixture->fake.symbolizer,
+						SIZE_MAX, NULL, &numbers),
+			 0);
 	free(numbers);
 	merge(fixture);
 	assert_null(process_table_by_id(fixture->fake.processes, id));
@@ -105,8 +112,13 @@ static void generated_code_that_is_gone_needs_no_process(void **state)
 static void a_process_whose_last_numbers_are_missing_waits_for_them(void **state)
 {
 	struct fixture *fixture = *state;
-	struct resource_view view = {.moment = PKBPF_RESOURCE_START, .time_ns = FAKE_START_NS + 1, .pid = 50, .tid = 50,
-				     .process_start_ns = 5, .thread_start_ns = 5, .comm = "server"};
+	struct resource_view view = {.moment = PKBPF_RESOURCE_START,
+				     .time_ns = FAKE_START_NS + 1,
+				     .pid = 50,
+				     .tid = 50,
+				     .process_start_ns = 5,
+				     .thread_start_ns = 5,
+				     .comm = "server"};
 	struct event_buffer buffer = {0};
 
 	assert_int_equal(resource_event_encode(&buffer, &view), 0);

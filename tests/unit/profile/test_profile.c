@@ -135,14 +135,16 @@ static void every_loss_counter_counts_as_lost_and_no_other(void **state)
 	uint64_t expected[3] = {0};
 
 	fake_profile_init(&fake, NULL);
-#define X(name, loss, text)                                                                                  \
-	profile_info(fake.profile)->counters[PKBPF_COUNTER_##name] = number_of(PKBPF_COUNTER_##name); \
+#define X(name, loss, text)                                                                        \
+	profile_info(fake.profile)->counters[PKBPF_COUNTER_##name] =                               \
+		number_of(PKBPF_COUNTER_##name);                                                   \
 	expected[loss] += number_of(PKBPF_COUNTER_##name);
 	PKBPF_COUNTERS(X)
 #undef X
 	assert_int_equal(profile_account(fake.profile).lost, expected[PKBPF_LOSS_SAMPLE]);
 	assert_int_equal(profile_account(fake.profile).lost_other, expected[PKBPF_LOSS_OTHER]);
-	assert_int_equal(profile_account(fake.profile).expected, number_of(PKBPF_COUNTER_CPU_EXPECTED));
+	assert_int_equal(profile_account(fake.profile).expected,
+			 number_of(PKBPF_COUNTER_CPU_EXPECTED));
 	fake_profile_done(&fake);
 }
 
@@ -207,7 +209,9 @@ static void names_made_up_without_end_become_one(void **state)
 	assert_int_equal(profile_intern_comm(fake.profile, "and another"), others);
 	/* Those that were there first keep theirs. */
 	assert_int_equal(profile_intern_comm(fake.profile, "server"), first);
-	assert_string_equal(profile_string(fake.profile, profile_intern_comm(fake.profile, "name 7")), "name 7");
+	assert_string_equal(
+		profile_string(fake.profile, profile_intern_comm(fake.profile, "name 7")),
+		"name 7");
 	fake_profile_done(&fake);
 }
 

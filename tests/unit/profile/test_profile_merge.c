@@ -15,14 +15,32 @@
 #include "profile/profile_merge.h"
 
 static const struct fake_symbol symbols[] = {
-	{.space = FRAME_KERNEL, .start = 0x1000, .end = 0x2000, .lines = {{.function = "schedule"}}},
-	{.space = FRAME_KERNEL, .start = 0x2000, .end = 0x3000, .lines = {{.function = "vfs_read"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x1000,
+	 .end = 0x2000,
+	 .lines = {{.function = "schedule"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x2000,
+	 .end = 0x3000,
+	 .lines = {{.function = "vfs_read"}}},
 	/* One function on two lines, with and without another inlined. */
-	{.space = FRAME_KERNEL, .start = 0x3000, .end = 0x3100, .lines = {{.function = "outer", .file = "o.c", .line = 1}}},
-	{.space = FRAME_KERNEL, .start = 0x3100, .end = 0x3200, .lines = {{.function = "outer", .file = "o.c", .line = 2}}},
-	{.space = FRAME_KERNEL, .start = 0x3200, .end = 0x3300,
-	 .lines = {{.function = "inner", .inlined = true}, {.function = "outer", .file = "o.c", .line = 2}}},
-	{.space = FRAME_ANONYMOUS, .start = 0x1000, .end = 0x2000, .lines = {{.function = "schedule"}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x3000,
+	 .end = 0x3100,
+	 .lines = {{.function = "outer", .file = "o.c", .line = 1}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x3100,
+	 .end = 0x3200,
+	 .lines = {{.function = "outer", .file = "o.c", .line = 2}}},
+	{.space = FRAME_KERNEL,
+	 .start = 0x3200,
+	 .end = 0x3300,
+	 .lines = {{.function = "inner", .inlined = true},
+		   {.function = "outer", .file = "o.c", .line = 2}}},
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x1000,
+	 .end = 0x2000,
+	 .lines = {{.function = "schedule"}}},
 };
 
 static uint32_t frame_at(struct fake_profile *fake, enum frame_space space, uint64_t address)
@@ -47,8 +65,11 @@ static uint32_t stack_of(struct fake_profile *fake, const uint64_t *addresses)
 
 static void add(struct fake_profile *fake, uint32_t stack, uint64_t count)
 {
-	struct profile_row row = {.comm = profile_intern_string(fake->profile, "comm"), .stack = stack, .count = count,
-				  .weight = count, .max = count};
+	struct profile_row row = {.comm = profile_intern_string(fake->profile, "comm"),
+				  .stack = stack,
+				  .count = count,
+				  .weight = count,
+				  .max = count};
 
 	assert_int_equal(profile_add(fake->profile, &row), 0);
 }
@@ -73,7 +94,8 @@ static uint32_t *shorten(struct fake_profile *fake, size_t bytes)
 {
 	uint32_t *numbers;
 
-	assert_int_equal(profile_shorten_stacks(fake->profile, fake->symbolizer, bytes, NULL, &numbers), 0);
+	assert_int_equal(
+		profile_shorten_stacks(fake->profile, fake->symbolizer, bytes, NULL, &numbers), 0);
 	assert_non_null(numbers);
 	return numbers;
 }
@@ -184,7 +206,12 @@ static void what_reads_differently_stays_apart(void **state)
 /* A program that is built again and again, stripped: it need not be known which of them it was. */
 static void nameless_places_of_files_of_one_name_become_one(void **state)
 {
-	struct mapping_view view = {.pid = 1, .start = 0x1000, .end = 0x2000, .inode = 7, .protection = 5, .path = "/build/conftest"};
+	struct mapping_view view = {.pid = 1,
+				    .start = 0x1000,
+				    .end = 0x2000,
+				    .inode = 7,
+				    .protection = 5,
+				    .path = "/build/conftest"};
 	struct frame_location location = {.space = FRAME_FILE};
 	struct mapped_file *file;
 	struct fake_profile fake;
@@ -194,7 +221,8 @@ static void nameless_places_of_files_of_one_name_become_one(void **state)
 	for (view.inode_generation = 1; view.inode_generation <= 3; view.inode_generation++) {
 		assert_int_equal(mapped_file_table_add(fake.files, &view, &file), 0);
 		location.object = file->id;
-		for (location.address = 0x100; location.address <= 0x200; location.address += 0x100) {
+		for (location.address = 0x100; location.address <= 0x200;
+		     location.address += 0x100) {
 			frame = profile_intern_frame(fake.profile, &location);
 			add(&fake, profile_intern_stack(fake.profile, &frame, 1), 1);
 		}
@@ -246,7 +274,8 @@ static int compare_lines(const void *left, const void *right)
 /* Folded text with its lines in order. */
 static char *sorted_folded(const struct fake_profile *fake)
 {
-	char *text = fake_profile_export(fake, "folded", NULL), *sorted = calloc(1, strlen(text) + 2), *at = sorted, *save;
+	char *text = fake_profile_export(fake, "folded", NULL),
+	     *sorted = calloc(1, strlen(text) + 2), *at = sorted, *save;
 	char **lines = calloc(strlen(text) + 1, sizeof(*lines));
 	size_t count = 0;
 
@@ -292,7 +321,8 @@ static bool is_marked(const struct fake_profile *fake, uint32_t stack)
 	const struct frame *leaf = depth ? profile_frame(fake->profile, frames[0]) : NULL;
 
 	return leaf && leaf->named && leaf->symbol.line_count &&
-	       !strcmp(leaf->symbol.lines[0].function, "[truncated: rare, shortened to save memory]");
+	       !strcmp(leaf->symbol.lines[0].function,
+		       "[truncated: rare, shortened to save memory]");
 }
 
 static void only_rare_stacks_are_shortened(void **state)
@@ -309,7 +339,8 @@ static void only_rare_stacks_are_shortened(void **state)
 	add_many(&fake, &seed, MANY);
 	before = profile_stack_bytes(fake.profile);
 	for (int i = 0; i < 4 && profile_stack_bytes(fake.profile) > before / 2; i++) {
-		numbers = i ? shorten(&fake, profile_stack_bytes(fake.profile) - before / 2) : merge(&fake);
+		numbers = i ? shorten(&fake, profile_stack_bytes(fake.profile) - before / 2)
+			    : merge(&fake);
 		heavy = numbers[heavy];
 		free(numbers);
 	}
@@ -322,14 +353,18 @@ static void only_rare_stacks_are_shortened(void **state)
 		size_t depth;
 		const uint32_t *frames = profile_stack(fake.profile, rows[i].stack, &depth);
 
-		/* The leaf's side is gone and says so, the root is where it was; or all is there. */
+		/* The leaf's side is gone and says so, the root is where it was; or all is there.
+		 */
 		assert_in_range(depth, 3, 20);
-		assert_int_equal(is_marked(&fake, rows[i].stack), depth < 20 && rows[i].stack != heavy);
+		assert_int_equal(is_marked(&fake, rows[i].stack),
+				 depth < 20 && rows[i].stack != heavy);
 		events += rows[i].count;
 		if (!is_marked(&fake, rows[i].stack))
 			continue;
 		marked += rows[i].count;
-		assert_string_equal(profile_frame(fake.profile, frames[depth - 1])->symbol.lines[0].function, "schedule");
+		assert_string_equal(
+			profile_frame(fake.profile, frames[depth - 1])->symbol.lines[0].function,
+			"schedule");
 	}
 	assert_int_equal(events, 2 * MANY);
 	assert_int_equal(profile_account(fake.profile).recorded, 2 * MANY);
@@ -371,8 +406,10 @@ static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state
 	gone = STACK(&fake, 0x1010, 0x2010, 0x1010, 0x1010, 0x3010, 0x3210);
 	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
 	awaited[open] = true;
-	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer, profile_stack_bytes(fake.profile) / 16, awaited,
-						&numbers), 0);
+	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer,
+						profile_stack_bytes(fake.profile) / 16, awaited,
+						&numbers),
+			 0);
 	profile_stack(fake.profile, numbers[open], &count);
 	assert_int_equal(count, 6);
 	profile_stack(fake.profile, numbers[gone], &count);
@@ -381,7 +418,9 @@ static void stacks_whose_weight_is_still_to_come_are_shortened_last(void **state
 	free(awaited);
 	awaited = calloc(profile_stack_count(fake.profile), sizeof(*awaited));
 	memset(awaited, true, profile_stack_count(fake.profile));
-	assert_int_equal(profile_shorten_stacks(fake.profile, fake.symbolizer, SIZE_MAX, awaited, &numbers), 0);
+	assert_int_equal(
+		profile_shorten_stacks(fake.profile, fake.symbolizer, SIZE_MAX, awaited, &numbers),
+		0);
 	assert_int_equal(profile_shortened_events(fake.profile), MANY);
 	free(numbers);
 	free(awaited);
@@ -427,8 +466,8 @@ static void short_stacks_are_shortened_when_there_are_no_others(void **state)
 	fake_profile_done(&fake);
 }
 
-/* Frames that no stack has any more are forgotten where they are many; what stays keeps its name, and what comes again gets
- * it. */
+/* Frames that no stack has any more are forgotten where they are many; what stays keeps its name,
+ * and what comes again gets it. */
 static void frames_of_no_stack_are_left_out(void **state)
 {
 	struct fake_profile fake;
@@ -446,9 +485,12 @@ static void frames_of_no_stack_are_left_out(void **state)
 	assert_in_range(profile_frame_count(fake.profile), 3, 10);
 	frames = profile_stack(fake.profile, numbers[kept], &depth);
 	assert_int_equal(depth, 3);
-	assert_string_equal(profile_frame(fake.profile, frames[0])->symbol.lines[0].function, "schedule");
-	assert_string_equal(profile_frame(fake.profile, frames[1])->symbol.lines[0].function, "vfs_read");
-	assert_string_equal(profile_frame(fake.profile, frames[2])->symbol.lines[0].function, "inner");
+	assert_string_equal(profile_frame(fake.profile, frames[0])->symbol.lines[0].function,
+			    "schedule");
+	assert_string_equal(profile_frame(fake.profile, frames[1])->symbol.lines[0].function,
+			    "vfs_read");
+	assert_string_equal(profile_frame(fake.profile, frames[2])->symbol.lines[0].function,
+			    "inner");
 	/* One kept, one forgotten: both are the same function again. */
 	add(&fake, STACK(&fake, 0x1010, 0x2010, 0x3210), 1);
 	add(&fake, STACK(&fake, 0x1ff0, 0x2010, 0x3210), 1);

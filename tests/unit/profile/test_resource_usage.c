@@ -14,8 +14,10 @@
 /* Process 9, which began before the interval, at one of its ends. */
 static void feed_nine(struct resource_usage *usage, uint16_t moment, uint64_t run_ns)
 {
-	feed_thread(usage, (struct resource_view){
-				   .moment = moment, .pid = 9, .process_start_ns = 5, .counters = {.run_ns = run_ns}});
+	feed_thread(usage, (struct resource_view){.moment = moment,
+						  .pid = 9,
+						  .process_start_ns = 5,
+						  .counters = {.run_ns = run_ns}});
 }
 
 static void a_thread_that_lives_throughout_counts_its_difference(void **state)
@@ -163,13 +165,21 @@ static void threads_add_up_and_the_process_lives_with_its_last(void **state)
 	assert_int_equal(thread.end_ns, START_NS + 90);
 }
 
-/* The first thread of a process is told of last, since its parent asks for it, however early it ended. */
+/* The first thread of a process is told of last, since its parent asks for it, however early it
+ * ended. */
 static void a_process_ends_with_the_thread_that_ended_last(void **state)
 {
 	struct resource_usage *usage = *state;
-	struct resource_view worker = {.moment = EXIT, .pid = 9, .tid = 11, .process_start_ns = START_NS + 1,
-				       .thread_start_ns = START_NS + 3, .time_ns = START_NS + 90};
-	struct resource_view first = {.moment = EXIT, .pid = 9, .process_start_ns = START_NS + 1, .time_ns = START_NS + 50};
+	struct resource_view worker = {.moment = EXIT,
+				       .pid = 9,
+				       .tid = 11,
+				       .process_start_ns = START_NS + 1,
+				       .thread_start_ns = START_NS + 3,
+				       .time_ns = START_NS + 90};
+	struct resource_view first = {.moment = EXIT,
+				      .pid = 9,
+				      .process_start_ns = START_NS + 1,
+				      .time_ns = START_NS + 50};
 
 	feed_machine(usage, START, 0);
 	feed_thread(usage, worker);
@@ -223,12 +233,14 @@ static void what_no_tick_has_met_is_like_its_process_or_the_kernels(void **state
 	struct resource_counters used;
 
 	feed_machine(usage, START, 0);
-	feed_thread(usage, (struct resource_view){.moment = EXIT,
-						  .pid = 9,
-						  .tid = 9,
-						  .process_start_ns = START_NS,
-						  .thread_start_ns = START_NS,
-						  .counters = {.run_ns = 1000, .user_ns = 3000, .system_ns = 1000}});
+	feed_thread(usage,
+		    (struct resource_view){
+			    .moment = EXIT,
+			    .pid = 9,
+			    .tid = 9,
+			    .process_start_ns = START_NS,
+			    .thread_start_ns = START_NS,
+			    .counters = {.run_ns = 1000, .user_ns = 3000, .system_ns = 1000}});
 	feed_thread(usage, (struct resource_view){.moment = EXIT,
 						  .pid = 9,
 						  .tid = 10,
@@ -274,11 +286,16 @@ static void a_reused_pid_is_another_process(void **state)
 }
 
 /* A record of thread 12 of process 9, or of what has its first thread's number 9. */
-static void feed_of_nine(struct resource_usage *usage, enum pkbpf_resource_moment moment, uint32_t tid, uint64_t start_ns,
-			 uint64_t run_ns)
+static void feed_of_nine(struct resource_usage *usage, enum pkbpf_resource_moment moment,
+			 uint32_t tid, uint64_t start_ns, uint64_t run_ns)
 {
-	feed_thread(usage, (struct resource_view){.moment = moment, .time_ns = moment == START ? START_NS + 1 : START_NS + 50, .pid = 9,
-						  .tid = tid, .process_start_ns = 5, .thread_start_ns = start_ns,
+	feed_thread(usage, (struct resource_view){.moment = moment,
+						  .time_ns = moment == START ? START_NS + 1
+									     : START_NS + 50,
+						  .pid = 9,
+						  .tid = tid,
+						  .process_start_ns = 5,
+						  .thread_start_ns = start_ns,
 						  .counters = {.run_ns = run_ns}});
 }
 
@@ -299,7 +316,8 @@ static void a_thread_that_takes_the_first_ones_number_at_exec_is_another(void **
 	assert_int_equal(resource_usage_process(usage, 0).threads, 1);
 	assert_int_equal(resource_usage_process(usage, 0).end_ns, 0);
 	assert_int_equal(resource_usage_missing(usage), 0);
-	assert_true(resource_usage_thread(usage, 0, &first) && resource_usage_thread(usage, 1, &other));
+	assert_true(resource_usage_thread(usage, 0, &first) &&
+		    resource_usage_thread(usage, 1, &other));
 	assert_int_equal(first.used.run_ns, 200);
 	assert_int_equal(other.used.run_ns, 500);
 	assert_int_equal(other.tid, 9);
@@ -329,7 +347,9 @@ static void what_becomes_a_target_counts_from_the_start(void **state)
 
 	feed_machine(usage, START, 0);
 	feed_nine(usage, PKBPF_RESOURCE_BYSTANDER, 100);
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_BYSTANDER, .pid = 8, .process_start_ns = 5});
+	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_BYSTANDER,
+						  .pid = 8,
+						  .process_start_ns = 5});
 	assert_int_equal(resource_usage_process(usage, 0).threads_seen, 0);
 	feed_machine(usage, END, 0);
 	feed_nine(usage, END, 130);

@@ -30,7 +30,8 @@ static void feed(struct resource_usage *usage, struct event_buffer *buffer)
 static void feed_machine(struct resource_usage *usage, enum pkbpf_resource_moment moment)
 {
 	struct pkbpf_event_machine machine = {
-		.header = {.flags = (uint16_t)moment, .time_ns = moment == PKBPF_RESOURCE_START ? START_NS : END_NS}};
+		.header = {.flags = (uint16_t)moment,
+			   .time_ns = moment == PKBPF_RESOURCE_START ? START_NS : END_NS}};
 	struct event_buffer buffer = {0};
 
 	assert_int_equal(machine_event_encode(&buffer, &machine), 0);
@@ -52,17 +53,28 @@ static void feed_thread(struct resource_usage *usage, struct resource_view view,
 
 static void feed_start(struct resource_usage *usage, uint32_t pid, const char *comm)
 {
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_START, .time_ns = START_NS + 1, .pid = pid,
-						  .process_start_ns = 5, .counters = {.run_ns = 1000}},
+	feed_thread(usage,
+		    (struct resource_view){.moment = PKBPF_RESOURCE_START,
+					   .time_ns = START_NS + 1,
+					   .pid = pid,
+					   .process_start_ns = 5,
+					   .counters = {.run_ns = 1000}},
 		    comm);
 }
 
 /* A process that lived from begin_ns to end_ns, or a thread of it. */
-static void feed_exit(struct resource_usage *usage, uint32_t pid, const char *comm, uint64_t begin_ns, uint64_t end_ns)
+static void feed_exit(struct resource_usage *usage, uint32_t pid, const char *comm,
+		      uint64_t begin_ns, uint64_t end_ns)
 {
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_EXIT, .time_ns = end_ns, .pid = pid,
-						  .process_start_ns = begin_ns, .cgroup_id = 7, .peak_rss_bytes = 4096 * pid,
-						  .counters = {.run_ns = 2000, .user_ns = 10, .minor_faults = 3}},
+	feed_thread(usage,
+		    (struct resource_view){
+			    .moment = PKBPF_RESOURCE_EXIT,
+			    .time_ns = end_ns,
+			    .pid = pid,
+			    .process_start_ns = begin_ns,
+			    .cgroup_id = 7,
+			    .peak_rss_bytes = 4096 * pid,
+			    .counters = {.run_ns = 2000, .user_ns = 10, .minor_faults = 3}},
 		    comm);
 }
 
@@ -175,16 +187,25 @@ static void a_process_with_a_thread_that_may_live_stays(void **state)
 
 	feed_start(usage, 9, "server");
 	/* A thread of it that ended is not the end of the process. */
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_EXIT, .time_ns = START_NS + 50, .pid = 9, .tid = 99,
-						  .process_start_ns = 5, .thread_start_ns = START_NS + 2,
-						  .counters = {.run_ns = 70}},
+	feed_thread(usage,
+		    (struct resource_view){.moment = PKBPF_RESOURCE_EXIT,
+					   .time_ns = START_NS + 50,
+					   .pid = 9,
+					   .tid = 99,
+					   .process_start_ns = 5,
+					   .thread_start_ns = START_NS + 2,
+					   .counters = {.run_ns = 70}},
 		    "server");
 	free(merge_all(usage));
 	assert_int_equal(resource_usage_process_count(usage), 1);
 	assert_true(resource_usage_find(usage, 9, START_NS + 60, &index));
 	feed_machine(usage, PKBPF_RESOURCE_END);
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_END, .time_ns = END_NS + 1, .pid = 9,
-						  .process_start_ns = 5, .counters = {.run_ns = 1500}},
+	feed_thread(usage,
+		    (struct resource_view){.moment = PKBPF_RESOURCE_END,
+					   .time_ns = END_NS + 1,
+					   .pid = 9,
+					   .process_start_ns = 5,
+					   .counters = {.run_ns = 1500}},
 		    "server");
 	assert_int_equal(resource_usage_process(usage, index).used.run_ns, 570);
 	assert_int_equal(resource_usage_process(usage, index).threads, 1);
@@ -192,10 +213,17 @@ static void a_process_with_a_thread_that_may_live_stays(void **state)
 }
 
 /* Threads of process 9, which began before the interval, from begin_ns on. */
-static void feed_thread_exit(struct resource_usage *usage, uint32_t tid, uint64_t begin_ns, uint64_t end_ns)
+static void feed_thread_exit(struct resource_usage *usage, uint32_t tid, uint64_t begin_ns,
+			     uint64_t end_ns)
 {
-	feed_thread(usage, (struct resource_view){.moment = PKBPF_RESOURCE_EXIT, .time_ns = end_ns, .pid = 9, .tid = tid,
-						  .process_start_ns = 5, .thread_start_ns = begin_ns, .counters = {.run_ns = 70}},
+	feed_thread(usage,
+		    (struct resource_view){.moment = PKBPF_RESOURCE_EXIT,
+					   .time_ns = end_ns,
+					   .pid = 9,
+					   .tid = tid,
+					   .process_start_ns = 5,
+					   .thread_start_ns = begin_ns,
+					   .counters = {.run_ns = 70}},
 		    "worker");
 }
 
@@ -211,7 +239,10 @@ static void ended_threads_of_a_living_process_are_told_together(void **state)
 		feed_thread_exit(usage, 1000 + i, START_NS + 10 + i, START_NS + 100 + 2 * i);
 		if (i % 100 == 99) {
 			/* The last fifty have ended too late for it. */
-			assert_int_equal(resource_usage_merge(usage, chosen, START_NS + 100 + 2 * (i - 49), &numbers), 0);
+			assert_int_equal(resource_usage_merge(usage, chosen,
+							      START_NS + 100 + 2 * (i - 49),
+							      &numbers),
+					 0);
 			free(numbers);
 			assert_int_equal(resource_usage_thread_count(usage), 1 + 1 + 50);
 		}

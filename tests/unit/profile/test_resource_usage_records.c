@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests what the account of resources knows beside the numbers of threads, and which records it refuses. */
+/* Tests what the account of resources knows beside the numbers of threads, and which records it
+ * refuses. */
 #include "resource_usage_fixture.h"
 
 static void feed_limit(struct resource_usage *usage, struct cpu_limit_view view)
@@ -31,13 +32,26 @@ static void limits_of_cpu_time_count_what_is_of_the_interval(void **state)
 	struct resource_usage *usage = *state;
 	struct resource_cpu_limit limit;
 
-	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 1, .path = "/old", .periods = 10, .throttled_periods = 4,
+	feed_limit(usage, (struct cpu_limit_view){.moment = START,
+						  .cgroup_id = 1,
+						  .path = "/old",
+						  .periods = 10,
+						  .throttled_periods = 4,
 						  .throttled_ns = 7});
-	feed_limit(usage, (struct cpu_limit_view){.moment = START, .cgroup_id = 2, .path = "/gone", .periods = 10});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 1, .path = "/old", .periods = 16, .throttled_periods = 9,
+	feed_limit(usage, (struct cpu_limit_view){
+				  .moment = START, .cgroup_id = 2, .path = "/gone", .periods = 10});
+	feed_limit(usage, (struct cpu_limit_view){.moment = END,
+						  .cgroup_id = 1,
+						  .path = "/old",
+						  .periods = 16,
+						  .throttled_periods = 9,
 						  .throttled_ns = 57});
-	feed_limit(usage, (struct cpu_limit_view){.moment = END, .cgroup_id = 3, .path = "/made/inside", .periods = 5,
-						  .throttled_periods = 5, .throttled_ns = 6});
+	feed_limit(usage, (struct cpu_limit_view){.moment = END,
+						  .cgroup_id = 3,
+						  .path = "/made/inside",
+						  .periods = 5,
+						  .throttled_periods = 5,
+						  .throttled_ns = 6});
 	assert_int_equal(resource_usage_cpu_limit_count(usage), 3);
 	assert_true(resource_usage_cpu_limit(usage, 0, &limit));
 	assert_string_equal(limit.path, "/old");
@@ -54,10 +68,12 @@ static void limits_of_cpu_time_count_what_is_of_the_interval(void **state)
 static void recordings_without_the_time_of_all_threads_do_not_know_it(void **state)
 {
 	struct resource_usage *usage = *state;
-	struct pkbpf_event_machine machine = {
-		.header = {.size = sizeof(machine), .kind = PKBPF_EVENT_MACHINE, .flags = START, .time_ns = START_NS},
-		.user_ns = 100,
-		.threads_ns = 50};
+	struct pkbpf_event_machine machine = {.header = {.size = sizeof(machine),
+							 .kind = PKBPF_EVENT_MACHINE,
+							 .flags = START,
+							 .time_ns = START_NS},
+					      .user_ns = 100,
+					      .threads_ns = 50};
 
 	assert_int_equal(resource_usage_feed(usage, &machine.header), 0);
 	machine.header.flags = END;
@@ -87,12 +103,16 @@ static void a_process_that_was_killed_for_want_of_memory_counts_once(void **stat
 							  .tid = tid,
 							  .process_start_ns = START_NS,
 							  .thread_start_ns = START_NS + tid});
-	feed_thread(usage, (struct resource_view){.moment = EXIT, .pid = 11, .process_start_ns = START_NS});
+	feed_thread(usage, (struct resource_view){
+				   .moment = EXIT, .pid = 11, .process_start_ns = START_NS});
 	feed_machine(usage, END, 0);
 	assert_int_equal(resource_usage_process(usage, 0).oom_killed, 1);
 	assert_int_equal(resource_usage_process(usage, 1).oom_killed, 0);
 	/* Who lives was not. */
-	assert_int_equal(resource_event_encode(&buffer, &(struct resource_view){.moment = END, .oom_killed = true, .pid = 9}), 0);
+	assert_int_equal(resource_event_encode(&buffer, &(struct resource_view){.moment = END,
+										.oom_killed = true,
+										.pid = 9}),
+			 0);
 	assert_int_equal(feed(usage, &buffer), -74);
 	event_buffer_done(&buffer);
 }
@@ -111,10 +131,11 @@ static void malformed_records_are_refused(void **state)
 
 	for (int wrong = 0; wrong < 4; wrong++) {
 		event_buffer_clear(&limits);
-		assert_int_equal(cpu_limit_event_encode(&limits, &(struct cpu_limit_view){.moment = START,
-											     .quota_ns = 1,
-											     .period_ns = 1,
-											     .path = "/notend"}),
+		assert_int_equal(cpu_limit_event_encode(
+					 &limits, &(struct cpu_limit_view){.moment = START,
+									   .quota_ns = 1,
+									   .period_ns = 1,
+									   .path = "/notend"}),
 				 0);
 		limit = (void *)limits.data;
 		limit->path[7] = wrong == 0 ? 'x' : '\0';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that slow requests become a list with their process and their stack, and that it is bounded. */
+/* Tests that slow requests become a list with their process and their stack, and that it is
+ * bounded. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,8 @@ struct fixture {
 
 static int setup(void **state)
 {
-	static const struct aggregator_options options = {.want_user = true, .want_kernel = true, .slow_io_limit = LIMIT};
+	static const struct aggregator_options options = {
+		.want_user = true, .want_kernel = true, .slow_io_limit = LIMIT};
 	static struct fixture fixture;
 
 	fixture.machine = fake_machine_new();
@@ -94,7 +96,9 @@ static const struct slow_io **sorted(struct fixture *fixture, size_t expected)
 	size_t count;
 
 	free(fixture->items);
-	assert_int_equal(slow_io_list_sorted(profile_slow_io(fixture->fake.profile), &fixture->items, &count), 0);
+	assert_int_equal(slow_io_list_sorted(profile_slow_io(fixture->fake.profile),
+					     &fixture->items, &count),
+			 0);
 	assert_int_equal(count, expected);
 	return fixture->items;
 }
@@ -175,7 +179,8 @@ static void a_stack_that_never_arrived_leaves_the_request(void **state)
 	profile_stack(fixture->fake.profile, sorted(fixture, 1)[0]->stack, &depth);
 	assert_int_equal(depth, 0);
 	/* Its totals say so already. */
-	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN], 0);
+	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN],
+			 0);
 }
 
 static void write_back_is_no_thread_s(void **state)
@@ -196,7 +201,8 @@ static void nothing_is_kept_when_nobody_asks(void **state)
 	fixture->sink = aggregator_sink(fixture->fake.aggregator);
 	add(fixture, request(1000, 20, 300));
 	sorted(fixture, 0);
-	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_SLOW_IO_LOST], 0);
+	assert_int_equal(profile_info(fixture->fake.profile)->counters[PKBPF_COUNTER_SLOW_IO_LOST],
+			 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -161,7 +161,10 @@ static void the_section_has_a_line_per_operation_and_a_histogram(void **state)
 static void the_section_says_how_many_requests_have_no_known_length(void **state)
 {
 	struct fixture *fixture = *state;
-	struct distribution_key key = {.kind = PKBPF_PROFILE_BLOCKIO, .process = 1, .device = VDA, .state = PKBPF_BLOCKIO_READ};
+	struct distribution_key key = {.kind = PKBPF_PROFILE_BLOCKIO,
+				       .process = 1,
+				       .device = VDA,
+				       .state = PKBPF_BLOCKIO_READ};
 	struct distribution_change change = {.count = 3, .total = 5000, .max = 5000, .open = true};
 	char *text;
 

@@ -26,8 +26,13 @@ static void check(char *(*format)(char *, uint64_t), const struct number_row *ro
 static void counts_have_separators(void **state)
 {
 	static const struct number_row rows[] = {
-		{0, "0"}, {7, "7"}, {999, "999"}, {1000, "1,000"}, {12345, "12,345"},
-		{1234567, "1,234,567"}, {UINT64_MAX, "18,446,744,073,709,551,615"},
+		{0, "0"},
+		{7, "7"},
+		{999, "999"},
+		{1000, "1,000"},
+		{12345, "12,345"},
+		{1234567, "1,234,567"},
+		{UINT64_MAX, "18,446,744,073,709,551,615"},
 	};
 
 	check(human_count, rows, ARRAY_SIZE(rows));
@@ -36,10 +41,21 @@ static void counts_have_separators(void **state)
 static void times_have_three_digits_and_a_unit(void **state)
 {
 	static const struct number_row rows[] = {
-		{0, "0 ns"}, {999, "999 ns"}, {1000, "1.00 us"}, {1234, "1.23 us"}, {12345, "12.3 us"},
-		{999499, "999 us"}, {999500, "1.00 ms"}, {9999000, "10.0 ms"}, {123456789, "123 ms"},
-		{999500000, "1.00 s"}, {12340000000, "12.3 s"}, {99990000000, "100 s"},
-		{100000000000, "1 min 40 s"}, {303000000000, "5 min 03 s"}, {7500000000000, "2 h 05 min"},
+		{0, "0 ns"},
+		{999, "999 ns"},
+		{1000, "1.00 us"},
+		{1234, "1.23 us"},
+		{12345, "12.3 us"},
+		{999499, "999 us"},
+		{999500, "1.00 ms"},
+		{9999000, "10.0 ms"},
+		{123456789, "123 ms"},
+		{999500000, "1.00 s"},
+		{12340000000, "12.3 s"},
+		{99990000000, "100 s"},
+		{100000000000, "1 min 40 s"},
+		{303000000000, "5 min 03 s"},
+		{7500000000000, "2 h 05 min"},
 		{UINT64_MAX, "5124095 h 34 min"},
 	};
 
@@ -49,8 +65,13 @@ static void times_have_three_digits_and_a_unit(void **state)
 static void sizes_are_powers_of_1024(void **state)
 {
 	static const struct number_row rows[] = {
-		{0, "0 B"}, {1023, "1023 B"}, {1024, "1.00 KiB"}, {1536, "1.50 KiB"},
-		{1023 * 1024, "1.00 MiB"}, {24536678, "23.4 MiB"}, {UINT64_MAX, "16.0 EiB"},
+		{0, "0 B"},
+		{1023, "1023 B"},
+		{1024, "1.00 KiB"},
+		{1536, "1.50 KiB"},
+		{1023 * 1024, "1.00 MiB"},
+		{24536678, "23.4 MiB"},
+		{UINT64_MAX, "16.0 EiB"},
 	};
 
 	check(human_bytes, rows, ARRAY_SIZE(rows));

@@ -94,7 +94,8 @@ static void an_empty_comm_is_told_and_a_container_has_none(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "", .run_ns = 100});
 	account_end(&fake);
 	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
-		root = parse(fake_profile_report(&fake, "json", &(struct report_options){.top = 10, .by = by}));
+		root = parse(fake_profile_report(&fake, "json",
+						 &(struct report_options){.top = 10, .by = by}));
 		comm = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "comm");
 		if (by == REPORT_BY_CONTAINER)
 			assert_null(comm);
@@ -113,24 +114,29 @@ static void slow_requests_are_listed_with_all_that_is_known(void **state)
 		const char *key;
 		json_int_t value;
 	} numbers[] = {
-		{"at_ns", 3210000000},	{"pid", 812},	      {"tid", 812},	      {"major", 254},
-		{"minor", 0},		{"bytes", 8192},      {"sector", 123456},     {"queue_ns", 40000},
-		{"device_ns", 13000000}, {"total_ns", 13040000},
+		{"at_ns", 3210000000},	{"pid", 812},	     {"tid", 812},
+		{"major", 254},		{"minor", 0},	     {"bytes", 8192},
+		{"sector", 123456},	{"queue_ns", 40000}, {"device_ns", 13000000},
+		{"total_ns", 13040000},
 	};
 	json_t *frames = json_object_get(request, "frames");
 
 	assert_int_equal(json_array_size(list), 1);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		assert_int_equal(json_integer_value(json_object_get(request, numbers[i].key)), numbers[i].value);
+		assert_int_equal(json_integer_value(json_object_get(request, numbers[i].key)),
+				 numbers[i].value);
 	assert_string_equal(json_string_value(json_object_get(request, "comm")), "postgres");
 	assert_string_equal(json_string_value(json_object_get(request, "device")), "vda");
 	assert_string_equal(json_string_value(json_object_get(request, "operation")), "write");
-	assert_non_null(strstr(json_string_value(json_object_get(request, "cgroup")), "postgresql@15-main.service"));
+	assert_non_null(strstr(json_string_value(json_object_get(request, "cgroup")),
+			       "postgresql@15-main.service"));
 	assert_int_equal(json_array_size(flags), 2);
 	assert_string_equal(json_string_value(json_array_get(flags, 0)), "sync");
 	assert_string_equal(json_string_value(json_array_get(flags, 1)), "fua");
-	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 0), "name")), "io_schedule");
-	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")), "XLogFlush");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 0), "name")),
+			    "io_schedule");
+	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")),
+			    "XLogFlush");
 	json_decref(root);
 }
 
@@ -154,8 +160,10 @@ static void what_a_slow_request_lacks_is_not_there(void **state)
 	list = json_object_get(root, "slow_requests");
 	request = json_array_get(list, 0);
 	assert_int_equal(json_array_size(list), 1);
-	assert_string_equal(json_string_value(json_object_get(request, "comm")), PKBPF_WRITEBACK_COMM);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(request, "flags"), 0)), "unfinished");
+	assert_string_equal(json_string_value(json_object_get(request, "comm")),
+			    PKBPF_WRITEBACK_COMM);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(request, "flags"), 0)),
+			    "unfinished");
 	assert_null(json_object_get(request, "pid"));
 	assert_null(json_object_get(request, "tid"));
 	assert_null(json_object_get(request, "sector"));

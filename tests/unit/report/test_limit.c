@@ -172,13 +172,23 @@ static void limits_hit_those_they_name(void **state)
 static void what_many_have_together_is_no_figure_of_one(void **state)
 {
 	struct resource_row items[] = {
-		{.pid = 812, .name = "cc1", .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS, .cpu_share = 5, .processes = 1,
+		{.pid = 812,
+		 .name = "cc1",
+		 .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS,
+		 .cpu_share = 5,
+		 .processes = 1,
 		 .wait = {.p99_ns = 1000, .max_ns = 1000}},
-		{.name = "cc1", .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS, .cpu_share = 150, .processes = 4000,
+		{.name = "cc1",
+		 .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS,
+		 .cpu_share = 150,
+		 .processes = 4000,
 		 .wait = {.p99_ns = 30000000, .max_ns = 30000000}},
 		{.name = "[writeback]", .known = ROW_HAS_INTERVAL, .cpu_share = 90, .processes = 1},
 	};
-	struct resource_rows rows = {.items = items, .count = ARRAY_SIZE(items), .all_count = ARRAY_SIZE(items), .by = REPORT_BY_PROCESS};
+	struct resource_rows rows = {.items = items,
+				     .count = ARRAY_SIZE(items),
+				     .all_count = ARRAY_SIZE(items),
+				     .by = REPORT_BY_PROCESS};
 
 	rows.total.known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS;
 	assert_int_equal(check("cc1:cpu.share>80", &rows), 0);
@@ -196,9 +206,14 @@ static void limits_hit_those_that_tables_leave_out_too(void **state)
 {
 	struct resource_row items[] = {
 		{.pid = 812, .name = "postgres", .known = ROW_HAS_RSS, .rss_bytes = 1 << 20},
-		{.pid = 7, .name = "cache", .known = ROW_HAS_RSS, .rss_bytes = 2ULL << 30, .is_quiet = true},
+		{.pid = 7,
+		 .name = "cache",
+		 .known = ROW_HAS_RSS,
+		 .rss_bytes = 2ULL << 30,
+		 .is_quiet = true},
 	};
-	struct resource_rows rows = {.items = items, .count = 1, .all_count = 2, .total = {.known = ROW_HAS_RSS}};
+	struct resource_rows rows = {
+		.items = items, .count = 1, .all_count = 2, .total = {.known = ROW_HAS_RSS}};
 
 	assert_int_equal(check("*:memory.rss>1G", &rows), 1);
 	assert_string_equal(told, "cache 7: memory.rss is 2.00 GiB\n");

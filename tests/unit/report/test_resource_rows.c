@@ -170,8 +170,9 @@ static void who_was_held_up_or_asked_for_has_not_done_nothing(void **state)
 		uint64_t ms;
 		bool is_told;
 	} cases[] = {
-		{PKBPF_WAIT_SLEEP, 0, false},		{PKBPF_WAIT_STOPPED, 5000, true},  {PKBPF_WAIT_STOPPED, 50, false},
-		{PKBPF_WAIT_UNINTERRUPTIBLE, 500, true}, {PKBPF_WAIT_RUNQUEUE, 9000, true},
+		{PKBPF_WAIT_SLEEP, 0, false},	   {PKBPF_WAIT_STOPPED, 5000, true},
+		{PKBPF_WAIT_STOPPED, 50, false},   {PKBPF_WAIT_UNINTERRUPTIBLE, 500, true},
+		{PKBPF_WAIT_RUNQUEUE, 9000, true},
 	};
 	size_t count = sizeof(cases) / sizeof(cases[0]);
 	struct fake_profile idle;
@@ -180,11 +181,12 @@ static void who_was_held_up_or_asked_for_has_not_done_nothing(void **state)
 	account_begin(&idle, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
 	for (uint32_t i = 0; i < count; i++) {
 		account_process(&idle, &(struct account_process){.pid = 100 + i, .comm = "hung"});
-		account_waits(&idle, 100 + i, "hung", PKBPF_WAIT_SLEEP, 1, 10000 * MS - cases[i].ms * MS, 1,
-			      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_MAIN));
+		account_waits(&idle, 100 + i, "hung", PKBPF_WAIT_SLEEP, 1,
+			      10000 * MS - cases[i].ms * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
+			      FAKE_IPS(ACCOUNT_MAIN));
 		if (cases[i].ms)
-			account_waits(&idle, 100 + i, "hung", cases[i].state, 1, cases[i].ms * MS, 1, FAKE_IPS(ACCOUNT_FUTEX),
-				      FAKE_IPS(ACCOUNT_MAIN));
+			account_waits(&idle, 100 + i, "hung", cases[i].state, 1, cases[i].ms * MS,
+				      1, FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_MAIN));
 	}
 	account_end(&idle);
 	assert_int_equal(resource_rows_init(&rows, idle.profile, REPORT_BY_PROCESS), 0);
@@ -272,7 +274,10 @@ static void no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads(voi
 
 	account_begin(&other, 0, SECOND, SECOND);
 	for (uint32_t pid = 5; pid < 8; pid++)
-		account_process(&other, &(struct account_process){.pid = pid, .comm = "app", .run_ns = MS, .rss_bytes = 1 << 20});
+		account_process(&other, &(struct account_process){.pid = pid,
+								  .comm = "app",
+								  .run_ns = MS,
+								  .rss_bytes = 1 << 20});
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_COMM), 0);
 	assert_int_equal(rows.count, 1);
@@ -330,10 +335,13 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 		struct resource_rows rows;
 		uint64_t cpu_ns = 0;
 
-		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is called. */
-		account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND, 12 * SECOND);
-		account_process(&other, &(struct account_process){
-						.pid = 5, .comm = ROW_INTERRUPTS, .run_ns = 12 * SECOND});
+		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is called.
+		 */
+		account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND,
+				      12 * SECOND);
+		account_process(&other, &(struct account_process){.pid = 5,
+								  .comm = ROW_INTERRUPTS,
+								  .run_ns = 12 * SECOND});
 		account_end(&other);
 		assert_int_equal(resource_rows_init(&rows, other.profile, by), 0);
 		assert_int_equal(rows.count, 2);
@@ -343,7 +351,8 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 				row = &rows.items[i];
 		}
 		assert_non_null(row);
-		assert_string_equal(by == REPORT_BY_CONTAINER ? row->container : row->name, ROW_INTERRUPTS);
+		assert_string_equal(by == REPORT_BY_CONTAINER ? row->container : row->name,
+				    ROW_INTERRUPTS);
 		assert_int_equal(row->pid, 0);
 		assert_int_equal(row->processes, 0);
 		assert_int_equal(row->cpu_ns, 3 * SECOND);
@@ -360,8 +369,10 @@ static void what_rows_lack_is_not_taken_for_interrupts(void **state)
 	struct fake_profile other;
 	struct resource_rows rows;
 
-	account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND, 15 * SECOND);
-	account_process(&other, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 12 * SECOND});
+	account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND,
+			      15 * SECOND);
+	account_process(&other,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 12 * SECOND});
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_PROCESS), 0);
 	assert_int_equal(rows.count, 1);
@@ -390,15 +401,18 @@ static void containers_are_called_by_their_names(void **state)
 	fake_profile_done(&other);
 }
 
-static void a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts(void **state)
+static void
+a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts(void **state)
 {
 	struct fake_profile other;
 	struct resource_rows rows;
 
 	account_begin(&other, 1U << PKBPF_PROFILE_OFFCPU, SECOND, SECOND);
 	account_process(&other, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
-	account_waits(&other, 5, "app", PKBPF_WAIT_SLEEP, 301, MS, 1, (struct fake_ips){0}, (struct fake_ips){0});
-	account_waits(&other, 5, "app", PKBPF_WAIT_RUNQUEUE, 7, 3 * MS, 2, (struct fake_ips){0}, (struct fake_ips){0});
+	account_waits(&other, 5, "app", PKBPF_WAIT_SLEEP, 301, MS, 1, (struct fake_ips){0},
+		      (struct fake_ips){0});
+	account_waits(&other, 5, "app", PKBPF_WAIT_RUNQUEUE, 7, 3 * MS, 2, (struct fake_ips){0},
+		      (struct fake_ips){0});
 	account_queued(&other, 5, "app", 158, 2 * MS);
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, REPORT_BY_PROCESS), 0);
@@ -422,9 +436,11 @@ static void a_program_begun_inside_is_new_in_whatever_process(void **state)
 		if (by == REPORT_BY_CONTAINER)
 			continue;
 		account_begin(&other, 1U << PKBPF_PROFILE_CPU, SECOND, SECOND);
-		account_process(&other, &(struct account_process){.pid = 5, .comm = "command", .run_ns = 200});
+		account_process(&other, &(struct account_process){
+						.pid = 5, .comm = "command", .run_ns = 200});
 		account_exec(&other, 5, "command");
-		account_process(&other, &(struct account_process){.pid = 6, .comm = "old", .run_ns = 100});
+		account_process(&other,
+				&(struct account_process){.pid = 6, .comm = "old", .run_ns = 100});
 		account_end(&other);
 		assert_int_equal(resource_rows_init(&rows, other.profile, by), 0);
 		assert_int_equal(rows.count, 2);
@@ -453,10 +469,12 @@ int main(void)
 		TEST(no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads),
 		TEST(what_is_scarce_comes_first),
 		cmocka_unit_test(what_was_not_recorded_is_not_known),
-		cmocka_unit_test(cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum),
+		cmocka_unit_test(
+			cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum),
 		cmocka_unit_test(what_rows_lack_is_not_taken_for_interrupts),
 		cmocka_unit_test(containers_are_called_by_their_names),
-		cmocka_unit_test(a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
+		cmocka_unit_test(
+			a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
 		cmocka_unit_test(a_program_begun_inside_is_new_in_whatever_process),
 	};
 

@@ -28,15 +28,17 @@ static int setup(void **state)
 {
 	static struct fixture fixture;
 
-	account_begin(&fixture.fake, 1U << PKBPF_PROFILE_BLOCKIO | 1U << PKBPF_PROFILE_OFFCPU, 1, 1);
-	account_process(&fixture.fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
-	account_waits(&fixture.fake, 5, "app", PKBPF_WAIT_DISK, 1, 9 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
-		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_MAIN));
+	account_begin(&fixture.fake, 1U << PKBPF_PROFILE_BLOCKIO | 1U << PKBPF_PROFILE_OFFCPU, 1,
+		      1);
+	account_process(&fixture.fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
+	account_waits(&fixture.fake, 5, "app", PKBPF_WAIT_DISK, 1, 9 * MS, 1,
+		      FAKE_IPS(ACCOUNT_IO_SLEEP), FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_MAIN));
 	account_waits(&fixture.fake, 5, "app", PKBPF_WAIT_DISK, 1, 9 * MS, 2, FAKE_IPS(),
 		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_waits(&fixture.fake, 5, "app", PKBPF_WAIT_DISK, 1, 9 * MS, 3,
-		      FAKE_IPS(ACCOUNT_IO_SLEEP, ACCOUNT_EPOLL, ACCOUNT_GETEVENTS, ACCOUNT_FUTEX, ACCOUNT_IO_SLEEP,
-			       ACCOUNT_EPOLL),
+		      FAKE_IPS(ACCOUNT_IO_SLEEP, ACCOUNT_EPOLL, ACCOUNT_GETEVENTS, ACCOUNT_FUTEX,
+			       ACCOUNT_IO_SLEEP, ACCOUNT_EPOLL),
 		      FAKE_IPS(ACCOUNT_SPIN, ACCOUNT_MAIN));
 	account_requests(&fixture.fake, 5, "app", PKBPF_BLOCKIO_READ, 100, 4096, 2 * MS, 0);
 	fixture.text = NULL;
@@ -102,7 +104,8 @@ static void the_slowest_is_first_and_has_its_times(void **state)
 	request(fixture, 2, 20 * MS);
 	account_slow_io(&fixture->fake, &(struct account_slow_io){.pid = 5,
 								  .comm = "app-writer",
-								  .operation = PKBPF_BLOCKIO_WRITE | PKBPF_BLOCKIO_SYNC,
+								  .operation = PKBPF_BLOCKIO_WRITE |
+									       PKBPF_BLOCKIO_SYNC,
 								  .stack_id = 1,
 								  .at_ns = 3210 * MS,
 								  .queue_ns = 700 * MS,
@@ -113,11 +116,15 @@ static void the_slowest_is_first_and_has_its_times(void **state)
 								  .failed = true});
 	text = report(fixture);
 	assert_shows(text, HEADING);
-	assert_shows(text, "\n 1 3.210   5 app-writer 254:0  write sync fua meta FAILED 1.00 MiB     700 ms      200 ms  "
+	assert_shows(text, "\n 1 3.210   5 app-writer 254:0  write sync fua meta FAILED 1.00 MiB   "
+			   "  700 ms      200 ms  "
 			   "900 ms\n");
-	assert_shows(text, "\n 2 1.500   5 app        254:0  read                       4.00 KiB       0 ns     20.0 ms "
+	assert_shows(text, "\n 2 1.500   5 app        254:0  read                       4.00 KiB   "
+			   "    0 ns     20.0 ms "
 			   "20.0 ms\n");
-	assert_shows(text, "\n #1:        io_schedule <- XLogFlush <- main\n #2:        exec_query <- main\n");
+	assert_shows(
+		text,
+		"\n #1:        io_schedule <- XLogFlush <- main\n #2:        exec_query <- main\n");
 	assert_null(strstr(text, "was not complete"));
 }
 
@@ -127,13 +134,16 @@ static void requests_of_one_stack_share_its_line(void **state)
 
 	for (size_t i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
 		request(*state, stacks[i], (100 - i) * MS);
-	assert_shows(report(*state), "\n #1-3, 5:   io_schedule <- XLogFlush <- main\n #4, 6-7:   exec_query <- main\n");
+	assert_shows(
+		report(*state),
+		"\n #1-3, 5:   io_schedule <- XLogFlush <- main\n #4, 6-7:   exec_query <- main\n");
 }
 
 static void frames_of_the_kernel_leave_room_for_the_program(void **state)
 {
 	request(*state, 3, 20 * MS);
-	assert_shows(report(*state), "\n #1:        io_schedule <- do_epoll_wait <- ... <- spin<int> <- main\n");
+	assert_shows(report(*state),
+		     "\n #1:        io_schedule <- do_epoll_wait <- ... <- spin<int> <- main\n");
 }
 
 static void what_was_not_complete_says_so(void **state)
@@ -147,7 +157,8 @@ static void what_was_not_complete_says_so(void **state)
 								  .queue_ns = 1234 * MS,
 								  .open = true});
 	text = report(fixture);
-	assert_shows(text, "\n 1 0.000   5 app  254:0  flush    -     1.23 s        0 ns > 1.23 s\n");
+	assert_shows(text,
+		     "\n 1 0.000   5 app  254:0  flush    -     1.23 s        0 ns > 1.23 s\n");
 	assert_shows(text, "\n (>: was not complete when the interval ended)\n");
 	assert_shows(text, "\n #1:        [no stack]\n");
 }
@@ -169,19 +180,22 @@ static void names_cannot_move_the_cursor_or_widen_the_table(void **state)
 	struct fixture *fixture = *state;
 	const char *text;
 
-	profile_set_device_name(fixture->fake.profile, 254U << 20, "a\x1b[2Jvery-long-device-name-of-some-volume-manager");
-	account_slow_io(&fixture->fake, &(struct account_slow_io){.pid = 4000000000U % PKBPF_PID_WRITEBACK,
-								  .comm = "\x1b[31mred\x07.......",
-								  .operation = PKBPF_BLOCKIO_WRITE | PKBPF_BLOCKIO_SYNC |
-									       PKBPF_BLOCKIO_AHEAD,
-								  .queue_ns = UINT64_MAX / 4,
-								  .device_ns = UINT64_MAX / 4,
-								  .bytes = UINT32_MAX,
-								  .at_ns = UINT64_MAX / 4,
-								  .fua = true,
-								  .metadata = true,
-								  .failed = true,
-								  .open = true});
+	profile_set_device_name(fixture->fake.profile, 254U << 20,
+				"a\x1b[2Jvery-long-device-name-of-some-volume-manager");
+	account_slow_io(&fixture->fake,
+			&(struct account_slow_io){.pid = 4000000000U % PKBPF_PID_WRITEBACK,
+						  .comm = "\x1b[31mred\x07.......",
+						  .operation = PKBPF_BLOCKIO_WRITE |
+							       PKBPF_BLOCKIO_SYNC |
+							       PKBPF_BLOCKIO_AHEAD,
+						  .queue_ns = UINT64_MAX / 4,
+						  .device_ns = UINT64_MAX / 4,
+						  .bytes = UINT32_MAX,
+						  .at_ns = UINT64_MAX / 4,
+						  .fua = true,
+						  .metadata = true,
+						  .failed = true,
+						  .open = true});
 	text = strstr(report(fixture), HEADING);
 	assert_non_null(text);
 	assert_null(strchr(text, '\x1b'));

@@ -121,7 +121,8 @@ static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 	int hungry;
 
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 19 * SECOND, SECOND);
-	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 9 * SECOND});
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 9 * SECOND});
 	account_oom_killed(&fake, 6, "hungry", 64 << 20);
 	account_oom_killed(&fake, 7, "worker", 20 << 20);
 	account_oom_killed(&fake, 8, "worker", 30 << 20);
@@ -130,10 +131,12 @@ static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 	assert_int_equal(verdict.count, 3);
 	hungry = verdict.findings[0].pid != 6;
 	assert_string_equal(verdict.findings[!hungry].text,
-			    "worker (2 processes): 2 of them were killed for want of memory (OOM): the limit of a cgroup, or the "
+			    "worker (2 processes): 2 of them were killed for want of memory (OOM): "
+			    "the limit of a cgroup, or the "
 			    "machine's, is used up; 30.0 MiB resident at most");
 	assert_string_equal(verdict.findings[hungry].text,
-			    "hungry 6 was killed for want of memory (OOM): the limit of a cgroup, or the machine's, is used up; "
+			    "hungry 6 was killed for want of memory (OOM): the limit of a cgroup, "
+			    "or the machine's, is used up; "
 			    "64.0 MiB resident at most");
 	assert_string_equal(verdict.findings[2].rule, "cpu_bound");
 }
@@ -141,21 +144,22 @@ static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 static void memory_shared_with_others_is_no_growth(void **state)
 {
 	/* Nothing of it its own, a little, most. */
-	static const uint64_t shared[][2] = {{40 << 20, 120 << 20}, {36 << 20, 115 << 20}, {36 << 20, 36 << 20}};
+	static const uint64_t shared[][2] = {
+		{40 << 20, 120 << 20}, {36 << 20, 115 << 20}, {36 << 20, 36 << 20}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(shared); i++) {
 		struct fake_profile fake;
 		struct verdict verdict;
 
 		account_begin(&fake, ALL, SECOND, 19 * SECOND);
-		account_process(&fake, &(struct account_process){
-					       .pid = 5,
-					       .comm = "postgres",
-					       .run_ns = MS,
-					       .start_rss_bytes = 40 << 20,
-					       .rss_bytes = 120 << 20,
-					       .start_shared_rss_bytes = shared[i][0],
-					       .shared_rss_bytes = shared[i][1]});
+		account_process(&fake,
+				&(struct account_process){.pid = 5,
+							  .comm = "postgres",
+							  .run_ns = MS,
+							  .start_rss_bytes = 40 << 20,
+							  .rss_bytes = 120 << 20,
+							  .start_shared_rss_bytes = shared[i][0],
+							  .shared_rss_bytes = shared[i][1]});
 		account_end(&fake);
 		verdict = verdict_of(&fake);
 		assert_int_equal(verdict.count, i == 2);
@@ -256,7 +260,8 @@ static void who_waits_for_peers_is_told_to_be_held_up_by_nothing_here(void **sta
 	assert_int_equal(verdict.count, 1);
 	assert_int_equal(verdict.findings[0].pid, 88);
 	expect(&verdict, "idle_for_peers",
-	       "waiting for their peers (network, sockets, pipes) or a timer, not for this machine's CPUs or "
+	       "waiting for their peers (network, sockets, pipes) or a timer, not for this "
+	       "machine's CPUs or "
 	       "disks: nginx 88 90 % of wall time asleep, 100 % of it below `exec_query`");
 }
 
@@ -276,7 +281,8 @@ static void waiting_for_locks_is_found_and_told_with_who_takes_them(void **state
 	verdict = verdict_of(&fake);
 	assert_int_equal(verdict.count, 1);
 	expect(&verdict, "futex_bound",
-	       "app 5: 60 % of wall time waiting for locks (futex; 6.00 s in 1,500 waits), 100 % of it below "
+	       "app 5: 60 % of wall time waiting for locks (futex; 6.00 s in 1,500 waits), 100 % "
+	       "of it below "
 	       "`list_append > pthread_mutex_lock`");
 	assert_int_equal(verdict.findings[0].pid, 5);
 	assert_true(verdict.findings[0].severity > 59 && verdict.findings[0].severity < 61);
@@ -284,7 +290,8 @@ static void waiting_for_locks_is_found_and_told_with_who_takes_them(void **state
 
 static void other_futex_waits_are_found_of_those_that_have_work_again_soon(void **state)
 {
-	/* a worker that is woken often; one that has nothing to do; one that sleeps long; locks, but not for long */
+	/* a worker that is woken often; one that has nothing to do; one that sleeps long; locks,
+	 * but not for long */
 	static const struct {
 		uint64_t run_ns, voluntary, count, each_ns;
 		bool is_lock, is_found;
@@ -305,16 +312,18 @@ static void other_futex_waits_are_found_of_those_that_have_work_again_soon(void 
 								 .comm = "app",
 								 .run_ns = cases[i].run_ns,
 								 .voluntary = cases[i].voluntary});
-		account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, cases[i].count, cases[i].each_ns, 1,
-			      FAKE_IPS(ACCOUNT_FUTEX),
-			      FAKE_IPS(cases[i].is_lock ? ACCOUNT_LOCK : ACCOUNT_QUERY, ACCOUNT_MAIN));
+		account_waits(
+			&fake, 5, "app", PKBPF_WAIT_SLEEP, cases[i].count, cases[i].each_ns, 1,
+			FAKE_IPS(ACCOUNT_FUTEX),
+			FAKE_IPS(cases[i].is_lock ? ACCOUNT_LOCK : ACCOUNT_QUERY, ACCOUNT_MAIN));
 		account_end(&fake);
 		verdict = verdict_of(&fake);
 		assert_int_equal(verdict.count, cases[i].is_found);
 		if (!cases[i].is_found)
 			continue;
 		expect(&verdict, "futex_bound",
-		       "app 5: 80 % of wall time waiting for other threads (futex; 8.00 s in 800 waits), 100 % of it "
+		       "app 5: 80 % of wall time waiting for other threads (futex; 8.00 s in 800 "
+		       "waits), 100 % of it "
 		       "below `exec_query`");
 		/* behind everything that surely limits somebody */
 		assert_true(verdict.findings[0].severity < 20);
@@ -342,13 +351,16 @@ static void lost_waits_are_found(void **state)
 	struct fake_profile fake;
 	struct verdict verdict;
 
-	account_begin(&fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU, SECOND,
+		      19 * SECOND);
 	account_samples(&fake, 5, "app", 97, FAKE_IPS(ACCOUNT_MAIN));
-	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 300, MS, 1, FAKE_IPS(), FAKE_IPS(ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 300, MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
 	profile_info(fake.profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] += 100;
 	account_end(&fake);
 	verdict = verdict_of(&fake);
-	expect(&verdict, "waits_lost", "25.0 % of the waits were lost (100): shares may be off by as much");
+	expect(&verdict, "waits_lost",
+	       "25.0 % of the waits were lost (100): shares may be off by as much");
 	for (size_t i = 0; i < verdict.count; i++)
 		assert_string_not_equal(verdict.findings[i].rule, "samples_lost");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests what is said of those that wait for a CPU: whether there are too few, or they may not use more. */
+/* Tests what is said of those that wait for a CPU: whether there are too few, or they may not use
+ * more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +34,8 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 			expect(&verdict, "cpu_starved",
 			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
 			       "the "
-			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 %)");
+			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 "
+			       "%)");
 		else
 			expect(&verdict, "queue_bound",
 			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
@@ -47,20 +49,26 @@ static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(voi
 	struct verdict verdict;
 
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 5 * SECOND, 15 * SECOND);
-	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 2 * SECOND});
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 2 * SECOND});
 	/* Idle, seldom held back, for a moment. */
 	account_cpu_limit(&fake, 1, "/", 100, 0, 0);
 	account_cpu_limit(&fake, 2, "/seldom", 100, 100, 4);
 	account_cpu_limit(&fake, 3, "/moment", 100, 1, 0);
-	account_cpu_limit(&fake, 4, "/system.slice/docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope", 50, 80,
-			  60);
+	account_cpu_limit(
+		&fake, 4,
+		"/system.slice/"
+		"docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+		50, 80, 60);
 	account_cpu_limit(&fake, 5, "/system.slice/app.service", 120, 90, 30);
 	account_end(&fake);
 	verdict = verdict_of(&fake);
 	assert_int_equal(verdict.count, 1);
 	expect(&verdict, "cpu_limit",
-	       "docker:0123456789ab may use 0.50 CPUs and was held back in 75 % of the periods of 100 ms in which it had something to "
-	       "run, 1 other less: a limit of CPU time, not the machine, makes its threads wait for a CPU");
+	       "docker:0123456789ab may use 0.50 CPUs and was held back in 75 % of the periods of "
+	       "100 ms in which it had something to "
+	       "run, 1 other less: a limit of CPU time, not the machine, makes its threads wait "
+	       "for a CPU");
 	assert_int_equal((int)verdict.findings[0].severity, 60);
 }
 
@@ -72,9 +80,11 @@ static void targets_that_may_not_use_more_do_not_tell_of_the_machine(void **stat
 
 		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 19500 * MS, 500 * MS);
 		profile_info(fake.profile)->has_targets = has_targets;
-		account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+		account_process(&fake, &(struct account_process){
+					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
 		account_on_cpu(&fake, 5, "app", 4 * SECOND);
-		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 60 * MS, 1, FAKE_IPS(), FAKE_IPS(ACCOUNT_MAIN));
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 60 * MS, 1, FAKE_IPS(),
+			      FAKE_IPS(ACCOUNT_MAIN));
 		account_cpu_limit(&fake, 4, "/limited", 40, 100, 90);
 		account_end(&fake);
 		verdict = verdict_of(&fake);
@@ -90,9 +100,11 @@ static void a_short_wait_for_a_cpu_is_no_want_of_cpus(void **state)
 	struct verdict verdict;
 
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 19500 * MS, 500 * MS);
-	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 10 * MS});
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 10 * MS});
 	account_on_cpu(&fake, 5, "app", 10 * MS);
-	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 5, MS, 1, FAKE_IPS(), FAKE_IPS(ACCOUNT_MAIN));
+	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 5, MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
 	account_end(&fake);
 	verdict = verdict_of(&fake);
 	assert_int_equal(verdict.count, 0);

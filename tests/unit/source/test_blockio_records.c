@@ -185,8 +185,9 @@ static void a_row_without_a_histogram_still_counts(void **state)
 	struct fixture *fixture = *state;
 
 	complete(fixture, 4096, 30000, 0);
-	assert_int_equal(blockio_records_of_row(&fixture->row, &fixture->sent, NULL, NULL, &fixture->buffer),
-			 0);
+	assert_int_equal(
+		blockio_records_of_row(&fixture->row, &fixture->sent, NULL, NULL, &fixture->buffer),
+		0);
 	assert_int_equal(decode(fixture)->views[0].count, 1);
 	assert_int_equal(fixture->seen.bucket_sums[0], 0);
 }

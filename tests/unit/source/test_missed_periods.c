@@ -21,9 +21,9 @@ struct missed_case {
 static void check(const struct missed_case *cases, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct pkbpf_missed_periods missed =
-			pkbpf_missed_periods(10 * MS, cases[i].last_ms * MS, cases[i].expires_ms * MS,
-					     cases[i].now_us * 1000, cases[i].run_ms * MS);
+		struct pkbpf_missed_periods missed = pkbpf_missed_periods(
+			10 * MS, cases[i].last_ms * MS, cases[i].expires_ms * MS,
+			cases[i].now_us * 1000, cases[i].run_ms * MS);
 
 		assert_int_equal(missed.late, cases[i].late);
 		assert_int_equal(missed.own, cases[i].own);
@@ -36,7 +36,10 @@ static void misses_nothing_in_time_or_late_by_less_than_a_period(void **state)
 	static const struct missed_case cases[] = {
 		{.last_ms = 100, .expires_ms = 110, .now_us = 110020, .run_ms = 1000},
 		{.last_ms = 100, .expires_ms = 110, .now_us = 119999, .run_ms = 1000},
-		{.last_ms = 109, .expires_ms = 110, .now_us = 110020, .run_ms = 1000}, /* the last one was late */
+		{.last_ms = 109,
+		 .expires_ms = 110,
+		 .now_us = 110020,
+		 .run_ms = 1000}, /* the last one was late */
 	};
 
 	check(cases, sizeof(cases) / sizeof(*cases));
@@ -47,7 +50,10 @@ static void counts_the_periods_before_a_late_interrupt(void **state)
 	static const struct missed_case cases[] = {
 		{.last_ms = 100, .expires_ms = 110, .now_us = 120000, .late = 1},
 		{.last_ms = 100, .expires_ms = 110, .now_us = 145000, .run_ms = 1000, .late = 3},
-		{.last_ms = 0, .expires_ms = 110, .now_us = 145000, .late = 3}, /* the first of this event */
+		{.last_ms = 0,
+		 .expires_ms = 110,
+		 .now_us = 145000,
+		 .late = 3}, /* the first of this event */
 	};
 
 	check(cases, sizeof(cases) / sizeof(*cases));
@@ -67,10 +73,26 @@ static void leaves_open_whose_periods_are_that_began_before_the_thread_ran(void 
 {
 	static const struct missed_case cases[] = {
 		{.last_ms = 100, .expires_ms = 150, .now_us = 150020, .run_ms = 0, .of_unknown = 4},
-		{.last_ms = 100, .expires_ms = 150, .now_us = 150020, .run_ms = 21, .own = 2, .of_unknown = 2},
+		{.last_ms = 100,
+		 .expires_ms = 150,
+		 .now_us = 150020,
+		 .run_ms = 21,
+		 .own = 2,
+		 .of_unknown = 2},
 		/* What it ran while the interrupt was late says nothing of the time before. */
-		{.last_ms = 100, .expires_ms = 150, .now_us = 165000, .run_ms = 20, .late = 1, .of_unknown = 4},
-		{.last_ms = 100, .expires_ms = 150, .now_us = 165000, .run_ms = 26, .late = 1, .own = 1, .of_unknown = 3},
+		{.last_ms = 100,
+		 .expires_ms = 150,
+		 .now_us = 165000,
+		 .run_ms = 20,
+		 .late = 1,
+		 .of_unknown = 4},
+		{.last_ms = 100,
+		 .expires_ms = 150,
+		 .now_us = 165000,
+		 .run_ms = 26,
+		 .late = 1,
+		 .own = 1,
+		 .of_unknown = 3},
 	};
 
 	check(cases, sizeof(cases) / sizeof(*cases));
@@ -80,9 +102,13 @@ static void says_nothing_of_a_sample_without_times(void **state)
 {
 	static const struct missed_case cases[] = {
 		{.last_ms = 100, .expires_ms = 0, .now_us = 150020, .run_ms = 1000},
-		{.last_ms = 100, .expires_ms = 160, .now_us = 150020, .run_ms = 1000}, /* due in the future */
+		{.last_ms = 100,
+		 .expires_ms = 160,
+		 .now_us = 150020,
+		 .run_ms = 1000}, /* due in the future */
 	};
-	struct pkbpf_missed_periods missed = pkbpf_missed_periods(0, 100 * MS, 150 * MS, 200 * MS, 0);
+	struct pkbpf_missed_periods missed =
+		pkbpf_missed_periods(0, 100 * MS, 150 * MS, 200 * MS, 0);
 
 	check(cases, sizeof(cases) / sizeof(*cases));
 	assert_int_equal(missed.late + missed.own + missed.of_unknown, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that what the off-CPU programs add up becomes records of the increments, each exactly once. */
+/* Tests that what the off-CPU programs add up becomes records of the increments, each exactly once.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,7 +76,8 @@ static struct seen *drain(struct fixture *fixture)
 	assert_int_equal(offcpu_drain_increments(&fixture->tables, &fixture->buffer), 0);
 	fixture->seen.count = 0;
 	for (size_t at = 0; at < fixture->buffer.size;) {
-		int size = event_decode(fixture->buffer.data + at, fixture->buffer.size - at, &sink);
+		int size =
+			event_decode(fixture->buffer.data + at, fixture->buffer.size - at, &sink);
 
 		assert_true(size > 0);
 		at += (size_t)size;
@@ -85,7 +87,8 @@ static struct seen *drain(struct fixture *fixture)
 }
 
 /* Sum of the totals of a measure and state; all their counts in *ret_count. */
-static uint64_t total_of(const struct seen *seen, enum pkbpf_offcpu_measure measure, uint8_t state, uint64_t *ret_count)
+static uint64_t total_of(const struct seen *seen, enum pkbpf_offcpu_measure measure, uint8_t state,
+			 uint64_t *ret_count)
 {
 	uint64_t total = 0;
 
@@ -101,18 +104,24 @@ static uint64_t total_of(const struct seen *seen, enum pkbpf_offcpu_measure meas
 
 static void begin_thread(struct fixture *fixture, int slot, uint32_t pid, uint32_t tid)
 {
-	fixture->threads[slot] = (struct pkbpf_thread){
-		.tid = tid, .pid = pid, .place = PKBPF_THREAD_ON_CPU, .first_ns = 100, .since_ns = 100, .comm = "server"};
+	fixture->threads[slot] = (struct pkbpf_thread){.tid = tid,
+						       .pid = pid,
+						       .place = PKBPF_THREAD_ON_CPU,
+						       .first_ns = 100,
+						       .since_ns = 100,
+						       .comm = "server"};
 }
 
-static void begin_row(struct fixture *fixture, int row, uint32_t pid, uint64_t stack_id, uint32_t state)
+static void begin_row(struct fixture *fixture, int row, uint32_t pid, uint64_t stack_id,
+		      uint32_t state)
 {
 	fixture->rows[row] = (struct pkbpf_wait_row){
 		.stack_id = stack_id, .pid = pid, .state = state, .cgroup_id = 5, .comm = "server"};
 }
 
 /* What the programs do when a wait ends, of which `weight` were seen. */
-static void wait(struct fixture *fixture, int slot, int row, uint64_t wait_ns, uint64_t queue_ns, uint32_t weight)
+static void wait(struct fixture *fixture, int slot, int row, uint64_t wait_ns, uint64_t queue_ns,
+		 uint32_t weight)
 {
 	struct pkbpf_wait_row *to = &fixture->rows[row];
 	struct pkbpf_thread *thread = &fixture->threads[slot];
@@ -188,7 +197,8 @@ static void lengths_are_counted_across_an_overflow_of_their_counter(void **state
 	uint32_t bucket = pkbpf_histogram_index(5000);
 	struct seen *seen;
 
-	fixture->histograms[2] = (struct pkbpf_wait_histogram){.pid = 100, .state = PKBPF_WAIT_SLEEP, .max_ns = 5000};
+	fixture->histograms[2] = (struct pkbpf_wait_histogram){
+		.pid = 100, .state = PKBPF_WAIT_SLEEP, .max_ns = 5000};
 	fixture->histograms[2].buckets[bucket] = UINT32_MAX;
 	seen = drain(fixture);
 	assert_int_equal(seen->views[0].count, UINT32_MAX);
@@ -241,7 +251,8 @@ static void a_tid_that_is_used_again_has_two_accounts(void **state)
 	struct seen *seen;
 	uint64_t count, lives = 0;
 
-	/* The old thread's account waits for its drain when the kernel gives the number to another process. */
+	/* The old thread's account waits for its drain when the kernel gives the number to another
+	 * process. */
 	begin_thread(fixture, 5, 100, 101);
 	fixture->threads[5].time_ns[PKBPF_WAIT_SLEEP] = 900;
 	fixture->threads[5].since_ns = 1000;
@@ -251,7 +262,8 @@ static void a_tid_that_is_used_again_has_two_accounts(void **state)
 	seen = drain(fixture);
 	for (size_t i = 0; i < seen->count; i++) {
 		if (seen->views[i].measure == PKBPF_OFFCPU_TIME)
-			assert_int_equal(seen->views[i].total, seen->views[i].pid == 100 ? 900 : 50);
+			assert_int_equal(seen->views[i].total,
+					 seen->views[i].pid == 100 ? 900 : 50);
 		lives += seen->views[i].measure == PKBPF_OFFCPU_WALL;
 	}
 	assert_int_equal(lives, 1);
@@ -282,14 +294,17 @@ static void sampled_stacks_add_up_to_what_the_threads_waited(void **state)
 		if (chosen)
 			wait(fixture, 0, i % 8 == 0, 3000, 500, 4);
 		else
-			fixture->threads[0].time_ns[PKBPF_WAIT_SLEEP] += 1000, fixture->threads[0].time_ns[PKBPF_WAIT_RUNQUEUE] += 500;
+			fixture->threads[0].time_ns[PKBPF_WAIT_SLEEP] += 1000,
+				fixture->threads[0].time_ns[PKBPF_WAIT_RUNQUEUE] += 500;
 		exact_ns += chosen ? 3000 : 1000;
 	}
 	seen = drain(fixture);
 	/* Each row is cut off to whole nanoseconds. */
-	assert_in_range(total_of(seen, PKBPF_OFFCPU_WAITS, PKBPF_WAIT_SLEEP, &count), exact_ns - 2, exact_ns);
+	assert_in_range(total_of(seen, PKBPF_OFFCPU_WAITS, PKBPF_WAIT_SLEEP, &count), exact_ns - 2,
+			exact_ns);
 	assert_int_equal(count, 400);
-	assert_in_range(total_of(seen, PKBPF_OFFCPU_WAITS, PKBPF_WAIT_RUNQUEUE, &count), 400 * 500 - 2, 400 * 500);
+	assert_in_range(total_of(seen, PKBPF_OFFCPU_WAITS, PKBPF_WAIT_RUNQUEUE, &count),
+			400 * 500 - 2, 400 * 500);
 	assert_true(seen->views[0].estimated);
 }
 
@@ -303,7 +318,8 @@ static void waits_that_stand_for_themselves_are_not_scaled(void **state)
 	begin_thread(fixture, 0, 100, 101);
 	begin_row(fixture, 0, 100, 77, PKBPF_WAIT_SLEEP);
 	begin_row(fixture, 1, 100, 78, PKBPF_WAIT_SLEEP);
-	/* One long wait, and a sample of short ones, some of them of the same place, that says three times too much. */
+	/* One long wait, and a sample of short ones, some of them of the same place, that says
+	 * three times too much. */
 	wait(fixture, 0, 0, 899800, 0, 1);
 	wait(fixture, 0, 0, 150, 0, 4);
 	wait(fixture, 0, 1, 300, 0, 4);
@@ -337,15 +353,22 @@ static void time_without_any_sampled_stack_is_still_listed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_row_becomes_a_wait_and_the_queue_behind_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_row_becomes_a_wait_and_the_queue_behind_it, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_was_sent_is_not_sent_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(lengths_are_counted_across_an_overflow_of_their_counter, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			lengths_are_counted_across_an_overflow_of_their_counter, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_are_told_apart, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_ended_thread_tells_its_wall_clock_once_and_leaves, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_tid_that_is_used_again_has_two_accounts, setup, teardown),
-		cmocka_unit_test_setup_teardown(sampled_stacks_add_up_to_what_the_threads_waited, setup, teardown),
-		cmocka_unit_test_setup_teardown(waits_that_stand_for_themselves_are_not_scaled, setup, teardown),
-		cmocka_unit_test_setup_teardown(time_without_any_sampled_stack_is_still_listed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_ended_thread_tells_its_wall_clock_once_and_leaves, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_tid_that_is_used_again_has_two_accounts, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(sampled_stacks_add_up_to_what_the_threads_waited,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_that_stand_for_themselves_are_not_scaled,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(time_without_any_sampled_stack_is_still_listed,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,14 +19,17 @@ static void takes_every_stack_while_the_cost_is_below_the_limit(void **state)
 static void thins_out_by_powers_of_two_until_the_limit_holds(void **state)
 {
 	/* 40 % of a CPU, 5 % allowed: an eighth. */
-	assert_int_equal(offcpu_governor_quota(0, SECOND * 2 / 5, SECOND, 50), OFFCPU_GOVERNOR_FIRST_QUOTA / 4);
+	assert_int_equal(offcpu_governor_quota(0, SECOND * 2 / 5, SECOND, 50),
+			 OFFCPU_GOVERNOR_FIRST_QUOTA / 4);
 	assert_int_equal(offcpu_governor_quota(256, SECOND / 10, SECOND, 50), 128);
 }
 
 static void never_thins_out_beyond_its_bound(void **state)
 {
-	assert_int_equal(offcpu_governor_quota(0, UINT64_MAX, SECOND, 10), OFFCPU_GOVERNOR_LEAST_QUOTA);
-	assert_int_equal(offcpu_governor_quota(OFFCPU_GOVERNOR_LEAST_QUOTA, SECOND, SECOND, 10), OFFCPU_GOVERNOR_LEAST_QUOTA);
+	assert_int_equal(offcpu_governor_quota(0, UINT64_MAX, SECOND, 10),
+			 OFFCPU_GOVERNOR_LEAST_QUOTA);
+	assert_int_equal(offcpu_governor_quota(OFFCPU_GOVERNOR_LEAST_QUOTA, SECOND, SECOND, 10),
+			 OFFCPU_GOVERNOR_LEAST_QUOTA);
 }
 
 static void comes_back_one_step_at_a_time(void **state)
@@ -58,7 +61,9 @@ static void settles_when_the_cost_halves_with_each_step(void **state)
 		uint64_t stacks_ns = SECOND * 7 / 10;
 
 		last = quota;
-		quota = offcpu_governor_quota(quota, SECOND / 10 + (quota ? stacks_ns * quota / 512 : stacks_ns), SECOND, 300);
+		quota = offcpu_governor_quota(
+			quota, SECOND / 10 + (quota ? stacks_ns * quota / 512 : stacks_ns), SECOND,
+			300);
 	}
 	assert_int_equal(quota, last);
 	assert_true(quota == 128);

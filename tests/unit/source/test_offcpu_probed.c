@@ -34,16 +34,20 @@ static void a_return_to_the_trampoline_is_one_to_the_caller(void **state)
 
 	mend(&calls, STACK, words, sizeof(words));
 	/* Only where a probed call had its return address. */
-	assert_true(words[1] == AREA && words[2] == 0x401234 && words[3] == AREA + 8 && words[4] == 0x405678 && words[5] == AREA);
+	assert_true(words[1] == AREA && words[2] == 0x401234 && words[3] == AREA + 8 &&
+		    words[4] == 0x405678 && words[5] == AREA);
 }
 
 static void pages_that_the_copy_lacks_are_left_out(void **state)
 {
 	uint64_t words[] = {1, 2, AREA};
-	struct raw_stack_extent extent = {.start = STACK - 3 * 4096 + 4080, .size = sizeof(words), .holes = 6};
+	struct raw_stack_extent extent = {
+		.start = STACK - 3 * 4096 + 4080, .size = sizeof(words), .holes = 6};
 
-	offcpu_probed_mend_stack(&(struct pkbpf_probed_calls){.trampoline = AREA, .count = 1, .calls = {{STACK, 0x405678}}}, &extent,
-				 (uint8_t *)words);
+	offcpu_probed_mend_stack(&(struct pkbpf_probed_calls){.trampoline = AREA,
+							      .count = 1,
+							      .calls = {{STACK, 0x405678}}},
+				 &extent, (uint8_t *)words);
 	assert_true(words[2] == 0x405678);
 }
 
@@ -97,7 +101,10 @@ static void a_thread_in_the_trampoline_has_returned(void **state)
 	/* With three registers saved below. */
 	sp = STACK + 40 - 24;
 	ip = AREA + 9;
-	offcpu_probed_mend_regs(&(struct pkbpf_probed_calls){.trampoline = AREA, .count = 1, .calls = {{STACK + 32, 0x405678}}}, &sp, &ip);
+	offcpu_probed_mend_regs(&(struct pkbpf_probed_calls){.trampoline = AREA,
+							     .count = 1,
+							     .calls = {{STACK + 32, 0x405678}}},
+				&sp, &ip);
 	assert_true(ip == 0x405678 && sp == STACK + 40);
 }
 

@@ -24,7 +24,8 @@ struct fixture {
 static void begin(struct fixture *fixture)
 {
 	memset(fixture, 0, sizeof(*fixture));
-	fixture->memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fixture->memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	assert_true(fixture->memory != MAP_FAILED);
 	/* No page of it comes with others. */
 	madvise(fixture->memory, PAGES * PAGE, MADV_NOHUGEPAGE);
@@ -42,10 +43,12 @@ static void touch(struct fixture *fixture, uint32_t page)
 	memset(fixture->memory + page * PAGE, (int)page + 1, PAGE);
 }
 
-static bool read_memory(struct fixture *fixture, size_t from, size_t room, struct raw_stack_extent *extent)
+static bool read_memory(struct fixture *fixture, size_t from, size_t room,
+			struct raw_stack_extent *extent)
 {
 	extent->start = (uintptr_t)fixture->memory + from;
-	return offcpu_stack_read((uint32_t)getpid(), (uint32_t)getpid(), fixture->copy, room, extent);
+	return offcpu_stack_read((uint32_t)getpid(), (uint32_t)getpid(), fixture->copy, room,
+				 extent);
 }
 
 static void pages_that_nobody_has_touched_are_left_out_and_stay_so(void **state)
@@ -62,7 +65,10 @@ static void pages_that_nobody_has_touched_are_left_out_and_stay_so(void **state)
 	assert_false(read_memory(&fixture, PAGE - 16, PAGES * PAGE, &extent));
 	assert_int_equal(extent.size, 16 + 4 * PAGE);
 	for (uint32_t page = 9; page < 13; page++) {
-		assert_int_equal(raw_stack_find(&extent, (uintptr_t)fixture.memory + page * PAGE + 8, 8, &offset), RAW_STACK_COPIED);
+		assert_int_equal(raw_stack_find(&extent,
+						(uintptr_t)fixture.memory + page * PAGE + 8, 8,
+						&offset),
+				 RAW_STACK_COPIED);
 		assert_int_equal(fixture.copy[offset], page + 1);
 	}
 	assert_int_equal(fixture.copy[0], 1);

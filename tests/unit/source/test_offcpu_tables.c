@@ -24,7 +24,8 @@ static int setup(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
 
-	fixture->tables.threads = (struct mapped_table){.items = fixture->threads, .count = THREADS};
+	fixture->tables.threads =
+		(struct mapped_table){.items = fixture->threads, .count = THREADS};
 	fixture->tables.memos = (struct mapped_table){.items = fixture->memos, .count = 4};
 	*state = fixture;
 	return 0;
@@ -85,8 +86,10 @@ static void finds_the_living_one_of_a_number_used_twice(void **state)
 {
 	struct fixture *fixture = *state;
 
-	*slot_of(fixture, 3, 0) = (struct pkbpf_thread){.tid = 3, .pid = 100, .place = PKBPF_THREAD_ENDED};
-	*slot_of(fixture, 3, 1) = (struct pkbpf_thread){.tid = 3, .pid = 200, .place = PKBPF_THREAD_OFF_CPU};
+	*slot_of(fixture, 3, 0) =
+		(struct pkbpf_thread){.tid = 3, .pid = 100, .place = PKBPF_THREAD_ENDED};
+	*slot_of(fixture, 3, 1) =
+		(struct pkbpf_thread){.tid = 3, .pid = 200, .place = PKBPF_THREAD_OFF_CPU};
 	assert_ptr_equal(offcpu_tables_thread(&fixture->tables, 3), slot_of(fixture, 3, 1));
 }
 
@@ -98,12 +101,14 @@ static void searches_wrap_at_the_end_of_the_table(void **state)
 	while (pkbpf_thread_slot(tid, 0, THREADS - 1) != THREADS - 1)
 		tid++;
 	other = same_slot_as(tid);
-	fixture->threads[THREADS - 1] = (struct pkbpf_thread){.tid = tid, .place = PKBPF_THREAD_ON_CPU};
+	fixture->threads[THREADS - 1] =
+		(struct pkbpf_thread){.tid = tid, .place = PKBPF_THREAD_ON_CPU};
 	fixture->threads[0] = (struct pkbpf_thread){.tid = other, .place = PKBPF_THREAD_ON_CPU};
 	assert_ptr_equal(offcpu_tables_thread(&fixture->tables, other), &fixture->threads[0]);
 }
 
-/* How many of `count` threads with numbers from `first` on find no room in a table, which notes those that do. */
+/* How many of `count` threads with numbers from `first` on find no room in a table, which notes
+ * those that do. */
 static uint32_t count_without_room(bool *used, uint32_t slots, uint32_t first, uint32_t count)
 {
 	uint32_t without = 0;
@@ -111,7 +116,8 @@ static uint32_t count_without_room(bool *used, uint32_t slots, uint32_t first, u
 	for (uint32_t tid = first; tid < first + count; tid++) {
 		uint32_t probe = 0;
 
-		while (probe < PKBPF_THREAD_PROBES && used[pkbpf_thread_slot(tid, probe, slots - 1)])
+		while (probe < PKBPF_THREAD_PROBES &&
+		       used[pkbpf_thread_slot(tid, probe, slots - 1)])
 			probe++;
 		if (probe == PKBPF_THREAD_PROBES)
 			without++;
@@ -128,7 +134,8 @@ static void pools_a_multiple_of_the_table_apart_all_find_room(void **state)
 		bool *used = calloc(slots, sizeof(*used));
 		uint32_t first = 1000;
 
-		/* Six pools in an eighth of the slots: a table has no more threads when it is sized. */
+		/* Six pools in an eighth of the slots: a table has no more threads when it is
+		 * sized. */
 		for (int pool = 0; pool < 6; pool++, first += slots)
 			assert_int_equal(count_without_room(used, slots, first, slots / 48), 0);
 		free(used);
@@ -149,10 +156,18 @@ static void what_is_under_way_counts_up_to_the_end(void **state)
 	struct fixture *fixture = *state;
 	struct pkbpf_thread *runs = &fixture->threads[1], *waits = &fixture->threads[2];
 
-	*runs = (struct pkbpf_thread){.tid = 1, .place = PKBPF_THREAD_ON_CPU, .first_ns = 100, .since_ns = 700,
-				      .time_ns = {[PKBPF_WAIT_SLEEP] = 600}, .state = PKBPF_WAIT_SLEEP};
-	*waits = (struct pkbpf_thread){.tid = 2, .place = PKBPF_THREAD_OFF_CPU, .first_ns = 100, .since_ns = 400,
-				       .time_ns = {[PKBPF_WAIT_NONE] = 300}, .state = PKBPF_WAIT_DISK};
+	*runs = (struct pkbpf_thread){.tid = 1,
+				      .place = PKBPF_THREAD_ON_CPU,
+				      .first_ns = 100,
+				      .since_ns = 700,
+				      .time_ns = {[PKBPF_WAIT_SLEEP] = 600},
+				      .state = PKBPF_WAIT_SLEEP};
+	*waits = (struct pkbpf_thread){.tid = 2,
+				       .place = PKBPF_THREAD_OFF_CPU,
+				       .first_ns = 100,
+				       .since_ns = 400,
+				       .time_ns = {[PKBPF_WAIT_NONE] = 300},
+				       .state = PKBPF_WAIT_DISK};
 	offcpu_tables_close(&fixture->tables, 1000);
 	assert_int_equal(runs->time_ns[PKBPF_WAIT_NONE], 300);
 	assert_int_equal(waits->time_ns[PKBPF_WAIT_DISK], 600);
@@ -167,8 +182,12 @@ static void a_wait_that_is_not_split_yet_is_not_forgotten(void **state)
 	struct fixture *fixture = *state;
 	struct pkbpf_thread *thread = &fixture->threads[1];
 
-	*thread = (struct pkbpf_thread){.tid = 1, .place = PKBPF_THREAD_ON_CPU, .first_ns = 100, .since_ns = 700,
-					.pending_ns = 600, .state = PKBPF_WAIT_UNINTERRUPTIBLE};
+	*thread = (struct pkbpf_thread){.tid = 1,
+					.place = PKBPF_THREAD_ON_CPU,
+					.first_ns = 100,
+					.since_ns = 700,
+					.pending_ns = 600,
+					.state = PKBPF_WAIT_UNINTERRUPTIBLE};
 	offcpu_tables_close(&fixture->tables, 1000);
 	assert_int_equal(thread->time_ns[PKBPF_WAIT_UNINTERRUPTIBLE], 600);
 	assert_int_equal(thread->count[PKBPF_WAIT_UNINTERRUPTIBLE], 1);
@@ -181,8 +200,12 @@ static void a_switch_stamped_after_the_end_adds_nothing(void **state)
 	struct fixture *fixture = *state;
 	struct pkbpf_thread *thread = &fixture->threads[1];
 
-	*thread = (struct pkbpf_thread){.tid = 1, .place = PKBPF_THREAD_OFF_CPU, .first_ns = 100, .since_ns = 1001,
-					.time_ns = {[PKBPF_WAIT_NONE] = 901}, .state = PKBPF_WAIT_SLEEP};
+	*thread = (struct pkbpf_thread){.tid = 1,
+					.place = PKBPF_THREAD_OFF_CPU,
+					.first_ns = 100,
+					.since_ns = 1001,
+					.time_ns = {[PKBPF_WAIT_NONE] = 901},
+					.state = PKBPF_WAIT_SLEEP};
 	offcpu_tables_close(&fixture->tables, 1000);
 	assert_int_equal(account_ns(thread), 901);
 	assert_int_equal(thread->since_ns, 1001);
@@ -193,7 +216,8 @@ static void a_state_nobody_knows_is_sleep(void **state)
 	struct fixture *fixture = *state;
 	struct pkbpf_thread *thread = &fixture->threads[1];
 
-	*thread = (struct pkbpf_thread){.tid = 1, .place = PKBPF_THREAD_OFF_CPU, .since_ns = 400, .state = 200};
+	*thread = (struct pkbpf_thread){
+		.tid = 1, .place = PKBPF_THREAD_OFF_CPU, .since_ns = 400, .state = 200};
 	offcpu_tables_close(&fixture->tables, 1000);
 	assert_int_equal(thread->time_ns[PKBPF_WAIT_SLEEP], 600);
 }
@@ -204,7 +228,8 @@ static void threads_that_ended_before_keep_their_accounts(void **state)
 	struct pkbpf_thread *ended = &fixture->threads[1], *freed = &fixture->threads[2];
 
 	*ended = (struct pkbpf_thread){.tid = 1, .place = PKBPF_THREAD_ENDED, .since_ns = 400};
-	*freed = (struct pkbpf_thread){.tid = PKBPF_THREAD_TOMBSTONE, .place = PKBPF_THREAD_ON_CPU, .since_ns = 400};
+	*freed = (struct pkbpf_thread){
+		.tid = PKBPF_THREAD_TOMBSTONE, .place = PKBPF_THREAD_ON_CPU, .since_ns = 400};
 	offcpu_tables_close(&fixture->tables, 1000);
 	assert_int_equal(account_ns(ended), 0);
 	assert_int_equal(account_ns(freed), 0);
@@ -222,17 +247,25 @@ static void hits_of_all_memos_are_added_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(finds_a_thread_behind_others_of_its_slot, setup, teardown),
-		cmocka_unit_test_setup_teardown(finds_nothing_behind_a_slot_that_was_never_used, setup, teardown),
-		cmocka_unit_test_setup_teardown(finds_the_living_one_of_a_number_used_twice, setup, teardown),
-		cmocka_unit_test_setup_teardown(searches_wrap_at_the_end_of_the_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(finds_a_thread_behind_others_of_its_slot, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(finds_nothing_behind_a_slot_that_was_never_used,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(finds_the_living_one_of_a_number_used_twice, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(searches_wrap_at_the_end_of_the_table, setup,
+						teardown),
 		cmocka_unit_test(a_process_whose_number_falls_into_a_pool_finds_room),
 		cmocka_unit_test(pools_a_multiple_of_the_table_apart_all_find_room),
-		cmocka_unit_test_setup_teardown(what_is_under_way_counts_up_to_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_wait_that_is_not_split_yet_is_not_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_switch_stamped_after_the_end_adds_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_under_way_counts_up_to_the_end, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_wait_that_is_not_split_yet_is_not_forgotten,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_switch_stamped_after_the_end_adds_nothing, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_state_nobody_knows_is_sleep, setup, teardown),
-		cmocka_unit_test_setup_teardown(threads_that_ended_before_keep_their_accounts, setup, teardown),
+		cmocka_unit_test_setup_teardown(threads_that_ended_before_keep_their_accounts,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(hits_of_all_memos_are_added_up, setup, teardown),
 	};
 

@@ -52,7 +52,9 @@ static int teardown(void **state)
 static int add(struct fixture *fixture, uint64_t total_ns)
 {
 	struct pkbpf_event_slow_io record = {
-		.header = {.size = sizeof(record), .kind = PKBPF_EVENT_SLOW_IO, .time_ns = 1000 + total_ns},
+		.header = {.size = sizeof(record),
+			   .kind = PKBPF_EVENT_SLOW_IO,
+			   .time_ns = 1000 + total_ns},
 		.insert_ns = 1000,
 		.issue_ns = 1000 + total_ns / 2,
 		.pid = 100,
@@ -77,7 +79,8 @@ static size_t passed_on(struct fixture *fixture)
 
 	fixture->seen_count = 0;
 	for (size_t at = 0; at < fixture->buffer.size;) {
-		int size = event_decode(fixture->buffer.data + at, fixture->buffer.size - at, &sink);
+		int size =
+			event_decode(fixture->buffer.data + at, fixture->buffer.size - at, &sink);
 
 		assert_true(size > 0);
 		at += (size_t)size;
@@ -137,18 +140,24 @@ static void what_is_shorter_than_asked_for_is_left_out_although_there_is_room(vo
 static void other_records_are_refused(void **state)
 {
 	struct fixture *fixture = *state;
-	struct pkbpf_event_slow_io record = {.header = {.size = sizeof(record), .kind = PKBPF_EVENT_SAMPLE}};
+	struct pkbpf_event_slow_io record = {
+		.header = {.size = sizeof(record), .kind = PKBPF_EVENT_SAMPLE}};
 
-	assert_int_equal(slow_io_choice_add(&fixture->choice, &record, sizeof(record), &fixture->buffer), -EBADMSG);
+	assert_int_equal(
+		slow_io_choice_add(&fixture->choice, &record, sizeof(record), &fixture->buffer),
+		-EBADMSG);
 	record.header.kind = PKBPF_EVENT_SLOW_IO;
-	assert_int_equal(slow_io_choice_add(&fixture->choice, &record, sizeof(record) - 8, &fixture->buffer), -EBADMSG);
+	assert_int_equal(
+		slow_io_choice_add(&fixture->choice, &record, sizeof(record) - 8, &fixture->buffer),
+		-EBADMSG);
 }
 
 static int add_open(struct fixture *fixture, struct pkbpf_blockio_request request)
 {
 	request.tid = 101;
 	request.length = 4096;
-	return slow_io_choice_add_open(&fixture->choice, &fixture->row, &request, END, &fixture->buffer);
+	return slow_io_choice_add_open(&fixture->choice, &fixture->row, &request, END,
+				       &fixture->buffer);
 }
 
 static void a_request_with_the_device_at_the_end_took_until_then(void **state)
@@ -156,7 +165,9 @@ static void a_request_with_the_device_at_the_end_took_until_then(void **state)
 	struct fixture *fixture = *state;
 	const struct slow_io_view *seen = &fixture->seen[0];
 
-	assert_int_equal(add_open(fixture, (struct pkbpf_blockio_request){.issue_ns = END - 300, .queue_ns = 200}), 0);
+	assert_int_equal(add_open(fixture, (struct pkbpf_blockio_request){.issue_ns = END - 300,
+									  .queue_ns = 200}),
+			 0);
 	assert_int_equal(passed_on(fixture), 1);
 	assert_true(seen->open);
 	assert_int_equal(seen->insert_ns, END - 500);
@@ -178,7 +189,9 @@ static void a_request_in_the_queue_at_the_end_was_not_issued(void **state)
 	struct fixture *fixture = *state;
 
 	/* Again, after the device would not take it. */
-	assert_int_equal(add_open(fixture, (struct pkbpf_blockio_request){.insert_ns = END - 300, .queue_ns = 200}), 0);
+	assert_int_equal(add_open(fixture, (struct pkbpf_blockio_request){.insert_ns = END - 300,
+									  .queue_ns = 200}),
+			 0);
 	assert_int_equal(passed_on(fixture), 1);
 	assert_int_equal(fixture->seen[0].insert_ns, END - 500);
 	assert_int_equal(fixture->seen[0].issue_ns, 0);

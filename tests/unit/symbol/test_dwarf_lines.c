@@ -86,7 +86,9 @@ static void finds_functions_inlined_into_one_that_is_inside_another(void **state
 {
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
 	struct dwarf_lines *lines = open_lines(FIXTURE_DIR "/pie");
-	struct dwarf_query query = {.address = find_place(FIXTURE_DIR "/pie", "nested_marker").address, .inlines = true};
+	struct dwarf_query query = {.address =
+					    find_place(FIXTURE_DIR "/pie", "nested_marker").address,
+				    .inlines = true};
 
 	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 2);
 	assert_string_equal(found[0].function, "nested_leaf");
@@ -281,7 +283,8 @@ static void time_comes_back_as_it_passes(void **state)
 	assert_true(budget.cpu_ns == 0);
 	dwarf_budget_return(&budget, NS_PER_SECOND + DWARF_BUDGET_RETURN_SHARE * NS_PER_MS);
 	assert_true(budget.cpu_ns == NS_PER_MS);
-	dwarf_budget_return(&budget, NS_PER_SECOND + DWARF_BUDGET_RETURN_SHARE * DWARF_BUDGET_CPU_NS);
+	dwarf_budget_return(&budget,
+			    NS_PER_SECOND + DWARF_BUDGET_RETURN_SHARE * DWARF_BUDGET_CPU_NS);
 	assert_true(budget.cpu_ns == DWARF_BUDGET_CPU_NS);
 	dwarf_budget_return(&budget, UINT64_MAX);
 	assert_true(budget.cpu_ns == DWARF_BUDGET_CPU_NS);
@@ -291,7 +294,8 @@ static size_t find_costly(const char *path)
 {
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
 	struct dwarf_lines *lines = open_lines(path);
-	struct dwarf_query query = {.address = find_place(path, "costly").address, .function = "costly"};
+	struct dwarf_query query = {.address = find_place(path, "costly").address,
+				    .function = "costly"};
 	size_t count = dwarf_lines_find(lines, &query, strings, found);
 
 	dwarf_lines_free(lines);

@@ -225,7 +225,8 @@ static void assert_name_on(uint16_t machine, const char *program, uint64_t offse
 	assert_true(from >= 0 && to >= 0);
 	while ((count = read(from, buffer, sizeof(buffer))) > 0)
 		assert_true(write(to, buffer, (size_t)count) == count);
-	assert_true(pwrite(to, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)) == sizeof(machine));
+	assert_true(pwrite(to, &machine, sizeof(machine), offsetof(Elf64_Ehdr, e_machine)) ==
+		    sizeof(machine));
 	close(from);
 	close(to);
 	assert_name(add_file(path), offset, name);

@@ -191,7 +191,7 @@ static void believes_unwind_information_that_goes_on_behind_a_return(void **stat
 
 static void reads_a_bounded_part_of_a_large_file(void **state)
 {
-	const struct symbol_range text = { TEXT, TEXT + (1ULL << 40) };
+	const struct symbol_range text = {TEXT, TEXT + (1ULL << 40)};
 	struct image image;
 
 	/* Its text is a terabyte, of which next to nothing is there. */
@@ -206,13 +206,15 @@ static void reads_a_bounded_part_of_a_large_file(void **state)
 
 static void looks_at_a_bounded_number_of_places(void **state)
 {
-	const struct symbol_range text = { TEXT, TEXT + (1ULL << 40) };
+	const struct symbol_range text = {TEXT, TEXT + (1ULL << 40)};
 	struct image image;
 
 	image_init(&image, EM_X86_64);
 	image.segments[0].file_size = image.segments[0].memory_size = 1ULL << 40;
 	for (uint32_t i = 0; i < 4100; i++)
-		assert_int_equal(symbol_table_add(&image.table, TEXT + i * (1ULL << 20), 0, i + 1, SYMBOL_RANK_LABEL), 0);
+		assert_int_equal(symbol_table_add(&image.table, TEXT + i * (1ULL << 20), 0, i + 1,
+						  SYMBOL_RANK_LABEL),
+				 0);
 	assert_int_equal(symbol_table_finish(&image.table, &text, 1), 0);
 	elf_extent_bound(&image.table, &image.functions, &image.file);
 	assert_int_equal(image.table.entries[4095].size, 64 << 10);

@@ -15,7 +15,8 @@
 
 enum { IMAGE_BASE = 0x1000, TABLE_AT = 0, FDES_AT = 0x100, IMAGE_BYTES = 0x200 };
 
-/* An image of one PT_LOAD at address 0x1000 with functions 0x5000 (16 bytes), 0x5020 (32) and 0x6000 (256). */
+/* An image of one PT_LOAD at address 0x1000 with functions 0x5000 (16 bytes), 0x5020 (32) and
+ * 0x6000 (256). */
 struct image {
 	uint8_t bytes[IMAGE_BYTES];
 	struct elf_segment segments[2];
@@ -31,8 +32,8 @@ static void image_init(struct image *image)
 {
 	static const struct {
 		int32_t start, size;
-	} functions[] = { { 0x5000, 16 }, { 0x5020, 32 }, { 0x6000, 256 } };
-	static const uint8_t encodings[] = { 1, 0x1b, 0x03, 0x3b };
+	} functions[] = {{0x5000, 16}, {0x5020, 32}, {0x6000, 256}};
+	static const uint8_t encodings[] = {1, 0x1b, 0x03, 0x3b};
 
 	*image = (struct image){0};
 	memcpy(image->bytes, encodings, sizeof(encodings));
@@ -46,15 +47,22 @@ static void image_init(struct image *image)
 		put(image, (size_t)fde + 8, functions[i].start - (IMAGE_BASE + fde + 8));
 		put(image, (size_t)fde + 12, functions[i].size);
 	}
-	image->segments[0] = (struct elf_segment){ PT_LOAD, PF_R, 0, IMAGE_BASE, IMAGE_BYTES, IMAGE_BYTES };
-	image->segments[1] = (struct elf_segment){ PT_GNU_EH_FRAME, PF_R, TABLE_AT, IMAGE_BASE, 36, 36 };
+	image->segments[0] =
+		(struct elf_segment){PT_LOAD, PF_R, 0, IMAGE_BASE, IMAGE_BYTES, IMAGE_BYTES};
+	image->segments[1] =
+		(struct elf_segment){PT_GNU_EH_FRAME, PF_R, TABLE_AT, IMAGE_BASE, 36, 36};
 	image->file = (struct elf_file){
-		.fd = -1, .memory = image->bytes, .size = IMAGE_BYTES, .is_64 = true,
-		.segments = image->segments, .segment_count = 2,
+		.fd = -1,
+		.memory = image->bytes,
+		.size = IMAGE_BYTES,
+		.is_64 = true,
+		.segments = image->segments,
+		.segment_count = 2,
 	};
 }
 
-static int find(const struct image *image, struct elf_functions *functions, uint64_t address, uint64_t *ret_start)
+static int find(const struct image *image, struct elf_functions *functions, uint64_t address,
+		uint64_t *ret_start)
 {
 	return elf_functions_find(functions, &image->file, image->segments, 2, address, ret_start);
 }
@@ -119,7 +127,7 @@ static void does_not_believe_a_description_of_another_function(void **state)
 	uint64_t start;
 
 	image_init(&image);
-	put(&image, FDES_AT + 8, 12345);   /* another start */
+	put(&image, FDES_AT + 8, 12345);    /* another start */
 	put(&image, 12 + 8 + 4, 0x7ffffff); /* a description outside the file */
 	assert_int_equal(elf_functions_load(&functions, &image.file), 0);
 	assert_int_equal(find(&image, &functions, 0x5000, &start), -ENOENT);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for symbol/go_symbols: names from the table that Go programs carry, and tables that are none. */
+/* Tests for symbol/go_symbols: names from the table that Go programs carry, and tables that are
+ * none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,10 @@ struct opened {
 
 static struct opened open_table(const char *section, const uint8_t *table, size_t size)
 {
-	const struct elf_recipe recipe = {.text_size = TEXT_SIZE, .extra_section = section, .extra = table, .extra_size = size};
+	const struct elf_recipe recipe = {.text_size = TEXT_SIZE,
+					  .extra_section = section,
+					  .extra = table,
+					  .extra_size = size};
 	struct opened opened = {0};
 	size_t file_size;
 
@@ -71,7 +75,8 @@ static void check_name(const struct opened *opened, uint64_t address, const char
 {
 	char name[64] = "";
 	uint64_t start;
-	int ret = elf_symbols_find(&opened->symbols, &opened->file, address, name, sizeof(name), &start);
+	int ret = elf_symbols_find(&opened->symbols, &opened->file, address, name, sizeof(name),
+				   &start);
 
 	assert_int_equal(ret, expected ? 0 : -ENOENT);
 	if (expected)
@@ -132,7 +137,8 @@ static void refuses_tables_of_other_formats(void **state)
 	static const struct {
 		size_t offset;
 		uint8_t value;
-	} changes[] = {{0, 0xfb}, {0, 0xfa}, {5, 1}, {6, 2}, {7, 4}, {8, 0xff}, {8, 0}, {33, 1}, {46, 1}, {64, 0xf0}};
+	} changes[] = {{0, 0xfb}, {0, 0xfa}, {5, 1},  {6, 2},  {7, 4},
+		       {8, 0xff}, {8, 0},    {33, 1}, {46, 1}, {64, 0xf0}};
 	uint8_t table[TABLE_BYTES];
 	struct opened opened;
 
@@ -158,7 +164,8 @@ static void refuses_tables_of_other_formats(void **state)
 
 static void names_stripped_files(void **state)
 {
-	static const struct elf_module_options options = {.search = {.root = "", .debug_dir = "", .path = ""}};
+	static const struct elf_module_options options = {
+		.search = {.root = "", .debug_dir = "", .path = ""}};
 	const struct symbol_entry *entry;
 	uint8_t table[TABLE_BYTES];
 	struct elf_module module;
@@ -171,7 +178,9 @@ static void names_stripped_files(void **state)
 	elf_module_load(&module, &opened.file, &options);
 	assert_int_equal(module.state, SYMBOL_FOUND);
 	assert_false(module.exported_only);
-	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name, sizeof(name), &entry), 0);
+	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name,
+					 sizeof(name), &entry),
+			 0);
 	assert_string_equal(name, "main.(*T).run");
 	elf_module_done(&module);
 	close_table(&opened);

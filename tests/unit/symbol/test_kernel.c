@@ -157,14 +157,16 @@ static void assert_text(const char *text, const char *name, const char *module)
 
 static void takes_apart_what_the_kernel_prints(void **state)
 {
-	static const char *const nothing[] = {"", "0xffffffff81000000", "+0x10/0x20", "name", "__pfx_+0x1/0x2", "  [ext4]"};
+	static const char *const nothing[] = {"",     "0xffffffff81000000", "+0x10/0x20",
+					      "name", "__pfx_+0x1/0x2",	    "  [ext4]"};
 	const char *name, *module;
 
 	assert_text("vfs_read+0x10/0x200", "vfs_read", NULL);
 	assert_text("ext4_readdir+0x0/0x99 [ext4]", "ext4_readdir", "ext4");
 	assert_text("__pfx_vfs_read+0x3/0x10", "vfs_read", NULL);
 	assert_text("foo.constprop.0+0x1/0x2", "foo.constprop.0", NULL);
-	assert_text("bpf_prog_6deef7357e7b4530_sd_fw_egress+0x1/0x2", "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf");
+	assert_text("bpf_prog_6deef7357e7b4530_sd_fw_egress+0x1/0x2",
+		    "bpf_prog_6deef7357e7b4530_sd_fw_egress", "bpf");
 	assert_text("bpf_trampoline_6442536467+0x1/0x2", "bpf_trampoline_6442536467", "bpf");
 	assert_text("bpf_prog_6deef7357e7b4530+0x1/0x2", "bpf_prog_6deef7357e7b4530", "bpf");
 	assert_text("bpf_dispatcher_xdp+0x1/0x2", "bpf_dispatcher_xdp", "bpf");
@@ -242,7 +244,8 @@ static void an_answer_holds_for_its_function_alone(void **state)
 
 static void reads_where_a_function_lies(void **state)
 {
-	static const char *const nothing[] = {"", "name", "0xffffffff81000000", "name+0x10", "name+0x20/0x20", "name+0x10/x"};
+	static const char *const nothing[] = {"",	   "name",	     "0xffffffff81000000",
+					      "name+0x10", "name+0x20/0x20", "name+0x10/x"};
 	uint64_t start, size;
 
 	assert_true(kernel_text_range("vfs_read+0x1c/0x200 [fs]", 0x101c, &start, &size));

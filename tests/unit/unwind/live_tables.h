@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables of everything that a stopped child has mapped, for walks with the user-space step. */
+/* Unwind tables of everything that a stopped child has mapped, for walks with the user-space step.
+ */
 #ifndef PKBPF_TEST_LIVE_TABLES_H
 #define PKBPF_TEST_LIVE_TABLES_H
 
@@ -66,7 +67,7 @@ static inline void live_tables_open(struct live_tables *live, const struct stopp
 {
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	*live = (struct live_tables){ .child = child, .rules = rule_set_new() };
+	*live = (struct live_tables){.child = child, .rules = rule_set_new()};
 	if (proc_fd < 0 || !live->rules ||
 	    procfs_maps_read(proc_fd, (uint32_t)child->pid, live_tables_add, live) != 0)
 		abort();
@@ -75,17 +76,18 @@ static inline void live_tables_open(struct live_tables *live, const struct stopp
 
 static inline void live_tables_close(struct live_tables *live)
 {
-	array_foreach(&live->code, code)
+	array_foreach (&live->code, code)
 		unwind_table_free(code->table);
 	array_free(&live->code);
 	rule_set_free(live->rules);
 }
 
-static inline uint32_t live_tables_find_code(void *context, uint64_t address, struct unwind_code *ret_code)
+static inline uint32_t live_tables_find_code(void *context, uint64_t address,
+					     struct unwind_code *ret_code)
 {
 	struct live_tables *live = context;
 
-	array_foreach(&live->code, code) {
+	array_foreach (&live->code, code) {
 		if (address < code->mapping.start || address >= code->mapping.end)
 			continue;
 		*ret_code = (struct unwind_code){

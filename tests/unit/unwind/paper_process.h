@@ -45,7 +45,8 @@ static inline bool paper_rule(void *context, const struct unwind_code *code, uin
 {
 	struct paper *paper = context;
 
-	*ret_rule = paper->second_at && elf_address >= paper->second_at ? paper->second : paper->rule;
+	*ret_rule =
+		paper->second_at && elf_address >= paper->second_at ? paper->second : paper->rule;
 	return true;
 }
 
@@ -59,7 +60,7 @@ static inline int paper_read(void *context, uint64_t address, void *buffer, size
 	return 0;
 }
 
-static const struct unwind_walk_ops paper_ops = { paper_code, paper_rule, paper_read };
+static const struct unwind_walk_ops paper_ops = {paper_code, paper_rule, paper_read};
 
 /* Two that callees may change, and what every architecture has. */
 #if defined(__aarch64__)
@@ -68,14 +69,18 @@ enum { FIRST = 1, SECOND = 10, FP = 29, SP = 31 };
 enum { RBX = 3, FIRST = 5, SECOND = 10, FP = 6, SP = 7 };
 #endif
 
-static inline struct unwind_walk_result walk_paper(struct paper *paper, const uint64_t *regs, bool exact)
+static inline struct unwind_walk_result walk_paper(struct paper *paper, const uint64_t *regs,
+						   bool exact)
 {
-	struct unwind_walk_options options = { .exact = exact };
+	struct unwind_walk_options options = {.exact = exact};
 
 	return unwind_walk(&paper_ops, paper, regs, &options, paper->ips, 16);
 }
 
-#define END_RULE { .cfa = PKBPF_CFA_END }
-#define RA_AT_8	 .ra = PKBPF_RA_CFA, .ra_offset = -8
+#define END_RULE                                                                                   \
+	{                                                                                          \
+		.cfa = PKBPF_CFA_END                                                               \
+	}
+#define RA_AT_8 .ra = PKBPF_RA_CFA, .ra_offset = -8
 
 #endif

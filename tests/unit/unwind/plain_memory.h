@@ -16,7 +16,8 @@ struct plain_memory {
 	int fail_with;	/* errno of the next creation, 0: none */
 };
 
-static inline int plain_memory_create(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows)
+static inline int plain_memory_create(void *context, uint32_t first, uint32_t count,
+				      uint32_t **ret_rows)
 {
 	struct plain_memory *plain = context;
 
@@ -46,17 +47,20 @@ static inline void plain_memory_wait(void *context)
 static inline void plain_memory_init(struct plain_memory *plain, uint32_t pages, uint32_t files)
 {
 	*plain = (struct plain_memory){
-		.memory = {
-			.rules = calloc(PKBPF_UNWIND_MAX_RULES, sizeof(struct pkbpf_unwind_rule)),
-			.files = calloc(files, sizeof(struct pkbpf_unwind_file)),
-			.pages = calloc(pages, sizeof(struct pkbpf_unwind_page)),
-			.rule_count = PKBPF_UNWIND_MAX_RULES,
-			.file_count = files,
-			.page_count = pages,
-			.wait_for_readers = plain_memory_wait,
-		},
+		.memory =
+			{
+				.rules = calloc(PKBPF_UNWIND_MAX_RULES,
+						sizeof(struct pkbpf_unwind_rule)),
+				.files = calloc(files, sizeof(struct pkbpf_unwind_file)),
+				.pages = calloc(pages, sizeof(struct pkbpf_unwind_page)),
+				.rule_count = PKBPF_UNWIND_MAX_RULES,
+				.file_count = files,
+				.page_count = pages,
+				.wait_for_readers = plain_memory_wait,
+			},
 	};
-	plain->memory.chunks = (struct chunk_backing){ plain_memory_create, plain_memory_destroy, plain };
+	plain->memory.chunks =
+		(struct chunk_backing){plain_memory_create, plain_memory_destroy, plain};
 	plain->memory.context = plain;
 	if (!plain->memory.rules || !plain->memory.files || !plain->memory.pages)
 		abort();

@@ -17,13 +17,25 @@
 #define SIZE	0x80
 #define PROGRAM UINT64_C(0x500000)
 
-static const struct cfi_machine x86_64 = {
-	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .registers = 16, .rbx = 255};
-static const struct cfi_machine loader = {
-	.elf_machine = 62, .stack_pointer = 7, .frame_pointer = 6, .return_address = 16, .registers = 16, .rbx = 3};
-static const struct cfi_machine arm64 = {
-	.elf_machine = 183, .stack_pointer = 31, .frame_pointer = 29, .return_address = 30, .registers = 31, .rbx = 255,
-	.has_link_register = true};
+static const struct cfi_machine x86_64 = {.elf_machine = 62,
+					  .stack_pointer = 7,
+					  .frame_pointer = 6,
+					  .return_address = 16,
+					  .registers = 16,
+					  .rbx = 255};
+static const struct cfi_machine loader = {.elf_machine = 62,
+					  .stack_pointer = 7,
+					  .frame_pointer = 6,
+					  .return_address = 16,
+					  .registers = 16,
+					  .rbx = 3};
+static const struct cfi_machine arm64 = {.elf_machine = 183,
+					 .stack_pointer = 31,
+					 .frame_pointer = 29,
+					 .return_address = 30,
+					 .registers = 31,
+					 .rbx = 255,
+					 .has_link_register = true};
 
 /* Rows as text, so that a test reads like readelf's output. */
 struct text {
@@ -33,9 +45,10 @@ struct text {
 
 static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
 {
-	static const char *const cfa[] = {"none", "sp", "fp", "reg", "*sp", "*fp",
-					  "plt", "signal", "end", "unsupported", "other", "pending", "indexed", "no room",
-					  "jump", "jump saved"};
+	static const char *const cfa[] = {"none",    "sp",	    "fp",    "reg",
+					  "*sp",     "*fp",	    "plt",   "signal",
+					  "end",     "unsupported", "other", "pending",
+					  "indexed", "no room",	    "jump",  "jump saved"};
 	static const char *const fp[] = {"", " fp=cfa", " fp=fp", " fp=?"};
 	static const char *const ra[] = {"", " ra=reg", " ra=link"};
 	struct text *text = context;
@@ -44,15 +57,15 @@ static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwi
 		text->text + text->length, sizeof(text->text) - text->length, "%s%x %s%+d",
 		text->length ? "; " : "", offset - START, cfa[rule->cfa], rule->cfa_offset);
 	if (rule->aux)
-		text->length += (size_t)snprintf(text->text + text->length,
-						 sizeof(text->text) - text->length, " aux %u",
-						 rule->aux);
+		text->length +=
+			(size_t)snprintf(text->text + text->length,
+					 sizeof(text->text) - text->length, " aux %u", rule->aux);
 	text->length += (size_t)snprintf(text->text + text->length,
 					 sizeof(text->text) - text->length, "%s", fp[rule->fp]);
 	if (rule->fp_offset)
-		text->length += (size_t)snprintf(text->text + text->length,
-						 sizeof(text->text) - text->length, "%+d",
-						 rule->fp_offset);
+		text->length +=
+			(size_t)snprintf(text->text + text->length,
+					 sizeof(text->text) - text->length, "%+d", rule->fp_offset);
 	text->length += (size_t)snprintf(text->text + text->length,
 					 sizeof(text->text) - text->length, "%s", ra[rule->ra]);
 	if (rule->ra_offset != (rule->ra == PKBPF_RA_CFA ? -8 : 0) &&
@@ -70,8 +83,8 @@ static void run(const struct cfi_machine *machine, const struct cfi_context *con
 		const char *program, size_t size, struct text *text)
 {
 	memset(text, 0, sizeof(*text));
-	cfi_program_run(machine, context, (const uint8_t *)program, size, PROGRAM, BASE, START, SIZE,
-			describe_row, text);
+	cfi_program_run(machine, context, (const uint8_t *)program, size, PROGRAM, BASE, START,
+			SIZE, describe_row, text);
 }
 
 static struct cfi_context usual_context(void)
@@ -127,12 +140,14 @@ static const struct expectation x86_64_expectations[] = {
 	{"return address in a register", P("\x09\x10\x05"), "0 sp+8 ra=reg ra+5"},
 	{"CFA and return address in one register", P("\x0c\x05\x00\x09\x10\x05"),
 	 "0 reg+0 aux 5 ra=reg ra+5"},
-	{"CFA and return address in two registers", P("\x0c\x05\x00\x09\x10\x01"), "0 reg+0 aux 5 ra=reg ra+1"},
-	{"all in registers (longjmp)", P("\x0c\x05\x00\x83\x00\x09\x06\x09\x09\x07\x08\x09\x10\x01"),
-	 "0 jump+0 aux 8+9 ra+1"},
+	{"CFA and return address in two registers", P("\x0c\x05\x00\x09\x10\x01"),
+	 "0 reg+0 aux 5 ra=reg ra+1"},
+	{"all in registers (longjmp)",
+	 P("\x0c\x05\x00\x83\x00\x09\x06\x09\x09\x07\x08\x09\x10\x01"), "0 jump+0 aux 8+9 ra+1"},
 	{"all in memory (setcontext)", P("\x0c\x01\x00\x11\x07\x6c\x11\x06\x71\x11\x10\x6b"),
 	 "0 jump saved+160 aux 1+120 ra+168"},
-	{"a saved stack pointer, with a CFA that is not", P("\x0c\x01\x08\x11\x07\x6c\x11\x10\x6b"), "0 unsupported+0"},
+	{"a saved stack pointer, with a CFA that is not", P("\x0c\x01\x08\x11\x07\x6c\x11\x10\x6b"),
+	 "0 unsupported+0"},
 	{"a stack pointer in a register and the frame pointer where the CFA says",
 	 P("\x0c\x05\x00\x86\x02\x09\x07\x08\x09\x10\x01"), "0 unsupported+0"},
 	{"a stack pointer in a register and the frame pointer where it says itself",
@@ -147,7 +162,8 @@ static const struct expectation x86_64_expectations[] = {
 	{"stack pointer above the CFA", P("\x14\x07\x01"), "0 unsupported+0"},
 	{"PLT", P("\x0f\x0b\x77\x08\x80\x00\x3f\x1a\x3b\x2a\x33\x24\x22"), "0 plt+11"},
 	{"realigned stack", P("\x10\x06\x02\x76\x00\x0f\x03\x76\x78\x06"), "0 *fp-8 fp=fp"},
-	{"stack pointer saved on the stack", P("\x0f\x06\x77\x98\x04\x06\x23\x38"), "0 *sp+536 aux 7"},
+	{"stack pointer saved on the stack", P("\x0f\x06\x77\x98\x04\x06\x23\x38"),
+	 "0 *sp+536 aux 7"},
 	{"addend that is not a multiple of eight", P("\x0f\x06\x77\x98\x04\x06\x23\x3c"),
 	 "0 unsupported+0"},
 	{"register and offset as an expression", P("\x0f\x02\x77\x18"), "0 sp+24"},
@@ -158,7 +174,8 @@ static const struct expectation x86_64_expectations[] = {
 	{"frame pointer by the stack pointer", P("\x0e\x30\x10\x06\x02\x77\x10"),
 	 "0 sp+48 fp=cfa-32"},
 	{"frame pointer by the CFA", P("\x10\x06\x02\x09\xf0"), "0 unsupported+0"},
-	{"frame pointer by the CFA and a constant", P("\x10\x06\x03\x09\xf0\x22"), "0 sp+8 fp=cfa-16"},
+	{"frame pointer by the CFA and a constant", P("\x10\x06\x03\x09\xf0\x22"),
+	 "0 sp+8 fp=cfa-16"},
 	{"value expression of a callee-saved register", P("\x16\x03\x01\x30"), "0 sp+8"},
 	{"value expression of the frame pointer", P("\x16\x06\x01\x30"), "0 unsupported+0"},
 	{"argument size", P("\x2e\x20\x41\x0e\x10"), "0 sp+8; 1 sp+16"},
@@ -202,8 +219,8 @@ static void reads_arm64_programs(void **state)
 
 	/* CFA = sp; stp x29,x30,[sp,-32]!; mov x29,sp; ldp; ret */
 	assert_true(cfi_program_run_initial(&arm64, &context, (const uint8_t *)"\x0c\x1f\x00", 3));
-	run(&arm64, &context, "\x2d\x41\x0e\x20\x9d\x04\x9e\x03\x41\x0d\x1d\x44\xde\xdd\x0c\x1f\x00", 17,
-	    &text);
+	run(&arm64, &context,
+	    "\x2d\x41\x0e\x20\x9d\x04\x9e\x03\x41\x0d\x1d\x44\xde\xdd\x0c\x1f\x00", 17, &text);
 	assert_string_equal(text.text, "0 sp+0 ra=link; 4 sp+32 fp=cfa-32 ra-24; "
 				       "8 fp+32 fp=cfa-32 ra-24; 18 sp+0 ra=link");
 }
@@ -215,8 +232,7 @@ static void knows_where_go_saves_the_frame_pointer(void **state)
 
 	context.go_frame_pointer = true;
 	run(&x86_64, &context, "\x41\x0e\x10\x44\x0e\x40\x50\x0e\x08", 9, &text);
-	assert_string_equal(text.text,
-			    "0 sp+8; 1 sp+16 fp=cfa-16; 5 sp+64 fp=cfa-16; 15 sp+8");
+	assert_string_equal(text.text, "0 sp+8; 1 sp+16 fp=cfa-16; 5 sp+64 fp=cfa-16; 15 sp+8");
 }
 
 static void refuses_initial_programs_that_move(void **state)

@@ -12,9 +12,10 @@
 #include "unwind/chunk_pool.h"
 
 /* A table whose page i has counts[i % n] rows, all different. */
-static struct unwind_table make_table(uint32_t pages, const uint16_t *counts, uint32_t n, uint32_t seed)
+static struct unwind_table make_table(uint32_t pages, const uint16_t *counts, uint32_t n,
+				      uint32_t seed)
 {
-	struct unwind_table table = { .page_count = pages };
+	struct unwind_table table = {.page_count = pages};
 
 	table.pages = calloc(pages, sizeof(*table.pages));
 	assert_non_null(table.pages);
@@ -54,10 +55,10 @@ static void check_placed(const struct chunk_pool *pool, const struct unwind_tabl
 
 static void a_table_larger_than_a_chunk_is_spread_over_several(void **state)
 {
-	static const uint16_t counts[] = { 1000, 0, 37, 4096, 1, 0, 0, 512 };
+	static const uint16_t counts[] = {1000, 0, 37, 4096, 1, 0, 0, 512};
 	struct unwind_table table = make_table(900, counts, ARRAY_SIZE(counts), 1);
 	struct pkbpf_unwind_page pages[900];
-	struct row_placement placement = { 0 };
+	struct row_placement placement = {0};
 	struct plain_memory plain;
 	struct chunk_pool *pool;
 
@@ -83,12 +84,12 @@ static void a_table_larger_than_a_chunk_is_spread_over_several(void **state)
 
 static void tables_never_overlap(void **state)
 {
-	static const uint16_t counts[] = { 130, 60, 0, 7 };
+	static const uint16_t counts[] = {130, 60, 0, 7};
 	enum { TABLES = 60, PAGES = 200 };
 	static struct pkbpf_unwind_page pages[TABLES][PAGES];
-	struct row_placement placements[TABLES] = { 0 };
+	struct row_placement placements[TABLES] = {0};
 	struct unwind_table tables[TABLES];
-	bool placed[TABLES] = { false };
+	bool placed[TABLES] = {false};
 	struct plain_memory plain;
 	struct chunk_pool *pool;
 
@@ -97,7 +98,8 @@ static void tables_never_overlap(void **state)
 	pool = chunk_pool_new(&plain.memory.chunks, 2);
 	assert_int_equal(chunk_pool_grow(pool, 2), 0);
 	for (uint32_t i = 0; i < TABLES; i++)
-		tables[i] = make_table(1 + (uint32_t)rand() % PAGES, counts, 1 + (uint32_t)rand() % 4, i << 20);
+		tables[i] = make_table(1 + (uint32_t)rand() % PAGES, counts,
+				       1 + (uint32_t)rand() % 4, i << 20);
 	for (int step = 0; step < 600; step++) {
 		size_t i = (size_t)rand() % TABLES;
 
@@ -105,7 +107,8 @@ static void tables_never_overlap(void **state)
 			chunk_pool_remove(pool, &placements[i]);
 			placed[i] = false;
 		} else {
-			placed[i] = chunk_pool_place(pool, &tables[i], pages[i], &placements[i]) == 0;
+			placed[i] =
+				chunk_pool_place(pool, &tables[i], pages[i], &placements[i]) == 0;
 		}
 		for (size_t k = 0; step % 20 == 0 && k < TABLES; k++) {
 			if (placed[k])
@@ -144,9 +147,9 @@ static void grows_up_to_its_cap_and_survives_refusal(void **state)
 
 static void an_empty_table_needs_no_room(void **state)
 {
-	static const uint16_t none[] = { 0 };
-	struct unwind_table empty = { 0 }, bare = make_table(5, none, 1, 0);
-	struct row_placement placement = { 0 };
+	static const uint16_t none[] = {0};
+	struct unwind_table empty = {0}, bare = make_table(5, none, 1, 0);
+	struct row_placement placement = {0};
 	struct pkbpf_unwind_page pages[5];
 	struct plain_memory plain;
 	struct chunk_pool *pool;
@@ -166,7 +169,7 @@ static void an_empty_table_needs_no_room(void **state)
 
 static void rows_outside_the_pool_are_not_shown(void **state)
 {
-	struct pkbpf_unwind_page page = { .first = PKBPF_CHUNK_ROWS - 2, .count = 3 };
+	struct pkbpf_unwind_page page = {.first = PKBPF_CHUNK_ROWS - 2, .count = 3};
 	struct plain_memory plain;
 	struct chunk_pool *pool;
 

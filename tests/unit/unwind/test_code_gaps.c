@@ -42,7 +42,8 @@ static void makes_rows_only_in_executable_code(void **state)
 	/* The same bytes in a section that is not executable, within what the file covers. */
 	make_functions(TEXT_SIZE);
 	memcpy(data, text, sizeof(data));
-	open_gaps((struct elf_recipe){.eh_frame = data, .eh_frame_size = sizeof(data)}, data_start + 0x1000);
+	open_gaps((struct elf_recipe){.eh_frame = data, .eh_frame_size = sizeof(data)},
+		  data_start + 0x1000);
 	assert_non_null(gaps);
 	run(0x100, (uint32_t)data_start + 0x1000);
 	assert_cfa(TEXT_SIZE - FUNCTION_SPACE + BODY, PKBPF_CFA_SP, FRAME_BYTES);
@@ -130,7 +131,9 @@ static void ends_stacks_at_the_entry_of_a_program(void **state)
 /* All functions where a piece may end, some of the others. */
 static size_t next_to_check(size_t at, size_t space)
 {
-	return at + (at % UNDESCRIBED_CODE_PIECE_BYTES < UNDESCRIBED_CODE_PIECE_BYTES - 100 * space ? 37 * space : space);
+	return at + (at % UNDESCRIBED_CODE_PIECE_BYTES < UNDESCRIBED_CODE_PIECE_BYTES - 100 * space
+			     ? 37 * space
+			     : space);
 }
 
 /* Functions that take so much space each, in more than two pieces. */
@@ -169,9 +172,11 @@ static void follows_functions_that_go_on_in_the_next_piece(void **state)
 	check_pieces(48);
 }
 
-static const Elf64_Sym second_function = {.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = TEXT + 0x206};
+static const Elf64_Sym second_function = {
+	.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = TEXT + 0x206};
 
-/* A function with two entries, of which the second is named: push %rbx; mov %r8,%r10; jmp 12; push %rbx; xor %r10,%r10; ud2; ud2 */
+/* A function with two entries, of which the second is named: push %rbx; mov %r8,%r10; jmp 12; push
+ * %rbx; xor %r10,%r10; ud2; ud2 */
 static void open_two_entries(void)
 {
 	static const uint8_t two_entries[] = {0x53, 0x4d, 0x89, 0xc2, 0xeb, 0x06, 0x53,
@@ -180,7 +185,8 @@ static void open_two_entries(void)
 	make_functions(TEXT_SIZE);
 	memset(text + 0x200, 0xcc, FUNCTION_SPACE);
 	memcpy(text + 0x200, two_entries, sizeof(two_entries));
-	open_gaps((struct elf_recipe){.symbols = (const uint8_t *)&second_function, .symbols_size = sizeof(second_function)},
+	open_gaps((struct elf_recipe){.symbols = (const uint8_t *)&second_function,
+				      .symbols_size = sizeof(second_function)},
 		  TEXT_SIZE);
 	assert_non_null(gaps);
 }
@@ -224,14 +230,19 @@ int main(void)
 		cmocka_unit_test_teardown(makes_rows_only_between_the_given_offsets, tear_down),
 		cmocka_unit_test_teardown(goes_on_in_the_same_code_from_call_to_call, tear_down),
 		cmocka_unit_test_teardown(makes_rows_only_in_executable_code, tear_down),
-		cmocka_unit_test_teardown(takes_executable_segments_where_there_are_no_sections, tear_down),
+		cmocka_unit_test_teardown(takes_executable_segments_where_there_are_no_sections,
+					  tear_down),
 		cmocka_unit_test_teardown(makes_no_rows_behind_what_the_file_covers, tear_down),
 		cmocka_unit_test_teardown(leaves_the_space_between_functions_alone, tear_down),
-		cmocka_unit_test_teardown(reads_even_the_smallest_code_at_the_end_of_a_section, tear_down),
-		cmocka_unit_test_teardown(gives_the_rule_of_no_row_behind_the_last_piece, tear_down),
+		cmocka_unit_test_teardown(reads_even_the_smallest_code_at_the_end_of_a_section,
+					  tear_down),
+		cmocka_unit_test_teardown(gives_the_rule_of_no_row_behind_the_last_piece,
+					  tear_down),
 		cmocka_unit_test_teardown(ends_stacks_at_the_entry_of_a_program, tear_down),
-		cmocka_unit_test_teardown(follows_functions_whose_ends_are_those_of_pieces, tear_down),
-		cmocka_unit_test_teardown(follows_functions_that_go_on_in_the_next_piece, tear_down),
+		cmocka_unit_test_teardown(follows_functions_whose_ends_are_those_of_pieces,
+					  tear_down),
+		cmocka_unit_test_teardown(follows_functions_that_go_on_in_the_next_piece,
+					  tear_down),
 		cmocka_unit_test_teardown(begins_functions_at_their_symbols, tear_down),
 		cmocka_unit_test_teardown(reads_no_symbols_for_a_small_gap, tear_down),
 		cmocka_unit_test_teardown(counts_the_bytes_that_it_makes_rows_for, tear_down),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for unwind/code_gaps: which undescribed code is followed, and which is left alone or for later. */
+/* Tests for unwind/code_gaps: which undescribed code is followed, and which is left alone or for
+ * later. */
 #include <elf.h>
 
 #include "code_gaps_fixture.h"
@@ -74,7 +75,8 @@ static void run_with_reads_by_the_register(size_t functions)
 	make_functions((size_t)4 * TEXT_SIZE);
 	fill(0, text_size, borrows_frame, sizeof(borrows_frame), functions * FUNCTION_SPACE);
 	for (size_t at = 0; at < text_size; at += functions * FUNCTION_SPACE)
-		memset(text + at + sizeof(borrows_frame), 0xcc, FUNCTION_SPACE - sizeof(borrows_frame));
+		memset(text + at + sizeof(borrows_frame), 0xcc,
+		       FUNCTION_SPACE - sizeof(borrows_frame));
 	open_text();
 	run(0, (uint32_t)text_size);
 }
@@ -174,11 +176,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(leaves_large_code_with_frame_pointers_alone, tear_down),
 		cmocka_unit_test_teardown(follows_large_code_without_frame_pointers, tear_down),
-		cmocka_unit_test_teardown(follows_small_code_that_only_uses_frame_pointers_of_its_own, tear_down),
-		cmocka_unit_test_teardown(leaves_small_code_alone_that_runs_in_frames_of_other_code, tear_down),
-		cmocka_unit_test_teardown(follows_code_without_frame_pointers_that_reads_by_the_register, tear_down),
-		cmocka_unit_test_teardown(leaves_code_alone_that_keeps_its_stack_behind_the_register, tear_down),
-		cmocka_unit_test_teardown(follows_code_that_seldom_reads_by_the_register, tear_down),
+		cmocka_unit_test_teardown(
+			follows_small_code_that_only_uses_frame_pointers_of_its_own, tear_down),
+		cmocka_unit_test_teardown(leaves_small_code_alone_that_runs_in_frames_of_other_code,
+					  tear_down),
+		cmocka_unit_test_teardown(
+			follows_code_without_frame_pointers_that_reads_by_the_register, tear_down),
+		cmocka_unit_test_teardown(
+			leaves_code_alone_that_keeps_its_stack_behind_the_register, tear_down),
+		cmocka_unit_test_teardown(follows_code_that_seldom_reads_by_the_register,
+					  tear_down),
 		cmocka_unit_test_teardown(judges_large_gaps_of_a_file_together, tear_down),
 		cmocka_unit_test_teardown(does_not_understand_arm64, tear_down),
 		cmocka_unit_test_teardown(looks_at_a_bounded_number_of_bytes, tear_down),

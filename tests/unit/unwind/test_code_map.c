@@ -44,14 +44,15 @@ static void gives_moved_text_back_to_its_file(void **state)
 	struct code_map *streamed = code_map_new(), *listed = code_map_new();
 	const struct code_mapping nameless = {0x200000, 0x400000, 0, CODE_NO_FILE};
 
-	assert_int_equal(code_map_add(streamed, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}),
-			 0);
+	assert_int_equal(
+		code_map_add(streamed, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}), 0);
 	assert_int_equal(code_map_add(streamed, &nameless), 0);
-	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x1fe000, 0x200000, 0x100, 1}), 0);
+	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x1fe000, 0x200000, 0x100, 1}),
+			 0);
 	assert_int_equal(code_map_add(listed, &nameless), 0);
 	assert_int_equal(code_map_find(listed, 0x200000)->file, CODE_NO_FILE);
-	assert_int_equal(code_map_add(listed, &(struct code_mapping){0x400000, 0x602000, 0x202100, 1}),
-			 0);
+	assert_int_equal(
+		code_map_add(listed, &(struct code_mapping){0x400000, 0x602000, 0x202100, 1}), 0);
 	assert_true(code_map_equal(streamed, listed));
 	assert_int_equal(code_map_find(listed, 0x200000)->file, 1);
 	assert_int_equal(code_map_find(listed, 0x200000)->file_offset, 0x2100);
@@ -62,13 +63,15 @@ static void gives_moved_text_back_to_its_file(void **state)
 /* Nobody has said that the library is gone in whose place it lies. */
 static void leaves_code_alone_that_is_no_huge_page(void **state)
 {
-	static const struct code_mapping pieces[] = {
-		{0x201000, 0x202000, 0, CODE_NO_FILE}, {0x200000, 0x3ff000, 0, CODE_NO_FILE}, {0x201000, 0x400000, 0, CODE_NO_FILE}};
+	static const struct code_mapping pieces[] = {{0x201000, 0x202000, 0, CODE_NO_FILE},
+						     {0x200000, 0x3ff000, 0, CODE_NO_FILE},
+						     {0x201000, 0x400000, 0, CODE_NO_FILE}};
 
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		struct code_map *map = code_map_new();
 
-		assert_int_equal(code_map_add(map, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}), 0);
+		assert_int_equal(
+			code_map_add(map, &(struct code_mapping){0x1fe000, 0x602000, 0x100, 1}), 0);
 		assert_int_equal(code_map_add(map, &pieces[i]), 0);
 		assert_int_equal(code_map_find(map, pieces[i].start)->file, CODE_NO_FILE);
 		code_map_free(map);
@@ -78,9 +81,9 @@ static void leaves_code_alone_that_is_no_huge_page(void **state)
 static void leaves_code_alone_that_no_file_continues(void **state)
 {
 	static const struct code_mapping behind[] = {
-		{0x400000, 0x602000, 0x202100, 2},		/* another file */
-		{0x400000, 0x602000, 0x203100, 1},		/* another place in it */
-		{0x401000, 0x602000, 0x203100, 1},		/* not adjacent */
+		{0x400000, 0x602000, 0x202100, 2},	      /* another file */
+		{0x400000, 0x602000, 0x203100, 1},	      /* another place in it */
+		{0x401000, 0x602000, 0x203100, 1},	      /* not adjacent */
 		{0x400000, 0x602000, 0x202100, CODE_NO_FILE}, /* none */
 	};
 
@@ -90,9 +93,9 @@ static void leaves_code_alone_that_no_file_continues(void **state)
 		assert_int_equal(
 			code_map_add(map, &(struct code_mapping){0x1fe000, 0x200000, 0x100, 1}), 0);
 		assert_int_equal(code_map_add(map, &behind[i]), 0);
-		assert_int_equal(
-			code_map_add(map, &(struct code_mapping){0x200000, 0x400000, 0, CODE_NO_FILE}),
-			0);
+		assert_int_equal(code_map_add(map, &(struct code_mapping){0x200000, 0x400000, 0,
+									  CODE_NO_FILE}),
+				 0);
 		assert_int_equal(code_map_find(map, 0x200000)->file, CODE_NO_FILE);
 		code_map_free(map);
 	}

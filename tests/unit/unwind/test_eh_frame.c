@@ -35,7 +35,8 @@ static struct loaded load(const struct elf_recipe *recipe)
 	loaded.file = elf_recipe_make(recipe, &size);
 	assert_non_null(loaded.file);
 	assert_int_equal(elf_image_open_memory(loaded.file, size, ELF_IMAGE_FILE, &loaded.image,
-					       &loaded.error), 0);
+					       &loaded.error),
+			 0);
 	loaded.ret = eh_frame_load(loaded.image, &loaded.frame, &loaded.error);
 	return loaded;
 }
@@ -55,7 +56,8 @@ static void unload(struct loaded *loaded)
 	free(loaded->file);
 }
 
-static void assert_function(const struct loaded *loaded, size_t index, uint32_t start, uint32_t size)
+static void assert_function(const struct loaded *loaded, size_t index, uint32_t start,
+			    uint32_t size)
 {
 	assert_true(index < eh_frame_count(loaded->frame));
 	assert_int_equal(eh_frame_function(loaded->frame, index)->start, start);

@@ -93,10 +93,18 @@ static void takes_the_bias_from_the_executable_segment(void **state)
 	Elf64_Phdr *segments = segments_of(file);
 
 	/* As lld lays files out: read-only and executable segments share a page of the file. */
-	segments[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = 0,
-				   .p_vaddr = 0x200000, .p_filesz = 0x1100, .p_memsz = 0x1100};
-	segments[1] = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x1100,
-				   .p_vaddr = 0x202100, .p_filesz = 0x1000, .p_memsz = 0x1000};
+	segments[0] = (Elf64_Phdr){.p_type = PT_LOAD,
+				   .p_flags = PF_R,
+				   .p_offset = 0,
+				   .p_vaddr = 0x200000,
+				   .p_filesz = 0x1100,
+				   .p_memsz = 0x1100};
+	segments[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+				   .p_flags = PF_R | PF_X,
+				   .p_offset = 0x1100,
+				   .p_vaddr = 0x202100,
+				   .p_filesz = 0x1000,
+				   .p_memsz = 0x1000};
 	image = open_memory(file, size);
 	assert_true(elf_image_bias(image, 0x7f0000001000, 0x1000, &bias));
 	assert_int_equal(bias, 0x7f0000001000 - 0x202000);
@@ -116,8 +124,8 @@ static void refuses_what_is_no_x86_64_or_arm64_program(void **state)
 	static const struct {
 		size_t offset;
 		uint8_t value;
-	} changes[] = {{0, 'X'}, {EI_CLASS, ELFCLASS32}, {EI_DATA, ELFDATA2MSB}, {16, ET_REL},
-		       {16, ET_CORE}, {18, EM_386}};
+	} changes[] = {{0, 'X'},     {EI_CLASS, ELFCLASS32}, {EI_DATA, ELFDATA2MSB},
+		       {16, ET_REL}, {16, ET_CORE},	     {18, EM_386}};
 	struct elf_image *image = NULL;
 	struct error error;
 	size_t size;
@@ -178,8 +186,8 @@ static void reads_an_image_as_the_kernel_mapped_it(void **state)
 	segments[1].p_filesz = 0x100;
 	memcpy(mapped, file, 0x1000);
 	mapped[0x1810] = 77;
-	assert_int_equal(elf_image_open_memory(mapped, sizeof(mapped), ELF_IMAGE_LOADED, &image,
-					       &error), 0);
+	assert_int_equal(
+		elf_image_open_memory(mapped, sizeof(mapped), ELF_IMAGE_LOADED, &image, &error), 0);
 	assert_int_equal(elf_image_section_count(image), 0);
 	assert_int_equal(elf_image_read_address(image, 0x11810, &byte, 1), 0);
 	assert_int_equal(byte, 77);

@@ -71,7 +71,7 @@ static void agrees_with_a_plain_list_over_many_steps(void **state)
 	memset(used, 0, sizeof(used));
 	for (int step = 0; step < 20000; step++) {
 		if (rand() % 2 && count < SIZE) {
-			struct taken one = { .count = 1 + (uint32_t)rand() % 20 };
+			struct taken one = {.count = 1 + (uint32_t)rand() % 20};
 			uint32_t run = 0, longest = 0;
 
 			for (uint32_t i = 0; i < SIZE; i++) {

@@ -70,11 +70,11 @@ static void fills_gaps_without_touching_what_is_there(void **state)
 
 	add(&list, 0x100, 0x100, 1);
 	add(&list, 0x400, 0x100, 1);
-	add(&others, 0x80, 0x80, 2);   /* ends where a function begins */
-	add(&others, 0x1f0, 0x20, 3);  /* begins inside */
-	add(&others, 0x200, 0x80, 4);  /* begins where one ends */
-	add(&others, 0x3f0, 0x20, 5);  /* reaches into one */
-	add(&others, 0x440, 0x10, 6);  /* lies within one */
+	add(&others, 0x80, 0x80, 2);	    /* ends where a function begins */
+	add(&others, 0x1f0, 0x20, 3);	    /* begins inside */
+	add(&others, 0x200, 0x80, 4);	    /* begins where one ends */
+	add(&others, 0x3f0, 0x20, 5);	    /* reaches into one */
+	add(&others, 0x440, 0x10, 6);	    /* lies within one */
 	add(&others, 0x500, 0xfffffb00, 7); /* to the very end */
 	assert_true(fde_list_fill_gaps(&list, &others));
 	assert_int_equal(list.count, 5);

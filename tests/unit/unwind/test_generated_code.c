@@ -20,9 +20,9 @@
 
 /* push of six registers; sub $0x48,%rsp; a loop; add $0x48,%rsp; the same registers; ret */
 static const uint8_t kernel[] = {
-	0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x48, 0x83, 0xec, 0x48, 0x31, 0xed, 0x89, 0xf9, 0xff,
-	0xc5, 0xff, 0xc9, 0x75, 0xfa, 0x48, 0x83, 0xc4, 0x48, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b,
-	0xc3,
+	0x53, 0x55, 0x41, 0x54, 0x41, 0x55, 0x41, 0x56, 0x41, 0x57, 0x48, 0x83, 0xec,
+	0x48, 0x31, 0xed, 0x89, 0xf9, 0xff, 0xc5, 0xff, 0xc9, 0x75, 0xfa, 0x48, 0x83,
+	0xc4, 0x48, 0x41, 0x5f, 0x41, 0x5e, 0x41, 0x5d, 0x41, 0x5c, 0x5d, 0x5b, 0xc3,
 };
 #define AFTER_PUSHES 10
 #define IN_LOOP	     18
@@ -68,7 +68,7 @@ static void on_change(void *context, uint32_t pid, uint64_t start)
 static int begin(void **state)
 {
 	struct fixture *fixture = calloc(1, sizeof(*fixture));
-	struct generated_code_memory memory = { pages, read_memory, fixture };
+	struct generated_code_memory memory = {pages, read_memory, fixture};
 
 	fixture->memory = calloc(PAGES, PAGE);
 	fixture->code = generated_code_new(&memory);
@@ -117,7 +117,8 @@ static int32_t offset_at(struct fixture *fixture, uint32_t offset)
 {
 	struct pkbpf_unwind_rule rule;
 
-	if (!generated_code_find_rule(fixture->code, PID, START + offset, &rule) || rule.cfa != PKBPF_CFA_SP)
+	if (!generated_code_find_rule(fixture->code, PID, START + offset, &rule) ||
+	    rule.cfa != PKBPF_CFA_SP)
 		return 0;
 	return rule.cfa_offset;
 }
@@ -152,7 +153,8 @@ static void does_not_touch_pages_without_memory(void **state)
 {
 	struct fixture *fixture = *state;
 
-	put(fixture, 5 * PAGE, kernel, sizeof(kernel)); /* the fixture asserts that no other page is read */
+	put(fixture, 5 * PAGE, kernel,
+	    sizeof(kernel)); /* the fixture asserts that no other page is read */
 	want(fixture);
 	assert_int_equal(fixture->reads, 1);
 }
@@ -233,7 +235,7 @@ static void rows_that_mostly_mislead_are_given_up_until_the_code_changes(void **
 
 static void leaves_code_alone_that_keeps_frame_pointers(void **state)
 {
-	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	static const uint8_t function[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3};
 	struct fixture *fixture = *state;
 
 	for (unsigned int i = 0; i < 64; i++)
@@ -256,10 +258,12 @@ static void reads_code_that_a_frame_pointer_may_have_led_past(void **state)
 
 static void finds_the_functions_of_hotspot_between_its_data(void **state)
 {
-	/* push %rax in the data; mov %eax,-0x14000(%rsp); push %rbp; sub $0x10,%rsp; call *%rax; add $0x10,%rsp; pop %rbp; ret */
-	static const uint8_t data[] = { 0x50 };
-	static const uint8_t function[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec,
-					    0x10, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3 };
+	/* push %rax in the data; mov %eax,-0x14000(%rsp); push %rbp; sub $0x10,%rsp; call *%rax;
+	 * add $0x10,%rsp; pop %rbp; ret */
+	static const uint8_t data[] = {0x50};
+	static const uint8_t function[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,
+					   0x55, 0x48, 0x83, 0xec, 0x10, 0xff, 0xd0,
+					   0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3};
 	struct fixture *fixture = *state;
 
 	put(fixture, PAGE, data, sizeof(data));
@@ -270,11 +274,13 @@ static void finds_the_functions_of_hotspot_between_its_data(void **state)
 	assert_int_equal(offset_at(fixture, PAGE + 32 + 12), 32);
 }
 
-/* Java with -XX:+PreserveFramePointer: beside each function there is much that reads like others. */
+/* Java with -XX:+PreserveFramePointer: beside each function there is much that reads like others.
+ */
 static void leaves_functions_of_hotspot_alone_that_keep_frame_pointers(void **state)
 {
 	/* mov %eax,-0x14000(%rsp); push %rbp; mov %rsp,%rbp; call *%rax; pop %rbp; ret */
-	static const uint8_t function[] = { 0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	static const uint8_t function[] = {0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55,
+					   0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3};
 	struct fixture *fixture = *state;
 
 	for (unsigned int page = 0; page < 4; page++) {
@@ -292,7 +298,7 @@ static void leaves_functions_of_hotspot_alone_that_keep_frame_pointers(void **st
 
 static void reads_code_with_some_frame_pointers_once_a_walk_has_failed(void **state)
 {
-	static const uint8_t function[] = { 0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3 };
+	static const uint8_t function[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd0, 0x5d, 0xc3};
 	struct fixture *fixture = *state;
 
 	put(fixture, 0, function, sizeof(function));
@@ -333,14 +339,16 @@ static void code_where_no_walk_has_failed_makes_room_for_other(void **state)
 	struct fixture *fixture = *state;
 
 	for (unsigned int i = 0; i < GENERATED_CODE_REGIONS; i++)
-		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, GENERATED_CODE_UNPROVEN,
-				    fixture->now_ns);
+		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE,
+				    GENERATED_CODE_UNPROVEN, fixture->now_ns);
 	put(fixture, (PAGES - 1) * PAGE, kernel, sizeof(kernel));
-	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_UNPROVEN, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_UNPROVEN,
+			    fixture->now_ns);
 	wait_and_poll(fixture, 0);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_false(generated_code_has(fixture->code, PID, END - PAGE, END));
-	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED,
+			    fixture->now_ns);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_true(generated_code_has(fixture->code, PID, END - PAGE, END));
@@ -368,15 +376,18 @@ static void code_that_never_rests_makes_room_for_other(void **state)
 
 	/* Other mappings of the process; what is read there is the same memory. */
 	for (unsigned int i = 0; i < GENERATED_CODE_REGIONS; i++)
-		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
+		generated_code_want(fixture->code, PID, START + i * PAGE, START + i * PAGE + PAGE,
+				    GENERATED_CODE_FAILED, fixture->now_ns);
 	put(fixture, (PAGES - 1) * PAGE, kernel, sizeof(kernel));
-	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED,
+			    fixture->now_ns);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_false(generated_code_has(fixture->code, PID, END - PAGE, END));
 	for (unsigned int i = 0; i < 20; i++)
 		wait_and_poll(fixture, NS_PER_SECOND * 60);
-	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END - PAGE, END, GENERATED_CODE_FAILED,
+			    fixture->now_ns);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	wait_and_poll(fixture, NS_PER_SECOND);
 	assert_true(generated_code_has(fixture->code, PID, END - PAGE, END));
@@ -393,10 +404,13 @@ static void refuses_what_is_too_much(void **state)
 	assert_false(has_rows(fixture));
 	assert_true(fixture->reads <= 2 * (GENERATED_CODE_REGION_BYTES / PAGE));
 	for (uint32_t pid = PID + 1; pid < PID + 200; pid++)
-		generated_code_want(fixture->code, pid, START, END, GENERATED_CODE_FAILED, fixture->now_ns + NS_PER_SECOND * 1000);
-	generated_code_want(fixture->code, PID, END, END + GENERATED_CODE_MAX_SPAN + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
+		generated_code_want(fixture->code, pid, START, END, GENERATED_CODE_FAILED,
+				    fixture->now_ns + NS_PER_SECOND * 1000);
+	generated_code_want(fixture->code, PID, END, END + GENERATED_CODE_MAX_SPAN + PAGE,
+			    GENERATED_CODE_FAILED, fixture->now_ns);
 	generated_code_want(fixture->code, PID, END, END, GENERATED_CODE_FAILED, fixture->now_ns);
-	generated_code_want(fixture->code, PID, END + 1, END + PAGE, GENERATED_CODE_FAILED, fixture->now_ns);
+	generated_code_want(fixture->code, PID, END + 1, END + PAGE, GENERATED_CODE_FAILED,
+			    fixture->now_ns);
 	fixture->gone = true;
 	wait_and_poll(fixture, NS_PER_SECOND * 100);
 }
@@ -404,21 +418,34 @@ static void refuses_what_is_too_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(believes_code_that_two_looks_find_the_same, begin, end),
+		cmocka_unit_test_setup_teardown(believes_code_that_two_looks_find_the_same, begin,
+						end),
 		cmocka_unit_test_setup_teardown(does_not_touch_pages_without_memory, begin, end),
-		cmocka_unit_test_setup_teardown(code_that_goes_on_changing_is_looked_at_ever_more_seldom, begin, end),
+		cmocka_unit_test_setup_teardown(
+			code_that_goes_on_changing_is_looked_at_ever_more_seldom, begin, end),
 		cmocka_unit_test_setup_teardown(rows_go_when_the_code_has_changed, begin, end),
 		cmocka_unit_test_setup_teardown(forgets_mappings_that_have_gone, begin, end),
-		cmocka_unit_test_setup_teardown(rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
-		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin, end),
-		cmocka_unit_test_setup_teardown(reads_code_that_a_frame_pointer_may_have_led_past, begin, end),
-		cmocka_unit_test_setup_teardown(finds_the_functions_of_hotspot_between_its_data, begin, end),
-		cmocka_unit_test_setup_teardown(leaves_functions_of_hotspot_alone_that_keep_frame_pointers, begin, end),
-		cmocka_unit_test_setup_teardown(reads_code_with_some_frame_pointers_once_a_walk_has_failed, begin, end),
-		cmocka_unit_test_setup_teardown(walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed, begin, end),
-		cmocka_unit_test_setup_teardown(code_where_no_walk_has_failed_makes_room_for_other, begin, end),
-		cmocka_unit_test_setup_teardown(leaves_code_alone_that_has_a_row_for_each_byte, begin, end),
-		cmocka_unit_test_setup_teardown(code_that_never_rests_makes_room_for_other, begin, end),
+		cmocka_unit_test_setup_teardown(
+			rows_that_mostly_mislead_are_given_up_until_the_code_changes, begin, end),
+		cmocka_unit_test_setup_teardown(leaves_code_alone_that_keeps_frame_pointers, begin,
+						end),
+		cmocka_unit_test_setup_teardown(reads_code_that_a_frame_pointer_may_have_led_past,
+						begin, end),
+		cmocka_unit_test_setup_teardown(finds_the_functions_of_hotspot_between_its_data,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			leaves_functions_of_hotspot_alone_that_keep_frame_pointers, begin, end),
+		cmocka_unit_test_setup_teardown(
+			reads_code_with_some_frame_pointers_once_a_walk_has_failed, begin, end),
+		cmocka_unit_test_setup_teardown(
+			walks_go_by_frame_pointers_where_rows_mislead_and_these_have_not_failed,
+			begin, end),
+		cmocka_unit_test_setup_teardown(code_where_no_walk_has_failed_makes_room_for_other,
+						begin, end),
+		cmocka_unit_test_setup_teardown(leaves_code_alone_that_has_a_row_for_each_byte,
+						begin, end),
+		cmocka_unit_test_setup_teardown(code_that_never_rests_makes_room_for_other, begin,
+						end),
 		cmocka_unit_test_setup_teardown(refuses_what_is_too_much, begin, end),
 	};
 

@@ -32,19 +32,25 @@ struct go_function {
 
 /* Offset 0 means "none", so tables begin at 1. */
 static const uint8_t values[] = {
-	0,
-	0x02, 4, 0x10, 1, 0x30, 0x3b, 0x2f, 8, 0x0f, 0xff, 0x7f, 0, /* 1: 0, 8, 32, 8, 0 */
-	0x02, 0x10, 0x0f, 0x10, 0,				  /* 13: 0, then negative */
-	0x02, 0x80,						  /* 18: cut off */
+	0,    0x02, 4,	  0x10, 1, 0x30, 0x3b, 0x2f, 8, 0x0f, 0xff, 0x7f, 0, /* 1: 0, 8, 32, 8, 0 */
+	0x02, 0x10, 0x0f, 0x10, 0, /* 13: 0, then negative */
+	0x02, 0x80,		   /* 18: cut off */
 };
 
 static const char names[] = "main.main\0runtime.sigtramp.abi0\0runtime.mcall\0runtime.mcall2";
 
 static const struct go_function functions[] = {
-	{0x000, 1, 0, 0},	    {0x100, 0, 0, 0},		 {0x140, 1, 0, TOP},
-	{0x180, 1, 0, SP_WRITE},    {0x1c0, 1, 10, TOP | ASSEMBLY}, {0x200, 1, 0, ASSEMBLY},
-	{0x240, 13, 0, 0},	    {0x280, 18, 0, 0},		 {0x2c0, 0xffffff, 0, 0},
-	{0x300, 1, 32, SP_WRITE | ASSEMBLY}, {0x340, 1, 46, SP_WRITE | ASSEMBLY},
+	{0x000, 1, 0, 0},
+	{0x100, 0, 0, 0},
+	{0x140, 1, 0, TOP},
+	{0x180, 1, 0, SP_WRITE},
+	{0x1c0, 1, 10, TOP | ASSEMBLY},
+	{0x200, 1, 0, ASSEMBLY},
+	{0x240, 13, 0, 0},
+	{0x280, 18, 0, 0},
+	{0x2c0, 0xffffff, 0, 0},
+	{0x300, 1, 32, SP_WRITE | ASSEMBLY},
+	{0x340, 1, 46, SP_WRITE | ASSEMBLY},
 };
 
 static struct rule_set *rules;
@@ -112,9 +118,11 @@ static void make_table(struct cfi_bytes *bytes, uint32_t magic, uint64_t go_text
 static int build(const struct cfi_bytes *bytes, struct unwind_table **ret_table)
 {
 	static uint8_t text[TEXT_SIZE];
-	struct elf_recipe recipe = {
-		.text = text, .text_size = TEXT_SIZE, .extra_section = ".gopclntab",
-		.extra = bytes->data, .extra_size = bytes->size};
+	struct elf_recipe recipe = {.text = text,
+				    .text_size = TEXT_SIZE,
+				    .extra_section = ".gopclntab",
+				    .extra = bytes->data,
+				    .extra_size = bytes->size};
 	struct elf_image *image;
 	struct error error;
 	size_t size;
@@ -140,7 +148,8 @@ static const struct pkbpf_unwind_rule *at(const struct unwind_table *table, uint
 static void check_rules(const struct unwind_table *table)
 {
 	assert_int_equal(unwind_table_lookup(table, rules, TEXT + 0x100)->cfa, PKBPF_CFA_NONE);
-	/* push; sub; …; add; pop: the frame pointer is saved below the return address from the push on */
+	/* push; sub; …; add; pop: the frame pointer is saved below the return address from the push
+	 * on */
 	assert_int_equal(at(table, 0)->cfa_offset, 8);
 	assert_int_equal(at(table, 0)->fp, PKBPF_FP_SAME);
 	assert_int_equal(at(table, 4)->cfa_offset, 16);
@@ -155,7 +164,7 @@ static void check_rules(const struct unwind_table *table)
 	assert_int_equal(at(table, 0x100)->cfa, PKBPF_CFA_NONE); /* without a stack table */
 	assert_int_equal(at(table, 0x140)->cfa, PKBPF_CFA_END);
 	assert_int_equal(at(table, 0x180)->cfa, PKBPF_CFA_OTHER_STACK); /* switches stacks */
-	assert_int_equal(at(table, 0x1c0)->cfa, PKBPF_CFA_SP);   /* sigtramp goes on */
+	assert_int_equal(at(table, 0x1c0)->cfa, PKBPF_CFA_SP);		/* sigtramp goes on */
 	assert_int_equal(at(table, 0x1ff)->cfa, PKBPF_CFA_SIGNAL);
 	assert_int_equal(at(table, 0x208)->cfa, PKBPF_CFA_SIGNAL);
 	assert_int_equal(at(table, 0x240)->cfa_offset, 8);
@@ -209,8 +218,8 @@ static void refuses_tables_of_other_formats(void **state)
 	static const struct {
 		size_t offset;
 		uint8_t value;
-	} changes[] = {{0, 0xfb}, {0, 0xfa}, {5, 1}, {6, 4}, {7, 4}, {8, 0xff}, {13, 1}, {15, 0xff},
-		       {56 + 5, 1}, {64 + 2, 1}, {64, 1}};
+	} changes[] = {{0, 0xfb}, {0, 0xfa},  {5, 1},	   {6, 4},	{7, 4}, {8, 0xff},
+		       {13, 1},	  {15, 0xff}, {56 + 5, 1}, {64 + 2, 1}, {64, 1}};
 	struct unwind_table *table = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {

@@ -81,7 +81,9 @@ static int set_up(void **state)
 	feed_snapshot(&fixture);
 	process = process_table_get(fixture.processes, (uint32_t)fixture.child, "");
 	assert_int_equal(live_process_new((uint32_t)fixture.child, fixture.files,
-					  process_table_mappings(fixture.processes, process), &fixture.live, &error), 0);
+					  process_table_mappings(fixture.processes, process),
+					  &fixture.live, &error),
+			 0);
 	*state = &fixture;
 	return 0;
 }
@@ -105,7 +107,8 @@ static void has_a_table_for_every_library_and_the_program(void **state)
 	bool program = false, libc = false, vdso = false;
 
 	for (size_t i = 0; (mapping = live_process_mapping(fixture->live, i)); i++) {
-		bool ready = mapping->state == LIVE_TABLE_READY && mapping->rows > 0 && mapping->bytes > 0;
+		bool ready = mapping->state == LIVE_TABLE_READY && mapping->rows > 0 &&
+			     mapping->bytes > 0;
 
 		program = program || (ready && strstr(mapping->path, "test_live_process"));
 		libc = libc || (ready && strstr(mapping->path, "libc.so"));
@@ -124,7 +127,9 @@ static void walks_a_waiting_thread_to_its_root(void **state)
 	uint64_t ips[256];
 	size_t same = 0;
 
-	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result, &in_system_call), 0);
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256,
+					   &result, &in_system_call),
+			 0);
 	assert_true(in_system_call);
 	assert_true(result.end == PKBPF_END_ROOT || result.end == PKBPF_END_ZERO_RA);
 	/* All calls of the recursion but the first return to the same place. */
@@ -141,11 +146,13 @@ static void lets_the_thread_go_on(void **state)
 	uint64_t ips[256];
 
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result,
-						   &in_system_call), 0);
+		assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips,
+						   256, &result, &in_system_call),
+				 0);
 	assert_int_equal(kill(fixture->child, SIGTERM), 0);
 	assert_int_equal(waitpid(fixture->child, NULL, 0), fixture->child);
-	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256, &result, &in_system_call),
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)fixture->child, ips, 256,
+					   &result, &in_system_call),
 			 -ESRCH);
 }
 
@@ -194,7 +201,8 @@ static void takes_no_signal_from_the_thread(void **state)
 	cpu_set_t allowed;
 	pid_t child;
 
-	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	assert_ptr_not_equal(counts, MAP_FAILED);
 	assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
 	child = fork();
@@ -203,13 +211,15 @@ static void takes_no_signal_from_the_thread(void **state)
 		move_to(&allowed, false);
 		raise_for_ever();
 	}
-	/* Both run at the same time: every third time or so, a signal comes between the two steps of the stop. */
+	/* Both run at the same time: every third time or so, a signal comes between the two steps
+	 * of the stop. */
 	move_to(&allowed, true);
 	for (int i = 0; i < 1000 && clock_now_ns() < end_ns; i++) {
 		int err;
 
 		usleep(50);
-		err = live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call);
+		err = live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result,
+					&in_system_call);
 		/* Beside much else, it may not get its CPU for a second. */
 		assert_true(err == 0 || err == -ETIMEDOUT);
 	}
@@ -252,7 +262,9 @@ static void gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was(
 	assert_int_equal(read(ready[0], &borrower, sizeof(borrower)), sizeof(borrower));
 	close(ready[0]);
 	close(ready[1]);
-	assert_int_equal(live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result, &in_system_call), -ETIMEDOUT);
+	assert_int_equal(live_process_walk(fixture->live, (uint32_t)child, ips, 256, &result,
+					   &in_system_call),
+			 -ETIMEDOUT);
 	assert_int_equal(kill(borrower, SIGKILL), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -262,12 +274,15 @@ static void gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was(
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(has_a_table_for_every_library_and_the_program, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(walks_a_waiting_thread_to_its_root, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(has_a_table_for_every_library_and_the_program,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(walks_a_waiting_thread_to_its_root, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(lets_the_thread_go_on, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(takes_no_signal_from_the_thread, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was, set_up,
-						tear_down),
+		cmocka_unit_test_setup_teardown(
+			gives_up_on_a_thread_that_cannot_be_stopped_and_leaves_it_as_it_was, set_up,
+			tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

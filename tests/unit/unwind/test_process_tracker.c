@@ -30,15 +30,15 @@ static void map_done(void *context, struct code_map *map)
 
 static void begin(struct fixture *fixture, bool only_relatives)
 {
-	struct process_tracker_ops ops = { file_of, map_done, fixture };
+	struct process_tracker_ops ops = {file_of, map_done, fixture};
 
 	fixture->maps_done = 0;
 	fixture->tracker = process_tracker_new(&ops, only_relatives);
 	assert_non_null(fixture->tracker);
 }
 
-static void feed_task(struct fixture *fixture, enum pkbpf_event_kind kind, uint64_t time_ns, uint32_t pid,
-		      uint32_t parent_pid, bool exec)
+static void feed_task(struct fixture *fixture, enum pkbpf_event_kind kind, uint64_t time_ns,
+		      uint32_t pid, uint32_t parent_pid, bool exec)
 {
 	struct task_view task = {
 		.time_ns = time_ns,
@@ -63,7 +63,8 @@ static void exec_at(struct fixture *fixture, uint64_t time_ns, uint32_t pid)
 	feed_task(fixture, PKBPF_EVENT_COMM, time_ns, pid, 0, true);
 }
 
-static void map_at(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start, const char *path)
+static void map_at(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint64_t start,
+		   const char *path)
 {
 	struct mapping_view mapping = {
 		.time_ns = time_ns,
@@ -122,7 +123,8 @@ static void exec_forgets_the_old_image(void **state)
 	process_tracker_free(fixture.tracker);
 }
 
-/* The parent's CPU reports the fork, the child's its mappings, and the rings are read in either order. */
+/* The parent's CPU reports the fork, the child's its mappings, and the rings are read in either
+ * order. */
 static void a_fork_heard_of_late_is_put_below_what_the_child_did_since(void **state)
 {
 	struct fixture fixture;
@@ -213,7 +215,7 @@ static void what_procfs_said_makes_older_records_old_news(void **state)
 	begin(&fixture, false);
 	map_at(&fixture, 10, 1, 0x1000, "/5");
 	process = process_tracker_find(fixture.tracker, 1);
-	assert_int_equal(code_map_add(map, &(struct code_mapping){ 0x5000, 0x6000, 0, 3 }), 0);
+	assert_int_equal(code_map_add(map, &(struct code_mapping){0x5000, 0x6000, 0, 3}), 0);
 	process_tracker_replace(fixture.tracker, process, map, 100);
 	assert_int_equal(file_at(&fixture, 1, 0x1000), 0);
 	map_at(&fixture, 90, 1, 0x1000, "/5");
@@ -227,12 +229,12 @@ static void what_procfs_said_makes_older_records_old_news(void **state)
 
 static void knows_only_the_very_same_mapping(void **state)
 {
-	const struct code_mapping same = { 0x1000, 0x2000, 0, 5 };
+	const struct code_mapping same = {0x1000, 0x2000, 0, 5};
 	const struct code_mapping others[] = {
-		{ 0x1000, 0x3000, 0, 5 },
-		{ 0x1000, 0x2000, 0x1000, 5 },
-		{ 0x1000, 0x2000, 0, 6 },
-		{ 0x2000, 0x3000, 0, 5 },
+		{0x1000, 0x3000, 0, 5},
+		{0x1000, 0x2000, 0x1000, 5},
+		{0x1000, 0x2000, 0, 6},
+		{0x2000, 0x3000, 0, 5},
 	};
 	struct tracked_process *process;
 	struct fixture fixture;
@@ -269,7 +271,8 @@ static void reports_each_changed_process_once(void **state)
 }
 
 /* Mappings from number `from` to number `to`, one page after the other. */
-static void map_libraries(struct fixture *fixture, uint64_t time_ns, unsigned int from, unsigned int to)
+static void map_libraries(struct fixture *fixture, uint64_t time_ns, unsigned int from,
+			  unsigned int to)
 {
 	for (unsigned int i = from; i <= to; i++)
 		map_at(fixture, time_ns, 1, i * 0x1000ULL, "/5");
@@ -409,7 +412,7 @@ static void forked_workers_found_running_share_one_map(void **state)
 static void ignores_what_is_no_user_code(void **state)
 {
 	struct fixture fixture;
-	struct mapping_view mapping = { .time_ns = 10, .pid = 1, .path = "[vsyscall]" };
+	struct mapping_view mapping = {.time_ns = 10, .pid = 1, .path = "[vsyscall]"};
 
 	begin(&fixture, false);
 	mapping.start = 0xffffffffff600000ULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Raw stacks of real stopped processes become the samples that walking the processes themselves gives. */
+/* Raw stacks of real stopped processes become the samples that walking the processes themselves
+ * gives. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -68,8 +69,8 @@ struct fixture {
 
 static void begin(struct fixture *fixture)
 {
-	struct table_cache_options options = { .max_chunks = 8, .initial_chunks = 1 };
-	struct event_sink next = { &heard_ops, &fixture->heard };
+	struct table_cache_options options = {.max_chunks = 8, .initial_chunks = 1};
+	struct event_sink next = {&heard_ops, &fixture->heard};
 
 	memset(&fixture->heard, 0, sizeof(fixture->heard));
 	plain_memory_init(&fixture->plain, 1 << 16, 256);
@@ -77,7 +78,8 @@ static void begin(struct fixture *fixture)
 	assert_non_null(fixture->files);
 	fixture->tables = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->tables);
-	fixture->unwinder = raw_unwinder_new(&(struct raw_unwinder_options){ .tables = fixture->tables }, &next);
+	fixture->unwinder =
+		raw_unwinder_new(&(struct raw_unwinder_options){.tables = fixture->tables}, &next);
 	assert_non_null(fixture->unwinder);
 	fixture->sink = raw_unwinder_sink(fixture->unwinder);
 }
@@ -118,7 +120,7 @@ static void feed_mapping(void *context, const struct procfs_mapping *mapping)
 
 static void feed_maps(struct fixture *fixture, uint32_t pid)
 {
-	struct feeding feeding = { fixture, pid };
+	struct feeding feeding = {fixture, pid};
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	assert_int_equal(procfs_maps_read(proc_fd, pid, feed_mapping, &feeding), 0);
@@ -131,8 +133,14 @@ static uint8_t stack_copy[STACK_BYTES] __attribute__((aligned(8)));
 static struct raw_stack_view raw_of(const struct stopped_child *child, uint32_t pid)
 {
 	struct raw_stack_view raw = {
-		.sample = { .time_ns = 20, .pid = pid, .tid = pid, .kind = PKBPF_PROFILE_CPU, .count = 1,
-			    .weight = 1, .user_end = PKBPF_END_NO_TABLE, .after_syscall = true },
+		.sample = {.time_ns = 20,
+			   .pid = pid,
+			   .tid = pid,
+			   .kind = PKBPF_PROFILE_CPU,
+			   .count = 1,
+			   .weight = 1,
+			   .user_end = PKBPF_END_NO_TABLE,
+			   .after_syscall = true},
 		.regs = child->regs,
 		.stack_start = child->regs[7] & ~7ULL,
 		.stack = stack_copy,
@@ -140,8 +148,8 @@ static struct raw_stack_view raw_of(const struct stopped_child *child, uint32_t 
 	size_t size = 4096 - (raw.stack_start & 4095);
 
 	while (raw.stack_size + size <= sizeof(stack_copy) &&
-	       stopped_child_read(child, raw.stack_start + raw.stack_size, stack_copy + raw.stack_size,
-				  size) == 0) {
+	       stopped_child_read(child, raw.stack_start + raw.stack_size,
+				  stack_copy + raw.stack_size, size) == 0) {
 		raw.stack_size += size;
 		size = 4096;
 	}
@@ -171,12 +179,13 @@ static void run_recursion(int depth)
 /* What walking the stopped child itself finds. */
 static struct unwind_walk_result walk_child(const struct stopped_child *child, uint64_t *ips)
 {
-	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_options options = {.exact = false};
 	struct unwind_walk_result result;
 	struct live_tables live;
 
 	live_tables_open(&live, child);
-	result = unwind_walk(&live_tables_ops, &live, child->regs, &options, ips, PKBPF_MAX_USER_FRAMES);
+	result = unwind_walk(&live_tables_ops, &live, child->regs, &options, ips,
+			     PKBPF_MAX_USER_FRAMES);
 	live_tables_close(&live);
 	return result;
 }
@@ -263,7 +272,8 @@ static uint32_t short_find_code(void *context, uint64_t address, struct unwind_c
 static bool short_find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
 			    struct pkbpf_unwind_rule *ret_rule)
 {
-	return live_tables_ops.find_rule(&((struct short_stack *)context)->live, code, elf_address, ret_rule);
+	return live_tables_ops.find_rule(&((struct short_stack *)context)->live, code, elf_address,
+					 ret_rule);
 }
 
 static int short_read(void *context, uint64_t address, void *buffer, size_t size)
@@ -277,9 +287,10 @@ static int short_read(void *context, uint64_t address, void *buffer, size_t size
 
 static void a_copy_that_ends_early_says_so(void **state)
 {
-	static const struct unwind_walk_ops short_ops = { short_find_code, short_find_rule, short_read };
+	static const struct unwind_walk_ops short_ops = {short_find_code, short_find_rule,
+							 short_read};
 	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
-	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_options options = {.exact = false};
 	struct unwind_walk_result result;
 	struct short_stack stack;
 	struct stopped_child child;
@@ -294,7 +305,8 @@ static void a_copy_that_ends_early_says_so(void **state)
 	raw.stack_size = 1024;
 	live_tables_open(&stack.live, &child);
 	stack.end = raw.stack_start + raw.stack_size;
-	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct,
+			     PKBPF_MAX_USER_FRAMES);
 	live_tables_close(&stack.live);
 	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
 	assert_int_equal(result.end, PKBPF_END_FAULT_RA);
@@ -315,7 +327,8 @@ static void a_copy_that_ends_early_says_so(void **state)
 	raw.holes = 2;
 	stack.end = (raw.stack_start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
 	live_tables_open(&stack.live, &child);
-	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct, PKBPF_MAX_USER_FRAMES);
+	result = unwind_walk(&short_ops, &stack, child.regs, &options, direct,
+			     PKBPF_MAX_USER_FRAMES);
 	live_tables_close(&stack.live);
 	raw.cut = true;
 	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
@@ -373,8 +386,8 @@ static void checks_are_compared_and_no_samples(void **state)
 
 static void a_process_nobody_announced_keeps_its_leaf(void **state)
 {
-	uint64_t regs[PKBPF_REGS] = { [PKBPF_REG_IP] = 0x1234 };
-	struct raw_stack_view raw = { .sample = { .time_ns = 20, .pid = 77 }, .regs = regs };
+	uint64_t regs[PKBPF_REGS] = {[PKBPF_REG_IP] = 0x1234};
+	struct raw_stack_view raw = {.sample = {.time_ns = 20, .pid = 77}, .regs = regs};
 	struct fixture fixture;
 
 	begin(&fixture);
@@ -393,7 +406,7 @@ static uint32_t no_file(void *context, const struct mapping_view *mapping)
 /* What the walk finds that long after the leader has ended, and a library was mapped since. */
 static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
 {
-	struct process_tracker_ops ops = { no_file, NULL, NULL };
+	struct process_tracker_ops ops = {no_file, NULL, NULL};
 	struct process_tracker *live = process_tracker_new(&ops, false);
 	struct event_sink next;
 	struct stopped_child child;
@@ -409,23 +422,29 @@ static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
 		skip();
 	}
 	begin(&fixture);
-	next = (struct event_sink){ &heard_ops, &fixture.heard };
+	next = (struct event_sink){&heard_ops, &fixture.heard};
 	raw_unwinder_free(fixture.unwinder);
 	fixture.unwinder = raw_unwinder_new(
-		&(struct raw_unwinder_options){ .tables = fixture.tables, .live = live }, &next);
+		&(struct raw_unwinder_options){.tables = fixture.tables, .live = live}, &next);
 	assert_non_null(fixture.unwinder);
 	fixture.sink = raw_unwinder_sink(fixture.unwinder);
 	raw = raw_of(&child, (uint32_t)child.pid);
 	feed_maps(&fixture, (uint32_t)child.pid);
 	if (others_live)
 		assert_non_null(process_tracker_follow(live, (uint32_t)child.pid));
-	ended = (struct task_view){ .time_ns = clock_now_ns(), .kind = PKBPF_EVENT_EXIT, .pid = (uint32_t)child.pid,
-				    .tid = (uint32_t)child.pid };
+	ended = (struct task_view){.time_ns = clock_now_ns(),
+				   .kind = PKBPF_EVENT_EXIT,
+				   .pid = (uint32_t)child.pid,
+				   .tid = (uint32_t)child.pid};
 	fixture.sink.ops->on_task(fixture.sink.context, &ended);
 	/* Its other threads map something; where there are none, time passes by what others do. */
-	later = (struct mapping_view){ .time_ns = ended.time_ns + 3 * NS_PER_SECOND, .pid = others_live ? (uint32_t)child.pid : 1,
-				       .tid = (uint32_t)child.pid, .start = 0x10000, .end = 0x11000,
-				       .protection = PKBPF_PROT_EXEC, .path = "//anon" };
+	later = (struct mapping_view){.time_ns = ended.time_ns + 3 * NS_PER_SECOND,
+				      .pid = others_live ? (uint32_t)child.pid : 1,
+				      .tid = (uint32_t)child.pid,
+				      .start = 0x10000,
+				      .end = 0x11000,
+				      .protection = PKBPF_PROT_EXEC,
+				      .path = "//anon"};
 	for (int i = 0; i < 2; i++) {
 		fixture.sink.ops->on_mapping(fixture.sink.context, &later);
 		later.time_ns += 3 * NS_PER_SECOND;
@@ -450,11 +469,11 @@ static void a_process_that_is_gone_is_forgotten(void **state)
 
 static void other_records_pass_through(void **state)
 {
-	struct task_view task = { .time_ns = 5, .kind = PKBPF_EVENT_EXIT, .pid = 3, .tid = 3 };
-	struct mapping_view mapping = { .time_ns = 4, .pid = 3, .path = "" };
-	struct sample_view sample = { .time_ns = 6, .pid = 3 };
-	struct lost_view lost = { .count = 1 };
-	struct stack_view stack = { .pid = 3 };
+	struct task_view task = {.time_ns = 5, .kind = PKBPF_EVENT_EXIT, .pid = 3, .tid = 3};
+	struct mapping_view mapping = {.time_ns = 4, .pid = 3, .path = ""};
+	struct sample_view sample = {.time_ns = 6, .pid = 3};
+	struct lost_view lost = {.count = 1};
+	struct stack_view stack = {.pid = 3};
 	struct fixture fixture;
 
 	begin(&fixture);

@@ -112,7 +112,8 @@ static void gives_the_ids_of_rules_that_are_not_kept_again(void **state)
 	assert_int_equal(rule_set_rules(rules)[other].cfa_offset, -16);
 	assert_int_equal(rule_set_rules(rules)[kept].cfa_offset, 500);
 	assert_int_equal(rule_set_count(rules), RULE_ID_FIXED_COUNT + 1000);
-	assert_int_equal(add_rules(rules, 100000, 70000), PKBPF_UNWIND_MAX_RULES - RULE_ID_FIXED_COUNT - 2);
+	assert_int_equal(add_rules(rules, 100000, 70000),
+			 PKBPF_UNWIND_MAX_RULES - RULE_ID_FIXED_COUNT - 2);
 	rule_set_free(rules);
 }
 

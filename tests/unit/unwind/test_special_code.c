@@ -21,16 +21,17 @@
 #define TEXT_SIZE 0x20000
 
 static const uint8_t musl_start[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35, 1, 2,
-				     3,	   4,	 0x48, 0x83, 0xe4, 0xf0, 0xe8, 1, 2, 3, 4};
+				     3,	   4,	 0x48, 0x83, 0xe4, 0xf0, 0xe8, 1,    2,	   3, 4};
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 static const uint8_t clone_child[] = {0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7,
 				      0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4};
-static const uint8_t context_start[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff, 0x74,
-					0x08, 0xe8, 1,	  2,	3,    4,    0x48, 0x89, 0xc7, 0xe8, 1,	  2,	3,    4,    0xf4};
-static const uint8_t lld_plt[] = {
-	0xff, 0x35, 0, 0, 0, 0, 0xff, 0x25, 0, 0, 0, 0, 0x0f, 0x1f, 0x40, 0,
-	0xff, 0x25, 0, 0, 0, 0, 0x68, 0, 0, 0, 0, 0xe9, 0, 0, 0, 0,
-	0xff, 0x25, 0, 0, 0, 0, 0x68, 1, 0, 0, 0, 0xe9, 0, 0, 0, 0};
+static const uint8_t context_start[] = {0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c,
+					0x24, 0x48, 0x85, 0xff, 0x74, 0x08, 0xe8, 1,	2,    3,
+					4,    0x48, 0x89, 0xc7, 0xe8, 1,    2,	  3,	4,    0xf4};
+static const uint8_t lld_plt[] = {0xff, 0x35, 0, 0,    0,    0, 0xff, 0x25, 0, 0,    0, 0, 0x0f,
+				  0x1f, 0x40, 0, 0xff, 0x25, 0, 0,    0,    0, 0x68, 0, 0, 0,
+				  0,	0xe9, 0, 0,    0,    0, 0xff, 0x25, 0, 0,    0, 0, 0x68,
+				  1,	0,    0, 0,    0xe9, 0, 0,    0,    0};
 
 static struct rule_set *rules;
 static uint8_t text[TEXT_SIZE];
@@ -117,7 +118,8 @@ static void finds_signal_trampolines_between_functions(void **state)
 	memcpy(text + 0x200 + 65536 - 3, sigreturn, sizeof(sigreturn));
 	table = build(TEXT, 0);
 	assert_int_equal(cfa_at(table, 0x7e), PKBPF_CFA_NONE);
-	assert_int_equal(cfa_at(table, 0x7f), PKBPF_CFA_SIGNAL); /* where return addresses are looked up */
+	assert_int_equal(cfa_at(table, 0x7f),
+			 PKBPF_CFA_SIGNAL); /* where return addresses are looked up */
 	assert_int_equal(cfa_at(table, 0x88), PKBPF_CFA_SIGNAL);
 	assert_int_equal(cfa_at(table, 0x89), PKBPF_CFA_NONE);
 	assert_int_equal(cfa_at(table, 0x140), PKBPF_CFA_SP);
@@ -260,9 +262,12 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(ends_stacks_in_the_thread_start_of_musl, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(ends_stacks_where_the_function_of_a_context_returns_to, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lets_a_function_end_where_the_start_of_a_context_begins, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(ends_stacks_above_the_address_of_abort, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			ends_stacks_where_the_function_of_a_context_returns_to, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			lets_a_function_end_where_the_start_of_a_context_begins, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_stacks_above_the_address_of_abort, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(describes_a_plt_that_the_linker_did_not, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(describes_the_plt_of_a_static_program, set_up,

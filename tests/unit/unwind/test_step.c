@@ -11,11 +11,11 @@
 static void follows_stack_pointer_rule(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 24, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 24, RA_AT_8},
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
 	paper.stack[2] = CODE + 0x20;
@@ -32,11 +32,11 @@ static void follows_stack_pointer_rule(void **state)
 static void looks_up_return_addresses_one_byte_earlier(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_UNSUPPORTED },
+		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_UNSUPPORTED},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x8000 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x8000};
 
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 	assert_int_equal(walk_paper(&paper, regs, false).end, PKBPF_END_ZERO_RA);
@@ -47,19 +47,25 @@ static void looks_up_return_addresses_one_byte_earlier(void **state)
 static void restores_frame_pointer_from_cfa_and_from_itself(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_FP, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = -16,
-			  RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_FP, .cfa_offset = 32, .fp = PKBPF_FP_FP, .fp_offset = 8,
-			    RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_FP,
+			 .cfa_offset = 16,
+			 .fp = PKBPF_FP_CFA,
+			 .fp_offset = -16,
+			 RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_FP,
+			   .cfa_offset = 32,
+			   .fp = PKBPF_FP_FP,
+			   .fp_offset = 8,
+			   RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = STACK + 32, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 32, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
-	paper.stack[4] = STACK + 80;	 /* caller's frame pointer */
-	paper.stack[5] = CODE + 0x8010;	 /* its code has the second rule */
-	paper.stack[11] = STACK + 160;	 /* fp + 8 */
-	paper.stack[13] = CODE + 0x20;	 /* cfa - 8 = fp + 24 */
+	paper.stack[4] = STACK + 80;	/* caller's frame pointer */
+	paper.stack[5] = CODE + 0x8010; /* its code has the second rule */
+	paper.stack[11] = STACK + 160;	/* fp + 8 */
+	paper.stack[13] = CODE + 0x20;	/* cfa - 8 = fp + 24 */
 	paper.stack[20] = 0;
 	paper.stack[21] = 0;
 	result = walk_paper(&paper, regs, true);
@@ -68,15 +74,20 @@ static void restores_frame_pointer_from_cfa_and_from_itself(void **state)
 	assert_int_equal(paper.ips[2], CODE + 0x20);
 }
 
-/* Go's systemstack() and its like: the frame pointer still belongs to the stack that was left, here a lower one. */
+/* Go's systemstack() and its like: the frame pointer still belongs to the stack that was left, here
+ * a lower one. */
 static void follows_the_frame_pointer_to_another_stack(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_OTHER_STACK, .cfa_offset = 16, .fp = PKBPF_FP_FP, RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_OTHER_STACK,
+			 .cfa_offset = 16,
+			 .fp = PKBPF_FP_FP,
+			 RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 128, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK + 128, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
 	paper.stack[2] = STACK + 64;
@@ -96,9 +107,10 @@ static void follows_the_frame_pointer_to_another_stack(void **state)
 static void reads_other_registers_only_at_the_leaf(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8},
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
 	paper.stack[8] = CODE + 0x20;
@@ -108,16 +120,18 @@ static void reads_other_registers_only_at_the_leaf(void **state)
 }
 
 #if defined(__x86_64__)
-/* A helper without a frame of its own, called by code whose caller only such a register leads to. */
+/* A helper without a frame of its own, called by code whose caller only such a register leads to.
+ */
 static void believes_the_registers_of_a_leaf_without_frame(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10 };
-	struct unwind_walk_options tables_only = { .exact = true, .no_guess = true };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK, [SECOND] = STACK + 64, [PKBPF_REG_IP] = CODE + 0x10};
+	struct unwind_walk_options tables_only = {.exact = true, .no_guess = true};
 	struct unwind_walk_result result;
 
 	(void)state;
@@ -127,9 +141,11 @@ static void believes_the_registers_of_a_leaf_without_frame(void **state)
 	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
 	assert_int_equal(result.depth, 2);
 	assert_int_equal(result.guessed, 1);
-	assert_int_equal(unwind_walk(&paper_ops, &paper, regs, &tables_only, paper.ips, 16).end, PKBPF_END_UNSUPPORTED);
+	assert_int_equal(unwind_walk(&paper_ops, &paper, regs, &tables_only, paper.ips, 16).end,
+			 PKBPF_END_UNSUPPORTED);
 
-	/* Not when it leads down the stack, nowhere, or is no address of a word; and not one frame further up. */
+	/* Not when it leads down the stack, nowhere, or is no address of a word; and not one frame
+	 * further up. */
 	regs[SECOND] = STACK;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 	regs[SECOND] = UINT64_MAX - 7;
@@ -151,12 +167,12 @@ static void believes_the_registers_of_a_leaf_without_frame(void **state)
 static void follows_rbx_only_through_code_that_tracks_it(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8, .rbx_offset = -16 },
-		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = RBX, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8, .rbx_offset = -16},
+		.second = {.cfa = PKBPF_CFA_REGISTER, .aux = RBX, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 		.tracks_rbx = true,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [RBX] = 1, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [RBX] = 1, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
 	paper.stack[0] = STACK + 160;
@@ -172,11 +188,11 @@ static void follows_rbx_only_through_code_that_tracks_it(void **state)
 static void follows_cfa_saved_in_memory(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_FP_DEREF, .cfa_offset = -8, .aux = 1, RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_SP_DEREF, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_FP_DEREF, .cfa_offset = -8, .aux = 1, RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_SP_DEREF, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = STACK + 48, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 48, [PKBPF_REG_IP] = CODE + 0x10};
 
 	paper.stack[5] = STACK + 80; /* cfa = that + 8: sp of the caller */
 	paper.stack[10] = CODE + 0x8010;
@@ -192,11 +208,11 @@ static void follows_cfa_saved_in_memory(void **state)
 static void follows_cfa_saved_behind_an_array_while_its_length_is_known(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP_INDEXED, .cfa_offset = 8, .aux = 9 | 1 << 4, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SP_INDEXED, .cfa_offset = 8, .aux = 9 | 1 << 4, RA_AT_8},
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10};
 
 	regs[9] = 6;
 	paper.stack[7] = STACK + 160; /* sp + 8 + 8 * 6 */
@@ -212,8 +228,8 @@ static void follows_cfa_saved_behind_an_array_while_its_length_is_known(void **s
 
 static void knows_both_halves_of_a_plt_entry(void **state)
 {
-	struct paper paper = { .rule = { .cfa = PKBPF_CFA_PLT, .cfa_offset = 11, RA_AT_8 } };
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct paper paper = {.rule = {.cfa = PKBPF_CFA_PLT, .cfa_offset = 11, RA_AT_8}};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20};
 
 	paper.second = (struct pkbpf_unwind_rule)END_RULE;
 	paper.second_at = 0x8000;
@@ -229,11 +245,12 @@ static void knows_both_halves_of_a_plt_entry(void **state)
 static void returns_through_a_register_without_moving_the_stack(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .ra_offset = FIRST },
+		.rule = {.cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_REGISTER, .ra_offset = FIRST},
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK, [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20};
 
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
 	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
@@ -246,11 +263,11 @@ static void returns_through_a_register_without_moving_the_stack(void **state)
 static void a_leaf_may_have_moved_its_stack_back_already(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_CFA, .ra_offset = -8 },
+		.rule = {.cfa = PKBPF_CFA_SP, .ra = PKBPF_RA_CFA, .ra_offset = -8},
 		.second = END_RULE,
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 8, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK + 8, [PKBPF_REG_IP] = CODE + 0x20};
 
 	paper.stack[0] = CODE + 0x9000;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
@@ -261,17 +278,22 @@ static void a_leaf_may_have_moved_its_stack_back_already(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
 }
 
-/* longjmp() before it has loaded the registers: where it goes may be another stack, here a lower one. */
+/* longjmp() before it has loaded the registers: where it goes may be another stack, here a lower
+ * one. */
 static void follows_a_jump_into_another_frame(void **state)
 {
 	enum { JUMP_SP = 9, JUMP_FP = 8 };
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_JUMP, .aux = JUMP_SP, .fp_offset = JUMP_FP, .ra_offset = FIRST },
-		.second = { .cfa = PKBPF_CFA_FP, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_JUMP,
+			 .aux = JUMP_SP,
+			 .fp_offset = JUMP_FP,
+			 .ra_offset = FIRST},
+		.second = {.cfa = PKBPF_CFA_FP, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 256, [JUMP_SP] = STACK, [JUMP_FP] = STACK + 16, [FP] = STACK + 48,
-				      [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK + 256, [JUMP_SP] = STACK,	     [JUMP_FP] = STACK + 16,
+		[FP] = STACK + 48,  [FIRST] = CODE + 0x9000, [PKBPF_REG_IP] = CODE + 0x20};
 	struct unwind_walk_result result;
 
 	paper.stack[3] = CODE + 0x9010; /* fp + 8 */
@@ -288,11 +310,16 @@ static void follows_a_jump_into_another_frame(void **state)
 static void follows_saved_registers_into_another_frame(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_JUMP_SAVED, .aux = FIRST, .cfa_offset = 16, .fp_offset = 8, .ra_offset = 24 },
-		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_SAME, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_JUMP_SAVED,
+			 .aux = FIRST,
+			 .cfa_offset = 16,
+			 .fp_offset = 8,
+			 .ra_offset = 24},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_SAME, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 256, [FIRST] = STACK + 160, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK + 256, [FIRST] = STACK + 160, [PKBPF_REG_IP] = CODE + 0x20};
 	struct unwind_walk_result result;
 
 	paper.stack[22] = STACK + 32;	 /* its stack pointer: lower than the leaf's */
@@ -313,17 +340,17 @@ static void follows_saved_registers_into_another_frame(void **state)
 static void restores_all_registers_of_a_signal_frame(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SIGNAL },
-		.second = { .cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SIGNAL},
+		.second = {.cfa = PKBPF_CFA_REGISTER, .aux = SECOND, .cfa_offset = 8, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 800, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK + 800, [PKBPF_REG_IP] = CODE + 0x20};
 	uint64_t *frame = &paper.stack[105]; /* sp + 40 */
 	struct unwind_walk_result result;
 
-	frame[2] = STACK + 64;	    /* r10 */
-	frame[15] = STACK;	    /* sp: of another, lower stack */
-	frame[16] = CODE + 0x8000;  /* exact: not looked up one byte earlier */
+	frame[2] = STACK + 64;	   /* r10 */
+	frame[15] = STACK;	   /* sp: of another, lower stack */
+	frame[16] = CODE + 0x8000; /* exact: not looked up one byte earlier */
 	result = walk_paper(&paper, regs, false);
 	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
 	assert_int_equal(result.depth, 2);
@@ -333,11 +360,11 @@ static void restores_all_registers_of_a_signal_frame(void **state)
 static void marks_what_a_signal_has_interrupted_and_neither_leaf_nor_caller(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SIGNAL },
-		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SIGNAL},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK + 784, [PKBPF_REG_IP] = CODE + 0x8010 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK + 784, [PKBPF_REG_IP] = CODE + 0x8010};
 	uint64_t *frame = &paper.stack[105]; /* sp + 40 in the trampoline, which is at 800 */
 	struct unwind_walk_result result;
 

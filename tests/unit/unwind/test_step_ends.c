@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The frame step: where walks of made-up stacks end, with which reason, and what is believed before they do. */
+/* The frame step: where walks of made-up stacks end, with which reason, and what is believed before
+ * they do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,9 +12,9 @@
 
 static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 {
-	struct paper paper = { .rule = { .cfa = PKBPF_CFA_NONE } };
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x20 };
-	struct unwind_walk_options tables_only = { .exact = true, .no_guess = true };
+	struct paper paper = {.rule = {.cfa = PKBPF_CFA_NONE}};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x20};
+	struct unwind_walk_options tables_only = {.exact = true, .no_guess = true};
 	struct unwind_walk_result result;
 
 	paper.stack[2] = STACK + 64;
@@ -35,7 +36,8 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_RULE);
 	paper.stack[8] = 0;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
-	paper.stack[2] = paper.stack[3] = 0; /* the first link of none, but where a register holds nothing else */
+	paper.stack[2] = paper.stack[3] =
+		0; /* the first link of none, but where a register holds nothing else */
 	result = walk_paper(&paper, regs, true);
 	assert_int_equal(result.end, PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_NO_RULE);
 	assert_int_equal(result.guessed, PKBPF_UNWIND_ARM64 ? 1 : 0);
@@ -71,9 +73,9 @@ static void believes_frame_pointers_only_where_they_can_be_true(void **state)
 
 static void says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere(void **state)
 {
-	struct unwind_walk_options tables_only = { .exact = true, .no_guess = true };
-	struct paper paper = { .flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE };
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct unwind_walk_options tables_only = {.exact = true, .no_guess = true};
+	struct paper paper = {.flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = STACK + 16, [PKBPF_REG_IP] = CODE + 0x20};
 	struct unwind_walk_result result;
 
 	paper.stack[2] = STACK + 64; /* one frame, then something else */
@@ -98,30 +100,31 @@ static void ends_with_the_reason(void **state)
 	static const struct {
 		struct pkbpf_unwind_rule rule;
 		enum pkbpf_stack_end end;
-	} rows[] = {
-		{ { .cfa = PKBPF_CFA_UNSUPPORTED }, PKBPF_END_UNSUPPORTED },
-		{ { .cfa = 77 }, PKBPF_END_UNSUPPORTED },
-		{ { .cfa = PKBPF_CFA_NO_ROOM }, PKBPF_END_NO_ROOM },
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = -8, RA_AT_8 }, PKBPF_END_FAULT_RA },
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 1 << 20, RA_AT_8 }, PKBPF_END_FAULT_RA },
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = 8 }, PKBPF_END_MAX_DEPTH },
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = -64, RA_AT_8 },
-		  PKBPF_END_FAULT_RA },
-		{ { .cfa = PKBPF_CFA_SIGNAL }, PKBPF_END_MAX_DEPTH },
+	} rows[] =
+	{ {{.cfa = PKBPF_CFA_UNSUPPORTED}, PKBPF_END_UNSUPPORTED},
+	  {{.cfa = 77}, PKBPF_END_UNSUPPORTED},
+	  {{.cfa = PKBPF_CFA_NO_ROOM}, PKBPF_END_NO_ROOM},
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = -8, RA_AT_8}, PKBPF_END_FAULT_RA},
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = 1 << 20, RA_AT_8}, PKBPF_END_FAULT_RA},
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = 8}, PKBPF_END_MAX_DEPTH},
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .fp = PKBPF_FP_CFA, .fp_offset = -64, RA_AT_8},
+	   PKBPF_END_FAULT_RA},
+	  {{.cfa = PKBPF_CFA_SIGNAL}, PKBPF_END_MAX_DEPTH},
 #if defined(__x86_64__)
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = 9 }, PKBPF_END_UNSUPPORTED },
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = 9}, PKBPF_END_UNSUPPORTED},
 #endif
-		{ { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK },
-		  PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_UNSUPPORTED },
-		{ END_RULE, PKBPF_END_ROOT },
-		{ { .cfa = PKBPF_CFA_PENDING }, PKBPF_END_NO_TABLE },
+	  {{.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra = PKBPF_RA_LINK},
+	   PKBPF_UNWIND_ARM64 ? PKBPF_END_ZERO_RA : PKBPF_END_UNSUPPORTED},
+	  {END_RULE, PKBPF_END_ROOT},
+	  {{.cfa = PKBPF_CFA_PENDING}, PKBPF_END_NO_TABLE},
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct paper paper = { .rule = rows[i].rule };
+		struct paper paper = {.rule = rows[i].rule};
 
-		/* Wherever a return address or a signal frame is looked for, it leads back to the same. */
+		/* Wherever a return address or a signal frame is looked for, it leads back to the
+		 * same. */
 		for (size_t k = 0; k < ARRAY_SIZE(paper.stack); k++)
 			paper.stack[k] = CODE + 0x20;
 		if (rows[i].rule.cfa == PKBPF_CFA_SIGNAL)
@@ -132,10 +135,10 @@ static void ends_with_the_reason(void **state)
 
 static void leaves_out_what_lies_above_the_end(void **state)
 {
-	struct paper paper = { .rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8 },
-			       .second = { .cfa = PKBPF_CFA_END, .aux = 1 },
-			       .second_at = 0x100 };
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct paper paper = {.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 8, RA_AT_8},
+			      .second = {.cfa = PKBPF_CFA_END, .aux = 1},
+			      .second_at = 0x100};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20};
 	struct unwind_walk_result result;
 
 	paper.stack[0] = CODE + 0x80;
@@ -150,8 +153,8 @@ static void leaves_out_what_lies_above_the_end(void **state)
 
 static void reports_code_that_is_not_known_yet(void **state)
 {
-	struct paper paper = { .code_end = PKBPF_END_NO_TABLE };
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20 };
+	struct paper paper = {.code_end = PKBPF_END_NO_TABLE};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x20};
 
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_TABLE);
 	assert_int_equal(walk_paper(&paper, regs, true).depth, 1);
@@ -162,11 +165,11 @@ static void reports_code_that_is_not_known_yet(void **state)
 static void a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer(void **state)
 {
 	struct paper paper = {
-		.rule = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
-		.second = { .cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8 },
+		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8},
 		.second_at = 0x8000,
 	};
-	uint64_t regs[PKBPF_REGS] = { [SP] = STACK, [FP] = 7, [PKBPF_REG_IP] = CODE + 0x10 };
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [FP] = 7, [PKBPF_REG_IP] = CODE + 0x10};
 
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NOWHERE);
 	regs[FP] = 0;
@@ -183,7 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_leaf_that_returns_nowhere_is_a_root_only_without_frame_pointer),
 		cmocka_unit_test(believes_frame_pointers_only_where_they_can_be_true),
-		cmocka_unit_test(says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere),
+		cmocka_unit_test(
+			says_that_the_file_cannot_be_opened_where_frame_pointers_lead_nowhere),
 		cmocka_unit_test(ends_with_the_reason),
 		cmocka_unit_test(leaves_out_what_lies_above_the_end),
 		cmocka_unit_test(reports_code_that_is_not_known_yet),

@@ -47,9 +47,9 @@ __attribute__((noinline)) static int recurse_plain(int depth, void (*stop)(void)
 		stop();
 		return sink;
 	}
-	result = depth % 3 == 0 ? recurse_alloca(depth - 1, stop) :
-		 depth % 7 == 0 ? recurse_big(depth - 1, stop) :
-				  recurse_plain(depth - 1, stop);
+	result = depth % 3 == 0	  ? recurse_alloca(depth - 1, stop)
+		 : depth % 7 == 0 ? recurse_big(depth - 1, stop)
+				  : recurse_plain(depth - 1, stop);
 	sink += result;
 	return result + 1;
 }
@@ -72,8 +72,8 @@ static void raise_signal(void)
 static void run_signal(int on_own_stack)
 {
 	static char stack[65536];
-	stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
-	struct sigaction action = { .sa_handler = on_signal };
+	stack_t other = {.ss_sp = stack, .ss_size = sizeof(stack)};
+	struct sigaction action = {.sa_handler = on_signal};
 
 	if (on_own_stack) {
 		action.sa_flags = SA_ONSTACK;
@@ -91,12 +91,13 @@ static int compare_and_stop(const void *a, const void *b)
 
 static void run_callback(int argument)
 {
-	int items[64] = { 0 };
+	int items[64] = {0};
 
 	qsort(items, 64, sizeof(items[0]), compare_and_stop);
 }
 
-/* Until the main thread sleeps in pthread_join(): three looks in a row, for it may sleep for a moment on its way there. */
+/* Until the main thread sleeps in pthread_join(): three looks in a row, for it may sleep for a
+ * moment on its way there. */
 static void wait_for_main_thread(void)
 {
 	char path[64], line[512];
@@ -105,7 +106,8 @@ static void wait_for_main_thread(void)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)getpid());
 	for (int i = 0; i < 1000 && asleep < 3; i++) {
 		FILE *file = fopen(path, "re");
-		const char *state = file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+		const char *state =
+			file && fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
 
 		asleep = state && state[2] == 'S' ? asleep + 1 : 0;
 		if (file)
@@ -142,7 +144,7 @@ static size_t count_interrupted(const uint64_t *ips, size_t count)
 static void check_against_dwfl(void (*run)(int argument), int argument, size_t at_least)
 {
 	static uint64_t ours[PKBPF_MAX_USER_FRAMES], theirs[PKBPF_MAX_USER_FRAMES];
-	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_options options = {.exact = false};
 	struct unwind_walk_result result;
 	struct stopped_child child;
 	struct live_tables live;
@@ -151,7 +153,8 @@ static void check_against_dwfl(void (*run)(int argument), int argument, size_t a
 	if (!stopped_child_start(&child, run, argument))
 		skip();
 	live_tables_open(&live, &child);
-	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, ours, PKBPF_MAX_USER_FRAMES);
+	result = unwind_walk(&live_tables_ops, &live, child.regs, &options, ours,
+			     PKBPF_MAX_USER_FRAMES);
 	count = stopped_child_dwfl_frames(&child, theirs, PKBPF_MAX_USER_FRAMES);
 	assert_in_range(result.end, PKBPF_END_ROOT, PKBPF_END_LAST_COMPLETE);
 	assert_in_range(count, at_least, PKBPF_MAX_USER_FRAMES);
@@ -166,7 +169,7 @@ static void check_against_dwfl(void (*run)(int argument), int argument, size_t a
 
 static void walks_recursion_like_libdwfl(void **state)
 {
-	static const int depths[] = { 0, 7, 47, 124, 500 };
+	static const int depths[] = {0, 7, 47, 124, 500};
 
 	for (size_t i = 0; i < ARRAY_SIZE(depths); i++)
 		check_against_dwfl(run_recursion, depths[i], (size_t)depths[i] + 5);
@@ -190,7 +193,7 @@ static void walks_waiting_threads_like_libdwfl(void **state)
 
 static void stops_at_the_limit(void **state)
 {
-	struct unwind_walk_options options = { .exact = false };
+	struct unwind_walk_options options = {.exact = false};
 	struct unwind_walk_result result;
 	struct stopped_child child;
 	struct live_tables live;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the building thread publishes of a file whose code is read in two parts, and puts in its place later. */
+/* What the building thread publishes of a file whose code is read in two parts, and puts in its
+ * place later. */
 #include <elf.h>
 #include <fcntl.h>
 #include <semaphore.h>
@@ -27,10 +28,10 @@
 #define PAGE	   4096U
 #define TEXT_PAGES (2 * CODE_GAPS_PROMPT_BYTES / PAGE)
 /* Of a file all of whose code is read at once. */
-#define PROMPT_PAGES (CODE_GAPS_PROMPT_BYTES / PAGE)
-#define PROMPT_FILES 8
-#define FILE_NUMBERS 16
-#define LARGE_FILES  1024
+#define PROMPT_PAGES	  (CODE_GAPS_PROMPT_BYTES / PAGE)
+#define PROMPT_FILES	  8
+#define FILE_NUMBERS	  16
+#define LARGE_FILES	  1024
 #define ROWS_PER_FUNCTION 5
 
 /* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
@@ -88,7 +89,8 @@ static void write_file(struct code_file *code, uint32_t pages, uint32_t empty_pa
 
 typedef int (*create_fn)(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows);
 
-static void begin_cache_of(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create, uint32_t numbers)
+static void begin_cache_of(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks,
+			   create_fn create, uint32_t numbers)
 {
 	struct table_cache_options options = {.max_chunks = max_chunks, .initial_chunks = 1};
 
@@ -100,7 +102,8 @@ static void begin_cache_of(struct fixture *fixture, uint32_t room_pages, uint32_
 	assert_non_null(fixture->cache);
 }
 
-static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks, create_fn create)
+static void begin_cache(struct fixture *fixture, uint32_t room_pages, uint32_t max_chunks,
+			create_fn create)
 {
 	begin_cache_of(fixture, room_pages, max_chunks, create, FILE_NUMBERS);
 }
@@ -114,7 +117,8 @@ static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_p
 	assert_int_not_equal(fixture->file, TABLE_CACHE_NO_FILE);
 	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
 	assert_true(table_cache_ready(fixture->cache, fixture->file));
-	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &fixture->published);
+	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START,
+			     ELF_RECIPE_TEXT_OFFSET, &fixture->published);
 	assert_int_equal(fixture->published.bias, CODE_FILE_MAP_START - TEXT);
 }
 
@@ -163,7 +167,8 @@ static void assert_waits_for_readers(struct fixture *fixture)
 {
 	uint64_t until_ns = clock_now_ns() + WAIT_NS;
 
-	while (!__atomic_load_n(&fixture->plain.waits, __ATOMIC_RELAXED) && clock_now_ns() < until_ns)
+	while (!__atomic_load_n(&fixture->plain.waits, __ATOMIC_RELAXED) &&
+	       clock_now_ns() < until_ns)
 		usleep(1000);
 	assert_int_equal(__atomic_load_n(&fixture->plain.waits, __ATOMIC_RELAXED), 1);
 }
@@ -223,7 +228,8 @@ static void publishes_fewer_pages_than_before(void **state)
 	assert_int_equal(entry_of(&fixture).flags, PKBPF_FILE_READY);
 	assert_true(entry_of(&fixture).page_count < TEXT_PAGES);
 	assert_body(&fixture, PAGE);
-	assert_true(table_cache_find_rule(fixture.cache, fixture.file, TEXT + (TEXT_PAGES - 1) * PAGE, &rule));
+	assert_true(table_cache_find_rule(fixture.cache, fixture.file,
+					  TEXT + (TEXT_PAGES - 1) * PAGE, &rule));
 	assert_int_equal(rule.cfa, PKBPF_CFA_NONE);
 	assert_waits_for_readers(&fixture);
 	end(&fixture);
@@ -251,7 +257,8 @@ static void keeps_what_it_has_where_there_is_no_room_for_more(void **state)
 
 static sem_t all_queued;
 
-static int create_when_all_are_queued(void *context, uint32_t first, uint32_t count, uint32_t **ret_rows)
+static int create_when_all_are_queued(void *context, uint32_t first, uint32_t count,
+				      uint32_t **ret_rows)
 {
 	sem_wait(&all_queued);
 	sem_post(&all_queued);
@@ -332,8 +339,10 @@ static void claim_sections(struct code_file *code)
 	header.e_shnum = ELF_IMAGE_MAX_SECTIONS;
 	header.e_shstrndx = 1;
 	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
-	assert_int_equal(pwrite(fd, &names, sizeof(names), end + (off_t)sizeof(names)), sizeof(names));
-	assert_int_equal(ftruncate(fd, end + (off_t)(ELF_IMAGE_MAX_SECTIONS * sizeof(Elf64_Shdr))), 0);
+	assert_int_equal(pwrite(fd, &names, sizeof(names), end + (off_t)sizeof(names)),
+			 sizeof(names));
+	assert_int_equal(ftruncate(fd, end + (off_t)(ELF_IMAGE_MAX_SECTIONS * sizeof(Elf64_Shdr))),
+			 0);
 	close(fd);
 	/* File systems' clocks lag by some milliseconds. */
 	code->mapping.time_ns = clock_now_ns() + NS_PER_SECOND;
@@ -393,7 +402,8 @@ static void a_file_that_was_overwritten_in_the_queue_gives_its_number_back(void 
 	write_file(&codes[FILE_NUMBERS], 1, 0);
 	files[FILE_NUMBERS] = table_cache_add(fixture.cache, &codes[FILE_NUMBERS].mapping);
 	until_ns = clock_now_ns() + WAIT_NS;
-	while (!table_cache_ready(fixture.cache, files[FILE_NUMBERS]) && clock_now_ns() < until_ns) {
+	while (!table_cache_ready(fixture.cache, files[FILE_NUMBERS]) &&
+	       clock_now_ns() < until_ns) {
 		table_cache_want(fixture.cache, files[FILE_NUMBERS]);
 		usleep(10000);
 	}

@@ -62,11 +62,12 @@ static void on_mapping(void *context, const struct procfs_mapping *mapping)
 	code->mapping = *mapping;
 }
 
-static void begin_with(struct fixture *fixture, struct table_cache_options options, uint32_t pages, uint32_t files)
+static void begin_with(struct fixture *fixture, struct table_cache_options options, uint32_t pages,
+		       uint32_t files)
 {
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	*fixture = (struct fixture){ 0 };
+	*fixture = (struct fixture){0};
 	assert_int_equal(procfs_maps_read(proc_fd, (uint32_t)getpid(), on_mapping, fixture), 0);
 	close(proc_fd);
 	plain_memory_init(&fixture->plain, pages, files);
@@ -78,14 +79,14 @@ static void begin_with(struct fixture *fixture, struct table_cache_options optio
 
 static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, uint32_t files)
 {
-	struct table_cache_options options = { .max_chunks = max_chunks, .initial_chunks = 1 };
+	struct table_cache_options options = {.max_chunks = max_chunks, .initial_chunks = 1};
 
 	begin_with(fixture, options, pages, files);
 }
 
 static void add_all(struct fixture *fixture)
 {
-	array_foreach(&fixture->code, code) {
+	array_foreach (&fixture->code, code) {
 		struct mapping_view view = view_of(&code->mapping);
 
 		code->file = table_cache_add(fixture->cache, &view);
@@ -125,7 +126,7 @@ static void tables_answer_like_those_built_here(void **state)
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	assert_true(table_cache_idle(fixture.cache));
 	srand(4);
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		struct unwind_table *table;
 		struct rule_set *rules;
 
@@ -135,13 +136,16 @@ static void tables_answer_like_those_built_here(void **state)
 		assert_true(table_cache_ready(fixture.cache, code->file));
 		table = build_here(&code->mapping, rules);
 		for (uint32_t i = 0; i < 20000; i++) {
-			uint64_t address = table->text_start +
-					   ((uint64_t)rand() * 7919 + i) %
-						   ((uint64_t)table->page_count * PKBPF_TEXT_PAGE_SIZE);
+			uint64_t address =
+				table->text_start +
+				((uint64_t)rand() * 7919 + i) %
+					((uint64_t)table->page_count * PKBPF_TEXT_PAGE_SIZE);
 			struct pkbpf_unwind_rule rule;
 
-			assert_true(table_cache_find_rule(fixture.cache, code->file, address, &rule));
-			assert_memory_equal(&rule, unwind_table_lookup(table, rules, address), sizeof(rule));
+			assert_true(
+				table_cache_find_rule(fixture.cache, code->file, address, &rule));
+			assert_memory_equal(&rule, unwind_table_lookup(table, rules, address),
+					    sizeof(rule));
 			compared++;
 		}
 		unwind_table_free(table);
@@ -159,7 +163,7 @@ static void published_files_lead_to_the_same_rows(void **state)
 	begin(&fixture, 16, 1 << 16, 256);
 	add_all(&fixture);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		const struct pkbpf_unwind_file *file;
 		struct pkbpf_unwind_mapping mapping;
 		uint64_t address;
@@ -176,9 +180,11 @@ static void published_files_lead_to_the_same_rows(void **state)
 		/* The mapping's addresses, less its bias, fall into the file's pages. */
 		address = code->mapping.start - mapping.bias;
 		assert_true(address >= file->text_start);
-		assert_true((address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT < file->page_count);
+		assert_true((address - file->text_start) >> PKBPF_TEXT_PAGE_SHIFT <
+			    file->page_count);
 		assert_int_equal(!!(file->flags & PKBPF_FILE_TRACKS_RBX),
-				 strstr(code->mapping.path, "/ld-linux-x86-64") || strstr(code->mapping.path, "/libc.so.6"));
+				 strstr(code->mapping.path, "/ld-linux-x86-64") ||
+					 strstr(code->mapping.path, "/libc.so.6"));
 		checked++;
 	}
 	assert_true(checked >= 3);
@@ -206,7 +212,8 @@ static void a_known_file_costs_nothing_again(void **state)
 /* Ages every table but one beyond what protects it. */
 static void on_demand_only_wanted_tables_are_built(void **state)
 {
-	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true };
+	struct table_cache_options options = {
+		.max_chunks = 16, .initial_chunks = 1, .on_demand = true};
 	struct own_code *wanted = NULL;
 	struct pkbpf_unwind_mapping published;
 	struct pkbpf_unwind_rule rule;
@@ -216,25 +223,29 @@ static void on_demand_only_wanted_tables_are_built(void **state)
 	add_all(&fixture);
 	assert_true(table_cache_idle(fixture.cache));
 	assert_int_equal(table_cache_stats(fixture.cache).built, 0);
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		assert_false(table_cache_ready(fixture.cache, code->file));
 		if (strstr(code->mapping.path, "/libc.so"))
 			wanted = code;
 	}
 	assert_non_null(wanted);
 	/* Its place is known before there is a table. */
-	table_cache_describe(fixture.cache, wanted->file, wanted->mapping.start, wanted->mapping.file_offset, &published);
+	table_cache_describe(fixture.cache, wanted->file, wanted->mapping.start,
+			     wanted->mapping.file_offset, &published);
 	assert_int_equal(published.flags, 0);
 	assert_int_equal(fixture.plain.memory.files[published.file].flags, 0);
 	table_cache_want(fixture.cache, wanted->file);
 	table_cache_want(fixture.cache, wanted->file);
 	assert_true(table_cache_wait_file(fixture.cache, wanted->file, WAIT_NS));
 	assert_true(table_cache_ready(fixture.cache, wanted->file));
-	assert_int_equal(fixture.plain.memory.files[published.file].flags & PKBPF_FILE_READY, PKBPF_FILE_READY);
-	assert_true(table_cache_find_rule(fixture.cache, wanted->file, wanted->mapping.start - published.bias, &rule));
+	assert_int_equal(fixture.plain.memory.files[published.file].flags & PKBPF_FILE_READY,
+			 PKBPF_FILE_READY);
+	assert_true(table_cache_find_rule(fixture.cache, wanted->file,
+					  wanted->mapping.start - published.bias, &rule));
 	assert_int_equal(table_cache_stats(fixture.cache).built, 1);
-	array_foreach(&fixture.code, code)
-		assert_int_equal(table_cache_ready(fixture.cache, code->file), code->file == wanted->file);
+	array_foreach (&fixture.code, code)
+		assert_int_equal(table_cache_ready(fixture.cache, code->file),
+				 code->file == wanted->file);
 	end(&fixture);
 }
 
@@ -253,12 +264,13 @@ static uint32_t largest_table(void)
 	begin(&fixture, 16, 1 << 16, 256);
 	add_all(&fixture);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		uint64_t bytes;
 		uint32_t rows, pages;
 
 		table_cache_size(fixture.cache, code->file, &rows, &bytes);
-		pages = (uint32_t)((bytes - rows * sizeof(uint32_t)) / sizeof(struct pkbpf_unwind_page));
+		pages = (uint32_t)((bytes - rows * sizeof(uint32_t)) /
+				   sizeof(struct pkbpf_unwind_page));
 		largest = pages > largest ? pages : largest;
 	}
 	end(&fixture);
@@ -274,7 +286,7 @@ static void gives_the_place_of_the_least_used_table_to_another(void **state)
 
 	/* Room for any one file, not for all. */
 	begin(&fixture, 16, pages, 256);
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		struct mapping_view view = view_of(&code->mapping);
 
 		if (code->mapping.path[0] != '/')
@@ -328,7 +340,7 @@ static void does_without_a_table_when_all_numbers_are_in_use(void **state)
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	stats = table_cache_stats(fixture.cache);
 	assert_int_equal(stats.tables, 1);
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
 				     code->mapping.file_offset, &mapping);
 		pending += mapping.flags == PKBPF_MAPPING_PENDING;
@@ -341,7 +353,12 @@ static void forgets_files_that_have_nothing(void **state)
 {
 	struct pkbpf_unwind_mapping described;
 	bool is_used[1000] = {false};
-	struct mapping_view gone = {.pid = (uint32_t)getpid(), .start = 0x1000, .end = 0x2000, .protection = 5, .inode = 77, .path = "/gone"};
+	struct mapping_view gone = {.pid = (uint32_t)getpid(),
+				    .start = 0x1000,
+				    .end = 0x2000,
+				    .protection = 5,
+				    .inode = 77,
+				    .path = "/gone"};
 	struct fixture fixture;
 	uint32_t number;
 
@@ -352,7 +369,7 @@ static void forgets_files_that_have_nothing(void **state)
 	table_cache_mark_files(fixture.cache, is_used, 1000);
 	/* It could not be opened; the others have tables. */
 	assert_false(is_used[number]);
-	array_foreach(&fixture.code, code)
+	array_foreach (&fixture.code, code)
 		assert_true(is_used[code->file] || !table_cache_ready(fixture.cache, code->file));
 	table_cache_reference(fixture.cache, number);
 	table_cache_mark_files(fixture.cache, is_used, 1000);
@@ -366,8 +383,9 @@ static void forgets_files_that_have_nothing(void **state)
 	gone.path = "/later";
 	assert_int_equal(table_cache_add(fixture.cache, &gone), number);
 	assert_string_equal(table_cache_path(fixture.cache, number), "/later");
-	array_foreach(&fixture.code, code) {
-		table_cache_describe(fixture.cache, code->file, code->mapping.start, code->mapping.file_offset, &described);
+	array_foreach (&fixture.code, code) {
+		table_cache_describe(fixture.cache, code->file, code->mapping.start,
+				     code->mapping.file_offset, &described);
 		assert_int_equal(described.flags & PKBPF_MAPPING_PENDING, 0);
 	}
 	end(&fixture);
@@ -376,13 +394,18 @@ static void forgets_files_that_have_nothing(void **state)
 static void a_file_beyond_all_that_are_kept_apart_is_no_generated_code(void **state)
 {
 	struct pkbpf_unwind_mapping described;
-	struct mapping_view mapping = {.pid = (uint32_t)getpid(), .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/gone"};
+	struct mapping_view mapping = {.pid = (uint32_t)getpid(),
+				       .start = 0x1000,
+				       .end = 0x2000,
+				       .protection = 5,
+				       .path = "/gone"};
 	struct mapped_file *ignored;
 	struct fixture fixture;
 	uint32_t file;
 
 	begin(&fixture, 16, 1 << 16, 256);
-	for (mapping.inode = 1; !mapped_file_table_add(fixture.files, &mapping, &ignored); mapping.inode++)
+	for (mapping.inode = 1; !mapped_file_table_add(fixture.files, &mapping, &ignored);
+	     mapping.inode++)
 		;
 	file = table_cache_add(fixture.cache, &mapping);
 	assert_int_equal(file, TABLE_CACHE_REFUSED);
@@ -401,7 +424,7 @@ static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **s
 	uint32_t file, again;
 
 	begin(&fixture, 16, 1 << 16, 256);
-	array_foreach(&fixture.code, code) {
+	array_foreach (&fixture.code, code) {
 		if (code->mapping.path[0] != '/')
 			continue;
 		view = view_of(&code->mapping);
@@ -452,7 +475,8 @@ static struct mapping_view view_at(const char *path)
 }
 
 /* Our own program, then another one in the same file; the number of each. */
-static void add_overwritten(struct fixture *fixture, const char *path, uint32_t *ret_first, uint32_t *ret_second)
+static void add_overwritten(struct fixture *fixture, const char *path, uint32_t *ret_first,
+			    uint32_t *ret_second)
 {
 	struct mapping_view view;
 
@@ -494,7 +518,8 @@ static void what_has_overwritten_a_file_has_a_table_of_its_own(void **state)
 
 static void no_table_is_built_from_what_has_overwritten_the_file(void **state)
 {
-	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1, .on_demand = true };
+	struct table_cache_options options = {
+		.max_chunks = 16, .initial_chunks = 1, .on_demand = true};
 	char path[] = "/tmp/pkbpf-cache-XXXXXX";
 	uint32_t first, second;
 	struct fixture fixture;

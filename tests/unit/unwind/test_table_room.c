@@ -16,10 +16,10 @@
 #include "process/mapped_file.h"
 #include "unwind/table_cache.h"
 
-#define WAIT_NS	  (30 * NS_PER_SECOND)
-#define TEXT	  ELF_RECIPE_TEXT_ADDRESS
-#define PAGE	  4096U
-#define SLOTS	  16U
+#define WAIT_NS (30 * NS_PER_SECOND)
+#define TEXT	ELF_RECIPE_TEXT_ADDRESS
+#define PAGE	4096U
+#define SLOTS	16U
 /* With as many rules each they leave fewer than a quarter of all. */
 #define GREEDY_FILES 24U
 #define GREEDY_ROWS  4090U
@@ -76,7 +76,8 @@ static void write_file(struct code_file *code, uint32_t first, uint32_t rows)
 
 static void begin(struct fixture *fixture, bool on_demand, uint32_t slots, uint32_t pages)
 {
-	struct table_cache_options options = {.max_chunks = 4, .initial_chunks = 1, .on_demand = on_demand};
+	struct table_cache_options options = {
+		.max_chunks = 4, .initial_chunks = 1, .on_demand = on_demand};
 
 	*fixture = (struct fixture){0};
 	plain_memory_init(&fixture->plain, pages, slots);
@@ -132,13 +133,15 @@ static void a_number_is_free_again_though_no_table_is_built(void **state)
 	}
 	/* One more than there are numbers, and all others are open only. */
 	add(&fixture, SLOTS, 1, 10);
-	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START,
+			     ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, PKBPF_MAPPING_PENDING);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		table_cache_release(fixture.cache, fixture.numbers[i]);
 	age_tables(&fixture);
 	want(&fixture, fixture.numbers[SLOTS]);
-	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START,
+			     ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, 0);
 	end(&fixture);
 }
@@ -154,7 +157,8 @@ static void a_number_is_not_given_back_as_soon_as_it_is_taken(void **state)
 		add(&fixture, i, 1, 10);
 	usleep(100000);
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START,
+				     ELF_RECIPE_TEXT_OFFSET, &mapping);
 		assert_int_equal(mapping.flags, 0);
 	}
 	end(&fixture);
@@ -178,7 +182,8 @@ static void a_number_of_a_mapped_file_is_kept(void **state)
 	}
 	assert_false(table_cache_ready(fixture.cache, fixture.numbers[SLOTS]));
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, ELF_RECIPE_TEXT_OFFSET, &mapping);
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START,
+				     ELF_RECIPE_TEXT_OFFSET, &mapping);
 		assert_int_equal(mapping.flags, 0);
 	}
 	/* It gets the first that is given back. */
@@ -192,7 +197,8 @@ static int32_t frame_at(struct fixture *fixture, uint32_t index, uint32_t row)
 {
 	struct pkbpf_unwind_rule rule;
 
-	assert_true(table_cache_find_rule(fixture->cache, fixture->numbers[index], TEXT + row + 1, &rule));
+	assert_true(table_cache_find_rule(fixture->cache, fixture->numbers[index], TEXT + row + 1,
+					  &rule));
 	return rule.cfa == PKBPF_CFA_SP ? rule.cfa_offset : -1;
 }
 
@@ -209,7 +215,8 @@ static void files_with_all_the_rules_that_they_may_have_leave_some_to_others(voi
 	add(&fixture, GREEDY_FILES, 1 + GREEDY_FILES * GREEDY_ROWS, 500);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	for (uint32_t row = 0; row < 500; row++)
-		assert_int_equal(frame_at(&fixture, GREEDY_FILES, row), (1 + GREEDY_FILES * GREEDY_ROWS + row) * 8);
+		assert_int_equal(frame_at(&fixture, GREEDY_FILES, row),
+				 (1 + GREEDY_FILES * GREEDY_ROWS + row) * 8);
 	end(&fixture);
 }
 
@@ -228,7 +235,8 @@ static void rules_of_files_that_nobody_maps_are_free_again(void **state)
 	add(&fixture, GREEDY_FILES, 1 + GREEDY_FILES * GREEDY_ROWS, 3000);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	for (uint32_t row = 0; row < 3000; row++)
-		assert_int_equal(frame_at(&fixture, GREEDY_FILES, row), (1 + GREEDY_FILES * GREEDY_ROWS + row) * 8);
+		assert_int_equal(frame_at(&fixture, GREEDY_FILES, row),
+				 (1 + GREEDY_FILES * GREEDY_ROWS + row) * 8);
 	for (uint32_t row = 0; row < GREEDY_ROWS; row++)
 		assert_int_equal(frame_at(&fixture, 0, row), (1 + row) * 8);
 	/* Wanted again, one of the others is built with the numbers that are left. */

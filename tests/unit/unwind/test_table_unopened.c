@@ -16,8 +16,9 @@
 
 static void nobody_waits_for_a_file_that_cannot_be_opened_until_it_can(void **state)
 {
-	struct table_cache_options options = { .max_chunks = 16, .initial_chunks = 1 };
-	struct mapping_view view = { .pid = 7, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/app" };
+	struct table_cache_options options = {.max_chunks = 16, .initial_chunks = 1};
+	struct mapping_view view = {
+		.pid = 7, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/app"};
 	struct pkbpf_unwind_mapping described;
 	struct plain_memory plain;
 	struct table_cache *cache;

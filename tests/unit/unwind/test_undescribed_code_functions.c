@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for unwind/undescribed_code: where functions begin and end. The code is what assemblers make of the comments. */
+/* Tests for unwind/undescribed_code: where functions begin and end. The code is what assemblers
+ * make of the comments. */
 #include <string.h>
 
 #include "undescribed_rows.h"
@@ -11,11 +12,11 @@ static void begins_anew_with_each_function(void **state)
 
 	(void)state;
 	memset(code, 0xcc, sizeof(code));
-	memcpy(code, "\x53\xe8\x4a\0\0\0\x90", 7);	 /* push; a call that does not return; nop */
+	memcpy(code, "\x53\xe8\x4a\0\0\0\x90", 7); /* push; a call that does not return; nop */
 	memset(code + 7, 0x90, 9);
-	memcpy(code + 16, "\x55\x5d\xc3", 3);		 /* push; pop; ret */
-	memcpy(code + 32, "\x0f\x0b", 2);		 /* ud2 */
-	memcpy(code + 48, "\x06\x06", 2);		 /* no instruction */
+	memcpy(code + 16, "\x55\x5d\xc3", 3); /* push; pop; ret */
+	memcpy(code + 32, "\x0f\x0b", 2);     /* ud2 */
+	memcpy(code + 48, "\x06\x06", 2);     /* no instruction */
 	memcpy(code + 64, "\x53\x5b\xc3", 3);
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
@@ -31,13 +32,13 @@ static void begins_anew_with_each_function(void **state)
 
 static void gives_called_helpers_a_frame_of_their_own(void **state)
 {
-	struct rows rows = run(BYTES(0x53,			   /* 0: push %rbx */
-				     0xe8, 0x03, 0, 0, 0,	   /* 1: call 9 */
-				     0x5b,			   /* 6: pop %rbx */
-				     0xc3,			   /* 7: ret */
-				     0x90,			   /* 8: nop */
-				     0xff, 0xc9,		   /* 9: dec %ecx */
-				     0xc3));			   /* 11: ret */
+	struct rows rows = run(BYTES(0x53,		  /* 0: push %rbx */
+				     0xe8, 0x03, 0, 0, 0, /* 1: call 9 */
+				     0x5b,		  /* 6: pop %rbx */
+				     0xc3,		  /* 7: ret */
+				     0x90,		  /* 8: nop */
+				     0xff, 0xc9,	  /* 9: dec %ecx */
+				     0xc3));		  /* 11: ret */
 
 	(void)state;
 	check_cfa(&rows, 1, PKBPF_CFA_SP, 16);
@@ -62,7 +63,8 @@ static void leaves_a_function_that_may_go_on_to_the_next_piece(void **state)
 	assert_int_equal(done, 3);
 	done = undescribed_code_run(work, code, 1, false, 0, NO_ENTRY, NULL, NULL);
 	assert_int_equal(done, 1);
-	/* Each jumps over the next, so that all but the first two look like parts of these: jmp 16 behind the next */
+	/* Each jumps over the next, so that all but the first two look like parts of these: jmp 16
+	 * behind the next */
 	for (size_t i = 0; i < sizeof(code); i += 16)
 		memcpy(code + i, "\xeb\x1e", 2);
 	done = undescribed_code_run(work, code, sizeof(code), false, 0, NO_ENTRY, NULL, NULL);
@@ -104,14 +106,14 @@ static void begins_functions_where_they_are_known_to_begin(void **state)
 
 static void does_not_take_a_known_start_for_the_target_of_a_table(void **state)
 {
-	static const uint8_t code[] = {0x53,				/* 0: push %rbx */
-				       0xff, 0xe0,			/* 1: jmp *%rax */
-				       0x5b,				/* 3: pop %rbx */
-				       0xc3,				/* 4: ret */
-				       0x90, 0x90, 0x90, 0x90, 0x90,	/* 5 */
-				       0x90, 0x90, 0x90, 0x90, 0x90, 0x90,
-				       0x89, 0xd1,			/* 16: mov %edx,%ecx */
-				       0x0f, 0x0b};			/* 18: ud2 */
+	static const uint8_t code[] = {0x53,			     /* 0: push %rbx */
+				       0xff, 0xe0,		     /* 1: jmp *%rax */
+				       0x5b,			     /* 3: pop %rbx */
+				       0xc3,			     /* 4: ret */
+				       0x90, 0x90, 0x90, 0x90, 0x90, /* 5 */
+				       0x90, 0x90, 0x90, 0x90, 0x90,
+				       0x90, 0x89, 0xd1, /* 16: mov %edx,%ecx */
+				       0x0f, 0x0b};	 /* 18: ud2 */
 	struct rows rows = run(code, sizeof(code));
 
 	(void)state;
@@ -134,17 +136,18 @@ static void tells_functions_from_targets_of_a_table_by_their_returns(void **stat
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	put(code, BYTES(0x53, 0xff, 0xe0));			/* 0: push %rbx; jmp *%rax */
-	put(code + 16, BYTES(0x89, 0xd1, 0x5b, 0xc3));		/* 16: mov %edx,%ecx; pop %rbx; ret */
-	put(code + 32, BYTES(0x89, 0xd1, 0xeb, 0xee));		/* 32: mov %edx,%ecx; jmp 18 */
-	put(code + 48, BYTES(0x89, 0xd1, 0xc3));		/* 48: mov %edx,%ecx; ret */
+	put(code, BYTES(0x53, 0xff, 0xe0));	       /* 0: push %rbx; jmp *%rax */
+	put(code + 16, BYTES(0x89, 0xd1, 0x5b, 0xc3)); /* 16: mov %edx,%ecx; pop %rbx; ret */
+	put(code + 32, BYTES(0x89, 0xd1, 0xeb, 0xee)); /* 32: mov %edx,%ecx; jmp 18 */
+	put(code + 48, BYTES(0x89, 0xd1, 0xc3));       /* 48: mov %edx,%ecx; ret */
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 16, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 32, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 48, PKBPF_CFA_SP, 8);
 }
 
-/* As in musl's allocator: a block that a branch leads to from behind HLT, aligned behind a return. */
+/* As in musl's allocator: a block that a branch leads to from behind HLT, aligned behind a return.
+ */
 static void goes_on_behind_a_halt(void **state)
 {
 	uint8_t code[32];
@@ -152,8 +155,9 @@ static void goes_on_behind_a_halt(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	put(code, BYTES(0x53, 0x85, 0xff, 0x75, 5, 0xf4, 0x85, 0xf6, 0x74, 6, 0x5b, 0xc3)); /* push; test; jne 10; hlt; test; je 16; pop; ret */
-	put(code + 16, BYTES(0x31, 0xc0, 0x5b, 0xc3));					    /* xor %eax,%eax; pop; ret */
+	put(code, BYTES(0x53, 0x85, 0xff, 0x75, 5, 0xf4, 0x85, 0xf6, 0x74, 6, 0x5b,
+			0xc3)); /* push; test; jne 10; hlt; test; je 16; pop; ret */
+	put(code + 16, BYTES(0x31, 0xc0, 0x5b, 0xc3)); /* xor %eax,%eax; pop; ret */
 	rows = run(code, 20);
 	check_cfa(&rows, 6, PKBPF_CFA_SP, 16);
 	check_cfa(&rows, 10, PKBPF_CFA_SP, 16);
@@ -177,16 +181,17 @@ static void learns_which_functions_do_not_return(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	put(code, BYTES(0x53, 0x85, 0xff, 0x74, 0x10));	  /* 0: push %rbx; test; je 21 */
-	put_call(code, 5, 96);				  /* returns */
-	put(code + 10, BYTES(0x85, 0xc0, 0x75, 7));	  /* 10: test; jne 21 */
-	code[14] = 0x50;				  /* 14: push %rax */
-	put_call(code, 15, 112);			  /* never returns */
-	code[20] = 0x50;				  /* 20: push %rax, which nothing leads to */
-	put(code + 21, BYTES(0x5b, 0xc3));		  /* 21: pop %rbx; ret */
-	code[32] = 0x53;				  /* 32: push %rbx */
+	put(code, BYTES(0x53, 0x85, 0xff, 0x74, 0x10)); /* 0: push %rbx; test; je 21 */
+	put_call(code, 5, 96);				/* returns */
+	put(code + 10, BYTES(0x85, 0xc0, 0x75, 7));	/* 10: test; jne 21 */
+	code[14] = 0x50;				/* 14: push %rax */
+	put_call(code, 15, 112);			/* never returns */
+	code[20] = 0x50;				/* 20: push %rax, which nothing leads to */
+	put(code + 21, BYTES(0x5b, 0xc3));		/* 21: pop %rbx; ret */
+	code[32] = 0x53;				/* 32: push %rbx */
 	put_call(code, 33, 112);
-	put(code + 48, BYTES(0x55, 0x53, 0x5b, 0x5d, 0xc3));  /* 48: push %rbp; push %rbx; pop; pop; ret */
+	put(code + 48,
+	    BYTES(0x55, 0x53, 0x5b, 0x5d, 0xc3)); /* 48: push %rbp; push %rbx; pop; pop; ret */
 	code[96] = 0xc3;
 	put(code + 112, BYTES(0x0f, 0x0b));
 	rows = run(code, sizeof(code));
@@ -202,7 +207,8 @@ static void learns_which_functions_do_not_return(void **state)
 /* Compilers that save space leave the alignment out. */
 static void finds_functions_that_are_not_aligned(void **state)
 {
-	static const uint8_t body[] = {0x53, 0x89, 0xfb, 0x5b, 0xc3}; /* push %rbx; mov %edi,%ebx; pop %rbx; ret */
+	static const uint8_t body[] = {0x53, 0x89, 0xfb, 0x5b,
+				       0xc3}; /* push %rbx; mov %edi,%ebx; pop %rbx; ret */
 	uint8_t code[256];
 	struct rows rows;
 
@@ -224,7 +230,8 @@ static void finds_functions_that_are_not_aligned(void **state)
 	check_cfa(&rows, 252, PKBPF_CFA_SP, 8);
 }
 
-/* lea of a function that nothing calls, in the middle of code that would be taken for the target of a table */
+/* lea of a function that nothing calls, in the middle of code that would be taken for the target of
+ * a table */
 static void follows_pointers_to_functions(void **state)
 {
 	uint8_t code[64];
@@ -232,8 +239,9 @@ static void follows_pointers_to_functions(void **state)
 
 	(void)state;
 	memset(code, 0x90, sizeof(code));
-	put(code, BYTES(0x53, 0x48, 0x8d, 0x3d, 0x21, 0, 0, 0, 0xff, 0xe0)); /* push %rbx; lea 41(%rip),%rdi; jmp *%rax */
-	put(code + 41, BYTES(0x53, 0x0f, 0x0b));			     /* 41: push %rbx; ud2 */
+	put(code, BYTES(0x53, 0x48, 0x8d, 0x3d, 0x21, 0, 0, 0, 0xff,
+			0xe0));			 /* push %rbx; lea 41(%rip),%rdi; jmp *%rax */
+	put(code + 41, BYTES(0x53, 0x0f, 0x0b)); /* 41: push %rbx; ud2 */
 	rows = run(code, sizeof(code));
 	check_cfa(&rows, 41, PKBPF_CFA_SP, 8);
 	check_cfa(&rows, 42, PKBPF_CFA_SP, 16);
@@ -241,22 +249,22 @@ static void follows_pointers_to_functions(void **state)
 
 static void does_not_read_over_a_known_start(void **state)
 {
-	struct rows rows = run_with_start(3, BYTES(0xc3,	     /* 0: ret */
-						   0x48, 0xb8,	     /* 1: data, or mov $…,%rax */
-						   0x53,	     /* 3: push %rbx */
-						   0x5b,	     /* 4: pop %rbx */
-						   0xc3,	     /* 5: ret */
+	struct rows rows = run_with_start(3, BYTES(0xc3,       /* 0: ret */
+						   0x48, 0xb8, /* 1: data, or mov $…,%rax */
+						   0x53,       /* 3: push %rbx */
+						   0x5b,       /* 4: pop %rbx */
+						   0xc3,       /* 5: ret */
 						   0, 0, 0, 0, 0, 0));
 
 	(void)state;
 	check_cfa(&rows, 3, PKBPF_CFA_SP, 8);
 	check_cfa(&rows, 4, PKBPF_CFA_SP, 16);
 	/* Nor as what fills space up: nopw 0x53(…) */
-	rows = run_with_start(4, BYTES(0xc3,			     /* 0: ret */
-				       0x0f, 0x1f, 0x40,	     /* 1 */
-				       0x53,			     /* 4: push %rbx */
-				       0x5b,			     /* 5: pop %rbx */
-				       0xc3));			     /* 6: ret */
+	rows = run_with_start(4, BYTES(0xc3,		 /* 0: ret */
+				       0x0f, 0x1f, 0x40, /* 1 */
+				       0x53,		 /* 4: push %rbx */
+				       0x5b,		 /* 5: pop %rbx */
+				       0xc3));		 /* 6: ret */
 	check_cfa(&rows, 4, PKBPF_CFA_SP, 8);
 	check_cfa(&rows, 5, PKBPF_CFA_SP, 16);
 }
@@ -282,7 +290,7 @@ static void counts_functions_that_use_the_frame_of_another(void **state)
 	struct undescribed_counts before = undescribed_code_counts(work), after;
 
 	(void)state;
-	run(BYTES(0x48, 0x8b, 0x45, 0xf8, 0xc3));			/* mov -8(%rbp),%rax; ret */
+	run(BYTES(0x48, 0x8b, 0x45, 0xf8, 0xc3)); /* mov -8(%rbp),%rax; ret */
 	after = undescribed_code_counts(work);
 	assert_true(after.functions > before.functions);
 	assert_true(after.borrowed_frames > before.borrowed_frames);
@@ -291,26 +299,40 @@ static void counts_functions_that_use_the_frame_of_another(void **state)
 	run(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x8b, 0x45, 0xf8, 0x5d, 0xc3));
 	after = undescribed_code_counts(work);
 	assert_int_equal(after.borrowed_frames, before.borrowed_frames);
-	assert_int_equal(undescribed_code_frame_pointers(BYTES(0x55, 0x48, 0x89, 0xe5, 0x55, 0x48, 0x89, 0xe5, 0x55)), 2);
-	assert_int_equal(undescribed_code_frame_pointers(BYTES(0x55, 0x48, 0x8b, 0xec, 0x55, 0x48, 0x89, 0xe5, 0x55)), 2);
+	assert_int_equal(undescribed_code_frame_pointers(
+				 BYTES(0x55, 0x48, 0x89, 0xe5, 0x55, 0x48, 0x89, 0xe5, 0x55)),
+			 2);
+	assert_int_equal(undescribed_code_frame_pointers(
+				 BYTES(0x55, 0x48, 0x8b, 0xec, 0x55, 0x48, 0x89, 0xe5, 0x55)),
+			 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(begins_anew_with_each_function, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(gives_called_helpers_a_frame_of_their_own, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(leaves_a_function_that_may_go_on_to_the_next_piece, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(begins_functions_where_they_are_known_to_begin, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(does_not_take_a_known_start_for_the_target_of_a_table, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(does_not_read_over_a_known_start, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(tells_functions_from_targets_of_a_table_by_their_returns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gives_called_helpers_a_frame_of_their_own, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(leaves_a_function_that_may_go_on_to_the_next_piece,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(begins_functions_where_they_are_known_to_begin,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			does_not_take_a_known_start_for_the_target_of_a_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(does_not_read_over_a_known_start, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			tells_functions_from_targets_of_a_table_by_their_returns, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(goes_on_behind_a_halt, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(learns_which_functions_do_not_return, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(finds_functions_that_are_not_aligned, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(learns_which_functions_do_not_return, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(finds_functions_that_are_not_aligned, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(follows_pointers_to_functions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(known_starts_may_lie_anywhere, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counts_functions_that_use_the_frame_of_another,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("unwind/undescribed_code_functions", tests, NULL, NULL);

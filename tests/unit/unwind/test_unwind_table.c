@@ -217,7 +217,8 @@ static int build_without_functions(const uint8_t *text, struct unwind_table **re
 static void reads_the_code_of_a_file_without_functions(void **state)
 {
 	/* push %rbx; sub $16,%rsp; xor %eax,%eax; add $16,%rsp; pop %rbx; ret */
-	static uint8_t text[0x1000] = {0x53, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0, 0x48, 0x83, 0xc4, 0x10, 0x5b, 0xc3};
+	static uint8_t text[0x1000] = {0x53, 0x48, 0x83, 0xec, 0x10, 0x31, 0xc0,
+				       0x48, 0x83, 0xc4, 0x10, 0x5b, 0xc3};
 	struct unwind_table *table = NULL;
 
 	assert_int_equal(build_without_functions(text, &table), 0);
@@ -260,7 +261,8 @@ static void builds_the_table_of_the_vdso_from_memory(void **state)
 	if (!find_own_mapping("[vdso]", &start, &end))
 		skip();
 	assert_int_equal(elf_image_open_memory((const void *)start, end - start, ELF_IMAGE_FILE,
-					       &image, &error), 0);
+					       &image, &error),
+			 0);
 	assert_true(elf_image_bias(image, start, 0, &bias));
 	assert_int_equal(bias, start);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
@@ -287,9 +289,10 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(builds_the_table_of_the_vdso_from_memory, set_up,
 						tear_down),
-		cmocka_unit_test_setup_teardown(reads_the_code_of_a_file_without_functions, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(says_no_data_for_a_file_without_functions_and_code, set_up,
+		cmocka_unit_test_setup_teardown(reads_the_code_of_a_file_without_functions, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(says_no_data_for_a_file_without_functions_and_code,
+						set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,8 @@
 
 #include "unwind/undescribed_code.h"
 
-#define MAX_ROWS 64
-#define NO_ENTRY UINT64_MAX
+#define MAX_ROWS   64
+#define NO_ENTRY   UINT64_MAX
 #define BYTES(...) ((const uint8_t[]){__VA_ARGS__}), sizeof((const uint8_t[]){__VA_ARGS__})
 
 struct row {
@@ -55,7 +55,8 @@ static inline struct rows run_at(uint32_t offset, uint64_t entry, const uint8_t 
 {
 	struct rows rows = {0};
 
-	assert_int_equal(undescribed_code_run(work, code, size, true, offset, entry, take_row, &rows), size);
+	assert_int_equal(
+		undescribed_code_run(work, code, size, true, offset, entry, take_row, &rows), size);
 	assert_true(rows.count > 0);
 	assert_int_equal(rows.items[0].offset, offset);
 	return rows;
@@ -76,7 +77,8 @@ static inline const struct pkbpf_unwind_rule *rule_at(const struct rows *rows, u
 	return rule;
 }
 
-static inline void check_cfa(const struct rows *rows, uint32_t offset, enum pkbpf_cfa_kind kind, int cfa_offset)
+static inline void check_cfa(const struct rows *rows, uint32_t offset, enum pkbpf_cfa_kind kind,
+			     int cfa_offset)
 {
 	const struct pkbpf_unwind_rule *rule = rule_at(rows, offset);
 
@@ -88,7 +90,8 @@ static inline void check_cfa(const struct rows *rows, uint32_t offset, enum pkbp
 	assert_int_equal(rule->ra_offset, -8);
 }
 
-static inline void check_fp(const struct rows *rows, uint32_t offset, enum pkbpf_fp_kind kind, int fp_offset)
+static inline void check_fp(const struct rows *rows, uint32_t offset, enum pkbpf_fp_kind kind,
+			    int fp_offset)
 {
 	assert_int_equal(rule_at(rows, offset)->fp, kind);
 	assert_int_equal(rule_at(rows, offset)->fp_offset, fp_offset);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The program whose addresses the symbolizer's tests look up. Labels mark places inside functions. */
+/* The program whose addresses the symbolizer's tests look up. Labels mark places inside functions.
+ */
 #if __has_attribute(noclone)
 #define NOINLINE __attribute__((noinline, noclone, used))
 #else
 #define NOINLINE __attribute__((noinline, used))
 #endif
-#define INLINE	 __attribute__((always_inline)) static inline
+#define INLINE __attribute__((always_inline)) static inline
 
 volatile int sink;
 
@@ -18,7 +19,8 @@ NOINLINE static int local_function(int x)
 INLINE int inlined_leaf(int x)
 {
 #line 100 "leaf.c"
-	__asm__ volatile("leaf_marker: nop" : : "r"(x)); sink ^= x;
+	__asm__ volatile("leaf_marker: nop" : : "r"(x));
+	sink ^= x;
 	return sink;
 }
 
