@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "elf_walk.h"
-#include "unwind/eh_frame.h"
-#include "unwind/unwind_table.h"
+#include "unwind/cfi/eh_frame.h"
+#include "unwind/table/unwind_table.h"
 
 struct options {
 	bool libdw;

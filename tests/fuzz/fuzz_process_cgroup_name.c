@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/cgroup_name.h"
+#include "process/cgroup/cgroup_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

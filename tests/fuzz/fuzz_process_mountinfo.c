@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/mountinfo.h"
+#include "process/file/mountinfo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "event/decoder.h"
-#include "profile/resource_usage.h"
+#include "profile/account/resource_usage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbol/dwarf_lines.h"
+#include "symbol/dwarf/dwarf_lines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "symbol/build_id.h"
-#include "symbol/elf_module.h"
-#include "symbol/elf_plt.h"
+#include "symbol/elf/build_id.h"
+#include "symbol/elf/elf_module.h"
+#include "symbol/elf/elf_plt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/kernel.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/kernel/kernel.h"
+#include "symbol/kernel/kernel_symbols.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "elf_recipe.h"
-#include "unwind/special_code.h"
-#include "unwind/unwind_table.h"
+#include "unwind/code/special_code.h"
+#include "unwind/table/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/undescribed_code.h"
+#include "unwind/code/undescribed_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "capture/session.h"
+#include "capture/session/session.h"
 #include "symbol/demangle.h"
-#include "symbol/kernel.h"
+#include "symbol/kernel/kernel.h"
 
 #define SKIPPED 77
 /* Functions looked at of the kernel itself; of modules and BPF programs all. */
@@ -81,7 +81,7 @@ static void read_list(struct list *list)
 
 static void list_done(struct list *list)
 {
-	array_foreach (&list->symbols, symbol) {
+	array_foreach(&list->symbols, symbol) {
 		free((char *)symbol->name);
 		free((char *)symbol->module);
 	}
@@ -142,7 +142,7 @@ static bool is_gone(const struct listed *symbol)
 	if (!gone)
 		return false;
 	read_list(&now);
-	array_foreach (&now.symbols, each)
+	array_foreach(&now.symbols, each)
 		gone = gone &&
 		       (each->address != symbol->address || strcmp(each->name, symbol->name));
 	list_done(&now);
@@ -208,10 +208,10 @@ static void check_symbols(struct check *check)
 	const struct list *list = &check->before;
 	size_t text = 0, seen = 0;
 
-	array_foreach (&list->symbols, symbol)
+	array_foreach(&list->symbols, symbol)
 		text += !symbol->module && symbol->address >= list->text_start &&
 			symbol->address < list->text_end;
-	array_foreach (&list->symbols, symbol) {
+	array_foreach(&list->symbols, symbol) {
 		if (!is_text(symbol->type))
 			continue;
 		if (symbol->module) {

@@ -11,7 +11,7 @@
 #include <pkbpf/config.h>
 #include <pkbpf/orc.h>
 
-#include "capture/kernel_types.h"
+#include "capture/kernel/kernel_types.h"
 #include "capture/tracing_program.h"
 
 #include "pkbpf.skel.h"

@@ -17,9 +17,9 @@
 
 #include "base/array.h"
 #include "elf_walk.h"
-#include "unwind/eh_frame.h"
-#include "unwind/function_starts.h"
-#include "unwind/undescribed_code.h"
+#include "unwind/cfi/eh_frame.h"
+#include "unwind/code/function_starts.h"
+#include "unwind/code/undescribed_code.h"
 
 /* Shares of the bytes that can be compared: 96.0 and 1.3 % of Debian's libraries and programs; what
  * fills loops up to where they are aligned has no rule of its own. */

@@ -24,10 +24,10 @@
 #include "allowances.h"
 #include "cfi_evaluator.h"
 #include "elf_walk.h"
-#include "unwind/code_gaps.h"
-#include "unwind/eh_frame.h"
-#include "unwind/special_code.h"
-#include "unwind/unwind_table.h"
+#include "unwind/code/code_gaps.h"
+#include "unwind/cfi/eh_frame.h"
+#include "unwind/code/special_code.h"
+#include "unwind/table/unwind_table.h"
 
 #define MAX_SHOWN_PER_FILE  5
 #define RANDOM_PCS_PER_FILE 4000

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 
 #define CODE_FILE_MAP_START UINT64_C(0x7f0000001000)
 

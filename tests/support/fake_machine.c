@@ -39,7 +39,7 @@ static uint64_t advance(struct fake_machine *machine)
 
 static const char *comm_of(const struct fake_machine *machine, uint32_t pid)
 {
-	array_foreach (&machine->comms, each)
+	array_foreach(&machine->comms, each)
 		if (each->pid == pid)
 			return each->comm;
 	return "";
@@ -52,7 +52,7 @@ static void set_comm(struct fake_machine *machine, uint32_t pid, const char *com
 
 	/* comm may point into comms, which may move */
 	snprintf(copy, sizeof(copy), "%s", comm);
-	array_foreach (&machine->comms, each)
+	array_foreach(&machine->comms, each)
 		if (each->pid == pid)
 			found = each;
 	if (!found)

@@ -23,10 +23,10 @@ if(PKBPF_SANITIZE)
 endif()
 
 # pkbpf_add_library(<folder> [DEPENDS lib…]): one static library per folder of user/, made from all
-# its .c files. DEPENDS names only what the layering in the architecture allows.
+# .c files in it and its sub-folders. DEPENDS names only what the layering in the architecture allows.
 function(pkbpf_add_library folder)
 	cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
-	file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+	file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
 	if(NOT sources)
 		# A folder may hold nothing but headers.
 		add_library(pkbpf_${folder} INTERFACE)

@@ -191,7 +191,7 @@ int parse_size_bytes(const char *text, const char *what, uint64_t *ret_bytes, st
 
 static bool list_has(const struct u32_list *list, uint32_t value)
 {
-	array_foreach (list, each) {
+	array_foreach(list, each) {
 		if (*each == value)
 			return true;
 	}

@@ -118,7 +118,7 @@ uint32_t cpu_list_possible_bound(void)
 
 const struct listed_cpu *cpu_list_find(const struct cpu_list *list, uint32_t number)
 {
-	array_foreach (list, cpu) {
+	array_foreach(list, cpu) {
 		if (cpu->number == number)
 			return cpu;
 	}

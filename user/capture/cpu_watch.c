@@ -161,7 +161,7 @@ static void read_announcements(struct cpu_watch *watch, struct arrived *arrived)
 
 static bool has_arrived(const struct arrived *arrived, uint32_t number)
 {
-	array_foreach (&arrived->numbers, each) {
+	array_foreach(&arrived->numbers, each) {
 		if (*each == number)
 			return true;
 	}
@@ -174,7 +174,7 @@ static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh,
 {
 	bool changed = fresh->count != watch->list.count;
 
-	array_foreach (fresh, cpu) {
+	array_foreach(fresh, cpu) {
 		const struct listed_cpu *known = cpu_list_find(&watch->list, cpu->number);
 		bool stayed = known && !has_arrived(arrived, cpu->number);
 

@@ -156,11 +156,11 @@ int perf_sideband_update(struct perf_sideband *sideband, const struct cpu_list *
 		ring_close(sideband, ring);
 		*ring = sideband->rings.items[--sideband->rings.count];
 	}
-	array_foreach (cpus, cpu) {
+	array_foreach(cpus, cpu) {
 		bool known = false;
 		int err;
 
-		array_foreach (&sideband->rings, ring)
+		array_foreach(&sideband->rings, ring)
 			known = known || ring->cpu.number == cpu->number;
 		err = known ? -ENODEV : ring_open(sideband, *cpu, error);
 		if (err && err != -ENODEV)
@@ -174,7 +174,7 @@ void perf_sideband_close(struct perf_sideband *sideband)
 {
 	if (!sideband)
 		return;
-	array_foreach (&sideband->rings, ring)
+	array_foreach(&sideband->rings, ring)
 		ring_close(sideband, ring);
 	array_free(&sideband->rings);
 	free(sideband);
@@ -352,7 +352,7 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring,
 
 bool perf_sideband_waits(const struct perf_sideband *sideband)
 {
-	array_foreach (&sideband->rings, ring) {
+	array_foreach(&sideband->rings, ring) {
 		if (__atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) !=
 		    ring->control->data_tail)
 			return true;
@@ -364,7 +364,7 @@ int perf_sideband_drain(struct perf_sideband *sideband, struct event_buffer *buf
 {
 	int result = 0;
 
-	array_foreach (&sideband->rings, ring) {
+	array_foreach(&sideband->rings, ring) {
 		int err = ring_drain(sideband, ring, buffer);
 
 		if (err && !result)

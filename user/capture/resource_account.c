@@ -14,11 +14,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/cgroup_namer.h"
+#include "capture/kernel/cgroup_namer.h"
 #include "capture/cpu_list.h"
 #include "capture/tracing_program.h"
-#include "process/cgroup.h"
-#include "process/cpu_limits.h"
+#include "process/cgroup/cgroup.h"
+#include "process/cgroup/cpu_limits.h"
 #include "process/machine_stat.h"
 
 #include "pkbpf.skel.h"

@@ -9,7 +9,7 @@
 #include <pkbpf/counter.h>
 
 #include "base/error.h"
-#include "capture/session.h"
+#include "capture/session/session.h"
 #include "event/resource_event.h"
 
 struct resource_account;

@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "capture/kernel_types.h"
+#include "capture/kernel/kernel_types.h"
 
 #define KERNEL_FUNCTION "bpf_rdonly_cast"
 #define WORD_TYPE	"timespec64" /* begins with a number of 64 bits */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * BPF programs of BTF tracepoints ("tp_btf/…") and of iterators ("iter/…"): what they attach to is
- * looked up in capture/kernel_types.h. libbpf would read all of the kernel's BTF for each object
- * that has one.
+ * looked up in capture/kernel/kernel_types.h. libbpf would read all of the kernel's BTF for each
+ * object that has one.
  */
 #ifndef PKBPF_CAPTURE_TRACING_PROGRAM_H
 #define PKBPF_CAPTURE_TRACING_PROGRAM_H

@@ -42,8 +42,8 @@ struct cli_options {
 	ARRAY_OF(struct output_request) outputs;
 	const char *pending_format; /* -f seen, its -o not yet */
 	unsigned int top;
-	enum report_by by;
-	ARRAY_OF(const char *) limits; /* --fail-if, checked */
+	enum rows_by by;
+	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
 	bool per_thread, pid_frame, no_inline, lines, wait_states;
 
 	/* how it talks */

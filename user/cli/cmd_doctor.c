@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
-#include "capture/capability.h"
+#include "capture/kernel/capability.h"
 #include "cli/command_table.h"
 #include "cli/doctor_unwind.h"
 #include "cli/exit_status.h"

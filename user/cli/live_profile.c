@@ -12,13 +12,13 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "capture/map_memory.h"
-#include "process/file_servers.h"
+#include "capture/kernel/map_memory.h"
+#include "process/file/file_servers.h"
 #include "profile/aggregator.h"
-#include "profile/device_names.h"
-#include "profile/fault_counts.h"
-#include "profile/process_merge.h"
-#include "profile/profile_merge.h"
+#include "profile/account/device_names.h"
+#include "profile/account/fault_counts.h"
+#include "profile/shrink/process_merge.h"
+#include "profile/shrink/profile_merge.h"
 #include "source/source.h"
 
 /* Memory of stacks, see struct aggregator_options. */

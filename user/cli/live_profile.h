@@ -4,7 +4,7 @@
 #ifndef PKBPF_CLI_LIVE_PROFILE_H
 #define PKBPF_CLI_LIVE_PROFILE_H
 
-#include "capture/session.h"
+#include "capture/session/session.h"
 #include "profile/profile.h"
 
 struct live_options {
@@ -16,7 +16,7 @@ struct live_options {
 
 struct live_profile;
 
-/* Returns when events flow. Errors as those of capture/session.h. */
+/* Returns when events flow. Errors as those of capture/session/session.h. */
 int live_profile_start(const struct live_options *options, struct live_profile **ret_live,
 		       struct error *error);
 /* Sleeps until fd is readable, the kernel has something or timeout_ms have passed, then takes in

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "cli/near_match.h"
-#include "report/limit.h"
+#include "finding/condition.h"
 #include "source/source.h"
 
 /* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000
@@ -282,26 +282,26 @@ static int parse_top(struct cli_options *options, const char *value, struct erro
 
 static int parse_by(struct cli_options *options, const char *value, struct error *error)
 {
-	if (!report_grouping_find(value, &options->by))
+	if (!rows_grouping_find(value, &options->by))
 		return error_set(
 			error, EINVAL,
 			"cannot use '%s' as --by; choose process, thread, container or comm",
 			value);
 	/* What is added up per process cannot be taken apart later. */
-	if (options->by == REPORT_BY_THREAD)
+	if (options->by == ROWS_BY_THREAD)
 		options->per_thread = true;
 	return 0;
 }
 
 static int parse_fail_if(struct cli_options *options, const char *value, struct error *error)
 {
-	struct limit limit;
+	struct condition condition;
 	const char **slot;
-	int err = limit_parse(value, &limit, error);
+	int err = condition_parse(value, &condition, error);
 
 	if (err < 0)
 		return err;
-	slot = array_add(&options->limits);
+	slot = array_add(&options->conditions);
 	if (!slot)
 		return error_set(error, ENOMEM, "cannot read --fail-if: out of memory");
 	*slot = value;
@@ -512,6 +512,6 @@ void cli_options_done(struct cli_options *options)
 	free(options->pids.items);
 	free(options->tids.items);
 	array_free(&options->outputs);
-	array_free(&options->limits);
+	array_free(&options->conditions);
 	*options = (struct cli_options){0};
 }

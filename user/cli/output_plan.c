@@ -141,7 +141,7 @@ static int add_output(struct output_plan *plan, const struct format *format,
 
 	if (!path)
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
-	array_foreach (&plan->outputs, each) {
+	array_foreach(&plan->outputs, each) {
 		if (is_same_file(each->path, path)) {
 			int err = error_set(error, EINVAL,
 					    "%s is named twice as an output; "
@@ -268,7 +268,7 @@ static int check_stdout(struct error *error)
 
 int output_plan_open(struct output_plan *plan, struct error *error)
 {
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		int err = strcmp(output->path, "-") == 0 ? check_stdout(error) : 0;
 
 		if (err < 0)
@@ -287,7 +287,7 @@ static bool shows_resources(const struct output *output)
 
 bool output_plan_shows_resources(const struct output_plan *plan)
 {
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		if (shows_resources(output))
 			return true;
 	}
@@ -296,7 +296,7 @@ bool output_plan_shows_resources(const struct output_plan *plan)
 
 bool output_plan_reports_to_stdout(const struct output_plan *plan)
 {
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		if (output->report && strcmp(output->path, "-") == 0)
 			return true;
 	}
@@ -353,7 +353,7 @@ int output_plan_write(struct output_plan *plan, enum output_part part,
 {
 	int first_err = 0;
 
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		struct error error;
 		int err;
 
@@ -379,7 +379,7 @@ void output_plan_abandon(struct output_plan *plan)
 	 * freed under us. */
 	if (pthread_mutex_timedlock(&plan->lock, &deadline) != 0)
 		return;
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		if (output->file)
 			output_file_abandon(output->file);
 	}
@@ -389,7 +389,7 @@ void output_plan_free(struct output_plan *plan)
 {
 	if (!plan)
 		return;
-	array_foreach (&plan->outputs, output) {
+	array_foreach(&plan->outputs, output) {
 		output_file_free(output->file);
 		free(output->path);
 	}

@@ -116,7 +116,7 @@ enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t 
 			mark_ended(watch, &watch->targets.items[events[i].data.u64]);
 		}
 	} while (count == (int)ARRAY_SIZE(events));
-	array_foreach (&watch->targets, target) {
+	array_foreach(&watch->targets, target) {
 		if (!target->has_ended && target->pidfd < 0 &&
 		    syscall(SYS_tkill, (pid_t)target->id, 0) < 0 && errno == ESRCH)
 			mark_ended(watch, target);
@@ -135,7 +135,7 @@ void run_watch_free(struct run_watch *watch)
 {
 	if (!watch)
 		return;
-	array_foreach (&watch->targets, target) {
+	array_foreach(&watch->targets, target) {
 		if (target->pidfd >= 0)
 			close(target->pidfd);
 	}

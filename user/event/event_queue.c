@@ -61,7 +61,7 @@ void event_queue_free(struct event_queue *queue)
 {
 	if (!queue)
 		return;
-	array_foreach (&queue->chunks, chunk)
+	array_foreach(&queue->chunks, chunk)
 		free(chunk->data);
 	array_free(&queue->chunks);
 	free(queue->entries);

@@ -15,7 +15,7 @@
 #include "export/folded_lines.h"
 #include "export/formats.h"
 #include "profile/function_table.h"
-#include "profile/wait_state.h"
+#include "profile/account/wait_state.h"
 
 /* Longest frame text without its suffix: C++ names grow without bound, and every viewer must take
  * the line. */

@@ -220,14 +220,14 @@ bool folded_lines_write(struct folded_lines *lines, enum pkbpf_profile_kind kind
 {
 	_cleanup_(line_text_done) struct line_text text = {.lines = lines};
 
-	array_foreach (&lines->items, line)
+	array_foreach(&lines->items, line)
 		line->value = profile_kind_folded(kind, line->weight);
 	if (!rank_texts(lines))
 		return false;
 	if (lines->items.count)
 		qsort_r(lines->items.items, lines->items.count, sizeof(*lines->items.items),
 			compare_lines, lines);
-	array_foreach (&lines->items, line) {
+	array_foreach(&lines->items, line) {
 		/* Less than half a unit: readers want positive numbers. */
 		if (!line->value)
 			continue;

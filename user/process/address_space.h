@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 
 /* Most mappings kept per process; beyond it the oldest stay and new ones are counted as dropped. */
 #define ADDRESS_SPACE_MAX_MAPPINGS 65536

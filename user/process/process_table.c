@@ -27,7 +27,7 @@ void process_table_free(struct process_table *table)
 {
 	if (!table)
 		return;
-	array_foreach (&table->entries, each) {
+	array_foreach(&table->entries, each) {
 		address_space_free((*each)->space);
 		free(*each);
 	}
@@ -469,7 +469,7 @@ uint64_t process_table_ended_threads(const struct process_table *table)
 
 void process_table_mark_files(const struct process_table *table, bool *is_used)
 {
-	array_foreach (&table->entries, each) {
+	array_foreach(&table->entries, each) {
 		const struct mapping *mappings;
 		size_t count = 0;
 

@@ -7,13 +7,13 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "profile/aggregator_private.h"
-#include "profile/process_merge.h"
-#include "profile/profile_merge.h"
+#include "profile/shrink/process_merge.h"
+#include "profile/shrink/profile_merge.h"
 
 /* What is referred to by number keeps its meaning. */
 static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
 {
-	array_foreach (&aggregator->stacks, stack)
+	array_foreach(&aggregator->stacks, stack)
 		stack->stack = numbers[stack->stack];
 	/* Others may stand for the frames that it remembers. */
 	stack_builder_forget_frames(aggregator->builder);
@@ -89,7 +89,7 @@ static void forget_stacks_of_merged(struct aggregator *aggregator, const uint32_
 {
 	if (forget_numbers(aggregator, has_its_own_row, numbers))
 		return;
-	array_foreach (&aggregator->stacks, stack)
+	array_foreach(&aggregator->stacks, stack)
 		stack->process = numbers[stack->process];
 }
 
@@ -104,7 +104,7 @@ static int forget_unnamed(struct aggregator *aggregator)
 {
 	bool forgotten = forget_numbers(aggregator, was_named_lately, NULL);
 
-	array_foreach (&aggregator->stacks, stack)
+	array_foreach(&aggregator->stacks, stack)
 		stack->named_lately = false;
 	aggregator->next_forget = 2 * aggregator->stacks.count;
 	if (aggregator->next_forget < aggregator->options.max_numbered_stacks)
@@ -163,7 +163,7 @@ static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symb
 
 	if (!awaited)
 		return -ENOMEM;
-	array_foreach (&aggregator->stacks, stack)
+	array_foreach(&aggregator->stacks, stack)
 		awaited[stack->stack] = true;
 	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
 }

@@ -16,9 +16,9 @@
 #include <pkbpf/event.h>
 
 #include "process/process_table.h"
-#include "profile/distribution.h"
-#include "profile/resource_usage.h"
-#include "profile/slow_io.h"
+#include "profile/account/distribution.h"
+#include "profile/account/resource_usage.h"
+#include "profile/account/slow_io.h"
 #include "symbol/symbolizer.h"
 
 /* A distinct place in code. symbol is valid after profile_symbolize(). */

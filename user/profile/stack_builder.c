@@ -99,7 +99,7 @@ static uint32_t era_begin(struct stack_builder *builder)
 	if (builder->next_era == ERA_NONE) {
 		stack_builder_forget_frames(builder);
 		builder->next_era = ERA_FIRST;
-		array_foreach (&builder->eras, era)
+		array_foreach(&builder->eras, era)
 			*era = ERA_NONE;
 	}
 	return builder->next_era++;

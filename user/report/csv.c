@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "profile/kind_table.h"
-#include "report/figure_table.h"
+#include "rows/figure_table.h"
 #include "report/views.h"
 
 #define LINE_END "\r\n"

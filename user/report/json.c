@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
-#include "report/devices.h"
-#include "report/figure_table.h"
+#include "rows/devices.h"
+#include "rows/figure_table.h"
 #include "report/json_sections.h"
-#include "report/verdict.h"
+#include "finding/finding.h"
 #include "report/views.h"
 
 /* Rises when a key changes its meaning or goes; not when one is added. */
@@ -268,7 +268,7 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 	if (row->tid)
 		json_u64(writer, "tid", row->tid);
 	/* A thread may call itself by the empty name. */
-	if (rows->by != REPORT_BY_CONTAINER)
+	if (rows->by != ROWS_BY_CONTAINER)
 		json_string(writer, "comm", row->name);
 	if (row->container[0])
 		json_string(writer, "container", row->container);
@@ -287,12 +287,12 @@ static void write_row(struct json_writer *writer, const struct resource_rows *ro
 
 static void write_rows(struct json_writer *writer, const struct resource_rows *rows)
 {
-	json_string(writer, "by", report_grouping_name(rows->by));
+	json_string(writer, "by", rows_grouping_name(rows->by));
 	json_object_begin(writer, "total");
 	write_figures(writer, &rows->total);
 	write_stacks(writer, rows, &rows->total);
 	json_object_end(writer);
-	json_u64(writer, rows->by == REPORT_BY_THREAD ? "quiet_threads" : "quiet_processes",
+	json_u64(writer, rows->by == ROWS_BY_THREAD ? "quiet_threads" : "quiet_processes",
 		 rows->quiet_processes);
 	json_u64(writer, "threads_missing", rows->missing_threads);
 	json_array_begin(writer, "rows");
@@ -371,14 +371,14 @@ static int write_devices(struct json_writer *writer, const struct profile *profi
 	return 0;
 }
 
-static void write_verdict(struct json_writer *writer, const struct resource_rows *rows)
+static void write_findings(struct json_writer *writer, const struct resource_rows *rows)
 {
-	struct verdict verdict;
+	struct findings findings;
 
-	verdict_find(rows, &verdict);
-	json_array_begin(writer, "verdict");
-	for (size_t i = 0; i < verdict.count; i++) {
-		const struct finding *finding = &verdict.findings[i];
+	findings_find(rows, &findings);
+	json_array_begin(writer, "findings");
+	for (size_t i = 0; i < findings.count; i++) {
+		const struct finding *finding = &findings.findings[i];
 
 		json_object_begin(writer, NULL);
 		json_string(writer, "rule", finding->rule);
@@ -413,7 +413,7 @@ static int json_write(const struct profile *profile, const struct report_options
 	write_rows(&writer, &rows);
 	err = write_devices(&writer, profile);
 	err = err ? err : json_slow_io(&writer, &rows);
-	write_verdict(&writer, &rows);
+	write_findings(&writer, &rows);
 	json_object_end(&writer);
 	fputc('\n', out);
 	return err;

@@ -4,7 +4,7 @@
 #define PKBPF_REPORT_JSON_SECTIONS_H
 
 #include "report/json_writer.h"
-#include "report/resource_rows.h"
+#include "rows/resource_rows.h"
 
 /* Frames written of a stack. */
 #define JSON_FRAMES_MAX 256

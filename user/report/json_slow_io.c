@@ -2,7 +2,7 @@
 /* Writes the slowest block requests one by one. */
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "report/devices.h"
+#include "rows/devices.h"
 #include "report/json_sections.h"
 
 static void write_flags(struct json_writer *writer, const struct slow_io *slow_io)

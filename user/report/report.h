@@ -5,23 +5,14 @@
 
 #include <stdio.h>
 
-#include "profile/profile.h"
-
-/* What a row of the resource tables is. */
-enum report_by {
-	REPORT_BY_PROCESS,
-	REPORT_BY_THREAD,
-	REPORT_BY_CONTAINER,
-	REPORT_BY_COMM,
-	REPORT_BY_COUNT,
-};
+#include "rows/resource_rows.h"
 
 struct report_options {
 	unsigned int top; /* rows per table */
 	bool color;
 	bool per_thread;
 	bool lines;
-	enum report_by by;
+	enum rows_by by;
 };
 
 struct report_ops {

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "profile/kind_table.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 #include "report/views.h"
@@ -112,7 +112,7 @@ static int text_write(const struct profile *profile, const struct report_options
 			  "measure during the interval, or all of it was lost (see \"samples\").");
 	}
 	if (is_accounted)
-		text_verdict(&report, &rows);
+		text_findings(&report, &rows);
 	return 0;
 }
 

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "report/devices.h"
-#include "report/human.h"
+#include "rows/devices.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "profile/kind_table.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

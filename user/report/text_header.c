@@ -10,7 +10,7 @@
 #include "base/escape.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

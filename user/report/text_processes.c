@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

@@ -7,10 +7,10 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/escape.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
-#include "report/verdict.h"
+#include "finding/finding.h"
 
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 
@@ -23,7 +23,7 @@ typedef void (*cell_function)(struct text_table *table, const struct resource_ro
 struct column {
 	struct text_column text;
 	unsigned int needs;	/* of the sum of all rows; the column is left out without */
-	unsigned int groupings; /* 1 << enum report_by it is for; 0: all */
+	unsigned int groupings; /* 1 << enum rows_by it is for; 0: all */
 	cell_function cell;
 	unsigned int
 		instead; /* enum row_known that tells the same better: then left out; 0: none */
@@ -276,10 +276,10 @@ CELL(growth)
 				 human_bytes(buffer, size));
 }
 
-#define FOR_PROCESS   (1U << REPORT_BY_PROCESS)
-#define FOR_THREAD    (1U << REPORT_BY_THREAD)
-#define FOR_CONTAINER (1U << REPORT_BY_CONTAINER)
-#define FOR_COMM      (1U << REPORT_BY_COMM)
+#define FOR_PROCESS   (1U << ROWS_BY_PROCESS)
+#define FOR_THREAD    (1U << ROWS_BY_THREAD)
+#define FOR_CONTAINER (1U << ROWS_BY_CONTAINER)
+#define FOR_COMM      (1U << ROWS_BY_COMM)
 
 #define WHO                                                                                        \
 	{{.title = "pid"}, 0, FOR_PROCESS | FOR_THREAD, pid, 0},                                   \
@@ -387,9 +387,9 @@ static int write_table(const struct text_report *report, const struct resource_r
 	err = text_table_write(table, report->out);
 	if (!err)
 		text_more(report, fit - shown,
-			  rows->by == REPORT_BY_PROCESS	 ? "processes"
-			  : rows->by == REPORT_BY_THREAD ? "threads"
-							 : "rows");
+			  rows->by == ROWS_BY_PROCESS  ? "processes"
+			  : rows->by == ROWS_BY_THREAD ? "threads"
+						       : "rows");
 	return err;
 }
 
@@ -432,7 +432,7 @@ static void write_summary(const struct text_report *report, const struct resourc
 	if (rows->quiet_processes)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "Left out: %s that did nothing: %s.",
-					 rows->by == REPORT_BY_THREAD ? "threads" : "processes",
+					 rows->by == ROWS_BY_THREAD ? "threads" : "processes",
 					 human_count(a, rows->quiet_processes));
 	if (rows->missing_threads)
 		snprintf(text + used, sizeof(text) - used,
@@ -447,7 +447,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 
 	if (!rows->count)
 		return 0;
-	text_heading(report, "Time by %s: what is scarce first", report_grouping_name(rows->by));
+	text_heading(report, "Time by %s: what is scarce first", rows_grouping_name(rows->by));
 	err = write_table(report, rows, time_columns, ARRAY_SIZE(time_columns), NULL);
 	if (err)
 		return err;
@@ -456,12 +456,12 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 		text_heading(report,
 			     "Block I/O by %s: requests, and their time with the device and in the "
 			     "queue",
-			     report_grouping_name(rows->by));
+			     rows_grouping_name(rows->by));
 		err = write_table(report, rows, io_columns, ARRAY_SIZE(io_columns), has_requests);
 		if (err)
 			return err;
 	}
-	text_heading(report, "Memory and storage by %s", report_grouping_name(rows->by));
+	text_heading(report, "Memory and storage by %s", rows_grouping_name(rows->by));
 	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns),
 			  is_of_processes);
 	if (!err)
@@ -477,17 +477,17 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 	return err;
 }
 
-void text_verdict(const struct text_report *report, const struct resource_rows *rows)
+void text_findings(const struct text_report *report, const struct resource_rows *rows)
 {
-	char text[2 * VERDICT_TEXT_SIZE];
-	struct verdict verdict;
+	char text[2 * FINDING_TEXT_SIZE];
+	struct findings findings;
 
-	verdict_find(rows, &verdict);
-	if (!verdict.count)
+	findings_find(rows, &findings);
+	if (!findings.count)
 		return;
 	text_heading(report, "Findings");
-	for (size_t i = 0; i < verdict.count; i++) {
-		escape_terminal(text, sizeof(text), verdict.findings[i].text);
+	for (size_t i = 0; i < findings.count; i++) {
+		escape_terminal(text, sizeof(text), findings.findings[i].text);
 		text_wrap(report->out, " *", 3, text);
 	}
 }

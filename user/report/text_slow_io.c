@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/hash_map.h"
 #include "profile/function_table.h"
-#include "report/devices.h"
-#include "report/human.h"
+#include "rows/devices.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/escape.h"
 #include "profile/kind_table.h"
-#include "report/human.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 

@@ -172,7 +172,7 @@ void text_table_free(struct text_table *table)
 {
 	if (!table)
 		return;
-	array_foreach (&table->cells, cell)
+	array_foreach(&table->cells, cell)
 		free(*cell);
 	array_free(&table->cells);
 	free(table);

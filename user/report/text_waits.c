@@ -9,11 +9,11 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "profile/function_table.h"
-#include "profile/wait_state.h"
-#include "report/human.h"
+#include "profile/account/wait_state.h"
+#include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
-#include "report/waits.h"
+#include "rows/waits.h"
 
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 DEFINE_CLEANUP(struct function_table *, function_table_free)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "capture/cpu_list.h"
-#include "capture/kernel_counters.h"
-#include "capture/orc_tables.h"
+#include "capture/kernel/kernel_counters.h"
+#include "capture/kernel/orc_tables.h"
 #include "capture/perf_event.h"
 #include "source/per_cpu_events.h"
 #include "source/source.h"

@@ -56,11 +56,11 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 		bpf_link__destroy(event->link);
 		*event = events->items[--events->count];
 	}
-	array_foreach (cpus, cpu) {
+	array_foreach(cpus, cpu) {
 		bool known = false;
 		int err;
 
-		array_foreach (events, event)
+		array_foreach(events, event)
 			known = known || event->cpu.number == cpu->number;
 		if (known)
 			continue;
@@ -73,7 +73,7 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 
 void per_cpu_events_done(struct per_cpu_events *events)
 {
-	array_foreach (events, event)
+	array_foreach(events, event)
 		bpf_link__destroy(event->link);
 	array_free(events);
 }

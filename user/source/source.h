@@ -4,7 +4,7 @@
 #ifndef PKBPF_SOURCE_SOURCE_H
 #define PKBPF_SOURCE_SOURCE_H
 
-#include "capture/session.h"
+#include "capture/session/session.h"
 
 struct source; /* the running state of one kind, private to its file */
 

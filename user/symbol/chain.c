@@ -7,10 +7,10 @@
 
 #include "base/array.h"
 #include "base/string_pool.h"
-#include "symbol/elf.h"
-#include "symbol/kernel.h"
-#include "symbol/line_store.h"
-#include "symbol/perf_map.h"
+#include "symbol/elf/elf.h"
+#include "symbol/kernel/kernel.h"
+#include "symbol/dwarf/line_store.h"
+#include "symbol/jit/perf_map.h"
 
 enum chain_member {
 	MEMBER_KERNEL,

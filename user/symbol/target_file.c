@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "process/file_servers.h"
-#include "process/served_mounts.h"
+#include "process/file/file_servers.h"
+#include "process/file/served_mounts.h"
 
 /* O_PATH: nothing happens to the file itself, be it a FIFO nobody writes to or a device that acts
  * on open. */

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/go_table.h"
-#include "unwind/cfi_reader.h"
+#include "unwind/cfi/cfi_reader.h"
 
 #define MAX_LOOKS 65536
 /* Where a table without a section of its own is looked for. */

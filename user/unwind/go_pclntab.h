@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/cfi_program.h"
+#include "unwind/cfi/cfi_program.h"
 #include "unwind/elf_image.h"
-#include "unwind/fde_list.h"
+#include "unwind/cfi/fde_list.h"
 
 #define GO_PCLNTAB_MAX_BYTES	 (512U << 20)
 #define GO_PCLNTAB_MAX_FUNCTIONS (4U << 20)

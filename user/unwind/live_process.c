@@ -21,8 +21,8 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "unwind/elf_image.h"
-#include "unwind/rule_set.h"
-#include "unwind/unwind_table.h"
+#include "unwind/table/rule_set.h"
+#include "unwind/table/unwind_table.h"
 
 /* A thread that can be stopped is so within microseconds, or when it is given a CPU. */
 #define STOP_WAIT_NS NS_PER_SECOND
@@ -146,7 +146,7 @@ void live_process_free(struct live_process *process)
 {
 	if (!process)
 		return;
-	array_foreach (&process->code, code)
+	array_foreach(&process->code, code)
 		unwind_table_free(code->table);
 	array_free(&process->code);
 	rule_set_free(process->rules);
@@ -174,7 +174,7 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 {
 	const struct live_process *process = context;
 
-	array_foreach (&process->code, code) {
+	array_foreach(&process->code, code) {
 		if (address < code->mapping.start || address >= code->mapping.end)
 			continue;
 		*ret_code = (struct unwind_code){

@@ -399,7 +399,7 @@ void process_tracker_visit(struct process_tracker *tracker,
 		if (pid)
 			*pid = (uint32_t)slot->key;
 	}
-	array_foreach (&pids, pid) {
+	array_foreach(&pids, pid) {
 		struct tracked_process *process = process_tracker_find(tracker, *pid);
 
 		if (process)

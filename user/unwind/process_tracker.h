@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "event/event_sink.h"
-#include "unwind/code_map.h"
+#include "unwind/code/code_map.h"
 
 struct tracked_process {
 	uint32_t pid;

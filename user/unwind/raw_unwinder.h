@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "event/event_sink.h"
-#include "unwind/generated_code.h"
+#include "unwind/code/generated_code.h"
 #include "unwind/process_tracker.h"
-#include "unwind/table_cache.h"
+#include "unwind/table/table_cache.h"
 
 struct raw_unwinder_stats {
 	uint64_t walked;    /* raw stacks seen that were to become samples */

@@ -32,7 +32,7 @@ static void keeps_items_while_growing(void **state)
 	}
 	assert_int_equal(items.count, 10000);
 	assert_true(items.capacity >= items.count);
-	array_foreach (&items, each)
+	array_foreach(&items, each)
 		assert_int_equal(each->number, expected++);
 	assert_int_equal(expected, 10000);
 	array_free(&items);
@@ -107,11 +107,11 @@ static void walks_empty_and_const_arrays(void **state)
 	const item_array *view = &items;
 	size_t seen = 0;
 
-	array_foreach (view, each)
+	array_foreach(view, each)
 		seen++;
 	assert_int_equal(seen, 0);
 	array_add(&items);
-	array_foreach (view, each)
+	array_foreach(view, each)
 		seen += each->number + 1;
 	assert_int_equal(seen, 1);
 	array_free(&items);

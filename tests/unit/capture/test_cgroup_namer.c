@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/cgroup_namer.h"
-#include "process/cgroup.h"
+#include "capture/kernel/cgroup_namer.h"
+#include "process/cgroup/cgroup.h"
 #include "temp_tree.h"
 
 struct fixture {

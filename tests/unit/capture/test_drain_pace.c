@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "capture/drain_pace.h"
+#include "capture/session/drain_pace.h"
 
 #define S(seconds) ((seconds)*NS_PER_SECOND)
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "capture/kernel_types.h"
+#include "capture/kernel/kernel_types.h"
 
 struct fixture {
 	struct btf *kernel; /* as libbpf writes it */

@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 #include <string.h>
 
-#include "capture/libbpf_log.h"
+#include "capture/kernel/libbpf_log.h"
 
 static void count(void *context, enum log_level level, const char *text)
 {

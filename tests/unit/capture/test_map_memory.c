@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "capture/map_memory.h"
+#include "capture/kernel/map_memory.h"
 #include "temp_tree.h"
 
 static void only_maps_count(void **state)

@@ -10,7 +10,7 @@
 #include <pkbpf/orc.h>
 
 #include "base/array.h"
-#include "capture/orc_tables.h"
+#include "capture/kernel/orc_tables.h"
 
 static void knows_formats_by_release(void **state)
 {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/target_tree.h"
+#include "capture/session/target_tree.h"
 
 struct tree {
 	pid_t worker;	  /* forked from this test, same program */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 #include "temp_tree.h"
 
 struct fixture {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "process/cgroup_name.h"
+#include "process/cgroup/cgroup_name.h"
 
 #define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define UID  "11111111-2222-3333-4444-555555555555"

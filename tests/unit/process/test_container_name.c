@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "process/container_name.h"
+#include "process/cgroup/container_name.h"
 #include "temp_tree.h"
 
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/cpu_limits.h"
+#include "process/cgroup/cpu_limits.h"
 #include "temp_tree.h"
 
 static int setup(void **state)

@@ -16,8 +16,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/file_servers.h"
-#include "process/served_mounts.h"
+#include "process/file/file_servers.h"
+#include "process/file/served_mounts.h"
 #include "temp_tree.h"
 
 struct fixture {

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 
 static struct mapped_file *add_file(struct mapped_file_table *table,
 				    const struct mapping_view *view)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/array.h"
-#include "process/mountinfo.h"
+#include "process/file/mountinfo.h"
 
 static int parse(const char *text, struct mountinfo_entry *ret_entry)
 {

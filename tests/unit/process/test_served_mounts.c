@@ -13,7 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process/served_mounts.h"
+#include "process/file/served_mounts.h"
 #include "temp_tree.h"
 
 struct fixture {

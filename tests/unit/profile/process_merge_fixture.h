@@ -18,7 +18,7 @@
 
 #include "event/resource_event.h"
 #include "fake_profile.h"
-#include "profile/process_merge.h"
+#include "profile/shrink/process_merge.h"
 
 #define SERVER	 "/usr/bin/server"
 #define CGROUP	 7

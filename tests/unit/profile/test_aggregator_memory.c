@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "fake_profile.h"
-#include "profile/profile_merge.h"
+#include "profile/shrink/profile_merge.h"
 
 #define SERVER "/usr/bin/server"
 

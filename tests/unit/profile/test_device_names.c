@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fake_profile.h"
-#include "profile/device_names.h"
+#include "profile/account/device_names.h"
 #include "temp_tree.h"
 
 #define VDA (254U << 20)

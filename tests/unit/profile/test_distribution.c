@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "profile/distribution.h"
+#include "profile/account/distribution.h"
 
 static int setup(void **state)
 {

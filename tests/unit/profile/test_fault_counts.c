@@ -10,7 +10,7 @@
 #include <pkbpf/faults.h>
 
 #include "fake_profile.h"
-#include "profile/fault_counts.h"
+#include "profile/account/fault_counts.h"
 
 static uint32_t add_row(struct profile *profile, uint32_t process, uint8_t state, uint32_t place,
 			uint64_t faults)

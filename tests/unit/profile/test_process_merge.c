@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests that telling ended processes in groups changes no sum. */
 #include "process_merge_fixture.h"
-#include "report/resource_rows.h"
+#include "rows/resource_rows.h"
 
 static int setup_limited(void **state)
 {
@@ -164,7 +164,7 @@ static void what_goes_on_as_another_program_is_one_process(void **state)
 	assert_int_equal(sums_of(fixture, "true").members, 1);
 }
 
-static struct resource_row row_named(const struct fixture *fixture, enum report_by by,
+static struct resource_row row_named(const struct fixture *fixture, enum rows_by by,
 				     const char *name, size_t *ret_rows)
 {
 	struct resource_row found = {0};
@@ -194,7 +194,7 @@ static void the_report_has_one_row_for_a_group(void **state)
 	add_machine(fixture, PKBPF_RESOURCE_END, fake_machine_now_ns(fixture->machine));
 	profile_info(fixture->fake.profile)->start_ns = FAKE_START_NS;
 	profile_info(fixture->fake.profile)->end_ns = fake_machine_now_ns(fixture->machine);
-	row = row_named(fixture, REPORT_BY_PROCESS, "true", &rows);
+	row = row_named(fixture, ROWS_BY_PROCESS, "true", &rows);
 	assert_int_equal(rows, 2);
 	assert_int_equal(row.pid, 0);
 	assert_int_equal(row.processes, 20);
@@ -203,17 +203,17 @@ static void the_report_has_one_row_for_a_group(void **state)
 	assert_int_equal(row.samples, 20);
 	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 20 * 300);
 	assert_true(row.started_inside && row.ended_inside);
-	row = row_named(fixture, REPORT_BY_PROCESS, "last", &rows);
+	row = row_named(fixture, ROWS_BY_PROCESS, "last", &rows);
 	assert_int_equal(row.pid, 120);
 	assert_int_equal(row.cpu_ns, 1000);
 	/* What has no thread (its samples) is the process's. */
-	row = row_named(fixture, REPORT_BY_THREAD, "true", &rows);
+	row = row_named(fixture, ROWS_BY_THREAD, "true", &rows);
 	assert_int_equal(rows, 1 + 2);
 	assert_int_equal(row.threads_seen, 20);
 	assert_int_equal(row.cpu_ns, 20 * 1000);
 	assert_int_equal(row.samples, 20);
 	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 20 * 300);
-	row = row_named(fixture, REPORT_BY_COMM, "true", &rows);
+	row = row_named(fixture, ROWS_BY_COMM, "true", &rows);
 	assert_int_equal(row.processes, 20);
 	assert_int_equal(row.cpu_ns, 20 * 1000);
 }
@@ -236,7 +236,7 @@ static void a_worker_that_left_has_the_name_that_it_had(void **state)
 	add_machine(fixture, PKBPF_RESOURCE_END, fake_machine_now_ns(fixture->machine));
 	profile_info(fixture->fake.profile)->start_ns = FAKE_START_NS;
 	profile_info(fixture->fake.profile)->end_ns = fake_machine_now_ns(fixture->machine);
-	row = row_named(fixture, REPORT_BY_PROCESS, "server", &rows);
+	row = row_named(fixture, ROWS_BY_PROCESS, "server", &rows);
 	assert_int_equal(rows, 1);
 	assert_int_equal(row.pid, 100);
 	assert_int_equal(row.cpu_ns, 1000);
@@ -257,7 +257,7 @@ static void threads_that_are_not_in_the_account_have_the_name_of_their_process(v
 		add_thread_wait(fixture, tid, 100);
 	add_account(fixture, 100, "server", FAKE_START_NS + 1);
 	add_machine(fixture, PKBPF_RESOURCE_END, fake_machine_now_ns(fixture->machine));
-	assert_int_equal(resource_rows_init(&rows, fixture->fake.profile, REPORT_BY_THREAD), 0);
+	assert_int_equal(resource_rows_init(&rows, fixture->fake.profile, ROWS_BY_THREAD), 0);
 	for (size_t i = 0; i < rows.count; i++)
 		named += rows.items[i].tid >= 1000 && strcmp(rows.items[i].name, "server") == 0;
 	assert_int_equal(named, 2000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests which processes are told by their pids all the same. */
 #include "process_merge_fixture.h"
-#include "profile/profile_merge.h"
+#include "profile/shrink/profile_merge.h"
 
 static void who_lives_or_has_just_ended_is_told_by_pid(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "fake_profile.h"
-#include "profile/profile_merge.h"
+#include "profile/shrink/profile_merge.h"
 
 static const struct fake_symbol symbols[] = {
 	{.space = FRAME_KERNEL,

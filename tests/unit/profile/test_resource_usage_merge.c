@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "event/resource_event.h"
-#include "profile/resource_usage.h"
+#include "profile/account/resource_usage.h"
 
 #define START_NS 1000000000ULL
 #define END_NS	 9000000000ULL

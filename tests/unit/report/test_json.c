@@ -15,7 +15,7 @@
 
 #include "account_scenario.h"
 #include "golden_scenario.h"
-#include "report/figure_table.h"
+#include "rows/figure_table.h"
 
 static json_t *parse(char *text)
 {
@@ -28,7 +28,7 @@ static json_t *parse(char *text)
 	return root;
 }
 
-static json_t *report(enum report_by by)
+static json_t *report(enum rows_by by)
 {
 	struct fake_profile fake;
 	json_t *root;
@@ -62,7 +62,7 @@ static json_int_t number(json_t *object, const char *group, const char *key)
 
 static void numbers_are_read_back(void **state)
 {
-	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 812), *stacks, *frames;
+	json_t *root = report(ROWS_BY_PROCESS), *row = row_of(root, 812), *stacks, *frames;
 
 	assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 1);
 	assert_string_equal(
@@ -80,7 +80,7 @@ static void numbers_are_read_back(void **state)
 	assert_string_equal(json_string_value(json_object_get(json_array_get(frames, 1), "name")),
 			    "XLogFlush");
 	assert_null(json_object_get(stacks, "faults"));
-	assert_int_equal(json_array_size(json_object_get(root, "verdict")), 5);
+	assert_int_equal(json_array_size(json_object_get(root, "findings")), 5);
 	assert_int_equal(json_array_size(json_object_get(root, "devices")), 1);
 	json_decref(root);
 }
@@ -93,11 +93,11 @@ static void an_empty_comm_is_told_and_a_container_has_none(void **state)
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "", .run_ns = 100});
 	account_end(&fake);
-	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
+	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
 		root = parse(fake_profile_report(&fake, "json",
 						 &(struct report_options){.top = 10, .by = by}));
 		comm = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "comm");
-		if (by == REPORT_BY_CONTAINER)
+		if (by == ROWS_BY_CONTAINER)
 			assert_null(comm);
 		else
 			assert_string_equal(json_string_value(comm), "");
@@ -108,7 +108,7 @@ static void an_empty_comm_is_told_and_a_container_has_none(void **state)
 
 static void slow_requests_are_listed_with_all_that_is_known(void **state)
 {
-	json_t *root = report(REPORT_BY_PROCESS), *list = json_object_get(root, "slow_requests");
+	json_t *root = report(ROWS_BY_PROCESS), *list = json_object_get(root, "slow_requests");
 	json_t *request = json_array_get(list, 0), *flags = json_object_get(request, "flags");
 	static const struct {
 		const char *key;
@@ -197,7 +197,7 @@ static void limits_of_cpu_time_are_told_with_what_was_met_of_them(void **state)
 
 static void hostile_names_are_only_strings(void **state)
 {
-	json_t *root = report(REPORT_BY_PROCESS), *row = row_of(root, 77);
+	json_t *root = report(ROWS_BY_PROCESS), *row = row_of(root, 77);
 
 	assert_string_equal(json_string_value(json_object_get(row, "comm")), ACCOUNT_HOSTILE);
 	json_decref(root);

@@ -30,7 +30,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-static char *report(enum report_by by)
+static char *report(enum rows_by by)
 {
 	struct fake_profile fake;
 	char *text;
@@ -65,17 +65,17 @@ static void expect(const char *name, char *text)
 
 static void the_account_is_told_as_ever(void **state)
 {
-	expect("account.txt", report(REPORT_BY_PROCESS));
+	expect("account.txt", report(ROWS_BY_PROCESS));
 }
 
 static void the_account_of_containers_is_told_as_ever(void **state)
 {
-	expect("account_container.txt", report(REPORT_BY_CONTAINER));
+	expect("account_container.txt", report(ROWS_BY_CONTAINER));
 }
 
 static void every_grouping_fits_a_terminal(void **state)
 {
-	for (unsigned int by = 0; by < REPORT_BY_COUNT; by++) {
+	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
 		char *text = report(by), *save = NULL;
 
 		for (char *line = strtok_r(text, "\n", &save); line;

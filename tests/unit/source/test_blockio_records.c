@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "event/decoder.h"
-#include "source/blockio_records.h"
+#include "source/blockio/blockio_records.h"
 
 #define MAX_SEEN 16
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "event/decoder.h"
-#include "source/offcpu_tables_private.h"
+#include "source/offcpu/offcpu_tables_private.h"
 
 #define MAX_SEEN 64
 #define THREADS	 8

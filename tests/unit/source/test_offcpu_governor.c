@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "source/offcpu_governor.h"
+#include "source/offcpu/offcpu_governor.h"
 
 #define SECOND 1000000000ULL
 

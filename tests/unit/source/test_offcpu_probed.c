@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "source/offcpu_probed.h"
+#include "source/offcpu/offcpu_probed.h"
 
 #define AREA  0x7fff0000ULL
 #define STACK 0x7ff000ULL

@@ -11,7 +11,7 @@
 
 #include <pkbpf/event.h>
 
-#include "source/offcpu_stack.h"
+#include "source/offcpu/offcpu_stack.h"
 
 #define PAGE  4096
 #define PAGES 70

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "source/offcpu_tables_private.h"
+#include "source/offcpu/offcpu_tables_private.h"
 
 #define THREADS 16
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "source/requestless.h"
+#include "source/blockio/requestless.h"
 #include "temp_tree.h"
 
 static void counts_io_of_devices_without_queues_of_requests_only(void **state)

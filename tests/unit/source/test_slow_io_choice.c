@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "event/decoder.h"
-#include "source/slow_io_choice.h"
+#include "source/blockio/slow_io_choice.h"
 
 #define LIMIT 3
 #define MIN   100

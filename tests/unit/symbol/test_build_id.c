@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests reading of build id notes. */
-#include "symbol/build_id.h"
+#include "symbol/elf/build_id.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests where separate debug files are looked for, and which are believed. */
-#include "symbol/debug_file.h"
+#include "symbol/elf/debug_file.h"
 
 #include <errno.h>
 #include <setjmp.h>

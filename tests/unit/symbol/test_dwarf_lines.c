@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests lines and inlined functions out of DWARF, plain, packed, absent and damaged. */
-#include "symbol/dwarf_lines.h"
+#include "symbol/dwarf/dwarf_lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

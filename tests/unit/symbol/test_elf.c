@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests naming of places in ELF files of every kind, made at build time. */
-#include "symbol/elf.h"
+#include "symbol/elf/elf.h"
 
 #include <elf.h>
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf_extent.h"
+#include "symbol/elf/elf_extent.h"
 
 enum {
 	TEXT = 0x1000,

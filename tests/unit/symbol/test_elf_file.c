@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests that headers of ELF files are read, and that no number in them is believed. */
-#include "symbol/elf_file.h"
+#include "symbol/elf/elf_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/elf_symbols.h"
 
 struct image {
 	uint8_t *bytes;

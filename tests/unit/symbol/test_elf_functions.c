@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf_functions.h"
+#include "symbol/elf/elf_functions.h"
 
 enum { IMAGE_BASE = 0x1000, TABLE_AT = 0, FDES_AT = 0x100, IMAGE_BYTES = 0x200 };
 

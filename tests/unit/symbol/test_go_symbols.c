@@ -13,8 +13,8 @@
 
 #include "base/array.h"
 #include "elf_recipe.h"
-#include "symbol/elf_module.h"
-#include "symbol/go_symbols.h"
+#include "symbol/elf/elf_module.h"
+#include "symbol/elf/go_symbols.h"
 
 #define TEXT	  ELF_RECIPE_TEXT_ADDRESS
 #define TEXT_SIZE 0x1000U

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests naming of kernel addresses from kallsyms text. */
-#include "symbol/kernel.h"
-#include "symbol/kernel_symbols.h"
+#include "symbol/kernel/kernel.h"
+#include "symbol/kernel/kernel_symbols.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

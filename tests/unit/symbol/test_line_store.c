@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests that lines are kept once and stay in place. */
-#include "symbol/line_store.h"
+#include "symbol/dwarf/line_store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

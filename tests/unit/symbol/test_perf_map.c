@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests reading of perf map files, good and hostile. */
-#include "symbol/perf_map.h"
+#include "symbol/jit/perf_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

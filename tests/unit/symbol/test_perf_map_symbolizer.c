@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests which perf map is taken for a process, and which is not believed. */
-#include "symbol/perf_map.h"
+#include "symbol/jit/perf_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

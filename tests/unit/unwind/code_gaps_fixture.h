@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "elf_recipe.h"
-#include "unwind/code_gaps.h"
+#include "unwind/code/code_gaps.h"
 
 #define TEXT	  ELF_RECIPE_TEXT_ADDRESS
 #define TEXT_SIZE 0x4000U

@@ -14,7 +14,7 @@
 #include "process/procfs_maps.h"
 #include "stopped_child.h"
 #include "unwind/step.h"
-#include "unwind/unwind_table.h"
+#include "unwind/table/unwind_table.h"
 
 struct live_code {
 	struct procfs_mapping mapping;
@@ -76,7 +76,7 @@ static inline void live_tables_open(struct live_tables *live, const struct stopp
 
 static inline void live_tables_close(struct live_tables *live)
 {
-	array_foreach (&live->code, code)
+	array_foreach(&live->code, code)
 		unwind_table_free(code->table);
 	array_free(&live->code);
 	rule_set_free(live->rules);
@@ -87,7 +87,7 @@ static inline uint32_t live_tables_find_code(void *context, uint64_t address,
 {
 	struct live_tables *live = context;
 
-	array_foreach (&live->code, code) {
+	array_foreach(&live->code, code) {
 		if (address < code->mapping.start || address >= code->mapping.end)
 			continue;
 		*ret_code = (struct unwind_code){

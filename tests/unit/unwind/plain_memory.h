@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "unwind/table_cache.h"
+#include "unwind/table/table_cache.h"
 
 struct plain_memory {
 	struct table_memory memory;

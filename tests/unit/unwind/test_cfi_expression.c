@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "unwind/cfi_expression.h"
+#include "unwind/cfi/cfi_expression.h"
 
 struct expectation {
 	const char *what;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "unwind/cfi_program.h"
+#include "unwind/cfi/cfi_program.h"
 
 #define BASE	UINT64_C(0x400000)
 #define START	0x100

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "plain_memory.h"
-#include "unwind/chunk_pool.h"
+#include "unwind/table/chunk_pool.h"
 
 /* A table whose page i has counts[i % n] rows, all different. */
 static struct unwind_table make_table(uint32_t pages, const uint16_t *counts, uint32_t n,

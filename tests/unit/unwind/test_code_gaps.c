@@ -3,7 +3,7 @@
 #include <elf.h>
 
 #include "code_gaps_fixture.h"
-#include "unwind/undescribed_code.h"
+#include "unwind/code/undescribed_code.h"
 
 static void makes_rows_only_between_the_given_offsets(void **state)
 {

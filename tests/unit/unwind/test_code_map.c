@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/code_map.h"
+#include "unwind/code/code_map.h"
 
 static void cuts_what_a_new_mapping_covers(void **state)
 {

@@ -14,7 +14,7 @@
 
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
-#include "unwind/eh_frame.h"
+#include "unwind/cfi/eh_frame.h"
 
 #define TEXT ELF_RECIPE_TEXT_ADDRESS
 

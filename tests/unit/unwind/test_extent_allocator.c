@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind/extent_allocator.h"
+#include "unwind/table/extent_allocator.h"
 
 static void takes_the_smallest_range_that_fits(void **state)
 {

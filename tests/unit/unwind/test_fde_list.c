@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "unwind/fde_list.h"
+#include "unwind/cfi/fde_list.h"
 
 static void add(struct fde_list *list, uint32_t start, uint32_t size, uint32_t cie)
 {

@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "elf_recipe.h"
-#include "unwind/function_starts.h"
+#include "unwind/code/function_starts.h"
 
 #define TEXT	  ELF_RECIPE_TEXT_ADDRESS
 #define TEXT_SIZE 0x1000U

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "unwind/generated_code.h"
+#include "unwind/code/generated_code.h"
 
 #define PID   7
 #define START 0x7f0000000000ULL

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
-#include "unwind/unwind_table.h"
+#include "unwind/table/unwind_table.h"
 
 #define TEXT	     ELF_RECIPE_TEXT_ADDRESS
 #define GO_TEXT	     (TEXT + 0x200) /* C code may lie before it */

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "live_tables.h"
 #include "plain_memory.h"
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 #include "unwind/raw_unwinder.h"
 
 #define STACK_BYTES (60 * 1024)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "unwind/rule_set.h"
+#include "unwind/table/rule_set.h"
 
 static void begins_with_the_fixed_rules(void **state)
 {

@@ -15,7 +15,7 @@
 
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
-#include "unwind/unwind_table.h"
+#include "unwind/table/unwind_table.h"
 
 #define TEXT	  ELF_RECIPE_TEXT_ADDRESS
 #define TEXT_SIZE 0x20000

@@ -18,10 +18,10 @@
 #include "code_file.h"
 #include "elf_recipe.h"
 #include "plain_memory.h"
-#include "process/mapped_file.h"
-#include "unwind/code_gaps.h"
+#include "process/file/mapped_file.h"
+#include "unwind/code/code_gaps.h"
 #include "unwind/elf_image.h"
-#include "unwind/table_cache.h"
+#include "unwind/table/table_cache.h"
 
 #define WAIT_NS	   (30 * NS_PER_SECOND)
 #define TEXT	   ELF_RECIPE_TEXT_ADDRESS

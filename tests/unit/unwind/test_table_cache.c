@@ -15,9 +15,9 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "plain_memory.h"
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 #include "process/procfs_maps.h"
-#include "unwind/table_cache.h"
+#include "unwind/table/table_cache.h"
 
 #define WAIT_NS (30 * NS_PER_SECOND)
 
@@ -86,7 +86,7 @@ static void begin(struct fixture *fixture, uint32_t max_chunks, uint32_t pages, 
 
 static void add_all(struct fixture *fixture)
 {
-	array_foreach (&fixture->code, code) {
+	array_foreach(&fixture->code, code) {
 		struct mapping_view view = view_of(&code->mapping);
 
 		code->file = table_cache_add(fixture->cache, &view);
@@ -126,7 +126,7 @@ static void tables_answer_like_those_built_here(void **state)
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	assert_true(table_cache_idle(fixture.cache));
 	srand(4);
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		struct unwind_table *table;
 		struct rule_set *rules;
 
@@ -163,7 +163,7 @@ static void published_files_lead_to_the_same_rows(void **state)
 	begin(&fixture, 16, 1 << 16, 256);
 	add_all(&fixture);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		const struct pkbpf_unwind_file *file;
 		struct pkbpf_unwind_mapping mapping;
 		uint64_t address;
@@ -223,7 +223,7 @@ static void on_demand_only_wanted_tables_are_built(void **state)
 	add_all(&fixture);
 	assert_true(table_cache_idle(fixture.cache));
 	assert_int_equal(table_cache_stats(fixture.cache).built, 0);
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		assert_false(table_cache_ready(fixture.cache, code->file));
 		if (strstr(code->mapping.path, "/libc.so"))
 			wanted = code;
@@ -243,7 +243,7 @@ static void on_demand_only_wanted_tables_are_built(void **state)
 	assert_true(table_cache_find_rule(fixture.cache, wanted->file,
 					  wanted->mapping.start - published.bias, &rule));
 	assert_int_equal(table_cache_stats(fixture.cache).built, 1);
-	array_foreach (&fixture.code, code)
+	array_foreach(&fixture.code, code)
 		assert_int_equal(table_cache_ready(fixture.cache, code->file),
 				 code->file == wanted->file);
 	end(&fixture);
@@ -264,7 +264,7 @@ static uint32_t largest_table(void)
 	begin(&fixture, 16, 1 << 16, 256);
 	add_all(&fixture);
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		uint64_t bytes;
 		uint32_t rows, pages;
 
@@ -286,7 +286,7 @@ static void gives_the_place_of_the_least_used_table_to_another(void **state)
 
 	/* Room for any one file, not for all. */
 	begin(&fixture, 16, pages, 256);
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		struct mapping_view view = view_of(&code->mapping);
 
 		if (code->mapping.path[0] != '/')
@@ -340,7 +340,7 @@ static void does_without_a_table_when_all_numbers_are_in_use(void **state)
 	assert_true(table_cache_wait(fixture.cache, WAIT_NS));
 	stats = table_cache_stats(fixture.cache);
 	assert_int_equal(stats.tables, 1);
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
 				     code->mapping.file_offset, &mapping);
 		pending += mapping.flags == PKBPF_MAPPING_PENDING;
@@ -369,7 +369,7 @@ static void forgets_files_that_have_nothing(void **state)
 	table_cache_mark_files(fixture.cache, is_used, 1000);
 	/* It could not be opened; the others have tables. */
 	assert_false(is_used[number]);
-	array_foreach (&fixture.code, code)
+	array_foreach(&fixture.code, code)
 		assert_true(is_used[code->file] || !table_cache_ready(fixture.cache, code->file));
 	table_cache_reference(fixture.cache, number);
 	table_cache_mark_files(fixture.cache, is_used, 1000);
@@ -383,7 +383,7 @@ static void forgets_files_that_have_nothing(void **state)
 	gone.path = "/later";
 	assert_int_equal(table_cache_add(fixture.cache, &gone), number);
 	assert_string_equal(table_cache_path(fixture.cache, number), "/later");
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
 				     code->mapping.file_offset, &described);
 		assert_int_equal(described.flags & PKBPF_MAPPING_PENDING, 0);
@@ -424,7 +424,7 @@ static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **s
 	uint32_t file, again;
 
 	begin(&fixture, 16, 1 << 16, 256);
-	array_foreach (&fixture.code, code) {
+	array_foreach(&fixture.code, code) {
 		if (code->mapping.path[0] != '/')
 			continue;
 		view = view_of(&code->mapping);

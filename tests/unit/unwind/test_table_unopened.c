@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "plain_memory.h"
-#include "process/mapped_file.h"
+#include "process/file/mapped_file.h"
 #include "temp_tree.h"
-#include "unwind/table_cache.h"
+#include "unwind/table/table_cache.h"
 
 static void nobody_waits_for_a_file_that_cannot_be_opened_until_it_can(void **state)
 {

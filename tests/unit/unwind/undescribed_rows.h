@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "unwind/undescribed_code.h"
+#include "unwind/code/undescribed_code.h"
 
 #define MAX_ROWS   64
 #define NO_ENTRY   UINT64_MAX

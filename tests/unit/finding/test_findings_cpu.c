@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests what is said of those that wait for a CPU: whether there are too few, or they may not use
+ * more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "account_machine.h"
+#include "finding_fixture.h"
+
+#define MS     1000000ULL
+#define SECOND 1000000000ULL
+
+static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
+{
+	for (int is_busy = 0; is_busy < 2; is_busy++) {
+		struct fake_profile fake;
+		struct findings findings;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, is_busy ? 19500 * MS : 10 * SECOND,
+			      is_busy ? 500 * MS : 10 * SECOND);
+		account_process(&fake, &(struct account_process){
+					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+		account_on_cpu(&fake, 5, "app", 4 * SECOND);
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
+			      FAKE_IPS(ACCOUNT_MAIN));
+		account_end(&fake);
+		findings = findings_of(&fake);
+		assert_int_equal(findings.count, 1);
+		if (is_busy)
+			expect(&findings, "cpu_starved",
+			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
+			       "the "
+			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 "
+			       "%)");
+		else
+			expect(&findings, "queue_bound",
+			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
+			       "p99 20.0 ms");
+	}
+}
+
+static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 5 * SECOND, 15 * SECOND);
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 2 * SECOND});
+	/* Idle, seldom held back, for a moment. */
+	account_cpu_limit(&fake, 1, "/", 100, 0, 0);
+	account_cpu_limit(&fake, 2, "/seldom", 100, 100, 4);
+	account_cpu_limit(&fake, 3, "/moment", 100, 1, 0);
+	account_cpu_limit(
+		&fake, 4,
+		"/system.slice/"
+		"docker-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope",
+		50, 80, 60);
+	account_cpu_limit(&fake, 5, "/system.slice/app.service", 120, 90, 30);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_int_equal(findings.count, 1);
+	expect(&findings, "cpu_limit",
+	       "docker:0123456789ab may use 0.50 CPUs and was held back in 75 % of the periods of "
+	       "100 ms in which it had something to "
+	       "run, 1 other less: a limit of CPU time, not the machine, makes its threads wait "
+	       "for a CPU");
+	assert_int_equal((int)findings.findings[0].severity, 60);
+}
+
+static void targets_that_may_not_use_more_do_not_tell_of_the_machine(void **state)
+{
+	for (int has_targets = 0; has_targets < 2; has_targets++) {
+		struct fake_profile fake;
+		struct findings findings;
+
+		account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 19500 * MS, 500 * MS);
+		profile_info(fake.profile)->has_targets = has_targets;
+		account_process(&fake, &(struct account_process){
+					       .pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+		account_on_cpu(&fake, 5, "app", 4 * SECOND);
+		account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 60 * MS, 1, FAKE_IPS(),
+			      FAKE_IPS(ACCOUNT_MAIN));
+		account_cpu_limit(&fake, 4, "/limited", 40, 100, 90);
+		account_end(&fake);
+		findings = findings_of(&fake);
+		assert_int_equal(findings.count, 2);
+		assert_non_null(finding_of(&findings, "cpu_limit"));
+		assert_non_null(finding_of(&findings, has_targets ? "queue_bound" : "cpu_starved"));
+	}
+}
+
+static void a_short_wait_for_a_cpu_is_no_want_of_cpus(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 19500 * MS, 500 * MS);
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 10 * MS});
+	account_on_cpu(&fake, 5, "app", 10 * MS);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 5, MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_int_equal(findings.count, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(too_few_cpus_are_found_only_when_they_are_busy),
+		cmocka_unit_test(a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back),
+		cmocka_unit_test(targets_that_may_not_use_more_do_not_tell_of_the_machine),
+		cmocka_unit_test(a_short_wait_for_a_cpu_is_no_want_of_cpus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

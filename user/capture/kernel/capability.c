@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Probes of what this kernel and this user can do, each with the remedy when it cannot. */
+#include "capture/kernel/capability.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "capture/kernel/kernel_types.h"
+#include "capture/perf_event.h"
+
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the ABI
+ * since 3.8. */
+#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+static bool have_capability(cap_t caps, cap_value_t value)
+{
+	cap_flag_value_t flag = CAP_CLEAR;
+
+	return caps && cap_get_flag(caps, value, CAP_EFFECTIVE, &flag) == 0 && flag == CAP_SET;
+}
+
+static bool probe_privileged(struct error *error)
+{
+	cap_t caps = cap_get_proc();
+	bool all = have_capability(caps, CAP_SYS_ADMIN) ||
+		   (have_capability(caps, CAP_BPF) && have_capability(caps, CAP_PERFMON));
+
+	if (caps)
+		cap_free(caps);
+	if (!all)
+		error_set(error, EPERM,
+			  "not enough privileges to profile: BPF programs and system-wide perf "
+			  "events need root; run it with "
+			  "sudo, or give it CAP_BPF and CAP_PERFMON");
+	return all;
+}
+
+static bool is_forbidden(int errnum)
+{
+	return errnum == EPERM || errnum == EACCES;
+}
+
+static bool probe_kernel_btf(struct error *error)
+{
+	if (access(KERNEL_TYPES_PATH, R_OK) == 0)
+		return true;
+	if (is_forbidden(errno))
+		error_set(error, errno, "cannot read " KERNEL_TYPES_PATH ": %s; run it with sudo",
+			  strerror(errno));
+	else
+		error_set(error, ENOTSUP,
+			  "no kernel type information: cannot read " KERNEL_TYPES_PATH
+			  " (%s); use a kernel built with "
+			  "CONFIG_DEBUG_INFO_BTF, as those of all current distributions are",
+			  strerror(errno));
+	return false;
+}
+
+static bool probe_ring_buffer(struct error *error)
+{
+	/* Not by libbpf's probe: it does not say whether the kernel knows no such map or this user
+	 * may make none. */
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE),
+				NULL);
+
+	if (fd >= 0) {
+		close(fd);
+		return true;
+	}
+	if (fd == -EINVAL)
+		error_set(error, ENOTSUP,
+			  "this kernel has no BPF ring buffer (too old); Linux 5.10 or newer is "
+			  "needed");
+	else if (fd == -ENOSYS)
+		error_set(error, ENOTSUP,
+			  "this kernel is built without CONFIG_BPF_SYSCALL; use another kernel");
+	else if (is_forbidden(-fd))
+		error_set(error, -fd,
+			  "cannot create a BPF ring buffer, so whether this kernel has them is not "
+			  "known: %s; run it with sudo, or "
+			  "give it CAP_BPF",
+			  strerror(-fd));
+	else
+		error_set(error, -fd, "cannot create a BPF ring buffer: %s", strerror(-fd));
+	return false;
+}
+
+/* 0, or negative errno with the reason. */
+static int probe_event(int hardware, struct error *error)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	perf_event_cpu_attr(99, hardware, &attr);
+	attr.disabled = 1;
+	fd = perf_event_open_cpu(&attr, 0, error);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static bool probe_perf_event(struct error *error)
+{
+	return probe_event(0, error) == 0;
+}
+
+static bool probe_hardware_pmu(struct error *error)
+{
+	int err = probe_event(1, error);
+
+	if (!err)
+		return true;
+	if (is_forbidden(-err))
+		return false;
+	error_set(error, ENOENT,
+		  "no hardware cycle counter (usual in virtual machines): CPU samples come from "
+		  "the cpu-clock timer, which cannot "
+		  "see inside code that runs with interrupts off");
+	return false;
+}
+
+static bool probe_initial_pid_namespace(struct error *error)
+{
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status)) {
+		error_set(error, errno,
+			  "cannot look at /proc/self/ns/pid: %s; mount procfs on /proc",
+			  strerror(errno));
+		return false;
+	}
+	if (status.st_ino == INITIAL_PID_NAMESPACE)
+		return true;
+	error_set(error, ENOTSUP,
+		  "running in a pid namespace of its own, where process numbers differ from the "
+		  "kernel's; run it on the host, or "
+		  "the container with the host's pid namespace (docker run --pid=host)");
+	return false;
+}
+
+static bool probe_kernel_symbols(struct error *error)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/kallsyms", "re");
+	char line[512];
+
+	if (!file) {
+		error_set(error, errno,
+			  "kernel frames will have no names: cannot read /proc/kallsyms: %s",
+			  strerror(errno));
+		return false;
+	}
+	/* The first symbols are per-CPU ones at address 0 even for root: look a little further. */
+	for (int i = 0; i < 20000 && fgets(line, sizeof(line), file); i++) {
+		if (strncmp(line, "0000000000000000", 16) != 0 && strstr(line, " T "))
+			return true;
+	}
+	error_set(error, EACCES,
+		  "kernel symbols are hidden: kernel frames will have no names; run as root with "
+		  "sysctl kernel.kptr_restrict at 0 or 1");
+	return false;
+}
+
+static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
+	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged},
+	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf},
+	[CAPABILITY_RING_BUFFER] = {"BPF ring buffer", true, probe_ring_buffer},
+	[CAPABILITY_PERF_EVENT] = {"perf events", true, probe_perf_event},
+	[CAPABILITY_HARDWARE_PMU] = {"hardware PMU", false, probe_hardware_pmu},
+	[CAPABILITY_INITIAL_PID_NAMESPACE] = {"initial pid namespace", true,
+					      probe_initial_pid_namespace},
+	[CAPABILITY_KERNEL_SYMBOLS] = {"kernel symbols", false, probe_kernel_symbols},
+};
+
+const struct capability_ops *capability_get(enum capability capability)
+{
+	return &capabilities[capability];
+}
+
+int capability_check_required(struct error *error)
+{
+	for (int i = 0; i < CAPABILITY_COUNT; i++) {
+		if (capabilities[i].required && !capabilities[i].probe(error))
+			return i == CAPABILITY_PRIVILEGED || i == CAPABILITY_PERF_EVENT ? -EPERM
+											: -ENOTSUP;
+	}
+	return 0;
+}

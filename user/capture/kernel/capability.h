@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What this kernel and this user can do: a table of probes, each asked at most once per table. */
+#ifndef PKBPF_CAPTURE_KERNEL_CAPABILITY_H
+#define PKBPF_CAPTURE_KERNEL_CAPABILITY_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+enum capability {
+	CAPABILITY_PRIVILEGED,	/* may load tracing BPF programs and open system-wide perf events */
+	CAPABILITY_KERNEL_BTF,	/* /sys/kernel/btf/vmlinux */
+	CAPABILITY_RING_BUFFER, /* BPF ring buffer: 5.8 */
+	CAPABILITY_PERF_EVENT,	/* perf_event_open is compiled in and allowed */
+	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
+	CAPABILITY_INITIAL_PID_NAMESPACE, /* pids mean the same to us and to the kernel */
+	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
+	CAPABILITY_COUNT,
+};
+
+struct capability_ops {
+	const char *name;
+	bool required; /* profiling works only with it */
+	/* true: present. false: *error says why and what to do. */
+	bool (*probe)(struct error *error);
+};
+
+const struct capability_ops *capability_get(enum capability capability);
+/* -EPERM or -ENOTSUP with the remedy when a required capability is missing. */
+int capability_check_required(struct error *error);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads the per-CPU counters of the BPF programs. */
+#ifndef PKBPF_CAPTURE_KERNEL_KERNEL_COUNTERS_H
+#define PKBPF_CAPTURE_KERNEL_KERNEL_COUNTERS_H
+
+#include <stdint.h>
+
+#include <pkbpf/counter.h>
+
+struct bpf_map;
+
+/* Adds the sum over CPUs to each of ret_counters. */
+int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
+
+#endif

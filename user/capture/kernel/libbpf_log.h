@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What libbpf and the verifier say, kept for the error message of a load that fails. */
+#ifndef PKBPF_CAPTURE_KERNEL_LIBBPF_LOG_H
+#define PKBPF_CAPTURE_KERNEL_LIBBPF_LOG_H
+
+#include "base/log.h"
+
+/* Routes libbpf's messages to log at debug level from now on, and keeps the latest warnings. libbpf
+ * has one print function per program and passes it no context, so this is the one place with state
+ * of its own; one session at a time. */
+void libbpf_log_begin(const struct log *log);
+void libbpf_log_end(void);
+/* Name of the program that failed to load and the verifier's last words, from the warnings kept; ""
+ * when unknown. */
+void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_reason,
+			unsigned int reason_size);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capture/kernel/map_memory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/file_io.h"
+#include "base/named_line.h"
+
+#define FDINFO_MAX_BYTES 65536
+
+/* Programs have a memlock, too, but no map_type. */
+static uint64_t bytes_of(const char *fdinfo)
+{
+	return named_line(fdinfo, "map_type:") ? named_number(fdinfo, "memlock:") : 0;
+}
+
+uint64_t map_memory_bytes(const char *proc_self)
+{
+	char path[PATH_MAX];
+	uint64_t bytes = 0;
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/fdinfo", proc_self);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		_cleanup_free_ char *text = NULL;
+		size_t size;
+
+		if (entry->d_name[0] != '.' && file_read_all(dirfd(folder), entry->d_name,
+							     FDINFO_MAX_BYTES, &text, &size) == 0)
+			bytes += bytes_of(text);
+	}
+	if (folder)
+		closedir(folder);
+	return bytes;
+}

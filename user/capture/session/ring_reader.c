@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capture/session/ring_reader.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ring_reader {
+	struct ring_buffer *ring;
+	ring_reader_take *take;
+	void *context;
+	size_t ring_bytes;
+	size_t taken_bytes; /* since the drain began */
+};
+
+static int on_record(void *context, void *data, size_t size)
+{
+	struct ring_reader *reader = context;
+	int err = reader->take(reader->context, data, size);
+
+	if (err < 0)
+		return err;
+	/* Whatever the ring held when the drain began, with the record's header and padding, comes
+	 * before this is reached. */
+	reader->taken_bytes += BPF_RINGBUF_HDR_SZ + (size + 7) / 8 * 8;
+	return reader->taken_bytes < reader->ring_bytes ? 0 : -EAGAIN;
+}
+
+int ring_reader_new(int map_fd, const char *what, ring_reader_take *take, void *context,
+		    struct ring_reader **ret_reader, struct error *error)
+{
+	struct bpf_map_info info = {0};
+	__u32 info_size = sizeof(info);
+	struct ring_reader *reader = calloc(1, sizeof(*reader));
+	int errnum = ENOMEM;
+
+	if (reader) {
+		*reader = (struct ring_reader){.take = take, .context = context};
+		reader->ring = ring_buffer__new(map_fd, on_record, reader, NULL);
+		errnum = reader->ring && bpf_obj_get_info_by_fd(map_fd, &info, &info_size) == 0
+				 ? 0
+				 : errno;
+	}
+	if (errnum) {
+		ring_reader_free(reader);
+		return error_set(error, errnum, "cannot map the ring buffer of %s: %s", what,
+				 strerror(errnum));
+	}
+	reader->ring_bytes = info.max_entries;
+	*ret_reader = reader;
+	return 0;
+}
+
+int ring_reader_drain(struct ring_reader *reader)
+{
+	int consumed;
+
+	if (!reader)
+		return 0;
+	reader->taken_bytes = 0;
+	/* A record after which the callback ends the walk is consumed: the ring goes on behind it.
+	 */
+	consumed = ring_buffer__consume(reader->ring);
+	return consumed < 0 && consumed != -EAGAIN ? consumed : 0;
+}
+
+void ring_reader_free(struct ring_reader *reader)
+{
+	if (!reader)
+		return;
+	ring_buffer__free(reader->ring);
+	free(reader);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who a session watches: the targets named, those that belong to them, and what they had mapped
+ * before. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "capture/session/session_private.h"
+#include "capture/session/target_tree.h"
+#include "process/procfs_status.h"
+#include "process/snapshot.h"
+
+#include "pkbpf.skel.h"
+
+int session_copy_options(struct session *session, const struct session_options *options)
+{
+	session->options = *options;
+	session->pids.items = calloc(options->pid_count + 1, sizeof(*session->pids.items));
+	session->pids.capacity = options->pid_count + 1;
+	session->tids = calloc(options->tid_count + 1, sizeof(*session->tids));
+	session->comm = options->comm ? strdup(options->comm) : NULL;
+	if (!session->pids.items || !session->tids || (options->comm && !session->comm))
+		return -ENOMEM;
+	if (options->pid_count)
+		memcpy(session->pids.items, options->pids,
+		       options->pid_count * sizeof(*options->pids));
+	session->pids.count = options->pid_count;
+	if (options->tid_count)
+		memcpy(session->tids, options->tids, options->tid_count * sizeof(*session->tids));
+	session->options.pids = session->pids.items;
+	session->options.tids = session->tids;
+	session->options.comm = session->comm;
+	return 0;
+}
+
+/* From index `first` of the list on. */
+static int add_target_pids(const struct session *session, size_t first, uint8_t reason,
+			   struct error *error)
+{
+	int fd = bpf_map__fd(session->skeleton->maps.target_pids);
+
+	for (size_t i = first; i < session->pids.count; i++) {
+		uint32_t pid = session->pids.items[i];
+
+		if (bpf_map_update_elem(fd, &pid, &reason, BPF_ANY))
+			return error_set(error, errno, "cannot add pid %u to the targets: %s", pid,
+					 strerror(errno));
+	}
+	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+int session_fill_targets(const struct session *session, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	uint8_t one = PKBPF_TARGET_NAMED;
+	uint32_t zero = 0;
+	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < options->tid_count; i++) {
+		if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_tids),
+					&options->tids[i], &one, BPF_ANY))
+			return error_set(error, errno, "cannot add thread %u to the targets: %s",
+					 options->tids[i], strerror(errno));
+	}
+	if (session->cgroup_fd >= 0 &&
+	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero,
+				&session->cgroup_fd, BPF_ANY))
+		return error_set(error, errno,
+				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 "
+				 "hierarchy (/sys/fs/cgroup, or "
+				 "/sys/fs/cgroup/unified)",
+				 options->cgroup_path, strerror(errno));
+	return 0;
+}
+
+void session_forget_ended_targets(const struct session *session)
+{
+	for (size_t i = 0; i < session->pids.count; i++) {
+		uint32_t pid = session->pids.items[i];
+
+		if (kill((pid_t)pid, 0) && errno == ESRCH)
+			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_pids), &pid);
+	}
+	for (size_t i = 0; i < session->options.tid_count; i++) {
+		if (kill((pid_t)session->tids[i], 0) && errno == ESRCH)
+			bpf_map_delete_elem(bpf_map__fd(session->skeleton->maps.target_tids),
+					    &session->tids[i]);
+	}
+	__atomic_fetch_add(&session->skeleton->bss->process_generation, 1, __ATOMIC_SEQ_CST);
+}
+
+int session_add_relatives(struct session *session, struct error *error)
+{
+	size_t named = session->pids.count;
+	int err;
+
+	if (session->options.target_mode != PKBPF_TARGET_PROCESS)
+		return 0;
+	err = target_tree_expand("/proc", session->options.follow, &session->pids);
+	session->options.pids = session->pids.items;
+	if (err)
+		return error_set(error, -err,
+				 "cannot find the children of the targets in /proc: %s",
+				 strerror(-err));
+	return add_target_pids(session, named, PKBPF_TARGET_FOLLOWED, error);
+}
+
+int session_targets_now(const struct session *session, struct u32_list *ret_pids)
+{
+	const struct bpf_map *map = session->skeleton->maps.target_pids;
+	uint32_t limit = bpf_map__max_entries(map), key;
+	bool more = bpf_map_get_next_key(bpf_map__fd(map), NULL, &key) == 0;
+
+	if (!array_reserve(ret_pids, 1))
+		return -ENOMEM;
+	/* Entries that go meanwhile may let the walk begin anew. */
+	for (uint32_t i = 0; more && i < limit; i++) {
+		uint32_t *pid = array_add(ret_pids);
+
+		if (!pid)
+			return -ENOMEM;
+		*pid = key;
+		more = bpf_map_get_next_key(bpf_map__fd(map), &key, &key) == 0;
+	}
+	return 0;
+}
+
+int session_take_snapshot(struct session *session, uint64_t time_ns, struct error *error)
+{
+	const struct session_options *options = &session->options;
+	_cleanup_free_ uint32_t *owners = NULL;
+	struct u32_list followed = {0};
+	const uint32_t *pids = NULL;
+	size_t count = 0;
+	struct snapshot_stats stats;
+	int err;
+
+	if (options->target_mode == PKBPF_TARGET_PROCESS) {
+		err = session_targets_now(session, &followed);
+		owners = followed.items;
+		if (err)
+			return error_set(error, -err,
+					 "cannot read the targets back from the kernel: %s",
+					 strerror(-err));
+		pids = owners;
+		count = followed.count;
+	} else if (options->target_mode == PKBPF_TARGET_THREAD) {
+		owners = calloc(options->tid_count, sizeof(*owners));
+		if (!owners)
+			return error_set(error, ENOMEM,
+					 "cannot read the running processes: out of memory");
+		for (size_t i = 0; i < options->tid_count; i++) {
+			owners[count] = procfs_process_of_thread(options->tids[i]);
+			count += owners[count] != 0;
+		}
+		pids = owners;
+	}
+	err = snapshot_processes("/proc", pids, count, time_ns, &session->buffer, &stats);
+	if (err)
+		return error_set(error, -err, "cannot read the running processes from /proc: %s",
+				 strerror(-err));
+	log_debug(options->log, "snapshot: %zu processes, %zu mappings, %zu vanished",
+		  stats.processes, stats.mappings, stats.vanished);
+	return 0;
+}

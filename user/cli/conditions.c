@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reports the conditions of --fail-if that hold, a line each. */
+#include "cli/conditions.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "cli/exit_status.h"
+#include "finding/condition.h"
+
+struct teller {
+	struct console *console;
+	const char *expression;
+};
+
+static void tell(void *context, const char *sentence)
+{
+	const struct teller *teller = context;
+
+	console_error(teller->console, "%s (--fail-if %s)", sentence, teller->expression);
+}
+
+/* Which kind of event a figure comes from; rows know it only of what was recorded. */
+static const struct {
+	unsigned int known; /* enum row_known */
+	enum pkbpf_profile_kind kind;
+} origins[] = {
+	{ROW_HAS_SAMPLES, PKBPF_PROFILE_CPU},	      {ROW_HAS_WAITS, PKBPF_PROFILE_OFFCPU},
+	{ROW_HAS_WAIT_LENGTHS, PKBPF_PROFILE_OFFCPU}, {ROW_HAS_BLOCKIO, PKBPF_PROFILE_BLOCKIO},
+	{ROW_HAS_FAULTS, PKBPF_PROFILE_FAULTS},
+};
+
+static bool has_kind(const struct source_ops *const *sources, size_t count,
+		     enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (sources[i]->kind == kind)
+			return true;
+	}
+	return false;
+}
+
+static const char *kind_name(enum pkbpf_profile_kind kind)
+{
+	for (size_t i = 0; source_at(i); i++) {
+		if (source_at(i)->kind == kind)
+			return source_at(i)->name;
+	}
+	return "?";
+}
+
+int conditions_check_events(const struct cli_options *options,
+			    const struct source_ops *const *sources, size_t count,
+			    struct error *error)
+{
+	struct condition condition;
+
+	array_foreach(&options->conditions, text) {
+		if (condition_parse(*text, &condition, error) < 0)
+			return -EINVAL;
+		for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
+			if (condition.figure->needs & origins[i].known &&
+			    !has_kind(sources, count, origins[i].kind))
+				return error_set(error, EINVAL,
+						 "cannot check --fail-if %s: nothing of the kind "
+						 "is recorded; add %s to --events",
+						 *text, kind_name(origins[i].kind));
+		}
+		if (condition.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == ROWS_BY_THREAD)
+			return error_set(error, EINVAL,
+					 "cannot check --fail-if %s: the lengths of waits are not "
+					 "told by thread; choose another --by",
+					 *text);
+		if (condition.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) &&
+		    options->by == ROWS_BY_THREAD &&
+		    (condition.any_row || condition.pid || condition.name[0]))
+			return error_set(error, EINVAL,
+					 "cannot check --fail-if %s: what is resident is not told "
+					 "by thread; choose another --by",
+					 *text);
+	}
+	return 0;
+}
+
+static const char *why_unknown(const struct condition *condition, const struct resource_rows *rows)
+{
+	if ((condition->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
+		return "no process was there at the end, when memory is looked at; memory.rss_peak "
+		       "is known of those that have ended";
+	return "nothing of the kind could be recorded";
+}
+
+int conditions_check(const struct cli_options *options, const struct profile *profile,
+		     struct console *console)
+{
+	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	int status = EXIT_STATUS_DONE;
+
+	if (!options->conditions.count)
+		return status;
+	if (resource_rows_init(&rows, profile, options->by) < 0) {
+		console_error(console, "cannot check --fail-if: out of memory");
+		return EXIT_STATUS_FAILED;
+	}
+	for (size_t i = 0; i < options->conditions.count; i++) {
+		struct teller teller = {console, options->conditions.items[i]};
+		struct condition condition;
+		int breaches;
+
+		if (condition_parse(teller.expression, &condition, NULL) < 0)
+			continue; /* was checked when it was read */
+		breaches = condition_check(&condition, &rows, tell, &teller);
+		/* No failure, but whoever relies on it has to know, quiet or not. */
+		if (breaches == -ENODATA)
+			console_error(console, "--fail-if %s: %s", teller.expression,
+				      why_unknown(&condition, &rows));
+		else if (breaches == -ESRCH)
+			console_error(console,
+				      "--fail-if %s: nothing of this name or pid was recorded",
+				      teller.expression);
+		else if (breaches > 0)
+			status = EXIT_STATUS_LIMIT;
+	}
+	return status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Holds a finished profile against the limits of the command line. */
+#ifndef PKBPF_CLI_CONDITIONS_H
+#define PKBPF_CLI_CONDITIONS_H
+
+#include "cli/cli_options.h"
+#include "profile/profile.h"
+
+/* Before anything is recorded: -EINVAL with a sentence when a figure comes from no event that these
+ * sources see. */
+int conditions_check_events(const struct cli_options *options,
+			    const struct source_ops *const *sources, size_t count,
+			    struct error *error);
+/* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
+ * memory). */
+int conditions_check(const struct cli_options *options, const struct profile *profile,
+		     struct console *console);
+
+#endif

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Parses conditions and holds rows against them. */
+#include "finding/condition.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "rows/human.h"
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+static const struct unit time_units[] = {
+	{"ns", 1},   {"us", 1e3},   {"ms", 1e6},   {"s", 1e9},
+	{"m", 60e9}, {"min", 60e9}, {"h", 3600e9}, {NULL, 0},
+};
+
+static const struct unit byte_units[] = {
+	{"", 1},       {"B", 1},	{"K", 0x1p10}, {"KiB", 0x1p10},
+	{"M", 0x1p20}, {"MiB", 0x1p20}, {"G", 0x1p30}, {"GiB", 0x1p30},
+	{"T", 0x1p40}, {"TiB", 0x1p40}, {NULL, 0},
+};
+
+static const struct unit percent_units[] = {{"%", 1}, {"", 1}, {NULL, 0}};
+static const struct unit count_units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {NULL, 0}};
+
+static const struct unit *units_of(enum figure_unit unit, const char **ret_example)
+{
+	switch (unit) {
+	case FIGURE_NS:
+		*ret_example = "10ms";
+		return time_units;
+	case FIGURE_BYTES:
+	case FIGURE_SIGNED_BYTES:
+		*ret_example = "64MiB";
+		return byte_units;
+	case FIGURE_PERCENT:
+		*ret_example = "80%";
+		return percent_units;
+	case FIGURE_COUNT:
+		break;
+	}
+	*ret_example = "1000";
+	return count_units;
+}
+
+/* Digits with at most one point; strtod would take "inf", "0x1p3" and other languages' points. */
+static size_t number_length(const char *text)
+{
+	size_t whole = strspn(text, "0123456789"), length = whole;
+
+	if (text[length] == '.')
+		length += 1 + strspn(text + length + 1, "0123456789");
+	return whole && length < 32 ? length : 0;
+}
+
+static double parse_number(const char *text, size_t length)
+{
+	double value = 0, scale = 1;
+	bool is_fraction = false;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '.') {
+			is_fraction = true;
+			continue;
+		}
+		value = value * 10 + (text[i] - '0');
+		scale *= is_fraction ? 10 : 1;
+	}
+	return value / scale;
+}
+
+static int parse_value(const char *text, struct condition *condition, struct error *error)
+{
+	const char *example;
+	const struct unit *unit = units_of(condition->figure->unit, &example);
+	bool is_negative = *text == '-' && condition->figure->unit == FIGURE_SIGNED_BYTES;
+	size_t length = number_length(text + is_negative), unit_length;
+
+	text += is_negative + length;
+	unit_length = strcspn(text, " \t");
+	for (; length && unit->name; unit++)
+		if (strlen(unit->name) == unit_length &&
+		    strncmp(unit->name, text, unit_length) == 0)
+			break;
+	if (!length || !unit->name || text[unit_length + strspn(text + unit_length, " \t")])
+		return error_set(error, EINVAL, "--fail-if needs a value like %s for %s.%s",
+				 example, condition->figure->group, condition->figure->name);
+	condition->value =
+		parse_number(text - length, length) * unit->factor * (is_negative ? -1 : 1);
+	return 0;
+}
+
+static int parse_who(const char *who, size_t length, struct condition *condition,
+		     struct error *error)
+{
+	char *end;
+
+	if (length == 0 || length >= sizeof(condition->name))
+		return error_set(error, EINVAL,
+				 "--fail-if needs a pid, a name or * before the colon");
+	memcpy(condition->name, who, length);
+	condition->name[length] = '\0';
+	if (strcmp(condition->name, "*") == 0) {
+		condition->any_row = true;
+		condition->name[0] = '\0';
+	} else if (strspn(condition->name, "0123456789") == length && length < 10) {
+		condition->pid = (uint32_t)strtoul(condition->name, &end, 10);
+		/* 0 is nobody's: then it is a name. */
+		if (condition->pid)
+			condition->name[0] = '\0';
+	}
+	return 0;
+}
+
+static int parse_figure(const char *name, size_t length, struct condition *condition,
+			struct error *error)
+{
+	char buffer[64];
+
+	while (length && strchr(" \t", name[length - 1]))
+		length--;
+	snprintf(buffer, sizeof(buffer), "%.*s",
+		 length < sizeof(buffer) ? (int)length : (int)sizeof(buffer) - 1, name);
+	condition->figure = figure_find(buffer);
+	if (!condition->figure)
+		return error_set(error, EINVAL,
+				 "--fail-if knows no figure '%s'; it is named as in the JSON "
+				 "report, like cpu.share, "
+				 "offcpu.total, blockio.p99, memory.rss or lost",
+				 buffer);
+	return 0;
+}
+
+int condition_parse(const char *text, struct condition *ret_condition, struct error *error)
+{
+	const char *above, *below, *comparison, *colon, *value;
+	struct condition condition = {0};
+	int err = 0;
+
+	text += strspn(text, " \t");
+	/* Names may hold any character: the comparison is the last one there is, the colon the last
+	 * one before it. */
+	above = strrchr(text, '>');
+	below = strrchr(text, '<');
+	comparison = !above ? below : !below || above > below ? above : below;
+	if (!comparison || comparison == text)
+		return error_set(
+			error, EINVAL,
+			"cannot read --fail-if '%s'; write it like blockio.p99>10ms or lost>0",
+			text);
+	value = comparison + 1;
+	condition.comparison = *comparison == '>' ? CONDITION_ABOVE : CONDITION_BELOW;
+	if (*value == '=') {
+		condition.comparison = *comparison == '>' ? CONDITION_AT_LEAST : CONDITION_AT_MOST;
+		value++;
+	}
+	value += strspn(value, " \t");
+	colon = memrchr(text, ':', (size_t)(comparison - text));
+	if (colon) {
+		err = parse_who(text, (size_t)(colon - text), &condition, error);
+		text = colon + 1;
+	}
+	err = err ? err : parse_figure(text, (size_t)(comparison - text), &condition, error);
+	if (!err && colon && condition.figure->scope == FIGURE_OF_RUN)
+		err = error_set(error, EINVAL,
+				"--fail-if: %s.%s is of the whole run; leave out what stands "
+				"before the colon",
+				condition.figure->group, condition.figure->name);
+	err = err ? err : parse_value(value, &condition, error);
+	if (!err)
+		*ret_condition = condition;
+	return err;
+}
+
+static bool passes(const struct condition *condition, double value)
+{
+	switch (condition->comparison) {
+	case CONDITION_ABOVE:
+		return value > condition->value;
+	case CONDITION_AT_LEAST:
+		return value >= condition->value;
+	case CONDITION_BELOW:
+		return value < condition->value;
+	case CONDITION_AT_MOST:
+		return value <= condition->value;
+	}
+	return false;
+}
+
+static void format_value(char buffer[HUMAN_SIZE], enum figure_unit unit, double value)
+{
+	uint64_t size = human_whole(value < 0 ? -value : value);
+	char bytes[HUMAN_SIZE];
+
+	switch (unit) {
+	case FIGURE_NS:
+		human_time(buffer, size);
+		break;
+	case FIGURE_BYTES:
+		human_bytes(buffer, size);
+		break;
+	case FIGURE_SIGNED_BYTES:
+		snprintf(buffer, HUMAN_SIZE, "%s%s", value < 0 ? "-" : "",
+			 human_bytes(bytes, size));
+		break;
+	case FIGURE_PERCENT:
+		snprintf(buffer, HUMAN_SIZE, "%.2f%%", value);
+		break;
+	case FIGURE_COUNT:
+		human_count(buffer, size);
+		break;
+	}
+}
+
+static int check_row(const struct condition *condition, const struct resource_rows *rows,
+		     const struct resource_row *row,
+		     void (*on_breach)(void *context, const char *sentence), void *context)
+{
+	const struct figure *figure = condition->figure;
+	char sentence[512], who[320] = "", value[HUMAN_SIZE];
+	double number;
+
+	if (!figure_value(figure, rows, row, &number) || !passes(condition, number))
+		return 0;
+	if (row != &rows->total && row->pid)
+		snprintf(who, sizeof(who), "%s %" PRIu32 ": ", row->name,
+			 row->tid ? row->tid : row->pid);
+	else if (row != &rows->total)
+		snprintf(who, sizeof(who), "%s: ", row->name[0] ? row->name : row->container);
+	format_value(value, figure->unit, number);
+	snprintf(sentence, sizeof(sentence), "%s%s.%s is %s", who, figure->group, figure->name,
+		 value);
+	on_breach(context, sentence);
+	return 1;
+}
+
+int condition_check(const struct condition *condition, const struct resource_rows *rows,
+		    void (*on_breach)(void *context, const char *sentence), void *context)
+{
+	const struct figure *figure = condition->figure;
+	bool is_known = condition->any_row;
+	int breaches = 0;
+
+	if (figure->scope == FIGURE_OF_ROW && (rows->total.known & figure->needs) != figure->needs)
+		return -ENODATA;
+	if (!condition->any_row && !condition->pid && !condition->name[0])
+		return check_row(condition, rows, &rows->total, on_breach, context);
+	for (size_t i = 0; i < rows->all_count && breaches < INT_MAX; i++) {
+		const struct resource_row *row = &rows->items[i];
+
+		if (!condition->any_row && !(condition->pid && row->pid == condition->pid) &&
+		    !(condition->name[0] && (strcmp(row->name, condition->name) == 0 ||
+					     strcmp(row->container, condition->name) == 0)))
+			continue;
+		is_known = true;
+		/* Of processes told together only the lengths of waits and requests are like those
+		 * of one. */
+		if (!resource_rows_is_group(rows, row) || figure->max_offset)
+			breaches += check_row(condition, rows, row, on_breach, context);
+	}
+	return is_known ? breaches : -ESRCH;
+}

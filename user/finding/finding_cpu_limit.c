@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rule about limits of CPU time. */
+#include "rows/cgroup_label.h"
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* Of the interval, what went by in periods in which it was held back. */
+static double limit_severity(const struct resource_rows *rows,
+			     const struct resource_cpu_limit *limit)
+{
+	if (finding_percent((double)limit->throttled_periods, (double)limit->periods) <
+	    LIMIT_PERIODS_PERCENT)
+		return 0;
+	return finding_severity(rows, limit->throttled_periods * limit->period_ns);
+}
+
+static void say_limit(struct finding *finding, const struct resource_rows *rows,
+		      const struct resource_cpu_limit *limit)
+{
+	char name[ROW_CONTAINER_SIZE], period[HUMAN_SIZE];
+
+	cgroup_label(profile_resources(rows->profile), limit->cgroup_id, limit->path, name,
+		     sizeof(name));
+	finding_say(finding,
+		    "%s may use %.2f CPUs and was held back in %.0f %% of the periods of %s in "
+		    "which it had something to run",
+		    name, (double)limit->quota_ns / (double)limit->period_ns,
+		    finding_percent((double)limit->throttled_periods, (double)limit->periods),
+		    human_time(period, limit->period_ns));
+}
+
+/* Severity of the worst, 0: none; *ret_count: of those worth telling. */
+static double worst_limit(const struct resource_rows *rows, struct resource_cpu_limit *ret_worst,
+			  size_t *ret_count)
+{
+	const struct resource_usage *usage = profile_resources(rows->profile);
+	struct resource_cpu_limit limit;
+	double worst = 0;
+
+	*ret_count = 0;
+	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
+		double severity = resource_usage_cpu_limit(usage, i, &limit)
+					  ? limit_severity(rows, &limit)
+					  : 0;
+
+		*ret_count += severity >= LEAST_SEVERITY;
+		if (severity <= worst)
+			continue;
+		worst = severity;
+		*ret_worst = limit;
+	}
+	return worst;
+}
+
+bool finding_targets_are_limited(const struct resource_rows *rows)
+{
+	struct resource_cpu_limit worst;
+	size_t count;
+
+	return profile_info_read(rows->profile)->has_targets &&
+	       worst_limit(rows, &worst, &count) >= LIMITED_PERCENT;
+}
+
+bool finding_cpu_limit(const struct resource_rows *rows, struct finding *finding)
+{
+	struct resource_cpu_limit worst;
+	size_t count, others;
+
+	finding->severity = worst_limit(rows, &worst, &count);
+	if (finding->severity < LEAST_SEVERITY)
+		return false;
+	others = count - 1;
+	say_limit(finding, rows, &worst);
+	if (others)
+		finding_say(finding, ", %zu other%s less", others, others > 1 ? "s" : "");
+	finding_say(finding,
+		    ": a limit of CPU time, not the machine, makes its threads wait for a CPU");
+	return true;
+}

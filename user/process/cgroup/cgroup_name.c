@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The shapes of paths that container runtimes and systemd make. */
+#include "process/cgroup/cgroup_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define FULL_ID_LENGTH	64
+#define SHORT_ID_LENGTH 12
+
+/* One element is <prefix><id><suffix>; not_prefix: the same runtime's monitor, whose element looks
+ * alike. */
+struct shape {
+	const char *runtime, *prefix, *suffix, *not_prefix;
+};
+
+static const struct shape shapes[] = {
+	{"docker", "docker-", ".scope", NULL},
+	{"containerd", "cri-containerd-", ".scope", NULL},
+	{"cri-o", "crio-", ".scope", "crio-conmon-"},
+	{"cri-o", "crio-", "", "crio-conmon-"},
+	{"podman", "libpod-", ".scope", "libpod-conmon-"},
+	{"podman", "libpod-", "", "libpod-conmon-"},
+	{"nerdctl", "nerdctl-", ".scope", NULL},
+	{"lxc", "lxc.payload.", "", NULL},
+	{"nspawn", "systemd-nspawn@", ".service", NULL},
+	{"machine", "machine-", ".scope", NULL},
+};
+
+/* An element below a folder of this name is a container. */
+static const struct {
+	const char *folder, *runtime;
+} folders[] = {
+	{"docker", "docker"},	   {"lxc", "lxc"}, {"k8s.io", "containerd"}, {"moby", "docker"},
+	{"default", "containerd"},
+};
+
+static const char *const unit_suffixes[] = {
+	".service", ".scope", ".socket", ".mount",  ".automount",
+	".swap",    ".timer", ".path",	 ".device", ".target",
+};
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool ends_in(const char *text, const char *suffix)
+{
+	size_t length = strlen(text), suffix_length = strlen(suffix);
+
+	return length > suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
+}
+
+static bool is_full_id(const char *text)
+{
+	size_t length = strspn(text, "0123456789abcdef");
+
+	return length == FULL_ID_LENGTH && !text[length];
+}
+
+static void set_container(struct cgroup_name *name, const char *runtime, const char *id,
+			  size_t length)
+{
+	name->runtime = runtime;
+	snprintf(name->id, sizeof(name->id), "%.*s", (int)length, id);
+}
+
+static bool match_shape(const struct shape *shape, const char *element, struct cgroup_name *name)
+{
+	size_t prefix = strlen(shape->prefix), suffix = strlen(shape->suffix),
+	       length = strlen(element);
+
+	if (!begins_with(element, shape->prefix) || length <= prefix + suffix ||
+	    !ends_in(element, shape->suffix) ||
+	    (shape->not_prefix && begins_with(element, shape->not_prefix)))
+		return false;
+	set_container(name, shape->runtime, element + prefix, length - prefix - suffix);
+	return true;
+}
+
+/* "slice:prefix:id", which runtimes write that were told of systemd but do not use it. */
+static bool match_triple(const char *element, struct cgroup_name *name)
+{
+	const char *prefix = strchr(element, ':'), *id = prefix ? strchr(prefix + 1, ':') : NULL;
+
+	if (!id || !id[1] || strchr(id + 1, ':'))
+		return false;
+	prefix++;
+	set_container(name,
+		      begins_with(prefix, "cri-containerd:") ? "containerd"
+		      : begins_with(prefix, "docker:")	     ? "docker"
+		      : begins_with(prefix, "crio:")	     ? "cri-o"
+							     : "container",
+		      id + 1, strlen(id + 1));
+	return true;
+}
+
+/* "pod<uid>" or "kubepods-burstable-pod<uid with _>.slice"; the uid has 36 characters, a static
+ * pod's 32. */
+static bool match_pod(const char *element, struct cgroup_name *name)
+{
+	const char *uid = begins_with(element, "pod") ? element + 3 : NULL;
+	bool is_slice = ends_in(element, ".slice");
+	size_t length;
+
+	if (is_slice) {
+		const char *at = element;
+
+		while ((at = strstr(at, "-pod")))
+			uid = at += 4;
+	}
+	if (!uid)
+		return false;
+	length = strspn(uid, "0123456789abcdef-_");
+	if (length < 32 || length > 36 || strcmp(uid + length, is_slice ? ".slice" : "") != 0)
+		return false;
+	snprintf(name->pod_uid, sizeof(name->pod_uid), "%.*s", (int)length, uid);
+	for (char *c = name->pod_uid; *c; c++)
+		if (*c == '_')
+			*c = '-';
+	return true;
+}
+
+static bool match_container(const char *element, const char *above, bool in_pod,
+			    struct cgroup_name *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+		if (match_shape(&shapes[i], element, name))
+			return true;
+	if (match_triple(element, name))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		if (strcmp(above, folders[i].folder) == 0) {
+			set_container(name, folders[i].runtime, element, strlen(element));
+			return true;
+		}
+	}
+	if (in_pod && !begins_with(element, "crio-conmon-")) {
+		set_container(name, "containerd", element, strlen(element));
+		return true;
+	}
+	if (is_full_id(element)) {
+		set_container(name, "container", element, FULL_ID_LENGTH);
+		return true;
+	}
+	return false;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* systemd writes characters that may not be in a name as \xNN. NUL is left as it is. */
+static void unescape(char *to, size_t size, const char *from)
+{
+	size_t used = 0;
+
+	while (*from && used + 1 < size) {
+		int high = begins_with(from, "\\x") ? hex_digit(from[2]) : -1;
+		int low = high >= 0 ? hex_digit(from[3]) : -1;
+
+		if (low >= 0 && high * 16 + low != 0) {
+			to[used++] = (char)(high * 16 + low);
+			from += 4;
+		} else {
+			to[used++] = *from++;
+		}
+	}
+	to[used] = '\0';
+}
+
+static bool is_unit(const char *element)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unit_suffixes); i++)
+		if (ends_in(element, unit_suffixes[i]))
+			return true;
+	return false;
+}
+
+void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
+{
+	char element[CGROUP_NAME_SIZE], above[CGROUP_NAME_SIZE] = "";
+	bool in_pod = false;
+
+	*ret_name = (struct cgroup_name){0};
+	while (*path) {
+		size_t length = strcspn(path, "/");
+
+		if (length == 0) {
+			path++;
+			continue;
+		}
+		snprintf(element, sizeof(element), "%.*s",
+			 (int)(length < sizeof(element) ? length : sizeof(element) - 1), path);
+		path += length;
+		if (match_pod(element, ret_name)) {
+			in_pod = true;
+		} else {
+			if (match_container(element, above, in_pod, ret_name))
+				in_pod = false;
+			else if (is_unit(element))
+				unescape(ret_name->unit, sizeof(ret_name->unit), element);
+		}
+		strcpy(above, element);
+	}
+}
+
+void cgroup_name_display(const struct cgroup_name *name, const char *path, char *ret_text,
+			 size_t size)
+{
+	if (name->runtime)
+		snprintf(ret_text, size, "%s:%.*s", name->runtime,
+			 is_full_id(name->id) ? SHORT_ID_LENGTH : CGROUP_NAME_SIZE, name->id);
+	else if (name->unit[0])
+		snprintf(ret_text, size, "%s", name->unit);
+	else
+		snprintf(ret_text, size, "%s", path);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All folders of a hierarchy of cgroups, those above before those below. */
+#ifndef PKBPF_PROCESS_CGROUP_CGROUP_TREE_H
+#define PKBPF_PROCESS_CGROUP_CGROUP_TREE_H
+
+#include <stdint.h>
+
+/* Folders visited by a walk at most: the memory of some 10 MB. */
+#define CGROUP_WALK_MAX 100000
+
+/* path: below root, beginning with '/'; the root itself is "". id: the inode as its parent's folder
+ * shows it. What is not 0 ends the walk. */
+typedef int (*cgroup_visit_fn)(void *context, const char *path, uint64_t id);
+
+/* What ended the walk; 0: nothing did; -ENOMEM; -E2BIG: there are more folders. Folders that are
+ * gone or cannot be read have none below. */
+int cgroup_tree_walk(const char *root, cgroup_visit_fn visit, void *context);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "process/cgroup/cpu_limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "base/hash_map.h"
+#include "base/named_line.h"
+#include "process/cgroup/cgroup_tree.h"
+
+#define FILE_MAX_BYTES 65536
+#define NS_PER_US      1000
+
+struct known_cgroup {
+	uint64_t id;
+	char *path;
+};
+
+struct cpu_limits {
+	char hierarchy[PATH_MAX]; /* where it is mounted */
+	char proc[PATH_MAX];
+	bool is_v1;
+	struct hash_map seen; /* by id, those without a limit as well */
+	ARRAY_OF(struct known_cgroup) limited;
+	size_t most;
+	uint64_t left_out;
+	bool is_cut; /* not all cgroups were looked at */
+};
+
+/* One of the words of a list, as in "cpuset cpu io" or "cpu,cpuacct". */
+static bool has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (; *list; list += strcspn(list, " ,\n"), list += strspn(list, " ,\n"))
+		if (strncmp(list, word, length) == 0 && strchr(" ,\n", list[length]))
+			return true;
+	return false;
+}
+
+static char *read_in(const char *folder, const char *name)
+{
+	char path[PATH_MAX], *text = NULL;
+	size_t size;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path) ||
+	    file_read_all(AT_FDCWD, path, FILE_MAX_BYTES, &text, &size))
+		return NULL;
+	return text;
+}
+
+static bool find_hierarchy(struct cpu_limits *limits, const char *root)
+{
+	static const struct {
+		const char *path, *file;
+		bool is_v1;
+	} places[] = {
+		{"/sys/fs/cgroup", "cgroup.controllers", false},
+		{"/sys/fs/cgroup/unified", "cgroup.controllers", false},
+		{"/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", true},
+		{"/sys/fs/cgroup/cpu,cpuacct", "cpu.cfs_quota_us", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		_cleanup_free_ char *text = NULL;
+
+		snprintf(limits->hierarchy, sizeof(limits->hierarchy), "%s%s", root,
+			 places[i].path);
+		text = read_in(limits->hierarchy, places[i].file);
+		limits->is_v1 = places[i].is_v1;
+		if (text && (limits->is_v1 || has_word(text, "cpu")))
+			return true;
+	}
+	return false;
+}
+
+struct cpu_limits *cpu_limits_open(const char *root, size_t most)
+{
+	struct cpu_limits *limits = calloc(1, sizeof(*limits));
+
+	if (!limits)
+		return NULL;
+	limits->most = most;
+	snprintf(limits->proc, sizeof(limits->proc), "%s/proc", root);
+	if (!find_hierarchy(limits, root)) {
+		cpu_limits_close(limits);
+		return NULL;
+	}
+	return limits;
+}
+
+void cpu_limits_close(struct cpu_limits *limits)
+{
+	if (!limits)
+		return;
+	array_foreach(&limits->limited, cgroup)
+		free(cgroup->path);
+	array_free(&limits->limited);
+	hash_map_done(&limits->seen);
+	free(limits);
+}
+
+/* false: it has none. */
+static bool read_limit(const struct cpu_limits *limits, const char *folder, struct cpu_limit *limit)
+{
+	_cleanup_free_ char *quota =
+		read_in(folder, limits->is_v1 ? "cpu.cfs_quota_us" : "cpu.max");
+	_cleanup_free_ char *period = limits->is_v1 ? read_in(folder, "cpu.cfs_period_us") : NULL;
+	const char *period_text = period;
+
+	if (!quota || *quota < '0' || *quota > '9') /* "max", -1 */
+		return false;
+	if (!limits->is_v1)
+		period_text = strchr(quota, ' ');
+	limit->quota_ns = strtoull(quota, NULL, 10) * NS_PER_US;
+	limit->period_ns = period_text ? strtoull(period_text, NULL, 10) * NS_PER_US : 0;
+	return limit->quota_ns && limit->period_ns;
+}
+
+static void read_counts(const char *folder, struct cpu_limit *limit)
+{
+	_cleanup_free_ char *text = read_in(folder, "cpu.stat");
+
+	limit->periods = named_number(text, "nr_periods ");
+	limit->throttled_periods = named_number(text, "nr_throttled ");
+	limit->throttled_ns = named_number(text, "throttled_usec ") * NS_PER_US;
+	if (!limit->throttled_ns)
+		limit->throttled_ns = named_number(text, "throttled_time ");
+}
+
+static bool make_folder(const struct cpu_limits *limits, const char *path, char *folder,
+			size_t size)
+{
+	return snprintf(folder, size, "%s%s", limits->hierarchy, path) < (int)size;
+}
+
+static int add_cgroup(struct cpu_limits *limits, const char *path, const char *folder, uint64_t id)
+{
+	struct known_cgroup *cgroup;
+	struct cpu_limit limit;
+	bool added;
+
+	if (limits->seen.count >= CGROUP_WALK_MAX && !hash_map_find(&limits->seen, id)) {
+		limits->is_cut = true;
+		return 0;
+	}
+	if (!hash_map_get(&limits->seen, id, 0, &added))
+		return -ENOMEM;
+	if (!added || !read_limit(limits, folder, &limit))
+		return 0;
+	if (limits->limited.count >= limits->most) {
+		limits->left_out++;
+		return 0;
+	}
+	cgroup = array_add(&limits->limited);
+	if (!cgroup)
+		return -ENOMEM;
+	cgroup->id = id;
+	cgroup->path = strdup(*path ? path : "/");
+	if (!cgroup->path) {
+		limits->limited.count--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_visited(void *context, const char *path, uint64_t id)
+{
+	char folder[PATH_MAX];
+
+	return make_folder(context, path, folder, sizeof(folder))
+		       ? add_cgroup(context, path, folder, id)
+		       : 0;
+}
+
+int cpu_limits_add_all(struct cpu_limits *limits)
+{
+	int err = cgroup_tree_walk(limits->hierarchy, add_visited, limits);
+
+	if (err == -E2BIG)
+		limits->is_cut = true;
+	return err == -E2BIG ? 0 : err;
+}
+
+/* Where a process is, out of "0::/path" or "4:cpu,cpuacct:/path"; the line is changed. NULL: not in
+ * this one. */
+static char *path_in_line(const struct cpu_limits *limits, char *line)
+{
+	char *controllers = strchr(line, ':'),
+	     *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!path || path[1] != '/')
+		return NULL;
+	*controllers++ = '\0';
+	*path++ = '\0';
+	return (limits->is_v1 ? has_word(controllers, "cpu") : strcmp(line, "0") == 0) ? path
+										       : NULL;
+}
+
+/* path: below the hierarchy, without a slash at its end: "" is its root */
+static int add_path(struct cpu_limits *limits, const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat status;
+
+	if (!make_folder(limits, path, folder, sizeof(folder)) || stat(folder, &status) < 0)
+		return 0;
+	return add_cgroup(limits, path, folder, status.st_ino);
+}
+
+int cpu_limits_add_of(struct cpu_limits *limits, uint32_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	char name[32], *rest = NULL, *path = NULL;
+	int err = 0;
+
+	snprintf(name, sizeof(name), "%u/cgroup", pid);
+	text = read_in(limits->proc, name);
+	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !path;
+	     line = strtok_r(NULL, "\n", &rest))
+		path = path_in_line(limits, line);
+	/* One that lies above what we see of the hierarchy. */
+	if (!path || (strncmp(path, "/..", 3) == 0 && (path[3] == '/' || !path[3])))
+		return 0;
+	for (char *slash = path + strlen(path); slash && !err; slash = strrchr(path, '/')) {
+		*slash = '\0';
+		err = add_path(limits, path);
+	}
+	return err;
+}
+
+size_t cpu_limits_count(const struct cpu_limits *limits)
+{
+	return limits->limited.count;
+}
+
+int cpu_limits_read(struct cpu_limits *limits, size_t first,
+		    int (*callback)(void *context, const struct cpu_limit *limit), void *context)
+{
+	char folder[PATH_MAX];
+	int err = 0;
+
+	for (size_t i = first; i < limits->limited.count && !err; i++) {
+		const struct known_cgroup *cgroup = &limits->limited.items[i];
+		struct cpu_limit limit = {.path = cgroup->path, .cgroup_id = cgroup->id};
+
+		if (!make_folder(limits, cgroup->path, folder, sizeof(folder)) ||
+		    !read_limit(limits, folder, &limit))
+			continue;
+		read_counts(folder, &limit);
+		err = callback(context, &limit);
+	}
+	return err;
+}
+
+uint64_t cpu_limits_left_out(const struct cpu_limits *limits)
+{
+	return limits->left_out + limits->is_cut;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Notices files that were overwritten in place: `cp`, `scp` and `rsync --inplace` keep device,
+ * inode and generation, and what is mapped afterwards is another program.
+ */
+#include <elf.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/file/mapped_file_table.h"
+
+/* Read at either end of a file: build id, section headers and names, which hardly two builds share;
+ * all of a small program. */
+#define PIECE_BYTES 16384
+
+static uint64_t time_of(struct timespec time)
+{
+	return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+}
+
+static uint64_t add_piece(int fd, uint64_t offset, uint64_t fingerprint, char piece[PIECE_BYTES])
+{
+	ssize_t got = pread(fd, piece, PIECE_BYTES, (off_t)offset);
+
+	return hash_bytes(piece, got > 0 ? (size_t)got : 0, fingerprint);
+}
+
+/* Time stamps tell that somebody had the file in hands; only what is in it tells whether it was
+ * rewritten, or merely touched, renamed, linked or deleted. false: it is no program, and may be
+ * written while it is mapped, as run-times do. */
+static bool read_contents(int fd, const struct stat *status, struct file_contents *ret_contents)
+{
+	uint64_t size = (uint64_t)status->st_size;
+	char piece[PIECE_BYTES] = {0};
+
+	*ret_contents = (struct file_contents){
+		.size = size,
+		.modified_ns = time_of(status->st_mtim),
+		.changed_ns = time_of(status->st_ctim),
+		.fingerprint = add_piece(fd, 0, size, piece),
+	};
+	if (size && memcmp(piece, ELFMAG, SELFMAG) != 0)
+		return false;
+	if (size > PIECE_BYTES)
+		ret_contents->fingerprint =
+			add_piece(fd, size - PIECE_BYTES, ret_contents->fingerprint, piece);
+	return true;
+}
+
+/*
+ * When that was, by the clock of records, if it was after since_ns; else 0. The time stamps are
+ * those of another clock and may be set to anything: the first one that can be true counts.
+ */
+static uint64_t when_written(const struct file_contents *contents, uint64_t since_ns,
+			     bool or_changed)
+{
+	uint64_t now_ns = clock_now_ns(), offset_ns = clock_read_ns(CLOCK_REALTIME) - now_ns;
+	uint64_t modified_ns = contents->modified_ns - offset_ns,
+		 changed_ns = contents->changed_ns - offset_ns;
+
+	if (modified_ns > since_ns && modified_ns <= now_ns)
+		return modified_ns;
+	return or_changed && changed_ns > since_ns && changed_ns <= now_ns ? changed_ns : 0;
+}
+
+/* 0: what is in the file now is what was mapped. */
+static uint64_t look_first(struct file *file, const struct stat *status)
+{
+	file->contents_known = true;
+	file->watched = read_contents(file->fd, status, &file->contents);
+	/* Written between the mapping and now: nobody knows any more what was mapped. */
+	return file->watched && file->first_ns
+		       ? when_written(&file->contents, file->first_ns, false)
+		       : 0;
+}
+
+static uint64_t look_again(struct file *file, const struct stat *status)
+{
+	struct file_contents *known = &file->contents, contents;
+	uint64_t written_ns;
+
+	if ((uint64_t)status->st_size == known->size &&
+	    time_of(status->st_mtim) == known->modified_ns &&
+	    time_of(status->st_ctim) == known->changed_ns)
+		return 0;
+	read_contents(file->fd, status, &contents);
+	if (contents.fingerprint == known->fingerprint) {
+		*known = contents;
+		return 0;
+	}
+	written_ns = when_written(&contents, file->current_ns, true);
+	return written_ns ? written_ns : file->current_ns + 1;
+}
+
+bool mapped_file_is_current(struct file *file)
+{
+	struct stat status;
+	uint64_t now_ns;
+
+	if (file->overwritten_ns)
+		return false;
+	if (file->fd < 0 || (file->contents_known && !file->watched))
+		return true;
+	now_ns = clock_now_ns();
+	if (fstat(file->fd, &status) < 0)
+		return true;
+	file->overwritten_ns =
+		file->contents_known ? look_again(file, &status) : look_first(file, &status);
+	if (file->overwritten_ns)
+		return false;
+	file->current_ns = now_ns;
+	return true;
+}

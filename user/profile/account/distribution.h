@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Counts, sums and histograms of what was added up in the kernel, one per process, thread, state,
+ * device and measure. Histograms are kept sparse: a thread that waits now and then fills a few of
+ * the hundreds of buckets.
+ */
+#ifndef PKBPF_PROFILE_ACCOUNT_DISTRIBUTION_H
+#define PKBPF_PROFILE_ACCOUNT_DISTRIBUTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/event.h>
+
+#include "base/histogram.h"
+
+struct distribution_key {
+	enum pkbpf_profile_kind kind;
+	uint32_t process; /* incarnation id in the process table */
+	uint32_t tid;	  /* 0: the process's threads together */
+	uint32_t device;  /* block I/O, else 0 */
+	uint8_t state;
+	uint8_t measure;
+};
+
+/* What a record adds to a key. */
+struct distribution_change {
+	uint64_t count, total, max, bytes;
+	const struct pkbpf_histogram_bucket
+		*buckets; /* ascending, indexes below PKBPF_HISTOGRAM_BUCKETS */
+	size_t bucket_count;
+	bool estimated; /* scaled up from a sample of the events */
+	bool open;	/* cut at an edge of the interval */
+};
+
+struct distribution_bucket {
+	uint32_t index;
+	uint64_t count;
+};
+
+struct distribution {
+	struct distribution_key key;
+	uint64_t count, total, max, bytes;
+	struct distribution_bucket *buckets; /* ascending */
+	size_t bucket_count;
+	bool estimated, open;
+};
+
+struct distribution_table;
+
+struct distribution_table *distribution_table_new(void);
+void distribution_table_free(struct distribution_table *table);
+/* -ENOMEM: nothing is changed. */
+int distribution_table_add(struct distribution_table *table, const struct distribution_key *key,
+			   const struct distribution_change *change);
+/* Gives all of them new keys; those that get the same one are added up. -ENOMEM: nothing is
+ * changed. */
+int distribution_table_rekey(struct distribution_table *table,
+			     void (*rekey)(const void *context, struct distribution_key *key),
+			     const void *context);
+/* NULL: nothing was added to this key. Lives until the next add. */
+const struct distribution *distribution_table_find(const struct distribution_table *table,
+						   const struct distribution_key *key);
+/* All of them, in the order of their first change; NULL at the end. Lives until the next add. */
+const struct distribution *distribution_table_at(const struct distribution_table *table,
+						 size_t index);
+
+/* Adds a distribution to a histogram for percentiles. Its count is that of the buckets: of what was
+ * counted without one, no percentile is known. */
+void distribution_merge(const struct distribution *distribution, struct histogram *into);
+
+#endif

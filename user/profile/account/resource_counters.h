@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Arithmetic with the running totals of threads. */
+#ifndef PKBPF_PROFILE_ACCOUNT_RESOURCE_COUNTERS_H
+#define PKBPF_PROFILE_ACCOUNT_RESOURCE_COUNTERS_H
+
+#include <stdint.h>
+
+#include "event/resource_event.h"
+
+/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of them.
+ */
+static inline uint64_t resource_less(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+struct resource_counters resource_counters_less(const struct resource_counters *now,
+						const struct resource_counters *before);
+void resource_counters_add(struct resource_counters *to, const struct resource_counters *more);
+/*
+ * The time on CPUs is exact; how much of it was in the kernel is known from the timer's ticks
+ * alone. As getrusage() does, the exact sum is divided in the proportion of the ticks, and is the
+ * program's own when none has hit.
+ */
+void resource_counters_divide(struct resource_counters *counters);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What resource_usage.c and resource_usage_merge.c share; nobody else includes this. */
+#ifndef PKBPF_PROFILE_ACCOUNT_RESOURCE_USAGE_PRIVATE_H
+#define PKBPF_PROFILE_ACCOUNT_RESOURCE_USAGE_PRIVATE_H
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "profile/account/resource_counters.h"
+#include "profile/account/resource_usage.h"
+
+#define USAGE_NONE UINT32_MAX
+
+struct usage_thread {
+	uint32_t pid, tid; /* tid 0: all ended threads of the process that are told together */
+	uint32_t process;
+	uint32_t members; /* with tid 0: threads behind it */
+	uint64_t start_ns, end_ns;
+	bool started_inside, final;
+	bool bystander;	 /* nothing says yet that it is a target */
+	bool superseded; /* another thread of the process has its number and birth since that called
+			    exec */
+	char comm[PKBPF_COMM_SIZE + 1];
+	struct resource_counters counters; /* at the start; once final: used in the interval */
+};
+
+struct usage_process {
+	struct resource_process public;
+	uint32_t previous;	/* of the same pid, USAGE_NONE at the end */
+	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0:
+				   none yet */
+};
+
+struct usage_cpu_limit {
+	uint32_t path;			  /* string */
+	struct cpu_limit_view start, end; /* moment 0: not known; without path */
+};
+
+struct resource_usage {
+	ARRAY_OF(struct usage_thread) threads;
+	ARRAY_OF(struct usage_process) processes;
+	struct hash_index thread_index;
+	struct hash_index group_index; /* by name and cgroup */
+	uint64_t seed;
+	struct hash_map pids;		     /* pid -> its last process */
+	struct hash_map cgroups, containers; /* cgroup id -> string */
+	ARRAY_OF(struct usage_cpu_limit) cpu_limits;
+	struct hash_map cpu_limit_of; /* cgroup id -> index */
+	struct string_pool *strings;
+	uint32_t others;	   /* USAGE_NONE until needed */
+	size_t start_threads;	   /* those of the start are no further behind in threads */
+	size_t ended_count;	   /* processes of which a thread has ended */
+	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
+	struct machine_view machine_start, machine_end;
+};
+
+uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns);
+/* A process of the account, the last of its pid for now; for pid 0 one of nobody. USAGE_NONE: out
+ * of memory. */
+uint32_t usage_add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns);
+/* Where those are added up for which there is no room; made when it is needed. USAGE_NONE: out of
+ * memory. */
+uint32_t usage_others(struct resource_usage *usage);
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the account of resources has to say. */
+#include <string.h>
+
+#include "profile/account/resource_usage_private.h"
+
+bool resource_usage_known(const struct resource_usage *usage)
+{
+	return usage->start_ns && usage->end_ns;
+}
+
+uint64_t resource_usage_missing(const struct resource_usage *usage)
+{
+	uint64_t missing = 0;
+
+	array_foreach(&usage->threads, thread)
+		missing += !thread->final && !thread->bystander;
+	return missing;
+}
+
+size_t resource_usage_process_count(const struct resource_usage *usage)
+{
+	return usage->processes.count;
+}
+
+/* A thread that no tick has met is taken to be like its process; the kernel's own have nothing in
+ * user mode. */
+static void divide(const struct resource_process *process, struct resource_counters *used)
+{
+	const uint32_t kthreadd = 2;
+
+	if (!used->user_ns && !used->system_ns) {
+		used->user_ns = process->used.user_ns;
+		used->system_ns = process->used.system_ns;
+		if (process->pid == kthreadd || process->parent_pid == kthreadd)
+			used->system_ns = 1;
+	}
+	resource_counters_divide(used);
+}
+
+struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
+{
+	struct resource_process process = usage->processes.items[index].public;
+
+	divide(&process, &process.used);
+	if (process.threads)
+		process.end_ns = 0;
+	process.growth_known = process.rss_known && index != usage->others;
+	return process;
+}
+
+size_t resource_usage_thread_count(const struct resource_usage *usage)
+{
+	return usage->threads.count;
+}
+
+bool resource_usage_thread(const struct resource_usage *usage, size_t index,
+			   struct resource_thread *ret_thread)
+{
+	const struct usage_thread *thread = &usage->threads.items[index];
+
+	if (!thread->final)
+		return false;
+	*ret_thread = (struct resource_thread){
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.process = thread->process,
+		.start_ns = thread->start_ns,
+		.end_ns = thread->end_ns,
+		.started_inside = thread->started_inside,
+		.used = thread->counters,
+		.threads = thread->members ? thread->members : 1,
+	};
+	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
+	divide(&usage->processes.items[thread->process].public, &ret_thread->used);
+	return true;
+}
+
+bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint64_t time_ns,
+			 size_t *ret_index)
+{
+	const uint64_t *last = hash_map_find(&usage->pids, pid);
+	uint32_t i = last ? (uint32_t)*last : USAGE_NONE;
+
+	if (i == USAGE_NONE || pid == 0)
+		return false;
+	/* Newest first: the first one that had begun by then. When none had, clocks or records are
+	 * slightly off. */
+	while (usage->processes.items[i].public.start_ns > time_ns &&
+	       usage->processes.items[i].previous != USAGE_NONE)
+		i = usage->processes.items[i].previous;
+	*ret_index = i;
+	return true;
+}
+
+struct resource_machine resource_usage_machine(const struct resource_usage *usage)
+{
+	const struct machine_view *start = &usage->machine_start, *end = &usage->machine_end;
+
+	if (!start->moment || !end->moment)
+		return (struct resource_machine){0};
+	return (struct resource_machine){
+		.known = true,
+		.elapsed_ns = resource_less(end->time_ns, start->time_ns),
+		.busy_ns = resource_less(end->busy_ns, start->busy_ns),
+		.idle_ns = resource_less(end->idle_ns, start->idle_ns),
+		.iowait_ns = resource_less(end->iowait_ns, start->iowait_ns),
+		.steal_ns = resource_less(end->steal_ns, start->steal_ns),
+		.irq_ns = resource_less(end->irq_ns, start->irq_ns),
+		.threads_ns = start->threads_ns && end->threads_ns
+				      ? resource_less(end->threads_ns, start->threads_ns)
+				      : 0,
+		.memory_bytes = end->memory_bytes,
+		.memory_available_bytes = end->memory_available_bytes,
+	};
+}
+
+const char *resource_usage_cgroup(const struct resource_usage *usage, uint64_t cgroup_id)
+{
+	const uint64_t *string = hash_map_find(&usage->cgroups, cgroup_id);
+
+	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
+}
+
+const char *resource_usage_container(const struct resource_usage *usage, uint64_t cgroup_id)
+{
+	const uint64_t *string = hash_map_find(&usage->containers, cgroup_id);
+
+	return string ? string_pool_get(usage->strings, (uint32_t)*string) : NULL;
+}
+
+size_t resource_usage_cpu_limit_count(const struct resource_usage *usage)
+{
+	return usage->cpu_limits.count;
+}
+
+bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
+			      struct resource_cpu_limit *ret_limit)
+{
+	const struct usage_cpu_limit *limit = &usage->cpu_limits.items[index];
+	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
+
+	/* Not there at the start: it was made inside, and has counted from 0. */
+	if (!end->moment)
+		return false;
+	*ret_limit = (struct resource_cpu_limit){
+		.cgroup_id = end->cgroup_id,
+		.path = string_pool_get(usage->strings, limit->path),
+		.quota_ns = end->quota_ns,
+		.period_ns = end->period_ns,
+		.periods = resource_less(end->periods, start->periods),
+		.throttled_periods =
+			resource_less(end->throttled_periods, start->throttled_periods),
+		.throttled_ns = resource_less(end->throttled_ns, start->throttled_ns),
+	};
+	return true;
+}

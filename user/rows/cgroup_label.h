@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a cgroup is called in reports. */
+#ifndef PKBPF_ROWS_CGROUP_LABEL_H
+#define PKBPF_ROWS_CGROUP_LABEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct resource_usage;
+
+/* "docker:web", "postgresql.service", or its path; not escaped. id: where containers' names are
+ * known by, when it has this path. */
+void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text,
+		  size_t size);
+
+#endif

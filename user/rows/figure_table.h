@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Every number of a row, once: what it is called in --fail-if ("blockio.p99"), in JSON ("blockio":
+ * {"p99_ns"}) and in CSV ("blockio.p99_ns"). A figure whose events were not recorded is not known
+ * and left out, never 0.
+ */
+#ifndef PKBPF_ROWS_FIGURE_TABLE_H
+#define PKBPF_ROWS_FIGURE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rows/resource_rows.h"
+
+enum figure_unit {
+	FIGURE_COUNT,
+	FIGURE_NS,
+	FIGURE_BYTES,
+	FIGURE_SIGNED_BYTES,
+	FIGURE_PERCENT,
+};
+
+enum figure_scope {
+	FIGURE_OF_ROW, /* and of the sum over all rows */
+	FIGURE_OF_RUN, /* of the whole run alone: losses, the machine, the cost */
+};
+
+struct figure {
+	const char *group, *name;
+	enum figure_unit unit;
+	enum figure_scope scope;
+	const char *summary;
+	size_t offset;	    /* of a row's value */
+	unsigned int needs; /* enum row_known; all of them */
+	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
+	bool (*of_run)(const struct resource_rows *rows, double *ret_value);
+};
+
+const struct figure *
+figure_at(size_t index); /* NULL at the end; figures of a group follow each other */
+/* "cpu.share"; a name without a dot means "NAME.total": "lost". NULL: there is none. */
+const struct figure *figure_find(const char *name);
+/* "_ns", "_bytes", "_percent" or "" */
+const char *figure_unit_suffix(enum figure_unit unit);
+bool figure_known(const struct figure *figure, const struct resource_row *row);
+/* Exact up to 2^53. Of a row (which is ignored for figures of the run); false: not known. */
+bool figure_value(const struct figure *figure, const struct resource_rows *rows,
+		  const struct resource_row *row, double *ret_value);
+/* For writers of whole numbers; of figures of rows that are no percentages. */
+uint64_t figure_u64(const struct figure *figure, const struct resource_row *row);
+
+#endif

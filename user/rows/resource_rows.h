@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The joined account: one row per process, thread, container or comm that says what it used, what
+ * it waited for, and which stack is behind each. What was not recorded is marked as not known,
+ * never zero.
+ */
+#ifndef PKBPF_ROWS_RESOURCE_ROWS_H
+#define PKBPF_ROWS_RESOURCE_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/blockio.h>
+#include <pkbpf/offcpu.h>
+
+#include "profile/function_table.h"
+#include "profile/profile.h"
+
+#define ROW_NO_STACK UINT32_MAX
+/*
+ * Name of the row for CPUs that were awake and ran no thread: interrupts that hit an idle CPU, and
+ * its way to sleep and back. Where the kernel takes interrupts out of the threads they hit
+ * (CONFIG_IRQ_TIME_ACCOUNTING), those as well.
+ */
+#define ROW_INTERRUPTS "[interrupts]"
+/* "postgresql@15-main.service", "docker:0123456789ab" */
+#define ROW_CONTAINER_SIZE 256
+
+/* What a row of the resource tables is. */
+enum rows_by {
+	ROWS_BY_PROCESS,
+	ROWS_BY_THREAD,
+	ROWS_BY_CONTAINER,
+	ROWS_BY_COMM,
+	ROWS_BY_COUNT,
+};
+
+/* Of lengths of waits and requests; all 0 when there was none. */
+struct row_lengths {
+	uint64_t p50_ns, p95_ns, p99_ns, max_ns;
+};
+
+struct row_stack {
+	uint32_t stack; /* resource_rows_stack(), ROW_NO_STACK: none */
+	uint64_t weight, count;
+	uint64_t max; /* longest single value, where weights are times; 0 unknown */
+};
+
+/* What is known of a row; a figure needs one of them. */
+enum row_known {
+	ROW_HAS_USAGE = 1,   /* the kernel's account */
+	ROW_HAS_RSS = 2,     /* alive at the end */
+	ROW_HAS_SAMPLES = 4, /* CPU sampled */
+	ROW_HAS_WAITS = 8,   /* off-CPU recorded */
+	ROW_HAS_BLOCKIO = 16,
+	ROW_HAS_FAULTS = 32,
+	ROW_HAS_INTERVAL = 64,	    /* its length is known */
+	ROW_HAS_WAIT_LENGTHS = 128, /* not per thread */
+	ROW_HAS_PEAK = 256,	    /* nor this: the kernel knows it of processes */
+};
+
+struct resource_row {
+	/* who */
+	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
+	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
+	char container[ROW_CONTAINER_SIZE]; /* container or unit; "" unknown; not escaped */
+	bool no_process;		    /* CPU time of no thread: ROW_INTERRUPTS */
+	const char *cgroup;		    /* path, NULL unknown */
+	uint64_t processes;		    /* behind this row */
+	uint64_t threads;		    /* alive at the end */
+	uint64_t threads_seen;
+	bool started_inside,
+		ended_inside; /* itself, or the program it runs; of groups: all of them */
+	uint64_t lifetime_ns; /* within the interval; groups: longest */
+	unsigned int known;   /* enum row_known */
+
+	/* the kernel's account */
+	uint64_t cpu_ns, user_ns, system_ns;
+	double cpu_share; /* percent of one CPU */
+	uint64_t voluntary, involuntary;
+	uint64_t runqueue_ns; /* from the kernel's account; of off-CPU when that was recorded */
+	uint64_t minor_faults, major_faults;
+	uint64_t oom_killed; /* processes behind this row */
+	uint64_t storage_read_bytes, storage_written_bytes;
+	/* peak: of several processes at least the largest one's, and what all have at the end:
+	 * those of processes that were not there at the same time do not add up. */
+	uint64_t rss_bytes, peak_rss_bytes;
+	int64_t rss_growth_bytes;
+	/* What of it is the processes' own, not of files nor shared. */
+	int64_t own_growth_bytes;
+
+	/* samples */
+	uint64_t samples;
+
+	/* off-CPU */
+	uint64_t on_cpu_ns, sleep_ns, disk_ns, uninterruptible_ns, stopped_ns;
+	uint64_t offcpu_ns; /* all of them but on-CPU, with the run queue */
+	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */
+	double disk_share;  /* percent of the wall time */
+	uint64_t waits;	    /* each with its end on the run queue */
+	struct row_lengths wait, runqueue,
+		disk; /* of parts of waits: the end on the run queue is one of its own */
+
+	/* block I/O */
+	uint64_t requests, reads, writes, read_bytes, written_bytes;
+	uint64_t device_ns, queue_ns;
+	struct row_lengths device, queue;
+	uint64_t request_sleep_ns; /* of sleep_ns at most, were each wait no longer than nearly all
+				      of the requests took */
+
+	/* faults recorded with stacks */
+	uint64_t fault_weight;
+
+	struct row_stack stacks[PKBPF_PROFILE_KINDS];
+	uint64_t kind_weight[PKBPF_PROFILE_KINDS];
+	bool is_quiet;	 /* did nothing that can be measured: tables leave it out */
+	double score;	 /* by which rows are sorted */
+	uint32_t number; /* of its stacks */
+};
+
+/* Weight of one stack in one row. */
+struct row_weight {
+	uint32_t number; /* of the row */
+	enum pkbpf_profile_kind kind;
+	struct row_stack stack;
+	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults,
+						     by enum pkbpf_fault */
+};
+
+struct resource_rows {
+	enum rows_by by;
+	struct resource_row *items; /* what is scarce first; behind these the quiet ones */
+	size_t count;		    /* of those that tables show */
+	size_t all_count; /* with those that did nothing, which limits and findings look at, too */
+	struct resource_row total;
+	uint64_t quiet_processes; /* behind the quiet rows */
+	uint64_t missing_threads; /* without last numbers: left out */
+	struct resource_machine machine;
+	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not
+				  known */
+	double busy_percent;   /* of all CPUs; < 0 unknown */
+	uint64_t interval_ns;
+	const struct profile *profile;
+	struct function_table *functions;
+	struct stack_table *stacks; /* of functions */
+	struct row_weight *weights; /* those of a row beside each other, by its number */
+	size_t weight_count;
+};
+
+/* Several ended processes told together, although rows are of single ones: what adds up in it is no
+ * figure of one of them. */
+bool resource_rows_is_group(const struct resource_rows *rows, const struct resource_row *row);
+
+/* Of a symbolized profile. -ENOMEM. */
+int resource_rows_init(struct resource_rows *rows, const struct profile *profile, enum rows_by by);
+void resource_rows_done(struct resource_rows *rows);
+/* Functions of a stack, leaf first. */
+const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t stack,
+				    size_t *ret_count);
+
+/* Functions named in an explanation, at most. */
+#define ROW_EXPLANATION_FUNCTIONS 4
+
+struct row_explanation {
+	const struct function *functions[ROW_EXPLANATION_FUNCTIONS]; /* caller before callee */
+	size_t count;
+	uint64_t weight, whole; /* of the stacks that have all of them in this order, and of all
+				   that were asked for */
+};
+
+/* Chooses among waits by their stacks; lists end in NULL. */
+struct wait_choice {
+	const char *const *kernel;   /* has one of these functions of the kernel, NULL: any, */
+	const char *const *without;  /* none of these, NULL: any, */
+	const char *const *programs; /* and one of these outside of it; NULL: any */
+	uint64_t mean_ns_max;	     /* and waits there are on average no longer; 0: any */
+	uint64_t cut_ns; /* of which they count for no more than this on average; 0: as they are */
+};
+
+/*
+ * Functions that call one another, below which at least half of the weight of a kind of stacks of
+ * some rows lies, as near to the leaf as there are any; count 0: there is none. `states` (1 << enum
+ * pkbpf_wait_state; of page faults 1 << enum pkbpf_fault, 0: any) and `choice` (NULL: all) choose
+ * among them, and of waits, as of page faults, only functions of programs count: how the kernel
+ * waits explains nothing. What calls the C library is told before it, since everybody waits there.
+ */
+struct row_explanation resource_rows_explain(const struct resource_rows *rows,
+					     const struct resource_row *const *members,
+					     size_t count, enum pkbpf_profile_kind kind,
+					     unsigned int states, const struct wait_choice *choice);
+
+/* Longer than nearly all requests of a row took, in the queue and the device. */
+static inline uint64_t resource_row_request_ns(const struct resource_row *row)
+{
+	return row->device.p99_ns + row->queue.p99_ns;
+}
+
+struct wait_sum {
+	uint64_t time_ns, count;
+};
+
+/* The chosen waits of a row in a state; their number is of those that were in that state at any
+ * time. */
+struct wait_sum resource_rows_waits_in(const struct resource_rows *rows,
+				       const struct resource_row *row, enum pkbpf_wait_state state,
+				       const struct wait_choice *choice);
+/* "process", "thread", … */
+const char *rows_grouping_name(enum rows_by by);
+/* false: there is no such grouping. */
+bool rows_grouping_find(const char *name, enum rows_by *ret_by);
+
+#endif

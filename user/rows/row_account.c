@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds the kernel's account of CPU time, memory and storage to the rows. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "rows/resource_rows_work.h"
+
+static void add_used(struct resource_row *row, const struct resource_counters *used)
+{
+	row->known |= ROW_HAS_USAGE;
+	row->cpu_ns += used->run_ns;
+	row->user_ns += used->user_ns;
+	row->system_ns += used->system_ns;
+	row->voluntary += used->voluntary_switches;
+	row->involuntary += used->involuntary_switches;
+	row->runqueue_ns += used->run_delay_ns;
+	row->minor_faults += used->minor_faults;
+	row->major_faults += used->major_faults;
+	row->storage_read_bytes += used->read_bytes;
+	row->storage_written_bytes += used->written_bytes;
+}
+
+/*
+ * Has it begun in the interval, or the program it runs now? That of a COMMAND has: the process
+ * itself was made before, and waited for the start. The tables of stacks tell programs, and shall
+ * say the same.
+ */
+static bool is_new(const struct rows_work *work, const struct resource_process *process)
+{
+	const struct process *program;
+
+	if (process->started_inside || !process->pid)
+		return process->started_inside;
+	program = process_table_find(profile_processes(work->profile), process->pid);
+	return program && program->execed &&
+	       (!process->end_ns || program->start_ns <= process->end_ns);
+}
+
+/* Who calls exec goes on under the number of its process; the other threads have ended. */
+static bool is_new_thread(const struct rows_work *work, const struct resource_thread *thread)
+{
+	struct resource_process process = resource_usage_process(work->usage, thread->process);
+
+	return thread->started_inside ||
+	       (thread->tid && thread->tid == process.pid && is_new(work, &process));
+}
+
+static void add_process(const struct rows_work *work, struct resource_row *row,
+			const struct resource_process *process)
+{
+	row->processes += process->processes;
+	row->threads += process->threads;
+	row->threads_seen += process->threads_seen;
+	row->oom_killed += process->oom_killed;
+	resource_row_add_life(row, is_new(work, process), process->end_ns,
+			      rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
+	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
+	if (process->threads_counted) {
+		add_used(row, &process->used);
+		row->known |= ROW_HAS_PEAK;
+	}
+	if (process->peak_rss_bytes > row->peak_rss_bytes)
+		row->peak_rss_bytes = process->peak_rss_bytes;
+	if (process->rss_known) {
+		row->known |= ROW_HAS_RSS;
+		row->rss_bytes += process->rss_bytes;
+		row->rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
+		row->own_growth_bytes += (int64_t)(process->anonymous_rss_bytes -
+						   process->start_anonymous_rss_bytes);
+	}
+}
+
+/* Of some it is only known that they might have become targets. */
+static bool is_told(const struct resource_process *process)
+{
+	return !process->pid || process->threads_seen;
+}
+
+/* Not by the name of a group: a process may call itself the same. */
+static int add_interrupts(struct rows_work *work)
+{
+	struct resource_counters used = {.run_ns = work->rows->no_thread_ns,
+					 .system_ns = work->rows->no_thread_ns};
+	struct resource_row *row;
+	uint32_t number;
+
+	if (!used.run_ns)
+		return 0;
+	number = rows_work_new_row(work);
+	if (number == NO_ROW)
+		return -ENOMEM;
+	row = &work->items.items[number];
+	row->no_process = true;
+	row->started_inside = row->ended_inside = false;
+	snprintf(work->rows->by == ROWS_BY_CONTAINER ? row->container : row->name,
+		 sizeof(row->name), ROW_INTERRUPTS);
+	add_used(row, &used);
+	add_used(&work->rows->total, &used);
+	return 0;
+}
+
+int rows_work_add_account(struct rows_work *work)
+{
+	for (size_t i = 0; i < resource_usage_process_count(work->usage); i++) {
+		struct resource_process process = resource_usage_process(work->usage, i);
+		uint32_t *slot = array_add(&work->row_of_usage);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = NO_ROW;
+		if (!is_told(&process))
+			continue;
+		*slot = rows_work_process_row(work, process.pid, process.comm, process.cgroup_id);
+		if (*slot == NO_ROW)
+			return -ENOMEM;
+		add_process(work, &work->rows->total, &process);
+		if (work->rows->by != ROWS_BY_THREAD)
+			add_process(work, &work->items.items[*slot], &process);
+	}
+	if (work->rows->by != ROWS_BY_THREAD)
+		return add_interrupts(work);
+	for (size_t i = 0; i < resource_usage_thread_count(work->usage); i++) {
+		struct resource_thread thread;
+		uint32_t number;
+
+		if (!resource_usage_thread(work->usage, i, &thread))
+			continue;
+		/* Several that have ended, as what has no thread, are told with their process. */
+		number = work->row_of_usage.items[thread.process];
+		if (thread.tid)
+			number = rows_work_thread_row(work, thread.process, thread.tid, number,
+						      thread.comm);
+		if (number == NO_ROW)
+			return -ENOMEM;
+		work->items.items[number].threads_seen += thread.threads;
+		work->items.items[number].threads += !thread.end_ns;
+		resource_row_add_life(&work->items.items[number], is_new_thread(work, &thread),
+				      thread.end_ns,
+				      rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));
+		add_used(&work->items.items[number], &thread.used);
+	}
+	return add_interrupts(work);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the sums of a row come to, which rows are left out, and in which order the others are told.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "rows/human.h"
+#include "rows/resource_rows_work.h"
+
+static void finish_row(const struct rows_work *work, struct resource_row *row)
+{
+	const struct profile_info *info = profile_info_read(work->profile);
+
+	if (work->rows->interval_ns)
+		row->known |= ROW_HAS_INTERVAL;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
+		row->known |= ROW_HAS_SAMPLES;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns)
+		row->known |= ROW_HAS_WAITS;
+	if (row->peak_rss_bytes < row->rss_bytes)
+		row->peak_rss_bytes = row->rss_bytes;
+	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
+	if (row->known & ROW_HAS_WAITS && work->rows->by != ROWS_BY_THREAD)
+		row->known |= ROW_HAS_WAIT_LENGTHS;
+	row->disk_share = 100 * ratio((double)row->disk_ns, (double)row->wall_ns);
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO)
+		row->known |= ROW_HAS_BLOCKIO;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_FAULTS)
+		row->known |= ROW_HAS_FAULTS;
+}
+
+/* Without the kernel's account the time between waits is what is known of CPU time, or samples. */
+static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
+{
+	const struct profile_info *info = profile_info_read(work->profile);
+	/* With threads, rows of processes hold only what is known of no thread. */
+	bool has_all = work->rows->by != ROWS_BY_THREAD || row->tid;
+
+	if (row->known & ROW_HAS_USAGE)
+		return;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && has_all)
+		row->cpu_ns = row->on_cpu_ns;
+	else if ((!resource_usage_known(work->usage) || has_all) &&
+		 info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
+		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
+	work->rows->total.cpu_ns += row->cpu_ns;
+}
+
+/* So many that were asked for are told whatever they did: that may be what somebody wants to know.
+ */
+#define ASKED_FOR_MAX 64
+/* Who was stopped, or got no CPU, for this part of the interval has done nothing because of that.
+ */
+#define HELD_UP_PERCENT 1
+
+static bool was_asked_for(const struct rows_work *work)
+{
+	return profile_info_read(work->profile)->has_targets && work->items.count <= ASKED_FOR_MAX;
+}
+
+/* With threads, rows of processes may hold nothing at all. */
+static bool is_nobody(const struct rows_work *work, const struct resource_row *row)
+{
+	return work->rows->by == ROWS_BY_THREAD && !row->tid && !row->threads_seen;
+}
+
+static bool is_quiet(const struct rows_work *work, const struct resource_row *row)
+{
+	uint64_t held_up_ns = row->stopped_ns + row->runqueue_ns;
+	bool any = row->cpu_ns || row->voluntary || row->involuntary || row->minor_faults ||
+		   row->major_faults || row->storage_read_bytes || row->storage_written_bytes ||
+		   row->samples || row->requests || row->on_cpu_ns;
+
+	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		/* A thread that slept all the time has a stack and has done nothing. */
+		any = any || (kind != PKBPF_PROFILE_OFFCPU && row->kind_weight[kind]);
+	return !any && !row->disk_ns && !row->uninterruptible_ns &&
+	       (!held_up_ns || held_up_ns < work->rows->interval_ns / 100 * HELD_UP_PERCENT);
+}
+
+/*
+ * What is scarce first: each resource counts as much as it is used up, from 0 (idle) to 1, times
+ * the row's part of its use. CPUs are used up as busy as they are, the memory as little of it is
+ * available, disks as long as anybody waited for them.
+ */
+static void score_row(const struct resource_rows *rows, struct resource_row *row)
+{
+	const struct resource_row *total = &rows->total;
+	const struct resource_machine *machine = &rows->machine;
+	double disk =
+		ratio((double)total->disk_ns + (double)total->device_ns, (double)rows->interval_ns);
+	double memory =
+		ratio((double)machine->memory_bytes - (double)machine->memory_available_bytes,
+		      (double)machine->memory_bytes);
+	double cpu = rows->busy_percent >= 0 ? rows->busy_percent / 100 : 1;
+
+	row->score =
+		(cpu > 0.01 ? cpu : 0.01) * ratio((double)row->cpu_ns, (double)total->cpu_ns) +
+		(disk < 1 ? disk : 1) * ratio((double)row->disk_ns + (double)row->device_ns,
+					      (double)total->disk_ns + (double)total->device_ns) +
+		/* Memory that is merely held hurts nobody until little is left. */
+		(memory > 0.9 ? memory : 0) *
+			ratio((double)row->rss_bytes, (double)total->rss_bytes);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+	const struct resource_row *a = left, *b = right;
+
+	if (a->is_quiet != b->is_quiet)
+		return a->is_quiet ? 1 : -1;
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	if (a->wall_ns != b->wall_ns)
+		return a->wall_ns > b->wall_ns ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return strcmp(a->container, b->container) ? strcmp(a->container, b->container)
+						  : strcmp(a->name, b->name);
+}
+
+/* By row: what is asked about each row shall not look at all of them. */
+static int compare_weights(const void *left, const void *right)
+{
+	const struct row_weight *a = left, *b = right;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->stack.stack < b->stack.stack ? -1 : a->stack.stack > b->stack.stack;
+}
+
+static void keep_rows(struct rows_work *work)
+{
+	struct resource_rows *rows = work->rows;
+	bool show_all = was_asked_for(work);
+
+	array_foreach(&work->items, row) {
+		finish_row(work, row);
+		score_row(rows, row);
+		row->is_quiet = is_quiet(work, row);
+		if (row->is_quiet && is_nobody(work, row))
+			continue;
+		row->is_quiet = row->is_quiet && !show_all;
+		if (row->is_quiet)
+			rows->quiet_processes +=
+				rows->by == ROWS_BY_THREAD ? row->threads_seen : row->processes;
+		rows->count += !row->is_quiet;
+		work->items.items[rows->all_count++] = *row;
+	}
+	rows->items = work->items.items;
+	work->items.items = NULL;
+	work->items.count = work->items.capacity = 0;
+	if (rows->all_count)
+		qsort(rows->items, rows->all_count, sizeof(*rows->items), compare_rows);
+}
+
+void rows_work_finish(struct rows_work *work)
+{
+	struct resource_rows *rows = work->rows;
+
+	array_foreach(&work->items, row)
+		estimate_cpu(work, row);
+	finish_row(work, &rows->total);
+	rows->weights = work->sums.items;
+	rows->weight_count = work->sums.count;
+	work->sums.items = NULL;
+	work->sums.count = work->sums.capacity = 0;
+	if (rows->weight_count)
+		qsort(rows->weights, rows->weight_count, sizeof(*rows->weights), compare_weights);
+	keep_rows(work);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Puts rows of one name together. */
+#include "rows/row_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void longer(struct row_lengths *to, const struct row_lengths *from)
+{
+	to->p50_ns = to->p50_ns > from->p50_ns ? to->p50_ns : from->p50_ns;
+	to->p95_ns = to->p95_ns > from->p95_ns ? to->p95_ns : from->p95_ns;
+	to->p99_ns = to->p99_ns > from->p99_ns ? to->p99_ns : from->p99_ns;
+	to->max_ns = to->max_ns > from->max_ns ? to->max_ns : from->max_ns;
+}
+
+static void group_add(struct row_group *group, const struct resource_row *row, double severity)
+{
+	struct resource_row *sum = &group->sum;
+
+	group->members[group->count++] = row;
+	if (!group->worst || severity > group->severity) {
+		group->worst = row;
+		group->severity = severity;
+	}
+	sum->known |= row->known;
+	sum->processes += row->processes;
+	sum->threads_seen += row->threads_seen;
+	sum->lifetime_ns += row->lifetime_ns;
+	sum->wall_ns += row->wall_ns;
+	sum->cpu_ns += row->cpu_ns;
+	sum->cpu_share += row->cpu_share;
+	sum->runqueue_ns += row->runqueue_ns;
+	sum->sleep_ns += row->sleep_ns;
+	sum->disk_ns += row->disk_ns;
+	sum->uninterruptible_ns += row->uninterruptible_ns;
+	sum->requests += row->requests;
+	sum->device_ns += row->device_ns;
+	sum->major_faults += row->major_faults;
+	sum->oom_killed += row->oom_killed;
+	if (row->peak_rss_bytes > sum->peak_rss_bytes)
+		sum->peak_rss_bytes = row->peak_rss_bytes;
+	sum->rss_bytes += row->rss_bytes;
+	sum->rss_growth_bytes += row->rss_growth_bytes;
+	sum->own_growth_bytes += row->own_growth_bytes;
+	longer(&sum->runqueue, &row->runqueue);
+	longer(&sum->disk, &row->disk);
+	longer(&sum->device, &row->device);
+}
+
+void row_groups_done(struct row_groups *groups)
+{
+	free(groups->items);
+	free(groups->members);
+}
+
+static bool same_name(const struct resource_row *a, const struct resource_row *b)
+{
+	return !strcmp(a->name, b->name) && !strcmp(a->container, b->container);
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct resource_row *a = *(const struct resource_row *const *)left,
+				  *b = *(const struct resource_row *const *)right;
+	int order = strcmp(a->name, b->name);
+
+	order = order ? order : strcmp(a->container, b->container);
+	return order ? order : (a > b) - (a < b);
+}
+
+static int by_severity(const void *left, const void *right)
+{
+	const struct row_group *a = left, *b = right;
+
+	if (a->severity != b->severity)
+		return a->severity > b->severity ? -1 : 1;
+	return by_name(&a->worst, &b->worst);
+}
+
+void row_groups_find(struct row_groups *groups, const struct resource_rows *rows,
+		     row_judge_fn judge)
+{
+	uint32_t own_pid = profile_info_read(rows->profile)->own_pid;
+	size_t matching = 0;
+
+	*groups = (struct row_groups){
+		.items = calloc(rows->all_count + 1, sizeof(*groups->items)),
+		.members = calloc(rows->all_count + 1, sizeof(struct resource_row *))};
+	if (!groups->items || !groups->members)
+		return;
+	for (size_t i = 0; i < rows->all_count; i++) {
+		/* What the profiler costs, the header tells. */
+		if ((!own_pid || rows->items[i].pid != own_pid) &&
+		    judge(rows, &rows->items[i]) >= 0)
+			groups->members[matching++] = &rows->items[i];
+	}
+	qsort(groups->members, matching, sizeof(struct resource_row *), by_name);
+	for (size_t i = 0; i < matching; i++) {
+		const struct resource_row *row = groups->members[i];
+
+		if (i == 0 || !same_name(row, groups->members[i - 1]))
+			groups->items[groups->count++].members = &groups->members[i];
+		group_add(&groups->items[groups->count - 1], row, judge(rows, row));
+	}
+	qsort(groups->items, groups->count, sizeof(*groups->items), by_severity);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the
+ * hottest of each kind. */
+#include <errno.h>
+
+#include <pkbpf/faults.h>
+
+#include "profile/account/fault_counts.h"
+#include "profile/stack_table.h"
+#include "rows/resource_rows_work.h"
+
+static uint32_t function_stack(struct rows_work *work, uint32_t stack)
+{
+	size_t frame_count, function_count;
+	const uint32_t *frames, *functions;
+	uint64_t *slot;
+	bool added;
+
+	slot = hash_map_get(&work->function_stacks, stack, STACK_TABLE_NONE, &added);
+	if (!slot || !added)
+		return slot ? (uint32_t)*slot : STACK_TABLE_NONE;
+	frames = profile_stack(work->profile, stack, &frame_count);
+	work->functions.count = 0;
+	for (size_t i = 0; i < frame_count; i++) {
+		functions = function_table_frame(work->rows->functions, frames[i], &function_count);
+		for (size_t j = 0; j < function_count; j++) {
+			uint32_t *item = array_add(&work->functions);
+
+			if (!item)
+				return STACK_TABLE_NONE;
+			*item = functions[j];
+		}
+	}
+	*slot = stack_table_add(work->rows->stacks, work->functions.items, work->functions.count);
+	return (uint32_t)*slot;
+}
+
+static int add_stack(struct rows_work *work, uint32_t row, const struct profile_row *from,
+		     uint32_t stack)
+{
+	struct resource_row *into = row == TOTAL ? &work->rows->total : &work->items.items[row];
+	struct row_stack *hottest = &into->stacks[from->kind], *sum;
+	struct row_weight *item;
+	unsigned int state;
+	/* Stack ids are dense: 30 bits are more than memory holds. */
+	uint64_t key = (uint64_t)row << 32 | (uint64_t)stack << 2 | from->kind, *number;
+	bool added;
+
+	number = hash_map_get(&work->weights, key, work->sums.count, &added);
+	if (!number)
+		return -ENOMEM;
+	if (added) {
+		item = array_add(&work->sums);
+		if (!item)
+			return -ENOMEM;
+		*item = (struct row_weight){
+			.number = row, .kind = from->kind, .stack = {.stack = stack}};
+	}
+	sum = &work->sums.items[*number].stack;
+	sum->weight += from->weight;
+	sum->count += from->count;
+	state = from->kind == PKBPF_PROFILE_FAULTS ? from->state & PKBPF_FAULT_MASK : from->state;
+	if ((from->kind == PKBPF_PROFILE_OFFCPU || from->kind == PKBPF_PROFILE_FAULTS) &&
+	    state < PKBPF_WAIT_STATES)
+		work->sums.items[*number].state_weight[state] += from->weight;
+	if (from->max > sum->max)
+		sum->max = from->max;
+	if (hottest->stack == ROW_NO_STACK || hottest->stack == stack ||
+	    sum->weight > hottest->weight)
+		*hottest = *sum;
+	into->kind_weight[from->kind] += from->weight;
+	return 0;
+}
+
+int rows_work_add_stacks(struct rows_work *work)
+{
+	size_t count;
+	const struct profile_row *rows = profile_rows(work->profile, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t row, stack;
+
+		if ((unsigned int)rows[i].kind >= PKBPF_PROFILE_KINDS)
+			continue;
+		row = rows_work_row(work, rows[i].process, rows[i].tid);
+		stack = row == NO_ROW ? STACK_TABLE_NONE : function_stack(work, rows[i].stack);
+		if (stack == STACK_TABLE_NONE || add_stack(work, row, &rows[i], stack) ||
+		    add_stack(work, TOTAL, &rows[i], stack))
+			return -ENOMEM;
+		if (rows[i].kind == PKBPF_PROFILE_CPU) {
+			work->items.items[row].samples += rows[i].count;
+			work->rows->total.samples += rows[i].count;
+		}
+		if (rows[i].kind == PKBPF_PROFILE_FAULTS &&
+		    profile_fault_was_sampled(work->profile, &rows[i])) {
+			work->items.items[row].fault_weight += rows[i].weight;
+			work->rows->total.fault_weight += rows[i].weight;
+		}
+	}
+	return 0;
+}

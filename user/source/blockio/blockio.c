@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The blockio source: who submits block requests and how long they take, added up in the kernel and
+ * drained now and then. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "capture/kernel/kernel_types.h"
+#include "capture/tracing_program.h"
+#include "source/blockio/blockio_tables.h"
+#include "source/blockio/requestless.h"
+#include "source/blockio/slow_io_reader.h"
+#include "source/source.h"
+#include "source/source_table.h"
+#include "source/stack_maps.h"
+
+#include "pkbpf.skel.h"
+
+/* It bounds how late a progress line is, not what the end knows. */
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* Programs that run when their links go are over after this: they run with preemption off. */
+#define SETTLE_US 2000
+/* arguments of block_rq_issue: data, [queue,] request; of block_getrq: data, [queue,] bio[,
+ * direction] */
+#define ARGUMENTS_WITH_QUEUE 3
+
+#define PROGRAMS 9
+
+struct source {
+	struct session *session;
+	struct blockio_tables *tables;
+	struct slow_io_reader *slow;
+	struct bpf_link *links[PROGRAMS];
+	struct bpf_link *edge; /* an iterator over all requests; NULL: could not be attached */
+	bool is_unchecked;     /* it has not run at the end */
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+	uint64_t requestless_before;
+};
+
+/* In the order in which they are attached: completions first, so that each request that was seen
+ * issued is also seen completed. */
+static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
+{
+	struct bpf_program *programs[PROGRAMS] = {
+		skeleton->progs.blockio_complete,      skeleton->progs.blockio_flush_wanted,
+		skeleton->progs.blockio_merge_request, skeleton->progs.blockio_requeue,
+		skeleton->progs.blockio_merge_back,    skeleton->progs.blockio_merge_front,
+		skeleton->progs.blockio_split,	       skeleton->progs.blockio_insert,
+		skeleton->progs.blockio_issue,
+	};
+
+	memcpy(ret_programs, programs, sizeof(programs));
+}
+
+static void blockio_detach(struct source *source);
+
+static void blockio_free(struct source *source)
+{
+	blockio_detach(source);
+	blockio_tables_free(source->tables);
+	slow_io_reader_free(source->slow);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_map *const maps[] = {
+		skeleton->maps.blockio_requests,
+		skeleton->maps.blockio_rows,
+		skeleton->maps.blockio_row_index,
+		skeleton->maps.blockio_free_rows,
+		skeleton->maps.blockio_histograms,
+		skeleton->maps.blockio_histogram_index,
+		skeleton->maps.blockio_free_histograms,
+		skeleton->maps.blockio_flush_data,
+		skeleton->maps.blockio_flushers,
+		skeleton->maps.blockio_busy,
+		skeleton->maps.slow_io_ring,
+	};
+	struct bpf_program *programs[PROGRAMS];
+
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++)
+		bpf_program__set_autoload(programs[i], wanted);
+	bpf_program__set_autoload(skeleton->progs.blockio_edge, wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+	stack_maps_choose(skeleton, wanted);
+}
+
+static int blockio_configure(struct session *session, struct source **ret_source,
+			     struct error *error)
+{
+	const struct session_options *options = session_options(session);
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	const struct kernel_types *types = session_kernel_types(session);
+	uint32_t arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue");
+	int err;
+	struct source *source;
+
+	if (!arguments)
+		return error_set(error, ENOTSUP,
+				 "cannot profile block I/O: this kernel has no tracepoints of "
+				 "block requests; leave blockio out of -e, "
+				 "or use a kernel built with CONFIG_BLOCK");
+	source = calloc(1, sizeof(*source));
+	if (!source)
+		return error_set(error, ENOMEM,
+				 "cannot prepare block I/O profiling: out of memory");
+	source->session = session;
+	err = blockio_tables_configure(skeleton, &source->tables, error);
+	err = err ? err : slow_io_reader_new(session, &source->slow, error);
+	if (err) {
+		blockio_free(source);
+		return err;
+	}
+	skeleton->rodata->blockio_config.queue_argument = arguments >= ARGUMENTS_WITH_QUEUE;
+	skeleton->rodata->blockio_config.getrq_queue_argument =
+		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
+	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
+	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
+	/* Of these tracepoints the youngest (5.11). */
+	skeleton->rodata->blockio_config.sees_merges =
+		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
+	if (!skeleton->rodata->blockio_config.sees_merges)
+		bpf_program__set_autoload(skeleton->progs.blockio_merge_request, false);
+	*ret_source = source;
+	return 0;
+}
+
+static int blockio_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct bpf_program *programs[PROGRAMS];
+	struct error ignored;
+	int err = blockio_tables_open(source->tables, error);
+
+	err = err ? err : slow_io_reader_open(source->slow, error);
+	if (err)
+		return err;
+	list_programs(skeleton, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (bpf_program__fd(programs[i]) < 0)
+			continue;
+		err = tracing_program_attach(programs[i], &source->links[i], error);
+		if (err)
+			return err;
+	}
+	/* Only corrects: without it, the end says so. */
+	if (tracing_program_attach_map(skeleton->progs.blockio_edge,
+				       skeleton->maps.blockio_requests, &source->edge, &ignored))
+		source->edge = NULL;
+	return 0;
+}
+
+static void blockio_begin(struct source *source, uint64_t start_ns)
+{
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.start_ns,
+			 start_ns, __ATOMIC_RELEASE);
+	source->last_drain_ns = start_ns;
+}
+
+static int blockio_look(struct source *source, enum source_edge edge, struct error *error)
+{
+	if (edge == SOURCE_EDGE_BEGUN)
+		source->requestless_before = requestless_count("/sys");
+	return 0;
+}
+
+static void blockio_end(struct source *source, uint64_t end_ns)
+{
+	/* Last, while completions are still seen: later, what has just completed would be like what
+	 * nobody saw complete. */
+	source->is_unchecked = !source->edge || tracing_iterator_run(source->edge);
+	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns,
+			 __ATOMIC_RELEASE);
+}
+
+static void blockio_each_stack(const struct source *source, source_stack_fn *take, void *context)
+{
+	blockio_tables_each_stack(source->tables, take, context);
+}
+
+static int blockio_poll(struct source *source, const struct event_sink *sink)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = slow_io_reader_drain(source->slow, &source->buffer);
+
+	if (!err && now_ns - source->last_drain_ns >= DRAIN_INTERVAL_NS) {
+		source->last_drain_ns = now_ns;
+		err = blockio_tables_drain(source->tables, &source->buffer);
+	}
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
+/* Whose it was is not known, so it is no loss of those who were chosen, but they may miss it. */
+static void tell_requestless(struct source *source, uint64_t time_ns)
+{
+	const struct session_options *options = session_options(source->session);
+	uint64_t now = requestless_count("/sys");
+	bool is_host = options->target_mode == PKBPF_TARGET_HOST && !options->comm;
+	struct lost_view missing = {
+		.time_ns = time_ns,
+		.cause = is_host ? PKBPF_COUNTER_BLOCKIO_REQUESTLESS
+				 : PKBPF_COUNTER_BLOCKIO_REQUESTLESS_HOST,
+		.count = now - source->requestless_before,
+	};
+
+	/* Less than before: a device has gone. */
+	if (now > source->requestless_before)
+		event_encode_lost(&source->buffer, &missing);
+}
+
+static void tell_unchecked(struct source *source, uint64_t time_ns)
+{
+	if (source->is_unchecked)
+		event_encode_lost(&source->buffer,
+				  &(struct lost_view){.time_ns = time_ns,
+						      .cause = PKBPF_COUNTER_BLOCKIO_UNCHECKED,
+						      .count = 1});
+}
+
+static void blockio_detach(struct source *source)
+{
+	uint64_t end_ns;
+
+	if (!source->links[0])
+		return;
+	end_ns = session_skeleton(source->session)->bss->blockio_control.end_ns;
+	/* Where starting has failed. */
+	if (!end_ns)
+		end_ns = clock_now_ns();
+	bpf_link__destroy(source->edge);
+	source->edge = NULL;
+	for (size_t i = PROGRAMS; i-- > 0;) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+	usleep(SETTLE_US);
+	/* What there is no memory for is missing from the stream, which counts it. */
+	if (slow_io_reader_drain(source->slow, &source->buffer) == 0 &&
+	    blockio_tables_drain(source->tables, &source->buffer) == 0)
+		blockio_tables_drain_open(source->tables, end_ns,
+					  slow_io_reader_choice(source->slow), &source->buffer);
+	tell_requestless(source, end_ns);
+	tell_unchecked(source, end_ns);
+	session_add_records(source->session, &source->buffer);
+}
+
+static const char *blockio_event_name(const struct source *source)
+{
+	return "block_rq_issue";
+}
+
+const struct source_ops source_blockio = {
+	.kind = PKBPF_PROFILE_BLOCKIO,
+	.name = "blockio",
+	.summary = "who reads and writes block devices, and how long they take",
+	.unit = "nanoseconds",
+	.choose = blockio_choose,
+	.configure = blockio_configure,
+	.attach = blockio_attach,
+	.begin = blockio_begin,
+	.end = blockio_end,
+	.look = blockio_look,
+	.poll = blockio_poll,
+	.each_stack = blockio_each_stack,
+	.detach = blockio_detach,
+	.free = blockio_free,
+	.event_name = blockio_event_name,
+};

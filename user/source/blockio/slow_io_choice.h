@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Chooses the slowest block requests among those that the kernel side sends, and says which it need
+ * not send any more. */
+#ifndef PKBPF_SOURCE_BLOCKIO_SLOW_IO_CHOICE_H
+#define PKBPF_SOURCE_BLOCKIO_SLOW_IO_CHOICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/blockio.h>
+
+#include "base/largest.h"
+#include "event/encoder.h"
+
+struct slow_io_choice {
+	uint64_t min_ns;	/* shorter requests are not slow */
+	struct largest slowest; /* limit: how many are asked for */
+};
+
+/* Requests that take less cannot be among the slowest any more; UINT64_MAX: none is asked for. */
+uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice);
+/* Appends the kernel side's record of a request to the buffer if it is among the slowest so far.
+ * -EBADMSG: it is no such record; -ENOMEM. */
+int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,
+		       struct event_buffer *buffer);
+/* The same with a request that is under way at time_ns, the end of the interval. */
+int slow_io_choice_add_open(struct slow_io_choice *choice,
+			    const volatile struct pkbpf_blockio_row *row,
+			    const struct pkbpf_blockio_request *request, uint64_t time_ns,
+			    struct event_buffer *buffer);
+void slow_io_choice_done(struct slow_io_choice *choice);
+
+#endif

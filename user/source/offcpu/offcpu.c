@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The off-CPU source: where threads wait and for how long, added up in the kernel and drained once
+ * a second. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "capture/kernel/kernel_types.h"
+#include "capture/tracing_program.h"
+#include "source/offcpu/offcpu_blocked.h"
+#include "source/offcpu/offcpu_governor.h"
+#include "source/offcpu/offcpu_tables.h"
+#include "source/source.h"
+#include "source/source_table.h"
+#include "source/stack_maps.h"
+
+#include "pkbpf.skel.h"
+
+/* Totals are only read once in so long: it bounds how late a progress line is, not what the end
+ * knows. */
+#define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
+/* But no later than this: what processes waited for has to come while it is known that they were
+ * there. */
+#define LATE_DRAIN_NS (3 * NS_PER_SECOND)
+/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that
+ * takes less CPU time than a two hundredth of the time: it depends on the number of threads. */
+#define VISIT_INTERVAL_NS (100 * NS_PER_MS)
+#define VISIT_SHARE	  200
+/* Programs that began before the end was announced are over after this: they hold a run queue's
+ * lock. */
+#define SETTLE_US 2000
+/* switch arguments with state: data, preempt, prev, next, state */
+#define ARGUMENTS_WITH_STATE 5
+
+struct source {
+	struct session *session;
+	struct offcpu_tables *tables;
+	struct offcpu_blocked *blocked; /* NULL: all of their stacks are sent */
+	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
+	struct event_buffer buffer;
+	uint64_t last_drain_ns;
+	uint64_t last_judged; /* the last share of programs that the governor has seen */
+	uint64_t next_visit_ns;
+};
+
+static void offcpu_detach(struct source *source);
+
+static void offcpu_free(struct source *source)
+{
+	offcpu_detach(source);
+	bpf_link__destroy(source->iterator);
+	offcpu_blocked_free(source->blocked);
+	offcpu_tables_free(source->tables);
+	event_buffer_done(&source->buffer);
+	free(source);
+}
+
+static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
+{
+	struct bpf_map *const maps[] = {
+		skeleton->maps.offcpu_threads,	       skeleton->maps.offcpu_rows,
+		skeleton->maps.offcpu_row_index,       skeleton->maps.offcpu_free_rows,
+		skeleton->maps.offcpu_histograms,      skeleton->maps.offcpu_histogram_index,
+		skeleton->maps.offcpu_free_histograms, skeleton->maps.edge_scratch,
+		skeleton->maps.probed_calls,	       skeleton->maps.offcpu_last_switch,
+	};
+
+	bpf_program__set_autoload(skeleton->progs.offcpu_switch, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_exec, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_edge, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
+		bpf_map__set_autocreate(maps[i], wanted);
+	stack_maps_choose(skeleton, wanted);
+}
+
+static int offcpu_configure(struct session *session, struct source **ret_source,
+			    struct error *error)
+{
+	const struct session_options *options = session_options(session);
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct source *source = calloc(1, sizeof(*source));
+	int err;
+
+	if (!source)
+		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
+	source->session = session;
+	err = offcpu_tables_configure(skeleton, &source->tables, error);
+	if (err) {
+		offcpu_free(source);
+		return err;
+	}
+	skeleton->rodata->offcpu_config.min_block_ns = options->offcpu.min_block_ns;
+	skeleton->rodata->offcpu_config.kernel_threads = options->offcpu.kernel_threads;
+	skeleton->rodata->offcpu_config.per_thread = options->offcpu.per_thread;
+	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
+	skeleton->rodata->offcpu_config.want_resources = options->want_resources;
+	skeleton->rodata->offcpu_config.waiting_pid = options->offcpu.waiting_pid;
+	skeleton->rodata->offcpu_config.switch_has_state =
+		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >=
+		ARGUMENTS_WITH_STATE;
+	skeleton->rodata->offcpu_config.memo_word_type =
+		tracing_programs_word(session_kernel_types(session));
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
+	*ret_source = source;
+	return 0;
+}
+
+static void send(struct source *source)
+{
+	session_add_records(source->session, &source->buffer);
+}
+
+static int offcpu_attach(struct source *source, struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	int err = offcpu_tables_open(source->tables, error);
+
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
+	if (!err && session_options(source->session)->offcpu.wakers)
+		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup,
+					     error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_exec, &source->on_exec, error);
+	err = err ? err
+		  : tracing_program_attach(skeleton->progs.offcpu_switch, &source->on_switch,
+					   error);
+	return err;
+}
+
+static void offcpu_begin(struct source *source, uint64_t start_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	source->last_drain_ns = start_ns;
+	skeleton->bss->offcpu_control.looking = 1;
+	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
+}
+
+static void end_blocked(struct source *source)
+{
+	struct lost_view skipped = {
+		.time_ns = clock_now_ns(),
+		.cause = PKBPF_COUNTER_OFFCPU_BLOCKED_SKIPPED,
+		.count = offcpu_blocked_skipped(source->blocked),
+	};
+
+	/* Without memory only this note is missing: the waits are counted. */
+	if (skipped.count)
+		event_encode_lost(&source->buffer, &skipped);
+	offcpu_blocked_free(source->blocked);
+	source->blocked = NULL;
+}
+
+static void send_blocked(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+
+	if (!source->blocked || offcpu_blocked_send(source->blocked, source->tables,
+						    options->want_user_stack, &source->buffer))
+		return;
+	end_blocked(source);
+}
+
+/* How many stacks may be taken, from what the programs have cost lately. */
+static void govern(struct source *source)
+{
+	const struct session_options *options = session_options(source->session);
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct program_share share = session_program_share(source->session);
+	uint32_t quota = skeleton->bss->offcpu_control.quota, next;
+
+	if (!options->offcpu.max_overhead_permille || share.number == source->last_judged)
+		return;
+	source->last_judged = share.number;
+	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns,
+				     options->offcpu.max_overhead_permille);
+	if (next == quota)
+		return;
+	if (next)
+		log_info(options->log,
+			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64
+			 " waits per second and thread",
+			 100 * (double)share.ran_ns / (double)share.passed_ns,
+			 (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
+	else
+		log_info(options->log,
+			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of all waits",
+			 100 * (double)share.ran_ns / (double)share.passed_ns);
+	offcpu_tables_set_sampled(source->tables);
+	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
+}
+
+/* Long waits that were not chosen for a stack get one, and stand for themselves. */
+static void visit_waiting(struct source *source, uint64_t now_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	uint64_t took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct error error;
+
+	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, now_ns, __ATOMIC_RELEASE);
+	if (offcpu_blocked_read(source->iterator, &source->blocked, &error))
+		log_info(session_options(source->session)->log, "%s", error.text);
+	__atomic_store_n(&skeleton->bss->offcpu_control.visit_ns, 0, __ATOMIC_RELEASE);
+	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - took_ns;
+	source->next_visit_ns =
+		now_ns + (took_ns * VISIT_SHARE > VISIT_INTERVAL_NS ? took_ns * VISIT_SHARE
+								    : VISIT_INTERVAL_NS);
+}
+
+static void offcpu_each_stack(const struct source *source, source_stack_fn *take, void *context)
+{
+	offcpu_tables_each_stack(source->tables, take, context);
+}
+
+static int offcpu_poll(struct source *source, const struct event_sink *sink)
+{
+	uint64_t now_ns = clock_now_ns();
+	int err = 0;
+
+	govern(source);
+	send_blocked(source);
+	/* Rows name stacks, which have to come first, also those of threads that were blocked when
+	 * they were looked at. */
+	if (now_ns - source->last_drain_ns >=
+	    (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
+		source->last_drain_ns = now_ns;
+		err = offcpu_tables_drain(source->tables, &source->buffer);
+	}
+	if (!source->blocked && offcpu_tables_are_sampled(source->tables) &&
+	    now_ns >= source->next_visit_ns)
+		visit_waiting(source, now_ns);
+	send(source);
+	return err;
+}
+
+static int offcpu_look(struct source *source, enum source_edge edge, struct error *error)
+{
+	/* Whoever is not on a CPU now has been waiting since before. */
+	if (edge == SOURCE_EDGE_BEGUN) {
+		int err = offcpu_blocked_read(source->iterator, &source->blocked, error);
+
+		__atomic_store_n(&session_skeleton(source->session)->bss->offcpu_control.looking, 0,
+				 __ATOMIC_RELEASE);
+		return err;
+	}
+	/* Waits that have become long get their stack while they last. */
+	if (edge == SOURCE_EDGE_ENDING && !source->blocked &&
+	    offcpu_tables_are_sampled(source->tables))
+		visit_waiting(source, clock_now_ns());
+	return 0;
+}
+
+static void offcpu_end(struct source *source, uint64_t end_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+
+	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
+}
+
+/* Cuts what was under way at the end of the interval. */
+static void cut_waits(struct source *source)
+{
+	uint64_t end_ns = session_skeleton(source->session)->bss->offcpu_control.end_ns;
+	struct offcpu_blocked *nothing = NULL;
+	struct error error;
+
+	usleep(SETTLE_US);
+	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))
+		log_warning(session_options(source->session)->log,
+			    "%s; waits under way are left out", error.text);
+	offcpu_blocked_free(nothing);
+	offcpu_tables_close(source->tables, end_ns);
+}
+
+static void offcpu_detach(struct source *source)
+{
+	if (!source->on_switch)
+		return;
+	/* Where starting has failed. */
+	if (!session_skeleton(source->session)->bss->offcpu_control.end_ns)
+		offcpu_end(source, clock_now_ns());
+	cut_waits(source);
+	if (source->blocked) {
+		offcpu_blocked_finish(source->blocked,
+				      session_options(source->session)->want_user_stack,
+				      &source->buffer);
+		end_blocked(source);
+	}
+	bpf_link__destroy(source->on_switch);
+	bpf_link__destroy(source->on_wakeup);
+	bpf_link__destroy(source->on_exec);
+	source->on_switch = source->on_wakeup = source->on_exec = NULL;
+	/* What there is no memory for is missing from the stream, which counts it. */
+	offcpu_tables_drain(source->tables, &source->buffer);
+	log_info(session_options(source->session)->log, "off-CPU: %" PRIu64 " stacks recognised",
+		 offcpu_tables_memo_hits(source->tables));
+	send(source);
+}
+
+static const char *offcpu_event_name(const struct source *source)
+{
+	return "sched_switch";
+}
+
+const struct source_ops source_offcpu = {
+	.kind = PKBPF_PROFILE_OFFCPU,
+	.name = "offcpu",
+	.summary = "where threads wait, and for how long",
+	.unit = "nanoseconds",
+	.choose = offcpu_choose,
+	.configure = offcpu_configure,
+	.attach = offcpu_attach,
+	.begin = offcpu_begin,
+	.end = offcpu_end,
+	.look = offcpu_look,
+	.poll = offcpu_poll,
+	.each_stack = offcpu_each_stack,
+	.detach = offcpu_detach,
+	.free = offcpu_free,
+	.event_name = offcpu_event_name,
+};

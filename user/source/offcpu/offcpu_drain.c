@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Turns what the off-CPU programs have added up since the last time into records. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "source/offcpu/offcpu_tables_private.h"
+
+/* Waits without a row are told of when they are more than this part of all. */
+#define UNSEEN_SHARE 64
+
+static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uint32_t state)
+{
+	bool added;
+	uint64_t *number =
+		hash_map_get(&tables->waited_numbers, (uint64_t)pid << 8 | (state & 0xff),
+			     tables->waited.count, &added);
+	struct waited *waited;
+
+	if (!number || !added)
+		return number ? &tables->waited.items[*number] : NULL;
+	waited = array_add(&tables->waited);
+	if (!waited) {
+		hash_map_remove(&tables->waited_numbers, (uint64_t)pid << 8 | (state & 0xff));
+		return NULL;
+	}
+	waited->pid = pid;
+	waited->state = (uint8_t)state;
+	return waited;
+}
+
+/* What a row has got since it was sent, and how much of that is of a sample. */
+struct increment {
+	uint64_t total_ns, estimated_ns;
+};
+
+/* The kernel side adds to the total first. */
+static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns,
+				     uint64_t estimated_ns, uint64_t sent_estimated_ns)
+{
+	struct increment more = {total_ns - sent_total_ns, estimated_ns - sent_estimated_ns};
+
+	if (more.estimated_ns > more.total_ns)
+		more.estimated_ns = more.total_ns;
+	return more;
+}
+
+static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
+		    struct increment more)
+{
+	struct waited *waited = more.total_ns ? waited_get(tables, pid, state) : NULL;
+
+	if (!waited)
+		return;
+	waited->estimated_ns += more.estimated_ns;
+	waited->known_ns += more.total_ns - more.estimated_ns;
+}
+
+/* What threads have waited since the last drain, and what the rows say of it. Without memory rows
+ * stay as they are. */
+static void compare_waited(struct offcpu_tables *tables)
+{
+	const volatile struct pkbpf_thread *threads = tables->threads.items;
+	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
+	const struct sent_row *sent;
+	struct waited *waited;
+
+	hash_map_done(&tables->waited_numbers);
+	tables->waited.count = 0;
+	for (uint32_t i = 0; i < tables->threads.count; i++) {
+		if (!threads[i].tid || threads[i].tid == PKBPF_THREAD_TOMBSTONE)
+			continue;
+		for (uint32_t state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++) {
+			uint64_t more_ns =
+				threads[i].time_ns[state] - tables->sent_threads[i].time_ns[state];
+
+			waited = more_ns ? waited_get(tables, threads[i].pid, state) : NULL;
+			if (waited)
+				waited->exact_ns += more_ns;
+		}
+	}
+	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		if (!rows[i].pid)
+			continue;
+		sent = &tables->sent_rows[i];
+		add_row(tables, rows[i].pid, rows[i].state,
+			increment_of(rows[i].total_ns, sent->total_ns, rows[i].estimated_ns,
+				     sent->estimated_ns));
+		add_row(tables, rows[i].pid, PKBPF_WAIT_RUNQUEUE,
+			increment_of(rows[i].queue_ns, sent->queue_ns, rows[i].estimated_queue_ns,
+				     sent->estimated_queue_ns));
+	}
+}
+
+/* What no row knows exactly. */
+static uint64_t rest_ns(const struct waited *waited)
+{
+	return waited->exact_ns > waited->known_ns ? waited->exact_ns - waited->known_ns : 0;
+}
+
+/* An increment of a row, what of it is of a sample scaled to what was really waited. */
+static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
+		      struct increment more)
+{
+	const uint64_t *number = NULL;
+	const struct waited *waited;
+
+	if (tables->sampled && more.estimated_ns)
+		number = hash_map_find(&tables->waited_numbers, (uint64_t)pid << 8 | state);
+	waited = number ? &tables->waited.items[*number] : NULL;
+	if (!waited || !waited->estimated_ns)
+		return more.total_ns;
+	return more.total_ns - more.estimated_ns +
+	       (uint64_t)((double)more.estimated_ns *
+			  ((double)rest_ns(waited) / (double)waited->estimated_ns));
+}
+
+static int send_part(struct event_buffer *buffer, struct totals_view *view, uint64_t count,
+		     uint64_t total, uint64_t max)
+{
+	if (!count && !total)
+		return 0;
+	view->count = count;
+	view->total = total;
+	view->max = max;
+	return event_encode_totals(buffer, view);
+}
+
+/* Waits of which no stack was taken. */
+static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
+{
+	array_foreach(&tables->waited, waited) {
+		struct totals_view view = {
+			.time_ns = time_ns,
+			.pid = waited->pid,
+			.kind = PKBPF_PROFILE_OFFCPU,
+			.state = waited->state,
+			.measure = PKBPF_OFFCPU_WAITS,
+			.estimated = true,
+		};
+		uint64_t unseen_ns = waited->estimated_ns ? 0 : rest_ns(waited);
+		int err;
+
+		/* Rows lag behind threads by a wait, and know nothing of the shortest. */
+		if (unseen_ns < waited->exact_ns / UNSEEN_SHARE)
+			continue;
+		err = send_part(buffer, &view, 0, unseen_ns, 0);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * Both halves of a row. The kernel side adds while this reads: what is missed now is in the next
+ * increment. The record's time is taken afterwards, since a stack that has come while the drain
+ * goes on must not be later than what names it.
+ */
+static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row,
+		     struct sent_row *sent, struct event_buffer *buffer)
+{
+	/* What was added last is read first. */
+	struct sent_row now = {.estimated_queue_ns = row->estimated_queue_ns,
+			       .queue_ns = row->queue_ns,
+			       .estimated_ns = row->estimated_ns,
+			       .total_ns = row->total_ns,
+			       .count = row->count};
+	struct totals_view view;
+	uint64_t total_ns;
+	int err;
+
+	if (now.count == sent->count && now.total_ns == sent->total_ns &&
+	    now.queue_ns == sent->queue_ns)
+		return 0;
+	view = (struct totals_view){
+		.time_ns = clock_now_ns(),
+		.stack_id = row->stack_id,
+		.pid = row->pid,
+		.tid = row->tid,
+		.cgroup_id = row->cgroup_id,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.state = (uint8_t)row->state,
+		.measure = PKBPF_OFFCPU_WAITS,
+		.estimated = row->flags & PKBPF_TOTALS_ESTIMATED,
+		.open = row->flags & PKBPF_TOTALS_OPEN,
+		.bytes = row->waker_id,
+	};
+	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
+	total_ns = scale(
+		tables, row->pid, view.state,
+		increment_of(now.total_ns, sent->total_ns, now.estimated_ns, sent->estimated_ns));
+	err = send_part(buffer, &view, now.count - sent->count, total_ns, row->max_ns);
+	if (err)
+		return err;
+	sent->count = now.count;
+	sent->total_ns = now.total_ns;
+	sent->estimated_ns = now.estimated_ns;
+	/* The end of a wait that began otherwise is no wait of its own. */
+	view.state = PKBPF_WAIT_RUNQUEUE;
+	total_ns = scale(tables, row->pid, PKBPF_WAIT_RUNQUEUE,
+			 increment_of(now.queue_ns, sent->queue_ns, now.estimated_queue_ns,
+				      sent->estimated_queue_ns));
+	err = send_part(buffer, &view, 0, total_ns, row->queue_max_ns);
+	if (err)
+		return err;
+	sent->queue_ns = now.queue_ns;
+	sent->estimated_queue_ns = now.estimated_queue_ns;
+	return 0;
+}
+
+static int drain_rows(struct offcpu_tables *tables, struct event_buffer *buffer)
+{
+	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
+
+	tables->used_rows = 0;
+	for (uint32_t i = 0; i < tables->rows.count; i++) {
+		int err;
+
+		if (!rows[i].pid)
+			continue;
+		tables->used_rows++;
+		err = drain_row(tables, &rows[i], &tables->sent_rows[i], buffer);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_t time_ns,
+			   struct event_buffer *buffer)
+{
+	const volatile struct pkbpf_wait_histogram *histogram =
+		&((const volatile struct pkbpf_wait_histogram *)tables->histograms.items)[index];
+	struct pkbpf_wait_histogram *sent = &tables->sent_histograms[index];
+	struct totals_view view = {
+		.time_ns = time_ns,
+		.pid = histogram->pid,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.state = (uint8_t)histogram->state,
+		.measure = PKBPF_OFFCPU_LENGTHS,
+		.max = histogram->max_ns,
+		.buckets = tables->buckets,
+	};
+	uint32_t now[PKBPF_HISTOGRAM_BUCKETS];
+	int err;
+
+	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
+		now[i] = histogram->buckets[i];
+		if (now[i] == sent->buckets[i])
+			continue;
+		/* The difference is right across an overflow of the counter, once per drain. */
+		tables->buckets[view.bucket_count++] = (struct pkbpf_histogram_bucket){
+			.index = i, .count = now[i] - sent->buckets[i]};
+		view.count += now[i] - sent->buckets[i];
+	}
+	if (!view.bucket_count)
+		return 0;
+	err = event_encode_totals(buffer, &view);
+	if (err)
+		return err;
+	memcpy(sent->buckets, now, sizeof(now));
+	return 0;
+}
+
+static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns,
+			    struct event_buffer *buffer)
+{
+	const volatile struct pkbpf_wait_histogram *histograms = tables->histograms.items;
+
+	tables->used_histograms = 0;
+	for (uint32_t i = 0; i < tables->histograms.count; i++) {
+		int err;
+
+		if (!histograms[i].pid)
+			continue;
+		tables->used_histograms++;
+		err = drain_histogram(tables, i, time_ns, buffer);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
+			uint64_t time_ns, struct event_buffer *buffer)
+{
+	struct totals_view view = {
+		.time_ns = time_ns,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.cgroup_id = thread->cgroup_id,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.measure = PKBPF_OFFCPU_TIME,
+	};
+	struct sent_thread now = {.voluntary = thread->voluntary,
+				  .involuntary = thread->involuntary};
+	int err;
+
+	memcpy(view.comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
+	for (int state = 0; state < PKBPF_WAIT_STATES; state++) {
+		now.time_ns[state] = thread->time_ns[state];
+		now.count[state] = thread->count[state];
+		view.state = (uint8_t)state;
+		err = send_part(buffer, &view, now.count[state] - sent->count[state],
+				now.time_ns[state] - sent->time_ns[state], 0);
+		if (err)
+			return err;
+		sent->time_ns[state] = now.time_ns[state];
+		sent->count[state] = now.count[state];
+	}
+	view.measure = PKBPF_OFFCPU_SWITCHES;
+	view.state = 0;
+	err = send_part(buffer, &view, now.voluntary - sent->voluntary, 0, 0);
+	if (err)
+		return err;
+	sent->voluntary = now.voluntary;
+	view.state = 1;
+	err = send_part(buffer, &view, now.involuntary - sent->involuntary, 0, 0);
+	if (err)
+		return err;
+	sent->involuntary = now.involuntary;
+	return 0;
+}
+
+/* The account is complete: what it must add up to. */
+static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_ns,
+		     struct event_buffer *buffer)
+{
+	struct totals_view view = {
+		.time_ns = time_ns,
+		.pid = thread->pid,
+		.tid = thread->tid,
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.measure = PKBPF_OFFCPU_WALL,
+	};
+
+	memcpy(view.comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
+	return send_part(buffer, &view, 1, thread->since_ns - thread->first_ns, 0);
+}
+
+/* The slot of a thread that has ended: empty but for the mark that searches must go on behind it.
+ */
+static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread *sent)
+{
+	memset(sent, 0, sizeof(*sent));
+	memset((char *)thread + offsetof(struct pkbpf_thread, place), 0,
+	       sizeof(*thread) - offsetof(struct pkbpf_thread, place));
+	__atomic_store_n(&thread->tid, PKBPF_THREAD_TOMBSTONE, __ATOMIC_RELEASE);
+}
+
+/* Waits that were not chosen for a stack. */
+static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns,
+			      struct event_buffer *buffer)
+{
+	struct lost_view without = {.time_ns = time_ns,
+				    .cause = PKBPF_COUNTER_OFFCPU_WITHOUT_STACK,
+				    .count = tables->without_stack};
+	int err = without.count ? event_encode_lost(buffer, &without) : 0;
+
+	if (!err)
+		tables->without_stack = 0;
+	return err;
+}
+
+static void count_without_stack(struct offcpu_tables *tables, uint32_t slot)
+{
+	uint64_t now =
+		((const volatile struct pkbpf_thread *)tables->threads.items)[slot].without_stack;
+
+	tables->without_stack += now - tables->sent_threads[slot].without_stack;
+	tables->sent_threads[slot].without_stack = now;
+}
+
+static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns,
+			 struct event_buffer *buffer)
+{
+	volatile struct pkbpf_thread *threads = tables->threads.items;
+
+	for (uint32_t i = 0; i < tables->threads.count; i++) {
+		bool ended;
+		int err;
+
+		if (!threads[i].tid || threads[i].tid == PKBPF_THREAD_TOMBSTONE)
+			continue;
+		ended = __atomic_load_n(&threads[i].place, __ATOMIC_ACQUIRE) == PKBPF_THREAD_ENDED;
+		count_without_stack(tables, i);
+		err = drain_thread(&threads[i], &tables->sent_threads[i], time_ns, buffer);
+		if (err)
+			return err;
+		if (!ended)
+			continue;
+		err = send_wall(&threads[i], time_ns, buffer);
+		if (err)
+			return err;
+		free_thread(&threads[i], &tables->sent_threads[i]);
+	}
+	return 0;
+}
+
+int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer)
+{
+	uint64_t time_ns;
+	int err;
+
+	if (tables->sampled)
+		compare_waited(tables);
+	err = drain_rows(tables, buffer);
+	time_ns = clock_now_ns();
+	err = err ? err : drain_unseen(tables, time_ns, buffer);
+	err = err ? err : drain_histograms(tables, time_ns, buffer);
+	err = err ? err : drain_threads(tables, time_ns, buffer);
+	return err ? err : send_without_stack(tables, time_ns, buffer);
+}

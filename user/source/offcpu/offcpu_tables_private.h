@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files behind source/offcpu/offcpu_tables.h share. */
+#ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_PRIVATE_H
+#define PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "source/offcpu/offcpu_tables.h"
+
+struct bpf_map;
+
+struct mapped_table {
+	struct bpf_map *map;
+	void *items;
+	size_t size; /* bytes mapped */
+	uint32_t count;
+};
+
+/* What of a row has been sent. */
+struct sent_row {
+	uint64_t count, total_ns, queue_ns, estimated_ns, estimated_queue_ns;
+	bool settled; /* a row of a single wait: that is complete */
+};
+
+struct sent_thread {
+	uint64_t time_ns[PKBPF_WAIT_STATES], count[PKBPF_WAIT_STATES];
+	uint64_t voluntary, involuntary, without_stack;
+};
+
+/* Time of one process in one state since the last drain: as its threads know it, what of it rows
+ * know as well, and what the the samples in its rows make of the rest. */
+struct waited {
+	uint32_t pid;
+	uint8_t state;
+	uint64_t exact_ns, known_ns, estimated_ns;
+};
+
+struct offcpu_tables {
+	struct pkbpf_bpf *skeleton;
+	struct mapped_table threads, rows, histograms, memos;
+	struct sent_row *sent_rows;
+	struct sent_thread *sent_threads;
+	struct pkbpf_wait_histogram *sent_histograms;
+	uint32_t used_rows, used_histograms; /* at the last drain */
+	struct pkbpf_histogram_bucket
+		buckets[PKBPF_HISTOGRAM_BUCKETS]; /* of the record being built */
+	bool sampled;
+	uint64_t without_stack;		/* waits to be told of */
+	ARRAY_OF(struct waited) waited; /* of the drain under way, when sampled */
+	struct hash_map waited_numbers;
+};
+
+/* offcpu_drain.c: appends records of all increments since the last call; counts the rows and
+ * histograms in use. */
+int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the separate file that holds the symbols and the DWARF of a stripped one. */
+#ifndef PKBPF_SYMBOL_ELF_DEBUG_FILE_H
+#define PKBPF_SYMBOL_ELF_DEBUG_FILE_H
+
+#include "symbol/elf/build_id.h"
+
+/* A checksum over more than this takes longer than anybody wants to wait for a name. */
+#define DEBUG_FILE_MAX_CHECKSUM_BYTES (1ULL << 30)
+
+struct file_servers;
+
+struct debug_file_search {
+	struct file_servers *servers; /* as for target_file_open() */
+	const char *root;	      /* as in symbolizer_options */
+	const char *debug_dir;	      /* "/usr/lib/debug" */
+	uint32_t pid; /* a process that maps the file: its root folder is searched too; 0 none */
+	const char *path; /* of the stripped file, inside that root */
+};
+
+/*
+ * A descriptor of the debug file; the caller closes it. Tried in turn, inside the process's root
+ * and then in ours: DEBUG_DIR/.build-id/xx/yyy.debug, then the file named by .gnu_debuglink beside
+ * the file, in .debug beside it, and in DEBUG_DIR/its folder. Accepted only with the same build id,
+ * or, where there is none, with the checksum of the link. -ENOENT: none.
+ */
+int debug_file_open(const struct debug_file_search *search, const struct elf_file *file);
+/* By build id alone. */
+int debug_file_open_build_id(const struct debug_file_search *search, const struct build_id *id);
+/* The file at path, which must have this build id. */
+int debug_file_open_path(const struct debug_file_search *search, const char *path,
+			 const struct build_id *id);
+
+#endif

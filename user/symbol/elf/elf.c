@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names places in mapped ELF files, loading each file when its first address is asked for. */
+#include "symbol/elf/elf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "symbol/demangle.h"
+#include "symbol/elf/elf_module.h"
+
+struct loaded_file {
+	bool loaded;
+	struct elf_module module;
+	const char *name; /* base name, in the pool */
+	void *vdso;
+	size_t vdso_size;
+	const struct symbol_entry
+		*last_entry; /* of the name found last; addresses mostly come in order */
+	const char *last_name;
+	bool has_told; /* that its debug information was given up */
+};
+
+struct elf_symbolizer {
+	struct symbolizer symbolizer;
+	const struct symbolizer_options *options;
+	struct mapped_file_table *files;
+	struct string_pool *strings;
+	ARRAY_OF(struct loaded_file *) loaded; /* by mapped_file id */
+	size_t debug_file_count;
+	struct dwarf_budget dwarf_budget;
+	struct symbol_line lines[DWARF_LINES_MAX_DEPTH];
+	char name[ELF_SYMBOL_NAME_SIZE];
+};
+
+static enum symbol_result result_of(int err)
+{
+	return err == -ENOEXEC ? SYMBOL_NOT_ELF : SYMBOL_NO_FILE;
+}
+
+static int open_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
+		     struct loaded_file *loaded, struct elf_file *ret_file)
+{
+	int fd, err;
+
+	if (mapped->type == MAPPED_FILE_VDSO) {
+		err = mapped_file_read_vdso(elf->files, mapped, &loaded->vdso, &loaded->vdso_size);
+		if (err)
+			return err;
+		return elf_file_open_memory(ret_file, loaded->vdso, loaded->vdso_size);
+	}
+	fd = mapped_file_open(elf->files, mapped);
+	return fd < 0 ? fd : elf_file_open(ret_file, fd);
+}
+
+static bool counts_as_debug_file(const struct loaded_file *loaded)
+{
+	return loaded->module.debug_fd >= 0 || loaded->module.dwarf;
+}
+
+static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
+		      struct loaded_file *loaded)
+{
+	const char *slash = strrchr(mapped->path, '/');
+	struct elf_module_options options = {
+		.search =
+			{
+				.servers = mapped_file_table_servers(elf->files),
+				.root = elf->options->root ? elf->options->root : "",
+				.debug_dir = elf->options->debug_dir ? elf->options->debug_dir : "",
+				.pid = mapped->witness_pid,
+				.path = mapped->path,
+			},
+		.want_dwarf = elf->options->inlines || elf->options->lines,
+		.want_lines = elf->options->lines,
+		.want_debug_file_dwarf = elf->options->lines,
+		.dwarf_budget = &elf->dwarf_budget,
+		.may_open_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR &&
+				  elf->debug_file_count < ELF_MAX_DEBUG_FILES,
+	};
+	struct elf_file file;
+	int err;
+
+	loaded->loaded = true;
+	loaded->module.debug_fd = -1;
+	loaded->name = string_pool_get(
+		elf->strings, string_pool_add(elf->strings, slash ? slash + 1 : mapped->path));
+	err = open_file(elf, mapped, loaded, &file);
+	if (err) {
+		loaded->module.state = result_of(err);
+		return;
+	}
+	elf_module_load(&loaded->module, &file, &options);
+	elf_file_done(&file);
+	elf->debug_file_count += counts_as_debug_file(loaded);
+}
+
+static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
+{
+	struct loaded_file *loaded;
+
+	if (!mapped_file_table_get(elf->files, id))
+		return NULL;
+	while (elf->loaded.count <= id)
+		if (!array_add(&elf->loaded))
+			return NULL;
+	loaded = elf->loaded.items[id];
+	if (!loaded)
+		loaded = elf->loaded.items[id] = calloc(1, sizeof(*loaded));
+	if (loaded && !loaded->loaded)
+		load_file(elf, mapped_file_table_get(elf->files, id), loaded);
+	return loaded;
+}
+
+/* The name from the symbol tables; NULL with *ret_result when there is none. */
+static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			     uint64_t address, enum symbol_result *ret_result)
+{
+	int fd = -1, err;
+
+	if (loaded->last_name && elf_module_locate(&loaded->module, address) == loaded->last_entry)
+		return loaded->last_name;
+	if (!loaded->vdso) {
+		/* The table keeps the descriptor; this fails only when it had to close it. */
+		fd = mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
+		if (fd < 0) {
+			*ret_result = SYMBOL_NO_FILE;
+			return NULL;
+		}
+	}
+	err = elf_module_find(&loaded->module, fd, loaded->vdso, address, elf->name,
+			      sizeof(elf->name), &loaded->last_entry);
+	loaded->last_name = NULL;
+	if (!err) {
+		const char *name = demangle_name(elf->strings, elf->name);
+
+		if (loaded->last_entry)
+			loaded->last_name = name;
+		return name;
+	}
+	if (err != -ENOENT)
+		*ret_result = SYMBOL_NO_FILE;
+	else
+		*ret_result = loaded->module.exported_only ? SYMBOL_STRIPPED : SYMBOL_NOT_IN_TABLE;
+	return NULL;
+}
+
+/* back: how far before the return address that is; 0: it is none. */
+static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			 uint64_t address, uint64_t back, struct symbol *symbol)
+{
+	const char *name = find_name(elf, id, loaded, address, &symbol->result);
+	size_t count = 0;
+
+	/* The return address is a function's first where it was put on a stack for another to
+	 * return to (glibc's makecontext()), and the padding before it has no name. */
+	if (!name && back)
+		name = find_name(elf, id, loaded, address + back, &symbol->result);
+	if (loaded->module.dwarf) {
+		struct dwarf_query query = {
+			.address = address,
+			.inlines = elf->options->inlines,
+			.lines = elf->options->lines,
+			.function = name,
+		};
+
+		count = dwarf_lines_find(loaded->module.dwarf, &query, elf->strings, elf->lines);
+		if (dwarf_lines_given_up(loaded->module.dwarf) && !loaded->has_told) {
+			loaded->has_told = true;
+			log_warning(elf->options->log,
+				    "the debug information of %s takes too long to read: inlined "
+				    "functions and lines of it are missing",
+				    mapped_file_table_get(elf->files, id)->path);
+		}
+	}
+	if (count == 0 && name) {
+		elf->lines[0] = (struct symbol_line){.function = name};
+		count = 1;
+	}
+	if (count == 0)
+		return;
+	symbol->result = SYMBOL_FOUND;
+	symbol->lines = elf->lines;
+	symbol->line_count = count;
+}
+
+/* A function without a name is still one function: its start stands for all addresses in it. */
+static uint64_t function_start(struct elf_symbolizer *elf, uint32_t id, struct loaded_file *loaded,
+			       uint64_t address)
+{
+	int fd = loaded->vdso ? -1
+			      : mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
+	uint64_t start;
+
+	if (fd < 0 && !loaded->vdso)
+		return 0;
+	return elf_module_function_start(&loaded->module, fd, loaded->vdso, address, &start) == 0
+		       ? start
+		       : 0;
+}
+
+static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_location *location,
+			struct symbol *ret_symbol)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+	/* Looked up before the segments: a call that never returns may be the last instruction of
+	 * one. */
+	uint64_t back = location->is_return_address ? 1 : 0;
+	struct loaded_file *loaded;
+	uint64_t address;
+
+	if (location->space != FRAME_FILE)
+		return false;
+	*ret_symbol = (struct symbol){
+		.result = SYMBOL_NO_FILE,
+		.module_address = location->address,
+	};
+	loaded = get_loaded(elf, location->object);
+	if (!loaded)
+		return true;
+	ret_symbol->module = loaded->name;
+	ret_symbol->result = loaded->module.state;
+	/* Even in a file without any symbol the address as linked is what tools understand. */
+	if (!elf_segments_address(loaded->module.segments, loaded->module.segment_count,
+				  location->address - back, &address)) {
+		if (ret_symbol->result == SYMBOL_FOUND)
+			ret_symbol->result = SYMBOL_NOT_IN_TABLE;
+		return true;
+	}
+	ret_symbol->module_address = address + back;
+	if (ret_symbol->result == SYMBOL_FOUND)
+		name_address(elf, location->object, loaded, address, back, ret_symbol);
+	if (ret_symbol->result != SYMBOL_FOUND)
+		ret_symbol->function_address =
+			function_start(elf, location->object, loaded, address);
+	return true;
+}
+
+static void free_loaded(struct loaded_file *loaded)
+{
+	if (!loaded)
+		return;
+	elf_module_done(&loaded->module);
+	free(loaded->vdso);
+	free(loaded);
+}
+
+static void elf_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+
+	for (size_t id = 0; id < elf->loaded.count && id < count; id++) {
+		struct loaded_file *loaded = elf->loaded.items[id];
+
+		if (!loaded || is_used[id])
+			continue;
+		elf->debug_file_count -= counts_as_debug_file(loaded);
+		free_loaded(loaded);
+		elf->loaded.items[id] = NULL;
+	}
+}
+
+static void elf_free(struct symbolizer *symbolizer)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+
+	if (!elf)
+		return;
+	array_foreach(&elf->loaded, each)
+		free_loaded(*each);
+	array_free(&elf->loaded);
+	free(elf);
+}
+
+static const struct symbolizer_ops elf_ops = {
+	.name = "elf",
+	.resolve = elf_resolve,
+	.forget_files = elf_forget_files,
+	.free = elf_free,
+};
+
+struct symbolizer *elf_symbolizer_new(const struct symbolizer_options *options,
+				      struct mapped_file_table *files, struct string_pool *strings)
+{
+	struct elf_symbolizer *elf = calloc(1, sizeof(*elf));
+
+	if (!elf)
+		return NULL;
+	elf->symbolizer.ops = &elf_ops;
+	elf->options = options;
+	elf->files = files;
+	elf->strings = strings;
+	elf->dwarf_budget = DWARF_BUDGET_FULL;
+	return &elf->symbolizer;
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads the headers of an ELF file of either class without trusting any number in it. */
+#include "symbol/elf/elf_file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/large_memory.h"
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NATIVE_BYTE_ORDER ELFDATA2LSB
+#else
+#define NATIVE_BYTE_ORDER ELFDATA2MSB
+#endif
+
+struct table_place {
+	uint64_t offset;
+	uint64_t entry_size;
+	uint64_t count;
+};
+
+int elf_file_read(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > file->size || size > file->size - offset)
+		return -EIO;
+	if (file->memory) {
+		memcpy(buffer, file->memory + offset, size);
+		return 0;
+	}
+	while (done < size) {
+		ssize_t n =
+			pread(file->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int elf_file_read_section(const struct elf_file *file, const struct elf_section *section,
+			  size_t max_size, void **ret_data, size_t *ret_size)
+{
+	char *data;
+	int err;
+
+	if (section->type == SHT_NOBITS)
+		return -ENODATA;
+	if (section->size > max_size)
+		return -EFBIG;
+	data = large_malloc(section->size + 1);
+	if (!data)
+		return -ENOMEM;
+	err = elf_file_read(file, section->offset, data, section->size);
+	if (err) {
+		free(data);
+		return err;
+	}
+	data[section->size] = '\0';
+	*ret_data = data;
+	*ret_size = section->size;
+	return 0;
+}
+
+int elf_file_read_string(const struct elf_file *file, uint64_t section_offset,
+			 uint64_t section_size, uint64_t offset, char *buffer, size_t size)
+{
+	size_t done = 0;
+
+	if (size == 0 || offset >= section_size)
+		return -EINVAL;
+	/* Most names are short: small steps save reading kilobytes for a dozen of them. */
+	for (size_t step = 128; done < size - 1 && offset + done < section_size; step *= 4) {
+		uint64_t left = section_size - offset - done;
+		int err;
+
+		if (step > size - 1 - done)
+			step = size - 1 - done;
+		if (step > left)
+			step = left;
+		err = elf_file_read(file, section_offset + offset + done, buffer + done, step);
+		if (err)
+			return err;
+		if (memchr(buffer + done, '\0', step))
+			return 0;
+		done += step;
+	}
+	buffer[done] = '\0';
+	return 0;
+}
+
+const struct elf_section *elf_file_find_section(const struct elf_file *file, const char *name)
+{
+	for (size_t i = 0; i < file->section_count; i++)
+		if (strcmp(file->sections[i].name, name) == 0)
+			return &file->sections[i];
+	return NULL;
+}
+
+const struct elf_section *elf_file_find_section_type(const struct elf_file *file, uint32_t type)
+{
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == type)
+			return &file->sections[i];
+	return NULL;
+}
+
+bool elf_segments_address(const struct elf_segment *segments, size_t count, uint64_t offset,
+			  uint64_t *ret_address)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = &segments[i];
+
+		if (segment->type != PT_LOAD || offset < segment->offset ||
+		    offset - segment->offset >= segment->file_size)
+			continue;
+		/* Pages at the seam of two segments belong to both; code is only in the executable
+		 * one. */
+		if (found && !(segment->flags & PF_X))
+			continue;
+		*ret_address = segment->address + (offset - segment->offset);
+		found = true;
+		if (segment->flags & PF_X)
+			break;
+	}
+	return found;
+}
+
+bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address,
+			 uint64_t *ret_offset, uint64_t *ret_size)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = &segments[i];
+
+		if (segment->type == PT_LOAD && address >= segment->address &&
+		    address - segment->address < segment->file_size) {
+			*ret_offset = segment->offset + (address - segment->address);
+			*ret_size = segment->file_size - (address - segment->address);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Entries of both classes differ only in the width and order of their fields. */
+#define SECTION_OF(header)                                                                         \
+	((struct elf_section){                                                                     \
+		.type = (header).sh_type,                                                          \
+		.link = (header).sh_link,                                                          \
+		.info = (header).sh_info,                                                          \
+		.flags = (header).sh_flags,                                                        \
+		.address = (header).sh_addr,                                                       \
+		.offset = (header).sh_offset,                                                      \
+		.size = (header).sh_size,                                                          \
+		.entry_size = (header).sh_entsize,                                                 \
+	})
+
+#define SEGMENT_OF(header)                                                                         \
+	((struct elf_segment){                                                                     \
+		.type = (header).p_type,                                                           \
+		.flags = (header).p_flags,                                                         \
+		.offset = (header).p_offset,                                                       \
+		.address = (header).p_vaddr,                                                       \
+		.file_size = (header).p_filesz,                                                    \
+		.memory_size = (header).p_memsz,                                                   \
+	})
+
+static void decode_section(const struct elf_file *file, const void *raw, struct elf_section *ret)
+{
+	Elf64_Shdr wide;
+	Elf32_Shdr narrow;
+
+	if (file->is_64) {
+		memcpy(&wide, raw, sizeof(wide));
+		*ret = SECTION_OF(wide);
+	} else {
+		memcpy(&narrow, raw, sizeof(narrow));
+		*ret = SECTION_OF(narrow);
+	}
+}
+
+static void decode_segment(const struct elf_file *file, const void *raw, struct elf_segment *ret)
+{
+	Elf64_Phdr wide;
+	Elf32_Phdr narrow;
+
+	if (file->is_64) {
+		memcpy(&wide, raw, sizeof(wide));
+		*ret = SEGMENT_OF(wide);
+	} else {
+		memcpy(&narrow, raw, sizeof(narrow));
+		*ret = SEGMENT_OF(narrow);
+	}
+}
+
+static int read_table(const struct elf_file *file, const struct table_place *place,
+		      size_t expected_entry_size, uint64_t max_count, void **ret_data)
+{
+	void *data;
+	int err;
+
+	if (place->entry_size != expected_entry_size || place->count > max_count)
+		return -ENOEXEC;
+	data = large_malloc(place->count * expected_entry_size);
+	if (!data)
+		return -ENOMEM;
+	err = elf_file_read(file, place->offset, data, place->count * expected_entry_size);
+	if (err) {
+		free(data);
+		return err;
+	}
+	*ret_data = data;
+	return 0;
+}
+
+static void name_sections(struct elf_file *file, const uint32_t *name_offsets,
+			  uint32_t name_section)
+{
+	size_t names_size = 0;
+	void *names = NULL;
+
+	if (name_section < file->section_count)
+		elf_file_read_section(file, &file->sections[name_section], ELF_FILE_MAX_NAME_BYTES,
+				      &names, &names_size);
+	file->names = names;
+	for (size_t i = 0; i < file->section_count; i++)
+		file->sections[i].name =
+			name_offsets[i] < names_size ? file->names + name_offsets[i] : "";
+}
+
+static int read_sections(struct elf_file *file, struct table_place place, uint32_t name_section)
+{
+	size_t entry_size = file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	uint32_t *name_offsets = NULL;
+	void *raw = NULL;
+	int err;
+
+	if (place.offset == 0)
+		return 0;
+	/* More than 65,279 sections: the real numbers are in the first section header. */
+	if (place.count == 0 || name_section == SHN_XINDEX) {
+		struct table_place first = {place.offset, place.entry_size, 1};
+		struct elf_section zero;
+
+		err = read_table(file, &first, entry_size, 1, &raw);
+		if (err)
+			return err;
+		decode_section(file, raw, &zero);
+		free(raw);
+		raw = NULL;
+		if (place.count == 0)
+			place.count = zero.size;
+		if (name_section == SHN_XINDEX)
+			name_section = zero.link;
+	}
+	err = read_table(file, &place, entry_size, ELF_FILE_MAX_SECTIONS, &raw);
+	if (err)
+		return err;
+	file->sections = calloc(place.count + 1, sizeof(*file->sections));
+	name_offsets = calloc(place.count + 1, sizeof(*name_offsets));
+	if (!file->sections || !name_offsets) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < place.count; i++) {
+		struct elf_section *section = &file->sections[i];
+		const char *entry = (const char *)raw + i * entry_size;
+
+		decode_section(file, entry, section);
+		memcpy(&name_offsets[i], entry, sizeof(name_offsets[i]));
+		/* A section that claims bytes beyond the end has none. */
+		if (section->type != SHT_NOBITS && (section->offset > file->size ||
+						    section->size > file->size - section->offset)) {
+			section->type = SHT_NULL;
+			section->offset = section->size = 0;
+		}
+	}
+	file->section_count = place.count;
+	name_sections(file, name_offsets, name_section);
+out:
+	free(raw);
+	free(name_offsets);
+	return err;
+}
+
+static int read_segments(struct elf_file *file, const struct table_place *place)
+{
+	size_t entry_size = file->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	void *raw = NULL;
+	int err;
+
+	if (place->count == 0)
+		return 0;
+	err = read_table(file, place, entry_size, ELF_FILE_MAX_SEGMENTS, &raw);
+	if (err)
+		return err;
+	file->segments = calloc(place->count, sizeof(*file->segments));
+	if (file->segments) {
+		file->segment_count = place->count;
+		for (size_t i = 0; i < place->count; i++)
+			decode_segment(file, (const char *)raw + i * entry_size,
+				       &file->segments[i]);
+	} else {
+		err = -ENOMEM;
+	}
+	free(raw);
+	return err;
+}
+
+#define TAKE_HEADER(header)                                                                        \
+	do {                                                                                       \
+		file->type = (header).e_type;                                                      \
+		file->machine = (header).e_machine;                                                \
+		sections = (struct table_place){(header).e_shoff, (header).e_shentsize,            \
+						(header).e_shnum};                                 \
+		segments = (struct table_place){(header).e_phoff, (header).e_phentsize,            \
+						(header).e_phnum};                                 \
+		name_section = (header).e_shstrndx;                                                \
+	} while (0)
+
+static int read_headers(struct elf_file *file)
+{
+	struct table_place sections, segments;
+	unsigned char ident[EI_NIDENT];
+	uint32_t name_section;
+	int err;
+
+	if (elf_file_read(file, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
+	    ident[EI_DATA] != NATIVE_BYTE_ORDER)
+		return -ENOEXEC;
+	if (ident[EI_CLASS] == ELFCLASS64) {
+		Elf64_Ehdr header;
+
+		if (elf_file_read(file, 0, &header, sizeof(header)))
+			return -ENOEXEC;
+		file->is_64 = true;
+		TAKE_HEADER(header);
+	} else if (ident[EI_CLASS] == ELFCLASS32) {
+		Elf32_Ehdr header;
+
+		if (elf_file_read(file, 0, &header, sizeof(header)))
+			return -ENOEXEC;
+		TAKE_HEADER(header);
+	} else {
+		return -ENOEXEC;
+	}
+	err = read_segments(file, &segments);
+	if (err)
+		return err == -ENOMEM ? err : -ENOEXEC;
+	err = read_sections(file, sections, name_section);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int open_headers(struct elf_file *file)
+{
+	int err = read_headers(file);
+
+	if (err)
+		elf_file_done(file);
+	return err;
+}
+
+int elf_file_open(struct elf_file *file, int fd)
+{
+	struct stat st;
+
+	*file = (struct elf_file){.fd = fd};
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	/* pread on anything else could block (FIFO) or have side effects (device). */
+	if (!S_ISREG(st.st_mode))
+		return -ENOEXEC;
+	file->size = (uint64_t)st.st_size;
+	return open_headers(file);
+}
+
+int elf_file_open_memory(struct elf_file *file, const void *memory, size_t size)
+{
+	*file = (struct elf_file){.fd = -1, .memory = memory, .size = size};
+	return memory ? open_headers(file) : -ENOEXEC;
+}
+
+void elf_file_done(struct elf_file *file)
+{
+	free(file->sections);
+	free(file->segments);
+	free(file->names);
+	*file = (struct elf_file){.fd = -1};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where the functions of a file begin, known without any symbol: from the search table that comes
+ * with its unwind information (.eh_frame_hdr). Two call sites in one nameless function then count
+ * as one function.
+ *
+ * Source: Linux Standard Base Core, "DWARF Extensions", Exception Frames.
+ */
+#ifndef PKBPF_SYMBOL_ELF_ELF_FUNCTIONS_H
+#define PKBPF_SYMBOL_ELF_ELF_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/elf/elf_file.h"
+
+/* Chromium, the largest known, has about 1.5 M; a longer table is not believed. */
+#define ELF_FUNCTIONS_MAX (4U << 20)
+
+struct elf_function_entry {
+	int32_t start; /* relative to the header's address, ascending */
+	int32_t fde;
+};
+
+struct elf_functions { /* zero-initialised: none known */
+	struct elf_function_entry *entries;
+	size_t count;
+	uint64_t base; /* address of the header, as linked */
+	const struct elf_function_entry
+		*last; /* the one found last, its start and size; NULL: none */
+	uint64_t last_start;
+	uint32_t last_size;
+};
+
+/* -ENOENT: the file has no such table, or one in an encoding nobody writes; -EBADMSG: nonsense in
+ * it; -EIO, -ENOMEM. */
+int elf_functions_load(struct elf_functions *functions, const struct elf_file *file);
+/* Start of the function that holds address, as linked. file needs its contents only, the segments
+ * are those of the same file. -ENOENT: between functions, or its description cannot be read. */
+int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
+		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
+		       uint64_t *ret_start);
+/* End of the function that holds address, or start of the next one, as linked; UINT64_MAX: neither
+ * is known. */
+uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
+			   const struct elf_segment *segments, size_t segment_count,
+			   uint64_t address);
+void elf_functions_done(struct elf_functions *functions);
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Decides which symbol tables speak for a mapped file, and asks them. */
+#include "symbol/elf/elf_module.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "symbol/elf/elf_extent.h"
+#include "symbol/elf/elf_plt.h"
+#include "symbol/elf/go_symbols.h"
+#include "symbol/elf/mini_debuginfo.h"
+
+static bool add_source(struct elf_module *module, const struct elf_file *file, uint32_t type,
+		       enum elf_source_place place)
+{
+	struct elf_source *source = &module->sources[module->source_count];
+
+	if (module->source_count == ELF_MODULE_MAX_SOURCES ||
+	    elf_symbols_read(file, type, &source->symbols))
+		return false;
+	source->place = place;
+	module->source_count++;
+	return true;
+}
+
+/* Names of a Go program's functions, stripped or not. */
+static void add_go_source(struct elf_module *module, const struct elf_file *file)
+{
+	struct elf_source *source = &module->sources[module->source_count];
+
+	if (module->source_count == ELF_MODULE_MAX_SOURCES ||
+	    go_symbols_read(file, &source->symbols))
+		return;
+	source->place = ELF_SOURCE_FILE;
+	module->source_count++;
+}
+
+static bool has_dwarf(const struct elf_file *file)
+{
+	const struct elf_section *section = elf_file_find_section(file, ".debug_info");
+
+	return section && section->type == SHT_PROGBITS && section->size > 0;
+}
+
+/* Returns whether the debug file has a full symbol table. */
+static bool load_debug_file(struct elf_module *module, const struct elf_file *file,
+			    const struct elf_module_options *options, bool need_symbols)
+{
+	_cleanup_close_ int fd = debug_file_open(&options->search, file);
+	struct elf_file debug;
+	bool found = false, dwarf;
+
+	if (fd < 0 || elf_file_open(&debug, fd))
+		return false;
+	if (need_symbols)
+		found = add_source(module, &debug, SHT_SYMTAB, ELF_SOURCE_DEBUG);
+	dwarf = options->want_debug_file_dwarf && has_dwarf(&debug);
+	if (dwarf)
+		module->dwarf = dwarf_lines_open(fd, &options->search, options->want_lines,
+						 options->dwarf_budget);
+	module->debug_size = debug.size;
+	elf_file_done(&debug);
+	if (found)
+		module->debug_fd = take_fd(fd);
+	return found;
+}
+
+static void load_mini_debuginfo(struct elf_module *module, const struct elf_file *file)
+{
+	struct elf_file mini;
+
+	if (mini_debuginfo_read(file, &module->mini_image, &module->mini_size))
+		return;
+	if (elf_file_open_memory(&mini, module->mini_image, module->mini_size))
+		return;
+	add_source(module, &mini, SHT_SYMTAB, ELF_SOURCE_MINI);
+	elf_file_done(&mini);
+}
+
+static void note_stubs(struct elf_module *module, const struct elf_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		const struct elf_section *section = &file->sections[i];
+
+		if (module->stub_count == ELF_MODULE_MAX_STUBS)
+			return;
+		if (section->type == SHT_PROGBITS && strncmp(section->name, ".plt", 4) == 0 &&
+		    section->address + section->size > section->address)
+			module->stubs[module->stub_count++] = (struct symbol_range){
+				section->address, section->address + section->size};
+	}
+}
+
+void elf_module_load(struct elf_module *module, struct elf_file *file,
+		     const struct elf_module_options *options)
+{
+	bool full;
+
+	*module = (struct elf_module){.debug_fd = -1, .file_size = file->size};
+	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE);
+	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
+		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines,
+						 options->dwarf_budget);
+	/* Unpacking the DWARF of a C library's debug package takes longer and more memory than all
+	 * the rest of naming; who wants that much asks for lines. */
+	if (options->may_open_debug &&
+	    (!full || (options->want_debug_file_dwarf && !module->dwarf)))
+		full = load_debug_file(module, file, options, !full) || full;
+	if (!full) {
+		load_mini_debuginfo(module, file);
+		add_go_source(module, file);
+		module->exported_only = module->source_count == 0;
+		/* Without one, addresses in nameless functions stay as they are. */
+		elf_functions_load(&module->functions, file);
+		if (add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE))
+			elf_extent_bound(&module->sources[module->source_count - 1].symbols.table,
+					 &module->functions, file);
+	}
+	note_stubs(module, file);
+	module->segments = take_pointer(file->segments);
+	module->segment_count = file->segment_count;
+	file->segment_count = 0;
+	module->state = module->source_count || module->stub_count || module->dwarf
+				? SYMBOL_FOUND
+				: SYMBOL_STRIPPED;
+}
+
+void elf_module_done(struct elf_module *module)
+{
+	for (size_t i = 0; i < module->source_count; i++)
+		elf_symbols_done(&module->sources[i].symbols);
+	elf_functions_done(&module->functions);
+	free(module->segments);
+	free(module->mini_image);
+	dwarf_lines_free(module->dwarf);
+	if (module->debug_fd >= 0)
+		close(module->debug_fd);
+	*module = (struct elf_module){.debug_fd = -1};
+}
+
+/* What reading names needs of an open file; no sections. */
+static struct elf_file source_file(const struct elf_module *module, const struct elf_source *source,
+				   int fd, const void *image)
+{
+	switch (source->place) {
+	case ELF_SOURCE_DEBUG:
+		return (struct elf_file){.fd = module->debug_fd, .size = module->debug_size};
+	case ELF_SOURCE_MINI:
+		return (struct elf_file){
+			.fd = -1, .memory = module->mini_image, .size = module->mini_size};
+	case ELF_SOURCE_FILE:
+		break;
+	}
+	return (struct elf_file){.fd = fd, .memory = image, .size = module->file_size};
+}
+
+static int find_stub(const struct elf_module *module, int fd, const void *image, uint64_t address,
+		     char *name, size_t name_size)
+{
+	for (size_t i = 0; i < module->stub_count; i++) {
+		struct elf_file file;
+		int err;
+
+		if (address < module->stubs[i].start || address >= module->stubs[i].end)
+			continue;
+		err = image ? elf_file_open_memory(&file, image, module->file_size)
+			    : elf_file_open(&file, fd);
+		if (err)
+			return err;
+		err = elf_plt_find(&file, address, name, name_size);
+		elf_file_done(&file);
+		return err;
+	}
+	return -ENOENT;
+}
+
+const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address)
+{
+	const struct symbol_entry *best = NULL;
+
+	for (size_t i = 0; i < module->source_count; i++) {
+		size_t aliases;
+		const struct symbol_entry *entry =
+			symbol_table_find(&module->sources[i].symbols.table, address, &aliases);
+
+		if (entry && (!best || entry->address > best->address))
+			best = entry;
+	}
+	return best;
+}
+
+int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
+		    char *name, size_t name_size, const struct symbol_entry **ret_entry)
+{
+	uint64_t best_start = 0;
+	bool found = false;
+	int err = -ENOENT;
+
+	*ret_entry = NULL;
+
+	for (size_t i = 0; i < module->source_count; i++) {
+		const struct elf_source *source = &module->sources[i];
+		struct elf_file file = source_file(module, source, fd, image);
+		size_t aliases;
+		const struct symbol_entry *entry =
+			symbol_table_find(&source->symbols.table, address, &aliases);
+		uint64_t start;
+		int result;
+
+		/* Two tables of one file complete each other: the symbol that begins closest is the
+		 * right one. */
+		if (!entry || (found && entry->address <= best_start))
+			continue;
+		result =
+			elf_symbols_find(&source->symbols, &file, address, name, name_size, &start);
+		if (result) {
+			err = result;
+			continue;
+		}
+		best_start = start;
+		found = true;
+		*ret_entry = entry;
+	}
+	if (found)
+		return 0;
+	if (find_stub(module, fd, image, address, name, name_size) == 0)
+		return 0;
+	return err;
+}
+
+int elf_module_function_start(struct elf_module *module, int fd, const void *image,
+			      uint64_t address, uint64_t *ret_start)
+{
+	struct elf_file file = {.fd = fd, .memory = image, .size = module->file_size};
+
+	return elf_functions_find(&module->functions, &file, module->segments,
+				  module->segment_count, address, ret_start);
+}

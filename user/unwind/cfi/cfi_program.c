@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The call frame program interpreter. */
+#include "unwind/cfi/cfi_program.h"
+
+#include "unwind/cfi/cfi_expression.h"
+#include "unwind/cfi/cfi_reader.h"
+
+enum {
+	CFA_NOP = 0x00,
+	CFA_SET_LOC = 0x01,
+	CFA_ADVANCE_LOC1 = 0x02,
+	CFA_ADVANCE_LOC2 = 0x03,
+	CFA_ADVANCE_LOC4 = 0x04,
+	CFA_OFFSET_EXTENDED = 0x05,
+	CFA_RESTORE_EXTENDED = 0x06,
+	CFA_UNDEFINED = 0x07,
+	CFA_SAME_VALUE = 0x08,
+	CFA_REGISTER = 0x09,
+	CFA_REMEMBER_STATE = 0x0a,
+	CFA_RESTORE_STATE = 0x0b,
+	CFA_DEF_CFA = 0x0c,
+	CFA_DEF_CFA_REGISTER = 0x0d,
+	CFA_DEF_CFA_OFFSET = 0x0e,
+	CFA_DEF_CFA_EXPRESSION = 0x0f,
+	CFA_EXPRESSION = 0x10,
+	CFA_OFFSET_EXTENDED_SF = 0x11,
+	CFA_DEF_CFA_SF = 0x12,
+	CFA_DEF_CFA_OFFSET_SF = 0x13,
+	CFA_VAL_OFFSET = 0x14,
+	CFA_VAL_OFFSET_SF = 0x15,
+	CFA_VAL_EXPRESSION = 0x16,
+	CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c,
+	CFA_AARCH64_NEGATE_RA_STATE = 0x2d,
+	CFA_GNU_ARGS_SIZE = 0x2e,
+	CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+	CFA_ADVANCE_LOC = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_RESTORE = 0xc0,
+	CFA_OPERAND_MASK = 0x3f,
+};
+
+struct run {
+	const struct cfi_machine *machine;
+	const struct cfi_context *context;
+	struct cfi_reader reader;
+	struct cfi_state state;
+	struct cfi_state remembered[CFI_REMEMBER_DEPTH];
+	unsigned int remembered_count;
+	bool changed; /* since the last row */
+};
+
+/* NULL: a register nobody asks for. */
+static inline struct cfi_cell *find_column(struct run *run, uint64_t reg)
+{
+	const struct cfi_machine *machine = run->machine;
+
+	if (reg == machine->frame_pointer)
+		return &run->state.columns[CFI_COLUMN_FP];
+	if (reg == machine->return_address)
+		return &run->state.columns[CFI_COLUMN_RA];
+	if (reg == machine->stack_pointer)
+		return &run->state.columns[CFI_COLUMN_SP];
+	if (reg == machine->rbx)
+		return &run->state.columns[CFI_COLUMN_RBX];
+	return NULL;
+}
+
+static inline void set_column(struct run *run, uint64_t reg, enum cfi_cell_kind kind,
+			      int64_t offset)
+{
+	struct cfi_cell *cell = find_column(run, reg);
+
+	if (!cell)
+		return;
+	if (offset < INT32_MIN || offset > INT32_MAX) {
+		kind = CFI_CELL_UNSUPPORTED;
+		offset = 0;
+	}
+	cell->kind = kind;
+	cell->offset = (int32_t)offset;
+	run->changed = true;
+}
+
+static inline void set_column_factored(struct run *run, uint64_t reg, enum cfi_cell_kind kind,
+				       int64_t factored)
+{
+	int64_t offset;
+
+	if (__builtin_mul_overflow(factored, run->context->data_align, &offset))
+		offset = INT64_MAX;
+	set_column(run, reg, kind, offset);
+}
+
+static void restore_column(struct run *run, uint64_t reg)
+{
+	struct cfi_cell *cell = find_column(run, reg);
+
+	if (!cell)
+		return;
+	*cell = run->context->initial.columns[cell - run->state.columns];
+	run->changed = true;
+}
+
+static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
+{
+	struct cfi_state *state = &run->state;
+
+	run->changed = true;
+	state->cfa_offset = offset;
+	state->cfa_register = (uint8_t)reg;
+	if (reg == run->machine->stack_pointer)
+		state->cfa = PKBPF_CFA_SP;
+	else if (reg == run->machine->frame_pointer)
+		state->cfa = PKBPF_CFA_FP;
+	else if (reg < run->machine->registers && reg != run->machine->return_address)
+		state->cfa = PKBPF_CFA_REGISTER;
+	else
+		state->cfa = PKBPF_CFA_UNSUPPORTED;
+}
+
+static inline void set_cfa_offset(struct run *run, int64_t offset)
+{
+	run->state.cfa_offset = offset;
+	run->changed = true;
+}
+
+static int64_t factor_cfa_offset(const struct run *run, int64_t factored)
+{
+	int64_t offset;
+
+	/* INT64_MAX does not fit in a rule and makes the row UNSUPPORTED. */
+	if (__builtin_mul_overflow(factored, run->context->data_align, &offset))
+		return INT64_MAX;
+	return offset;
+}
+
+static const uint8_t *read_block(struct run *run, size_t *ret_size)
+{
+	uint64_t size = cfi_read_uleb128(&run->reader);
+	const uint8_t *data = run->reader.at;
+
+	cfi_skip(&run->reader, size);
+	*ret_size = run->reader.failed ? 0 : (size_t)size;
+	return data;
+}
+
+static void set_cfa_expression(struct run *run)
+{
+	struct cfi_state *state = &run->state;
+	struct cfi_value value;
+	size_t size;
+	const uint8_t *data = read_block(run, &size);
+
+	run->changed = true;
+	state->cfa = PKBPF_CFA_UNSUPPORTED;
+	state->cfa_aux = 0;
+	if (!cfi_expression_reduce(data, size, false, &value))
+		return;
+	if (value.kind == CFI_VALUE_REGISTER) {
+		set_cfa(run, value.reg, value.offset);
+	} else if (value.kind == CFI_VALUE_PLT && run->machine->stack_pointer == 7) {
+		state->cfa = PKBPF_CFA_PLT;
+		state->cfa_deref_offset = value.offset;
+	} else if (value.kind == CFI_VALUE_INDEXED && run->machine->stack_pointer == 7 &&
+		   value.addend % 8 == 0) {
+		state->cfa = PKBPF_CFA_SP_INDEXED;
+		state->cfa_deref_offset = value.offset;
+		state->cfa_aux = (uint8_t)(value.reg | value.addend / 8 << 4);
+	} else if (value.kind == CFI_VALUE_DEREF && value.addend % 8 == 0 && value.addend >= 0 &&
+		   value.addend / 8 <= UINT8_MAX) {
+		state->cfa_deref_offset = value.offset;
+		state->cfa_aux = (uint8_t)(value.addend / 8);
+		if (value.reg == run->machine->stack_pointer)
+			state->cfa = PKBPF_CFA_SP_DEREF;
+		else if (value.reg == run->machine->frame_pointer)
+			state->cfa = PKBPF_CFA_FP_DEREF;
+	}
+}
+
+static void set_column_expression(struct run *run)
+{
+	uint64_t reg = cfi_read_uleb128(&run->reader);
+	struct cfi_value value;
+	size_t size;
+	const uint8_t *data = read_block(run, &size);
+
+	if (!find_column(run, reg))
+		return;
+	if (!cfi_expression_reduce(data, size, true, &value))
+		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
+	else if (value.kind == CFI_VALUE_CFA)
+		set_column(run, reg, CFI_CELL_CFA, value.offset);
+	else if (value.kind == CFI_VALUE_REGISTER && value.reg == run->machine->frame_pointer)
+		set_column(run, reg, CFI_CELL_FP, value.offset);
+	else if (value.kind == CFI_VALUE_REGISTER && value.reg == run->machine->stack_pointer)
+		set_column(run, reg, CFI_CELL_SP, value.offset);
+	else
+		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
+}
+
+static void skip_value_expression(struct run *run)
+{
+	uint64_t reg = cfi_read_uleb128(&run->reader);
+	size_t size;
+
+	read_block(run, &size);
+	set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
+}
+
+static bool restore_state(struct run *run)
+{
+	if (run->remembered_count == 0)
+		return false;
+	run->state = run->remembered[--run->remembered_count];
+	run->changed = true;
+	return true;
+}
+
+static bool remember_state(struct run *run)
+{
+	if (run->remembered_count == CFI_REMEMBER_DEPTH)
+		return false;
+	run->remembered[run->remembered_count++] = run->state;
+	return true;
+}
+
+/* The instructions that neither advance nor have their operand in the opcode; false: malformed. */
+static bool run_extended(struct run *run, uint8_t op)
+{
+	struct cfi_reader *reader = &run->reader;
+	uint64_t reg;
+
+	switch (op) {
+	case CFA_NOP:
+	case CFA_AARCH64_NEGATE_RA_STATE: /* signed return addresses are masked by the step */
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return true;
+	case CFA_OFFSET_EXTENDED:
+		reg = cfi_read_uleb128(reader);
+		set_column_factored(run, reg, CFI_CELL_CFA, (int64_t)cfi_read_uleb128(reader));
+		return true;
+	case CFA_OFFSET_EXTENDED_SF:
+		reg = cfi_read_uleb128(reader);
+		set_column_factored(run, reg, CFI_CELL_CFA, cfi_read_sleb128(reader));
+		return true;
+	case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+		reg = cfi_read_uleb128(reader);
+		set_column_factored(run, reg, CFI_CELL_CFA,
+				    (int64_t)(0 - cfi_read_uleb128(reader)));
+		return true;
+	case CFA_RESTORE_EXTENDED:
+		restore_column(run, cfi_read_uleb128(reader));
+		return true;
+	case CFA_UNDEFINED:
+		set_column(run, cfi_read_uleb128(reader), CFI_CELL_UNDEFINED, 0);
+		return true;
+	case CFA_SAME_VALUE:
+		set_column(run, cfi_read_uleb128(reader), CFI_CELL_SAME, 0);
+		return true;
+	case CFA_REGISTER: {
+		uint64_t source;
+
+		reg = cfi_read_uleb128(reader);
+		source = cfi_read_uleb128(reader);
+		set_column(run, reg,
+			   source < run->machine->registers ? CFI_CELL_REGISTER
+							    : CFI_CELL_UNSUPPORTED,
+			   source < run->machine->registers ? (int64_t)source : 0);
+		return true;
+	}
+	case CFA_REMEMBER_STATE:
+		return remember_state(run);
+	case CFA_RESTORE_STATE:
+		return restore_state(run);
+	case CFA_DEF_CFA:
+		reg = cfi_read_uleb128(reader);
+		set_cfa(run, reg, (int64_t)cfi_read_uleb128(reader));
+		return true;
+	case CFA_DEF_CFA_SF:
+		reg = cfi_read_uleb128(reader);
+		set_cfa(run, reg, factor_cfa_offset(run, cfi_read_sleb128(reader)));
+		return true;
+	case CFA_DEF_CFA_REGISTER:
+		/* After an expression too: hand-written assembly relies on the offset from before
+		 * it. */
+		set_cfa(run, cfi_read_uleb128(reader), run->state.cfa_offset);
+		return true;
+	case CFA_DEF_CFA_OFFSET_SF:
+		set_cfa_offset(run, factor_cfa_offset(run, cfi_read_sleb128(reader)));
+		return true;
+	case CFA_DEF_CFA_EXPRESSION:
+		set_cfa_expression(run);
+		return true;
+	case CFA_EXPRESSION:
+		set_column_expression(run);
+		return true;
+	case CFA_VAL_OFFSET:
+		reg = cfi_read_uleb128(reader);
+		set_column_factored(run, reg, CFI_CELL_VALUE_CFA,
+				    (int64_t)cfi_read_uleb128(reader));
+		return true;
+	case CFA_VAL_OFFSET_SF:
+		reg = cfi_read_uleb128(reader);
+		set_column_factored(run, reg, CFI_CELL_VALUE_CFA, cfi_read_sleb128(reader));
+		return true;
+	case CFA_VAL_EXPRESSION:
+		skip_value_expression(run);
+		return true;
+	case CFA_GNU_ARGS_SIZE:
+		cfi_read_uleb128(reader);
+		return true;
+	default:
+		return false; /* length unknown: nothing after it can be trusted */
+	}
+}
+
+/* Anything but an advance; false: malformed. */
+static inline bool run_instruction(struct run *run, uint8_t op)
+{
+	bool valid = true;
+
+	if ((op & ~CFA_OPERAND_MASK) == CFA_OFFSET)
+		set_column_factored(run, op & CFA_OPERAND_MASK, CFI_CELL_CFA,
+				    (int64_t)cfi_read_uleb128(&run->reader));
+	else if (op == CFA_DEF_CFA_OFFSET) /* two of five instructions */
+		set_cfa_offset(run, (int64_t)cfi_read_uleb128(&run->reader));
+	else if ((op & ~CFA_OPERAND_MASK) == CFA_RESTORE)
+		restore_column(run, op & CFA_OPERAND_MASK);
+	else
+		valid = run_extended(run, op);
+	return valid && !run->reader.failed;
+}
+
+static inline bool is_advance(uint8_t op)
+{
+	return (op & ~CFA_OPERAND_MASK) == CFA_ADVANCE_LOC ||
+	       (op >= CFA_SET_LOC && op <= CFA_ADVANCE_LOC4);
+}
+
+/* The new location; UINT64_MAX when it is malformed or goes back. */
+static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location, uint64_t base,
+			       const uint8_t *program, uint64_t program_address)
+{
+	struct cfi_reader *reader = &run->reader;
+	uint64_t delta;
+
+	if (op & CFA_ADVANCE_LOC) {
+		delta = op & CFA_OPERAND_MASK;
+	} else if (op == CFA_ADVANCE_LOC1) {
+		delta = cfi_read_u8(reader);
+	} else if (op == CFA_ADVANCE_LOC2) {
+		delta = cfi_read_u16(reader);
+	} else if (op == CFA_ADVANCE_LOC4) {
+		delta = cfi_read_u32(reader);
+	} else {
+		uint64_t field = program_address + (uint64_t)(reader->at - program);
+		uint64_t target =
+			cfi_read_pointer(reader, run->context->pointer_encoding, field, 0) - base;
+
+		return reader->failed || target < location ? UINT64_MAX : target;
+	}
+	/* code_align is at most 255 and location at most 2^33: no overflow. */
+	return reader->failed ? UINT64_MAX : location + delta * run->context->code_align;
+}
+
+bool cfi_program_run_initial(const struct cfi_machine *machine, struct cfi_context *context,
+			     const uint8_t *program, size_t size)
+{
+	struct run run = {
+		.machine = machine,
+		.context = context,
+		.reader = {.at = program, .end = program + size},
+		.state = {.cfa = PKBPF_CFA_UNSUPPORTED},
+	};
+
+	context->initial = run.state; /* what a restore here goes back to */
+	while (cfi_reader_left(&run.reader)) {
+		uint8_t op = cfi_read_u8(&run.reader);
+
+		if (is_advance(op) || !run_instruction(&run, op))
+			return false;
+	}
+	context->initial = run.state;
+	return true;
+}
+
+static void emit(struct run *run, uint32_t offset, cfi_row_fn row, void *row_context)
+{
+	struct pkbpf_unwind_rule rule;
+
+	cfi_state_to_rule(run->machine, run->context->go_frame_pointer, &run->state, &rule);
+	row(row_context, offset, &rule);
+	run->changed = false;
+}
+
+void cfi_program_run(const struct cfi_machine *machine, const struct cfi_context *context,
+		     const uint8_t *program, size_t program_size, uint64_t program_address,
+		     uint64_t base, uint32_t start, uint32_t size, cfi_row_fn row,
+		     void *row_context)
+{
+	uint64_t location = start;
+	uint64_t end = (uint64_t)start + size;
+	struct run run;
+
+	run.machine = machine;
+	run.context = context;
+	run.reader = (struct cfi_reader){.at = program, .end = program + program_size};
+	run.state = context->initial;
+	run.remembered_count = 0;
+	run.changed = true;
+	while (run.reader.at != run.reader.end) {
+		uint8_t op = *run.reader.at++;
+
+		if (is_advance(op)) {
+			uint64_t next = advance(&run, op, location, base, program, program_address);
+
+			if (next == UINT64_MAX)
+				goto malformed;
+			if (next == location)
+				continue;
+			if (run.changed)
+				emit(&run, (uint32_t)location, row, row_context);
+			location = next;
+			if (location >= end)
+				return;
+		} else if (!run_instruction(&run, op)) {
+			goto malformed;
+		}
+	}
+	if (run.changed)
+		emit(&run, (uint32_t)location, row, row_context);
+	return;
+malformed:
+	run.state.cfa = PKBPF_CFA_UNSUPPORTED;
+	run.state.columns[CFI_COLUMN_RA].kind = CFI_CELL_UNSUPPORTED;
+	emit(&run, (uint32_t)location, row, row_context);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Walks .eh_frame and .debug_frame entry by entry. */
+#ifndef PKBPF_UNWIND_CFI_CFI_SECTION_H
+#define PKBPF_UNWIND_CFI_CFI_SECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwind/cfi/cfi_program.h"
+
+struct cfi_section {
+	uint8_t *data;
+	size_t size;
+	uint64_t address;
+	bool is_debug_frame;
+	uint32_t first_cie; /* its CIEs are consecutive, ordered by offset */
+	uint32_t cie_count;
+};
+
+struct cfi_cie {
+	struct cfi_context context;
+	uint32_t offset;
+	uint8_t section;
+	uint8_t pointer_encoding;
+	bool has_augmentation_data;
+	bool is_signal;
+	bool usable;
+};
+
+/* One CIE or FDE: its bytes after the id. */
+struct cfi_entry {
+	size_t offset; /* of the length field */
+	size_t body;
+	size_t end;
+	uint64_t cie_offset; /* FDE: where its CIE is */
+	bool is_cie;
+};
+
+/* An FDE. */
+struct cfi_function {
+	uint64_t start; /* ELF address */
+	uint64_t size;	/* never 0 */
+	size_t program; /* offset in the section */
+	size_t program_size;
+};
+
+/* The entry at *offset, which moves on; false: end of the section or nothing that can be stepped
+ * over. */
+bool cfi_section_next(const struct cfi_section *section, size_t *offset,
+		      struct cfi_entry *ret_entry);
+/* false: a version, augmentation, address size or return address column that is not known. */
+bool cfi_cie_parse(const struct cfi_machine *machine, const struct cfi_section *section,
+		   const struct cfi_entry *entry, bool is_go, struct cfi_cie *cie);
+bool cfi_function_parse(const struct cfi_section *section, const struct cfi_cie *cie,
+			const struct cfi_entry *entry, struct cfi_function *ret_function);
+
+#endif

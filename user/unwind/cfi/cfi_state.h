@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What call frame information says about one row: where the CFA and the caller's registers are. */
+#ifndef PKBPF_UNWIND_CFI_CFI_STATE_H
+#define PKBPF_UNWIND_CFI_CFI_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pkbpf/unwind.h"
+
+/* DWARF register numbers of a machine. */
+struct cfi_machine {
+	uint16_t elf_machine;
+	uint8_t stack_pointer;
+	uint8_t frame_pointer;
+	uint8_t return_address; /* column that CIEs must name */
+	uint8_t registers;	/* general ones: those beyond are not in a rule */
+	uint8_t rbx;		/* 255: not tracked */
+	bool has_link_register; /* an unsaved return address is in its register */
+};
+
+/* What is known about one register of the caller. */
+enum cfi_cell_kind {
+	CFI_CELL_UNSPECIFIED = 0, /* the ABI's default */
+	CFI_CELL_SAME,
+	CFI_CELL_UNDEFINED,
+	CFI_CELL_CFA,	    /* saved at cfa + offset */
+	CFI_CELL_FP,	    /* saved at fp + offset */
+	CFI_CELL_SP,	    /* saved at sp + offset */
+	CFI_CELL_VALUE_CFA, /* is cfa + offset */
+	CFI_CELL_REGISTER,  /* in another register (number in offset) */
+	CFI_CELL_UNSUPPORTED,
+};
+
+struct cfi_cell {
+	int32_t offset;
+	uint8_t kind;
+};
+
+enum { CFI_COLUMN_FP, CFI_COLUMN_RA, CFI_COLUMN_SP, CFI_COLUMN_RBX, CFI_COLUMN_COUNT };
+
+struct cfi_state {
+	int64_t cfa_offset;	  /* of register + offset; kept while an expression is in force */
+	int64_t cfa_deref_offset; /* of the _DEREF kinds; threshold of PLT */
+	uint8_t cfa;		  /* enum pkbpf_cfa_kind */
+	uint8_t cfa_register;	  /* valid for SP, FP, REGISTER */
+	uint8_t cfa_aux;	  /* of the _DEREF kinds */
+	struct cfi_cell columns[CFI_COLUMN_COUNT];
+};
+
+/* CFA = register + offset, whatever the register. */
+static inline bool cfi_state_has_register_cfa(const struct cfi_state *state)
+{
+	return state->cfa == PKBPF_CFA_SP || state->cfa == PKBPF_CFA_FP ||
+	       state->cfa == PKBPF_CFA_REGISTER;
+}
+
+/* The rule that says the same as the state; UNSUPPORTED when none does. */
+void cfi_state_to_rule(const struct cfi_machine *machine, bool go_frame_pointer,
+		       const struct cfi_state *state, struct pkbpf_unwind_rule *ret_rule);
+
+#endif

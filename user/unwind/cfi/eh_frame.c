@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Finds the call frame information of a file and lists its functions. */
+#include "unwind/cfi/eh_frame.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/large_memory.h"
+#include "unwind/cfi/cfi_reader.h"
+#include "unwind/cfi/cfi_section.h"
+#include "unwind/go_pclntab.h"
+
+#define NO_CIE UINT32_MAX
+#define GO_CIE (UINT32_MAX - 1) /* functions of the Go run-time's table */
+
+struct eh_frame {
+	struct cfi_machine machine;
+	uint64_t text_start;
+	uint64_t text_size;
+	struct cfi_section sections[2];
+	size_t section_count;
+	ARRAY_OF(struct cfi_cie) cies;
+	struct fde_list functions;
+	struct go_pclntab *go;
+	uint64_t dropped;
+	bool is_go;
+};
+
+DEFINE_CLEANUP(struct eh_frame *, eh_frame_free)
+
+void eh_frame_free(struct eh_frame *frame)
+{
+	if (!frame)
+		return;
+	for (size_t i = 0; i < frame->section_count; i++)
+		free(frame->sections[i].data);
+	go_pclntab_free(frame->go);
+	array_free(&frame->cies);
+	array_free(&frame->functions);
+	free(frame);
+}
+
+static int collect_cies(struct eh_frame *frame, struct cfi_section *section, uint8_t index)
+{
+	struct cfi_entry entry;
+	size_t offset = 0;
+
+	section->first_cie = (uint32_t)frame->cies.count;
+	while (cfi_section_next(section, &offset, &entry)) {
+		struct cfi_cie *cie;
+
+		if (!entry.is_cie || frame->cies.count >= EH_FRAME_MAX_CIES)
+			continue;
+		cie = array_add(&frame->cies);
+		if (!cie)
+			return -ENOMEM;
+		cie->offset = (uint32_t)entry.offset;
+		cie->section = index;
+		cie->usable = cfi_cie_parse(&frame->machine, section, &entry, frame->is_go, cie);
+	}
+	section->cie_count = (uint32_t)frame->cies.count - section->first_cie;
+	return 0;
+}
+
+/* Only offsets where the walk saw a CIE count, so a CIE is parsed once however many functions name
+ * it. */
+static uint32_t find_cie(const struct eh_frame *frame, const struct cfi_section *section,
+			 uint64_t offset)
+{
+	uint32_t low = section->first_cie;
+	uint32_t high = low + section->cie_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (frame->cies.items[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < section->first_cie + section->cie_count &&
+	    frame->cies.items[low].offset == offset)
+		return low;
+	return NO_CIE;
+}
+
+/* Cuts a function to the text; false: outside. */
+static bool parse_fde(const struct eh_frame *frame, const struct cfi_section *section,
+		      const struct cfi_entry *entry, uint32_t cie_index, struct fde *ret_fde)
+{
+	const struct cfi_cie *cie = &frame->cies.items[cie_index];
+	struct cfi_function function;
+	uint64_t start;
+	uint64_t size;
+
+	if (!cfi_function_parse(section, cie, entry, &function))
+		return false;
+	start = function.start - frame->text_start;
+	size = function.size;
+	if (start >= frame->text_size)
+		return false;
+	if (size > frame->text_size - start)
+		size = frame->text_size - start;
+	if (cie->is_signal && start > 0) {
+		start--;
+		size++;
+	}
+	*ret_fde = (struct fde){
+		.start = (uint32_t)start,
+		.size = (uint32_t)size,
+		.program = (uint32_t)function.program,
+		.program_size = (uint32_t)function.program_size,
+		.cie = cie_index,
+	};
+	return true;
+}
+
+static int collect_functions(struct eh_frame *frame, const struct cfi_section *section,
+			     struct fde_list *list)
+{
+	uint64_t last_offset = UINT64_MAX;
+	uint32_t cie = NO_CIE;
+	struct cfi_entry entry;
+	size_t offset = 0;
+
+	while (cfi_section_next(section, &offset, &entry)) {
+		struct fde fde;
+
+		if (entry.is_cie)
+			continue;
+		if (entry.cie_offset != last_offset) {
+			cie = find_cie(frame, section, entry.cie_offset);
+			last_offset = entry.cie_offset;
+		}
+		if (cie == NO_CIE || !frame->cies.items[cie].usable ||
+		    list->count >= EH_FRAME_MAX_FUNCTIONS ||
+		    !parse_fde(frame, section, &entry, cie, &fde)) {
+			frame->dropped++;
+			continue;
+		}
+		if (list->count == list->capacity && !array_reserve(list, list->count + 1))
+			return -ENOMEM;
+		list->items[list->count++] = fde;
+	}
+	return fde_list_sort(list) ? 0 : -ENOMEM;
+}
+
+/* Takes the section's bytes over. */
+static int add_section(struct eh_frame *frame, struct cfi_section section)
+{
+	size_t index = frame->section_count++;
+	struct fde_list list = {0};
+	int ret;
+
+	frame->sections[index] = section;
+	ret = collect_cies(frame, &frame->sections[index], (uint8_t)index);
+	if (ret == 0)
+		ret = collect_functions(frame, &frame->sections[index], &list);
+	if (ret == 0 && !fde_list_fill_gaps(&frame->functions, &list))
+		ret = -ENOMEM;
+	array_free(&list);
+	return ret;
+}
+
+/* Files stripped of their section table still tell the run-time where .eh_frame is; its end is a
+ * zero length or, at the latest, the end of the segment. */
+static int load_by_segment(const struct elf_image *image, struct cfi_section *section)
+{
+	const struct elf_segment *segment = elf_image_find_segment(image, PT_GNU_EH_FRAME);
+	uint8_t header[4 + sizeof(uint64_t)] = {0};
+	struct cfi_reader reader = {.at = header, .end = header + sizeof(header)};
+	uint64_t size;
+	uint8_t encoding;
+
+	if (!segment || elf_image_read_address(image, segment->address, header, sizeof(header)) < 0)
+		return -ENODATA;
+	if (cfi_read_u8(&reader) != 1) /* version */
+		return -ENODATA;
+	encoding = cfi_read_u8(&reader);
+	cfi_skip(&reader, 2); /* encodings of the search table, which we do not rely on */
+	section->address =
+		cfi_read_pointer(&reader, encoding, segment->address + 4, segment->address);
+	size = elf_image_bytes_after(image, section->address);
+	if (reader.failed || size == 0)
+		return -ENODATA;
+	if (size > EH_FRAME_MAX_SECTION_BYTES)
+		size = EH_FRAME_MAX_SECTION_BYTES;
+	if (size > elf_image_size(image))
+		size = elf_image_size(image);
+	section->data = large_malloc(size);
+	if (!section->data)
+		return -ENOMEM;
+	section->size = size;
+	if (elf_image_read_address(image, section->address, section->data, size) < 0) {
+		free(section->data);
+		return -ENODATA;
+	}
+	return 0;
+}
+
+static int load_section(const struct elf_image *image, const char *name,
+			struct cfi_section *section)
+{
+	struct elf_section found;
+	int ret;
+
+	if (!elf_image_find_section(image, name, &found) || found.size == 0)
+		return -ENODATA;
+	ret = elf_image_load_section(image, &found, EH_FRAME_MAX_SECTION_BYTES, &section->data,
+				     &section->size);
+	if (ret < 0)
+		return ret;
+	section->address = found.address;
+	return 0;
+}
+
+static int add_eh_frame(struct eh_frame *frame, const struct elf_image *image)
+{
+	struct cfi_section section = {0};
+	int ret = load_section(image, ".eh_frame", &section);
+
+	if (ret == -ENODATA)
+		ret = load_by_segment(image, &section);
+	return ret < 0 ? ret : add_section(frame, section);
+}
+
+/* A broken or unreadable .debug_frame costs its functions, not those of .eh_frame. */
+static int add_debug_frame(struct eh_frame *frame, const struct elf_image *image)
+{
+	struct cfi_section section = {.is_debug_frame = true};
+	int ret = load_section(image, ".debug_frame", &section);
+
+	if (ret < 0)
+		return ret == -ENOMEM ? ret : 0;
+	return add_section(frame, section);
+}
+
+static int add_go_functions(struct eh_frame *frame, const struct elf_image *image)
+{
+	struct fde_list list = {0};
+	int ret;
+
+	if (!frame->is_go)
+		return 0;
+	ret = go_pclntab_load(image, frame->text_start, frame->text_size, GO_CIE, &frame->go,
+			      &list);
+	if (ret == 0 && !fde_list_fill_gaps(&frame->functions, &list))
+		ret = -ENOMEM;
+	array_free(&list);
+	return ret == -ENODATA ? 0 : ret;
+}
+
+static bool set_text_range(struct eh_frame *frame, const struct elf_image *image)
+{
+	uint64_t start = UINT64_MAX;
+	uint64_t end = 0;
+	uint64_t limit;
+
+	for (size_t i = 0; i < elf_image_segment_count(image); i++) {
+		const struct elf_segment *segment = elf_image_segment(image, i);
+
+		if (segment->type != PT_LOAD || !(segment->flags & PF_X) || segment->file_size == 0)
+			continue;
+		if (segment->address < start)
+			start = segment->address;
+		if (segment->address + segment->file_size > end)
+			end = segment->address + segment->file_size;
+	}
+	if (start >= end)
+		return false;
+	frame->text_start = start & ~(uint64_t)(PKBPF_TEXT_PAGE_SIZE - 1);
+	frame->text_size = end - frame->text_start;
+	if (frame->text_size > EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE)
+		frame->text_size = EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE;
+	/* Code is in the file; only what lies between segments is not. */
+	limit = elf_image_size(image) * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
+	if (frame->text_size > limit)
+		frame->text_size = limit;
+	return true;
+}
+
+/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls.
+ * What it calls meanwhile chooses an implementation, in the C library for the most part. */
+static bool runs_in_binding(const struct elf_image *image)
+{
+	char soname[16];
+
+	elf_image_soname(image, soname, sizeof(soname));
+	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 ||
+	       strcmp(soname, "libc.so.6") == 0;
+}
+
+static struct cfi_machine describe_machine(const struct elf_image *image)
+{
+	struct cfi_machine machine = {.elf_machine = elf_image_machine(image), .rbx = UINT8_MAX};
+
+	if (machine.elf_machine == EM_AARCH64) {
+		machine.stack_pointer = 31;
+		machine.frame_pointer = 29;
+		machine.return_address = 30;
+		machine.registers = 31;
+		machine.has_link_register = true;
+		return machine;
+	}
+	machine.stack_pointer = 7;
+	machine.frame_pointer = 6;
+	machine.return_address = 16;
+	machine.registers = 16;
+	if (runs_in_binding(image))
+		machine.rbx = 3;
+	return machine;
+}
+
+int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, struct error *error)
+{
+	_cleanup_(eh_frame_free_cleanup) struct eh_frame *frame = calloc(1, sizeof(*frame));
+	struct elf_section go_section;
+	int ret;
+
+	if (!frame)
+		return error_set(error, ENOMEM, "out of memory for an unwind table");
+	if (!set_text_range(frame, image))
+		return error_set(error, ENODATA, "no executable segment, no unwind table is made");
+	frame->machine = describe_machine(image);
+	frame->is_go = frame->machine.elf_machine == EM_X86_64 &&
+		       (elf_image_find_section(image, ".gopclntab", &go_section) ||
+			elf_image_find_section(image, ".go.buildinfo", &go_section));
+	ret = add_eh_frame(frame, image);
+	if (ret == 0 || ret == -ENODATA)
+		ret = add_go_functions(frame, image);
+	if (ret == 0)
+		ret = add_debug_frame(frame, image);
+	if (ret < 0)
+		return error_set(error, -ret, "cannot read call frame information: %s",
+				 strerror(-ret));
+	/* Go keeps frame pointers, and changes stacks. */
+	if (frame->is_go && frame->functions.count == 0)
+		return error_set(error, ENODATA,
+				 "no function table of a known format, frame pointers are used");
+	*ret_frame = take_pointer(frame);
+	return 0;
+}
+
+const struct cfi_machine *eh_frame_machine(const struct eh_frame *frame)
+{
+	return &frame->machine;
+}
+
+uint64_t eh_frame_text_start(const struct eh_frame *frame)
+{
+	return frame->text_start;
+}
+
+uint64_t eh_frame_text_size(const struct eh_frame *frame)
+{
+	return frame->text_size;
+}
+
+size_t eh_frame_expected_rows(const struct eh_frame *frame)
+{
+	size_t bytes = 0;
+
+	/* Five to six bytes of call frame information make a row; a Go function has five rows. */
+	for (size_t i = 0; i < frame->section_count; i++)
+		bytes += frame->sections[i].size;
+	return bytes / 4 + (frame->go ? frame->functions.count * 6 : 0);
+}
+
+uint64_t eh_frame_dropped_count(const struct eh_frame *frame)
+{
+	return frame->dropped;
+}
+
+size_t eh_frame_count(const struct eh_frame *frame)
+{
+	return frame->functions.count;
+}
+
+const struct fde *eh_frame_function(const struct eh_frame *frame, size_t index)
+{
+	return &frame->functions.items[index];
+}
+
+enum eh_frame_source eh_frame_source(const struct eh_frame *frame, size_t index)
+{
+	uint32_t cie = frame->functions.items[index].cie;
+
+	if (cie == GO_CIE)
+		return EH_FRAME_GO;
+	return frame->sections[frame->cies.items[cie].section].is_debug_frame
+		       ? EH_FRAME_DEBUG_SECTION
+		       : EH_FRAME_SECTION;
+}
+
+bool eh_frame_is_signal(const struct eh_frame *frame, size_t index)
+{
+	return frame->functions.items[index].cie != GO_CIE &&
+	       frame->cies.items[frame->functions.items[index].cie].is_signal;
+}
+
+void eh_frame_run(const struct eh_frame *frame, size_t index, cfi_row_fn row, void *context)
+{
+	static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
+	const struct fde *fde = &frame->functions.items[index];
+	const struct cfi_section *section;
+	const struct cfi_cie *cie;
+
+	if (fde->cie == GO_CIE) {
+		go_pclntab_run(frame->go, fde, row, context);
+		return;
+	}
+	cie = &frame->cies.items[fde->cie];
+	section = &frame->sections[cie->section];
+	if (cie->is_signal) {
+		row(context, fde->start, &signal_rule);
+		return;
+	}
+	cfi_program_run(&frame->machine, &cie->context, section->data + fde->program,
+			fde->program_size, section->address + fde->program, frame->text_start,
+			fde->start, fde->size, row, context);
+}

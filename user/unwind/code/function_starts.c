@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads symbol tables, and the code that a program starts with, for the places at which functions
+ * begin. */
+#include "unwind/code/function_starts.h"
+
+#include <elf.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "instruction/x86_flow.h"
+#include "instruction/x86_instruction.h"
+
+/* The start of a program, which passes main() to the C library. */
+#define ENTRY_CODE_BYTES 64
+
+static void add_start(struct function_starts *starts, uint64_t offset, uint64_t text_size)
+{
+	uint32_t *start;
+
+	if (offset >= text_size || offset > UINT32_MAX)
+		return;
+	start = array_add(starts);
+	if (start)
+		*start = (uint32_t)offset;
+}
+
+static void add_symbols(const Elf64_Sym *symbols, size_t count, uint64_t text_start,
+			uint64_t text_size, struct function_starts *starts)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
+		    symbols[i].st_shndx != SHN_UNDEF)
+			add_start(starts, symbols[i].st_value - text_start, text_size);
+	}
+}
+
+/* lea main(%rip),%rdi; or mov $main,%rdi */
+static bool takes_address(const struct x86_instruction *instruction, uint64_t end,
+			  uint64_t *ret_address)
+{
+	*ret_address = end + (uint64_t)(int64_t)instruction->displacement;
+	if (x86_is_own_address(instruction))
+		return true;
+	*ret_address = (uint64_t)instruction->immediate;
+	return instruction->map == X86_MAP_ONE_BYTE && instruction->rm == X86_RDI &&
+	       (instruction->opcode == 0xbf ||
+		(instruction->opcode == 0xc7 && instruction->mod == 3));
+}
+
+static void add_main(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+		     struct function_starts *starts)
+{
+	uint64_t entry = elf_image_entry(image), address;
+	struct x86_instruction instruction;
+	uint8_t code[ENTRY_CODE_BYTES];
+
+	if (elf_image_role(image) == ELF_ROLE_LIBRARY || elf_image_machine(image) != EM_X86_64 ||
+	    elf_image_read_address(image, entry, code, sizeof(code)) < 0)
+		return;
+	for (size_t at = 0;
+	     at < sizeof(code) && x86_decode(code + at, sizeof(code) - at, &instruction);
+	     at += instruction.size) {
+		if (x86_may_be_last(&instruction))
+			return;
+		if (takes_address(&instruction, entry + at + instruction.size, &address))
+			add_start(starts, address - text_start, text_size);
+	}
+}
+
+static void read_table(const struct elf_image *image, uint32_t type, uint64_t text_start,
+		       uint64_t text_size, struct function_starts *starts)
+{
+	_cleanup_free_ uint8_t *data = NULL;
+	size_t size;
+
+	for (size_t i = 0; i < elf_image_section_count(image); i++) {
+		struct elf_section section;
+
+		if (!elf_image_section_at(image, i, &section) || section.type != type)
+			continue;
+		if (section.size > FUNCTION_STARTS_MAX_TABLE_BYTES)
+			section.size = FUNCTION_STARTS_MAX_TABLE_BYTES;
+		if (elf_image_load_section(image, &section, FUNCTION_STARTS_MAX_TABLE_BYTES, &data,
+					   &size) == 0)
+			add_symbols((const Elf64_Sym *)data, size / sizeof(Elf64_Sym), text_start,
+				    text_size, starts);
+		return;
+	}
+}
+
+static int compare_starts(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+void function_starts_read(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+			  struct function_starts *ret_starts)
+{
+	struct function_starts starts = {0};
+	size_t count = 0;
+
+	read_table(image, SHT_DYNSYM, text_start, text_size, &starts);
+	read_table(image, SHT_SYMTAB, text_start, text_size, &starts);
+	add_main(image, text_start, text_size, &starts);
+	if (starts.count)
+		qsort(starts.items, starts.count, sizeof(*starts.items), compare_starts);
+	for (size_t i = 0; i < starts.count; i++) {
+		if (count == 0 || starts.items[i] != starts.items[count - 1])
+			starts.items[count++] = starts.items[i];
+	}
+	starts.count = count;
+	*ret_starts = starts;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Recognises special code of x86-64. */
+#include "unwind/code/special_code.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "instruction/x86_flow.h"
+
+#define SEARCH_WINDOW_BYTES 65536
+#define SEARCH_READ_BYTES   4096
+#define SEARCH_MAX_GAPS	    4096
+#define PATTERN_MAX_BYTES   32
+#define PLT_ENTRY_BYTES	    16
+#define CONTEXT_START_BYTES 26
+#define MAX_SYMBOL_BYTES    (1U << 20) /* glibc's .dynsym has 75 KB */
+
+static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
+static const struct pkbpf_unwind_rule above_end_rule = {.cfa = PKBPF_CFA_END, .aux = 1};
+static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
+
+/* Code that is the same wherever it occurs. */
+struct pattern {
+	uint8_t bytes[PATTERN_MAX_BYTES];
+	uint8_t size;
+	uint8_t before; /* bytes in front that the rule covers too */
+	const struct pkbpf_unwind_rule *rule;
+};
+
+static const struct pattern patterns[] = {
+	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it the return
+	 * address of a handler, so look-ups land one byte before. */
+	{{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, 9, 1, &signal_rule},
+	/* mov $15,%eax; syscall: the same by other assemblers. */
+	{{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, 7, 1, &signal_rule},
+	/* xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall:
+	 * the child's half of musl's __clone, the outermost frame of a thread. */
+	{{0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1, 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05},
+	 14,
+	 0,
+	 &end_rule},
+};
+
+/* What of the text has been read last. */
+struct window {
+	uint8_t *bytes; /* SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES */
+	uint64_t start;
+	size_t size;
+};
+
+struct finder {
+	const struct elf_image *image;
+	const struct eh_frame *frame;
+	struct special_code_list *list;
+	uint64_t text_start;
+	struct window window;
+};
+
+static void add(struct finder *finder, uint64_t start, uint64_t size,
+		const struct pkbpf_unwind_rule *rule)
+{
+	uint64_t text_size = eh_frame_text_size(finder->frame);
+	struct special_code *special;
+
+	if (size == 0 || start >= text_size || size > text_size - start ||
+	    finder->list->count >= SPECIAL_CODE_MAX_COUNT)
+		return;
+	special = array_add(finder->list);
+	if (special)
+		*special = (struct special_code){(uint32_t)start, (uint32_t)size, *rule};
+}
+
+/* First function that ends behind an offset. */
+static size_t find_function(const struct eh_frame *frame, uint64_t offset)
+{
+	size_t low = 0;
+	size_t high = eh_frame_count(frame);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct fde *fde = eh_frame_function(frame, middle);
+
+		if ((uint64_t)fde->start + fde->size <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_covered(const struct finder *finder, uint64_t start, uint64_t size)
+{
+	size_t index = find_function(finder->frame, start);
+
+	return index < eh_frame_count(finder->frame) &&
+	       eh_frame_function(finder->frame, index)->start < start + size;
+}
+
+/* musl's entry code, of programs and of its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea
+ * _DYNAMIC(%rip),%rsi; and $-16,%rsp; call. Nothing called it. */
+static void find_entry(struct finder *finder)
+{
+	static const uint8_t head[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35};
+	static const uint8_t tail[] = {0x48, 0x83, 0xe4, 0xf0, 0xe8};
+	uint64_t entry = elf_image_entry(finder->image);
+	uint8_t code[22];
+
+	if (elf_image_read_address(finder->image, entry, code, sizeof(code)) < 0 ||
+	    is_covered(finder, entry - finder->text_start, sizeof(code)))
+		return;
+	if (memcmp(code, head, sizeof(head)) == 0 && memcmp(code + 13, tail, sizeof(tail)) == 0)
+		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
+}
+
+/* NULL: cannot be read. Pieces lie close to one another, and one read of a page is for many of
+ * them. */
+static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size)
+{
+	struct window *window = &finder->window;
+	uint64_t address = finder->text_start + start, wanted = SEARCH_READ_BYTES;
+
+	if (start >= window->start && start - window->start <= window->size &&
+	    size <= window->size - (start - window->start))
+		return window->bytes + (start - window->start);
+	if (wanted > elf_image_bytes_after(finder->image, address))
+		wanted = elf_image_bytes_after(finder->image, address);
+	window->start = start;
+	window->size = wanted > size ? (size_t)wanted : size;
+	if (elf_image_read_address(finder->image, address, window->bytes, window->size) < 0) {
+		window->size = 0;
+		return NULL;
+	}
+	return window->bytes;
+}
+
+/* A C library, or a program that contains one. Others are not read: their text may be large and
+ * cold. */
+static bool may_hold_c_library(const struct elf_image *image)
+{
+	enum elf_role role = elf_image_role(image);
+
+	return role == ELF_ROLE_C_LIBRARY ||
+	       (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
+}
+
+/* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov
+ * (%rsp),%rdi; test %rdi,%rdi; je; call. It is described as if it had been called. Nothing did: it
+ * was put on the new stack, and look-ups land one byte before it. */
+static void find_context_start(struct finder *finder)
+{
+	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24,
+				       0x48, 0x85, 0xff, 0x74, 0x08, 0xe8};
+	uint64_t covered = 0;
+
+	for (size_t i = 0; i < eh_frame_count(finder->frame); i++) {
+		const struct fde *fde = eh_frame_function(finder->frame, i);
+		uint32_t before = fde->start > covered;
+		const uint8_t *code;
+
+		covered = (uint64_t)fde->start + fde->size;
+		if (fde->size < CONTEXT_START_BYTES ||
+		    fde->size > CONTEXT_START_BYTES + X86_ENDBR64_BYTES)
+			continue;
+		code = text_at(finder, fde->start, X86_ENDBR64_BYTES + sizeof(head));
+		if (!code)
+			continue;
+		code += x86_endbr64_size(code, X86_ENDBR64_BYTES);
+		if (memcmp(code, head, sizeof(head)) == 0)
+			add(finder, fde->start - before, fde->size + before, &end_rule);
+	}
+}
+
+static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t count,
+					     const char *names, size_t names_size, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	for (size_t i = 0; i < count; i++) {
+		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
+		    symbols[i].st_shndx != SHN_UNDEF && names_size >= size &&
+		    symbols[i].st_name <= names_size - size &&
+		    memcmp(names + symbols[i].st_name, name, size) == 0)
+			return &symbols[i];
+	}
+	return NULL;
+}
+
+/*
+ * Coroutines put the address of abort() on their new stack, as the one that their first function
+ * must not return to (libcoro, in Perl's Coro and Tarantool): above it is nothing. The byte before
+ * belongs to whatever function lies there, which may end with a call of abort() and does not run
+ * then.
+ */
+static void find_abort(struct finder *finder)
+{
+	_cleanup_free_ uint8_t *symbols = NULL, *names = NULL;
+	struct elf_section section, strings;
+	size_t size = 0, names_size = 0;
+	const Elf64_Sym *symbol;
+
+	if (!elf_image_find_section(finder->image, ".dynsym", &section) ||
+	    !elf_image_section_at(finder->image, section.link, &strings) ||
+	    elf_image_load_section(finder->image, &section, MAX_SYMBOL_BYTES, &symbols, &size) ||
+	    elf_image_load_section(finder->image, &strings, MAX_SYMBOL_BYTES, &names, &names_size))
+		return;
+	symbol = find_function_symbol((const Elf64_Sym *)symbols, size / sizeof(*symbol),
+				      (const char *)names, names_size, "abort");
+	if (symbol && symbol->st_value > finder->text_start)
+		add(finder, symbol->st_value - finder->text_start - 1, 1, &above_end_rule);
+}
+
+static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *code, size_t size)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
+		const struct pattern *pattern = &patterns[i];
+		const uint8_t *at = code;
+		const uint8_t *found;
+
+		while ((found = memmem(at, (size_t)(code + size - at), pattern->bytes,
+				       pattern->size))) {
+			uint64_t offset = start + (uint64_t)(found - code);
+			uint64_t before = offset >= pattern->before ? pattern->before : 0;
+
+			add(finder, offset - before, pattern->size + before, pattern->rule);
+			at = found + pattern->size;
+		}
+	}
+}
+
+/* Windows overlap by less than a pattern, so nothing is found twice or missed. */
+static void search_range(struct finder *finder, uint64_t start, uint64_t end)
+{
+	for (uint64_t at = start; at < end; at += SEARCH_WINDOW_BYTES) {
+		uint64_t size = end - at;
+		const uint8_t *code;
+
+		if (size > SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES)
+			size = SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES;
+		code = text_at(finder, at, size);
+		if (!code)
+			return;
+		search_bytes(finder, at, code, size);
+	}
+}
+
+static void search_gaps(struct finder *finder)
+{
+	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
+	unsigned int gaps = 0;
+
+	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
+		const struct elf_segment *segment = elf_image_segment(finder->image, i);
+		uint64_t at = segment->address - finder->text_start;
+		uint64_t end = at + segment->file_size;
+		size_t next;
+
+		if (segment->type != PT_LOAD || !(segment->flags & PF_X))
+			continue;
+		for (next = find_function(finder->frame, at); at < end && gaps < SEARCH_MAX_GAPS;
+		     next++) {
+			const struct fde *fde = next < eh_frame_count(finder->frame)
+							? eh_frame_function(finder->frame, next)
+							: NULL;
+			uint64_t gap_end = fde && fde->start < end ? fde->start : end;
+
+			if (gap_end > at + 6) {
+				uint64_t size = gap_end - at < budget ? gap_end - at : budget;
+
+				search_range(finder, at, at + size);
+				budget -= size;
+				gaps++;
+			}
+			at = fde ? (uint64_t)fde->start + fde->size : end;
+		}
+	}
+}
+
+/* Some linkers (lld) describe no PLT. The first entry is reached with the index pushed. */
+static void find_lazy_plt(struct finder *finder)
+{
+	static const struct pkbpf_unwind_rule first = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 16, .ra_offset = -8};
+	static const struct pkbpf_unwind_rule pushed = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 24, .ra_offset = -8};
+	struct pkbpf_unwind_rule rest = {.cfa = PKBPF_CFA_PLT, .ra_offset = -8};
+	struct elf_section section;
+	uint8_t code[2 * PLT_ENTRY_BYTES];
+	uint64_t start;
+
+	if (!elf_image_find_section(finder->image, ".plt", &section) ||
+	    section.size < sizeof(code) || section.address % PLT_ENTRY_BYTES != 0)
+		return;
+	start = section.address - finder->text_start;
+	if (is_covered(finder, start, section.size) ||
+	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0 ||
+	    memcmp(code, "\xff\x35", 2) != 0) /* push GOT+8 */
+		return;
+	if (memcmp(code + PLT_ENTRY_BYTES, "\xff\x25", 2) == 0) /* jmp *; push; jmp */
+		rest.cfa_offset = 11;
+	else if (memcmp(code + PLT_ENTRY_BYTES, "\xf3\x0f\x1e\xfa\x68", 5) == 0) /* endbr64; push */
+		rest.cfa_offset = 9;
+	else
+		return;
+	add(finder, start, 6, &first);
+	add(finder, start + 6, PLT_ENTRY_BYTES - 6, &pushed);
+	add(finder, start + PLT_ENTRY_BYTES, section.size - PLT_ENTRY_BYTES, &rest);
+}
+
+/* PLTs whose entries only jump. */
+static void find_direct_plt(struct finder *finder, const char *name)
+{
+	static const struct pkbpf_unwind_rule rule = {
+		.cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = -8};
+	struct elf_section section;
+
+	if (elf_image_find_section(finder->image, name, &section) &&
+	    !is_covered(finder, section.address - finder->text_start, section.size))
+		add(finder, section.address - finder->text_start, section.size, &rule);
+}
+
+/* Static programs call their indirect functions through a .plt without first entry: nothing but
+ * jumps. */
+static void find_static_plt(struct finder *finder)
+{
+	struct elf_section section;
+	uint8_t code[16];
+
+	if (!elf_image_find_section(finder->image, ".plt", &section) ||
+	    section.size < sizeof(code) ||
+	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0)
+		return;
+	if ((memcmp(code, "\xff\x25", 2) == 0 && memcmp(code + 8, "\xff\x25", 2) == 0) ||
+	    memcmp(code, "\xf3\x0f\x1e\xfa\xff\x25", 6) == 0 ||	  /* endbr64; jmp * */
+	    memcmp(code, "\xf3\x0f\x1e\xfa\xf2\xff\x25", 7) == 0) /* endbr64; bnd jmp * */
+		find_direct_plt(finder, ".plt");
+}
+
+static void search_c_library(struct finder *finder)
+{
+	_cleanup_free_ uint8_t *bytes = malloc(SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES);
+
+	if (!bytes)
+		return;
+	finder->window = (struct window){.bytes = bytes};
+	find_context_start(finder);
+	find_abort(finder);
+	search_gaps(finder);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct special_code *a = left;
+	const struct special_code *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Orders; of two that overlap the first stays. */
+static void finish(struct special_code_list *list)
+{
+	size_t kept = 0;
+
+	if (list->count == 0)
+		return;
+	qsort(list->items, list->count, sizeof(*list->items), compare);
+	for (size_t i = 0; i < list->count; i++) {
+		const struct special_code *last = &list->items[kept ? kept - 1 : 0];
+
+		if (kept == 0 || list->items[i].start - last->start >= last->size)
+			list->items[kept++] = list->items[i];
+	}
+	list->count = kept;
+}
+
+void special_code_find(const struct elf_image *image, const struct eh_frame *frame,
+		       struct special_code_list *ret_list)
+{
+	struct finder finder = {
+		.image = image,
+		.frame = frame,
+		.list = ret_list,
+		.text_start = eh_frame_text_start(frame),
+	};
+
+	if (elf_image_machine(image) != EM_X86_64)
+		return;
+	find_entry(&finder);
+	find_lazy_plt(&finder);
+	find_static_plt(&finder);
+	find_direct_plt(&finder, ".plt.sec");
+	find_direct_plt(&finder, ".plt.got");
+	if (may_hold_c_library(image))
+		search_c_library(&finder);
+	finish(ret_list);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code whose unwind rule is known from its bytes or symbol, because its call frame information is
+ * missing or wrong: signal trampolines, entry points, starts of threads and contexts, and PLTs that
+ * a linker left undescribed.
+ */
+#ifndef PKBPF_UNWIND_CODE_SPECIAL_CODE_H
+#define PKBPF_UNWIND_CODE_SPECIAL_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pkbpf/unwind.h"
+#include "unwind/cfi/eh_frame.h"
+#include "unwind/elf_image.h"
+
+struct special_code {
+	uint32_t start; /* from the text's start */
+	uint32_t size;
+	struct pkbpf_unwind_rule rule;
+};
+
+struct special_code_list {
+	struct special_code *items; /* ordered, without overlap */
+	size_t count;
+	size_t capacity;
+};
+
+/* More in one file: the rest is not looked at. */
+#define SPECIAL_CODE_MAX_COUNT 64
+/* Code outside functions that is searched; 16 MiB take about 3 ms. */
+#define SPECIAL_CODE_MAX_SEARCH_BYTES (16U << 20)
+
+/* What cannot be read is not special: there is no failure. The caller frees items. */
+void special_code_find(const struct elf_image *image, const struct eh_frame *frame,
+		       struct special_code_list *ret_list);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the parts of the loader share. */
+#ifndef PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
+#define PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
+
+#include "base/array.h"
+#include "unwind/table/extent_allocator.h"
+#include "unwind/code/generated_code.h"
+#include "unwind/table/loader.h"
+#include "unwind/table/loader_maps.h"
+
+struct ring_buffer;
+
+/* A place in the mappings array that no map uses any more, but perhaps a process that was forked
+ * meanwhile. */
+struct limbo_extent {
+	uint32_t first, count;
+	uint32_t idle_sweeps; /* in a row in which no process had it */
+};
+
+struct missed_process {
+	uint32_t pid;
+	bool unknown;	  /* to the kernel side */
+	uint64_t address; /* what it executed */
+};
+
+struct unwind_loader {
+	struct loader_memory memory;
+	const struct log *log;
+	struct event_sink found;
+	struct table_cache *tables;
+	struct process_tracker *tracker;
+	struct generated_code *generated;
+	struct extent_allocator *mapping_room;
+	struct ring_buffer *misses;
+	int proc_fd;
+	ARRAY_OF(struct missed_process) missed; /* to be read again */
+	ARRAY_OF(struct limbo_extent) limbo;
+	uint64_t last_sweep_ns;
+	struct unwind_loader_stats stats;
+};
+
+/* Takes a process from the kernel side. */
+void loader_forget_entry(struct unwind_loader *loader, uint32_t pid);
+/* From time to time: forgets processes that have gone and gives their places in the mappings array
+ * to others. */
+void loader_sweep(struct unwind_loader *loader, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Knows each mapped file and has its table built. */
+#include "unwind/table/table_cache.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "process/file/mapped_file.h"
+#include "unwind/table/table_builder.h"
+#include "unwind/table/table_cache_private.h"
+
+/* Files of which nobody has wanted the table yet. */
+#define MAX_UNWANTED_IMAGES 512
+/* What is kept open of one: most need a few KiB for their headers. */
+#define MAX_UNWANTED_BYTES (64U << 10)
+/* What is kept open of all files that wait for their tables: programs without end can be made to
+ * have 500 KiB each. */
+#define MAX_QUEUED_BYTES (128U << 20)
+/* Until a file that cannot be opened is tried again for who wants its table. */
+#define REOPEN_WAIT_NS (10 * NS_PER_SECOND)
+/* Until a file that has got no number tries to get one again. */
+#define SLOT_WAIT_NS (NS_PER_SECOND / 2)
+
+struct table_cache *table_cache_new(const struct table_memory *memory,
+				    const struct table_cache_options *options)
+{
+	struct table_cache *cache = calloc(1, sizeof(*cache));
+	pthread_condattr_t clock;
+	int err;
+
+	if (!cache)
+		return NULL;
+	cache->memory = *memory;
+	cache->max_chunks = options->max_chunks;
+	cache->initial_chunks = options->initial_chunks;
+	cache->on_demand = options->on_demand;
+	cache->mapped_files = options->files;
+	cache->slots = extent_allocator_new(memory->file_count);
+	pthread_mutex_init(&cache->lock, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&cache->changed, &clock);
+	pthread_condattr_destroy(&clock);
+	if (!cache->slots) {
+		errno = ENOMEM;
+		goto fail;
+	}
+	err = table_builder_start(cache);
+	if (err) {
+		errno = -err;
+		goto fail;
+	}
+	return cache;
+fail:
+	table_cache_free(cache);
+	return NULL;
+}
+
+void table_file_close(struct table_cache *cache, struct table_file *file)
+{
+	if (file->state == TABLE_UNWANTED && file->image)
+		cache->unwanted_images--;
+	elf_image_free(file->image);
+	free(file->image_memory);
+	file->image = NULL;
+	file->image_memory = NULL;
+}
+
+static void free_file(struct table_cache *cache, struct table_file *file)
+{
+	if (!file)
+		return;
+	table_file_close(cache, file);
+	free(file->segments);
+	free(file->placement.extents);
+	free(file);
+}
+
+void table_cache_free(struct table_cache *cache)
+{
+	if (!cache)
+		return;
+	table_builder_stop(cache);
+	array_foreach(&cache->files, each)
+		free_file(cache, *each);
+	array_free(&cache->files);
+	array_free(&cache->queue);
+	extent_allocator_free(cache->slots);
+	pthread_cond_destroy(&cache->changed);
+	pthread_mutex_destroy(&cache->lock);
+	free(cache);
+}
+
+/* The executable segments, kept for the bias of every later mapping. */
+static bool keep_segments(struct table_file *file, const struct elf_image *image)
+{
+	size_t count = elf_image_segment_count(image);
+
+	free(file->segments);
+	file->segment_count = 0;
+	file->segments = calloc(count ? count : 1, sizeof(*file->segments));
+	if (!file->segments)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct elf_segment *segment = elf_image_segment(image, i);
+
+		if (segment->type == PT_LOAD && (segment->flags & PF_X))
+			file->segments[file->segment_count++] = *segment;
+	}
+	return true;
+}
+
+/* 0: file->image is open; else why not. */
+static int open_contents(struct table_cache *cache, struct table_file *file)
+{
+	struct mapped_file *mapped = mapped_file_table_get(cache->mapped_files, file->number);
+	size_t size;
+	int fd, err;
+
+	if (mapped->type == MAPPED_FILE_VDSO) {
+		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory,
+					    &size);
+		if (!err)
+			err = elf_image_open_memory(file->image_memory, size, ELF_IMAGE_FILE,
+						    &file->image, NULL);
+	} else {
+		fd = mapped_file_open(cache->mapped_files, mapped);
+		err = fd < 0 ? fd : elf_image_open(fd, &file->image, NULL);
+	}
+	if (!err && !keep_segments(file, file->image))
+		err = -ENOMEM;
+	if (err)
+		table_file_close(cache, file);
+	return err;
+}
+
+/* A linker's search table has eight bytes per function, and functions have eight rows on average.
+ */
+static uint64_t expected_rows(const struct elf_image *image)
+{
+	const struct elf_segment *search_table = elf_image_find_segment(image, PT_GNU_EH_FRAME);
+
+	if (!search_table)
+		return 0;
+	return search_table->file_size < elf_image_size(image) ? search_table->file_size
+							       : elf_image_size(image);
+}
+
+/* With the lock held: hands the file, whose image is open, to the building thread. */
+static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
+{
+	uint64_t kept_bytes = elf_image_kept_bytes(file->image);
+	uint32_t *number = cache->queued_bytes + kept_bytes <= MAX_QUEUED_BYTES
+				   ? array_add(&cache->queue)
+				   : NULL;
+
+	if (!number) {
+		table_file_close(cache, file);
+		/* A published table stays while the rest of it is built; one that is being
+		 * withdrawn has pages, too. */
+		file->state = file->state == TABLE_BUILDING ? TABLE_READY : TABLE_NO_ROOM;
+		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
+		return;
+	}
+	*number = file->number;
+	cache->queued_bytes += file->kept_bytes = kept_bytes;
+	file->size = elf_image_size(file->image);
+	file->written_ns = elf_image_written_ns(file->image);
+	file->expected_rows = expected_rows(file->image);
+	file->state = TABLE_QUEUED;
+	file->queued_ns = clock_now_ns();
+	file->urgent = urgent;
+	file->sequence = ++cache->last_sequence;
+	pthread_cond_broadcast(&cache->changed);
+}
+
+/* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is
+ * opened again then. */
+static void set_aside(struct table_cache *cache, struct table_file *file)
+{
+	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES ||
+	    elf_image_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
+		table_file_close(cache, file);
+	else
+		cache->unwanted_images++;
+	file->state = TABLE_UNWANTED;
+}
+
+/* With the lock held. Nobody refers to the file yet: its number is young, or the building thread
+ * would give it back at once. */
+static bool take_slot(struct table_cache *cache, struct table_file *file)
+{
+	if (!extent_allocator_take(cache->slots, 1, &file->slot)) {
+		file->slot = NO_SLOT;
+		return false;
+	}
+	cache->memory.files[file->slot].last_used = table_epoch_now();
+	return true;
+}
+
+/* Makes the most of a file that has no table yet, and is TABLE_OPENING. */
+static void try_to_open(struct table_cache *cache, struct table_file *file, bool wanted)
+{
+	int err = open_contents(cache, file);
+
+	pthread_mutex_lock(&cache->lock);
+	if (err == -ENOEXEC || err == -EBADMSG || err == -ERANGE) {
+		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for
+					     instance */
+	} else if (err) {
+		file->state = TABLE_UNOPENED;
+		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
+	} else if (file->slot == NO_SLOT && !take_slot(cache, file)) {
+		table_file_close(cache, file);
+		file->state = TABLE_NO_ROOM;
+		/* The building thread looks for numbers that nobody needs any more. */
+		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
+		pthread_cond_broadcast(&cache->changed);
+	} else if (cache->on_demand && !wanted) {
+		set_aside(cache, file);
+	} else {
+		enqueue(cache, file, wanted);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+static struct table_file *add_file(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file;
+
+	pthread_mutex_lock(&cache->lock);
+	while (cache->files.count <= number && array_add(&cache->files))
+		;
+	file = cache->files.count > number ? calloc(1, sizeof(*file)) : NULL;
+	if (file) {
+		file->number = number;
+		file->slot = NO_SLOT;
+		file->state = TABLE_UNOPENED;
+		cache->files.items[number] = file;
+	}
+	pthread_mutex_unlock(&cache->lock);
+	return file;
+}
+
+/* The table of a file that nobody maps any more and that lost its place may come back under the
+ * same number. */
+static bool should_open(const struct table_file *file, bool wanted, uint64_t now_ns)
+{
+	switch (file->state) {
+	case TABLE_UNOPENED:
+		return !wanted || now_ns >= file->retry_ns;
+	case TABLE_UNWANTED:
+	case TABLE_EVICTED:
+		return wanted;
+	case TABLE_NO_ROOM:
+		return now_ns >= file->retry_ns;
+	default:
+		return false;
+	}
+}
+
+/* With the lock held: whether the caller is to open it. */
+static bool begin_to_open(struct table_file *file, bool wanted)
+{
+	if (!should_open(file, wanted, clock_now_ns()))
+		return false;
+	file->state = TABLE_OPENING;
+	return true;
+}
+
+uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping)
+{
+	struct mapped_file *mapped;
+	struct table_file *file;
+	bool opens;
+
+	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped))
+		return TABLE_CACHE_REFUSED;
+	if (!mapped)
+		return TABLE_CACHE_NO_FILE;
+	file = table_cache_find_file(cache, mapped->id);
+	if (!file)
+		file = add_file(cache, mapped->id);
+	if (!file)
+		return TABLE_CACHE_REFUSED;
+	pthread_mutex_lock(&cache->lock);
+	opens = begin_to_open(file, false);
+	pthread_mutex_unlock(&cache->lock);
+	if (opens)
+		try_to_open(cache, file, false);
+	return file->number;
+}
+
+void table_cache_reference(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->references++;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_release(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->references--;
+	pthread_mutex_unlock(&cache->lock);
+}
+
+/* As elf_image_bias(), from the segments kept. */
+static bool find_bias(const struct table_file *file, uint64_t start, uint64_t file_offset,
+		      uint64_t *ret_bias)
+{
+	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+	for (size_t i = 0; i < file->segment_count; i++) {
+		const struct elf_segment *segment = &file->segments[i];
+
+		if (file_offset < (segment->offset & ~page_mask) ||
+		    file_offset >=
+			    ((segment->offset + segment->file_size + page_mask) & ~page_mask))
+			continue;
+		*ret_bias = start - (file_offset - segment->offset + segment->address);
+		return true;
+	}
+	return false;
+}
+
+void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t start,
+			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+	uint64_t bias = 0;
+
+	ret_mapping->file = 0;
+	ret_mapping->bias = 0;
+	ret_mapping->flags =
+		number == TABLE_CACHE_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	if (file->state == TABLE_NONE) {
+		ret_mapping->flags = PKBPF_MAPPING_ANONYMOUS;
+	} else if (file->state == TABLE_UNOPENED) {
+		/* Not pending: nothing is about to come for which copies of stacks could wait. */
+		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
+	} else if (file->slot == NO_SLOT) {
+		ret_mapping->flags = PKBPF_MAPPING_PENDING;
+	} else if (find_bias(file, start, file_offset, &bias)) {
+		ret_mapping->bias = bias;
+		ret_mapping->file = file->slot;
+		ret_mapping->flags = 0;
+	} else {
+		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_want(struct table_cache *cache, uint32_t number)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+	bool opens;
+
+	if (!file)
+		return;
+	pthread_mutex_lock(&cache->lock);
+	file->urgent = true;
+	file->queued_ns = clock_now_ns(); /* not too late for whoever wants it now */
+	if (file->state == TABLE_UNWANTED && file->image) {
+		/* It may be another program by now. */
+		if (mapped_file_open(cache->mapped_files,
+				     mapped_file_table_get(cache->mapped_files, number)) ==
+		    -ESTALE) {
+			table_file_close(cache, file);
+		} else {
+			cache->unwanted_images--;
+			file->state = TABLE_OPENING;
+			enqueue(cache, file, true);
+		}
+	}
+	opens = begin_to_open(file, true);
+	pthread_mutex_unlock(&cache->lock);
+	if (opens)
+		try_to_open(cache, file, true);
+}
+
+/* The rest is read from the file again: it may have gone, or nobody who maps it lives. Nobody takes
+ * the table away meanwhile, since it counts as being built. */
+static void build_all(struct table_cache *cache, struct table_file *file)
+{
+	int err = open_contents(cache, file);
+
+	pthread_mutex_lock(&cache->lock);
+	if (err) {
+		file->state = TABLE_READY;
+		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;
+	} else {
+		file->wants_all = true;
+		enqueue(cache, file, true);
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t elf_address)
+{
+	struct table_file *file = table_cache_find_file(cache, number);
+	bool postponed;
+
+	if (!file)
+		return;
+	table_cache_want(cache, number);
+	pthread_mutex_lock(&cache->lock);
+	/* A return address lies behind the call that it belongs to. */
+	postponed = file->state == TABLE_READY && file->is_partial &&
+		    clock_now_ns() >= file->retry_ns &&
+		    (table_cache_is_postponed(cache, file, elf_address) ||
+		     table_cache_is_postponed(cache, file, elf_address - 1));
+	if (postponed)
+		file->state = TABLE_BUILDING;
+	pthread_mutex_unlock(&cache->lock);
+	if (postponed)
+		build_all(cache, file);
+}
+
+static bool is_in_use(const struct table_file *file)
+{
+	return file->references || file->slot != NO_SLOT || file->page_count ||
+	       file->state == TABLE_OPENING || file->state == TABLE_QUEUED ||
+	       file->state == TABLE_BUILDING;
+}
+
+void table_cache_mark_files(struct table_cache *cache, bool *is_used, size_t count)
+{
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < cache->files.count && i < count; i++)
+		is_used[i] |= cache->files.items[i] && is_in_use(cache->files.items[i]);
+	pthread_mutex_unlock(&cache->lock);
+}
+
+void table_cache_forget_files(struct table_cache *cache, const bool *is_used, size_t count)
+{
+	pthread_mutex_lock(&cache->lock);
+	for (size_t i = 0; i < cache->files.count && i < count; i++) {
+		if (is_used[i])
+			continue;
+		free_file(cache, cache->files.items[i]);
+		cache->files.items[i] = NULL;
+	}
+	pthread_mutex_unlock(&cache->lock);
+}
