@@ -17,6 +17,7 @@ static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, 
 			       (thread->flags & PKBPF_THREAD_OPEN ? PKBPF_TOTALS_OPEN : 0);
 	totals->header.time_ns = bpf_ktime_get_ns();
 	totals->stack_id = thread->stack_id;
+	totals->waker_id = thread->waker_id;
 	totals->pid = thread->pid;
 	totals->tid = offcpu_config.per_thread ? thread->tid : 0;
 	totals->cgroup_id = thread->cgroup_id;
@@ -25,7 +26,6 @@ static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, 
 	totals->count = count;
 	totals->total = max_ns * thread->weight;
 	totals->max = max_ns;
-	totals->bytes = thread->waker_id;
 	__builtin_memcpy(totals->comm, thread->comm, sizeof(totals->comm));
 	bpf_ringbuf_submit(totals, BPF_RB_NO_WAKEUP);
 	return true;

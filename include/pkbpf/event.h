@@ -56,8 +56,9 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_LOST = 6,	   /* struct pkbpf_event_lost */
 	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
 	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
+	/* 9 was TOTALS before it had waker_id and variance. */
 	PKBPF_EVENT_TOTALS =
-		9, /* struct pkbpf_event_totals: what the kernel side has added up for one key */
+		10, /* struct pkbpf_event_totals: sums of one key from the kernel side */
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h) */
 };
@@ -131,7 +132,9 @@ struct pkbpf_event_header {
  * found lies in ips[], for a comparison with a walk of the copy; n_user is not 0 then. */
 #define PKBPF_RAW_CHECK 4
 /* There was more memory behind the copy, but no room. */
-#define PKBPF_RAW_CUT	       8
+#define PKBPF_RAW_CUT 8
+/* No event: its frames, once unwound, are those of stack_id, as in PKBPF_EVENT_STACK. */
+#define PKBPF_RAW_NUMBERED     16
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
 #define PKBPF_RAW_SPAN_PAGES   64 /* that it can tell of, from that of its start on */
@@ -206,7 +209,8 @@ struct pkbpf_event_raw_stack {
 	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS],
 	 * stack_start, stack_size, holes; then stack_size bytes (multiple of 8) read from address
 	 * stack_start, which is near the stack pointer. holes: bit N says that the Nth page from
-	 * that of stack_start on could not be read; the bytes lack it. */
+	 * that of stack_start on could not be read; the bytes lack it. Flag NUMBERED: a word more
+	 * between holes and the bytes, __u64 stack_id. */
 };
 
 struct pkbpf_event_stack {
@@ -239,6 +243,7 @@ struct pkbpf_histogram_bucket {
 struct pkbpf_event_totals {
 	struct pkbpf_event_header header;
 	__u64 stack_id; /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
+	__u64 waker_id; /* off-CPU: of the stack that ended these waits; 0: unknown */
 	__u32 pid;
 	__u32 tid; /* 0: the process's threads together */
 	__u64 cgroup_id;
@@ -251,13 +256,14 @@ struct pkbpf_event_totals {
 	__u64 count;
 	__u64 total; /* sum of the measure: ns, faults */
 	__u64 max;
-	__u64 bytes; /* block I/O; off-CPU waits: number of the stack that ended them, 0 unknown */
+	__u64 bytes;	/* block I/O, else 0 */
+	__u64 variance; /* of count, where it is an estimate of this accuracy; else 0 */
 	__u32 n_buckets;
 	__u32 reserved2;
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-_Static_assert(sizeof(struct pkbpf_event_totals) == 16 + 32 + 16 + 40, "wire size");
+_Static_assert(sizeof(struct pkbpf_event_totals) == 16 + 40 + 16 + 48, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_header) == 16, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_sample) == 16 + 24 + 24 + 16, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_task) == 16 + 16 + 16, "wire size");

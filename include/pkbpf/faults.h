@@ -33,8 +33,7 @@ enum pkbpf_fault_memory {
 /* measure of totals of kind FAULTS. Samples estimate; these are exact. */
 enum pkbpf_fault_measure {
 	PKBPF_FAULT_EXACT = 1, /* a process's faults by the task's own counters: count */
-	/* Those among them that were announced, which a sample may have hit: count, and total: the
-	   square of its standard error. */
+	/* Those among them that were announced, which a sample may have hit: count and variance. */
 	PKBPF_FAULT_ANNOUNCED = 2,
 };
 

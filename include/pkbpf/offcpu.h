@@ -30,8 +30,7 @@ enum pkbpf_wait_state {
 
 /* measure of PKBPF_EVENT_TOTALS of kind OFFCPU. */
 enum pkbpf_offcpu_measure {
-	PKBPF_OFFCPU_WAITS =
-		0, /* waits of one stack: count, ns; bytes: stack id of who ended them (--wakers) */
+	PKBPF_OFFCPU_WAITS = 0, /* waits of one stack: count, ns; waker_id with --wakers */
 	PKBPF_OFFCPU_TIME = 1, /* a thread's account: times it entered a state, ns in it; all states
 				  and on-CPU */
 	PKBPF_OFFCPU_LENGTHS = 2, /* a process's waits in a state: count and histogram */

@@ -86,6 +86,7 @@ static void read_raw_stack(void *context, const struct raw_stack_view *raw)
 	read_words(reader, raw->regs, PKBPF_REGS);
 	for (size_t i = 0; i < raw->stack_size; i++)
 		reader->sum += raw->stack[i];
+	reader->sum += raw->stack_id;
 	require(event_encode_raw_stack(&reader->again, raw) == 0);
 }
 

@@ -87,7 +87,7 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	struct raw_stack_view view;
 	const uint64_t *words;
 	uint64_t stack_size;
-	size_t fixed;
+	size_t head = PKBPF_RAW_HEAD_WORDS, fixed;
 	int err;
 
 	if (size < sizeof(*sample))
@@ -96,7 +96,8 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	if (err)
 		return err;
 	view.check = sample->header.flags & PKBPF_RAW_CHECK;
-	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + PKBPF_RAW_HEAD_WORDS) * WORD;
+	head += sample->header.flags & PKBPF_RAW_NUMBERED ? 1 : 0;
+	fixed = sizeof(*sample) + (sample->n_kernel + sample->n_user + head) * WORD;
 	if ((sample->n_user != 0 && !view.check) || size < fixed)
 		return -EBADMSG;
 	words = view.sample.user_ips + sample->n_user;
@@ -110,7 +111,8 @@ static int decode_raw_stack(const void *data, size_t size, const struct event_si
 	if (stack_size > EVENT_MAX_RAW_STACK_SIZE || stack_size % WORD ||
 	    stack_size > size - fixed || view.stack_start > UINT64_MAX - stack_size)
 		return -EBADMSG;
-	view.stack = (const uint8_t *)(words + PKBPF_RAW_HEAD_WORDS);
+	view.stack_id = head > PKBPF_RAW_HEAD_WORDS ? words[PKBPF_RAW_HEAD_WORDS] : 0;
+	view.stack = (const uint8_t *)(words + head);
 	view.stack_size = (size_t)stack_size;
 	if (sink->ops->on_raw_stack)
 		sink->ops->on_raw_stack(sink->context, &view);
@@ -229,6 +231,7 @@ static int decode_totals(const void *data, size_t size, const struct event_sink 
 	view = (struct totals_view){
 		.time_ns = totals->header.time_ns,
 		.stack_id = totals->stack_id,
+		.waker_id = totals->waker_id,
 		.pid = totals->pid,
 		.tid = totals->tid,
 		.cgroup_id = totals->cgroup_id,
@@ -242,6 +245,7 @@ static int decode_totals(const void *data, size_t size, const struct event_sink 
 		.total = totals->total,
 		.max = totals->max,
 		.bytes = totals->bytes,
+		.variance = totals->variance,
 		.buckets = totals->buckets,
 		.bucket_count = totals->n_buckets,
 	};

@@ -116,6 +116,7 @@ int event_encode_sample(struct event_buffer *buffer, const struct sample_view *s
 
 int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_view *raw)
 {
+	size_t head = PKBPF_RAW_HEAD_WORDS + (raw->stack_id ? 1 : 0);
 	struct pkbpf_event_sample *sample;
 	uint64_t *words;
 
@@ -124,20 +125,24 @@ int event_encode_raw_stack(struct event_buffer *buffer, const struct raw_stack_v
 	    raw->stack_start > UINT64_MAX - raw->stack_size)
 		return -EINVAL;
 	sample = append_sample(buffer, PKBPF_EVENT_RAW_STACK, &raw->sample,
-			       PKBPF_RAW_HEAD_WORDS * sizeof(uint64_t) + raw->stack_size);
+			       head * sizeof(uint64_t) + raw->stack_size);
 	if (!sample)
 		return -ENOMEM;
 	if (raw->check)
 		sample->header.flags |= PKBPF_RAW_CHECK;
 	if (raw->cut)
 		sample->header.flags |= PKBPF_RAW_CUT;
+	if (raw->stack_id)
+		sample->header.flags |= PKBPF_RAW_NUMBERED;
 	words = (uint64_t *)sample->ips + raw->sample.kernel_count + raw->sample.user_count;
 	fill_words(words, raw->regs, PKBPF_REGS);
 	words[PKBPF_REGS] = raw->stack_start;
 	words[PKBPF_REGS + 1] = raw->stack_size;
 	words[PKBPF_REGS + 2] = raw->holes;
+	if (raw->stack_id)
+		words[PKBPF_RAW_HEAD_WORDS] = raw->stack_id;
 	if (raw->stack_size)
-		memcpy(words + PKBPF_RAW_HEAD_WORDS, raw->stack, raw->stack_size);
+		memcpy(words + head, raw->stack, raw->stack_size);
 	return 0;
 }
 
@@ -250,6 +255,7 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 	if (!totals)
 		return -ENOMEM;
 	totals->stack_id = view->stack_id;
+	totals->waker_id = view->waker_id;
 	totals->pid = view->pid;
 	totals->tid = view->tid;
 	totals->cgroup_id = view->cgroup_id;
@@ -262,6 +268,7 @@ int event_encode_totals(struct event_buffer *buffer, const struct totals_view *v
 	totals->total = view->total;
 	totals->max = view->max;
 	totals->bytes = view->bytes;
+	totals->variance = view->variance;
 	totals->n_buckets = (uint32_t)view->bucket_count;
 	if (view->bucket_count)
 		memcpy(totals->buckets, view->buckets, view->bucket_count * sizeof(*view->buckets));

@@ -69,6 +69,7 @@ struct raw_stack_view {
 	struct sample_view sample; /* user_count 0, but in checks */
 	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
 	bool cut;   /* more memory followed, which there was no room for */
+	uint64_t stack_id;    /* not 0: no event; its frames are those of this stack */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;
 	const uint8_t *stack;
@@ -89,9 +90,25 @@ struct stack_view {
 	size_t guessed_count;
 };
 
+/* The frames of a sample as those of a numbered stack. */
+static inline struct stack_view stack_view_of(uint64_t stack_id, const struct sample_view *sample)
+{
+	return (struct stack_view){
+		.stack_id = stack_id,
+		.pid = sample->pid,
+		.after_syscall = sample->after_syscall,
+		.user_end = sample->user_end,
+		.kernel_ips = sample->kernel_ips,
+		.kernel_count = sample->kernel_count,
+		.user_ips = sample->user_ips,
+		.user_count = sample->user_count,
+		.guessed_count = sample->guessed_count,
+	};
+}
+
 struct totals_view {
 	uint64_t time_ns;
-	uint64_t stack_id;
+	uint64_t stack_id, waker_id;
 	uint32_t pid, tid;
 	uint64_t cgroup_id;
 	uint32_t device;
@@ -99,7 +116,7 @@ struct totals_view {
 	uint8_t state, measure;
 	bool estimated, open;
 	char comm[PKBPF_COMM_SIZE + 1];
-	uint64_t count, total, max, bytes;
+	uint64_t count, total, max, bytes, variance;
 	const struct pkbpf_histogram_bucket *buckets; /* ascending, indexes checked */
 	size_t bucket_count;
 };

@@ -73,28 +73,11 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 	return true;
 }
 
-static bool add_stack(struct aggregator *aggregator, const struct stack_view *view);
-
 static void on_sample(void *context, const struct sample_view *sample)
 {
 	struct aggregator *aggregator = context;
-	struct stack_view stack = {
-		.stack_id = sample->weight,
-		.pid = sample->pid,
-		.after_syscall = sample->after_syscall,
-		.user_end = sample->user_end,
-		.kernel_ips = sample->kernel_ips,
-		.kernel_count = sample->kernel_count,
-		.user_ips = sample->user_ips,
-		.user_count = sample->user_count,
-		.guessed_count = sample->guessed_count,
-	};
 
-	/* No event, but a stack that was walked in user space. */
-	if (!sample->count &&
-	    (sample->kind == PKBPF_PROFILE_OFFCPU || sample->kind == PKBPF_PROFILE_BLOCKIO))
-		add_stack(aggregator, &stack);
-	else if (!add_sample(aggregator, sample))
+	if (!add_sample(aggregator, sample))
 		profile_info(aggregator->profile)
 			->counters[sample->kind == PKBPF_PROFILE_CPU
 					   ? PKBPF_COUNTER_LOST_NO_MEMORY
@@ -125,14 +108,6 @@ static void on_lost(void *context, const struct lost_view *lost)
 
 	if ((unsigned int)lost->cause < PKBPF_COUNTER_COUNT)
 		profile_info(aggregator->profile)->counters[lost->cause] += lost->count;
-}
-
-/* Whoever unwinds raw stacks sends samples instead; one that comes through was not unwound and says
- * why. */
-static void on_raw_stack(void *context, const struct raw_stack_view *raw)
-{
-	if (!raw->check)
-		on_sample(context, &raw->sample);
 }
 
 static bool add_stack(struct aggregator *aggregator, const struct stack_view *view)
@@ -184,6 +159,22 @@ static void on_stack(void *context, const struct stack_view *stack)
 	add_stack(context, stack);
 }
 
+/* Whoever unwinds raw stacks sends samples and stacks instead; one that comes through was not
+ * unwound and says why. */
+static void on_raw_stack(void *context, const struct raw_stack_view *raw)
+{
+	struct stack_view stack;
+
+	if (raw->check)
+		return;
+	if (!raw->stack_id) {
+		on_sample(context, &raw->sample);
+		return;
+	}
+	stack = stack_view_of(raw->stack_id, &raw->sample);
+	on_stack(context, &stack);
+}
+
 /* NULL: no stack has come by this number. */
 static struct numbered_stack *stack_find(const struct aggregator *aggregator, uint64_t stack_id)
 {
@@ -223,10 +214,9 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 static uint32_t waker_of_totals(const struct aggregator *aggregator,
 				const struct totals_view *totals)
 {
-	const struct numbered_stack *waker = NULL;
+	const struct numbered_stack *waker =
+		totals->waker_id ? stack_find(aggregator, totals->waker_id) : NULL;
 
-	if (totals->kind == PKBPF_PROFILE_OFFCPU && totals->bytes)
-		waker = stack_find(aggregator, totals->bytes);
 	return waker ? waker->stack + 1 : 0;
 }
 
@@ -266,7 +256,8 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 		.count = totals->count,
 		.total = totals->total,
 		.max = totals->max,
-		.bytes = totals->kind == PKBPF_PROFILE_OFFCPU ? 0 : totals->bytes,
+		.bytes = totals->bytes,
+		.variance = totals->variance,
 		.buckets = totals->buckets,
 		.bucket_count = totals->bucket_count,
 		.estimated = totals->estimated,

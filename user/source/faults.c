@@ -236,8 +236,11 @@ static int send_number(struct source *source, struct totals_view *view, uint64_t
 		return err;
 	view->measure = PKBPF_FAULT_ANNOUNCED;
 	view->count = announced->count[major];
-	view->total = announced_variance(source, announced, major);
-	return event_encode_totals(&source->buffer, view);
+	view->total = 0;
+	view->variance = announced_variance(source, announced, major);
+	err = event_encode_totals(&source->buffer, view);
+	view->variance = 0;
+	return err;
 }
 
 static int send_process(struct source *source, uint32_t pid,

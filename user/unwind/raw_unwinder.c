@@ -256,6 +256,16 @@ static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder,
 	return is_whole(&result) ? result : walk_raw(unwinder, raw);
 }
 
+/* The frames of a stack that later records name. */
+static void send_numbered(struct raw_unwinder *unwinder, uint64_t stack_id,
+			  const struct sample_view *sample)
+{
+	struct stack_view stack = stack_view_of(stack_id, sample);
+
+	if (unwinder->next.ops->on_stack)
+		unwinder->next.ops->on_stack(unwinder->next.context, &stack);
+}
+
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	struct raw_unwinder *unwinder = context;
@@ -276,7 +286,9 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 	unwinder->stats.walked++;
 	unwinder->stats.by_end[result.end]++;
 	unwinder->stats.complete += result.end <= PKBPF_END_LAST_COMPLETE;
-	if (unwinder->next.ops->on_sample)
+	if (raw->stack_id)
+		send_numbered(unwinder, raw->stack_id, &sample);
+	else if (unwinder->next.ops->on_sample)
 		unwinder->next.ops->on_sample(unwinder->next.context, &sample);
 }
 

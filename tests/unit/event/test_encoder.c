@@ -163,6 +163,7 @@ static void check_totals(void *context, const struct totals_view *totals)
 
 	assert_int_equal(totals->time_ns, expected->time_ns);
 	assert_int_equal(totals->stack_id, expected->stack_id);
+	assert_int_equal(totals->waker_id, expected->waker_id);
 	assert_int_equal(totals->pid, expected->pid);
 	assert_int_equal(totals->tid, expected->tid);
 	assert_int_equal(totals->cgroup_id, expected->cgroup_id);
@@ -177,6 +178,7 @@ static void check_totals(void *context, const struct totals_view *totals)
 	assert_int_equal(totals->total, expected->total);
 	assert_int_equal(totals->max, expected->max);
 	assert_int_equal(totals->bytes, expected->bytes);
+	assert_int_equal(totals->variance, expected->variance);
 	assert_int_equal(totals->bucket_count, expected->bucket_count);
 	assert_memory_equal(totals->buckets, expected->buckets,
 			    expected->bucket_count * sizeof(*expected->buckets));
@@ -203,6 +205,8 @@ static void totals_survive_the_round_trip(void **state)
 		.total = 8,
 		.max = 9,
 		.bytes = 10,
+		.variance = 11,
+		.waker_id = 12,
 		.buckets = buckets,
 		.bucket_count = ARRAY_SIZE(buckets),
 	};

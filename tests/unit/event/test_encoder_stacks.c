@@ -122,6 +122,7 @@ static void check_raw(void *context, const struct raw_stack_view *raw)
 	assert_same_sample(&raw->sample, &expected);
 	assert_int_equal(raw->check, raw->stack_size == 8);
 	assert_int_equal(raw->cut, raw->stack_size != 512);
+	assert_int_equal(raw->stack_id, raw->stack_size == 512 ? 77 : 0);
 	assert_int_equal(raw->holes, raw->stack_size == 512 ? 0 : 0x8000000000000002);
 	assert_memory_equal(raw->regs, registers, sizeof(registers));
 	assert_int_equal(raw->stack_start, 0x7ffc00001000);
@@ -150,6 +151,7 @@ static void raw_stack_survives_the_round_trip_up_to_its_limit(void **state)
 
 		raw.stack_size = sizes[i];
 		raw.cut = sizes[i] != 512;
+		raw.stack_id = sizes[i] == 512 ? 77 : 0;
 		raw.holes = sizes[i] == 512 ? 0 : 0x8000000000000002;
 		raw.check = sizes[i] == 8;
 		raw.sample = sample_in_system_call();

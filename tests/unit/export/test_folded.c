@@ -238,7 +238,7 @@ static void add_wait(struct fixture *fixture, uint64_t waker_id)
 		.kind = PKBPF_PROFILE_OFFCPU,
 		.measure = PKBPF_OFFCPU_WAITS,
 		.stack_id = 1,
-		.bytes = waker_id,
+		.waker_id = waker_id,
 		.count = 1,
 		.total = 2000,
 		.max = 2000,

@@ -121,8 +121,7 @@ static void totals_add_to_the_stack_sent_before(void **state)
 	assert_true(location->is_return_address);
 }
 
-/* A copied stack that was walked in user space comes as a sample of no event, whose weight is its
- * number. */
+/* Nobody has unwound it. */
 static void totals_find_a_stack_that_was_copied(void **state)
 {
 	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_OFFCPU,
@@ -132,13 +131,13 @@ static void totals_find_a_stack_that_was_copied(void **state)
 	size_t depth;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		struct sample_view sample = {.kind = kinds[i],
-					     .pid = 100,
-					     .tid = 101,
-					     .user_end = PKBPF_END_ROOT,
-					     .user_ips = user,
-					     .user_count = 2,
-					     .weight = 77 + i};
+		struct raw_stack_view raw = {.sample = {.kind = kinds[i],
+							.pid = 100,
+							.tid = 101,
+							.user_end = PKBPF_END_ROOT,
+							.user_ips = user,
+							.user_count = 2},
+					     .stack_id = 77 + i};
 		struct totals_view view = {.stack_id = 77 + i,
 					   .pid = 100,
 					   .tid = 101,
@@ -148,7 +147,7 @@ static void totals_find_a_stack_that_was_copied(void **state)
 					   .total = 100,
 					   .max = 100};
 
-		fixture->sink.ops->on_sample(fixture->sink.context, &sample);
+		fixture->sink.ops->on_raw_stack(fixture->sink.context, &raw);
 		assert_int_equal(
 			profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ROOT), i);
 		fixture->sink.ops->on_totals(fixture->sink.context, &view);

@@ -49,7 +49,7 @@ static void announced(struct profile *profile, uint32_t process, uint64_t faults
 				       .process = process,
 				       .state = PKBPF_FAULT_MINOR,
 				       .measure = PKBPF_FAULT_ANNOUNCED};
-	struct distribution_change change = {.count = faults, .total = periods * 17 * 17};
+	struct distribution_change change = {.count = faults, .variance = periods * 17 * 17};
 
 	assert_int_equal(profile_add_distribution(profile, &key, &change), 0);
 }

@@ -23,6 +23,7 @@
 struct heard {
 	uint32_t samples, tasks, mappings, others;
 	struct sample_view last;
+	struct stack_view last_stack;
 	uint64_t ips[PKBPF_MAX_USER_FRAMES];
 };
 
@@ -46,6 +47,11 @@ static void hear_mapping(void *context, const struct mapping_view *mapping)
 	((struct heard *)context)->mappings++;
 }
 
+static void hear_stack(void *context, const struct stack_view *stack)
+{
+	((struct heard *)context)->last_stack = *stack;
+}
+
 static void hear_lost(void *context, const struct lost_view *lost)
 {
 	((struct heard *)context)->others++;
@@ -56,6 +62,7 @@ static const struct event_sink_ops heard_ops = {
 	.on_task = hear_task,
 	.on_mapping = hear_mapping,
 	.on_lost = hear_lost,
+	.on_stack = hear_stack,
 };
 
 struct fixture {
@@ -398,6 +405,23 @@ static void a_process_nobody_announced_keeps_its_leaf(void **state)
 	end(&fixture);
 }
 
+static void a_numbered_stack_comes_as_a_stack_and_not_as_an_event(void **state)
+{
+	uint64_t regs[PKBPF_REGS] = {[PKBPF_REG_IP] = 0x1234};
+	struct raw_stack_view raw = {
+		.sample = {.time_ns = 20, .pid = 77}, .stack_id = 99, .regs = regs};
+	struct fixture fixture;
+
+	begin(&fixture);
+	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
+	assert_int_equal(fixture.heard.samples, 0);
+	assert_int_equal(fixture.heard.last_stack.stack_id, 99);
+	assert_int_equal(fixture.heard.last_stack.pid, 77);
+	assert_int_equal(fixture.heard.last_stack.user_end, PKBPF_END_NO_PROCESS);
+	assert_int_equal(fixture.heard.last_stack.user_count, 1);
+	end(&fixture);
+}
+
 static uint32_t no_file(void *context, const struct mapping_view *mapping)
 {
 	return CODE_NO_FILE;
@@ -497,6 +521,7 @@ int main(void)
 		cmocka_unit_test(a_copy_that_ends_early_says_so),
 		cmocka_unit_test(checks_are_compared_and_no_samples),
 		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),
+		cmocka_unit_test(a_numbered_stack_comes_as_a_stack_and_not_as_an_event),
 		cmocka_unit_test(threads_that_outlive_the_leader_keep_their_mappings),
 		cmocka_unit_test(a_process_that_is_gone_is_forgotten),
 		cmocka_unit_test(other_records_pass_through),

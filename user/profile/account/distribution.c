@@ -125,6 +125,7 @@ static void merge_sums(struct distribution *item, const struct distribution *mor
 	add_saturating(&item->count, more->count);
 	add_saturating(&item->total, more->total);
 	add_saturating(&item->bytes, more->bytes);
+	add_saturating(&item->variance, more->variance);
 	if (more->max > item->max)
 		item->max = more->max;
 	item->estimated = item->estimated || more->estimated;
@@ -139,6 +140,7 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 		.total = change->total,
 		.max = change->max,
 		.bytes = change->bytes,
+		.variance = change->variance,
 		.estimated = change->estimated,
 		.open = change->open,
 	};

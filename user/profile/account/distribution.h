@@ -27,6 +27,7 @@ struct distribution_key {
 /* What a record adds to a key. */
 struct distribution_change {
 	uint64_t count, total, max, bytes;
+	uint64_t variance; /* of count; 0: it is exact, or nothing is known */
 	const struct pkbpf_histogram_bucket
 		*buckets; /* ascending, indexes below PKBPF_HISTOGRAM_BUCKETS */
 	size_t bucket_count;
@@ -41,10 +42,10 @@ struct distribution_bucket {
 
 struct distribution {
 	struct distribution_key key;
-	uint64_t count, total, max, bytes;
+	bool estimated, open;
+	uint64_t count, total, max, bytes, variance;
 	struct distribution_bucket *buckets; /* ascending */
 	size_t bucket_count;
-	bool estimated, open;
 };
 
 struct distribution_table;

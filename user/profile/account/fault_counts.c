@@ -128,7 +128,7 @@ static void add_number(struct fault_owner *owner, const struct distribution *num
 {
 	if (number->key.measure == PKBPF_FAULT_ANNOUNCED) {
 		owner->announced = add_saturated(owner->announced, number->count);
-		owner->variance += (double)number->total;
+		owner->variance += (double)number->variance;
 		owner->knows_announced = true;
 		return;
 	}

@@ -175,8 +175,7 @@ static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked 
 	return &blocked->probed.items[blocked->next_probed].calls;
 }
 
-/* A raw stack of count 0 is no wait but a stack; its weight is its number. Whoever walks raw stacks
- * walks this one. */
+/* Whoever unwinds raw stacks unwinds this one. */
 static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
 			const struct pkbpf_blocked_thread *thread, bool want_user,
 			struct event_buffer *buffer)
@@ -194,9 +193,9 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 				.user_end = PKBPF_END_RAN_ON, /* until it is walked */
 				.kernel_ips = (const uint64_t *)thread->ips,
 				.kernel_count = thread->n_kernel,
-				.weight = thread->stack_id,
 				.after_syscall = thread->after_syscall,
 			},
+		.stack_id = thread->stack_id,
 		.regs = regs,
 		.stack = blocked->stack,
 	};

@@ -176,6 +176,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	view = (struct totals_view){
 		.time_ns = clock_now_ns(),
 		.stack_id = row->stack_id,
+		.waker_id = row->waker_id,
 		.pid = row->pid,
 		.tid = row->tid,
 		.cgroup_id = row->cgroup_id,
@@ -184,7 +185,6 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.measure = PKBPF_OFFCPU_WAITS,
 		.estimated = row->flags & PKBPF_TOTALS_ESTIMATED,
 		.open = row->flags & PKBPF_TOTALS_OPEN,
-		.bytes = row->waker_id,
 	};
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
 	total_ns = scale(
