@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The few sentences an outsider needs: what limits whom, each with its evidence. A rule per row of
- * the table in findings.c, with its thresholds; what does not reach one is not told.
+ * the table in finding.c, with its thresholds; what does not reach one is not told.
  */
 #ifndef PKBPF_FINDING_FINDING_H
 #define PKBPF_FINDING_FINDING_H

@@ -67,8 +67,9 @@ double judge_futex(const struct resource_rows *rows, const struct resource_row *
 		return -1;
 	is_lock = row_waits(rows, row, &sum) == &lock_waits;
 	if (finding_percent((double)sum.time_ns, (double)row->lifetime_ns) < FUTEX_ROW_PERCENT ||
-	    (!is_lock && (row->cpu_share < PEERS_CPU_PERCENT ||
-			  (double)row->voluntary < PEERS_WAKES_PER_SECOND * finding_seconds(rows))))
+	    (!is_lock &&
+	     (row->cpu.share < PEERS_CPU_PERCENT ||
+	      (double)row->cpu.voluntary < PEERS_WAKES_PER_SECOND * finding_seconds(rows))))
 		return -1;
 	severity = finding_severity(rows, sum.time_ns);
 	return is_lock || severity < PEERS_SEVERITY ? severity : PEERS_SEVERITY;
@@ -92,7 +93,7 @@ void tell_futex(const struct resource_rows *rows, const struct row_group *group,
 	share = finding_percent((double)all.time_ns, (double)sum->lifetime_ns);
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f %% of wall time",
-		    share > 100 ? finding_percent((double)all.time_ns, (double)sum->wall_ns)
+		    share > 100 ? finding_percent((double)all.time_ns, (double)sum->waits.wall_ns)
 				: share);
 	if (sum->threads_seen > group->count)
 		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);

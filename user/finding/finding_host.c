@@ -9,15 +9,15 @@
 
 static double waited_for_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
-	return finding_queue_percent(row) < CPU_QUEUE_PERCENT ? -1 : (double)row->runqueue_ns;
+	return finding_queue_percent(row) < CPU_QUEUE_PERCENT ? -1 : (double)row->waits.runqueue_ns;
 }
 
 static int by_runqueue(const void *left, const void *right)
 {
 	const struct row_group *a = left, *b = right;
 
-	if (a->sum.runqueue_ns != b->sum.runqueue_ns)
-		return a->sum.runqueue_ns > b->sum.runqueue_ns ? -1 : 1;
+	if (a->sum.waits.runqueue_ns != b->sum.waits.runqueue_ns)
+		return a->sum.waits.runqueue_ns > b->sum.waits.runqueue_ns ? -1 : 1;
 	return (a->worst > b->worst) - (a->worst < b->worst);
 }
 
@@ -34,24 +34,25 @@ bool finding_cpu_starved(const struct resource_rows *rows, struct finding *findi
 	if (groups.count)
 		qsort(groups.items, groups.count, sizeof(*groups.items), by_runqueue);
 	finding_say(finding, "CPUs %.0f %% busy, run-queue wait ", rows->busy_percent);
-	if (total->runqueue.p99_ns)
-		finding_say(finding, "p99 %s, ", human_time(buffer, total->runqueue.p99_ns));
+	if (total->waits.runqueue.p99_ns)
+		finding_say(finding, "p99 %s, ", human_time(buffer, total->waits.runqueue.p99_ns));
 	finding_say(finding, "%s in all (%.0f %% of the time that wanted a CPU): CPU-starved",
-		    human_time(buffer, total->runqueue_ns), queue);
+		    human_time(buffer, total->waits.runqueue_ns), queue);
 	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
 		const struct row_group *group = &groups.items[i];
 
 		finding_say(finding, "%s", i ? ", " : "; longest for ");
 		finding_say_who(finding, group);
-		finding_say(finding, " %s (%.0f %%)", human_time(buffer, group->sum.runqueue_ns),
+		finding_say(finding, " %s (%.0f %%)",
+			    human_time(buffer, group->sum.waits.runqueue_ns),
 			    finding_queue_percent(&group->sum));
 	}
 	finding->pid = 0;
 	/* Everybody suffers: as bad as the CPUs are busy once a fifth of the time that wanted one
 	 * went by in waiting; but no worse than that is long. */
 	finding->severity = rows->busy_percent * (queue < 20 ? queue / 20 : 1);
-	if (finding->severity > finding_severity(rows, total->runqueue_ns))
-		finding->severity = finding_severity(rows, total->runqueue_ns);
+	if (finding->severity > finding_severity(rows, total->waits.runqueue_ns))
+		finding->severity = finding_severity(rows, total->waits.runqueue_ns);
 	return true;
 }
 
@@ -60,25 +61,28 @@ bool finding_slow_device(const struct resource_rows *rows, struct finding *findi
 	const struct resource_row *total = &rows->total, *most = NULL;
 	char buffer[HUMAN_SIZE];
 
-	if (!(total->known & ROW_HAS_BLOCKIO) || total->device.p99_ns < DEVICE_P99_NS ||
-	    total->requests < DEVICE_REQUESTS)
+	if (!(total->known & ROW_HAS_BLOCKIO) || total->blockio.device.p99_ns < DEVICE_P99_NS ||
+	    total->blockio.requests < DEVICE_REQUESTS)
 		return false;
 	for (size_t i = 0; i < rows->all_count; i++)
-		if (rows->items[i].requests &&
-		    (!most || rows->items[i].device_ns > most->device_ns))
+		if (rows->items[i].blockio.requests &&
+		    (!most || rows->items[i].blockio.device_ns > most->blockio.device_ns))
 			most = &rows->items[i];
 	finding_say(finding, "block devices are slow: p99 %s",
-		    human_time(buffer, total->device.p99_ns));
-	finding_say(finding, ", p50 %s over %s requests", human_time(buffer, total->device.p50_ns),
-		    human_count((char[HUMAN_SIZE]){0}, total->requests));
+		    human_time(buffer, total->blockio.device.p99_ns));
+	finding_say(finding, ", p50 %s over %s requests",
+		    human_time(buffer, total->blockio.device.p50_ns),
+		    human_count((char[HUMAN_SIZE]){0}, total->blockio.requests));
 	if (most) {
 		finding_say(finding, ", %.0f %% of the time for ",
-			    finding_percent((double)most->device_ns, (double)total->device_ns));
+			    finding_percent((double)most->blockio.device_ns,
+					    (double)total->blockio.device_ns));
 		finding_say(finding, "%s", finding_name(most));
 		if (most->pid)
 			finding_say(finding, " %" PRIu32, most->pid);
 	}
-	finding->severity = finding_percent((double)total->device_ns, (double)rows->interval_ns);
+	finding->severity =
+		finding_percent((double)total->blockio.device_ns, (double)rows->interval_ns);
 	return true;
 }
 
@@ -94,16 +98,16 @@ bool finding_memory_low(const struct resource_rows *rows, struct finding *findin
 	/* Who holds it can be told when all were looked at. */
 	for (size_t i = 0; i < rows->all_count && !profile_info_read(rows->profile)->has_targets;
 	     i++)
-		if (!most || rows->items[i].rss_bytes > most->rss_bytes)
+		if (!most || rows->items[i].memory.rss_bytes > most->memory.rss_bytes)
 			most = &rows->items[i];
 	finding_say(finding, "only %s of memory available (%.1f %%)",
 		    human_bytes(buffer, rows->machine.memory_available_bytes), left);
-	if (most && most->rss_bytes) {
+	if (most && most->memory.rss_bytes) {
 		finding_say(finding, ", most resident: ");
 		finding_say(finding, "%s", finding_name(most));
 		if (most->pid)
 			finding_say(finding, " %" PRIu32, most->pid);
-		finding_say(finding, " with %s", human_bytes(buffer, most->rss_bytes));
+		finding_say(finding, " with %s", human_bytes(buffer, most->memory.rss_bytes));
 	}
 	finding->severity = 100 - left;
 	return true;
@@ -124,14 +128,14 @@ bool finding_short_lived(const struct resource_rows *rows, struct finding *findi
 		    item->lifetime_ns > NS_PER_SECOND)
 			continue;
 		processes += item->processes;
-		cpu_ns += item->cpu_ns;
-		if (item->cpu_ns > most_ns) {
-			most_ns = item->cpu_ns;
+		cpu_ns += item->cpu.total_ns;
+		if (item->cpu.total_ns > most_ns) {
+			most_ns = item->cpu.total_ns;
 			most = item->name;
 		}
 	}
 	rate = (double)processes / finding_seconds(rows);
-	share = finding_percent((double)cpu_ns, (double)rows->total.cpu_ns);
+	share = finding_percent((double)cpu_ns, (double)rows->total.cpu.total_ns);
 	if (rate < SHORT_LIVED_PER_SECOND || share < SHORT_LIVED_CPU_PERCENT)
 		return false;
 	finding_say(finding,

@@ -7,13 +7,13 @@
 
 double judge_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
-	if (!(row->known & ROW_HAS_INTERVAL) || row->cpu_share < CPU_ROW_PERCENT)
+	if (!(row->known & ROW_HAS_INTERVAL) || row->cpu.share < CPU_ROW_PERCENT)
 		return -1;
 	/* Against the machine: one of many CPUs is no bottleneck of the host, but all of a
 	 * program's only thread. */
-	return row->threads_seen > 1
-		       ? finding_percent((double)row->cpu_ns, (double)rows->total.cpu_ns)
-		       : row->cpu_share;
+	return row->threads_seen > 1 ? finding_percent((double)row->cpu.total_ns,
+						       (double)rows->total.cpu.total_ns)
+				     : row->cpu.share;
 }
 
 void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
@@ -23,20 +23,21 @@ void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
 
 	finding_say_who(finding, group);
 	if (group->count > 1)
-		finding_say(finding, ": %.1f CPUs", group->sum.cpu_share / 100);
+		finding_say(finding, ": %.1f CPUs", group->sum.cpu.share / 100);
 	else
-		finding_say(finding, ": %.0f %% of one CPU", group->sum.cpu_share);
-	finding_say(finding, " (%s)", human_time(buffer, group->sum.cpu_ns));
+		finding_say(finding, ": %.0f %% of one CPU", group->sum.cpu.share);
+	finding_say(finding, " (%s)", human_time(buffer, group->sum.cpu.total_ns));
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_CPU, 0, NULL, "it");
 }
 
 /* Pages of files and of memory shared with others are no growth of a program's own. */
 double judge_growth(const struct resource_rows *rows, const struct resource_row *row)
 {
-	int64_t growth = row->own_growth_bytes < row->rss_growth_bytes ? row->own_growth_bytes
-								       : row->rss_growth_bytes;
+	int64_t growth = row->memory.own_growth_bytes < row->memory.rss_growth_bytes
+				 ? row->memory.own_growth_bytes
+				 : row->memory.rss_growth_bytes;
 	double rate = finding_seconds(rows) ? (double)growth / finding_seconds(rows) : 0;
-	double share = finding_percent((double)growth, (double)row->rss_bytes);
+	double share = finding_percent((double)growth, (double)row->memory.rss_bytes);
 
 	/* Who began inside has grown by all it has: no leak. */
 	if (!(row->known & ROW_HAS_RSS) || row->started_inside || growth < GROWTH_BYTES ||
@@ -48,20 +49,20 @@ double judge_growth(const struct resource_rows *rows, const struct resource_row 
 void tell_growth(const struct resource_rows *rows, const struct row_group *group,
 		 struct finding *finding)
 {
-	double rate = (double)group->sum.rss_growth_bytes / finding_seconds(rows);
+	double rate = (double)group->sum.memory.rss_growth_bytes / finding_seconds(rows);
 	char buffer[HUMAN_SIZE];
 
 	finding_say(finding, "rss of ");
 	finding_say_who(finding, group);
 	finding_say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
-	finding_say(finding, " to %s", human_bytes(buffer, group->sum.rss_bytes));
+	finding_say(finding, " to %s", human_bytes(buffer, group->sum.memory.rss_bytes));
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL,
 			      "its page faults");
 }
 
 double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
 {
-	return row->oom_killed ? 100 : -1;
+	return row->memory.oom_killed ? 100 : -1;
 }
 
 void tell_oom(const struct resource_rows *rows, const struct row_group *group,
@@ -71,20 +72,22 @@ void tell_oom(const struct resource_rows *rows, const struct row_group *group,
 	char buffer[HUMAN_SIZE];
 
 	finding_say_who(finding, group);
-	if (sum->oom_killed > 1 || sum->processes > 1)
-		finding_say(finding, ": %s of them", human_count(buffer, sum->oom_killed));
+	if (sum->memory.oom_killed > 1 || sum->processes > 1)
+		finding_say(finding, ": %s of them", human_count(buffer, sum->memory.oom_killed));
 	finding_say(finding,
 		    "%s killed for want of memory (OOM): the limit of a cgroup, or the machine's, "
 		    "is used up",
-		    sum->oom_killed > 1 ? " were" : " was");
-	if (sum->peak_rss_bytes)
+		    sum->memory.oom_killed > 1 ? " were" : " was");
+	if (sum->memory.peak_rss_bytes)
 		finding_say(finding, "; %s resident at most",
-			    human_bytes(buffer, sum->peak_rss_bytes));
+			    human_bytes(buffer, sum->memory.peak_rss_bytes));
 }
 
 double judge_major(const struct resource_rows *rows, const struct resource_row *row)
 {
-	double rate = finding_seconds(rows) ? (double)row->major_faults / finding_seconds(rows) : 0;
+	double rate = finding_seconds(rows)
+			      ? (double)row->memory.major_faults / finding_seconds(rows)
+			      : 0;
 
 	if (rate < MAJOR_FAULTS_PER_SECOND)
 		return -1;
@@ -97,8 +100,8 @@ void tell_major(const struct resource_rows *rows, const struct row_group *group,
 {
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f page faults/s had to read, from a disk or swap (%s in all)",
-		    (double)group->sum.major_faults / finding_seconds(rows),
-		    human_count((char[HUMAN_SIZE]){0}, group->sum.major_faults));
+		    (double)group->sum.memory.major_faults / finding_seconds(rows),
+		    human_count((char[HUMAN_SIZE]){0}, group->sum.memory.major_faults));
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR,
 			      NULL, "them");
 }

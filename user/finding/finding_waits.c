@@ -64,20 +64,21 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct resource_row *row)
 {
 	struct wait_choice waits = asynchronous_waits;
-	uint64_t requests_ns = row->device_ns + row->queue_ns, slept_ns;
+	uint64_t requests_ns = row->blockio.device_ns + row->blockio.queue_ns, slept_ns;
 
 	waits.cut_ns = resource_row_request_ns(row);
-	if (!row->requests || !waits.cut_ns)
+	if (!row->blockio.requests || !waits.cut_ns)
 		return 0;
 	slept_ns = resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &waits).time_ns;
 	if (row->known & ROW_HAS_WAIT_LENGTHS)
-		slept_ns = least(slept_ns, row->request_sleep_ns);
-	return least(slept_ns, requests_ns > row->disk_ns ? requests_ns - row->disk_ns : 0);
+		slept_ns = least(slept_ns, row->waits.request_sleep_ns);
+	return least(slept_ns,
+		     requests_ns > row->waits.disk_ns ? requests_ns - row->waits.disk_ns : 0);
 }
 
 double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
 {
-	uint64_t wait_ns = row->disk_ns + asynchronous_ns(rows, row);
+	uint64_t wait_ns = row->waits.disk_ns + asynchronous_ns(rows, row);
 
 	if (!(row->known & ROW_HAS_WAITS) ||
 	    finding_percent((double)wait_ns, (double)row->lifetime_ns) < DISK_ROW_PERCENT)
@@ -99,17 +100,18 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 						   &asynchronous_waits)
 				    .time_ns;
 	}
-	wait_ns = sum->disk_ns + asynchronous;
+	wait_ns = sum->waits.disk_ns + asynchronous;
 	share = finding_percent((double)wait_ns, (double)sum->lifetime_ns);
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f %% of wall time in disk wait",
-		    share > 100 ? finding_percent((double)wait_ns, (double)sum->wall_ns) : share);
+		    share > 100 ? finding_percent((double)wait_ns, (double)sum->waits.wall_ns)
+				: share);
 	if (sum->threads_seen > group->count)
 		finding_say(finding, " of %" PRIu64 " threads", sum->threads_seen);
 	finding_say(finding, " (%s)", human_time(buffer, wait_ns));
 	/* Of the larger part; which waits at a ring were for disks cannot be told when most were
 	 * not. */
-	if (asynchronous <= sum->disk_ns)
+	if (asynchronous <= sum->waits.disk_ns)
 		finding_say_functions_of(finding, rows, group, PKBPF_PROFILE_OFFCPU,
 					 1U << PKBPF_WAIT_DISK, NULL, "it", wait_ns);
 	else if (asynchronous >= slept_ns / 2)
@@ -119,16 +121,16 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 			/* Of these waits only some were for disks, as many of one function as of
 			   another. */
 			(uint64_t)((double)wait_ns * (double)slept_ns / (double)asynchronous));
-	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->requests) {
-		if (sum->disk.p99_ns)
+	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->blockio.requests) {
+		if (sum->waits.disk.p99_ns)
 			finding_say(finding, "; p99 of the waits %s",
-				    human_time(buffer, sum->disk.p99_ns));
+				    human_time(buffer, sum->waits.disk.p99_ns));
 		return;
 	}
 	finding_say(finding, "; %s %s block requests: p99 %s", group->count > 1 ? "their" : "its",
-		    human_count((char[HUMAN_SIZE]){0}, sum->requests),
-		    human_time(buffer, sum->device.p99_ns));
-	share = finding_percent((double)sum->device_ns, (double)wait_ns);
+		    human_count((char[HUMAN_SIZE]){0}, sum->blockio.requests),
+		    human_time(buffer, sum->blockio.device.p99_ns));
+	share = finding_percent((double)sum->blockio.device_ns, (double)wait_ns);
 	if (share < DEVICE_PART_PERCENT)
 		finding_say(
 			finding,
@@ -139,13 +141,13 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 
 double judge_queue(const struct resource_rows *rows, const struct resource_row *row)
 {
-	double of_life = finding_percent((double)row->runqueue_ns, (double)row->lifetime_ns);
+	double of_life = finding_percent((double)row->waits.runqueue_ns, (double)row->lifetime_ns);
 
 	/* When everybody waits for CPUs, that is the finding, and not each who does. */
 	if (finding_is_cpu_starved(rows) || finding_queue_percent(row) < CPU_QUEUE_PERCENT ||
 	    of_life < CPU_QUEUE_PERCENT)
 		return -1;
-	return finding_severity(rows, row->runqueue_ns);
+	return finding_severity(rows, row->waits.runqueue_ns);
 }
 
 void tell_queue(const struct resource_rows *rows, const struct row_group *group,
@@ -155,9 +157,11 @@ void tell_queue(const struct resource_rows *rows, const struct row_group *group,
 
 	finding_say_who(finding, group);
 	finding_say(finding, " waited %s for a CPU (%.0f %% of the time it wanted one)",
-		    human_time(buffer, group->sum.runqueue_ns), finding_queue_percent(&group->sum));
-	if (group->sum.runqueue.p99_ns)
-		finding_say(finding, ", p99 %s", human_time(buffer, group->sum.runqueue.p99_ns));
+		    human_time(buffer, group->sum.waits.runqueue_ns),
+		    finding_queue_percent(&group->sum));
+	if (group->sum.waits.runqueue.p99_ns)
+		finding_say(finding, ", p99 %s",
+			    human_time(buffer, group->sum.waits.runqueue.p99_ns));
 }
 
 static uint64_t journal_ns(const struct resource_rows *rows, const struct resource_row *row)
@@ -182,7 +186,7 @@ static void say_share(struct finding *finding, const struct row_group *group, ui
 
 	if (share > 100)
 		finding_say(finding, " (%.0f %% of the wall time of %s threads)",
-			    finding_percent((double)wait_ns, (double)group->sum.wall_ns),
+			    finding_percent((double)wait_ns, (double)group->sum.waits.wall_ns),
 			    group->count > 1 ? "their" : "its");
 	else
 		finding_say(finding, " (%.0f %% of %s lifetime)", share,
@@ -215,7 +219,8 @@ static uint64_t lock_ns(const struct resource_rows *rows, const struct resource_
 {
 	uint64_t journal = journal_ns(rows, row);
 
-	return row->uninterruptible_ns > journal ? row->uninterruptible_ns - journal : 0;
+	return row->waits.uninterruptible_ns > journal ? row->waits.uninterruptible_ns - journal
+						       : 0;
 }
 
 double judge_locks(const struct resource_rows *rows, const struct resource_row *row)
@@ -244,17 +249,17 @@ static double waits_for_peers(const struct resource_rows *rows, const struct res
 {
 	double life = (double)row->lifetime_ns;
 
-	if (!(row->known & ROW_HAS_WAITS) || !row->pid || row->cpu_share < PEERS_CPU_PERCENT ||
-	    row->cpu_share >= CPU_ROW_PERCENT ||
-	    (double)row->voluntary < PEERS_WAKES_PER_SECOND * finding_seconds(rows) ||
-	    finding_percent((double)row->runqueue_ns + (double)row->disk_ns +
-				    (double)row->uninterruptible_ns,
+	if (!(row->known & ROW_HAS_WAITS) || !row->pid || row->cpu.share < PEERS_CPU_PERCENT ||
+	    row->cpu.share >= CPU_ROW_PERCENT ||
+	    (double)row->cpu.voluntary < PEERS_WAKES_PER_SECOND * finding_seconds(rows) ||
+	    finding_percent((double)row->waits.runqueue_ns + (double)row->waits.disk_ns +
+				    (double)row->waits.uninterruptible_ns,
 			    life) >= PEERS_OTHER_PERCENT ||
 	    finding_percent((double)resource_rows_waits_in(rows, row, PKBPF_WAIT_SLEEP, &peer_waits)
 				    .time_ns,
 			    life) < PEERS_SLEEP_PERCENT)
 		return -1;
-	return row->cpu_share;
+	return row->cpu.share;
 }
 
 bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *finding)
@@ -272,9 +277,9 @@ bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *fi
 
 		finding_say(finding, "%s", i ? "; " : "");
 		finding_say_who(finding, group);
-		finding_say(
-			finding, " %.0f %% of wall time asleep",
-			finding_percent((double)group->sum.sleep_ns, (double)group->sum.wall_ns));
+		finding_say(finding, " %.0f %% of wall time asleep",
+			    finding_percent((double)group->sum.waits.sleep_ns,
+					    (double)group->sum.waits.wall_ns));
 		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
 				      1U << PKBPF_WAIT_SLEEP, NULL, "it");
 	}

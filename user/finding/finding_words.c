@@ -76,8 +76,8 @@ void finding_say_functions_of(struct finding *finding, const struct resource_row
 
 double finding_queue_percent(const struct resource_row *total)
 {
-	return finding_percent((double)total->runqueue_ns,
-			       (double)total->runqueue_ns + (double)total->cpu_ns);
+	return finding_percent((double)total->waits.runqueue_ns,
+			       (double)total->waits.runqueue_ns + (double)total->cpu.total_ns);
 }
 
 bool finding_is_cpu_starved(const struct resource_rows *rows)

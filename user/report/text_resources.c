@@ -134,137 +134,137 @@ CELL(life)
 
 CELL(cpu)
 {
-	cell_time(table, row, 0, row->cpu_ns);
+	cell_time(table, row, 0, row->cpu.total_ns);
 }
 
 CELL(user)
 {
-	cell_time(table, row, ROW_HAS_USAGE, row->user_ns);
+	cell_time(table, row, ROW_HAS_USAGE, row->cpu.user_ns);
 }
 
 CELL(system_time)
 {
-	cell_time(table, row, ROW_HAS_USAGE, row->system_ns);
+	cell_time(table, row, ROW_HAS_USAGE, row->cpu.system_ns);
 }
 
 CELL(one_cpu)
 {
 	if (row->known & ROW_HAS_INTERVAL)
-		text_table_cellf(table, "%.1f%%", row->cpu_share);
+		text_table_cellf(table, "%.1f%%", row->cpu.share);
 	else
 		text_table_cell(table, "-");
 }
 
 CELL(runqueue)
 {
-	cell_time(table, row, 0, row->runqueue_ns);
+	cell_time(table, row, 0, row->waits.runqueue_ns);
 }
 
 CELL(sleep_time)
 {
-	cell_time(table, row, ROW_HAS_WAITS, row->sleep_ns);
+	cell_time(table, row, ROW_HAS_WAITS, row->waits.sleep_ns);
 }
 
 CELL(disk)
 {
-	cell_time(table, row, ROW_HAS_WAITS, row->disk_ns);
+	cell_time(table, row, ROW_HAS_WAITS, row->waits.disk_ns);
 }
 
 /* Uninterruptible without I/O (a lock in the kernel, a vfork child), and stopped. */
 CELL(other_waits)
 {
-	cell_time(table, row, ROW_HAS_WAITS, row->uninterruptible_ns + row->stopped_ns);
+	cell_time(table, row, ROW_HAS_WAITS, row->waits.uninterruptible_ns + row->waits.stopped_ns);
 }
 
 CELL(voluntary)
 {
-	cell_count(table, row, ROW_HAS_USAGE, row->voluntary);
+	cell_count(table, row, ROW_HAS_USAGE, row->cpu.voluntary);
 }
 
 CELL(involuntary)
 {
-	cell_count(table, row, ROW_HAS_USAGE, row->involuntary);
+	cell_count(table, row, ROW_HAS_USAGE, row->cpu.involuntary);
 }
 
 CELL(reads)
 {
-	cell_count(table, row, ROW_HAS_BLOCKIO, row->reads);
+	cell_count(table, row, ROW_HAS_BLOCKIO, row->blockio.reads);
 }
 
 CELL(writes)
 {
-	cell_count(table, row, ROW_HAS_BLOCKIO, row->writes);
+	cell_count(table, row, ROW_HAS_BLOCKIO, row->blockio.writes);
 }
 
 CELL(read_bytes)
 {
-	cell_bytes(table, row, ROW_HAS_BLOCKIO, row->read_bytes);
+	cell_bytes(table, row, ROW_HAS_BLOCKIO, row->blockio.read_bytes);
 }
 
 CELL(written_bytes)
 {
-	cell_bytes(table, row, ROW_HAS_BLOCKIO, row->written_bytes);
+	cell_bytes(table, row, ROW_HAS_BLOCKIO, row->blockio.written_bytes);
 }
 
 CELL(device_p50)
 {
-	cell_time(table, row, ROW_HAS_BLOCKIO, row->device.p50_ns);
+	cell_time(table, row, ROW_HAS_BLOCKIO, row->blockio.device.p50_ns);
 }
 
 CELL(device_p95)
 {
-	cell_time(table, row, ROW_HAS_BLOCKIO, row->device.p95_ns);
+	cell_time(table, row, ROW_HAS_BLOCKIO, row->blockio.device.p95_ns);
 }
 
 CELL(device_p99)
 {
-	cell_time(table, row, ROW_HAS_BLOCKIO, row->device.p99_ns);
+	cell_time(table, row, ROW_HAS_BLOCKIO, row->blockio.device.p99_ns);
 }
 
 CELL(device_max)
 {
-	cell_time(table, row, ROW_HAS_BLOCKIO, row->device.max_ns);
+	cell_time(table, row, ROW_HAS_BLOCKIO, row->blockio.device.max_ns);
 }
 
 CELL(queue_p99)
 {
-	cell_time(table, row, ROW_HAS_BLOCKIO, row->queue.p99_ns);
+	cell_time(table, row, ROW_HAS_BLOCKIO, row->blockio.queue.p99_ns);
 }
 
 CELL(storage_read)
 {
-	cell_bytes(table, row, ROW_HAS_USAGE, row->storage_read_bytes);
+	cell_bytes(table, row, ROW_HAS_USAGE, row->storage.read_bytes);
 }
 
 CELL(storage_written)
 {
-	cell_bytes(table, row, ROW_HAS_USAGE, row->storage_written_bytes);
+	cell_bytes(table, row, ROW_HAS_USAGE, row->storage.written_bytes);
 }
 
 CELL(minor)
 {
-	cell_count(table, row, ROW_HAS_USAGE, row->minor_faults);
+	cell_count(table, row, ROW_HAS_USAGE, row->memory.minor_faults);
 }
 
 CELL(major)
 {
-	cell_count(table, row, ROW_HAS_USAGE, row->major_faults);
+	cell_count(table, row, ROW_HAS_USAGE, row->memory.major_faults);
 }
 
 CELL(rss)
 {
-	cell_bytes(table, row, ROW_HAS_RSS, row->rss_bytes);
+	cell_bytes(table, row, ROW_HAS_RSS, row->memory.rss_bytes);
 }
 
 CELL(peak)
 {
-	cell_bytes(table, row, ROW_HAS_PEAK, row->peak_rss_bytes);
+	cell_bytes(table, row, ROW_HAS_PEAK, row->memory.peak_rss_bytes);
 }
 
 CELL(growth)
 {
-	uint64_t size = (uint64_t)(row->rss_growth_bytes < 0 ? -row->rss_growth_bytes
-							     : row->rss_growth_bytes);
+	uint64_t size = (uint64_t)(row->memory.rss_growth_bytes < 0 ? -row->memory.rss_growth_bytes
+								    : row->memory.rss_growth_bytes);
 	char buffer[HUMAN_SIZE];
 
 	if (!(row->known & ROW_HAS_RSS))
@@ -272,7 +272,7 @@ CELL(growth)
 	else if (!size)
 		text_table_cell(table, ".");
 	else
-		text_table_cellf(table, "%c%s", row->rss_growth_bytes < 0 ? '-' : '+',
+		text_table_cellf(table, "%c%s", row->memory.rss_growth_bytes < 0 ? '-' : '+',
 				 human_bytes(buffer, size));
 }
 
@@ -395,7 +395,7 @@ static int write_table(const struct text_report *report, const struct resource_r
 
 static bool has_requests(const struct resource_row *row)
 {
-	return row->requests;
+	return row->blockio.requests;
 }
 
 static bool is_of_processes(const struct resource_row *row)
@@ -413,7 +413,7 @@ static void write_summary(const struct text_report *report, const struct resourc
 		used = (size_t)snprintf(text, sizeof(text),
 					"CPUs %.1f%% busy (%s; in these rows %s",
 					rows->busy_percent, human_time(a, machine->busy_ns),
-					human_time(b, rows->total.cpu_ns));
+					human_time(b, rows->total.cpu.total_ns));
 		/* On CPUs that were idle they are part of no row, unless they have one. */
 		if (!rows->no_thread_ns && machine->irq_ns > machine->busy_ns / 100)
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
@@ -452,7 +452,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 	if (err)
 		return err;
 	write_summary(report, rows);
-	if (rows->total.known & ROW_HAS_BLOCKIO && rows->total.requests) {
+	if (rows->total.known & ROW_HAS_BLOCKIO && rows->total.blockio.requests) {
 		text_heading(report,
 			     "Block I/O by %s: requests, and their time with the device and in the "
 			     "queue",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The figures there are: a row each. */
+/* The figures there are: those of the parts of rows, and those of the run, a row each. */
 #include "rows/figure_table.h"
 
 #include <stdio.h>
@@ -60,98 +60,13 @@ static bool run_rows(const struct resource_rows *rows, double *ret_value)
 	return true;
 }
 
-#define ROW(group_, name_, unit_, field, needs_, summary_)                                         \
-	{                                                                                          \
-		.group = group_, .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_ROW,    \
-		.offset = offsetof(struct resource_row, field), .needs = needs_,                   \
-		.summary = summary_                                                                \
-	}
 #define RUN(group_, name_, unit_, function, summary_)                                              \
 	{                                                                                          \
 		.group = group_, .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_RUN,    \
 		.of_run = function, .summary = summary_                                            \
 	}
-#define LENGTH(group_, name_, field, part, needs_, summary_)                                       \
-	{                                                                                          \
-		.group = group_, .name = name_, .unit = FIGURE_NS, .scope = FIGURE_OF_ROW,         \
-		.offset = offsetof(struct resource_row, field.part),                               \
-		.max_offset = offsetof(struct resource_row, field.max_ns), .needs = needs_,        \
-		.summary = summary_                                                                \
-	}
-#define LENGTHS(group_, prefix, field, needs_, what)                                               \
-	LENGTH(group_, prefix "p50", field, p50_ns, needs_, "half of " what " were shorter"),      \
-		LENGTH(group_, prefix "p95", field, p95_ns, needs_,                                \
-		       "95 % of " what " were shorter"),                                           \
-		LENGTH(group_, prefix "p99", field, p99_ns, needs_,                                \
-		       "99 % of " what " were shorter"),                                           \
-		LENGTH(group_, prefix "max", field, max_ns, needs_, "the longest of " what)
 
-static const struct figure figures[] = {
-	ROW("cpu", "total", NS, cpu_ns, 0, "time on CPUs"),
-	ROW("cpu", "user", NS, user_ns, ROW_HAS_USAGE, "part of it in the program"),
-	ROW("cpu", "system", NS, system_ns, ROW_HAS_USAGE, "part of it in the kernel"),
-	ROW("cpu", "share", PERCENT, cpu_share, ROW_HAS_INTERVAL, "of one CPU"),
-	ROW("cpu", "samples", COUNT, samples, ROW_HAS_SAMPLES, "CPU samples"),
-	ROW("cpu", "voluntary", COUNT, voluntary, ROW_HAS_USAGE,
-	    "context switches in order to wait"),
-	ROW("cpu", "involuntary", COUNT, involuntary, ROW_HAS_USAGE,
-	    "context switches by preemption"),
-
-	ROW("waiting", "runqueue", NS, runqueue_ns, 0, "able to run, waiting for a CPU"),
-	ROW("offcpu", "total", NS, offcpu_ns, ROW_HAS_WAITS, "not on a CPU, all threads together"),
-	ROW("offcpu", "oncpu", NS, on_cpu_ns, ROW_HAS_WAITS, "on a CPU, by the same clock"),
-	ROW("offcpu", "wall", NS, wall_ns, ROW_HAS_WAITS, "both: the time of all threads"),
-	ROW("offcpu", "sleep", NS, sleep_ns, ROW_HAS_WAITS, "interruptible waits"),
-	ROW("offcpu", "disk", NS, disk_ns, ROW_HAS_WAITS, "waits for I/O"),
-	ROW("offcpu", "disk_share", PERCENT, disk_share, ROW_HAS_WAITS,
-	    "waits for I/O in the time of all threads"),
-	ROW("offcpu", "uninterruptible", NS, uninterruptible_ns, ROW_HAS_WAITS,
-	    "other uninterruptible waits"),
-	ROW("offcpu", "stopped", NS, stopped_ns, ROW_HAS_WAITS,
-	    "stopped by a signal or a debugger"),
-	ROW("offcpu", "waits", COUNT, waits, ROW_HAS_WAIT_LENGTHS,
-	    "number of waits, each with its end on the run queue; estimated where a part of them "
-	    "gets stacks"),
-	LENGTHS("offcpu", "", wait, ROW_HAS_WAIT_LENGTHS,
-		"the parts of all waits (before and after the wake-up, each by itself)"),
-	LENGTHS("offcpu", "runqueue_", runqueue, ROW_HAS_WAIT_LENGTHS,
-		"waits for a CPU (preempted, or after a wake-up)"),
-	LENGTHS("offcpu", "disk_", disk, ROW_HAS_WAIT_LENGTHS, "waits for I/O (up to the wake-up)"),
-
-	ROW("blockio", "requests", COUNT, requests, ROW_HAS_BLOCKIO, "block requests of any kind"),
-	ROW("blockio", "reads", COUNT, reads, ROW_HAS_BLOCKIO, "block requests that read"),
-	ROW("blockio", "writes", COUNT, writes, ROW_HAS_BLOCKIO, "block requests that write"),
-	ROW("blockio", "read", BYTES, read_bytes, ROW_HAS_BLOCKIO, "read from devices"),
-	ROW("blockio", "written", BYTES, written_bytes, ROW_HAS_BLOCKIO, "written to devices"),
-	ROW("blockio", "total", NS, device_ns, ROW_HAS_BLOCKIO,
-	    "time of requests with their device, added up"),
-	LENGTHS("blockio", "", device, ROW_HAS_BLOCKIO, "requests, with the device"),
-	LENGTHS("blockio", "queue_", queue, ROW_HAS_BLOCKIO, "requests, in the queue"),
-
-	ROW("memory", "minor_faults", COUNT, minor_faults, ROW_HAS_USAGE,
-	    "page faults without I/O"),
-	ROW("memory", "major_faults", COUNT, major_faults, ROW_HAS_USAGE,
-	    "page faults that had to read"),
-	ROW("memory", "rss", BYTES, rss_bytes, ROW_HAS_RSS,
-	    "resident at the end; what several processes share counts for each"),
-	ROW("memory", "rss_growth", SIGNED_BYTES, rss_growth_bytes, ROW_HAS_RSS,
-	    "more resident than at the start"),
-	ROW("memory", "rss_peak", BYTES, peak_rss_bytes, ROW_HAS_PEAK,
-	    "most ever resident; of several processes of the largest, or all of them at the end, "
-	    "whichever is more"),
-	ROW("memory", "oom_killed", COUNT, oom_killed, ROW_HAS_PEAK,
-	    "processes killed for want of memory"),
-	ROW("memory", "sampled_faults", COUNT, fault_weight, ROW_HAS_FAULTS,
-	    "page faults behind the recorded stacks"),
-
-	ROW("storage", "read", BYTES, storage_read_bytes, ROW_HAS_USAGE,
-	    "caused to be read from storage"),
-	ROW("storage", "written", BYTES, storage_written_bytes, ROW_HAS_USAGE,
-	    "caused to be written to storage, sooner or later"),
-
-	ROW("threads", "alive", COUNT, threads, 0, "at the end"),
-	ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE, "at any time"),
-
+static const struct figure run_figures[] = {
 	RUN("lost", "total", COUNT, lost_total,
 	    "anything lost: samples, records, requests, threads"),
 	RUN("lost", "samples", COUNT, lost_samples, "samples lost"),
@@ -165,19 +80,26 @@ static const struct figure figures[] = {
 
 const struct figure *figure_at(size_t index)
 {
-	return index < ARRAY_SIZE(figures) ? &figures[index] : NULL;
+	const struct row_part *part;
+
+	for (size_t i = 0; (part = row_part_at(i)); i++) {
+		if (index < part->figure_count)
+			return &part->figures[index];
+		index -= part->figure_count;
+	}
+	return index < ARRAY_SIZE(run_figures) ? &run_figures[index] : NULL;
 }
 
 const struct figure *figure_find(const char *name)
 {
 	const char *dot = strchr(name, '.');
 	size_t length = dot ? (size_t)(dot - name) : strlen(name);
+	const struct figure *figure;
 
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (strlen(figures[i].group) == length &&
-		    strncmp(figures[i].group, name, length) == 0 &&
-		    strcmp(figures[i].name, dot ? dot + 1 : "total") == 0)
-			return &figures[i];
+	for (size_t i = 0; (figure = figure_at(i)); i++)
+		if (strlen(figure->group) == length && strncmp(figure->group, name, length) == 0 &&
+		    strcmp(figure->name, dot ? dot + 1 : "total") == 0)
+			return figure;
 	return NULL;
 }
 

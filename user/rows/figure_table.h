@@ -11,34 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rows/figure.h"
 #include "rows/resource_rows.h"
 
-enum figure_unit {
-	FIGURE_COUNT,
-	FIGURE_NS,
-	FIGURE_BYTES,
-	FIGURE_SIGNED_BYTES,
-	FIGURE_PERCENT,
-};
-
-enum figure_scope {
-	FIGURE_OF_ROW, /* and of the sum over all rows */
-	FIGURE_OF_RUN, /* of the whole run alone: losses, the machine, the cost */
-};
-
-struct figure {
-	const char *group, *name;
-	enum figure_unit unit;
-	enum figure_scope scope;
-	const char *summary;
-	size_t offset;	    /* of a row's value */
-	unsigned int needs; /* enum row_known; all of them */
-	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
-	bool (*of_run)(const struct resource_rows *rows, double *ret_value);
-};
-
-const struct figure *
-figure_at(size_t index); /* NULL at the end; figures of a group follow each other */
+/* NULL at the end; figures of a group follow each other. */
+const struct figure *figure_at(size_t index);
 /* "cpu.share"; a name without a dot means "NAME.total": "lost". NULL: there is none. */
 const struct figure *figure_find(const char *name);
 /* "_ns", "_bytes", "_percent" or "" */

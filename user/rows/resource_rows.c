@@ -86,10 +86,10 @@ static void describe_machine(struct resource_rows *rows, const struct profile *p
 	rows->busy_percent = -1;
 	if (rows->machine.known &&
 	    rows->machine.busy_ns + rows->machine.idle_ns + rows->machine.steal_ns)
-		rows->busy_percent =
-			100 * ratio((double)rows->machine.busy_ns,
-				    (double)rows->machine.busy_ns + (double)rows->machine.idle_ns +
-					    (double)rows->machine.steal_ns);
+		rows->busy_percent = 100 * row_ratio((double)rows->machine.busy_ns,
+						     (double)rows->machine.busy_ns +
+							     (double)rows->machine.idle_ns +
+							     (double)rows->machine.steal_ns);
 }
 
 int resource_rows_init(struct resource_rows *rows, const struct profile *profile, enum rows_by by)

@@ -16,6 +16,12 @@
 
 #include "profile/function_table.h"
 #include "profile/profile.h"
+#include "rows/part/row_blockio.h"
+#include "rows/part/row_cpu.h"
+#include "rows/part/row_faults.h"
+#include "rows/part/row_memory.h"
+#include "rows/part/row_storage.h"
+#include "rows/part/row_waits.h"
 
 #define ROW_NO_STACK UINT32_MAX
 /*
@@ -36,32 +42,25 @@ enum rows_by {
 	ROWS_BY_COUNT,
 };
 
-/* Of lengths of waits and requests; all 0 when there was none. */
-struct row_lengths {
-	uint64_t p50_ns, p95_ns, p99_ns, max_ns;
-};
-
 struct row_stack {
 	uint32_t stack; /* resource_rows_stack(), ROW_NO_STACK: none */
 	uint64_t weight, count;
 	uint64_t max; /* longest single value, where weights are times; 0 unknown */
 };
 
-/* What is known of a row; a figure needs one of them. */
+/* What is known of a row; a figure needs some of it. The lower bits are of the kinds of events that
+ * were recorded: each part names its own. */
+#define ROW_HAS_KIND(kind) (1U << (kind))
 enum row_known {
-	ROW_HAS_USAGE = 1,   /* the kernel's account */
-	ROW_HAS_RSS = 2,     /* alive at the end */
-	ROW_HAS_SAMPLES = 4, /* CPU sampled */
-	ROW_HAS_WAITS = 8,   /* off-CPU recorded */
-	ROW_HAS_BLOCKIO = 16,
-	ROW_HAS_FAULTS = 32,
-	ROW_HAS_INTERVAL = 64,	    /* its length is known */
-	ROW_HAS_WAIT_LENGTHS = 128, /* not per thread */
-	ROW_HAS_PEAK = 256,	    /* nor this: the kernel knows it of processes */
+	ROW_HAS_USAGE = 1 << 16,	/* the kernel's account */
+	ROW_HAS_RSS = 1 << 17,		/* alive at the end */
+	ROW_HAS_INTERVAL = 1 << 18,	/* its length is known */
+	ROW_HAS_WAIT_LENGTHS = 1 << 19, /* not per thread */
+	ROW_HAS_PEAK = 1 << 20,		/* nor this: the kernel knows it of processes */
 };
+_Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");
 
 struct resource_row {
-	/* who */
 	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
 	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
 	char container[ROW_CONTAINER_SIZE]; /* container or unit; "" unknown; not escaped */
@@ -70,51 +69,21 @@ struct resource_row {
 	uint64_t processes;		    /* behind this row */
 	uint64_t threads;		    /* alive at the end */
 	uint64_t threads_seen;
-	bool started_inside,
-		ended_inside; /* itself, or the program it runs; of groups: all of them */
+	/* Itself, or the program it runs; of groups: all of them. */
+	bool started_inside, ended_inside;
 	uint64_t lifetime_ns; /* within the interval; groups: longest */
-	unsigned int known;   /* enum row_known */
+	unsigned int known;   /* enum row_known and ROW_HAS_KIND() */
 
-	/* the kernel's account */
-	uint64_t cpu_ns, user_ns, system_ns;
-	double cpu_share; /* percent of one CPU */
-	uint64_t voluntary, involuntary;
-	uint64_t runqueue_ns; /* from the kernel's account; of off-CPU when that was recorded */
-	uint64_t minor_faults, major_faults;
-	uint64_t oom_killed; /* processes behind this row */
-	uint64_t storage_read_bytes, storage_written_bytes;
-	/* peak: of several processes at least the largest one's, and what all have at the end:
-	 * those of processes that were not there at the same time do not add up. */
-	uint64_t rss_bytes, peak_rss_bytes;
-	int64_t rss_growth_bytes;
-	/* What of it is the processes' own, not of files nor shared. */
-	int64_t own_growth_bytes;
-
-	/* samples */
-	uint64_t samples;
-
-	/* off-CPU */
-	uint64_t on_cpu_ns, sleep_ns, disk_ns, uninterruptible_ns, stopped_ns;
-	uint64_t offcpu_ns; /* all of them but on-CPU, with the run queue */
-	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */
-	double disk_share;  /* percent of the wall time */
-	uint64_t waits;	    /* each with its end on the run queue */
-	struct row_lengths wait, runqueue,
-		disk; /* of parts of waits: the end on the run queue is one of its own */
-
-	/* block I/O */
-	uint64_t requests, reads, writes, read_bytes, written_bytes;
-	uint64_t device_ns, queue_ns;
-	struct row_lengths device, queue;
-	uint64_t request_sleep_ns; /* of sleep_ns at most, were each wait no longer than nearly all
-				      of the requests took */
-
-	/* faults recorded with stacks */
-	uint64_t fault_weight;
+	struct row_cpu cpu;
+	struct row_waits waits;
+	struct row_blockio blockio;
+	struct row_memory memory;
+	struct row_faults faults;
+	struct row_storage storage;
 
 	struct row_stack stacks[PKBPF_PROFILE_KINDS];
 	uint64_t kind_weight[PKBPF_PROFILE_KINDS];
-	bool is_quiet;	 /* did nothing that can be measured: tables leave it out */
+	bool is_quiet;	 /* active in no part: tables leave it out */
 	double score;	 /* by which rows are sorted */
 	uint32_t number; /* of its stacks */
 };
@@ -127,6 +96,9 @@ struct row_weight {
 	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults,
 						     by enum pkbpf_fault */
 };
+
+/* Figures of a row's threads, which are counted where their rows are made. */
+extern const struct row_part row_threads_part;
 
 struct resource_rows {
 	enum rows_by by;
@@ -193,7 +165,13 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 /* Longer than nearly all requests of a row took, in the queue and the device. */
 static inline uint64_t resource_row_request_ns(const struct resource_row *row)
 {
-	return row->device.p99_ns + row->queue.p99_ns;
+	return row->blockio.device.p99_ns + row->blockio.queue.p99_ns;
+}
+
+/* 0 of nothing. */
+static inline double row_ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
 }
 
 struct wait_sum {

@@ -33,11 +33,6 @@ struct rows_work {
 	ARRAY_OF(uint32_t) functions;
 };
 
-static inline double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
-}
-
 /* An empty one of nobody's; NO_ROW: out of memory, as below. */
 uint32_t rows_work_new_row(struct rows_work *work);
 /* The row for one process, thread aside. */

@@ -7,17 +7,12 @@
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)
 {
+	const struct row_part *part;
+
 	row->known |= ROW_HAS_USAGE;
-	row->cpu_ns += used->run_ns;
-	row->user_ns += used->user_ns;
-	row->system_ns += used->system_ns;
-	row->voluntary += used->voluntary_switches;
-	row->involuntary += used->involuntary_switches;
-	row->runqueue_ns += used->run_delay_ns;
-	row->minor_faults += used->minor_faults;
-	row->major_faults += used->major_faults;
-	row->storage_read_bytes += used->read_bytes;
-	row->storage_written_bytes += used->written_bytes;
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->add_used)
+			part->add_used(row, used);
 }
 
 /*
@@ -48,26 +43,19 @@ static bool is_new_thread(const struct rows_work *work, const struct resource_th
 static void add_process(const struct rows_work *work, struct resource_row *row,
 			const struct resource_process *process)
 {
+	const struct row_part *part;
+
 	row->processes += process->processes;
 	row->threads += process->threads;
 	row->threads_seen += process->threads_seen;
-	row->oom_killed += process->oom_killed;
 	resource_row_add_life(row, is_new(work, process), process->end_ns,
 			      rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
-	if (process->threads_counted) {
+	if (process->threads_counted)
 		add_used(row, &process->used);
-		row->known |= ROW_HAS_PEAK;
-	}
-	if (process->peak_rss_bytes > row->peak_rss_bytes)
-		row->peak_rss_bytes = process->peak_rss_bytes;
-	if (process->rss_known) {
-		row->known |= ROW_HAS_RSS;
-		row->rss_bytes += process->rss_bytes;
-		row->rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
-		row->own_growth_bytes += (int64_t)(process->anonymous_rss_bytes -
-						   process->start_anonymous_rss_bytes);
-	}
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->add_process)
+			part->add_process(row, process);
 }
 
 /* Of some it is only known that they might have become targets. */

@@ -9,49 +9,18 @@
 
 static void finish_row(const struct rows_work *work, struct resource_row *row)
 {
-	const struct profile_info *info = profile_info_read(work->profile);
+	const struct row_part *part;
 
 	if (work->rows->interval_ns)
 		row->known |= ROW_HAS_INTERVAL;
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
-		row->known |= ROW_HAS_SAMPLES;
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns)
-		row->known |= ROW_HAS_WAITS;
-	if (row->peak_rss_bytes < row->rss_bytes)
-		row->peak_rss_bytes = row->rss_bytes;
-	row->cpu_share = 100 * ratio((double)row->cpu_ns, (double)work->rows->interval_ns);
-	if (row->known & ROW_HAS_WAITS && work->rows->by != ROWS_BY_THREAD)
-		row->known |= ROW_HAS_WAIT_LENGTHS;
-	row->disk_share = 100 * ratio((double)row->disk_ns, (double)row->wall_ns);
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO)
-		row->known |= ROW_HAS_BLOCKIO;
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_FAULTS)
-		row->known |= ROW_HAS_FAULTS;
-}
-
-/* Without the kernel's account the time between waits is what is known of CPU time, or samples. */
-static void estimate_cpu(const struct rows_work *work, struct resource_row *row)
-{
-	const struct profile_info *info = profile_info_read(work->profile);
-	/* With threads, rows of processes hold only what is known of no thread. */
-	bool has_all = work->rows->by != ROWS_BY_THREAD || row->tid;
-
-	if (row->known & ROW_HAS_USAGE)
-		return;
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->wall_ns && has_all)
-		row->cpu_ns = row->on_cpu_ns;
-	else if ((!resource_usage_known(work->usage) || has_all) &&
-		 info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz)
-		row->cpu_ns = human_whole((double)row->samples * 1e9 / info->frequency_hz);
-	work->rows->total.cpu_ns += row->cpu_ns;
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->finish)
+			part->finish(work->rows, row);
 }
 
 /* So many that were asked for are told whatever they did: that may be what somebody wants to know.
  */
 #define ASKED_FOR_MAX 64
-/* Who was stopped, or got no CPU, for this part of the interval has done nothing because of that.
- */
-#define HELD_UP_PERCENT 1
 
 static bool was_asked_for(const struct rows_work *work)
 {
@@ -64,18 +33,14 @@ static bool is_nobody(const struct rows_work *work, const struct resource_row *r
 	return work->rows->by == ROWS_BY_THREAD && !row->tid && !row->threads_seen;
 }
 
-static bool is_quiet(const struct rows_work *work, const struct resource_row *row)
+static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
 {
-	uint64_t held_up_ns = row->stopped_ns + row->runqueue_ns;
-	bool any = row->cpu_ns || row->voluntary || row->involuntary || row->minor_faults ||
-		   row->major_faults || row->storage_read_bytes || row->storage_written_bytes ||
-		   row->samples || row->requests || row->on_cpu_ns;
+	const struct row_part *part;
 
-	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
-		/* A thread that slept all the time has a stack and has done nothing. */
-		any = any || (kind != PKBPF_PROFILE_OFFCPU && row->kind_weight[kind]);
-	return !any && !row->disk_ns && !row->uninterruptible_ns &&
-	       (!held_up_ns || held_up_ns < work->rows->interval_ns / 100 * HELD_UP_PERCENT);
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->is_active && part->is_active(rows, row))
+			return true;
+	return false;
 }
 
 /*
@@ -87,20 +52,22 @@ static void score_row(const struct resource_rows *rows, struct resource_row *row
 {
 	const struct resource_row *total = &rows->total;
 	const struct resource_machine *machine = &rows->machine;
-	double disk =
-		ratio((double)total->disk_ns + (double)total->device_ns, (double)rows->interval_ns);
+	double disk = row_ratio((double)total->waits.disk_ns + (double)total->blockio.device_ns,
+				(double)rows->interval_ns);
 	double memory =
-		ratio((double)machine->memory_bytes - (double)machine->memory_available_bytes,
-		      (double)machine->memory_bytes);
+		row_ratio((double)machine->memory_bytes - (double)machine->memory_available_bytes,
+			  (double)machine->memory_bytes);
 	double cpu = rows->busy_percent >= 0 ? rows->busy_percent / 100 : 1;
 
 	row->score =
-		(cpu > 0.01 ? cpu : 0.01) * ratio((double)row->cpu_ns, (double)total->cpu_ns) +
-		(disk < 1 ? disk : 1) * ratio((double)row->disk_ns + (double)row->device_ns,
-					      (double)total->disk_ns + (double)total->device_ns) +
+		(cpu > 0.01 ? cpu : 0.01) *
+			row_ratio((double)row->cpu.total_ns, (double)total->cpu.total_ns) +
+		(disk < 1 ? disk : 1) *
+			row_ratio((double)row->waits.disk_ns + (double)row->blockio.device_ns,
+				  (double)total->waits.disk_ns + (double)total->blockio.device_ns) +
 		/* Memory that is merely held hurts nobody until little is left. */
 		(memory > 0.9 ? memory : 0) *
-			ratio((double)row->rss_bytes, (double)total->rss_bytes);
+			row_ratio((double)row->memory.rss_bytes, (double)total->memory.rss_bytes);
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -111,8 +78,8 @@ static int compare_rows(const void *left, const void *right)
 		return a->is_quiet ? 1 : -1;
 	if (a->score != b->score)
 		return a->score > b->score ? -1 : 1;
-	if (a->wall_ns != b->wall_ns)
-		return a->wall_ns > b->wall_ns ? -1 : 1;
+	if (a->waits.wall_ns != b->waits.wall_ns)
+		return a->waits.wall_ns > b->waits.wall_ns ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->tid != b->tid)
@@ -141,7 +108,7 @@ static void keep_rows(struct rows_work *work)
 	array_foreach(&work->items, row) {
 		finish_row(work, row);
 		score_row(rows, row);
-		row->is_quiet = is_quiet(work, row);
+		row->is_quiet = !is_active(rows, row);
 		if (row->is_quiet && is_nobody(work, row))
 			continue;
 		row->is_quiet = row->is_quiet && !show_all;
@@ -162,8 +129,12 @@ void rows_work_finish(struct rows_work *work)
 {
 	struct resource_rows *rows = work->rows;
 
-	array_foreach(&work->items, row)
-		estimate_cpu(work, row);
+	array_foreach(&work->items, row) {
+		if (row->known & ROW_HAS_USAGE)
+			continue;
+		row_cpu_estimate(rows, row);
+		rows->total.cpu.total_ns += row->cpu.total_ns;
+	}
 	finish_row(work, &rows->total);
 	rows->weights = work->sums.items;
 	rows->weight_count = work->sums.count;

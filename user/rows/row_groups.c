@@ -5,17 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void longer(struct row_lengths *to, const struct row_lengths *from)
-{
-	to->p50_ns = to->p50_ns > from->p50_ns ? to->p50_ns : from->p50_ns;
-	to->p95_ns = to->p95_ns > from->p95_ns ? to->p95_ns : from->p95_ns;
-	to->p99_ns = to->p99_ns > from->p99_ns ? to->p99_ns : from->p99_ns;
-	to->max_ns = to->max_ns > from->max_ns ? to->max_ns : from->max_ns;
-}
-
 static void group_add(struct row_group *group, const struct resource_row *row, double severity)
 {
 	struct resource_row *sum = &group->sum;
+	const struct row_part *part;
 
 	group->members[group->count++] = row;
 	if (!group->worst || severity > group->severity) {
@@ -23,28 +16,9 @@ static void group_add(struct row_group *group, const struct resource_row *row, d
 		group->severity = severity;
 	}
 	sum->known |= row->known;
-	sum->processes += row->processes;
-	sum->threads_seen += row->threads_seen;
-	sum->lifetime_ns += row->lifetime_ns;
-	sum->wall_ns += row->wall_ns;
-	sum->cpu_ns += row->cpu_ns;
-	sum->cpu_share += row->cpu_share;
-	sum->runqueue_ns += row->runqueue_ns;
-	sum->sleep_ns += row->sleep_ns;
-	sum->disk_ns += row->disk_ns;
-	sum->uninterruptible_ns += row->uninterruptible_ns;
-	sum->requests += row->requests;
-	sum->device_ns += row->device_ns;
-	sum->major_faults += row->major_faults;
-	sum->oom_killed += row->oom_killed;
-	if (row->peak_rss_bytes > sum->peak_rss_bytes)
-		sum->peak_rss_bytes = row->peak_rss_bytes;
-	sum->rss_bytes += row->rss_bytes;
-	sum->rss_growth_bytes += row->rss_growth_bytes;
-	sum->own_growth_bytes += row->own_growth_bytes;
-	longer(&sum->runqueue, &row->runqueue);
-	longer(&sum->disk, &row->disk);
-	longer(&sum->device, &row->device);
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->sum)
+			part->sum(sum, row);
 }
 
 void row_groups_done(struct row_groups *groups)

@@ -7,82 +7,19 @@
 #include "base/cleanup.h"
 #include "rows/resource_rows_work.h"
 
-static void add_time(struct resource_row *row, const struct distribution *distribution)
-{
-	uint64_t total = distribution->total;
-
-	switch (distribution->key.state) {
-	case PKBPF_WAIT_NONE:
-		row->on_cpu_ns += total;
-		break;
-	case PKBPF_WAIT_RUNQUEUE:
-		/* Counts at every switch, and waits that are not over as well: better than the
-		 * kernel's account. */
-		row->runqueue_ns += total;
-		break;
-	case PKBPF_WAIT_SLEEP:
-		row->sleep_ns += total;
-		break;
-	case PKBPF_WAIT_DISK:
-		row->disk_ns += total;
-		break;
-	case PKBPF_WAIT_UNINTERRUPTIBLE:
-		row->uninterruptible_ns += total;
-		break;
-	case PKBPF_WAIT_STOPPED:
-		row->stopped_ns += total;
-		break;
-	}
-	row->wall_ns += total;
-	if (distribution->key.state != PKBPF_WAIT_NONE)
-		row->offcpu_ns += total;
-}
-
-static void add_requests(struct resource_row *row, const struct distribution *distribution)
-{
-	unsigned int operation = distribution->key.state & PKBPF_BLOCKIO_OPERATION_MASK;
-
-	row->requests += distribution->count;
-	row->device_ns += distribution->total;
-	if (operation == PKBPF_BLOCKIO_READ) {
-		row->reads += distribution->count;
-		row->read_bytes += distribution->bytes;
-	} else if (operation == PKBPF_BLOCKIO_WRITE) {
-		row->writes += distribution->count;
-		row->written_bytes += distribution->bytes;
-	}
-}
-
 static void add_numbers(struct resource_row *row, const struct distribution *distribution)
 {
-	const struct distribution_key *key = &distribution->key;
+	const struct row_part *part;
 
-	if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_TIME)
-		add_time(row, distribution);
-	else if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_WAITS)
-		/* Not those of the lengths: there a wait and its end on the run queue are two. */
-		row->waits += distribution->count;
-	else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_DEVICE_TIME)
-		add_requests(row, distribution);
-	else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_QUEUE_TIME)
-		row->queue_ns += distribution->total;
-}
-
-/* The run queue is measured twice when off-CPU is recorded; the recorded one counts. */
-static void forget_account_runqueue(struct rows_work *work)
-{
-	if (!(profile_info_read(work->profile)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU))
-		return;
-	array_foreach(&work->items, row)
-		row->runqueue_ns = 0;
-	work->rows->total.runqueue_ns = 0;
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->add_distribution)
+			part->add_distribution(row, distribution);
 }
 
 static int collect(struct rows_work *work)
 {
 	const struct distribution *distribution;
 
-	forget_account_runqueue(work);
 	for (size_t i = 0; (distribution = profile_distribution_at(work->profile, i)); i++) {
 		struct row_share *share;
 		uint32_t row =
@@ -115,59 +52,56 @@ static struct row_lengths lengths_of(const struct histogram *histogram)
 	};
 }
 
-struct lengths_work {
-	struct histogram wait, runqueue, disk, sleep, device, queue;
-};
-
-static void merge_lengths(struct lengths_work *lengths, const struct distribution *distribution)
+/* The lengths of all parts, one part behind the other. */
+static size_t lengths_count(void)
 {
-	const struct distribution_key *key = &distribution->key;
+	const struct row_part *part;
+	size_t count = 0;
 
-	if (key->kind == PKBPF_PROFILE_OFFCPU && key->measure == PKBPF_OFFCPU_LENGTHS) {
-		distribution_merge(distribution, &lengths->wait);
-		if (key->state == PKBPF_WAIT_RUNQUEUE)
-			distribution_merge(distribution, &lengths->runqueue);
-		else if (key->state == PKBPF_WAIT_DISK)
-			distribution_merge(distribution, &lengths->disk);
-		else if (key->state == PKBPF_WAIT_SLEEP)
-			distribution_merge(distribution, &lengths->sleep);
-	} else if (key->kind == PKBPF_PROFILE_BLOCKIO &&
-		   key->measure == PKBPF_BLOCKIO_DEVICE_TIME) {
-		distribution_merge(distribution, &lengths->device);
-	} else if (key->kind == PKBPF_PROFILE_BLOCKIO && key->measure == PKBPF_BLOCKIO_QUEUE_TIME) {
-		distribution_merge(distribution, &lengths->queue);
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		count += part->length_count;
+	return count;
+}
+
+static void merge_lengths(struct histogram *histograms, const struct distribution *distribution)
+{
+	const struct row_part *part;
+
+	for (size_t i = 0; (part = row_part_at(i)); i++) {
+		for (size_t j = 0; j < part->length_count; j++)
+			if (part->lengths[j].has(&distribution->key))
+				distribution_merge(distribution, &histograms[j]);
+		histograms += part->length_count;
 	}
 }
 
-/* The sum of the values, those that are longer cut. */
-static uint64_t sum_cut(const struct histogram *histogram, uint64_t longest)
+static void store_lengths(struct resource_row *row, const struct histogram *histograms)
 {
-	uint64_t sum = 0;
+	const struct histogram *of_part = histograms;
+	const struct row_part *part;
 
-	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
-		uint64_t low = histogram_bucket_low(i), high = histogram_bucket_high(i);
-		uint64_t middle = low + (high - low) / 2;
+	for (size_t i = 0; (part = row_part_at(i)); i++) {
+		for (size_t j = 0; j < part->length_count; j++) {
+			struct row_lengths lengths = lengths_of(&of_part[j]);
 
-		if (histogram->buckets[i])
-			sum += histogram->buckets[i] * (middle < longest ? middle : longest);
+			if (part->lengths[j].offset)
+				memcpy((char *)row + part->lengths[j].offset, &lengths,
+				       sizeof(lengths));
+		}
+		of_part += part->length_count;
 	}
-	return sum;
-}
-
-static void store_lengths(struct resource_row *row, const struct lengths_work *lengths)
-{
-	row->wait = lengths_of(&lengths->wait);
-	row->runqueue = lengths_of(&lengths->runqueue);
-	row->disk = lengths_of(&lengths->disk);
-	row->device = lengths_of(&lengths->device);
-	row->queue = lengths_of(&lengths->queue);
-	row->request_sleep_ns = sum_cut(&lengths->sleep, resource_row_request_ns(row));
+	for (size_t i = 0; (part = row_part_at(i)); i++) {
+		if (part->after_lengths)
+			part->after_lengths(row, histograms);
+		histograms += part->length_count;
+	}
 }
 
 static int fill_lengths(struct rows_work *work)
 {
-	_cleanup_free_ struct lengths_work *one = calloc(1, sizeof(*one)),
-					   *all = calloc(1, sizeof(*all));
+	size_t count = lengths_count();
+	_cleanup_free_ struct histogram *one = calloc(count, sizeof(*one)),
+					*all = calloc(count, sizeof(*all));
 
 	if (!one || !all)
 		return -ENOMEM;
@@ -177,7 +111,7 @@ static int fill_lengths(struct rows_work *work)
 	for (size_t i = 0; i < work->shares.count;) {
 		uint32_t row = work->shares.items[i].row;
 
-		memset(one, 0, sizeof(*one));
+		memset(one, 0, count * sizeof(*one));
 		for (; i < work->shares.count && work->shares.items[i].row == row; i++) {
 			merge_lengths(one, work->shares.items[i].distribution);
 			merge_lengths(all, work->shares.items[i].distribution);

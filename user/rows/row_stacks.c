@@ -5,7 +5,6 @@
 
 #include <pkbpf/faults.h>
 
-#include "profile/account/fault_counts.h"
 #include "profile/stack_table.h"
 #include "rows/resource_rows_work.h"
 
@@ -72,6 +71,16 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	return 0;
 }
 
+static void add_numbers(const struct resource_rows *rows, struct resource_row *row,
+			const struct profile_row *stack)
+{
+	const struct row_part *part;
+
+	for (size_t i = 0; (part = row_part_at(i)); i++)
+		if (part->add_stack)
+			part->add_stack(rows, row, stack);
+}
+
 int rows_work_add_stacks(struct rows_work *work)
 {
 	size_t count;
@@ -87,15 +96,8 @@ int rows_work_add_stacks(struct rows_work *work)
 		if (stack == STACK_TABLE_NONE || add_stack(work, row, &rows[i], stack) ||
 		    add_stack(work, TOTAL, &rows[i], stack))
 			return -ENOMEM;
-		if (rows[i].kind == PKBPF_PROFILE_CPU) {
-			work->items.items[row].samples += rows[i].count;
-			work->rows->total.samples += rows[i].count;
-		}
-		if (rows[i].kind == PKBPF_PROFILE_FAULTS &&
-		    profile_fault_was_sampled(work->profile, &rows[i])) {
-			work->items.items[row].fault_weight += rows[i].weight;
-			work->rows->total.fault_weight += rows[i].weight;
-		}
+		add_numbers(work->rows, &work->items.items[row], &rows[i]);
+		add_numbers(work->rows, &work->rows->total, &rows[i]);
 	}
 	return 0;
 }

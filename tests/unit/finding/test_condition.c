@@ -132,22 +132,22 @@ static void limits_hit_those_they_name(void **state)
 		{.pid = 812,
 		 .name = "postgres",
 		 .known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO,
-		 .cpu_share = 60,
-		 .device = {.p99_ns = 14000000, .max_ns = 20000000}},
+		 .cpu.share = 60,
+		 .blockio.device = {.p99_ns = 14000000, .max_ns = 20000000}},
 		{.pid = 813,
 		 .name = "postgres",
 		 .known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO,
-		 .cpu_share = 30},
+		 .cpu.share = 30},
 		{.name = "",
 		 .container = "docker:abc",
 		 .known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO,
-		 .cpu_share = 1},
+		 .cpu.share = 1},
 	};
 	struct resource_rows rows = {
 		.items = items,
 		.count = ARRAY_SIZE(items),
 		.all_count = ARRAY_SIZE(items),
-		.total = {.known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO, .cpu_share = 91},
+		.total = {.known = ROW_HAS_INTERVAL | ROW_HAS_BLOCKIO, .cpu.share = 91},
 	};
 
 	assert_int_equal(check("cpu.share>90", &rows), 1);
@@ -176,15 +176,15 @@ static void what_many_have_together_is_no_figure_of_one(void **state)
 		{.pid = 812,
 		 .name = "cc1",
 		 .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS,
-		 .cpu_share = 5,
+		 .cpu.share = 5,
 		 .processes = 1,
-		 .wait = {.p99_ns = 1000, .max_ns = 1000}},
+		 .waits.lengths = {.p99_ns = 1000, .max_ns = 1000}},
 		{.name = "cc1",
 		 .known = ROW_HAS_INTERVAL | ROW_HAS_WAIT_LENGTHS,
-		 .cpu_share = 150,
+		 .cpu.share = 150,
 		 .processes = 4000,
-		 .wait = {.p99_ns = 30000000, .max_ns = 30000000}},
-		{.name = "[writeback]", .known = ROW_HAS_INTERVAL, .cpu_share = 90, .processes = 1},
+		 .waits.lengths = {.p99_ns = 30000000, .max_ns = 30000000}},
+		{.name = "[writeback]", .known = ROW_HAS_INTERVAL, .cpu.share = 90, .processes = 1},
 	};
 	struct resource_rows rows = {.items = items,
 				     .count = ARRAY_SIZE(items),
@@ -206,11 +206,11 @@ static void what_many_have_together_is_no_figure_of_one(void **state)
 static void limits_hit_those_that_tables_leave_out_too(void **state)
 {
 	struct resource_row items[] = {
-		{.pid = 812, .name = "postgres", .known = ROW_HAS_RSS, .rss_bytes = 1 << 20},
+		{.pid = 812, .name = "postgres", .known = ROW_HAS_RSS, .memory.rss_bytes = 1 << 20},
 		{.pid = 7,
 		 .name = "cache",
 		 .known = ROW_HAS_RSS,
-		 .rss_bytes = 2ULL << 30,
+		 .memory.rss_bytes = 2ULL << 30,
 		 .is_quiet = true},
 	};
 	struct resource_rows rows = {

@@ -51,8 +51,8 @@ static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
 {
 	for (int has_targets = 0; has_targets < 2; has_targets++) {
 		struct resource_row items[] = {
-			{.pid = 5, .name = "app", .rss_bytes = 1 << 20},
-			{.pid = 6, .name = "cache", .rss_bytes = 2 << 20, .is_quiet = true},
+			{.pid = 5, .name = "app", .memory.rss_bytes = 1 << 20},
+			{.pid = 6, .name = "cache", .memory.rss_bytes = 2 << 20, .is_quiet = true},
 		};
 		struct resource_rows rows = {.items = items, .count = 1, .all_count = 2};
 		struct fake_profile fake;

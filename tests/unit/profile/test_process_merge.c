@@ -199,23 +199,23 @@ static void the_report_has_one_row_for_a_group(void **state)
 	assert_int_equal(row.pid, 0);
 	assert_int_equal(row.processes, 20);
 	assert_int_equal(row.threads_seen, 20);
-	assert_int_equal(row.cpu_ns, 20 * 1000);
-	assert_int_equal(row.samples, 20);
+	assert_int_equal(row.cpu.total_ns, 20 * 1000);
+	assert_int_equal(row.cpu.samples, 20);
 	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 20 * 300);
 	assert_true(row.started_inside && row.ended_inside);
 	row = row_named(fixture, ROWS_BY_PROCESS, "last", &rows);
 	assert_int_equal(row.pid, 120);
-	assert_int_equal(row.cpu_ns, 1000);
+	assert_int_equal(row.cpu.total_ns, 1000);
 	/* What has no thread (its samples) is the process's. */
 	row = row_named(fixture, ROWS_BY_THREAD, "true", &rows);
 	assert_int_equal(rows, 1 + 2);
 	assert_int_equal(row.threads_seen, 20);
-	assert_int_equal(row.cpu_ns, 20 * 1000);
-	assert_int_equal(row.samples, 20);
+	assert_int_equal(row.cpu.total_ns, 20 * 1000);
+	assert_int_equal(row.cpu.samples, 20);
 	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 20 * 300);
 	row = row_named(fixture, ROWS_BY_COMM, "true", &rows);
 	assert_int_equal(row.processes, 20);
-	assert_int_equal(row.cpu_ns, 20 * 1000);
+	assert_int_equal(row.cpu.total_ns, 20 * 1000);
 }
 
 static void a_worker_that_left_has_the_name_that_it_had(void **state)
@@ -239,8 +239,8 @@ static void a_worker_that_left_has_the_name_that_it_had(void **state)
 	row = row_named(fixture, ROWS_BY_PROCESS, "server", &rows);
 	assert_int_equal(rows, 1);
 	assert_int_equal(row.pid, 100);
-	assert_int_equal(row.cpu_ns, 1000);
-	assert_int_equal(row.samples, 1);
+	assert_int_equal(row.cpu.total_ns, 1000);
+	assert_int_equal(row.cpu.samples, 1);
 	assert_int_equal(row.kind_weight[PKBPF_PROFILE_OFFCPU], 300);
 	assert_true(row.ended_inside);
 }

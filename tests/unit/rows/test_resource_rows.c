@@ -52,25 +52,25 @@ static void a_row_says_what_its_process_used_and_waited_for(void **state)
 	assert_non_null(row);
 	assert_string_equal(row->name, "postgres");
 	assert_string_equal(row->container, "postgresql@15-main.service");
-	assert_int_equal(row->cpu_ns, 900 * MS);
-	assert_int_equal(row->user_ns, 540 * MS);
-	assert_int_equal(row->system_ns, 360 * MS);
-	assert_true(row->cpu_share > 8.99 && row->cpu_share < 9.01);
-	assert_int_equal(row->disk_ns, 6300 * MS);
-	assert_int_equal(row->sleep_ns, 2800 * MS);
-	assert_int_equal(row->wall_ns, 10000 * MS);
-	assert_int_equal(row->offcpu_ns, 9100 * MS);
-	assert_true(within(row->disk.p50_ns, 14 * MS));
-	assert_int_equal(row->disk.max_ns, 14 * MS);
-	assert_int_equal(row->writes, 450);
-	assert_int_equal(row->reads, 30);
-	assert_int_equal(row->written_bytes, 450 * 8192);
-	assert_int_equal(row->read_bytes, 30 * 4096);
-	assert_true(within(row->device.p99_ns, 13 * MS));
-	assert_true(within(row->queue.p99_ns, 40000));
-	assert_int_equal(row->major_faults, 3);
-	assert_int_equal(row->rss_growth_bytes, 1 << 20);
-	assert_int_equal(row->samples, 89);
+	assert_int_equal(row->cpu.total_ns, 900 * MS);
+	assert_int_equal(row->cpu.user_ns, 540 * MS);
+	assert_int_equal(row->cpu.system_ns, 360 * MS);
+	assert_true(row->cpu.share > 8.99 && row->cpu.share < 9.01);
+	assert_int_equal(row->waits.disk_ns, 6300 * MS);
+	assert_int_equal(row->waits.sleep_ns, 2800 * MS);
+	assert_int_equal(row->waits.wall_ns, 10000 * MS);
+	assert_int_equal(row->waits.offcpu_ns, 9100 * MS);
+	assert_true(within(row->waits.disk.p50_ns, 14 * MS));
+	assert_int_equal(row->waits.disk.max_ns, 14 * MS);
+	assert_int_equal(row->blockio.writes, 450);
+	assert_int_equal(row->blockio.reads, 30);
+	assert_int_equal(row->blockio.written_bytes, 450 * 8192);
+	assert_int_equal(row->blockio.read_bytes, 30 * 4096);
+	assert_true(within(row->blockio.device.p99_ns, 13 * MS));
+	assert_true(within(row->blockio.queue.p99_ns, 40000));
+	assert_int_equal(row->memory.major_faults, 3);
+	assert_int_equal(row->memory.rss_growth_bytes, 1 << 20);
+	assert_int_equal(row->cpu.samples, 89);
 	assert_int_equal(row->lifetime_ns, ACCOUNT_INTERVAL_NS);
 	assert_false(row->started_inside);
 	resource_rows_done(&rows);
@@ -153,7 +153,7 @@ static void who_did_nothing_comes_behind_the_rows_that_are_told(void **state)
 	assert_int_equal(rows.all_count, rows.count + 1);
 	assert_int_equal(rows.items[rows.count].pid, 66);
 	assert_true(rows.items[rows.count].is_quiet);
-	assert_int_equal(rows.items[rows.count].rss_bytes, 1 << 20);
+	assert_int_equal(rows.items[rows.count].memory.rss_bytes, 1 << 20);
 	resource_rows_done(&rows);
 	assert_int_equal(resource_rows_init(&rows, fake.profile, ROWS_BY_THREAD), 0);
 	/* No row of a process is among them that stands for nothing beside its threads. */
@@ -225,16 +225,16 @@ static void the_total_is_the_sum_of_the_rows(void **state)
 
 		assert_int_equal(resource_rows_init(&rows, fake.profile, groupings[i]), 0);
 		for (size_t j = 0; j < rows.count; j++) {
-			cpu_ns += rows.items[j].cpu_ns;
-			wall_ns += rows.items[j].wall_ns;
-			faults += rows.items[j].minor_faults;
-			requests += rows.items[j].requests;
+			cpu_ns += rows.items[j].cpu.total_ns;
+			wall_ns += rows.items[j].waits.wall_ns;
+			faults += rows.items[j].memory.minor_faults;
+			requests += rows.items[j].blockio.requests;
 		}
-		assert_int_equal(cpu_ns, rows.total.cpu_ns);
+		assert_int_equal(cpu_ns, rows.total.cpu.total_ns);
 		assert_int_equal(cpu_ns, 13910 * MS + ACCOUNT_SHORT_LIVED * 9 * MS);
-		assert_int_equal(wall_ns, rows.total.wall_ns);
-		assert_int_equal(faults, rows.total.minor_faults);
-		assert_int_equal(requests, rows.total.requests);
+		assert_int_equal(wall_ns, rows.total.waits.wall_ns);
+		assert_int_equal(faults, rows.total.memory.minor_faults);
+		assert_int_equal(requests, rows.total.blockio.requests);
 		assert_int_equal(requests, 480);
 		resource_rows_done(&rows);
 	}
@@ -251,7 +251,7 @@ static void rows_are_grouped_by_comm_and_container(void **state)
 			continue;
 		found = true;
 		assert_int_equal(rows.items[i].processes, ACCOUNT_SHORT_LIVED);
-		assert_int_equal(rows.items[i].cpu_ns, ACCOUNT_SHORT_LIVED * 9 * MS);
+		assert_int_equal(rows.items[i].cpu.total_ns, ACCOUNT_SHORT_LIVED * 9 * MS);
 		assert_int_equal(rows.items[i].pid, 0);
 	}
 	assert_true(found);
@@ -262,7 +262,7 @@ static void rows_are_grouped_by_comm_and_container(void **state)
 	found = false;
 	for (size_t i = 0; i < rows.count; i++)
 		found = found || (!strcmp(rows.items[i].container, "docker:0123456789ab") &&
-				  rows.items[i].cpu_ns == 6 * SECOND);
+				  rows.items[i].cpu.total_ns == 6 * SECOND);
 	assert_true(found);
 	resource_rows_done(&rows);
 }
@@ -281,9 +281,9 @@ static void no_peak_is_below_what_is_resident_at_the_end_nor_told_of_threads(voi
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_COMM), 0);
 	assert_int_equal(rows.count, 1);
-	assert_int_equal(rows.items[0].rss_bytes, 3 << 20);
-	assert_int_equal(rows.items[0].peak_rss_bytes, 3 << 20);
-	assert_int_equal(rows.total.peak_rss_bytes, 3 << 20);
+	assert_int_equal(rows.items[0].memory.rss_bytes, 3 << 20);
+	assert_int_equal(rows.items[0].memory.peak_rss_bytes, 3 << 20);
+	assert_int_equal(rows.total.memory.peak_rss_bytes, 3 << 20);
 	resource_rows_done(&rows);
 	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_THREAD), 0);
 	assert_int_equal(rows.count, 3);
@@ -322,7 +322,7 @@ static void what_was_not_recorded_is_not_known(void **state)
 				 (ROW_HAS_WAITS | ROW_HAS_BLOCKIO | ROW_HAS_FAULTS | ROW_HAS_RSS),
 			 0);
 	/* the kernel's own account of the run queue is there always */
-	assert_int_equal(rows.items[0].runqueue_ns, 7);
+	assert_int_equal(rows.items[0].waits.runqueue_ns, 7);
 	resource_rows_done(&rows);
 	fake_profile_done(&other);
 }
@@ -346,7 +346,7 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 		assert_int_equal(resource_rows_init(&rows, other.profile, by), 0);
 		assert_int_equal(rows.count, 2);
 		for (size_t i = 0; i < rows.count; i++) {
-			cpu_ns += rows.items[i].cpu_ns;
+			cpu_ns += rows.items[i].cpu.total_ns;
 			if (rows.items[i].no_process)
 				row = &rows.items[i];
 		}
@@ -355,10 +355,10 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 				    ROW_INTERRUPTS);
 		assert_int_equal(row->pid, 0);
 		assert_int_equal(row->processes, 0);
-		assert_int_equal(row->cpu_ns, 3 * SECOND);
-		assert_int_equal(row->system_ns, 3 * SECOND);
+		assert_int_equal(row->cpu.total_ns, 3 * SECOND);
+		assert_int_equal(row->cpu.system_ns, 3 * SECOND);
 		assert_int_equal(cpu_ns, rows.machine.busy_ns);
-		assert_int_equal(rows.total.cpu_ns, rows.machine.busy_ns);
+		assert_int_equal(rows.total.cpu.total_ns, rows.machine.busy_ns);
 		resource_rows_done(&rows);
 		fake_profile_done(&other);
 	}
@@ -376,7 +376,7 @@ static void what_rows_lack_is_not_taken_for_interrupts(void **state)
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_PROCESS), 0);
 	assert_int_equal(rows.count, 1);
-	assert_int_equal(rows.total.cpu_ns, 12 * SECOND);
+	assert_int_equal(rows.total.cpu.total_ns, 12 * SECOND);
 	assert_int_equal(rows.machine.busy_ns, 15 * SECOND);
 	resource_rows_done(&rows);
 	fake_profile_done(&other);
@@ -416,13 +416,13 @@ a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts(voi
 	account_queued(&other, 5, "app", 158, 2 * MS);
 	account_end(&other);
 	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_PROCESS), 0);
-	assert_int_equal(rows.items[0].waits, 308);
-	assert_int_equal(rows.total.waits, 308);
+	assert_int_equal(rows.items[0].waits.count, 308);
+	assert_int_equal(rows.total.waits.count, 308);
 	/* 301 of 466 parts are sleep, 158 of the 165 on the run queue follow a wake-up */
-	assert_true(within(rows.items[0].wait.p50_ns, MS));
-	assert_true(within(rows.items[0].wait.p95_ns, 2 * MS));
-	assert_true(within(rows.items[0].runqueue.p50_ns, 2 * MS));
-	assert_int_equal(rows.items[0].runqueue.max_ns, 3 * MS);
+	assert_true(within(rows.items[0].waits.lengths.p50_ns, MS));
+	assert_true(within(rows.items[0].waits.lengths.p95_ns, 2 * MS));
+	assert_true(within(rows.items[0].waits.runqueue.p50_ns, 2 * MS));
+	assert_int_equal(rows.items[0].waits.runqueue.max_ns, 3 * MS);
 	resource_rows_done(&rows);
 	fake_profile_done(&other);
 }

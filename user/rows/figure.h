@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A number of a row or of the run, and the words with which a part of a row lists its own. */
+#ifndef PKBPF_ROWS_FIGURE_H
+#define PKBPF_ROWS_FIGURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct resource_rows;
+
+enum figure_unit {
+	FIGURE_COUNT,
+	FIGURE_NS,
+	FIGURE_BYTES,
+	FIGURE_SIGNED_BYTES,
+	FIGURE_PERCENT,
+};
+
+enum figure_scope {
+	FIGURE_OF_ROW, /* and of the sum over all rows */
+	FIGURE_OF_RUN, /* of the whole run alone: losses, the machine, the cost */
+};
+
+struct figure {
+	const char *group, *name;
+	enum figure_unit unit;
+	enum figure_scope scope;
+	const char *summary;
+	size_t offset;	    /* of a row's value */
+	unsigned int needs; /* enum row_known; all of them */
+	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
+	bool (*of_run)(const struct resource_rows *rows, double *ret_value);
+};
+
+#define FIGURE_ROW(group_, name_, unit_, field, needs_, summary_)                                  \
+	{                                                                                          \
+		.group = group_, .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_ROW,    \
+		.offset = offsetof(struct resource_row, field), .needs = needs_,                   \
+		.summary = summary_                                                                \
+	}
+#define FIGURE_LENGTH(group_, name_, field, part, needs_, summary_)                                \
+	{                                                                                          \
+		.group = group_, .name = name_, .unit = FIGURE_NS, .scope = FIGURE_OF_ROW,         \
+		.offset = offsetof(struct resource_row, field.part),                               \
+		.max_offset = offsetof(struct resource_row, field.max_ns), .needs = needs_,        \
+		.summary = summary_                                                                \
+	}
+/* Those of a struct row_lengths. */
+#define FIGURE_LENGTHS(group_, prefix, field, needs_, what)                                        \
+	FIGURE_LENGTH(group_, prefix "p50", field, p50_ns, needs_,                                 \
+		      "half of " what " were shorter"),                                            \
+		FIGURE_LENGTH(group_, prefix "p95", field, p95_ns, needs_,                         \
+			      "95 % of " what " were shorter"),                                    \
+		FIGURE_LENGTH(group_, prefix "p99", field, p99_ns, needs_,                         \
+			      "99 % of " what " were shorter"),                                    \
+		FIGURE_LENGTH(group_, prefix "max", field, max_ns, needs_, "the longest of " what)
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds up CPU time, context switches and CPU samples. */
+#include "rows/part/row_cpu.h"
+
+#include "base/array.h"
+#include "rows/figure.h"
+#include "rows/human.h"
+#include "rows/resource_rows.h"
+
+static const struct figure figures[] = {
+	FIGURE_ROW("cpu", "total", NS, cpu.total_ns, 0, "time on CPUs"),
+	FIGURE_ROW("cpu", "user", NS, cpu.user_ns, ROW_HAS_USAGE, "part of it in the program"),
+	FIGURE_ROW("cpu", "system", NS, cpu.system_ns, ROW_HAS_USAGE, "part of it in the kernel"),
+	FIGURE_ROW("cpu", "share", PERCENT, cpu.share, ROW_HAS_INTERVAL, "of one CPU"),
+	FIGURE_ROW("cpu", "samples", COUNT, cpu.samples, ROW_HAS_SAMPLES, "CPU samples"),
+	FIGURE_ROW("cpu", "voluntary", COUNT, cpu.voluntary, ROW_HAS_USAGE,
+		   "context switches in order to wait"),
+	FIGURE_ROW("cpu", "involuntary", COUNT, cpu.involuntary, ROW_HAS_USAGE,
+		   "context switches by preemption"),
+};
+
+static void add_used(struct resource_row *row, const struct resource_counters *used)
+{
+	row->cpu.total_ns += used->run_ns;
+	row->cpu.user_ns += used->user_ns;
+	row->cpu.system_ns += used->system_ns;
+	row->cpu.voluntary += used->voluntary_switches;
+	row->cpu.involuntary += used->involuntary_switches;
+}
+
+static void add_stack(const struct resource_rows *rows, struct resource_row *row,
+		      const struct profile_row *stack)
+{
+	if (stack->kind == PKBPF_PROFILE_CPU)
+		row->cpu.samples += stack->count;
+}
+
+static bool is_sampled(const struct profile_info *info)
+{
+	return info->kinds_mask & 1U << PKBPF_PROFILE_CPU && info->frequency_hz;
+}
+
+void row_cpu_estimate(const struct resource_rows *rows, struct resource_row *row)
+{
+	const struct profile_info *info = profile_info_read(rows->profile);
+	bool is_accounted = resource_usage_known(profile_resources(rows->profile));
+	/* With threads, rows of processes hold only what is known of no thread. */
+	bool has_all = rows->by != ROWS_BY_THREAD || row->tid;
+
+	if (row->known & ROW_HAS_USAGE)
+		return;
+	if (info->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU && row->waits.wall_ns && has_all)
+		row->cpu.total_ns = row->waits.on_cpu_ns;
+	else if ((!is_accounted || has_all) && is_sampled(info))
+		row->cpu.total_ns =
+			human_whole((double)row->cpu.samples * 1e9 / info->frequency_hz);
+}
+
+static void finish(const struct resource_rows *rows, struct resource_row *row)
+{
+	if (is_sampled(profile_info_read(rows->profile)))
+		row->known |= ROW_HAS_SAMPLES;
+	row->cpu.share = 100 * row_ratio((double)row->cpu.total_ns, (double)rows->interval_ns);
+}
+
+static void sum(struct resource_row *sum, const struct resource_row *row)
+{
+	sum->cpu.total_ns += row->cpu.total_ns;
+	sum->cpu.share += row->cpu.share;
+}
+
+static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
+{
+	return row->cpu.total_ns || row->cpu.voluntary || row->cpu.involuntary ||
+	       row->cpu.samples || row->kind_weight[PKBPF_PROFILE_CPU];
+}
+
+const struct row_part row_cpu_part = {
+	.figures = figures,
+	.figure_count = ARRAY_SIZE(figures),
+	.add_used = add_used,
+	.add_stack = add_stack,
+	.finish = finish,
+	.sum = sum,
+	.is_active = is_active,
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds up resident memory and page faults by the kernel's account. */
+#include "rows/part/row_memory.h"
+
+#include "base/array.h"
+#include "rows/figure.h"
+#include "rows/resource_rows.h"
+
+static const struct figure figures[] = {
+	FIGURE_ROW("memory", "minor_faults", COUNT, memory.minor_faults, ROW_HAS_USAGE,
+		   "page faults without I/O"),
+	FIGURE_ROW("memory", "major_faults", COUNT, memory.major_faults, ROW_HAS_USAGE,
+		   "page faults that had to read"),
+	FIGURE_ROW("memory", "rss", BYTES, memory.rss_bytes, ROW_HAS_RSS,
+		   "resident at the end; what several processes share counts for each"),
+	FIGURE_ROW("memory", "rss_growth", SIGNED_BYTES, memory.rss_growth_bytes, ROW_HAS_RSS,
+		   "more resident than at the start"),
+	FIGURE_ROW("memory", "rss_peak", BYTES, memory.peak_rss_bytes, ROW_HAS_PEAK,
+		   "most ever resident; of several processes of the largest, or all of them at the "
+		   "end, whichever is more"),
+	FIGURE_ROW("memory", "oom_killed", COUNT, memory.oom_killed, ROW_HAS_PEAK,
+		   "processes killed for want of memory"),
+};
+
+static void add_used(struct resource_row *row, const struct resource_counters *used)
+{
+	row->memory.minor_faults += used->minor_faults;
+	row->memory.major_faults += used->major_faults;
+}
+
+static void add_process(struct resource_row *row, const struct resource_process *process)
+{
+	row->memory.oom_killed += process->oom_killed;
+	if (process->threads_counted)
+		row->known |= ROW_HAS_PEAK;
+	if (process->peak_rss_bytes > row->memory.peak_rss_bytes)
+		row->memory.peak_rss_bytes = process->peak_rss_bytes;
+	if (!process->rss_known)
+		return;
+	row->known |= ROW_HAS_RSS;
+	row->memory.rss_bytes += process->rss_bytes;
+	row->memory.rss_growth_bytes += (int64_t)(process->rss_bytes - process->start_rss_bytes);
+	row->memory.own_growth_bytes +=
+		(int64_t)(process->anonymous_rss_bytes - process->start_anonymous_rss_bytes);
+}
+
+static void finish(const struct resource_rows *rows, struct resource_row *row)
+{
+	if (row->memory.peak_rss_bytes < row->memory.rss_bytes)
+		row->memory.peak_rss_bytes = row->memory.rss_bytes;
+}
+
+static void sum(struct resource_row *sum, const struct resource_row *row)
+{
+	sum->memory.major_faults += row->memory.major_faults;
+	sum->memory.oom_killed += row->memory.oom_killed;
+	if (row->memory.peak_rss_bytes > sum->memory.peak_rss_bytes)
+		sum->memory.peak_rss_bytes = row->memory.peak_rss_bytes;
+	sum->memory.rss_bytes += row->memory.rss_bytes;
+	sum->memory.rss_growth_bytes += row->memory.rss_growth_bytes;
+	sum->memory.own_growth_bytes += row->memory.own_growth_bytes;
+}
+
+static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
+{
+	return row->memory.minor_faults || row->memory.major_faults;
+}
+
+const struct row_part row_memory_part = {
+	.figures = figures,
+	.figure_count = ARRAY_SIZE(figures),
+	.add_used = add_used,
+	.add_process = add_process,
+	.finish = finish,
+	.sum = sum,
+	.is_active = is_active,
+};

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The figures of a row's threads, which are counted where their rows are made. */
+#include "base/array.h"
+#include "rows/figure.h"
+#include "rows/resource_rows.h"
+
+static const struct figure figures[] = {
+	FIGURE_ROW("threads", "alive", COUNT, threads, 0, "at the end"),
+	FIGURE_ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE, "at any time"),
+};
+
+static void sum(struct resource_row *sum, const struct resource_row *row)
+{
+	sum->processes += row->processes;
+	sum->threads_seen += row->threads_seen;
+	sum->lifetime_ns += row->lifetime_ns;
+}
+
+const struct row_part row_threads_part = {
+	.figures = figures,
+	.figure_count = ARRAY_SIZE(figures),
+	.sum = sum,
+};
