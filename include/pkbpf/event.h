@@ -13,6 +13,8 @@
 #include <linux/types.h>
 #endif
 
+#include <pkbpf/profile_kind.h>
+
 #define PKBPF_COMM_SIZE 16
 
 /* Tells the names of threads apart, of which there are few: 16 bytes, padded with zeros, as two
@@ -67,15 +69,6 @@ enum pkbpf_event_kind {
 #define PKBPF_COMM_EXEC 1
 /* flags of FORK, COMM and MAPPING: taken from procfs at start, not seen happening */
 #define PKBPF_FROM_SNAPSHOT 0x8000
-
-/* What a sample measures; also the index into source and unit tables. */
-enum pkbpf_profile_kind {
-	PKBPF_PROFILE_CPU = 0,
-	PKBPF_PROFILE_OFFCPU = 1,
-	PKBPF_PROFILE_BLOCKIO = 2,
-	PKBPF_PROFILE_FAULTS = 3,
-	PKBPF_PROFILE_KINDS = 4,
-};
 
 /* How the walk of a user stack ended. Complete are only the values up to PKBPF_END_LAST_COMPLETE.
  */

@@ -15,8 +15,7 @@
 #include "capture/kernel/map_memory.h"
 #include "process/file/file_servers.h"
 #include "profile/aggregator.h"
-#include "profile/account/device_names.h"
-#include "profile/account/fault_counts.h"
+#include "profile/kind_table.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
 #include "source/source.h"
@@ -423,11 +422,10 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	session_free(live->session);
 	live->session = NULL;
 	begin_ns = clock_now_ns();
-	/* Without memory the stacks keep the weights of the sample. */
-	profile_scale_faults(live->profile);
+	/* Without memory what was recorded stays as it is. */
+	profile_kinds_finish(live->profile);
 	if (live->symbolizer)
 		profile_symbolize(live->profile, live->symbolizer);
-	profile_name_devices(live->profile, "/sys");
 	log_info(live->options.session.log, "%zu frames named in %.1f ms",
 		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
 	live_profile_note_cost(live);

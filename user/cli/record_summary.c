@@ -119,7 +119,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 		add(ret_text, size,
 		    "%" PRIu64 " samples were due and none arrived; try --unwind fp",
 		    account.expected);
-	} else if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU)) {
+	} else if (!(info->kinds_mask & profile_kinds_expected())) {
 		add(ret_text, size,
 		    "%s had no event of the kinds asked for in %s; profile longer, or ask for "
 		    "others with --events",
@@ -145,7 +145,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 /* "33096 waits" of what is added up, where there is no telling how many were expected. */
 static void add_counts(const struct profile *profile, char *text, size_t size)
 {
-	uint32_t mask = profile_info_read(profile)->kinds_mask;
+	uint32_t mask = profile_info_read(profile)->kinds_mask & ~profile_kinds_expected();
 	uint64_t counts[PKBPF_PROFILE_KINDS] = {0};
 	size_t row_count;
 	const struct profile_row *rows = profile_rows(profile, &row_count);
@@ -154,7 +154,7 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 		if ((unsigned int)rows[i].kind < PKBPF_PROFILE_KINDS)
 			counts[rows[i].kind] += rows[i].count;
 	}
-	for (unsigned int kind = PKBPF_PROFILE_CPU + 1; kind < PKBPF_PROFILE_KINDS; kind++) {
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (mask & 1U << kind)
 			add(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", counts[kind],
 			    profile_kind_row(kind)->count_unit);
@@ -167,7 +167,7 @@ void record_summarize(const struct profile *profile, char *ret_text, size_t size
 	struct profile_account account = profile_account(profile);
 
 	ret_text[0] = '\0';
-	if (account.expected || !info->kinds_mask || info->kinds_mask & 1U << PKBPF_PROFILE_CPU)
+	if (account.expected || !info->kinds_mask || info->kinds_mask & profile_kinds_expected())
 		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected",
 		    account.recorded, account.expected);
 	add_counts(profile, ret_text, size);

@@ -15,7 +15,7 @@
 #include "export/folded_lines.h"
 #include "export/formats.h"
 #include "profile/function_table.h"
-#include "profile/account/wait_state.h"
+#include "profile/kind_table.h"
 
 /* Longest frame text without its suffix: C++ names grow without bound, and every viewer must take
  * the line. */
@@ -217,11 +217,14 @@ static bool push_text(struct folded *folded, uint32_t text)
 	return true;
 }
 
-static bool push_wait_state(struct folded *folded, const struct profile_row *row)
+static bool push_state(struct folded *folded, const struct profile_row *row)
 {
+	const struct profile_kind_row *kind = profile_kind_row(row->kind);
 	char text[32];
 
-	snprintf(text, sizeof(text), "[%s]", wait_state_name(row->state));
+	if (!kind->state_name)
+		return true;
+	snprintf(text, sizeof(text), "[%s]", kind->state_name(row->state));
 	return push_text(folded, string_pool_add(folded->texts, text));
 }
 
@@ -268,8 +271,7 @@ static bool add_row(struct folded *folded, const struct profile_row *row)
 			if (!push_text(folded, folded->function_texts.items[list[function_count]]))
 				return false;
 	}
-	if (row->kind == PKBPF_PROFILE_OFFCPU && folded->options->wait_states &&
-	    !push_wait_state(folded, row))
+	if (folded->options->wait_states && !push_state(folded, row))
 		return false;
 	if (row->waker && !push_waker(folded, row))
 		return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profile/aggregator_private.h"
+#include "profile/kind_table.h"
 
 struct aggregator *aggregator_new(const struct aggregator_options *options, struct profile *profile)
 {
@@ -44,6 +45,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 {
 	const struct aggregator_options *options = &aggregator->options;
 	struct profile *profile = aggregator->profile;
+	const struct profile_kind_row *kind = profile_kind_row(sample->kind);
 	struct process *process;
 	struct profile_row row;
 
@@ -62,8 +64,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 		.state = sample->state,
 		.count = sample->count,
 		.weight = sample->weight,
-		.max = sample->count == 1 || sample->kind == PKBPF_PROFILE_FAULTS ? sample->weight
-										  : 0,
+		.max = sample->count == 1 || kind->is_thinned ? sample->weight : 0,
 	};
 	if (row.comm == UINT32_MAX || row.stack == UINT32_MAX || profile_add(profile, &row) < 0)
 		return false;
@@ -79,9 +80,7 @@ static void on_sample(void *context, const struct sample_view *sample)
 
 	if (!add_sample(aggregator, sample))
 		profile_info(aggregator->profile)
-			->counters[sample->kind == PKBPF_PROFILE_CPU
-					   ? PKBPF_COUNTER_LOST_NO_MEMORY
-					   : PKBPF_COUNTER_EVENTS_NO_MEMORY] += sample->count;
+			->counters[profile_kind_row(sample->kind)->no_memory] += sample->count;
 }
 
 static void on_task(void *context, const struct task_view *task)
@@ -114,7 +113,6 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 {
 	struct sample_view sample = {
 		.pid = view->pid,
-		.kind = PKBPF_PROFILE_OFFCPU,
 		.after_syscall = view->after_syscall,
 		.user_end = view->user_end,
 		.kernel_ips = view->kernel_ips,
@@ -292,8 +290,8 @@ static void on_totals(void *context, const struct totals_view *totals)
 	struct aggregator *aggregator = context;
 
 	if (!add_totals(aggregator, totals))
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY] +=
-			totals->count;
+		profile_info(aggregator->profile)
+			->counters[profile_kind_row(totals->kind)->no_memory] += totals->count;
 }
 
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)

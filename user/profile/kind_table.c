@@ -1,44 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names and units of the profile kinds.
+/* The kinds of events of a profile, a row of PKBPF_PROFILE_KIND_LIST each. */
 #include "profile/kind_table.h"
 
-static const struct profile_kind_row kind_rows[PKBPF_PROFILE_KINDS] = {
-	[PKBPF_PROFILE_CPU] =
-		{
-			.name = "cpu",
-			.title = "CPU",
-			.count_unit = "samples",
-			.folded_unit = "samples",
-			.folded_divisor = 1,
-			.weight = PROFILE_WEIGHT_COUNT,
-		},
-	[PKBPF_PROFILE_OFFCPU] =
-		{
-			.name = "offcpu",
-			.title = "Off-CPU",
-			.count_unit = "waits",
-			.folded_unit = "us",
-			.folded_divisor = 1000,
-			.weight = PROFILE_WEIGHT_NS,
-		},
-	[PKBPF_PROFILE_BLOCKIO] =
-		{
-			.name = "blockio",
-			.title = "Block I/O",
-			.count_unit = "requests",
-			.folded_unit = "us",
-			.folded_divisor = 1000,
-			.weight = PROFILE_WEIGHT_NS,
-		},
-	[PKBPF_PROFILE_FAULTS] =
-		{
-			.name = "faults",
-			.title = "Page faults",
-			.count_unit = "faults",
-			.folded_unit = "faults",
-			.folded_divisor = 1,
-			.weight = PROFILE_WEIGHT_COUNT,
-		},
+static const struct profile_kind_row *const kinds[PKBPF_PROFILE_KINDS] = {
+#define X(constant, number, name) [number] = &kind_##name,
+	PKBPF_PROFILE_KIND_LIST(X)
+#undef X
 };
 
 static const struct profile_kind_row unknown_kind = {
@@ -48,13 +15,33 @@ static const struct profile_kind_row unknown_kind = {
 	.folded_unit = "events",
 	.folded_divisor = 1,
 	.weight = PROFILE_WEIGHT_COUNT,
+	.no_memory = PKBPF_COUNTER_EVENTS_NO_MEMORY,
 };
 
 const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind)
 {
-	if ((unsigned int)kind >= PKBPF_PROFILE_KINDS)
-		return &unknown_kind;
-	return &kind_rows[kind];
+	return (unsigned int)kind < PKBPF_PROFILE_KINDS ? kinds[kind] : &unknown_kind;
+}
+
+uint32_t profile_kinds_expected(void)
+{
+	uint32_t mask = 0;
+
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		mask |= kinds[kind]->is_expected ? 1U << kind : 0;
+	return mask;
+}
+
+int profile_kinds_finish(struct profile *profile)
+{
+	int err = 0;
+
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		int result = kinds[kind]->finish ? kinds[kind]->finish(profile) : 0;
+
+		err = err ? err : result;
+	}
+	return err;
 }
 
 uint64_t profile_kind_folded(enum pkbpf_profile_kind kind, uint64_t weight)

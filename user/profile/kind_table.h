@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each profile kind measures: a row per kind, read by exporters and reports. */
+/* What is particular to each kind of event in a profile: kind_<name> in kind/<name>.c, found
+ * through a table. */
 #ifndef PKBPF_PROFILE_KIND_TABLE_H
 #define PKBPF_PROFILE_KIND_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include <pkbpf/counter.h>
 #include <pkbpf/event.h>
+
+struct profile;
 
 enum profile_weight {
 	PROFILE_WEIGHT_COUNT, /* weight is a number of events */
 	PROFILE_WEIGHT_NS,    /* weight is a time */
 };
+
+/* How weights of one stack are told apart. */
+#define KIND_STATES 6
 
 struct profile_kind_row {
 	const char *name;	 /* as in --events: "cpu" */
@@ -19,10 +27,36 @@ struct profile_kind_row {
 	const char *folded_unit; /* unit of the numbers in folded stacks: "samples", "us" */
 	uint64_t folded_divisor; /* weight / divisor = folded number */
 	enum profile_weight weight;
+	/* It is known how many there should be: expected = recorded + lost (profile_account()). */
+	bool is_expected;
+	/* Counts events that were lost in user space for want of memory. */
+	enum pkbpf_counter no_memory;
+	/* A record is one event in so many and its weight is their number, however many there are
+	 * in the record. */
+	bool is_thinned;
+	/* Events happen inside the kernel, and how it gets there explains nothing: only functions
+	 * of programs do. */
+	bool explained_by_programs;
+	/* The bits of an event's state that are one of KIND_STATES; 0: it has none. */
+	uint8_t state_mask;
+	/* "sleep", as frame of --wait-states; NULL: it has none. */
+	const char *(*state_name)(uint8_t state);
+	/* Once, when all records are in, before frames get their names. -ENOMEM. NULL: nothing is
+	 * left to do. */
+	int (*finish)(struct profile *profile);
 };
+
+#define X(constant, number, name) extern const struct profile_kind_row kind_##name;
+PKBPF_PROFILE_KIND_LIST(X)
+#undef X
 
 /* The row of the kind; never NULL (a kind of a later version gives a neutral row). */
 const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind);
+
+/* 1 << kind of all that are expected. */
+uint32_t profile_kinds_expected(void);
+/* Finishes all kinds. -ENOMEM: of one of them, what is known stays as it is. */
+int profile_kinds_finish(struct profile *profile);
 
 /* weight in folded_unit, rounded to the nearest. */
 uint64_t profile_kind_folded(enum pkbpf_profile_kind kind, uint64_t weight);

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/string_pool.h"
+#include "profile/kind_table.h"
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
 
@@ -144,7 +145,7 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 			return -ENOMEM;
 		*array_add(&profile->rows) = *row;
 	}
-	if (row->kind == PKBPF_PROFILE_CPU)
+	if (profile_kind_row(row->kind)->is_expected)
 		profile->cpu_samples += row->count;
 	return 0;
 }

@@ -92,7 +92,7 @@ static void print_kinds(const struct text_report *report)
 		if (!(info->kinds_mask & 1U << kind))
 			continue;
 		fprintf(line.stream, "%s%s", separator, profile_kind_row(kind)->name);
-		if (kind == PKBPF_PROFILE_CPU && info->frequency_hz)
+		if (1U << kind & profile_kinds_expected() && info->frequency_hz)
 			fprintf(line.stream, " (%s at %" PRIu32 " Hz on each CPU)",
 				info->cpu_event[0] ? info->cpu_event : "unknown event",
 				info->frequency_hz);
@@ -133,9 +133,9 @@ static void print_account(const struct text_report *report)
 	const char *separator = " (";
 	struct line line;
 
-	/* Expected samples are known of the CPU kind alone; without it and without losses there is
-	 * nothing to say. */
-	if (!(info->kinds_mask & 1U << PKBPF_PROFILE_CPU) && !account.expected && !accounted)
+	/* Without a kind of which expected samples are known, and without losses, there is nothing
+	 * to say. */
+	if (!(info->kinds_mask & profile_kinds_expected()) && !account.expected && !accounted)
 		return;
 	if (!line_begin(&line))
 		return;
@@ -187,6 +187,7 @@ static void print_other_losses(const struct text_report *report, FILE *out)
 static void print_recorded(const struct text_report *report)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
+	uint32_t others = info->kinds_mask & ~profile_kinds_expected();
 	uint64_t counts[PKBPF_PROFILE_KINDS] = {0};
 	const char *separator = "";
 	char number[HUMAN_SIZE];
@@ -194,16 +195,15 @@ static void print_recorded(const struct text_report *report)
 	size_t row_count;
 	const struct profile_row *rows = profile_rows(report->profile, &row_count);
 
-	if (!(info->kinds_mask & ~(1U << PKBPF_PROFILE_CPU)) &&
-	    !profile_account(report->profile).lost_other)
+	if (!others && !profile_account(report->profile).lost_other)
 		return;
 	if (!line_begin(&line))
 		return;
 	for (size_t i = 0; i < row_count; i++)
 		if ((unsigned int)rows[i].kind < PKBPF_PROFILE_KINDS)
 			counts[rows[i].kind] += rows[i].count;
-	for (unsigned int kind = PKBPF_PROFILE_CPU + 1; kind < PKBPF_PROFILE_KINDS; kind++) {
-		if (!(info->kinds_mask & 1U << kind))
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (!(others & 1U << kind))
 			continue;
 		fprintf(line.stream, "%s%s %s", separator, human_count(number, counts[kind]),
 			profile_kind_row(kind)->count_unit);

@@ -9,10 +9,9 @@
 #include "source/source_table.h"
 
 static const struct source_ops *const sources[] = {
-	&source_cpu,
-	&source_offcpu,
-	&source_blockio,
-	&source_faults,
+#define X(constant, number, name) [number] = &source_##name,
+	PKBPF_PROFILE_KIND_LIST(X)
+#undef X
 };
 
 struct source_set {

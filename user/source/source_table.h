@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of the source table, one per file of this folder. */
+/* The sources, a row of PKBPF_PROFILE_KIND_LIST each. */
 #ifndef PKBPF_SOURCE_SOURCE_TABLE_H
 #define PKBPF_SOURCE_SOURCE_TABLE_H
 
 #include "source/source.h"
 
-extern const struct source_ops source_cpu;
-extern const struct source_ops source_offcpu;
-extern const struct source_ops source_blockio;
-extern const struct source_ops source_faults;
+#define X(constant, number, name) extern const struct source_ops source_##name;
+PKBPF_PROFILE_KIND_LIST(X)
+#undef X
 
 #endif

@@ -40,8 +40,7 @@ void profile_name_devices(struct profile *profile, const char *sysfs)
 	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++) {
 		uint32_t device = distribution->key.device;
 
-		if (distribution->key.kind == PKBPF_PROFILE_BLOCKIO &&
-		    !profile_device_name(profile, device))
+		if (device && !profile_device_name(profile, device))
 			name_device(profile, device, sysfs);
 	}
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kinds of events, a row each: X(CONSTANT, number, name). What is particular to a kind is in
+ * files of its own, and the tables that find it are made from these rows: kind_<name> in
+ * user/profile/kind/, source_<name> in user/source/, text_kind_<name> and json_kind_<name> where
+ * reports are written.
+ *
+ * Numbers are part of the recording format: never reuse or renumber one.
+ */
+#ifndef PKBPF_PROFILE_KIND_H
+#define PKBPF_PROFILE_KIND_H
+
+/* A test that has a kind of its own defines it. */
+#ifndef PKBPF_PROFILE_KINDS_OF_TEST
+#define PKBPF_PROFILE_KINDS_OF_TEST(X)
+#endif
+
+#define PKBPF_PROFILE_KIND_LIST(X)                                                                 \
+	X(CPU, 0, cpu)                                                                             \
+	X(OFFCPU, 1, offcpu)                                                                       \
+	X(BLOCKIO, 2, blockio)                                                                     \
+	X(FAULTS, 3, faults)                                                                       \
+	PKBPF_PROFILE_KINDS_OF_TEST(X)
+
+/* What an event measures. */
+enum pkbpf_profile_kind {
+#define X(constant, number, name) PKBPF_PROFILE_##constant = (number),
+	PKBPF_PROFILE_KIND_LIST(X)
+#undef X
+	/* Of arrays with an element per kind. */
+	PKBPF_PROFILE_KINDS,
+};
+
+#define X(constant, number, name) +1
+_Static_assert(PKBPF_PROFILE_KINDS == 0 PKBPF_PROFILE_KIND_LIST(X), "ascending, without gaps");
+#undef X
+_Static_assert(PKBPF_PROFILE_KINDS <= 32, "a mask of kinds is 32 bits");
+
+#endif
