@@ -4,7 +4,7 @@
 # usage: test_resources.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-schema=$here/../../user/report/report.schema.json
+schema=$here/../../user/export/json/report.schema.json
 work=$(mktemp -d /tmp/pkbpf-resources-XXXXXX)
 cgroup=
 jobs_started=()

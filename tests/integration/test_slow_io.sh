@@ -4,7 +4,7 @@
 # usage: test_slow_io.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-schema=$here/../../user/report/report.schema.json
+schema=$here/../../user/export/json/report.schema.json
 PATH=$PATH:/usr/sbin:/sbin
 for tool in fio losetup mkfs.ext4 python3; do
 	command -v $tool >/dev/null || skip "no $tool here"

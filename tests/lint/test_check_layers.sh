@@ -46,7 +46,7 @@ verdict '' tests/golden/x.folded 'no licence line in data;main 1'
 
 verdict 'base may include nothing else' user/base/array.c "$bsd" '#include "event/decoder.h"'
 verdict 'symbol may include base, event, process' user/symbol/elf/elf.c "$bsd" '#include "unwind/row.h"'
-verdict 'export may include' user/export/folded.c "$bsd" '#include "report/report.h"'
+verdict 'report may include' user/report/text.c "$bsd" '#include "export/format.h"'
 verdict 'main.c may include base, cli' user/main.c "$bsd" '#include "capture/session/session.h"'
 verdict 'know BPF' user/symbol/elf/elf.c "$bsd" '#include <bpf/libbpf.h>'
 verdict 'know BPF' user/unwind/table/table_builder.c "$bsd" '#  include <linux/bpf.h>'

@@ -57,32 +57,26 @@ void fake_profile_run(struct fake_profile *fake, const struct fake_machine *mach
 	fake_profile_name(fake, symbols, symbol_count);
 }
 
-char *fake_profile_export(const struct fake_profile *fake, const char *format,
-			  const struct export_options *options)
+char *fake_profile_write_by(const struct fake_profile *fake, const char *name, enum rows_by by,
+			    const struct format_options *options)
 {
-	static const struct export_options usual = {.kind = PKBPF_PROFILE_CPU, .top = 10};
-	const struct exporter_ops *exporter = exporter_by_name(format);
+	static const struct format_options usual = {.kind = PKBPF_PROFILE_CPU, .top = 10};
+	const struct format_ops *format = format_by_name(name);
+	struct results results;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
 
-	require(exporter && out, "no such exporter");
-	require(!exporter->write(fake->profile, options ? options : &usual, out), "export failed");
+	require(format && out, "no such format");
+	results_init(&results, fake->profile, by);
+	require(!format->write(&results, options ? options : &usual, out), "writing failed");
+	results_done(&results);
 	require(!fclose(out), "out of memory");
 	return text;
 }
 
-char *fake_profile_report(const struct fake_profile *fake, const char *format,
-			  const struct report_options *options)
+char *fake_profile_write(const struct fake_profile *fake, const char *name,
+			 const struct format_options *options)
 {
-	static const struct report_options usual = {.top = 10};
-	const struct report_ops *report = report_by_name(format);
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-
-	require(report && out, "no such report");
-	require(!report->write(fake->profile, options ? options : &usual, out), "report failed");
-	require(!fclose(out), "out of memory");
-	return text;
+	return fake_profile_write_by(fake, name, ROWS_BY_PROCESS, options);
 }

@@ -4,11 +4,10 @@
 #ifndef PKBPF_TEST_FAKE_PROFILE_H
 #define PKBPF_TEST_FAKE_PROFILE_H
 
-#include "export/exporter.h"
+#include "export/format.h"
 #include "fake_machine.h"
 #include "fake_symbols.h"
 #include "profile/aggregator.h"
-#include "report/report.h"
 
 struct fake_profile {
 	struct mapped_file_table *files;
@@ -28,9 +27,9 @@ void fake_profile_run(struct fake_profile *fake, const struct fake_machine *mach
 void fake_profile_name(struct fake_profile *fake, const struct fake_symbol *symbols,
 		       size_t symbol_count);
 /* The document as text; the caller frees it. options NULL: the usual ones, CPU. */
-char *fake_profile_export(const struct fake_profile *fake, const char *format,
-			  const struct export_options *options);
-char *fake_profile_report(const struct fake_profile *fake, const char *format,
-			  const struct report_options *options);
+char *fake_profile_write(const struct fake_profile *fake, const char *format,
+			 const struct format_options *options);
+char *fake_profile_write_by(const struct fake_profile *fake, const char *format, enum rows_by by,
+			    const struct format_options *options);
 
 #endif

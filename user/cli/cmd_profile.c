@@ -316,34 +316,27 @@ static void pass_signal_on(struct record *record)
 		command_signal(record->command, SIGTERM);
 }
 
-static int write_outputs(struct record *record, const struct profile *profile)
+static int write_outputs(struct record *record, struct results *results)
 {
 	const struct cli_options *options = record->options;
 	struct output_settings settings = {
-		.export_options =
+		.options =
 			{
+				.top = options->top,
 				.per_thread = options->per_thread,
 				.pid_frame = options->pid_frame,
+				.lines = options->lines,
 				.wait_states = options->wait_states,
-				.lines = options->lines,
-				.top = options->top,
-			},
-		.report_options =
-			{
-				.top = options->top,
-				.per_thread = options->per_thread,
-				.lines = options->lines,
-				.by = options->by,
 			},
 		.color = options->color,
 	};
 	int err, report_err;
 
-	err = output_plan_write(record->plan, OUTPUT_STACKS, profile, &settings, &record->user,
+	err = output_plan_write(record->plan, OUTPUT_STACKS, results, &settings, &record->user,
 				record->console);
 	live_profile_note_cost(record->live);
 	live_profile_log_cost(record->live);
-	report_err = output_plan_write(record->plan, OUTPUT_REPORTS, profile, &settings,
+	report_err = output_plan_write(record->plan, OUTPUT_REPORTS, results, &settings,
 				       &record->user, record->console);
 	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
@@ -353,6 +346,7 @@ static int profile_targets(struct record *record)
 	struct run_description description = {.options = record->options};
 	char targets[512], text[512];
 	const struct profile *profile;
+	struct results results;
 	struct error error;
 	int err, stop_err, status;
 
@@ -362,9 +356,11 @@ static int profile_targets(struct record *record)
 	description.end = record->end;
 	record_describe_targets(&description, targets, sizeof(targets));
 	profile = live_profile_finish(record->live, targets);
-	status = write_outputs(record, profile);
+	results_init(&results, profile, record->options->by);
+	status = write_outputs(record, &results);
 	if (status == EXIT_STATUS_DONE)
-		status = conditions_check(record->options, profile, record->console);
+		status = conditions_check(record->options, &results, record->console);
+	results_done(&results);
 	err = err < 0 ? err : stop_err;
 	if (err < 0) {
 		error_set(&error, -err,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "base/cleanup.h"
 #include "cli/exit_status.h"
 #include "finding/condition.h"
 
@@ -90,15 +89,15 @@ static const char *why_unknown(const struct condition *condition, const struct r
 	return "nothing of the kind could be recorded";
 }
 
-int conditions_check(const struct cli_options *options, const struct profile *profile,
+int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console)
 {
-	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	const struct resource_rows *rows;
 	int status = EXIT_STATUS_DONE;
 
 	if (!options->conditions.count)
 		return status;
-	if (resource_rows_init(&rows, profile, options->by) < 0) {
+	if (results_rows(results, &rows) < 0) {
 		console_error(console, "cannot check --fail-if: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
@@ -109,11 +108,11 @@ int conditions_check(const struct cli_options *options, const struct profile *pr
 
 		if (condition_parse(teller.expression, &condition, NULL) < 0)
 			continue; /* was checked when it was read */
-		breaches = condition_check(&condition, &rows, tell, &teller);
+		breaches = condition_check(&condition, rows, tell, &teller);
 		/* No failure, but whoever relies on it has to know, quiet or not. */
 		if (breaches == -ENODATA)
 			console_error(console, "--fail-if %s: %s", teller.expression,
-				      why_unknown(&condition, &rows));
+				      why_unknown(&condition, rows));
 		else if (breaches == -ESRCH)
 			console_error(console,
 				      "--fail-if %s: nothing of this name or pid was recorded",

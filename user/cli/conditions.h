@@ -4,7 +4,7 @@
 #define PKBPF_CLI_CONDITIONS_H
 
 #include "cli/cli_options.h"
-#include "profile/profile.h"
+#include "finding/results.h"
 
 /* Before anything is recorded: -EINVAL with a sentence when a figure comes from no event that these
  * sources see. */
@@ -13,7 +13,7 @@ int conditions_check_events(const struct cli_options *options,
 			    struct error *error);
 /* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
  * memory). */
-int conditions_check(const struct cli_options *options, const struct profile *profile,
+int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "export/exporter.h"
-#include "report/report.h"
+#include "export/format.h"
 #include "source/source.h"
 
 #define LEFT_WIDTH 30
@@ -73,24 +72,16 @@ static void print_events(FILE *out)
 		print_row(out, source->name, source->summary);
 }
 
-static void print_format(FILE *out, const char *name, const char *suffix, const char *summary)
-{
-	char left[64];
-
-	snprintf(left, sizeof(left), "%-12s %s", name, suffix);
-	print_row(out, left, summary);
-}
-
 static void print_formats(FILE *out)
 {
-	const struct exporter_ops *exporter;
-	const struct report_ops *report;
+	const struct format_ops *format;
+	char left[64];
 
 	fprintf(out, "\nFormats:\n");
-	for (size_t i = 0; (exporter = exporter_at(i)); i++)
-		print_format(out, exporter->name, exporter->suffix, exporter->summary);
-	for (size_t i = 0; (report = report_at(i)); i++)
-		print_format(out, report->name, report->suffix, report->summary);
+	for (size_t i = 0; (format = format_at(i)); i++) {
+		snprintf(left, sizeof(left), "%-12s %s", format->name, format->suffix);
+		print_row(out, left, format->summary);
+	}
 }
 
 void help_print(const struct command_row *command, FILE *out)

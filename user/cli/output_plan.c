@@ -19,12 +19,10 @@
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
 
-/* One file: written by an exporter or by a report. */
 struct output {
 	char *path;
-	const struct exporter_ops *exporter;
-	const struct report_ops *report;
-	enum pkbpf_profile_kind kind; /* of an exporter that holds one */
+	const struct format_ops *format;
+	enum pkbpf_profile_kind kind; /* of a format that holds one */
 	struct output_file *file;
 };
 
@@ -33,42 +31,6 @@ struct output_plan {
 	pthread_mutex_t
 		lock; /* held while a file is finished or freed, and for ever once abandoned */
 };
-
-struct format {
-	const struct exporter_ops *exporter;
-	const struct report_ops *report;
-};
-
-static struct format format_by_name(const char *name)
-{
-	struct format format = {.exporter = exporter_by_name(name)};
-
-	if (!format.exporter)
-		format.report = report_by_name(name);
-	return format;
-}
-
-static struct format format_by_suffix(const char *path)
-{
-	struct format format = {
-		.exporter = exporter_by_suffix(path),
-		.report = report_by_suffix(path),
-	};
-
-	/* Both know a suffix of path: the longer one means more (".trace.txt" against ".txt"). */
-	if (format.exporter && format.report) {
-		if (strlen(format.exporter->suffix) >= strlen(format.report->suffix))
-			format.report = NULL;
-		else
-			format.exporter = NULL;
-	}
-	return format;
-}
-
-static const char *format_suffix(const struct format *format)
-{
-	return format->exporter ? format->exporter->suffix : format->report->suffix;
-}
 
 /* ---- sentences ---- */
 
@@ -81,30 +43,23 @@ static void add_word(char *list, size_t size, const char *word)
 
 static void list_formats(char *ret_list, size_t size, bool suffixes)
 {
-	const struct exporter_ops *exporter;
-	const struct report_ops *report;
+	const struct format_ops *format;
 
 	ret_list[0] = '\0';
-	for (size_t i = 0; (exporter = exporter_at(i)); i++)
-		add_word(ret_list, size, suffixes ? exporter->suffix : exporter->name);
-	for (size_t i = 0; (report = report_at(i)); i++)
-		add_word(ret_list, size, suffixes ? report->suffix : report->name);
+	for (size_t i = 0; (format = format_at(i)); i++)
+		add_word(ret_list, size, suffixes ? format->suffix : format->name);
 }
 
 int output_format_check(const char *name, struct error *error)
 {
-	struct format format = format_by_name(name);
 	struct near_match near = {0};
-	const struct exporter_ops *exporter;
-	const struct report_ops *report;
+	const struct format_ops *format;
 	char list[256];
 
-	if (format.exporter || format.report)
+	if (format_by_name(name))
 		return 0;
-	for (size_t i = 0; (exporter = exporter_at(i)); i++)
-		near_match_offer(&near, name, exporter->name);
-	for (size_t i = 0; (report = report_at(i)); i++)
-		near_match_offer(&near, name, report->name);
+	for (size_t i = 0; (format = format_at(i)); i++)
+		near_match_offer(&near, name, format->name);
 	if (near.word)
 		return error_set(error, EINVAL, "cannot use '%s' as --format; did you mean %s?",
 				 name, near.word);
@@ -134,7 +89,7 @@ static bool is_same_file(const char *path, const char *other)
 	       folder.st_dev == other_folder.st_dev && folder.st_ino == other_folder.st_ino;
 }
 
-static int add_output(struct output_plan *plan, const struct format *format,
+static int add_output(struct output_plan *plan, const struct format_ops *format,
 		      enum pkbpf_profile_kind kind, char *path, struct error *error)
 {
 	struct output *output;
@@ -158,8 +113,7 @@ static int add_output(struct output_plan *plan, const struct format *format,
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	}
 	output->path = path;
-	output->exporter = format->exporter;
-	output->report = format->report;
+	output->format = format;
 	output->kind = kind;
 	return 0;
 }
@@ -177,7 +131,7 @@ static char *path_of_kind(const char *path, const char *suffix, const char *kind
 	return named;
 }
 
-static int find_format(const struct output_request *request, struct format *ret_format,
+static int find_format(const struct output_request *request, const struct format_ops **ret_format,
 		       struct error *error)
 {
 	char list[256];
@@ -188,7 +142,7 @@ static int find_format(const struct output_request *request, struct format *ret_
 		*ret_format = format_by_name("text");
 	else
 		*ret_format = format_by_suffix(request->path);
-	if (ret_format->exporter || ret_format->report)
+	if (*ret_format)
 		return 0;
 	if (request->format || strcmp(request->path, "-") == 0)
 		return output_format_check(request->format ? request->format : "text", error);
@@ -203,29 +157,27 @@ static int plan_request(struct output_plan *plan, const struct output_request *r
 			const struct source_ops *const *kinds, size_t kind_count,
 			struct error *error)
 {
-	struct format format;
+	const struct format_ops *format;
 	int err = find_format(request, &format, error);
 
 	if (err < 0)
 		return err;
-	if (!format.exporter || !format.exporter->one_kind || kind_count < 2 ||
-	    strcmp(request->path, "-") == 0)
-		return add_output(plan, &format, kind_count ? kinds[0]->kind : PKBPF_PROFILE_CPU,
+	if (!format->one_kind || kind_count < 2 || strcmp(request->path, "-") == 0)
+		return add_output(plan, format, kind_count ? kinds[0]->kind : PKBPF_PROFILE_CPU,
 				  strdup(request->path), error);
 	for (size_t i = 0; i < kind_count && err == 0; i++)
-		err = add_output(
-			plan, &format, kinds[i]->kind,
-			path_of_kind(request->path, format_suffix(&format), kinds[i]->name), error);
+		err = add_output(plan, format, kinds[i]->kind,
+				 path_of_kind(request->path, format->suffix, kinds[i]->name),
+				 error);
 	return err;
 }
 
 bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count)
 {
 	for (size_t i = 0; i < request_count; i++) {
-		struct format format;
+		const struct format_ops *format;
 
-		if (find_format(&requests[i], &format, NULL) < 0 || !format.exporter ||
-		    !format.exporter->one_kind)
+		if (find_format(&requests[i], &format, NULL) < 0 || !format->one_kind)
 			return false;
 	}
 	return request_count > 0;
@@ -280,15 +232,10 @@ int output_plan_open(struct output_plan *plan, struct error *error)
 	return 0;
 }
 
-static bool shows_resources(const struct output *output)
-{
-	return output->report || !output->exporter->only_events;
-}
-
 bool output_plan_shows_resources(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {
-		if (shows_resources(output))
+		if (!output->format->only_stacks)
 			return true;
 	}
 	return false;
@@ -297,7 +244,7 @@ bool output_plan_shows_resources(const struct output_plan *plan)
 bool output_plan_reports_to_stdout(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {
-		if (output->report && strcmp(output->path, "-") == 0)
+		if (!output->format->only_stacks && strcmp(output->path, "-") == 0)
 			return true;
 	}
 	return false;
@@ -305,31 +252,26 @@ bool output_plan_reports_to_stdout(const struct output_plan *plan)
 
 /* ---- writing ---- */
 
-static int write_contents(const struct output *output, const struct profile *profile,
+static int write_contents(const struct output *output, struct results *results,
 			  const struct output_settings *settings)
 {
-	struct export_options export_options = settings->export_options;
-	struct report_options report_options = settings->report_options;
-	bool is_stdout = strcmp(output->path, "-") == 0;
-	FILE *out = output_file_stream(output->file);
+	struct format_options options = settings->options;
 
-	if (output->exporter) {
-		export_options.kind = output->kind;
-		return output->exporter->write(profile, &export_options, out);
-	}
+	options.kind = output->kind;
 	/* A file is no terminal: it gets colors only from somebody who insists. */
-	report_options.color = is_stdout ? console_wants_color(settings->color, STDOUT_FILENO)
-					 : settings->color == COLOR_ALWAYS;
-	return output->report->write(profile, &report_options, out);
+	options.color = strcmp(output->path, "-") == 0
+				? console_wants_color(settings->color, STDOUT_FILENO)
+				: settings->color == COLOR_ALWAYS;
+	return output->format->write(results, &options, output_file_stream(output->file));
 }
 
-static int write_output(struct output_plan *plan, struct output *output,
-			const struct profile *profile, const struct output_settings *settings,
-			const struct invoking_user *user, struct error *error)
+static int write_output(struct output_plan *plan, struct output *output, struct results *results,
+			const struct output_settings *settings, const struct invoking_user *user,
+			struct error *error)
 {
 	uid_t owner = user->behind_sudo ? user->uid : (uid_t)-1;
 	gid_t group = user->behind_sudo ? user->gid : (gid_t)-1;
-	int err = write_contents(output, profile, settings);
+	int err = write_contents(output, results, settings);
 
 	/* Errors of the stream itself are told better by commit, which knows what write() said. */
 	if (err < 0 && !ferror(output_file_stream(output->file)))
@@ -347,9 +289,9 @@ static int write_output(struct output_plan *plan, struct output *output,
 	return err;
 }
 
-int output_plan_write(struct output_plan *plan, enum output_part part,
-		      const struct profile *profile, const struct output_settings *settings,
-		      const struct invoking_user *user, struct console *console)
+int output_plan_write(struct output_plan *plan, enum output_part part, struct results *results,
+		      const struct output_settings *settings, const struct invoking_user *user,
+		      struct console *console)
 {
 	int first_err = 0;
 
@@ -357,9 +299,9 @@ int output_plan_write(struct output_plan *plan, enum output_part part,
 		struct error error;
 		int err;
 
-		if (!output->file || shows_resources(output) != (part == OUTPUT_REPORTS))
+		if (!output->file || output->format->only_stacks != (part == OUTPUT_STACKS))
 			continue;
-		err = write_output(plan, output, profile, settings, user, &error);
+		err = write_output(plan, output, results, settings, user, &error);
 		if (err == 0 || (err == -EPIPE && strcmp(output->path, "-") == 0))
 			continue;
 		console_error(console, "%s", error.text);
@@ -414,7 +356,5 @@ const char *output_plan_format(const struct output_plan *plan, size_t index)
 {
 	const struct output *output = output_at(plan, index);
 
-	if (!output)
-		return NULL;
-	return output->exporter ? output->exporter->name : output->report->name;
+	return output ? output->format->name : NULL;
 }

@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "cli/console.h"
 #include "cli/invoking_user.h"
-#include "export/exporter.h"
-#include "report/report.h"
+#include "export/format.h"
 #include "source/source.h"
 
 /* One -o with the -f before it. */
@@ -43,8 +42,7 @@ bool output_plan_shows_resources(const struct output_plan *plan);
 bool output_plan_reports_to_stdout(const struct output_plan *plan);
 
 struct output_settings {
-	struct export_options export_options; /* kind is set per file */
-	struct report_options report_options; /* color is set per file */
+	struct format_options options; /* kind and color are set per file */
 	enum color_choice color;
 };
 
@@ -54,9 +52,9 @@ enum output_part { OUTPUT_STACKS, OUTPUT_REPORTS };
 /* Writes and finishes all outputs of a part, one after the other; each that fails is told to the
  * console and the others are written all the same. Files are given to user. Returns the first
  * failure; a reader that closed our stdout is none. */
-int output_plan_write(struct output_plan *plan, enum output_part part,
-		      const struct profile *profile, const struct output_settings *settings,
-		      const struct invoking_user *user, struct console *console);
+int output_plan_write(struct output_plan *plan, enum output_part part, struct results *results,
+		      const struct output_settings *settings, const struct invoking_user *user,
+		      struct console *console);
 /* Removes what is half-written, from the thread of a dying program. */
 void output_plan_abandon(struct output_plan *plan);
 void output_plan_free(struct output_plan *plan);

@@ -28,7 +28,7 @@ struct waker_function {
 
 struct folded {
 	const struct profile *profile;
-	const struct export_options *options;
+	const struct format_options *options;
 	struct function_table *functions;
 	struct string_pool *texts;
 	struct folded_lines *lines;
@@ -153,7 +153,7 @@ static uint32_t root_text(struct folded *folded, const struct profile_row *row)
 /* The same, made once for all rows that begin alike, of which there are thousands. */
 static uint32_t find_root_text(struct folded *folded, const struct profile_row *row)
 {
-	const struct export_options *options = folded->options;
+	const struct format_options *options = folded->options;
 	uint64_t key = row->comm | (options->pid_frame ? (uint64_t)row->process << 32 : 0);
 	uint64_t *known;
 	bool added;
@@ -290,9 +290,9 @@ static void folded_done(struct folded *folded)
 	hash_map_done(&folded->roots);
 }
 
-static int folded_write(const struct profile *profile, const struct export_options *options,
-			FILE *out)
+static int folded_write(struct results *results, const struct format_options *options, FILE *out)
 {
+	const struct profile *profile = results->profile;
 	_cleanup_(folded_done) struct folded folded = {.profile = profile, .options = options};
 	struct function_table_options wanted = {.lines = options->lines};
 	const struct profile_row *rows;
@@ -310,11 +310,11 @@ static int folded_write(const struct profile *profile, const struct export_optio
 	return folded_lines_write(folded.lines, options->kind, out) ? 0 : -ENOMEM;
 }
 
-const struct exporter_ops exporter_folded = {
+const struct format_ops format_folded = {
 	.name = "folded",
 	.suffix = ".folded",
 	.summary = "one line per stack, for flamegraph.pl, inferno and speedscope",
 	.one_kind = true,
-	.only_events = true,
+	.only_stacks = true,
 	.write = folded_write,
 };

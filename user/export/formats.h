@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rows of exporter_table.c, each defined by the file that writes the format. */
+/* The output formats there are, in the order of --help: a row each, which is format_<name> of the
+ * file that writes it. */
 #ifndef PKBPF_EXPORT_FORMATS_H
 #define PKBPF_EXPORT_FORMATS_H
 
-#include "export/exporter.h"
+#include "export/format.h"
 
-extern const struct exporter_ops exporter_folded;
+#define FORMATS(ROW)                                                                               \
+	ROW(folded)                                                                                \
+	ROW(text)                                                                                  \
+	ROW(json)                                                                                  \
+	ROW(csv)
+
+#define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
+FORMATS(FORMAT_DECLARE)
+#undef FORMAT_DECLARE
 
 #endif

@@ -1,30 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Documents for people made from a profile: one file and one row of report_table.c each. */
+/* The report that people read in a terminal. */
 #ifndef PKBPF_REPORT_REPORT_H
 #define PKBPF_REPORT_REPORT_H
 
 #include <stdio.h>
 
-#include "rows/resource_rows.h"
+#include "finding/results.h"
 
 struct report_options {
 	unsigned int top; /* rows per table */
 	bool color;
-	bool per_thread;
-	bool lines;
-	enum rows_by by;
+	bool lines; /* file:line of functions */
 };
 
-struct report_ops {
-	const char *name;   /* "text" */
-	const char *suffix; /* ".txt" */
-	const char *summary;
-	int (*write)(const struct profile *profile, const struct report_options *options,
-		     FILE *out);
-};
-
-const struct report_ops *report_by_name(const char *name);
-const struct report_ops *report_by_suffix(const char *path);
-const struct report_ops *report_at(size_t index);
+/* Errors of the stream are the caller's to find. -ENOMEM. */
+int report_write(struct results *results, const struct report_options *options, FILE *out);
 
 #endif

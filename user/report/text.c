@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the report that people read in a terminal.
+/* Writes the sections of the report. */
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -8,7 +8,6 @@
 #include "rows/human.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
-#include "report/views.h"
 
 void text_heading(const struct text_report *report, const char *format, ...)
 {
@@ -81,21 +80,22 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	return text_unnamed(report, &tally);
 }
 
-static int text_write(const struct profile *profile, const struct report_options *options,
-		      FILE *out)
+int report_write(struct results *results, const struct report_options *options, FILE *out)
 {
+	const struct profile *profile = results->profile;
 	const struct text_report report = {.profile = profile, .options = options, .out = out};
-	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
+	const struct findings *findings;
+	const struct resource_rows *rows;
 	bool is_accounted = resource_usage_known(profile_resources(profile)), empty = true;
 	int err;
 
 	text_header(&report);
 	if (is_accounted) {
-		err = resource_rows_init(&rows, profile, options->by);
-		err = err ? err : text_resources(&report, &rows);
+		err = results_rows(results, &rows);
+		err = err ? err : text_resources(&report, rows);
 		if (err)
 			return err;
-		empty = !rows.count;
+		empty = !rows->count;
 	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (!kind_has_rows(profile, kind))
@@ -111,14 +111,11 @@ static int text_write(const struct profile *profile, const struct report_options
 			  "Nothing was recorded: the targets did nothing that the chosen events "
 			  "measure during the interval, or all of it was lost (see \"samples\").");
 	}
-	if (is_accounted)
-		text_findings(&report, &rows);
+	if (!is_accounted)
+		return 0;
+	err = results_findings(results, &findings);
+	if (err)
+		return err;
+	text_findings(&report, findings);
 	return 0;
 }
-
-const struct report_ops report_text = {
-	.name = "text",
-	.suffix = ".txt",
-	.summary = "the resource report for people",
-	.write = text_write,
-};

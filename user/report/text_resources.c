@@ -477,17 +477,15 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 	return err;
 }
 
-void text_findings(const struct text_report *report, const struct resource_rows *rows)
+void text_findings(const struct text_report *report, const struct findings *findings)
 {
 	char text[2 * FINDING_TEXT_SIZE];
-	struct findings findings;
 
-	findings_find(rows, &findings);
-	if (!findings.count)
+	if (!findings->count)
 		return;
 	text_heading(report, "Findings");
-	for (size_t i = 0; i < findings.count; i++) {
-		escape_terminal(text, sizeof(text), findings.findings[i].text);
+	for (size_t i = 0; i < findings->count; i++) {
+		escape_terminal(text, sizeof(text), findings->findings[i].text);
 		text_wrap(report->out, " *", 3, text);
 	}
 }

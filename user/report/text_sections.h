@@ -38,7 +38,7 @@ void text_header(const struct text_report *report);
 /* What every process used; nothing without rows. */
 int text_resources(const struct text_report *report, const struct resource_rows *rows);
 /* At the end of the report: what limits whom; nothing when no rule holds. */
-void text_findings(const struct text_report *report, const struct resource_rows *rows);
+void text_findings(const struct text_report *report, const struct findings *findings);
 /* Only for a kind that has rows. */
 int text_processes(const struct text_report *report, const struct tally *tally);
 int text_functions(const struct text_report *report, const struct tally *tally);

@@ -29,6 +29,7 @@ struct fixture {
 	struct process_table *processes;
 	struct mapped_file_table *files;
 	struct profile *profile;
+	struct results results;
 };
 
 static int set_up(void **state)
@@ -41,6 +42,7 @@ static int set_up(void **state)
 	fixture->files = mapped_file_table_new("");
 	fixture->processes = process_table_new(fixture->files);
 	fixture->profile = profile_new(fixture->processes);
+	results_init(&fixture->results, fixture->profile, ROWS_BY_PROCESS);
 	*state = fixture;
 	return fixture->profile ? 0 : -1;
 }
@@ -51,6 +53,7 @@ static int tear_down(void **state)
 	char command[128];
 
 	snprintf(command, sizeof(command), "rm -rf %s", fixture->directory);
+	results_done(&fixture->results);
 	profile_free(fixture->profile);
 	process_table_free(fixture->processes);
 	mapped_file_table_free(fixture->files);
@@ -211,7 +214,7 @@ static void a_file_that_cannot_be_written_is_found_when_opening(void **state)
 static void one_full_disk_does_not_keep_the_others_from_being_written(void **state)
 {
 	struct fixture *fixture = *state;
-	struct output_settings settings = {.color = COLOR_NEVER, .report_options.top = 3};
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
 	struct invoking_user nobody_else = {0};
 	char path[128], said[512] = "";
 	struct console console = {.out = fmemopen(said, sizeof(said), "w")};
@@ -224,7 +227,7 @@ static void one_full_disk_does_not_keep_the_others_from_being_written(void **sta
 
 	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings,
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results, &settings,
 					   &nobody_else, &console),
 			 -ENOSPC);
 	fclose(console.out);
@@ -265,7 +268,7 @@ static void abandoning_leaves_the_old_file_and_no_temporary(void **state)
 static void reports_are_written_apart_from_stacks(void **state)
 {
 	struct fixture *fixture = *state;
-	struct output_settings settings = {.color = COLOR_NEVER, .report_options.top = 3};
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
 	char report[128], stacks[128];
 	struct console console = {.out = stderr};
 	struct invoking_user nobody_else = {0};
@@ -278,12 +281,12 @@ static void reports_are_written_apart_from_stacks(void **state)
 
 	assert_int_equal(output_plan_new(requests, 2, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_STACKS, fixture->profile, &settings,
+	assert_int_equal(output_plan_write(plan, OUTPUT_STACKS, &fixture->results, &settings,
 					   &nobody_else, &console),
 			 0);
 	assert_int_equal(access(stacks, F_OK), 0);
 	assert_int_equal(access(report, F_OK), -1);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings,
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results, &settings,
 					   &nobody_else, &console),
 			 0);
 	assert_int_equal(access(report, F_OK), 0);
@@ -295,7 +298,7 @@ static void files_belong_to_the_user_behind_sudo(void **state)
 {
 	struct fixture *fixture = *state;
 	struct invoking_user user = {.behind_sudo = true, .uid = 1234, .gid = 2345};
-	struct output_settings settings = {.color = COLOR_NEVER, .report_options.top = 3};
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
 	struct console console = {.out = stderr};
 	struct output_plan *plan;
 	struct error error;
@@ -310,8 +313,8 @@ static void files_belong_to_the_user_behind_sudo(void **state)
 
 	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
 	assert_int_equal(output_plan_open(plan, &error), 0);
-	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, fixture->profile, &settings, &user,
-					   &console),
+	assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results, &settings,
+					   &user, &console),
 			 0);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_uid, user.uid);

@@ -72,13 +72,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void assert_folded(struct fixture *fixture, const struct export_options *options,
+static void assert_folded(struct fixture *fixture, const struct format_options *options,
 			  const char *expected)
 {
 	char *text;
 
 	fake_profile_run(&fixture->fake, fixture->machine, symbols, ARRAY_SIZE(symbols));
-	text = fake_profile_export(&fixture->fake, "folded", options);
+	text = fake_profile_write(&fixture->fake, "folded", options);
 	assert_string_equal(text, expected);
 	free(text);
 }
@@ -108,7 +108,7 @@ static void processes_of_one_comm_share_lines(void **state)
 static void the_root_frame_carries_the_pid_when_asked(void **state)
 {
 	struct fixture *fixture = *state;
-	struct export_options options = {.pid_frame = true};
+	struct format_options options = {.pid_frame = true};
 
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
 	/* Write-back is no process's. */
@@ -122,7 +122,7 @@ static void the_root_frame_carries_pid_and_tid_for_threads(void **state)
 	struct fixture *fixture = *state;
 	struct aggregator_options apart = {
 		.want_user = true, .want_kernel = true, .per_thread = true};
-	struct export_options options = {.per_thread = true};
+	struct format_options options = {.per_thread = true};
 
 	fake_profile_done(&fixture->fake);
 	fake_profile_init(&fixture->fake, &apart);
@@ -143,7 +143,7 @@ static void suffixes_tell_kernel_inlined_and_jit_frames(void **state)
 static void lines_show_file_and_line(void **state)
 {
 	struct fixture *fixture = *state;
-	struct export_options options = {.lines = true};
+	struct format_options options = {.lines = true};
 
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401210, 0x401010));
 	assert_folded(fixture, &options, "app;main;caller (app.c:40);tiny (tiny.h:3)_[i] 1\n");
@@ -186,7 +186,7 @@ static void a_sample_without_a_stack_keeps_its_weight(void **state)
 static void only_the_chosen_kind_is_written_in_its_unit(void **state)
 {
 	struct fixture *fixture = *state;
-	struct export_options options = {.kind = PKBPF_PROFILE_OFFCPU};
+	struct format_options options = {.kind = PKBPF_PROFILE_OFFCPU};
 	const uint64_t user[] = {0x401010};
 	struct sample_view sample = {
 		.pid = 100,
@@ -250,7 +250,7 @@ static void add_wait(struct fixture *fixture, uint64_t waker_id)
 static void a_waker_is_told_up_to_the_interrupt_and_not_whom_that_hit(void **state)
 {
 	struct fixture *fixture = *state;
-	struct export_options options = {.kind = PKBPF_PROFILE_OFFCPU};
+	struct format_options options = {.kind = PKBPF_PROFILE_OFFCPU};
 	struct event_sink sink = aggregator_sink(fixture->fake.aggregator);
 
 	fake_play_new(fixture->machine, &sink);
@@ -318,7 +318,7 @@ static void hostile_names_cannot_break_a_line(void **state)
 		fake_map(machine, 100, 0x401000, 0x410000, 0x1000, APP);
 		fake_sample(machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
 		fake_profile_run(&fake, machine, hostile, ARRAY_SIZE(hostile));
-		text = fake_profile_export(&fake, "folded", NULL);
+		text = fake_profile_write(&fake, "folded", NULL);
 		assert_string_equal(text, rows[i].expected);
 		free(text);
 		fake_machine_free(machine);
@@ -344,7 +344,7 @@ static void a_name_without_end_is_cut_and_keeps_its_suffix(void **state)
 	};
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x110), FAKE_IPS());
 	fake_profile_run(&fixture->fake, fixture->machine, hostile, 1);
-	text = fake_profile_export(&fixture->fake, "folded", NULL);
+	text = fake_profile_write(&fixture->fake, "folded", NULL);
 	assert_true(strlen(text) > 4000 && strlen(text) < 4200);
 	assert_string_equal(text + strlen(text) - strlen(end), end);
 	free(text);
@@ -378,7 +378,7 @@ static void lines_are_sorted_bytewise(void **state)
 				    FAKE_IPS());
 	}
 	fake_profile_run(&fixture->fake, fixture->machine, table, ARRAY_SIZE(names));
-	text = fake_profile_export(&fixture->fake, "folded", NULL);
+	text = fake_profile_write(&fixture->fake, "folded", NULL);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (previous)
 			assert_true(strcmp(previous, line) < 0);
@@ -406,7 +406,7 @@ static void the_sum_of_all_lines_is_the_number_of_samples(void **state)
 			    (struct fake_ips){ips, 1 + i % ARRAY_SIZE(ips)});
 	}
 	fake_profile_run(&fixture->fake, fixture->machine, symbols, ARRAY_SIZE(symbols));
-	text = fake_profile_export(&fixture->fake, "folded", NULL);
+	text = fake_profile_write(&fixture->fake, "folded", NULL);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		sum += strtoull(strrchr(line, ' ') + 1, NULL, 10);
 	assert_int_equal(sum, 3000);

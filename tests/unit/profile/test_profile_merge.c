@@ -274,7 +274,7 @@ static int compare_lines(const void *left, const void *right)
 /* Folded text with its lines in order. */
 static char *sorted_folded(const struct fake_profile *fake)
 {
-	char *text = fake_profile_export(fake, "folded", NULL),
+	char *text = fake_profile_write(fake, "folded", NULL),
 	     *sorted = calloc(1, strlen(text) + 2), *at = sorted, *save;
 	char **lines = calloc(strlen(text) + 1, sizeof(*lines));
 	size_t count = 0;

@@ -118,7 +118,7 @@ static void recordings_give_the_folded_stacks_they_gave(void **state)
 		char *text;
 
 		replay(scenario, &fake);
-		text = fake_profile_export(&fake, "folded", NULL);
+		text = fake_profile_write(&fake, "folded", NULL);
 		expect(scenario, ".cpu.folded", text, strlen(text));
 		free(text);
 		fake_profile_done(&fake);
@@ -134,7 +134,7 @@ static void recordings_give_the_report_they_gave(void **state)
 		char *text;
 
 		replay(scenario, &fake);
-		text = fake_profile_report(&fake, "text", NULL);
+		text = fake_profile_write(&fake, "text", NULL);
 		expect(scenario, ".txt", text, strlen(text));
 		free(text);
 		fake_profile_done(&fake);

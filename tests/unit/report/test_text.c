@@ -19,7 +19,7 @@
 
 #define APP "/usr/bin/app"
 
-static char *report_of(const struct golden_scenario *scenario, const struct report_options *options)
+static char *report_of(const struct golden_scenario *scenario, const struct format_options *options)
 {
 	struct fake_machine *machine = fake_machine_new();
 	struct fake_profile fake;
@@ -29,7 +29,7 @@ static char *report_of(const struct golden_scenario *scenario, const struct repo
 	scenario->describe(profile_info(fake.profile));
 	scenario->play(machine);
 	fake_profile_run(&fake, machine, scenario->symbols, scenario->symbol_count);
-	text = fake_profile_report(&fake, "text", options);
+	text = fake_profile_write(&fake, "text", options);
 	fake_profile_done(&fake);
 	fake_machine_free(machine);
 	return text;
@@ -59,7 +59,7 @@ static void no_line_is_wider_than_a_terminal_or_moves_its_cursor(void **state)
 
 	for (size_t i = 0; (scenario = golden_scenario_at(i)); i++)
 		for (size_t j = 0; j < ARRAY_SIZE(tops); j++) {
-			struct report_options options = {.top = tops[j], .lines = j == 1};
+			struct format_options options = {.top = tops[j], .lines = j == 1};
 			char *text = report_of(scenario, &options);
 
 			assert_fits(text);
@@ -71,7 +71,7 @@ static void colour_only_adds_escapes(void **state)
 {
 	const struct golden_scenario *scenario = golden_scenario_at(0);
 	char *plain = report_of(scenario, NULL), *kept;
-	char *colored = report_of(scenario, &(struct report_options){.top = 10, .color = true});
+	char *colored = report_of(scenario, &(struct format_options){.top = 10, .color = true});
 
 	assert_true(strlen(colored) > strlen(plain));
 	kept = colored;
@@ -111,13 +111,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void assert_reports(struct machine_fixture *fixture, const struct report_options *options,
+static void assert_reports(struct machine_fixture *fixture, const struct format_options *options,
 			   const char *part)
 {
 	char *text;
 
 	fake_profile_run(&fixture->fake, fixture->machine, NULL, 0);
-	text = fake_profile_report(&fixture->fake, "text", options);
+	text = fake_profile_write(&fixture->fake, "text", options);
 	if (!strstr(text, part))
 		fail_msg("no \"%s\" in:\n%s", part, text);
 	assert_fits(text);
@@ -175,7 +175,7 @@ static void counters_that_are_no_losses_are_notes(void **state)
 static void processes_beyond_the_table_are_counted(void **state)
 {
 	struct machine_fixture *fixture = *state;
-	struct report_options options = {.top = 2};
+	struct format_options options = {.top = 2};
 
 	for (uint32_t pid = 100; pid < 105; pid++) {
 		fake_process(fixture->machine, pid, 1, "app");
@@ -278,7 +278,7 @@ static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 	fake_map(fixture->machine, 100, 0x400000, 0x500000, 0, APP);
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), (struct fake_ips){ips, 100});
 	fake_profile_run(&fixture->fake, fixture->machine, symbols, 100);
-	text = fake_profile_report(&fixture->fake, "text", NULL);
+	text = fake_profile_write(&fixture->fake, "text", NULL);
 	assert_fits(text);
 	stack = strstr(text, "hottest stacks");
 	assert_non_null(stack);
@@ -296,7 +296,7 @@ static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uint64_t without_stack)
 {
 	struct fake_machine *machine = fake_machine_new();
-	struct report_options options = {.top = 3};
+	struct format_options options = {.top = 3};
 	struct fake_profile fake;
 	struct profile_info *info;
 	char *text;
@@ -309,7 +309,7 @@ static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uin
 	info->bpf_limit_permille = limit_permille;
 	info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] = without_stack;
 	fake_profile_run(&fake, machine, NULL, 0);
-	text = fake_profile_report(&fake, "text", &options);
+	text = fake_profile_write(&fake, "text", &options);
 	assert_fits(text);
 	tells = strstr(text, "more than --max-overhead (2.0%)");
 	free(text);

@@ -36,7 +36,7 @@ static char *report(enum rows_by by)
 	char *text;
 
 	account_scenario_init(&fake);
-	text = fake_profile_report(&fake, "text", &(struct report_options){.top = 6, .by = by});
+	text = fake_profile_write_by(&fake, "text", by, &(struct format_options){.top = 6});
 	fake_profile_done(&fake);
 	return text;
 }

@@ -70,7 +70,7 @@ static void request(struct fixture *fixture, uint64_t stack_id, uint64_t device_
 static const char *report(struct fixture *fixture)
 {
 	account_end(&fixture->fake);
-	fixture->text = fake_profile_report(&fixture->fake, "text", NULL);
+	fixture->text = fake_profile_write(&fixture->fake, "text", NULL);
 	for (const char *line = fixture->text; *line; line += strcspn(line, "\n") + 1) {
 		char *copy = strndup(line, strcspn(line, "\n"));
 

@@ -74,7 +74,7 @@ static void rows_are_read_back_with_every_cell(void **state)
 	size_t rows = 0;
 
 	account_scenario_init(&fake);
-	at = text = fake_profile_report(&fake, "csv", NULL);
+	at = text = fake_profile_write(&fake, "csv", NULL);
 	fake_profile_done(&fake);
 	read_record(&at, &heading);
 	while (*at) {

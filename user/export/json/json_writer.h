@@ -3,8 +3,8 @@
  * Writes JSON value by value; commas, indentation and escapes are done here. Keys are ours and
  * plain ASCII; key NULL: an item of an array.
  */
-#ifndef PKBPF_REPORT_JSON_WRITER_H
-#define PKBPF_REPORT_JSON_WRITER_H
+#ifndef PKBPF_EXPORT_JSON_JSON_WRITER_H
+#define PKBPF_EXPORT_JSON_JSON_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -34,8 +34,7 @@ static json_t *report(enum rows_by by)
 	json_t *root;
 
 	account_scenario_init(&fake);
-	root = parse(
-		fake_profile_report(&fake, "json", &(struct report_options){.top = 10, .by = by}));
+	root = parse(fake_profile_write_by(&fake, "json", by, NULL));
 	fake_profile_done(&fake);
 	return root;
 }
@@ -94,8 +93,7 @@ static void an_empty_comm_is_told_and_a_container_has_none(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "", .run_ns = 100});
 	account_end(&fake);
 	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
-		root = parse(fake_profile_report(&fake, "json",
-						 &(struct report_options){.top = 10, .by = by}));
+		root = parse(fake_profile_write_by(&fake, "json", by, NULL));
 		comm = json_object_get(json_array_get(json_object_get(root, "rows"), 0), "comm");
 		if (by == ROWS_BY_CONTAINER)
 			assert_null(comm);
@@ -155,7 +153,7 @@ static void what_a_slow_request_lacks_is_not_there(void **state)
 							 .sector = PKBPF_NO_SECTOR,
 							 .open = true});
 	account_end(&fake);
-	root = parse(fake_profile_report(&fake, "json", NULL));
+	root = parse(fake_profile_write(&fake, "json", NULL));
 	fake_profile_done(&fake);
 	list = json_object_get(root, "slow_requests");
 	request = json_array_get(list, 0);
@@ -181,7 +179,7 @@ static void limits_of_cpu_time_are_told_with_what_was_met_of_them(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
 	account_cpu_limit(&fake, 7, "/a\x1b\"b", 50, 80, 60);
 	account_end(&fake);
-	root = parse(fake_profile_report(&fake, "json", NULL));
+	root = parse(fake_profile_write(&fake, "json", NULL));
 	fake_profile_done(&fake);
 	list = json_object_get(root, "cpu_limits");
 	limit = json_array_get(list, 0);
@@ -211,7 +209,7 @@ static void what_was_not_recorded_is_not_there(void **state)
 	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1, 1);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = 100});
 	account_end(&fake);
-	root = parse(fake_profile_report(&fake, "json", NULL));
+	root = parse(fake_profile_write(&fake, "json", NULL));
 	fake_profile_done(&fake);
 	row = row_of(root, 5);
 	assert_non_null(json_object_get(row, "cpu"));
@@ -235,7 +233,7 @@ static void old_recordings_give_documents_too(void **state)
 		scenario->describe(profile_info(fake.profile));
 		scenario->play(machine);
 		fake_profile_run(&fake, machine, scenario->symbols, scenario->symbol_count);
-		json_decref(parse(fake_profile_report(&fake, "json", NULL)));
+		json_decref(parse(fake_profile_write(&fake, "json", NULL)));
 		fake_profile_done(&fake);
 		fake_machine_free(machine);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Keeps track of commas and depth. */
-#include "report/json_writer.h"
+#include "export/json/json_writer.h"
 
 #include <inttypes.h>
 #include <math.h>

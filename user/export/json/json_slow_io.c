@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "rows/devices.h"
-#include "report/json_sections.h"
+#include "export/json/json_sections.h"
 
 static void write_flags(struct json_writer *writer, const struct slow_io *slow_io)
 {

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
-#include "base/cleanup.h"
 #include "base/escape.h"
 #include "profile/kind_table.h"
 #include "rows/figure_table.h"
-#include "report/views.h"
+#include "export/formats.h"
 
 #define LINE_END "\r\n"
 
@@ -81,20 +80,20 @@ static void write_row(FILE *out, const struct resource_rows *rows, const struct 
 	fputs(LINE_END, out);
 }
 
-static int csv_write(const struct profile *profile, const struct report_options *options, FILE *out)
+static int csv_write(struct results *results, const struct format_options *options, FILE *out)
 {
-	_cleanup_(resource_rows_done) struct resource_rows rows = {0};
-	int err = resource_rows_init(&rows, profile, options->by);
+	const struct resource_rows *rows;
+	int err = results_rows(results, &rows);
 
 	if (err)
 		return err;
 	write_heading(out);
-	for (size_t i = 0; i < rows.count; i++)
-		write_row(out, &rows, &rows.items[i]);
+	for (size_t i = 0; i < rows->count; i++)
+		write_row(out, rows, &rows->items[i]);
 	return 0;
 }
 
-const struct report_ops report_csv = {
+const struct format_ops format_csv = {
 	.name = "csv",
 	.suffix = ".csv",
 	.summary = "the rows of the resource report for spreadsheets",

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Output formats: one file and one row of formats.h each. */
+#ifndef PKBPF_EXPORT_FORMAT_H
+#define PKBPF_EXPORT_FORMAT_H
+
+#include <stdio.h>
+
+#include "finding/results.h"
+
+struct format_options {
+	enum pkbpf_profile_kind kind; /* which kind, for formats that hold one value per stack */
+	unsigned int top;	      /* rows per table, for people */
+	bool color;		      /* for people */
+	bool per_thread;	      /* root frame names the thread */
+	bool pid_frame;		      /* root frame is comm-pid */
+	bool lines;		      /* file:line of functions */
+	bool wait_states;	      /* as leaf frames */
+};
+
+struct format_ops {
+	const char *name;   /* "folded" */
+	const char *suffix; /* ".folded" */
+	const char *summary;
+	bool one_kind;	  /* holds one profile kind per file */
+	bool only_stacks; /* nothing of the kernel's account, which then need not be read */
+	/* 0 or negative errno; stream errors are found by the caller's commit. */
+	int (*write)(struct results *results, const struct format_options *options, FILE *out);
+};
+
+/* NULL when unknown. The longest matching suffix wins. */
+const struct format_ops *format_by_name(const char *name);
+const struct format_ops *format_by_suffix(const char *path);
+/* index from 0; NULL at the end. */
+const struct format_ops *format_at(size_t index);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Parts of the JSON report that are files of their own. */
+#ifndef PKBPF_EXPORT_JSON_JSON_SECTIONS_H
+#define PKBPF_EXPORT_JSON_JSON_SECTIONS_H
+
+#include "export/json/json_writer.h"
+#include "rows/resource_rows.h"
+
+/* Frames written of a stack. */
+#define JSON_FRAMES_MAX 256
+
+/* "frames" of a stack, leaf first; deeper ones are cut, and say so. `functions` holds
+ * JSON_FRAMES_MAX of them, or all. */
+void json_frames(struct json_writer *writer, const struct resource_rows *rows,
+		 const uint32_t *functions, size_t count);
+/* "host" and "time". */
+void json_machine(struct json_writer *writer, const struct resource_rows *rows);
+/* "cpu_limits", with the kernel's account. */
+void json_cpu_limits(struct json_writer *writer, const struct profile *profile);
+/* "targets", "events", "sampling" and "unwinder". */
+void json_events(struct json_writer *writer, const struct profile *profile);
+/* "samples", "counters", "cost" and "percentiles". */
+void json_counters(struct json_writer *writer, const struct profile *profile);
+/* "by", "total", "rows" and how many are in none. */
+void json_rows(struct json_writer *writer, const struct resource_rows *rows);
+/* "devices", when block I/O was measured. -ENOMEM. */
+int json_devices(struct json_writer *writer, const struct profile *profile);
+/* "slow_requests", when block I/O was measured. -ENOMEM. */
+int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
+
+#endif

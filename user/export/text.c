@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The report for people as an output format. */
+#include "export/formats.h"
+#include "report/report.h"
+
+static int text_write(struct results *results, const struct format_options *options, FILE *out)
+{
+	const struct report_options wanted = {
+		.top = options->top, .color = options->color, .lines = options->lines};
+
+	return report_write(results, &wanted, out);
+}
+
+const struct format_ops format_text = {
+	.name = "text",
+	.suffix = ".txt",
+	.summary = "the resource report for people",
+	.write = text_write,
+};
