@@ -62,7 +62,7 @@ def main():
     print(f"status {status}; stop to finished output {took * 1000:.0f} ms; {measure.load()}")
     print(f"memory {memory[0] / 1024:.1f} MiB after 3 s, {max(memory) / 1024:.1f} at most, {memory[-1] / 1024:.1f} at the end")
     print(f"off the CPU {listed:.3f} s by the stacks, {true:.3f} s by the kernel's account: {100 * listed / true - 100:+.2f} %")
-    for what in ("recorded: [^:]*?waits", "lost: .*?(?= \\w+: )", "notes: .*?own cost"):
+    for what in ("recorded: [^:]*?waits", "lost: .*?(?= \\w+: )", "notes: .*?(?:own cost|overhead)"):
         found = re.search(what, text)
         print(found[0] if found else f"no line {what.split(':', maxsplit=1)[0]!r}")
 

@@ -83,12 +83,13 @@ def report_header(path):
         text = " ".join(line.strip() for line in lines.read().split("\n\n")[0].splitlines())
     number = {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
     found = {}
-    match = re.search(r"own cost:\s+([\d.]+) (\S+) CPU", text)
+    # Also as older versions wrote it ("own cost"): they are measured in turns with this one.
+    match = re.search(r"(?:own cost:\s+|CPU time )([\d.]+) (\S+) (?:CPU|\+ BPF)", text)
     found["cpu"] = float(match[1]) * number[match[2]] if match else float("nan")
-    match = re.search(r"BPF programs ([\d.]+) (\S+)", text)
-    found["bpf"] = float(match[1]) * number[match[2].rstrip(",")] if match else float("nan")
-    match = re.search(r"([\d.]+) MiB resident", text)
-    found["mib"] = float(match[1]) if match else float("nan")
+    match = re.search(r"(?:BPF programs|CPU time .*? \+ BPF) ([\d.]+) (\w+)", text)
+    found["bpf"] = float(match[1]) * number[match[2]] if match else float("nan")
+    match = re.search(r"peak RSS ([\d.]+) MiB|([\d.]+) MiB resident", text)
+    found["mib"] = float(match[1] or match[2]) if match else float("nan")
     match = re.search(r"recorded ([\d,]+)", text)
     found["samples"] = int(match[1].replace(",", "")) if match else 0
     match = re.search(r"stacks:\s+>?([\d.]+)%", text)
@@ -100,7 +101,7 @@ def folded_account(folded, said):
     """The same of a run that makes no report: from its stacks, and what pkbpf -v has said."""
     with open(said, encoding="utf-8") as lines:
         text = lines.read()
-    cost = re.search(r"own cost ([\d.]+) ms CPU, BPF programs ([\d.]+) ms, ([\d.]+) MiB", text)
+    cost = re.search(r"(?:own cost|overhead:) ([\d.]+) ms CPU(?: time)?, BPF programs ([\d.]+) ms, (?:peak RSS )?([\d.]+) MiB", text)
     samples = cut = 0
     with open(folded, encoding="utf-8") as lines:
         for line in lines:

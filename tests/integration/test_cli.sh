@@ -50,22 +50,22 @@ says err "pkbpf: unknown option --frequncy; did you mean --frequency?"
 run 2 docter
 says err "pkbpf: unknown command docter; did you mean doctor?"
 run 2 -o profile.xyz
-says err "cannot tell the format of profile.xyz"
+says err "unknown format of profile.xyz"
 run 2 -e cpu --fail-if 'lost>0' --fail-if 'nginx:offcpu.total>1s' -- touch started
-says err "cannot check --fail-if nginx:offcpu.total>1s: nothing of the kind is recorded; add offcpu to --events"
+says err "cannot check --fail-if nginx:offcpu.total>1s: its events are not recorded; add offcpu to --events"
 run 2 -o profile.folded --fail-if 'blockio.p99>10ms' -- touch started
 says err "add blockio to --events"
 run 2 --by thread --fail-if 'offcpu.p99>10ms' -- touch started
-says err "not told by thread; choose another --by"
+says err "no wait-time distributions by thread; use another --by"
 for option in --wakers --wait-states --kernel-threads; do
 	run 2 -e cpu,faults $option -- touch started
-	says err "$option is about off-CPU time, which is not recorded; add offcpu to --events"
+	says err "$option requires off-CPU events; add offcpu to --events"
 done
 run 2 --comm a --comm b -d 1
-says err "--comm a is followed by --comm b"
+says err "--comm a and --comm b are mutually exclusive"
 for figure in memory.rss memory.rss_peak; do
 	run 2 --by thread --fail-if "*:$figure>1G" -- touch started
-	says err "what is resident is not told by thread; choose another --by"
+	says err "no RSS by thread; use another --by"
 done
 run 0 --by thread -e cpu -f json --fail-if 'memory.rss_peak>1G' -- true
 says out '"rss_peak_bytes"' # of the sum, which is of processes
@@ -111,7 +111,7 @@ begin "a process that sleeps gives status 4 and the reason"
 sleep 30 &
 sleeper=$!
 run 4 -e cpu -p $sleeper -d 300ms -f folded
-says err "pkbpf: nothing was sampled: pid $sleeper"
+says err "pkbpf: no samples: pid $sleeper"
 [ ! -s out ] || fail "something was printed"
 
 begin "a process that ends during the run ends it"
@@ -119,7 +119,7 @@ begin "a process that ends during the run ends it"
 begin_seconds=$SECONDS
 run 4 -e cpu -p $sleeper -d 60 -f folded
 [ $((SECONDS - begin_seconds)) -lt 10 ] || fail "it went on without a target"
-says err "ended"
+says err "exited"
 wait
 
 begin "a command alone, without those that it starts"
@@ -341,7 +341,7 @@ on_terminal() {
 if command -v script >/dev/null; then
 	begin "the progress line shows on a terminal and is cleared at the end"
 	on_terminal 0 '' "'$pkbpf' -e cpu -p $spinner -d 2500ms -o k.folded"
-	grep -qE 'profiling: 1 s, [0-9]+ samples, 0 lost' terminal || fail "no progress line"
+	grep -qE 'profiling: 1 s of 2 s, [0-9]+ samples, 0 lost' terminal || fail "no progress line"
 	tr '\r' '\n' <terminal | grep -A1 'profiling: 2 s' | tail -1 | grep -q $'^\033\[K' || fail "it was not cleared"
 
 	begin "no progress line on a dumb terminal, with --progress never, with --quiet"

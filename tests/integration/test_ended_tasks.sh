@@ -25,7 +25,7 @@ watch() {
 		cat log
 		exit 1
 	}
-	grep -E 'told by their pids|own cost' log
+	grep -E 'with their own row|overhead' log
 	echo "  own memory after each second: ${sizes[*]} KiB"
 	# Those of the last seconds, and some thousands more, are there in the middle; a step, and the report, take some for a
 	# moment.

@@ -213,7 +213,7 @@ C
 gcc -O2 replaced.c -o replaced || exit 1
 for _ in 1 2 3; do
 	"$pkbpf" -q -e faults -o out.txt -- ./replaced 2>err.txt || fail "replaced: status $?: $(cat err.txt)"
-	grep -q '^Page faults by memory' out.txt || break
+	grep -q '^Page faults by type of memory' out.txt || break
 	anonymous=$(awk '$1 == "anonymous" { gsub(",", "", $3); print $3 }' out.txt)
 	[ "${anonymous:-0}" -ge 19000 ] || fail "replaced: $anonymous faults of 20000 in anonymous memory"
 done

@@ -96,7 +96,7 @@ if len(kinds) != 16 or len(comms) < 1900:
 if complete < 0.98 * user:
     folded.fail(f"only {complete} of {user} user stacks are whole")
 P
-grep -E '^(samples|stacks|own)' "$work/2000.txt" | sed 's/^/  /'
+grep -E '^(samples|stacks|overhead)' "$work/2000.txt" | sed 's/^/  /'
 
 # Still in the kernel, but with the registers of a program or a signal's handler that is about to begin: nothing has called its
 # first instruction, and what lies before it is another function.

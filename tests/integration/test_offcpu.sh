@@ -36,7 +36,7 @@ check_wall_clock() {
 
 echo "  every chain has its time, its state and its stack"
 stolen=$(stolen_us)
-"$pkbpf" -q -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
+"$pkbpf" -q -v -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
 	"$workloads/waits" 20 20 "$work" >truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen)) >check.txt || {
 	grep FAILED check.txt
@@ -58,21 +58,21 @@ busy=()
 told=$(grep -m1 -A1 '"offcpu": {' short.json | grep -oE '"total_ns": [0-9]+' | grep -oE '[0-9]+')
 awk -v told="${told:-0}" '{ sum += $NF } END { exit !(sum > 0 && sum > told / 1010 && sum < told / 990) }' short.folded ||
 	fail "the stacks have $(awk '{ sum += $NF } END { print sum }' short.folded) us of ${told:-no} ns off the CPU"
-grep -qE 'user registers not available|ran on before' short.folded && fail "the command's wait to be let go has no user stack"
+grep -qE 'user registers not available|resumed before' short.folded && fail "the command's wait to be let go has no user stack"
 grep -qE '^(sh|true);\[runqueue\] ' short.folded || fail "no process waited for its first turn beside busy loops"
 
 echo "  counts of waits are exact"
 # A process of its own: the command itself also waits to be let go.
-"$pkbpf" -q -e offcpu -o report.txt -- sh -c "'$workloads/waits' 50 5 '$work' poll; :" >truth.txt 2>err.txt ||
+"$pkbpf" -q -v -e offcpu -o report.txt -- sh -c "'$workloads/waits' 50 5 '$work' poll; :" >truth.txt 2>err.txt ||
 	fail "status $?"
 # 50 waits of the chain; the main thread waits once for its end. A thread that is preempted on its way to sleep for
 # longer than it wants to sleep does not sleep at all.
-waits=$(awk '/lengths of waits/ { here = 1 } here && $2 ~ /^(waits|poll)$/ && $3 == "sleep" { print $4; exit }' report.txt |
+waits=$(awk '/wait-time distribution/ { here = 1 } here && $2 ~ /^(waits|poll)$/ && $3 == "sleep" { print $4; exit }' report.txt |
 	tr -d ,)
 [ "${waits:-0}" -ge 49 ] && [ "$waits" -le 51 ] || fail "${waits:-no} sleeps counted instead of 51"
 # The kernel's own counts; each of the two threads may switch once more on its way out.
 read -r _ voluntary involuntary <<<"$(grep ^process truth.txt)"
-read -r _ _ _ vol invol _ <<<"$(awk '/Where the time went/ { here = 1 } here && $2 ~ /^(waits|poll)$/' report.txt | head -1)"
+read -r _ _ _ vol invol _ <<<"$(awk '/^Thread states/ { here = 1 } here && $2 ~ /^(waits|poll)$/' report.txt | head -1)"
 awk -v a="$voluntary" -v b="${vol:-0}" -v c="$involuntary" -v d="${invol:-0}" \
 	'BEGIN { exit !(b >= a - 2 && b <= a + 2 && d >= c - 2 && d <= c + 4) }' ||
 	fail "${vol:-no} voluntary and ${invol:-no} involuntary switches of $voluntary and $involuntary"
@@ -82,7 +82,7 @@ echo "  threads blocked all along count from edge to edge"
 target=$!
 sleep 0.3
 begin=$(date +%s%N)
-"$pkbpf" -q -e offcpu -d 1 -p "$target" -o blocked.folded -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+"$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 grep -q 'run_chain;chain_blocked;wait_blocked;.*nanosleep' blocked.folded || fail "no stack of the blocked thread"
 blocked=$(awk '/wait_blocked/ { total += $NF } END { print total + 0 }' blocked.folded)

@@ -44,7 +44,7 @@ threads=5000
 
 echo "  $threads threads that sleep at once all have their time and their stack"
 begin=$(date +%s%N)
-"$pkbpf" -q -e offcpu -o crowd.folded -o crowd.txt -- "$workloads/crowd" "$threads" 1 >/dev/null 2>err.txt ||
+"$pkbpf" -q -v -e offcpu -o crowd.folded -o crowd.txt -- "$workloads/crowd" "$threads" 1 >/dev/null 2>err.txt ||
 	fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 slept=$(total ';member;sleep_in_crowd;' crowd.folded)
@@ -63,7 +63,7 @@ for ((tries = 0; tries < 600; tries++)); do
 done
 [ "$asleep" -gt "$threads" ] || fail "only $asleep threads of the crowd went to sleep"
 begin=$(date +%s%N)
-"$pkbpf" -q -e offcpu -d 2 -p "$target" -o blocked.folded -o blocked.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+"$pkbpf" -q -v -e offcpu -d 2 -p "$target" -o blocked.folded -o blocked.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 slept=$(total ';member;sleep_in_crowd;' blocked.folded)
 # From edge to edge; 15 ms are the time between what the duration and what the interval is counted from.
@@ -122,20 +122,20 @@ check_rate() {
 
 echo "  waits add up at the highest switch rate"
 stolen=$(stolen_us)
-"$pkbpf" -q -e offcpu --max-overhead none -o rate.folded -o rate.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
+"$pkbpf" -q -v -e offcpu --max-overhead none -o rate.folded -o rate.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
 	fail "status $?: $(cat err.txt)"
 check_rate rate.folded truth.txt $(($(stolen_us) - stolen)) "every wait"
 check_wall_clock "full rate" rate.txt
-grep -q 'sample of the waits' rate.txt && fail "every wait was taken, but the report speaks of a sample"
+grep -q 'stacks of some waits were skipped' rate.txt && fail "every wait was taken, but the report speaks of a sample"
 
 echo "  they do when stacks are taken of a sample only, and the report says so"
 for limit in '' '--max-overhead=1%'; do
 	stolen=$(stolen_us)
-	"$pkbpf" -q -e offcpu $limit -o few.folded -o few.txt -- "$workloads/pingpong" 4 >truth.txt 2>err.txt ||
+	"$pkbpf" -q -v -e offcpu $limit -o few.folded -o few.txt -- "$workloads/pingpong" 4 >truth.txt 2>err.txt ||
 		fail "status $?: $(cat err.txt)"
 	check_rate few.folded truth.txt $(($(stolen_us) - stolen)) "sampled waits"
 	check_wall_clock "sampled waits" few.txt
-	tr '\n' ' ' <few.txt | grep -q 'taken of a sample of the waits' || fail "the report does not say that waits were sampled"
+	tr '\n' ' ' <few.txt | grep -q 'stacks of some waits were skipped' || fail "the report does not say that waits were sampled"
 done
 
 # measure_rests ROUNDS MILLISECONDS: long waits among many short ones; sets rested and true, in microseconds
@@ -144,7 +144,7 @@ measure_rests() {
 		>truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	rested=$(total ';main;rest;' bursts.folded)
 	true=$(awk '$1 == "rest" { printf "%.0f", $3 / 1000 }' truth.txt)
-	tr '\n' ' ' <bursts.txt | grep -q 'taken of a sample of the waits' || fail "bursts were not sampled: $(cat err.txt)"
+	tr '\n' ' ' <bursts.txt | grep -q 'stacks of some waits were skipped' || fail "bursts were not sampled: $(cat err.txt)"
 	check_wall_clock "bursts" bursts.txt
 }
 # They are so long that a visit finds them. The time on the run queue after each sleep is in neither; 2 ms each are room for it.
@@ -182,7 +182,7 @@ beside_a_pool() {
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	export -f beside_a_pool
 	export work workloads
-	"$pkbpf" -q -e offcpu -o guests.folded -o guests.txt -- bash -c beside_a_pool >guests.pids 2>err.txt ||
+	"$pkbpf" -q -v -e offcpu -o guests.folded -o guests.txt -- bash -c beside_a_pool >guests.pids 2>err.txt ||
 		fail "status $?: $(cat err.txt)"
 	slept=$(total '^guest;.*nanosleep' guests.folded)
 	[ "$slept" -ge 2997000 ] || fail "processes $(cat guests.pids) beside a pool slept $slept us instead of 3000000"
@@ -214,7 +214,7 @@ reuse() {
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	export -f reuse
 	export work
-	"$pkbpf" -q -e offcpu --pid-frame --wait-states -o reuse.folded -o reuse.txt -- bash -c reuse >/dev/null 2>err.txt
+	"$pkbpf" -q -v -e offcpu --pid-frame --wait-states -o reuse.folded -o reuse.txt -- bash -c reuse >/dev/null 2>err.txt
 	status=$?
 	[ "$status" = 0 ] || [ "$status" = 77 ] || fail "status $status: $(cat err.txt)"
 fi

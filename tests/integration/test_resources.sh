@@ -273,7 +273,7 @@ share = none[0]["cpu"]["total_ns"] / r["host"]["busy_ns"] if none else 0
 # How much it is depends on the host: 0.5 to 3 % were seen. That rows and counters agree is checked above.
 check(f"without it the rows would be short by {100 * share:.2f} %", share > 0.001)
 P
-	grep -q '\[interrupts\] is no process' partial.txt ||
+	grep -q '\[interrupts\]: interrupt time on idle CPUs' partial.txt ||
 		fail "the text says nothing of [interrupts]: $(grep interrupts partial.txt)"
 else
 	echo "others keep this machine busy: interrupts on idle CPUs not tested"
@@ -334,9 +334,9 @@ awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' used.txt || fail "the
 
 # ---- usage ----
 "$pkbpf" --fail-if 'cpu.shar>1' -d 1 >/dev/null 2>err
-[ $? = 2 ] && grep -q "no figure 'cpu.shar'" err || fail "a wrong limit: $(cat err)"
+[ $? = 2 ] && grep -q "unknown figure 'cpu.shar'" err || fail "a wrong limit: $(cat err)"
 "$pkbpf" --by nothing -d 1 >/dev/null 2>err
-[ $? = 2 ] && grep -q "choose process, thread, container or comm" err || fail "a wrong grouping: $(cat err)"
+[ $? = 2 ] && grep -q "expected process, thread, container or comm" err || fail "a wrong grouping: $(cat err)"
 
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all fine"

@@ -97,7 +97,7 @@ P
 
 # warned NAME: once, which server it is
 warned() {
-	[ "$(grep -c "file system at $work/mount (fuse.serve_file) does not answer" "$1.err")" = 1 ] && return
+	[ "$(grep -c "file system at $work/mount (fuse.serve_file) does not respond" "$1.err")" = 1 ] && return
 	cat "$1.err"
 	echo "FAILED: $1: no warning, or more than one, of the server"
 	failures=$((failures + 1))
@@ -184,7 +184,7 @@ while kill -0 "$profiler" 2>/dev/null; do
 	sleep 0.2
 done
 wait "$profiler" || { cat many.err; echo "FAILED: many: pkbpf ended with status $?"; failures=$((failures + 1)); }
-warnings=$(grep -c "does not answer" many.err)
+warnings=$(grep -c "does not respond" many.err)
 echo "24 silent servers: $most processes waited for them at once, $warnings warnings"
 if [ "$most" -lt 8 ] || [ "$most" -gt 16 ] || [ "$warnings" -gt 9 ]; then
 	cat many.err

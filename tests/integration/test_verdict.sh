@@ -107,7 +107,7 @@ if limit_reads; then
 	wait $load 2>/dev/null
 	# shellcheck disable=SC2016
 	found held.json disk_bound "^limited $load: ([5-9][0-9]|100) % of wall time in disk wait" '% of it below `.*read`' \
-		'its [1-9][0-9]* block requests: p99 ' 'the device has them for only [0-9]+ % of that time' || fail "held back"
+		'its [1-9][0-9]* block requests: p99 ' 'device service time explains [0-9]+ %: throttled or queued upstream' || fail "held back"
 else
 	echo "not tested: requests held back, since this machine's disk cannot be limited"
 fi
@@ -133,7 +133,7 @@ if limit_cpu; then
 	for targets in "-p $load" ""; do
 		# shellcheck disable=SC2086 # two words or none
 		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
-		found throttled.json cpu_limit '^/pkbpf-verdict may use 0.05 CPUs and was held back in ([89][0-9]|100) % of the periods of 100 ms' ||
+		found throttled.json cpu_limit '^/pkbpf-verdict is limited to 0.05 CPUs and was throttled in ([89][0-9]|100) % of its active periods of 100 ms' ||
 			fail "limited CPU time ($targets)"
 	done
 	"$pkbpf" -q -p $$ --no-children -d 1 -o others.json 2>err.txt || fail "profiling: $(cat err.txt)"
@@ -174,7 +174,7 @@ P
 	"$pkbpf" -q -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt
 	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
 	wait $load 2>/dev/null
-	found oom.json out_of_memory "^hungry $load was killed for want of memory .*; [5-9][0-9].[0-9] MiB resident at most" ||
+	found oom.json out_of_memory "^hungry $load was killed by the OOM killer: .*; peak RSS [5-9][0-9].[0-9] MiB" ||
 		fail "out of memory"
 else
 	echo "not tested: want of memory, since there is no memory controller"

@@ -27,7 +27,7 @@
 #define TEMPORARY_SIZE	 40
 #define READER_STEP_NS	 10000000
 #define READER_STEPS	 200
-#define ELSEWHERE_ADVICE "choose another place with -o"
+#define ELSEWHERE_ADVICE "choose another file with -o"
 
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
 		  size_t *ret_size)
@@ -308,16 +308,16 @@ static const char *advice(int errnum)
 	switch (errnum) {
 	case ENOSPC:
 	case EDQUOT:
-		return "free some space or " ELSEWHERE_ADVICE;
+		return "free space or " ELSEWHERE_ADVICE;
 	case EISDIR:
-		return "name a file in it with -o";
+		return "name a file in this directory with -o";
 	case ENOENT:
 	case ENOTDIR:
-		return "make its directory first or " ELSEWHERE_ADVICE;
+		return "create the directory or " ELSEWHERE_ADVICE;
 	case ENXIO:
-		return "nobody reads it: start its reader first";
+		return "nothing reads from it; start the reader first";
 	case EPIPE:
-		return "the reader has gone away; keep it running until the end";
+		return "the reader exited; keep it running until the end";
 	case EFBIG:
 		return "raise the file size limit or " ELSEWHERE_ADVICE;
 	default:
@@ -392,8 +392,7 @@ int output_file_commit(struct output_file *output, uid_t owner, gid_t group, str
 	int err = 0, closed;
 
 	if (output->is_committed)
-		return error_set(error, EALREADY, "cannot finish %s: it is finished already",
-				 output->path);
+		return error_set(error, EALREADY, "cannot write %s: already closed", output->path);
 	output->is_committed = true;
 	if (output->temporary && (owner != (uid_t)-1 || group != (gid_t)-1) &&
 	    fchown(output->fd, owner, group) < 0) {

@@ -70,15 +70,11 @@ int parse_u64(const char *text, const char *what, uint64_t min, uint64_t max, ui
 	bool fits;
 
 	fits = scan_digits(&end, &value);
-	if (end == text || *end)
-		return error_set(error, EINVAL,
-				 "cannot use '%s' as %s: it is not a whole number; "
-				 "give one from %" PRIu64 " to %" PRIu64,
-				 QUOTE(text), what, min, max);
-	if (!fits || value < min || value > max)
-		return error_set(error, ERANGE,
-				 "cannot use '%s' as %s: it is out of range; "
-				 "give a number from %" PRIu64 " to %" PRIu64,
+	fits = fits && value >= min && value <= max;
+	if (end == text || *end || !fits)
+		return error_set(error, end == text || *end ? EINVAL : ERANGE,
+				 "invalid value '%s' for %s: expected a number from %" PRIu64
+				 " to %" PRIu64,
 				 QUOTE(text), what, min, max);
 	*ret_value = value;
 	return 0;
@@ -130,20 +126,19 @@ int parse_duration_ns(const char *text, const char *what, uint64_t *ret_ns, stru
 		unit = unit_find(units, ARRAY_SIZE(units), end, strcmp);
 	if (!unit)
 		return error_set(error, EINVAL,
-				 "cannot use '%s' as %s: it is not a time; "
-				 "write it like 10, 10s, 500ms, 20us, 5m or 1h",
+				 "invalid value '%s' for %s: expected a time like 10, 10s, 500ms, "
+				 "20us, 5m or 1h",
 				 QUOTE(text), what);
 
 	total = (u128)whole * unit->factor;
 	total += (u128)fraction * unit->factor / FRACTION_SCALE;
 	if (!fits || total > DURATION_MAX_NS)
-		return error_set(
-			error, ERANGE,
-			"cannot use '%s' as %s: it is longer than a century; give a shorter time",
-			QUOTE(text), what);
+		return error_set(error, ERANGE,
+				 "invalid value '%s' for %s: expected at most 100 years",
+				 QUOTE(text), what);
 	if (total == 0)
 		return error_set(error, ERANGE,
-				 "cannot use '%s' as %s: it is no time at all; give at least 1ns",
+				 "invalid value '%s' for %s: must be greater than zero",
 				 QUOTE(text), what);
 	*ret_ns = (uint64_t)total;
 	return 0;
@@ -176,15 +171,14 @@ int parse_size_bytes(const char *text, const char *what, uint64_t *ret_bytes, st
 	if (end != text)
 		unit = unit_find(units, ARRAY_SIZE(units), end, strcasecmp);
 	if (!unit)
-		return error_set(error, EINVAL,
-				 "cannot use '%s' as %s: it is not a size; "
-				 "write it like 64, 64K, 64MiB or 2G",
-				 QUOTE(text), what);
-	if (!fits || __builtin_mul_overflow(count, unit->factor, &bytes))
 		return error_set(
-			error, ERANGE,
-			"cannot use '%s' as %s: it does not fit in 64 bits; give a smaller size",
+			error, EINVAL,
+			"invalid value '%s' for %s: expected a size like 64, 64K, 64MiB or 2G",
 			QUOTE(text), what);
+	if (!fits || __builtin_mul_overflow(count, unit->factor, &bytes))
+		return error_set(error, ERANGE,
+				 "invalid value '%s' for %s: expected less than 2^64 bytes",
+				 QUOTE(text), what);
 	*ret_bytes = bytes;
 	return 0;
 }
@@ -212,25 +206,25 @@ static int list_append(const char *text, const char *what, uint32_t max, struct 
 
 		if (at == item || (*at && *at != ','))
 			return error_set(error, EINVAL,
-					 "cannot use '%s' as %s: it is not a list of numbers; "
-					 "write it like 1,2,30",
+					 "invalid value '%s' for %s: expected numbers like 1,2,30",
 					 QUOTE(text), what);
 		if (!fits || value < 1 || value > max)
-			return error_set(error, ERANGE,
-					 "cannot use '%s' as %s: '%.*s' is out of range; "
-					 "give numbers from 1 to %" PRIu32,
-					 QUOTE(text), what, (int)(at - item > 32 ? 32 : at - item),
-					 item, max);
+			return error_set(
+				error, ERANGE,
+				"invalid value '%s' for %s: expected numbers from 1 to %" PRIu32
+				", not '%.*s'",
+				QUOTE(text), what, max, (int)(at - item > 32 ? 32 : at - item),
+				item);
 		if (!list_has(list, (uint32_t)value)) {
 			if (list->count >= U32_LIST_MAX_ITEMS)
-				return error_set(error, ERANGE,
-						 "cannot use '%s' as %s: there are more than %d "
-						 "numbers; give fewer",
-						 QUOTE(text), what, U32_LIST_MAX_ITEMS);
+				return error_set(
+					error, ERANGE,
+					"invalid value '%s' for %s: expected at most %d numbers",
+					QUOTE(text), what, U32_LIST_MAX_ITEMS);
 			added = array_add(list);
 			if (!added)
-				return error_set(error, ENOMEM,
-						 "cannot keep the list of %s: out of memory", what);
+				return error_set(error, ENOMEM, "cannot read %s: out of memory",
+						 what);
 			*added = (uint32_t)value;
 		}
 		if (!*at)

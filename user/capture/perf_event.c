@@ -29,8 +29,8 @@ static int explain(int errnum, uint32_t cpu, struct error *error)
 				 cpu);
 	case ENOSYS:
 		return error_set(error, ENOTSUP,
-				 "cannot open a perf event: this kernel is built without "
-				 "CONFIG_PERF_EVENTS; use another kernel");
+				 "cannot open a perf event: this kernel lacks CONFIG_PERF_EVENTS; "
+				 "use another kernel");
 	default:
 		return error_set(error, errnum, "cannot open a perf event on CPU %u: %s", cpu,
 				 strerror(errnum));

@@ -89,7 +89,7 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	account = calloc(1, sizeof(*account));
 	if (!account)
 		return error_set(error, ENOMEM,
-				 "cannot prepare the account of resources: out of memory");
+				 "cannot prepare resource accounting: out of memory");
 	account->skeleton = skeleton;
 	open_cgroups(account);
 	account->limits = cpu_limits_open("", CPU_LIMITS_MAX);
@@ -279,7 +279,7 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 	err = err ? err : resource_account_names(account, buffer);
 	if (err)
 		return error_set(error, -err,
-				 "cannot read what the running processes have used: %s",
+				 "cannot read the resource usage of running processes: %s",
 				 strerror(-err));
 	return 0;
 }

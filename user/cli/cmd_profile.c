@@ -290,7 +290,8 @@ static int run_until_end(struct record *record)
 	if (record->options->duration_ns)
 		deadline_ns = live_profile_start_ns(record->live) + record->options->duration_ns;
 	progress_init(&progress, record->console,
-		      !record->options->quiet && !record->options->no_progress, now_ns);
+		      !record->options->quiet && !record->options->no_progress, now_ns,
+		      record->options->duration_ns);
 	while (err == 0) {
 		now_ns = clock_now_ns();
 		err = check_end(record, now_ns, deadline_ns);
@@ -326,6 +327,7 @@ static int write_outputs(struct record *record, struct results *results)
 				.per_thread = options->per_thread,
 				.pid_frame = options->pid_frame,
 				.lines = options->lines,
+				.details = options->verbosity > 0,
 				.wait_states = options->wait_states,
 			},
 		.color = options->color,
@@ -364,7 +366,7 @@ static int profile_targets(struct record *record)
 	err = err < 0 ? err : stop_err;
 	if (err < 0) {
 		error_set(&error, -err,
-			  "the capture broke off: %s; what was recorded until then is written",
+			  "recording aborted: %s; the outputs hold the events up to then",
 			  strerror(-err));
 		return fail(record, &error, EXIT_STATUS_FAILED);
 	}
@@ -391,7 +393,7 @@ static int wait_for_command(struct record *record)
 
 	if (record->end == RUN_TIME_IS_UP) {
 		if (run_watch_check(record->watch, now_ns, 0) == RUN_GOES_ON)
-			console_note(record->console, "%s still runs; waiting for its end",
+			console_note(record->console, "waiting for %s to exit",
 				     record->options->command[0]);
 		while (run_watch_check(record->watch, now_ns, 0) == RUN_GOES_ON)
 			poll(&fd, 1, -1);

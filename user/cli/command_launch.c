@@ -160,16 +160,15 @@ static int explain_failure(const struct command *command, const struct launch_fa
 
 	if (failure->stage == STAGE_RIGHTS)
 		return error_set(error, failure->errnum,
-				 "cannot start %s: cannot become the user behind sudo: %s", name,
+				 "cannot start %s: cannot switch to the user behind sudo: %s", name,
 				 strerror(failure->errnum));
 	if (failure->errnum == ENOENT && strchr(name, '/') && access(name, F_OK) == 0)
 		return error_set(error, ENOENT,
-				 "cannot start %s: the interpreter named in its first line, or its "
-				 "dynamic loader, does not exist",
+				 "cannot start %s: its interpreter (#! line) or dynamic loader "
+				 "does not exist",
 				 name);
 	if (failure->errnum == ENOENT && !strchr(name, '/'))
-		return error_set(error, ENOENT, "cannot start %s: there is no such command in PATH",
-				 name);
+		return error_set(error, ENOENT, "cannot start %s: command not found in PATH", name);
 	return error_set(error, failure->errnum, "cannot start %s: %s", name,
 			 strerror(failure->errnum));
 }

@@ -8,7 +8,7 @@ static const struct command_row rows[] = {
 	{NULL, "[OPTIONS] [-- COMMAND [ARG...]]",
 	 "Profiles live processes, the whole host, or COMMAND", VERB_RECORD, cmd_record_run},
 	{"doctor", "doctor [--pid PID]",
-	 "Says what this machine allows, or how the stacks of a process can be walked", VERB_DOCTOR,
+	 "Checks what this machine allows, or how well the stacks of a process unwind", VERB_DOCTOR,
 	 cmd_doctor_run},
 };
 

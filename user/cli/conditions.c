@@ -61,22 +61,22 @@ int conditions_check_events(const struct cli_options *options,
 			if (condition.figure->needs & origins[i].known &&
 			    !has_kind(sources, count, origins[i].kind))
 				return error_set(error, EINVAL,
-						 "cannot check --fail-if %s: nothing of the kind "
-						 "is recorded; add %s to --events",
+						 "cannot check --fail-if %s: its events are not "
+						 "recorded; add %s to --events",
 						 *text, kind_name(origins[i].kind));
 		}
 		if (condition.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == ROWS_BY_THREAD)
 			return error_set(error, EINVAL,
-					 "cannot check --fail-if %s: the lengths of waits are not "
-					 "told by thread; choose another --by",
+					 "cannot check --fail-if %s: no wait-time distributions by "
+					 "thread; use another --by",
 					 *text);
 		if (condition.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) &&
 		    options->by == ROWS_BY_THREAD &&
 		    (condition.any_row || condition.pid || condition.name[0]))
-			return error_set(error, EINVAL,
-					 "cannot check --fail-if %s: what is resident is not told "
-					 "by thread; choose another --by",
-					 *text);
+			return error_set(
+				error, EINVAL,
+				"cannot check --fail-if %s: no RSS by thread; use another --by",
+				*text);
 	}
 	return 0;
 }
@@ -84,9 +84,8 @@ int conditions_check_events(const struct cli_options *options,
 static const char *why_unknown(const struct condition *condition, const struct resource_rows *rows)
 {
 	if ((condition->figure->needs & ~rows->total.known) == ROW_HAS_RSS)
-		return "no process was there at the end, when memory is looked at; memory.rss_peak "
-		       "is known of those that have ended";
-	return "nothing of the kind could be recorded";
+		return "not measured: no process was alive at the end; use memory.rss_peak";
+	return "not measured";
 }
 
 int conditions_check(const struct cli_options *options, struct results *results,
@@ -115,7 +114,7 @@ int conditions_check(const struct cli_options *options, struct results *results,
 				      why_unknown(&condition, rows));
 		else if (breaches == -ESRCH)
 			console_error(console,
-				      "--fail-if %s: nothing of this name or pid was recorded",
+				      "--fail-if %s: no process of this name or pid was recorded",
 				      teller.expression);
 		else if (breaches > 0)
 			status = EXIT_STATUS_LIMIT;

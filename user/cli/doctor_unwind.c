@@ -63,16 +63,14 @@ static int read_process(struct examination *exam, struct error *error)
 		return error_set(error, ESRCH, "cannot examine pid %u: no such process", exam->pid);
 	if (stats.unreadable)
 		return error_set(error, EACCES,
-				 "cannot examine pid %u: /proc/%u/maps cannot be read: %s; run it "
-				 "as root with CAP_SYS_PTRACE, "
-				 "and where no security policy (AppArmor, SELinux, Yama, a "
-				 "container) forbids looking at the process",
+				 "cannot examine pid %u: cannot read /proc/%u/maps: %s; run as "
+				 "root with CAP_SYS_PTRACE, where no security policy (AppArmor, "
+				 "SELinux, Yama, a container) forbids access to the process",
 				 exam->pid, exam->pid, strerror(EACCES));
 	exam->process = process_table_get(exam->processes, exam->pid, "");
 	if (!exam->process || !process_table_mappings(exam->processes, exam->process))
 		return error_set(error, ENOENT,
-				 "cannot examine pid %u: it has no code in user space; kernel "
-				 "threads have none",
+				 "cannot examine pid %u: no code in user space (a kernel thread?)",
 				 exam->pid);
 	return live_process_new(exam->pid, exam->files,
 				process_table_mappings(exam->processes, exam->process), &exam->live,
@@ -99,9 +97,11 @@ static void print_mapping(const struct live_mapping *mapping)
 	if (!is_ready)
 		printf(" (%s)", live_table_text(mapping->state));
 	if (mapping->followed_bytes)
-		printf(" (%" PRIu64 " KiB by instructions)", to_kib(mapping->followed_bytes));
+		printf(" (%" PRIu64 " KiB by analysis of its instructions)",
+		       to_kib(mapping->followed_bytes));
 	if (mapping->left_out_bytes)
-		printf(" (%" PRIu64 " KiB not described, and too much to read: frame pointers)",
+		printf(" (%" PRIu64
+		       " KiB without unwind info and too large to analyze: frame pointers)",
 		       to_kib(mapping->left_out_bytes));
 	putchar('\n');
 }
@@ -172,17 +172,16 @@ static void print_thread(struct examination *exam, uint32_t tid)
 		comm[strcspn(comm, "\n")] = '\0';
 	printf("\nthread %u %s: ", tid, escape_terminal(name, sizeof(name), comm ? comm : ""));
 	if (!err && result.end == PKBPF_END_NONE) {
-		puts("has no user stack: it works for the process in the kernel");
+		puts("no user stack (a kernel worker of the process)");
 		return;
 	}
 	exam->threads++;
 	if (err) {
 		if (err == -ETIMEDOUT)
-			puts("has not stopped within a second: it sleeps in the kernel where "
-			     "nothing interrupts it, or gets no CPU");
+			puts("not stopped within 1 s: in uninterruptible sleep, or without a CPU");
 		else
-			printf("cannot be stopped: %s%s\n", strerror(-err),
-			       err == -EPERM ? " (does a debugger trace it?)" : "");
+			printf("cannot stop it: %s%s\n", strerror(-err),
+			       err == -EPERM ? " (traced by a debugger?)" : "");
 		return;
 	}
 	exam->complete += stack_end_is_complete(result.end);
@@ -190,7 +189,7 @@ static void print_thread(struct examination *exam, uint32_t tid)
 	       stack_end_is_complete(result.end) ? "complete" : stack_end_text(result.end),
 	       result.depth);
 	if (result.guessed)
-		printf(", %zu by unproven frame pointers", result.guessed);
+		printf(", %zu by unverified frame pointers", result.guessed);
 	printf("%s\n", in_system_call ? ", in a system call" : "");
 	for (size_t i = 0; i < result.depth; i++)
 		print_frame(exam, i, pkbpf_address(exam->ips[i]),

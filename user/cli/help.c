@@ -101,9 +101,8 @@ void help_print(const struct command_row *command, FILE *out)
 	if (command->verb == VERB_RECORD) {
 		print_events(out);
 		print_formats(out);
-		fprintf(out, "\nExit status: 0 done, 1 failed while running, 2 wrong usage, 3 a "
-			     "--fail-if held,\n"
-			     "4 nothing recorded, 5 not allowed here; with -- COMMAND the "
-			     "command's own.\n");
+		fprintf(out, "\nExit status: 0 success, 1 failure, 2 wrong usage, 3 a --fail-if "
+			     "condition held,\n4 nothing recorded, 5 profiling not possible here "
+			     "(see pkbpf doctor);\nwith -- COMMAND the status of the command.\n");
 	}
 }

@@ -228,12 +228,13 @@ static void limit_memory(struct live_profile *live)
 		source_set_each_stack(live->sources, keep_stack, live->aggregator);
 	done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 	if (done < 0)
-		log_warning(live->options.session.log, "the memory of stacks and of what has ended "
-						       "cannot be limited: out of memory");
+		log_warning(
+			live->options.session.log,
+			"cannot reduce the memory of stacks and exited processes: out of memory");
 	if (done > 0)
 		log_info(live->options.session.log,
-			 "stacks take %.1f MiB, %.1f before; %zu ended processes are told by their "
-			 "pids, %zu before: %.1f ms",
+			 "stacks take %.1f MiB, %.1f before; %zu exited processes with their own "
+			 "row, %zu before: %.1f ms",
 			 (double)profile_stack_bytes(live->profile) / (1 << 20),
 			 (double)bytes / (1 << 20), profile_ended_processes(live->profile), ended,
 			 (double)(clock_now_ns() - begin_ns) / 1e6);
@@ -275,13 +276,13 @@ static void limit_files(struct live_profile *live)
 		return;
 	if (forget_files(live) < 0)
 		log_warning(live->options.session.log,
-			    "mapped files that nobody uses cannot be forgotten: out of memory");
+			    "cannot release unused mapped files: out of memory");
 	left = mapped_file_table_live_count(live->files);
 	end_ns = clock_now_ns();
 	live->next_forget_ns =
 		end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use,
 				 end_ns - begin_ns);
-	log_info(live->options.session.log, "%zu mapped files are known, %zu before: %.1f ms", left,
+	log_info(live->options.session.log, "%zu mapped files in memory, %zu before: %.1f ms", left,
 		 before, (double)(end_ns - begin_ns) / 1e6);
 }
 
@@ -323,11 +324,11 @@ int live_profile_stop(struct live_profile *live)
 	source_set_end(live->sources, live->end_ns);
 	/* What the sources have measured is there all the same. */
 	if (session_end_interval(live->session, &error) < 0)
-		log_warning(live->options.session.log, "%s; the report has no account of resources",
+		log_warning(live->options.session.log, "%s; the report has no resource tables",
 			    error.text);
 	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
 		log_warning(live->options.session.log,
-			    "%s; what goes on at the end has no exact counts", error.text);
+			    "%s; counts of unfinished events are not exact", error.text);
 	source_set_detach(live->sources);
 	return session_stop(live->session);
 }
@@ -400,7 +401,7 @@ void live_profile_log_cost(const struct live_profile *live)
 	if (info->bpf_cpu_known)
 		snprintf(programs, sizeof(programs), "%.1f ms", (double)info->bpf_cpu_ns / 1e6);
 	log_info(live->options.session.log,
-		 "own cost %.1f ms CPU, BPF programs %s, %.1f MiB resident at most",
+		 "overhead: %.1f ms CPU time, BPF programs %s, peak RSS %.1f MiB",
 		 (double)info->own_cpu_ns / 1e6, programs,
 		 (double)info->max_resident_bytes / (1 << 20));
 }
@@ -414,7 +415,7 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	/* While the session's own BPF programs, which some stacks run through, still have names. */
 	if (live->symbolizer)
 		profile_symbolize_kernel(live->profile, live->symbolizer);
-	log_info(live->options.session.log, "kernel frames named in %.1f ms",
+	log_info(live->options.session.log, "kernel frames symbolized in %.1f ms",
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	/* The kernel's maps and rings give back their memory before symbol tables ask for some. */
 	source_set_free(live->sources);
@@ -426,7 +427,7 @@ struct profile *live_profile_finish(struct live_profile *live, const char *targe
 	profile_kinds_finish(live->profile);
 	if (live->symbolizer)
 		profile_symbolize(live->profile, live->symbolizer);
-	log_info(live->options.session.log, "%zu frames named in %.1f ms",
+	log_info(live->options.session.log, "%zu frames symbolized in %.1f ms",
 		 profile_frame_count(live->profile), (double)(clock_now_ns() - begin_ns) / 1e6);
 	live_profile_note_cost(live);
 	return live->profile;

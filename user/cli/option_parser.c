@@ -55,8 +55,7 @@ static int refuse_unknown(enum verb verb, const char *name, size_t length, struc
 	if (near.word)
 		return error_set(error, EINVAL, "unknown option --%s; did you mean --%s?", typed,
 				 near.word);
-	return error_set(error, EINVAL, "unknown option --%s; pkbpf --help lists what there is",
-			 typed);
+	return error_set(error, EINVAL, "unknown option --%s; see pkbpf --help", typed);
 }
 
 /* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next
@@ -65,15 +64,15 @@ static int apply(const struct option_row *row, enum verb verb, const char *value
 		 struct words *words, struct cli_options *options, struct error *error)
 {
 	if (!(row->verbs & verb))
-		return error_set(error, EINVAL, "--%s has no meaning for this command", row->name);
+		return error_set(error, EINVAL, "--%s does not apply to this command", row->name);
 	if (row->argument && !value) {
 		if (words->next >= words->argc)
-			return error_set(error, EINVAL, "--%s needs a value: --%s %s", row->name,
+			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
 					 row->name, row->argument);
 		value = words->argv[words->next++];
 		/* "--pid --children": a forgotten value must not eat the option behind it. */
 		if (value[0] == '-' && value[1] == '-')
-			return error_set(error, EINVAL, "--%s needs a value: --%s %s", row->name,
+			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
 					 row->name, row->argument);
 	}
 	return row->parse(options, value, error);
@@ -105,8 +104,7 @@ static int parse_letters(enum verb verb, const char *letters, struct words *word
 			return error_set(error, EINVAL, "unknown option -%s; did you mean --%s?",
 					 letters, letters);
 		if (!row)
-			return error_set(error, EINVAL,
-					 "unknown option -%c; pkbpf --help lists what there is",
+			return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help",
 					 *at);
 		if (row->argument && at[1])
 			return apply(row, verb, at + 1, words, options, error);
@@ -136,13 +134,13 @@ static int check_targets(const struct cli_options *options, struct error *error)
 		if (!choices[i].given)
 			continue;
 		if (first)
-			return error_set(error, EINVAL, "%s and %s exclude each other; choose one",
-					 first, choices[i].name);
+			return error_set(error, EINVAL, "%s and %s are mutually exclusive", first,
+					 choices[i].name);
 		first = choices[i].name;
 	}
 	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count &&
 	    !options->command)
-		return error_set(error, EINVAL, "--children needs --pid: whose children?");
+		return error_set(error, EINVAL, "--children requires --pid");
 	return 0;
 }
 
@@ -164,8 +162,7 @@ int options_check_events(const struct cli_options *options, const struct source_
 	for (size_t i = 0; i < ARRAY_SIZE(of_offcpu); i++)
 		if (of_offcpu[i].given)
 			return error_set(error, EINVAL,
-					 "%s is about off-CPU time, which is not recorded; add "
-					 "offcpu to --events",
+					 "%s requires off-CPU events; add offcpu to --events",
 					 of_offcpu[i].name);
 	return 0;
 }
@@ -179,19 +176,16 @@ static int check_record(struct cli_options *options, struct error *error)
 		return err;
 	if (options->user_only && options->kernel_only)
 		return error_set(error, EINVAL,
-				 "--user and --kernel exclude each other; both kinds of stacks are "
-				 "the default");
+				 "--user and --kernel are mutually exclusive; the default is both");
 	if (options->user_only && options->wakers)
-		return error_set(
-			error, EINVAL,
-			"--wakers needs the kernel's frames, which --user leaves out: they tell an "
-			"interrupt from the thread that it hit");
+		return error_set(error, EINVAL,
+				 "--wakers and --user are mutually exclusive: kernel frames tell "
+				 "an interrupt from the thread it interrupted");
 	if (options->pending_format && options->outputs.count > 0)
-		return error_set(
-			error, EINVAL,
-			"--format %s comes after the last --output; it names the format of the "
-			"next one",
-			options->pending_format);
+		return error_set(error, EINVAL,
+				 "--format %s follows the last --output; put it before the "
+				 "--output it belongs to",
+				 options->pending_format);
 	if (options->outputs.count > 0)
 		return 0;
 	request = array_add(&options->outputs);
@@ -201,6 +195,15 @@ static int check_record(struct cli_options *options, struct error *error)
 	request->format = options->pending_format;
 	options->pending_format = NULL;
 	return 0;
+}
+
+/* A number is most likely a process, anything else a command. */
+static int refuse_argument(const char *word, struct error *error)
+{
+	bool is_number = word[strspn(word, "0123456789,")] == '\0';
+
+	return error_set(error, EINVAL, "unexpected argument '%s'; did you mean %s %s?", word,
+			 is_number ? "--pid" : "pkbpf --", word);
 }
 
 int options_parse(enum verb verb, int argc, char *const *argv, struct cli_options *options,
@@ -215,9 +218,9 @@ int options_parse(enum verb verb, int argc, char *const *argv, struct cli_option
 		if (strcmp(word, "--") == 0) {
 			if (verb != VERB_RECORD)
 				return error_set(error, EINVAL,
-						 "-- COMMAND has no meaning for this command");
+						 "-- COMMAND does not apply to this command");
 			if (words.next == argc)
-				return error_set(error, EINVAL, "-- needs a command behind it");
+				return error_set(error, EINVAL, "-- requires a command");
 			options->command = argv + words.next;
 			break;
 		}
@@ -226,12 +229,9 @@ int options_parse(enum verb verb, int argc, char *const *argv, struct cli_option
 		else if (word[0] == '-' && word[1])
 			err = parse_letters(verb, word + 1, &words, options, error);
 		else if (verb == VERB_RECORD)
-			return error_set(
-				error, EINVAL,
-				"'%s' is no option; to profile a new process write: pkbpf -- %s",
-				word, word);
+			return refuse_argument(word, error);
 		else
-			return error_set(error, EINVAL, "'%s' is one word too many", word);
+			return error_set(error, EINVAL, "unexpected argument '%s'", word);
 		if (err < 0 || options->show_help || options->show_version)
 			return err;
 	}

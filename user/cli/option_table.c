@@ -52,7 +52,7 @@ static int parse_tid(struct cli_options *options, const char *value, struct erro
 static int parse_cgroup(struct cli_options *options, const char *value, struct error *error)
 {
 	if (!*value)
-		return error_set(error, EINVAL, "--cgroup needs the path of a cgroup");
+		return error_set(error, EINVAL, "--cgroup requires the path of a cgroup");
 	options->cgroup_path = value;
 	return 0;
 }
@@ -60,18 +60,17 @@ static int parse_cgroup(struct cli_options *options, const char *value, struct e
 static int parse_comm(struct cli_options *options, const char *value, struct error *error)
 {
 	if (!*value)
-		return error_set(error, EINVAL, "--comm needs the name of a process");
+		return error_set(error, EINVAL, "--comm requires the name of a process");
 	/* The kernel cuts names, so a longer one would silently match nothing. */
 	if (strlen(value) >= PKBPF_COMM_SIZE)
-		return error_set(
-			error, EINVAL,
-			"cannot use '%s' as --comm: the kernel keeps only %d bytes of a name; "
-			"write '%.*s'",
-			value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --comm: the kernel keeps %d bytes of a "
+				 "name; use '%.*s'",
+				 value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
 	if (options->comm && strcmp(options->comm, value) != 0)
 		return error_set(error, EINVAL,
-				 "--comm %s is followed by --comm %s; only one name can be chosen, "
-				 "or use --pid or --cgroup",
+				 "--comm %s and --comm %s are mutually exclusive; use --pid or "
+				 "--cgroup for several processes",
 				 options->comm, value);
 	options->comm = value;
 	return 0;
@@ -89,12 +88,12 @@ static int add_source(struct cli_options *options, const char *name, struct erro
 			near_match_offer(&near, name, source_at(i)->name);
 		if (near.word)
 			return error_set(error, EINVAL,
-					 "cannot use '%s' as --events; did you mean %s?", name,
+					 "invalid value '%s' for --events; did you mean %s?", name,
 					 near.word);
-		return error_set(error, EINVAL,
-				 "cannot use '%s' as --events: there is no such kind of event; "
-				 "pkbpf --help lists them",
-				 name);
+		return error_set(
+			error, EINVAL,
+			"invalid value '%s' for --events: unknown kind of event; see pkbpf --help",
+			name);
 	}
 	for (size_t i = 0; i < options->source_count; i++) {
 		if (options->sources[i] == source)
@@ -164,8 +163,8 @@ static int parse_unwind(struct cli_options *options, const char *value, struct e
 			return 0;
 		}
 	}
-	return error_set(error, EINVAL, "cannot use '%s' as --unwind; choose auto, dwarf or fp",
-			 value);
+	return error_set(error, EINVAL,
+			 "invalid value '%s' for --unwind: expected auto, dwarf or fp", value);
 }
 
 static int parse_unwind_tables(struct cli_options *options, const char *value, struct error *error)
@@ -177,7 +176,7 @@ static int parse_unwind_tables(struct cli_options *options, const char *value, s
 		return err;
 	if (bytes < UNWIND_TABLES_MIN || bytes > UNWIND_TABLES_MAX)
 		return error_set(error, ERANGE,
-				 "cannot use '%s' as --unwind-tables; give between %lluM and %lluM",
+				 "invalid value '%s' for --unwind-tables: expected %lluM to %lluM",
 				 value, UNWIND_TABLES_MIN >> 20, UNWIND_TABLES_MAX >> 20);
 	options->unwind_table_bytes = bytes;
 	return 0;
@@ -215,8 +214,8 @@ static int parse_max_overhead(struct cli_options *options, const char *value, st
 		length--;
 	if (length >= sizeof(number))
 		return error_set(error, EINVAL,
-				 "cannot use '%s' as --max-overhead; give percent of a CPU, 1 to "
-				 "100, or none",
+				 "invalid value '%s' for --max-overhead: expected 1 to 100 "
+				 "(percent of one CPU) or none",
 				 value);
 	memcpy(number, value, length);
 	number[length] = '\0';
@@ -245,7 +244,7 @@ static int parse_output(struct cli_options *options, const char *value, struct e
 
 	if (!*value)
 		return error_set(error, EINVAL,
-				 "--output needs the name of a file, or - for stdout");
+				 "--output requires the name of a file, or - for stdout");
 	request = array_add(&options->outputs);
 	if (!request)
 		return error_set(error, ENOMEM, "cannot read --output: out of memory");
@@ -264,7 +263,7 @@ static int parse_format(struct cli_options *options, const char *value, struct e
 	if (options->pending_format)
 		return error_set(
 			error, EINVAL,
-			"--format %s is followed by --format %s; each needs an --output of its own",
+			"--format %s and --format %s: each requires an --output of its own",
 			options->pending_format, value);
 	options->pending_format = value;
 	return 0;
@@ -285,7 +284,7 @@ static int parse_by(struct cli_options *options, const char *value, struct error
 	if (!rows_grouping_find(value, &options->by))
 		return error_set(
 			error, EINVAL,
-			"cannot use '%s' as --by; choose process, thread, container or comm",
+			"invalid value '%s' for --by: expected process, thread, container or comm",
 			value);
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
@@ -358,7 +357,8 @@ static int parse_progress(struct cli_options *options, const char *value, struct
 
 	if (!never && strcmp(value, "auto") != 0)
 		return error_set(error, EINVAL,
-				 "cannot use '%s' as --progress; choose auto or never", value);
+				 "invalid value '%s' for --progress: expected auto or never",
+				 value);
 	options->no_progress = never;
 	return 0;
 }
@@ -374,8 +374,8 @@ static int parse_color(struct cli_options *options, const char *value, struct er
 			return 0;
 		}
 	}
-	return error_set(error, EINVAL, "cannot use '%s' as --color; choose auto, always or never",
-			 value);
+	return error_set(error, EINVAL,
+			 "invalid value '%s' for --color: expected auto, always or never", value);
 }
 
 static int parse_version(struct cli_options *options, const char *value, struct error *error)
@@ -392,87 +392,85 @@ static int parse_help(struct cli_options *options, const char *value, struct err
 
 static const struct option_row rows[] = {
 	{'p', "pid", "PID[,PID...]",
-	 "these processes with all their threads and forked workers, also those born later",
-	 SECTION_TARGETS, VERB_ALL, parse_pid},
-	{0, "children", NULL, "with --pid: all descendants, whatever they execute", SECTION_TARGETS,
+	 "processes, with all threads and forked workers, including later ones", SECTION_TARGETS,
+	 VERB_ALL, parse_pid},
+	{0, "children", NULL, "with --pid: all descendants, also after execve", SECTION_TARGETS,
 	 VERB_RECORD, parse_children},
 	{0, "no-children", NULL,
-	 "with --pid or a command: no other process, not even forked workers", SECTION_TARGETS,
+	 "with --pid or a command: only that process, without forked workers", SECTION_TARGETS,
 	 VERB_RECORD, parse_no_children},
-	{'t', "tid", "TID[,TID...]", "these threads", SECTION_TARGETS, VERB_RECORD, parse_tid},
+	{'t', "tid", "TID[,TID...]", "threads", SECTION_TARGETS, VERB_RECORD, parse_tid},
 	{'G', "cgroup", "PATH",
-	 "everything in this cgroup and below; PATH may begin below /sys/fs/cgroup",
+	 "processes of this cgroup and its descendants; PATH may be relative to /sys/fs/cgroup",
 	 SECTION_TARGETS, VERB_RECORD, parse_cgroup},
-	{0, "comm", "NAME", "only processes whose comm is NAME", SECTION_TARGETS, VERB_RECORD,
+	{0, "comm", "NAME", "processes named NAME (comm)", SECTION_TARGETS, VERB_RECORD,
 	 parse_comm},
 
 	{'e', "events", "LIST",
-	 "any of the kinds below, with commas between or one each time; default: all, or just the "
-	 "first for a flame graph",
+	 "kinds of events (below), separated by commas; repeatable; default: all, or cpu if only "
+	 "folded stacks are written",
 	 SECTION_EVENTS, VERB_RECORD, parse_events},
-	{'F', "frequency", "HZ", "CPU samples per second and CPU; default 99", SECTION_EVENTS,
+	{'F', "frequency", "HZ", "CPU samples per second on each CPU; default 99", SECTION_EVENTS,
 	 VERB_RECORD, parse_frequency},
 	{'d', "duration", "TIME",
-	 "10, 10s, 500ms, 5m; default: until Ctrl-C or until the targets have ended",
-	 SECTION_EVENTS, VERB_RECORD, parse_duration},
+	 "10, 10s, 500ms, 5m; default: until Ctrl-C or the exit of all targets", SECTION_EVENTS,
+	 VERB_RECORD, parse_duration},
 	{'U', "user", NULL, "user stacks only", SECTION_EVENTS, VERB_RECORD, parse_user_only},
 	{'K', "kernel", NULL, "kernel stacks only", SECTION_EVENTS, VERB_RECORD, parse_kernel_only},
 	{0, "unwind", "auto|dwarf|fp",
-	 "how user stacks are walked; auto: by tables, and by frame pointers in code without "
-	 "tables",
+	 "how user stacks are unwound; auto: by unwind tables, and by frame pointers in code "
+	 "without tables",
 	 SECTION_EVENTS, VERB_RECORD, parse_unwind},
-	{0, "unwind-tables", "SIZE",
-	 "most memory of the tables that stacks are walked with; default 64M", SECTION_EVENTS,
-	 VERB_RECORD, parse_unwind_tables},
+	{0, "unwind-tables", "SIZE", "maximum memory for unwind tables; default 64M",
+	 SECTION_EVENTS, VERB_RECORD, parse_unwind_tables},
 
-	{0, "min-block", "TIME", "off-CPU: shortest wait recorded; default 1us", SECTION_EVENTS,
+	{0, "min-block", "TIME", "off-CPU: shortest wait to record; default 1us", SECTION_EVENTS,
 	 VERB_RECORD, parse_min_block},
-	{0, "wakers", NULL, "off-CPU: also who ended each wait", SECTION_EVENTS, VERB_RECORD,
-	 parse_wakers},
-	{0, "kernel-threads", NULL, "off-CPU: also threads of the kernel", SECTION_EVENTS,
-	 VERB_RECORD, parse_kernel_threads},
+	{0, "wakers", NULL, "off-CPU: waker stacks", SECTION_EVENTS, VERB_RECORD, parse_wakers},
+	{0, "kernel-threads", NULL, "off-CPU: include kernel threads", SECTION_EVENTS, VERB_RECORD,
+	 parse_kernel_threads},
 	{0, "max-overhead", "PERCENT",
-	 "off-CPU: take stacks of fewer waits when BPF programs need more of a CPU; none: of all; "
-	 "default 1 for each CPU of the machine",
+	 "off-CPU: skip stacks of waits when the BPF programs use more than PERCENT of one CPU; "
+	 "none: never skip; default: 1 for each CPU of the machine",
 	 SECTION_EVENTS, VERB_RECORD, parse_max_overhead},
 
 	{0, "slow-io", "TIME",
-	 "block I/O: list the slowest requests, of those that take at least TIME; 0: of all; none: "
-	 "no list; default 10ms",
+	 "block I/O: list the slowest requests, if they take at least TIME; 0: any; none: no list; "
+	 "default 10ms",
 	 SECTION_EVENTS, VERB_RECORD, parse_slow_io},
 
 	{'o', "output", "FILE",
-	 "write FILE, - is stdout; the suffix chooses the format; may be repeated", SECTION_OUTPUT,
+	 "output file, - for stdout; the suffix selects the format; repeatable", SECTION_OUTPUT,
 	 VERB_RECORD, parse_output},
-	{'f', "format", "NAME", "format of the next --output, or of stdout when there is none",
+	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
 	 SECTION_OUTPUT, VERB_RECORD, parse_format},
-	{0, "top", "N", "rows per table in the text report; default 10", SECTION_OUTPUT,
+	{0, "top", "N", "rows per table of the text report; default 10", SECTION_OUTPUT,
 	 VERB_RECORD, parse_top},
-	{0, "by", "process|thread|container|comm",
-	 "what a row of the resource tables is; default process", SECTION_OUTPUT, VERB_RECORD,
-	 parse_by},
+	{0, "by", "process|thread|container|comm", "rows of the resource tables; default process",
+	 SECTION_OUTPUT, VERB_RECORD, parse_by},
 	{0, "fail-if", "EXPR",
-	 "exit with 3 when it holds: blockio.p99>10ms, 'lost>0', '*:cpu.share>80%' (any row), "
-	 "'nginx:memory.rss>1G'; "
-	 "figures are named as in the JSON report; may be repeated",
+	 "exit with status 3 if the condition holds: 'blockio.p99>10ms', 'lost>0', "
+	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",
 	 SECTION_OUTPUT, VERB_RECORD, parse_fail_if},
-	{0, "per-thread", NULL, "keep the threads of a process apart", SECTION_OUTPUT, VERB_RECORD,
-	 parse_per_thread},
-	{0, "pid-frame", NULL, "begin stacks with comm-pid instead of comm", SECTION_OUTPUT,
-	 VERB_RECORD, parse_pid_frame},
-	{0, "wait-states", NULL, "off-CPU: end stacks with what they wait for, as in [disk]",
+	{0, "per-thread", NULL, "keep the threads of a process separate", SECTION_OUTPUT,
+	 VERB_RECORD, parse_per_thread},
+	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", SECTION_OUTPUT, VERB_RECORD,
+	 parse_pid_frame},
+	{0, "wait-states", NULL, "off-CPU: wait state as leaf frame, such as [disk]",
 	 SECTION_OUTPUT, VERB_RECORD, parse_wait_states},
-	{0, "no-inline", NULL, "leave inlined functions out", SECTION_OUTPUT, VERB_RECORD,
+	{0, "no-inline", NULL, "omit inlined functions", SECTION_OUTPUT, VERB_RECORD,
 	 parse_no_inline},
-	{0, "lines", NULL, "show file:line in frames, also from separate debug files",
-	 SECTION_OUTPUT, VERB_RECORD, parse_lines},
+	{0, "lines", NULL, "file:line in frames, also from separate debug files", SECTION_OUTPUT,
+	 VERB_RECORD, parse_lines},
 
-	{'q', "quiet", NULL, "print errors only", SECTION_GENERAL, VERB_RECORD, parse_quiet},
-	{'v', "verbose", NULL, "say what is done; twice: with the details of loading",
+	{'q', "quiet", NULL, "errors only", SECTION_GENERAL, VERB_RECORD, parse_quiet},
+	{'v', "verbose", NULL,
+	 "report each step and all counters; twice: with details of loading BPF programs",
 	 SECTION_GENERAL, VERB_RECORD, parse_verbose},
-	{0, "progress", "auto|never", "the progress line; auto: when stderr is a terminal",
+	{0, "progress", "auto|never", "progress line; auto: if stderr is a terminal",
 	 SECTION_GENERAL, VERB_RECORD, parse_progress},
-	{0, "color", "auto|always|never", "colors in the text report; NO_COLOR is honoured",
+	{0, "color", "auto|always|never",
+	 "colors in the text report; auto: if stdout is a terminal; honors NO_COLOR",
 	 SECTION_GENERAL, VERB_ALL, parse_color},
 	{0, "version", NULL, "print the version", SECTION_GENERAL, VERB_ALL, parse_version},
 	{'h', "help", NULL, "print this help", SECTION_GENERAL, VERB_ALL, parse_help},
@@ -486,9 +484,9 @@ const struct option_row *option_at(size_t index)
 const char *option_section_title(enum option_section section)
 {
 	static const char *const titles[SECTION_COUNT] = {
-		[SECTION_TARGETS] = "Targets (none: the whole host)",
-		[SECTION_EVENTS] = "What is measured",
-		[SECTION_OUTPUT] = "What is written (default: the text report to stdout)",
+		[SECTION_TARGETS] = "Targets (default: the whole host)",
+		[SECTION_EVENTS] = "Events",
+		[SECTION_OUTPUT] = "Output (default: the text report on stdout)",
 		[SECTION_GENERAL] = "General",
 	};
 

@@ -61,10 +61,10 @@ int output_format_check(const char *name, struct error *error)
 	for (size_t i = 0; (format = format_at(i)); i++)
 		near_match_offer(&near, name, format->name);
 	if (near.word)
-		return error_set(error, EINVAL, "cannot use '%s' as --format; did you mean %s?",
+		return error_set(error, EINVAL, "invalid value '%s' for --format; did you mean %s?",
 				 name, near.word);
 	list_formats(list, sizeof(list), false);
-	return error_set(error, EINVAL, "cannot use '%s' as --format; there are: %s", name, list);
+	return error_set(error, EINVAL, "invalid value '%s' for --format: expected %s", name, list);
 }
 
 /* ---- planning ---- */
@@ -98,9 +98,7 @@ static int add_output(struct output_plan *plan, const struct format_ops *format,
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	array_foreach(&plan->outputs, each) {
 		if (is_same_file(each->path, path)) {
-			int err = error_set(error, EINVAL,
-					    "%s is named twice as an output; "
-					    "give each its own file",
+			int err = error_set(error, EINVAL, "%s is given twice as --output",
 					    strcmp(path, "-") == 0 ? "stdout" : path);
 
 			free(path);
@@ -148,8 +146,7 @@ static int find_format(const struct output_request *request, const struct format
 		return output_format_check(request->format ? request->format : "text", error);
 	list_formats(list, sizeof(list), true);
 	return error_set(error, EINVAL,
-			 "cannot tell the format of %s from its name; end it in one of %s, or put "
-			 "--format NAME before it",
+			 "unknown format of %s: use a suffix (%s) or put --format NAME before it",
 			 request->path, list);
 }
 

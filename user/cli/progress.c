@@ -3,16 +3,19 @@
 #include "cli/progress.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 
-void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns)
+void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns,
+		   uint64_t duration_ns)
 {
 	*progress = (struct progress){
 		.console = console,
 		.shown = wanted && console_is_terminal(STDERR_FILENO),
 		.start_ns = now_ns,
+		.duration_ns = duration_ns,
 		.next_ns = now_ns + NS_PER_SECOND,
 	};
 }
@@ -25,7 +28,7 @@ bool progress_is_due(const struct progress *progress, uint64_t now_ns)
 uint64_t progress_lost(const uint64_t counters[PKBPF_COUNTER_COUNT])
 {
 	static const bool is_loss[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, text) [PKBPF_COUNTER_##name] = loss,
+#define X(name, loss, text) [PKBPF_COUNTER_##name] = PKBPF_IS_LOSS(loss),
 		PKBPF_COUNTERS(X)
 #undef X
 	};
@@ -55,12 +58,16 @@ void progress_format_elapsed(uint64_t elapsed_ns, char *ret_text, size_t size)
 void progress_show(struct progress *progress, uint64_t now_ns,
 		   const uint64_t counters[PKBPF_COUNTER_COUNT])
 {
-	char elapsed[32], line[160];
+	char elapsed[32], duration[40] = "", line[160];
 
 	progress_format_elapsed(now_ns - progress->start_ns, elapsed, sizeof(elapsed));
+	if (progress->duration_ns) {
+		strcpy(duration, " of ");
+		progress_format_elapsed(progress->duration_ns, duration + 4, sizeof(duration) - 4);
+	}
 	snprintf(line, sizeof(line),
-		 "profiling: %s, %" PRIu64 " samples, %" PRIu64 " lost (Ctrl-C ends it)", elapsed,
-		 counters[PKBPF_COUNTER_CPU_RECORDED], progress_lost(counters));
+		 "profiling: %s%s, %" PRIu64 " samples, %" PRIu64 " lost (Ctrl-C to stop)", elapsed,
+		 duration, counters[PKBPF_COUNTER_CPU_RECORDED], progress_lost(counters));
 	console_status(progress->console, line);
 	while (progress->next_ns <= now_ns)
 		progress->next_ns += NS_PER_SECOND;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The line that shows, once per second, that a run is alive: elapsed time, samples, losses. */
+/* Progress line, once per second: elapsed time, samples, losses. */
 #ifndef PKBPF_CLI_PROGRESS_H
 #define PKBPF_CLI_PROGRESS_H
 
@@ -13,12 +13,13 @@
 struct progress {
 	struct console *console;
 	bool shown; /* wanted, and stderr is a terminal */
-	uint64_t start_ns, next_ns;
+	uint64_t start_ns, next_ns, duration_ns;
 };
 
-void progress_init(struct progress *progress, struct console *console, bool wanted,
-		   uint64_t now_ns);
-/* Is it time for another line? */
+/* duration_ns: 0: until stopped. */
+void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns,
+		   uint64_t duration_ns);
+/* Whether another line is due. */
 bool progress_is_due(const struct progress *progress, uint64_t now_ns);
 void progress_show(struct progress *progress, uint64_t now_ns,
 		   const uint64_t counters[PKBPF_COUNTER_COUNT]);

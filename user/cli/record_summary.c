@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "profile/kind_table.h"
+#include "rows/human.h"
 #include "source/source.h"
 
 /* Appends to text, cutting at size. */
@@ -76,24 +77,51 @@ static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
 		 seconds);
 }
 
-static void add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT])
+/* "3 ring buffer full, 2 malformed records"; before: what stands before the first. */
+static bool add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT],
+		       enum pkbpf_loss loss, const char *before)
 {
 	static const struct {
-		bool is_loss;
+		enum pkbpf_loss loss;
 		const char *text;
 	} rows[PKBPF_COUNTER_COUNT] = {
 #define X(name, loss, words) [PKBPF_COUNTER_##name] = {loss, words},
 		PKBPF_COUNTERS(X)
 #undef X
 	};
-	const char *separator = ": ";
+	const char *separator = before;
+	char number[HUMAN_SIZE];
 
 	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (!rows[i].is_loss || counters[i] == 0)
+		if (rows[i].loss != loss || counters[i] == 0)
 			continue;
-		add(text, size, "%s%" PRIu64 " %s", separator, counters[i], rows[i].text);
+		add(text, size, "%s%s %s", separator, human_count(number, counters[i]),
+		    rows[i].text);
 		separator = ", ";
 	}
+	return separator != before;
+}
+
+static bool expects_samples(const struct profile_info *info)
+{
+	return !info->kinds_mask || info->kinds_mask & profile_kinds_expected();
+}
+
+/* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
+static void add_idle_target(char *text, size_t size, const struct run_description *run,
+			    const char *targets)
+{
+	const struct cli_options *options = run->options;
+
+	bool is_host = !options->pids.count && !options->tids.count && !options->cgroup_path &&
+		       !options->command;
+
+	if (is_host && options->comm)
+		add(text, size, "no process named %s used the CPU", options->comm);
+	else if (is_host)
+		add(text, size, "no process used the CPU");
+	else
+		add(text, size, "%s did not use the CPU", targets);
 }
 
 bool record_explain_nothing(const struct run_description *run, const struct profile *profile,
@@ -109,35 +137,33 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 		return false;
 	record_describe_targets(run, targets, sizeof(targets));
 	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));
-	snprintf(ret_text, size, "nothing was sampled: ");
+	snprintf(ret_text, size, "no %s: ", expects_samples(info) ? "samples" : "events");
 	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
 	    info->counters[PKBPF_COUNTER_FAULTS_RING_FULL]) {
-		add(ret_text, size, "all %s lost",
-		    account.lost ? "samples were" : "that happened was");
-		add_losses(ret_text, size, info->counters);
+		add(ret_text, size, "all lost");
+		add_losses(ret_text, size, info->counters, PKBPF_LOSS_SAMPLE, ": ");
+		add_losses(ret_text, size, info->counters, PKBPF_LOSS_OTHER,
+			   account.lost ? ", " : ": ");
 	} else if (account.expected > 0) {
-		add(ret_text, size,
-		    "%" PRIu64 " samples were due and none arrived; try --unwind fp",
+		add(ret_text, size, "%" PRIu64 " expected and none recorded; try --unwind fp",
 		    account.expected);
 	} else if (!(info->kinds_mask & profile_kinds_expected())) {
 		add(ret_text, size,
-		    "%s had no event of the kinds asked for in %s; profile longer, or ask for "
-		    "others with --events",
-		    targets, took);
+		    "%s caused no such event in %s; profile longer, or use other --events", targets,
+		    took);
 	} else if (run->end == RUN_TARGETS_ENDED) {
 		add(ret_text, size,
-		    "%s ended after %s, before a sample was due at %" PRIu32 " Hz; "
-		    "profile something longer, or raise --frequency",
+		    "%s exited after %s, before the first sample at %" PRIu32
+		    " Hz; raise --frequency",
 		    targets, took, info->frequency_hz);
 	} else {
 		const struct source_ops *offcpu = source_by_name("offcpu");
 
-		add(ret_text, size,
-		    "%s used no CPU time that %" PRIu32 " samples per second could see in "
-		    "%s; profile longer%s",
-		    targets, info->frequency_hz, took,
-		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? ", or look at -e offcpu"
-								       : ", or raise --frequency");
+		add_idle_target(ret_text, size, run, targets);
+		add(ret_text, size, " in %s at %" PRIu32 " Hz; profile longer, or %s", took,
+		    info->frequency_hz,
+		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? "use -e offcpu"
+								       : "raise --frequency");
 	}
 	return true;
 }
@@ -147,6 +173,7 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 {
 	uint32_t mask = profile_info_read(profile)->kinds_mask & ~profile_kinds_expected();
 	uint64_t counts[PKBPF_PROFILE_KINDS] = {0};
+	char number[HUMAN_SIZE];
 	size_t row_count;
 	const struct profile_row *rows = profile_rows(profile, &row_count);
 
@@ -156,8 +183,9 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (mask & 1U << kind)
-			add(text, size, "%s%" PRIu64 " %s", text[0] ? ", " : "", counts[kind],
-			    profile_kind_row(kind)->count_unit);
+			add(text, size, "%s%s", text[0] ? ", " : "",
+			    human_counted(number, counts[kind],
+					  profile_kind_row(kind)->count_unit));
 	}
 }
 
@@ -165,12 +193,17 @@ void record_summarize(const struct profile *profile, char *ret_text, size_t size
 {
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);
+	char recorded[HUMAN_SIZE], expected[HUMAN_SIZE];
 
 	ret_text[0] = '\0';
-	if (account.expected || !info->kinds_mask || info->kinds_mask & profile_kinds_expected())
-		add(ret_text, size, "%" PRIu64 " samples recorded of %" PRIu64 " expected",
-		    account.recorded, account.expected);
+	if (account.expected || expects_samples(info))
+		add(ret_text, size, "%s of %s", human_count(recorded, account.recorded),
+		    human_counted(expected, account.expected, "samples"));
+	if (add_losses(ret_text, size, info->counters, PKBPF_LOSS_SAMPLE, " (lost: "))
+		add(ret_text, size, ")");
 	add_counts(profile, ret_text, size);
-	add(ret_text, size, ", %" PRIu64 " lost", account.lost + account.lost_other);
-	add_losses(ret_text, size, info->counters);
+	if (add_losses(ret_text, size, info->counters, PKBPF_LOSS_OTHER, "; lost: "))
+		return;
+	if (!account.lost)
+		add(ret_text, size, ", 0 lost");
 }

@@ -29,8 +29,7 @@ int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 		if (poll(&end, 1, 0) > 0) {
 			close(fd);
 			return error_set(error, ESRCH,
-					 "cannot profile pid %" PRIu32 ": it has ended already",
-					 pid);
+					 "cannot profile pid %" PRIu32 ": already exited", pid);
 		}
 		*ret_pidfd = fd;
 		return 0;
@@ -44,8 +43,8 @@ int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error)
 		if (process && process != pid)
 			return error_set(error, EINVAL,
 					 "cannot profile pid %" PRIu32
-					 ": it is a thread of process "
-					 "%" PRIu32 "; use --tid %" PRIu32 " or --pid %" PRIu32,
+					 ": a thread of process %" PRIu32 "; use --tid %" PRIu32
+					 " or --pid %" PRIu32,
 					 pid, process, pid, process);
 		return error_set(error, ESRCH, "cannot profile pid %" PRIu32 ": no such process",
 				 pid);
@@ -100,13 +99,11 @@ int target_check_cgroup(const char *path, char **ret_path, struct error *error)
 			err = result;
 	}
 	if (err == -EMEDIUMTYPE)
-		return error_set(
-			error, EINVAL,
-			"cannot profile cgroup %s: it is no folder of a cgroup v2 file system; "
-			"give the path of the cgroup in that one (see the line that begins with "
-			"0:: in /proc/PID/cgroup)",
-			path);
+		return error_set(error, EINVAL,
+				 "cannot profile cgroup %s: not a directory of a cgroup v2 file "
+				 "system; use the path after 0:: in /proc/PID/cgroup",
+				 path);
 	return error_set(error, -err, "cannot profile cgroup %s: %s", path,
-			 err == -ENOENT ? "there is no such folder, nor one below /sys/fs/cgroup"
+			 err == -ENOENT ? "no such directory, also not below /sys/fs/cgroup"
 					: strerror(-err));
 }

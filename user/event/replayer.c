@@ -30,7 +30,7 @@ static int fail_reading(struct error *error, ssize_t err)
 static int fail_cut(struct error *error, uint64_t offset)
 {
 	return error_set(error, EBADMSG,
-			 "the recording is cut: its last record, at byte %llu, is incomplete",
+			 "the recording is truncated: its last record, at byte %llu, is incomplete",
 			 (unsigned long long)offset);
 }
 
@@ -43,13 +43,12 @@ static int check_file_header(FILE *in, struct error *error)
 		return fail_reading(error, got);
 	if ((size_t)got < sizeof(header) ||
 	    memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic)) != 0 || header.version == 0)
-		return error_set(error, EBADMSG, "this is not a recording made by pkbpf");
+		return error_set(error, EBADMSG, "not a recording of pkbpf");
 	if (header.version > RECORDING_VERSION)
-		return error_set(
-			error, ENOTSUP,
-			"the recording has version %u of the format and this program reads up to "
-			"version %u: use a newer pkbpf",
-			header.version, (unsigned int)RECORDING_VERSION);
+		return error_set(error, ENOTSUP,
+				 "the recording has format version %u, newer than the supported "
+				 "version %u; use a newer pkbpf",
+				 header.version, (unsigned int)RECORDING_VERSION);
 	return 0;
 }
 

@@ -96,6 +96,6 @@ static int csv_write(struct results *results, const struct format_options *optio
 const struct format_ops format_csv = {
 	.name = "csv",
 	.suffix = ".csv",
-	.summary = "the rows of the resource report for spreadsheets",
+	.summary = "rows of the resource report",
 	.write = csv_write,
 };

@@ -11,6 +11,7 @@ struct format_options {
 	enum pkbpf_profile_kind kind; /* which kind, for formats that hold one value per stack */
 	unsigned int top;	      /* rows per table, for people */
 	bool color;		      /* for people */
+	bool details;		      /* for people: also what asks nothing of the reader */
 	bool per_thread;	      /* root frame names the thread */
 	bool pid_frame;		      /* root frame is comm-pid */
 	bool lines;		      /* file:line of functions */

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The report for people as an output format. */
+/* The text report as an output format. */
 #include "export/formats.h"
 #include "report/report.h"
 
 static int text_write(struct results *results, const struct format_options *options, FILE *out)
 {
 	const struct report_options wanted = {
-		.top = options->top, .color = options->color, .lines = options->lines};
+		.top = options->top,
+		.color = options->color,
+		.details = options->details,
+		.lines = options->lines,
+	};
 
 	return report_write(results, &wanted, out);
 }
@@ -14,6 +18,6 @@ static int text_write(struct results *results, const struct format_options *opti
 const struct format_ops format_text = {
 	.name = "text",
 	.suffix = ".txt",
-	.summary = "the resource report for people",
+	.summary = "resource report",
 	.write = text_write,
 };

@@ -92,7 +92,8 @@ static int parse_value(const char *text, struct condition *condition, struct err
 		    strncmp(unit->name, text, unit_length) == 0)
 			break;
 	if (!length || !unit->name || text[unit_length + strspn(text + unit_length, " \t")])
-		return error_set(error, EINVAL, "--fail-if needs a value like %s for %s.%s",
+		return error_set(error, EINVAL,
+				 "invalid value in --fail-if: expected one like %s for %s.%s",
 				 example, condition->figure->group, condition->figure->name);
 	condition->value =
 		parse_number(text - length, length) * unit->factor * (is_negative ? -1 : 1);
@@ -106,7 +107,7 @@ static int parse_who(const char *who, size_t length, struct condition *condition
 
 	if (length == 0 || length >= sizeof(condition->name))
 		return error_set(error, EINVAL,
-				 "--fail-if needs a pid, a name or * before the colon");
+				 "--fail-if requires a pid, a name or * before the colon");
 	memcpy(condition->name, who, length);
 	condition->name[length] = '\0';
 	if (strcmp(condition->name, "*") == 0) {
@@ -132,11 +133,11 @@ static int parse_figure(const char *name, size_t length, struct condition *condi
 		 length < sizeof(buffer) ? (int)length : (int)sizeof(buffer) - 1, name);
 	condition->figure = figure_find(buffer);
 	if (!condition->figure)
-		return error_set(error, EINVAL,
-				 "--fail-if knows no figure '%s'; it is named as in the JSON "
-				 "report, like cpu.share, "
-				 "offcpu.total, blockio.p99, memory.rss or lost",
-				 buffer);
+		return error_set(
+			error, EINVAL,
+			"unknown figure '%s' in --fail-if: expected one of the JSON report, such "
+			"as cpu.share, offcpu.total, blockio.p99, memory.rss or lost",
+			buffer);
 	return 0;
 }
 
@@ -153,10 +154,10 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 	below = strrchr(text, '<');
 	comparison = !above ? below : !below || above > below ? above : below;
 	if (!comparison || comparison == text)
-		return error_set(
-			error, EINVAL,
-			"cannot read --fail-if '%s'; write it like blockio.p99>10ms or lost>0",
-			text);
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --fail-if: expected a condition like "
+				 "blockio.p99>10ms or lost>0",
+				 text);
 	value = comparison + 1;
 	condition.comparison = *comparison == '>' ? CONDITION_ABOVE : CONDITION_BELOW;
 	if (*value == '=') {
@@ -172,7 +173,7 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 	err = err ? err : parse_figure(text, (size_t)(comparison - text), &condition, error);
 	if (!err && colon && condition.figure->scope == FIGURE_OF_RUN)
 		err = error_set(error, EINVAL,
-				"--fail-if: %s.%s is of the whole run; leave out what stands "
+				"--fail-if: %s.%s belongs to the whole profile; omit the part "
 				"before the colon",
 				condition.figure->group, condition.figure->name);
 	err = err ? err : parse_value(value, &condition, error);

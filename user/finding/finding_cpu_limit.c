@@ -22,8 +22,8 @@ static void say_limit(struct finding *finding, const struct resource_rows *rows,
 	cgroup_label(profile_resources(rows->profile), limit->cgroup_id, limit->path, name,
 		     sizeof(name));
 	finding_say(finding,
-		    "%s may use %.2f CPUs and was held back in %.0f %% of the periods of %s in "
-		    "which it had something to run",
+		    "%s is limited to %.2f CPUs and was throttled in %.0f %% of its active periods "
+		    "of %s",
 		    name, (double)limit->quota_ns / (double)limit->period_ns,
 		    finding_percent((double)limit->throttled_periods, (double)limit->periods),
 		    human_time(period, limit->period_ns));
@@ -72,8 +72,7 @@ bool finding_cpu_limit(const struct resource_rows *rows, struct finding *finding
 	others = count - 1;
 	say_limit(finding, rows, &worst);
 	if (others)
-		finding_say(finding, ", %zu other%s less", others, others > 1 ? "s" : "");
-	finding_say(finding,
-		    ": a limit of CPU time, not the machine, makes its threads wait for a CPU");
+		finding_say(finding, ", %zu other cgroup%s less", others, others > 1 ? "s" : "");
+	finding_say(finding, ": the CPU limit, not the machine, makes its threads wait for a CPU");
 	return true;
 }

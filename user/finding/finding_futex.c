@@ -101,7 +101,8 @@ void tell_futex(const struct resource_rows *rows, const struct row_group *group,
 		    choice == &lock_waits ? "locks" : "other threads",
 		    human_time(buffer, all.time_ns));
 	if (all.count)
-		finding_say(finding, " in %s waits", human_count(buffer, all.count));
+		finding_say(finding, " in %s wait%s", human_count(buffer, all.count),
+			    all.count == 1 ? "" : "s");
 	finding_say(finding, ")");
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
 			      choice, "it");

@@ -36,7 +36,7 @@ bool finding_cpu_starved(const struct resource_rows *rows, struct finding *findi
 	finding_say(finding, "CPUs %.0f %% busy, run-queue wait ", rows->busy_percent);
 	if (total->waits.runqueue.p99_ns)
 		finding_say(finding, "p99 %s, ", human_time(buffer, total->waits.runqueue.p99_ns));
-	finding_say(finding, "%s in all (%.0f %% of the time that wanted a CPU): CPU-starved",
+	finding_say(finding, "%s in total (%.0f %% of runnable time): CPU-starved",
 		    human_time(buffer, total->waits.runqueue_ns), queue);
 	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
 		const struct row_group *group = &groups.items[i];
@@ -68,13 +68,13 @@ bool finding_slow_device(const struct resource_rows *rows, struct finding *findi
 		if (rows->items[i].blockio.requests &&
 		    (!most || rows->items[i].blockio.device_ns > most->blockio.device_ns))
 			most = &rows->items[i];
-	finding_say(finding, "block devices are slow: p99 %s",
+	finding_say(finding, "block devices are slow: service time p99 %s",
 		    human_time(buffer, total->blockio.device.p99_ns));
 	finding_say(finding, ", p50 %s over %s requests",
 		    human_time(buffer, total->blockio.device.p50_ns),
 		    human_count((char[HUMAN_SIZE]){0}, total->blockio.requests));
 	if (most) {
-		finding_say(finding, ", %.0f %% of the time for ",
+		finding_say(finding, ", %.0f %% of it for ",
 			    finding_percent((double)most->blockio.device_ns,
 					    (double)total->blockio.device_ns));
 		finding_say(finding, "%s", finding_name(most));
@@ -103,7 +103,7 @@ bool finding_memory_low(const struct resource_rows *rows, struct finding *findin
 	finding_say(finding, "only %s of memory available (%.1f %%)",
 		    human_bytes(buffer, rows->machine.memory_available_bytes), left);
 	if (most && most->memory.rss_bytes) {
-		finding_say(finding, ", most resident: ");
+		finding_say(finding, ", largest RSS: ");
 		finding_say(finding, "%s", finding_name(most));
 		if (most->pid)
 			finding_say(finding, " %" PRIu32, most->pid);
@@ -139,9 +139,8 @@ bool finding_short_lived(const struct resource_rows *rows, struct finding *findi
 	if (rate < SHORT_LIVED_PER_SECOND || share < SHORT_LIVED_CPU_PERCENT)
 		return false;
 	finding_say(finding,
-		    "%s short-lived processes (%.0f/s, less than a second each) used %.0f %% of "
-		    "the CPU "
-		    "time, the largest: %s",
+		    "%s short-lived processes (%.0f/s, less than 1 s each) used %.0f %% of the CPU "
+		    "time, most of it: %s",
 		    human_count((char[HUMAN_SIZE]){0}, processes), rate, share, most);
 	finding->severity = share;
 	return true;
@@ -157,9 +156,8 @@ bool finding_stolen(const struct resource_rows *rows, struct finding *finding)
 	if (steal < STEAL_PERCENT)
 		return false;
 	finding_say(finding,
-		    "the hypervisor ran others for %.0f %% of the CPUs' time while this machine "
-		    "wanted to "
-		    "run",
+		    "steal time %.0f %%: the hypervisor ran other guests while this machine had "
+		    "runnable threads",
 		    steal);
 	finding->severity = steal;
 	return true;

@@ -52,7 +52,7 @@ void tell_growth(const struct resource_rows *rows, const struct row_group *group
 	double rate = (double)group->sum.memory.rss_growth_bytes / finding_seconds(rows);
 	char buffer[HUMAN_SIZE];
 
-	finding_say(finding, "rss of ");
+	finding_say(finding, "RSS of ");
 	finding_say_who(finding, group);
 	finding_say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
 	finding_say(finding, " to %s", human_bytes(buffer, group->sum.memory.rss_bytes));
@@ -75,11 +75,11 @@ void tell_oom(const struct resource_rows *rows, const struct row_group *group,
 	if (sum->memory.oom_killed > 1 || sum->processes > 1)
 		finding_say(finding, ": %s of them", human_count(buffer, sum->memory.oom_killed));
 	finding_say(finding,
-		    "%s killed for want of memory (OOM): the limit of a cgroup, or the machine's, "
-		    "is used up",
+		    "%s killed by the OOM killer: the memory limit of a cgroup, or the memory of "
+		    "the machine, is exhausted",
 		    sum->memory.oom_killed > 1 ? " were" : " was");
 	if (sum->memory.peak_rss_bytes)
-		finding_say(finding, "; %s resident at most",
+		finding_say(finding, "; peak RSS %s",
 			    human_bytes(buffer, sum->memory.peak_rss_bytes));
 }
 
@@ -99,7 +99,7 @@ void tell_major(const struct resource_rows *rows, const struct row_group *group,
 		struct finding *finding)
 {
 	finding_say_who(finding, group);
-	finding_say(finding, ": %.0f page faults/s had to read, from a disk or swap (%s in all)",
+	finding_say(finding, ": %.0f major faults/s (%s in total)",
 		    (double)group->sum.memory.major_faults / finding_seconds(rows),
 		    human_count((char[HUMAN_SIZE]){0}, group->sum.memory.major_faults));
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR,

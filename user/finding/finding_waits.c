@@ -123,7 +123,7 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 			(uint64_t)((double)wait_ns * (double)slept_ns / (double)asynchronous));
 	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->blockio.requests) {
 		if (sum->waits.disk.p99_ns)
-			finding_say(finding, "; p99 of the waits %s",
+			finding_say(finding, "; wait time p99 %s",
 				    human_time(buffer, sum->waits.disk.p99_ns));
 		return;
 	}
@@ -134,8 +134,8 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 	if (share < DEVICE_PART_PERCENT)
 		finding_say(
 			finding,
-			", the device has them for only %.0f %% of that time: they are held back "
-			"before (a limit, a lock), or it waits for requests of others",
+			", device service time explains %.0f %%: throttled or queued upstream, or "
+			"waiting for requests of others",
 			share);
 }
 
@@ -156,7 +156,7 @@ void tell_queue(const struct resource_rows *rows, const struct row_group *group,
 	char buffer[HUMAN_SIZE];
 
 	finding_say_who(finding, group);
-	finding_say(finding, " waited %s for a CPU (%.0f %% of the time it wanted one)",
+	finding_say(finding, " waited %s for a CPU (%.0f %% of runnable time)",
 		    human_time(buffer, group->sum.waits.runqueue_ns),
 		    finding_queue_percent(&group->sum));
 	if (group->sum.waits.runqueue.p99_ns)
@@ -207,7 +207,7 @@ void tell_journal(const struct resource_rows *rows, const struct row_group *grou
 	for (size_t i = 0; i < group->count; i++)
 		wait_ns += journal_ns(rows, group->members[i]);
 	finding_say_who(finding, group);
-	finding_say(finding, ": %s waiting until a file system has written its journal to a disk",
+	finding_say(finding, ": %s waiting for a file-system journal commit",
 		    human_time(buffer, wait_ns));
 	say_share(finding, group, wait_ns);
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
@@ -237,8 +237,7 @@ void tell_locks(const struct resource_rows *rows, const struct row_group *group,
 	for (size_t i = 0; i < group->count; i++)
 		wait_ns += lock_ns(rows, group->members[i]);
 	finding_say_who(finding, group);
-	finding_say(finding, ": %s in uninterruptible waits that are no I/O",
-		    human_time(buffer, wait_ns));
+	finding_say(finding, ": %s in D state, not I/O", human_time(buffer, wait_ns));
 	say_share(finding, group, wait_ns);
 	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
 			      1U << PKBPF_WAIT_UNINTERRUPTIBLE, &other_waits, "it");
@@ -269,9 +268,7 @@ bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *fi
 	row_groups_find(&groups, rows, waits_for_peers);
 	if (!groups.count)
 		return false;
-	finding_say(finding, "waiting for their peers (network, sockets, pipes) or a timer, not "
-			     "for this machine's "
-			     "CPUs or disks: ");
+	finding_say(finding, "blocked on network, pipes or timers: ");
 	for (size_t i = 0; i < groups.count && i < LISTED; i++) {
 		const struct row_group *group = &groups.items[i];
 

@@ -34,10 +34,10 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_FAULT_HELPER] = END("kernel could not read the stack"),
 	[PKBPF_END_SHORTENED] = END("rare, shortened to save memory"),
 	[PKBPF_END_COPY_CUT] = END("no room to copy more of the stack"),
-	[PKBPF_END_RAN_ON] = END("thread ran on before its stack was read"),
+	[PKBPF_END_RAN_ON] = END("thread resumed before its stack was captured"),
 	[PKBPF_END_NO_ROOM] = END("no room for its unwind info"),
 	[PKBPF_END_NOWHERE] = END("innermost function returns to 0"),
-	[PKBPF_END_UNANNOUNCED] = END("pages the kernel has fetched itself"),
+	[PKBPF_END_UNANNOUNCED] = END("pages populated by the kernel"),
 	[PKBPF_END_NO_FILE] = END("its file cannot be opened"),
 };
 

@@ -10,7 +10,8 @@
 struct report_options {
 	unsigned int top; /* rows per table */
 	bool color;
-	bool lines; /* file:line of functions */
+	bool details; /* with counters and legends that ask nothing of the reader */
+	bool lines;   /* file:line of functions */
 };
 
 /* Errors of the stream are the caller's to find. -ENOMEM. */

@@ -2,6 +2,7 @@
 /* Writes the sections of the report. */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/kind_table.h"
@@ -22,10 +23,11 @@ void text_heading(const struct text_report *report, const char *format, ...)
 
 void text_more(const struct text_report *report, uint64_t count, const char *noun)
 {
-	char number[HUMAN_SIZE];
+	char number[HUMAN_SIZE], noun_number[HUMAN_SIZE];
 
 	if (count)
-		fprintf(report->out, " ... and %s more %s\n", human_count(number, count), noun);
+		fprintf(report->out, " ... and %s more%s\n", human_count(number, count),
+			strchr(human_counted(noun_number, count, noun), ' '));
 }
 
 uint64_t text_interval_ns(const struct text_report *report)
@@ -107,9 +109,10 @@ int report_write(struct results *results, const struct report_options *options, 
 	}
 	if (empty) {
 		fputc('\n', out);
-		text_wrap(out, "", 0,
-			  "Nothing was recorded: the targets did nothing that the chosen events "
-			  "measure during the interval, or all of it was lost (see \"samples\").");
+		text_wrap(
+			out, "", 0,
+			"Nothing was recorded: the targets caused none of the chosen events in the "
+			"interval, or all of them were lost (see \"samples\").");
 	}
 	if (!is_accounted)
 		return 0;

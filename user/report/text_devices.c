@@ -56,7 +56,7 @@ static void add_operation(struct text_table *table, const struct text_report *re
 	text_table_cell(table, human_count(buffer, values->device.count));
 	add_rate(table, values->device.count, text_interval_ns(report));
 	text_table_cell(table, human_bytes(buffer, values->bytes));
-	text_table_cell(table, "device");
+	text_table_cell(table, "service");
 	add_times(table, &values->device);
 	for (int i = 0; i < 5; i++)
 		text_table_cell(table, "");
@@ -71,7 +71,7 @@ static int write_table(const struct text_report *report, const struct device_tab
 		{.title = "device", .left = true, .max_columns = 16, .flexible = true},
 		{.title = "op", .left = true},
 		{.title = "requests"},
-		{.title = "per s"},
+		{.title = "IOPS"},
 		{.title = "bytes"},
 		{.title = "time", .left = true},
 		{.title = "p50"},
@@ -149,7 +149,7 @@ static int write_histogram(const struct text_report *report, const struct device
 		text_table_cell(table, human_count(buffer, octaves[i]));
 		text_table_cell(table, octaves[i] && !width ? "." : bar);
 	}
-	text_heading(report, "Block device %s: time with the device",
+	text_heading(report, "Block device %s: service-time distribution",
 		     device_name(report->profile, device->number, name));
 	return text_table_write(table, report->out);
 }
@@ -185,27 +185,25 @@ int text_devices(const struct text_report *report)
 		lower += devices.items[i]->lower_count;
 		unmeasured += unmeasured_requests(devices.items[i]);
 	}
-	text_heading(report, "Block devices: %s requests", human_count(count, requests));
+	text_heading(report, "Block devices: %s", human_counted(count, requests, "requests"));
 	err = write_table(report, &devices, shown);
 	if (!err) {
 		text_more(report, devices.count - shown, "devices");
-		text_wrap(report->out, "", 1,
-			  "(device: from issue to completion; queue: from insertion to issue, 0 "
-			  "when issued at once; percentiles "
-			  "are within 3.1%)");
+		if (report->options->details)
+			text_wrap(report->out, "", 1,
+				  "(service: from issue to completion; queue: from insertion to "
+				  "issue, 0 when issued at once; percentiles are within 3.1%)");
 		if (unmeasured) {
 			snprintf(line, sizeof(line),
-				 "%s of these requests are in no percentile or histogram: they "
-				 "were under way at the end, their "
-				 "completion was not seen, or there was no room.",
+				 "%s of these requests are in no distribution: in flight at the "
+				 "end, without a completion event, or table full.",
 				 human_count(count, unmeasured));
 			text_wrap(report->out, "", 1, line);
 		}
 		if (lower) {
 			snprintf(line, sizeof(line),
-				 "%s of these requests carry out a stacked device's and are no "
-				 "process's own: they are in no table "
-				 "but this one.",
+				 "%s of these requests were issued for a stacked device (loop, dm, "
+				 "md) and are in this table only.",
 				 human_count(count, lower));
 			text_wrap(report->out, "", 1, line);
 		}

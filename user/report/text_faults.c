@@ -42,7 +42,7 @@ static uint64_t sum_by_memory(const struct profile *profile,
 int text_faults(const struct text_report *report)
 {
 	static const char *const names[PKBPF_FAULT_MEMORIES] = {
-		[PKBPF_FAULT_MEMORY_UNKNOWN] = "not known",
+		[PKBPF_FAULT_MEMORY_UNKNOWN] = "unknown",
 		[PKBPF_FAULT_MEMORY_ANONYMOUS] = "anonymous",
 		[PKBPF_FAULT_MEMORY_HEAP] = "heap",
 		[PKBPF_FAULT_MEMORY_STACK] = "stack",
@@ -78,13 +78,12 @@ int text_faults(const struct text_report *report)
 		text_table_cell(table, human_count(buffer, sums[memory].minor));
 		text_table_cell(table, human_count(buffer, sums[memory].major));
 	}
-	text_heading(report, "Page faults by memory");
+	text_heading(report, "Page faults by type of memory");
 	err = text_table_write(table, report->out);
 	if (!err)
-		text_wrap(report->out, "", 1,
-			  "(minor: the page was in memory; major: it had to be read. The number of "
-			  "each process is exact; how it is "
-			  "divided among stacks and memory is known from a sample, of processes "
-			  "with few faults from that of all of their name)");
+		text_wrap(
+			report->out, "", 1,
+			"(Counts per process are exact; stacks and types of memory are estimated; "
+			"small processes are pooled by name.)");
 	return err;
 }

@@ -58,7 +58,7 @@ static int write_functions(const struct text_report *report, const struct tally 
 	if (!shown)
 		return 0;
 	text_heading(report, "%s: hottest functions by %s", kind->title,
-		     by_self ? "self" : "total (with what they called)");
+		     by_self ? "self" : "total (with callees)");
 	err = text_table_write(table, report->out);
 	if (!err)
 		text_more(report, available - shown, "functions");
@@ -100,7 +100,7 @@ int text_unnamed(const struct text_report *report, const struct tally *tally)
 	}
 	if (!addresses)
 		return 0;
-	text_heading(report, "%s: addresses without a name: %s",
-		     profile_kind_row(tally->kind)->title, human_count(buffer, addresses));
+	text_heading(report, "%s: unresolved addresses: %s", profile_kind_row(tally->kind)->title,
+		     human_count(buffer, addresses));
 	return text_table_write(table, report->out);
 }

@@ -107,11 +107,11 @@ static const char *unwind_text(enum pkbpf_unwind_mode mode)
 {
 	switch (mode) {
 	case PKBPF_UNWIND_AUTO:
-		return "auto (unwind tables; frame pointers where code has none)";
+		return "auto (unwind tables; frame pointers in code without tables)";
 	case PKBPF_UNWIND_DWARF:
 		return "dwarf (unwind tables only)";
 	case PKBPF_UNWIND_FP:
-		return "fp (frame pointers, by the kernel's helper)";
+		return "fp (frame pointers, by the kernel)";
 	}
 	return "unknown";
 }
@@ -205,8 +205,8 @@ static void print_recorded(const struct text_report *report)
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (!(others & 1U << kind))
 			continue;
-		fprintf(line.stream, "%s%s %s", separator, human_count(number, counts[kind]),
-			profile_kind_row(kind)->count_unit);
+		fprintf(line.stream, "%s%s", separator,
+			human_counted(number, counts[kind], profile_kind_row(kind)->count_unit));
 		separator = ", ";
 	}
 	if (!*separator)
@@ -271,27 +271,36 @@ static void print_stacks(const struct text_report *report)
 	}
 	if (unverified)
 		fprintf(line.stream,
-			"%s%s user stacks walked by frame pointers, completeness unknown",
+			"%s%s user stacks unwound by frame pointers, completeness unknown",
 			total > unverified ? "; " : "", human_count(a, unverified));
 	if (unverified && count_broken(profile))
-		fprintf(line.stream, " (%s of them visibly broken: no frame pointers)",
+		fprintf(line.stream, " (%s of them broken: no frame pointers)",
 			human_count(a, count_broken(profile)));
 	if (profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC))
-		fprintf(line.stream, "; beside them %s without one, inside execve",
+		fprintf(line.stream, "; plus %s in execve (no user stack exists)",
 			human_count(a, profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC)));
 	if (profile_guessed_frames(profile))
-		fprintf(line.stream, "; %s frames by unproven frame pointers",
+		fprintf(line.stream, "; %s frames by unverified frame pointers",
 			human_count(a, profile_guessed_frames(profile)));
 	line_end(&line, report, "stacks:");
+}
+
+static bool is_note(const struct text_report *report, enum pkbpf_counter counter,
+		    enum pkbpf_loss loss)
+{
+	/* The account has these already. */
+	if (counter == PKBPF_COUNTER_CPU_EXPECTED || counter == PKBPF_COUNTER_CPU_RECORDED)
+		return false;
+	return loss == PKBPF_LOSS_NOTE || (loss == PKBPF_LOSS_NONE && report->options->details);
 }
 
 static void print_notes(const struct text_report *report)
 {
 	static const struct {
 		const char *text;
-		bool shown;
+		enum pkbpf_loss loss;
 	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) [PKBPF_COUNTER_##name] = {words, !(loss)},
+#define X(name, loss, words) [PKBPF_COUNTER_##name] = {words, loss},
 		PKBPF_COUNTERS(X)
 #undef X
 	};
@@ -305,9 +314,7 @@ static void print_notes(const struct text_report *report)
 	if (!line_begin(&line))
 		return;
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		/* The account has these already. */
-		if (!counters[i].shown || !info->counters[i] || i == PKBPF_COUNTER_CPU_EXPECTED ||
-		    i == PKBPF_COUNTER_CPU_RECORDED)
+		if (!info->counters[i] || !is_note(report, i, counters[i].loss))
 			continue;
 		fprintf(line.stream, "%s%s: %s", separator, counters[i].text,
 			human_count(a, info->counters[i]));
@@ -315,7 +322,7 @@ static void print_notes(const struct text_report *report)
 		any = true;
 	}
 	if (dropped) {
-		fprintf(line.stream, "%smappings or tasks not kept: %s", separator,
+		fprintf(line.stream, "%smappings or tasks dropped, out of memory: %s", separator,
 			human_count(a, dropped));
 		any = true;
 	}
@@ -327,7 +334,7 @@ static void print_notes(const struct text_report *report)
 	free(line.text);
 }
 
-/* What was done to keep within the limit did not do. */
+/* Skipping stacks was not enough to stay within the limit. */
 static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
 {
 	return info->bpf_cpu_known && info->bpf_limit_permille &&
@@ -338,40 +345,35 @@ static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
 static void print_cost(const struct text_report *report)
 {
 	const struct profile_info *info = profile_info_read(report->profile);
-	uint64_t interval_ns = text_interval_ns(report);
-	char a[HUMAN_SIZE];
+	uint64_t interval_ns = text_interval_ns(report), own_ns = profile_own_cpu_since_start(info);
+	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
 	struct line line;
 
 	if (!line_begin(&line))
 		return;
-	fprintf(line.stream, "%s CPU", human_time(a, info->own_cpu_ns));
+	if (interval_ns && info->bpf_cpu_known)
+		fprintf(line.stream, "%s of one CPU (%s + BPF %s)",
+			human_share(a, own_ns + info->bpf_cpu_ns, interval_ns),
+			human_share(b, own_ns, interval_ns),
+			human_share(c, info->bpf_cpu_ns, interval_ns));
+	else
+		fprintf(line.stream, "%s CPU time (%s of one CPU), BPF programs not measured",
+			human_time(a, own_ns), human_share(b, own_ns, interval_ns));
+	if (info->bpf_cpu_known && report->options->details)
+		fprintf(line.stream, "; CPU time %s + BPF %s", human_time(a, info->own_cpu_ns),
+			human_time(b, info->bpf_cpu_ns));
 	if (info->own_start_cpu_ns)
-		fprintf(line.stream, ", %s of it before the interval",
-			human_time(a, info->own_start_cpu_ns));
-	if (interval_ns)
-		fprintf(line.stream, " (%s of one CPU%s)",
-			human_share(a, profile_own_cpu_since_start(info), interval_ns),
-			info->own_start_cpu_ns ? " since" : "");
-	if (info->bpf_cpu_known) {
-		fprintf(line.stream, ", BPF programs %s", human_time(a, info->bpf_cpu_ns));
-		if (interval_ns)
-			fprintf(line.stream, " (%s)",
-				human_share(a, info->bpf_cpu_ns, interval_ns));
-	} else {
-		fprintf(line.stream, ", BPF programs not measured");
-	}
+		fprintf(line.stream, "; start-up %s", human_time(a, info->own_start_cpu_ns));
 	if (info->max_resident_bytes)
-		fprintf(line.stream, ", %s resident at most",
-			human_bytes(a, info->max_resident_bytes));
+		fprintf(line.stream, "; peak RSS %s", human_bytes(a, info->max_resident_bytes));
 	if (info->bpf_map_bytes)
-		fprintf(line.stream, ", and %s of maps in the kernel",
-			human_bytes(a, info->bpf_map_bytes));
+		fprintf(line.stream, "; BPF maps %s", human_bytes(a, info->bpf_map_bytes));
 	if (exceeds_limit(info, interval_ns))
 		fprintf(line.stream,
-			"; more than --max-overhead (%.1f%%), since context switches are counted "
-			"where no stack is taken, too",
+			"; exceeds --max-overhead (%.1f%%): switches are still counted when stacks "
+			"are skipped",
 			info->bpf_limit_permille / 10.0);
-	line_end(&line, report, "own cost:");
+	line_end(&line, report, "overhead:");
 }
 
 void text_header(const struct text_report *report)

@@ -19,8 +19,8 @@ static const char *life_text(const struct process *process)
 	if (!process)
 		return "";
 	if (process->started_inside)
-		return process->end_ns ? "brief" : "new";
-	return process->end_ns ? "ended" : "";
+		return process->end_ns ? "short-lived" : "started";
+	return process->end_ns ? "exited" : "";
 }
 
 /* Share of user stacks known to reach the root among those of which anything is known. */
@@ -91,13 +91,12 @@ static void heading(const struct text_report *report, const struct tally *tally)
 	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
 	char count[HUMAN_SIZE], time[HUMAN_SIZE];
 
-	human_count(count, tally->count);
+	human_counted(count, tally->count, kind->count_unit);
 	if (kind->weight == PROFILE_WEIGHT_NS)
-		text_heading(report, "%s by process: %s %s, %s in all", kind->title, count,
-			     kind->count_unit, human_time(time, tally->weight));
+		text_heading(report, "%s by process: %s, %s in total", kind->title, count,
+			     human_time(time, tally->weight));
 	else
-		text_heading(report, "%s by process: %s %s in all", kind->title, count,
-			     kind->count_unit);
+		text_heading(report, "%s by process: %s", kind->title, count);
 }
 
 int text_processes(const struct text_report *report, const struct tally *tally)
@@ -107,11 +106,11 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},
 		{.title = "samples"},
 		{.title = "share"},
-		{.title = "cpu s"},
-		{.title = "1 cpu"},
-		{.title = "thr"},
-		{.title = "life", .left = true},
-		{.title = "whole"},
+		{.title = "CPU s"},
+		{.title = "%CPU"},
+		{.title = "threads"},
+		{.title = "in interval", .left = true},
+		{.title = "complete stacks"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
 	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
@@ -121,9 +120,9 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : "weight"},
 		{.title = "share"},
 		{.title = kind->count_unit},
-		{.title = "thr"},
-		{.title = "life", .left = true},
-		{.title = "whole"},
+		{.title = "threads"},
+		{.title = "in interval", .left = true},
+		{.title = "complete stacks"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
 	bool is_cpu = tally->kind == PKBPF_PROFILE_CPU;
@@ -144,13 +143,5 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 	if (err)
 		return err;
 	text_more(report, tally->process_count - shown, "processes");
-	text_wrap(
-		report->out, "", 1,
-		is_cpu ? "(cpu s: samples / frequency; 1 cpu: share of one CPU; thr: threads now; "
-			 "life: "
-			 "new, ended or both (brief) in the interval; whole: user stacks complete)"
-		       : "(thr: threads now; life: new, ended or both (brief) in the interval; "
-			 "whole: "
-			 "user stacks complete)");
 	return 0;
 }

@@ -127,8 +127,8 @@ CELL(threads)
 
 CELL(life)
 {
-	text_table_cell(table, row->started_inside ? row->ended_inside ? "brief" : "new"
-			       : row->ended_inside ? "ended"
+	text_table_cell(table, row->started_inside ? row->ended_inside ? "short-lived" : "started"
+			       : row->ended_inside ? "exited"
 						   : "");
 }
 
@@ -301,14 +301,14 @@ static const struct column time_columns[] = {
 	WHO,
 	{{.title = "on-CPU"}, 0, 0, cpu, 0},
 	{{.title = "user"}, ROW_HAS_USAGE, 0, user, 0},
-	{{.title = "system"}, ROW_HAS_USAGE, 0, system_time, 0},
-	{{.title = "1 cpu"}, ROW_HAS_INTERVAL, 0, one_cpu, 0},
+	{{.title = "sys"}, ROW_HAS_USAGE, 0, system_time, 0},
+	{{.title = "%CPU"}, ROW_HAS_INTERVAL, 0, one_cpu, 0},
 	{{.title = "run queue"}, 0, 0, runqueue, 0},
 	{{.title = "sleep"}, ROW_HAS_WAITS, 0, sleep_time, 0},
-	{{.title = "disk"}, ROW_HAS_WAITS, 0, disk, 0},
-	{{.title = "other"}, ROW_HAS_WAITS, 0, other_waits, 0},
-	{{.title = "vol"}, ROW_HAS_USAGE, 0, voluntary, 0},
-	{{.title = "invol"}, ROW_HAS_USAGE, 0, involuntary, 0},
+	{{.title = "disk wait"}, ROW_HAS_WAITS, 0, disk, 0},
+	{{.title = "D/stopped"}, ROW_HAS_WAITS, 0, other_waits, 0},
+	{{.title = "cswch"}, ROW_HAS_USAGE, 0, voluntary, 0},
+	{{.title = "nvcswch"}, ROW_HAS_USAGE, 0, involuntary, 0},
 };
 
 static const struct column io_columns[] = {
@@ -331,16 +331,16 @@ static const struct column memory_columns[] = {
 	 FOR_PROCESS | FOR_THREAD,
 	 container,
 	 0},
-	{{.title = "proc"}, 0, FOR_CONTAINER | FOR_COMM, processes, 0},
-	{{.title = "thr"}, 0, 0, threads, 0},
-	{{.title = "life", .left = true}, 0, 0, life, 0},
-	{{.title = "minor"}, ROW_HAS_USAGE, 0, minor, 0},
-	{{.title = "major"}, ROW_HAS_USAGE, 0, major, 0},
-	{{.title = "rss"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, rss, 0},
-	{{.title = "peak"}, ROW_HAS_PEAK, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, peak, 0},
+	{{.title = "processes"}, 0, FOR_CONTAINER | FOR_COMM, processes, 0},
+	{{.title = "threads"}, 0, 0, threads, 0},
+	{{.title = "in interval", .left = true}, 0, 0, life, 0},
+	{{.title = "minflt"}, ROW_HAS_USAGE, 0, minor, 0},
+	{{.title = "majflt"}, ROW_HAS_USAGE, 0, major, 0},
+	{{.title = "RSS"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, rss, 0},
+	{{.title = "peak RSS"}, ROW_HAS_PEAK, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, peak, 0},
 	{{.title = "growth"}, ROW_HAS_USAGE, FOR_PROCESS | FOR_CONTAINER | FOR_COMM, growth, 0},
-	{{.title = "storage r"}, ROW_HAS_USAGE, 0, storage_read, ROW_HAS_BLOCKIO},
-	{{.title = "storage w"}, ROW_HAS_USAGE, 0, storage_written, ROW_HAS_BLOCKIO},
+	{{.title = "disk read"}, ROW_HAS_USAGE, 0, storage_read, ROW_HAS_BLOCKIO},
+	{{.title = "dirtied"}, ROW_HAS_USAGE, 0, storage_written, ROW_HAS_BLOCKIO},
 };
 
 static size_t choose_columns(const struct resource_rows *rows, const struct column *columns,
@@ -411,7 +411,7 @@ static void write_summary(const struct text_report *report, const struct resourc
 
 	if (machine->known) {
 		used = (size_t)snprintf(text, sizeof(text),
-					"CPUs %.1f%% busy (%s; in these rows %s",
+					"CPUs %.1f%% busy (%s, %s of it in these rows",
 					rows->busy_percent, human_time(a, machine->busy_ns),
 					human_time(b, rows->total.cpu.total_ns));
 		/* On CPUs that were idle they are part of no row, unless they have one. */
@@ -420,24 +420,23 @@ static void write_summary(const struct text_report *report, const struct resourc
 						 ", in interrupts about %s",
 						 human_time(a, machine->irq_ns));
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "); %s of memory available of %s. ",
+					 "); memory: %s of %s available. ",
 					 human_bytes(a, machine->memory_available_bytes),
 					 human_bytes(b, machine->memory_bytes));
 	}
 	if (rows->no_thread_ns)
-		used += (size_t)snprintf(
-			text + used, sizeof(text) - used,
-			ROW_INTERRUPTS
-			" is no process: CPUs that run none, from interrupts to sleep. ");
-	if (rows->quiet_processes)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
-					 "Left out: %s that did nothing: %s.",
-					 rows->by == ROWS_BY_THREAD ? "threads" : "processes",
-					 human_count(a, rows->quiet_processes));
+					 ROW_INTERRUPTS ": interrupt time on idle CPUs. ");
+	if (rows->quiet_processes)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s not shown. ",
+					 human_counted(a, rows->quiet_processes,
+						       rows->by == ROWS_BY_THREAD
+							       ? "idle threads"
+							       : "idle processes"));
 	if (rows->missing_threads)
 		snprintf(text + used, sizeof(text) - used,
-			 " Not accounted: threads whose last numbers are missing: %s.",
-			 human_count(a, rows->missing_threads));
+			 "%s not accounted: final counts missing.",
+			 human_counted(a, rows->missing_threads, "exited threads"));
 	text_wrap(report->out, "", 1, text);
 }
 
@@ -447,33 +446,28 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 
 	if (!rows->count)
 		return 0;
-	text_heading(report, "Time by %s: what is scarce first", rows_grouping_name(rows->by));
+	text_heading(report, "Time by %s, sorted by use of the busiest resource",
+		     rows_grouping_name(rows->by));
 	err = write_table(report, rows, time_columns, ARRAY_SIZE(time_columns), NULL);
 	if (err)
 		return err;
 	write_summary(report, rows);
 	if (rows->total.known & ROW_HAS_BLOCKIO && rows->total.blockio.requests) {
-		text_heading(report,
-			     "Block I/O by %s: requests, and their time with the device and in the "
-			     "queue",
+		text_heading(report, "Block I/O by %s (p50 to max: service time)",
 			     rows_grouping_name(rows->by));
 		err = write_table(report, rows, io_columns, ARRAY_SIZE(io_columns), has_requests);
 		if (err)
 			return err;
 	}
-	text_heading(report, "Memory and storage by %s", rows_grouping_name(rows->by));
+	text_heading(report, "Page faults and memory by %s", rows_grouping_name(rows->by));
 	err = write_table(report, rows, memory_columns, ARRAY_SIZE(memory_columns),
 			  is_of_processes);
 	if (!err)
 		text_wrap(report->out, "", 1,
-			  rows->total.known & ROW_HAS_BLOCKIO
-				  ? "(life: new, ended or both (brief) in the interval; peak: of "
-				    "the whole life. Percentiles "
-				    "anywhere are within 3.1%; \".\" is none, \"-\" not known)"
-				  : "(life: new, ended or both (brief) in the interval; peak: of "
-				    "the whole life; storage: "
-				    "read from and, sooner or later, written to; \".\" is none, "
-				    "\"-\" not known)");
+			  report->options->details
+				  ? "(\".\" zero, \"-\" not measured; peak RSS: since the "
+				    "process started; percentiles are within 3.1%)"
+				  : "(\".\" zero, \"-\" not measured)");
 	return err;
 }
 

@@ -61,7 +61,7 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 {
 	static const struct text_column columns[] = {
 		{.title = "#"},
-		{.title = "at s", .max_columns = 10},
+		{.title = "start s", .max_columns = 10},
 		{.title = "pid"},
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
 		{.title = "device", .left = true, .max_columns = 16, .flexible = true},
@@ -69,8 +69,8 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 		{.title = "size", .max_columns = 10},
 		/* Hostile recordings may say anything. */
 		{.title = "queue time", .max_columns = 12},
-		{.title = "device time", .max_columns = 12},
-		{.title = "total", .max_columns = 14},
+		{.title = "service time", .max_columns = 12},
+		{.title = "latency", .max_columns = 14},
 	};
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
 		text_table_new(columns, ARRAY_SIZE(columns));
@@ -158,13 +158,9 @@ int text_slow_io(const struct text_report *report)
 		return err;
 	for (size_t i = 0; i < count; i++)
 		open |= items[i]->open;
-	text_heading(report, "Slowest block I/O requests");
+	text_heading(report, "Slowest block I/O requests (submitter's stack: leaf <- caller)");
 	err = write_table(report, items, count);
-	text_wrap(report->out, "", 1,
-		  "(at: submitted, in seconds since the start; queue time: until it was issued; "
-		  "device time: from then on; below, "
-		  "who submitted it: leaf <- caller)");
 	if (open)
-		text_wrap(report->out, "", 1, "(>: was not complete when the interval ended)");
+		text_wrap(report->out, "", 1, "(\">\" still in flight at the end of the interval)");
 	return err ? err : write_stacks(report, items, count);
 }

@@ -201,12 +201,12 @@ void text_table_cellf(struct text_table *table, const char *format, ...)
 	text_table_cell(table, text);
 }
 
+/* Width of each column; 0: every cell is empty, and the column is left out. */
 static void measure(const struct text_table *table, size_t *widths)
 {
 	size_t total = 0, excess;
 
-	for (size_t i = 0; i < table->column_count; i++)
-		widths[i] = text_columns(table->columns[i].title);
+	memset(widths, 0, table->column_count * sizeof(*widths));
 	for (size_t i = 0; i < table->cells.count; i++) {
 		size_t column = i % table->column_count;
 		size_t columns = text_columns(table->cells.items[i]);
@@ -217,8 +217,14 @@ static void measure(const struct text_table *table, size_t *widths)
 		if (columns > widths[column])
 			widths[column] = columns;
 	}
-	for (size_t i = 0; i < table->column_count; i++)
+	for (size_t i = 0; i < table->column_count; i++) {
+		size_t title = text_columns(table->columns[i].title);
+
+		if (table->cells.count && !widths[i])
+			continue;
+		widths[i] = widths[i] > title ? widths[i] : title;
 		total += widths[i] + COLUMN_GAP;
+	}
 	/* The first column has a gap too: tables stand indented under their heading. */
 	excess = total > TEXT_WIDTH ? total - TEXT_WIDTH : 0;
 	for (size_t i = table->column_count; i-- > 0 && excess;) {
@@ -240,6 +246,8 @@ static void write_cell(FILE *out, const char *text, const struct text_column *co
 	char cut[TEXT_CELL_SIZE];
 	size_t columns;
 
+	if (!width)
+		return;
 	snprintf(cut, sizeof(cut), "%s", text);
 	text_cut(cut, width);
 	columns = text_columns(cut);

@@ -23,14 +23,14 @@ static int write_times(const struct text_report *report, const struct waits *wai
 	static const struct text_column columns[] = {
 		{.title = "pid"},
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE, .flexible = true},
-		{.title = "thr"},
-		{.title = "vol"},
-		{.title = "invol"},
+		{.title = "threads"},
+		{.title = "cswch"},
+		{.title = "nvcswch"},
 		{.title = "on-CPU"},
 		{.title = "run queue"},
 		{.title = "sleep"},
-		{.title = "disk"},
-		{.title = "unint"},
+		{.title = "disk wait"},
+		{.title = "D state"},
 		{.title = "stopped"},
 	};
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
@@ -54,21 +54,33 @@ static int write_times(const struct text_report *report, const struct waits *wai
 	return text_table_write(table, report->out);
 }
 
+static uint64_t sum_of_states_ns(const struct waits *waits)
+{
+	return waits_blocked_ns(&waits->all) + waits->all.time_ns[PKBPF_WAIT_NONE] +
+	       waits->all.time_ns[PKBPF_WAIT_RUNQUEUE];
+}
+
+/* To 1 %: more is worth a reader's doubt. */
+static bool adds_up(const struct waits *waits)
+{
+	uint64_t sum_ns = sum_of_states_ns(waits), wall_ns = waits->all.wall_ns;
+
+	return (sum_ns > wall_ns ? sum_ns - wall_ns : wall_ns - sum_ns) <= wall_ns / 100;
+}
+
 static void write_check(const struct text_report *report, const struct waits *waits)
 {
-	uint64_t sum_ns = waits_blocked_ns(&waits->all) + waits->all.time_ns[PKBPF_WAIT_NONE] +
-			  waits->all.time_ns[PKBPF_WAIT_RUNQUEUE];
+	uint64_t sum_ns = sum_of_states_ns(waits);
 	char sum[HUMAN_SIZE], wall[HUMAN_SIZE], miss[HUMAN_SIZE], text[512];
 
 	snprintf(text, sizeof(text),
-		 "wall clock: all states add up to %s of %s (%.3f%%) that %" PRIu32
-		 " threads lived",
+		 "all states add up to %s of %s wall time (%.3f%%) of %" PRIu32 " threads",
 		 human_time(sum, sum_ns), human_time(wall, waits->all.wall_ns),
 		 waits->all.wall_ns ? 100.0 * (double)sum_ns / (double)waits->all.wall_ns : 0.0,
 		 waits->all.thread_count);
 	if (waits->worst_miss_ns)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 "; thread %" PRIu32 " misses by %s", waits->worst_tid,
+			 "; largest difference: thread %" PRIu32 ", %s", waits->worst_tid,
 			 human_time(miss, waits->worst_miss_ns));
 	text_wrap(report->out, "", 1, text);
 }
@@ -115,7 +127,7 @@ static int write_lengths(const struct text_report *report, const struct waits *w
 			add_lengths(table, report, &waits->processes[i],
 				    (enum pkbpf_wait_state)state, histogram);
 	}
-	text_heading(report, "Off-CPU: lengths of waits of --min-block and longer");
+	text_heading(report, "Off-CPU: wait-time distribution (waits of at least --min-block)");
 	return text_table_write(table, report->out);
 }
 
@@ -178,19 +190,15 @@ int text_waits(const struct text_report *report)
 		return err;
 	shown = waits.count < report->options->top ? waits.count : report->options->top;
 	if (shown) {
-		text_heading(report, "Where the time went, by process (all threads together)");
+		text_heading(report, "Thread states by process (sum of all threads)");
 		err = write_times(report, &waits, shown);
 		text_more(report, waits.count - shown, "processes");
-		write_check(report, &waits);
-		text_wrap(report->out, "", 1,
-			  "(vol, invol: context switches; unint: uninterruptible without I/O; a "
-			  "wait counts as run queue from "
-			  "the wake-up on)");
+		if (report->options->details || !adds_up(&waits))
+			write_check(report, &waits);
 		if (waits.estimated)
 			text_wrap(report->out, " ", 1,
-				  "Stacks were taken of a sample of the waits of busy threads, to "
-				  "keep within --max-overhead, and scaled "
-				  "up; the times in this table are of all waits.");
+				  "Times by stack are estimates: stacks of some waits were skipped "
+				  "to stay within --max-overhead. This table covers all waits.");
 		err = err ? err : write_lengths(report, &waits, shown);
 		err = err ? err : write_longest(report);
 	}

@@ -30,6 +30,17 @@ char *human_count(char buffer[HUMAN_SIZE], uint64_t count)
 	return buffer;
 }
 
+char *human_counted(char buffer[HUMAN_SIZE], uint64_t count, const char *plural)
+{
+	size_t length = strlen(plural), used;
+
+	if (count == 1)
+		length -= length > 4 && strcmp(plural + length - 4, "sses") == 0 ? 2 : 1;
+	used = strlen(human_count(buffer, count));
+	snprintf(buffer + used, HUMAN_SIZE - used, " %.*s", (int)length, plural);
+	return buffer;
+}
+
 /* Three significant digits, so that a column of them can be compared at a glance. */
 static char *three_digits(char buffer[HUMAN_SIZE], double value, const char *unit)
 {

@@ -13,6 +13,8 @@
 uint64_t human_whole(double value);
 /* "1,234,567" */
 char *human_count(char buffer[HUMAN_SIZE], uint64_t count);
+/* "1 wait", "2,000 waits", "1 process": of a regular plural. */
+char *human_counted(char buffer[HUMAN_SIZE], uint64_t count, const char *plural);
 /* "850 ns", "1.23 ms", "12.3 s", "5 min 03 s", "2 h 05 min" */
 char *human_time(char buffer[HUMAN_SIZE], uint64_t time_ns);
 /* "512 B", "23.4 MiB" */

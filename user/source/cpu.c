@@ -180,7 +180,7 @@ static const char *cpu_event_name(const struct source *source)
 const struct source_ops source_cpu = {
 	.kind = PKBPF_PROFILE_CPU,
 	.name = "cpu",
-	.summary = "stacks of what runs on the CPUs",
+	.summary = "CPU samples by stack",
 	.unit = "samples",
 	.choose = cpu_choose,
 	.configure = cpu_configure,

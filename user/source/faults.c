@@ -341,7 +341,7 @@ static const char *faults_event_name(const struct source *source)
 const struct source_ops source_faults = {
 	.kind = PKBPF_PROFILE_FAULTS,
 	.name = "faults",
-	.summary = "page faults, by where they happen and in which memory",
+	.summary = "page faults by stack and type of memory",
 	.unit = "faults",
 	.choose = faults_choose,
 	.configure = faults_configure,

@@ -32,10 +32,10 @@ const char *symbol_result_text(enum symbol_result result)
 {
 	static const char *const texts[SYMBOL_RESULT_COUNT] = {
 		[SYMBOL_FOUND] = "found",
-		[SYMBOL_UNMAPPED] = "unmapped: the address belongs to no known mapping",
-		[SYMBOL_NO_FILE] = "no file: the mapped file is gone, was replaced, may not be "
-				   "read or its server does not answer",
-		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is no ELF file of this machine",
+		[SYMBOL_UNMAPPED] = "unmapped: the address is in no known mapping",
+		[SYMBOL_NO_FILE] =
+			"no file: the mapped file was deleted, replaced or cannot be read",
+		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is not an ELF file of this machine",
 		[SYMBOL_STRIPPED] = "stripped: no full symbol table and no debug file",
 		[SYMBOL_NOT_IN_TABLE] = "not in table: no symbol covers the address",
 		[SYMBOL_NO_PERF_MAP] =

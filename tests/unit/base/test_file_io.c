@@ -105,7 +105,7 @@ static void is_not_stopped_by_a_fifo_that_nobody_reads(void **state)
 	alarm(20); /* as above */
 	assert_null(output_file_open("unread", &error));
 	alarm(0);
-	assert_non_null(strstr(error.text, "nobody reads it"));
+	assert_non_null(strstr(error.text, "nothing reads from it"));
 }
 
 static void target_appears_complete_at_commit(void **state)
@@ -300,9 +300,10 @@ static void says_why_a_target_cannot_be_opened(void **state)
 	} cases[] = {
 		{"no/x", -ENOENT,
 		 "cannot write no/x: No such file or directory; "
-		 "make its directory first or choose another place with -o"},
+		 "create the directory or choose another file with -o"},
 		{"", -ENOENT, NULL},
-		{"sub", -EISDIR, "cannot write sub: Is a directory; name a file in it with -o"},
+		{"sub", -EISDIR,
+		 "cannot write sub: Is a directory; name a file in this directory with -o"},
 		{"sub/", -EISDIR, NULL},
 		{".", -EISDIR, NULL},
 		{"..", -EISDIR, NULL},

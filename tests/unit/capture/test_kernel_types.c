@@ -120,7 +120,7 @@ static struct kernel_types *read_types(const void *data, size_t size, int expect
 	assert_int_equal(err, expected);
 	if (!err)
 		return types;
-	assert_non_null(strstr(error.text, "types"));
+	assert_non_null(strstr(error.text, "BTF"));
 	kernel_types_free(types);
 	return NULL;
 }

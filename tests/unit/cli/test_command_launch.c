@@ -72,12 +72,11 @@ static void what_cannot_be_started_says_why(void **state)
 		int status;
 		const char *sentence;
 	} expected[] = {
-		{127, "cannot start pkbpf-no-such-command: there is no such command in PATH"},
+		{127, "cannot start pkbpf-no-such-command: command not found in PATH"},
 		{127, "cannot start /nowhere/command: No such file or directory"},
 		{126, "cannot start /etc/passwd: Permission denied"},
 		{126, "cannot start /: Permission denied"},
-		{127,
-		 "the interpreter named in its first line, or its dynamic loader, does not exist"},
+		{127, "its interpreter (#! line) or dynamic loader does not exist"},
 	};
 
 	assert_true(fd >= 0);

@@ -47,57 +47,54 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		 "unknown option --frequncy; did you mean --frequency?"},
 		{VERB_RECORD, "--freq 99", "unknown option --freq; did you mean --frequency?"},
 		{VERB_RECORD, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
-		{VERB_RECORD, "--zzzzzzzz",
-		 "unknown option --zzzzzzzz; pkbpf --help lists what there is"},
-		{VERB_RECORD, "-x", "unknown option -x; pkbpf --help lists what there is"},
-		{VERB_RECORD, "-qx", "unknown option -x; pkbpf --help lists what there is"},
+		{VERB_RECORD, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
+		{VERB_RECORD, "-x", "unknown option -x; see pkbpf --help"},
+		{VERB_RECORD, "-qx", "unknown option -x; see pkbpf --help"},
 		{VERB_RECORD, "-children", "unknown option -children; did you mean --children?"},
-		{VERB_RECORD, "--pid", "--pid needs a value: --pid PID[,PID...]"},
-		{VERB_RECORD, "-p", "--pid needs a value: --pid PID[,PID...]"},
-		{VERB_RECORD, "--pid --children", "--pid needs a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "--pid", "--pid requires a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "-p", "--pid requires a value: --pid PID[,PID...]"},
+		{VERB_RECORD, "--pid --children", "--pid requires a value: --pid PID[,PID...]"},
 		{VERB_RECORD, "--children=yes", "--children takes no value"},
 		{VERB_RECORD, "sleep 5",
-		 "'sleep' is no option; to profile a new process write: pkbpf -- sleep"},
-		{VERB_RECORD, "--", "-- needs a command behind it"},
-		{VERB_RECORD, "-p 1 -t 2", "--pid and --tid exclude each other; choose one"},
-		{VERB_RECORD, "-p 1 -G /x", "--pid and --cgroup exclude each other; choose one"},
-		{VERB_RECORD, "-G /x -- true",
-		 "--cgroup and -- COMMAND exclude each other; choose one"},
-		{VERB_RECORD, "--children", "--children needs --pid: whose children?"},
+		 "unexpected argument 'sleep'; did you mean pkbpf -- sleep?"},
+		{VERB_RECORD, "1234", "unexpected argument '1234'; did you mean --pid 1234?"},
+		{VERB_RECORD, "--", "-- requires a command"},
+		{VERB_RECORD, "-p 1 -t 2", "--pid and --tid are mutually exclusive"},
+		{VERB_RECORD, "-p 1 -G /x", "--pid and --cgroup are mutually exclusive"},
+		{VERB_RECORD, "-G /x -- true", "--cgroup and -- COMMAND are mutually exclusive"},
+		{VERB_RECORD, "--children", "--children requires --pid"},
 		{VERB_RECORD, "-U -K",
-		 "--user and --kernel exclude each other; both kinds of stacks are the default"},
+		 "--user and --kernel are mutually exclusive; the default is both"},
 		{VERB_RECORD, "-U --wakers",
-		 "--wakers needs the kernel's frames, which --user leaves out: they tell an "
-		 "interrupt from the thread that "
-		 "it hit"},
-		{VERB_RECORD, "--comm _", "--comm needs the name of a process"},
+		 "--wakers and --user are mutually exclusive: kernel frames tell an interrupt from "
+		 "the thread it interrupted"},
+		{VERB_RECORD, "--comm _", "--comm requires the name of a process"},
 		{VERB_RECORD, "--comm 0123456789abcdef",
-		 "cannot use '0123456789abcdef' as --comm: the kernel keeps only 15 bytes of a "
-		 "name; "
-		 "write '0123456789abcde'"},
+		 "invalid value '0123456789abcdef' for --comm: the kernel keeps 15 bytes of a "
+		 "name; use '0123456789abcde'"},
 		{VERB_RECORD, "--comm cc1 --comm as",
-		 "--comm cc1 is followed by --comm as; only one name can be chosen, or use --pid "
-		 "or --cgroup"},
-		{VERB_RECORD, "-e cpux", "cannot use 'cpux' as --events; did you mean cpu?"},
+		 "--comm cc1 and --comm as are mutually exclusive; use --pid or --cgroup for "
+		 "several processes"},
+		{VERB_RECORD, "-e cpux", "invalid value 'cpux' for --events; did you mean cpu?"},
 		{VERB_RECORD, "-e cpu,",
-		 "cannot use '' as --events: there is no such kind of event; "
-		 "pkbpf --help lists them"},
+		 "invalid value '' for --events: unknown kind of event; see pkbpf --help"},
 		{VERB_RECORD, "--unwind magic",
-		 "cannot use 'magic' as --unwind; choose auto, dwarf or fp"},
-		{VERB_RECORD, "-o _", "--output needs the name of a file, or - for stdout"},
+		 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
+		{VERB_RECORD, "-o _", "--output requires the name of a file, or - for stdout"},
 		{VERB_RECORD, "-f folded -f text",
-		 "--format folded is followed by --format text; each needs an --output of its own"},
+		 "--format folded and --format text: each requires an --output of its own"},
 		{VERB_RECORD, "-o x.txt -f folded",
-		 "--format folded comes after the last --output; it names the format of the next "
-		 "one"},
-		{VERB_RECORD, "-f foldet", "cannot use 'foldet' as --format; did you mean folded?"},
+		 "--format folded follows the last --output; put it before the --output it belongs "
+		 "to"},
+		{VERB_RECORD, "-f foldet",
+		 "invalid value 'foldet' for --format; did you mean folded?"},
 		{VERB_RECORD, "--progress always",
-		 "cannot use 'always' as --progress; choose auto or never"},
+		 "invalid value 'always' for --progress: expected auto or never"},
 		{VERB_RECORD, "--color red",
-		 "cannot use 'red' as --color; choose auto, always or never"},
-		{VERB_DOCTOR, "--tid 1", "--tid has no meaning for this command"},
-		{VERB_DOCTOR, "now", "'now' is one word too many"},
-		{VERB_DOCTOR, "-- true", "-- COMMAND has no meaning for this command"},
+		 "invalid value 'red' for --color: expected auto, always or never"},
+		{VERB_DOCTOR, "--tid 1", "--tid does not apply to this command"},
+		{VERB_DOCTOR, "now", "unexpected argument 'now'"},
+		{VERB_DOCTOR, "-- true", "-- COMMAND does not apply to this command"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -161,8 +158,7 @@ static void options_about_events_that_are_not_recorded_are_refused(void **state)
 
 		snprintf(line, sizeof(line), "-e cpu,offcpu %s", names[i]);
 		snprintf(sentence, sizeof(sentence),
-			 "%s is about off-CPU time, which is not recorded; add offcpu to --events",
-			 names[i]);
+			 "%s requires off-CPU events; add offcpu to --events", names[i]);
 		assert_int_equal(parse(VERB_RECORD, line, words, sizeof(words), &options, &error),
 				 0);
 		assert_int_equal(options_check_events(&options, options.sources, 2, &error), 0);

@@ -168,17 +168,15 @@ static void what_cannot_be_planned_is_wrong_usage(void **state)
 		size_t count;
 		const char *part;
 	} rows[] = {
-		{{{"profile.xyz", NULL}},
-		 1,
-		 "cannot tell the format of profile.xyz from its name; end it in one of"},
-		{{{"x", "foldde"}}, 1, "cannot use 'foldde' as --format; did you mean folded?"},
-		{{{"x", "gif"}}, 1, "cannot use 'gif' as --format; there are: folded"},
-		{{{"a.txt", NULL}, {"a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
-		{{{"a.txt", NULL}, {"./a.txt", "folded"}}, 2, "a.txt is named twice as an output"},
+		{{{"profile.xyz", NULL}}, 1, "unknown format of profile.xyz: use a suffix ("},
+		{{{"x", "foldde"}}, 1, "invalid value 'foldde' for --format; did you mean folded?"},
+		{{{"x", "gif"}}, 1, "invalid value 'gif' for --format: expected folded"},
+		{{{"a.txt", NULL}, {"a.txt", "folded"}}, 2, "a.txt is given twice as --output"},
+		{{{"a.txt", NULL}, {"./a.txt", "folded"}}, 2, "a.txt is given twice as --output"},
 		{{{"/tmp/../a.txt", NULL}, {"/a.txt", "folded"}},
 		 2,
-		 "a.txt is named twice as an output"},
-		{{{"-", NULL}, {"-", "folded"}}, 2, "stdout is named twice as an output"},
+		 "a.txt is given twice as --output"},
+		{{{"-", NULL}, {"-", "folded"}}, 2, "stdout is given twice as --output"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

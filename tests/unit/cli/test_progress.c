@@ -51,7 +51,7 @@ static void the_line_comes_once_per_second(void **state)
 	size_t size;
 	struct console console = {.out = open_memstream(&text, &size)};
 
-	progress_init(&progress, &console, true, 0);
+	progress_init(&progress, &console, true, 0, 5 * NS_PER_SECOND);
 	progress.shown = true; /* the stream of this test is no terminal */
 	counters[PKBPF_COUNTER_CPU_RECORDED] = 99;
 	assert_false(progress_is_due(&progress, NS_PER_SECOND - 1));
@@ -60,7 +60,8 @@ static void the_line_comes_once_per_second(void **state)
 	assert_false(progress_is_due(&progress, NS_PER_SECOND + 1));
 	assert_true(progress_is_due(&progress, 2 * NS_PER_SECOND));
 	fflush(console.out);
-	assert_string_equal(text, "\r\033[Kprofiling: 1 s, 99 samples, 0 lost (Ctrl-C ends it)");
+	assert_string_equal(text,
+			    "\r\033[Kprofiling: 1 s of 5 s, 99 samples, 0 lost (Ctrl-C to stop)");
 	progress_clear(&progress);
 	fclose(console.out);
 	assert_string_equal(text + strlen(text) - 4, "\r\033[K");
@@ -72,7 +73,7 @@ static void nobody_who_does_not_want_it_sees_it(void **state)
 	struct console console = {.out = stderr};
 	struct progress progress;
 
-	progress_init(&progress, &console, false, 0);
+	progress_init(&progress, &console, false, 0, 0);
 	assert_false(progress_is_due(&progress, 100 * NS_PER_SECOND));
 }
 

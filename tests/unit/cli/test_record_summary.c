@@ -92,7 +92,6 @@ static void expect_reason(struct fixture *fixture, const char *part)
 	char text[512];
 
 	assert_true(record_explain_nothing(&fixture->run, fixture->profile, text, sizeof(text)));
-	assert_non_null(strstr(text, "nothing was sampled: "));
 	assert_non_null(strstr(text, part));
 }
 
@@ -103,21 +102,20 @@ static void the_lack_of_samples_has_a_reason(void **state)
 
 	open_fixture(&fixture);
 	info = profile_info(fixture.profile);
-	expect_reason(&fixture,
-		      "whole host used no CPU time that 99 samples per second could see in 10 s");
+	expect_reason(&fixture, "no samples: no process used the CPU in 10 s at 99 Hz");
 	fixture.run.end = RUN_TARGETS_ENDED;
 	info->end_ns = info->start_ns + 20 * NS_PER_MS;
-	expect_reason(&fixture, "whole host ended after 0.02 s, before a sample was due at 99 Hz");
+	expect_reason(&fixture, "whole host exited after 0.02 s, before the first sample at 99 Hz");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 5;
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
-	expect_reason(&fixture, "all samples were lost: 5 ring buffer full");
+	expect_reason(&fixture, "all lost: 5 ring buffer full");
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 0;
-	expect_reason(&fixture, "5 samples were due and none arrived");
+	expect_reason(&fixture, "5 expected and none recorded");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 0;
 	info->kinds_mask = 1U << PKBPF_PROFILE_FAULTS;
-	expect_reason(&fixture, "whole host had no event of the kinds asked for in 0.02 s");
+	expect_reason(&fixture, "no events: whole host caused no such event in 0.02 s");
 	info->counters[PKBPF_COUNTER_FAULTS_RING_FULL] = 7;
-	expect_reason(&fixture, "all that happened was lost: 7 page faults: ring buffer full");
+	expect_reason(&fixture, "all lost: 7 page faults (ring buffer full)");
 	close_fixture(&fixture);
 }
 
@@ -156,9 +154,9 @@ static void the_summary_names_every_cause_of_loss(void **state)
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
 	info->counters[PKBPF_COUNTER_LOST_NO_SCRATCH] = 2;
 	record_summarize(fixture.profile, text, sizeof(text));
-	assert_string_equal(text,
-			    "93 samples recorded of 100 expected, 7 lost: 5 ring buffer full, "
-			    "2 no scratch memory in the kernel");
+	assert_string_equal(
+		text,
+		"93 of 100 samples (lost: 5 ring buffer full, 2 no scratch memory in the kernel)");
 	close_fixture(&fixture);
 }
 
@@ -174,8 +172,7 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 	profile_info(fixture.profile)->counters[PKBPF_COUNTER_BLOCKIO_UNFINISHED] = 3;
 	text[0] = '\0';
 	record_summarize(fixture.profile, text, sizeof(text));
-	assert_string_equal(text,
-			    "0 waits, 3 lost: 3 block requests whose completion was not seen");
+	assert_string_equal(text, "0 waits; lost: 3 block requests without a completion event");
 	close_fixture(&fixture);
 }
 

@@ -62,7 +62,7 @@ static void a_process_that_has_ended_and_was_not_waited_for_is_named(void **stat
 	if (pid == 0)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	snprintf(sentence, sizeof(sentence), "cannot profile pid %d: it has ended already", pid);
+	snprintf(sentence, sizeof(sentence), "cannot profile pid %d: already exited", pid);
 	assert_int_equal(target_check_process((uint32_t)pid, &pidfd, &error), -ESRCH);
 	assert_string_equal(error.text, sentence);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -98,8 +98,7 @@ static void a_thread_given_as_a_process_is_explained(void **state)
 
 	assert_int_equal(target_check_thread((uint32_t)thread.tid, &error), 0);
 	assert_int_equal(target_check_process((uint32_t)thread.tid, &pidfd, &error), -EINVAL);
-	snprintf(part, sizeof(part), "it is a thread of process %d; use --tid %d", getpid(),
-		 thread.tid);
+	snprintf(part, sizeof(part), "a thread of process %d; use --tid %d", getpid(), thread.tid);
 	assert_non_null(strstr(error.text, part));
 
 	assert_int_equal(write(thread.done[1], &byte, 1), 1);
@@ -117,10 +116,10 @@ static void a_folder_that_is_no_cgroup_is_refused(void **state)
 
 	assert_int_equal(target_check_cgroup("/tmp", &path, &error), -EINVAL);
 	assert_non_null(
-		strstr(error.text, "cannot profile cgroup /tmp: it is no folder of a cgroup v2"));
+		strstr(error.text, "cannot profile cgroup /tmp: not a directory of a cgroup v2"));
 	assert_int_equal(target_check_cgroup("no/such.slice", &path, &error), -ENOENT);
 	assert_non_null(
-		strstr(error.text, "cannot profile cgroup no/such.slice: there is no such folder"));
+		strstr(error.text, "cannot profile cgroup no/such.slice: no such directory"));
 }
 
 int main(void)

@@ -100,7 +100,7 @@ static void delivers_what_comes_before_the_cut(void **state)
 		assert_int_equal(count, (size - 16) / record);
 		assert_int_equal(err, (size - 16) % record ? -EBADMSG : 0);
 		if (err)
-			assert_non_null(strstr(error.text, "is cut"));
+			assert_non_null(strstr(error.text, "is truncated"));
 	}
 	free(recording.data);
 }
@@ -116,7 +116,7 @@ static void refuses_files_that_are_no_recordings(void **state)
 				      "ELF\2\1\1\0\0\0\0\0\0\0\0\0\0\0",
 				      18, &count, &error),
 			 -EBADMSG);
-	assert_string_equal(error.text, "this is not a recording made by pkbpf");
+	assert_string_equal(error.text, "not a recording of pkbpf");
 }
 
 static void says_that_a_newer_recording_needs_a_newer_program(void **state)

@@ -64,9 +64,9 @@ static void wrong_expressions_are_refused_with_a_reason(void **state)
 	static const struct {
 		const char *text, *part;
 	} rows[] = {
-		{"", "cannot read"},
-		{">1", "cannot read"},
-		{"cpu.share", "cannot read"},
+		{"", "expected a condition"},
+		{">1", "expected a condition"},
+		{"cpu.share", "expected a condition"},
 		{"cpu.nothing>1", "cpu.nothing"},
 		{"nothing>1", "nothing"},
 		{"cpu.share>", "like 80%"},
@@ -80,7 +80,7 @@ static void wrong_expressions_are_refused_with_a_reason(void **state)
 		{"memory.rss>1%", "like 64MiB"},
 		{"lost>1s", "like 1000"},
 		{":cpu.share>1", "before the colon"},
-		{"812:lost>0", "whole run"},
+		{"812:lost>0", "whole profile"},
 		{"cpu.share>1e3", "like 80%"},
 	};
 

@@ -54,7 +54,7 @@ static void waiting_for_disk_is_found_and_told_with_its_function(void **state)
 	expect(&findings, "disk_bound",
 	       "dd 5: 30 % of wall time in disk wait (3.00 s), 100 % of it below "
 	       "`exec_query`; "
-	       "p99 of the waits 29.9 ms");
+	       "wait time p99 29.9 ms");
 }
 
 static void growth_is_found_with_what_faults(void **state)
@@ -75,7 +75,7 @@ static void growth_is_found_with_what_faults(void **state)
 	findings = findings_of(&fake);
 	assert_int_equal(findings.count, 1);
 	expect(&findings, "memory_grows",
-	       "rss of python3 9120 grew 3.10 MiB/s to 71.0 MiB, 85 % of its page faults below "
+	       "RSS of python3 9120 grew 3.10 MiB/s to 71.0 MiB, 85 % of its page faults below "
 	       "`list_append`");
 }
 
@@ -90,9 +90,9 @@ static void storms_of_short_processes_are_found(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "short_lived",
-	       "600 short-lived processes (60/s, less than a second each) used 100 % of the CPU "
+	       "600 short-lived processes (60/s, less than 1 s each) used 100 % of the CPU "
 	       "time, "
-	       "the largest: true");
+	       "most of it: true");
 }
 
 static void slow_devices_and_major_faults_are_found(void **state)
@@ -107,11 +107,9 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "slow_device",
-	       "block devices are slow: p99 40.0 ms, p50 40.0 ms over 100 requests, 100 % of the "
-	       "time "
-	       "for app 5");
-	expect(&findings, "major_faults",
-	       "app 5: 50 page faults/s had to read, from a disk or swap (500 in all)");
+	       "block devices are slow: service time p99 40.0 ms, p50 40.0 ms over 100 requests, "
+	       "100 % of it for app 5");
+	expect(&findings, "major_faults", "app 5: 50 major faults/s (500 in total)");
 }
 
 static void who_was_killed_for_want_of_memory_is_told_first(void **state)
@@ -130,14 +128,13 @@ static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 	findings = findings_of(&fake);
 	assert_int_equal(findings.count, 3);
 	hungry = findings.findings[0].pid != 6;
-	assert_string_equal(findings.findings[!hungry].text,
-			    "worker (2 processes): 2 of them were killed for want of memory (OOM): "
-			    "the limit of a cgroup, or the "
-			    "machine's, is used up; 30.0 MiB resident at most");
+	assert_string_equal(
+		findings.findings[!hungry].text,
+		"worker (2 processes): 2 of them were killed by the OOM killer: the memory limit "
+		"of a cgroup, or the memory of the machine, is exhausted; peak RSS 30.0 MiB");
 	assert_string_equal(findings.findings[hungry].text,
-			    "hungry 6 was killed for want of memory (OOM): the limit of a cgroup, "
-			    "or the machine's, is used up; "
-			    "64.0 MiB resident at most");
+			    "hungry 6 was killed by the OOM killer: the memory limit of a cgroup, "
+			    "or the memory of the machine, is exhausted; peak RSS 64.0 MiB");
 	assert_string_equal(findings.findings[2].rule, "cpu_bound");
 }
 
@@ -191,7 +188,7 @@ static void workers_of_one_name_are_told_as_one(void **state)
 	/* of their disk waits, not of all waits */
 	expect(&findings, "disk_bound",
 	       "postgres (4 processes): 40 % of wall time in disk wait (16.0 s), 100 % of it below "
-	       "`XLogFlush`; p99 of the waits 40.0 ms");
+	       "`XLogFlush`; wait time p99 40.0 ms");
 }
 
 static void requests_held_back_before_the_device_are_told(void **state)
@@ -209,8 +206,8 @@ static void requests_held_back_before_the_device_are_told(void **state)
 	expect(&findings, "disk_bound",
 	       "fio 5: 90 % of wall time in disk wait (9.00 s), 100 % of it below `exec_query`; "
 	       "its "
-	       "1,000 block requests: p99 100 us, the device has them for only 1 % of that time: "
-	       "they are held back before (a limit, a lock), or it waits for requests of others");
+	       "1,000 block requests: p99 100 us, device service time explains 1 %: throttled or "
+	       "queued upstream, or waiting for requests of others");
 }
 
 static void waiting_for_asynchronous_requests_is_disk_wait(void **state)
@@ -260,9 +257,8 @@ static void who_waits_for_peers_is_told_to_be_held_up_by_nothing_here(void **sta
 	assert_int_equal(findings.count, 1);
 	assert_int_equal(findings.findings[0].pid, 88);
 	expect(&findings, "idle_for_peers",
-	       "waiting for their peers (network, sockets, pipes) or a timer, not for this "
-	       "machine's CPUs or "
-	       "disks: nginx 88 90 % of wall time asleep, 100 % of it below `exec_query`");
+	       "blocked on network, pipes or timers: nginx 88 90 % of wall time asleep, 100 % of "
+	       "it below `exec_query`");
 }
 
 static void waiting_for_locks_is_found_and_told_with_who_takes_them(void **state)

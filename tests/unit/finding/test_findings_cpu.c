@@ -32,13 +32,12 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 		assert_int_equal(findings.count, 1);
 		if (is_busy)
 			expect(&findings, "cpu_starved",
-			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in all (33 % of "
-			       "the "
-			       "time that wanted a CPU): CPU-starved; longest for app 5 2.00 s (33 "
+			       "CPUs 98 % busy, run-queue wait p99 20.0 ms, 2.00 s in total (33 % "
+			       "of runnable time): CPU-starved; longest for app 5 2.00 s (33 "
 			       "%)");
 		else
 			expect(&findings, "queue_bound",
-			       "app 5 waited 2.00 s for a CPU (33 % of the time it wanted one), "
+			       "app 5 waited 2.00 s for a CPU (33 % of runnable time), "
 			       "p99 20.0 ms");
 	}
 }
@@ -65,9 +64,9 @@ static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(voi
 	findings = findings_of(&fake);
 	assert_int_equal(findings.count, 1);
 	expect(&findings, "cpu_limit",
-	       "docker:0123456789ab may use 0.50 CPUs and was held back in 75 % of the periods of "
-	       "100 ms in which it had something to "
-	       "run, 1 other less: a limit of CPU time, not the machine, makes its threads wait "
+	       "docker:0123456789ab is limited to 0.50 CPUs and was throttled in 75 % of its "
+	       "active periods of 100 ms, 1 other cgroup less: the CPU limit, not the machine, "
+	       "makes its threads wait "
 	       "for a CPU");
 	assert_int_equal((int)findings.findings[0].severity, 60);
 }

@@ -68,8 +68,8 @@ static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
 		assert_int_equal(findings.count, 1);
 		assert_string_equal(findings.findings[0].text,
 				    has_targets ? "only 4.00 MiB of memory available (4.0 %)"
-						: "only 4.00 MiB of memory available (4.0 %), most "
-						  "resident: cache 6 with "
+						: "only 4.00 MiB of memory available (4.0 %), "
+						  "largest RSS: cache 6 with "
 						  "2.00 MiB");
 		fake_profile_done(&fake);
 	}
@@ -89,7 +89,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	end_and_expect(&fake, "disk_bound",
 		       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below "
 		       "`exec_query > XLogFlush`; "
-		       "p99 of the waits 98.6 ms");
+		       "wait time p99 98.6 ms");
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 60, 100 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
@@ -99,7 +99,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	end_and_expect(
 		&fake, "disk_bound",
 		"dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `list_append`; "
-		"p99 of the waits 98.6 ms");
+		"wait time p99 98.6 ms");
 	/* What is found below another function than the first is a part, and told as one. */
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
@@ -110,7 +110,7 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	end_and_expect(&fake, "disk_bound",
 		       "dd 5: 100 % of wall time in disk wait (10.0 s), 60 % of it below "
 		       "`exec_query > list_append > fdatasync`; "
-		       "p99 of the waits 98.6 ms");
+		       "wait time p99 98.6 ms");
 }
 
 /* A deadlock: the function in which both threads wait is less deep in one of them than a caller in
@@ -144,7 +144,7 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	account_major_faults(&fake, 5, "app", 300, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 100, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	end_and_expect(&fake, "major_faults",
-		       "app 5: 40 page faults/s had to read, from a disk or swap (400 in all), 75 "
+		       "app 5: 40 major faults/s (400 in total), 75 "
 		       "% of them below `exec_query`");
 }
 
@@ -237,11 +237,11 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 	account_end(&fake);
 	findings = findings_of(&fake);
 	expect(&findings, "journal_bound",
-	       "db 5: 6.00 s waiting until a file system has written its journal to a disk (60 % "
+	       "db 5: 6.00 s waiting for a file-system journal commit (60 % "
 	       "of its lifetime), 100 % of it "
 	       "below `XLogFlush > fdatasync`");
 	expect(&findings, "lock_bound",
-	       "db 5: 3.00 s in uninterruptible waits that are no I/O (30 % of its lifetime), 100 "
+	       "db 5: 3.00 s in D state, not I/O (30 % of its lifetime), 100 "
 	       "% of it below `list_append`");
 }
 
@@ -256,7 +256,7 @@ static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **sta
 	account_waits(&fake, 5, "db", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_EPOLL),
 		      FAKE_IPS(ACCOUNT_MAIN));
 	end_and_expect(&fake, "lock_bound",
-		       "db 5: 30.0 s in uninterruptible waits that are no I/O (75 % of the wall "
+		       "db 5: 30.0 s in D state, not I/O (75 % of the wall "
 		       "time of its threads), 100 % of it "
 		       "below `list_append`");
 }

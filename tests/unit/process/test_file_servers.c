@@ -148,7 +148,7 @@ static void a_silent_server_costs_one_wait_and_no_other_server_a_file(void **sta
 	assert_int_equal(ask(fixture, 7, open_never, NULL, &result), -ETIMEDOUT);
 	first_ns = clock_now_ns() - begin_ns;
 	assert_int_equal(fixture->told_count, 1);
-	assert_non_null(strstr(fixture->told, "/mnt (fuse.bindfs) does not answer"));
+	assert_non_null(strstr(fixture->told, "/mnt (fuse.bindfs) does not respond"));
 	begin_ns = clock_now_ns();
 	for (int i = 0; i < 1000; i++)
 		assert_int_equal(ask(fixture, 7, open_never, NULL, &result), -ETIMEDOUT);

@@ -132,7 +132,7 @@ static uint64_t number_of(enum pkbpf_counter counter)
 static void every_loss_counter_counts_as_lost_and_no_other(void **state)
 {
 	struct fake_profile fake;
-	uint64_t expected[3] = {0};
+	uint64_t expected[PKBPF_LOSS_NOTE + 1] = {0};
 
 	fake_profile_init(&fake, NULL);
 #define X(name, loss, text)                                                                        \

@@ -195,8 +195,9 @@ static void cpu_time_is_samples_by_frequency(void **state)
 	fake_process(fixture->machine, 100, 1, "app");
 	for (size_t i = 0; i < 198; i++)
 		fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
-	assert_reports(fixture, NULL,
-		       "\n 100 app      198 100.0%  2.00 50.0%   1      100.0% [unknown]\n");
+	assert_reports(
+		fixture, NULL,
+		"\n 100 app      198 100.0%  2.00 50.0%       1          100.0% [unknown]\n");
 }
 
 static void a_process_that_came_and_went_is_told_apart(void **state)
@@ -209,7 +210,8 @@ static void a_process_that_came_and_went_is_told_apart(void **state)
 	fake_sample(fixture->machine, 101, 101, FAKE_IPS(), FAKE_IPS(0x401010));
 	fake_exit(fixture->machine, 101, 101);
 	assert_reports(fixture, NULL,
-		       "\n 101 brief       1 100.0%     -     -   - brief 100.0% [unknown]\n");
+		       "\n 101 brief       1 100.0%     -    -       - short-lived          100.0% "
+		       "[unknown]\n");
 }
 
 static void other_kinds_are_shown_in_their_units(void **state)
@@ -231,7 +233,7 @@ static void other_kinds_are_shown_in_their_units(void **state)
 	fake_sample_view(fixture->machine, &sample);
 	assert_reports(fixture, NULL, "\nrecorded:   3 waits\n");
 	/* Played once more, so there are twice as many. */
-	assert_reports(fixture, NULL, "\nOff-CPU by process: 6 waits, 24.7 ms in all\n");
+	assert_reports(fixture, NULL, "\nOff-CPU by process: 6 waits, 24.7 ms in total\n");
 }
 
 static void what_stands_for_no_process_has_no_pid(void **state)
@@ -311,7 +313,7 @@ static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uin
 	fake_profile_run(&fake, machine, NULL, 0);
 	text = fake_profile_write(&fake, "text", &options);
 	assert_fits(text);
-	tells = strstr(text, "more than --max-overhead (2.0%)");
+	tells = strstr(text, "exceeds --max-overhead (2.0%)");
 	free(text);
 	fake_profile_done(&fake);
 	fake_machine_free(machine);

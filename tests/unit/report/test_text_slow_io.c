@@ -17,7 +17,7 @@
 #include "report/text_table.h"
 
 #define MS	1000000ULL
-#define HEADING "\nSlowest block I/O requests\n"
+#define HEADING "\nSlowest block I/O requests (submitter's stack: leaf <- caller)\n"
 
 struct fixture {
 	struct fake_profile fake;
@@ -116,16 +116,14 @@ static void the_slowest_is_first_and_has_its_times(void **state)
 								  .failed = true});
 	text = report(fixture);
 	assert_shows(text, HEADING);
-	assert_shows(text, "\n 1 3.210   5 app-writer 254:0  write sync fua meta FAILED 1.00 MiB   "
-			   "  700 ms      200 ms  "
-			   "900 ms\n");
-	assert_shows(text, "\n 2 1.500   5 app        254:0  read                       4.00 KiB   "
-			   "    0 ns     20.0 ms "
-			   "20.0 ms\n");
+	assert_shows(text, "\n 1   3.210   5 app-writer 254:0  write sync fua meta FAILED 1.00 MiB "
+			   "    700 ms       200 ms  900 ms\n");
+	assert_shows(text, "\n 2   1.500   5 app        254:0  read                       4.00 KiB "
+			   "      0 ns      20.0 ms 20.0 ms\n");
 	assert_shows(
 		text,
 		"\n #1:        io_schedule <- XLogFlush <- main\n #2:        exec_query <- main\n");
-	assert_null(strstr(text, "was not complete"));
+	assert_null(strstr(text, "in flight at"));
 }
 
 static void requests_of_one_stack_share_its_line(void **state)
@@ -158,8 +156,8 @@ static void what_was_not_complete_says_so(void **state)
 								  .open = true});
 	text = report(fixture);
 	assert_shows(text,
-		     "\n 1 0.000   5 app  254:0  flush    -     1.23 s        0 ns > 1.23 s\n");
-	assert_shows(text, "\n (>: was not complete when the interval ended)\n");
+		     "\n 1   0.000   5 app  254:0  flush    -     1.23 s         0 ns > 1.23 s\n");
+	assert_shows(text, "\n (\">\" still in flight at the end of the interval)\n");
 	assert_shows(text, "\n #1:        [no stack]\n");
 }
 
@@ -172,7 +170,7 @@ static void write_back_has_no_pid(void **state)
 								  .operation = PKBPF_BLOCKIO_WRITE,
 								  .device_ns = 20 * MS,
 								  .bytes = 4096});
-	assert_shows(report(fixture), "\n 1 0.000   - [writeback] 254:0  write");
+	assert_shows(report(fixture), "\n 1   0.000   - [writeback] 254:0  write");
 }
 
 static void names_cannot_move_the_cursor_or_widen_the_table(void **state)

@@ -153,7 +153,7 @@ static void the_section_has_a_line_per_operation_and_a_histogram(void **state)
 	assert_non_null(strstr(text, "vda    read"));
 	assert_non_null(strstr(text, "flush"));
 	assert_non_null(strstr(text, "5.86 MiB"));
-	assert_non_null(strstr(text, "Block device vda: time with the device"));
+	assert_non_null(strstr(text, "Block device vda: service-time distribution"));
 	assert_non_null(strstr(text, "65.5 us  131 us    1,500 ####"));
 	free(text);
 }
@@ -175,7 +175,7 @@ static void the_section_says_how_many_requests_have_no_known_length(void **state
 	assert_int_equal(profile_add_distribution(fixture->fake.profile, &key, &change), 0);
 	text = print(fixture);
 	assert_non_null(strstr(text, "Block devices: 13 requests"));
-	assert_non_null(strstr(text, "3 of these requests are in no percentile or histogram"));
+	assert_non_null(strstr(text, "3 of these requests are in no distribution"));
 	free(text);
 }
 

@@ -43,9 +43,8 @@ static bool probe_privileged(struct error *error)
 		cap_free(caps);
 	if (!all)
 		error_set(error, EPERM,
-			  "not enough privileges to profile: BPF programs and system-wide perf "
-			  "events need root; run it with "
-			  "sudo, or give it CAP_BPF and CAP_PERFMON");
+			  "missing privileges: BPF programs and system-wide perf events require "
+			  "root; run with sudo, or grant CAP_BPF and CAP_PERFMON");
 	return all;
 }
 
@@ -59,13 +58,13 @@ static bool probe_kernel_btf(struct error *error)
 	if (access(KERNEL_TYPES_PATH, R_OK) == 0)
 		return true;
 	if (is_forbidden(errno))
-		error_set(error, errno, "cannot read " KERNEL_TYPES_PATH ": %s; run it with sudo",
+		error_set(error, errno, "cannot read " KERNEL_TYPES_PATH ": %s; run with sudo",
 			  strerror(errno));
 	else
 		error_set(error, ENOTSUP,
 			  "no kernel type information: cannot read " KERNEL_TYPES_PATH
-			  " (%s); use a kernel built with "
-			  "CONFIG_DEBUG_INFO_BTF, as those of all current distributions are",
+			  " (%s); use a kernel with CONFIG_DEBUG_INFO_BTF, as all current "
+			  "distributions have",
 			  strerror(errno));
 	return false;
 }
@@ -87,12 +86,10 @@ static bool probe_ring_buffer(struct error *error)
 			  "needed");
 	else if (fd == -ENOSYS)
 		error_set(error, ENOTSUP,
-			  "this kernel is built without CONFIG_BPF_SYSCALL; use another kernel");
+			  "this kernel lacks CONFIG_BPF_SYSCALL; use another kernel");
 	else if (is_forbidden(-fd))
 		error_set(error, -fd,
-			  "cannot create a BPF ring buffer, so whether this kernel has them is not "
-			  "known: %s; run it with sudo, or "
-			  "give it CAP_BPF",
+			  "cannot create a BPF ring buffer: %s; run with sudo, or grant CAP_BPF",
 			  strerror(-fd));
 	else
 		error_set(error, -fd, "cannot create a BPF ring buffer: %s", strerror(-fd));
@@ -128,9 +125,8 @@ static bool probe_hardware_pmu(struct error *error)
 	if (is_forbidden(-err))
 		return false;
 	error_set(error, ENOENT,
-		  "no hardware cycle counter (usual in virtual machines): CPU samples come from "
-		  "the cpu-clock timer, which cannot "
-		  "see inside code that runs with interrupts off");
+		  "no hardware cycle counter (usual in virtual machines): the cpu-clock timer "
+		  "takes CPU samples, but none while interrupts are off");
 	return false;
 }
 
@@ -139,17 +135,16 @@ static bool probe_initial_pid_namespace(struct error *error)
 	struct stat status;
 
 	if (stat("/proc/self/ns/pid", &status)) {
-		error_set(error, errno,
-			  "cannot look at /proc/self/ns/pid: %s; mount procfs on /proc",
+		error_set(error, errno, "cannot read /proc/self/ns/pid: %s; mount procfs on /proc",
 			  strerror(errno));
 		return false;
 	}
 	if (status.st_ino == INITIAL_PID_NAMESPACE)
 		return true;
 	error_set(error, ENOTSUP,
-		  "running in a pid namespace of its own, where process numbers differ from the "
-		  "kernel's; run it on the host, or "
-		  "the container with the host's pid namespace (docker run --pid=host)");
+		  "not in the initial pid namespace, so pids differ from the kernel's; run on the "
+		  "host, or in a container with the pid namespace of the host (docker run "
+		  "--pid=host)");
 	return false;
 }
 
@@ -160,7 +155,7 @@ static bool probe_kernel_symbols(struct error *error)
 
 	if (!file) {
 		error_set(error, errno,
-			  "kernel frames will have no names: cannot read /proc/kallsyms: %s",
+			  "kernel frames stay unresolved: cannot read /proc/kallsyms: %s",
 			  strerror(errno));
 		return false;
 	}
@@ -170,7 +165,7 @@ static bool probe_kernel_symbols(struct error *error)
 			return true;
 	}
 	error_set(error, EACCES,
-		  "kernel symbols are hidden: kernel frames will have no names; run as root with "
+		  "kernel frames stay unresolved: kernel symbols are hidden; run as root with "
 		  "sysctl kernel.kptr_restrict at 0 or 1");
 	return false;
 }

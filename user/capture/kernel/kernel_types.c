@@ -276,15 +276,13 @@ int kernel_types_read(struct kernel_types *types, const char *path, struct error
 	err = err ? err : find_wanted(types);
 	if (err == -EINVAL)
 		return error_set(error, EINVAL,
-				 "cannot understand the kernel's types in %s: they are damaged, or "
-				 "not of this byte order; use a kernel "
-				 "whose BTF bpftool can read",
+				 "cannot parse the kernel's BTF in %s: damaged, or of another byte "
+				 "order; use a kernel whose BTF bpftool can read",
 				 path);
 	if (err == -ENOTSUP)
 		return error_set(error, ENOTSUP,
-				 "cannot understand the kernel's types in %s: one is of a kind "
-				 "that is newer than this program; use a "
-				 "newer one",
+				 "cannot parse the kernel's BTF in %s: newer than this program; "
+				 "use a newer pkbpf",
 				 path);
 	return err ? error_set(error, -err, "cannot read the kernel's types from %s: %s", path,
 			       strerror(-err))

@@ -67,6 +67,6 @@ void orc_tables_find(struct pkbpf_bpf *skeleton, const struct log *log)
 		return;
 	if (bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.find_orc_tables), &options) ||
 	    options.retval)
-		log_debug(log,
-			  "the kernel's unwind tables were not found; it walks its stacks itself");
+		log_debug(log, "kernel unwind tables not found; kernel stacks use the kernel's own "
+			       "unwinder");
 }

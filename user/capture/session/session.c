@@ -103,8 +103,7 @@ static int open_rings(struct session *session, struct error *error)
 				 strerror(-err));
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
-		return error_set(error, errno, "cannot watch CPUs that come and go: %s",
-				 strerror(errno));
+		return error_set(error, errno, "cannot watch CPU hotplug: %s", strerror(errno));
 	/* A process whose tables are built on demand is looked at when a sample misses it, and that
 	 * wakes us. */
 	return perf_sideband_open(cpu_watch_list(session->cpus),

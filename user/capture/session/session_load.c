@@ -64,8 +64,7 @@ int session_open_object(struct session *session, struct error *error)
 	int err = tracing_programs_register();
 
 	if (err)
-		return error_set(error, -err, "cannot tell libbpf how to load the BPF programs: %s",
-				 strerror(-err));
+		return error_set(error, -err, "cannot configure libbpf: %s", strerror(-err));
 	session->types_fd = create_memory_file("pkbpf-types");
 	if (session->types_fd < 0)
 		return error_set(error, errno,
@@ -86,7 +85,7 @@ int session_open_object(struct session *session, struct error *error)
 	err = err ? err : kernel_types_want(session->kernel_types, ELEMENT_ALLOCATOR);
 	if (err)
 		return error_set(error, -err,
-				 "cannot list what the BPF programs need of the kernel's types: %s",
+				 "cannot list the kernel types that the BPF programs use: %s",
 				 strerror(-err));
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
@@ -225,7 +224,7 @@ static int open_cgroup(struct session *session, struct error *error)
 	session->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (session->cgroup_fd < 0 || fstat(session->cgroup_fd, &status))
 		return error_set(error, errno,
-				 "cannot open cgroup %s: %s; give the path of its folder", path,
+				 "cannot open cgroup %s: %s; use the path of its directory", path,
 				 strerror(errno));
 	session->skeleton->rodata->config.target_cgroup_id = status.st_ino;
 	return 0;

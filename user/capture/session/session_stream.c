@@ -168,7 +168,7 @@ static void make_up_for_losses(struct session *session)
 	took_ns = clock_now_ns() - now_ns;
 	session->next_read_again_ns = now_ns + READ_AGAIN_PERIOD_NS + READ_AGAIN_RATIO * took_ns;
 	log_info(session->options.log,
-		 "side-band records were lost: processes read again in %.1f ms",
+		 "task and mmap records lost: read all processes again in %.1f ms",
 		 (double)took_ns / 1e6);
 }
 
@@ -191,8 +191,7 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	log_info(session->options.log, "%zu CPUs are online now",
 		 cpu_watch_list(session->cpus)->count);
 	if (arrived < 0)
-		log_warning(session->options.log, "%s; what processes do there goes unseen",
-			    error.text);
+		log_warning(session->options.log, "%s; nothing is recorded there", error.text);
 	if (arrived <= 0)
 		return;
 	session->cpus_arrived += (uint64_t)arrived;

@@ -76,7 +76,7 @@ int session_fill_targets(const struct session *session, struct error *error)
 	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero,
 				&session->cgroup_fd, BPF_ANY))
 		return error_set(error, errno,
-				 "cannot watch cgroup %s: %s; give a folder of the cgroup v2 "
+				 "cannot watch cgroup %s: %s; use a directory of the cgroup v2 "
 				 "hierarchy (/sys/fs/cgroup, or "
 				 "/sys/fs/cgroup/unified)",
 				 options->cgroup_path, strerror(errno));

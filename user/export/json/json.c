@@ -55,6 +55,6 @@ static int json_write(struct results *results, const struct format_options *opti
 const struct format_ops format_json = {
 	.name = "json",
 	.suffix = ".json",
-	.summary = "the resource report for programs, described by report.schema.json",
+	.summary = "resource report, described by report.schema.json",
 	.write = json_write,
 };

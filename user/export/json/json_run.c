@@ -130,7 +130,7 @@ void json_counters(struct json_writer *writer, const struct profile *profile)
 		const char *name, *text;
 		bool is_loss;
 	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) {#name, words, loss != PKBPF_LOSS_NONE},
+#define X(name, loss, words) {#name, words, PKBPF_IS_LOSS(loss)},
 		PKBPF_COUNTERS(X)
 #undef X
 	};

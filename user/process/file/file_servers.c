@@ -182,17 +182,15 @@ static void tell_of_silence(struct file_servers *servers, const struct served_fi
 	char text[MAX_DESCRIPTION];
 
 	if (servers->silent.count == MAX_WARNINGS)
-		log_warning(
-			servers->log,
-			"more file systems than these %d do not answer; the others are not named",
-			MAX_WARNINGS);
+		log_warning(servers->log,
+			    "more than %d file systems do not respond; the others are not listed",
+			    MAX_WARNINGS);
 	if (servers->silent.count >= MAX_WARNINGS)
 		return;
 	served_mounts_describe(servers->mounts, file->pid, file->device, text, sizeof(text));
 	log_warning(servers->log,
-		    "the file system at %s does not answer: code in its files has no names, and "
-		    "stacks through it "
-		    "may end early, until it does; it is asked again every %llu s",
+		    "the file system at %s does not respond: frames in its files stay unresolved "
+		    "and stacks through them may be truncated; retried every %llu s",
 		    text, SILENCE_NS / NS_PER_SECOND);
 }
 

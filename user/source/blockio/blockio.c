@@ -107,8 +107,8 @@ static int blockio_configure(struct session *session, struct source **ret_source
 
 	if (!arguments)
 		return error_set(error, ENOTSUP,
-				 "cannot profile block I/O: this kernel has no tracepoints of "
-				 "block requests; leave blockio out of -e, "
+				 "cannot profile block I/O: this kernel has no block tracepoints; "
+				 "omit blockio from -e, "
 				 "or use a kernel built with CONFIG_BLOCK");
 	source = calloc(1, sizeof(*source));
 	if (!source)
@@ -263,7 +263,7 @@ static const char *blockio_event_name(const struct source *source)
 const struct source_ops source_blockio = {
 	.kind = PKBPF_PROFILE_BLOCKIO,
 	.name = "blockio",
-	.summary = "who reads and writes block devices, and how long they take",
+	.summary = "block I/O requests by stack and device, with latency",
 	.unit = "nanoseconds",
 	.choose = blockio_choose,
 	.configure = blockio_configure,

@@ -186,13 +186,13 @@ static void govern(struct source *source)
 		return;
 	if (next)
 		log_info(options->log,
-			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of %" PRIu64
+			 "off-CPU: BPF programs used %.1f %% of one CPU; stacks of at most %" PRIu64
 			 " waits per second and thread",
 			 100 * (double)share.ran_ns / (double)share.passed_ns,
 			 (uint64_t)(next * NS_PER_SECOND / PKBPF_OFFCPU_WINDOW_NS));
 	else
 		log_info(options->log,
-			 "off-CPU: programs ran for %.1f %% of a CPU; stacks of all waits",
+			 "off-CPU: BPF programs used %.1f %% of one CPU; stacks of all waits",
 			 100 * (double)share.ran_ns / (double)share.passed_ns);
 	offcpu_tables_set_sampled(source->tables);
 	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
@@ -275,7 +275,8 @@ static void cut_waits(struct source *source)
 	usleep(SETTLE_US);
 	if (source->iterator && offcpu_blocked_read(source->iterator, &nothing, &error))
 		log_warning(session_options(source->session)->log,
-			    "%s; waits under way are left out", error.text);
+			    "%s; waits that began before the interval are not recorded",
+			    error.text);
 	offcpu_blocked_free(nothing);
 	offcpu_tables_close(source->tables, end_ns);
 }
@@ -300,7 +301,8 @@ static void offcpu_detach(struct source *source)
 	source->on_switch = source->on_wakeup = source->on_exec = NULL;
 	/* What there is no memory for is missing from the stream, which counts it. */
 	offcpu_tables_drain(source->tables, &source->buffer);
-	log_info(session_options(source->session)->log, "off-CPU: %" PRIu64 " stacks recognised",
+	log_info(session_options(source->session)->log,
+		 "off-CPU: %" PRIu64 " stacks from the cache",
 		 offcpu_tables_memo_hits(source->tables));
 	send(source);
 }
@@ -313,7 +315,7 @@ static const char *offcpu_event_name(const struct source *source)
 const struct source_ops source_offcpu = {
 	.kind = PKBPF_PROFILE_OFFCPU,
 	.name = "offcpu",
-	.summary = "where threads wait, and for how long",
+	.summary = "waiting time of threads by stack",
 	.unit = "nanoseconds",
 	.choose = offcpu_choose,
 	.configure = offcpu_configure,
