@@ -8,19 +8,20 @@
 
 static void write_findings(struct json_writer *writer, const struct findings *findings)
 {
-	json_array_begin(writer, "findings");
+	/* Their name since version 1 of the schema. */
+	json_writer_array_begin(writer, "verdict");
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->findings[i];
 
-		json_object_begin(writer, NULL);
-		json_string(writer, "rule", finding->rule);
-		json_string(writer, "text", finding->text);
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "rule", finding->rule);
+		json_writer_string(writer, "text", finding->text);
 		if (finding->pid)
-			json_u64(writer, "pid", finding->pid);
-		json_decimal(writer, "severity_percent", finding->severity);
-		json_object_end(writer);
+			json_writer_u64(writer, "pid", finding->pid);
+		json_writer_decimal(writer, "severity_percent", finding->severity);
+		json_writer_object_end(writer);
 	}
-	json_array_end(writer);
+	json_writer_array_end(writer);
 }
 
 static int json_write(struct results *results, const struct format_options *options, FILE *out)
@@ -33,12 +34,12 @@ static int json_write(struct results *results, const struct format_options *opti
 	err = err ? err : results_findings(results, &findings);
 	if (err)
 		return err;
-	json_object_begin(&writer, NULL);
-	json_u64(&writer, "schema_version", SCHEMA_VERSION);
-	json_object_begin(&writer, "tool");
-	json_string(&writer, "name", "pkbpf");
-	json_string(&writer, "version", PKBPF_VERSION);
-	json_object_end(&writer);
+	json_writer_object_begin(&writer, NULL);
+	json_writer_u64(&writer, "schema_version", SCHEMA_VERSION);
+	json_writer_object_begin(&writer, "tool");
+	json_writer_string(&writer, "name", "pkbpf");
+	json_writer_string(&writer, "version", PKBPF_VERSION);
+	json_writer_object_end(&writer);
 	json_machine(&writer, rows);
 	json_cpu_limits(&writer, results->profile);
 	json_events(&writer, results->profile);
@@ -47,7 +48,7 @@ static int json_write(struct results *results, const struct format_options *opti
 	err = json_devices(&writer, results->profile);
 	err = err ? err : json_slow_io(&writer, rows);
 	write_findings(&writer, findings);
-	json_object_end(&writer);
+	json_writer_object_end(&writer);
 	fputc('\n', out);
 	return err;
 }

@@ -7,24 +7,24 @@
 static void write_times(struct json_writer *writer, const char *key,
 			const struct device_times *times)
 {
-	json_object_begin(writer, key);
-	json_u64(writer, "total_ns", times->total_ns);
-	json_u64(writer, "p50_ns", histogram_percentile(&times->histogram, 500));
-	json_u64(writer, "p95_ns", histogram_percentile(&times->histogram, 950));
-	json_u64(writer, "p99_ns", histogram_percentile(&times->histogram, 990));
-	json_u64(writer, "max_ns", times->max_ns);
-	json_array_begin(writer, "histogram");
+	json_writer_object_begin(writer, key);
+	json_writer_u64(writer, "total_ns", times->total_ns);
+	json_writer_u64(writer, "p50_ns", histogram_percentile(&times->histogram, 500));
+	json_writer_u64(writer, "p95_ns", histogram_percentile(&times->histogram, 950));
+	json_writer_u64(writer, "p99_ns", histogram_percentile(&times->histogram, 990));
+	json_writer_u64(writer, "max_ns", times->max_ns);
+	json_writer_array_begin(writer, "histogram");
 	for (uint32_t i = 0; i < PKBPF_HISTOGRAM_BUCKETS; i++) {
 		if (!times->histogram.buckets[i])
 			continue;
-		json_object_begin(writer, NULL);
-		json_u64(writer, "from_ns", histogram_bucket_low(i));
-		json_u64(writer, "to_ns", histogram_bucket_high(i));
-		json_u64(writer, "count", times->histogram.buckets[i]);
-		json_object_end(writer);
+		json_writer_object_begin(writer, NULL);
+		json_writer_u64(writer, "from_ns", histogram_bucket_low(i));
+		json_writer_u64(writer, "to_ns", histogram_bucket_high(i));
+		json_writer_u64(writer, "count", times->histogram.buckets[i]);
+		json_writer_object_end(writer);
 	}
-	json_array_end(writer);
-	json_object_end(writer);
+	json_writer_array_end(writer);
+	json_writer_object_end(writer);
 }
 
 static void write_device(struct json_writer *writer, const struct profile *profile,
@@ -32,29 +32,29 @@ static void write_device(struct json_writer *writer, const struct profile *profi
 {
 	char buffer[32];
 
-	json_object_begin(writer, NULL);
-	json_string(writer, "name", device_name(profile, device->number, buffer));
-	json_u64(writer, "major", device->number >> 20);
-	json_u64(writer, "minor", device->number & 0xfffff);
-	json_u64(writer, "requests", device->count);
-	json_u64(writer, "bytes", device->bytes);
-	json_u64(writer, "requests_of_other_devices", device->lower_count);
-	json_array_begin(writer, "operations");
+	json_writer_object_begin(writer, NULL);
+	json_writer_string(writer, "name", device_name(profile, device->number, buffer));
+	json_writer_u64(writer, "major", device->number >> 20);
+	json_writer_u64(writer, "minor", device->number & 0xfffff);
+	json_writer_u64(writer, "requests", device->count);
+	json_writer_u64(writer, "bytes", device->bytes);
+	json_writer_u64(writer, "requests_of_other_devices", device->lower_count);
+	json_writer_array_begin(writer, "operations");
 	for (unsigned int i = 0; i < PKBPF_BLOCKIO_OPERATIONS; i++) {
 		const struct device_operation *operation = &device->operations[i];
 
 		if (!operation->device.count)
 			continue;
-		json_object_begin(writer, NULL);
-		json_string(writer, "operation", device_operation_name(i));
-		json_u64(writer, "requests", operation->device.count);
-		json_u64(writer, "bytes", operation->bytes);
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "operation", device_operation_name(i));
+		json_writer_u64(writer, "requests", operation->device.count);
+		json_writer_u64(writer, "bytes", operation->bytes);
 		write_times(writer, "device_time", &operation->device);
 		write_times(writer, "queue_time", &operation->queue);
-		json_object_end(writer);
+		json_writer_object_end(writer);
 	}
-	json_array_end(writer);
-	json_object_end(writer);
+	json_writer_array_end(writer);
+	json_writer_object_end(writer);
 }
 
 int json_devices(struct json_writer *writer, const struct profile *profile)
@@ -67,9 +67,9 @@ int json_devices(struct json_writer *writer, const struct profile *profile)
 	err = device_table_init(&table, profile);
 	if (err)
 		return err;
-	json_array_begin(writer, "devices");
+	json_writer_array_begin(writer, "devices");
 	for (size_t i = 0; i < table.count; i++)
 		write_device(writer, profile, table.items[i]);
-	json_array_end(writer);
+	json_writer_array_end(writer);
 	return 0;
 }

@@ -16,11 +16,11 @@ static void write_time(struct json_writer *writer, const char *key, int64_t unix
 
 	if (unix_ns <= 0 || !gmtime_r(&seconds, &calendar) ||
 	    !strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &calendar)) {
-		json_string(writer, key, NULL);
+		json_writer_string(writer, key, NULL);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s.%09" PRId64 "Z", date, unix_ns % (int64_t)NS_PER_SECOND);
-	json_string(writer, key, text);
+	json_writer_string(writer, key, text);
 }
 
 static const char *unwind_name(enum pkbpf_unwind_mode mode)
@@ -40,30 +40,31 @@ void json_machine(struct json_writer *writer, const struct resource_rows *rows)
 {
 	const struct profile_info *info = profile_info_read(rows->profile);
 
-	json_object_begin(writer, "host");
-	json_string(writer, "name", info->host);
-	json_string(writer, "kernel", info->kernel);
-	json_u64(writer, "cpus", info->cpu_count);
+	json_writer_object_begin(writer, "host");
+	json_writer_string(writer, "name", info->host);
+	json_writer_string(writer, "kernel", info->kernel);
+	json_writer_u64(writer, "cpus", info->cpu_count);
 	if (rows->machine.known) {
-		json_u64(writer, "memory_bytes", rows->machine.memory_bytes);
-		json_u64(writer, "memory_available_bytes", rows->machine.memory_available_bytes);
-		json_u64(writer, "busy_ns", rows->machine.busy_ns);
-		json_u64(writer, "idle_ns", rows->machine.idle_ns);
-		json_u64(writer, "iowait_ns", rows->machine.iowait_ns);
-		json_u64(writer, "steal_ns", rows->machine.steal_ns);
-		json_u64(writer, "interrupt_ns", rows->machine.irq_ns);
+		json_writer_u64(writer, "memory_bytes", rows->machine.memory_bytes);
+		json_writer_u64(writer, "memory_available_bytes",
+				rows->machine.memory_available_bytes);
+		json_writer_u64(writer, "busy_ns", rows->machine.busy_ns);
+		json_writer_u64(writer, "idle_ns", rows->machine.idle_ns);
+		json_writer_u64(writer, "iowait_ns", rows->machine.iowait_ns);
+		json_writer_u64(writer, "steal_ns", rows->machine.steal_ns);
+		json_writer_u64(writer, "interrupt_ns", rows->machine.irq_ns);
 		if (rows->machine.threads_ns)
-			json_u64(writer, "threads_ns", rows->machine.threads_ns);
-		json_decimal(writer, "busy_percent", rows->busy_percent);
+			json_writer_u64(writer, "threads_ns", rows->machine.threads_ns);
+		json_writer_decimal(writer, "busy_percent", rows->busy_percent);
 	}
-	json_object_end(writer);
-	json_object_begin(writer, "time");
+	json_writer_object_end(writer);
+	json_writer_object_begin(writer, "time");
 	write_time(writer, "start", info->start_unix_ns);
 	write_time(writer, "end",
 		   info->start_unix_ns > 0 ? info->start_unix_ns + (int64_t)rows->interval_ns : 0);
-	json_i64(writer, "start_unix_ns", info->start_unix_ns);
-	json_u64(writer, "duration_ns", rows->interval_ns);
-	json_object_end(writer);
+	json_writer_i64(writer, "start_unix_ns", info->start_unix_ns);
+	json_writer_u64(writer, "duration_ns", rows->interval_ns);
+	json_writer_object_end(writer);
 }
 
 void json_cpu_limits(struct json_writer *writer, const struct profile *profile)
@@ -72,22 +73,22 @@ void json_cpu_limits(struct json_writer *writer, const struct profile *profile)
 
 	if (!resource_usage_known(usage))
 		return;
-	json_array_begin(writer, "cpu_limits");
+	json_writer_array_begin(writer, "cpu_limits");
 	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
 		struct resource_cpu_limit limit;
 
 		if (!resource_usage_cpu_limit(usage, i, &limit))
 			continue;
-		json_object_begin(writer, NULL);
-		json_string(writer, "cgroup", limit.path);
-		json_u64(writer, "quota_ns", limit.quota_ns);
-		json_u64(writer, "period_ns", limit.period_ns);
-		json_u64(writer, "periods", limit.periods);
-		json_u64(writer, "throttled_periods", limit.throttled_periods);
-		json_u64(writer, "throttled_ns", limit.throttled_ns);
-		json_object_end(writer);
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "cgroup", limit.path);
+		json_writer_u64(writer, "quota_ns", limit.quota_ns);
+		json_writer_u64(writer, "period_ns", limit.period_ns);
+		json_writer_u64(writer, "periods", limit.periods);
+		json_writer_u64(writer, "throttled_periods", limit.throttled_periods);
+		json_writer_u64(writer, "throttled_ns", limit.throttled_ns);
+		json_writer_object_end(writer);
 	}
-	json_array_end(writer);
+	json_writer_array_end(writer);
 }
 
 void json_events(struct json_writer *writer, const struct profile *profile)
@@ -95,33 +96,33 @@ void json_events(struct json_writer *writer, const struct profile *profile)
 	const struct profile_info *info = profile_info_read(profile);
 	uint64_t complete = 0;
 
-	json_string(writer, "targets", info->targets);
-	json_array_begin(writer, "events");
+	json_writer_string(writer, "targets", info->targets);
+	json_writer_array_begin(writer, "events");
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		if (info->kinds_mask & 1U << kind)
-			json_string(writer, NULL, profile_kind_row(kind)->name);
-	json_array_end(writer);
+			json_writer_string(writer, NULL, profile_kind_row(kind)->name);
+	json_writer_array_end(writer);
 	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU) {
-		json_object_begin(writer, "sampling");
-		json_string(writer, "event", info->cpu_event);
-		json_u64(writer, "frequency_hz", info->frequency_hz);
-		json_object_end(writer);
+		json_writer_object_begin(writer, "sampling");
+		json_writer_string(writer, "event", info->cpu_event);
+		json_writer_u64(writer, "frequency_hz", info->frequency_hz);
+		json_writer_object_end(writer);
 	}
-	json_object_begin(writer, "unwinder");
-	json_string(writer, "mode", unwind_name(info->unwind_mode));
-	json_object_begin(writer, "stack_ends");
+	json_writer_object_begin(writer, "unwinder");
+	json_writer_string(writer, "mode", unwind_name(info->unwind_mode));
+	json_writer_object_begin(writer, "stack_ends");
 	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
 		uint64_t count = profile_end_count(profile, UINT32_MAX, end);
 
 		if (stack_end_is_complete(end))
 			complete += count;
 		else if (count)
-			json_u64(writer, stack_end_text(end), count);
+			json_writer_u64(writer, stack_end_text(end), count);
 	}
-	json_u64(writer, "complete", complete);
-	json_object_end(writer);
-	json_u64(writer, "guessed_frames", profile_guessed_frames(profile));
-	json_object_end(writer);
+	json_writer_u64(writer, "complete", complete);
+	json_writer_object_end(writer);
+	json_writer_u64(writer, "guessed_frames", profile_guessed_frames(profile));
+	json_writer_object_end(writer);
 }
 
 void json_counters(struct json_writer *writer, const struct profile *profile)
@@ -137,35 +138,36 @@ void json_counters(struct json_writer *writer, const struct profile *profile)
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);
 
-	json_object_begin(writer, "samples");
-	json_u64(writer, "expected", account.expected);
-	json_u64(writer, "recorded", account.recorded);
-	json_u64(writer, "lost", account.lost);
-	json_u64(writer, "lost_other", account.lost_other);
-	json_object_end(writer);
-	json_array_begin(writer, "counters");
+	json_writer_object_begin(writer, "samples");
+	json_writer_u64(writer, "expected", account.expected);
+	json_writer_u64(writer, "recorded", account.recorded);
+	json_writer_u64(writer, "lost", account.lost);
+	json_writer_u64(writer, "lost_other", account.lost_other);
+	json_writer_object_end(writer);
+	json_writer_array_begin(writer, "counters");
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (!info->counters[i])
 			continue;
-		json_object_begin(writer, NULL);
-		json_string(writer, "name", counters[i].name);
-		json_string(writer, "text", counters[i].text);
-		json_bool(writer, "is_loss", counters[i].is_loss);
-		json_u64(writer, "count", info->counters[i]);
-		json_object_end(writer);
+		json_writer_object_begin(writer, NULL);
+		json_writer_string(writer, "name", counters[i].name);
+		json_writer_string(writer, "text", counters[i].text);
+		json_writer_bool(writer, "is_loss", counters[i].is_loss);
+		json_writer_u64(writer, "count", info->counters[i]);
+		json_writer_object_end(writer);
 	}
-	json_array_end(writer);
-	json_object_begin(writer, "cost");
-	json_u64(writer, "cpu_ns", info->own_cpu_ns);
+	json_writer_array_end(writer);
+	json_writer_object_begin(writer, "cost");
+	json_writer_u64(writer, "cpu_ns", info->own_cpu_ns);
 	if (info->own_start_cpu_ns)
-		json_u64(writer, "start_cpu_ns", info->own_start_cpu_ns);
+		json_writer_u64(writer, "start_cpu_ns", info->own_start_cpu_ns);
 	if (info->bpf_cpu_known)
-		json_u64(writer, "bpf_cpu_ns", info->bpf_cpu_ns);
-	json_u64(writer, "max_resident_bytes", info->max_resident_bytes);
+		json_writer_u64(writer, "bpf_cpu_ns", info->bpf_cpu_ns);
+	json_writer_u64(writer, "max_resident_bytes", info->max_resident_bytes);
 	if (info->bpf_map_bytes)
-		json_u64(writer, "bpf_map_bytes", info->bpf_map_bytes);
-	json_object_end(writer);
-	json_object_begin(writer, "percentiles");
-	json_decimal(writer, "max_relative_error_percent", 100.0 / (2 * PKBPF_HISTOGRAM_SUB));
-	json_object_end(writer);
+		json_writer_u64(writer, "bpf_map_bytes", info->bpf_map_bytes);
+	json_writer_object_end(writer);
+	json_writer_object_begin(writer, "percentiles");
+	json_writer_decimal(writer, "max_relative_error_percent",
+			    100.0 / (2 * PKBPF_HISTOGRAM_SUB));
+	json_writer_object_end(writer);
 }

@@ -19,12 +19,12 @@ static void write_flags(struct json_writer *writer, const struct slow_io *slow_i
 		{"unfinished", slow_io->open},
 	};
 
-	json_array_begin(writer, "flags");
+	json_writer_array_begin(writer, "flags");
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		if (flags[i].is_set)
-			json_string(writer, NULL, flags[i].name);
+			json_writer_string(writer, NULL, flags[i].name);
 	}
-	json_array_end(writer);
+	json_writer_array_end(writer);
 }
 
 static void write_who(struct json_writer *writer, const struct profile *profile,
@@ -35,12 +35,12 @@ static void write_who(struct json_writer *writer, const struct profile *profile,
 	const char *cgroup = resource_usage_cgroup(profile_resources(profile), slow_io->cgroup_id);
 
 	if (process_has_pid(process))
-		json_u64(writer, "pid", process->pid);
+		json_writer_u64(writer, "pid", process->pid);
 	if (slow_io->tid)
-		json_u64(writer, "tid", slow_io->tid);
-	json_string(writer, "comm", profile_string(profile, slow_io->comm));
+		json_writer_u64(writer, "tid", slow_io->tid);
+	json_writer_string(writer, "comm", profile_string(profile, slow_io->comm));
 	if (cgroup)
-		json_string(writer, "cgroup", cgroup);
+		json_writer_string(writer, "cgroup", cgroup);
 }
 
 static void write_request(struct json_writer *writer, const struct resource_rows *rows,
@@ -52,25 +52,25 @@ static void write_request(struct json_writer *writer, const struct resource_rows
 	char buffer[32];
 	size_t count;
 
-	json_object_begin(writer, NULL);
-	json_i64(writer, "at_ns", at_ns);
+	json_writer_object_begin(writer, NULL);
+	json_writer_i64(writer, "at_ns", at_ns);
 	write_who(writer, profile, slow_io);
-	json_string(writer, "device", device_name(profile, slow_io->device, buffer));
-	json_u64(writer, "major", slow_io->device >> 20);
-	json_u64(writer, "minor", slow_io->device & 0xfffff);
-	json_string(writer, "operation",
-		    device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK));
+	json_writer_string(writer, "device", device_name(profile, slow_io->device, buffer));
+	json_writer_u64(writer, "major", slow_io->device >> 20);
+	json_writer_u64(writer, "minor", slow_io->device & 0xfffff);
+	json_writer_string(writer, "operation",
+			   device_operation_name(slow_io->state & PKBPF_BLOCKIO_OPERATION_MASK));
 	write_flags(writer, slow_io);
-	json_u64(writer, "bytes", slow_io->bytes);
+	json_writer_u64(writer, "bytes", slow_io->bytes);
 	if (slow_io->sector != PKBPF_NO_SECTOR)
-		json_u64(writer, "sector", slow_io->sector);
-	json_u64(writer, "queue_ns", slow_io->queue_ns);
-	json_u64(writer, "device_ns", slow_io->device_ns);
-	json_u64(writer, "total_ns", slow_io_total_ns(slow_io));
+		json_writer_u64(writer, "sector", slow_io->sector);
+	json_writer_u64(writer, "queue_ns", slow_io->queue_ns);
+	json_writer_u64(writer, "device_ns", slow_io->device_ns);
+	json_writer_u64(writer, "total_ns", slow_io_total_ns(slow_io));
 	count = function_table_stack(rows->functions, profile, slow_io->stack, functions,
 				     JSON_FRAMES_MAX);
 	json_frames(writer, rows, functions, count);
-	json_object_end(writer);
+	json_writer_object_end(writer);
 }
 
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows)
@@ -84,9 +84,9 @@ int json_slow_io(struct json_writer *writer, const struct resource_rows *rows)
 	err = slow_io_list_sorted(profile_slow_io(rows->profile), &items, &count);
 	if (err)
 		return err;
-	json_array_begin(writer, "slow_requests");
+	json_writer_array_begin(writer, "slow_requests");
 	for (size_t i = 0; i < count; i++)
 		write_request(writer, rows, items[i]);
-	json_array_end(writer);
+	json_writer_array_end(writer);
 	return 0;
 }

@@ -35,27 +35,27 @@ static void end(struct json_writer *writer, char bracket)
 	writer->has_items = true;
 }
 
-void json_object_begin(struct json_writer *writer, const char *key)
+void json_writer_object_begin(struct json_writer *writer, const char *key)
 {
 	begin(writer, key, '{');
 }
 
-void json_object_end(struct json_writer *writer)
+void json_writer_object_end(struct json_writer *writer)
 {
 	end(writer, '}');
 }
 
-void json_array_begin(struct json_writer *writer, const char *key)
+void json_writer_array_begin(struct json_writer *writer, const char *key)
 {
 	begin(writer, key, '[');
 }
 
-void json_array_end(struct json_writer *writer)
+void json_writer_array_end(struct json_writer *writer)
 {
 	end(writer, ']');
 }
 
-void json_string(struct json_writer *writer, const char *key, const char *value)
+void json_writer_string(struct json_writer *writer, const char *key, const char *value)
 {
 	begin_value(writer, key);
 	if (value)
@@ -64,19 +64,19 @@ void json_string(struct json_writer *writer, const char *key, const char *value)
 		fputs("null", writer->out);
 }
 
-void json_u64(struct json_writer *writer, const char *key, uint64_t value)
+void json_writer_u64(struct json_writer *writer, const char *key, uint64_t value)
 {
 	begin_value(writer, key);
 	fprintf(writer->out, "%" PRIu64, value);
 }
 
-void json_i64(struct json_writer *writer, const char *key, int64_t value)
+void json_writer_i64(struct json_writer *writer, const char *key, int64_t value)
 {
 	begin_value(writer, key);
 	fprintf(writer->out, "%" PRId64, value);
 }
 
-void json_decimal(struct json_writer *writer, const char *key, double value)
+void json_writer_decimal(struct json_writer *writer, const char *key, double value)
 {
 	begin_value(writer, key);
 	if (isfinite(value))
@@ -85,7 +85,7 @@ void json_decimal(struct json_writer *writer, const char *key, double value)
 		fputs("null", writer->out);
 }
 
-void json_bool(struct json_writer *writer, const char *key, bool value)
+void json_writer_bool(struct json_writer *writer, const char *key, bool value)
 {
 	begin_value(writer, key);
 	fputs(value ? "true" : "false", writer->out);

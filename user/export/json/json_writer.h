@@ -16,15 +16,16 @@ struct json_writer {
 	bool has_items; /* the object or array at hand */
 };
 
-void json_object_begin(struct json_writer *writer, const char *key);
-void json_object_end(struct json_writer *writer);
-void json_array_begin(struct json_writer *writer, const char *key);
-void json_array_end(struct json_writer *writer);
-void json_string(struct json_writer *writer, const char *key, const char *value); /* NULL: null */
-void json_u64(struct json_writer *writer, const char *key, uint64_t value);
-void json_i64(struct json_writer *writer, const char *key, int64_t value);
-void json_decimal(struct json_writer *writer, const char *key,
-		  double value); /* finite; three decimals */
-void json_bool(struct json_writer *writer, const char *key, bool value);
+void json_writer_object_begin(struct json_writer *writer, const char *key);
+void json_writer_object_end(struct json_writer *writer);
+void json_writer_array_begin(struct json_writer *writer, const char *key);
+void json_writer_array_end(struct json_writer *writer);
+void json_writer_string(struct json_writer *writer, const char *key,
+			const char *value); /* NULL: null */
+void json_writer_u64(struct json_writer *writer, const char *key, uint64_t value);
+void json_writer_i64(struct json_writer *writer, const char *key, int64_t value);
+void json_writer_decimal(struct json_writer *writer, const char *key,
+			 double value); /* finite; three decimals */
+void json_writer_bool(struct json_writer *writer, const char *key, bool value);
 
 #endif
