@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *argv[MAX_WORDS + 1] = {NULL};
 	char *text = malloc(size + 1);
-	enum verb verb = size && data[0] == '!' ? VERB_DOCTOR : VERB_RECORD;
+	const struct command_row *command =
+		size && data[0] == '!' ? &command_doctor : &command_profile;
 	struct cli_options options;
 	struct error error = {0};
 	int argc = 0;
@@ -55,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		start = i + 1;
 	}
 	cli_options_init(&options);
-	if (options_parse(verb, argc, argv, &options, &error) < 0) {
+	if (options_parse(command, argc, argv, &options, &error) < 0) {
 		if (!*error.text)
 			abort();
-	} else if (!options.show_help && !options.show_version && verb == VERB_RECORD) {
+	} else if (!options.show_help && !options.show_version && command == &command_profile) {
 		/* What the rest of the program relies on. */
 		if (!options.outputs.count || !options.frequency_hz || !options.top ||
 		    options.source_count > PKBPF_PROFILE_KINDS ||

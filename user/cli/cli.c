@@ -68,7 +68,7 @@ static int run_command(const struct command_row *command, int argc, char **argv,
 	int status;
 
 	cli_options_init(&options);
-	if (options_parse(command->verb, argc, argv, &options, &error) < 0) {
+	if (options_parse(command, argc, argv, &options, &error) < 0) {
 		console_error(console, "%s", error.text);
 		status = EXIT_STATUS_USAGE;
 	} else if (options.show_help) {

@@ -15,6 +15,7 @@
 #include "base/parse_value.h"
 #include "cli/console.h"
 #include "cli/output_plan.h"
+#include "source/source_options.h"
 
 struct cli_options {
 	/* targets; none of them: the whole host */
@@ -32,11 +33,7 @@ struct cli_options {
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t unwind_table_bytes; /* 0: the default */
-	uint64_t min_block_ns;	     /* off-CPU: shortest wait recorded */
-	bool wakers, kernel_threads;
-	uint64_t slow_io_ns; /* block requests that take as long are told one by one; UINT64_MAX:
-				none */
-	uint32_t max_overhead_permille; /* of a CPU, 0: no limit */
+	struct source_options of_sources;
 
 	/* what is written */
 	ARRAY_OF(struct output_request) outputs;

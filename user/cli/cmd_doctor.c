@@ -44,7 +44,7 @@ static int examine_processes(const struct cli_options *options, struct console *
 	return status;
 }
 
-int cmd_doctor_run(const struct cli_options *options, struct console *console)
+static int doctor_run(const struct cli_options *options, struct console *console)
 {
 	bool color = console_wants_color(options->color, STDOUT_FILENO);
 	struct utsname machine = {0};
@@ -70,3 +70,11 @@ int cmd_doctor_run(const struct cli_options *options, struct console *console)
 	printf(usable ? "profiling will work\n" : "profiling will not work\n");
 	return usable ? EXIT_STATUS_DONE : EXIT_STATUS_NOT_ALLOWED;
 }
+
+const struct command_row command_doctor = {
+	.name = "doctor",
+	.synopsis = "doctor [--pid PID]",
+	.summary = "Checks what this machine allows, or how well the stacks of a process unwind",
+	.options = (const char *const[]){"pid", "color", NULL},
+	.run = doctor_run,
+};

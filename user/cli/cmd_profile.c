@@ -16,7 +16,7 @@
 #include "cli/invoking_user.h"
 #include "cli/conditions.h"
 #include "cli/live_profile.h"
-#include "cli/option_parser.h"
+#include "cli/option_check.h"
 #include "cli/progress.h"
 #include "cli/record_summary.h"
 #include "cli/run_watch.h"
@@ -88,6 +88,15 @@ static void choose_sources(struct record *record)
 		record->sources[record->source_count++] = source_at(i);
 }
 
+static uint32_t kinds_mask(const struct record *record)
+{
+	uint32_t mask = 0;
+
+	for (size_t i = 0; i < record->source_count; i++)
+		mask |= 1U << record->sources[i]->kind;
+	return mask;
+}
+
 static int watch_process(struct record *record, uint32_t pid, struct error *error)
 {
 	int pidfd;
@@ -149,8 +158,8 @@ static int prepare(struct record *record)
 	const struct cli_options *options = record->options;
 	struct error error;
 
-	if (options_check_events(options, record->sources, record->source_count, &error) < 0 ||
-	    conditions_check_events(options, record->sources, record->source_count, &error) < 0 ||
+	if (options_check_events(options, kinds_mask(record), &error) < 0 ||
+	    conditions_check_events(options, kinds_mask(record), &error) < 0 ||
 	    output_plan_new(options->outputs.items, options->outputs.count, record->sources,
 			    record->source_count, &record->plan, &error) < 0)
 		return fail(record, &error, EXIT_STATUS_USAGE);
@@ -191,31 +200,17 @@ static int start(struct record *record, struct error *error)
 				.unwind_mode = options->unwind_mode,
 				.unwind_table_bytes = options->unwind_table_bytes,
 				.frequency_hz = options->frequency_hz,
-				.offcpu =
-					{
-						.min_block_ns = options->min_block_ns,
-						.kernel_threads = options->kernel_threads,
-						.wakers = options->wakers,
-						.per_thread = options->per_thread,
-						.waiting_pid = record->command_pid,
-						.max_overhead_permille =
-							options->max_overhead_permille,
-					},
-				.blockio =
-					{
-						.slow_ns = options->slow_io_ns,
-						.slow_count = options->top,
-					},
+				.kinds_mask = kinds_mask(record),
+				.per_thread = options->per_thread,
+				.waiting_pid = record->command_pid,
 				.log = &record->log,
 			},
-		.per_thread = options->per_thread,
+		.sources = options->of_sources,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
 		.user_uid = record->user.behind_sudo ? record->user.uid : 0,
 	};
 
-	for (size_t i = 0; i < record->source_count; i++)
-		live.session.kinds_mask |= 1U << record->sources[i]->kind;
 	if (record->command) {
 		live.session.pids = &record->command_pid;
 		live.session.pid_count = 1;
@@ -424,7 +419,7 @@ static int run(struct record *record)
 	return status;
 }
 
-int cmd_record_run(const struct cli_options *options, struct console *console)
+static int profile_run(const struct cli_options *options, struct console *console)
 {
 	struct record record = {
 		.options = options,
@@ -446,3 +441,11 @@ int cmd_record_run(const struct cli_options *options, struct console *console)
 	free(record.cgroup_path);
 	return status;
 }
+
+const struct command_row command_profile = {
+	.synopsis = "[OPTIONS] [-- COMMAND [ARG...]]",
+	.summary = "Profiles live processes, the whole host, or COMMAND",
+	.takes_command = true,
+	.check = options_check_profile,
+	.run = profile_run,
+};

@@ -4,24 +4,34 @@
 
 #include <string.h>
 
-static const struct command_row rows[] = {
-	{NULL, "[OPTIONS] [-- COMMAND [ARG...]]",
-	 "Profiles live processes, the whole host, or COMMAND", VERB_RECORD, cmd_record_run},
-	{"doctor", "doctor [--pid PID]",
-	 "Checks what this machine allows, or how well the stacks of a process unwind", VERB_DOCTOR,
-	 cmd_doctor_run},
+static const struct command_row *const rows[] = {
+#define X(name) &command_##name,
+	COMMANDS(X)
+#undef X
 };
 
 const struct command_row *command_at(size_t index)
 {
-	return index < ARRAY_SIZE(rows) ? &rows[index] : NULL;
+	return index < ARRAY_SIZE(rows) ? rows[index] : NULL;
 }
 
 const struct command_row *command_find(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (rows[i].name && strcmp(rows[i].name, name) == 0)
-			return &rows[i];
+		if (rows[i]->name && strcmp(rows[i]->name, name) == 0)
+			return rows[i];
 	}
 	return NULL;
+}
+
+bool command_takes(const struct command_row *command, const struct option_row *option)
+{
+	if (!command->options || strcmp(option->name, "help") == 0 ||
+	    strcmp(option->name, "version") == 0)
+		return true;
+	for (size_t i = 0; command->options[i]; i++) {
+		if (strcmp(command->options[i], option->name) == 0)
+			return true;
+	}
+	return false;
 }

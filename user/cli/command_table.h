@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The commands of pkbpf: one file and one row each. */
+/* The commands of pkbpf: each is one file, cmd_<name>.c, which defines command_<name>, and its name
+ * in the list here. */
 #ifndef PKBPF_CLI_COMMAND_TABLE_H
 #define PKBPF_CLI_COMMAND_TABLE_H
 
@@ -7,11 +8,20 @@
 #include "cli/console.h"
 #include "cli/option_table.h"
 
+/* The first one runs when no command is named. */
+#define COMMANDS(X) X(profile) X(doctor)
+
 struct command_row {
-	const char *name; /* NULL: what runs when no command is named */
+	const char *name; /* NULL: the default command */
 	const char *synopsis;
 	const char *summary;
-	enum verb verb;
+	/* Long names of the options it takes, besides --help and --version; ends in NULL. NULL:
+	 * all. */
+	const char *const *options;
+	bool takes_command; /* `-- COMMAND` */
+	/* Checks what no single option can see, and completes the options; may be NULL. -EINVAL
+	 * with the sentence. */
+	int (*check)(struct cli_options *options, struct error *error);
 	/* Returns the exit status. */
 	int (*run)(const struct cli_options *options, struct console *console);
 };
@@ -19,8 +29,10 @@ struct command_row {
 const struct command_row *
 command_at(size_t index); /* NULL at the end; the default command is the first */
 const struct command_row *command_find(const char *name); /* NULL: no such command */
+bool command_takes(const struct command_row *command, const struct option_row *option);
 
-int cmd_record_run(const struct cli_options *options, struct console *console);
-int cmd_doctor_run(const struct cli_options *options, struct console *console);
+#define X(name) extern const struct command_row command_##name;
+COMMANDS(X)
+#undef X
 
 #endif

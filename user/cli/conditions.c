@@ -6,6 +6,7 @@
 
 #include "cli/exit_status.h"
 #include "finding/condition.h"
+#include "profile/kind_table.h"
 
 struct teller {
 	struct console *console;
@@ -29,27 +30,7 @@ static const struct {
 	{ROW_HAS_FAULTS, PKBPF_PROFILE_FAULTS},
 };
 
-static bool has_kind(const struct source_ops *const *sources, size_t count,
-		     enum pkbpf_profile_kind kind)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (sources[i]->kind == kind)
-			return true;
-	}
-	return false;
-}
-
-static const char *kind_name(enum pkbpf_profile_kind kind)
-{
-	for (size_t i = 0; source_at(i); i++) {
-		if (source_at(i)->kind == kind)
-			return source_at(i)->name;
-	}
-	return "?";
-}
-
-int conditions_check_events(const struct cli_options *options,
-			    const struct source_ops *const *sources, size_t count,
+int conditions_check_events(const struct cli_options *options, uint32_t kinds_mask,
 			    struct error *error)
 {
 	struct condition condition;
@@ -59,11 +40,11 @@ int conditions_check_events(const struct cli_options *options,
 			return -EINVAL;
 		for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
 			if (condition.figure->needs & origins[i].known &&
-			    !has_kind(sources, count, origins[i].kind))
+			    !(kinds_mask & 1U << origins[i].kind))
 				return error_set(error, EINVAL,
 						 "cannot check --fail-if %s: its events are not "
 						 "recorded; add %s to --events",
-						 *text, kind_name(origins[i].kind));
+						 *text, profile_kind_row(origins[i].kind)->name);
 		}
 		if (condition.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == ROWS_BY_THREAD)
 			return error_set(error, EINVAL,

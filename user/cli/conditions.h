@@ -6,10 +6,9 @@
 #include "cli/cli_options.h"
 #include "finding/results.h"
 
-/* Before anything is recorded: -EINVAL with a sentence when a figure comes from no event that these
- * sources see. */
-int conditions_check_events(const struct cli_options *options,
-			    const struct source_ops *const *sources, size_t count,
+/* Before anything is recorded: -EINVAL with a sentence when a figure comes from a kind of event
+ * that is not recorded. */
+int conditions_check_events(const struct cli_options *options, uint32_t kinds_mask,
 			    struct error *error);
 /* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
  * memory). */

@@ -45,19 +45,19 @@ static void print_option(FILE *out, const struct option_row *row)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
 		 row->argument ? row->argument : "");
-	print_row(out, left, row->help);
+	print_row(out, left, row->summary);
 }
 
-static void print_section(FILE *out, const struct command_row *command, enum option_section section)
+static void print_group(FILE *out, const struct command_row *command, enum option_group group)
 {
 	const struct option_row *row;
 	bool first = true;
 
 	for (size_t i = 0; (row = option_at(i)); i++) {
-		if (row->section != section || !(row->verbs & command->verb))
+		if (row->group != group || !command_takes(command, row))
 			continue;
 		if (first)
-			fprintf(out, "\n%s:\n", option_section_title(section));
+			fprintf(out, "\n%s:\n", option_group_title(group));
 		first = false;
 		print_option(out, row);
 	}
@@ -89,16 +89,16 @@ void help_print(const struct command_row *command, FILE *out)
 	const struct command_row *other;
 
 	fprintf(out, "Usage: pkbpf %s\n%s.\n", command->synopsis, command->summary);
-	if (command->verb == VERB_RECORD) {
+	if (!command->name) {
 		fprintf(out, "\nOther commands:\n");
 		for (size_t i = 0; (other = command_at(i)); i++) {
 			if (other->name)
 				print_row(out, other->synopsis, other->summary);
 		}
 	}
-	for (int section = 0; section < SECTION_COUNT; section++)
-		print_section(out, command, (enum option_section)section);
-	if (command->verb == VERB_RECORD) {
+	for (int group = 0; group < OPTION_GROUP_COUNT; group++)
+		print_group(out, command, (enum option_group)group);
+	if (!command->name) {
 		print_events(out);
 		print_formats(out);
 		fprintf(out, "\nExit status: 0 success, 1 failure, 2 wrong usage, 3 a --fail-if "

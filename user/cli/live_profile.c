@@ -76,10 +76,10 @@ static bool name_kernel_address(void *context, uint64_t address, char *text, siz
 static int assemble(struct live_profile *live, struct error *error)
 {
 	struct aggregator_options options = {
-		.per_thread = live->options.per_thread,
+		.per_thread = live->options.session.per_thread,
 		.want_user = live->options.session.want_user_stack,
 		.want_kernel = live->options.session.want_kernel_stack,
-		.slow_io_limit = live->options.session.blockio.slow_count,
+		.slow_io_limit = live->options.sources.blockio.slow_count,
 		.merge_bytes = MERGE_BYTES,
 		.max_bytes = MAX_STACK_BYTES,
 		.most_naming_ns = MOST_NAMING_NS,
@@ -154,7 +154,7 @@ static int start_capture(struct live_profile *live, struct error *error)
 	err = session_new(&live->options.session, &live->session, error);
 	if (err < 0)
 		return err;
-	err = source_set_configure(live->session, &live->sources, error);
+	err = source_set_configure(live->session, &live->options.sources, &live->sources, error);
 	if (err < 0)
 		return err;
 	err = session_load(live->session, error);
@@ -378,7 +378,7 @@ static void fill_info(struct live_profile *live, const char *targets)
 	info->bpf_map_bytes = map_memory_bytes("/proc/self");
 	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
-		info->bpf_limit_permille = options->offcpu.max_overhead_permille;
+		info->bpf_limit_permille = live->options.sources.offcpu.max_overhead_permille;
 }
 
 void live_profile_note_cost(struct live_profile *live)

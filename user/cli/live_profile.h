@@ -6,10 +6,11 @@
 
 #include "capture/session/session.h"
 #include "profile/profile.h"
+#include "source/source_options.h"
 
 struct live_options {
 	struct session_options session; /* what it points to is borrowed until live_profile_free */
-	bool per_thread;
+	struct source_options sources;
 	bool inlines, lines;
 	uint32_t user_uid; /* the user behind sudo, 0: none */
 };

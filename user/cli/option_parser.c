@@ -12,10 +12,11 @@
 /* Longest name compared with the table; typed text beyond it is no option of ours. */
 #define NAME_MAX_LENGTH 64
 
-struct words {
-	int argc;
-	char *const *argv;
-	int next;
+struct reading {
+	const struct command_row *command;
+	struct cli_options *options;
+	char *const *words;
+	int count, next;
 };
 
 static const struct option_row *find_name(const char *name, size_t length)
@@ -40,7 +41,8 @@ static const struct option_row *find_letter(char letter)
 	return NULL;
 }
 
-static int refuse_unknown(enum verb verb, const char *name, size_t length, struct error *error)
+static int refuse_unknown(const struct command_row *command, const char *name, size_t length,
+			  struct error *error)
 {
 	char typed[NAME_MAX_LENGTH];
 	struct near_match near = {0};
@@ -49,7 +51,7 @@ static int refuse_unknown(enum verb verb, const char *name, size_t length, struc
 	snprintf(typed, sizeof(typed), "%.*s",
 		 (int)(length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH), name);
 	for (size_t i = 0; (row = option_at(i)); i++) {
-		if (row->verbs & verb)
+		if (command_takes(command, row))
 			near_match_offer(&near, typed, row->name);
 	}
 	if (near.word)
@@ -60,41 +62,44 @@ static int refuse_unknown(enum verb verb, const char *name, size_t length, struc
 
 /* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next
  * word serves. */
-static int apply(const struct option_row *row, enum verb verb, const char *value,
-		 struct words *words, struct cli_options *options, struct error *error)
+static int apply(struct reading *reading, const struct option_row *row, const char *value,
+		 struct error *error)
 {
-	if (!(row->verbs & verb))
+	if (!command_takes(reading->command, row))
 		return error_set(error, EINVAL, "--%s does not apply to this command", row->name);
 	if (row->argument && !value) {
-		if (words->next >= words->argc)
+		if (reading->next >= reading->count)
 			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
 					 row->name, row->argument);
-		value = words->argv[words->next++];
+		value = reading->words[reading->next++];
 		/* "--pid --children": a forgotten value must not eat the option behind it. */
 		if (value[0] == '-' && value[1] == '-')
 			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
 					 row->name, row->argument);
 	}
-	return row->parse(options, value, error);
+	return option_apply(row, reading->options, value, error);
 }
 
-static int parse_long(enum verb verb, const char *word, struct words *words,
-		      struct cli_options *options, struct error *error)
+static int parse_long(struct reading *reading, const char *word, struct error *error)
 {
 	const char *equals = strchr(word, '=');
 	size_t length = equals ? (size_t)(equals - word) : strlen(word);
 	const struct option_row *row = find_name(word, length);
 
 	if (!row)
-		return refuse_unknown(verb, word, length, error);
+		return refuse_unknown(reading->command, word, length, error);
 	if (equals && !row->argument)
 		return error_set(error, EINVAL, "--%s takes no value", row->name);
-	return apply(row, verb, equals ? equals + 1 : NULL, words, options, error);
+	return apply(reading, row, equals ? equals + 1 : NULL, error);
 }
 
 /* "-qv", "-p1", "-qp1": letters until one takes the rest as its value. */
-static int parse_letters(enum verb verb, const char *letters, struct words *words,
-			 struct cli_options *options, struct error *error)
+static bool ends_reading(const struct cli_options *options)
+{
+	return options->show_help || options->show_version;
+}
+
+static int parse_letters(struct reading *reading, const char *letters, struct error *error)
 {
 	for (const char *at = letters; *at; at++) {
 		const struct option_row *row = find_letter(*at);
@@ -107,93 +112,11 @@ static int parse_letters(enum verb verb, const char *letters, struct words *word
 			return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help",
 					 *at);
 		if (row->argument && at[1])
-			return apply(row, verb, at + 1, words, options, error);
-		err = apply(row, verb, NULL, words, options, error);
-		if (err < 0 || options->show_help || options->show_version)
+			return apply(reading, row, at + 1, error);
+		err = apply(reading, row, NULL, error);
+		if (err < 0 || ends_reading(reading->options))
 			return err;
 	}
-	return 0;
-}
-
-/* ---- what no single option can see ---- */
-
-static int check_targets(const struct cli_options *options, struct error *error)
-{
-	const struct {
-		const char *name;
-		bool given;
-	} choices[] = {
-		{"--pid", options->pids.count > 0},
-		{"--tid", options->tids.count > 0},
-		{"--cgroup", options->cgroup_path != NULL},
-		{"-- COMMAND", options->command != NULL},
-	};
-	const char *first = NULL;
-
-	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
-		if (!choices[i].given)
-			continue;
-		if (first)
-			return error_set(error, EINVAL, "%s and %s are mutually exclusive", first,
-					 choices[i].name);
-		first = choices[i].name;
-	}
-	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count &&
-	    !options->command)
-		return error_set(error, EINVAL, "--children requires --pid");
-	return 0;
-}
-
-int options_check_events(const struct cli_options *options, const struct source_ops *const *sources,
-			 size_t count, struct error *error)
-{
-	const struct {
-		const char *name;
-		bool given;
-	} of_offcpu[] = {
-		{"--wakers", options->wakers},
-		{"--wait-states", options->wait_states},
-		{"--kernel-threads", options->kernel_threads},
-	};
-
-	for (size_t i = 0; i < count; i++)
-		if (sources[i]->kind == PKBPF_PROFILE_OFFCPU)
-			return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(of_offcpu); i++)
-		if (of_offcpu[i].given)
-			return error_set(error, EINVAL,
-					 "%s requires off-CPU events; add offcpu to --events",
-					 of_offcpu[i].name);
-	return 0;
-}
-
-static int check_record(struct cli_options *options, struct error *error)
-{
-	struct output_request *request;
-	int err = check_targets(options, error);
-
-	if (err < 0)
-		return err;
-	if (options->user_only && options->kernel_only)
-		return error_set(error, EINVAL,
-				 "--user and --kernel are mutually exclusive; the default is both");
-	if (options->user_only && options->wakers)
-		return error_set(error, EINVAL,
-				 "--wakers and --user are mutually exclusive: kernel frames tell "
-				 "an interrupt from the thread it interrupted");
-	if (options->pending_format && options->outputs.count > 0)
-		return error_set(error, EINVAL,
-				 "--format %s follows the last --output; put it before the "
-				 "--output it belongs to",
-				 options->pending_format);
-	if (options->outputs.count > 0)
-		return 0;
-	request = array_add(&options->outputs);
-	if (!request)
-		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
-	request->path = "-";
-	request->format = options->pending_format;
-	options->pending_format = NULL;
 	return 0;
 }
 
@@ -206,34 +129,34 @@ static int refuse_argument(const char *word, struct error *error)
 			 is_number ? "--pid" : "pkbpf --", word);
 }
 
-int options_parse(enum verb verb, int argc, char *const *argv, struct cli_options *options,
-		  struct error *error)
+int options_parse(const struct command_row *command, int argc, char *const *argv,
+		  struct cli_options *options, struct error *error)
 {
-	struct words words = {.argc = argc, .argv = argv};
+	struct reading reading = {command, options, argv, argc, 0};
 
-	while (words.next < argc) {
-		const char *word = argv[words.next++];
+	while (reading.next < argc) {
+		const char *word = argv[reading.next++];
 		int err;
 
 		if (strcmp(word, "--") == 0) {
-			if (verb != VERB_RECORD)
+			if (!command->takes_command)
 				return error_set(error, EINVAL,
 						 "-- COMMAND does not apply to this command");
-			if (words.next == argc)
+			if (reading.next == argc)
 				return error_set(error, EINVAL, "-- requires a command");
-			options->command = argv + words.next;
+			options->command = argv + reading.next;
 			break;
 		}
 		if (strncmp(word, "--", 2) == 0)
-			err = parse_long(verb, word + 2, &words, options, error);
+			err = parse_long(&reading, word + 2, error);
 		else if (word[0] == '-' && word[1])
-			err = parse_letters(verb, word + 1, &words, options, error);
-		else if (verb == VERB_RECORD)
+			err = parse_letters(&reading, word + 1, error);
+		else if (command->takes_command)
 			return refuse_argument(word, error);
 		else
 			return error_set(error, EINVAL, "unexpected argument '%s'", word);
-		if (err < 0 || options->show_help || options->show_version)
+		if (err < 0 || ends_reading(options))
 			return err;
 	}
-	return verb == VERB_RECORD ? check_record(options, error) : 0;
+	return command->check ? command->check(options, error) : 0;
 }

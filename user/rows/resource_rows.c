@@ -12,7 +12,7 @@
 #include "profile/stack_table.h"
 #include "rows/resource_rows_work.h"
 
-static const char *const by_names[ROWS_BY_COUNT] = {
+const char *const rows_grouping_names[ROWS_BY_COUNT + 1] = {
 	[ROWS_BY_PROCESS] = "process",
 	[ROWS_BY_THREAD] = "thread",
 	[ROWS_BY_CONTAINER] = "container",
@@ -21,18 +21,7 @@ static const char *const by_names[ROWS_BY_COUNT] = {
 
 const char *rows_grouping_name(enum rows_by by)
 {
-	return (unsigned int)by < ROWS_BY_COUNT ? by_names[by] : "?";
-}
-
-bool rows_grouping_find(const char *name, enum rows_by *ret_by)
-{
-	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
-		if (strcmp(by_names[by], name) == 0) {
-			*ret_by = by;
-			return true;
-		}
-	}
-	return false;
+	return (unsigned int)by < ROWS_BY_COUNT ? rows_grouping_names[by] : "?";
 }
 
 static void work_done(struct rows_work *work)

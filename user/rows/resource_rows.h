@@ -184,8 +184,7 @@ struct wait_sum resource_rows_waits_in(const struct resource_rows *rows,
 				       const struct resource_row *row, enum pkbpf_wait_state state,
 				       const struct wait_choice *choice);
 /* "process", "thread", … */
+extern const char *const rows_grouping_names[ROWS_BY_COUNT + 1]; /* ends in NULL */
 const char *rows_grouping_name(enum rows_by by);
-/* false: there is no such grouping. */
-bool rows_grouping_find(const char *name, enum rows_by *ret_by);
 
 #endif

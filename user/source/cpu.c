@@ -36,7 +36,8 @@ static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.orc_rules, wanted);
 }
 
-static int cpu_configure(struct session *session, struct source **ret_source, struct error *error)
+static int cpu_configure(struct session *session, const struct source_options *options,
+			 struct source **ret_source, struct error *error)
 {
 	struct source *source = calloc(1, sizeof(*source));
 

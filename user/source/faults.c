@@ -128,8 +128,8 @@ static void choose_samplers(struct source *source, bool memory)
 				       : skeleton->progs.sample_major_fault_anywhere;
 }
 
-static int faults_configure(struct session *session, struct source **ret_source,
-			    struct error *error)
+static int faults_configure(struct session *session, const struct source_options *options,
+			    struct source **ret_source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	struct source *source = calloc(1, sizeof(*source));

@@ -6,6 +6,8 @@
 
 #include "capture/session/session.h"
 
+struct option_row;
+struct source_options;
 struct source; /* the running state of one kind, private to its file */
 
 /* After the interval has begun for all sources and the account of resources, before it ends, and
@@ -19,12 +21,17 @@ struct source_ops {
 	const char *name;    /* as in -e: "cpu" */
 	const char *summary; /* one line for --help */
 	const char *unit;    /* of weight: "samples", "nanoseconds" */
+	/* Options of its own: rows about struct source_options, the last one without a name, and
+	 * the defaults. NULL: none. */
+	const struct option_row *options;
+	void (*options_init)(struct source_options *options);
 	/* The programs and maps of this kind are part of what is loaded, or not. Every source that
 	 * is not wanted is asked before those that are: maps may be shared. */
 	void (*choose)(struct pkbpf_bpf *skeleton, bool wanted);
 	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out
 	 * what need not be loaded. */
-	int (*configure)(struct session *session, struct source **ret_source, struct error *error);
+	int (*configure)(struct session *session, const struct source_options *options,
+			 struct source **ret_source, struct error *error);
 	/* After session_start: events flow from now on. */
 	int (*attach)(struct source *source, struct error *error);
 	/* The interval: what happened outside of it must not be told, and attaching all takes its
@@ -51,7 +58,8 @@ const struct source_ops *source_at(size_t index); /* NULL at the end */
 
 /* All sources named in the session's kinds_mask, in table order. */
 struct source_set;
-int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error);
+int source_set_configure(struct session *session, const struct source_options *options,
+			 struct source_set **ret_set, struct error *error);
 int source_set_attach(struct source_set *set, struct error *error);
 /* The interval begins and ends for all sources at once. */
 void source_set_begin(struct source_set *set, uint64_t start_ns);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "source/source.h"
+#include "source/source_options.h"
 #include "source/source_table.h"
 
 static const struct source_ops *const sources[] = {
@@ -32,12 +33,21 @@ const struct source_ops *source_at(size_t index)
 	return index < ARRAY_SIZE(sources) ? sources[index] : NULL;
 }
 
+void source_options_init(struct source_options *options)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (sources[i]->options_init)
+			sources[i]->options_init(options);
+	}
+}
+
 static bool is_wanted(const struct session *session, const struct source_ops *source)
 {
 	return session_options(session)->kinds_mask & 1U << source->kind;
 }
 
-int source_set_configure(struct session *session, struct source_set **ret_set, struct error *error)
+int source_set_configure(struct session *session, const struct source_options *options,
+			 struct source_set **ret_set, struct error *error)
 {
 	struct source_set *set = calloc(1, sizeof(*set));
 
@@ -53,7 +63,7 @@ int source_set_configure(struct session *session, struct source_set **ret_set, s
 		if (!is_wanted(session, sources[i]))
 			continue;
 		sources[i]->choose(session_skeleton(session), true);
-		err = sources[i]->configure(session, &set->running[i], error);
+		err = sources[i]->configure(session, options, &set->running[i], error);
 		if (err) {
 			source_set_free(set);
 			return err;

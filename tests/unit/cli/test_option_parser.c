@@ -10,13 +10,14 @@
 
 #include <cmocka.h>
 
+#include "cli/option_check.h"
 #include "cli/option_parser.h"
 #include "source/source.h"
 
 #define MAX_WORDS 32
 
 /* Splits line at spaces and parses it; '_' stands for an empty word. */
-static int parse(enum verb verb, const char *line, char *words, size_t size,
+static int parse(const struct command_row *command, const char *line, char *words, size_t size,
 		 struct cli_options *options, struct error *error)
 {
 	/* Outlives the call: options borrow the words of a command from it. */
@@ -34,67 +35,71 @@ static int parse(enum verb verb, const char *line, char *words, size_t size,
 	}
 	cli_options_init(options);
 	memset(error, 0, sizeof(*error));
-	return options_parse(verb, argc, argv, options, error);
+	return options_parse(command, argc, argv, options, error);
 }
 
 static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 {
 	static const struct {
-		enum verb verb;
+		const struct command_row *command;
 		const char *line, *sentence;
 	} rows[] = {
-		{VERB_RECORD, "--frequncy 99",
+		{&command_profile, "--frequncy 99",
 		 "unknown option --frequncy; did you mean --frequency?"},
-		{VERB_RECORD, "--freq 99", "unknown option --freq; did you mean --frequency?"},
-		{VERB_RECORD, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
-		{VERB_RECORD, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
-		{VERB_RECORD, "-x", "unknown option -x; see pkbpf --help"},
-		{VERB_RECORD, "-qx", "unknown option -x; see pkbpf --help"},
-		{VERB_RECORD, "-children", "unknown option -children; did you mean --children?"},
-		{VERB_RECORD, "--pid", "--pid requires a value: --pid PID[,PID...]"},
-		{VERB_RECORD, "-p", "--pid requires a value: --pid PID[,PID...]"},
-		{VERB_RECORD, "--pid --children", "--pid requires a value: --pid PID[,PID...]"},
-		{VERB_RECORD, "--children=yes", "--children takes no value"},
-		{VERB_RECORD, "sleep 5",
+		{&command_profile, "--freq 99", "unknown option --freq; did you mean --frequency?"},
+		{&command_profile, "--pdi=1", "unknown option --pdi; did you mean --pid?"},
+		{&command_profile, "--zzzzzzzz", "unknown option --zzzzzzzz; see pkbpf --help"},
+		{&command_profile, "-x", "unknown option -x; see pkbpf --help"},
+		{&command_profile, "-qx", "unknown option -x; see pkbpf --help"},
+		{&command_profile, "-children",
+		 "unknown option -children; did you mean --children?"},
+		{&command_profile, "--pid", "--pid requires a value: --pid PID[,PID...]"},
+		{&command_profile, "-p", "--pid requires a value: --pid PID[,PID...]"},
+		{&command_profile, "--pid --children",
+		 "--pid requires a value: --pid PID[,PID...]"},
+		{&command_profile, "--children=yes", "--children takes no value"},
+		{&command_profile, "sleep 5",
 		 "unexpected argument 'sleep'; did you mean pkbpf -- sleep?"},
-		{VERB_RECORD, "1234", "unexpected argument '1234'; did you mean --pid 1234?"},
-		{VERB_RECORD, "--", "-- requires a command"},
-		{VERB_RECORD, "-p 1 -t 2", "--pid and --tid are mutually exclusive"},
-		{VERB_RECORD, "-p 1 -G /x", "--pid and --cgroup are mutually exclusive"},
-		{VERB_RECORD, "-G /x -- true", "--cgroup and -- COMMAND are mutually exclusive"},
-		{VERB_RECORD, "--children", "--children requires --pid"},
-		{VERB_RECORD, "-U -K",
+		{&command_profile, "1234", "unexpected argument '1234'; did you mean --pid 1234?"},
+		{&command_profile, "--", "-- requires a command"},
+		{&command_profile, "-p 1 -t 2", "--pid and --tid are mutually exclusive"},
+		{&command_profile, "-p 1 -G /x", "--pid and --cgroup are mutually exclusive"},
+		{&command_profile, "-G /x -- true",
+		 "--cgroup and -- COMMAND are mutually exclusive"},
+		{&command_profile, "--children", "--children requires --pid"},
+		{&command_profile, "-U -K",
 		 "--user and --kernel are mutually exclusive; the default is both"},
-		{VERB_RECORD, "-U --wakers",
+		{&command_profile, "-U --wakers",
 		 "--wakers and --user are mutually exclusive: kernel frames tell an interrupt from "
 		 "the thread it interrupted"},
-		{VERB_RECORD, "--comm _", "--comm requires the name of a process"},
-		{VERB_RECORD, "--comm 0123456789abcdef",
+		{&command_profile, "--comm _", "--comm requires the name of a process"},
+		{&command_profile, "--comm 0123456789abcdef",
 		 "invalid value '0123456789abcdef' for --comm: the kernel keeps 15 bytes of a "
 		 "name; use '0123456789abcde'"},
-		{VERB_RECORD, "--comm cc1 --comm as",
+		{&command_profile, "--comm cc1 --comm as",
 		 "--comm cc1 and --comm as are mutually exclusive; use --pid or --cgroup for "
 		 "several processes"},
-		{VERB_RECORD, "-e cpux", "invalid value 'cpux' for --events; did you mean cpu?"},
-		{VERB_RECORD, "-e cpu,",
+		{&command_profile, "-e cpux",
+		 "invalid value 'cpux' for --events; did you mean cpu?"},
+		{&command_profile, "-e cpu,",
 		 "invalid value '' for --events: unknown kind of event; see pkbpf --help"},
-		{VERB_RECORD, "--unwind magic",
+		{&command_profile, "--unwind magic",
 		 "invalid value 'magic' for --unwind: expected auto, dwarf or fp"},
-		{VERB_RECORD, "-o _", "--output requires the name of a file, or - for stdout"},
-		{VERB_RECORD, "-f folded -f text",
+		{&command_profile, "-o _", "--output requires the name of a file, or - for stdout"},
+		{&command_profile, "-f folded -f text",
 		 "--format folded and --format text: each requires an --output of its own"},
-		{VERB_RECORD, "-o x.txt -f folded",
+		{&command_profile, "-o x.txt -f folded",
 		 "--format folded follows the last --output; put it before the --output it belongs "
 		 "to"},
-		{VERB_RECORD, "-f foldet",
+		{&command_profile, "-f foldet",
 		 "invalid value 'foldet' for --format; did you mean folded?"},
-		{VERB_RECORD, "--progress always",
+		{&command_profile, "--progress always",
 		 "invalid value 'always' for --progress: expected auto or never"},
-		{VERB_RECORD, "--color red",
+		{&command_profile, "--color red",
 		 "invalid value 'red' for --color: expected auto, always or never"},
-		{VERB_DOCTOR, "--tid 1", "--tid does not apply to this command"},
-		{VERB_DOCTOR, "now", "unexpected argument 'now'"},
-		{VERB_DOCTOR, "-- true", "-- COMMAND does not apply to this command"},
+		{&command_doctor, "--tid 1", "--tid does not apply to this command"},
+		{&command_doctor, "now", "unexpected argument 'now'"},
+		{&command_doctor, "-- true", "-- COMMAND does not apply to this command"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -102,9 +107,9 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		struct error error;
 		char words[256];
 
-		assert_int_equal(
-			parse(rows[i].verb, rows[i].line, words, sizeof(words), &options, &error),
-			-EINVAL);
+		assert_int_equal(parse(rows[i].command, rows[i].line, words, sizeof(words),
+				       &options, &error),
+				 -EINVAL);
 		assert_string_equal(error.text, rows[i].sentence);
 		cli_options_done(&options);
 	}
@@ -123,8 +128,8 @@ static void numbers_out_of_range_are_refused_with_the_option_named(void **state)
 		struct cli_options options;
 		struct error error;
 
-		assert_true(parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error) <
-			    0);
+		assert_true(parse(&command_profile, lines[i], words, sizeof(words), &options,
+				  &error) < 0);
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(lines[i], " "), lines[i]);
 		assert_non_null(strstr(error.text, name));
 		cli_options_done(&options);
@@ -137,8 +142,8 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 	struct error error;
 	char words[64];
 
-	assert_int_equal(parse(VERB_RECORD, "-e cpu -e offcpu,cpu --comm cc1 --comm cc1", words,
-			       sizeof(words), &options, &error),
+	assert_int_equal(parse(&command_profile, "-e cpu -e offcpu,cpu --comm cc1 --comm cc1",
+			       words, sizeof(words), &options, &error),
 			 0);
 	assert_int_equal(options.source_count, 2);
 	assert_string_equal(options.sources[0]->name, "cpu");
@@ -150,6 +155,7 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 static void options_about_events_that_are_not_recorded_are_refused(void **state)
 {
 	static const char *const names[] = {"--wakers", "--wait-states", "--kernel-threads"};
+	const uint32_t cpu = 1U << PKBPF_PROFILE_CPU, offcpu = 1U << PKBPF_PROFILE_OFFCPU;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		char line[64], sentence[128], words[64];
@@ -157,13 +163,11 @@ static void options_about_events_that_are_not_recorded_are_refused(void **state)
 		struct error error;
 
 		snprintf(line, sizeof(line), "-e cpu,offcpu %s", names[i]);
-		snprintf(sentence, sizeof(sentence),
-			 "%s requires off-CPU events; add offcpu to --events", names[i]);
-		assert_int_equal(parse(VERB_RECORD, line, words, sizeof(words), &options, &error),
-				 0);
-		assert_int_equal(options_check_events(&options, options.sources, 2, &error), 0);
-		assert_int_equal(options_check_events(&options, options.sources, 1, &error),
-				 -EINVAL);
+		snprintf(sentence, sizeof(sentence), "%s requires offcpu in --events", names[i]);
+		assert_int_equal(
+			parse(&command_profile, line, words, sizeof(words), &options, &error), 0);
+		assert_int_equal(options_check_events(&options, cpu | offcpu, &error), 0);
+		assert_int_equal(options_check_events(&options, cpu, &error), -EINVAL);
 		assert_string_equal(error.text, sentence);
 		cli_options_done(&options);
 	}
@@ -175,7 +179,7 @@ static void no_words_mean_the_whole_host_and_the_text_report(void **state)
 	struct error error;
 	char words[8];
 
-	assert_int_equal(parse(VERB_RECORD, "", words, sizeof(words), &options, &error), 0);
+	assert_int_equal(parse(&command_profile, "", words, sizeof(words), &options, &error), 0);
 	assert_int_equal(options.pids.count, 0);
 	assert_null(options.command);
 	assert_int_equal(options.frequency_hz, 99);
@@ -197,7 +201,8 @@ static void every_spelling_of_an_option_means_the_same(void **state)
 		char words[64];
 
 		assert_int_equal(
-			parse(VERB_RECORD, lines[i], words, sizeof(words), &options, &error), 0);
+			parse(&command_profile, lines[i], words, sizeof(words), &options, &error),
+			0);
 		assert_int_equal(options.pids.count, 2);
 		assert_int_equal(options.pids.items[0], 1);
 		assert_int_equal(options.pids.items[1], 22);
@@ -212,7 +217,7 @@ static void values_reach_their_fields(void **state)
 	char words[256];
 
 	assert_int_equal(
-		parse(VERB_RECORD,
+		parse(&command_profile,
 		      "-t 7 -e cpu -F 999 -d 1.5s -U --unwind fp --comm cc1 --top 3 --per-thread "
 		      "-vv -q --color=never",
 		      words, sizeof(words), &options, &error),
@@ -232,7 +237,7 @@ static void values_reach_their_fields(void **state)
 	assert_int_equal(options.color, COLOR_NEVER);
 	cli_options_done(&options);
 
-	assert_int_equal(parse(VERB_RECORD,
+	assert_int_equal(parse(&command_profile,
 			       "-p 1 --children -K --unwind=dwarf --pid-frame --no-inline --lines "
 			       "--progress never --color always",
 			       words, sizeof(words), &options, &error),
@@ -265,10 +270,10 @@ static void what_is_slow_may_be_everything_or_nothing(void **state)
 		struct error error;
 		char words[64];
 
-		assert_int_equal(
-			parse(VERB_RECORD, rows[i].line, words, sizeof(words), &options, &error),
-			0);
-		assert_true(options.slow_io_ns == rows[i].slow_ns);
+		assert_int_equal(parse(&command_profile, rows[i].line, words, sizeof(words),
+				       &options, &error),
+				 0);
+		assert_true(options.of_sources.blockio.slow_ns == rows[i].slow_ns);
 		cli_options_done(&options);
 	}
 }
@@ -279,8 +284,8 @@ static void a_format_belongs_to_the_output_behind_it(void **state)
 	struct error error;
 	char words[256];
 
-	assert_int_equal(parse(VERB_RECORD, "-o a.txt -f folded -o b -o -", words, sizeof(words),
-			       &options, &error),
+	assert_int_equal(parse(&command_profile, "-o a.txt -f folded -o b -o -", words,
+			       sizeof(words), &options, &error),
 			 0);
 	assert_int_equal(options.outputs.count, 3);
 	assert_null(options.outputs.items[0].format);
@@ -290,8 +295,8 @@ static void a_format_belongs_to_the_output_behind_it(void **state)
 	assert_string_equal(options.outputs.items[2].path, "-");
 	cli_options_done(&options);
 
-	assert_int_equal(parse(VERB_RECORD, "-f folded", words, sizeof(words), &options, &error),
-			 0);
+	assert_int_equal(
+		parse(&command_profile, "-f folded", words, sizeof(words), &options, &error), 0);
 	assert_int_equal(options.outputs.count, 1);
 	assert_string_equal(options.outputs.items[0].path, "-");
 	assert_string_equal(options.outputs.items[0].format, "folded");
@@ -304,7 +309,7 @@ static void words_behind_two_dashes_are_the_command(void **state)
 	struct error error;
 	char words[256];
 
-	assert_int_equal(parse(VERB_RECORD, "-F 49 -- ls --help -p x", words, sizeof(words),
+	assert_int_equal(parse(&command_profile, "-F 49 -- ls --help -p x", words, sizeof(words),
 			       &options, &error),
 			 0);
 	assert_non_null(options.command);
@@ -323,12 +328,13 @@ static void help_and_version_win_over_what_follows(void **state)
 	char words[64];
 
 	assert_int_equal(
-		parse(VERB_RECORD, "-h --nonsense", words, sizeof(words), &options, &error), 0);
+		parse(&command_profile, "-h --nonsense", words, sizeof(words), &options, &error),
+		0);
 	assert_true(options.show_help);
 	cli_options_done(&options);
-	assert_int_equal(
-		parse(VERB_DOCTOR, "--version --nonsense", words, sizeof(words), &options, &error),
-		0);
+	assert_int_equal(parse(&command_doctor, "--version --nonsense", words, sizeof(words),
+			       &options, &error),
+			 0);
 	assert_true(options.show_version);
 	cli_options_done(&options);
 }
@@ -338,9 +344,12 @@ static void rows_do_not_share_a_name_or_letter(void **state)
 	const struct option_row *a, *b;
 
 	for (size_t i = 0; (a = option_at(i)); i++) {
-		assert_non_null(a->parse);
-		assert_true(strlen(a->help) > 0);
-		assert_true(a->verbs != 0);
+		assert_true(a->form != OPTION_PARSED || a->parse);
+		assert_true(a->form != OPTION_CHOICE || a->choices);
+		assert_true(a->form == OPTION_PARSED || a->size > 0);
+		assert_true(a->form != OPTION_FLAG || !a->argument);
+		assert_true(strlen(a->summary) > 0);
+		assert_true(!a->needs || source_by_name(a->needs));
 		for (size_t j = i + 1; (b = option_at(j)); j++) {
 			assert_string_not_equal(a->name, b->name);
 			assert_true(!a->letter || a->letter != b->letter);

@@ -23,21 +23,6 @@
 
 struct pkbpf_bpf; /* the skeleton */
 
-struct session_offcpu_options {
-	uint64_t min_block_ns; /* shorter waits count only in the threads' times */
-	bool kernel_threads;
-	bool wakers;	      /* who ended each wait */
-	bool per_thread;      /* waits of threads apart */
-	uint32_t waiting_pid; /* a command of ours that begins when the interval does; 0: none */
-	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no
-					   limit */
-};
-
-struct session_blockio_options {
-	uint64_t slow_ns;  /* requests that take as long are slow; UINT64_MAX: none */
-	size_t slow_count; /* of the slowest ones, so many are told one by one */
-};
-
 struct mapped_file_table;
 
 struct session_options {
@@ -55,9 +40,9 @@ struct session_options {
 	uint64_t unwind_table_bytes; /* most memory of unwind tables; 0: the default */
 	uint32_t kinds_mask;	     /* 1 << enum pkbpf_profile_kind */
 	uint32_t frequency_hz;
-	struct session_offcpu_options offcpu;
-	struct session_blockio_options blockio;
-	uint64_t ring_bytes;		 /* 0: chosen from the number of CPUs */
+	bool per_thread;      /* sources keep the threads of a process apart */
+	uint32_t waiting_pid; /* a command of ours that begins when the interval does; 0: none */
+	uint64_t ring_bytes;  /* 0: chosen from the number of CPUs */
 	struct mapped_file_table *files; /* what processes have mapped, for the unwinder; borrowed
 					    until session_free */
 	const struct log *log;

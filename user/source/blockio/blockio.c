@@ -16,6 +16,7 @@
 #include "source/blockio/requestless.h"
 #include "source/blockio/slow_io_reader.h"
 #include "source/source.h"
+#include "source/source_options.h"
 #include "source/source_table.h"
 #include "source/stack_maps.h"
 
@@ -95,10 +96,9 @@ static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	stack_maps_choose(skeleton, wanted);
 }
 
-static int blockio_configure(struct session *session, struct source **ret_source,
-			     struct error *error)
+static int blockio_configure(struct session *session, const struct source_options *options,
+			     struct source **ret_source, struct error *error)
 {
-	const struct session_options *options = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	const struct kernel_types *types = session_kernel_types(session);
 	uint32_t arguments = kernel_types_tracepoint_arguments(types, "block_rq_issue");
@@ -116,7 +116,7 @@ static int blockio_configure(struct session *session, struct source **ret_source
 				 "cannot prepare block I/O profiling: out of memory");
 	source->session = session;
 	err = blockio_tables_configure(skeleton, &source->tables, error);
-	err = err ? err : slow_io_reader_new(session, &source->slow, error);
+	err = err ? err : slow_io_reader_new(session, &options->blockio, &source->slow, error);
 	if (err) {
 		blockio_free(source);
 		return err;
@@ -125,7 +125,7 @@ static int blockio_configure(struct session *session, struct source **ret_source
 	skeleton->rodata->blockio_config.getrq_queue_argument =
 		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
-	skeleton->rodata->blockio_config.per_thread = options->offcpu.per_thread;
+	skeleton->rodata->blockio_config.per_thread = session_options(session)->per_thread;
 	/* Of these tracepoints the youngest (5.11). */
 	skeleton->rodata->blockio_config.sees_merges =
 		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
@@ -265,6 +265,8 @@ const struct source_ops source_blockio = {
 	.name = "blockio",
 	.summary = "block I/O requests by stack and device, with latency",
 	.unit = "nanoseconds",
+	.options = blockio_option_rows,
+	.options_init = blockio_options_init,
 	.choose = blockio_choose,
 	.configure = blockio_configure,
 	.attach = blockio_attach,

@@ -29,10 +29,9 @@ static void set_bound(struct slow_io_reader *reader)
 			 slow_io_choice_bound_ns(&reader->choice), __ATOMIC_RELAXED);
 }
 
-int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_reader,
-		       struct error *error)
+int slow_io_reader_new(struct session *session, const struct blockio_options *options,
+		       struct slow_io_reader **ret_reader, struct error *error)
 {
-	const struct session_blockio_options *options = &session_options(session)->blockio;
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	struct slow_io_reader *reader = calloc(1, sizeof(*reader));
 	int err;

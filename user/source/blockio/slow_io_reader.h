@@ -7,14 +7,15 @@
 #define PKBPF_SOURCE_BLOCKIO_SLOW_IO_READER_H
 
 #include "capture/session/session.h"
+#include "source/blockio/blockio_options.h"
 #include "source/blockio/slow_io_choice.h"
 
 struct slow_io_reader;
 
 /* Between session_new and session_load: sizes the ring, says what is slow. Errors as in
  * session_new(). */
-int slow_io_reader_new(struct session *session, struct slow_io_reader **ret_reader,
-		       struct error *error);
+int slow_io_reader_new(struct session *session, const struct blockio_options *options,
+		       struct slow_io_reader **ret_reader, struct error *error);
 /* After session_start, before the programs are attached: maps the ring, which wakes the session
  * when it is half full. */
 int slow_io_reader_open(struct slow_io_reader *reader, struct error *error);

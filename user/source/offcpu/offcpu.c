@@ -17,6 +17,7 @@
 #include "source/offcpu/offcpu_governor.h"
 #include "source/offcpu/offcpu_tables.h"
 #include "source/source.h"
+#include "source/source_options.h"
 #include "source/source_table.h"
 #include "source/stack_maps.h"
 
@@ -40,6 +41,7 @@
 
 struct source {
 	struct session *session;
+	struct offcpu_options options;
 	struct offcpu_tables *tables;
 	struct offcpu_blocked *blocked; /* NULL: all of their stacks are sent */
 	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
@@ -80,10 +82,11 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	stack_maps_choose(skeleton, wanted);
 }
 
-static int offcpu_configure(struct session *session, struct source **ret_source,
-			    struct error *error)
+static int offcpu_configure(struct session *session, const struct source_options *options,
+			    struct source **ret_source, struct error *error)
 {
-	const struct session_options *options = session_options(session);
+	const struct offcpu_options *own = &options->offcpu;
+	const struct session_options *common = session_options(session);
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
 	struct source *source = calloc(1, sizeof(*source));
 	int err;
@@ -91,23 +94,24 @@ static int offcpu_configure(struct session *session, struct source **ret_source,
 	if (!source)
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
 	source->session = session;
+	source->options = *own;
 	err = offcpu_tables_configure(skeleton, &source->tables, error);
 	if (err) {
 		offcpu_free(source);
 		return err;
 	}
-	skeleton->rodata->offcpu_config.min_block_ns = options->offcpu.min_block_ns;
-	skeleton->rodata->offcpu_config.kernel_threads = options->offcpu.kernel_threads;
-	skeleton->rodata->offcpu_config.per_thread = options->offcpu.per_thread;
-	skeleton->rodata->offcpu_config.wakers = options->offcpu.wakers;
-	skeleton->rodata->offcpu_config.want_resources = options->want_resources;
-	skeleton->rodata->offcpu_config.waiting_pid = options->offcpu.waiting_pid;
+	skeleton->rodata->offcpu_config.min_block_ns = own->min_block_ns;
+	skeleton->rodata->offcpu_config.kernel_threads = own->kernel_threads;
+	skeleton->rodata->offcpu_config.per_thread = common->per_thread;
+	skeleton->rodata->offcpu_config.wakers = own->wakers;
+	skeleton->rodata->offcpu_config.want_resources = common->want_resources;
+	skeleton->rodata->offcpu_config.waiting_pid = common->waiting_pid;
 	skeleton->rodata->offcpu_config.switch_has_state =
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >=
 		ARGUMENTS_WITH_STATE;
 	skeleton->rodata->offcpu_config.memo_word_type =
 		tracing_programs_word(session_kernel_types(session));
-	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, options->offcpu.wakers);
+	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, own->wakers);
 	*ret_source = source;
 	return 0;
 }
@@ -124,7 +128,7 @@ static int offcpu_attach(struct source *source, struct error *error)
 
 	err = err ? err
 		  : tracing_program_attach(skeleton->progs.offcpu_edge, &source->iterator, error);
-	if (!err && session_options(source->session)->offcpu.wakers)
+	if (!err && source->options.wakers)
 		err = tracing_program_attach(skeleton->progs.offcpu_wakeup, &source->on_wakeup,
 					     error);
 	err = err ? err
@@ -177,11 +181,11 @@ static void govern(struct source *source)
 	struct program_share share = session_program_share(source->session);
 	uint32_t quota = skeleton->bss->offcpu_control.quota, next;
 
-	if (!options->offcpu.max_overhead_permille || share.number == source->last_judged)
+	if (!source->options.max_overhead_permille || share.number == source->last_judged)
 		return;
 	source->last_judged = share.number;
 	next = offcpu_governor_quota(quota, share.ran_ns, share.passed_ns,
-				     options->offcpu.max_overhead_permille);
+				     source->options.max_overhead_permille);
 	if (next == quota)
 		return;
 	if (next)
@@ -317,6 +321,8 @@ const struct source_ops source_offcpu = {
 	.name = "offcpu",
 	.summary = "waiting time of threads by stack",
 	.unit = "nanoseconds",
+	.options = offcpu_option_rows,
+	.options_init = offcpu_options_init,
 	.choose = offcpu_choose,
 	.configure = offcpu_configure,
 	.attach = offcpu_attach,

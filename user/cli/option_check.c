@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Checks what no single option can see. */
+#include "cli/option_check.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/option_table.h"
+#include "source/source.h"
+
+static int check_targets(const struct cli_options *options, struct error *error)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} choices[] = {
+		{"--pid", options->pids.count > 0},
+		{"--tid", options->tids.count > 0},
+		{"--cgroup", options->cgroup_path != NULL},
+		{"-- COMMAND", options->command != NULL},
+	};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++) {
+		if (!choices[i].given)
+			continue;
+		if (first)
+			return error_set(error, EINVAL, "%s and %s are mutually exclusive", first,
+					 choices[i].name);
+		first = choices[i].name;
+	}
+	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count &&
+	    !options->command)
+		return error_set(error, EINVAL, "--children requires --pid");
+	return 0;
+}
+
+int options_check_events(const struct cli_options *options, uint32_t kinds_mask,
+			 struct error *error)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_at(i)); i++) {
+		const struct source_ops *source = row->needs ? source_by_name(row->needs) : NULL;
+
+		if (source && !(kinds_mask & 1U << source->kind) && option_is_given(row, options))
+			return error_set(error, EINVAL, "--%s requires %s in --events", row->name,
+					 source->name);
+	}
+
+	int options_check_profile(struct cli_options * options, struct error * error)
+	{
+		struct output_request *request;
+		int err = check_targets(options, error);
+
+		if (err < 0)
+			return err;
+		if (options->user_only && options->kernel_only)
+			return error_set(
+				error, EINVAL,
+				"--user and --kernel are mutually exclusive; the default is both");
+		if (options->user_only && options->of_sources.offcpu.wakers)
+			return error_set(
+				error, EINVAL,
+				"--wakers and --user are mutually exclusive: kernel frames tell "
+				"an interrupt from the thread it interrupted");
+		if (options->pending_format && options->outputs.count > 0)
+			return error_set(error, EINVAL,
+					 "--format %s follows the last --output; put it before the "
+					 "--output it belongs to",
+					 options->pending_format);
+		/* What is added up per process cannot be taken apart later. */
+		if (options->by == ROWS_BY_THREAD)
+			options->per_thread = true;
+		options->of_sources.blockio.slow_count = options->top;
+		if (options->outputs.count > 0)
+			return 0;
+		request = array_add(&options->outputs);
+		if (!request)
+			return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+		request->path = "-";
+		request->format = options->pending_format;
+		options->pending_format = NULL;
+		return 0;
+	}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What no single option can see: options that exclude or need each other. */
+#ifndef PKBPF_CLI_OPTION_CHECK_H
+#define PKBPF_CLI_OPTION_CHECK_H
+
+#include "cli/cli_options.h"
+
+/* Of the default command; fills in the output and what follows from other options. -EINVAL with the
+ * sentence. */
+int options_check_profile(struct cli_options *options, struct error *error);
+/* -EINVAL when an option is about a kind of event (1 << enum pkbpf_profile_kind) that is not
+ * recorded. */
+int options_check_events(const struct cli_options *options, uint32_t kinds_mask,
+			 struct error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the block I/O source can be told. */
+#ifndef PKBPF_SOURCE_BLOCKIO_BLOCKIO_OPTIONS_H
+#define PKBPF_SOURCE_BLOCKIO_BLOCKIO_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/option_row.h"
+
+struct blockio_options {
+	uint64_t slow_ns;  /* requests that take as long are slow; UINT64_MAX: none */
+	size_t slow_count; /* of the slowest ones, so many are reported one by one */
+};
+
+/* Rows about struct source_options; the last one has no name. */
+extern const struct option_row blockio_option_rows[];
+
+struct source_options;
+void blockio_options_init(struct source_options *options);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The options of the off-CPU source. */
+#include "source/offcpu/offcpu_options.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/parse_value.h"
+#include "source/source_options.h"
+
+/* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000
+ * times a second and CPU; with a stack for each, 1 to 2 us, they would lose 4 %. */
+#define MAX_OVERHEAD_PERMILLE_PER_CPU 10
+
+static int parse_max_overhead(void *options, const char *value, struct error *error)
+{
+	struct offcpu_options *offcpu = &((struct source_options *)options)->offcpu;
+	char number[16];
+	size_t length = strlen(value);
+	uint64_t percent;
+	int err;
+
+	if (strcmp(value, "none") == 0) {
+		offcpu->max_overhead_permille = 0;
+		return 0;
+	}
+	if (length && value[length - 1] == '%')
+		length--;
+	if (length >= sizeof(number))
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --max-overhead: expected 1 to 100 "
+				 "(percent of one CPU) or none",
+				 value);
+	memcpy(number, value, length);
+	number[length] = '\0';
+	err = parse_u64(number, "--max-overhead", 1, 100, &percent, error);
+	if (err == 0)
+		offcpu->max_overhead_permille = (uint32_t)percent * 10;
+	return err;
+}
+
+const struct option_row offcpu_option_rows[] = {
+	{0, "min-block", "TIME", "off-CPU: shortest wait to record; default 1us",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION,
+	 OPTION_AT(struct source_options, offcpu.min_block_ns)},
+	{0, "wakers", NULL, "off-CPU: waker stacks", .group = OPTION_GROUP_EVENTS,
+	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.wakers), .needs = "offcpu"},
+	{0, "kernel-threads", NULL, "off-CPU: include kernel threads", .group = OPTION_GROUP_EVENTS,
+	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.kernel_threads),
+	 .needs = "offcpu"},
+	{0, "max-overhead", "PERCENT",
+	 "off-CPU: skip stacks of waits when the BPF programs use more than PERCENT of one CPU; "
+	 "none: never skip; default: 1 for each CPU of the machine",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_overhead},
+	{.name = NULL},
+};
+
+void offcpu_options_init(struct source_options *options)
+{
+	options->offcpu = (struct offcpu_options){
+		.max_overhead_permille =
+			MAX_OVERHEAD_PERMILLE_PER_CPU * (uint32_t)sysconf(_SC_NPROCESSORS_ONLN),
+	};
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the off-CPU source can be told. */
+#ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_OPTIONS_H
+#define PKBPF_SOURCE_OFFCPU_OFFCPU_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/option_row.h"
+
+struct offcpu_options {
+	uint64_t min_block_ns; /* shorter waits count only in the threads' times */
+	bool kernel_threads;
+	bool wakers;			/* the waker's stack of each wait */
+	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no
+					   limit */
+};
+
+/* Rows about struct source_options; the last one has no name. */
+extern const struct option_row offcpu_option_rows[];
+
+struct source_options;
+void offcpu_options_init(struct source_options *options);
+
+#endif

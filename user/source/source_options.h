@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the sources can be told, each in a struct of its own that its rows of the option table fill
+ * (source_ops.options). */
+#ifndef PKBPF_SOURCE_SOURCE_OPTIONS_H
+#define PKBPF_SOURCE_SOURCE_OPTIONS_H
+
+#include "source/blockio/blockio_options.h"
+#include "source/offcpu/offcpu_options.h"
+
+struct source_options {
+	struct offcpu_options offcpu;
+	struct blockio_options blockio;
+};
+
+/* The defaults. */
+void source_options_init(struct source_options *options);
+
+#endif
