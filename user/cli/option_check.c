@@ -47,39 +47,39 @@ int options_check_events(const struct cli_options *options, uint32_t kinds_mask,
 			return error_set(error, EINVAL, "--%s requires %s in --events", row->name,
 					 source->name);
 	}
+	return 0;
+}
 
-	int options_check_profile(struct cli_options * options, struct error * error)
-	{
-		struct output_request *request;
-		int err = check_targets(options, error);
+int options_check_profile(struct cli_options *options, struct error *error)
+{
+	struct output_request *request;
+	int err = check_targets(options, error);
 
-		if (err < 0)
-			return err;
-		if (options->user_only && options->kernel_only)
-			return error_set(
-				error, EINVAL,
-				"--user and --kernel are mutually exclusive; the default is both");
-		if (options->user_only && options->of_sources.offcpu.wakers)
-			return error_set(
-				error, EINVAL,
-				"--wakers and --user are mutually exclusive: kernel frames tell "
-				"an interrupt from the thread it interrupted");
-		if (options->pending_format && options->outputs.count > 0)
-			return error_set(error, EINVAL,
-					 "--format %s follows the last --output; put it before the "
-					 "--output it belongs to",
-					 options->pending_format);
-		/* What is added up per process cannot be taken apart later. */
-		if (options->by == ROWS_BY_THREAD)
-			options->per_thread = true;
-		options->of_sources.blockio.slow_count = options->top;
-		if (options->outputs.count > 0)
-			return 0;
-		request = array_add(&options->outputs);
-		if (!request)
-			return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
-		request->path = "-";
-		request->format = options->pending_format;
-		options->pending_format = NULL;
+	if (err < 0)
+		return err;
+	if (options->user_only && options->kernel_only)
+		return error_set(error, EINVAL,
+				 "--user and --kernel are mutually exclusive; the default is both");
+	if (options->user_only && options->of_sources.offcpu.wakers)
+		return error_set(error, EINVAL,
+				 "--wakers and --user are mutually exclusive: kernel frames tell "
+				 "an interrupt from the thread it interrupted");
+	if (options->pending_format && options->outputs.count > 0)
+		return error_set(error, EINVAL,
+				 "--format %s follows the last --output; put it before the "
+				 "--output it belongs to",
+				 options->pending_format);
+	/* What is added up per process cannot be taken apart later. */
+	if (options->by == ROWS_BY_THREAD)
+		options->per_thread = true;
+	options->of_sources.blockio.slow_count = options->top;
+	if (options->outputs.count > 0)
 		return 0;
-	}
+	request = array_add(&options->outputs);
+	if (!request)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	request->path = "-";
+	request->format = options->pending_format;
+	options->pending_format = NULL;
+	return 0;
+}
