@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "process/process_table.h"
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbol/symbolizer.h"
 
 #define ADDRESSES 20000U

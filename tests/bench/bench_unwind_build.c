@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "elf/elf_program.h"
 #include "elf_walk.h"
 #include "unwind/cfi/eh_frame.h"
 #include "unwind/table/unwind_table.h"
@@ -76,7 +77,7 @@ static void ask_libdw(void *context, uint32_t offset, const struct pkbpf_unwind_
 	free(frame);
 }
 
-static void measure_libdw(int fd, const struct elf_image *image, struct measurement *m)
+static void measure_libdw(int fd, const struct elf_file *image, struct measurement *m)
 {
 	struct libdw_walk walk = {0};
 	struct eh_frame *frame;
@@ -110,10 +111,10 @@ static void measure_file(const char *path, const struct options *options, struct
 	if (fd < 0)
 		return;
 	for (unsigned int i = 0; i < options->repeat; i++) {
-		struct elf_image *image;
+		struct elf_file *image;
 		uint64_t begin = now_ns();
 
-		if (elf_image_open(fd, &image, NULL) < 0)
+		if (elf_program_open(fd, &image) < 0)
 			break;
 		unwind_table_free(table);
 		table = NULL;
@@ -125,7 +126,7 @@ static void measure_file(const char *path, const struct options *options, struct
 			if (i == 0 && options->libdw)
 				measure_libdw(fd, image, m);
 		}
-		elf_image_free(image);
+		elf_program_free(image);
 	}
 	close(fd);
 	if (!table)

@@ -34,6 +34,7 @@ failure() {
 
 verdict '' user/base/array.c "$bsd" '#include <stdlib.h>' '#include "base/array.h"'
 verdict '' user/symbol/elf/elf.c "$bsd" '#include "process/mapping.h"' '#include <pkbpf/event.h>'
+verdict '' user/unwind/cfi/eh_frame.c "$bsd" '#include "elf/elf_file.h"'
 verdict '' user/capture/session/session.c "$bsd" '#include <bpf/libbpf.h>' '#include "pkbpf.skel.h"'
 verdict '' user/unwind/table/loader.c "$bsd" '#include <bpf/bpf.h>'
 verdict '' user/main.c "$bsd" '#include "cli/command_table.h"'
@@ -45,6 +46,7 @@ verdict '' tests/lint/run.sh '#!/bin/sh' '# SPDX-License-Identifier: BSD-2-Claus
 verdict '' tests/golden/x.folded 'no licence line in data;main 1'
 
 verdict 'base may include nothing else' user/base/array.c "$bsd" '#include "event/decoder.h"'
+verdict 'elf may include base' user/elf/elf_file.c "$bsd" '#include "process/mapping.h"'
 verdict 'symbol may include base, event, process' user/symbol/elf/elf.c "$bsd" '#include "unwind/row.h"'
 verdict 'report may include' user/report/text.c "$bsd" '#include "export/format.h"'
 verdict 'main.c may include base, cli' user/main.c "$bsd" '#include "capture/session/session.h"'

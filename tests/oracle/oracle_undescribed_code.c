@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "elf/elf_program.h"
 #include "elf_walk.h"
 #include "unwind/cfi/eh_frame.h"
 #include "unwind/code/function_starts.h"
@@ -112,40 +113,38 @@ static void read_described(const struct eh_frame *frame, struct rows *rows)
 	}
 }
 
-static void read_code(struct undescribed_code *work, const struct elf_image *image,
+static void read_code(struct undescribed_code *work, const struct elf_file *image,
 		      uint64_t text_start, uint32_t start, uint32_t end, struct rows *rows)
 {
 	static uint8_t piece[UNDESCRIBED_CODE_PIECE_BYTES];
-	uint64_t entry = elf_image_role(image) == ELF_ROLE_LIBRARY
-				 ? UINT64_MAX
-				 : elf_image_entry(image) - text_start;
+	uint64_t entry = elf_program_role(image) == ELF_ROLE_LIBRARY ? UINT64_MAX
+								     : image->entry - text_start;
 
 	rows->count = 0;
 	for (uint32_t at = start; at < end;) {
 		size_t size = end - at < sizeof(piece) ? end - at : sizeof(piece);
 
-		if (elf_image_read_address(image, text_start + at, piece, size) < 0)
+		if (elf_file_read_address(image, text_start + at, piece, size) < 0)
 			return;
 		at += (uint32_t)undescribed_code_run(work, piece, size, at + size == end, at, entry,
 						     take_row, rows);
 	}
 }
 
-static struct totals check_image(struct undescribed_code *work, const struct elf_image *image,
+static struct totals check_image(struct undescribed_code *work, const struct elf_file *image,
 				 const struct eh_frame *frame)
 {
 	static struct rows described, read;
 	uint64_t text_start = eh_frame_text_start(frame);
 	struct function_starts starts;
 	struct totals totals = {.files = 1};
-	struct elf_section text;
+	const struct elf_section *text = elf_file_find_section(image, ".text");
 	uint32_t start, end;
 
-	if (!elf_image_find_section(image, ".text", &text) || text.address < text_start ||
-	    eh_frame_count(frame) == 0)
+	if (!text || text->address < text_start || eh_frame_count(frame) == 0)
 		return (struct totals){0};
-	start = (uint32_t)(text.address - text_start);
-	end = start + (uint32_t)text.size;
+	start = (uint32_t)(text->address - text_start);
+	end = start + (uint32_t)text->size;
 	function_starts_read(image, text_start, eh_frame_text_size(frame), &starts);
 	undescribed_code_set_starts(work, starts.items, starts.count);
 	read_described(frame, &described);
@@ -169,11 +168,11 @@ static void check_file(struct undescribed_code *work, const char *path, bool eac
 		       struct totals *totals)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct elf_image *image = NULL;
+	struct elf_file *image = NULL;
 	struct eh_frame *frame = NULL;
 
-	if (fd >= 0 && elf_image_open(fd, &image, NULL) == 0 &&
-	    eh_frame_load(image, &frame, NULL) == 0 && elf_image_machine(image) == EM_X86_64) {
+	if (fd >= 0 && elf_program_open(fd, &image) == 0 &&
+	    eh_frame_load(image, &frame, NULL) == 0 && image->machine == EM_X86_64) {
 		struct totals file = check_image(work, image, frame);
 
 		totals->files += file.files;
@@ -184,7 +183,7 @@ static void check_file(struct undescribed_code *work, const char *path, bool eac
 			print(&file, path);
 	}
 	eh_frame_free(frame);
-	elf_image_free(image);
+	elf_program_free(image);
 	if (fd >= 0)
 		close(fd);
 }

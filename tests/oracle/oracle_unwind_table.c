@@ -21,8 +21,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "elf/elf_program.h"
 #include "allowances.h"
 #include "cfi_evaluator.h"
+#include "elf/go_table.h"
 #include "elf_walk.h"
 #include "unwind/code/code_gaps.h"
 #include "unwind/cfi/eh_frame.h"
@@ -262,7 +264,7 @@ static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *ch
 }
 
 /* In the order in which the table takes them, since only so many bytes are looked at. */
-static void collect_gaps(struct file_check *check, const struct elf_image *image)
+static void collect_gaps(struct file_check *check, const struct elf_file *image)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
 	struct code_gaps *gaps = code_gaps_new(image, eh_frame_text_start(check->frame),
@@ -323,7 +325,7 @@ static void check_lookup(struct file_check *check, const struct unwind_table *ta
 		report(check, address, "packed look-up differs from the row", actual);
 }
 
-static void check_packing(struct file_check *check, const struct elf_image *image)
+static void check_packing(struct file_check *check, const struct elf_file *image)
 {
 	struct rule_set *rules = rule_set_new();
 	struct special_code_list special = {0};
@@ -359,21 +361,19 @@ static void check_file(const char *path, const struct allowances *allowances, st
 	struct file_check check = {.path = path, .totals = totals};
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct eh_frame *frame = NULL;
-	struct elf_image *image = NULL;
-	struct elf_section section;
+	struct elf_file *image = NULL;
 	Dwarf *dwarf;
 	Elf *elf;
 
-	if (fd < 0 || elf_image_open(fd, &image, NULL) < 0 ||
-	    eh_frame_load(image, &frame, NULL) < 0 || eh_frame_count(frame) == 0)
+	if (fd < 0 || elf_program_open(fd, &image) < 0 || eh_frame_load(image, &frame, NULL) < 0 ||
+	    eh_frame_count(frame) == 0)
 		goto out;
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	check.frame = frame;
 	check.eh_cfi = dwarf_getcfi_elf(elf);
 	check.debug_cfi = dwarf ? dwarf_getcfi(dwarf) : NULL;
-	check.is_go = elf_image_find_section(image, ".gopclntab", &section) ||
-		      elf_image_find_section(image, ".go.buildinfo", &section);
+	check.is_go = go_table_is_expected(image);
 	check.is_loader = eh_frame_machine(frame)->rbx != UINT8_MAX;
 	for (size_t i = 0; i < eh_frame_count(frame); i++)
 		check_function(&check, i);
@@ -391,7 +391,7 @@ static void check_file(const char *path, const struct allowances *allowances, st
 	free(check.rows);
 out:
 	eh_frame_free(frame);
-	elf_image_free(image);
+	elf_program_free(image);
 	if (fd >= 0)
 		close(fd);
 }

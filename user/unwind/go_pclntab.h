@@ -4,7 +4,7 @@
  * carries, stripped or not: the distance of the stack pointer from the frame's top for each
  * instruction.
  *
- * Format: Go 1.18 and newer (src/runtime/symtab.go: pcHeader, functab, _func, pcvalue), x86-64.
+ * Format: src/runtime/symtab.go (pcvalue) of Go, x86-64.
  */
 #ifndef PKBPF_UNWIND_GO_PCLNTAB_H
 #define PKBPF_UNWIND_GO_PCLNTAB_H
@@ -12,25 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf/go_table.h"
 #include "unwind/cfi/cfi_program.h"
-#include "unwind/elf_image.h"
 #include "unwind/cfi/fde_list.h"
 
 #define GO_PCLNTAB_MAX_BYTES	 (512U << 20)
 #define GO_PCLNTAB_MAX_FUNCTIONS (4U << 20)
 
-struct go_pclntab;
-
 /* -ENODATA: no Go program, or a table of another format; -ENOMEM. Fills an ordered list with its
  * functions, whose starts count from text_start and whose cie is cie_mark; those outside [0,
- * text_size) are left out. */
-int go_pclntab_load(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
-		    uint32_t cie_mark, struct go_pclntab **ret_table,
-		    struct fde_list *ret_functions);
-void go_pclntab_free(struct go_pclntab *table);
+ * text_size) are left out. The caller frees the table with go_table_done(), whatever is returned.
+ */
+int go_pclntab_load(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
+		    uint32_t cie_mark, struct go_table *ret_table, struct fde_list *ret_functions);
 /* As cfi_program_run(); rows <= bytes of the function's entry in the table, and no more than its
  * bytes of code. */
-void go_pclntab_run(const struct go_pclntab *table, const struct fde *function, cfi_row_fn row,
+void go_pclntab_run(const struct go_table *table, const struct fde *function, cfi_row_fn row,
 		    void *context);
 
 #endif

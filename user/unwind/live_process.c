@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file_io.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_program.h"
 #include "unwind/table/rule_set.h"
 #include "unwind/table/unwind_table.h"
 
@@ -57,7 +57,7 @@ const char *live_table_text(enum live_table state)
 
 /* The image is closed by the caller; *ret_memory is its bytes when they had to be copied. */
 static enum live_table open_image(struct mapped_file_table *files, struct mapped_file *file,
-				  void **ret_memory, struct elf_image **ret_image)
+				  void **ret_memory, struct elf_file **ret_image)
 {
 	size_t size;
 	int fd;
@@ -65,20 +65,19 @@ static enum live_table open_image(struct mapped_file_table *files, struct mapped
 	if (file->type == MAPPED_FILE_VDSO) {
 		if (mapped_file_read_vdso(files, file, ret_memory, &size))
 			return LIVE_TABLE_NO_FILE;
-		return elf_image_open_memory(*ret_memory, size, ELF_IMAGE_FILE, ret_image, NULL)
-			       ? LIVE_TABLE_NOT_ELF
-			       : LIVE_TABLE_READY;
+		return elf_program_open_memory(*ret_memory, size, ret_image) ? LIVE_TABLE_NOT_ELF
+									     : LIVE_TABLE_READY;
 	}
 	fd = mapped_file_open(files, file);
 	if (fd < 0)
 		return LIVE_TABLE_NO_FILE;
-	return elf_image_open(fd, ret_image, NULL) ? LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
+	return elf_program_open(fd, ret_image) ? LIVE_TABLE_NOT_ELF : LIVE_TABLE_READY;
 }
 
 static enum live_table build(struct live_process *process, struct mapped_file_table *files,
 			     const struct mapping *mapping, struct live_code *code)
 {
-	struct elf_image *image = NULL;
+	struct elf_file *image = NULL;
 	_cleanup_free_ void *memory = NULL;
 	enum live_table state;
 
@@ -86,10 +85,11 @@ static enum live_table build(struct live_process *process, struct mapped_file_ta
 		return LIVE_TABLE_ANONYMOUS;
 	state = open_image(files, mapping->file, &memory, &image);
 	if (state == LIVE_TABLE_READY &&
-	    (!elf_image_bias(image, mapping->start, mapping->file_offset, &code->bias) ||
+	    (!elf_segments_bias(&image->segments, mapping->start, mapping->file_offset,
+				&code->bias) ||
 	     unwind_table_build(image, false, process->rules, &code->table, NULL)))
 		state = LIVE_TABLE_NO_INFO;
-	elf_image_free(image);
+	elf_program_free(image);
 	return state;
 }
 

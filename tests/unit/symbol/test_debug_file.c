@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "symbol_fixture.h"
 
 static const char debug_name[] = "/debug/.build-id/ab/0123456789abcdef0123456789abcdef012345.debug";
 static char folder[] = "/tmp/pkbpf-debug-XXXXXX";

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "fixture.h"
+#include "symbol_fixture.h"
 
 static struct string_pool *strings;
 static struct dwarf_budget budget;

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "fixture.h"
+#include "symbol_fixture.h"
 
 static struct mapped_file_table *files;
 static struct string_pool *strings;

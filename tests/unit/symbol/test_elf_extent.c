@@ -45,8 +45,7 @@ static void image_init(struct image *image, uint16_t machine)
 		.size = IMAGE_BYTES,
 		.is_64 = true,
 		.machine = machine,
-		.segments = image->segments,
-		.segment_count = 1,
+		.segments = {image->segments, 1},
 	};
 }
 
@@ -64,7 +63,7 @@ static void describe(struct image *image, int32_t start, int32_t size)
 
 	memcpy(image->bytes + TABLE_AT, fields, sizeof(fields));
 	memcpy(image->bytes + FDE_AT, fde, sizeof(fde));
-	image->file.segment_count = 2;
+	image->file.segments.count = 2;
 	assert_int_equal(elf_functions_load(&image->functions, &image->file), 0);
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "elf/elf_program.h"
 #include "elf_recipe.h"
 #include "unwind/code/code_gaps.h"
 
@@ -35,7 +36,7 @@ struct row {
 static uint8_t *text;
 static size_t text_size;
 static uint8_t *file;
-static struct elf_image *image;
+static struct elf_file *image;
 static struct code_gaps *gaps;
 static bool postpones;
 static ARRAY_OF(struct row) rows;
@@ -64,14 +65,13 @@ static inline void make_functions(size_t size)
 /* The file may cover more than its text. */
 static inline void open_gaps(struct elf_recipe recipe, uint64_t covered)
 {
-	struct error error;
 	size_t size;
 
 	recipe.text = text;
 	recipe.text_size = text_size;
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	gaps = code_gaps_new(image, TEXT, covered, postpones);
 }
 
@@ -86,7 +86,7 @@ static inline int tear_down(void **state)
 	code_gaps_free(gaps);
 	gaps = NULL;
 	postpones = false;
-	elf_image_free(image);
+	elf_program_free(image);
 	image = NULL;
 	free(file);
 	file = NULL;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "elf/elf_program.h"
 #include "process/procfs_maps.h"
 #include "stopped_child.h"
 #include "unwind/step.h"
@@ -31,7 +32,7 @@ struct live_tables {
 static inline void live_tables_add(void *context, const struct procfs_mapping *mapping)
 {
 	struct live_tables *live = context;
-	struct elf_image *image = NULL;
+	struct elf_file *image = NULL;
 	struct live_code *code;
 	void *memory = NULL;
 	int fd = -1;
@@ -47,17 +48,18 @@ static inline void live_tables_add(void *context, const struct procfs_mapping *m
 
 		memory = malloc(size);
 		if (!memory || stopped_child_read(live->child, mapping->start, memory, size) ||
-		    elf_image_open_memory(memory, size, ELF_IMAGE_FILE, &image, NULL))
+		    elf_program_open_memory(memory, size, &image))
 			abort();
 	} else if (mapping->path[0] == '/') {
 		/* What has been deleted since, or is no ELF file, is walked without a table. */
 		fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
-		if (fd >= 0 && elf_image_open(fd, &image, NULL))
+		if (fd >= 0 && elf_program_open(fd, &image))
 			image = NULL;
 	}
-	if (image && elf_image_bias(image, mapping->start, mapping->file_offset, &code->bias))
+	if (image &&
+	    elf_segments_bias(&image->segments, mapping->start, mapping->file_offset, &code->bias))
 		unwind_table_build(image, false, live->rules, &code->table, NULL);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(memory);
 	if (fd >= 0)
 		close(fd);

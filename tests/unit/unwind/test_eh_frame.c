@@ -12,6 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "elf/elf_program.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
 #include "unwind/cfi/eh_frame.h"
@@ -21,7 +22,7 @@
 /* An image and what was found in it; the functions by their distance from the text's start. */
 struct loaded {
 	uint8_t *file;
-	struct elf_image *image;
+	struct elf_file *image;
 	struct eh_frame *frame;
 	int ret;
 	struct error error;
@@ -34,9 +35,7 @@ static struct loaded load(const struct elf_recipe *recipe)
 
 	loaded.file = elf_recipe_make(recipe, &size);
 	assert_non_null(loaded.file);
-	assert_int_equal(elf_image_open_memory(loaded.file, size, ELF_IMAGE_FILE, &loaded.image,
-					       &loaded.error),
-			 0);
+	assert_int_equal(elf_program_open_memory(loaded.file, size, &loaded.image), 0);
 	loaded.ret = eh_frame_load(loaded.image, &loaded.frame, &loaded.error);
 	return loaded;
 }
@@ -52,7 +51,7 @@ static struct loaded load_eh_frame(const struct cfi_bytes *bytes)
 static void unload(struct loaded *loaded)
 {
 	eh_frame_free(loaded->frame);
-	elf_image_free(loaded->image);
+	elf_program_free(loaded->image);
 	free(loaded->file);
 }
 
@@ -277,7 +276,7 @@ static void takes_no_more_text_than_a_small_file_can_hold(void **state)
 {
 	struct cfi_bytes bytes = {0};
 	struct elf_recipe recipe = {.text_size = 0x3000};
-	struct elf_image *image = NULL;
+	struct elf_file *image = NULL;
 	struct eh_frame *frame = NULL;
 	struct error error;
 	uint8_t *file;
@@ -290,12 +289,12 @@ static void takes_no_more_text_than_a_small_file_can_hold(void **state)
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
 	((Elf64_Phdr *)(file + sizeof(Elf64_Ehdr)))->p_filesz = UINT64_C(1) << 40;
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	assert_int_equal(eh_frame_load(image, &frame, &error), 0);
 	assert_in_range(eh_frame_text_size(frame), 0x3000, 2U << 20);
 	assert_true(eh_frame_function(frame, 0)->size <= eh_frame_text_size(frame));
 	eh_frame_free(frame);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	cfi_bytes_done(&bytes);
 }

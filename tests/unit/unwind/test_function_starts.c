@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "elf/elf_program.h"
 #include "elf_recipe.h"
 #include "unwind/code/function_starts.h"
 
@@ -27,17 +28,16 @@ static struct function_starts starts_of(struct elf_recipe recipe, uint64_t text_
 					uint64_t text_size)
 {
 	struct function_starts starts;
-	struct elf_image *image;
-	struct error error;
+	struct elf_file *image;
 	uint8_t *file;
 	size_t size;
 
 	recipe.text_size = TEXT_SIZE;
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	function_starts_read(image, text_start, text_size, &starts);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	return starts;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "elf/elf_program.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
 #include "unwind/table/unwind_table.h"
@@ -123,7 +124,7 @@ static int build(const struct cfi_bytes *bytes, struct unwind_table **ret_table)
 				    .extra_section = ".gopclntab",
 				    .extra = bytes->data,
 				    .extra_size = bytes->size};
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	size_t size;
 	uint8_t *file;
@@ -133,9 +134,9 @@ static int build(const struct cfi_bytes *bytes, struct unwind_table **ret_table)
 	memcpy(text + 0x400, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	ret = unwind_table_build(image, false, rules, ret_table, &error);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	return ret;
 }

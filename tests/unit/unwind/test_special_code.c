@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf/elf_program.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
 #include "unwind/table/unwind_table.h"
@@ -58,7 +59,7 @@ static struct unwind_table *build(uint64_t entry, uint64_t plt_size)
 	struct elf_recipe recipe = {
 		.text = text, .text_size = TEXT_SIZE, .entry = entry, .plt_size = plt_size};
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	uint8_t *file;
 	size_t size;
@@ -71,9 +72,9 @@ static struct unwind_table *build(uint64_t entry, uint64_t plt_size)
 	recipe.eh_frame_size = bytes.size;
 	file = elf_recipe_make(&recipe, &size);
 	assert_non_null(file);
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	cfi_bytes_done(&bytes);
 	return table;
@@ -173,7 +174,7 @@ static void lets_a_function_end_where_the_start_of_a_context_begins(void **state
 static void ends_stacks_above_the_address_of_abort(void **state)
 {
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	Dl_info library;
 	uint64_t at;
@@ -184,16 +185,16 @@ static void ends_stacks_above_the_address_of_abort(void **state)
 	at = (uint64_t)((char *)library.dli_saddr - (char *)library.dli_fbase);
 	fd = open(library.dli_fname, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image, &error), 0);
+	assert_int_equal(elf_program_open(fd, &image), 0);
 	close(fd);
-	if (elf_image_machine(image) == EM_X86_64) {
+	if (image->machine == EM_X86_64) {
 		assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 		assert_int_equal(unwind_table_lookup(table, rules, at - 1)->cfa, PKBPF_CFA_END);
 		assert_int_equal(unwind_table_lookup(table, rules, at - 1)->aux, 1);
 		assert_int_equal(unwind_table_lookup(table, rules, at)->cfa, PKBPF_CFA_SP);
 		unwind_table_free(table);
 	}
-	elf_image_free(image);
+	elf_program_free(image);
 }
 
 static void describes_a_plt_that_the_linker_did_not(void **state)

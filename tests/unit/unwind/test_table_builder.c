@@ -20,7 +20,7 @@
 #include "plain_memory.h"
 #include "process/file/mapped_file.h"
 #include "unwind/code/code_gaps.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_program.h"
 #include "unwind/table/table_cache.h"
 
 #define WAIT_NS	   (30 * NS_PER_SECOND)
@@ -32,6 +32,7 @@
 #define PROMPT_FILES	  8
 #define FILE_NUMBERS	  16
 #define LARGE_FILES	  1024
+#define LARGE_SECTIONS	  4096
 #define ROWS_PER_FUNCTION 5
 
 /* push %rbx; sub $0x10,%rsp; xor %eax,%eax; add $0x10,%rsp; pop %rbx; ret, then int3 */
@@ -325,7 +326,7 @@ static void leaves_out_what_nobody_maps_when_its_turn_comes_late(void **state)
 	sem_destroy(&all_queued);
 }
 
-/* As many sections as are read, of which none is anything but the one with their names. */
+/* A quarter of a MiB of sections, of which none is anything but the one with their names. */
 static void claim_sections(struct code_file *code)
 {
 	int fd = open(code->path, O_RDWR);
@@ -336,13 +337,12 @@ static void claim_sections(struct code_file *code)
 	assert_int_equal(pread(fd, &header, sizeof(header), 0), sizeof(header));
 	header.e_shoff = (uint64_t)end;
 	header.e_shentsize = sizeof(Elf64_Shdr);
-	header.e_shnum = ELF_IMAGE_MAX_SECTIONS;
+	header.e_shnum = LARGE_SECTIONS;
 	header.e_shstrndx = 1;
 	assert_int_equal(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
 	assert_int_equal(pwrite(fd, &names, sizeof(names), end + (off_t)sizeof(names)),
 			 sizeof(names));
-	assert_int_equal(ftruncate(fd, end + (off_t)(ELF_IMAGE_MAX_SECTIONS * sizeof(Elf64_Shdr))),
-			 0);
+	assert_int_equal(ftruncate(fd, end + (off_t)(LARGE_SECTIONS * sizeof(Elf64_Shdr))), 0);
 	close(fd);
 	/* File systems' clocks lag by some milliseconds. */
 	code->mapping.time_ns = clock_now_ns() + NS_PER_SECOND;

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "elf/elf_program.h"
 #include "plain_memory.h"
 #include "process/file/mapped_file.h"
 #include "process/procfs_maps.h"
@@ -105,13 +106,13 @@ static void end(struct fixture *fixture)
 static struct unwind_table *build_here(const struct procfs_mapping *mapping, struct rule_set *rules)
 {
 	struct unwind_table *table = NULL;
-	struct elf_image *image = NULL;
+	struct elf_file *image = NULL;
 	int fd = open(mapping->path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(elf_image_open(fd, &image, NULL), 0);
+	assert_int_equal(elf_program_open(fd, &image), 0);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, NULL), 0);
-	elf_image_free(image);
+	elf_program_free(image);
 	close(fd);
 	return table;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/elf_program.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
 #include "unwind/table/unwind_table.h"
@@ -40,15 +41,15 @@ static struct unwind_table *build(struct cfi_bytes *bytes)
 	struct elf_recipe recipe = {
 		.text_size = TEXT_SIZE, .eh_frame = bytes->data, .eh_frame_size = bytes->size};
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	size_t size;
 	uint8_t *file = elf_recipe_make(&recipe, &size);
 
 	assert_non_null(file);
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	cfi_bytes_done(bytes);
 	return table;
@@ -201,15 +202,15 @@ static void uses_one_id_for_one_rule_in_all_files(void **state)
 static int build_without_functions(const uint8_t *text, struct unwind_table **ret_table)
 {
 	struct elf_recipe recipe = {.text = text, .text_size = 0x1000};
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	size_t size;
 	uint8_t *file = elf_recipe_make(&recipe, &size);
 	int ret;
 
-	assert_int_equal(elf_image_open_memory(file, size, ELF_IMAGE_FILE, &image, &error), 0);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
 	ret = unwind_table_build(image, false, rules, ret_table, &error);
-	elf_image_free(image);
+	elf_program_free(image);
 	free(file);
 	return ret;
 }
@@ -252,7 +253,7 @@ static bool find_own_mapping(const char *name, uintptr_t *ret_start, uintptr_t *
 static void builds_the_table_of_the_vdso_from_memory(void **state)
 {
 	struct unwind_table *table = NULL;
-	struct elf_image *image;
+	struct elf_file *image;
 	struct error error;
 	uintptr_t start;
 	uintptr_t end;
@@ -260,16 +261,14 @@ static void builds_the_table_of_the_vdso_from_memory(void **state)
 
 	if (!find_own_mapping("[vdso]", &start, &end))
 		skip();
-	assert_int_equal(elf_image_open_memory((const void *)start, end - start, ELF_IMAGE_FILE,
-					       &image, &error),
-			 0);
-	assert_true(elf_image_bias(image, start, 0, &bias));
+	assert_int_equal(elf_program_open_memory((const void *)start, end - start, &image), 0);
+	assert_true(elf_segments_bias(&image->segments, start, 0, &bias));
 	assert_int_equal(bias, start);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 	assert_true(table->stats.function_count > 3);
 	assert_int_equal(table->stats.unsupported_count, 0);
 	unwind_table_free(table);
-	elf_image_free(image);
+	elf_program_free(image);
 }
 
 int main(void)

@@ -30,28 +30,6 @@ void dwarf_image_done(struct dwarf_image *image)
 	*image = dwarf_image_none();
 }
 
-/* Bytes the section takes in memory; UINT64_MAX: it says nonsense. */
-static uint64_t memory_size(const struct elf_file *file, const struct elf_section *section)
-{
-	if (!(section->flags & SHF_COMPRESSED))
-		return section->size;
-	if (file->is_64) {
-		Elf64_Chdr header;
-
-		if (section->size < sizeof(header) ||
-		    elf_file_read(file, section->offset, &header, sizeof(header)))
-			return UINT64_MAX;
-		return header.ch_size;
-	} else {
-		Elf32_Chdr header;
-
-		if (section->size < sizeof(header) ||
-		    elf_file_read(file, section->offset, &header, sizeof(header)))
-			return UINT64_MAX;
-		return header.ch_size;
-	}
-}
-
 /* What is read here of a section whose name begins with ".debug". */
 static bool is_needed(const char *name, bool with_lines)
 {
@@ -78,7 +56,7 @@ uint64_t dwarf_image_bytes(const struct elf_file *file, bool with_lines)
 
 		if (section->type == SHT_NOBITS || !is_needed(section->name, with_lines))
 			continue;
-		size = memory_size(file, section);
+		size = elf_file_unpacked_size(file, section);
 		if (size > DWARF_IMAGE_MAX_BYTES - total)
 			return UINT64_MAX;
 		total += size;

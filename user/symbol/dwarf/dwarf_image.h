@@ -9,7 +9,7 @@
 #include <elfutils/libdw.h>
 
 #include "base/array.h"
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 /* Debug sections are read into memory as a whole, unpacked. */
 #define DWARF_IMAGE_MAX_BYTES (512ULL << 20)

@@ -3,7 +3,7 @@
 #ifndef PKBPF_SYMBOL_ELF_DEBUG_FILE_H
 #define PKBPF_SYMBOL_ELF_DEBUG_FILE_H
 
-#include "symbol/elf/build_id.h"
+#include "elf/build_id.h"
 
 /* A checksum over more than this takes longer than anybody wants to wait for a name. */
 #define DEBUG_FILE_MAX_CHECKSUM_BYTES (1ULL << 30)

@@ -223,8 +223,8 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	ret_symbol->module = loaded->name;
 	ret_symbol->result = loaded->module.state;
 	/* Even in a file without any symbol the address as linked is what tools understand. */
-	if (!elf_segments_address(loaded->module.segments, loaded->module.segment_count,
-				  location->address - back, &address)) {
+	if (!elf_segments_address(&loaded->module.file.segments, location->address - back,
+				  &address)) {
 		if (ret_symbol->result == SYMBOL_FOUND)
 			ret_symbol->result = SYMBOL_NOT_IN_TABLE;
 		return true;

@@ -109,22 +109,22 @@ static size_t padded_size(struct bounder *bounder, size_t size, uint64_t start)
 static uint64_t find_end(struct bounder *bounder, uint64_t start, uint64_t end)
 {
 	const struct elf_file *file = bounder->file;
-	uint64_t offset, size, function, limit;
+	uint64_t size, function, limit;
 
-	limit = elf_functions_end(bounder->functions, file, file->segments, file->segment_count,
-				  start);
+	limit = elf_functions_end(bounder->functions, file, start);
 	if (limit < end)
 		end = limit;
-	if (elf_functions_find(bounder->functions, file, file->segments, file->segment_count, start,
-			       &function) == 0)
+	if (elf_functions_find(bounder->functions, file, start, &function) == 0)
 		return end;
 	if (end - start > MAX_EXTENT_BYTES)
 		end = start + MAX_EXTENT_BYTES;
-	if (!elf_segments_offset(file->segments, file->segment_count, start, &offset, &size))
+	size = elf_file_bytes_after(file, start);
+	if (!size)
 		return end;
 	if (size > end - start)
 		size = end - start;
-	if (size > bounder->budget || elf_file_read(file, offset, bounder->code, (size_t)size))
+	if (size > bounder->budget ||
+	    elf_file_read_address(file, start, bounder->code, (size_t)size))
 		return end;
 	bounder->budget -= (size_t)size;
 	limit = padded_size(bounder, (size_t)size, start);

@@ -9,8 +9,8 @@
 #ifndef PKBPF_SYMBOL_ELF_ELF_EXTENT_H
 #define PKBPF_SYMBOL_ELF_ELF_EXTENT_H
 
-#include "symbol/elf/elf_file.h"
-#include "symbol/elf/elf_functions.h"
+#include "elf/elf_file.h"
+#include "elf/elf_functions.h"
 #include "symbol/symbol_table.h"
 
 /*

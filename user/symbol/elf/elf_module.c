@@ -11,7 +11,7 @@
 #include "symbol/elf/elf_extent.h"
 #include "symbol/elf/elf_plt.h"
 #include "symbol/elf/go_symbols.h"
-#include "symbol/elf/mini_debuginfo.h"
+#include "elf/mini_debuginfo.h"
 
 static bool add_source(struct elf_module *module, const struct elf_file *file, uint32_t type,
 		       enum elf_source_place place)
@@ -99,7 +99,7 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 {
 	bool full;
 
-	*module = (struct elf_module){.debug_fd = -1, .file_size = file->size};
+	*module = (struct elf_module){.debug_fd = -1};
 	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE);
 	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
 		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines,
@@ -120,9 +120,8 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 					 &module->functions, file);
 	}
 	note_stubs(module, file);
-	module->segments = take_pointer(file->segments);
-	module->segment_count = file->segment_count;
-	file->segment_count = 0;
+	module->file = (struct elf_file){.fd = -1, .size = file->size, .segments = file->segments};
+	file->segments = (struct elf_segments){0};
 	module->state = module->source_count || module->stub_count || module->dwarf
 				? SYMBOL_FOUND
 				: SYMBOL_STRIPPED;
@@ -133,7 +132,7 @@ void elf_module_done(struct elf_module *module)
 	for (size_t i = 0; i < module->source_count; i++)
 		elf_symbols_done(&module->sources[i].symbols);
 	elf_functions_done(&module->functions);
-	free(module->segments);
+	elf_file_done(&module->file);
 	free(module->mini_image);
 	dwarf_lines_free(module->dwarf);
 	if (module->debug_fd >= 0)
@@ -141,7 +140,17 @@ void elf_module_done(struct elf_module *module)
 	*module = (struct elf_module){.debug_fd = -1};
 }
 
-/* What reading names needs of an open file; no sections. */
+/* The mapped file without its sections, read from one of the two. */
+static struct elf_file own_file(const struct elf_module *module, int fd, const void *image)
+{
+	struct elf_file file = module->file;
+
+	file.fd = fd;
+	file.memory = image;
+	return file;
+}
+
+/* What reading names needs of an open file. */
 static struct elf_file source_file(const struct elf_module *module, const struct elf_source *source,
 				   int fd, const void *image)
 {
@@ -149,12 +158,11 @@ static struct elf_file source_file(const struct elf_module *module, const struct
 	case ELF_SOURCE_DEBUG:
 		return (struct elf_file){.fd = module->debug_fd, .size = module->debug_size};
 	case ELF_SOURCE_MINI:
-		return (struct elf_file){
-			.fd = -1, .memory = module->mini_image, .size = module->mini_size};
+		return elf_file_of_bytes(module->mini_image, module->mini_size);
 	case ELF_SOURCE_FILE:
 		break;
 	}
-	return (struct elf_file){.fd = fd, .memory = image, .size = module->file_size};
+	return own_file(module, fd, image);
 }
 
 static int find_stub(const struct elf_module *module, int fd, const void *image, uint64_t address,
@@ -166,7 +174,7 @@ static int find_stub(const struct elf_module *module, int fd, const void *image,
 
 		if (address < module->stubs[i].start || address >= module->stubs[i].end)
 			continue;
-		err = image ? elf_file_open_memory(&file, image, module->file_size)
+		err = image ? elf_file_open_memory(&file, image, module->file.size)
 			    : elf_file_open(&file, fd);
 		if (err)
 			return err;
@@ -234,8 +242,7 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start)
 {
-	struct elf_file file = {.fd = fd, .memory = image, .size = module->file_size};
+	struct elf_file file = own_file(module, fd, image);
 
-	return elf_functions_find(&module->functions, &file, module->segments,
-				  module->segment_count, address, ret_start);
+	return elf_functions_find(&module->functions, &file, address, ret_start);
 }

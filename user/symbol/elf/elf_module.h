@@ -5,7 +5,7 @@
 
 #include "symbol/elf/debug_file.h"
 #include "symbol/dwarf/dwarf_lines.h"
-#include "symbol/elf/elf_functions.h"
+#include "elf/elf_functions.h"
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/symbolizer.h"
 
@@ -27,16 +27,14 @@ struct elf_source {
 struct elf_module {
 	enum symbol_result
 		state; /* SYMBOL_FOUND: usable; otherwise why no address in it can be named */
-	struct elf_segment *segments;
-	size_t segment_count;
+	struct elf_file file; /* its segments alone; bytes are given with each question */
 	struct elf_source sources[ELF_MODULE_MAX_SOURCES]; /* best first */
 	size_t source_count;
 	bool exported_only;				 /* .dynsym is all there is */
 	struct symbol_range stubs[ELF_MODULE_MAX_STUBS]; /* .plt sections */
 	size_t stub_count;
 	struct elf_functions functions; /* loaded only where .symtab is missing */
-	uint64_t file_size;
-	int debug_fd; /* -1: none */
+	int debug_fd;			/* -1: none */
 	uint64_t debug_size;
 	void *mini_image; /* owned */
 	size_t mini_size;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "elf/elf_symbol.h"
 #include "instruction/x86_flow.h"
 
 #define STUB_BYTES	 16U
@@ -54,28 +55,25 @@ static uint32_t find_relocation(const struct elf_file *file, const struct elf_se
 	return 0;
 }
 
-static int read_symbol_name(const struct elf_file *file, const struct elf_section *relocations,
-			    uint32_t number, char *name, size_t size)
+static int read_symbol_name(const struct elf_file *file, uint32_t number, char *name, size_t size)
 {
-	const struct elf_section *symbols, *strings;
-	Elf64_Sym symbol;
-	int err;
+	struct elf_symbol_reader reader;
+	struct elf_symbol symbol;
+	int err = elf_symbol_reader_open(file, SHT_DYNSYM, &reader);
 
-	if (relocations->link >= file->section_count)
-		return -ENOENT;
-	symbols = &file->sections[relocations->link];
-	if (symbols->type != SHT_DYNSYM || number >= symbols->size / sizeof(symbol) ||
-	    symbols->link >= file->section_count)
-		return -ENOENT;
-	err = elf_file_read(file, symbols->offset + (uint64_t)number * sizeof(symbol), &symbol,
-			    sizeof(symbol));
 	if (err)
 		return err;
-	strings = &file->sections[symbols->link];
-	if (strings->type != SHT_STRTAB || symbol.st_name == 0)
-		return -ENOENT;
-	return elf_file_read_string(file, strings->offset, strings->size, symbol.st_name, name,
-				    size);
+	reader.next = number;
+	if (reader.count > (uint64_t)number + 1)
+		reader.count = (uint64_t)number + 1;
+	if (!elf_symbol_reader_next(&reader, &symbol))
+		err = reader.err ? reader.err : -ENOENT;
+	else if (symbol.name == 0)
+		err = -ENOENT;
+	else
+		err = elf_strings_read(&reader.strings, file, symbol.name, name, size);
+	elf_symbol_reader_close(&reader);
+	return err;
 }
 
 /* The name of the symbol that fills the slot, from relocation tables with or without a target
@@ -91,7 +89,7 @@ static int find_in_tables(const struct elf_file *file, bool with_target, uint64_
 			continue;
 		number = find_relocation(file, section, slot);
 		if (number)
-			return read_symbol_name(file, section, number, name, size);
+			return read_symbol_name(file, number, name, size);
 	}
 	return -ENOENT;
 }

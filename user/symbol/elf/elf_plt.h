@@ -3,7 +3,7 @@
 #ifndef PKBPF_SYMBOL_ELF_ELF_PLT_H
 #define PKBPF_SYMBOL_ELF_ELF_PLT_H
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 /*
  * -ENOENT: address is in no stub that can be named. Only x86-64: the stub's jump is decoded and the

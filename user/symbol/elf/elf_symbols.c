@@ -9,47 +9,10 @@
 
 #include "base/cleanup.h"
 
-#define READ_ENTRIES 8192U
 /* Executable sections whose ends bound symbols without a size; more belong to no linked program. */
 #define MAX_RANGES 64U
 /* Aliases compared for the best name. */
 #define MAX_ALIASES 64U
-
-struct raw_symbol {
-	uint32_t name;
-	uint8_t type, binding;
-	uint16_t section;
-	uint64_t address, size;
-};
-
-static void decode_symbol(const struct elf_file *file, const void *entry, struct raw_symbol *ret)
-{
-	if (file->is_64) {
-		Elf64_Sym symbol;
-
-		memcpy(&symbol, entry, sizeof(symbol));
-		*ret = (struct raw_symbol){
-			.name = symbol.st_name,
-			.type = ELF64_ST_TYPE(symbol.st_info),
-			.binding = ELF64_ST_BIND(symbol.st_info),
-			.section = symbol.st_shndx,
-			.address = symbol.st_value,
-			.size = symbol.st_size,
-		};
-	} else {
-		Elf32_Sym symbol;
-
-		memcpy(&symbol, entry, sizeof(symbol));
-		*ret = (struct raw_symbol){
-			.name = symbol.st_name,
-			.type = ELF32_ST_TYPE(symbol.st_info),
-			.binding = ELF32_ST_BIND(symbol.st_info),
-			.section = symbol.st_shndx,
-			.address = symbol.st_value,
-			.size = symbol.st_size,
-		};
-	}
-}
 
 static bool is_code_section(const struct elf_file *file, uint16_t section)
 {
@@ -60,35 +23,35 @@ static bool is_code_section(const struct elf_file *file, uint16_t section)
  * ARM's linkers mark where code ($x, $a, $t) and data ($d) begin within a section, perhaps followed
  * by a dot and anything (ELF for the Arm 64-bit Architecture, "Mapping symbols"): names of nothing.
  */
-static bool is_mapping_symbol(const struct elf_file *file, const struct elf_section *strings,
-			      const struct raw_symbol *raw)
+static bool is_mapping_symbol(const struct elf_file *file, const struct elf_strings *names,
+			      const struct elf_symbol *symbol)
 {
-	char name[3] = "";
+	char name[4];
 
-	if ((file->machine != EM_AARCH64 && file->machine != EM_ARM) || raw->binding != STB_LOCAL ||
-	    strings->size - raw->name < sizeof(name) ||
-	    elf_file_read(file, strings->offset + raw->name, name, sizeof(name)) < 0)
+	if ((file->machine != EM_AARCH64 && file->machine != EM_ARM) ||
+	    symbol->binding != STB_LOCAL ||
+	    elf_strings_read(names, file, symbol->name, name, sizeof(name)))
 		return false;
 	return name[0] == '$' && name[1] && strchr("xatd", name[1]) && (!name[2] || name[2] == '.');
 }
 
-static int add_symbol(const struct elf_file *file, const struct raw_symbol *raw,
-		      const struct elf_section *strings, struct symbol_table *table)
+static int add_symbol(const struct elf_file *file, const struct elf_symbol *symbol,
+		      const struct elf_strings *names, struct symbol_table *table)
 {
 	enum symbol_rank rank = SYMBOL_RANK_LABEL;
-	uint64_t address = raw->address;
+	uint64_t address = symbol->address;
 
-	if (raw->section == SHN_UNDEF || raw->name == 0 || raw->name >= strings->size)
+	if (symbol->section == SHN_UNDEF || symbol->name == 0 || symbol->name >= names->size)
 		return 0;
-	if (raw->type == STT_FUNC || raw->type == STT_GNU_IFUNC)
-		rank = raw->binding == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_EXPORTED;
-	else if (raw->type != STT_NOTYPE || !is_code_section(file, raw->section) ||
-		 is_mapping_symbol(file, strings, raw))
+	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC)
+		rank = symbol->binding == STB_LOCAL ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_EXPORTED;
+	else if (symbol->type != STT_NOTYPE || !is_code_section(file, symbol->section) ||
+		 is_mapping_symbol(file, names, symbol))
 		return 0;
 	/* The lowest bit of an ARM function says Thumb. */
 	if (file->machine == EM_ARM && rank != SYMBOL_RANK_LABEL)
 		address &= ~1ULL;
-	return symbol_table_add(table, address, raw->size, raw->name, rank);
+	return symbol_table_add(table, address, symbol->size, symbol->name, rank);
 }
 
 static size_t collect_code_ranges(const struct elf_file *file, struct symbol_range *ranges)
@@ -106,78 +69,50 @@ static size_t collect_code_ranges(const struct elf_file *file, struct symbol_ran
 	return count;
 }
 
-static int read_entries(const struct elf_file *file, const struct elf_section *section,
-			const struct elf_section *strings, struct symbol_table *table)
-{
-	size_t entry_size = file->is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	uint64_t count = section->size / entry_size;
-	_cleanup_free_ char *buffer = NULL;
-
-	if (count > SYMBOL_TABLE_MAX_ENTRIES)
-		count = SYMBOL_TABLE_MAX_ENTRIES;
-	buffer = malloc((count < READ_ENTRIES ? count : READ_ENTRIES) * entry_size + 1);
-	if (!buffer)
-		return -ENOMEM;
-	for (uint64_t done = 0; done < count;) {
-		size_t step = count - done < READ_ENTRIES ? (size_t)(count - done) : READ_ENTRIES;
-		int err = elf_file_read(file, section->offset + done * entry_size, buffer,
-					step * entry_size);
-
-		for (size_t i = 0; i < step && !err; i++) {
-			struct raw_symbol raw;
-
-			decode_symbol(file, buffer + i * entry_size, &raw);
-			err = add_symbol(file, &raw, strings, table);
-		}
-		if (err)
-			return err;
-		done += step;
-	}
-	return 0;
-}
-
 int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symbols *ret_symbols)
 {
-	const struct elf_section *section = elf_file_find_section_type(file, type);
 	struct symbol_range ranges[MAX_RANGES];
 	struct elf_symbols symbols = {0};
-	const struct elf_section *strings;
-	int err;
+	struct elf_symbol_reader reader;
+	struct elf_symbol symbol;
+	int err = elf_symbol_reader_open(file, type, &reader);
 
-	if (!section)
-		return -ENOENT;
-	if (section->link >= file->section_count)
-		return -ENOEXEC;
-	strings = &file->sections[section->link];
-	if (strings->type != SHT_STRTAB || strings->size > SYMBOL_TABLE_MAX_NAME_BYTES)
-		return -ENOEXEC;
-	symbols.string_offset = strings->offset;
-	symbols.string_size = strings->size;
-	err = read_entries(file, section, strings, &symbols.table);
+	if (err)
+		return err;
+	if (reader.strings.size > SYMBOL_TABLE_MAX_NAME_BYTES)
+		err = -ENOEXEC;
+	if (reader.count > SYMBOL_TABLE_MAX_ENTRIES)
+		reader.count = SYMBOL_TABLE_MAX_ENTRIES;
+	while (!err && elf_symbol_reader_next(&reader, &symbol))
+		err = add_symbol(file, &symbol, &reader.strings, &symbols.table);
+	if (!err)
+		err = reader.err;
+	symbols.names = reader.strings;
+	reader.strings.unpacked = NULL;
+	elf_symbol_reader_close(&reader);
 	if (!err)
 		err = symbol_table_finish(&symbols.table, ranges,
 					  collect_code_ranges(file, ranges));
 	if (!err && symbols.table.count == 0)
 		err = -ENOENT;
-	if (err) {
+	if (err)
 		elf_symbols_done(&symbols);
-		return err;
-	}
-	*ret_symbols = symbols;
-	return 0;
+	else
+		*ret_symbols = symbols;
+	return err;
 }
 
 void elf_symbols_done(struct elf_symbols *symbols)
 {
 	symbol_table_done(&symbols->table);
+	free(symbols->names.unpacked);
 }
 
 static int read_name(const struct elf_symbols *symbols, const struct elf_file *file,
 		     const struct symbol_entry *entry, char *name, size_t size)
 {
 	char *at;
-	int err = elf_file_read_string(file, symbols->string_offset, symbols->string_size,
-				       entry->name, name, size);
+	int err = elf_strings_read(&symbols->names, file, entry->name, name, size);
 
 	if (err)
 		return err;

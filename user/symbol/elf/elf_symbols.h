@@ -3,7 +3,7 @@
 #ifndef PKBPF_SYMBOL_ELF_ELF_SYMBOLS_H
 #define PKBPF_SYMBOL_ELF_ELF_SYMBOLS_H
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_symbol.h"
 #include "symbol/symbol_table.h"
 
 /* Longer names are cut; C++ names of ten kilobytes exist, nobody reads them. */
@@ -11,8 +11,7 @@
 
 struct elf_symbols {
 	struct symbol_table table; /* addresses as linked */
-	uint64_t string_offset;	   /* of the string table in the file */
-	uint64_t string_size;
+	struct elf_strings names;
 };
 
 /* type: SHT_SYMTAB or SHT_DYNSYM. -ENOENT: no such table, or no code symbol in it; -ENOEXEC, -EIO,

@@ -2,13 +2,11 @@
 /*
  * The functions of a Go program and their names from the run-time's own table (.gopclntab), which
  * it needs for its tracebacks and which stays when a program is stripped.
- *
- * Format: Go 1.18 and newer (src/runtime/symtab.go: pcHeader, functab, _func).
  */
 #ifndef PKBPF_SYMBOL_ELF_GO_SYMBOLS_H
 #define PKBPF_SYMBOL_ELF_GO_SYMBOLS_H
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 #include "symbol/elf/elf_symbols.h"
 
 /* The largest seen, of a command-line tool of 130 MB, has 35 MiB. A larger one than this is not

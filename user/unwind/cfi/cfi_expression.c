@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "unwind/cfi/cfi_reader.h"
+#include "elf/cfi_reader.h"
 
 /* Compilers need two entries; room for constants written out. */
 #define STACK_DEPTH 8

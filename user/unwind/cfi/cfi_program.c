@@ -3,7 +3,7 @@
 #include "unwind/cfi/cfi_program.h"
 
 #include "unwind/cfi/cfi_expression.h"
-#include "unwind/cfi/cfi_reader.h"
+#include "elf/cfi_reader.h"
 
 enum {
 	CFA_NOP = 0x00,

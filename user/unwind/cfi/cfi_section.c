@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "unwind/cfi/cfi_reader.h"
+#include "elf/cfi_reader.h"
 
 bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 		      struct cfi_entry *ret_entry)

@@ -10,7 +10,8 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/large_memory.h"
-#include "unwind/cfi/cfi_reader.h"
+#include "elf/elf_functions.h"
+#include "elf/elf_program.h"
 #include "unwind/cfi/cfi_section.h"
 #include "unwind/go_pclntab.h"
 
@@ -25,7 +26,7 @@ struct eh_frame {
 	size_t section_count;
 	ARRAY_OF(struct cfi_cie) cies;
 	struct fde_list functions;
-	struct go_pclntab *go;
+	struct go_table go;
 	uint64_t dropped;
 	bool is_go;
 };
@@ -38,7 +39,7 @@ void eh_frame_free(struct eh_frame *frame)
 		return;
 	for (size_t i = 0; i < frame->section_count; i++)
 		free(frame->sections[i].data);
-	go_pclntab_free(frame->go);
+	go_table_done(&frame->go);
 	array_free(&frame->cies);
 	array_free(&frame->functions);
 	free(frame);
@@ -168,102 +169,91 @@ static int add_section(struct eh_frame *frame, struct cfi_section section)
 
 /* Files stripped of their section table still tell the run-time where .eh_frame is; its end is a
  * zero length or, at the latest, the end of the segment. */
-static int load_by_segment(const struct elf_image *image, struct cfi_section *section)
+static int load_by_segment(const struct elf_file *file, struct cfi_section *section)
 {
-	const struct elf_segment *segment = elf_image_find_segment(image, PT_GNU_EH_FRAME);
-	uint8_t header[4 + sizeof(uint64_t)] = {0};
-	struct cfi_reader reader = {.at = header, .end = header + sizeof(header)};
 	uint64_t size;
-	uint8_t encoding;
 
-	if (!segment || elf_image_read_address(image, segment->address, header, sizeof(header)) < 0)
+	if (!elf_functions_find_frames(file, &section->address))
 		return -ENODATA;
-	if (cfi_read_u8(&reader) != 1) /* version */
-		return -ENODATA;
-	encoding = cfi_read_u8(&reader);
-	cfi_skip(&reader, 2); /* encodings of the search table, which we do not rely on */
-	section->address =
-		cfi_read_pointer(&reader, encoding, segment->address + 4, segment->address);
-	size = elf_image_bytes_after(image, section->address);
-	if (reader.failed || size == 0)
+	size = elf_file_bytes_after(file, section->address);
+	if (size == 0)
 		return -ENODATA;
 	if (size > EH_FRAME_MAX_SECTION_BYTES)
 		size = EH_FRAME_MAX_SECTION_BYTES;
-	if (size > elf_image_size(image))
-		size = elf_image_size(image);
+	if (size > file->size)
+		size = file->size;
 	section->data = large_malloc(size);
 	if (!section->data)
 		return -ENOMEM;
 	section->size = size;
-	if (elf_image_read_address(image, section->address, section->data, size) < 0) {
+	if (elf_file_read_address(file, section->address, section->data, size)) {
 		free(section->data);
 		return -ENODATA;
 	}
 	return 0;
 }
 
-static int load_section(const struct elf_image *image, const char *name,
-			struct cfi_section *section)
+static int load_section(const struct elf_file *file, const char *name, struct cfi_section *section)
 {
-	struct elf_section found;
+	const struct elf_section *found = elf_file_find_section(file, name);
+	void *data;
 	int ret;
 
-	if (!elf_image_find_section(image, name, &found) || found.size == 0)
+	if (!found || found->size == 0)
 		return -ENODATA;
-	ret = elf_image_load_section(image, &found, EH_FRAME_MAX_SECTION_BYTES, &section->data,
-				     &section->size);
+	ret = elf_file_read_section(file, found, EH_FRAME_MAX_SECTION_BYTES, &data, &section->size);
 	if (ret < 0)
 		return ret;
-	section->address = found.address;
+	section->data = data;
+	section->address = found->address;
 	return 0;
 }
 
-static int add_eh_frame(struct eh_frame *frame, const struct elf_image *image)
+static int add_eh_frame(struct eh_frame *frame, const struct elf_file *file)
 {
 	struct cfi_section section = {0};
-	int ret = load_section(image, ".eh_frame", &section);
+	int ret = load_section(file, ".eh_frame", &section);
 
 	if (ret == -ENODATA)
-		ret = load_by_segment(image, &section);
+		ret = load_by_segment(file, &section);
 	return ret < 0 ? ret : add_section(frame, section);
 }
 
 /* A broken or unreadable .debug_frame costs its functions, not those of .eh_frame. */
-static int add_debug_frame(struct eh_frame *frame, const struct elf_image *image)
+static int add_debug_frame(struct eh_frame *frame, const struct elf_file *file)
 {
 	struct cfi_section section = {.is_debug_frame = true};
-	int ret = load_section(image, ".debug_frame", &section);
+	int ret = load_section(file, ".debug_frame", &section);
 
 	if (ret < 0)
 		return ret == -ENOMEM ? ret : 0;
 	return add_section(frame, section);
 }
 
-static int add_go_functions(struct eh_frame *frame, const struct elf_image *image)
+static int add_go_functions(struct eh_frame *frame, const struct elf_file *file)
 {
 	struct fde_list list = {0};
 	int ret;
 
 	if (!frame->is_go)
 		return 0;
-	ret = go_pclntab_load(image, frame->text_start, frame->text_size, GO_CIE, &frame->go,
-			      &list);
+	ret = go_pclntab_load(file, frame->text_start, frame->text_size, GO_CIE, &frame->go, &list);
 	if (ret == 0 && !fde_list_fill_gaps(&frame->functions, &list))
 		ret = -ENOMEM;
 	array_free(&list);
 	return ret == -ENODATA ? 0 : ret;
 }
 
-static bool set_text_range(struct eh_frame *frame, const struct elf_image *image)
+static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 {
 	uint64_t start = UINT64_MAX;
 	uint64_t end = 0;
 	uint64_t limit;
 
-	for (size_t i = 0; i < elf_image_segment_count(image); i++) {
-		const struct elf_segment *segment = elf_image_segment(image, i);
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
 
-		if (segment->type != PT_LOAD || !(segment->flags & PF_X) || segment->file_size == 0)
+		if (!elf_segment_is_code(segment) || segment->file_size == 0)
 			continue;
 		if (segment->address < start)
 			start = segment->address;
@@ -277,7 +267,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_image *image
 	if (frame->text_size > EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE)
 		frame->text_size = EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE;
 	/* Code is in the file; only what lies between segments is not. */
-	limit = elf_image_size(image) * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
+	limit = file->size * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
 	if (frame->text_size > limit)
 		frame->text_size = limit;
 	return true;
@@ -285,18 +275,18 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_image *image
 
 /* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls.
  * What it calls meanwhile chooses an implementation, in the C library for the most part. */
-static bool runs_in_binding(const struct elf_image *image)
+static bool runs_in_binding(const struct elf_file *file)
 {
 	char soname[16];
 
-	elf_image_soname(image, soname, sizeof(soname));
+	elf_program_soname(file, soname, sizeof(soname));
 	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 ||
 	       strcmp(soname, "libc.so.6") == 0;
 }
 
-static struct cfi_machine describe_machine(const struct elf_image *image)
+static struct cfi_machine describe_machine(const struct elf_file *file)
 {
-	struct cfi_machine machine = {.elf_machine = elf_image_machine(image), .rbx = UINT8_MAX};
+	struct cfi_machine machine = {.elf_machine = file->machine, .rbx = UINT8_MAX};
 
 	if (machine.elf_machine == EM_AARCH64) {
 		machine.stack_pointer = 31;
@@ -310,30 +300,27 @@ static struct cfi_machine describe_machine(const struct elf_image *image)
 	machine.frame_pointer = 6;
 	machine.return_address = 16;
 	machine.registers = 16;
-	if (runs_in_binding(image))
+	if (runs_in_binding(file))
 		machine.rbx = 3;
 	return machine;
 }
 
-int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, struct error *error)
+int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, struct error *error)
 {
 	_cleanup_(eh_frame_free_cleanup) struct eh_frame *frame = calloc(1, sizeof(*frame));
-	struct elf_section go_section;
 	int ret;
 
 	if (!frame)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
-	if (!set_text_range(frame, image))
+	if (!set_text_range(frame, file))
 		return error_set(error, ENODATA, "no executable segment, no unwind table is made");
-	frame->machine = describe_machine(image);
-	frame->is_go = frame->machine.elf_machine == EM_X86_64 &&
-		       (elf_image_find_section(image, ".gopclntab", &go_section) ||
-			elf_image_find_section(image, ".go.buildinfo", &go_section));
-	ret = add_eh_frame(frame, image);
+	frame->machine = describe_machine(file);
+	frame->is_go = file->machine == EM_X86_64 && go_table_is_expected(file);
+	ret = add_eh_frame(frame, file);
 	if (ret == 0 || ret == -ENODATA)
-		ret = add_go_functions(frame, image);
+		ret = add_go_functions(frame, file);
 	if (ret == 0)
-		ret = add_debug_frame(frame, image);
+		ret = add_debug_frame(frame, file);
 	if (ret < 0)
 		return error_set(error, -ret, "cannot read call frame information: %s",
 				 strerror(-ret));
@@ -367,7 +354,7 @@ size_t eh_frame_expected_rows(const struct eh_frame *frame)
 	/* Five to six bytes of call frame information make a row; a Go function has five rows. */
 	for (size_t i = 0; i < frame->section_count; i++)
 		bytes += frame->sections[i].size;
-	return bytes / 4 + (frame->go ? frame->functions.count * 6 : 0);
+	return bytes / 4 + (frame->go.data ? frame->functions.count * 6 : 0);
 }
 
 uint64_t eh_frame_dropped_count(const struct eh_frame *frame)
@@ -410,7 +397,7 @@ void eh_frame_run(const struct eh_frame *frame, size_t index, cfi_row_fn row, vo
 	const struct cfi_cie *cie;
 
 	if (fde->cie == GO_CIE) {
-		go_pclntab_run(frame->go, fde, row, context);
+		go_pclntab_run(&frame->go, fde, row, context);
 		return;
 	}
 	cie = &frame->cies.items[fde->cie];

@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "unwind/cfi/cfi_program.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_file.h"
 #include "unwind/cfi/fde_list.h"
 
 #define EH_FRAME_MAX_SECTION_BYTES (256U << 20)
@@ -35,8 +35,8 @@
 struct eh_frame;
 
 /* -ENODATA: no executable segment, or a Go program whose functions are not understood; -EFBIG;
- * -ENOMEM. There may be no function at all. The image may go afterwards. */
-int eh_frame_load(const struct elf_image *image, struct eh_frame **ret_frame, struct error *error);
+ * -ENOMEM. There may be no function at all. The file may go afterwards. */
+int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, struct error *error);
 void eh_frame_free(struct eh_frame *frame);
 
 const struct cfi_machine *eh_frame_machine(const struct eh_frame *frame);

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "elf/elf_program.h"
 #include "unwind/code/function_starts.h"
 #include "unwind/code/undescribed_code.h"
 
@@ -36,7 +37,7 @@ struct code_range {
 };
 
 struct code_gaps {
-	const struct elf_image *image;
+	const struct elf_file *file;
 	uint64_t text_start, text_size, entry;
 	ARRAY_OF(struct code_range) ranges; /* executable; ordered, without overlap */
 	size_t next_range;
@@ -74,19 +75,19 @@ static bool add_range(struct code_gaps *gaps, uint64_t address, uint64_t size)
 /* Segments hold constants, too; where a file has sections, they say what of them is code. */
 static bool find_code(struct code_gaps *gaps)
 {
-	for (size_t i = 0; i < elf_image_section_count(gaps->image); i++) {
-		struct elf_section section;
+	const struct elf_file *file = gaps->file;
 
-		if (elf_image_section_at(gaps->image, i, &section) &&
-		    section.flags & SHF_EXECINSTR && section.flags & SHF_ALLOC &&
-		    !add_range(gaps, section.address, section.size))
+	for (size_t i = 0; i < file->section_count; i++) {
+		const struct elf_section *section = elf_file_section(file, i);
+
+		if (section && section->flags & SHF_EXECINSTR && section->flags & SHF_ALLOC &&
+		    !add_range(gaps, section->address, section->size))
 			return false;
 	}
-	for (size_t i = 0; gaps->ranges.count == 0 && i < elf_image_segment_count(gaps->image);
-	     i++) {
-		const struct elf_segment *segment = elf_image_segment(gaps->image, i);
+	for (size_t i = 0; gaps->ranges.count == 0 && i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
 
-		if (segment->type == PT_LOAD && segment->flags & PF_X &&
+		if (elf_segment_is_code(segment) &&
 		    !add_range(gaps, segment->address, segment->file_size))
 			return false;
 	}
@@ -109,24 +110,23 @@ static void order_ranges(struct code_gaps *gaps)
 	}
 }
 
-struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start,
+struct code_gaps *code_gaps_new(const struct elf_file *file, uint64_t text_start,
 				uint64_t text_size, bool postpone)
 {
 	struct code_gaps *gaps;
 
-	if (elf_image_machine(image) != EM_X86_64)
+	if (file->machine != EM_X86_64)
 		return NULL;
 	gaps = calloc(1, sizeof(*gaps));
 	if (!gaps)
 		return NULL;
-	gaps->image = image;
+	gaps->file = file;
 	gaps->text_start = text_start;
 	gaps->text_size = text_size;
 	gaps->postpone = postpone;
 	/* Linkers give libraries an entry that is none. */
-	gaps->entry = elf_image_role(image) == ELF_ROLE_LIBRARY
-			      ? UINT64_MAX
-			      : elf_image_entry(image) - text_start;
+	gaps->entry =
+		elf_program_role(file) == ELF_ROLE_LIBRARY ? UINT64_MAX : file->entry - text_start;
 	if (!find_code(gaps)) {
 		code_gaps_free(gaps);
 		return NULL;
@@ -166,7 +166,7 @@ static void use_symbols(struct code_gaps *gaps, uint64_t size)
 {
 	if (gaps->has_starts || size < NAMED_BYTES)
 		return;
-	function_starts_read(gaps->image, gaps->text_start, gaps->text_size, &gaps->starts);
+	function_starts_read(gaps->file, gaps->text_start, gaps->text_size, &gaps->starts);
 	undescribed_code_set_starts(gaps->work, gaps->starts.items, gaps->starts.count);
 	gaps->has_starts = true;
 }
@@ -177,8 +177,8 @@ static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
 	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start
 								 : UNDESCRIBED_CODE_PIECE_BYTES;
 
-	return elf_image_read_address(gaps->image, gaps->text_start + start, gaps->piece.items,
-				      size) < 0
+	return elf_file_read_address(gaps->file, gaps->text_start + start, gaps->piece.items,
+				     size) < 0
 		       ? 0
 		       : size;
 }

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "unwind/cfi/cfi_program.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_file.h"
 
 #define CODE_GAPS_MAX_BYTES    (32U << 20)
 #define CODE_GAPS_PROMPT_BYTES (256U << 10)
@@ -33,9 +33,9 @@ struct code_gaps_stats {
 };
 
 /* For a file whose offsets count from text_start and stay below text_size. postpone: whether large
- * gaps are left for later. The image is borrowed. NULL: out of memory, or code that is not
+ * gaps are left for later. The file is borrowed. NULL: out of memory, or code that is not
  * understood (arm64). */
-struct code_gaps *code_gaps_new(const struct elf_image *image, uint64_t text_start,
+struct code_gaps *code_gaps_new(const struct elf_file *file, uint64_t text_start,
 				uint64_t text_size, bool postpone);
 void code_gaps_free(struct code_gaps *gaps);
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
+#include "elf/elf_program.h"
+#include "elf/elf_symbol.h"
 #include "instruction/x86_flow.h"
 #include "instruction/x86_instruction.h"
 
@@ -25,16 +26,6 @@ static void add_start(struct function_starts *starts, uint64_t offset, uint64_t 
 		*start = (uint32_t)offset;
 }
 
-static void add_symbols(const Elf64_Sym *symbols, size_t count, uint64_t text_start,
-			uint64_t text_size, struct function_starts *starts)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
-		    symbols[i].st_shndx != SHN_UNDEF)
-			add_start(starts, symbols[i].st_value - text_start, text_size);
-	}
-}
-
 /* lea main(%rip),%rdi; or mov $main,%rdi */
 static bool takes_address(const struct x86_instruction *instruction, uint64_t end,
 			  uint64_t *ret_address)
@@ -48,15 +39,15 @@ static bool takes_address(const struct x86_instruction *instruction, uint64_t en
 		(instruction->opcode == 0xc7 && instruction->mod == 3));
 }
 
-static void add_main(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+static void add_main(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 		     struct function_starts *starts)
 {
-	uint64_t entry = elf_image_entry(image), address;
+	uint64_t entry = file->entry, address;
 	struct x86_instruction instruction;
 	uint8_t code[ENTRY_CODE_BYTES];
 
-	if (elf_image_role(image) == ELF_ROLE_LIBRARY || elf_image_machine(image) != EM_X86_64 ||
-	    elf_image_read_address(image, entry, code, sizeof(code)) < 0)
+	if (elf_program_role(file) == ELF_ROLE_LIBRARY || file->machine != EM_X86_64 ||
+	    elf_file_read_address(file, entry, code, sizeof(code)) < 0)
 		return;
 	for (size_t at = 0;
 	     at < sizeof(code) && x86_decode(code + at, sizeof(code) - at, &instruction);
@@ -68,25 +59,21 @@ static void add_main(const struct elf_image *image, uint64_t text_start, uint64_
 	}
 }
 
-static void read_table(const struct elf_image *image, uint32_t type, uint64_t text_start,
+static void read_table(const struct elf_file *file, uint32_t type, uint64_t text_start,
 		       uint64_t text_size, struct function_starts *starts)
 {
-	_cleanup_free_ uint8_t *data = NULL;
-	size_t size;
+	struct elf_symbol_reader reader;
+	struct elf_symbol symbol;
 
-	for (size_t i = 0; i < elf_image_section_count(image); i++) {
-		struct elf_section section;
-
-		if (!elf_image_section_at(image, i, &section) || section.type != type)
-			continue;
-		if (section.size > FUNCTION_STARTS_MAX_TABLE_BYTES)
-			section.size = FUNCTION_STARTS_MAX_TABLE_BYTES;
-		if (elf_image_load_section(image, &section, FUNCTION_STARTS_MAX_TABLE_BYTES, &data,
-					   &size) == 0)
-			add_symbols((const Elf64_Sym *)data, size / sizeof(Elf64_Sym), text_start,
-				    text_size, starts);
+	if (elf_symbol_reader_open(file, type, &reader))
 		return;
+	if (reader.count > FUNCTION_STARTS_MAX_TABLE_BYTES / sizeof(Elf64_Sym))
+		reader.count = FUNCTION_STARTS_MAX_TABLE_BYTES / sizeof(Elf64_Sym);
+	while (elf_symbol_reader_next(&reader, &symbol)) {
+		if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF)
+			add_start(starts, symbol.address - text_start, text_size);
 	}
+	elf_symbol_reader_close(&reader);
 }
 
 static int compare_starts(const void *left, const void *right)
@@ -96,15 +83,15 @@ static int compare_starts(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
-void function_starts_read(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+void function_starts_read(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 			  struct function_starts *ret_starts)
 {
 	struct function_starts starts = {0};
 	size_t count = 0;
 
-	read_table(image, SHT_DYNSYM, text_start, text_size, &starts);
-	read_table(image, SHT_SYMTAB, text_start, text_size, &starts);
-	add_main(image, text_start, text_size, &starts);
+	read_table(file, SHT_DYNSYM, text_start, text_size, &starts);
+	read_table(file, SHT_SYMTAB, text_start, text_size, &starts);
+	add_main(file, text_start, text_size, &starts);
 	if (starts.count)
 		qsort(starts.items, starts.count, sizeof(*starts.items), compare_starts);
 	for (size_t i = 0; i < starts.count; i++) {

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unwind/elf_image.h"
+#include "elf/elf_file.h"
 
 #define FUNCTION_STARTS_MAX_TABLE_BYTES (8U << 20)
 
@@ -25,7 +25,7 @@ struct function_starts {
 /* Of functions from text_start on and below it by less than text_size, which offsets count from and
  * 32 bits hold. What cannot be read, or for want of memory not be kept, is left out. The caller
  * frees the array. */
-void function_starts_read(const struct elf_image *image, uint64_t text_start, uint64_t text_size,
+void function_starts_read(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 			  struct function_starts *ret_starts);
 
 #endif

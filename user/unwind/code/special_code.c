@@ -8,6 +8,8 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "elf/elf_program.h"
+#include "elf/elf_symbol.h"
 #include "instruction/x86_flow.h"
 
 #define SEARCH_WINDOW_BYTES 65536
@@ -52,7 +54,7 @@ struct window {
 };
 
 struct finder {
-	const struct elf_image *image;
+	const struct elf_file *file;
 	const struct eh_frame *frame;
 	struct special_code_list *list;
 	uint64_t text_start;
@@ -105,10 +107,10 @@ static void find_entry(struct finder *finder)
 {
 	static const uint8_t head[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35};
 	static const uint8_t tail[] = {0x48, 0x83, 0xe4, 0xf0, 0xe8};
-	uint64_t entry = elf_image_entry(finder->image);
+	uint64_t entry = finder->file->entry;
 	uint8_t code[22];
 
-	if (elf_image_read_address(finder->image, entry, code, sizeof(code)) < 0 ||
+	if (elf_file_read_address(finder->file, entry, code, sizeof(code)) < 0 ||
 	    is_covered(finder, entry - finder->text_start, sizeof(code)))
 		return;
 	if (memcmp(code, head, sizeof(head)) == 0 && memcmp(code + 13, tail, sizeof(tail)) == 0)
@@ -125,11 +127,11 @@ static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size
 	if (start >= window->start && start - window->start <= window->size &&
 	    size <= window->size - (start - window->start))
 		return window->bytes + (start - window->start);
-	if (wanted > elf_image_bytes_after(finder->image, address))
-		wanted = elf_image_bytes_after(finder->image, address);
+	if (wanted > elf_file_bytes_after(finder->file, address))
+		wanted = elf_file_bytes_after(finder->file, address);
 	window->start = start;
 	window->size = wanted > size ? (size_t)wanted : size;
-	if (elf_image_read_address(finder->image, address, window->bytes, window->size) < 0) {
+	if (elf_file_read_address(finder->file, address, window->bytes, window->size) < 0) {
 		window->size = 0;
 		return NULL;
 	}
@@ -138,12 +140,11 @@ static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size
 
 /* A C library, or a program that contains one. Others are not read: their text may be large and
  * cold. */
-static bool may_hold_c_library(const struct elf_image *image)
+static bool may_hold_c_library(const struct elf_file *file)
 {
-	enum elf_role role = elf_image_role(image);
+	enum elf_role role = elf_program_role(file);
 
-	return role == ELF_ROLE_C_LIBRARY ||
-	       (role == ELF_ROLE_STATIC_PROGRAM && elf_image_entry(image) != 0);
+	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && file->entry != 0);
 }
 
 /* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov
@@ -173,21 +174,6 @@ static void find_context_start(struct finder *finder)
 	}
 }
 
-static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t count,
-					     const char *names, size_t names_size, const char *name)
-{
-	size_t size = strlen(name) + 1;
-
-	for (size_t i = 0; i < count; i++) {
-		if (ELF64_ST_TYPE(symbols[i].st_info) == STT_FUNC &&
-		    symbols[i].st_shndx != SHN_UNDEF && names_size >= size &&
-		    symbols[i].st_name <= names_size - size &&
-		    memcmp(names + symbols[i].st_name, name, size) == 0)
-			return &symbols[i];
-	}
-	return NULL;
-}
-
 /*
  * Coroutines put the address of abort() on their new stack, as the one that their first function
  * must not return to (libcoro, in Perl's Coro and Tarantool): above it is nothing. The byte before
@@ -196,20 +182,26 @@ static const Elf64_Sym *find_function_symbol(const Elf64_Sym *symbols, size_t co
  */
 static void find_abort(struct finder *finder)
 {
-	_cleanup_free_ uint8_t *symbols = NULL, *names = NULL;
-	struct elf_section section, strings;
-	size_t size = 0, names_size = 0;
-	const Elf64_Sym *symbol;
+	struct elf_symbol_reader reader;
+	struct elf_symbol symbol;
+	char name[8];
 
-	if (!elf_image_find_section(finder->image, ".dynsym", &section) ||
-	    !elf_image_section_at(finder->image, section.link, &strings) ||
-	    elf_image_load_section(finder->image, &section, MAX_SYMBOL_BYTES, &symbols, &size) ||
-	    elf_image_load_section(finder->image, &strings, MAX_SYMBOL_BYTES, &names, &names_size))
+	if (elf_symbol_reader_open(finder->file, SHT_DYNSYM, &reader))
 		return;
-	symbol = find_function_symbol((const Elf64_Sym *)symbols, size / sizeof(*symbol),
-				      (const char *)names, names_size, "abort");
-	if (symbol && symbol->st_value > finder->text_start)
-		add(finder, symbol->st_value - finder->text_start - 1, 1, &above_end_rule);
+	if (reader.count > MAX_SYMBOL_BYTES / sizeof(Elf64_Sym) ||
+	    elf_strings_load(&reader.strings, finder->file, MAX_SYMBOL_BYTES))
+		reader.count = 0;
+	while (elf_symbol_reader_next(&reader, &symbol)) {
+		if (symbol.type != STT_FUNC || symbol.section == SHN_UNDEF ||
+		    elf_strings_read(&reader.strings, finder->file, symbol.name, name,
+				     sizeof(name)) ||
+		    strcmp(name, "abort") != 0)
+			continue;
+		if (symbol.address > finder->text_start)
+			add(finder, symbol.address - finder->text_start - 1, 1, &above_end_rule);
+		break;
+	}
+	elf_symbol_reader_close(&reader);
 }
 
 static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *code, size_t size)
@@ -251,13 +243,13 @@ static void search_gaps(struct finder *finder)
 	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
 	unsigned int gaps = 0;
 
-	for (size_t i = 0; i < elf_image_segment_count(finder->image); i++) {
-		const struct elf_segment *segment = elf_image_segment(finder->image, i);
+	for (size_t i = 0; i < finder->file->segments.count; i++) {
+		const struct elf_segment *segment = &finder->file->segments.items[i];
 		uint64_t at = segment->address - finder->text_start;
 		uint64_t end = at + segment->file_size;
 		size_t next;
 
-		if (segment->type != PT_LOAD || !(segment->flags & PF_X))
+		if (!elf_segment_is_code(segment))
 			continue;
 		for (next = find_function(finder->frame, at); at < end && gaps < SEARCH_MAX_GAPS;
 		     next++) {
@@ -286,16 +278,15 @@ static void find_lazy_plt(struct finder *finder)
 	static const struct pkbpf_unwind_rule pushed = {
 		.cfa = PKBPF_CFA_SP, .cfa_offset = 24, .ra_offset = -8};
 	struct pkbpf_unwind_rule rest = {.cfa = PKBPF_CFA_PLT, .ra_offset = -8};
-	struct elf_section section;
+	const struct elf_section *section = elf_file_find_section(finder->file, ".plt");
 	uint8_t code[2 * PLT_ENTRY_BYTES];
 	uint64_t start;
 
-	if (!elf_image_find_section(finder->image, ".plt", &section) ||
-	    section.size < sizeof(code) || section.address % PLT_ENTRY_BYTES != 0)
+	if (!section || section->size < sizeof(code) || section->address % PLT_ENTRY_BYTES != 0)
 		return;
-	start = section.address - finder->text_start;
-	if (is_covered(finder, start, section.size) ||
-	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0 ||
+	start = section->address - finder->text_start;
+	if (is_covered(finder, start, section->size) ||
+	    elf_file_read_address(finder->file, section->address, code, sizeof(code)) < 0 ||
 	    memcmp(code, "\xff\x35", 2) != 0) /* push GOT+8 */
 		return;
 	if (memcmp(code + PLT_ENTRY_BYTES, "\xff\x25", 2) == 0) /* jmp *; push; jmp */
@@ -306,7 +297,7 @@ static void find_lazy_plt(struct finder *finder)
 		return;
 	add(finder, start, 6, &first);
 	add(finder, start + 6, PLT_ENTRY_BYTES - 6, &pushed);
-	add(finder, start + PLT_ENTRY_BYTES, section.size - PLT_ENTRY_BYTES, &rest);
+	add(finder, start + PLT_ENTRY_BYTES, section->size - PLT_ENTRY_BYTES, &rest);
 }
 
 /* PLTs whose entries only jump. */
@@ -314,23 +305,21 @@ static void find_direct_plt(struct finder *finder, const char *name)
 {
 	static const struct pkbpf_unwind_rule rule = {
 		.cfa = PKBPF_CFA_SP, .cfa_offset = 8, .ra_offset = -8};
-	struct elf_section section;
+	const struct elf_section *section = elf_file_find_section(finder->file, name);
 
-	if (elf_image_find_section(finder->image, name, &section) &&
-	    !is_covered(finder, section.address - finder->text_start, section.size))
-		add(finder, section.address - finder->text_start, section.size, &rule);
+	if (section && !is_covered(finder, section->address - finder->text_start, section->size))
+		add(finder, section->address - finder->text_start, section->size, &rule);
 }
 
 /* Static programs call their indirect functions through a .plt without first entry: nothing but
  * jumps. */
 static void find_static_plt(struct finder *finder)
 {
-	struct elf_section section;
+	const struct elf_section *section = elf_file_find_section(finder->file, ".plt");
 	uint8_t code[16];
 
-	if (!elf_image_find_section(finder->image, ".plt", &section) ||
-	    section.size < sizeof(code) ||
-	    elf_image_read_address(finder->image, section.address, code, sizeof(code)) < 0)
+	if (!section || section->size < sizeof(code) ||
+	    elf_file_read_address(finder->file, section->address, code, sizeof(code)) < 0)
 		return;
 	if ((memcmp(code, "\xff\x25", 2) == 0 && memcmp(code + 8, "\xff\x25", 2) == 0) ||
 	    memcmp(code, "\xf3\x0f\x1e\xfa\xff\x25", 6) == 0 ||	  /* endbr64; jmp * */
@@ -375,24 +364,24 @@ static void finish(struct special_code_list *list)
 	list->count = kept;
 }
 
-void special_code_find(const struct elf_image *image, const struct eh_frame *frame,
+void special_code_find(const struct elf_file *file, const struct eh_frame *frame,
 		       struct special_code_list *ret_list)
 {
 	struct finder finder = {
-		.image = image,
+		.file = file,
 		.frame = frame,
 		.list = ret_list,
 		.text_start = eh_frame_text_start(frame),
 	};
 
-	if (elf_image_machine(image) != EM_X86_64)
+	if (file->machine != EM_X86_64)
 		return;
 	find_entry(&finder);
 	find_lazy_plt(&finder);
 	find_static_plt(&finder);
 	find_direct_plt(&finder, ".plt.sec");
 	find_direct_plt(&finder, ".plt.got");
-	if (may_hold_c_library(image))
+	if (may_hold_c_library(file))
 		search_c_library(&finder);
 	finish(ret_list);
 }

@@ -12,7 +12,7 @@
 
 #include "pkbpf/unwind.h"
 #include "unwind/cfi/eh_frame.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_file.h"
 
 struct special_code {
 	uint32_t start; /* from the text's start */
@@ -32,7 +32,7 @@ struct special_code_list {
 #define SPECIAL_CODE_MAX_SEARCH_BYTES (16U << 20)
 
 /* What cannot be read is not special: there is no failure. The caller frees items. */
-void special_code_find(const struct elf_image *image, const struct eh_frame *frame,
+void special_code_find(const struct elf_file *file, const struct eh_frame *frame,
 		       struct special_code_list *ret_list);
 
 #endif

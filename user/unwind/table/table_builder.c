@@ -233,7 +233,7 @@ static void give_up(struct table_cache *cache, struct table_file *file)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static void build(struct table_cache *cache, struct table_file *file, struct elf_image *image)
+static void build(struct table_cache *cache, struct table_file *file, struct elf_file *image)
 {
 	uint64_t start_ns = clock_now_ns(), refused;
 	struct unwind_table *table = NULL;
@@ -244,7 +244,7 @@ static void build(struct table_cache *cache, struct table_file *file, struct elf
 	err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
 	file->lacks_rules = rule_set_refused(cache->rules) != refused;
 	/* Overwritten meanwhile: these are no rows of what was mapped. */
-	if (elf_image_written_ns(image) == file->written_ns)
+	if (elf_program_written_ns(image) == file->written_ns)
 		publish(cache, file, err ? NULL : table);
 	else
 		give_up(cache, file);
@@ -299,7 +299,7 @@ static void *run(void *context)
 	pthread_mutex_lock(&cache->lock);
 	while (!cache->stop) {
 		struct table_file *file = next_file(cache);
-		struct elf_image *image;
+		struct elf_file *image;
 		void *memory;
 
 		if (table_room_is_short_of_slots(cache) &&
@@ -326,7 +326,7 @@ static void *run(void *context)
 		file->image_memory = NULL;
 		pthread_mutex_unlock(&cache->lock);
 		build(cache, file, image);
-		elf_image_free(image);
+		elf_program_free(image);
 		free(memory);
 		pthread_mutex_lock(&cache->lock);
 		cache->building_sequence = 0;

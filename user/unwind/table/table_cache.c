@@ -64,7 +64,7 @@ void table_file_close(struct table_cache *cache, struct table_file *file)
 {
 	if (file->state == TABLE_UNWANTED && file->image)
 		cache->unwanted_images--;
-	elf_image_free(file->image);
+	elf_program_free(file->image);
 	free(file->image_memory);
 	file->image = NULL;
 	file->image_memory = NULL;
@@ -75,7 +75,7 @@ static void free_file(struct table_cache *cache, struct table_file *file)
 	if (!file)
 		return;
 	table_file_close(cache, file);
-	free(file->segments);
+	free(file->segments.items);
 	free(file->placement.extents);
 	free(file);
 }
@@ -96,22 +96,18 @@ void table_cache_free(struct table_cache *cache)
 }
 
 /* The executable segments, kept for the bias of every later mapping. */
-static bool keep_segments(struct table_file *file, const struct elf_image *image)
+static bool keep_segments(struct table_file *file, const struct elf_file *image)
 {
-	size_t count = elf_image_segment_count(image);
+	struct elf_segments *kept = &file->segments;
 
-	free(file->segments);
-	file->segment_count = 0;
-	file->segments = calloc(count ? count : 1, sizeof(*file->segments));
-	if (!file->segments)
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *segment = elf_image_segment(image, i);
-
-		if (segment->type == PT_LOAD && (segment->flags & PF_X))
-			file->segments[file->segment_count++] = *segment;
+	free(kept->items);
+	kept->count = 0;
+	kept->items = calloc(image->segments.count + 1, sizeof(*kept->items));
+	for (size_t i = 0; i < image->segments.count && kept->items; i++) {
+		if (elf_segment_is_code(&image->segments.items[i]))
+			kept->items[kept->count++] = image->segments.items[i];
 	}
-	return true;
+	return kept->items;
 }
 
 /* 0: file->image is open; else why not. */
@@ -125,11 +121,10 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 		err = mapped_file_read_vdso(cache->mapped_files, mapped, &file->image_memory,
 					    &size);
 		if (!err)
-			err = elf_image_open_memory(file->image_memory, size, ELF_IMAGE_FILE,
-						    &file->image, NULL);
+			err = elf_program_open_memory(file->image_memory, size, &file->image);
 	} else {
 		fd = mapped_file_open(cache->mapped_files, mapped);
-		err = fd < 0 ? fd : elf_image_open(fd, &file->image, NULL);
+		err = fd < 0 ? fd : elf_program_open(fd, &file->image);
 	}
 	if (!err && !keep_segments(file, file->image))
 		err = -ENOMEM;
@@ -140,20 +135,20 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 
 /* A linker's search table has eight bytes per function, and functions have eight rows on average.
  */
-static uint64_t expected_rows(const struct elf_image *image)
+static uint64_t expected_rows(const struct elf_file *image)
 {
-	const struct elf_segment *search_table = elf_image_find_segment(image, PT_GNU_EH_FRAME);
+	const struct elf_segment *search_table =
+		elf_segments_find(&image->segments, PT_GNU_EH_FRAME);
 
 	if (!search_table)
 		return 0;
-	return search_table->file_size < elf_image_size(image) ? search_table->file_size
-							       : elf_image_size(image);
+	return search_table->file_size < image->size ? search_table->file_size : image->size;
 }
 
 /* With the lock held: hands the file, whose image is open, to the building thread. */
 static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
 {
-	uint64_t kept_bytes = elf_image_kept_bytes(file->image);
+	uint64_t kept_bytes = elf_program_kept_bytes(file->image);
 	uint32_t *number = cache->queued_bytes + kept_bytes <= MAX_QUEUED_BYTES
 				   ? array_add(&cache->queue)
 				   : NULL;
@@ -168,8 +163,8 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	}
 	*number = file->number;
 	cache->queued_bytes += file->kept_bytes = kept_bytes;
-	file->size = elf_image_size(file->image);
-	file->written_ns = elf_image_written_ns(file->image);
+	file->size = file->image->size;
+	file->written_ns = elf_program_written_ns(file->image);
 	file->expected_rows = expected_rows(file->image);
 	file->state = TABLE_QUEUED;
 	file->queued_ns = clock_now_ns();
@@ -183,7 +178,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 static void set_aside(struct table_cache *cache, struct table_file *file)
 {
 	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES ||
-	    elf_image_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
+	    elf_program_kept_bytes(file->image) > MAX_UNWANTED_BYTES)
 		table_file_close(cache, file);
 	else
 		cache->unwanted_images++;
@@ -317,25 +312,6 @@ void table_cache_release(struct table_cache *cache, uint32_t number)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-/* As elf_image_bias(), from the segments kept. */
-static bool find_bias(const struct table_file *file, uint64_t start, uint64_t file_offset,
-		      uint64_t *ret_bias)
-{
-	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
-
-	for (size_t i = 0; i < file->segment_count; i++) {
-		const struct elf_segment *segment = &file->segments[i];
-
-		if (file_offset < (segment->offset & ~page_mask) ||
-		    file_offset >=
-			    ((segment->offset + segment->file_size + page_mask) & ~page_mask))
-			continue;
-		*ret_bias = start - (file_offset - segment->offset + segment->address);
-		return true;
-	}
-	return false;
-}
-
 void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t start,
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping)
 {
@@ -356,7 +332,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
 	} else if (file->slot == NO_SLOT) {
 		ret_mapping->flags = PKBPF_MAPPING_PENDING;
-	} else if (find_bias(file, start, file_offset, &bias)) {
+	} else if (elf_segments_bias(&file->segments, start, file_offset, &bias)) {
 		ret_mapping->bias = bias;
 		ret_mapping->file = file->slot;
 		ret_mapping->flags = 0;

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_program.h"
 #include "unwind/table/extent_allocator.h"
 #include "unwind/table/rule_set.h"
 #include "unwind/table/table_cache.h"
@@ -43,11 +43,10 @@ struct table_file {
 	bool wants_all; /* somebody came to code that the published table has postponed */
 	bool tracks_rbx;
 	bool lacks_rules;	      /* the set of rules was full; the building thread's */
-	struct elf_segment *segments; /* executable ones; the owner thread's */
-	size_t segment_count;
-	struct elf_image *image; /* UNWANTED: kept while there are few; QUEUED: passed to the
-				    building thread */
-	void *image_memory;	 /* behind the image of a vdso */
+	struct elf_segments segments; /* executable ones; the owner thread's */
+	struct elf_file *image;	      /* UNWANTED: kept while there are few; QUEUED: passed to the
+					  building thread */
+	void *image_memory;	      /* behind the image of a vdso */
 	/* READY; also while it is built again */
 	uint64_t text_start;
 	uint32_t first_page, page_count, row_count;

@@ -276,7 +276,7 @@ static bool has_rules(const struct unwind_table *table)
 	return false;
 }
 
-int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,
+int unwind_table_build(const struct elf_file *image, bool postpone, struct rule_set *rules,
 		       struct unwind_table **ret_table, struct error *error)
 {
 	_cleanup_(unwind_table_free_cleanup) struct unwind_table *table = NULL;

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "pkbpf/unwind.h"
 #include "unwind/code/code_gaps.h"
-#include "unwind/elf_image.h"
+#include "elf/elf_program.h"
 #include "unwind/table/rule_set.h"
 
 #define UNWIND_TABLE_MAX_ROWS  (64U << 20) /* 256 MiB */
@@ -47,7 +47,7 @@ struct unwind_table {
  * frame pointers); -EFBIG: beyond a cap; -ENOMEM. postpone: large gaps between functions are not
  * read yet; where stats say that there are some, another build without it gives the whole table.
  * Runs on any one thread; rules is changed, its owner guards it. */
-int unwind_table_build(const struct elf_image *image, bool postpone, struct rule_set *rules,
+int unwind_table_build(const struct elf_file *image, bool postpone, struct rule_set *rules,
 		       struct unwind_table **ret_table, struct error *error);
 void unwind_table_free(struct unwind_table *table);
 /* Bytes of rows and pages. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The build id of an ELF file: the GNU note by which a separate debug file is found. */
-#ifndef PKBPF_SYMBOL_ELF_BUILD_ID_H
-#define PKBPF_SYMBOL_ELF_BUILD_ID_H
+#ifndef PKBPF_ELF_BUILD_ID_H
+#define PKBPF_ELF_BUILD_ID_H
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 /* Linkers write 16 or 20 bytes; --build-id=0x… may write any number. */
 #define BUILD_ID_MAX_BYTES 64

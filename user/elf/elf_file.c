@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Reads the headers of an ELF file of either class without trusting any number in it. */
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -8,7 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include "base/cleanup.h"
 #include "base/large_memory.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -16,6 +18,9 @@
 #else
 #define NATIVE_BYTE_ORDER ELFDATA2MSB
 #endif
+
+/* deflate cannot do better than 1032:1, so a larger claim is a lie told to make us allocate. */
+#define MAX_DEFLATE_RATIO 1032
 
 struct table_place {
 	uint64_t offset;
@@ -46,27 +51,98 @@ int elf_file_read(const struct elf_file *file, uint64_t offset, void *buffer, si
 	return 0;
 }
 
+int elf_file_read_address(const struct elf_file *file, uint64_t address, void *buffer, size_t size)
+{
+	uint64_t offset, available;
+
+	if (!elf_segments_offset(&file->segments, address, &offset, &available) || size > available)
+		return -EIO;
+	return elf_file_read(file, offset, buffer, size);
+}
+
+uint64_t elf_file_bytes_after(const struct elf_file *file, uint64_t address)
+{
+	uint64_t offset, available;
+
+	return elf_segments_offset(&file->segments, address, &offset, &available) ? available : 0;
+}
+
+/* How the bytes of a section are packed; header_size 0: not at all. */
+struct packing {
+	uint32_t type;
+	size_t header_size;
+	uint64_t size; /* unpacked */
+};
+
+static bool read_packing(const struct elf_file *file, const struct elf_section *section,
+			 struct packing *ret)
+{
+	size_t header_size = file->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	Elf64_Chdr wide;
+	Elf32_Chdr narrow;
+
+	*ret = (struct packing){.size = section->size};
+	if (!(section->flags & SHF_COMPRESSED))
+		return true;
+	if (section->size < header_size ||
+	    elf_file_read(file, section->offset, file->is_64 ? (void *)&wide : &narrow,
+			  header_size))
+		return false;
+	*ret = file->is_64 ? (struct packing){wide.ch_type, header_size, wide.ch_size}
+			   : (struct packing){narrow.ch_type, header_size, narrow.ch_size};
+	return true;
+}
+
+uint64_t elf_file_unpacked_size(const struct elf_file *file, const struct elf_section *section)
+{
+	struct packing packing;
+
+	return read_packing(file, section, &packing) ? packing.size : UINT64_MAX;
+}
+
+/* Takes the place of the packed bytes. */
+static int unpack(char **data, size_t size, const struct packing *packing)
+{
+	_cleanup_free_ char *packed = *data;
+	uLongf done = packing->size;
+
+	if (packing->type != ELFCOMPRESS_ZLIB)
+		return -EOPNOTSUPP;
+	*data = large_malloc(packing->size + 1);
+	if (!*data)
+		return -ENOMEM;
+	if (uncompress((Bytef *)*data, &done, (const Bytef *)packed + packing->header_size,
+		       size - packing->header_size) != Z_OK ||
+	    done != packing->size)
+		return -EBADMSG;
+	return 0;
+}
+
 int elf_file_read_section(const struct elf_file *file, const struct elf_section *section,
 			  size_t max_size, void **ret_data, size_t *ret_size)
 {
-	char *data;
+	_cleanup_free_ char *data = NULL;
+	struct packing packing;
 	int err;
 
 	if (section->type == SHT_NOBITS)
 		return -ENODATA;
-	if (section->size > max_size)
+	if (!read_packing(file, section, &packing))
+		return -EBADMSG;
+	if (section->size > max_size || packing.size > max_size ||
+	    packing.size / MAX_DEFLATE_RATIO > section->size)
 		return -EFBIG;
 	data = large_malloc(section->size + 1);
 	if (!data)
 		return -ENOMEM;
 	err = elf_file_read(file, section->offset, data, section->size);
-	if (err) {
-		free(data);
+	if (!err && packing.header_size)
+		err = unpack(&data, section->size, &packing);
+	if (err)
 		return err;
-	}
-	data[section->size] = '\0';
-	*ret_data = data;
-	*ret_size = section->size;
+	data[packing.size] = '\0';
+	*ret_data = take_pointer(data);
+	*ret_size = packing.size;
 	return 0;
 }
 
@@ -97,11 +173,19 @@ int elf_file_read_string(const struct elf_file *file, uint64_t section_offset,
 	return 0;
 }
 
+const struct elf_section *elf_file_section(const struct elf_file *file, size_t index)
+{
+	if (index >= file->section_count || file->sections[index].type == SHT_NULL ||
+	    file->sections[index].type == SHT_NOBITS)
+		return NULL;
+	return &file->sections[index];
+}
+
 const struct elf_section *elf_file_find_section(const struct elf_file *file, const char *name)
 {
 	for (size_t i = 0; i < file->section_count; i++)
 		if (strcmp(file->sections[i].name, name) == 0)
-			return &file->sections[i];
+			return elf_file_section(file, i);
 	return NULL;
 }
 
@@ -111,45 +195,6 @@ const struct elf_section *elf_file_find_section_type(const struct elf_file *file
 		if (file->sections[i].type == type)
 			return &file->sections[i];
 	return NULL;
-}
-
-bool elf_segments_address(const struct elf_segment *segments, size_t count, uint64_t offset,
-			  uint64_t *ret_address)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *segment = &segments[i];
-
-		if (segment->type != PT_LOAD || offset < segment->offset ||
-		    offset - segment->offset >= segment->file_size)
-			continue;
-		/* Pages at the seam of two segments belong to both; code is only in the executable
-		 * one. */
-		if (found && !(segment->flags & PF_X))
-			continue;
-		*ret_address = segment->address + (offset - segment->offset);
-		found = true;
-		if (segment->flags & PF_X)
-			break;
-	}
-	return found;
-}
-
-bool elf_segments_offset(const struct elf_segment *segments, size_t count, uint64_t address,
-			 uint64_t *ret_offset, uint64_t *ret_size)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct elf_segment *segment = &segments[i];
-
-		if (segment->type == PT_LOAD && address >= segment->address &&
-		    address - segment->address < segment->file_size) {
-			*ret_offset = segment->offset + (address - segment->address);
-			*ret_size = segment->file_size - (address - segment->address);
-			return true;
-		}
-	}
-	return false;
 }
 
 /* Entries of both classes differ only in the width and order of their fields. */
@@ -226,16 +271,15 @@ static int read_table(const struct elf_file *file, const struct table_place *pla
 static void name_sections(struct elf_file *file, const uint32_t *name_offsets,
 			  uint32_t name_section)
 {
-	size_t names_size = 0;
 	void *names = NULL;
 
 	if (name_section < file->section_count)
 		elf_file_read_section(file, &file->sections[name_section], ELF_FILE_MAX_NAME_BYTES,
-				      &names, &names_size);
+				      &names, &file->names_size);
 	file->names = names;
 	for (size_t i = 0; i < file->section_count; i++)
 		file->sections[i].name =
-			name_offsets[i] < names_size ? file->names + name_offsets[i] : "";
+			name_offsets[i] < file->names_size ? file->names + name_offsets[i] : "";
 }
 
 static int read_sections(struct elf_file *file, struct table_place place, uint32_t name_section)
@@ -304,23 +348,25 @@ static int read_segments(struct elf_file *file, const struct table_place *place)
 	err = read_table(file, place, entry_size, ELF_FILE_MAX_SEGMENTS, &raw);
 	if (err)
 		return err;
-	file->segments = calloc(place->count, sizeof(*file->segments));
-	if (file->segments) {
-		file->segment_count = place->count;
-		for (size_t i = 0; i < place->count; i++)
-			decode_segment(file, (const char *)raw + i * entry_size,
-				       &file->segments[i]);
-	} else {
-		err = -ENOMEM;
+	file->segments.items = calloc(place->count, sizeof(*file->segments.items));
+	for (size_t i = 0; i < place->count && file->segments.items; i++) {
+		struct elf_segment *segment = &file->segments.items[file->segments.count];
+
+		decode_segment(file, (const char *)raw + i * entry_size, segment);
+		/* From here on address + size and offset + size never wrap. */
+		if (segment->address <= INT64_MAX && segment->memory_size <= INT64_MAX &&
+		    segment->offset <= INT64_MAX && segment->file_size <= INT64_MAX)
+			file->segments.count++;
 	}
 	free(raw);
-	return err;
+	return file->segments.items ? 0 : -ENOMEM;
 }
 
 #define TAKE_HEADER(header)                                                                        \
 	do {                                                                                       \
 		file->type = (header).e_type;                                                      \
 		file->machine = (header).e_machine;                                                \
+		file->entry = (header).e_entry;                                                    \
 		sections = (struct table_place){(header).e_shoff, (header).e_shentsize,            \
 						(header).e_shnum};                                 \
 		segments = (struct table_place){(header).e_phoff, (header).e_phentsize,            \
@@ -386,14 +432,14 @@ int elf_file_open(struct elf_file *file, int fd)
 
 int elf_file_open_memory(struct elf_file *file, const void *memory, size_t size)
 {
-	*file = (struct elf_file){.fd = -1, .memory = memory, .size = size};
+	*file = elf_file_of_bytes(memory, size);
 	return memory ? open_headers(file) : -ENOEXEC;
 }
 
 void elf_file_done(struct elf_file *file)
 {
 	free(file->sections);
-	free(file->segments);
+	free(file->segments.items);
 	free(file->names);
 	*file = (struct elf_file){.fd = -1};
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf/elf_functions.h"
+#include "elf/elf_functions.h"
 
 enum { IMAGE_BASE = 0x1000, TABLE_AT = 0, FDES_AT = 0x100, IMAGE_BYTES = 0x200 };
 
@@ -56,15 +56,14 @@ static void image_init(struct image *image)
 		.memory = image->bytes,
 		.size = IMAGE_BYTES,
 		.is_64 = true,
-		.segments = image->segments,
-		.segment_count = 2,
+		.segments = {image->segments, 2},
 	};
 }
 
 static int find(const struct image *image, struct elf_functions *functions, uint64_t address,
 		uint64_t *ret_start)
 {
-	return elf_functions_find(functions, &image->file, image->segments, 2, address, ret_start);
+	return elf_functions_find(functions, &image->file, address, ret_start);
 }
 
 static void finds_the_start_of_the_function_around_an_address(void **state)

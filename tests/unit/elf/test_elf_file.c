@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests that headers of ELF files are read, and that no number in them is believed. */
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "symbol_fixture.h"
 #include "symbol/elf/elf_symbols.h"
 
 struct image {
@@ -46,17 +46,16 @@ static void finds_sections_and_addresses(void **state)
 	assert_non_null(elf_file_find_section(&file, ".text"));
 	assert_non_null(elf_file_find_section_type(&file, SHT_SYMTAB));
 	assert_null(elf_file_find_section(&file, ".nothing"));
-	assert_true(
-		elf_segments_address(file.segments, file.segment_count, place.offset, &address));
+	assert_true(elf_segments_address(&file.segments, place.offset, &address));
 	assert_true(address == place.address);
-	assert_false(elf_segments_address(file.segments, file.segment_count, UINT64_MAX, &address));
+	assert_false(elf_segments_address(&file.segments, UINT64_MAX, &address));
 	elf_file_done(&file);
 	close(fd);
 }
 
 static void executable_segment_wins_where_two_share_a_page(void **state)
 {
-	const struct elf_segment segments[] = {
+	struct elf_segment items[] = {
 		{.type = PT_LOAD,
 		 .flags = PF_R,
 		 .offset = 0,
@@ -78,13 +77,14 @@ static void executable_segment_wins_where_two_share_a_page(void **state)
 		 .address = 0x8800,
 		 .file_size = 0x100},
 	};
+	const struct elf_segments segments = {items, 4};
 	uint64_t address;
 
-	assert_true(elf_segments_address(segments, 4, 0x1810, &address));
+	assert_true(elf_segments_address(&segments, 0x1810, &address));
 	assert_true(address == 0x5810);
-	assert_true(elf_segments_address(segments, 4, 0x10, &address));
+	assert_true(elf_segments_address(&segments, 0x10, &address));
 	assert_true(address == 0x1010);
-	assert_false(elf_segments_address(segments, 4, 0x2800, &address));
+	assert_false(elf_segments_address(&segments, 0x2800, &address));
 }
 
 static void refuses_what_is_no_elf_file(void **state)

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Feeds the unwind table builder with hostile files: an input that begins like an ELF file is one;
- * of any other, the first byte says whether the rest is .eh_frame, .debug_frame, text, symbols or
- * Go's table, of which machine, and whether the file has sections.
+ * Feeds hostile ELF files to the reader and to both of its users, the table builder and the
+ * symbolizer: an input that begins like an ELF file is one; of any other, the first byte says
+ * whether the rest is .eh_frame, .debug_frame, text, symbols or Go's table, of which machine, and
+ * whether the file has sections.
  */
 #include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/build_id.h"
+#include "elf/elf_program.h"
 #include "elf_recipe.h"
+#include "symbol/elf/elf_module.h"
 #include "unwind/code/special_code.h"
 #include "unwind/table/unwind_table.h"
 
@@ -74,24 +78,66 @@ static void check_lookups(const struct unwind_table *table, const struct rule_se
 	unwind_table_lookup(table, rules, UINT64_MAX);
 }
 
-static void build(const uint8_t *file, size_t size, enum elf_image_layout layout)
+static void build(const uint8_t *data, size_t size)
 {
 	struct rule_set *rules = rule_set_new();
 	struct unwind_table *table;
-	struct elf_image *image;
+	struct elf_file *file;
 	struct error error;
 	uint64_t bias;
 
-	if (rules && elf_image_open_memory(file, size, layout, &image, &error) == 0) {
-		elf_image_bias(image, 0x7f0000000000, 0x1000, &bias);
-		if (unwind_table_build(image, false, rules, &table, &error) == 0) {
+	if (rules && elf_program_open_memory(data, size, &file) == 0) {
+		elf_segments_bias(&file->segments, 0x7f0000000000, 0x1000, &bias);
+		if (unwind_table_build(file, false, rules, &table, &error) == 0) {
 			check_table(table, rules, size);
 			check_lookups(table, rules);
 			unwind_table_free(table);
 		}
-		elf_image_free(image);
+		elf_program_free(file);
 	}
 	rule_set_free(rules);
+}
+
+static void look_up(const struct elf_module *module, const uint8_t *data, uint64_t address)
+{
+	static char name[ELF_SYMBOL_NAME_SIZE];
+	const struct symbol_entry *entry;
+
+	if (elf_module_find(module, -1, data, address, name, sizeof(name), &entry) == 0 && entry &&
+	    address - entry->address >= entry->size)
+		abort();
+	elf_module_locate(module, address);
+}
+
+static void symbolize(const uint8_t *data, size_t size)
+{
+	const struct elf_module_options options = {
+		.search = {.root = "", .debug_dir = "", .path = ""}};
+	struct elf_module module;
+	struct elf_file file;
+	struct build_id id;
+	uint64_t address;
+
+	if (elf_file_open_memory(&file, data, size))
+		return;
+	build_id_read(&file, &id);
+	elf_segments_address(&file.segments, 0x1000, &address);
+	elf_module_load(&module, &file, &options);
+	elf_file_done(&file);
+	for (size_t i = 0; i < module.source_count; i++) {
+		const struct symbol_table *table = &module.sources[i].symbols.table;
+
+		for (size_t j = 0; j < table->count && j < 64; j++)
+			look_up(&module, data, table->entries[j].address);
+	}
+	for (size_t i = 0; i < module.stub_count; i++) {
+		look_up(&module, data, module.stubs[i].start);
+		look_up(&module, data, module.stubs[i].start + 20);
+		look_up(&module, data, module.stubs[i].end - 1);
+	}
+	look_up(&module, data, 0);
+	look_up(&module, data, UINT64_MAX);
+	elf_module_done(&module);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -102,8 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *file;
 
 	if (size > 4 && memcmp(data, ELFMAG, SELFMAG) == 0) {
-		build(data, size, ELF_IMAGE_FILE);
-		build(data, size, ELF_IMAGE_LOADED);
+		build(data, size);
+		symbolize(data, size);
 		return 0;
 	}
 	if (size < 2 || size > 1 << 20)
@@ -143,8 +189,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		recipe.eh_frame_size = size - 1;
 	}
 	file = elf_recipe_make(&recipe, &file_size);
-	if (file)
-		build(file, file_size, ELF_IMAGE_FILE);
+	if (file) {
+		build(file, file_size);
+		symbolize(file, file_size);
+	}
 	free(file);
 	return 0;
 }

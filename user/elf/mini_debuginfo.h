@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The small ELF file, xz-compressed in .gnu_debugdata, with the names of a stripped file's local
  * functions. */
-#ifndef PKBPF_SYMBOL_ELF_MINI_DEBUGINFO_H
-#define PKBPF_SYMBOL_ELF_MINI_DEBUGINFO_H
+#ifndef PKBPF_ELF_MINI_DEBUGINFO_H
+#define PKBPF_ELF_MINI_DEBUGINFO_H
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 #define MINI_DEBUGINFO_MAX_COMPRESSED_BYTES (16U << 20)
 #define MINI_DEBUGINFO_MAX_BYTES	    (64U << 20)

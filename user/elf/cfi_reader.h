@@ -5,8 +5,8 @@
  * A read past the end gives 0 and sets `failed`; callers check once, after a group of reads. Inline
  * because it is the inner loop of table building.
  */
-#ifndef PKBPF_UNWIND_CFI_CFI_READER_H
-#define PKBPF_UNWIND_CFI_CFI_READER_H
+#ifndef PKBPF_ELF_CFI_READER_H
+#define PKBPF_ELF_CFI_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests reading of build id notes. */
-#include "symbol/elf/build_id.h"
+#include "elf/build_id.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "symbol_fixture.h"
 
 static int read_from(const char *path, struct build_id *ret_id)
 {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Function starts from .eh_frame_hdr, read and bounded entry by entry. */
-#include "symbol/elf/elf_functions.h"
+#include "elf/elf_functions.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 
-/* The one encoding that linkers write: pointers of 4 signed bytes, relative to the field or to the
- * header. */
-#define ENCODING_PCREL_SDATA4	0x1b
-#define ENCODING_DATAREL_SDATA4 0x3b
-#define ENCODING_UDATA4		0x03
+#include "elf/cfi_reader.h"
+
+/* The one encoding of search tables that linkers write: of 4 signed bytes, relative to the header.
+ */
+#define SEARCH_TABLE_ENCODING (CFI_POINTER_DATA_RELATIVE | CFI_POINTER_S32)
 
 struct header {
-	uint8_t version, frame_encoding, count_encoding, table_encoding;
-	int32_t frame;
-	uint32_t count;
+	uint64_t address;
+	uint64_t frames; /* address of .eh_frame */
+	uint64_t count;
+	uint64_t table, table_size; /* in the file; size 0: none of a known encoding */
 };
 
 /* A frame description as far as it matters here, in the usual encoding. */
@@ -25,46 +25,70 @@ struct description {
 	uint32_t size;
 };
 
-static const struct elf_segment *find_header(const struct elf_file *file)
+static bool read_header(const struct elf_file *file, struct header *ret_header)
 {
-	for (size_t i = 0; i < file->segment_count; i++) {
-		if (file->segments[i].type == PT_GNU_EH_FRAME)
-			return &file->segments[i];
+	const struct elf_segment *segment = elf_segments_find(&file->segments, PT_GNU_EH_FRAME);
+	uint8_t bytes[4 + 2 * sizeof(uint64_t)];
+	struct cfi_reader reader = {.at = bytes, .end = bytes + sizeof(bytes)};
+	uint8_t frames_encoding, count_encoding, table_encoding;
+	struct header header;
+
+	if (!segment)
+		return false;
+	if (segment->file_size < sizeof(bytes))
+		reader.end = bytes + segment->file_size;
+	if (elf_file_read(file, segment->offset, bytes, cfi_reader_left(&reader)) ||
+	    cfi_read_u8(&reader) != 1) /* version */
+		return false;
+	frames_encoding = cfi_read_u8(&reader);
+	count_encoding = cfi_read_u8(&reader);
+	table_encoding = cfi_read_u8(&reader);
+	header = (struct header){.address = segment->address};
+	header.frames =
+		cfi_read_pointer(&reader, frames_encoding, segment->address + 4, segment->address);
+	if (reader.failed)
+		return false;
+	header.count = cfi_read_value(&reader, count_encoding);
+	if (!reader.failed && table_encoding == SEARCH_TABLE_ENCODING) {
+		header.table = segment->offset + (uint64_t)(reader.at - bytes);
+		header.table_size = segment->file_size - (uint64_t)(reader.at - bytes);
 	}
-	return NULL;
+	*ret_header = header;
+	return true;
+}
+
+bool elf_functions_find_frames(const struct elf_file *file, uint64_t *ret_address)
+{
+	struct header header;
+
+	if (!read_header(file, &header))
+		return false;
+	*ret_address = header.frames;
+	return true;
 }
 
 int elf_functions_load(struct elf_functions *functions, const struct elf_file *file)
 {
-	const struct elf_segment *segment = find_header(file);
 	struct elf_function_entry *entries;
 	struct header header;
 	int err;
 
-	if (!segment || segment->file_size < sizeof(header))
-		return -ENOENT;
-	err = elf_file_read(file, segment->offset, &header, sizeof(header));
-	if (err)
-		return err;
-	if (header.version != 1 || header.frame_encoding != ENCODING_PCREL_SDATA4 ||
-	    header.count_encoding != ENCODING_UDATA4 ||
-	    header.table_encoding != ENCODING_DATAREL_SDATA4)
+	if (!read_header(file, &header) || header.table_size == 0)
 		return -ENOENT;
 	if (header.count == 0 || header.count > ELF_FUNCTIONS_MAX ||
-	    header.count > (segment->file_size - sizeof(header)) / sizeof(*entries))
+	    header.count > header.table_size / sizeof(*entries))
 		return -EBADMSG;
 	entries = malloc(header.count * sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
-	err = elf_file_read(file, segment->offset + sizeof(header), entries,
-			    header.count * sizeof(*entries));
+	err = elf_file_read(file, header.table, entries, header.count * sizeof(*entries));
 	/* A table out of order would only make the search miss, never leave its bounds. */
 	if (err) {
 		free(entries);
 		return err;
 	}
 	*functions = (struct elf_functions){
-		.entries = entries, .count = header.count, .base = segment->address};
+		.entries = entries, .count = header.count, .base = header.address};
 	return 0;
 }
 
@@ -86,12 +110,11 @@ static const struct elf_function_entry *last_at_or_before(const struct elf_funct
 }
 
 int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
-		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
-		       uint64_t *ret_start)
+		       uint64_t address, uint64_t *ret_start)
 {
 	const struct elf_function_entry *entry = last_at_or_before(functions, address);
 	struct description description;
-	uint64_t start, fde, offset, left;
+	uint64_t start, fde;
 
 	if (!entry)
 		return -ENOENT;
@@ -101,8 +124,7 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 	}
 	start = functions->base + (uint64_t)(int64_t)entry->start;
 	fde = functions->base + (uint64_t)(int64_t)entry->fde;
-	if (!elf_segments_offset(segments, segment_count, fde, &offset, &left) ||
-	    elf_file_read(file, offset, &description, sizeof(description)))
+	if (elf_file_read_address(file, fde, &description, sizeof(description)))
 		return -ENOENT;
 	/* The description must speak of the same start in the encoding assumed here; then its size
 	 * can be believed. */
@@ -118,7 +140,6 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 }
 
 uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
-			   const struct elf_segment *segments, size_t segment_count,
 			   uint64_t address)
 {
 	const struct elf_function_entry *entry;
@@ -126,7 +147,7 @@ uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_fil
 
 	if (functions->count == 0)
 		return UINT64_MAX;
-	if (elf_functions_find(functions, file, segments, segment_count, address, &start) == 0)
+	if (elf_functions_find(functions, file, address, &start) == 0)
 		return start + functions->last_size;
 	entry = last_at_or_before(functions, address);
 	entry = entry ? entry + 1 : functions->entries;

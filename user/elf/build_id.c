@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Finds the GNU build id note in an ELF file. */
-#include "symbol/elf/build_id.h"
+#include "elf/build_id.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -64,10 +64,13 @@ int build_id_read(const struct elf_file *file, struct build_id *ret_id)
 		if (file->sections[i].type == SHT_NOTE &&
 		    find_at(file, file->sections[i].offset, file->sections[i].size, ret_id))
 			return 0;
-	for (size_t i = 0; i < file->segment_count; i++)
-		if (file->segments[i].type == PT_NOTE &&
-		    find_at(file, file->segments[i].offset, file->segments[i].file_size, ret_id))
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
+
+		if (segment->type == PT_NOTE &&
+		    find_at(file, segment->offset, segment->file_size, ret_id))
 			return 0;
+	}
 	return -ENOENT;
 }
 

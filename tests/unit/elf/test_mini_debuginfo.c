@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests unpacking of .gnu_debugdata, and that a small section cannot fill the memory. */
-#include "symbol/elf/mini_debuginfo.h"
+#include "elf/mini_debuginfo.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -6,13 +6,13 @@
  *
  * Source: Linux Standard Base Core, "DWARF Extensions", Exception Frames.
  */
-#ifndef PKBPF_SYMBOL_ELF_ELF_FUNCTIONS_H
-#define PKBPF_SYMBOL_ELF_ELF_FUNCTIONS_H
+#ifndef PKBPF_ELF_ELF_FUNCTIONS_H
+#define PKBPF_ELF_ELF_FUNCTIONS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbol/elf/elf_file.h"
+#include "elf/elf_file.h"
 
 /* Chromium, the largest known, has about 1.5 M; a longer table is not believed. */
 #define ELF_FUNCTIONS_MAX (4U << 20)
@@ -32,18 +32,19 @@ struct elf_functions { /* zero-initialised: none known */
 	uint32_t last_size;
 };
 
+/* Address, as linked, of .eh_frame, by what the file tells its run-time. false: it does not. */
+bool elf_functions_find_frames(const struct elf_file *file, uint64_t *ret_address);
+
 /* -ENOENT: the file has no such table, or one in an encoding nobody writes; -EBADMSG: nonsense in
  * it; -EIO, -ENOMEM. */
 int elf_functions_load(struct elf_functions *functions, const struct elf_file *file);
-/* Start of the function that holds address, as linked. file needs its contents only, the segments
- * are those of the same file. -ENOENT: between functions, or its description cannot be read. */
+/* Start of the function that holds address, as linked. file needs its contents and segments, no
+ * more. -ENOENT: between functions, or its description cannot be read. */
 int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
-		       const struct elf_segment *segments, size_t segment_count, uint64_t address,
-		       uint64_t *ret_start);
+		       uint64_t address, uint64_t *ret_start);
 /* End of the function that holds address, or start of the next one, as linked; UINT64_MAX: neither
  * is known. */
 uint64_t elf_functions_end(struct elf_functions *functions, const struct elf_file *file,
-			   const struct elf_segment *segments, size_t segment_count,
 			   uint64_t address);
 void elf_functions_done(struct elf_functions *functions);
 

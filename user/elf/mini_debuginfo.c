@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Unpacks .gnu_debugdata. */
-#include "symbol/elf/mini_debuginfo.h"
+#include "elf/mini_debuginfo.h"
 
 #include <errno.h>
 #include <stdlib.h>

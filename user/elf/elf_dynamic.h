@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a file tells its dynamic loader (PT_DYNAMIC), which is there in files without sections, too.
+ */
+#ifndef PKBPF_ELF_ELF_DYNAMIC_H
+#define PKBPF_ELF_ELF_DYNAMIC_H
+
+#include "elf/elf_file.h"
+
+struct elf_dynamic {
+	uint64_t values[DT_NUM]; /* by tag; addresses as linked; 0: it does not say */
+	uint64_t gnu_hash;
+};
+
+/* false: not dynamically linked. */
+bool elf_dynamic_read(const struct elf_file *file, struct elf_dynamic *ret_dynamic);
+
+#endif

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Looks positions and addresses up in segments. */
+#include "elf/elf_segment.h"
+
+#include <unistd.h>
+
+const struct elf_segment *elf_segments_find(const struct elf_segments *segments, uint32_t type)
+{
+	for (size_t i = 0; i < segments->count; i++)
+		if (segments->items[i].type == type)
+			return &segments->items[i];
+	return NULL;
+}
+
+bool elf_segments_address(const struct elf_segments *segments, uint64_t offset,
+			  uint64_t *ret_address)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->items[i];
+
+		if (segment->type != PT_LOAD || offset < segment->offset ||
+		    offset - segment->offset >= segment->file_size)
+			continue;
+		/* Pages at the seam of two segments belong to both; code is only in the executable
+		 * one. */
+		if (found && !(segment->flags & PF_X))
+			continue;
+		*ret_address = segment->address + (offset - segment->offset);
+		found = true;
+		if (segment->flags & PF_X)
+			break;
+	}
+	return found;
+}
+
+bool elf_segments_offset(const struct elf_segments *segments, uint64_t address,
+			 uint64_t *ret_offset, uint64_t *ret_size)
+{
+	for (size_t i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->items[i];
+
+		if (segment->type == PT_LOAD && address >= segment->address &&
+		    address - segment->address < segment->file_size) {
+			*ret_offset = segment->offset + (address - segment->address);
+			*ret_size = segment->file_size - (address - segment->address);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_offset,
+		       uint64_t *ret_bias)
+{
+	/* The kernel maps whole pages of its own size: 64 KiB on some arm64 systems. */
+	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+
+	for (size_t i = 0; i < segments->count; i++) {
+		const struct elf_segment *segment = &segments->items[i];
+
+		/* Two segments may share a file page (lld); only the executable one counts. */
+		if (!elf_segment_is_code(segment) || map_offset < (segment->offset & ~page_mask) ||
+		    map_offset >= ((segment->offset + segment->file_size + page_mask) & ~page_mask))
+			continue;
+		*ret_bias = map_start - (map_offset - segment->offset + segment->address);
+		return true;
+	}
+	return false;
+}
