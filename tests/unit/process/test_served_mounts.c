@@ -91,6 +91,16 @@ static void nobody_knows_who_serves_a_device_that_is_not_mounted(void **state)
 	assert_true(served_mounts_has_device(fixture->mounts, 4711, 0, 98));
 }
 
+static void what_our_root_lies_on_is_there_though_a_chroot_hides_its_mount(void **state)
+{
+	struct fixture *fixture = *state;
+	struct stat status;
+
+	assert_int_equal(stat(fixture->tree.root, &status), 0);
+	assert_false(served_mounts_has_device(fixture->mounts, 0, major(status.st_dev),
+					      minor(status.st_dev)));
+}
+
 static void memfds_are_nobody_elses(void **state)
 {
 	struct fixture *fixture = *state;
@@ -175,6 +185,9 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			nobody_knows_who_serves_a_device_that_is_not_mounted, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_our_root_lies_on_is_there_though_a_chroot_hides_its_mount, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(memfds_are_nobody_elses, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_lead_through_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(people_are_told_where_it_is_mounted, setup,

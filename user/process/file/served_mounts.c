@@ -166,6 +166,22 @@ void served_mounts_free(struct served_mounts *mounts)
 	free(mounts);
 }
 
+/* A process in a chroot is not told of the mount that its root lies on. It was itself started from
+ * there, so nobody else has to answer for it. */
+static void add_root(struct served_mounts *mounts)
+{
+	char path[PATH_MAX];
+	struct stat status;
+	uint64_t device;
+
+	snprintf(path, sizeof(path), "%s/", mounts->root);
+	if (stat(path, &status) < 0)
+		return;
+	device = served_mounts_device(major(status.st_dev), minor(status.st_dev));
+	if (!hash_map_find(&mounts->devices, device))
+		hash_map_put(&mounts->devices, device, DEVICE_LOCAL);
+}
+
 static void refresh(struct served_mounts *mounts)
 {
 	struct pollfd changed = {.fd = mounts->own_fd, .events = POLLPRI};
@@ -179,6 +195,7 @@ static void refresh(struct served_mounts *mounts)
 	hash_map_done(&mounts->devices);
 	hash_map_put(&mounts->devices, mounts->shared_memory, DEVICE_LOCAL);
 	read_list(mounts, 0, &mounts->own);
+	add_root(mounts);
 }
 
 static void read_target(struct served_mounts *mounts, uint32_t pid)
