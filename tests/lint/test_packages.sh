@@ -15,8 +15,8 @@ while IFS= read -r row; do
 	rows=$((rows + 1))
 	read -ra words <<<"$row"
 	((${#words[@]} == 8)) || failure "needs group, probe and six distributions: $row"
-	[[ ${words[1]} =~ ^(command|module|header|file): ]] || failure "unknown probe: $row"
-done < <(grep -E '^(build|test|kernels|bench) ' "$root/tools/packages")
+	[[ ${words[1]} =~ ^(command|module|header|file|names): ]] || failure "unknown probe: $row"
+done < <(grep -E '^(build|test|kernels|arm64|fresh|bench) ' "$root/tools/packages")
 ((rows > 10)) || failure "only $rows rows found"
 
 listed=$("$root/tools/packages" --list build) || failure 'the list failed'
