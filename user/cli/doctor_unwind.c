@@ -127,9 +127,9 @@ static struct frame_location locate(const struct examination *exam, uint64_t ip,
 		.is_return_address = is_return_address,
 	};
 
-	if (mapping && mapping->file) {
+	if (mapping && mapping_has_file(mapping)) {
 		location.space = FRAME_FILE;
-		location.object = mapping->file->id;
+		location.object = mapping->file;
 		location.address = ip - mapping->start + mapping->file_offset;
 	}
 	return location;

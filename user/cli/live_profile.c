@@ -150,7 +150,7 @@ static int start_capture(struct live_profile *live, struct error *error)
 	uint64_t begin_ns = clock_now_ns();
 	int err;
 
-	live->options.session.files = live->files;
+	live->options.session.processes = live->processes;
 	err = session_new(&live->options.session, &live->session, error);
 	if (err < 0)
 		return err;

@@ -44,9 +44,6 @@ struct task_view {
 	char comm[PKBPF_COMM_SIZE + 1];
 };
 
-/* Of x86-64, and of arm64 with pages of 4 KiB. */
-#define MAPPING_HUGE_PAGE_BYTES (2ULL << 20)
-
 struct mapping_view {
 	uint64_t time_ns;
 	uint32_t pid, tid;

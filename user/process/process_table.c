@@ -360,17 +360,23 @@ static void on_task(void *context, const struct task_view *task)
 		on_exit_record(table, task);
 }
 
+static uint32_t file_of(struct process_table *table, const struct mapping_view *view)
+{
+	struct mapped_file *file;
+
+	if (mapping_view_is_of_probes(view))
+		return MAPPING_PROBES;
+	if (mapped_file_table_add(table->files, view, &file)) {
+		table->dropped++;
+		return MAPPING_REFUSED;
+	}
+	return file ? file->id : MAPPING_NO_FILE;
+}
+
 static void on_mapping(void *context, const struct mapping_view *view)
 {
 	struct process_table *table = context;
-	struct mapping mapping = {
-		.start = view->start,
-		.end = view->end,
-		.file_offset = view->file_offset,
-		.protection = view->protection,
-	};
 	struct entry *entry;
-	int err;
 
 	advance_time(table, view->time_ns);
 	/* A record that comes behind the exit still belongs to the process that ended. */
@@ -388,16 +394,22 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	}
 	if (!entry->space)
 		entry->space = address_space_new_within(&table->budget);
-	err = entry->space ? mapped_file_table_add(table->files, view, &mapping.file) : -1;
-	if (!err)
-		err = address_space_add(entry->space, &mapping);
-	if (!err)
+	if (!entry->space) {
+		table->dropped++;
+		return;
+	}
+	if (address_space_add(entry->space, &(struct mapping){
+						    .start = view->start,
+						    .end = view->end,
+						    .file_offset = view->file_offset,
+						    .file = file_of(table, view),
+						    .protection = view->protection,
+					    }) == 0)
 		return;
 	table->dropped++;
 	/* No name is better than that of what was there before. It stays where taking it out needs
 	 * room, too. */
-	if (entry->space)
-		address_space_remove(entry->space, view->start, view->end);
+	address_space_remove(entry->space, view->start, view->end);
 }
 
 static const struct event_sink_ops process_table_ops = {
@@ -470,15 +482,14 @@ uint64_t process_table_ended_threads(const struct process_table *table)
 void process_table_mark_files(const struct process_table *table, bool *is_used)
 {
 	array_foreach(&table->entries, each) {
-		const struct mapping *mappings;
-		size_t count = 0;
+		const struct mapping_list *mappings;
 
 		if (!(*each)->space)
 			continue;
-		mappings = address_space_mappings((*each)->space, &count);
-		for (size_t i = 0; i < count; i++) {
-			if (mappings[i].file)
-				is_used[mappings[i].file->id] = true;
+		mappings = address_space_mappings((*each)->space);
+		for (size_t i = 0; i < mappings->count; i++) {
+			if (mapping_has_file(&mappings->items[i]))
+				is_used[mappings->items[i].file] = true;
 		}
 	}
 }

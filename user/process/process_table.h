@@ -35,6 +35,7 @@
 
 #include "event/event_sink.h"
 #include "process/address_space.h"
+#include "process/file/mapped_file.h"
 
 #define PROCESS_GRACE_NS  200000000ULL
 #define PROCESS_GRACE_MAX 1024

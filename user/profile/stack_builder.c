@@ -122,6 +122,13 @@ void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t proce
 		builder->eras.items[process] = ERA_NONE;
 }
 
+static bool is_generated(const struct stack_builder *builder, uint32_t file)
+{
+	struct mapped_file_table *files = process_table_files(builder->processes);
+
+	return mapped_file_is_generated(files, mapped_file_table_get(files, file));
+}
+
 static struct frame_location user_location(struct stack_builder *builder,
 					   const struct process *process,
 					   const struct address_space *space, uint64_t ip,
@@ -138,12 +145,11 @@ static struct frame_location user_location(struct stack_builder *builder,
 	/* A call may be the last instruction of its mapping: what is mapped is the call, not where
 	 * it returns. */
 	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
-	if (!mapping)
+	if (!mapping || mapping->file == MAPPING_REFUSED)
 		return location;
-	if (mapping->file &&
-	    !mapped_file_is_generated(process_table_files(builder->processes), mapping->file)) {
+	if (mapping_has_file(mapping) && !is_generated(builder, mapping->file)) {
 		location.space = FRAME_FILE;
-		location.object = mapping->file->id;
+		location.object = mapping->file;
 		location.address = ip - mapping->start + mapping->file_offset;
 	} else if (mapping->protection & PKBPF_PROT_EXEC) {
 		location.space = FRAME_ANONYMOUS;
@@ -210,9 +216,9 @@ static bool push_truncated(struct stack_builder *builder, enum pkbpf_stack_end e
 static bool drop_garbage(struct stack_builder *builder, const struct address_space *space,
 			 size_t first_user)
 {
-	size_t mapping_count, count = builder->frames.count;
+	size_t count = builder->frames.count;
 
-	if (!space || !address_space_mappings(space, &mapping_count) || !mapping_count)
+	if (!space || !address_space_mappings(space)->count)
 		return false;
 	while (count > first_user + 1) {
 		uint32_t outermost = builder->frames.items[count - 1];

@@ -75,15 +75,16 @@ static enum live_table open_image(struct mapped_file_table *files, struct mapped
 }
 
 static enum live_table build(struct live_process *process, struct mapped_file_table *files,
-			     const struct mapping *mapping, struct live_code *code)
+			     struct mapped_file *file, const struct mapping *mapping,
+			     struct live_code *code)
 {
 	struct elf_file *image = NULL;
 	_cleanup_free_ void *memory = NULL;
 	enum live_table state;
 
-	if (!mapping->file)
+	if (!file)
 		return LIVE_TABLE_ANONYMOUS;
-	state = open_image(files, mapping->file, &memory, &image);
+	state = open_image(files, file, &memory, &image);
 	if (state == LIVE_TABLE_READY &&
 	    (!elf_segments_bias(&image->segments, mapping->start, mapping->file_offset,
 				&code->bias) ||
@@ -96,14 +97,16 @@ static enum live_table build(struct live_process *process, struct mapped_file_ta
 static int add_mapping(struct live_process *process, struct mapped_file_table *files,
 		       const struct mapping *mapping)
 {
+	struct mapped_file *file =
+		mapping_has_file(mapping) ? mapped_file_table_get(files, mapping->file) : NULL;
 	struct live_code *code = array_add(&process->code);
 
 	if (!code)
 		return -ENOMEM;
 	code->mapping.start = mapping->start;
 	code->mapping.end = mapping->end;
-	code->mapping.path = mapping->file ? mapping->file->path : "";
-	code->mapping.state = build(process, files, mapping, code);
+	code->mapping.path = file ? file->path : "";
+	code->mapping.state = build(process, files, file, mapping, code);
 	if (code->table) {
 		code->mapping.rows = code->table->row_count;
 		code->mapping.bytes = unwind_table_size_bytes(code->table);
@@ -118,8 +121,7 @@ int live_process_new(uint32_t pid, struct mapped_file_table *files,
 		     struct error *error)
 {
 	struct live_process *process = calloc(1, sizeof(*process));
-	const struct mapping *mappings;
-	size_t count = 0;
+	const struct mapping_list *mappings = address_space_mappings(space);
 	int err = 0;
 
 	if (process)
@@ -130,9 +132,8 @@ int live_process_new(uint32_t pid, struct mapped_file_table *files,
 				 "cannot build the unwind tables of pid %u: out of memory", pid);
 	}
 	process->pid = pid;
-	mappings = address_space_mappings(space, &count);
-	for (size_t i = 0; i < count && !err; i++)
-		err = add_mapping(process, files, &mappings[i]);
+	for (size_t i = 0; i < mappings->count && !err; i++)
+		err = add_mapping(process, files, &mappings->items[i]);
 	if (err) {
 		live_process_free(process);
 		return error_set(error, -err, "cannot build the unwind tables of pid %u: %s", pid,

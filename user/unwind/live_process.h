@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "process/address_space.h"
+#include "process/file/mapped_file.h"
 #include "unwind/step.h"
 
 enum live_table {

@@ -9,9 +9,6 @@
 #include "base/clock.h"
 #include "base/hash_map.h"
 
-/* No user code lies in the upper half; [vsyscall] is emulated by the kernel. */
-#define USER_ADDRESS_END (1ULL << 63)
-
 /*
  * Whoever takes a process copies all its mappings, each of which takes a microsecond: a start with
  * 200 libraries would be 20,000 of them, and as much room as these take until the kernel side has
@@ -117,7 +114,7 @@ void process_tracker_mark_changed(struct process_tracker *tracker, struct tracke
 
 static bool is_due(const struct tracked_process *process, uint64_t now_ns)
 {
-	uint32_t count = process->map ? process->map->count : 0;
+	uint32_t count = process->map ? (uint32_t)process->map->list.count : 0;
 
 	if (process->urgent || !process->taken_ns || process->exec_ns > process->taken_ns)
 		return true;
@@ -140,7 +137,7 @@ struct tracked_process *process_tracker_take_changed(struct process_tracker *tra
 			continue;
 		process->changed = process->urgent = false;
 		process->taken_ns = now_ns;
-		process->taken_count = process->map ? process->map->count : 0;
+		process->taken_count = process->map ? (uint32_t)process->map->list.count : 0;
 		return process;
 	}
 	return NULL;
@@ -165,7 +162,8 @@ struct code_map *process_tracker_share_with_parent(struct process_tracker *track
 	struct tracked_process *parent = process_tracker_find(tracker, process->parent_pid);
 
 	if (parent && parent != process && parent->map && process->map &&
-	    parent->map != process->map && code_map_equal(parent->map, process->map)) {
+	    parent->map != process->map &&
+	    mapping_list_equal(&parent->map->list, &process->map->list)) {
 		give_up_map(tracker, process->map);
 		process->map = code_map_share(parent->map);
 	}
@@ -239,8 +237,8 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 	inherited = code_map_copy(parent->map);
 	if (!inherited)
 		return;
-	for (uint32_t i = 0; i < child->map->count; i++)
-		code_map_add(inherited, &child->map->items[i]);
+	for (size_t i = 0; i < child->map->list.count; i++)
+		mapping_list_add(&inherited->list, &child->map->list.items[i]);
 	child->exec_ns = parent->exec_ns;
 	set_map(tracker, child, inherited);
 }
@@ -285,32 +283,29 @@ void process_tracker_on_task(struct process_tracker *tracker, const struct task_
 	}
 }
 
-/* Copies of probed instructions, and where probed functions return to: of neither is the caller in
- * the stack, but the kernel has it (bpf/uprobe.bpf.c), and looks where there is no mapping. */
-static bool is_of_probes(const struct mapping_view *mapping)
-{
-	return !mapping->inode && strcmp(mapping->path, "[uprobes]") == 0;
-}
-
 bool process_tracker_code_of(struct process_tracker *tracker, const struct mapping_view *mapping,
-			     struct code_mapping *ret_code)
+			     struct mapping *ret_code)
 {
-	if (!(mapping->protection & PKBPF_PROT_EXEC) || mapping->start >= mapping->end ||
-	    mapping->start >= USER_ADDRESS_END || is_of_probes(mapping))
-		return false;
-	*ret_code = (struct code_mapping){
+	struct mapping code = {
 		.start = mapping->start,
 		.end = mapping->end,
 		.file_offset = mapping->file_offset,
-		.file = tracker->ops.file_of(tracker->ops.context, mapping),
+		.file = mapping_view_is_of_probes(mapping) ? MAPPING_PROBES : MAPPING_NO_FILE,
+		.protection = PKBPF_PROT_EXEC,
 	};
+
+	if (!(mapping->protection & PKBPF_PROT_EXEC) || mapping->start >= mapping->end ||
+	    !mapping_is_unwound(&code))
+		return false;
+	code.file = tracker->ops.file_of(tracker->ops.context, mapping);
+	*ret_code = code;
 	return true;
 }
 
-bool process_tracker_has(const struct tracked_process *process, const struct code_mapping *code)
+bool process_tracker_has(const struct tracked_process *process, const struct mapping *code)
 {
-	const struct code_mapping *known =
-		process->map ? code_map_find(process->map, code->start) : NULL;
+	const struct mapping *known =
+		process->map ? mapping_list_find(&process->map->list, code->start) : NULL;
 
 	return known && known->start == code->start && known->end == code->end &&
 	       known->file == code->file && known->file_offset == code->file_offset;
@@ -320,9 +315,9 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 {
 	bool follow = !tracker->only_relatives || mapping->from_snapshot;
 	struct tracked_process *process;
-	struct code_mapping code;
 	struct code_map *map;
-	uint32_t count;
+	struct mapping code;
+	size_t count;
 
 	if (mapping->pid == 0)
 		return;
@@ -340,7 +335,8 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 		if (process->map && mapping->start < mapping->end &&
 		    !(mapping->protection & PKBPF_PROT_EXEC)) {
 			map = own_map(tracker, process);
-			if (map && code_map_remove(map, mapping->start, mapping->end) == 0)
+			if (map &&
+			    mapping_list_remove(&map->list, mapping->start, mapping->end) == 0)
 				process_tracker_mark_changed(tracker, process);
 		}
 		return;
@@ -348,12 +344,12 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 	if (process_tracker_has(process, &code))
 		return;
 	map = own_map(tracker, process);
-	count = map ? map->count : 0;
-	if (!map || code_map_add(map, &code))
+	count = map ? map->list.count : 0;
+	if (!map || mapping_list_add(&map->list, &code))
 		return;
 	process_tracker_mark_changed(tracker, process);
 	/* Something else was there. */
-	if (map->count != count + 1)
+	if (map->list.count != count + 1)
 		process->urgent = true;
 }
 
@@ -361,7 +357,7 @@ void process_tracker_replace(struct process_tracker *tracker, struct tracked_pro
 			     struct code_map *map, uint64_t time_ns)
 {
 	process->scanned_ns = time_ns;
-	if (process->map && code_map_equal(process->map, map)) {
+	if (process->map && mapping_list_equal(&process->map->list, &map->list)) {
 		give_up_map(tracker, map);
 		return;
 	}
@@ -377,9 +373,9 @@ void process_tracker_mark_files(const struct process_tracker *tracker, bool *is_
 		const struct code_map *map =
 			((const struct tracked_process *)(uintptr_t)slot->value)->map;
 
-		for (uint32_t i = 0; map && i < map->count; i++) {
-			if (map->items[i].file < count)
-				is_used[map->items[i].file] = true;
+		for (size_t i = 0; map && i < map->list.count; i++) {
+			if (map->list.items[i].file < count)
+				is_used[map->list.items[i].file] = true;
 		}
 	}
 }

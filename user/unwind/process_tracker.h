@@ -32,7 +32,7 @@ struct tracked_process {
 };
 
 struct process_tracker_ops {
-	/* Number of the file behind a mapping; CODE_NO_FILE: none. */
+	/* As mapping->file. */
 	uint32_t (*file_of)(void *context, const struct mapping_view *mapping);
 	/* A map that nobody uses any more, just before it is freed. May be NULL. */
 	void (*map_done)(void *context, struct code_map *map);
@@ -78,9 +78,9 @@ void process_tracker_mark_files(const struct process_tracker *tracker, bool *is_
 size_t process_tracker_count(const struct process_tracker *tracker);
 
 /* Whether exactly this mapping is known of the process. */
-bool process_tracker_has(const struct tracked_process *process, const struct code_mapping *code);
+bool process_tracker_has(const struct tracked_process *process, const struct mapping *code);
 /* The code mapping that a record announces; false: it is none. */
 bool process_tracker_code_of(struct process_tracker *tracker, const struct mapping_view *mapping,
-			     struct code_mapping *ret_code);
+			     struct mapping *ret_code);
 
 #endif

@@ -20,17 +20,13 @@
 #define TABLE_WAIT_NS  (200 * NS_PER_MS)
 #define WAIT_ALWAYS_NS (1000 * NS_PER_MS)
 #define WAIT_TIME_PART 20
-/* How long a process that ended stays known, for raw stacks that sort slightly later. */
-#define KEEP_EXITED_NS (1 * NS_PER_SECOND)
 
 struct raw_unwinder {
 	struct raw_unwinder_options options;
-	struct process_tracker *processes; /* as of the last record */
 	struct event_sink next;
 	bool without_generated;	    /* walks do not go by rows of generated code */
 	uint64_t generated_address; /* where the last walk last went by them; 0: nowhere */
-	uint64_t last_forget_ns;
-	uint64_t first_ns, now_ns; /* of the stream */
+	uint64_t first_ns, now_ns;  /* of the stream */
 	struct raw_unwinder_stats stats;
 	uint64_t ips[PKBPF_MAX_USER_FRAMES];
 };
@@ -38,42 +34,25 @@ struct raw_unwinder {
 struct raw_walk {
 	struct raw_unwinder *unwinder;
 	const struct raw_stack_view *raw;
-	const struct code_map *map;
-	uint32_t file;	  /* of the mapping entered last; CODE_NO_FILE: generated code */
+	const struct mapping_list *mappings;
+	uint32_t file;	  /* of the mapping entered last; MAPPING_NO_FILE: generated code */
 	bool went_beyond; /* what was read last would lie behind the copy */
 };
-
-static uint32_t file_of(void *context, const struct mapping_view *mapping)
-{
-	struct raw_unwinder *unwinder = context;
-	uint32_t file = table_cache_add(unwinder->options.tables, mapping);
-
-	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
-}
 
 struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options,
 				      const struct event_sink *next)
 {
 	struct raw_unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	struct process_tracker_ops ops = {file_of, NULL, unwinder};
 
 	if (!unwinder)
 		return NULL;
 	unwinder->options = *options;
 	unwinder->next = *next;
-	unwinder->processes = process_tracker_new(&ops, options->only_relatives);
-	if (!unwinder->processes) {
-		free(unwinder);
-		return NULL;
-	}
 	return unwinder;
 }
 
 void raw_unwinder_free(struct raw_unwinder *unwinder)
 {
-	if (!unwinder)
-		return;
-	process_tracker_free(unwinder->processes);
 	free(unwinder);
 }
 
@@ -111,36 +90,36 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 {
 	struct raw_walk *walk = context;
 	struct raw_unwinder *unwinder = walk->unwinder;
-	const struct code_mapping *code = code_map_find(walk->map, address);
+	const struct mapping *code = mapping_list_find(walk->mappings, address);
 	struct pkbpf_unwind_mapping mapping;
 
-	if (!code)
+	if (!code || !mapping_is_unwound(code))
 		return PKBPF_END_NO_MAPPING;
-	walk->file = code->file;
+	walk->file = table_cache_know(unwinder->options.tables, code->file);
 	ret_code->start = code->start;
 	ret_code->end = code->end;
-	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset,
+	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->file_offset,
 			     &mapping);
 	if (mapping.flags & PKBPF_MAPPING_ANONYMOUS) {
 		struct pkbpf_unwind_rule rule;
 
-		walk->file = CODE_NO_FILE;
+		walk->file = MAPPING_NO_FILE;
 		ret_code->flags =
 			find_generated(walk, address, &rule) ? 0 : PKBPF_MAPPING_ANONYMOUS;
 		return 0;
 	}
 	if (mapping.flags & PKBPF_MAPPING_NO_ROOM)
 		return PKBPF_END_NO_ROOM;
-	if (!table_cache_ready(unwinder->options.tables, code->file))
-		wait_for_table(unwinder, code->file, address - mapping.bias);
-	table_cache_describe(unwinder->options.tables, code->file, code->start, code->file_offset,
+	if (!table_cache_ready(unwinder->options.tables, walk->file))
+		wait_for_table(unwinder, walk->file, address - mapping.bias);
+	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->file_offset,
 			     &mapping);
 	if (!(mapping.flags & PKBPF_MAPPING_NO_FILE) &&
-	    !table_cache_ready(unwinder->options.tables, code->file))
+	    !table_cache_ready(unwinder->options.tables, walk->file))
 		return PKBPF_END_NO_TABLE;
 	ret_code->bias = mapping.bias;
 	ret_code->flags = mapping.flags;
-	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->options.tables, code->file);
+	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->options.tables, walk->file);
 	return 0;
 }
 
@@ -150,7 +129,7 @@ static bool find_rule(void *context, const struct unwind_code *code, uint64_t el
 	struct raw_walk *walk = context;
 	struct table_cache *tables = walk->unwinder->options.tables;
 
-	if (walk->file == CODE_NO_FILE)
+	if (walk->file == MAPPING_NO_FILE)
 		return find_generated(walk, elf_address, ret_rule);
 	if (!table_cache_find_rule(tables, walk->file, elf_address, ret_rule))
 		return false;
@@ -176,27 +155,41 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
+/* At the moment of the last record. NULL: not known. */
+static const struct mapping_list *mappings_of(const struct raw_unwinder *unwinder, uint32_t pid)
+{
+	struct process_table *processes = unwinder->options.processes;
+	const struct process *process = process_table_find(processes, pid);
+	const struct address_space *space =
+		process ? process_table_mappings(processes, process) : NULL;
+	const struct tracked_process *live;
+
+	if (space)
+		return address_space_mappings(space);
+	live = unwinder->options.live ? process_tracker_find(unwinder->options.live, pid) : NULL;
+	return live && live->map ? &live->map->list : NULL;
+}
+
 static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 					  const struct raw_stack_view *raw)
 {
 	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
-	struct tracked_process *process =
-		process_tracker_find(unwinder->processes, raw->sample.pid);
 	struct unwind_walk_options options = {
 		.exact = !raw->sample.after_syscall,
 		.no_guess = unwinder->options.no_guess,
 	};
-	struct raw_walk walk = {.unwinder = unwinder, .raw = raw};
+	struct raw_walk walk = {
+		.unwinder = unwinder,
+		.raw = raw,
+		.mappings = mappings_of(unwinder, raw->sample.pid),
+	};
 	struct unwind_walk_result result;
 
 	unwinder->generated_address = 0;
-	if ((!process || !process->map) && unwinder->options.live)
-		process = process_tracker_find(unwinder->options.live, raw->sample.pid);
-	if (!process || !process->map) {
+	if (!walk.mappings) {
 		unwinder->ips[0] = raw->regs[PKBPF_REG_IP];
 		return (struct unwind_walk_result){.end = PKBPF_END_NO_PROCESS, .depth = 1};
 	}
-	walk.map = process->map;
 	result =
 		unwind_walk(&ops, &walk, raw->regs, &options, unwinder->ips, PKBPF_MAX_USER_FRAMES);
 	if (result.end == PKBPF_END_FAULT_RA && raw->cut && walk.went_beyond)
@@ -292,31 +285,12 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 		unwinder->next.ops->on_sample(unwinder->next.context, &sample);
 }
 
-static void forget_exited(void *context, struct tracked_process *process)
-{
-	struct raw_unwinder *unwinder = context;
-	struct process_tracker *live = unwinder->options.live;
-
-	if (!process->exit_ns || unwinder->now_ns - process->exit_ns <= KEEP_EXITED_NS)
-		return;
-	/* Only its leader may have ended: whoever looks at the processes themselves knows. Other
-	 * threads may map more, and that alone would be all that is known of it. */
-	if (live && process_tracker_find(live, process->pid))
-		return;
-	process_tracker_forget(unwinder->processes, process->pid);
-}
-
 static void note_time(struct raw_unwinder *unwinder, uint64_t time_ns)
 {
 	if (!unwinder->first_ns)
 		unwinder->first_ns = time_ns;
-	if (time_ns < unwinder->now_ns)
-		return;
-	unwinder->now_ns = time_ns;
-	if (time_ns - unwinder->last_forget_ns < KEEP_EXITED_NS)
-		return;
-	unwinder->last_forget_ns = time_ns;
-	process_tracker_visit(unwinder->processes, forget_exited, unwinder);
+	if (time_ns > unwinder->now_ns)
+		unwinder->now_ns = time_ns;
 }
 
 static void on_sample(void *context, const struct sample_view *sample)
@@ -331,7 +305,6 @@ static void on_task(void *context, const struct task_view *task)
 {
 	struct raw_unwinder *unwinder = context;
 
-	process_tracker_on_task(unwinder->processes, task);
 	note_time(unwinder, task->time_ns);
 	if (unwinder->next.ops->on_task)
 		unwinder->next.ops->on_task(unwinder->next.context, task);
@@ -341,7 +314,6 @@ static void on_mapping(void *context, const struct mapping_view *mapping)
 {
 	struct raw_unwinder *unwinder = context;
 
-	process_tracker_on_mapping(unwinder->processes, mapping);
 	note_time(unwinder, mapping->time_ns);
 	if (unwinder->next.ops->on_mapping)
 		unwinder->next.ops->on_mapping(unwinder->next.context, mapping);
@@ -402,11 +374,6 @@ struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
 	};
 
 	return (struct event_sink){&ops, unwinder};
-}
-
-void raw_unwinder_mark_files(const struct raw_unwinder *unwinder, bool *is_used, size_t count)
-{
-	process_tracker_mark_files(unwinder->processes, is_used, count);
 }
 
 struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder)

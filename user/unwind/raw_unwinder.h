@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A sink that turns raw stacks into samples: it stands between the records in time order and the
- * next sink, keeps its own view of what every process had mapped at that moment, and passes
- * everything else on.
+ * next sink, and passes everything else on.
  */
 #ifndef PKBPF_UNWIND_RAW_UNWINDER_H
 #define PKBPF_UNWIND_RAW_UNWINDER_H
@@ -10,6 +9,7 @@
 #include <stdint.h>
 
 #include "event/event_sink.h"
+#include "process/process_table.h"
 #include "unwind/code/generated_code.h"
 #include "unwind/process_tracker.h"
 #include "unwind/table/table_cache.h"
@@ -28,13 +28,13 @@ struct raw_unwinder;
 /* All borrowed, used from the thread that feeds the sink. */
 struct raw_unwinder_options {
 	struct table_cache *tables; /* whose owner that thread is */
-	/* Asked for processes that no record announced, and which are gone, not only their leaders;
-	 * may be NULL. */
+	/* What every process has mapped at that moment: the next sink feeds it with what is passed
+	 * on. Its files are those of the tables. */
+	struct process_table *processes;
+	/* Asked for processes of which no record has announced a mapping; may be NULL. */
 	struct process_tracker *live;
 	struct generated_code *generated; /* may be NULL */
-	bool only_relatives; /* as in process_tracker_new(); without it, tables of whatever starts
-				on the host are asked for */
-	bool no_guess;	     /* tables only */
+	bool no_guess;			  /* tables only */
 };
 
 /* NULL: out of memory. */
@@ -42,8 +42,6 @@ struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options
 				      const struct event_sink *next);
 void raw_unwinder_free(struct raw_unwinder *unwinder);
 struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder);
-/* As process_tracker_mark_files(). */
-void raw_unwinder_mark_files(const struct raw_unwinder *unwinder, bool *is_used, size_t count);
 struct raw_unwinder_stats raw_unwinder_stats(const struct raw_unwinder *unwinder);
 
 #endif

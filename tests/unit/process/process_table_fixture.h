@@ -55,14 +55,18 @@ static inline const struct mapping *mapping_at(struct fixture *fixture, uint32_t
 	return space ? address_space_find(space, address) : NULL;
 }
 
-/* Path of the file mapped there, "anonymous", or "nothing". */
+/* Path of the file mapped there, "anonymous", "refused", or "nothing". */
 static inline const char *path_at(struct fixture *fixture, uint32_t pid, uint64_t address)
 {
 	const struct mapping *mapping = mapping_at(fixture, pid, address);
 
 	if (!mapping)
 		return "nothing";
-	return mapping->file ? mapping->file->path : "anonymous";
+	if (mapping->file == MAPPING_REFUSED)
+		return "refused";
+	return mapping_has_file(mapping)
+		       ? mapped_file_table_get(fixture->files, mapping->file)->path
+		       : "anonymous";
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/address_space: cutting, agreement with a plain array, sharing between copies.
- */
+/* Tests for process/mapping_list and process/address_space: cutting, agreement with a plain array,
+ * sharing between copies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,31 +14,30 @@
 #include "base/array.h"
 #include "process/address_space.h"
 
-static struct mapped_file file_a, file_b;
+enum { FILE_A = 1, FILE_B };
 
 static int add(struct address_space *space, uint64_t start, uint64_t end, uint64_t offset,
-	       struct mapped_file *file)
+	       uint32_t file)
 {
 	return address_space_add(space, &(struct mapping){start, end, offset, file, 5});
 }
 
 struct expected {
 	uint64_t start, end, offset;
-	struct mapped_file *file;
+	uint32_t file;
 };
 
 static void assert_mappings(const struct address_space *space, const struct expected *expected,
 			    size_t count)
 {
-	size_t got;
-	const struct mapping *mappings = address_space_mappings(space, &got);
+	const struct mapping_list *mappings = address_space_mappings(space);
 
-	assert_int_equal(got, count);
+	assert_int_equal(mappings->count, count);
 	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(mappings[i].start, expected[i].start);
-		assert_int_equal(mappings[i].end, expected[i].end);
-		assert_int_equal(mappings[i].file_offset, expected[i].offset);
-		assert_ptr_equal(mappings[i].file, expected[i].file);
+		assert_int_equal(mappings->items[i].start, expected[i].start);
+		assert_int_equal(mappings->items[i].end, expected[i].end);
+		assert_int_equal(mappings->items[i].file_offset, expected[i].offset);
+		assert_int_equal(mappings->items[i].file, expected[i].file);
 	}
 }
 
@@ -57,18 +56,18 @@ static void finds_nothing_in_an_empty_space(void **state)
  * which lists upwards. */
 static void gives_moved_text_back_to_its_file(void **state)
 {
-	static const struct expected expected[] = {{0x1fe000, 0x200000, 0x100, &file_a},
-						   {0x200000, 0x400000, 0x2100, &file_a},
-						   {0x400000, 0x602000, 0x202100, &file_a}};
+	static const struct expected expected[] = {{0x1fe000, 0x200000, 0x100, FILE_A},
+						   {0x200000, 0x400000, 0x2100, FILE_A},
+						   {0x400000, 0x602000, 0x202100, FILE_A}};
 	struct address_space *streamed = address_space_new(), *listed = address_space_new();
 
-	assert_int_equal(add(streamed, 0x1fe000, 0x602000, 0x100, &file_a), 0);
-	assert_int_equal(add(streamed, 0x200000, 0x400000, 0, NULL), 0);
+	assert_int_equal(add(streamed, 0x1fe000, 0x602000, 0x100, FILE_A), 0);
+	assert_int_equal(add(streamed, 0x200000, 0x400000, 0, MAPPING_NO_FILE), 0);
 	assert_mappings(streamed, expected, 3);
-	assert_int_equal(add(listed, 0x1fe000, 0x200000, 0x100, &file_a), 0);
-	assert_int_equal(add(listed, 0x200000, 0x400000, 0, NULL), 0);
-	assert_null(address_space_find(listed, 0x200000)->file);
-	assert_int_equal(add(listed, 0x400000, 0x602000, 0x202100, &file_a), 0);
+	assert_int_equal(add(listed, 0x1fe000, 0x200000, 0x100, FILE_A), 0);
+	assert_int_equal(add(listed, 0x200000, 0x400000, 0, MAPPING_NO_FILE), 0);
+	assert_int_equal(address_space_find(listed, 0x200000)->file, MAPPING_NO_FILE);
+	assert_int_equal(add(listed, 0x400000, 0x602000, 0x202100, FILE_A), 0);
 	assert_mappings(listed, expected, 3);
 	address_space_free(streamed);
 	address_space_free(listed);
@@ -77,36 +76,36 @@ static void gives_moved_text_back_to_its_file(void **state)
 /* Nobody has said that the library is gone in whose place it lies. */
 static void leaves_memory_alone_that_is_no_huge_page(void **state)
 {
-	static const struct expected pieces[] = {{0x201000, 0x202000, 0, NULL},
-						 {0x200000, 0x3ff000, 0, NULL},
-						 {0x201000, 0x400000, 0, NULL}};
+	static const struct expected pieces[] = {{0x201000, 0x202000, 0, MAPPING_NO_FILE},
+						 {0x200000, 0x3ff000, 0, MAPPING_NO_FILE},
+						 {0x201000, 0x400000, 0, MAPPING_NO_FILE}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
 		struct address_space *space = address_space_new();
 
-		assert_int_equal(add(space, 0x1fe000, 0x602000, 0x100, &file_a), 0);
-		assert_int_equal(add(space, pieces[i].start, pieces[i].end, 0, NULL), 0);
-		assert_null(address_space_find(space, pieces[i].start)->file);
+		assert_int_equal(add(space, 0x1fe000, 0x602000, 0x100, FILE_A), 0);
+		assert_int_equal(add(space, pieces[i].start, pieces[i].end, 0, MAPPING_NO_FILE), 0);
+		assert_int_equal(address_space_find(space, pieces[i].start)->file, MAPPING_NO_FILE);
 		address_space_free(space);
 	}
 }
 
 static void leaves_memory_alone_that_no_file_continues(void **state)
 {
-	static const struct expected behind[] = {{0x400000, 0x602000, 0x202100, &file_b},
-						 {0x400000, 0x602000, 0x203100, &file_a},
-						 {0x401000, 0x602000, 0x203100, &file_a},
-						 {0x400000, 0x602000, 0x202100, NULL}};
+	static const struct expected behind[] = {{0x400000, 0x602000, 0x202100, FILE_B},
+						 {0x400000, 0x602000, 0x203100, FILE_A},
+						 {0x401000, 0x602000, 0x203100, FILE_A},
+						 {0x400000, 0x602000, 0x202100, MAPPING_NO_FILE}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(behind); i++) {
 		struct address_space *space = address_space_new();
 
-		assert_int_equal(add(space, 0x1fe000, 0x200000, 0x100, &file_a), 0);
+		assert_int_equal(add(space, 0x1fe000, 0x200000, 0x100, FILE_A), 0);
 		assert_int_equal(add(space, behind[i].start, behind[i].end, behind[i].offset,
 				     behind[i].file),
 				 0);
-		assert_int_equal(add(space, 0x200000, 0x400000, 0, NULL), 0);
-		assert_null(address_space_find(space, 0x200000)->file);
+		assert_int_equal(add(space, 0x200000, 0x400000, 0, MAPPING_NO_FILE), 0);
+		assert_int_equal(address_space_find(space, 0x200000)->file, MAPPING_NO_FILE);
 		address_space_free(space);
 	}
 }
@@ -115,13 +114,13 @@ static void bounds_are_start_inclusive_end_exclusive(void **state)
 {
 	struct address_space *space = address_space_new();
 
-	assert_int_equal(add(space, 0x1000, 0x2000, 0, &file_a), 0);
-	assert_int_equal(add(space, 0x2000, 0x3000, 0, &file_b), 0);
-	assert_int_equal(add(space, 0x5000, UINT64_MAX, 0, NULL), 0);
+	assert_int_equal(add(space, 0x1000, 0x2000, 0, FILE_A), 0);
+	assert_int_equal(add(space, 0x2000, 0x3000, 0, FILE_B), 0);
+	assert_int_equal(add(space, 0x5000, UINT64_MAX, 0, MAPPING_NO_FILE), 0);
 	assert_null(address_space_find(space, 0xfff));
-	assert_ptr_equal(address_space_find(space, 0x1000)->file, &file_a);
-	assert_ptr_equal(address_space_find(space, 0x1fff)->file, &file_a);
-	assert_ptr_equal(address_space_find(space, 0x2000)->file, &file_b);
+	assert_int_equal(address_space_find(space, 0x1000)->file, FILE_A);
+	assert_int_equal(address_space_find(space, 0x1fff)->file, FILE_A);
+	assert_int_equal(address_space_find(space, 0x2000)->file, FILE_B);
 	assert_null(address_space_find(space, 0x3000));
 	assert_null(address_space_find(space, 0x4fff));
 	assert_non_null(address_space_find(space, UINT64_MAX - 1));
@@ -133,8 +132,8 @@ static void refuses_empty_and_reversed_ranges(void **state)
 {
 	struct address_space *space = address_space_new();
 
-	assert_int_equal(add(space, 5, 5, 0, NULL), -EINVAL);
-	assert_int_equal(add(space, 6, 5, 0, NULL), -EINVAL);
+	assert_int_equal(add(space, 5, 5, 0, MAPPING_NO_FILE), -EINVAL);
+	assert_int_equal(add(space, 6, 5, 0, MAPPING_NO_FILE), -EINVAL);
 	assert_int_equal(address_space_remove(space, 6, 5), -EINVAL);
 	address_space_free(space);
 }
@@ -150,67 +149,67 @@ static void new_mapping_cuts_what_it_covers(void **state)
 		{20,
 		 30,
 		 4,
-		 {{10, 20, 100, &file_a},
-		  {20, 30, 0, &file_b},
-		  {30, 40, 200, &file_a},
-		  {50, 60, 300, &file_a}}},
-		{10, 20, 3, {{10, 20, 0, &file_b}, {30, 40, 200, &file_a}, {50, 60, 300, &file_a}}},
-		{5, 65, 1, {{5, 65, 0, &file_b}}},
+		 {{10, 20, 100, FILE_A},
+		  {20, 30, 0, FILE_B},
+		  {30, 40, 200, FILE_A},
+		  {50, 60, 300, FILE_A}}},
+		{10, 20, 3, {{10, 20, 0, FILE_B}, {30, 40, 200, FILE_A}, {50, 60, 300, FILE_A}}},
+		{5, 65, 1, {{5, 65, 0, FILE_B}}},
 		{32,
 		 36,
 		 5,
-		 {{10, 20, 100, &file_a},
-		  {30, 32, 200, &file_a},
-		  {32, 36, 0, &file_b},
-		  {36, 40, 206, &file_a},
-		  {50, 60, 300, &file_a}}},
-		{15, 55, 3, {{10, 15, 100, &file_a}, {15, 55, 0, &file_b}, {55, 60, 305, &file_a}}},
+		 {{10, 20, 100, FILE_A},
+		  {30, 32, 200, FILE_A},
+		  {32, 36, 0, FILE_B},
+		  {36, 40, 206, FILE_A},
+		  {50, 60, 300, FILE_A}}},
+		{15, 55, 3, {{10, 15, 100, FILE_A}, {15, 55, 0, FILE_B}, {55, 60, 305, FILE_A}}},
 		{15,
 		 30,
 		 4,
-		 {{10, 15, 100, &file_a},
-		  {15, 30, 0, &file_b},
-		  {30, 40, 200, &file_a},
-		  {50, 60, 300, &file_a}}},
+		 {{10, 15, 100, FILE_A},
+		  {15, 30, 0, FILE_B},
+		  {30, 40, 200, FILE_A},
+		  {50, 60, 300, FILE_A}}},
 		{25,
 		 35,
 		 4,
-		 {{10, 20, 100, &file_a},
-		  {25, 35, 0, &file_b},
-		  {35, 40, 205, &file_a},
-		  {50, 60, 300, &file_a}}},
+		 {{10, 20, 100, FILE_A},
+		  {25, 35, 0, FILE_B},
+		  {35, 40, 205, FILE_A},
+		  {50, 60, 300, FILE_A}}},
 		{0,
 		 10,
 		 4,
-		 {{0, 10, 0, &file_b},
-		  {10, 20, 100, &file_a},
-		  {30, 40, 200, &file_a},
-		  {50, 60, 300, &file_a}}},
+		 {{0, 10, 0, FILE_B},
+		  {10, 20, 100, FILE_A},
+		  {30, 40, 200, FILE_A},
+		  {50, 60, 300, FILE_A}}},
 		{60,
 		 70,
 		 4,
-		 {{10, 20, 100, &file_a},
-		  {30, 40, 200, &file_a},
-		  {50, 60, 300, &file_a},
-		  {60, 70, 0, &file_b}}},
+		 {{10, 20, 100, FILE_A},
+		  {30, 40, 200, FILE_A},
+		  {50, 60, 300, FILE_A},
+		  {60, 70, 0, FILE_B}}},
 		{11,
 		 12,
 		 5,
-		 {{10, 11, 100, &file_a},
-		  {11, 12, 0, &file_b},
-		  {12, 20, 102, &file_a},
-		  {30, 40, 200, &file_a},
-		  {50, 60, 300, &file_a}}},
-		{0, UINT64_MAX, 1, {{0, UINT64_MAX, 0, &file_b}}},
+		 {{10, 11, 100, FILE_A},
+		  {11, 12, 0, FILE_B},
+		  {12, 20, 102, FILE_A},
+		  {30, 40, 200, FILE_A},
+		  {50, 60, 300, FILE_A}}},
+		{0, UINT64_MAX, 1, {{0, UINT64_MAX, 0, FILE_B}}},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct address_space *space = address_space_new();
 
-		assert_int_equal(add(space, 30, 40, 200, &file_a), 0);
-		assert_int_equal(add(space, 50, 60, 300, &file_a), 0);
-		assert_int_equal(add(space, 10, 20, 100, &file_a), 0);
-		assert_int_equal(add(space, rows[i].start, rows[i].end, 0, &file_b), 0);
+		assert_int_equal(add(space, 30, 40, 200, FILE_A), 0);
+		assert_int_equal(add(space, 50, 60, 300, FILE_A), 0);
+		assert_int_equal(add(space, 10, 20, 100, FILE_A), 0);
+		assert_int_equal(add(space, rows[i].start, rows[i].end, 0, FILE_B), 0);
 		assert_mappings(space, rows[i].expected, rows[i].count);
 		address_space_free(space);
 	}
@@ -218,10 +217,10 @@ static void new_mapping_cuts_what_it_covers(void **state)
 
 static void removing_splits_what_reaches_beyond(void **state)
 {
-	static const struct expected expected[] = {{10, 15, 100, &file_a}, {18, 20, 108, &file_a}};
+	static const struct expected expected[] = {{10, 15, 100, FILE_A}, {18, 20, 108, FILE_A}};
 	struct address_space *space = address_space_new();
 
-	assert_int_equal(add(space, 10, 20, 100, &file_a), 0);
+	assert_int_equal(add(space, 10, 20, 100, FILE_A), 0);
 	assert_int_equal(address_space_remove(space, 15, 18), 0);
 	assert_mappings(space, expected, 2);
 	assert_int_equal(address_space_remove(space, 0, 100), 0);
@@ -253,21 +252,22 @@ static void agrees_with_a_plain_array_under_random_changes(void **state)
 		uint64_t size = 1 + random_next(&generator) % (round % 7 ? 8 : 200);
 		uint64_t end = start + size < CELLS ? start + size : CELLS;
 		uint64_t mark = (uint64_t)round + CELLS;
-		const struct mapping *mappings;
-		size_t count;
+		const struct mapping_list *mappings;
 
 		if (random_next(&generator) % 4 == 0) {
 			assert_int_equal(address_space_remove(space, start, end), 0);
 			memset(model + start, 0, (end - start) * sizeof(model[0]));
 		} else {
-			assert_int_equal(add(space, start, end, start + mark, NULL), 0);
+			assert_int_equal(add(space, start, end, start + mark, MAPPING_NO_FILE), 0);
 			for (uint64_t cell = start; cell < end; cell++)
 				model[cell] = mark;
 		}
-		mappings = address_space_mappings(space, &count);
-		for (size_t i = 0; i < count; i++) {
-			assert_true(mappings[i].start < mappings[i].end);
-			assert_true(i == 0 || mappings[i - 1].end <= mappings[i].start);
+		mappings = address_space_mappings(space);
+		for (size_t i = 0; i < mappings->count; i++) {
+			const struct mapping *mapping = &mappings->items[i];
+
+			assert_true(mapping->start < mapping->end);
+			assert_true(i == 0 || mapping[-1].end <= mapping->start);
 		}
 		for (int probe = 0; probe < 8; probe++) {
 			uint64_t cell = random_next(&generator) % CELLS;
@@ -283,20 +283,18 @@ static void agrees_with_a_plain_array_under_random_changes(void **state)
 
 static void copies_share_until_one_changes(void **state)
 {
-	static const struct expected original[] = {{10, 20, 0, &file_a}, {30, 40, 0, &file_a}};
+	static const struct expected original[] = {{10, 20, 0, FILE_A}, {30, 40, 0, FILE_A}};
 	static const struct expected changed[] = {
-		{10, 20, 0, &file_a}, {30, 35, 0, &file_b}, {35, 40, 5, &file_a}};
+		{10, 20, 0, FILE_A}, {30, 35, 0, FILE_B}, {35, 40, 5, FILE_A}};
 	struct address_space *parent = address_space_new();
 	struct address_space *child, *grandchild;
-	size_t count;
 
-	assert_int_equal(add(parent, 10, 20, 0, &file_a), 0);
-	assert_int_equal(add(parent, 30, 40, 0, &file_a), 0);
+	assert_int_equal(add(parent, 10, 20, 0, FILE_A), 0);
+	assert_int_equal(add(parent, 30, 40, 0, FILE_A), 0);
 	child = address_space_copy(parent);
 	grandchild = address_space_copy(child);
-	assert_ptr_equal(address_space_mappings(parent, &count),
-			 address_space_mappings(grandchild, &count));
-	assert_int_equal(add(child, 30, 35, 0, &file_b), 0);
+	assert_ptr_equal(address_space_mappings(parent), address_space_mappings(grandchild));
+	assert_int_equal(add(child, 30, 35, 0, FILE_B), 0);
 	assert_mappings(parent, original, 2);
 	assert_mappings(child, changed, 3);
 	assert_mappings(grandchild, original, 2);
@@ -316,13 +314,13 @@ static void fork_storm_counts_shared_mappings_once(void **state)
 	struct address_space *parent = address_space_new_within(&budget);
 
 	for (uint64_t i = 0; i < MAPPINGS; i++)
-		assert_int_equal(add(parent, i * 4096, i * 4096 + 4096, 0, &file_a), 0);
+		assert_int_equal(add(parent, i * 4096, i * 4096 + 4096, 0, FILE_A), 0);
 	for (int i = 0; i < CHILDREN; i++) {
 		children[i] = address_space_copy(parent);
 		assert_non_null(children[i]);
 	}
 	assert_int_equal(budget.used, MAPPINGS);
-	assert_int_equal(add(children[5], 0, 4096, 0, &file_b), 0);
+	assert_int_equal(add(children[5], 0, 4096, 0, FILE_B), 0);
 	assert_int_equal(budget.used, 2 * MAPPINGS);
 	for (int i = 0; i < CHILDREN; i++)
 		address_space_free(children[i]);
@@ -333,20 +331,20 @@ static void fork_storm_counts_shared_mappings_once(void **state)
 
 static void budget_bounds_all_spaces_together(void **state)
 {
-	static const struct expected kept[] = {{10, 20, 0, &file_a}, {30, 40, 0, &file_a}};
+	static const struct expected kept[] = {{10, 20, 0, FILE_A}, {30, 40, 0, FILE_A}};
 	struct mapping_budget budget = {.limit = 3};
 	struct address_space *parent = address_space_new_within(&budget), *child;
 
-	assert_int_equal(add(parent, 10, 20, 0, &file_a), 0);
-	assert_int_equal(add(parent, 30, 40, 0, &file_a), 0);
+	assert_int_equal(add(parent, 10, 20, 0, FILE_A), 0);
+	assert_int_equal(add(parent, 30, 40, 0, FILE_A), 0);
 	child = address_space_copy(parent);
 	/* A copy of its own would need two more. */
-	assert_int_equal(add(child, 50, 60, 0, &file_a), -ENOSPC);
+	assert_int_equal(add(child, 50, 60, 0, FILE_A), -ENOSPC);
 	assert_mappings(child, kept, 2);
 	address_space_free(child);
-	assert_int_equal(add(parent, 50, 60, 0, &file_a), 0);
-	assert_int_equal(add(parent, 70, 80, 0, &file_a), -ENOSPC);
-	assert_int_equal(add(parent, 10, 20, 0, &file_b), 0); /* replaces: needs nothing */
+	assert_int_equal(add(parent, 50, 60, 0, FILE_A), 0);
+	assert_int_equal(add(parent, 70, 80, 0, FILE_A), -ENOSPC);
+	assert_int_equal(add(parent, 10, 20, 0, FILE_B), 0); /* replaces: needs nothing */
 	assert_int_equal(budget.used, 3);
 	address_space_free(parent);
 }
@@ -355,20 +353,18 @@ static void keeps_the_oldest_when_full_in_either_direction(void **state)
 {
 	for (int downwards = 0; downwards < 2; downwards++) {
 		struct address_space *space = address_space_new();
-		size_t count;
 
-		for (uint64_t i = 0; i < ADDRESS_SPACE_MAX_MAPPINGS; i++) {
-			uint64_t at = downwards ? ADDRESS_SPACE_MAX_MAPPINGS + 10 - i : i + 10;
+		for (uint64_t i = 0; i < MAPPING_LIST_MAX; i++) {
+			uint64_t at = downwards ? MAPPING_LIST_MAX + 10 - i : i + 10;
 
-			assert_int_equal(add(space, at * 2, at * 2 + 1, at, &file_a), 0);
+			assert_int_equal(add(space, at * 2, at * 2 + 1, at, FILE_A), 0);
 		}
-		assert_int_equal(add(space, 0, 1, 0, &file_b), -ENOSPC);
+		assert_int_equal(add(space, 0, 1, 0, FILE_B), -ENOSPC);
 		assert_null(address_space_find(space, 0));
 		assert_int_equal(address_space_find(space, 2 * 5000)->file_offset, 5000);
-		address_space_mappings(space, &count);
-		assert_int_equal(count, ADDRESS_SPACE_MAX_MAPPINGS);
+		assert_int_equal(address_space_mappings(space)->count, MAPPING_LIST_MAX);
 		assert_int_equal(address_space_remove(space, 2 * 5000, 2 * 5000 + 1), 0);
-		assert_int_equal(add(space, 0, 1, 0, &file_b), 0);
+		assert_int_equal(add(space, 0, 1, 0, FILE_B), 0);
 		address_space_free(space);
 	}
 }

@@ -49,8 +49,8 @@ static void marks_the_files_that_somebody_has_mapped(void **state)
 	play(fixture);
 	assert_int_equal(mapped_file_table_count(process_table_files(fixture->table)), 3);
 	process_table_mark_files(fixture->table, is_used);
-	assert_true(is_used[mapping_at(fixture, 100, 0x400000)->file->id]);
-	assert_true(is_used[mapping_at(fixture, 101, 0x400000)->file->id]);
+	assert_true(is_used[mapping_at(fixture, 100, 0x400000)->file]);
+	assert_true(is_used[mapping_at(fixture, 101, 0x400000)->file]);
 	assert_int_equal(is_used[0] + is_used[1] + is_used[2], 2);
 }
 
@@ -71,7 +71,7 @@ static void what_there_is_no_room_for_is_not_taken_for_what_was_there(void **sta
 		;
 	fake_map(fixture->machine, 100, 0x400000, 0x480000, 0, "/usr/lib/plugin");
 	play(fixture);
-	assert_string_equal(path_at(fixture, 100, 0x400000), "nothing");
+	assert_string_equal(path_at(fixture, 100, 0x400000), "refused");
 	assert_string_equal(path_at(fixture, 100, 0x480000), "/usr/bin/server");
 	assert_int_equal(process_table_dropped(fixture->table), 1);
 }
@@ -198,7 +198,10 @@ static void generated_code_is_anonymous_and_the_vdso_a_file_of_its_own(void **st
 	play(fixture);
 	assert_string_equal(path_at(fixture, 100, 0x1000), "anonymous");
 	assert_string_equal(path_at(fixture, 100, 0x7fff00000000), "[vdso]");
-	assert_int_equal(mapping_at(fixture, 100, 0x7fff00000000)->file->type, MAPPED_FILE_VDSO);
+	assert_int_equal(mapped_file_table_get(fixture->files,
+					       mapping_at(fixture, 100, 0x7fff00000000)->file)
+				 ->type,
+			 MAPPED_FILE_VDSO);
 }
 
 static void processes_that_map_one_file_share_its_identity(void **state)

@@ -136,9 +136,14 @@ static void writes_down_processes_with_their_executable_mappings(void **state)
 	assert_string_equal(process_table_find(fixture->table, 200)->comm, "other");
 	assert_int_equal(process_table_find(fixture->table, 200)->parent_pid, 100);
 	assert_false(process_table_find(fixture->table, 200)->started_inside);
-	assert_string_equal(mapping_at(fixture, 100, 0x2000)->file->path, "/bin/app");
+	assert_string_equal(
+		mapped_file_table_get(fixture->files, mapping_at(fixture, 100, 0x2000)->file)->path,
+		"/bin/app");
 	assert_int_equal(mapping_at(fixture, 100, 0x2000)->file_offset, 0x1000);
-	assert_int_equal(mapping_at(fixture, 100, 0x7fff00000000)->file->type, MAPPED_FILE_VDSO);
+	assert_int_equal(mapped_file_table_get(fixture->files,
+					       mapping_at(fixture, 100, 0x7fff00000000)->file)
+				 ->type,
+			 MAPPED_FILE_VDSO);
 	assert_null(mapping_at(fixture, 100, 0x1000));
 	assert_null(mapping_at(fixture, 100, 0x4000));
 	assert_int_equal(mapped_file_table_count(fixture->files), 2);
@@ -300,8 +305,9 @@ static void finds_its_own_text_in_the_real_procfs(void **state)
 	mapping = mapping_at(fixture, own_pid,
 			     (uint64_t)(uintptr_t)finds_its_own_text_in_the_real_procfs);
 	assert_non_null(mapping);
-	assert_non_null(mapping->file);
-	assert_non_null(strstr(mapping->file->path, "test_snapshot"));
+	assert_true(mapping_has_file(mapping));
+	assert_non_null(strstr(mapped_file_table_get(fixture->files, mapping->file)->path,
+			       "test_snapshot"));
 	assert_int_equal(process_table_find(fixture->table, own_pid)->parent_pid, getppid());
 }
 

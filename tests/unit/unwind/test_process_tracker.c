@@ -20,7 +20,7 @@ struct fixture {
 /* The file's number is the number after the slash of its path. */
 static uint32_t file_of(void *context, const struct mapping_view *mapping)
 {
-	return mapping->path[0] == '/' ? (uint32_t)atoi(mapping->path + 1) : CODE_NO_FILE;
+	return mapping->path[0] == '/' ? (uint32_t)atoi(mapping->path + 1) : MAPPING_NO_FILE;
 }
 
 static void map_done(void *context, struct code_map *map)
@@ -83,8 +83,8 @@ static void map_at(struct fixture *fixture, uint64_t time_ns, uint32_t pid, uint
 static uint32_t file_at(struct fixture *fixture, uint32_t pid, uint64_t address)
 {
 	struct tracked_process *process = process_tracker_find(fixture->tracker, pid);
-	const struct code_mapping *code =
-		process && process->map ? code_map_find(process->map, address) : NULL;
+	const struct mapping *code =
+		process && process->map ? mapping_list_find(&process->map->list, address) : NULL;
 
 	return code ? code->file + 1 : 0;
 }
@@ -215,7 +215,8 @@ static void what_procfs_said_makes_older_records_old_news(void **state)
 	begin(&fixture, false);
 	map_at(&fixture, 10, 1, 0x1000, "/5");
 	process = process_tracker_find(fixture.tracker, 1);
-	assert_int_equal(code_map_add(map, &(struct code_mapping){0x5000, 0x6000, 0, 3}), 0);
+	assert_int_equal(mapping_list_add(&map->list, &(struct mapping){0x5000, 0x6000, 0, 3, 4}),
+			 0);
 	process_tracker_replace(fixture.tracker, process, map, 100);
 	assert_int_equal(file_at(&fixture, 1, 0x1000), 0);
 	map_at(&fixture, 90, 1, 0x1000, "/5");
@@ -229,12 +230,12 @@ static void what_procfs_said_makes_older_records_old_news(void **state)
 
 static void knows_only_the_very_same_mapping(void **state)
 {
-	const struct code_mapping same = {0x1000, 0x2000, 0, 5};
-	const struct code_mapping others[] = {
-		{0x1000, 0x3000, 0, 5},
-		{0x1000, 0x2000, 0x1000, 5},
-		{0x1000, 0x2000, 0, 6},
-		{0x2000, 0x3000, 0, 5},
+	const struct mapping same = {0x1000, 0x2000, 0, 5, 4};
+	const struct mapping others[] = {
+		{0x1000, 0x3000, 0, 5, 4},
+		{0x1000, 0x2000, 0x1000, 5, 4},
+		{0x1000, 0x2000, 0, 6, 4},
+		{0x2000, 0x3000, 0, 5, 4},
 	};
 	struct tracked_process *process;
 	struct fixture fixture;
@@ -374,7 +375,7 @@ static void a_published_map_is_never_changed_in_place(void **state)
 	map_at(&fixture, 20, 1, 0x2000, "/6");
 	assert_int_equal(fixture.maps_done, 1);
 	assert_int_equal(process->map->published_count, 0);
-	assert_int_equal(process->map->count, 2);
+	assert_int_equal(process->map->list.count, 2);
 	process_tracker_free(fixture.tracker);
 }
 

@@ -25,6 +25,7 @@ struct heard {
 	struct sample_view last;
 	struct stack_view last_stack;
 	uint64_t ips[PKBPF_MAX_USER_FRAMES];
+	struct event_sink processes;
 };
 
 static void hear_sample(void *context, const struct sample_view *sample)
@@ -39,12 +40,18 @@ static void hear_sample(void *context, const struct sample_view *sample)
 
 static void hear_task(void *context, const struct task_view *task)
 {
-	((struct heard *)context)->tasks++;
+	struct heard *heard = context;
+
+	heard->tasks++;
+	heard->processes.ops->on_task(heard->processes.context, task);
 }
 
 static void hear_mapping(void *context, const struct mapping_view *mapping)
 {
-	((struct heard *)context)->mappings++;
+	struct heard *heard = context;
+
+	heard->mappings++;
+	heard->processes.ops->on_mapping(heard->processes.context, mapping);
 }
 
 static void hear_stack(void *context, const struct stack_view *stack)
@@ -68,13 +75,14 @@ static const struct event_sink_ops heard_ops = {
 struct fixture {
 	struct plain_memory plain;
 	struct mapped_file_table *files;
+	struct process_table *processes;
 	struct table_cache *tables;
 	struct raw_unwinder *unwinder;
 	struct event_sink sink;
 	struct heard heard;
 };
 
-static void begin(struct fixture *fixture)
+static void begin_with(struct fixture *fixture, struct process_tracker *live)
 {
 	struct table_cache_options options = {.max_chunks = 8, .initial_chunks = 1};
 	struct event_sink next = {&heard_ops, &fixture->heard};
@@ -85,22 +93,33 @@ static void begin(struct fixture *fixture)
 	assert_non_null(fixture->files);
 	fixture->tables = table_cache_new(&fixture->plain.memory, &options);
 	assert_non_null(fixture->tables);
-	fixture->unwinder =
-		raw_unwinder_new(&(struct raw_unwinder_options){.tables = fixture->tables}, &next);
+	fixture->processes = process_table_new(fixture->files);
+	assert_non_null(fixture->processes);
+	fixture->heard.processes = process_table_sink(fixture->processes);
+	fixture->unwinder = raw_unwinder_new(
+		&(struct raw_unwinder_options){
+			.tables = fixture->tables, .processes = fixture->processes, .live = live},
+		&next);
 	assert_non_null(fixture->unwinder);
 	fixture->sink = raw_unwinder_sink(fixture->unwinder);
+}
+
+static void begin(struct fixture *fixture)
+{
+	begin_with(fixture, NULL);
 }
 
 static void end(struct fixture *fixture)
 {
 	raw_unwinder_free(fixture->unwinder);
 	table_cache_free(fixture->tables);
+	process_table_free(fixture->processes);
 	mapped_file_table_free(fixture->files);
 	plain_memory_done(&fixture->plain);
 }
 
 struct feeding {
-	struct fixture *fixture;
+	struct event_sink sink;
 	uint32_t pid;
 };
 
@@ -122,16 +141,34 @@ static void feed_mapping(void *context, const struct procfs_mapping *mapping)
 	};
 
 	if (mapping->protection & PKBPF_PROT_EXEC)
-		feeding->fixture->sink.ops->on_mapping(feeding->fixture->sink.context, &view);
+		feeding->sink.ops->on_mapping(feeding->sink.context, &view);
 }
 
-static void feed_maps(struct fixture *fixture, uint32_t pid)
+static void feed_maps_to(const struct event_sink *sink, uint32_t pid)
 {
-	struct feeding feeding = {fixture, pid};
+	struct feeding feeding = {*sink, pid};
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	assert_int_equal(procfs_maps_read(proc_fd, pid, feed_mapping, &feeding), 0);
 	close(proc_fd);
+}
+
+static void feed_maps(struct fixture *fixture, uint32_t pid)
+{
+	feed_maps_to(&fixture->sink, pid);
+}
+
+static void feed_task(struct fixture *fixture, enum pkbpf_event_kind kind, uint32_t parent_pid,
+		      uint32_t pid, uint32_t tid)
+{
+	struct task_view task = {.time_ns = clock_now_ns(),
+				 .kind = kind,
+				 .parent_pid = parent_pid,
+				 .pid = pid,
+				 .tid = tid,
+				 .exec = kind == PKBPF_EVENT_COMM};
+
+	fixture->sink.ops->on_task(fixture->sink.context, &task);
 }
 
 static uint8_t stack_copy[STACK_BYTES] __attribute__((aligned(8)));
@@ -422,62 +459,132 @@ static void a_numbered_stack_comes_as_a_stack_and_not_as_an_event(void **state)
 	end(&fixture);
 }
 
-static uint32_t no_file(void *context, const struct mapping_view *mapping)
+static enum pkbpf_stack_end end_of(struct fixture *fixture, struct raw_stack_view *raw,
+				   uint32_t pid)
 {
-	return CODE_NO_FILE;
+	raw->sample.pid = raw->sample.tid = pid;
+	fixture->sink.ops->on_raw_stack(fixture->sink.context, raw);
+	return fixture->heard.last.user_end;
 }
 
-/* What the walk finds that long after the leader has ended, and a library was mapped since. */
-static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
+static uint32_t add_file(void *context, const struct mapping_view *mapping)
 {
-	struct process_tracker_ops ops = {no_file, NULL, NULL};
+	return table_cache_add(((struct fixture *)context)->tables, mapping);
+}
+
+static void track(void *context, const struct mapping_view *mapping)
+{
+	process_tracker_on_mapping(context, mapping);
+}
+
+static void a_process_nobody_announced_may_be_known_from_procfs(void **state)
+{
+	static const struct event_sink_ops track_ops = {.on_mapping = track};
+	struct fixture fixture;
+	struct process_tracker_ops ops = {add_file, NULL, &fixture};
 	struct process_tracker *live = process_tracker_new(&ops, false);
-	struct event_sink next;
 	struct stopped_child child;
 	struct raw_stack_view raw;
-	struct fixture fixture;
-	struct task_view ended;
-	struct mapping_view later;
-	enum pkbpf_stack_end result;
 
 	assert_non_null(live);
 	if (!stopped_child_start(&child, run_recursion, 60)) {
 		process_tracker_free(live);
 		skip();
 	}
+	begin_with(&fixture, live);
+	raw = raw_of(&child, (uint32_t)child.pid);
+	assert_int_equal(end_of(&fixture, &raw, (uint32_t)child.pid), PKBPF_END_NO_PROCESS);
+	feed_maps_to(&(struct event_sink){&track_ops, live}, (uint32_t)child.pid);
+	assert_in_range(end_of(&fixture, &raw, (uint32_t)child.pid), 0, PKBPF_END_LAST_COMPLETE);
+	stopped_child_end(&child);
+	end(&fixture);
+	process_tracker_free(live);
+}
+
+static void a_forked_child_is_unwound_by_what_it_inherited_until_it_executes(void **state)
+{
+	const uint32_t forked = 1U << 30;
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct fixture fixture;
+
+	if (!stopped_child_start(&child, run_recursion, 60))
+		skip();
 	begin(&fixture);
-	next = (struct event_sink){&heard_ops, &fixture.heard};
-	raw_unwinder_free(fixture.unwinder);
-	fixture.unwinder = raw_unwinder_new(
-		&(struct raw_unwinder_options){.tables = fixture.tables, .live = live}, &next);
-	assert_non_null(fixture.unwinder);
-	fixture.sink = raw_unwinder_sink(fixture.unwinder);
 	raw = raw_of(&child, (uint32_t)child.pid);
 	feed_maps(&fixture, (uint32_t)child.pid);
+	feed_task(&fixture, PKBPF_EVENT_FORK, (uint32_t)child.pid, forked, forked);
+	assert_in_range(end_of(&fixture, &raw, forked), 0, PKBPF_END_LAST_COMPLETE);
+	feed_task(&fixture, PKBPF_EVENT_COMM, 0, forked, forked);
+	assert_int_equal(end_of(&fixture, &raw, forked), PKBPF_END_NO_PROCESS);
+	assert_in_range(end_of(&fixture, &raw, (uint32_t)child.pid), 0, PKBPF_END_LAST_COMPLETE);
+	stopped_child_end(&child);
+	end(&fixture);
+}
+
+/* Copies of probed instructions, and what the kernel emulates, are left to the kernel's own walk.
+ */
+static void code_that_is_not_unwound_counts_as_unmapped(void **state)
+{
+	static const struct {
+		uint64_t start;
+		const char *path;
+		enum pkbpf_stack_end end;
+	} rows[] = {
+		{0x7f0000000000, "[uprobes]", PKBPF_END_NO_MAPPING},
+		{0xffffffffff600000, "[vsyscall]", PKBPF_END_NO_MAPPING},
+		{0x7f0000000000, "//anon", PKBPF_END_FAULT_FP},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t regs[PKBPF_REGS] = {[PKBPF_REG_IP] = rows[i].start + 8};
+		struct raw_stack_view raw = {.regs = regs};
+		struct mapping_view mapping = {.time_ns = 1,
+					       .pid = 3,
+					       .start = rows[i].start,
+					       .end = rows[i].start + 0x1000,
+					       .protection = PKBPF_PROT_EXEC,
+					       .path = rows[i].path};
+		struct fixture fixture;
+
+		begin(&fixture);
+		fixture.sink.ops->on_mapping(fixture.sink.context, &mapping);
+		assert_int_equal(end_of(&fixture, &raw, 3), rows[i].end);
+		end(&fixture);
+	}
+}
+
+/* What the walk finds that long after the leader has ended, and a library was mapped since. */
+static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
+{
+	struct stopped_child child;
+	struct raw_stack_view raw;
+	struct fixture fixture;
+	struct mapping_view later;
+	enum pkbpf_stack_end result;
+	uint32_t pid;
+
+	if (!stopped_child_start(&child, run_recursion, 60))
+		skip();
+	pid = (uint32_t)child.pid;
+	begin(&fixture);
+	raw = raw_of(&child, pid);
+	feed_maps(&fixture, pid);
 	if (others_live)
-		assert_non_null(process_tracker_follow(live, (uint32_t)child.pid));
-	ended = (struct task_view){.time_ns = clock_now_ns(),
-				   .kind = PKBPF_EVENT_EXIT,
-				   .pid = (uint32_t)child.pid,
-				   .tid = (uint32_t)child.pid};
-	fixture.sink.ops->on_task(fixture.sink.context, &ended);
+		feed_task(&fixture, PKBPF_EVENT_FORK, pid, pid, pid + 1);
+	feed_task(&fixture, PKBPF_EVENT_EXIT, 0, pid, pid);
 	/* Its other threads map something; where there are none, time passes by what others do. */
-	later = (struct mapping_view){.time_ns = ended.time_ns + 3 * NS_PER_SECOND,
-				      .pid = others_live ? (uint32_t)child.pid : 1,
-				      .tid = (uint32_t)child.pid,
+	later = (struct mapping_view){.time_ns = clock_now_ns() + 3 * NS_PER_SECOND,
+				      .pid = others_live ? pid : 1,
+				      .tid = pid,
 				      .start = 0x10000,
 				      .end = 0x11000,
 				      .protection = PKBPF_PROT_EXEC,
 				      .path = "//anon"};
-	for (int i = 0; i < 2; i++) {
-		fixture.sink.ops->on_mapping(fixture.sink.context, &later);
-		later.time_ns += 3 * NS_PER_SECOND;
-	}
-	fixture.sink.ops->on_raw_stack(fixture.sink.context, &raw);
-	result = fixture.heard.last.user_end;
+	fixture.sink.ops->on_mapping(fixture.sink.context, &later);
+	result = end_of(&fixture, &raw, pid);
 	stopped_child_end(&child);
 	end(&fixture);
-	process_tracker_free(live);
 	return result;
 }
 
@@ -522,6 +629,9 @@ int main(void)
 		cmocka_unit_test(checks_are_compared_and_no_samples),
 		cmocka_unit_test(a_process_nobody_announced_keeps_its_leaf),
 		cmocka_unit_test(a_numbered_stack_comes_as_a_stack_and_not_as_an_event),
+		cmocka_unit_test(a_process_nobody_announced_may_be_known_from_procfs),
+		cmocka_unit_test(a_forked_child_is_unwound_by_what_it_inherited_until_it_executes),
+		cmocka_unit_test(code_that_is_not_unwound_counts_as_unmapped),
 		cmocka_unit_test(threads_that_outlive_the_leader_keep_their_mappings),
 		cmocka_unit_test(a_process_that_is_gone_is_forgotten),
 		cmocka_unit_test(other_records_pass_through),

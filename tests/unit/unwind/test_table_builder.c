@@ -115,7 +115,7 @@ static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_p
 	write_file(&fixture->code, TEXT_PAGES, empty_pages);
 	begin_cache(fixture, room_pages, 4, plain_memory_create);
 	fixture->file = table_cache_add(fixture->cache, &fixture->code.mapping);
-	assert_int_not_equal(fixture->file, TABLE_CACHE_NO_FILE);
+	assert_int_not_equal(fixture->file, MAPPING_NO_FILE);
 	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
 	assert_true(table_cache_ready(fixture->cache, fixture->file));
 	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START,

@@ -280,7 +280,7 @@ static uint32_t largest_table(void)
 
 static void gives_the_place_of_the_least_used_table_to_another(void **state)
 {
-	uint32_t pages = largest_table(), first = TABLE_CACHE_NO_FILE;
+	uint32_t pages = largest_table(), first = MAPPING_NO_FILE;
 	struct fixture fixture;
 	struct table_cache_stats stats;
 	struct pkbpf_unwind_rule rule;
@@ -294,7 +294,7 @@ static void gives_the_place_of_the_least_used_table_to_another(void **state)
 			continue;
 		code->file = table_cache_add(fixture.cache, &view);
 		assert_true(table_cache_wait(fixture.cache, WAIT_NS));
-		if (first == TABLE_CACHE_NO_FILE && table_cache_ready(fixture.cache, code->file))
+		if (first == MAPPING_NO_FILE && table_cache_ready(fixture.cache, code->file))
 			first = code->file;
 		age_tables(&fixture);
 	}
@@ -302,7 +302,7 @@ static void gives_the_place_of_the_least_used_table_to_another(void **state)
 	assert_true(stats.evictions > 0);
 	assert_true(fixture.plain.waits > 0);
 	assert_true(stats.pages <= pages);
-	assert_int_not_equal(first, TABLE_CACHE_NO_FILE);
+	assert_int_not_equal(first, MAPPING_NO_FILE);
 	/* Wanted again, it comes back. */
 	for (uint32_t i = 0; i < 20 && !table_cache_ready(fixture.cache, first); i++) {
 		age_tables(&fixture);
@@ -409,12 +409,12 @@ static void a_file_beyond_all_that_are_kept_apart_is_no_generated_code(void **st
 	     mapping.inode++)
 		;
 	file = table_cache_add(fixture.cache, &mapping);
-	assert_int_equal(file, TABLE_CACHE_REFUSED);
+	assert_int_equal(file, MAPPING_REFUSED);
 	table_cache_describe(fixture.cache, file, mapping.start, 0, &described);
 	assert_int_equal(described.flags, PKBPF_MAPPING_NO_ROOM);
 	mapping.path = "//anon";
 	mapping.inode = 0;
-	assert_int_equal(table_cache_add(fixture.cache, &mapping), TABLE_CACHE_NO_FILE);
+	assert_int_equal(table_cache_add(fixture.cache, &mapping), MAPPING_NO_FILE);
 	end(&fixture);
 }
 
@@ -435,7 +435,7 @@ static void a_file_that_cannot_be_opened_is_tried_with_the_next_mapping(void **s
 	view.end += 0x5000000000ULL;
 	view.inode ^= 1ULL << 40;
 	file = table_cache_add(fixture.cache, &view);
-	assert_int_not_equal(file, TABLE_CACHE_NO_FILE);
+	assert_int_not_equal(file, MAPPING_NO_FILE);
 	assert_false(table_cache_ready(fixture.cache, file));
 	assert_int_equal(table_cache_stats(fixture.cache).unopened, 1);
 	again = table_cache_add(fixture.cache, &view);

@@ -91,7 +91,7 @@ static void add(struct fixture *fixture, uint32_t index, uint32_t first, uint32_
 {
 	write_file(&fixture->code[index], first, rows);
 	fixture->numbers[index] = table_cache_add(fixture->cache, &fixture->code[index].mapping);
-	assert_int_not_equal(fixture->numbers[index], TABLE_CACHE_NO_FILE);
+	assert_int_not_equal(fixture->numbers[index], MAPPING_NO_FILE);
 }
 
 static void end(struct fixture *fixture)

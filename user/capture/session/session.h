@@ -23,7 +23,7 @@
 
 struct pkbpf_bpf; /* the skeleton */
 
-struct mapped_file_table;
+struct process_table;
 
 struct session_options {
 	enum pkbpf_target_mode target_mode;
@@ -43,8 +43,9 @@ struct session_options {
 	bool per_thread;      /* sources keep the threads of a process apart */
 	uint32_t waiting_pid; /* a command of ours that begins when the interval does; 0: none */
 	uint64_t ring_bytes;  /* 0: chosen from the number of CPUs */
-	struct mapped_file_table *files; /* what processes have mapped, for the unwinder; borrowed
-					    until session_free */
+	/* What processes have mapped, for the unwinder; the sink feeds it with the stream. Borrowed
+	 * until session_free. */
+	struct process_table *processes;
 	const struct log *log;
 };
 
@@ -80,8 +81,8 @@ int session_look(struct session *session);
 int session_stop(struct session *session);
 void session_free(struct session *session);
 
-/* Sets the ids of mapped files (session_options.files) that the session uses, as far as they are
- * below `count`. */
+/* Sets the ids of mapped files (of session_options.processes) that the session uses, as far as they
+ * are below `count`. */
 void session_mark_files(struct session *session, bool *is_used, size_t count);
 /* Forgets all others, whose ids are about to be given to other files. */
 void session_forget_files(struct session *session, const bool *is_used, size_t count);

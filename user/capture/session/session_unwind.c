@@ -20,7 +20,7 @@
 struct session_unwind {
 	struct pkbpf_bpf *skeleton;
 	const struct log *log;
-	struct mapped_file_table *files;
+	struct process_table *processes;
 	bool only_relatives, on_demand, no_guess;
 	struct unwind_loader *loader;
 	struct raw_unwinder *raw;
@@ -80,7 +80,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 		return error_set(error, ENOMEM, "cannot prepare stack unwinding: out of memory");
 	unwind->skeleton = skeleton;
 	unwind->log = options->log;
-	unwind->files = options->files;
+	unwind->processes = options->processes;
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
@@ -122,7 +122,7 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 	options = (struct unwind_loader_options){
 		.only_relatives = unwind->only_relatives,
 		.on_demand = unwind->on_demand,
-		.files = unwind->files,
+		.files = process_table_files(unwind->processes),
 		.log = unwind->log,
 		.found = {&found, unwind},
 	};
@@ -143,9 +143,9 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		return err;
 	raw = (struct raw_unwinder_options){
 		.tables = unwind_loader_tables(unwind->loader),
+		.processes = unwind->processes,
 		.live = unwind_loader_processes(unwind->loader),
 		.generated = unwind_loader_generated(unwind->loader),
-		.only_relatives = unwind->only_relatives,
 		.no_guess = unwind->no_guess,
 	};
 	unwind->raw = raw_unwinder_new(&raw, sink);
@@ -232,7 +232,6 @@ void session_unwind_mark_files(struct session_unwind *unwind, bool *is_used, siz
 	if (!unwind)
 		return;
 	process_tracker_mark_files(unwind_loader_processes(unwind->loader), is_used, count);
-	raw_unwinder_mark_files(unwind->raw, is_used, count);
 	table_cache_mark_files(unwind_loader_tables(unwind->loader), is_used, count);
 }
 

@@ -46,10 +46,7 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 
 static uint32_t file_of(void *context, const struct mapping_view *mapping)
 {
-	struct unwind_loader *loader = context;
-	uint32_t file = table_cache_add(loader->tables, mapping);
-
-	return file == TABLE_CACHE_NO_FILE ? CODE_NO_FILE : file;
+	return table_cache_add(((struct unwind_loader *)context)->tables, mapping);
 }
 
 /* The map's place is used again once no process refers to it. */
@@ -59,8 +56,8 @@ static void retire_place(struct unwind_loader *loader, struct code_map *map)
 
 	if (!map->published_count)
 		return;
-	for (uint32_t i = 0; i < map->count; i++)
-		table_cache_release(loader->tables, map->items[i].file);
+	for (size_t i = 0; i < map->list.count; i++)
+		table_cache_release(loader->tables, map->list.items[i].file);
 	loader->stats.mappings -= map->published_count;
 	extent = array_add(&loader->limbo);
 	if (extent)
@@ -83,7 +80,7 @@ static void publish_again(struct unwind_loader *loader, struct tracked_process *
 }
 
 /* No executable file is behind it. */
-static bool is_generated(struct unwind_loader *loader, const struct code_mapping *code)
+static bool is_generated(struct unwind_loader *loader, const struct mapping *code)
 {
 	struct pkbpf_unwind_mapping mapping;
 
@@ -96,7 +93,7 @@ static bool is_generated(struct unwind_loader *loader, const struct code_mapping
 static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process,
 				uint64_t address, enum generated_code_doubt doubt)
 {
-	const struct code_mapping *code = code_map_find(process->map, address);
+	const struct mapping *code = mapping_list_find(&process->map->list, address);
 
 	if (code && is_generated(loader, code))
 		generated_code_want(loader->generated, process->pid, code->start, code->end, doubt,
@@ -109,7 +106,7 @@ static void want_generated_code(struct unwind_loader *loader, const struct track
 static void want_table(struct unwind_loader *loader, struct tracked_process *process,
 		       uint64_t address, bool was_without_file)
 {
-	const struct code_mapping *code = code_map_find(process->map, address);
+	const struct mapping *code = mapping_list_find(&process->map->list, address);
 	struct pkbpf_unwind_mapping mapping;
 
 	if (!code)
@@ -131,8 +128,8 @@ static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, u
 {
 	struct unwind_loader *loader = context;
 	struct tracked_process *process = process_tracker_find(loader->tracker, pid);
-	const struct code_mapping *code =
-		process && process->map ? code_map_find(process->map, start) : NULL;
+	const struct mapping *code =
+		process && process->map ? mapping_list_find(&process->map->list, start) : NULL;
 
 	return code && !process->exit_ns && is_generated(loader, code) && code->start == start &&
 	       code->end == end;
@@ -258,13 +255,13 @@ struct event_sink unwind_loader_sink(struct unwind_loader *loader)
 /* Writes a map to a place of its own. false: no room. */
 static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32_t pid)
 {
+	uint32_t first, count = (uint32_t)map->list.count;
 	bool incomplete = false;
-	uint32_t first;
 
-	if (!extent_allocator_take(loader->mapping_room, map->count, &first))
+	if (!extent_allocator_take(loader->mapping_room, count, &first))
 		return false;
-	for (uint32_t i = 0; i < map->count; i++) {
-		const struct code_mapping *code = &map->items[i];
+	for (uint32_t i = 0; i < count; i++) {
+		const struct mapping *code = &map->list.items[i];
 		struct pkbpf_unwind_mapping mapping = {.start = code->start, .end = code->end};
 
 		/* First: the number that the description names is not given to another file then.
@@ -281,8 +278,8 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 	}
 	map->published_incomplete = incomplete;
 	map->published_first = first;
-	map->published_count = map->count;
-	loader->stats.mappings += map->count;
+	map->published_count = count;
+	loader->stats.mappings += count;
 	return true;
 }
 
@@ -310,7 +307,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	struct code_map *map = process->map;
 	struct pkbpf_unwind_process entry;
 
-	if (!map || !map->count) {
+	if (!map || !map->list.count) {
 		unpublish(loader, process);
 		return;
 	}
@@ -375,11 +372,11 @@ static void on_scanned(void *context, const struct procfs_mapping *found)
 		.path = found->path,
 	};
 	const struct event_sink *sink = &scan->loader->found;
-	struct code_mapping code;
+	struct mapping code;
 
 	if (!process_tracker_code_of(scan->loader->tracker, &mapping, &code))
 		return;
-	code_map_add(scan->map, &code);
+	mapping_list_add(&scan->map->list, &code);
 	if (!scan->process || !process_tracker_has(scan->process, &code))
 		sink->ops->on_mapping(sink->context, &mapping);
 }
@@ -398,7 +395,7 @@ static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool 
 static bool is_published_next(struct tracked_process *process, const struct missed_process *missed)
 {
 	if (!process || !process->changed || !process->map ||
-	    !code_map_find(process->map, missed->address))
+	    !mapping_list_find(&process->map->list, missed->address))
 		return false;
 	process->missed = process->missed || missed->unknown;
 	process->urgent = true;
@@ -423,7 +420,7 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 		return false;
 	loader->stats.rescans++;
 	if (procfs_maps_read(loader->proc_fd, missed->pid, on_scanned, &scan) >= 0 &&
-	    scan.map->count)
+	    scan.map->list.count)
 		process = process_tracker_follow(loader->tracker, missed->pid);
 	else
 		process = NULL; /* gone */
@@ -431,7 +428,7 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 		code_map_free(scan.map);
 		return true;
 	}
-	same = process->map && code_map_equal(process->map, scan.map);
+	same = process->map && mapping_list_equal(&process->map->list, &scan.map->list);
 	note_rescan(process, scan.time_ns, !same || missed->unknown);
 	process_tracker_replace(loader->tracker, process, scan.map, scan.time_ns);
 	process->urgent = process->changed;

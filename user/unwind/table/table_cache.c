@@ -267,27 +267,38 @@ static bool begin_to_open(struct table_file *file, bool wanted)
 	return true;
 }
 
-uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping)
+static uint32_t add_number(struct table_cache *cache, uint32_t number)
 {
-	struct mapped_file *mapped;
-	struct table_file *file;
+	struct table_file *file = table_cache_find_file(cache, number);
 	bool opens;
 
-	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped))
-		return TABLE_CACHE_REFUSED;
-	if (!mapped)
-		return TABLE_CACHE_NO_FILE;
-	file = table_cache_find_file(cache, mapped->id);
 	if (!file)
-		file = add_file(cache, mapped->id);
+		file = add_file(cache, number);
 	if (!file)
-		return TABLE_CACHE_REFUSED;
+		return MAPPING_REFUSED;
 	pthread_mutex_lock(&cache->lock);
 	opens = begin_to_open(file, false);
 	pthread_mutex_unlock(&cache->lock);
 	if (opens)
 		try_to_open(cache, file, false);
-	return file->number;
+	return number;
+}
+
+uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping)
+{
+	struct mapped_file *mapped;
+
+	if (mapped_file_table_add(cache->mapped_files, mapping, &mapped))
+		return MAPPING_REFUSED;
+	return mapped ? add_number(cache, mapped->id) : MAPPING_NO_FILE;
+}
+
+uint32_t table_cache_know(struct table_cache *cache, uint32_t number)
+{
+	if (!mapped_file_table_get(cache->mapped_files, number) ||
+	    table_cache_find_file(cache, number))
+		return number;
+	return add_number(cache, number);
 }
 
 void table_cache_reference(struct table_cache *cache, uint32_t number)
@@ -321,7 +332,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 	ret_mapping->file = 0;
 	ret_mapping->bias = 0;
 	ret_mapping->flags =
-		number == TABLE_CACHE_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
+		number == MAPPING_REFUSED ? PKBPF_MAPPING_NO_ROOM : PKBPF_MAPPING_ANONYMOUS;
 	if (!file)
 		return;
 	pthread_mutex_lock(&cache->lock);

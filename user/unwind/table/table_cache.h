@@ -16,6 +16,7 @@
 #include <pkbpf/unwind.h>
 
 #include "event/event_sink.h"
+#include "process/mapping_list.h"
 #include "unwind/table/chunk_pool.h"
 
 /* Arrays shared with the kernel (or plain memory in tests); they outlive the cache. */
@@ -64,13 +65,13 @@ struct table_cache *table_cache_new(const struct table_memory *memory,
 				    const struct table_cache_options *options);
 void table_cache_free(struct table_cache *cache);
 
-#define TABLE_CACHE_NO_FILE UINT32_MAX
-#define TABLE_CACHE_REFUSED (UINT32_MAX - 1)
-
 /* Number of the file behind a mapping, opened and (unless tables are built on demand) queued for
- * building when new; TABLE_CACHE_NO_FILE: none; TABLE_CACHE_REFUSED: one of which nothing can be
- * kept, as there are too many. */
+ * building when new; MAPPING_NO_FILE: none; MAPPING_REFUSED: one of which nothing can be kept, as
+ * there are too many. */
 uint32_t table_cache_add(struct table_cache *cache, const struct mapping_view *mapping);
+/* The same for a mapping's file number that may be new here: of one that is known nothing is tried
+ * again. */
+uint32_t table_cache_know(struct table_cache *cache, uint32_t file);
 /* Numbers in use by somebody's mappings: what nobody uses may be forgotten when room is needed. */
 void table_cache_reference(struct table_cache *cache, uint32_t file);
 void table_cache_release(struct table_cache *cache, uint32_t file);
