@@ -61,9 +61,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	} else if (!options.show_help && !options.show_version && command == &command_profile) {
 		/* What the rest of the program relies on. */
-		if (!options.outputs.count || !options.frequency_hz || !options.top ||
+		if (!options.outputs.count || !options.live.frequency_hz || !options.top ||
 		    options.source_count > PKBPF_PROFILE_KINDS ||
-		    (options.command && !options.command[0]))
+		    (options.live.targets.command && !options.live.targets.command[0]))
 			abort();
 		plan_outputs(&options);
 	}

@@ -59,7 +59,7 @@ run 2 --by thread --fail-if 'offcpu.p99>10ms' -- touch started
 says err "no wait-time distributions by thread; use another --by"
 for option in --wakers --wait-states --kernel-threads; do
 	run 2 -e cpu,faults $option -- touch started
-	says err "$option requires off-CPU events; add offcpu to --events"
+	says err "$option requires offcpu in --events"
 done
 run 2 --comm a --comm b -d 1
 says err "--comm a and --comm b are mutually exclusive"

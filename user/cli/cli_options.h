@@ -15,25 +15,13 @@
 #include "base/parse_value.h"
 #include "cli/console.h"
 #include "cli/output_plan.h"
-#include "source/source_options.h"
+#include "live/live_options.h"
 
 struct cli_options {
-	/* targets; none of them: the whole host */
-	struct u32_list pids, tids;
-	const char *cgroup_path;
-	const char *comm;
-	enum pkbpf_follow follow; /* of --pid */
-	char *const *command;	  /* NULL-terminated argv, NULL: none */
-
-	/* what is measured */
+	/* what is measured; kinds_mask and what is only known later is filled in then */
+	struct live_options live;
 	const struct source_ops *sources[PKBPF_PROFILE_KINDS]; /* in the order asked for */
 	size_t source_count;
-	uint32_t frequency_hz;
-	uint64_t duration_ns; /* 0: until stopped */
-	bool user_only, kernel_only;
-	enum pkbpf_unwind_mode unwind_mode;
-	uint64_t unwind_table_bytes; /* 0: the default */
-	struct source_options of_sources;
 
 	/* what is written */
 	ARRAY_OF(struct output_request) outputs;
@@ -41,7 +29,7 @@ struct cli_options {
 	unsigned int top;
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
-	bool per_thread, pid_frame, no_inline, lines, wait_states;
+	bool pid_frame, wait_states;
 
 	/* how it talks */
 	bool quiet, no_progress;

@@ -31,12 +31,12 @@ static int examine_processes(const struct cli_options *options, struct console *
 {
 	int status = EXIT_STATUS_DONE;
 
-	for (size_t i = 0; i < options->pids.count; i++) {
+	for (size_t i = 0; i < options->live.targets.pids.count; i++) {
 		struct error error = {0};
 
 		if (i)
 			putchar('\n');
-		if (doctor_unwind(options->pids.items[i], &error)) {
+		if (doctor_unwind(options->live.targets.pids.items[i], &error)) {
 			console_error(console, "%s", error.text);
 			status = EXIT_STATUS_FAILED;
 		}
@@ -50,7 +50,7 @@ static int doctor_run(const struct cli_options *options, struct console *console
 	struct utsname machine = {0};
 	bool usable = true;
 
-	if (options->pids.count)
+	if (options->live.targets.pids.count)
 		return examine_processes(options, console);
 	uname(&machine);
 	printf("%s %s %s\n", machine.sysname, machine.release, machine.machine);

@@ -14,10 +14,10 @@ static int check_targets(const struct cli_options *options, struct error *error)
 		const char *name;
 		bool given;
 	} choices[] = {
-		{"--pid", options->pids.count > 0},
-		{"--tid", options->tids.count > 0},
-		{"--cgroup", options->cgroup_path != NULL},
-		{"-- COMMAND", options->command != NULL},
+		{"--pid", options->live.targets.pids.count > 0},
+		{"--tid", options->live.targets.tids.count > 0},
+		{"--cgroup", options->live.targets.cgroup_path != NULL},
+		{"-- COMMAND", options->live.targets.command != NULL},
 	};
 	const char *first = NULL;
 
@@ -29,8 +29,8 @@ static int check_targets(const struct cli_options *options, struct error *error)
 					 choices[i].name);
 		first = choices[i].name;
 	}
-	if (options->follow == PKBPF_FOLLOW_DESCENDANTS && !options->pids.count &&
-	    !options->command)
+	if (options->live.targets.follow == PKBPF_FOLLOW_DESCENDANTS &&
+	    !options->live.targets.pids.count && !options->live.targets.command)
 		return error_set(error, EINVAL, "--children requires --pid");
 	return 0;
 }
@@ -57,10 +57,10 @@ int options_check_profile(struct cli_options *options, struct error *error)
 
 	if (err < 0)
 		return err;
-	if (options->user_only && options->kernel_only)
+	if (options->live.user_only && options->live.kernel_only)
 		return error_set(error, EINVAL,
 				 "--user and --kernel are mutually exclusive; the default is both");
-	if (options->user_only && options->of_sources.offcpu.wakers)
+	if (options->live.user_only && options->live.sources.offcpu.wakers)
 		return error_set(error, EINVAL,
 				 "--wakers and --user are mutually exclusive: kernel frames tell "
 				 "an interrupt from the thread it interrupted");
@@ -71,8 +71,8 @@ int options_check_profile(struct cli_options *options, struct error *error)
 				 options->pending_format);
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
-		options->per_thread = true;
-	options->of_sources.blockio.slow_count = options->top;
+		options->live.per_thread = true;
+	options->live.sources.blockio.slow_count = options->top;
 	if (options->outputs.count > 0)
 		return 0;
 	request = array_add(&options->outputs);

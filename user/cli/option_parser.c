@@ -144,7 +144,7 @@ int options_parse(const struct command_row *command, int argc, char *const *argv
 						 "-- COMMAND does not apply to this command");
 			if (reading.next == argc)
 				return error_set(error, EINVAL, "-- requires a command");
-			options->command = argv + reading.next;
+			options->live.targets.command = argv + reading.next;
 			break;
 		}
 		if (strncmp(word, "--", 2) == 0)

@@ -21,27 +21,27 @@
 static int parse_pid(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
-	return parse_u32_list(value, "--pid", PID_MAX, &options->pids, error);
+	return parse_u32_list(value, "--pid", PID_MAX, &options->live.targets.pids, error);
 }
 
 static int parse_children(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
-	options->follow = PKBPF_FOLLOW_DESCENDANTS;
+	options->live.targets.follow = PKBPF_FOLLOW_DESCENDANTS;
 	return 0;
 }
 
 static int parse_no_children(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
-	options->follow = PKBPF_FOLLOW_NONE;
+	options->live.targets.follow = PKBPF_FOLLOW_NONE;
 	return 0;
 }
 
 static int parse_tid(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
-	return parse_u32_list(value, "--tid", PID_MAX, &options->tids, error);
+	return parse_u32_list(value, "--tid", PID_MAX, &options->live.targets.tids, error);
 }
 
 static int parse_comm(void *context, const char *value, struct error *error)
@@ -56,12 +56,12 @@ static int parse_comm(void *context, const char *value, struct error *error)
 				 "invalid value '%s' for --comm: the kernel keeps %d bytes of a "
 				 "name; use '%.*s'",
 				 value, PKBPF_COMM_SIZE - 1, PKBPF_COMM_SIZE - 1, value);
-	if (options->comm && strcmp(options->comm, value) != 0)
+	if (options->live.targets.comm && strcmp(options->live.targets.comm, value) != 0)
 		return error_set(error, EINVAL,
 				 "--comm %s and --comm %s are mutually exclusive; use --pid or "
 				 "--cgroup for several processes",
-				 options->comm, value);
-	options->comm = value;
+				 options->live.targets.comm, value);
+	options->live.targets.comm = value;
 	return 0;
 }
 
@@ -204,7 +204,8 @@ static const struct option_row rows[] = {
 	 .completes = OPTION_COMPLETES_TID, .form = OPTION_PARSED, .parse = parse_tid},
 	{'G', "cgroup", "PATH",
 	 "processes of this cgroup and its descendants; PATH may be relative to /sys/fs/cgroup",
-	 TARGETS, .completes = OPTION_COMPLETES_CGROUP, .form = OPTION_TEXT, AT(cgroup_path)},
+	 TARGETS, .completes = OPTION_COMPLETES_CGROUP, .form = OPTION_TEXT,
+	 AT(live.targets.cgroup_path)},
 	{0, "comm", "NAME", "processes named NAME (comm)", TARGETS, .form = OPTION_PARSED,
 	 .parse = parse_comm},
 
@@ -214,18 +215,18 @@ static const struct option_row rows[] = {
 	 EVENTS, .repeatable = true, .completes = OPTION_COMPLETES_KIND, .form = OPTION_PARSED,
 	 .parse = parse_events},
 	{'F', "frequency", "HZ", "CPU samples per second on each CPU; default 99", EVENTS,
-	 .form = OPTION_NUMBER, AT(frequency_hz), .least = 1, .most = FREQUENCY_MAX},
+	 .form = OPTION_NUMBER, AT(live.frequency_hz), .least = 1, .most = FREQUENCY_MAX},
 	{'d', "duration", "TIME",
 	 "10, 10s, 500ms, 5m; default: until Ctrl-C or the exit of all targets", EVENTS,
-	 .form = OPTION_DURATION, AT(duration_ns)},
-	{'U', "user", NULL, "user stacks only", EVENTS, FLAG(user_only)},
-	{'K', "kernel", NULL, "kernel stacks only", EVENTS, FLAG(kernel_only)},
+	 .form = OPTION_DURATION, AT(live.duration_ns)},
+	{'U', "user", NULL, "user stacks only", EVENTS, FLAG(live.user_only)},
+	{'K', "kernel", NULL, "kernel stacks only", EVENTS, FLAG(live.kernel_only)},
 	{0, "unwind", "auto|dwarf|fp",
 	 "how user stacks are unwound; auto: by unwind tables, and by frame pointers in code "
 	 "without tables",
-	 EVENTS, .form = OPTION_CHOICE, AT(unwind_mode), .choices = unwind_modes},
+	 EVENTS, .form = OPTION_CHOICE, AT(live.unwind_mode), .choices = unwind_modes},
 	{0, "unwind-tables", "SIZE", "maximum memory for unwind tables; default 64M", EVENTS,
-	 .form = OPTION_SIZE, AT(unwind_table_bytes), .least = UNWIND_TABLES_MIN,
+	 .form = OPTION_SIZE, AT(live.unwind_table_bytes), .least = UNWIND_TABLES_MIN,
 	 .most = UNWIND_TABLES_MAX},
 
 	{'o', "output", "FILE",
@@ -243,13 +244,14 @@ static const struct option_row rows[] = {
 	 "exit with status 3 if the condition holds: 'blockio.p99>10ms', 'lost>0', "
 	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",
 	 OUTPUT, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if},
-	{0, "per-thread", NULL, "keep the threads of a process separate", OUTPUT, FLAG(per_thread)},
+	{0, "per-thread", NULL, "keep the threads of a process separate", OUTPUT,
+	 FLAG(live.per_thread)},
 	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", OUTPUT, FLAG(pid_frame)},
 	{0, "wait-states", NULL, "off-CPU: wait state as leaf frame, such as [disk]", OUTPUT,
 	 FLAG(wait_states), .needs = "offcpu"},
-	{0, "no-inline", NULL, "omit inlined functions", OUTPUT, FLAG(no_inline)},
+	{0, "no-inline", NULL, "omit inlined functions", OUTPUT, FLAG(live.no_inline)},
 	{0, "lines", NULL, "file:line in frames, also from separate debug files", OUTPUT,
-	 FLAG(lines)},
+	 FLAG(live.lines)},
 
 	{'q', "quiet", NULL, "errors only", GENERAL, FLAG(quiet)},
 	{'v', "verbose", NULL,
@@ -289,7 +291,7 @@ static void *target_of(const struct option_row *row, struct cli_options *options
 {
 	bool is_of_source = row < rows || row >= rows + ARRAY_SIZE(rows);
 
-	return is_of_source ? (void *)&options->of_sources : options;
+	return is_of_source ? (void *)&options->live.sources : options;
 }
 
 int option_apply(const struct option_row *row, struct cli_options *options, const char *value,
@@ -317,18 +319,13 @@ const char *option_group_title(enum option_group group)
 
 void cli_options_init(struct cli_options *options)
 {
-	*options = (struct cli_options){
-		.frequency_hz = 99,
-		.top = 10,
-		.follow = PKBPF_FOLLOW_WORKERS,
-	};
-	source_options_init(&options->of_sources);
+	*options = (struct cli_options){.top = 10};
+	live_options_init(&options->live);
 }
 
 void cli_options_done(struct cli_options *options)
 {
-	free(options->pids.items);
-	free(options->tids.items);
+	live_options_done(&options->live);
 	array_free(&options->outputs);
 	array_free(&options->conditions);
 	*options = (struct cli_options){0};

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cli/console.h"
-#include "cli/invoking_user.h"
+#include "live/invoking_user.h"
 #include "export/format.h"
 #include "source/source.h"
 

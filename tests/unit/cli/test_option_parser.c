@@ -148,7 +148,7 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 	assert_int_equal(options.source_count, 2);
 	assert_string_equal(options.sources[0]->name, "cpu");
 	assert_string_equal(options.sources[1]->name, "offcpu");
-	assert_string_equal(options.comm, "cc1");
+	assert_string_equal(options.live.targets.comm, "cc1");
 	cli_options_done(&options);
 }
 
@@ -180,9 +180,9 @@ static void no_words_mean_the_whole_host_and_the_text_report(void **state)
 	char words[8];
 
 	assert_int_equal(parse(&command_profile, "", words, sizeof(words), &options, &error), 0);
-	assert_int_equal(options.pids.count, 0);
-	assert_null(options.command);
-	assert_int_equal(options.frequency_hz, 99);
+	assert_int_equal(options.live.targets.pids.count, 0);
+	assert_null(options.live.targets.command);
+	assert_int_equal(options.live.frequency_hz, 99);
 	assert_int_equal(options.top, 10);
 	assert_int_equal(options.outputs.count, 1);
 	assert_string_equal(options.outputs.items[0].path, "-");
@@ -203,9 +203,9 @@ static void every_spelling_of_an_option_means_the_same(void **state)
 		assert_int_equal(
 			parse(&command_profile, lines[i], words, sizeof(words), &options, &error),
 			0);
-		assert_int_equal(options.pids.count, 2);
-		assert_int_equal(options.pids.items[0], 1);
-		assert_int_equal(options.pids.items[1], 22);
+		assert_int_equal(options.live.targets.pids.count, 2);
+		assert_int_equal(options.live.targets.pids.items[0], 1);
+		assert_int_equal(options.live.targets.pids.items[1], 22);
 		cli_options_done(&options);
 	}
 }
@@ -222,16 +222,16 @@ static void values_reach_their_fields(void **state)
 		      "-vv -q --color=never",
 		      words, sizeof(words), &options, &error),
 		0);
-	assert_int_equal(options.tids.items[0], 7);
+	assert_int_equal(options.live.targets.tids.items[0], 7);
 	assert_int_equal(options.source_count, 1);
 	assert_string_equal(options.sources[0]->name, "cpu");
-	assert_int_equal(options.frequency_hz, 999);
-	assert_int_equal(options.duration_ns, 1500000000);
-	assert_true(options.user_only);
-	assert_int_equal(options.unwind_mode, PKBPF_UNWIND_FP);
-	assert_string_equal(options.comm, "cc1");
+	assert_int_equal(options.live.frequency_hz, 999);
+	assert_int_equal(options.live.duration_ns, 1500000000);
+	assert_true(options.live.user_only);
+	assert_int_equal(options.live.unwind_mode, PKBPF_UNWIND_FP);
+	assert_string_equal(options.live.targets.comm, "cc1");
 	assert_int_equal(options.top, 3);
-	assert_true(options.per_thread);
+	assert_true(options.live.per_thread);
 	assert_int_equal(options.verbosity, 2);
 	assert_true(options.quiet);
 	assert_int_equal(options.color, COLOR_NEVER);
@@ -242,10 +242,10 @@ static void values_reach_their_fields(void **state)
 			       "--progress never --color always",
 			       words, sizeof(words), &options, &error),
 			 0);
-	assert_int_equal(options.follow, PKBPF_FOLLOW_DESCENDANTS);
-	assert_true(options.kernel_only);
-	assert_int_equal(options.unwind_mode, PKBPF_UNWIND_DWARF);
-	assert_true(options.pid_frame && options.no_inline && options.lines);
+	assert_int_equal(options.live.targets.follow, PKBPF_FOLLOW_DESCENDANTS);
+	assert_true(options.live.kernel_only);
+	assert_int_equal(options.live.unwind_mode, PKBPF_UNWIND_DWARF);
+	assert_true(options.pid_frame && options.live.no_inline && options.live.lines);
 	assert_true(options.no_progress);
 	assert_int_equal(options.color, COLOR_ALWAYS);
 	cli_options_done(&options);
@@ -273,7 +273,7 @@ static void what_is_slow_may_be_everything_or_nothing(void **state)
 		assert_int_equal(parse(&command_profile, rows[i].line, words, sizeof(words),
 				       &options, &error),
 				 0);
-		assert_true(options.of_sources.blockio.slow_ns == rows[i].slow_ns);
+		assert_true(options.live.sources.blockio.slow_ns == rows[i].slow_ns);
 		cli_options_done(&options);
 	}
 }
@@ -312,11 +312,11 @@ static void words_behind_two_dashes_are_the_command(void **state)
 	assert_int_equal(parse(&command_profile, "-F 49 -- ls --help -p x", words, sizeof(words),
 			       &options, &error),
 			 0);
-	assert_non_null(options.command);
-	assert_string_equal(options.command[0], "ls");
-	assert_string_equal(options.command[1], "--help");
-	assert_string_equal(options.command[3], "x");
-	assert_null(options.command[4]);
+	assert_non_null(options.live.targets.command);
+	assert_string_equal(options.live.targets.command[0], "ls");
+	assert_string_equal(options.live.targets.command[1], "--help");
+	assert_string_equal(options.live.targets.command[3], "x");
+	assert_null(options.live.targets.command[4]);
 	assert_false(options.show_help);
 	cli_options_done(&options);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The user behind sudo, to whom files belong and as whom commands run. */
-#ifndef PKBPF_CLI_INVOKING_USER_H
-#define PKBPF_CLI_INVOKING_USER_H
+#ifndef PKBPF_LIVE_INVOKING_USER_H
+#define PKBPF_LIVE_INVOKING_USER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

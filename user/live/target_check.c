@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Checks processes, threads and cgroups named on the command line. */
-#include "cli/target_check.h"
+#include "live/target_check.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Starts a command in two steps: fork, and later exec. */
-#include "cli/command_launch.h"
+#include "live/command_launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/exit_status.h"
+/* What shells say of a command that exists but cannot be started, and of one that does not. */
+#define STATUS_NOT_STARTED 126
+#define STATUS_NOT_FOUND   127
 
 /* Where in the child something failed; text for people in stage_text(). */
 enum launch_stage { STAGE_RIGHTS, STAGE_EXEC };
@@ -39,7 +41,7 @@ static void fail_child(int result_fd, enum launch_stage stage)
 	struct launch_failure failure = {.stage = stage, .errnum = errno};
 
 	(void)!write(result_fd, &failure, sizeof(failure));
-	_exit(EXIT_STATUS_NOT_FOUND);
+	_exit(STATUS_NOT_FOUND);
 }
 
 /* sudo has set these for root; the command shall find what its user had. */
@@ -81,7 +83,7 @@ static void wait_for_go(int go_fd)
 		got = read(go_fd, &byte, 1);
 	while (got < 0 && errno == EINTR);
 	if (got != 1)
-		_exit(EXIT_STATUS_NOT_STARTED); /* the parent has given up */
+		_exit(STATUS_NOT_STARTED); /* the parent has given up */
 }
 
 static void run_child(char *const argv[], const struct invoking_user *user, const sigset_t *mask,
@@ -195,7 +197,7 @@ int command_release(struct command *command, struct error *error)
 
 int command_failure_status(int err)
 {
-	return err == -ENOENT ? EXIT_STATUS_NOT_FOUND : EXIT_STATUS_NOT_STARTED;
+	return err == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_STARTED;
 }
 
 void command_signal(struct command *command, int signal_number)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A command under profile: its process exists and waits before its program begins, so that
  * profiling can start first. */
-#ifndef PKBPF_CLI_COMMAND_LAUNCH_H
-#define PKBPF_CLI_COMMAND_LAUNCH_H
+#ifndef PKBPF_LIVE_COMMAND_LAUNCH_H
+#define PKBPF_LIVE_COMMAND_LAUNCH_H
 
 #include <signal.h>
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "cli/invoking_user.h"
+#include "live/invoking_user.h"
 
 struct command;
 
@@ -20,7 +20,7 @@ struct command *command_launch(char *const argv[], const struct invoking_user *u
 pid_t command_pid(const struct command *command);
 /* Lets the program begin. On failure the negative errno of what failed, and the child is gone. */
 int command_release(struct command *command, struct error *error);
-/* 126 or 127 for a failure of command_release. */
+/* As shells say it: 126 or 127 for a failure of command_release. */
 int command_failure_status(int err);
 /* Passes signal on, if the child has not ended. */
 void command_signal(struct command *command, int signal_number);

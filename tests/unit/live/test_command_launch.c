@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "cli/command_launch.h"
+#include "live/command_launch.h"
 
 static struct command *launch(char *const argv[])
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Reads who called sudo from what sudo leaves in the environment. */
-#include "cli/invoking_user.h"
+#include "live/invoking_user.h"
 
 #include <errno.h>
 #include <pwd.h>

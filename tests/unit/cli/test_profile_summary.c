@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a run was about and how it went, in words. */
+/* How a capture went, in words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,22 +9,21 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "cli/record_summary.h"
+#include "cli/profile_summary.h"
 
 struct fixture {
 	struct mapped_file_table *files;
 	struct process_table *processes;
 	struct profile *profile;
-	struct cli_options options;
-	struct run_description run;
+	struct live_targets targets;
+	enum run_end end;
 };
 
 static void open_fixture(struct fixture *fixture)
 {
 	struct profile_info *info;
 
-	*fixture = (struct fixture){.run.options = &fixture->options, .run.end = RUN_TIME_IS_UP};
-	cli_options_init(&fixture->options);
+	*fixture = (struct fixture){.end = RUN_TIME_IS_UP};
 	fixture->files = mapped_file_table_new("");
 	fixture->processes = process_table_new(fixture->files);
 	fixture->profile = profile_new(fixture->processes);
@@ -41,57 +40,14 @@ static void close_fixture(struct fixture *fixture)
 	profile_free(fixture->profile);
 	process_table_free(fixture->processes);
 	mapped_file_table_free(fixture->files);
-	cli_options_done(&fixture->options);
-}
-
-static void targets_are_described_as_they_were_chosen(void **state)
-{
-	char *command[] = {(char *)"make", (char *)"-j2", NULL};
-	struct fixture fixture;
-	struct error error;
-	char text[64], cut[12];
-
-	open_fixture(&fixture);
-	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "whole host");
-	fixture.options.comm = "postgres";
-	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "whole host, comm postgres");
-	fixture.options.comm = NULL;
-	fixture.options.command = command;
-	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "command make -j2");
-	record_describe_targets(&fixture.run, cut, sizeof(cut));
-	assert_string_equal(cut, "command mak");
-	fixture.options.command = NULL;
-	assert_int_equal(parse_u32_list("812,813", "--tid", 9999, &fixture.options.tids, &error),
-			 0);
-	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "tid 812,813");
-	close_fixture(&fixture);
-}
-
-static void many_targets_are_counted_and_not_cut_in_mid_number(void **state)
-{
-	struct fixture fixture;
-	char text[128];
-
-	open_fixture(&fixture);
-	for (uint32_t pid = 1000; pid < 1400; pid++)
-		*(uint32_t *)array_add(&fixture.options.pids) = pid;
-	record_describe_targets(&fixture.run, text, sizeof(text));
-	assert_string_equal(text, "pid "
-				  "1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011,"
-				  "1012,1013,1014,1015,1016,1017 "
-				  "... and 382 more and workers");
-	close_fixture(&fixture);
 }
 
 static void expect_reason(struct fixture *fixture, const char *part)
 {
 	char text[512];
 
-	assert_true(record_explain_nothing(&fixture->run, fixture->profile, text, sizeof(text)));
+	assert_true(profile_summary_explain_nothing(fixture->profile, &fixture->targets,
+						    fixture->end, text, sizeof(text)));
 	assert_non_null(strstr(text, part));
 }
 
@@ -103,7 +59,7 @@ static void the_lack_of_samples_has_a_reason(void **state)
 	open_fixture(&fixture);
 	info = profile_info(fixture.profile);
 	expect_reason(&fixture, "no samples: no process used the CPU in 10 s at 99 Hz");
-	fixture.run.end = RUN_TARGETS_ENDED;
+	fixture.end = RUN_TARGETS_ENDED;
 	info->end_ns = info->start_ns + 20 * NS_PER_MS;
 	expect_reason(&fixture, "whole host exited after 0.02 s, before the first sample at 99 Hz");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 5;
@@ -136,7 +92,8 @@ static void a_profile_with_rows_needs_no_reason(void **state)
 
 	open_fixture(&fixture);
 	add_samples(&fixture, 1);
-	assert_false(record_explain_nothing(&fixture.run, fixture.profile, text, sizeof(text)));
+	assert_false(profile_summary_explain_nothing(fixture.profile, &fixture.targets, fixture.end,
+						     text, sizeof(text)));
 	close_fixture(&fixture);
 }
 
@@ -153,7 +110,7 @@ static void the_summary_names_every_cause_of_loss(void **state)
 	add_samples(&fixture, 93);
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
 	info->counters[PKBPF_COUNTER_LOST_NO_SCRATCH] = 2;
-	record_summarize(fixture.profile, text, sizeof(text));
+	profile_summary_write(fixture.profile, text, sizeof(text));
 	assert_string_equal(
 		text,
 		"93 of 100 samples (lost: 5 ring buffer full, 2 no scratch memory in the kernel)");
@@ -167,11 +124,11 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 
 	open_fixture(&fixture);
 	profile_info(fixture.profile)->kinds_mask = 1U << PKBPF_PROFILE_OFFCPU;
-	record_summarize(fixture.profile, text, sizeof(text));
+	profile_summary_write(fixture.profile, text, sizeof(text));
 	assert_string_equal(text, "0 waits, 0 lost");
 	profile_info(fixture.profile)->counters[PKBPF_COUNTER_BLOCKIO_UNFINISHED] = 3;
 	text[0] = '\0';
-	record_summarize(fixture.profile, text, sizeof(text));
+	profile_summary_write(fixture.profile, text, sizeof(text));
 	assert_string_equal(text, "0 waits; lost: 3 block requests without a completion event");
 	close_fixture(&fixture);
 }
@@ -179,8 +136,6 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(targets_are_described_as_they_were_chosen),
-		cmocka_unit_test(many_targets_are_counted_and_not_cut_in_mid_number),
 		cmocka_unit_test(the_lack_of_samples_has_a_reason),
 		cmocka_unit_test(a_profile_with_rows_needs_no_reason),
 		cmocka_unit_test(the_summary_names_every_cause_of_loss),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Collects everything that can end a run behind one pollable descriptor. */
-#include "cli/run_watch.h"
+#include "live/run_watch.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* When a run ends: a signal, the duration, or the end of everything it was about. */
-#ifndef PKBPF_CLI_RUN_WATCH_H
-#define PKBPF_CLI_RUN_WATCH_H
+#ifndef PKBPF_LIVE_RUN_WATCH_H
+#define PKBPF_LIVE_RUN_WATCH_H
 
 #include <stdint.h>
 

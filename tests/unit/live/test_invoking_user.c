@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/invoking_user.h"
+#include "live/invoking_user.h"
 
 static int find(const char *uid, const char *gid, struct invoking_user *ret_user,
 		struct error *error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Do the things somebody wants profiled exist: asked before anything is loaded, answered in one
  * sentence. */
-#ifndef PKBPF_CLI_TARGET_CHECK_H
-#define PKBPF_CLI_TARGET_CHECK_H
+#ifndef PKBPF_LIVE_TARGET_CHECK_H
+#define PKBPF_LIVE_TARGET_CHECK_H
 
 #include <stdint.h>
 

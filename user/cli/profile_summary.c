@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Puts targets, losses and the lack of samples into words. */
-#include "cli/record_summary.h"
+/* Puts losses and the lack of samples into words. */
+#include "cli/profile_summary.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,47 +22,6 @@ static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, c
 	va_start(arguments, format);
 	vsnprintf(text + length, size - length, format, arguments);
 	va_end(arguments);
-}
-
-/* As many as three quarters of the text hold: what follows says how they were chosen. */
-static void add_list(char *text, size_t size, const char *what, const struct u32_list *list)
-{
-	size_t shown = 0;
-	char number[16];
-
-	add(text, size, "%s ", what);
-	for (; shown < list->count; shown++) {
-		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "",
-			 list->items[shown]);
-		if (strlen(text) + strlen(number) >= size - size / 4)
-			break;
-		add(text, size, "%s", number);
-	}
-	if (shown < list->count)
-		add(text, size, " ... and %zu more", list->count - shown);
-}
-
-void record_describe_targets(const struct run_description *run, char *ret_text, size_t size)
-{
-	const struct cli_options *options = run->options;
-
-	ret_text[0] = '\0';
-	if (options->pids.count)
-		add_list(ret_text, size, "pid", &options->pids);
-	else if (options->tids.count)
-		add_list(ret_text, size, "tid", &options->tids);
-	else if (options->cgroup_path)
-		add(ret_text, size, "cgroup %s", options->cgroup_path);
-	else if (!options->command)
-		add(ret_text, size, "whole host");
-	for (size_t i = 0; options->command && options->command[i]; i++)
-		add(ret_text, size, "%s%s", i ? " " : "command ", options->command[i]);
-	if (options->follow == PKBPF_FOLLOW_DESCENDANTS)
-		add(ret_text, size, " and descendants");
-	else if (options->pids.count && options->follow == PKBPF_FOLLOW_WORKERS)
-		add(ret_text, size, " and workers");
-	if (options->comm)
-		add(ret_text, size, ", comm %s", options->comm);
 }
 
 /* "10 s", "1.5 s", "0.02 s" */
@@ -108,24 +67,23 @@ static bool expects_samples(const struct profile_info *info)
 }
 
 /* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
-static void add_idle_target(char *text, size_t size, const struct run_description *run,
+static void add_idle_target(char *text, size_t size, const struct live_targets *chosen,
 			    const char *targets)
 {
-	const struct cli_options *options = run->options;
+	bool is_host = !chosen->pids.count && !chosen->tids.count && !chosen->cgroup_path &&
+		       !chosen->command;
 
-	bool is_host = !options->pids.count && !options->tids.count && !options->cgroup_path &&
-		       !options->command;
-
-	if (is_host && options->comm)
-		add(text, size, "no process named %s used the CPU", options->comm);
+	if (is_host && chosen->comm)
+		add(text, size, "no process named %s used the CPU", chosen->comm);
 	else if (is_host)
 		add(text, size, "no process used the CPU");
 	else
 		add(text, size, "%s did not use the CPU", targets);
 }
 
-bool record_explain_nothing(const struct run_description *run, const struct profile *profile,
-			    char *ret_text, size_t size)
+bool profile_summary_explain_nothing(const struct profile *profile,
+				     const struct live_targets *chosen, enum run_end end,
+				     char *ret_text, size_t size)
 {
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);
@@ -135,7 +93,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 	profile_rows(profile, &rows);
 	if (rows > 0)
 		return false;
-	record_describe_targets(run, targets, sizeof(targets));
+	live_targets_describe(chosen, targets, sizeof(targets));
 	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));
 	snprintf(ret_text, size, "no %s: ", expects_samples(info) ? "samples" : "events");
 	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
@@ -151,7 +109,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 		add(ret_text, size,
 		    "%s caused no such event in %s; profile longer, or use other --events", targets,
 		    took);
-	} else if (run->end == RUN_TARGETS_ENDED) {
+	} else if (end == RUN_TARGETS_ENDED) {
 		add(ret_text, size,
 		    "%s exited after %s, before the first sample at %" PRIu32
 		    " Hz; raise --frequency",
@@ -159,7 +117,7 @@ bool record_explain_nothing(const struct run_description *run, const struct prof
 	} else {
 		const struct source_ops *offcpu = source_by_name("offcpu");
 
-		add_idle_target(ret_text, size, run, targets);
+		add_idle_target(ret_text, size, chosen, targets);
 		add(ret_text, size, " in %s at %" PRIu32 " Hz; profile longer, or %s", took,
 		    info->frequency_hz,
 		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? "use -e offcpu"
@@ -189,7 +147,7 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 	}
 }
 
-void record_summarize(const struct profile *profile, char *ret_text, size_t size)
+void profile_summary_write(const struct profile *profile, char *ret_text, size_t size)
 {
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli/target_check.h"
+#include "live/target_check.h"
 
 static uint32_t pid_of_nobody(void)
 {

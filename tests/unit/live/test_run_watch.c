@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "cli/run_watch.h"
+#include "live/run_watch.h"
 
 static pid_t start_sleeper(int *ret_pidfd)
 {

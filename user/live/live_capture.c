@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Assembles the way of a sample from the kernel to the profile, and takes it apart again. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "live/live_capture_private.h"
+#include "process/file/file_servers.h"
+
+/* Memory of stacks, see struct aggregator_options. */
+#define MERGE_BYTES	(8U << 20)
+#define MAX_STACK_BYTES (64U << 20)
+/* Of a quarter of a second, while thousands of new programs get their names. */
+#define MOST_NAMING_NS (NS_PER_SECOND / 10)
+/* Two to three KiB each. */
+#define MAX_ENDED_TASKS (1U << 13)
+/* 80 bytes each; twice as many as the kernel side knows by heart. */
+#define MAX_NUMBERED_STACKS (1U << 17)
+
+static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
+{
+	struct live_capture *live = context;
+
+	return live->session && session_name_kernel_address(live->session, address, text, size);
+}
+
+/* Everything behind the record stream. */
+static int assemble(struct live_capture *live, struct error *error)
+{
+	struct aggregator_options options = {
+		.per_thread = live->options.session.per_thread,
+		.want_user = live->options.session.want_user_stack,
+		.want_kernel = live->options.session.want_kernel_stack,
+		.slow_io_limit = live->options.sources.blockio.slow_count,
+		.merge_bytes = MERGE_BYTES,
+		.max_bytes = MAX_STACK_BYTES,
+		.most_naming_ns = MOST_NAMING_NS,
+		.max_ended_tasks = MAX_ENDED_TASKS,
+		.max_numbered_stacks = MAX_NUMBERED_STACKS,
+	};
+
+	live->files = mapped_file_table_new("");
+	if (live->files) {
+		file_servers_set_log(mapped_file_table_servers(live->files),
+				     live->options.session.log);
+		live->processes = process_table_new(live->files);
+	}
+	if (live->processes)
+		live->profile = profile_new(live->processes);
+	if (live->profile)
+		live->aggregator = aggregator_new(&options, live->profile);
+	if (!live->aggregator)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	live->sink = aggregator_sink(live->aggregator);
+	live->symbolizer_options = (struct symbolizer_options){
+		.inlines = live->options.inlines,
+		.lines = live->options.lines,
+		.kallsyms_path = "/proc/kallsyms",
+		.kernel_namer = {name_kernel_address, live},
+		.root = "",
+		.debug_dir = "/usr/lib/debug",
+		.user_uid = live->options.user_uid,
+		.log = live->options.session.log,
+	};
+	/* Without one (out of memory) frames stay addresses. */
+	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	return 0;
+}
+
+static int start_capture(struct live_capture *live, struct error *error)
+{
+	const struct log *log = live->options.session.log;
+	uint64_t begin_ns = clock_now_ns();
+	int err;
+
+	live->options.session.processes = live->processes;
+	err = session_new(&live->options.session, &live->session, error);
+	if (err < 0)
+		return err;
+	err = source_set_configure(live->session, &live->options.sources, &live->sources, error);
+	if (err < 0)
+		return err;
+	err = session_load(live->session, error);
+	if (err < 0)
+		return err;
+	log_info(log, "BPF programs loaded after %.1f ms",
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
+	err = session_start(live->session, &live->sink, error);
+	if (err < 0)
+		return err;
+	err = source_set_attach(live->sources, error);
+	if (err < 0)
+		return err;
+	live->start_ns = clock_now_ns();
+	source_set_begin(live->sources, live->start_ns);
+	/* What the kernel counts for each thread is held against the length of the interval: that
+	 * is read first, at both ends. */
+	err = session_begin_interval(live->session, error);
+	if (err < 0)
+		return err;
+	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
+	if (err < 0)
+		return err;
+	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
+	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
+	log_info(log, "profiling since %.1f ms after the start",
+		 (double)(live->start_ns - begin_ns) / 1e6);
+	/* The stacks of those that wait are read while they still do: a command is about to be let
+	 * go. */
+	err = source_set_poll(live->sources, &live->sink);
+	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s",
+				   strerror(-err))
+		       : 0;
+}
+
+int live_capture_start(const struct live_capture_options *options, struct live_capture **ret_live,
+		       struct error *error)
+{
+	struct live_capture *live = calloc(1, sizeof(*live));
+	int err;
+
+	if (!live)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	live->options = *options;
+	err = assemble(live, error);
+	if (err == 0)
+		err = start_capture(live, error);
+	if (err < 0) {
+		live_capture_free(live);
+		return err;
+	}
+	*ret_live = live;
+	return 0;
+}
+
+int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
+{
+	int err = session_wait(live->session, fd, timeout_ms);
+
+	if (err < 0 && err != -EINTR)
+		return err;
+	err = session_look(live->session);
+	if (err < 0)
+		return err;
+	live_memory_limit(live);
+	return source_set_poll(live->sources, &live->sink);
+}
+
+int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids)
+{
+	return session_targets_now(live->session, ret_pids);
+}
+
+uint64_t live_capture_start_ns(const struct live_capture *live)
+{
+	return live->start_ns;
+}
+
+void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
+{
+	session_counters(live->session, ret_counters);
+}
+
+int live_capture_stop(struct live_capture *live)
+{
+	struct error error;
+
+	source_set_look(live->sources, SOURCE_EDGE_ENDING, &error);
+	live->end_ns = clock_now_ns();
+	source_set_end(live->sources, live->end_ns);
+	/* What the sources have measured is there all the same. */
+	if (session_end_interval(live->session, &error) < 0)
+		log_warning(live->options.session.log, "%s; the report has no resource tables",
+			    error.text);
+	if (source_set_look(live->sources, SOURCE_EDGE_ENDED, &error) < 0)
+		log_warning(live->options.session.log,
+			    "%s; counts of unfinished events are not exact", error.text);
+	source_set_detach(live->sources);
+	return session_stop(live->session);
+}
+
+void live_capture_free(struct live_capture *live)
+{
+	if (!live)
+		return;
+	source_set_free(live->sources);
+	session_free(live->session);
+	aggregator_free(live->aggregator);
+	profile_free(live->profile);
+	symbolizer_free(live->symbolizer);
+	process_table_free(live->processes);
+	mapped_file_table_free(live->files);
+	free(live);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The parts of a running capture, for the files of this folder that work on them. */
+#ifndef PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
+#define PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
+
+#include "live/live_capture.h"
+#include "profile/aggregator.h"
+#include "source/source.h"
+
+struct live_capture {
+	struct live_capture_options options;
+	struct mapped_file_table *files;
+	struct process_table *processes;
+	struct profile *profile;
+	struct aggregator *aggregator;
+	struct event_sink sink;
+	struct session *session;
+	struct source_set *sources;
+	struct symbolizer_options symbolizer_options;
+	struct symbolizer *symbolizer;
+	uint64_t next_forget_ns; /* files are not forgotten before */
+	uint64_t naming_end_ns;	 /* places get their names first, until then; 0: not begun */
+	uint64_t start_ns, end_ns;
+	int64_t start_unix_ns;
+	uint64_t start_cpu_ns; /* of this program, until then */
+};
+
+/* Keeps the memory of a capture without an end within bounds. */
+void live_memory_limit(struct live_capture *live);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Keeps the memory of a running capture within bounds. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "live/live_capture_private.h"
+#include "profile/shrink/process_merge.h"
+#include "profile/shrink/profile_merge.h"
+
+/* After a look for mapped files that nobody uses, of which there are nearly as many as there can
+ * be, a rest so many times as long, within bounds: one takes 50 to 400 ms. */
+struct rest {
+	uint64_t times, most_ns;
+};
+static const struct rest rest_after_use = {20, 10 * NS_PER_SECOND};
+static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
+#define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
+/* Places get their names before it, but not for longer than this: what has none by then keeps its
+ * file. */
+#define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
+
+static void mark_frames(const struct profile *profile, bool *is_used)
+{
+	for (size_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct frame_location *location =
+			&profile_frame(profile, (uint32_t)i)->location;
+
+		if (location->space == FRAME_FILE)
+			is_used[location->object] = true;
+	}
+}
+
+static int forget_files(struct live_capture *live)
+{
+	size_t count = mapped_file_table_count(live->files);
+	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
+
+	if (!is_used)
+		return -ENOMEM;
+	if (aggregator_forget_places(live->aggregator))
+		return -ENOMEM;
+	mark_frames(live->profile, is_used);
+	process_table_mark_files(live->processes, is_used);
+	session_mark_files(live->session, is_used, count);
+	session_forget_files(live->session, is_used, count);
+	if (live->symbolizer)
+		symbolizer_forget_files(live->symbolizer, is_used, count);
+	return mapped_file_table_forget(live->files, is_used);
+}
+
+static void keep_stack(void *context, uint64_t stack_id)
+{
+	aggregator_keep_stack(context, stack_id);
+}
+
+/* A run without an end must not take ever more memory. */
+static void limit_memory(struct live_capture *live)
+{
+	size_t bytes = profile_stack_bytes(live->profile),
+	       ended = profile_ended_processes(live->profile);
+	uint64_t begin_ns = clock_now_ns();
+	int done;
+
+	/* A wait of an hour names the stack that was sent when it began. */
+	if (aggregator_forgets_stacks(live->aggregator))
+		source_set_each_stack(live->sources, keep_stack, live->aggregator);
+	done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
+	if (done < 0)
+		log_warning(
+			live->options.session.log,
+			"cannot reduce the memory of stacks and exited processes: out of memory");
+	if (done > 0)
+		log_info(live->options.session.log,
+			 "stacks take %.1f MiB, %.1f before; %zu exited processes with their own "
+			 "row, %zu before: %.1f ms",
+			 (double)profile_stack_bytes(live->profile) / (1 << 20),
+			 (double)bytes / (1 << 20), profile_ended_processes(live->profile), ended,
+			 (double)(clock_now_ns() - begin_ns) / 1e6);
+}
+
+static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
+{
+	uint64_t ns = took_ns * rest->times;
+
+	if (ns < FORGET_FILES_LEAST_REST_NS)
+		return FORGET_FILES_LEAST_REST_NS;
+	return ns < rest->most_ns ? ns : rest->most_ns;
+}
+
+/* Only places with names tell which read the same. true: nothing more can be named, or has to be.
+ */
+static bool places_are_named(struct live_capture *live, uint64_t now_ns)
+{
+	if (!live->naming_end_ns)
+		live->naming_end_ns = now_ns + FORGET_FILES_NAMING_NS;
+	if (live->symbolizer && !aggregator_name_places(live->aggregator, live->symbolizer) &&
+	    now_ns < live->naming_end_ns)
+		return false;
+	live->naming_end_ns = 0;
+	return true;
+}
+
+/* Those of programs that nobody runs any more, and of which the profile has nothing left, make room
+ * for others. */
+static void limit_files(struct live_capture *live)
+{
+	size_t before = mapped_file_table_live_count(live->files), left;
+	uint64_t begin_ns, end_ns;
+
+	if (!mapped_file_table_is_nearly_full(live->files))
+		return;
+	begin_ns = clock_now_ns();
+	if (begin_ns < live->next_forget_ns || !places_are_named(live, begin_ns))
+		return;
+	if (forget_files(live) < 0)
+		log_warning(live->options.session.log,
+			    "cannot release unused mapped files: out of memory");
+	left = mapped_file_table_live_count(live->files);
+	end_ns = clock_now_ns();
+	live->next_forget_ns =
+		end_ns + rest_ns(left < before / 8 * 7 ? &rest_after_use : &rest_after_little_use,
+				 end_ns - begin_ns);
+	log_info(live->options.session.log, "%zu mapped files in memory, %zu before: %.1f ms", left,
+		 before, (double)(end_ns - begin_ns) / 1e6);
+}
+
+void live_memory_limit(struct live_capture *live)
+{
+	limit_memory(live);
+	limit_files(live);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a capture is about: targets, kinds of events, and what becomes of them. */
+#ifndef PKBPF_LIVE_LIVE_OPTIONS_H
+#define PKBPF_LIVE_LIVE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "live/invoking_user.h"
+#include "live/live_targets.h"
+#include "source/source_options.h"
+
+struct live_options {
+	struct live_targets targets;
+	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
+	uint32_t frequency_hz;
+	uint64_t duration_ns; /* 0: until stopped or the exit of all targets */
+	bool user_only, kernel_only;
+	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t unwind_table_bytes; /* 0: the default */
+	struct source_options sources;
+	bool want_resources; /* of every thread: CPU time, memory, I/O */
+	bool per_thread;     /* keep the threads of a process separate */
+	bool no_inline, lines;
+	const struct invoking_user *user; /* as whom a command runs; NULL: as ourselves */
+	const struct log *log;		  /* NULL: silent */
+};
+
+/* The defaults: CPU samples of the whole host. */
+void live_options_init(struct live_options *options);
+void live_options_done(struct live_options *options);
+
+#endif

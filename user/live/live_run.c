@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Joins targets, their end, a command of ours and the capture. */
+#include "live/live_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "live/command_launch.h"
+#include "live/live_capture.h"
+#include "live/target_check.h"
+
+/* How often the rings are looked at when nothing calls for it earlier, as one that is half full
+ * does. Waking costs more than the few CPU samples that lie there (see
+ * capture/session/drain_pace.h), and processes are heard of soon enough; other sources poll maps
+ * that must not fill up. */
+#define CPU_LOOK_INTERVAL_MS 1000
+#define LOOK_INTERVAL_MS     100
+
+struct live_run {
+	struct live_options options;
+	struct run_watch *watch;
+	struct command *command;
+	uint32_t command_pid;
+	char *cgroup_path;
+	struct live_capture *capture;
+};
+
+/* ---- targets ---- */
+
+static int watch_process(struct live_run *run, uint32_t pid, struct error *error)
+{
+	int pidfd;
+	int err = target_check_process(pid, &pidfd, error);
+
+	return err < 0 ? err : run_watch_add_process(run->watch, pid, pidfd, error);
+}
+
+static int watch_targets(struct live_run *run, struct error *error)
+{
+	const struct live_targets *targets = &run->options.targets;
+	int err = 0;
+
+	run->watch = run_watch_new(error);
+	if (!run->watch)
+		return -ENOMEM;
+	for (size_t i = 0; i < targets->pids.count && err == 0; i++)
+		err = watch_process(run, targets->pids.items[i], error);
+	for (size_t i = 0; i < targets->tids.count && err == 0; i++) {
+		err = target_check_thread(targets->tids.items[i], error);
+		if (err == 0)
+			err = run_watch_add_thread(run->watch, targets->tids.items[i], error);
+	}
+	if (err == 0 && targets->cgroup_path)
+		err = target_check_cgroup(targets->cgroup_path, &run->cgroup_path, error);
+	if (err == 0)
+		run_watch_set_cgroup(run->watch, run->cgroup_path);
+	return err;
+}
+
+int live_run_new(const struct live_options *options, struct live_run **ret_run, struct error *error)
+{
+	struct live_run *run = calloc(1, sizeof(*run));
+	int err;
+
+	if (!run)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	run->options = *options;
+	err = watch_targets(run, error);
+	if (err < 0) {
+		live_run_free(run);
+		return err;
+	}
+	*ret_run = run;
+	return 0;
+}
+
+int live_run_launch(struct live_run *run, const sigset_t *mask, struct error *error)
+{
+	static const struct invoking_user nobody;
+	const struct invoking_user *user = run->options.user ? run->options.user : &nobody;
+
+	run->command = command_launch(run->options.targets.command, user, mask, error);
+	if (!run->command)
+		return -ECHILD;
+	run->command_pid = (uint32_t)command_pid(run->command);
+	return watch_process(run, run->command_pid, error);
+}
+
+int live_run_set_stop(struct live_run *run, int fd, struct error *error)
+{
+	return run_watch_set_stop(run->watch, fd, error);
+}
+
+/* ---- the capture ---- */
+
+static void choose_targets(const struct live_run *run, struct session_options *session)
+{
+	const struct live_targets *targets = &run->options.targets;
+
+	session->comm = targets->comm;
+	session->follow = targets->follow;
+	if (run->command) {
+		session->target_mode = PKBPF_TARGET_PROCESS;
+		session->pids = &run->command_pid;
+		session->pid_count = 1;
+		session->waiting_pid = run->command_pid;
+		if (targets->follow != PKBPF_FOLLOW_NONE)
+			session->follow = PKBPF_FOLLOW_DESCENDANTS;
+	} else if (targets->pids.count) {
+		session->target_mode = PKBPF_TARGET_PROCESS;
+		session->pids = targets->pids.items;
+		session->pid_count = targets->pids.count;
+	} else if (targets->tids.count) {
+		session->target_mode = PKBPF_TARGET_THREAD;
+		session->tids = targets->tids.items;
+		session->tid_count = targets->tids.count;
+	} else if (run->cgroup_path) {
+		session->target_mode = PKBPF_TARGET_CGROUP;
+		session->cgroup_path = run->cgroup_path;
+	}
+}
+
+int live_run_start(struct live_run *run, struct error *error)
+{
+	const struct live_options *options = &run->options;
+	struct live_capture_options capture = {
+		.session =
+			{
+				.want_user_stack = !options->kernel_only,
+				.want_kernel_stack = !options->user_only,
+				.want_resources = options->want_resources,
+				.unwind_mode = options->unwind_mode,
+				.unwind_table_bytes = options->unwind_table_bytes,
+				.kinds_mask = options->kinds_mask,
+				.frequency_hz = options->frequency_hz,
+				.per_thread = options->per_thread,
+				.log = options->log,
+			},
+		.sources = options->sources,
+		.inlines = !options->no_inline,
+		.lines = options->lines,
+	};
+
+	if (options->user && options->user->behind_sudo)
+		capture.user_uid = options->user->uid;
+	choose_targets(run, &capture.session);
+	return live_capture_start(&capture, &run->capture, error);
+}
+
+int live_run_release(struct live_run *run, struct error *error)
+{
+	return command_release(run->command, error);
+}
+
+/* Adds the targets that live to those whose end is waited for. */
+static int watch_live_targets(struct live_run *run)
+{
+	struct u32_list pids = {0};
+	int err = live_capture_targets(run->capture, &pids);
+	struct error error;
+
+	for (size_t i = 0; i < pids.count && err == 0; i++) {
+		int pidfd;
+
+		/* One that has ended meanwhile is nothing to wait for. */
+		if (target_check_process(pids.items[i], &pidfd, &error) == 0)
+			err = run_watch_add_process(run->watch, pids.items[i], pidfd, &error);
+	}
+	array_free(&pids);
+	return err;
+}
+
+/* Descendants are targets, and may outlive the processes named. Those of a command may, too: its
+ * end is the capture's. */
+static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns,
+		     enum run_end *ret_end)
+{
+	int err;
+
+	*ret_end = run_watch_check(run->watch, now_ns, deadline_ns);
+	if (*ret_end != RUN_TARGETS_ENDED || run->command ||
+	    run->options.targets.follow != PKBPF_FOLLOW_DESCENDANTS)
+		return 0;
+	err = watch_live_targets(run);
+	if (err == 0)
+		*ret_end = run_watch_check(run->watch, now_ns, deadline_ns);
+	return err;
+}
+
+static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t until_ns)
+{
+	bool only_cpu = run->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
+	uint64_t look_ns =
+		now_ns + NS_PER_MS * (only_cpu ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
+
+	if (look_ns < until_ns)
+		until_ns = look_ns;
+	return until_ns > now_ns ? (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
+}
+
+int live_run_until_end(struct live_run *run, const struct live_observer *observer,
+		       enum run_end *ret_end)
+{
+	uint64_t deadline_ns = 0;
+	int err = 0;
+
+	if (run->options.duration_ns)
+		deadline_ns = live_run_start_ns(run) + run->options.duration_ns;
+	while (err == 0) {
+		uint64_t now_ns = clock_now_ns(), until_ns = UINT64_MAX;
+
+		err = check_end(run, now_ns, deadline_ns, ret_end);
+		if (err < 0 || *ret_end != RUN_GOES_ON)
+			return err;
+		if (observer)
+			until_ns = observer->look(observer->context, run, now_ns);
+		if (deadline_ns && deadline_ns < until_ns)
+			until_ns = deadline_ns;
+		err = live_capture_wait(run->capture, run_watch_fd(run->watch),
+					wait_timeout_ms(run, now_ns, until_ns));
+	}
+	return err;
+}
+
+uint64_t live_run_start_ns(const struct live_run *run)
+{
+	return live_capture_start_ns(run->capture);
+}
+
+void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER_COUNT])
+{
+	live_capture_counters(run->capture, ret_counters);
+}
+
+int live_run_stop(struct live_run *run)
+{
+	return live_capture_stop(run->capture);
+}
+
+struct profile *live_run_finish(struct live_run *run)
+{
+	char targets[512];
+
+	live_targets_describe(&run->options.targets, targets, sizeof(targets));
+	return live_capture_finish(run->capture, targets);
+}
+
+void live_run_note_cost(struct live_run *run)
+{
+	live_capture_note_cost(run->capture);
+	live_capture_log_cost(run->capture);
+}
+
+/* ---- the command ---- */
+
+bool live_run_has_command(const struct live_run *run)
+{
+	return run->command != NULL;
+}
+
+bool live_run_command_runs(struct live_run *run)
+{
+	return run->command && run_watch_check(run->watch, clock_now_ns(), 0) == RUN_GOES_ON;
+}
+
+void live_run_signal_command(struct live_run *run, int signal_number)
+{
+	if (run->command)
+		command_signal(run->command, signal_number);
+}
+
+void live_run_wait_for_command(struct live_run *run)
+{
+	struct pollfd fd = {.fd = run_watch_fd(run->watch), .events = POLLIN};
+
+	while (live_run_command_runs(run))
+		poll(&fd, 1, -1);
+}
+
+int live_run_command_status(struct live_run *run)
+{
+	return command_wait(run->command);
+}
+
+void live_run_free(struct live_run *run)
+{
+	if (!run)
+		return;
+	live_capture_free(run->capture);
+	command_free(run->command);
+	run_watch_free(run->watch);
+	free(run->cgroup_path);
+	free(run);
+}

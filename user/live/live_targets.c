@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Puts targets into words. */
+#include "live/live_targets.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends to text, cutting at size. */
+static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format,
+						      ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+/* As many as three quarters of the text hold: what follows says how they were chosen. */
+static void add_list(char *text, size_t size, const char *what, const struct u32_list *list)
+{
+	size_t shown = 0;
+	char number[16];
+
+	add(text, size, "%s ", what);
+	for (; shown < list->count; shown++) {
+		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "",
+			 list->items[shown]);
+		if (strlen(text) + strlen(number) >= size - size / 4)
+			break;
+		add(text, size, "%s", number);
+	}
+	if (shown < list->count)
+		add(text, size, " ... and %zu more", list->count - shown);
+}
+
+void live_targets_describe(const struct live_targets *targets, char *ret_text, size_t size)
+{
+	ret_text[0] = '\0';
+	if (targets->pids.count)
+		add_list(ret_text, size, "pid", &targets->pids);
+	else if (targets->tids.count)
+		add_list(ret_text, size, "tid", &targets->tids);
+	else if (targets->cgroup_path)
+		add(ret_text, size, "cgroup %s", targets->cgroup_path);
+	else if (!targets->command)
+		add(ret_text, size, "whole host");
+	for (size_t i = 0; targets->command && targets->command[i]; i++)
+		add(ret_text, size, "%s%s", i ? " " : "command ", targets->command[i]);
+	if (targets->follow == PKBPF_FOLLOW_DESCENDANTS)
+		add(ret_text, size, " and descendants");
+	else if (targets->pids.count && targets->follow == PKBPF_FOLLOW_WORKERS)
+		add(ret_text, size, " and workers");
+	if (targets->comm)
+		add(ret_text, size, ", comm %s", targets->comm);
+}
+
+void live_targets_done(struct live_targets *targets)
+{
+	free(targets->pids.items);
+	free(targets->tids.items);
+	*targets = (struct live_targets){0};
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The targets of a capture, as somebody asked for them. */
+#ifndef PKBPF_LIVE_LIVE_TARGETS_H
+#define PKBPF_LIVE_LIVE_TARGETS_H
+
+#include <stddef.h>
+
+#include <pkbpf/config.h>
+
+#include "base/parse_value.h"
+
+/* At most one of pids, tids, cgroup_path and command; none: the whole host. Strings are borrowed.
+ */
+struct live_targets {
+	struct u32_list pids, tids;
+	const char *cgroup_path;  /* may be relative to the mount of cgroup v2 */
+	const char *comm;	  /* only processes of this name; NULL: all */
+	enum pkbpf_follow follow; /* of pids and command */
+	char *const *command;	  /* argv to run, ends in NULL; NULL: none */
+};
+
+/* "pid 812,813 and descendants", "whole host, comm postgres". Truncates to size. */
+void live_targets_describe(const struct live_targets *targets, char *ret_text, size_t size);
+void live_targets_done(struct live_targets *targets);
+
+#endif
