@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The few sentences an outsider needs: what limits whom, each with its evidence. A rule per row of
- * the table in finding.c, with its thresholds; what does not reach one is not told.
+ * The few sentences an outsider needs: the bottleneck of each program, with its evidence. Each is
+ * found by a rule of finding_rules.h when thresholds are exceeded.
  */
 #ifndef PKBPF_FINDING_FINDING_H
 #define PKBPF_FINDING_FINDING_H

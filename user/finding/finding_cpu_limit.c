@@ -4,6 +4,11 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
+/* Of the periods in which a cgroup had something to run. */
+#define LIMIT_PERIODS_PERCENT 5
+/* Of the interval throttled: from then on, waits for CPUs say nothing of the machine. */
+#define LIMITED_PERCENT 25
+
 /* Of the interval, what went by in periods in which it was held back. */
 static double limit_severity(const struct resource_rows *rows,
 			     const struct resource_cpu_limit *limit)
@@ -61,7 +66,7 @@ bool finding_targets_are_limited(const struct resource_rows *rows)
 	       worst_limit(rows, &worst, &count) >= LIMITED_PERCENT;
 }
 
-bool finding_cpu_limit(const struct resource_rows *rows, struct finding *finding)
+static bool find_cpu_limit(const struct resource_rows *rows, struct finding *finding)
 {
 	struct resource_cpu_limit worst;
 	size_t count, others;
@@ -76,3 +81,5 @@ bool finding_cpu_limit(const struct resource_rows *rows, struct finding *finding
 	finding_say(finding, ": the CPU limit, not the machine, makes its threads wait for a CPU");
 	return true;
 }
+
+const struct finding_rule finding_rule_cpu_limit = {.name = "cpu_limit", .find = find_cpu_limit};

@@ -5,6 +5,11 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
+/* Of the row's lifetime, in futex waits of its threads. */
+#define FUTEX_ROW_PERCENT 20
+/* Waits outside of locks count when they are short: longer ones are of threads without work. */
+#define FUTEX_MEAN_MS 100
+
 /* In these the kernel lets threads sleep in the system call, which differ by version and kind of
  * lock. */
 static const char *const kernel_functions[] = {
@@ -57,7 +62,7 @@ static const struct wait_choice *row_waits(const struct resource_rows *rows,
 	return is_lock ? &lock_waits : &short_waits;
 }
 
-double judge_futex(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_futex(const struct resource_rows *rows, const struct resource_row *row)
 {
 	struct wait_sum sum;
 	double severity;
@@ -75,8 +80,8 @@ double judge_futex(const struct resource_rows *rows, const struct resource_row *
 	return is_lock || severity < PEERS_SEVERITY ? severity : PEERS_SEVERITY;
 }
 
-void tell_futex(const struct resource_rows *rows, const struct row_group *group,
-		struct finding *finding)
+static void tell_futex(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
 	const struct wait_choice *choice;
@@ -104,6 +109,15 @@ void tell_futex(const struct resource_rows *rows, const struct row_group *group,
 		finding_say(finding, " in %s wait%s", human_count(buffer, all.count),
 			    all.count == 1 ? "" : "s");
 	finding_say(finding, ")");
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
-			      choice, "it");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_OFFCPU,
+							 .states = 1U << PKBPF_WAIT_SLEEP,
+							 .choice = choice,
+							 .what = "it"});
 }
+
+const struct finding_rule finding_rule_futex_bound = {
+	.name = "futex_bound",
+	.judge = judge_futex,
+	.tell = tell_futex,
+};

@@ -7,6 +7,24 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
+/* Of all CPUs: less leaves room for everybody. */
+#define CPU_BUSY_PERCENT 90
+/* A disk that seeks needs less for nearly every request. */
+#define DEVICE_P99_NS		(20 * NS_PER_MS)
+#define DEVICE_REQUESTS		50
+#define MEMORY_LEFT_PERCENT	5
+#define SHORT_LIVED_PER_SECOND	50
+#define SHORT_LIVED_CPU_PERCENT 10
+#define STEAL_PERCENT		5
+#define LOST_PERCENT		1
+
+bool finding_is_cpu_starved(const struct resource_rows *rows)
+{
+	return rows->busy_percent >= CPU_BUSY_PERCENT &&
+	       finding_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT &&
+	       !finding_targets_are_limited(rows);
+}
+
 static double waited_for_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
 	return finding_queue_percent(row) < CPU_QUEUE_PERCENT ? -1 : (double)row->waits.runqueue_ns;
@@ -21,7 +39,7 @@ static int by_runqueue(const void *left, const void *right)
 	return (a->worst > b->worst) - (a->worst < b->worst);
 }
 
-bool finding_cpu_starved(const struct resource_rows *rows, struct finding *finding)
+static bool find_cpu_starved(const struct resource_rows *rows, struct finding *finding)
 {
 	_cleanup_(row_groups_done) struct row_groups groups = {0};
 	const struct resource_row *total = &rows->total;
@@ -56,7 +74,10 @@ bool finding_cpu_starved(const struct resource_rows *rows, struct finding *findi
 	return true;
 }
 
-bool finding_slow_device(const struct resource_rows *rows, struct finding *finding)
+const struct finding_rule finding_rule_cpu_starved = {.name = "cpu_starved",
+						      .find = find_cpu_starved};
+
+static bool find_slow_device(const struct resource_rows *rows, struct finding *finding)
 {
 	const struct resource_row *total = &rows->total, *most = NULL;
 	char buffer[HUMAN_SIZE];
@@ -86,7 +107,10 @@ bool finding_slow_device(const struct resource_rows *rows, struct finding *findi
 	return true;
 }
 
-bool finding_memory_low(const struct resource_rows *rows, struct finding *finding)
+const struct finding_rule finding_rule_slow_device = {.name = "slow_device",
+						      .find = find_slow_device};
+
+static bool find_memory_low(const struct resource_rows *rows, struct finding *finding)
 {
 	double left = finding_percent((double)rows->machine.memory_available_bytes,
 				      (double)rows->machine.memory_bytes);
@@ -113,7 +137,9 @@ bool finding_memory_low(const struct resource_rows *rows, struct finding *findin
 	return true;
 }
 
-bool finding_short_lived(const struct resource_rows *rows, struct finding *finding)
+const struct finding_rule finding_rule_memory_low = {.name = "memory_low", .find = find_memory_low};
+
+static bool find_short_lived(const struct resource_rows *rows, struct finding *finding)
 {
 	uint64_t processes = 0, cpu_ns = 0, most_ns = 0;
 	const char *most = "";
@@ -146,7 +172,10 @@ bool finding_short_lived(const struct resource_rows *rows, struct finding *findi
 	return true;
 }
 
-bool finding_stolen(const struct resource_rows *rows, struct finding *finding)
+const struct finding_rule finding_rule_short_lived = {.name = "short_lived",
+						      .find = find_short_lived};
+
+static bool find_stolen(const struct resource_rows *rows, struct finding *finding)
 {
 	double steal =
 		finding_percent((double)rows->machine.steal_ns,
@@ -163,6 +192,8 @@ bool finding_stolen(const struct resource_rows *rows, struct finding *finding)
 	return true;
 }
 
+const struct finding_rule finding_rule_stolen = {.name = "stolen", .find = find_stolen};
+
 static bool say_lost(struct finding *finding, const char *what, uint64_t lost, uint64_t all)
 {
 	double percent = finding_percent((double)lost, (double)all);
@@ -175,14 +206,17 @@ static bool say_lost(struct finding *finding, const char *what, uint64_t lost, u
 	return true;
 }
 
-bool finding_samples_lost(const struct resource_rows *rows, struct finding *finding)
+static bool find_samples_lost(const struct resource_rows *rows, struct finding *finding)
 {
 	struct profile_account account = profile_account(rows->profile);
 
 	return say_lost(finding, "samples", account.lost, account.expected);
 }
 
-bool finding_waits_lost(const struct resource_rows *rows, struct finding *finding)
+const struct finding_rule finding_rule_samples_lost = {.name = "samples_lost",
+						       .find = find_samples_lost};
+
+static bool find_waits_lost(const struct resource_rows *rows, struct finding *finding)
 {
 	uint64_t lost = profile_info_read(rows->profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL],
 		 all = lost;
@@ -193,3 +227,5 @@ bool finding_waits_lost(const struct resource_rows *rows, struct finding *findin
 		all += recorded[i].kind == PKBPF_PROFILE_OFFCPU ? recorded[i].count : 0;
 	return say_lost(finding, "waits", lost, all);
 }
+
+const struct finding_rule finding_rule_waits_lost = {.name = "waits_lost", .find = find_waits_lost};

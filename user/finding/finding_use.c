@@ -5,7 +5,13 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
-double judge_cpu(const struct resource_rows *rows, const struct resource_row *row)
+/* Growth in all, per second, and in what is resident at the end. */
+#define GROWTH_BYTES		(10 << 20)
+#define GROWTH_BYTES_PER_SECOND (1 << 20)
+#define GROWTH_PERCENT		10
+#define MAJOR_FAULTS_PER_SECOND 20
+
+static double judge_cpu(const struct resource_rows *rows, const struct resource_row *row)
 {
 	if (!(row->known & ROW_HAS_INTERVAL) || row->cpu.share < CPU_ROW_PERCENT)
 		return -1;
@@ -16,8 +22,8 @@ double judge_cpu(const struct resource_rows *rows, const struct resource_row *ro
 				     : row->cpu.share;
 }
 
-void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
-	      struct finding *finding)
+static void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
+		     struct finding *finding)
 {
 	char buffer[HUMAN_SIZE];
 
@@ -27,11 +33,18 @@ void tell_cpu(const struct resource_rows *rows, const struct row_group *group,
 	else
 		finding_say(finding, ": %.0f %% of one CPU", group->sum.cpu.share);
 	finding_say(finding, " (%s)", human_time(buffer, group->sum.cpu.total_ns));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_CPU, 0, NULL, "it");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_CPU, .what = "it"});
 }
 
+const struct finding_rule finding_rule_cpu_bound = {
+	.name = "cpu_bound",
+	.judge = judge_cpu,
+	.tell = tell_cpu,
+};
+
 /* Pages of files and of memory shared with others are no growth of a program's own. */
-double judge_growth(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_growth(const struct resource_rows *rows, const struct resource_row *row)
 {
 	int64_t growth = row->memory.own_growth_bytes < row->memory.rss_growth_bytes
 				 ? row->memory.own_growth_bytes
@@ -46,8 +59,8 @@ double judge_growth(const struct resource_rows *rows, const struct resource_row 
 	return share > 100 ? 100 : share;
 }
 
-void tell_growth(const struct resource_rows *rows, const struct row_group *group,
-		 struct finding *finding)
+static void tell_growth(const struct resource_rows *rows, const struct row_group *group,
+			struct finding *finding)
 {
 	double rate = (double)group->sum.memory.rss_growth_bytes / finding_seconds(rows);
 	char buffer[HUMAN_SIZE];
@@ -56,17 +69,24 @@ void tell_growth(const struct resource_rows *rows, const struct row_group *group
 	finding_say_who(finding, group);
 	finding_say(finding, " grew %s/s", human_bytes(buffer, human_whole(rate)));
 	finding_say(finding, " to %s", human_bytes(buffer, group->sum.memory.rss_bytes));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 0, NULL,
-			      "its page faults");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_FAULTS,
+							 .what = "its page faults"});
 }
 
-double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
+const struct finding_rule finding_rule_memory_grows = {
+	.name = "memory_grows",
+	.judge = judge_growth,
+	.tell = tell_growth,
+};
+
+static double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
 {
 	return row->memory.oom_killed ? 100 : -1;
 }
 
-void tell_oom(const struct resource_rows *rows, const struct row_group *group,
-	      struct finding *finding)
+static void tell_oom(const struct resource_rows *rows, const struct row_group *group,
+		     struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
 	char buffer[HUMAN_SIZE];
@@ -83,7 +103,13 @@ void tell_oom(const struct resource_rows *rows, const struct row_group *group,
 			    human_bytes(buffer, sum->memory.peak_rss_bytes));
 }
 
-double judge_major(const struct resource_rows *rows, const struct resource_row *row)
+const struct finding_rule finding_rule_out_of_memory = {
+	.name = "out_of_memory",
+	.judge = judge_oom,
+	.tell = tell_oom,
+};
+
+static double judge_major(const struct resource_rows *rows, const struct resource_row *row)
 {
 	double rate = finding_seconds(rows)
 			      ? (double)row->memory.major_faults / finding_seconds(rows)
@@ -95,13 +121,21 @@ double judge_major(const struct resource_rows *rows, const struct resource_row *
 	return rate / 10 > 100 ? 100 : rate / 10;
 }
 
-void tell_major(const struct resource_rows *rows, const struct row_group *group,
-		struct finding *finding)
+static void tell_major(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
 {
 	finding_say_who(finding, group);
 	finding_say(finding, ": %.0f major faults/s (%s in total)",
 		    (double)group->sum.memory.major_faults / finding_seconds(rows),
 		    human_count((char[HUMAN_SIZE]){0}, group->sum.memory.major_faults));
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_FAULTS, 1U << PKBPF_FAULT_MAJOR,
-			      NULL, "them");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_FAULTS,
+							 .states = 1U << PKBPF_FAULT_MAJOR,
+							 .what = "them"});
 }
+
+const struct finding_rule finding_rule_major_faults = {
+	.name = "major_faults",
+	.judge = judge_major,
+	.tell = tell_major,
+};

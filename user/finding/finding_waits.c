@@ -6,6 +6,16 @@
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
+/* Of the row's lifetime. */
+#define DISK_ROW_PERCENT 20
+#define LOCK_ROW_PERCENT 20
+/* Of a disk wait, in service at the device: less is worth telling. */
+#define DEVICE_PART_PERCENT 20
+/* A row waits for its peers when it sleeps for them this part of its lifetime, and CPUs, disks and
+ * locks together hold it up for less than that one. */
+#define PEERS_SLEEP_PERCENT 50
+#define PEERS_OTHER_PERCENT 20
+
 /* Functions of the kernel in which threads sleep until a peer sends or reads something. */
 static const char *const peer_functions[] = {
 	"do_epoll_wait",
@@ -76,7 +86,7 @@ static uint64_t asynchronous_ns(const struct resource_rows *rows, const struct r
 		     requests_ns > row->waits.disk_ns ? requests_ns - row->waits.disk_ns : 0);
 }
 
-double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_disk(const struct resource_rows *rows, const struct resource_row *row)
 {
 	uint64_t wait_ns = row->waits.disk_ns + asynchronous_ns(rows, row);
 
@@ -86,8 +96,8 @@ double judge_disk(const struct resource_rows *rows, const struct resource_row *r
 	return finding_severity(rows, wait_ns);
 }
 
-void tell_disk(const struct resource_rows *rows, const struct row_group *group,
-	       struct finding *finding)
+static void tell_disk(const struct resource_rows *rows, const struct row_group *group,
+		      struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;
 	uint64_t asynchronous = 0, slept_ns = 0, wait_ns;
@@ -112,15 +122,23 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 	/* Of the larger part; which waits at a ring were for disks cannot be told when most were
 	 * not. */
 	if (asynchronous <= sum->waits.disk_ns)
-		finding_say_functions_of(finding, rows, group, PKBPF_PROFILE_OFFCPU,
-					 1U << PKBPF_WAIT_DISK, NULL, "it", wait_ns);
+		finding_say_functions(finding, rows, group,
+				      &(struct finding_evidence){.kind = PKBPF_PROFILE_OFFCPU,
+								 .states = 1U << PKBPF_WAIT_DISK,
+								 .what = "it",
+								 .whole = wait_ns});
 	else if (asynchronous >= slept_ns / 2)
-		finding_say_functions_of(
-			finding, rows, group, PKBPF_PROFILE_OFFCPU, 1U << PKBPF_WAIT_SLEEP,
-			&asynchronous_waits, "it",
-			/* Of these waits only some were for disks, as many of one function as of
-			   another. */
-			(uint64_t)((double)wait_ns * (double)slept_ns / (double)asynchronous));
+		/* Of these waits only some were for disks, as many of one function as of another.
+		 */
+		finding_say_functions(
+			finding, rows, group,
+			&(struct finding_evidence){
+				.kind = PKBPF_PROFILE_OFFCPU,
+				.states = 1U << PKBPF_WAIT_SLEEP,
+				.choice = &asynchronous_waits,
+				.what = "it",
+				.whole = (uint64_t)((double)wait_ns * (double)slept_ns /
+						    (double)asynchronous)});
 	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->blockio.requests) {
 		if (sum->waits.disk.p99_ns)
 			finding_say(finding, "; wait time p99 %s",
@@ -139,7 +157,13 @@ void tell_disk(const struct resource_rows *rows, const struct row_group *group,
 			share);
 }
 
-double judge_queue(const struct resource_rows *rows, const struct resource_row *row)
+const struct finding_rule finding_rule_disk_bound = {
+	.name = "disk_bound",
+	.judge = judge_disk,
+	.tell = tell_disk,
+};
+
+static double judge_queue(const struct resource_rows *rows, const struct resource_row *row)
 {
 	double of_life = finding_percent((double)row->waits.runqueue_ns, (double)row->lifetime_ns);
 
@@ -150,8 +174,8 @@ double judge_queue(const struct resource_rows *rows, const struct resource_row *
 	return finding_severity(rows, row->waits.runqueue_ns);
 }
 
-void tell_queue(const struct resource_rows *rows, const struct row_group *group,
-		struct finding *finding)
+static void tell_queue(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
 {
 	char buffer[HUMAN_SIZE];
 
@@ -163,6 +187,12 @@ void tell_queue(const struct resource_rows *rows, const struct row_group *group,
 		finding_say(finding, ", p99 %s",
 			    human_time(buffer, group->sum.waits.runqueue.p99_ns));
 }
+
+const struct finding_rule finding_rule_queue_bound = {
+	.name = "queue_bound",
+	.judge = judge_queue,
+	.tell = tell_queue,
+};
 
 static uint64_t journal_ns(const struct resource_rows *rows, const struct resource_row *row)
 {
@@ -193,13 +223,13 @@ static void say_share(struct finding *finding, const struct row_group *group, ui
 			    group->count > 1 ? "their" : "its");
 }
 
-double judge_journal(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_journal(const struct resource_rows *rows, const struct resource_row *row)
 {
 	return judge_uninterruptible(rows, row, journal_ns(rows, row));
 }
 
-void tell_journal(const struct resource_rows *rows, const struct row_group *group,
-		  struct finding *finding)
+static void tell_journal(const struct resource_rows *rows, const struct row_group *group,
+			 struct finding *finding)
 {
 	uint64_t wait_ns = 0;
 	char buffer[HUMAN_SIZE];
@@ -210,9 +240,18 @@ void tell_journal(const struct resource_rows *rows, const struct row_group *grou
 	finding_say(finding, ": %s waiting for a file-system journal commit",
 		    human_time(buffer, wait_ns));
 	say_share(finding, group, wait_ns);
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
-			      1U << PKBPF_WAIT_UNINTERRUPTIBLE, &journal_waits, "it");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_OFFCPU,
+							 .states = 1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+							 .choice = &journal_waits,
+							 .what = "it"});
 }
+
+const struct finding_rule finding_rule_journal_bound = {
+	.name = "journal_bound",
+	.judge = judge_journal,
+	.tell = tell_journal,
+};
 
 /* Uninterruptible for another reason. */
 static uint64_t lock_ns(const struct resource_rows *rows, const struct resource_row *row)
@@ -223,13 +262,13 @@ static uint64_t lock_ns(const struct resource_rows *rows, const struct resource_
 						       : 0;
 }
 
-double judge_locks(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_locks(const struct resource_rows *rows, const struct resource_row *row)
 {
 	return judge_uninterruptible(rows, row, lock_ns(rows, row));
 }
 
-void tell_locks(const struct resource_rows *rows, const struct row_group *group,
-		struct finding *finding)
+static void tell_locks(const struct resource_rows *rows, const struct row_group *group,
+		       struct finding *finding)
 {
 	uint64_t wait_ns = 0;
 	char buffer[HUMAN_SIZE];
@@ -239,9 +278,18 @@ void tell_locks(const struct resource_rows *rows, const struct row_group *group,
 	finding_say_who(finding, group);
 	finding_say(finding, ": %s in D state, not I/O", human_time(buffer, wait_ns));
 	say_share(finding, group, wait_ns);
-	finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
-			      1U << PKBPF_WAIT_UNINTERRUPTIBLE, &other_waits, "it");
+	finding_say_functions(finding, rows, group,
+			      &(struct finding_evidence){.kind = PKBPF_PROFILE_OFFCPU,
+							 .states = 1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+							 .choice = &other_waits,
+							 .what = "it"});
 }
+
+const struct finding_rule finding_rule_lock_bound = {
+	.name = "lock_bound",
+	.judge = judge_locks,
+	.tell = tell_locks,
+};
 
 /* Held up by nothing of this machine, it waits for what others send. */
 static double waits_for_peers(const struct resource_rows *rows, const struct resource_row *row)
@@ -261,7 +309,7 @@ static double waits_for_peers(const struct resource_rows *rows, const struct res
 	return row->cpu.share;
 }
 
-bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *finding)
+static bool find_idle_for_peers(const struct resource_rows *rows, struct finding *finding)
 {
 	_cleanup_(row_groups_done) struct row_groups groups = {0};
 
@@ -277,8 +325,10 @@ bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *fi
 		finding_say(finding, " %.0f %% of wall time asleep",
 			    finding_percent((double)group->sum.waits.sleep_ns,
 					    (double)group->sum.waits.wall_ns));
-		finding_say_functions(finding, rows, group, PKBPF_PROFILE_OFFCPU,
-				      1U << PKBPF_WAIT_SLEEP, NULL, "it");
+		finding_say_functions(finding, rows, group,
+				      &(struct finding_evidence){.kind = PKBPF_PROFILE_OFFCPU,
+								 .states = 1U << PKBPF_WAIT_SLEEP,
+								 .what = "it"});
 	}
 	finding->pid =
 		groups.count == 1 && groups.items[0].count == 1 ? groups.items[0].worst->pid : 0;
@@ -286,3 +336,6 @@ bool finding_idle_for_peers(const struct resource_rows *rows, struct finding *fi
 								      : PEERS_SEVERITY;
 	return true;
 }
+
+const struct finding_rule finding_rule_idle_for_peers = {.name = "idle_for_peers",
+							 .find = find_idle_for_peers};

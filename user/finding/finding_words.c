@@ -47,28 +47,20 @@ void finding_say_who(struct finding *finding, const struct row_group *group)
 	finding->pid = row->pid;
 }
 
-/* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
 void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
-			   const struct row_group *group, enum pkbpf_profile_kind kind,
-			   unsigned int states, const struct wait_choice *choice, const char *what)
-{
-	finding_say_functions_of(finding, rows, group, kind, states, choice, what, 0);
-}
-
-void finding_say_functions_of(struct finding *finding, const struct resource_rows *rows,
-			      const struct row_group *group, enum pkbpf_profile_kind kind,
-			      unsigned int states, const struct wait_choice *choice,
-			      const char *what, uint64_t whole)
+			   const struct row_group *group, const struct finding_evidence *evidence)
 {
 	struct row_explanation explanation =
-		resource_rows_explain(rows, group->members, group->count, kind, states, choice);
+		resource_rows_explain(rows, group->members, group->count, evidence->kind,
+				      evidence->states, evidence->choice);
 
-	if (explanation.whole < whole)
-		explanation.whole = whole;
+	if (explanation.whole < evidence->whole)
+		explanation.whole = evidence->whole;
 	if (!explanation.count || explanation.weight < explanation.whole / 2)
 		return;
 	finding_say(finding, ", %.0f %% of %s below `",
-		    finding_percent((double)explanation.weight, (double)explanation.whole), what);
+		    finding_percent((double)explanation.weight, (double)explanation.whole),
+		    evidence->what);
 	for (size_t i = 0; i < explanation.count; i++)
 		finding_say(finding, "%s%s", i ? " > " : "", explanation.functions[i]->name);
 	finding_say(finding, "`");
@@ -78,13 +70,6 @@ double finding_queue_percent(const struct resource_row *total)
 {
 	return finding_percent((double)total->waits.runqueue_ns,
 			       (double)total->waits.runqueue_ns + (double)total->cpu.total_ns);
-}
-
-bool finding_is_cpu_starved(const struct resource_rows *rows)
-{
-	return rows->busy_percent >= CPU_BUSY_PERCENT &&
-	       finding_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT &&
-	       !finding_targets_are_limited(rows);
 }
 
 /* A process that lived for a moment is no worse off than that moment is long. */
