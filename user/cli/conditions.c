@@ -6,7 +6,6 @@
 
 #include "cli/exit_status.h"
 #include "finding/condition.h"
-#include "profile/kind_table.h"
 
 struct teller {
 	struct console *console;
@@ -20,44 +19,18 @@ static void tell(void *context, const char *sentence)
 	console_error(teller->console, "%s (--fail-if %s)", sentence, teller->expression);
 }
 
-/* Which kind of event a figure comes from; rows know it only of what was recorded. */
-static const struct {
-	unsigned int known; /* enum row_known */
-	enum pkbpf_profile_kind kind;
-} origins[] = {
-	{ROW_HAS_SAMPLES, PKBPF_PROFILE_CPU},	      {ROW_HAS_WAITS, PKBPF_PROFILE_OFFCPU},
-	{ROW_HAS_WAIT_LENGTHS, PKBPF_PROFILE_OFFCPU}, {ROW_HAS_BLOCKIO, PKBPF_PROFILE_BLOCKIO},
-	{ROW_HAS_FAULTS, PKBPF_PROFILE_FAULTS},
-};
-
 int conditions_check_events(const struct cli_options *options, uint32_t kinds_mask,
 			    struct error *error)
 {
 	struct condition condition;
+	struct error reason;
 
 	array_foreach(&options->conditions, text) {
 		if (condition_parse(*text, &condition, error) < 0)
 			return -EINVAL;
-		for (size_t i = 0; i < sizeof(origins) / sizeof(*origins); i++) {
-			if (condition.figure->needs & origins[i].known &&
-			    !(kinds_mask & 1U << origins[i].kind))
-				return error_set(error, EINVAL,
-						 "cannot check --fail-if %s: its events are not "
-						 "recorded; add %s to --events",
-						 *text, profile_kind_row(origins[i].kind)->name);
-		}
-		if (condition.figure->needs & ROW_HAS_WAIT_LENGTHS && options->by == ROWS_BY_THREAD)
-			return error_set(error, EINVAL,
-					 "cannot check --fail-if %s: no wait-time distributions by "
-					 "thread; use another --by",
-					 *text);
-		if (condition.figure->needs & (ROW_HAS_RSS | ROW_HAS_PEAK) &&
-		    options->by == ROWS_BY_THREAD &&
-		    (condition.any_row || condition.pid || condition.name[0]))
-			return error_set(
-				error, EINVAL,
-				"cannot check --fail-if %s: no RSS by thread; use another --by",
-				*text);
+		if (condition_check_possible(&condition, kinds_mask, options->by, &reason) < 0)
+			return error_set(error, EINVAL, "cannot check --fail-if %s: %s", *text,
+					 reason.text);
 	}
 	return 0;
 }
@@ -98,7 +71,7 @@ int conditions_check(const struct cli_options *options, struct results *results,
 				      "--fail-if %s: no process of this name or pid was recorded",
 				      teller.expression);
 		else if (breaches > 0)
-			status = EXIT_STATUS_LIMIT;
+			status = EXIT_STATUS_CONDITION;
 	}
 	return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Holds a finished profile against the limits of the command line. */
+/* Checks a finished profile against the conditions of the command line. */
 #ifndef PKBPF_CLI_CONDITIONS_H
 #define PKBPF_CLI_CONDITIONS_H
 
@@ -10,8 +10,8 @@
  * that is not recorded. */
 int conditions_check_events(const struct cli_options *options, uint32_t kinds_mask,
 			    struct error *error);
-/* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_LIMIT, or EXIT_STATUS_FAILED (out of
- * memory). */
+/* Tells the console each breach. EXIT_STATUS_DONE, EXIT_STATUS_CONDITION, or EXIT_STATUS_FAILED
+ * (out of memory). */
 int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console);
 

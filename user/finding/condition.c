@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "rows/human.h"
+#include "profile/kind_table.h"
 
 struct unit {
 	const char *name;
@@ -242,6 +243,28 @@ static int check_row(const struct condition *condition, const struct resource_ro
 		 value);
 	on_breach(context, sentence);
 	return 1;
+}
+
+int condition_check_possible(const struct condition *condition, uint32_t kinds_mask,
+			     enum rows_by by, struct error *error)
+{
+	unsigned int needs = condition->figure->needs;
+
+	if (needs & ROW_HAS_WAIT_LENGTHS)
+		needs |= ROW_HAS_KIND(PKBPF_PROFILE_OFFCPU);
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		if (needs & ROW_HAS_KIND(kind) && !(kinds_mask & 1U << kind))
+			return error_set(error, EINVAL,
+					 "its events are not recorded; add %s to --events",
+					 profile_kind_row(kind)->name);
+	}
+	if (needs & ROW_HAS_WAIT_LENGTHS && by == ROWS_BY_THREAD)
+		return error_set(error, EINVAL,
+				 "no wait-time distributions by thread; use another --by");
+	if (needs & (ROW_HAS_RSS | ROW_HAS_PEAK) && by == ROWS_BY_THREAD &&
+	    (condition->any_row || condition->pid || condition->name[0]))
+		return error_set(error, EINVAL, "no RSS by thread; use another --by");
+	return 0;
 }
 
 int condition_check(const struct condition *condition, const struct resource_rows *rows,

@@ -40,6 +40,11 @@ struct condition {
 
 /* -EINVAL with a sentence that says what is wrong. */
 int condition_parse(const char *text, struct condition *ret_condition, struct error *error);
+/* Before anything is recorded: -EINVAL with a clause that says why ("no RSS by thread; …") when a
+ * profile of these kinds (1 << enum pkbpf_profile_kind), in rows of this sort, would not have the
+ * figure. */
+int condition_check_possible(const struct condition *condition, uint32_t kinds_mask,
+			     enum rows_by by, struct error *error);
 /* Calls back with a sentence for each row that meets the condition ("postgres 812: blockio.p99
  * is 14.2 ms"), which is not escaped. Returns their number. That nobody can tell: -ENODATA: nothing
  * of the kind was recorded; -ESRCH: no row is of this pid or name. */

@@ -23,7 +23,7 @@ struct live_run {
 	struct live_options options;
 	struct run_watch *watch;
 	struct command *command;
-	uint32_t command_pid;
+	uint32_t command_pid; /* 0: none */
 	char *cgroup_path;
 	struct live_capture *capture;
 };
@@ -96,33 +96,6 @@ int live_run_set_stop(struct live_run *run, int fd, struct error *error)
 
 /* ---- the capture ---- */
 
-static void choose_targets(const struct live_run *run, struct session_options *session)
-{
-	const struct live_targets *targets = &run->options.targets;
-
-	session->comm = targets->comm;
-	session->follow = targets->follow;
-	if (run->command) {
-		session->target_mode = PKBPF_TARGET_PROCESS;
-		session->pids = &run->command_pid;
-		session->pid_count = 1;
-		session->waiting_pid = run->command_pid;
-		if (targets->follow != PKBPF_FOLLOW_NONE)
-			session->follow = PKBPF_FOLLOW_DESCENDANTS;
-	} else if (targets->pids.count) {
-		session->target_mode = PKBPF_TARGET_PROCESS;
-		session->pids = targets->pids.items;
-		session->pid_count = targets->pids.count;
-	} else if (targets->tids.count) {
-		session->target_mode = PKBPF_TARGET_THREAD;
-		session->tids = targets->tids.items;
-		session->tid_count = targets->tids.count;
-	} else if (run->cgroup_path) {
-		session->target_mode = PKBPF_TARGET_CGROUP;
-		session->cgroup_path = run->cgroup_path;
-	}
-}
-
 int live_run_start(struct live_run *run, struct error *error)
 {
 	const struct live_options *options = &run->options;
@@ -146,7 +119,8 @@ int live_run_start(struct live_run *run, struct error *error)
 
 	if (options->user && options->user->behind_sudo)
 		capture.user_uid = options->user->uid;
-	choose_targets(run, &capture.session);
+	live_targets_choose(&options->targets, run->cgroup_path, &run->command_pid,
+			    &capture.session);
 	return live_capture_start(&capture, &run->capture, error);
 }
 

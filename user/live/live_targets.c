@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Puts targets into words. */
+/* Puts targets into words, and into the options of a session. */
 #include "live/live_targets.h"
 
 #include <inttypes.h>
@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "capture/session/session.h"
 
 /* Appends to text, cutting at size. */
 static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format,
@@ -57,6 +59,32 @@ void live_targets_describe(const struct live_targets *targets, char *ret_text, s
 		add(ret_text, size, " and workers");
 	if (targets->comm)
 		add(ret_text, size, ", comm %s", targets->comm);
+}
+
+void live_targets_choose(const struct live_targets *targets, const char *cgroup_path,
+			 const uint32_t *command_pid, struct session_options *session)
+{
+	session->comm = targets->comm;
+	session->follow = targets->follow;
+	if (*command_pid) {
+		session->target_mode = PKBPF_TARGET_PROCESS;
+		session->pids = command_pid;
+		session->pid_count = 1;
+		session->waiting_pid = *command_pid;
+		if (targets->follow != PKBPF_FOLLOW_NONE)
+			session->follow = PKBPF_FOLLOW_DESCENDANTS;
+	} else if (targets->pids.count) {
+		session->target_mode = PKBPF_TARGET_PROCESS;
+		session->pids = targets->pids.items;
+		session->pid_count = targets->pids.count;
+	} else if (targets->tids.count) {
+		session->target_mode = PKBPF_TARGET_THREAD;
+		session->tids = targets->tids.items;
+		session->tid_count = targets->tids.count;
+	} else if (cgroup_path) {
+		session->target_mode = PKBPF_TARGET_CGROUP;
+		session->cgroup_path = cgroup_path;
+	}
 }
 
 void live_targets_done(struct live_targets *targets)

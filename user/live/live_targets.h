@@ -19,6 +19,11 @@ struct live_targets {
 	char *const *command;	  /* argv to run, ends in NULL; NULL: none */
 };
 
+struct session_options;
+/* Tells the session which processes to record; all pointers are borrowed by it. cgroup_path: where
+ * the cgroup was found, NULL without one; *command_pid: of the command, 0 without one. */
+void live_targets_choose(const struct live_targets *targets, const char *cgroup_path,
+			 const uint32_t *command_pid, struct session_options *session);
 /* "pid 812,813 and descendants", "whole host, comm postgres". Truncates to size. */
 void live_targets_describe(const struct live_targets *targets, char *ret_text, size_t size);
 void live_targets_done(struct live_targets *targets);

@@ -238,6 +238,39 @@ static void what_it_costs_to_begin_is_no_part_of_the_interval(void **state)
 	profile_free(profile);
 }
 
+static void a_figure_needs_its_events_and_rows_that_have_it(void **state)
+{
+	const uint32_t cpu = 1U << PKBPF_PROFILE_CPU, offcpu = 1U << PKBPF_PROFILE_OFFCPU;
+	const struct {
+		const char *text;
+		uint32_t kinds_mask;
+		enum rows_by by;
+		const char *reason; /* NULL: possible */
+	} rows[] = {
+		{"blockio.p99>10ms", cpu | offcpu, ROWS_BY_PROCESS, "add blockio to --events"},
+		{"blockio.p99>10ms", 1U << PKBPF_PROFILE_BLOCKIO, ROWS_BY_PROCESS, NULL},
+		{"offcpu.p99>10ms", cpu, ROWS_BY_PROCESS, "add offcpu to --events"},
+		{"offcpu.p99>10ms", offcpu, ROWS_BY_THREAD, "no wait-time distributions by thread"},
+		{"offcpu.p99>10ms", offcpu, ROWS_BY_COMM, NULL},
+		{"*:memory.rss>1G", cpu, ROWS_BY_THREAD, "no RSS by thread"},
+		{"memory.rss>1G", cpu, ROWS_BY_THREAD, NULL},
+		{"*:memory.rss>1G", cpu, ROWS_BY_PROCESS, NULL},
+		{"lost>0", 0, ROWS_BY_PROCESS, NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct condition condition;
+		struct error error = {0};
+		int err;
+
+		assert_int_equal(condition_parse(rows[i].text, &condition, &error), 0);
+		err = condition_check_possible(&condition, rows[i].kinds_mask, rows[i].by, &error);
+		assert_int_equal(err, rows[i].reason ? -EINVAL : 0);
+		if (rows[i].reason)
+			assert_non_null(strstr(error.text, rows[i].reason));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +281,7 @@ int main(void)
 		cmocka_unit_test(what_it_costs_to_begin_is_no_part_of_the_interval),
 		cmocka_unit_test(what_many_have_together_is_no_figure_of_one),
 		cmocka_unit_test(limits_hit_those_that_tables_leave_out_too),
+		cmocka_unit_test(a_figure_needs_its_events_and_rows_that_have_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
