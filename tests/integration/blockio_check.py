@@ -4,17 +4,11 @@
 
 usage: blockio_check.py REPORT FOLDED CHECK ARGUMENT...
 """
-import json
 import re
 import sys
 
-failures = 0
-
-
-def check(holds, message):
-    global failures
-    print(("ok: " if holds else "FAILED: ") + message)
-    failures += not holds
+import checks
+from checks import check
 
 
 def rows_of(report, comm):
@@ -34,7 +28,7 @@ def device_of(report, name):
 
 def check_sound(report):
     lost = [counter for counter in report["counters"] if counter["is_loss"] and counter["count"]]
-    missed = sum(counter["count"] for counter in lost if counter["name"] == "BLOCKIO_UNFINISHED")
+    missed = checks.counters(report).get("BLOCKIO_UNFINISHED", 0)
     check(all(counter["name"] == "BLOCKIO_UNFINISHED" for counter in lost), f"nothing is lost: {lost}")
     requests = sum(device["requests"] for device in report["devices"])
     check(missed * 200 <= requests, f"{missed} completions were not seen, of {requests} requests")
@@ -57,7 +51,7 @@ def check_exact(report, folded, device, comm, requests, size):
 def check_held_back(report, folded, comm, requests):
     """What the process has not issued itself is told as issued by workers."""
     own = max((blockio_of(row)["requests"] for row in rows_of(report, comm)), default=0)
-    told = sum(counter["count"] for counter in report["counters"] if counter["name"] == "BLOCKIO_BY_WORKER")
+    told = checks.counters(report).get("BLOCKIO_BY_WORKER", 0)
     check(told > 0 and own + told >= int(requests), f"{comm}: {own} requests, {told} of workers, of {requests}")
 
 
@@ -139,7 +133,7 @@ def check_unseen(report, folded, device, requests, unseen):
     values = device_of(report, device)
     times = [operation["device_time"] for operation in values["operations"]]
     measured = sum(bucket["count"] for time in times for bucket in time["histogram"])
-    missed = sum(counter["count"] for counter in report["counters"] if counter["name"] == "BLOCKIO_UNFINISHED")
+    missed = checks.counters(report).get("BLOCKIO_UNFINISHED", 0)
     check(values["requests"] == requests + unseen, f"{device}: {values['requests']} requests of {requests} and {unseen}")
     check(values["bytes"] == values["requests"] * 4096, f"{device}: {values['bytes']} bytes")
     check(unseen <= values["requests"] - measured <= missed, f"{device}: {measured} measured, {missed} not seen to end")
@@ -163,13 +157,11 @@ def check_stacked(report, folded, device, requests, lower):
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        report = json.load(file)
+    report = checks.read_report(sys.argv[1])
     with open(sys.argv[2], encoding="utf-8", errors="replace") as file:
         folded = file.read().splitlines()
     globals()["check_" + sys.argv[3]](report, folded, *sys.argv[4:])
     check_sound(report)
-    sys.exit(failures != 0)
 
 
 main()

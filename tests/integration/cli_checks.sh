@@ -4,19 +4,8 @@
 
 spinner=
 
-current=
-begin() {
-	current=$1
-	rm -f err # so that nobody takes the last one's words for those of a job that is only starting
-	echo "  $current"
-}
-
-fail() {
-	echo "FAILED: $current: $*"
-	sed 's/^/    out: /' out 2>/dev/null | head -5
-	sed 's/^/    err: /' err 2>/dev/null | head -5
-	failures=$((failures + 1))
-}
+# shellcheck disable=SC2034 # prelude.sh shows them
+evidence=(out err)
 
 # run STATUS ARGUMENT…: runs pkbpf with stdout in "out" and stderr in "err"
 run() {
@@ -43,24 +32,9 @@ no_temporaries() {
 	[ -z "$left" ] || fail "a temporary is left behind: $left"
 }
 
-# wait_until SECONDS COMMAND…: tries until the command succeeds
-wait_until() {
-	local tries=$(($1 * 20))
-	shift
-	while ! "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
-
 # ended PID: it is gone, or dead and not yet waited for
 ended() {
 	! kill -0 "$1" 2>/dev/null || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null
-}
-
-profiling() {
-	grep -qs "profiling since" "$1"
 }
 
 start_spinner() {
@@ -72,14 +46,4 @@ start_spinner() {
 stop_spinner() {
 	kill "$spinner"
 	spinner=
-}
-
-# conclude: the last line
-conclude() {
-	if [ $failures = 0 ]; then
-		echo "all passed"
-		exit 0
-	fi
-	echo "$failures failures"
-	exit 1
 }

@@ -8,6 +8,7 @@ import shutil
 import struct
 import sys
 
+import checks
 import folded
 
 # Where threads begin: outermost frames that nothing calls.
@@ -58,7 +59,7 @@ def main():
         else:
             strange[user[0]] = strange.get(user[0], 0) + count
     if total == 0:
-        folded.fail(f"{name}: no user stacks")
+        checks.fail(f"{name}: no user stacks")
     said = ", ".join(f"{r} {c}" for r, c in sorted(reasons.items(), key=lambda x: -x[1]))
     odd = ", ".join(f"{r} {c}" for r, c in sorted(strange.items(), key=lambda x: -x[1])[:4])
     if "--table" in options:
@@ -70,10 +71,10 @@ def main():
     print(f"  {name}: {total} user stacks, {100 * whole / total:.3f} % whole"
           + (f" ({said})" if said else "") + (f"; begin elsewhere: {odd}" if odd else ""), flush=True)
     if total < 200:
-        folded.fail(f"{name}: only {total} user stacks")
+        checks.fail(f"{name}: only {total} user stacks")
     # A few hundred stacks cannot tell 99.5 % from 99 %.
     if total - whole > max((1 - float(bound)) * total, 4):
-        folded.fail(f"{name}: only {100 * whole / total:.3f} % of user stacks are whole")
+        checks.fail(f"{name}: only {100 * whole / total:.3f} % of user stacks are whole")
 
 
 main()

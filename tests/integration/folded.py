@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Reads folded stacks for the integration tests: [(frames root first, count), …]."""
-import sys
 
 
 def read(path):
@@ -25,8 +24,3 @@ def share(stacks, predicate):
 def holds_in_order(frames, wanted):
     """The wanted frames follow one another directly somewhere in the stack."""
     return any(frames[i : i + len(wanted)] == wanted for i in range(len(frames) - len(wanted) + 1))
-
-
-def fail(message):
-    print("FAILED: " + message)
-    sys.exit(1)

@@ -1,19 +1,84 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# What every test begins with: sourced with its arguments, it names them, and skips the test where nobody can profile.
-# It leaves $pkbpf, $workloads (their folder), $here (that of the tests), $failures, skip and stolen_us.
+# What every test begins with: sourced with its arguments, it names them, skips the test where nobody can profile, and goes to
+# a folder of the test's own below /tmp (or $work_below, set before), which is gone at the end.
+# It leaves $pkbpf, $workloads (their folder), $here (that of the tests), $work and $failures. A test that leaves more behind
+# than its folder has a function cleanup.
 set -u
 
 pkbpf=$(readlink -f "$1")
 workloads=$(readlink -f "$2")
 here=$(dirname "$(readlink -f "$0")")
 failures=0
+current=
+evidence=() # files whose beginnings are shown with a failure
 
-# skip WHY…
+# ---- verdicts ----
+
+# skip WHY…: the whole test
 skip() {
 	echo "skipped: $*"
 	exit 77
 }
+
+# not_checked WHAT…: a part of it. tools/test counts it as skipped, and tells it at its end.
+not_checked() { echo "NOT CHECKED: ${current:+$current: }$*"; }
+
+# begin WHAT: what failures are about from here on
+begin() {
+	current=$1
+	rm -f err # nobody takes the last one's words for those of a job that is only starting
+	echo "  $current"
+}
+
+fail() {
+	echo "FAILED: ${current:+$current: }$*"
+	failures=$((failures + 1))
+	[ ${#evidence[@]} = 0 ] || head -n 5 "${evidence[@]}" 2>/dev/null | sed 's/^/    /'
+}
+
+# give_up WHY…: nothing further makes sense
+give_up() {
+	fail "$@"
+	exit 1
+}
+
+# conclude: the last line of a test
+conclude() {
+	[ "$failures" = 0 ] && { echo "all passed"; exit 0; }
+	echo "$failures failed"
+	exit 1
+}
+
+# checker SCRIPT ARGUMENT…: a check in Python, - for one on standard input, which knows checks.py and folded.py. Counts a failure.
+checker() {
+	PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1 python3 "$@" && return
+	failures=$((failures + 1))
+	return 1
+}
+
+# ---- running pkbpf ----
+
+# record ARGUMENT…: runs pkbpf, which has to succeed; what it and its command say is in the file "said"
+record() {
+	"$pkbpf" -q "$@" >said 2>&1 && return
+	fail "pkbpf $*: status $?: $(tail -n 20 said)"
+	return 1
+}
+
+# wait_until SECONDS COMMAND…: tries until the command succeeds
+wait_until() {
+	local tries=$(($1 * 20))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# profiling LOG: with -v, pkbpf has said there that it measures
+profiling() { grep -qs "profiling since" "$1"; }
 
 # What the host has kept from this machine's CPUs. Threads stay on them meanwhile, but the kernel's account of their CPU
 # time leaves it out.
@@ -21,7 +86,31 @@ stolen_us() {
 	awk '/^cpu / { print $9 * 10000 }' /proc/stat
 }
 
+# ---- looking at results ----
+
+# total PATTERN FILE: the weight of all folded stacks that match
+total() {
+	awk -v pattern="$1" '$0 ~ pattern { sum += $NF } END { printf "%.0f", sum }' "$2"
+}
+
+# check_wall_clock WHAT REPORT
+check_wall_clock() {
+	local share
+	share=$(grep -oE 'add up to .* \(([0-9.]+)%\)' "$2" | grep -oE '[0-9.]+%' | tr -d %)
+	awk -v share="${share:-0}" 'BEGIN { exit !(share > 99 && share < 101) }' ||
+		fail "$1: the states add up to ${share:-nothing}% of the wall clock"
+}
+
+# ---- set-up ----
+
 [ "$(id -u)" = 0 ] || skip "needs root"
 [ -r /sys/kernel/btf/vmlinux ] || skip "needs a kernel with BTF"
 # What a user behind sudo would get is a test of its own.
 unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND
+
+cleanup() { :; }
+work=$(basename "$0" .sh)
+work=$(mktemp -d "${work_below:-/tmp}/pkbpf-${work#test_}-XXXXXX") && cd "$work" || exit 1
+# A signal ends a test as an exit does.
+trap 'exit 130' INT TERM HUP
+trap 'cleanup; cd /; rm -rf "$work"' EXIT

@@ -33,8 +33,8 @@ programs_stop() {
 	programs_running=()
 }
 
-# wait_until COMMAND…: up to ten seconds
-wait_until() {
+# await COMMAND…: up to ten seconds
+await() {
 	local i
 	for ((i = 0; i < 200; i++)); do
 		"$@" >/dev/null 2>&1 && return 0
@@ -76,7 +76,7 @@ program_postgres() {
 	in_background $run "$bin/postgres" -D "$data" -k "$PWD" -c listen_addresses= -c fsync=off \
 		-c shared_buffers=64MB -c logging_collector=off
 	local server=$!
-	wait_until $run "$bin/pg_isready" -h "$PWD" || return 1
+	await $run "$bin/pg_isready" -h "$PWD" || return 1
 	$run pgbench -h "$PWD" -i -s 5 -q postgres >init.log 2>&1 || return 1
 	in_background $run pgbench -h "$PWD" -n -c 3 -j 1 -T $(($1 + 20)) postgres
 	sleep 0.3
@@ -108,7 +108,7 @@ program_nginx() {
 	END
 	in_background nginx -c "$PWD/nginx.conf" -p "$PWD"
 	local server=$!
-	wait_until curl -sf "http://127.0.0.1:$port/" || return 1
+	await curl -sf "http://127.0.0.1:$port/" || return 1
 	# Each curl asks a thousand times over kept connections; the list of addresses is its config.
 	for _ in $(seq 1000); do
 		printf 'url = "http://127.0.0.1:%s/"\noutput = /dev/null\ncompressed\n' "$port"
@@ -125,7 +125,7 @@ program_redis() {
 	need redis-server redis-benchmark || return 77
 	in_background redis-server --port 0 --unixsocket "$PWD/socket" --save '' --appendonly no --dir "$PWD"
 	local server=$!
-	wait_until redis-cli -s socket ping || return 1
+	await redis-cli -s socket ping || return 1
 	in_background timeout $(($1 + 20)) bash -c 'while :; do
 		redis-benchmark -q -s socket -n 20000 -c 20 -t set,get,lpush,zadd,lrange_100; done'
 	sleep 0.3

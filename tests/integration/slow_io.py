@@ -9,23 +9,15 @@ from when it was seen under way), and one that it took at most.
 usage: slow_io.py PKBPF SLOW_WRITES DEVICE FROZEN_FOLDER CHECK
 """
 import fcntl
-import json
 import os
 import subprocess
 import sys
 import time
 
+from checks import check, not_checked, read_report
+
 FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 MS = 1_000_000
-failures = 0
-
-
-def check(holds, message):
-    global failures
-    print(("ok: " if holds else "FAILED: ") + message)
-    failures += not holds
-
-
 def wait_for(holds, what):
     end = time.monotonic() + 20
     while not holds():
@@ -108,8 +100,7 @@ class Profile:
     def stop(self, may_lose=False):
         self.process.send_signal(2)
         check(self.process.wait() == 0, f"pkbpf ends well: {self.errors()[-300:]}")
-        with open("report.json", encoding="utf-8") as file:
-            report = json.load(file)
+        report = read_report("report.json")
         with open("report.txt", encoding="utf-8") as file:
             report["printed"] = file.read()
         lost = [counter for counter in report["counters"] if counter["name"] == "SLOW_IO_LOST"]
@@ -190,8 +181,11 @@ def check_all(pkbpf, writer):
     check(len(slowest) == 10, f"{len(slowest)} requests of 10")
     longest_ns = max(operation["device_time"]["max_ns"] for device in report["devices"] if
                      not device["requests_of_other_devices"] for operation in device["operations"])
-    check(report["lost"] or slowest[0]["total_ns"] >= longest_ns,
-          f"the slowest took {slowest[0]['total_ns']} ns, the longest {longest_ns} ns")
+    if report["lost"]:
+        not_checked("the slowest request of all is listed: some were lost, too many came at once")
+    else:
+        check(slowest[0]["total_ns"] >= longest_ns,
+              f"the slowest took {slowest[0]['total_ns']} ns, the longest {longest_ns} ns")
 
 
 def check_none(pkbpf, writer):
@@ -224,7 +218,6 @@ def main():
         globals()["check_" + name](pkbpf, writer)
     finally:
         writer.close()
-    sys.exit(failures != 0)
 
 
 main()

@@ -6,17 +6,13 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-[ "$(uname -m)" = x86_64 ] || {
-	echo "skipped: assembly of x86-64"
-	exit 77
-}
-
-work=$(mktemp -d /tmp/pkbpf-assembly-XXXXXX)
+[ "$(uname -m)" = x86_64 ] || skip "assembly of x86-64"
 target=
-trap 'kill $target 2>/dev/null; rm -rf "$work"' EXIT
+cleanup() { [ -z "$target" ] || kill "$target"; }
 
-cat >"$work/check.py" <<'P'
+cat >check.py <<'P'
 import sys
+import checks
 import folded
 
 # What each calls, if anything
@@ -45,30 +41,23 @@ for frames, count in folded.read(sys.argv[1]):
 print(f"{stacks} stacks, {truncated} truncated; as expected: " +
       ", ".join(f"{name} {right[name]} of {total[name]}" for name in functions))
 if truncated > 0.005 * stacks:
-    folded.fail(f"{truncated} of {stacks} stacks are truncated: {others}")
+    checks.fail(f"{truncated} of {stacks} stacks are truncated: {others}")
 for name in functions:
     if total[name] < 200 or right[name] < 0.995 * total[name]:
-        folded.fail(f"{name}: {right[name]} of {total[name]} as expected; others: {others}")
+        checks.fail(f"{name}: {right[name]} of {total[name]} as expected; others: {others}")
 P
 
 # The second has so much of it that it is read only when a walk comes to it.
 for program in assembly assembly_large; do
-	"$pkbpf" -q -e cpu -F 999 -o "$work/stacks.folded" -- "$workloads/$program" 0.6 >"$work/out" 2>&1 || {
-		cat "$work/out"
-		echo "FAILED: pkbpf ended with an error"
-		exit 1
-	}
+	record -e cpu -F 999 -o stacks.folded -- "$workloads/$program" 0.6 || exit 1
 	echo "$program:"
-	PYTHONPATH=$here python3 "$work/check.py" "$work/stacks.folded" || failures=1
+	checker check.py stacks.folded
 done
 
 "$workloads/assembly_large" 60 &
 target=$!
 sleep 0.2
-"$pkbpf" doctor --pid $target >"$work/out"
-grep -q 'assembly_large (4[0-9][0-9] KiB by instructions)$' "$work/out" || {
-	cat "$work/out"
-	echo "FAILED: doctor does not say what was read from instructions"
-	failures=1
-}
-exit $failures
+"$pkbpf" doctor --pid $target >said
+grep -q 'assembly_large (4[0-9][0-9] KiB by analysis of its instructions)$' said ||
+	fail "doctor does not say what was read from instructions: $(cat said)"
+conclude

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Block I/O against loads whose requests are known: counts, bytes, owners, stacks, latencies, stacked devices.
 # usage: test_blockio.sh PKBPF WORKLOAD_FOLDER
+# A folder on a disk, and one in memory.
+work_below=/var/tmp
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
@@ -9,9 +11,6 @@ for tool in fio losetup python3; do
 	command -v $tool >/dev/null || skip "no $tool here"
 done
 losetup -f >/dev/null 2>&1 || skip "no loop devices here"
-# A folder on a disk, and one in memory.
-work=$(mktemp -d /var/tmp/pkbpf-blockio-XXXXXX)
-mkdir "$work/memory"
 devices=()
 background=()
 limited=
@@ -22,23 +21,15 @@ cleanup() {
 	[ -d /sys/kernel/tracing/instances/pkbpf-test ] && rmdir /sys/kernel/tracing/instances/pkbpf-test
 	[ -d "$limited" ] && rmdir "$limited"
 	umount "$work/memory" 2>/dev/null
-	rm -rf "$work"
 }
-trap cleanup EXIT
-cd "$work" || exit 1
-mount -t tmpfs -o size=200m none memory || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
-}
+mkdir memory && mount -t tmpfs -o size=200m none memory || exit 1
 
 # new_device FILE OPTION…: a loop device of 128 MiB, its path in $device, its name in $name
 new_device() {
 	local file=$1
 	shift
 	[ -f "$file" ] || dd if=/dev/urandom of="$file" bs=1M count=128 status=none
-	device=$(losetup -f --show "$@" "$file") || { fail "no loop device for $file"; exit 1; }
+	device=$(losetup -f --show "$@" "$file") || give_up "no loop device for $file"
 	devices+=("$device")
 	name=${device#/dev/}
 }
@@ -48,11 +39,7 @@ start() {
 	rm -f report.json out.folded err.txt
 	"$pkbpf" -v -e blockio -o report.json -o out.folded 2>err.txt >/dev/null &
 	profiler=$!
-	for _ in $(seq 400); do
-		grep -qs "profiling since" err.txt && return
-		sleep 0.05
-	done
-	fail "pkbpf does not start: $(cat err.txt)"
+	wait_until 20 profiling err.txt || fail "pkbpf does not start: $(cat err.txt)"
 }
 
 stop() {
@@ -62,7 +49,7 @@ stop() {
 
 # verify CHECK ARGUMENT…
 verify() {
-	python3 "$here/blockio_check.py" report.json out.folded "$@" >check.txt 2>&1 && return
+	PYTHONPATH=$here python3 "$here/blockio_check.py" report.json out.folded "$@" >check.txt 2>&1 && return
 	wrong="$wrong
 $*: $(grep -v '^ok' check.txt)"
 }
@@ -71,13 +58,13 @@ $*: $(grep -v '^ok' check.txt)"
 # them (pkbpf counts those it notices). Three tries, so that the test is about pkbpf.
 # try TITLE FUNCTION
 try() {
-	echo "  $1"
+	begin "$1"
 	for _ in 1 2 3; do
 		wrong=
 		"$2"
 		[ -n "$wrong" ] || return
 	done
-	fail "$1: $wrong"
+	fail "$wrong"
 }
 
 run_fio() {
@@ -127,7 +114,7 @@ unseen_ends() {
 if command -v bpftool >/dev/null; then
 	try "requests whose completion was not seen are not under way at the end" unseen_ends
 else
-	echo "    no bpftool here: requests whose completion was not seen not tested"
+	not_checked "requests whose completion was not seen: no bpftool"
 fi
 
 # fio forks its jobs; its own main process ends them.
@@ -166,6 +153,8 @@ chosen_beside_others() {
 if echo mq-deadline 2>/dev/null >"/sys/block/$name/queue/scheduler"; then
 	try "none of those that others queued and it issued" chosen_beside_others
 	echo none >"/sys/block/$name/queue/scheduler"
+else
+	not_checked "requests that others queued: loop devices have no I/O scheduler"
 fi
 
 # What a limit holds back is issued by a worker: for whom, only the cgroup tells, and only in version 2.
@@ -175,7 +164,7 @@ held_back() {
 		--randrepeat=0 --norandommap --direct=1 --ioengine=libaio --iodepth=16 --rw=randrw --bs=4k --number_ios=600)
 	"$pkbpf" -q -e blockio -o report.json -o out.folded -- "${load[@]}" >fio.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	verify held_back fio 600
-	[ -e "$limited/io.max" ] || return
+	[ -e "$limited/io.max" ] || { not_checked "requests of a cgroup held back: no io controller of cgroup version 2"; return; }
 	"$pkbpf" -q -e blockio -G "$limited" -d 5 -o report.json -o out.folded >/dev/null 2>err.txt &
 	profiler=$!
 	sleep 1
@@ -196,7 +185,7 @@ done
 if [ -d "$limited" ]; then
 	try "requests that a limit of a cgroup holds back are told" held_back
 else
-	echo "    no limits of I/O here: requests that they hold back not tested"
+	not_checked "requests that a limit of a cgroup holds back: no io or blkio controller"
 fi
 
 edges() {
@@ -267,7 +256,7 @@ stacked() {
 	[ -z "$traced" ] || verify percentiles "$name" trace.txt "$(stat -c '%Hr,%Lr' "$device")"
 }
 try "a stacked device counts once, its latency is that of each request" stacked
-[ -n "$traced" ] || echo "    no trace to compare with: tracefs has no block events here"
+[ -n "$traced" ] || not_checked "percentiles against a trace: tracefs has no block events"
 
 # Flushes are issued by workers of the kernel: for somebody we do not look at, which is known.
 flushes_of_others() {
@@ -278,11 +267,11 @@ flushes_of_others() {
 	"$pkbpf" -q -e cpu,blockio -o report.json -- "$workloads/spin" 3 2>err.txt || wrong="it failed: $(cat err.txt)"
 	kill $others
 	wait $others 2>/dev/null
-	python3 - <<-'P' || wrong="requests of others count as of somebody who is not known"
-		import json, sys
-		told = [c["count"] for c in json.load(open("report.json"))["counters"] if c["name"] == "BLOCKIO_BY_WORKER"]
-		print("of nobody known:", sum(told))
-		sys.exit(sum(told) > 5) # what was submitted just before the start is nobody's known
+	PYTHONPATH=$here python3 - <<-'P' || wrong="requests of others count as of somebody who is not known"
+		import sys, checks
+		told = checks.counters(checks.read_report("report.json")).get("BLOCKIO_BY_WORKER", 0)
+		print("of nobody known:", told)
+		sys.exit(told > 5) # what was submitted just before the start is nobody's known
 	P
 }
 try "flushes for others than the targets are nobody's" flushes_of_others
@@ -297,10 +286,9 @@ requestless() {
 	dd if=image of=/dev/null bs=4k count=10 iflag=direct status=none # for the profile has to have something
 	stop
 	echo "$number" >/sys/class/zram-control/hot_remove
-	python3 - <<-'P' || wrong="500 writes to it"
-		import json, sys
-		told = [c["count"] for c in json.load(open("report.json"))["counters"] if c["name"] == "BLOCKIO_REQUESTLESS"]
-		sys.exit(len(told) != 1 or told[0] < 500)
+	PYTHONPATH=$here python3 - <<-'P' || wrong="500 writes to it"
+		import sys, checks
+		sys.exit(checks.counters(checks.read_report("report.json")).get("BLOCKIO_REQUESTLESS", 0) < 500)
 	P
 }
 
@@ -311,9 +299,9 @@ requestless_of_targets() {
 	"$pkbpf" -q -e cpu,blockio -o report.json -- sh -c 'dd if=/dev/zero of=$0 bs=4k count=500 oflag=direct status=none; $1 0.2' \
 		/dev/zram"$number" "$workloads/spin" 2>err.txt || wrong="it failed: $(cat err.txt)"
 	echo "$number" >/sys/class/zram-control/hot_remove
-	python3 - <<-'P' || wrong="500 writes to it, of a target"
-		import json, sys
-		told = {c["name"]: c["count"] for c in json.load(open("report.json"))["counters"]}
+	PYTHONPATH=$here python3 - <<-'P' || wrong="500 writes to it, of a target"
+		import sys, checks
+		told = checks.counters(checks.read_report("report.json"))
 		sys.exit(told.get("BLOCKIO_REQUESTLESS_HOST", 0) < 500 or "BLOCKIO_REQUESTLESS" in told)
 	P
 }
@@ -321,7 +309,7 @@ if [ -r /sys/class/zram-control/hot_add ]; then
 	try "a device without requests" requestless
 	try "a device without requests, where targets were chosen" requestless_of_targets
 else
-	echo "    no zram here: devices without requests not tested"
+	not_checked "devices without requests: no zram"
 fi
 
-[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
+conclude

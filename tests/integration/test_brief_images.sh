@@ -5,9 +5,6 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-images-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 export workloads
 
 chain() {
@@ -18,10 +15,7 @@ chain() {
 export -f chain
 
 # Without address space randomization both have their libraries at the same addresses, too.
-"$pkbpf" -q -e cpu -F 4999 -o images.folded -o images.txt -- setarch -R bash -c chain 2>err.txt || {
-	echo "FAILED: status $?: $(cat err.txt)"
-	exit 1
-}
+record -e cpu -F 4999 -o images.folded -o images.txt -- setarch -R bash -c chain || exit 1
 # count PATTERN: samples of the second program that match
 count() {
 	awk -v pattern="$1" '/^next_image;/ && $0 ~ pattern { sum += $NF } END { print sum + 0 }' images.folded
@@ -29,8 +23,5 @@ count() {
 whole=$(count ';_start;.*;main;.*work')
 wrong=$(count 'stack memory not readable')
 echo "  of $(count .) samples $whole are whole up to work(), and $wrong were unwound by what holds for the former program"
-[ "$whole" -gt 1000 ] && [ "$wrong" = 0 ] || {
-	echo "FAILED: $(grep '^next_image' images.folded)"
-	exit 1
-}
-echo "all passed"
+[ "$whole" -gt 1000 ] && [ "$wrong" = 0 ] || fail "$(grep '^next_image' images.folded)"
+conclude

@@ -5,16 +5,12 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-cli-XXXXXX)
 chmod 755 "$work" # others than root write into a folder of their own below it
 cleanup() {
 	[ -n "$spinner" ] && kill "$spinner" 2>/dev/null
 	mountpoint -q "$work/small" && umount "$work/small"
 	[ -n "${cgroup:-}" ] && rmdir "$cgroup" 2>/dev/null
-	rm -rf "$work"
 }
-trap cleanup EXIT
-cd "$work" || exit 1
 # shellcheck source=cli_checks.sh
 . "$here/cli_checks.sh"
 
@@ -363,7 +359,7 @@ if command -v script >/dev/null; then
 	grep -q 'status 130' terminal || fail "no status 130: $(tail -1 terminal)"
 	is_folded k.folded
 else
-	echo "  (no script(1): nothing tested on a terminal)"
+	not_checked "what is printed on a terminal: no script(1)"
 fi
 
 stop_spinner

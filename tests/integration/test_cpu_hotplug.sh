@@ -12,18 +12,10 @@ cpu=${switch%/online} cpu=${cpu##*/cpu}
 if [ -z "$switch" ] || [ "$cpu" = 0 ] || [ "$(cat "$switch")" != 1 ]; then
 	skip "there is no second CPU that can be taken offline"
 fi
-work=$(mktemp -d /tmp/pkbpf-hotplug-XXXXXX)
 pids=()
-leave() {
+cleanup() {
 	echo 1 2>/dev/null >"$switch"
 	[ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
-	rm -rf "$work"
-}
-trap leave EXIT
-trap 'exit 1' INT TERM HUP
-failed() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
 }
 
 { echo 0 >"$switch"; } 2>"$work/why" || skip "CPU $cpu cannot be taken offline: $(cat "$work/why")"
@@ -33,15 +25,15 @@ for name in comeback1 comeback2 comeback3; do
 	cp "$workloads/spin" "$work/$name" || exit 1
 done
 
-# begin NAME OPTION…: starts pkbpf, and returns when it measures
-begin() {
+# start NAME OPTION…: starts pkbpf, and returns when it measures
+start() {
 	local name=$1
 	shift
 	"$pkbpf" -v -F 999 -o "$work/$name.folded" -o "$work/$name.json" "$@" 2>"$work/$name.err" &
 	pkbpf_pid=$!
 	pids+=("$pkbpf_pid")
 	while ! grep -q 'profiling since' "$work/$name.err"; do
-		kill -0 $pkbpf_pid 2>/dev/null || { failed "$name: pkbpf ended early"; cat "$work/$name.err"; return 1; }
+		kill -0 $pkbpf_pid 2>/dev/null || { fail "$name: pkbpf ended early"; cat "$work/$name.err"; return 1; }
 		sleep 0.05
 	done
 }
@@ -52,11 +44,12 @@ finish() {
 	kill -INT $pkbpf_pid
 	wait $pkbpf_pid
 	status=$?
-	[ $status = 0 ] || { failed "$name: pkbpf ended with $status"; cat "$work/$name.err"; return; }
+	[ $status = 0 ] || { fail "$name: pkbpf ended with $status"; cat "$work/$name.err"; return; }
 	[ -e "$work/$name.folded" ] || mv "$work/$name.cpu.folded" "$work/$name.folded" # of several kinds
-	PYTHONPATH=$here python3 - "$work/$name" "$2" "$3" <<'P' || failures=$((failures + 1))
+	checker - "$work/$name" "$2" "$3" <<'P'
 import json
 import sys
+import checks
 import folded
 
 path, program, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
@@ -70,23 +63,23 @@ print(f"  {program}: {count} samples in {seconds} s of CPU time, {named} in its 
       f"{samples['expected']} recorded; CPUs came online: {counters.get('CPUS_ARRIVED', 0)}")
 # Until somebody has woken up to watch the CPU that came back, samples are missing.
 if not 0.8 * 999 * seconds <= count <= 1.05 * 999 * seconds:
-    folded.fail(f"{count} samples in {seconds} s of CPU time at 999 Hz")
+    checks.fail(f"{count} samples in {seconds} s of CPU time at 999 Hz")
 if named < 0.97 * count:
-    folded.fail(f"only {named} of {count} samples are in spin_here")
+    checks.fail(f"only {named} of {count} samples are in spin_here")
 # The kernel stops all CPUs, interrupts off, while one of them goes or comes, and pkbpf itself updates maps.
 not_taken = counters.get("LOST_TIMER_LATE", 0) + counters.get("LOST_NOT_CALLED", 0)
 if samples["expected"] != samples["recorded"] + samples["lost"] or samples["lost"] != not_taken:
-    folded.fail(f"account of samples: {samples}")
+    checks.fail(f"account of samples: {samples}")
 if counters.get("CPUS_ARRIVED") != 1:
-    folded.fail("the report does not tell of the CPU that came online")
+    checks.fail("the report does not tell of the CPU that came online")
 if report["host"]["cpus"] < 2:
-    folded.fail("the report has forgotten a CPU")
+    checks.fail("the report has forgotten a CPU")
 P
 }
 
 echo "away for a moment, whole host:"
-if begin moment -e cpu; then
-	echo 0 >"$switch" && echo 1 >"$switch" || failed "CPU $cpu did not come back"
+if start moment -e cpu; then
+	echo 0 >"$switch" && echo 1 >"$switch" || fail "CPU $cpu did not come back"
 	taskset -c "$cpu" "$work/comeback1" 3
 	finish moment comeback1 3
 fi
@@ -96,10 +89,10 @@ mkfifo "$work/go"
 bash -c 'read -r _ <"$1/go"; taskset -c "$2" "$1/comeback2" 3; : >"$1/done"; read -r _ <"$1/go"' bash "$work" "$cpu" &
 parent=$!
 pids+=("$parent")
-if begin longer -e cpu,offcpu,blockio,faults -p $parent --children; then
+if start longer -e cpu,offcpu,blockio,faults -p $parent --children; then
 	echo 0 >"$switch"
 	"$workloads/spin" 1.2
-	echo 1 >"$switch" || failed "CPU $cpu did not come back"
+	echo 1 >"$switch" || fail "CPU $cpu did not come back"
 	exec 3<>"$work/go" # also for reading: opening must not wait
 	echo >&3
 	while [ ! -e "$work/done" ] && kill -0 $parent; do
@@ -111,9 +104,9 @@ fi
 
 echo "offline at the start:"
 echo 0 >"$switch"
-if begin start -e cpu; then
-	echo 1 >"$switch" || failed "CPU $cpu did not come back"
+if start start -e cpu; then
+	echo 1 >"$switch" || fail "CPU $cpu did not come back"
 	taskset -c "$cpu" "$work/comeback3" 3
 	finish start comeback3 3
 fi
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

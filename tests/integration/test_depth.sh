@@ -5,20 +5,14 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-depth-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # check NAME DEPTH PROGRAM [EVENTS]
 check() {
 	local name=$1 depth=$2 program=$3
-	"$pkbpf" -q -e "${4:-cpu}" -F 999 -f folded -- "$program" "$depth" 0.7 >"$work/out" 2>"$work/err" || {
-		echo "FAILED: $name at depth $depth: pkbpf ended with $?"
-		cat "$work/err"
-		failures=$((failures + 1))
-		return
-	}
-	PYTHONPATH=$here python3 - "$name" "$depth" "$work/out" <<'P' || failures=$((failures + 1))
+	record -e "${4:-cpu}" -F 999 -f folded -o out -- "$program" "$depth" 0.7 || return
+	checker - "$name" "$depth" out <<'P'
 import sys
+import checks
 import folded
 
 name, depth, stacks = sys.argv[1], int(sys.argv[2]), folded.read(sys.argv[3])
@@ -34,7 +28,7 @@ if total < 300 or right != total:
         if not (folded.holds_in_order(names(f), wanted) and "_start" in names(f)):
             print("   ", c, ";".join(f)[:300], "frames", len(f))
             break
-    folded.fail(f"{name} at depth {depth}: {right} of {total}")
+    checks.fail(f"{name} at depth {depth}: {right} of {total}")
 P
 }
 
@@ -53,4 +47,4 @@ check faults 1000 "$work/faults" faults
 for name in no_pie static clang; do
 	check $name 124 "$work/$name"
 done
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

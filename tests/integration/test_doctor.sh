@@ -5,18 +5,12 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-doctor-XXXXXX)
 leaderless=
 target=
-trap 'kill $target $leaderless 2>/dev/null; rm -rf "$work"' EXIT
-fail() {
-	echo "FAILED: $*"
-	cat "$work/out"
-	exit 1
-}
+cleanup() { kill $target $leaderless 2>/dev/null; }
 
-"$pkbpf" doctor >"$work/out" || fail "doctor ended with $?"
-grep -q '^profiling will work$' "$work/out" || fail "doctor does not say that profiling will work"
+"$pkbpf" doctor >out || give_up "doctor ended with $?"
+grep -q '^profiling will work$' out || give_up "doctor does not say that profiling will work"
 
 # A program with threads that wait in library code: python's own and three of its pool.
 python3 - <<'P' &
@@ -30,10 +24,10 @@ for _ in $(seq 100); do
 	[ "$(ls /proc/$target/task 2>/dev/null | wc -l)" = 4 ] && break
 	sleep 0.05
 done
-"$pkbpf" doctor --pid "$target" >"$work/out" || fail "doctor --pid ended with $?"
-grep -q '^4 of 4 stacks complete$' "$work/out" || fail "not all stacks are complete"
-grep -qE 'libc.so.6( \(|$)' "$work/out" || fail "the C library is not among the mappings"
-[ "$(grep -c 'clone3\? \|_start ' "$work/out")" -ge 4 ] || fail "the stacks do not reach the roots of their threads"
+"$pkbpf" doctor --pid "$target" >out || give_up "doctor --pid ended with $?"
+grep -q '^4 of 4 stacks complete$' out || give_up "not all stacks are complete"
+grep -qE 'libc.so.6( \(|$)' out || give_up "the C library is not among the mappings"
+[ "$(grep -c 'clone3\? \|_start ' out)" -ge 4 ] || give_up "the stacks do not reach the roots of their threads"
 
 # Threads that work for it in the kernel.
 (cd "$work" && exec "$workloads/starts_threads" workers 10) &
@@ -42,22 +36,20 @@ for _ in $(seq 100); do
 	grep -qs '^iou-wrk' /proc/$worked_for/task/*/comm && break
 	sleep 0.05
 done
-"$pkbpf" doctor --pid "$worked_for" >"$work/out" || fail "doctor --pid ended with $?"
-grep -q '^thread [0-9]* iou-wrk-[0-9]*: has no user stack' "$work/out" || fail "a worker of the kernel is not known for one"
-grep -q '^1 of 1 stacks complete$' "$work/out" || fail "a worker's stack counts"
+"$pkbpf" doctor --pid "$worked_for" >out || give_up "doctor --pid ended with $?"
+grep -q '^thread [0-9]* iou-wrk-[0-9]*: no user stack (a kernel worker of the process)' out || give_up "a worker of the kernel is not known for one"
+grep -q '^1 of 1 stacks complete$' out || give_up "a worker's stack counts"
 kill "$worked_for"
 
-"$pkbpf" doctor --pid 4194303 >"$work/out" 2>&1 && fail "a process that does not exist was examined"
-grep -q 'cannot examine pid 4194303: no such process' "$work/out" || fail "no clear message for a wrong pid"
+"$pkbpf" doctor --pid 4194303 >out 2>&1 && give_up "a process that does not exist was examined"
+grep -q 'cannot examine pid 4194303: no such process' out || give_up "no clear message for a wrong pid"
 
 # Where somebody may not look at a process, that is the reason, and not that there is nothing to see.
-if command -v setpriv >/dev/null; then
-	mkdir -p "$work/bin" && cp "$pkbpf" "$work/bin/pkbpf" && chmod 755 "$work" "$work/bin" "$work/bin/pkbpf"
-	setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor --pid "$target" >"$work/out" 2>&1 &&
-		fail "somebody else's process was examined"
-	grep -q "cannot examine pid $target: /proc/$target/maps cannot be read: Permission denied" "$work/out" ||
-		fail "no clear message for a process that may not be looked at"
-fi
+mkdir bin && cp "$pkbpf" bin/pkbpf && chmod 755 . bin bin/pkbpf
+setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor --pid "$target" >out 2>&1 &&
+	give_up "somebody else's process was examined"
+grep -q "cannot examine pid $target: /proc/$target/maps cannot be read: Permission denied" out ||
+	give_up "no clear message for a process that may not be looked at"
 
 # A process's first thread may end before the others, and shows no memory then.
 cat >"$work/leaderless.c" <<'C'
@@ -78,11 +70,11 @@ gcc -O2 -pthread "$work/leaderless.c" -o "$work/leaderless" || exit 1
 "$work/leaderless" &
 leaderless=$!
 until grep -q '^State:.*Z' /proc/$leaderless/status; do sleep 0.05; done
-"$pkbpf" doctor --pid $leaderless >"$work/out" 2>&1 || fail "doctor --pid of a process without its first thread ended with $?"
-grep -q '^1 of 1 stacks complete$' "$work/out" || fail "threads without their process's first: $(grep '^thread\|complete$' "$work/out")"
-"$pkbpf" -q -e offcpu -d 0.3 -p $leaderless -o "$work/leaderless.folded" || fail "status $?"
+"$pkbpf" doctor --pid $leaderless >out 2>&1 || give_up "doctor --pid of a process without its first thread ended with $?"
+grep -q '^1 of 1 stacks complete$' out || give_up "threads without their process's first: $(grep '^thread\|complete$' out)"
+"$pkbpf" -q -e offcpu -d 0.3 -p $leaderless -o "$work/leaderless.folded" || give_up "status $?"
 grep -q ';start_thread;waits;' "$work/leaderless.folded" && ! grep -q truncated "$work/leaderless.folded" ||
-	fail "the wait without the first thread: $(cat "$work/leaderless.folded")"
+	give_up "the wait without the first thread: $(cat "$work/leaderless.folded")"
 kill $leaderless
 leaderless=
 
@@ -90,6 +82,7 @@ leaderless=
 for _ in $(seq 20); do
 	sleep 0.5 &
 	"$pkbpf" doctor --pid $!
-done >"$work/out" 2>&1
-wrong=$(grep -c '^thread.*address in no mapping' "$work/out")
-[ "$wrong" -le 2 ] || fail "of 20 programs that had just begun, $wrong have a stack outside of their mappings"
+done >out 2>&1
+wrong=$(grep -c '^thread.*address in no mapping' out)
+[ "$wrong" -le 2 ] || give_up "of 20 programs that had just begun, $wrong have a stack outside of their mappings"
+conclude

@@ -5,9 +5,6 @@
 # usage: test_ended_tasks.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-work=$(mktemp -d /tmp/pkbpf-ended-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 
 # watch NAME KINDS COMMAND…: profiles these kinds of the command to NAME.json, NAME.txt and NAME.said. pkbpf's own memory after each second, as
 # long as they come and go, stays what it is with half of them.
@@ -20,150 +17,109 @@ watch() {
 		sizes+=("$kib")
 		sleep 1
 	done
-	wait $profiler || {
-		echo "FAILED: pkbpf ended with $?"
-		cat log
-		exit 1
-	}
+	wait $profiler || give_up "pkbpf ended with $?: $(cat log)"
 	grep -E 'with their own row|overhead' log
 	echo "  own memory after each second: ${sizes[*]} KiB"
 	# Those of the last seconds, and some thousands more, are there in the middle; a step, and the report, take some for a
 	# moment.
-	python3 - "${sizes[@]}" <<'P' || failures=$((failures + 1))
+	checker - "${sizes[@]}" <<'P'
 import sys
+import checks
 
 sizes = [int(size) for size in sys.argv[1:]]
 middle, late = max(sizes[len(sizes) // 3:2 * len(sizes) // 3]), min(sizes[-4:])
-if len(sizes) < 9 or late > middle + 8 * 1024:
-    sys.exit(f"FAILED: {middle} KiB with half of them, {late} with all")
+checks.check(len(sizes) >= 9 and late <= middle + 8 * 1024, f"{middle} KiB with half of them, {late} with all")
 P
 }
 
 # A shell first, which is sampled and then becomes the program: that is one process.
 watch short cpu,offcpu,faults bash -c 'for ((i = 0; i < 200000; i++)); do :; done; exec "$0" 60000' "$workloads/short_lived"
-python3 - short.json short.txt short.said <<'P' || failures=$((failures + 1))
+checker - short.json short.txt short.said <<'P'
 import json
 import sys
+from checks import check
 
 r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[3]))
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    print(("  ok: " if holds else "  NOT: ") + what)
-    failed += not holds
-
-
 parent = max((x for x in r["rows"] if x.get("comm") == "short_lived" and "pid" in x), key=lambda x: x["lifetime_ns"])
 children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x is not parent]
 groups = [x for x in children if "pid" not in x]
 single = [x for x in children if "pid" in x]
-check(f"{len(groups)} group of {sum(x['processes'] for x in groups)}, {len(single)} told by their pids",
-      len(groups) == 1 and 1000 < len(single) < 45000 and groups[0]["processes"] > 10000)
+check(len(groups) == 1 and 1000 < len(single) < 45000 and groups[0]["processes"] > 10000,
+      f"{len(groups)} group of {sum(x['processes'] for x in groups)}, {len(single)} told by their pids")
 count = sum(x["processes"] for x in children)
-check(f"{count} of {said['count']} processes are in the account", count == said["count"])
+check(count == said["count"], f"{count} of {said['count']} processes are in the account")
 others = [(x.get("comm"), x["processes"]) for x in r["rows"] if x.get("comm") != "short_lived"]
-check(f"what the shell did is in the program's row; others: {others}", not others)
+check(not others, f"what the shell did is in the program's row; others: {others}")
 told = [c["count"] for c in r["counters"] if c["name"] == "PROCESSES_GROUPED"]
 together = sum(x.get("processes", 0) for x in r["rows"] if "pid" not in x)
-check(f"the report says how many are told together: {told}, {together} in all rows", told == [together])
+check(told == [together], f"the report says how many are told together: {told}, {together} in all rows")
 unfreed = sum(c["count"] for c in r["counters"] if c["name"] == "RESOURCE_UNFREED")
 cpu = sum(x["cpu"]["total_ns"] for x in children)
 # Also what those used whose end nobody saw.
-check(f"they used {cpu / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s, {unfreed} were freed unseen",
-      abs(cpu - said["cpu_ns"]) < said["cpu_ns"] / 100)
+check(abs(cpu - said["cpu_ns"]) < said["cpu_ns"] / 100,
+      f"they used {cpu / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s, {unfreed} were freed unseen")
 faults = sum(x["memory"]["minor_faults"] for x in children)
-check(f"{faults} minor faults, getrusage says {said['minor']}", abs(faults - said["minor"]) < said["minor"] / 1000)
+check(abs(faults - said["minor"]) < said["minor"] / 1000, f"{faults} minor faults, getrusage says {said['minor']}")
 # What was recorded of a process is told in the row that has its account: a mean member is like any other.
 per_group = groups[0]["cpu"]["total_ns"] / groups[0]["processes"]
 per_single = sum(x["cpu"]["total_ns"] for x in single) / len(single)
-check(f"{per_group / 1e3:.0f} us of CPU time in the group, {per_single / 1e3:.0f} by pid", 0.5 < per_group / per_single < 2)
+check(0.5 < per_group / per_single < 2, f"{per_group / 1e3:.0f} us of CPU time in the group, {per_single / 1e3:.0f} by pid")
 waits = [sum(x["waiting"]["runqueue_ns"] for x in rows) / sum(x["processes"] for x in rows) for rows in (groups, single)]
-check(f"{waits[0] / 1e3:.0f} us in the run queue in the group, {waits[1] / 1e3:.0f} by pid", 0.2 < waits[0] / waits[1] < 5)
+check(0.2 < waits[0] / waits[1] < 5, f"{waits[0] / 1e3:.0f} us in the run queue in the group, {waits[1] / 1e3:.0f} by pid")
 # Freed tens of milliseconds later.
 lives = sorted(x["lifetime_ns"] - x["offcpu"]["wall_ns"] for x in single if "offcpu" in x)
-check(f"they lived {lives[len(lives) // 2] / 1e3:.0f} us longer than they ran and waited, in the middle",
-      len(lives) > 1000 and abs(lives[len(lives) // 2]) < 1e6)
-check("the text shows the group without a pid",
-      any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])))
-sys.exit(failed > 0)
+check(len(lives) > 1000 and abs(lives[len(lives) // 2]) < 1e6,
+      f"they lived {lives[len(lives) // 2] / 1e3:.0f} us longer than they ran and waited, in the middle")
+check(any(line.split()[:2] == ["-", "short_lived"] for line in open(sys.argv[2])),
+      "the text shows the group without a pid")
 P
 
 watch threads cpu,offcpu,faults "$workloads/short_lived" 60000 threads
-python3 - threads.json threads.said <<'P' || failures=$((failures + 1))
+checker - threads.json threads.said <<'P'
 import json
 import sys
+from checks import check
 
 r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 row = max((x for x in r["rows"] if x.get("comm") == "short_lived"), key=lambda x: x["cpu"]["total_ns"])
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    print(("  ok: " if holds else "  NOT: ") + what)
-    failed += not holds
-
-
-check(f"{row['threads']['seen']} threads of {said['count']} and the first are in the account",
-      row["threads"]["seen"] == said["count"] + 1)
+check(row["threads"]["seen"] == said["count"] + 1,
+      f"{row['threads']['seen']} threads of {said['count']} and the first are in the account")
 # The kernel adds what a thread has used to its process before the thread leaves the CPU for the last time, some microseconds
 # later.
 leaving_ns = 10e3 * said["count"]
-check(f"they used {row['cpu']['total_ns'] / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s",
-      -said["cpu_ns"] / 100 < row["cpu"]["total_ns"] - said["cpu_ns"] < said["cpu_ns"] / 100 + leaving_ns)
+check(-said["cpu_ns"] / 100 < row["cpu"]["total_ns"] - said["cpu_ns"] < said["cpu_ns"] / 100 + leaving_ns,
+      f"they used {row['cpu']['total_ns'] / 1e9:.3f} s, getrusage says {said['cpu_ns'] / 1e9:.3f} s")
 # What a switch takes is in no thread's account, and a thread's time ends after its account: more on a busy machine.
 switching_ns = 20e3 * said["count"]
-check(f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it",
-      -row["cpu"]["total_ns"] / 50 < row["offcpu"]["oncpu_ns"] - row["cpu"]["total_ns"] < row["cpu"]["total_ns"] / 50 + switching_ns)
-sys.exit(failed > 0)
+check(-row["cpu"]["total_ns"] / 50 < row["offcpu"]["oncpu_ns"] - row["cpu"]["total_ns"] < row["cpu"]["total_ns"] / 50 + switching_ns,
+      f"on a CPU and off it they were {row['offcpu']['wall_ns'] / 1e9:.3f} s, {row['offcpu']['oncpu_ns'] / 1e9:.3f} on it")
 P
 # Nothing is known of most of them but sums, which come when they are long gone.
 watch waits offcpu "$workloads/short_lived" 60000
-python3 - waits.json waits.said <<'P' || failures=$((failures + 1))
+checker - waits.json waits.said <<'P'
 import json
 import sys
+from checks import check
 
 r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 rows = [x for x in r["rows"] if x.get("comm") == "short_lived"]
 count = sum(x["processes"] for x in rows)
 single = sum("pid" in x for x in rows)
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    print(("  ok: " if holds else "  NOT: ") + what)
-    failed += not holds
-
-
-check(f"{count} processes are told, {said['count']} and their parent ran", count == said["count"] + 1)
-check(f"{single} of them by their pids", 1000 < single < 45000)
-sys.exit(failed > 0)
+check(count == said["count"] + 1, f"{count} processes are told, {said['count']} and their parent ran")
+check(1000 < single < 45000, f"{single} of them by their pids")
 P
 # Told one by one, each waits at a place of its own in the kernel side's table, which has room for half of them.
-"$pkbpf" -q -e offcpu --by thread --max-overhead none -o sleeping.json -- "$workloads/short_lived" 60000 threads sleeping \
-	>sleeping.said || failures=$((failures + 1))
-python3 - sleeping.json sleeping.said <<'P' || failures=$((failures + 1))
+record -e offcpu --by thread --max-overhead none -o sleeping.json -- "$workloads/short_lived" 60000 threads sleeping
+checker - sleeping.json said <<'P'
 import json
 import sys
+from checks import check
 
 r, said = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 slept = r["total"]["offcpu"]["sleep_ns"] / said["count"] / 1e3
 single = sum(c["count"] for c in r["counters"] if c["name"] == "ROW_TABLE_FULL")
-failed = 0
-
-
-def check(what, holds):
-    global failed
-    print(("  ok: " if holds else "  NOT: ") + what)
-    failed += not holds
-
-
 # As long as each, the first waits for it.
-check(f"{said['count']} threads slept 100 us each, and the first as long: {slept:.0f} us", 190 < slept < 600)
-check(f"{single} of their sleeps were sent one by one: places of ended threads are used again", single < said["count"] / 10)
-sys.exit(failed > 0)
+check(190 < slept < 600, f"{said['count']} threads slept 100 us each, and the first as long: {slept:.0f} us")
+check(single < said["count"] / 10, f"{single} of their sleeps were sent one by one: places of ended threads are used again")
 P
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

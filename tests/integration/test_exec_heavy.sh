@@ -5,9 +5,7 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 unset MAKEFLAGS MFLAGS
-work=$(mktemp -d /tmp/pkbpf-build-XXXXXX)
-trap '[ -n "${PKBPF_KEEP-}" ] && cp all.* "$PKBPF_KEEP"; rm -rf "$work"' EXIT
-cd "$work" || exit 1
+cleanup() { [ -z "${PKBPF_KEEP-}" ] || cp all.* "$PKBPF_KEEP"; }
 
 # Sixty files that include what C programs include, an archive, a program at the end: 250 processes.
 for ((i = 0; i < 60; i++)); do
@@ -69,14 +67,11 @@ parts.a: $(objects)
 	gcc -O2 -Wall -MMD -MF $*.d -c $< -o $@
 END
 
-"$pkbpf" -q -e cpu -F 999 -o all.folded -o all.txt -- make -s -j2 >out 2>err || {
-	echo "FAILED: pkbpf or make ended with $?"
-	cat out err
-	exit 1
-}
-[ -x program ] || { echo "FAILED: nothing was built"; exit 1; }
+record -e cpu -F 999 -o all.folded -o all.txt -- make -s -j2 || exit 1
+[ -x program ] || give_up "nothing was built"
 grep -E '^(samples|stacks)' all.txt | sed 's/^/  /'
-PYTHONPATH=$here python3 - <<'P'
+checker - <<'P'
+import checks
 import folded
 
 # Inside execve the old stack is already gone: there is none that could be whole.
@@ -92,9 +87,10 @@ comms = {f[0] for f, _ in stacks}
 share = 1 - sum(cut.values()) / max(total, 1)
 print(f"  {total} user stacks in {len(comms)} programs, {100 * share:.2f} % whole", dict(sorted(cut.items(), key=lambda x: -x[1])[:8]))
 if not {"cc1", "as", "make", "gcc"} <= comms:
-    folded.fail(f"seen were only {sorted(comms)}")
+    checks.fail(f"seen were only {sorted(comms)}")
 if total < 1000:
-    folded.fail(f"only {total} user stacks")
+    checks.fail(f"only {total} user stacks")
 if share < 0.98:
-    folded.fail(f"only {100 * share:.2f} % of user stacks are whole")
+    checks.fail(f"only {100 * share:.2f} % of user stacks are whole")
 P
+conclude

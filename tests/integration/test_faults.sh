@@ -2,19 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Page faults against a program that knows how many of each kind it makes, and where.
 # usage: test_faults.sh PKBPF WORKLOAD_FOLDER
+# A folder on a disk: files in memory have no major faults.
+work_below=/var/tmp
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-# A folder on a disk: files in memory have no major faults.
-work=$(mktemp -d /var/tmp/pkbpf-faults-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 dd if=/dev/zero of=file bs=1M count=64 status=none
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
-}
 
 # faults_of KIND PAGES ROW: runs the program; ROW is the memory's name in the report. What is wrong is in check.txt; status 2:
 # only how faults are divided.
@@ -24,7 +17,7 @@ faults_of() {
 		echo "status $?: $(cat err.txt)" >check.txt
 		return 1
 	}
-	python3 "$here/faults_check.py" report.txt out.folded truth.txt "$1" "$3" >check.txt 2>&1
+	PYTHONPATH=$here python3 "$here/faults_check.py" report.txt out.folded truth.txt "$1" "$3" >check.txt 2>&1
 }
 
 # check KIND PAGES ROW: where 1,500 faults come within a few milliseconds, one sample in fifty is off by more than a tenth; two
@@ -184,6 +177,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 	there=$(awk '/;main;touches;/ { sum += $NF } END { print sum + 0 }' out.folded)
 	wrong=$(awk '/never_called/ { sum += $NF } END { print sum + 0 }' out.folded)
 	[ "$there" -ge 100 ] && [ "$wrong" = 0 ] || fail "$there samples in the function, $wrong in the one before it"
+else
+	not_checked "faults at the first instruction of a function: the program is x86-64 assembly"
 fi
 
 echo "  memory at the place of other memory"
@@ -213,9 +208,9 @@ C
 gcc -O2 replaced.c -o replaced || exit 1
 for _ in 1 2 3; do
 	"$pkbpf" -q -e faults -o out.txt -- ./replaced 2>err.txt || fail "replaced: status $?: $(cat err.txt)"
-	grep -q '^Page faults by type of memory' out.txt || break
+	grep -q '^Page faults by type of memory' out.txt || fail "replaced: no faults by memory"
 	anonymous=$(awk '$1 == "anonymous" { gsub(",", "", $3); print $3 }' out.txt)
 	[ "${anonymous:-0}" -ge 19000 ] || fail "replaced: $anonymous faults of 20000 in anonymous memory"
 done
 
-[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
+conclude

@@ -5,8 +5,6 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-features-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # Of sizes that differ, so that one's code does not lie where the other's was.
 for number in 1 2; do
@@ -20,9 +18,10 @@ done
 # check NAME WHOLE CHAIN FILE: WHOLE is the smallest share of stacks that reach the root, CHAIN what follows in order,
 # with commas, in those that end in burn(); * is any number of frames
 check() {
-	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
+	checker - "$@" <<'P'
 import re
 import sys
+import checks
 import folded
 
 name, bound, chain, path = sys.argv[1], float(sys.argv[2]), sys.argv[3].split(","), sys.argv[4]
@@ -43,33 +42,23 @@ for frames, count in folded.read(path):
         examples[";".join(user)[-300:]] = count
 print(f"  {name}: {total} stacks, {100 * whole / max(total, 1):.2f} % whole, {100 * right / max(total, 1):.2f} % as expected")
 if total < 150 or right < bound * total:
-    folded.fail(f"{name}: {right} of {total} as expected; others: {examples}")
+    checks.fail(f"{name}: {right} of {total} as expected; others: {examples}")
 P
 }
 
 # feature NAME WHOLE CHAIN
 feature() {
-	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- "$program" "$1" 0.7 "$work/lib1.so" "$work/lib2.so" >"$work/out" 2>&1 ||
-		"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- "$program" "$1" 0.7 >"$work/out" 2>&1 || {
-		echo "FAILED: $1: pkbpf ended with $?"
-		cat "$work/out"
-		failures=$((failures + 1))
-		return
-	}
-	check "$1 ($compiler)" "$2" "$3" "$work/$1.folded"
+	record -e cpu -F 999 -o "$1.folded" -- "$program" "$1" 0.7 ./lib1.so ./lib2.so || return
+	check "$1 ($compiler)" "$2" "$3" "$1.folded"
 }
 
 # living NAME [CALLERS]: profiles what has just been started, when its file is no longer what it was, or never had a name
 living() {
 	local name=$1 pid=$!
-	"$pkbpf" -q -e cpu -F 999 -d 1.5 -p $pid -o "$work/$name.folded" >"$work/out" 2>&1 || {
-		echo "FAILED: $name: pkbpf ended with $?"
-		cat "$work/out"
-		failures=$((failures + 1))
-	}
+	record -e cpu -F 999 -d 1.5 -p $pid -o "$name.folded"
 	kill $pid
 	wait $pid 2>/dev/null
-	check "$name ($compiler)" 0.995 "_start,*,main,${2:-plainly},burn" "$work/$name.folded"
+	check "$name ($compiler)" 0.995 "_start,*,main,${2:-plainly},burn" "$name.folded"
 }
 
 without_file() {
@@ -83,13 +72,8 @@ without_file() {
 
 # As "go test" does: built, run and deleted before anybody asks for names.
 deleted_after_its_end() {
-	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -- \
-		bash -c 'cp "$0" "$1" && "$1" plain 0.7; rm "$1"' "$program" "$work/vanishing" >"$work/out" 2>&1 || {
-		echo "FAILED: $1: pkbpf ended with $?"
-		cat "$work/out"
-		failures=$((failures + 1))
-	}
-	check "$1 ($compiler)" 0.995 '_start,*,main,plainly,burn' "$work/$1.folded"
+	record -e cpu -F 999 -o "$1.folded" -- bash -c 'cp "$0" "$1" && "$1" plain 0.7; rm "$1"' "$program" ./vanishing
+	check "$1 ($compiler)" 0.995 '_start,*,main,plainly,burn' "$1.folded"
 }
 
 for compiler in g++ clang++; do
@@ -112,8 +96,12 @@ for compiler in g++ clang++; do
 	sleep 0.2
 	living moved_text_seen_later 'moves_text,in_moved_text'
 	feature dlopen 0.995 '_start,*,main,loads,enter,*,burn'
-	[ "$(uname -m)" != x86_64 ] || feature bare_fiber 0.995 'run_on_stack,in_fiber,burn'
-	[ "$(uname -m)" != x86_64 ] || feature generated 0.93 '_start,*,main,generates,*,in_generated,burn'
+	if [ "$(uname -m)" = x86_64 ]; then
+		feature bare_fiber 0.995 'run_on_stack,in_fiber,burn'
+		feature generated 0.93 '_start,*,main,generates,*,in_generated,burn'
+	else
+		not_checked "bare fibers and generated code: they are x86-64 code"
+	fi
 	"$program" memory 30 &
 	sleep 0.2
 	living memory_file
@@ -122,7 +110,6 @@ for compiler in g++ clang++; do
 	deleted_after_its_end deleted_program
 done
 grep -q enter1 "$work/dlopen.folded" && grep -q enter2 "$work/dlopen.folded" || {
-	echo "FAILED: one of two libraries at changing addresses was never named"
-	failures=$((failures + 1))
+	fail "one of two libraries at changing addresses was never named"
 }
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

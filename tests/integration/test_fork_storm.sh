@@ -5,8 +5,6 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-storm-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 gcc -x c -O2 -fomit-frame-pointer "$here/workload/storm.inc" -o "$work/storm" || exit 1
 export STORM_FOLDER=$work/names
@@ -35,14 +33,10 @@ watch_memory() {
 # storm COUNT: sets own_kib and all_kib
 storm() {
 	local pid
-	"$pkbpf" -q -e cpu -F 999 -o "$work/$1.folded" -o "$work/$1.txt" -- "$work/storm" "$1" 5 >"$work/out" 2>"$work/err" &
+	"$pkbpf" -q -e cpu -F 999 -o "$1.folded" -o "$1.txt" -- ./storm "$1" 5 >out 2>err &
 	pid=$!
 	read -r own_kib all_kib < <(watch_memory $pid)
-	wait $pid || {
-		echo "FAILED: pkbpf ended with $? after $1 programs"
-		cat "$work/err"
-		failures=$((failures + 1))
-	}
+	wait $pid || fail "pkbpf ended with $? after $1 programs: $(cat err)"
 }
 
 storm 500
@@ -51,18 +45,13 @@ storm 2000
 echo "  own memory: $few KiB with 500 programs, $own_kib KiB with 2,000; all that is resident: $all_kib KiB"
 # A process that has ended costs its rows of the profile, its account and the five stacks or so that only it had, a
 # kibibyte each with their frames. Mappings, tables and symbols are shared or given back.
-if [ $((own_kib - few)) -gt $((1500 * 12)) ]; then
-	echo "FAILED: 1,500 more programs cost $((own_kib - few)) KiB"
-	failures=$((failures + 1))
-fi
-if [ "$all_kib" -gt $((64 * 1024)) ] || [ "$few" = 0 ]; then
-	echo "FAILED: $all_kib KiB are resident"
-	failures=$((failures + 1))
-fi
+[ $((own_kib - few)) -le $((1500 * 12)) ] || fail "1,500 more programs cost $((own_kib - few)) KiB"
+[ "$all_kib" -le $((64 * 1024)) ] && [ "$few" != 0 ] || fail "$all_kib KiB are resident"
 
-PYTHONPATH=$here python3 - "$work/2000.folded" <<'P' || failures=$((failures + 1))
+checker - "$work/2000.folded" <<'P'
 import re
 import sys
+import checks
 import folded
 
 right = wrong = complete = user = 0
@@ -90,22 +79,20 @@ print(f"  {total} samples in work_N, {100 * right / max(total, 1):.2f} % under t
 if examples:
     print("  elsewhere:", dict(list(examples.items())[:5]))
 if total < 5000 or right <= 0.95 * total:
-    folded.fail(f"{right} of {total} samples are attributed to the right comm")
+    checks.fail(f"{right} of {total} samples are attributed to the right comm")
 if len(kinds) != 16 or len(comms) < 1900:
-    folded.fail(f"only {len(comms)} of 2000 programs were seen")
+    checks.fail(f"only {len(comms)} of 2000 programs were seen")
 if complete < 0.98 * user:
-    folded.fail(f"only {complete} of {user} user stacks are whole")
+    checks.fail(f"only {complete} of {user} user stacks are whole")
 P
 grep -E '^(samples|stacks|overhead)' "$work/2000.txt" | sed 's/^/  /'
 
 # Still in the kernel, but with the registers of a program or a signal's handler that is about to begin: nothing has called its
 # first instruction, and what lies before it is another function.
-"$pkbpf" -q -e cpu -F 9999 -o "$work/first.folded" -- bash -c 'for i in {1..600}; do /bin/true; done' >"$work/out" 2>"$work/err" || {
-	echo "FAILED: pkbpf ended with $? at first instructions"
-	failures=$((failures + 1))
-}
-PYTHONPATH=$here python3 - "$work/first.folded" <<'P' || failures=$((failures + 1))
+record -e cpu -F 9999 -o first.folded -- bash -c 'for i in {1..600}; do /bin/true; done'
+checker - "$work/first.folded" <<'P'
 import sys
+import checks
 import folded
 
 whole = cut = known = stacks = popped = handler = 0
@@ -124,26 +111,23 @@ for frames, count in folded.read(sys.argv[1]):
     cut += count * (user[:1] == ["[truncated: no unwind info]"])
 print(f"  at first instructions: {whole} whole, {cut} without unwind info")
 if whole < 5 or cut > whole / 4:
-    folded.fail(f"{cut} stacks at first instructions are cut, {whole} whole")
+    checks.fail(f"{cut} stacks at first instructions are cut, {whole} whole")
 if handler:
-    folded.fail(f"{handler} stacks at the first instruction of a signal's handler are cut")
+    checks.fail(f"{handler} stacks at the first instruction of a signal's handler are cut")
 # Most are copied, as many as there are samples.
 print(f"  at a high frequency: {100 * known / max(stacks, 1):.2f} % of {stacks} user stacks whole, {popped} without all that is popped")
 if known < 0.985 * stacks:
-    folded.fail(f"only {known} of {stacks} user stacks are whole at 9,999 Hz")
+    checks.fail(f"only {known} of {stacks} user stacks are whole at 9,999 Hz")
 # A function's last instructions leave below the stack pointer what call frame information goes on naming.
 if popped > 1:
-    folded.fail(f"{popped} copies begin behind what a function has just popped")
+    checks.fail(f"{popped} copies begin behind what a function has just popped")
 P
 
 for pages in 8 40; do
-	"$pkbpf" -q -e cpu -F 9999 -o "$work/hollow.folded" -- bash -c 'for i in {1..100}; do "$0" "$1"; done' "$workloads/hollow" $pages \
-		>"$work/out" 2>"$work/err" || {
-		echo "FAILED: pkbpf ended with $? at hollow stacks"
-		failures=$((failures + 1))
-	}
-	PYTHONPATH=$here python3 - "$work/hollow.folded" $pages <<'P' || failures=$((failures + 1))
+	record -e cpu -F 9999 -o hollow.folded -- bash -c 'for i in {1..100}; do "$0" "$1"; done' "$workloads/hollow" $pages
+	checker - "$work/hollow.folded" $pages <<'P'
 import sys
+import checks
 import folded
 
 stacks = whole = 0
@@ -154,7 +138,7 @@ for frames, count in folded.read(sys.argv[1]):
 # Every one of them is copied, since no program lives until its tables are there.
 print(f"  below {sys.argv[2]} pages that nobody has touched: {whole} of {stacks} stacks whole")
 if stacks < 300 or whole < 0.98 * stacks:
-    folded.fail(f"only {whole} of {stacks} stacks with untouched pages in them are whole")
+    checks.fail(f"only {whole} of {stacks} stacks with untouched pages in them are whole")
 P
 done
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

@@ -7,8 +7,6 @@
 
 [ "$(uname -m)" = x86_64 ] || skip "code is read on x86-64 alone"
 
-work=$(mktemp -d /tmp/pkbpf-generated-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # check_chains PROCESSES GENERATED_FRAMES WORKLOAD [ARGUMENT]
 check_chains()
@@ -17,14 +15,11 @@ check_chains()
 	frames=$2
 	name=$3
 	shift 3
-	"$pkbpf" -q -e cpu -F 999 --pid-frame -o "$work/all.folded" -- "$workloads/$name" "$@" >"$work/out" 2>&1 || {
-		cat "$work/out"
-		echo "FAILED: pkbpf or the program ended with an error"
-		exit 1
-	}
-	PYTHONPATH=$here python3 - "$work/all.folded" "$name" "$processes" "$frames" <<'P'
+	record -e cpu -F 999 --pid-frame -o all.folded -- "$workloads/$name" "$@" || exit 1
+	checker - all.folded "$name" "$processes" "$frames" <<'P'
 import re
 import sys
+import checks
 import folded
 
 path, workload, processes, generated = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -34,7 +29,7 @@ for frames, count in folded.read(path):
         user = [re.sub(r"^\[memfd:code.*", "[unknown]", f) for f in folded.user_frames(frames)]
         stacks.setdefault(frames[0], []).append((user[1:], count))
 if len(stacks) != processes:
-    folded.fail(f"processes seen: {sorted(stacks)}")
+    checks.fail(f"processes seen: {sorted(stacks)}")
 for process, seen in sorted(stacks.items()):
     inside = [(f, c) for f, c in seen if f and f[-1] == "[unknown]"]
     # The innermost function works; the others are met as they call and return.
@@ -44,25 +39,22 @@ for process, seen in sorted(stacks.items()):
     wrong = [f for f, _ in inside if not f[0].startswith("[truncated") and all(f[-len(e):] != e for e in ends)]
     print(f"{process}: {total} samples in generated code, {100 * whole:.1f} % of these whole")
     if total < 500:
-        folded.fail(f"only {total} samples in generated code")
+        checks.fail(f"only {total} samples in generated code")
     if wrong and generated == 1:
-        folded.fail(f"wrong chains: {wrong[:3]}")
+        checks.fail(f"wrong chains: {wrong[:3]}")
     # Until it has been looked at twice, nothing is known of it.
     if whole < 0.7:
-        folded.fail(f"only {100 * whole:.1f} % of the stacks are whole")
+        checks.fail(f"only {100 * whole:.1f} % of the stacks are whole")
 P
 }
 
 # Off-CPU, a stack that comes again is recognised, and must not stay what it was before anything was known of the code.
 check_waits()
 {
-	"$pkbpf" -q -e offcpu -o "$work/waits.folded" -- "$workloads/generated_wait" >"$work/out" 2>&1 || {
-		cat "$work/out"
-		echo "FAILED: pkbpf or the program ended with an error"
-		exit 1
-	}
-	PYTHONPATH=$here python3 - "$work/waits.folded" <<'P'
+	record -e offcpu -o waits.folded -- "$workloads/generated_wait" || exit 1
+	checker - waits.folded <<'P'
 import sys
+import checks
 import folded
 
 waits = [(folded.user_frames(f), c) for f, c in folded.read(sys.argv[1]) if "waits" in f]
@@ -70,7 +62,7 @@ chain = ["work", "outer", "inner"] + 3 * ["[unknown]"] + ["waits"]
 right, total = folded.share(waits, lambda f: folded.holds_in_order(f, chain))
 print(f"waits: {total} us, {100 * right:.1f} % of these as expected")
 if total < 50000000 or right < 0.85:
-    folded.fail(f"only {100 * right:.1f} % of {total} us as expected")
+    checks.fail(f"only {100 * right:.1f} % of {total} us as expected")
 P
 }
 
@@ -78,4 +70,5 @@ P
 check_chains 2 1 generated
 check_chains 1 3 generated_chain
 check_chains 1 3 generated_chain code
-check_waits || exit 1
+check_waits
+conclude

@@ -6,11 +6,9 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-interrupted-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # main -> faults -> victim, which a signal interrupts at its first instruction; the handler works, and sleeps.
-cat >"$work/interrupted.c" <<'C'
+cat >interrupted.c <<'C'
 #define _GNU_SOURCE
 #include <signal.h>
 #include <string.h>
@@ -74,8 +72,9 @@ int main(void)
 }
 C
 
-cat >"$work/check.py" <<'P'
+cat >check.py <<'P'
 import sys
+import checks
 import folded
 
 name, kind, trampoline = sys.argv[2:5]
@@ -96,21 +95,17 @@ for frames, count in folded.read(sys.argv[1]):
         others[";".join(user[-8:])] = count
 print(f"  {name}, {kind}: {100 * right / max(total, 1):.2f} % of {total} as expected")
 if total < {"cpu": 100, "offcpu": 200000}[kind] or right < 0.99 * total:
-    folded.fail(f"{name}, {kind}: {right} of {total} as expected; others: {others}")
+    checks.fail(f"{name}, {kind}: {right} of {total} as expected; others: {others}")
 P
 
 # check NAME TRAMPOLINE COMPILER…: TRAMPOLINE is the name of what the handler returns to, or any: libraries may have no symbol there
 check() {
 	local name=$1 trampoline=$2 kind
 	shift 2
-	"$@" -g -O2 -fomit-frame-pointer "$work/interrupted.c" -o "$work/$name" || exit 1
-	"$pkbpf" -q -e cpu,offcpu -F 999 --lines -o "$work/$name.folded" -- "$work/$name" >"$work/out" 2>&1 || {
-		cat "$work/out"
-		echo "FAILED: $name: pkbpf ended with an error"
-		exit 1
-	}
+	"$@" -g -O2 -fomit-frame-pointer interrupted.c -o "$name" || exit 1
+	record -e cpu,offcpu -F 999 --lines -o "$name.folded" -- "./$name" || exit 1
 	for kind in cpu offcpu; do
-		PYTHONPATH=$here python3 "$work/check.py" "$work/$name.$kind.folded" "$name" $kind "$trampoline" || failures=1
+		checker check.py "$name.$kind.folded" "$name" $kind "$trampoline"
 	done
 }
 
@@ -121,6 +116,6 @@ esac
 check gcc any gcc $options
 check static "$trampoline" gcc $options -static
 check clang any clang $options
-! command -v musl-gcc >/dev/null || check musl any musl-gcc $options
-! command -v musl-gcc >/dev/null || check musl_static "$trampoline" musl-gcc $options -static
-exit $failures
+check musl any musl-gcc $options
+check musl_static "$trampoline" musl-gcc $options -static
+conclude

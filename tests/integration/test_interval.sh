@@ -6,25 +6,19 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-interval-XXXXXX)
 started=()
 cleanup() {
 	kill -9 "${started[@]}" 2>/dev/null
 	wait "${started[@]}" 2>/dev/null
-	rm -rf "$work"
 }
-trap cleanup EXIT
-cd "$work" || exit 1
 
 threads=10000
 cpus=$(nproc)
 
 "$workloads/crowd" "$threads" 600 >/dev/null &
 started+=($!)
-for ((tries = 0; tries < 600; tries++)); do
-	[ "$(ls "/proc/${started[0]}/task" | wc -l)" -gt "$threads" ] && break
-	sleep 0.1
-done
+all_started() { [ "$(ls "/proc/${started[0]}/task" | wc -l)" -gt "$threads" ]; }
+wait_until 60 all_started
 # It never leaves its CPU, so no switch tells of it.
 chrt -f 1 taskset -c $((cpus - 1)) "$workloads/spin" 600 >/dev/null &
 started+=($!)
@@ -34,37 +28,29 @@ sleep 0.5
 
 # What a first start reads from a slow disk is late for the interval.
 "$pkbpf" -q -d 0.1 -o warm.json 2>err.txt || echo "status $?: $(cat err.txt)"
-"$pkbpf" -q -e cpu,offcpu,faults -d 0.5 -o report.json 2>err.txt || {
-	echo "FAILED: status $?: $(cat err.txt)"
-	exit 1
-}
-python3 - "$cpus" <<'P' || failures=$((failures + 1))
-import json, sys
+record -e cpu,offcpu,faults -d 0.5 -o report.json || exit 1
+checker - "$cpus" <<'P'
+import sys
+from checks import check, read_report
 
-report = json.load(open("report.json"))
+report = read_report("report.json")
 cpus = int(sys.argv[1])
 interval = report["time"]["duration_ns"]
 rows = {row["comm"]: row for row in report["rows"]}
-failed = False
 
 
-def check(what, measured, low, high):
-    global failed
-    wrong = not low <= measured <= high
-    failed |= wrong
-    print(f"  {'FAILED: ' if wrong else ''}{what}: {measured:.3f} ({low} to {high})")
+def check_range(what, measured, low, high):
+    check(low <= measured <= high, f"{what}: {measured:.3f} ({low} to {high})")
 
 
-check("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.65)
+check_range("s of interval, for 0.5 wanted", interval / 1e9, 0.499, 0.65)
 # What the host steals is neither busy nor idle; a real-time thread is stopped for a twentieth of each second.
-check("CPUs, busy and idle", (report["host"]["busy_ns"] + report["host"]["idle_ns"]) / interval, 0.85 * cpus, 1.03 * cpus)
-check("share of a CPU of the spinning thread", rows["spin"]["cpu"]["total_ns"] / interval, 0.8, 1.03)
-check("its account of the interval", rows["spin"]["offcpu"]["wall_ns"] / interval, 0.99, 1.01)
-check("on a CPU of it", rows["spin"]["offcpu"]["oncpu_ns"] / interval, 0.85, 1.01)
-check("asleep of it", rows["spin"]["offcpu"]["sleep_ns"] / interval, 0, 0.001)
-check("faults per ms, of 10", rows["fault"]["memory"]["minor_faults"] / (interval / 1e6), 9.5, 10.6)
-sys.exit(failed)
+check_range("CPUs, busy and idle", (report["host"]["busy_ns"] + report["host"]["idle_ns"]) / interval, 0.85 * cpus, 1.03 * cpus)
+check_range("share of a CPU of the spinning thread", rows["spin"]["cpu"]["total_ns"] / interval, 0.8, 1.03)
+check_range("its account of the interval", rows["spin"]["offcpu"]["wall_ns"] / interval, 0.99, 1.01)
+check_range("on a CPU of it", rows["spin"]["offcpu"]["oncpu_ns"] / interval, 0.85, 1.01)
+check_range("asleep of it", rows["spin"]["offcpu"]["sleep_ns"] / interval, 0, 0.001)
+check_range("faults per ms, of 10", rows["fault"]["memory"]["minor_faults"] / (interval / 1e6), 9.5, 10.6)
 P
 
-[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
-echo "all passed"
+conclude

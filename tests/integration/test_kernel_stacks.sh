@@ -7,15 +7,11 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 grep -q ' __start_orc_unwind_ip$' /proc/kallsyms || skip "this kernel does not say where its unwind tables are"
-work=$(mktemp -d /tmp/pkbpf-kernel-stacks-XXXXXX)
 pids=()
-leave() {
+cleanup() {
 	kill "${pids[@]}" 2>/dev/null
 	wait 2>/dev/null
-	rm -rf "$work"
 }
-trap leave EXIT
-trap 'exit 1' INT TERM HUP
 
 # System calls and page faults, processes, the disk, the network.
 (while :; do /bin/true && ls -lR /proc/self/task >/dev/null 2>&1; done) &
@@ -37,21 +33,15 @@ while True:
 ' 2>/dev/null &
 pids+=($!)
 
-"$pkbpf" -q -e cpu -F 4999 -d 5 --max-overhead none -o "$work/out.json" -o "$work/out.folded" 2>"$work/log" || {
-	cat "$work/log"
-	echo "FAILED: pkbpf ended with $?"
-	exit 1
-}
-python3 - "$work" <<'P'
-import json
-import sys
+record -e cpu -F 4999 -d 5 --max-overhead none -o out.json -o out.folded || exit 1
+checker - <<'P'
+from checks import check, counters, read_report
 
-work = sys.argv[1]
-count = {row["name"]: row["count"] for row in json.load(open(work + "/out.json"))["counters"]}
+count = counters(read_report("out.json"))
 checked, wrong, left = (count.get("KERNEL_WALK_" + what, 0) for what in ("CHECKED", "WRONG", "LEFT"))
 in_kernel = frames = 0
 kinds = {"do_syscall_64": 0, "exc_page_fault": 0, "tcp_sendmsg": 0, "handle_softirqs": 0, "__do_softirq": 0}
-for line in open(work + "/out.folded", errors="replace"):
+for line in open("out.folded", errors="replace"):
     stack, samples = line.rsplit(" ", 1)
     kernel = [frame[:-4] for frame in stack.split(";") if frame.endswith("_[k]")]
     if not kernel:
@@ -62,16 +52,11 @@ for line in open(work + "/out.folded", errors="replace"):
         kinds[name] += int(samples) * (name in kernel)
 print(f"  {in_kernel} samples in the kernel, {frames / max(in_kernel, 1):.1f} frames each; {checked} walks compared, "
       f"{wrong} wrong, {left} left to the kernel; {kinds}")
-bad = []
-if checked < 50:
-    bad.append("too few walks were compared")
-if wrong:
-    bad.append("walks differ from the kernel's")
-if left > 0.1 * in_kernel:
-    bad.append("too many walks were left to the kernel")
-if in_kernel < 2000 or kinds["do_syscall_64"] < 0.3 * in_kernel or kinds["tcp_sendmsg"] < 20 or kinds["exc_page_fault"] < 20 or \
-        kinds["handle_softirqs"] + kinds["__do_softirq"] < 5:
-    bad.append("the programs were not seen doing what they do")
-if bad:
-    sys.exit("FAILED: " + "; ".join(bad))
+check(checked >= 50, "enough walks were compared")
+check(not wrong, "none differs from the kernel's")
+check(left <= 0.1 * in_kernel, "few were left to the kernel")
+check(in_kernel >= 2000 and kinds["do_syscall_64"] >= 0.3 * in_kernel and kinds["tcp_sendmsg"] >= 20 and
+      kinds["exc_page_fault"] >= 20 and kinds["handle_softirqs"] + kinds["__do_softirq"] >= 5,
+      "the programs were seen doing what they do")
 P
+conclude

@@ -7,29 +7,23 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-lost-XXXXXX)
 pids=()
-leave() {
-	[ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null
-	rm -rf "$work"
-}
-trap leave EXIT
-trap 'exit 1' INT TERM HUP
+cleanup() { [ ${#pids[@]} = 0 ] || kill -KILL "${pids[@]}" 2>/dev/null; }
 
-begin() {
+start() {
 	"$@" >/dev/null 2>&1 &
 	pids+=($!)
 }
 
 # Whoever sleeps, no CPU must become idle: where a kernel gives no samples of that, it would be missing in the end.
 crowd_seconds=12
-begin_crowd() {
+start_crowd() {
 	for ((cpu = 0; cpu < $(nproc); cpu++)); do
-		begin taskset -c "$cpu" "$workloads/spin" "$crowd_seconds"
-		begin "$workloads/spin" "$crowd_seconds"
+		start taskset -c "$cpu" "$workloads/spin" "$crowd_seconds"
+		start "$workloads/spin" "$crowd_seconds"
 	done
-	begin "$workloads/pingpong" "$crowd_seconds"
-	begin "$workloads/pingpong" "$crowd_seconds"
+	start "$workloads/pingpong" "$crowd_seconds"
+	start "$workloads/pingpong" "$crowd_seconds"
 }
 
 # 1: some of it has ended by itself.
@@ -47,44 +41,36 @@ check() {
 	local name=$1 what=$2
 	shift 2
 	# Preferred, or it stops sampling late after the interval's end.
-	nice -n -20 "$pkbpf" -q -F 4999 -o "$work/$name.json" "$@" >"$work/$name.out" 2>&1 || {
-		echo "FAILED: $name: pkbpf ended with $?"
-		cat "$work/$name.out"
-		failures=$((failures + 1))
-		return
-	}
-	python3 - "$name" "$what" "$work/$name.json" "$work/$name.out" <<'P' || failures=$((failures + 1))
-import json
+	nice -n -20 "$pkbpf" -q -F 4999 -o "$name.json" "$@" >"$name.out" 2>&1 ||
+		{ fail "$name: pkbpf ended with $?: $(cat "$name.out")"; return; }
+	checker - "$name" "$what" <<'P'
 import sys
+import checks
+from checks import check
 
-name, what, path, out = sys.argv[1:]
-report = json.load(open(path, encoding="utf-8"))
+name, what = sys.argv[1:]
+report = checks.read_report(name + ".json")
 samples = report["samples"]
-counters = {c["name"]: c["count"] for c in report["counters"]}
+counters = checks.counters(report)
 recorded, lost = samples["recorded"], samples["lost"]
 late, not_called = counters.get("LOST_TIMER_LATE", 0), counters.get("LOST_NOT_CALLED", 0)
 unknown, idle = counters.get("CPU_NOT_CALLED", 0), counters.get("CPU_IDLE", 0)
 if what == "host":
     due = 4999 * report["time"]["duration_ns"] / 1e9 * report["host"]["cpus"]
 else:
-    due = 4999 * float(open(out, encoding="utf-8").read().split()[-1])
+    due = 4999 * float(open(name + ".out", encoding="utf-8").read().split()[-1])
 print(f"  {name}: {due:.0f} samples are due: {recorded} recorded, {lost} lost ({late} late, {not_called} not called), "
       f"{idle} idle, {unknown} of unknown threads")
-problems = []
-if samples["expected"] != recorded + lost:
-    problems.append(f"account of samples: {samples}")
-if what == "host" and not 0.99 * due < recorded + lost + idle + unknown < 1.02 * due:
-    problems.append("not all periods are accounted for")
+check(samples["expected"] == recorded + lost, f"account of samples: {samples}")
+if what == "host":
+    check(0.99 * due < recorded + lost + idle + unknown < 1.02 * due, "all periods are accounted for")
 # What a hypervisor takes is no CPU time of the target, although the timer is late for it; and unknown ones may be of others.
-if what == "target" and not (recorded + lost + unknown > 0.97 * due and recorded + lost - late < 1.03 * due):
-    problems.append("frequency times CPU time is something else")
-if what == "realtime" and not_called > recorded / 50:
-    problems.append("lost what passed before its turns")
-if "updates" in name and not 0 < not_called < due:
-    problems.append("no sample was lost while the kernel updated a map")
-if problems:
-    print(f"FAILED: {name}: " + "; ".join(problems))
-    sys.exit(1)
+if what == "target":
+    check(recorded + lost + unknown > 0.97 * due and recorded + lost - late < 1.03 * due, "frequency times CPU time")
+if what == "realtime":
+    check(not_called <= recorded / 50, "it has not lost what passed before its turns")
+if "updates" in name:
+    check(0 < not_called < due, "samples are lost while the kernel updates a map")
 P
 }
 
@@ -104,7 +90,7 @@ for _ in range(250):
     time.sleep(0.008)
 print(time.process_time())
 P
-begin taskset -c 0 "$workloads/map_updates" 60 4194304
+start taskset -c 0 "$workloads/map_updates" 60 4194304
 check realtime_target realtime -e cpu -- python3 "$work/realtime.py"
 end_crowd
 
@@ -115,17 +101,17 @@ in_crowd() {
 	shift 2
 	for try in 1 2 3; do
 		failures=$before
-		begin_crowd
-		[ -z "$others" ] || begin $others
+		start_crowd
+		[ -z "$others" ] || start $others
 		check "$name" host "$@"
 		end_crowd && return
 		echo "  $name: was kept from running for $crowd_seconds s, try $try"
 	done
-	echo "FAILED: $name: the crowd ended before pkbpf did, every time"
-	failures=$((before + 1))
+	failures=$before
+	fail "$name: the crowd ended before pkbpf did, every time"
 }
 
 in_crowd crowd "" -e cpu -d 3
 in_crowd crowd_every_kind "" -e cpu,offcpu,blockio,faults -d 3
 in_crowd updates "$workloads/map_updates $crowd_seconds" -e cpu -d 3
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

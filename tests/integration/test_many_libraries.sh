@@ -5,8 +5,6 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-libraries-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 libraries=300 lives=6
 
 cat >"$work/library.c" <<'C'
@@ -54,29 +52,24 @@ for ((i = 1; i < libraries; i++)); do
 	cp "$work/0.so" "$work/$i.so"
 done
 
-"$pkbpf" -q -e cpu,offcpu -F 999 -o "$work/all.folded" -o "$work/all.json" -- \
-	bash -c "for ((i = 0; i < $lives; i++)); do '$work/program' '$work' $libraries || exit; done" >"$work/out" 2>&1 || {
-	cat "$work/out"
-	echo "FAILED: pkbpf or the program ended with an error"
-	exit 1
-}
-PYTHONPATH=$here python3 - "$work" <<'P'
-import json
-import sys
+record -e cpu,offcpu -F 999 -o all.folded -o all.json -- \
+	bash -c "for ((i = 0; i < $lives; i++)); do ./program . $libraries || exit; done" || exit 1
+checker - <<'P'
+import checks
 import folded
 
-stacks = [(folded.user_frames(f)[1:], c) for f, c in folded.read(sys.argv[1] + "/all.cpu.folded") if f[0] == "program"]
+stacks = [(folded.user_frames(f)[1:], c) for f, c in folded.read("all.cpu.folded") if f[0] == "program"]
 at_work = [(f, c) for f, c in stacks if "work" in f or "add" in f]
 whole, total = folded.share(at_work, lambda f: f[0] == "_start" and "main" in f and f[-1] in ("work", "add"))
-with open(sys.argv[1] + "/all.json", encoding="utf-8") as report:
-    counters = {c["name"]: c["count"] for c in json.load(report)["counters"]}
+counters = checks.counters(checks.read_report("all.json"))
 copied, recorded = counters.get("RAW_STACKS", 0), counters["CPU_RECORDED"]
 print(f"{recorded} samples, {total} in the libraries, {100 * whole:.2f} % of these whole; {copied} copied to be walked later")
 if total < 1000:
-    folded.fail(f"only {total} samples in the libraries")
+    checks.fail(f"only {total} samples in the libraries")
 if whole < 0.995:
-    folded.fail(f"only {100 * whole:.2f} % of the stacks are whole")
+    checks.fail(f"only {100 * whole:.2f} % of the stacks are whole")
 # While libraries are still being mapped, and until tables of new ones are there.
 if copied > recorded / 4:
-    folded.fail(f"{copied} of {recorded} stacks were copied")
+    checks.fail(f"{copied} of {recorded} stacks were copied")
 P
+conclude

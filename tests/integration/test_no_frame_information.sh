@@ -7,11 +7,7 @@
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 [ "$(uname -m)" = x86_64 ] || skip "code is read on x86-64 alone"
-command -v musl-gcc >/dev/null || skip "musl-gcc is not installed"
-command -v busybox >/dev/null || skip "busybox is not installed"
 
-work=$(mktemp -d /tmp/pkbpf-no-frames-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # main -> descend, 24 times -> sort -> the library's sort -> compare; and the library's allocator, which faults pages in.
 cat >"$work/sorts.c" <<'C'
@@ -66,6 +62,7 @@ musl-gcc "${options[@]}" -static -s -o "$work/static" || exit 1
 
 cat >"$work/check.py" <<'P'
 import sys
+import checks
 import folded
 
 name, named = sys.argv[2], sys.argv[3] == "named"
@@ -90,24 +87,20 @@ for frames, count in folded.read(sys.argv[1]):
         others[";".join(user)] = count
 print(f"{name}: {stacks} stacks, {whole} whole" + (f", {chains} as expected" if named else ""))
 if stacks < 300:
-    folded.fail(f"only {stacks} stacks")
+    checks.fail(f"only {stacks} stacks")
 if whole < 0.995 * stacks:
-    folded.fail(f"only {whole} of {stacks} stacks are whole: {others}")
+    checks.fail(f"only {whole} of {stacks} stacks are whole: {others}")
 if named and chains < 0.995 * stacks:
-    folded.fail(f"only {chains} of {stacks} chains are as expected: {others}")
+    checks.fail(f"only {chains} of {stacks} chains are as expected: {others}")
 P
 
 # check NAME named|unnamed COMMAND…: its CPU samples and page faults
 check() {
 	local name=$1 named=$2 kind
 	shift 2
-	"$pkbpf" -q -e cpu,faults -F 999 -o "$work/$name.folded" -- "$@" >"$work/out" 2>&1 || {
-		cat "$work/out"
-		echo "FAILED: pkbpf ended with an error"
-		exit 1
-	}
+	record -e cpu,faults -F 999 -o "$name.folded" -- "$@" || exit 1
 	for kind in cpu faults; do
-		PYTHONPATH=$here python3 "$work/check.py" "$work/$name.$kind.folded" "$name" "$named" || failures=1
+		checker "$work/check.py" "$work/$name.$kind.folded" "$name" "$named"
 	done
 }
 
@@ -115,4 +108,4 @@ check dynamic named "$work/dynamic"
 check static unnamed "$work/static"
 # shellcheck disable=SC2016 # expanded by the shell that is profiled
 check busybox unnamed busybox sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; busybox find /usr/lib /usr/share -type f | busybox sort | busybox md5sum'
-exit $failures
+conclude

@@ -2,24 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Off-CPU time against programs that know their waits: times, counts, states, stacks, wall clock.
 # usage: test_offcpu.sh PKBPF WORKLOAD_FOLDER
+# A folder on a disk: in memory nothing ever waits for I/O.
+work_below=/var/tmp
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-# A folder on a disk: in memory nothing ever waits for I/O.
-work=$(mktemp -d /var/tmp/pkbpf-offcpu-XXXXXX)
 target=
 busy=()
 cleanup() {
 	[ -n "$target" ] && kill "$target" 2>/dev/null
 	((${#busy[@]})) && kill "${busy[@]}" 2>/dev/null
-	rm -rf "$work"
-}
-trap cleanup EXIT
-cd "$work" || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
 }
 
 # number PATTERN FILE: the first number of the report's line that matches, without separators
@@ -27,22 +19,15 @@ number() {
 	grep -E -m1 -- "$1" "$2" | grep -oE '[0-9][0-9,]*' | head -1 | tr -d ,
 }
 
-check_wall_clock() {
-	local share
-	share=$(grep -oE 'add up to .* \(([0-9.]+)%\)' report.txt | grep -oE '[0-9.]+%' | tr -d %)
-	awk -v share="${share:-0}" 'BEGIN { exit !(share > 99 && share < 101) }' ||
-		fail "$1: the states add up to ${share:-nothing}% of the wall clock"
-}
-
 echo "  every chain has its time, its state and its stack"
 stolen=$(stolen_us)
 "$pkbpf" -q -v -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
 	"$workloads/waits" 20 20 "$work" >truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
-python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen)) >check.txt || {
+PYTHONPATH=$here python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen)) >check.txt || {
 	grep FAILED check.txt
 	fail "measured and true times differ"
 }
-check_wall_clock "known waits"
+check_wall_clock "known waits" report.txt
 
 echo "  stacks have all the time off the CPU, also what passes until a new thread first runs"
 for ((cpu = 0; cpu < 2 * $(nproc); cpu++)); do
@@ -85,12 +70,12 @@ begin=$(date +%s%N)
 "$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 grep -q 'run_chain;chain_blocked;wait_blocked;.*nanosleep' blocked.folded || fail "no stack of the blocked thread"
-blocked=$(awk '/wait_blocked/ { total += $NF } END { print total + 0 }' blocked.folded)
+blocked=$(total wait_blocked blocked.folded)
 # The interval begins a little before the duration does, and the whole run is longer than both.
 [ "$blocked" -gt 985000 ] && [ "$blocked" -lt "$took" ] || fail "$blocked us blocked of about 1000000"
 joined=$(awk '/pthread_join|__pthread_clockjoin|main/ && !/wait_blocked/ { total += $NF } END { print total + 0 }' blocked.folded)
 [ "$joined" -gt 985000 ] || fail "the main thread waited $joined us of about 1000000"
-check_wall_clock "blocked threads"
+check_wall_clock "blocked threads" report.txt
 kill "$target" 2>/dev/null
 wait "$target" 2>/dev/null
 target=
@@ -101,7 +86,7 @@ target=$!
 disown "$target"
 (sleep 3; kill -9 "$target") &
 "$pkbpf" -q -e offcpu -d 10 -p "$target" -o killed.folded 2>err.txt
-killed=$(awk '/wait_blocked/ { total += $NF } END { print total + 0 }' killed.folded)
+killed=$(total wait_blocked killed.folded)
 [ "$killed" -gt 300000 ] && [ "$killed" -lt 3100000 ] || fail "$killed us blocked before the kill"
 wait "$target" 2>/dev/null
 target=
@@ -151,18 +136,17 @@ python3 renames.py &
 target=$!
 sleep 0.3
 "$pkbpf" -q -e cpu,offcpu --comm first -d 4 -o first.json || fail "status $?"
-python3 - $target <<'P' || failures=$((failures + 1))
-import json
+checker - $target <<'P'
 import sys
+import checks
 
-row = next(x for x in json.load(open("first.json"))["rows"] if x["pid"] == int(sys.argv[1]))
+row = next(x for x in checks.read_report("first.json")["rows"] if x["pid"] == int(sys.argv[1]))
 told = row["offcpu"]["wall_ns"] / 1e9, row["offcpu"]["sleep_ns"] / 1e9, row["cpu"]["total_ns"] / 1e9
 print("    chosen by the first: %.3f s, asleep %.3f s of 1, on a CPU %.4f s" % told)
 if not 0.9 < told[0] < 1.3 or not 0.8 < told[1] < 1.2 or told[2] != row["offcpu"]["oncpu_ns"] / 1e9 or not told[2]:
-    sys.exit("FAILED: it is told of when it was no target")
+    checks.fail("it is told of when it was no target")
 P
 wait "$target"
 target=
 
-[ "$failures" = 0 ] || exit 1
-echo "all passed"
+conclude

@@ -5,30 +5,9 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-threads-XXXXXX)
 target=
 cleanup() {
 	[ -n "$target" ] && kill -9 "$target" 2>/dev/null
-	rm -rf "$work"
-}
-trap cleanup EXIT
-cd "$work" || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
-}
-
-# total PATTERN FILE: microseconds of all stacks that match
-total() {
-	awk -v pattern="$1" '$0 ~ pattern { sum += $NF } END { printf "%.0f", sum }' "$2"
-}
-
-check_wall_clock() {
-	local share
-	share=$(grep -oE 'add up to .* \(([0-9.]+)%\)' "$2" | grep -oE '[0-9.]+%' | tr -d %)
-	awk -v share="${share:-0}" 'BEGIN { exit !(share > 99 && share < 101) }' ||
-		fail "$1: the states add up to ${share:-nothing}% of the wall clock"
 }
 
 # within SHARE_PERMILLE SLACK_US MEASURED TRUE
@@ -100,14 +79,16 @@ kill -9 "$target"
 wait "$target" 2>/dev/null
 target=
 # On a CPU may be twice as long as the kernel counts, where the host takes it away.
-python3 - "$threads" <<'P' || failures=$((failures + 1))
-import json, sys
-report = json.load(open("waking.json"))
+checker - "$threads" <<'P'
+import sys
+import checks
+
+report = checks.read_report("waking.json")
 row, threads = report["rows"][0], int(sys.argv[1]) + 1
 wall, lived = row["offcpu"]["wall_ns"] / 1e9, threads * report["time"]["duration_ns"] / 1e9
 oncpu, used = row["offcpu"]["oncpu_ns"] / 1e9, row["cpu"]["total_ns"] / 1e9
 if abs(wall - lived) > 0.005 * lived or oncpu > 2 * used + 0.2:
-    sys.exit(f"FAILED: {threads} threads lived {lived:.1f} s and are told of {wall:.1f}, on a CPU for {used:.2f} s and told of {oncpu:.2f}")
+    checks.fail(f"{threads} threads lived {lived:.1f} s and are told of {wall:.1f}, on a CPU for {used:.2f} s and told of {oncpu:.2f}")
 P
 
 # check_rate FOLDED TRUTH STOLEN_US WHAT: are all waits of the two threads and of the one that waits for them there?
@@ -188,7 +169,7 @@ if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	[ "$slept" -ge 2997000 ] || fail "processes $(cat guests.pids) beside a pool slept $slept us instead of 3000000"
 	check_wall_clock "processes beside a pool" guests.txt
 else
-	echo "    not tried: this kernel gives no number out on demand"
+	not_checked "processes beside a pool of numbers: this kernel gives no number out on demand"
 fi
 
 echo "  two processes that have the same number one after the other are two"
@@ -228,8 +209,7 @@ if [ "${status:-77}" = 0 ]; then
 	[ "$second" -ge 1999000 ] && [ "$second" -lt 2900000 ] || fail "the latter slept $second us instead of 2000000"
 	check_wall_clock "a number used twice" reuse.txt
 else
-	echo "    not tried: this kernel gives no number out again on demand"
+	not_checked "a number used twice: this kernel gives none out again on demand"
 fi
 
-[ "$failures" = 0 ] || exit 1
-echo "all passed"
+conclude

@@ -5,9 +5,6 @@
 # usage: test_overwritten.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-work=$(mktemp -d /tmp/pkbpf-overwritten-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 
 # The frames of two that are made from this differ in size, and their functions lie elsewhere.
 cat >work.c <<'C'
@@ -87,8 +84,9 @@ make_both alpha -DROOM=40 && make_both beta -DROOM=1000 -DPADDED && gcc -O2 -fom
 
 # check RESULT COMM MODULE: what was overwritten before it was named is told by addresses, what is there now by names
 check() {
-	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
+	checker - "$@" <<'P'
 import sys
+import checks
 import folded
 
 result, comm, module = sys.argv[1:]
@@ -109,38 +107,27 @@ total = sum(c for _, c in stacks)
 print(f"{result}: {total} samples, {total_old} of the old one, {100 * whole_old:.1f} % whole, {total_new} of the new one, "
       f"{100 * whole_new:.1f} % whole, {truncated} truncated")
 if min(total_old, total_new) < total / 3 or total < 500:
-    folded.fail(f"{total_old} and {total_new} of {total} samples are the old and the new one's")
+    checks.fail(f"{total_old} and {total_new} of {total} samples are the old and the new one's")
 # Where the old library was, the new one is mapped: for some milliseconds nobody knows yet.
 if min(whole_old, whole_new) < 0.98 or truncated > total / 50:
-    folded.fail("stacks are not whole")
+    checks.fail("stacks are not whole")
 P
 }
 
-"$pkbpf" -q -e cpu -F 999 -o program.folded -- bash -c 'cp alpha p; ./p; cp beta p; ./p' >out 2>&1 || {
-	cat out
-	echo "FAILED: pkbpf or the program ended with an error"
-	exit 1
-}
+record -e cpu -F 999 -o program.folded -- bash -c 'cp alpha p; ./p; cp beta p; ./p' || exit 1
 check program.folded p p
-"$pkbpf" -q -e cpu -F 999 -o library.folded -- ./host >out 2>&1 || {
-	cat out
-	echo "FAILED: pkbpf or the program ended with an error"
-	exit 1
-}
+record -e cpu -F 999 -o library.folded -- ./host || exit 1
 check library.folded host plugin.so
 # Touched and given other permissions, it is the same.
-"$pkbpf" -q -e cpu -F 999 -o touched.folded -- bash -c 'cp alpha q; ./q; touch q; chmod 700 q; ./q; rm q' >out 2>&1 || {
-	cat out
-	echo "FAILED: pkbpf or the program ended with an error"
-	exit 1
-}
-PYTHONPATH=$here python3 - <<'P' || failures=$((failures + 1))
+record -e cpu -F 999 -o touched.folded -- bash -c 'cp alpha q; ./q; touch q; chmod 700 q; ./q; rm q' || exit 1
+checker - <<'P'
+import checks
 import folded
 
 stacks = [(folded.user_frames(f)[1:], c) for f, c in folded.read("touched.folded") if f[0] == "q"]
 named, total = folded.share(stacks, lambda f: "alpha_leaf" in f and f[0] == "_start")
 print(f"touched.folded: {total} samples, {100 * named:.1f} % whole")
 if total < 500 or named < 0.97:
-    folded.fail("a file that was merely touched has lost its names")
+    checks.fail("a file that was merely touched has lost its names")
 P
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

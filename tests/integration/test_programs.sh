@@ -9,9 +9,9 @@
 shift 2
 # shellcheck source=programs.sh
 . "$here/programs.sh"
-programs_folder=$(mktemp -d /tmp/pkbpf-programs-XXXXXX)
-trap 'programs_stop; rm -rf "$programs_folder"' EXIT
-trap 'exit 130' INT TERM
+# shellcheck disable=SC2034 # programs.sh works there
+programs_folder=$work
+cleanup() { programs_stop; }
 seconds=${PKBPF_SECONDS:-3}
 
 record_command() { "$pkbpf" -q -e cpu -F 999 -o "$result.folded" -o "$result.txt" -- "$@" >stdout.log 2>stderr.log; }
@@ -26,7 +26,7 @@ else
 fi
 [ -z "${PKBPF_TABLE-}" ] || PYTHONPATH=$here python3 "$here/complete.py" --head
 for name in "${programs[@]}"; do
-	result=$programs_folder/$name.result
+	result=$work/$name.result
 	# Go's collector may move the stack of the goroutine that a worker has left for the system's, where the worker's frame
 	# pointer still leads: then all of its stacks end there until the cycle is over, up to 30 in one of ten runs of 3 s.
 	case $name in
@@ -37,14 +37,12 @@ for name in "${programs[@]}"; do
 	status=$?
 	if [ $status = 77 ]; then
 		# tools/packages installs all that the test needs.
-		echo "$name is not installed"
-		[ -n "${PKBPF_TABLE-}" ] || failures=$((failures + 1))
+		[ -n "${PKBPF_TABLE-}" ] && echo "$name is not installed" || fail "$name is not installed"
 		continue
 	fi
 	# timeout ends what it has stopped with 124; that is how some loads end.
 	if [ ! -s "$result.folded" ] || { [ $status != 0 ] && [ $status != 124 ]; }; then
-		echo "FAILED: $name ended with $status"
-		failures=$((failures + 1))
+		fail "$name ended with $status"
 		continue
 	fi
 	# cc1plus recurses deeper than the 1,024 frames that are walked.
@@ -53,13 +51,10 @@ for name in "${programs[@]}"; do
 	*) bound=0.995 ;;
 	esac
 	# shellcheck disable=SC2086 # the bound may be two words
-	PYTHONPATH=$here python3 "$here/complete.py" "$name" "$(comm_of "$name")" "$result.folded" $bound \
-		${PKBPF_TABLE:+--table} || failures=$((failures + 1))
+	checker "$here/complete.py" "$name" "$(comm_of "$name")" "$result.folded" $bound ${PKBPF_TABLE:+--table}
 	# It is stripped, but its functions have names in the table that Go's tracebacks need.
-	[ "$name" != fzf ] || grep -q '^fzf;runtime\.goexit;.*;github.com/junegunn/fzf/src\.' "$result.folded" || {
-		echo "FAILED: the functions of fzf have no names"
-		failures=$((failures + 1))
-	}
+	[ "$name" != fzf ] || grep -q '^fzf;runtime\.goexit;.*;github.com/junegunn/fzf/src\.' "$result.folded" ||
+		fail "the functions of fzf have no names"
 	[ -z "${PKBPF_KEEP-}" ] || cp "$result".* "$PKBPF_KEEP"
 done
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

@@ -5,34 +5,23 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-renumbered-XXXXXX)
 target=
 cleanup() {
 	[ -n "$target" ] && kill -9 "$target" 2>/dev/null
-	rm -rf "$work"
-}
-trap cleanup EXIT
-cd "$work" || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
 }
 
 wait_for() { # PATTERN FILE
-	for _ in $(seq 200); do
-		grep -q "$1" "$2" 2>/dev/null && return 0
-		sleep 0.05
-	done
-	return 1
+	wait_until 10 grep -q "$1" "$2"
 }
 
 # What "exec" has before it execs, and "reuse" under its other numbers, is in the rows of the same process or in no row.
 cat >check.py <<'P'
-import json, sys
+import sys
+from checks import check, close, read_report
+
 mode, pid = sys.argv[1], int(sys.argv[2])
-report = json.load(open("report.json"))
-used = json.load(open("used.json"))
+report = read_report("report.json")
+used = read_report("used.json")
 rows = [row for row in report["rows"] if (row.get("pid") != pid if mode in ("zombie", "reuse") else row.get("pid") == pid)]
 # Of forks that got another number each makes a few faults.
 if mode == "reuse":
@@ -43,21 +32,15 @@ for line in open("out.faults.folded"):
     stack, _, value = line.rpartition(" ")
     if int(stack.split(";")[0].rpartition("-")[2]) in pids:
         faults += int(value)
-problems = []
 def near(what, value, true, percent, slack):
-    print(f"    {what}: {value} of {true}")
-    if abs(value - true) > true * percent / 100 + slack:
-        problems.append(what)
+    check(close(value, true, percent, slack), f"{mode}: {what}: {value} of {true}")
 near("ns of CPU time", sum(row["cpu"]["total_ns"] for row in rows), used["cpu_ns"], 1, 5e6)
 near("faults of the account", sum(row["memory"]["minor_faults"] for row in rows), used["minor"], 0.2, 20)
 near("faults with stacks", faults, used["minor"], 0.2, 20)
 near("ns on a CPU between waits", sum(row["offcpu"]["oncpu_ns"] for row in rows), used["cpu_ns"], 2, 10e6 + int(sys.argv[3]))
 waited = sum(row["offcpu"]["oncpu_ns"] + row["offcpu"]["total_ns"] for row in rows)
 near("ns of CPU time and waits", waited, sum(row["offcpu"]["wall_ns"] for row in rows), 0, 0)
-if report["threads_missing"]:
-    problems.append(f'{report["threads_missing"]} threads missing')
-print("   ", "; ".join(problems) or "ok")
-sys.exit(1 if problems else 0)
+check(report["threads_missing"] == 0, f'{mode}: {report["threads_missing"]} threads missing')
 P
 
 # check MODE [OPTION…]: of the options $target is the target's number.
@@ -84,7 +67,7 @@ check() {
 		wait $profiler
 		status=$?
 		[ $status = 0 ] || fail "$mode: status $status: $(cat err.txt)"
-		python3 check.py "$mode" "$target" $stolen || fail "$mode"
+		checker check.py "$mode" "$target" $stolen
 		echo >&3
 	else
 		kill -INT $profiler
@@ -95,7 +78,7 @@ check() {
 	status=$?
 	target=
 	[ $status = 0 ] || [ $status = 77 ] || fail "$mode: the target's status is $status"
-	[ $status != 77 ] || echo "    not tried: this kernel gives no number out again on demand"
+	[ $status != 77 ] || not_checked "$mode: this kernel gives no number out again on demand"
 }
 
 echo "  a thread that is not the first one calls exec, and takes its number"
@@ -108,4 +91,4 @@ check reuse --children -p TARGET
 echo "  what gets the name looked for inside counts since the start"
 check rename --comm latecomer
 
-[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
+conclude

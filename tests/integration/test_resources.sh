@@ -5,54 +5,30 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 schema=$here/../../user/export/json/report.schema.json
-work=$(mktemp -d /tmp/pkbpf-resources-XXXXXX)
 cgroup=
 jobs_started=()
 cleanup() {
 	for job in "${jobs_started[@]}"; do kill "$job" 2>/dev/null; done
 	wait 2>/dev/null
 	[ -n "$cgroup" ] && rmdir "$cgroup" 2>/dev/null
-	rm -rf "$work"
-}
-trap cleanup EXIT
-cd "$work" || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
 }
 
-# check NAME < PYTHON: a script with r = the report, w = what the workload said, and check(what, holds)
+# check NAME REPORT [SAID] < PYTHON: a script with r = the report, w = what the workload said, check(holds, what) and close()
 check() {
-	local name=$1 status
+	begin "$1"
 	{
 		cat <<'P'
-import json, sys
-r = json.load(open(sys.argv[1]))
-w = json.load(open(sys.argv[2])) if len(sys.argv) > 2 else {}
-problems = []
-def check(what, holds):
-    print(("  ok: " if holds else "  NOT: ") + what)
-    if not holds:
-        problems.append(what)
-def close(a, b, percent, slack=0):
-    return abs(a - b) <= b * percent / 100 + slack
+import sys
+from checks import check, close, read_report
+
+r = read_report(sys.argv[1])
+w = read_report(sys.argv[2]) if len(sys.argv) > 2 else {}
 P
 		cat
-		echo 'sys.exit(1 if problems else 0)'
 	} >check.py
 	shift
-	python3 check.py "$@"
-	status=$?
-	[ $status = 0 ] || fail "$name"
-}
-
-wait_for_line() { # FILE
-	for _ in $(seq 100); do
-		[ -s "$1" ] && return 0
-		sleep 0.05
-	done
-	return 1
+	checker check.py "$@"
+	current=
 }
 
 # ---- 2,000 processes that begin and end inside, on the whole host ----
@@ -72,21 +48,21 @@ children = [x for x in r["rows"] if x.get("comm") == "short_lived" and x["starte
 children.sort(key=lambda x: x["cpu"]["total_ns"])
 parent = max((x for x in r["rows"] if x.get("comm") == "short_lived"), key=lambda x: x["lifetime_ns"])
 children = [x for x in children if x["pid"] != parent["pid"]]
-check("the command began and ended inside", parent["started_inside"] and parent["ended_inside"])
-check(f'{len(children)} of {w["count"]} processes are in the account', len(children) == w["count"])
+check(parent["started_inside"] and parent["ended_inside"], "the command began and ended inside")
+check(len(children) == w["count"], f'{len(children)} of {w["count"]} processes are in the account')
 cpu = sum(x["cpu"]["total_ns"] for x in children)
 # Of one that is freed where no programs run, next to nothing is known: they are all alike, and counted.
 unfreed = sum(c["count"] for c in r["counters"] if c["name"] == "RESOURCE_UNFREED")
 known = w["cpu_ns"] * (1 - unfreed / w["count"])
-check(f'they used {cpu / 1e9:.4f} s, getrusage says {w["cpu_ns"] / 1e9:.4f} s, {unfreed} were freed unseen',
-      unfreed < w["count"] / 20 and close(cpu, known, 1, 1e6))
+check(unfreed < w["count"] / 20 and close(cpu, known, 1, 1e6),
+      f'they used {cpu / 1e9:.4f} s, getrusage says {w["cpu_ns"] / 1e9:.4f} s, {unfreed} were freed unseen')
 for key, name in (("minor", "minor_faults"),):
     total = sum(x["memory"][name] for x in children)
-    check(f'{total} {name}, getrusage says {w[key]}', close(total, w[key], 0.1, 2))
+    check(close(total, w[key], 0.1, 2), f'{total} {name}, getrusage says {w[key]}')
 total = sum(x["cpu"]["voluntary"] for x in children)
-check(f'{total} voluntary switches, getrusage says {w["voluntary"]}', close(total, w["voluntary"], 1, 2))
+check(close(total, w["voluntary"], 1, 2), f'{total} voluntary switches, getrusage says {w["voluntary"]}')
 lost = [c["count"] for c in r["counters"] if c["name"] == "RESOURCE_LATE"]
-check(f'{r["threads_missing"]} threads of the machine missing, {lost} late', not lost and r["threads_missing"] == 0)
+check(not lost and r["threads_missing"] == 0, f'{r["threads_missing"]} threads of the machine missing, {lost} late')
 P
 done
 
@@ -113,7 +89,7 @@ profiler.communicate()
 sys.exit(profiler.returncode)
 P
 check "zombies" zombies.json <<'P'
-check(f'{r["threads_missing"]} threads missing', r["threads_missing"] == 0)
+check(r["threads_missing"] == 0, f'{r["threads_missing"]} threads missing')
 P
 
 # ---- processes that end at the very start: announced before they are read, and freed after ----
@@ -145,8 +121,8 @@ check "a command that exits with 400 MiB" exits.json exits.said <<'P'
 row = next(x for x in r["rows"] if x["comm"].startswith("python3"))
 used, seen = row["cpu"]["total_ns"], row["offcpu"]["oncpu_ns"]
 # Interrupts, and what the host keeps of a CPU, are in the second alone. Giving the memory back is a quarter of all.
-check(f'{used / 1e6:.1f} ms used, {seen / 1e6:.1f} ms seen on a CPU', close(used, seen, 5, 2e6 + w["stolen_ns"]))
-check(f'{row["threads"]} threads', row["threads"]["alive"] == 0 and row["ended_inside"])
+check(close(used, seen, 5, 2e6 + w["stolen_ns"]), f'{used / 1e6:.1f} ms used, {seen / 1e6:.1f} ms seen on a CPU')
+check(row["threads"]["alive"] == 0 and row["ended_inside"], f'{row["threads"]} threads')
 P
 
 # ---- one process with threads, against its own getrusage ----
@@ -155,14 +131,14 @@ mkfifo go
 target=$!
 jobs_started+=("$target")
 exec 3>go
-wait_for_line said || fail "use_resources did not start"
+wait_until 5 test -s said || fail "use_resources did not start"
 "$pkbpf" -q -d 60 -e cpu,offcpu -p $target -o used.json -o used.csv -o used.txt --fail-if "$target:memory.rss_growth>1M" \
 	--fail-if 'cpu.total>1h' 2>used.err &
 profiler=$!
 jobs_started+=("$profiler")
 sleep 3
 echo >&3
-for _ in $(seq 200); do grep -q used said && break; sleep 0.1; done
+wait_until 20 grep -q used said
 kill -INT $profiler
 wait $profiler
 status=$?
@@ -174,26 +150,27 @@ grep -q "use_resources $target: memory.rss_growth is .*MiB (--fail-if $target:me
 grep used said >used.said
 check "a process with threads" used.json used.said <<'P'
 rows = [x for x in r["rows"] if x.get("comm") == "use_resources"]
-check("there is one row", len(rows) == 1)
+check(len(rows) == 1, "there is one row")
 x, u = rows[0], w["used"]
-check(f'CPU {x["cpu"]["total_ns"] / 1e9:.4f} s, getrusage says {u["cpu_ns"] / 1e9:.4f} s', close(x["cpu"]["total_ns"], u["cpu_ns"], 1, 2e6))
-check("user + system is all", x["cpu"]["user_ns"] + x["cpu"]["system_ns"] == x["cpu"]["total_ns"])
-check(f'minor faults {x["memory"]["minor_faults"]}, getrusage says {u["minor"]}', close(x["memory"]["minor_faults"], u["minor"], 0.1, 8))
-check(f'voluntary {x["cpu"]["voluntary"]}, getrusage says {u["voluntary"]}', close(x["cpu"]["voluntary"], u["voluntary"], 1, 4))
-check(f'involuntary {x["cpu"]["involuntary"]}, getrusage says {u["involuntary"]}', close(x["cpu"]["involuntary"], u["involuntary"], 2, 4))
+check(close(x["cpu"]["total_ns"], u["cpu_ns"], 1, 2e6), f'CPU {x["cpu"]["total_ns"] / 1e9:.4f} s, getrusage says {u["cpu_ns"] / 1e9:.4f} s')
+check(x["cpu"]["user_ns"] + x["cpu"]["system_ns"] == x["cpu"]["total_ns"], "user + system is all")
+check(close(x["memory"]["minor_faults"], u["minor"], 0.1, 8), f'minor faults {x["memory"]["minor_faults"]}, getrusage says {u["minor"]}')
+check(close(x["cpu"]["voluntary"], u["voluntary"], 1, 4), f'voluntary {x["cpu"]["voluntary"]}, getrusage says {u["voluntary"]}')
+check(close(x["cpu"]["involuntary"], u["involuntary"], 2, 4), f'involuntary {x["cpu"]["involuntary"]}, getrusage says {u["involuntary"]}')
 growth = x["memory"]["rss_growth_bytes"]
-check(f"rss grew {growth / 2**20:.1f} MiB of 64", 63.5 * 2**20 <= growth <= 66 * 2**20)
-check("4 threads were seen, 1 lives", x["threads"]["seen"] == 4 and x["threads"]["alive"] == 1)
+check(63.5 * 2**20 <= growth <= 66 * 2**20, f"rss grew {growth / 2**20:.1f} MiB of 64")
+check(x["threads"]["seen"] == 4 and x["threads"]["alive"] == 1, "4 threads were seen, 1 lives")
 on = x["offcpu"]["oncpu_ns"]
 unseen = sum(c["count"] for c in r["counters"] if c["name"] == "OFFCPU_UNSEEN_SWITCHES")
-check(f"off-CPU clock says {on / 1e9:.4f} s on CPUs ({unseen} switches were hidden from it)", unseen or close(on, x["cpu"]["total_ns"], 2, 5e6))
+# A switch that was hidden from it hides a wait of 1 ms, or a turn of others.
+check(close(on, x["cpu"]["total_ns"], 2, 5e6 + unseen * 10e6), f"off-CPU clock says {on / 1e9:.4f} s on CPUs ({unseen} switches were hidden from it)")
 wall = x["offcpu"]["wall_ns"]
-check("on-CPU and all waits are the threads' time", wall == on + x["offcpu"]["total_ns"])
-check("only the target has a row", all(y["pid"] == x["pid"] for y in r["rows"]))
+check(wall == on + x["offcpu"]["total_ns"], "on-CPU and all waits are the threads' time")
+check(all(y["pid"] == x["pid"] for y in r["rows"]), "only the target has a row")
 import re
 heading = re.search(r"^Off-CPU by process: (\S+) waits", open("used.txt").read(), re.M)[1]
 waits = x["offcpu"]["waits"]
-check(f"{waits} waits, the text report tells {heading}", heading == f"{waits:,}")
+check(heading == f"{waits:,}", f"{waits} waits, the text report tells {heading}")
 P
 
 # ---- the sum of all rows is the busy time of the machine, as /proc/stat has it ----
@@ -211,15 +188,15 @@ none = sum(x["cpu"]["total_ns"] for x in rows if x.get("no_process"))
 hidden = 0 if any(x.get("pid") == 1 for x in rows) else w["init"]
 total = sum(x["cpu"]["total_ns"] for x in rows)
 ratio = (total + hidden) / busy
-check(f'CPUs {host["busy_percent"]:.0f}% busy', host["busy_percent"] >= w["least"])
-check(f"rows {total / 1e9:.3f} s, of them {none / 1e9:.3f} s without a thread, process 1 hidden with {hidden / 1e9:.3f} s; "
-      f"/proc/stat {busy / 1e9:.3f} s: {ratio:.4f}", 0.99 <= ratio <= 1.01)
+check(host["busy_percent"] >= w["least"], f'CPUs {host["busy_percent"]:.0f}% busy')
+check(0.99 <= ratio <= 1.01, f"rows {total / 1e9:.3f} s, of them {none / 1e9:.3f} s without a thread, process 1 hidden with {hidden / 1e9:.3f} s; "
+      f"/proc/stat {busy / 1e9:.3f} s: {ratio:.4f}")
 # What that row comes from: no thread is missing, none is there twice.
 threads = host["threads_ns"]
-check(f"rows of processes {(total - none) / 1e9:.3f} s, by the CPUs' counters {threads / 1e9:.3f} s",
-      close(total - none + hidden, threads, 1))
-check("the total row is the sum", r["total"]["cpu"]["total_ns"] == total)
-check("at most one row is no process", sum(x.get("no_process", False) for x in rows) <= 1)
+check(close(total - none + hidden, threads, 1),
+      f"rows of processes {(total - none) / 1e9:.3f} s, by the CPUs' counters {threads / 1e9:.3f} s")
+check(r["total"]["cpu"]["total_ns"] == total, "the total row is the sum")
+check(sum(x.get("no_process", False) for x in rows) <= 1, "at most one row is no process")
 P
 }
 
@@ -260,7 +237,7 @@ time.sleep(30)
 P
 python3 partial.py >partial.out &
 jobs_started+=($!)
-wait_for_line partial.out || fail "partial.py did not start"
+wait_until 5 test -s partial.out || fail "partial.py did not start"
 sum_of_rows partial 20
 kill "${jobs_started[-1]}"
 wait "${jobs_started[-1]}" 2>/dev/null
@@ -268,15 +245,15 @@ wait "${jobs_started[-1]}" 2>/dev/null
 if python3 -c 'import json; exit(json.load(open("partial.json"))["host"]["busy_percent"] > 80)'; then
 	check "interrupts on idle CPUs" partial.json <<'P'
 none = [x for x in r["rows"] if x.get("no_process")]
-check("they have a row without a pid", len(none) == 1 and none[0]["comm"] == "[interrupts]" and "pid" not in none[0])
+check(len(none) == 1 and none[0]["comm"] == "[interrupts]" and "pid" not in none[0], "they have a row without a pid")
 share = none[0]["cpu"]["total_ns"] / r["host"]["busy_ns"] if none else 0
 # How much it is depends on the host: 0.5 to 3 % were seen. That rows and counters agree is checked above.
-check(f"without it the rows would be short by {100 * share:.2f} %", share > 0.001)
+check(share > 0.001, f"without it the rows would be short by {100 * share:.2f} %")
 P
 	grep -q '\[interrupts\]: interrupt time on idle CPUs' partial.txt ||
 		fail "the text says nothing of [interrupts]: $(grep interrupts partial.txt)"
 else
-	echo "others keep this machine busy: interrupts on idle CPUs not tested"
+	not_checked "interrupts on idle CPUs: others keep this machine busy"
 fi
 
 burners=()
@@ -300,20 +277,20 @@ if mkdir -p "$root/pkbpf-test.service" 2>/dev/null && [ -e $root/cgroup.controll
 	"$pkbpf" -q -e cpu -d 2 --by container -o container.json -o container.csv || fail "by container: exit $?"
 	check "by container" container.json <<'P'
 rows = [x for x in r["rows"] if x.get("container") == "pkbpf-test.service"]
-check("the unit has one row", len(rows) == 1)
-check("with many processes", rows and rows[0]["processes"] > 50)
-check("its path is known", rows and rows[0]["cgroup"] == "/pkbpf-test.service")
+check(len(rows) == 1, "the unit has one row")
+check(rows and rows[0]["processes"] > 50, "with many processes")
+check(rows and rows[0]["cgroup"] == "/pkbpf-test.service", "its path is known")
 P
 	"$pkbpf" -q -e cpu -d 2 -G "$cgroup" -o cgroup.json || fail "a cgroup: exit $?"
 	check "a cgroup alone" cgroup.json <<'P'
-check("only what is in it has rows", r["rows"] and all(x["comm"] == "short_lived" for x in r["rows"]))
+check(r["rows"] and all(x["comm"] == "short_lived" for x in r["rows"]), "only what is in it has rows")
 brief = [x for x in r["rows"] if x["started_inside"] and x["ended_inside"]]
-check(f"{len(brief)} of them short-lived", len(brief) > 50)
+check(len(brief) > 50, f"{len(brief)} of them short-lived")
 P
 	kill "${jobs_started[-1]}"
 	wait "${jobs_started[-1]}" 2>/dev/null
 else
-	echo "no cgroup v2 hierarchy that can be written: containers not tested"
+	not_checked "containers: no cgroup v2 hierarchy that can be written"
 fi
 
 # ---- the documents ----
@@ -338,5 +315,4 @@ awk 'length($0) > 100 { print; bad = 1 } END { exit bad }' used.txt || fail "the
 "$pkbpf" --by nothing -d 1 >/dev/null 2>err
 [ $? = 2 ] && grep -q "expected process, thread, container or comm" err || fail "a wrong grouping: $(cat err)"
 
-[ $failures = 0 ] || { echo "$failures failed"; exit 1; }
-echo "all fine"
+conclude

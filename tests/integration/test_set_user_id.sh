@@ -4,14 +4,8 @@
 # usage: test_set_user_id.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-work=$(mktemp -d /tmp/pkbpf-set-user-id-XXXXXX)
 others=
-end() {
-	[ -z "$others" ] || kill "$others" 2>/dev/null
-	rm -rf "$work"
-}
-trap end EXIT
-cd "$work" || exit 1
+cleanup() { [ -z "$others" ] || kill "$others" 2>/dev/null; }
 chmod 755 .
 cat >set_user_id.c <<'C'
 #include <time.h>
@@ -38,18 +32,17 @@ while :; do
 	/bin/true
 done &
 others=$!
-"$pkbpf" -q -e cpu -F 999 -o stacks.folded -o report.json -- ./set_user_id || exit 1
-PYTHONPATH=$here python3 - <<'P' || failures=$((failures + 1))
-import json
-import sys
+record -e cpu -F 999 -o stacks.folded -o report.json -- ./set_user_id || exit 1
+checker - <<'P'
+import checks
 import folded
 
 named = total = 0
 for frames, count in folded.read("stacks.folded"):
     total += count
     named += count if "main" in frames and "set_user_id" == frames[0] else 0
-rows = [row for row in json.load(open("report.json"))["rows"] if row["comm"] == "set_user_id"]
-print(f"  {named} of {total} samples below main(), in {len(rows)} row")
-sys.exit(total < 500 or named < 0.97 * total or len(rows) != 1)
+rows = [row for row in checks.read_report("report.json")["rows"] if row["comm"] == "set_user_id"]
+checks.check(total >= 500 and named >= 0.97 * total and len(rows) == 1,
+             f"{named} of {total} samples below main(), in {len(rows)} row")
 P
-exit $((failures > 0))
+conclude

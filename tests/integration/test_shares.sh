@@ -5,36 +5,27 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-shares-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-
-# What the hypervisor has kept for others so far, of all CPUs, in ticks of 10 ms: no part of a program's CPU seconds, but
-# the sampling timer's periods go on meanwhile.
-stolen_ticks() { awk '$1 == "cpu" { print $9 }' /proc/stat; }
 
 # check NAME UNWIND WHOLE COMPILER FLAG…: WHOLE is the smallest share of chains that must be whole
 check() {
 	local name=$1 unwind=$2 whole=$3
 	shift 3
-	"$@" -o "$work/$name" || { echo "FAILED: cannot compile $name"; failures=$((failures + 1)); return; }
+	"$@" -o "$name" || { fail "cannot compile $name"; return; }
 	local stolen
-	stolen=$(stolen_ticks)
-	"$pkbpf" -q -F 999 --unwind "$unwind" -f folded -- "$work/$name" 10.5 >"$work/out" 2>"$work/err" || {
-		echo "FAILED: $name: pkbpf ended with $?"
-		cat "$work/err"
-		failures=$((failures + 1))
-		return
-	}
-	stolen=$(($(stolen_ticks) - stolen))
-	PYTHONPATH=$here python3 - "$name" "$whole" "$work/out" "$work/err" "$stolen" <<'P' || failures=$((failures + 1))
+	# No part of a program's CPU seconds, but the sampling timer's periods go on meanwhile.
+	stolen=$(stolen_us)
+	record -F 999 --unwind "$unwind" -f folded -o out -- "./$name" 10.5 || return
+	stolen=$(($(stolen_us) - stolen))
+	checker - "$name" "$whole" out said "$stolen" <<'P'
 import sys
+import checks
 import folded
 
-name, whole, out, err = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
+name, whole, out, said = sys.argv[1], float(sys.argv[2]), sys.argv[3], sys.argv[4]
 stacks = folded.read(out)
 total = sum(count for _, count in stacks)
-cpu_seconds = float(open(err).read().split()[-1])
-stolen_seconds = int(sys.argv[5]) / 100
+cpu_seconds = float(open(said).read().split()[-1])
+stolen_seconds = int(sys.argv[5]) / 1e6
 ratio = total / (999 * cpu_seconds)
 problems = []
 for chain, expected in (("fifty", 0.50), ("thirty", 0.30), ("fifteen", 0.15), ("five", 0.05)):
@@ -54,7 +45,7 @@ if total < 10000:
 if not 0.99 <= ratio <= 1.01 * (cpu_seconds + stolen_seconds) / cpu_seconds:
     problems.append(f"samples are {ratio:.4f} of Hz times CPU seconds")
 if problems:
-    folded.fail(f"{name}: " + "; ".join(problems))
+    checks.fail(f"{name}: " + "; ".join(problems))
 P
 }
 
@@ -63,4 +54,4 @@ src=$here/workload/four_chains.inc
 check c_frame_pointers_by_helper fp 0.99 clang -x c -O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer "$src"
 check c_omits_frame_pointers auto 0.995 gcc -x c -O2 -fomit-frame-pointer "$src"
 check cplusplus_omits_frame_pointers auto 0.995 g++ -x c++ -O2 -fomit-frame-pointer "$src"
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

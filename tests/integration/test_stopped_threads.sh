@@ -2,23 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Threads of stock programs, stopped wherever they are: their frames by our tables are libdwfl's, PC by PC.
 # usage: test_stopped_threads.sh PKBPF WORKLOAD_FOLDER [PROGRAM…]
-set -u
-
-here=$(dirname "$(readlink -f "$0")")
-compare=$(readlink -f "$2/../../oracle/compare_stopped")
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+compare=$(readlink -f "$workloads/../../oracle/compare_stopped")
 shift 2
-if [ "$(id -u)" != 0 ]; then
-	echo "skipped: stopping other people's processes needs root"
-	exit 77
-fi
-[ -x "$compare" ] || { echo "FAILED: $compare is not built"; exit 1; }
+[ -x "$compare" ] || give_up "$compare is not built"
 # shellcheck source=programs.sh
 . "$here/programs.sh"
-programs_folder=$(mktemp -d /tmp/pkbpf-stopped-XXXXXX)
-trap 'programs_stop; rm -rf "$programs_folder"' EXIT
-trap 'exit 130' INT TERM
+# shellcheck disable=SC2034 # programs.sh works there
+programs_folder=$work
+cleanup() { programs_stop; }
 times=${PKBPF_TIMES:-25}
-failures=0
 
 descendants() {
 	local child
@@ -60,6 +54,6 @@ else
 	programs=(sleep bash python3 perl sqlite3 postgres redis nginx ripgrep)
 fi
 for name in "${programs[@]}"; do
-	with_program "$name" 30 || { echo "FAILED: $name ended with $?"; failures=$((failures + 1)); }
+	with_program "$name" 30 || fail "$name ended with $?"
 done
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

@@ -5,27 +5,19 @@
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
-work=$(mktemp -d /tmp/pkbpf-targets-XXXXXX)
-trap 'rm -rf "$work"' EXIT
 
 # profile_released PROGRAM NAME OPTION…: until both end; the program, whose number is the last option's, goes on when that has begun
 profile_released() {
 	local program=$1 name=$2 pid
 	shift 2
-	rm -f "$work/err"
-	"$pkbpf" -v -d 20 "$@" "$program" 2>"$work/err" &
+	rm -f err
+	"$pkbpf" -v -d 20 "$@" "$program" 2>err &
 	pid=$!
-	for ((i = 0; i < 2000; i++)); do
-		grep -qs "profiling since" "$work/err" && break
-		[ -d "/proc/$pid" ] || break
+	until profiling err || [ ! -d "/proc/$pid" ]; do
 		sleep 0.01
 	done
-	touch "$work/go"
-	wait $pid || {
-		echo "FAILED: $name: pkbpf ended with $?"
-		cat "$work/err"
-		failures=$((failures + 1))
-	}
+	touch go
+	wait $pid || fail "$name: pkbpf ended with $?: $(cat err)"
 	wait "$program"
 }
 
@@ -36,9 +28,10 @@ check() {
 	rm -f "$work/go"
 	"$workloads/change_image" "$work/go" "$workloads/spin" 0.7 >"$work/pids" &
 	profile_released $! "$name" -e cpu -F 999 --pid-frame -o "$work/$name.folded" "$@"
-	PYTHONPATH=$here python3 - "$name" "$expected" "$work/$name.folded" "$work/pids" <<'P' || failures=$((failures + 1))
+	checker - "$name" "$expected" "$work/$name.folded" "$work/pids" <<'P'
 import collections
 import sys
+import checks
 import folded
 
 name, expected, out, pids = sys.argv[1], sys.argv[2].split(), sys.argv[3], sys.argv[4]
@@ -53,10 +46,10 @@ for frames, count in folded.read(out):
 print(f"  {name}:", dict(seen), "whole", dict(whole))
 for place in expected:
     if seen[place] < 200 or whole[place] < 0.99 * seen[place]:
-        folded.fail(f"{name}: {seen[place]} samples at {place}, {whole[place]} whole")
+        checks.fail(f"{name}: {seen[place]} samples at {place}, {whole[place]} whole")
 # A sample on the way into the new image has no frames of it yet.
 for place in set(seen) - set(expected):
-    folded.fail(f"{name}: {seen[place]} samples at {place}, which is no target")
+    checks.fail(f"{name}: {seen[place]} samples at {place}, which is no target")
 P
 }
 
@@ -88,11 +81,11 @@ check_leaver() {
 	rm -f "$work/go"
 	python3 "$work/worker.py" "$work/go" >"$work/child" &
 	profile_released $! "$name" -e cpu,offcpu,faults -o "$work/$name.json" "$@"
-	python3 - "$name" "$work/$name.json" "$(cat "$work/child")" <<'P' || failures=$((failures + 1))
-import json
+	checker - "$name" "$work/$name.json" "$(cat "$work/child")" <<'P'
 import sys
+import checks
 
-name, report, child = sys.argv[1], json.load(open(sys.argv[2])), int(sys.argv[3])
+name, report, child = sys.argv[1], checks.read_report(sys.argv[2]), int(sys.argv[3])
 rows = [x for x in report["rows"] if x.get("pid") == child]
 told = [(x["comm"], x["cpu"]["total_ns"] / 1e9, x["offcpu"]["sleep_ns"] / 1e9, x["lifetime_ns"] / 1e9, x["memory"]["minor_faults"],
          x["ended_inside"]) for x in rows]
@@ -102,10 +95,9 @@ if name == "leaving":
     right = comm == "python3" and 0.05 < cpu < 0.3 and 0.2 < sleep < 0.4 and 0.25 < life < 0.9
 else:
     right = comm == "sleep" and 0.05 < cpu < 0.3 and 1.2 < sleep < 1.5 and life > 1.3
-if len(rows) != 1 or not right or faults < 10 or not ended:
-    sys.exit(f"FAILED: {name}")
+checks.check(len(rows) == 1 and right and faults >= 10 and ended, name)
 P
 }
 check_leaver leaving -p
 check_leaver staying --children -p
-[ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
+conclude

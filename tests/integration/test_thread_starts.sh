@@ -5,15 +5,13 @@
 # usage: test_thread_starts.sh PKBPF WORKLOAD_FOLDER
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
-work=$(mktemp -d /tmp/pkbpf-thread-starts-XXXXXX)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
 
 # check WHAT FILE LEAST: of so many samples at least, none is cut that begins where threads are made or that a worker has. That memory is
 # exchanged by execve is told.
 check() {
-	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
+	checker - "$@" <<'P'
 import sys
+import checks
 import folded
 
 what, path, least = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -33,12 +31,12 @@ for frames, count in folded.read(path):
         cut[";".join(frames)] = cut.get(";".join(frames), 0) + count
 print(f"  {what}: {sum(cut.values())} of {total} cut")
 if total < least or cut:
-    folded.fail(f"{what}: {total} there, cut: {dict(sorted(cut.items(), key=lambda x: -x[1])[:3])}")
+    checks.fail(f"{what}: {total} there, cut: {dict(sorted(cut.items(), key=lambda x: -x[1])[:3])}")
 P
 }
 
 for what in threads children workers; do
-	"$pkbpf" -q -e cpu,offcpu -F 4999 -o $what.folded -- "$workloads/starts_threads" $what 3 || failures=$((failures + 1))
+	record -e cpu,offcpu -F 4999 -o $what.folded -- "$workloads/starts_threads" $what 3
 	check $what $what.cpu.folded 20
 	[ $what != workers ] || check $what $what.offcpu.folded 1000
 done
@@ -73,14 +71,12 @@ int main(int argc, char **argv)
 }
 C
 gcc -O2 -o glibc clones.c || exit 1
-# shellcheck disable=SC2086
-! command -v musl-gcc >/dev/null || musl-gcc -O2 -static -o musl clones.c || exit 1
+musl-gcc -O2 -static -o musl clones.c || exit 1
 for program in glibc musl; do
-	[ -e $program ] || continue
 	for argument in "" argument; do
 		# shellcheck disable=SC2086
-		"$pkbpf" -q -e cpu -F 4999 -o clones.folded -- ./$program $argument || failures=$((failures + 1))
+		record -e cpu -F 4999 -o clones.folded -- ./$program $argument
 		check "clones, $program $argument" clones.folded 20
 	done
 done
-exit $((failures > 0))
+conclude

@@ -8,19 +8,15 @@
 tracing=/sys/kernel/tracing
 [ -e $tracing/events ] || mount -t tracefs tracefs $tracing 2>/dev/null
 [ -w $tracing/uprobe_events ] || skip "needs a kernel with CONFIG_UPROBE_EVENTS"
-work=$(mktemp -d /tmp/pkbpf-uprobes-XXXXXX)
 group=pkbpf_$$
 worker=
-end() {
+cleanup() {
 	[ -z "$worker" ] || kill "$worker" 2>/dev/null
 	echo 0 >$tracing/events/$group/enable
 	sed -n "s/^[pr]:\($group\/[^ ]*\).*/-:\1/p" $tracing/uprobe_events | while read -r probe; do
 		echo "$probe" >>$tracing/uprobe_events
 	done
-	rm -rf "$work"
 }
-trap end EXIT
-cd "$work" || exit 1
 
 cat >work.c <<'C'
 #include <stdlib.h>
@@ -91,8 +87,9 @@ echo 1 >$tracing/events/$group/enable || skip "probes cannot be enabled here"
 
 # check WHAT FILE LEAST: of so many samples (microseconds of waits) in bottom() at least, nearly all have whole stacks.
 check() {
-	PYTHONPATH=$here python3 - "$@" <<'P' || failures=$((failures + 1))
+	checker - "$@" <<'P'
 import sys
+import checks
 import folded
 
 what, path, least = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -111,7 +108,7 @@ for frames, count in folded.read(path):
         others[";".join(frames)] = count
 print(f"  {what}: {right} of {total} whole")
 if total < least or right < 0.98 * total:
-    folded.fail(f"{what}: {right} of {total} whole; others: {dict(sorted(others.items(), key=lambda x: -x[1])[:3])}")
+    checks.fail(f"{what}: {right} of {total} whole; others: {dict(sorted(others.items(), key=lambda x: -x[1])[:3])}")
 P
 }
 
@@ -119,7 +116,7 @@ for program in tables pointers; do
 	./$program 100000 &
 	worker=$!
 	sleep 0.3
-	"$pkbpf" -q -e cpu,offcpu,faults -F 999 -d 3 -p "$worker" -o "$work/$program.folded" || failures=$((failures + 1))
+	record -e cpu,offcpu,faults -F 999 -d 3 -p "$worker" -o "$program.folded"
 	kill "$worker"
 	wait "$worker" 2>/dev/null
 	worker=
@@ -130,13 +127,13 @@ for program in tables pointers; do
 	./$program 100 5 &
 	worker=$!
 	sleep 0.3
-	"$pkbpf" -q -e offcpu -d 2 -p "$worker" -o "$work/waits.folded" || failures=$((failures + 1))
+	record -e offcpu -d 2 -p "$worker" -o waits.folded
 	kill "$worker"
 	wait "$worker" 2>/dev/null
 	worker=
 	check "$program, a wait from before" waits.folded 1900000
 done
 # shellcheck disable=SC2016
-"$pkbpf" -q -e cpu -F 4999 -o "$work/brief.folded" -- sh -c 'for i in $(seq 40); do ./tables 2; done' || failures=$((failures + 1))
+record -e cpu -F 4999 -o brief.folded -- sh -c 'for i in $(seq 40); do ./tables 2; done'
 check "programs that have just begun" brief.folded 100
-exit $((failures > 0))
+conclude

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the report says limits whom, on machines where it is known: too few CPUs, requests held back, nothing but peers.
 # usage: test_verdict.sh PKBPF WORKLOAD_FOLDER
+work_below=/var/tmp # on a disk
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
 
 # shellcheck source=programs.sh
 . "$here/programs.sh"
 
-work=$(mktemp -d /var/tmp/pkbpf-verdict-XXXXXX)
 # shellcheck disable=SC2034 # programs.sh works there
 programs_folder=$work
 cgroup=
@@ -18,14 +18,6 @@ cleanup() {
 	[ ${#burners[@]} = 0 ] || kill "${burners[@]}" 2>/dev/null
 	wait 2>/dev/null
 	[ -z "$cgroup" ] || rmdir "$cgroup"
-	rm -rf "$work"
-}
-trap cleanup EXIT
-cd "$work" || exit 1
-
-fail() {
-	echo "FAILED: $*"
-	failures=$((failures + 1))
 }
 
 # found REPORT RULE PATTERN…: there is a finding of the rule whose text matches all of them
@@ -69,14 +61,13 @@ mkdir postgres
 	exit $status
 )
 status=$?
-cd "$work" || exit 1
 case $status in
 0)
 	found starved.json cpu_starved '^CPUs (9[0-9]|100) % busy, run-queue wait p99 ' 'postgres \([0-9]+ processes\)' ||
 		fail "CPU-starved"
 	grep -q '^Findings$' starved.txt || fail "no findings in the text"
 	;;
-77) echo "not tested: CPU-starved, since a server is not installed" ;;
+77) not_checked "CPU-starved: a server is not installed" ;;
 *) fail "CPU-starved: status $status" ;;
 esac
 
@@ -101,7 +92,7 @@ if limit_reads; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec ./limited if=file of=/dev/null bs=4k iflag=direct 2>/dev/null) &
 	load=$!
 	# shellcheck disable=SC2016
-	wait_until awk '$1 == "read_bytes:" { exit $2 < 80000 }' /proc/$load/io || fail "nothing is read"
+	wait_until 10 awk '$1 == "read_bytes:" { exit $2 < 80000 }' /proc/$load/io || fail "nothing is read"
 	"$pkbpf" -q -d 3 -o held.json 2>err.txt || fail "profiling: $(cat err.txt)"
 	kill $load
 	wait $load 2>/dev/null
@@ -109,7 +100,7 @@ if limit_reads; then
 	found held.json disk_bound "^limited $load: ([5-9][0-9]|100) % of wall time in disk wait" '% of it below `.*read`' \
 		'its [1-9][0-9]* block requests: p99 ' 'device service time explains [0-9]+ %: throttled or queued upstream' || fail "held back"
 else
-	echo "not tested: requests held back, since this machine's disk cannot be limited"
+	not_checked "requests held back: this machine's disk cannot be limited"
 fi
 
 # ---- a spinner that may use a twentieth of a CPU, which it gets beside others, too ----
@@ -129,7 +120,7 @@ limit_cpu() { # cgroup version 2, or 1
 if limit_cpu; then
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec -a throttled bash -c 'while :; do :; done') &
 	load=$!
-	wait_until grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
+	wait_until 10 grep -q "^$load$" "$cgroup/cgroup.procs" || fail "nobody is limited"
 	for targets in "-p $load" ""; do
 		# shellcheck disable=SC2086 # two words or none
 		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
@@ -141,7 +132,7 @@ if limit_cpu; then
 	kill $load
 	wait $load 2>/dev/null
 else
-	echo "not tested: limited CPU time, since there is no cpu controller"
+	not_checked "limited CPU time: there is no cpu controller"
 fi
 
 # ---- a program that wants more memory than its cgroup may have ----
@@ -170,14 +161,14 @@ while True:
 P
 	(echo $BASHPID >"$cgroup/cgroup.procs" && exec python3 hungry.py) &
 	load=$!
-	wait_until grep -q hungry /proc/$load/comm || fail "the program does not start"
+	wait_until 10 grep -q hungry /proc/$load/comm || fail "the program does not start"
 	"$pkbpf" -q -p $load -d 20 -o oom.json --fail-if 'memory.oom_killed>0' 2>err.txt
 	[ $? = 3 ] || fail "a process was killed for want of memory: $(cat err.txt)"
 	wait $load 2>/dev/null
 	found oom.json out_of_memory "^hungry $load was killed by the OOM killer: .*; peak RSS [5-9][0-9].[0-9] MiB" ||
 		fail "out of memory"
 else
-	echo "not tested: want of memory, since there is no memory controller"
+	not_checked "want of memory: there is no memory controller"
 fi
 
 # ---- a server whose clients ask now and then ----
@@ -199,7 +190,7 @@ P
 for _ in 1 2 3; do # the machine may be busy with something else for a moment
 	setsid python3 server.py </dev/null >/dev/null 2>&1 &
 	server=$!
-	wait_until pgrep -P $server || fail "the server does not start"
+	wait_until 10 pgrep -P $server || fail "the server does not start"
 	"$pkbpf" -q -d 3 -o peers.json 2>err.txt || fail "profiling: $(cat err.txt)"
 	kill -- -$server
 	wait $server 2>/dev/null
@@ -207,7 +198,7 @@ for _ in 1 2 3; do # the machine may be busy with something else for a moment
 done
 if ! found peers.json idle_for_peers "waiter $server [0-9]+ % of wall time asleep"; then
 	if python3 -c 'import json; exit(json.load(open("peers.json"))["host"]["busy_percent"] < 80)'; then
-		echo "not tested: nothing but peers, since others keep this machine busy"
+		not_checked "nothing but peers: others keep this machine busy"
 	else
 		fail "nothing but peers"
 	fi
@@ -218,7 +209,7 @@ fi
 locks=$!
 "$workloads/locks" idle >idle.out &
 idle=$!
-wait_until test -s contend.out && wait_until test -s idle.out || fail "the workloads do not start"
+wait_until 10 test -s contend.out && wait_until 10 test -s idle.out || fail "the workloads do not start"
 "$pkbpf" -q -d 3 -o locks.json -o locks.txt 2>err.txt || fail "profiling: $(cat err.txt)"
 kill $locks $idle
 wait $locks $idle 2>/dev/null
@@ -233,9 +224,9 @@ hung=$!
 sleep 1000 &
 stopped=$!
 # Before it runs its program it would be this shell that is stopped, with its way to clean up.
-wait_until grep -q sleep /proc/$stopped/comm || fail "the program does not start"
+wait_until 10 grep -q sleep /proc/$stopped/comm || fail "the program does not start"
 kill -STOP $stopped
-wait_until test -s deadlock.out || fail "the workload does not start"
+wait_until 10 test -s deadlock.out || fail "the workload does not start"
 sleep 0.5
 for targets in "-p $hung,$stopped" ""; do
 	# shellcheck disable=SC2086 # two words or none
@@ -254,4 +245,4 @@ kill $hung $stopped
 kill -CONT $stopped
 wait $hung $stopped 2>/dev/null
 
-[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
+conclude
