@@ -37,6 +37,8 @@ struct cli_options {
 	enum color_choice color;
 
 	bool show_help, show_version;
+
+	void *own; /* options of the command alone, see command_row.own_options; NULL: none */
 };
 
 void cli_options_init(struct cli_options *options);

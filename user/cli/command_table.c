@@ -24,13 +24,39 @@ const struct command_row *command_find(const char *name)
 	return NULL;
 }
 
-bool command_takes(const struct command_row *command, const struct option_row *option)
+static bool takes(const struct command_row *command, const struct option_row *option)
 {
 	if (!command->options || strcmp(option->name, "help") == 0 ||
 	    strcmp(option->name, "version") == 0)
 		return true;
 	for (size_t i = 0; command->options[i]; i++) {
 		if (strcmp(command->options[i], option->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct option_row *command_option_at(const struct command_row *command, size_t index)
+{
+	const struct option_row *row;
+
+	for (row = command->own_options; row && row->name; row++) {
+		if (index-- == 0)
+			return row;
+	}
+	for (size_t i = 0; (row = option_at(i)); i++) {
+		if (takes(command, row) && index-- == 0)
+			return row;
+	}
+	return NULL;
+}
+
+bool command_owns(const struct command_row *command, const struct option_row *option)
+{
+	const struct option_row *row;
+
+	for (row = command->own_options; row && row->name; row++) {
+		if (row == option)
 			return true;
 	}
 	return false;

@@ -15,9 +15,13 @@ struct command_row {
 	const char *name; /* NULL: the default command */
 	const char *synopsis;
 	const char *summary;
-	/* Long names of the options it takes, besides --help and --version; ends in NULL. NULL:
-	 * all. */
+	/* Long names of the options it takes from the table, besides --help and --version; ends in
+	 * NULL. NULL: all. */
 	const char *const *options;
+	/* Options of its own: rows about cli_options.own, own_size bytes that begin as zeroes. The
+	 * last row has no name; NULL: none. */
+	const struct option_row *own_options;
+	size_t own_size;
 	bool takes_command; /* `-- COMMAND` */
 	/* Checks what no single option can see, and completes the options; may be NULL. -EINVAL
 	 * with the sentence. */
@@ -29,7 +33,9 @@ struct command_row {
 const struct command_row *
 command_at(size_t index); /* NULL at the end; the default command is the first */
 const struct command_row *command_find(const char *name); /* NULL: no such command */
-bool command_takes(const struct command_row *command, const struct option_row *option);
+/* Its own options, and behind them those of the table that it takes; NULL at the end. */
+const struct option_row *command_option_at(const struct command_row *command, size_t index);
+bool command_owns(const struct command_row *command, const struct option_row *option);
 
 #define X(name) extern const struct command_row command_##name;
 COMMANDS(X)

@@ -53,8 +53,8 @@ static void print_group(FILE *out, const struct command_row *command, enum optio
 	const struct option_row *row;
 	bool first = true;
 
-	for (size_t i = 0; (row = option_at(i)); i++) {
-		if (row->group != group || !command_takes(command, row))
+	for (size_t i = 0; (row = command_option_at(command, i)); i++) {
+		if (row->group != group)
 			continue;
 		if (first)
 			fprintf(out, "\n%s:\n", option_group_title(group));

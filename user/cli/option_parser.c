@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/near_match.h"
@@ -19,26 +20,38 @@ struct reading {
 	int count, next;
 };
 
-static const struct option_row *find_name(const char *name, size_t length)
+static bool has_name(const struct option_row *row, const char *name, size_t length)
+{
+	return strlen(row->name) == length && strncmp(row->name, name, length) == 0;
+}
+
+/* Of the command; NULL: it takes none of this name. */
+static const struct option_row *find_name(const struct command_row *command, const char *name,
+					  size_t length)
 {
 	const struct option_row *row;
 
-	for (size_t i = 0; (row = option_at(i)); i++) {
-		if (strlen(row->name) == length && strncmp(row->name, name, length) == 0)
+	for (size_t i = 0; (row = command_option_at(command, i)); i++) {
+		if (has_name(row, name, length))
 			return row;
 	}
 	return NULL;
 }
 
-static const struct option_row *find_letter(char letter)
+static const struct option_row *find_letter(const struct command_row *command, char letter)
 {
 	const struct option_row *row;
 
-	for (size_t i = 0; (row = option_at(i)); i++) {
+	for (size_t i = 0; (row = command_option_at(command, i)); i++) {
 		if (row->letter && row->letter == letter)
 			return row;
 	}
 	return NULL;
+}
+
+static int refuse_foreign(const struct option_row *row, struct error *error)
+{
+	return error_set(error, EINVAL, "--%s does not apply to this command", row->name);
 }
 
 static int refuse_unknown(const struct command_row *command, const char *name, size_t length,
@@ -51,13 +64,31 @@ static int refuse_unknown(const struct command_row *command, const char *name, s
 	snprintf(typed, sizeof(typed), "%.*s",
 		 (int)(length < NAME_MAX_LENGTH ? length : NAME_MAX_LENGTH), name);
 	for (size_t i = 0; (row = option_at(i)); i++) {
-		if (command_takes(command, row))
-			near_match_offer(&near, typed, row->name);
+		if (has_name(row, name, length))
+			return refuse_foreign(row, error);
 	}
+	for (size_t i = 0; (row = command_option_at(command, i)); i++)
+		near_match_offer(&near, typed, row->name);
 	if (near.word)
 		return error_set(error, EINVAL, "unknown option --%s; did you mean --%s?", typed,
 				 near.word);
 	return error_set(error, EINVAL, "unknown option --%s; see pkbpf --help", typed);
+}
+
+/* letters: the word that the letter is in. */
+static int refuse_letter(const struct command_row *command, const char *letters, char letter,
+			 struct error *error)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_at(i)); i++) {
+		if (row->letter == letter)
+			return refuse_foreign(row, error);
+	}
+	if (find_name(command, letters, strlen(letters)))
+		return error_set(error, EINVAL, "unknown option -%s; did you mean --%s?", letters,
+				 letters);
+	return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help", letter);
 }
 
 /* Applies one option. value: text attached to it ("--pid=1", "-p1"), NULL when none; then the next
@@ -65,8 +96,6 @@ static int refuse_unknown(const struct command_row *command, const char *name, s
 static int apply(struct reading *reading, const struct option_row *row, const char *value,
 		 struct error *error)
 {
-	if (!command_takes(reading->command, row))
-		return error_set(error, EINVAL, "--%s does not apply to this command", row->name);
 	if (row->argument && !value) {
 		if (reading->next >= reading->count)
 			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
@@ -77,6 +106,8 @@ static int apply(struct reading *reading, const struct option_row *row, const ch
 			return error_set(error, EINVAL, "--%s requires a value: --%s %s", row->name,
 					 row->name, row->argument);
 	}
+	if (command_owns(reading->command, row))
+		return option_row_apply(row, reading->options->own, value, error);
 	return option_apply(row, reading->options, value, error);
 }
 
@@ -84,7 +115,7 @@ static int parse_long(struct reading *reading, const char *word, struct error *e
 {
 	const char *equals = strchr(word, '=');
 	size_t length = equals ? (size_t)(equals - word) : strlen(word);
-	const struct option_row *row = find_name(word, length);
+	const struct option_row *row = find_name(reading->command, word, length);
 
 	if (!row)
 		return refuse_unknown(reading->command, word, length, error);
@@ -102,15 +133,11 @@ static bool ends_reading(const struct cli_options *options)
 static int parse_letters(struct reading *reading, const char *letters, struct error *error)
 {
 	for (const char *at = letters; *at; at++) {
-		const struct option_row *row = find_letter(*at);
+		const struct option_row *row = find_letter(reading->command, *at);
 		int err;
 
-		if (!row && find_name(letters, strlen(letters)))
-			return error_set(error, EINVAL, "unknown option -%s; did you mean --%s?",
-					 letters, letters);
 		if (!row)
-			return error_set(error, EINVAL, "unknown option -%c; see pkbpf --help",
-					 *at);
+			return refuse_letter(reading->command, letters, *at, error);
 		if (row->argument && at[1])
 			return apply(reading, row, at + 1, error);
 		err = apply(reading, row, NULL, error);
@@ -133,6 +160,12 @@ int options_parse(const struct command_row *command, int argc, char *const *argv
 		  struct cli_options *options, struct error *error)
 {
 	struct reading reading = {command, options, argv, argc, 0};
+
+	if (command->own_size) {
+		options->own = calloc(1, command->own_size);
+		if (!options->own)
+			return error_set(error, ENOMEM, "cannot read the options: out of memory");
+	}
 
 	while (reading.next < argc) {
 		const char *word = argv[reading.next++];

@@ -328,5 +328,6 @@ void cli_options_done(struct cli_options *options)
 	live_options_done(&options->live);
 	array_free(&options->outputs);
 	array_free(&options->conditions);
+	free(options->own);
 	*options = (struct cli_options){0};
 }

@@ -98,6 +98,7 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{&command_profile, "--color red",
 		 "invalid value 'red' for --color: expected auto, always or never"},
 		{&command_doctor, "--tid 1", "--tid does not apply to this command"},
+		{&command_doctor, "-t 1", "--tid does not apply to this command"},
 		{&command_doctor, "now", "unexpected argument 'now'"},
 		{&command_doctor, "-- true", "-- COMMAND does not apply to this command"},
 	};
@@ -339,6 +340,49 @@ static void help_and_version_win_over_what_follows(void **state)
 	cli_options_done(&options);
 }
 
+struct own_options {
+	uint64_t interval_ns;
+	bool once;
+};
+
+static void a_command_has_options_of_its_own_beside_those_it_shares(void **state)
+{
+	static const struct option_row own[] = {
+		{'i', "interval", "TIME", "time between looks", .form = OPTION_DURATION,
+		 OPTION_AT(struct own_options, interval_ns)},
+		{0, "once", NULL, "look once", .form = OPTION_FLAG,
+		 OPTION_AT(struct own_options, once)},
+		{.name = NULL},
+	};
+	static const char *const shared[] = {"pid", NULL};
+	static const struct command_row command = {
+		.name = "look",
+		.options = shared,
+		.own_options = own,
+		.own_size = sizeof(struct own_options),
+	};
+	const struct own_options *values;
+	struct cli_options options;
+	struct error error;
+	char words[64];
+
+	assert_int_equal(
+		parse(&command, "-i 2s --once -p 7", words, sizeof(words), &options, &error), 0);
+	values = options.own;
+	assert_int_equal(values->interval_ns, 2000000000);
+	assert_true(values->once);
+	assert_int_equal(options.live.targets.pids.items[0], 7);
+	cli_options_done(&options);
+	assert_int_equal(parse(&command, "--intervall 2s", words, sizeof(words), &options, &error),
+			 -EINVAL);
+	assert_string_equal(error.text, "unknown option --intervall; did you mean --interval?");
+	cli_options_done(&options);
+	assert_int_equal(parse(&command_profile, "--once", words, sizeof(words), &options, &error),
+			 -EINVAL);
+	assert_string_equal(error.text, "unknown option --once; see pkbpf --help");
+	cli_options_done(&options);
+}
+
 static void rows_do_not_share_a_name_or_letter(void **state)
 {
 	const struct option_row *a, *b;
@@ -371,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_format_belongs_to_the_output_behind_it),
 		cmocka_unit_test(words_behind_two_dashes_are_the_command),
 		cmocka_unit_test(help_and_version_win_over_what_follows),
+		cmocka_unit_test(a_command_has_options_of_its_own_beside_those_it_shares),
 		cmocka_unit_test(rows_do_not_share_a_name_or_letter),
 	};
 
