@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parse_value.h"
+#include "base/text_append.h"
 
 #define NAME_SIZE 64
 #define LIST_SIZE 256
@@ -28,14 +29,11 @@ static void store_number(const struct option_row *row, void *options, uint64_t n
 /* "auto, dwarf or fp" */
 static void list_choices(const char *const *choices, char *ret_list, size_t size)
 {
-	size_t length = 0;
-
 	ret_list[0] = '\0';
-	for (size_t i = 0; choices[i] && length < size; i++) {
+	for (size_t i = 0; choices[i]; i++) {
 		const char *separator = i == 0 ? "" : choices[i + 1] ? ", " : " or ";
 
-		length += (size_t)snprintf(ret_list + length, size - length, "%s%s", separator,
-					   choices[i]);
+		text_append(ret_list, size, "%s%s", separator, choices[i]);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/file_io.h"
+#include "base/text_append.h"
 #include "cli/near_match.h"
 
 /* A dying program does not wait longer than this for a file that is being finished. */
@@ -36,9 +37,7 @@ struct output_plan {
 
 static void add_word(char *list, size_t size, const char *word)
 {
-	size_t length = strlen(list);
-
-	snprintf(list + length, size - length, "%s%s", length ? ", " : "", word);
+	text_append(list, size, "%s%s", *list ? ", " : "", word);
 }
 
 static void list_formats(char *ret_list, size_t size, bool suffixes)

@@ -3,26 +3,14 @@
 #include "cli/profile_summary.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text_append.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
 #include "source/source.h"
-
-/* Appends to text, cutting at size. */
-static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format,
-						      ...)
-{
-	size_t length = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + length, size - length, format, arguments);
-	va_end(arguments);
-}
 
 /* "10 s", "1.5 s", "0.02 s" */
 static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
@@ -54,8 +42,8 @@ static bool add_losses(char *text, size_t size, const uint64_t counters[PKBPF_CO
 	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (rows[i].loss != loss || counters[i] == 0)
 			continue;
-		add(text, size, "%s%s %s", separator, human_count(number, counters[i]),
-		    rows[i].text);
+		text_append(text, size, "%s%s %s", separator, human_count(number, counters[i]),
+			    rows[i].text);
 		separator = ", ";
 	}
 	return separator != before;
@@ -74,11 +62,11 @@ static void add_idle_target(char *text, size_t size, const struct live_targets *
 		       !chosen->command;
 
 	if (is_host && chosen->comm)
-		add(text, size, "no process named %s used the CPU", chosen->comm);
+		text_append(text, size, "no process named %s used the CPU", chosen->comm);
 	else if (is_host)
-		add(text, size, "no process used the CPU");
+		text_append(text, size, "no process used the CPU");
 	else
-		add(text, size, "%s did not use the CPU", targets);
+		text_append(text, size, "%s did not use the CPU", targets);
 }
 
 bool profile_summary_explain_nothing(const struct profile *profile,
@@ -98,30 +86,32 @@ bool profile_summary_explain_nothing(const struct profile *profile,
 	snprintf(ret_text, size, "no %s: ", expects_samples(info) ? "samples" : "events");
 	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
 	    info->counters[PKBPF_COUNTER_FAULTS_RING_FULL]) {
-		add(ret_text, size, "all lost");
+		text_append(ret_text, size, "all lost");
 		add_losses(ret_text, size, info->counters, PKBPF_LOSS_SAMPLE, ": ");
 		add_losses(ret_text, size, info->counters, PKBPF_LOSS_OTHER,
 			   account.lost ? ", " : ": ");
 	} else if (account.expected > 0) {
-		add(ret_text, size, "%" PRIu64 " expected and none recorded; try --unwind fp",
-		    account.expected);
+		text_append(ret_text, size,
+			    "%" PRIu64 " expected and none recorded; try --unwind fp",
+			    account.expected);
 	} else if (!(info->kinds_mask & profile_kinds_expected())) {
-		add(ret_text, size,
-		    "%s caused no such event in %s; profile longer, or use other --events", targets,
-		    took);
+		text_append(ret_text, size,
+			    "%s caused no such event in %s; profile longer, or use other --events",
+			    targets, took);
 	} else if (end == RUN_TARGETS_ENDED) {
-		add(ret_text, size,
-		    "%s exited after %s, before the first sample at %" PRIu32
-		    " Hz; raise --frequency",
-		    targets, took, info->frequency_hz);
+		text_append(ret_text, size,
+			    "%s exited after %s, before the first sample at %" PRIu32
+			    " Hz; raise --frequency",
+			    targets, took, info->frequency_hz);
 	} else {
 		const struct source_ops *offcpu = source_by_name("offcpu");
 
 		add_idle_target(ret_text, size, chosen, targets);
-		add(ret_text, size, " in %s at %" PRIu32 " Hz; profile longer, or %s", took,
-		    info->frequency_hz,
-		    offcpu && !(info->kinds_mask & 1U << offcpu->kind) ? "use -e offcpu"
-								       : "raise --frequency");
+		text_append(ret_text, size, " in %s at %" PRIu32 " Hz; profile longer, or %s", took,
+			    info->frequency_hz,
+			    offcpu && !(info->kinds_mask & 1U << offcpu->kind)
+				    ? "use -e offcpu"
+				    : "raise --frequency");
 	}
 	return true;
 }
@@ -141,9 +131,9 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (mask & 1U << kind)
-			add(text, size, "%s%s", text[0] ? ", " : "",
-			    human_counted(number, counts[kind],
-					  profile_kind_row(kind)->count_unit));
+			text_append(text, size, "%s%s", text[0] ? ", " : "",
+				    human_counted(number, counts[kind],
+						  profile_kind_row(kind)->count_unit));
 	}
 }
 
@@ -155,13 +145,13 @@ void profile_summary_write(const struct profile *profile, char *ret_text, size_t
 
 	ret_text[0] = '\0';
 	if (account.expected || expects_samples(info))
-		add(ret_text, size, "%s of %s", human_count(recorded, account.recorded),
-		    human_counted(expected, account.expected, "samples"));
+		text_append(ret_text, size, "%s of %s", human_count(recorded, account.recorded),
+			    human_counted(expected, account.expected, "samples"));
 	if (add_losses(ret_text, size, info->counters, PKBPF_LOSS_SAMPLE, " (lost: "))
-		add(ret_text, size, ")");
+		text_append(ret_text, size, ")");
 	add_counts(profile, ret_text, size);
 	if (add_losses(ret_text, size, info->counters, PKBPF_LOSS_OTHER, "; lost: "))
 		return;
 	if (!account.lost)
-		add(ret_text, size, ", 0 lost");
+		text_append(ret_text, size, ", 0 lost");
 }

@@ -3,24 +3,12 @@
 #include "live/live_targets.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_append.h"
 #include "capture/session/session.h"
-
-/* Appends to text, cutting at size. */
-static __attribute__((format(printf, 3, 4))) void add(char *text, size_t size, const char *format,
-						      ...)
-{
-	size_t length = strlen(text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + length, size - length, format, arguments);
-	va_end(arguments);
-}
 
 /* As many as three quarters of the text hold: what follows says how they were chosen. */
 static void add_list(char *text, size_t size, const char *what, const struct u32_list *list)
@@ -28,16 +16,16 @@ static void add_list(char *text, size_t size, const char *what, const struct u32
 	size_t shown = 0;
 	char number[16];
 
-	add(text, size, "%s ", what);
+	text_append(text, size, "%s ", what);
 	for (; shown < list->count; shown++) {
 		snprintf(number, sizeof(number), "%s%" PRIu32, shown ? "," : "",
 			 list->items[shown]);
 		if (strlen(text) + strlen(number) >= size - size / 4)
 			break;
-		add(text, size, "%s", number);
+		text_append(text, size, "%s", number);
 	}
 	if (shown < list->count)
-		add(text, size, " ... and %zu more", list->count - shown);
+		text_append(text, size, " ... and %zu more", list->count - shown);
 }
 
 void live_targets_describe(const struct live_targets *targets, char *ret_text, size_t size)
@@ -48,17 +36,17 @@ void live_targets_describe(const struct live_targets *targets, char *ret_text, s
 	else if (targets->tids.count)
 		add_list(ret_text, size, "tid", &targets->tids);
 	else if (targets->cgroup_path)
-		add(ret_text, size, "cgroup %s", targets->cgroup_path);
+		text_append(ret_text, size, "cgroup %s", targets->cgroup_path);
 	else if (!targets->command)
-		add(ret_text, size, "whole host");
+		text_append(ret_text, size, "whole host");
 	for (size_t i = 0; targets->command && targets->command[i]; i++)
-		add(ret_text, size, "%s%s", i ? " " : "command ", targets->command[i]);
+		text_append(ret_text, size, "%s%s", i ? " " : "command ", targets->command[i]);
 	if (targets->follow == PKBPF_FOLLOW_DESCENDANTS)
-		add(ret_text, size, " and descendants");
+		text_append(ret_text, size, " and descendants");
 	else if (targets->pids.count && targets->follow == PKBPF_FOLLOW_WORKERS)
-		add(ret_text, size, " and workers");
+		text_append(ret_text, size, " and workers");
 	if (targets->comm)
-		add(ret_text, size, ", comm %s", targets->comm);
+		text_append(ret_text, size, ", comm %s", targets->comm);
 }
 
 void live_targets_choose(const struct live_targets *targets, const char *cgroup_path,
