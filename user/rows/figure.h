@@ -29,21 +29,23 @@ struct figure {
 	size_t offset;	    /* of a row's value */
 	unsigned int needs; /* enum row_known; all of them */
 	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
+	bool is_largest;    /* of several rows the largest is told, else the sum */
+	bool is_activity;   /* rows in which no such figure has a value are left out of tables */
 	bool (*of_run)(const struct resource_rows *rows, double *ret_value);
 };
 
-#define FIGURE_ROW(group_, name_, unit_, field, needs_, summary_)                                  \
+#define FIGURE_ROW(group_, name_, unit_, field, needs_, summary_, ...)                             \
 	{                                                                                          \
 		.group = group_, .name = name_, .unit = FIGURE_##unit_, .scope = FIGURE_OF_ROW,    \
 		.offset = offsetof(struct resource_row, field), .needs = needs_,                   \
-		.summary = summary_                                                                \
+		.summary = summary_, ##__VA_ARGS__                                                 \
 	}
 #define FIGURE_LENGTH(group_, name_, field, part, needs_, summary_)                                \
 	{                                                                                          \
 		.group = group_, .name = name_, .unit = FIGURE_NS, .scope = FIGURE_OF_ROW,         \
 		.offset = offsetof(struct resource_row, field.part),                               \
 		.max_offset = offsetof(struct resource_row, field.max_ns), .needs = needs_,        \
-		.summary = summary_                                                                \
+		.is_largest = true, .summary = summary_                                            \
 	}
 /* Those of a struct row_lengths. */
 #define FIGURE_LENGTHS(group_, prefix, field, needs_, what)                                        \

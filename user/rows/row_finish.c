@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows/figure_table.h"
 #include "rows/human.h"
 #include "rows/resource_rows_work.h"
 
@@ -11,6 +12,8 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 {
 	const struct row_part *part;
 
+	row->known |= profile_info_read(work->profile)->kinds_mask &
+		      (ROW_HAS_KIND(PKBPF_PROFILE_KINDS) - 1);
 	if (work->rows->interval_ns)
 		row->known |= ROW_HAS_INTERVAL;
 	for (size_t i = 0; (part = row_part_at(i)); i++)
@@ -33,12 +36,24 @@ static bool is_nobody(const struct rows_work *work, const struct resource_row *r
 	return work->rows->by == ROWS_BY_THREAD && !row->tid && !row->threads_seen;
 }
 
+static bool has_activity(const struct row_part *part, const struct resource_row *row)
+{
+	for (size_t i = 0; i < part->figure_count; i++)
+		if (part->figures[i].is_activity && figure_u64(&part->figures[i], row))
+			return true;
+	return false;
+}
+
 static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
 {
 	const struct row_part *part;
 
 	for (size_t i = 0; (part = row_part_at(i)); i++)
-		if (part->is_active && part->is_active(rows, row))
+		if (has_activity(part, row) || (part->is_active && part->is_active(rows, row)))
+			return true;
+	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		/* A thread that slept all the time has a stack and has done nothing. */
+		if (kind != PKBPF_PROFILE_OFFCPU && row->kind_weight[kind])
 			return true;
 	return false;
 }

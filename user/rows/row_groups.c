@@ -5,6 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows/figure_table.h"
+
+static void sum_figure(const struct figure *figure, struct resource_row *sum,
+		       const struct resource_row *row)
+{
+	uint64_t value = figure_u64(figure, row), before = figure_u64(figure, sum);
+	double share, share_before;
+
+	if (figure->unit == FIGURE_PERCENT) {
+		memcpy(&share, &value, sizeof(share));
+		memcpy(&share_before, &before, sizeof(share_before));
+		share += share_before;
+		memcpy(&value, &share, sizeof(value));
+	} else if (!figure->is_largest) {
+		value += before;
+	} else if (before > value) {
+		value = before;
+	}
+	memcpy((char *)sum + figure->offset, &value, sizeof(value));
+}
+
 static void group_add(struct row_group *group, const struct resource_row *row, double severity)
 {
 	struct resource_row *sum = &group->sum;
@@ -16,9 +37,11 @@ static void group_add(struct row_group *group, const struct resource_row *row, d
 		group->severity = severity;
 	}
 	sum->known |= row->known;
+	sum->processes += row->processes;
+	sum->lifetime_ns += row->lifetime_ns;
 	for (size_t i = 0; (part = row_part_at(i)); i++)
-		if (part->sum)
-			part->sum(sum, row);
+		for (size_t j = 0; j < part->figure_count; j++)
+			sum_figure(&part->figures[j], sum, row);
 }
 
 void row_groups_done(struct row_groups *groups)

@@ -9,7 +9,7 @@
 #include "rows/resource_rows.h"
 
 struct row_group {
-	struct resource_row sum; /* of times, counts and bytes; of lengths the longest; else 0 */
+	struct resource_row sum; /* its figures; nobody in particular */
 	const struct resource_row **members;
 	size_t count;
 	const struct resource_row *worst;

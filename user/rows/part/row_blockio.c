@@ -11,7 +11,7 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("blockio", "requests", COUNT, blockio.requests, ROW_HAS_BLOCKIO,
-		   "block requests of any kind"),
+		   "block requests of any kind", .is_activity = true),
 	FIGURE_ROW("blockio", "reads", COUNT, blockio.reads, ROW_HAS_BLOCKIO,
 		   "block requests that read"),
 	FIGURE_ROW("blockio", "writes", COUNT, blockio.writes, ROW_HAS_BLOCKIO,
@@ -65,31 +65,10 @@ static void add_distribution(struct resource_row *row, const struct distribution
 		row->blockio.queue_ns += distribution->total;
 }
 
-static void finish(const struct resource_rows *rows, struct resource_row *row)
-{
-	if (profile_info_read(rows->profile)->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO)
-		row->known |= ROW_HAS_BLOCKIO;
-}
-
-static void sum(struct resource_row *sum, const struct resource_row *row)
-{
-	sum->blockio.requests += row->blockio.requests;
-	sum->blockio.device_ns += row->blockio.device_ns;
-	row_lengths_max(&sum->blockio.device, &row->blockio.device);
-}
-
-static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
-{
-	return row->blockio.requests || row->kind_weight[PKBPF_PROFILE_BLOCKIO];
-}
-
 const struct row_part row_blockio_part = {
 	.figures = figures,
 	.figure_count = ARRAY_SIZE(figures),
 	.lengths = lengths,
 	.length_count = ARRAY_SIZE(lengths),
 	.add_distribution = add_distribution,
-	.finish = finish,
-	.sum = sum,
-	.is_active = is_active,
 };

@@ -8,15 +8,16 @@
 #include "rows/resource_rows.h"
 
 static const struct figure figures[] = {
-	FIGURE_ROW("cpu", "total", NS, cpu.total_ns, 0, "time on CPUs"),
+	FIGURE_ROW("cpu", "total", NS, cpu.total_ns, 0, "time on CPUs", .is_activity = true),
 	FIGURE_ROW("cpu", "user", NS, cpu.user_ns, ROW_HAS_USAGE, "part of it in the program"),
 	FIGURE_ROW("cpu", "system", NS, cpu.system_ns, ROW_HAS_USAGE, "part of it in the kernel"),
 	FIGURE_ROW("cpu", "share", PERCENT, cpu.share, ROW_HAS_INTERVAL, "of one CPU"),
-	FIGURE_ROW("cpu", "samples", COUNT, cpu.samples, ROW_HAS_SAMPLES, "CPU samples"),
+	FIGURE_ROW("cpu", "samples", COUNT, cpu.samples, ROW_HAS_SAMPLES, "CPU samples",
+		   .is_activity = true),
 	FIGURE_ROW("cpu", "voluntary", COUNT, cpu.voluntary, ROW_HAS_USAGE,
-		   "context switches in order to wait"),
+		   "context switches in order to wait", .is_activity = true),
 	FIGURE_ROW("cpu", "involuntary", COUNT, cpu.involuntary, ROW_HAS_USAGE,
-		   "context switches by preemption"),
+		   "context switches by preemption", .is_activity = true),
 };
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)
@@ -58,21 +59,9 @@ void row_cpu_estimate(const struct resource_rows *rows, struct resource_row *row
 
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
-	if (is_sampled(profile_info_read(rows->profile)))
-		row->known |= ROW_HAS_SAMPLES;
+	if (!is_sampled(profile_info_read(rows->profile)))
+		row->known &= ~ROW_HAS_SAMPLES;
 	row->cpu.share = 100 * row_ratio((double)row->cpu.total_ns, (double)rows->interval_ns);
-}
-
-static void sum(struct resource_row *sum, const struct resource_row *row)
-{
-	sum->cpu.total_ns += row->cpu.total_ns;
-	sum->cpu.share += row->cpu.share;
-}
-
-static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
-{
-	return row->cpu.total_ns || row->cpu.voluntary || row->cpu.involuntary ||
-	       row->cpu.samples || row->kind_weight[PKBPF_PROFILE_CPU];
 }
 
 const struct row_part row_cpu_part = {
@@ -81,6 +70,4 @@ const struct row_part row_cpu_part = {
 	.add_used = add_used,
 	.add_stack = add_stack,
 	.finish = finish,
-	.sum = sum,
-	.is_active = is_active,
 };

@@ -20,21 +20,8 @@ static void add_stack(const struct resource_rows *rows, struct resource_row *row
 		row->faults.sampled += stack->weight;
 }
 
-static void finish(const struct resource_rows *rows, struct resource_row *row)
-{
-	if (profile_info_read(rows->profile)->kinds_mask & 1U << PKBPF_PROFILE_FAULTS)
-		row->known |= ROW_HAS_FAULTS;
-}
-
-static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
-{
-	return row->kind_weight[PKBPF_PROFILE_FAULTS];
-}
-
 const struct row_part row_faults_part = {
 	.figures = figures,
 	.figure_count = ARRAY_SIZE(figures),
 	.add_stack = add_stack,
-	.finish = finish,
-	.is_active = is_active,
 };

@@ -8,16 +8,17 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("memory", "minor_faults", COUNT, memory.minor_faults, ROW_HAS_USAGE,
-		   "page faults without I/O"),
+		   "page faults without I/O", .is_activity = true),
 	FIGURE_ROW("memory", "major_faults", COUNT, memory.major_faults, ROW_HAS_USAGE,
-		   "page faults that had to read"),
+		   "page faults that had to read", .is_activity = true),
 	FIGURE_ROW("memory", "rss", BYTES, memory.rss_bytes, ROW_HAS_RSS,
 		   "resident at the end; what several processes share counts for each"),
 	FIGURE_ROW("memory", "rss_growth", SIGNED_BYTES, memory.rss_growth_bytes, ROW_HAS_RSS,
 		   "more resident than at the start"),
 	FIGURE_ROW("memory", "rss_peak", BYTES, memory.peak_rss_bytes, ROW_HAS_PEAK,
 		   "most ever resident; of several processes of the largest, or all of them at the "
-		   "end, whichever is more"),
+		   "end, whichever is more",
+		   .is_largest = true),
 	FIGURE_ROW("memory", "oom_killed", COUNT, memory.oom_killed, ROW_HAS_PEAK,
 		   "processes killed for want of memory"),
 };
@@ -50,28 +51,10 @@ static void finish(const struct resource_rows *rows, struct resource_row *row)
 		row->memory.peak_rss_bytes = row->memory.rss_bytes;
 }
 
-static void sum(struct resource_row *sum, const struct resource_row *row)
-{
-	sum->memory.major_faults += row->memory.major_faults;
-	sum->memory.oom_killed += row->memory.oom_killed;
-	if (row->memory.peak_rss_bytes > sum->memory.peak_rss_bytes)
-		sum->memory.peak_rss_bytes = row->memory.peak_rss_bytes;
-	sum->memory.rss_bytes += row->memory.rss_bytes;
-	sum->memory.rss_growth_bytes += row->memory.rss_growth_bytes;
-	sum->memory.own_growth_bytes += row->memory.own_growth_bytes;
-}
-
-static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
-{
-	return row->memory.minor_faults || row->memory.major_faults;
-}
-
 const struct row_part row_memory_part = {
 	.figures = figures,
 	.figure_count = ARRAY_SIZE(figures),
 	.add_used = add_used,
 	.add_process = add_process,
 	.finish = finish,
-	.sum = sum,
-	.is_active = is_active,
 };

@@ -48,18 +48,14 @@ struct row_part {
 			  const struct profile_row *stack);
 	/* When the lengths of all parts are in the row; `histograms` in the order of `lengths`. */
 	void (*after_lengths)(struct resource_row *row, const struct histogram *histograms);
-	/* When everything has been added: shares, and which figures are known. */
+	/* When everything has been added: shares, and which figures are known; the kinds that were
+	 * recorded are marked already. */
 	void (*finish)(const struct resource_rows *rows, struct resource_row *row);
-	/* Adds a row to the sum of a group of rows. */
-	void (*sum)(struct resource_row *sum, const struct resource_row *row);
-	/* Tables leave a row out that is active in no part. */
+	/* Is there activity in it that no figure marked as such shows? */
 	bool (*is_active)(const struct resource_rows *rows, const struct resource_row *row);
 };
 
 /* NULL at the end; in the order of the columns of machine formats. */
 const struct row_part *row_part_at(size_t index);
-
-/* The larger of each. */
-void row_lengths_max(struct row_lengths *to, const struct row_lengths *from);
 
 #endif

@@ -8,9 +8,9 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("storage", "read", BYTES, storage.read_bytes, ROW_HAS_USAGE,
-		   "caused to be read from storage"),
+		   "caused to be read from storage", .is_activity = true),
 	FIGURE_ROW("storage", "written", BYTES, storage.written_bytes, ROW_HAS_USAGE,
-		   "caused to be written to storage, sooner or later"),
+		   "caused to be written to storage, sooner or later", .is_activity = true),
 };
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)
@@ -19,14 +19,8 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 	row->storage.written_bytes += used->written_bytes;
 }
 
-static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
-{
-	return row->storage.read_bytes || row->storage.written_bytes;
-}
-
 const struct row_part row_storage_part = {
 	.figures = figures,
 	.figure_count = ARRAY_SIZE(figures),
 	.add_used = add_used,
-	.is_active = is_active,
 };

@@ -9,15 +9,7 @@ static const struct figure figures[] = {
 	FIGURE_ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE, "at any time"),
 };
 
-static void sum(struct resource_row *sum, const struct resource_row *row)
-{
-	sum->processes += row->processes;
-	sum->threads_seen += row->threads_seen;
-	sum->lifetime_ns += row->lifetime_ns;
-}
-
 const struct row_part row_threads_part = {
 	.figures = figures,
 	.figure_count = ARRAY_SIZE(figures),
-	.sum = sum,
 };

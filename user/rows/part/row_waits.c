@@ -20,15 +20,16 @@ static const struct figure figures[] = {
 	FIGURE_ROW("offcpu", "total", NS, waits.offcpu_ns, ROW_HAS_WAITS,
 		   "not on a CPU, all threads together"),
 	FIGURE_ROW("offcpu", "oncpu", NS, waits.on_cpu_ns, ROW_HAS_WAITS,
-		   "on a CPU, by the same clock"),
+		   "on a CPU, by the same clock", .is_activity = true),
 	FIGURE_ROW("offcpu", "wall", NS, waits.wall_ns, ROW_HAS_WAITS,
 		   "both: the time of all threads"),
 	FIGURE_ROW("offcpu", "sleep", NS, waits.sleep_ns, ROW_HAS_WAITS, "interruptible waits"),
-	FIGURE_ROW("offcpu", "disk", NS, waits.disk_ns, ROW_HAS_WAITS, "waits for I/O"),
+	FIGURE_ROW("offcpu", "disk", NS, waits.disk_ns, ROW_HAS_WAITS, "waits for I/O",
+		   .is_activity = true),
 	FIGURE_ROW("offcpu", "disk_share", PERCENT, waits.disk_share, ROW_HAS_WAITS,
 		   "waits for I/O in the time of all threads"),
 	FIGURE_ROW("offcpu", "uninterruptible", NS, waits.uninterruptible_ns, ROW_HAS_WAITS,
-		   "other uninterruptible waits"),
+		   "other uninterruptible waits", .is_activity = true),
 	FIGURE_ROW("offcpu", "stopped", NS, waits.stopped_ns, ROW_HAS_WAITS,
 		   "stopped by a signal or a debugger"),
 	FIGURE_ROW("offcpu", "waits", COUNT, waits.count, ROW_HAS_WAIT_LENGTHS,
@@ -139,40 +140,23 @@ static void after_lengths(struct resource_row *row, const struct histogram *hist
 
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
-	bool is_recorded =
-		profile_info_read(rows->profile)->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU;
-
 	/* Where both are known, the recorded one counts: it is added to at every switch, and by
 	 * waits that are not over. */
-	if (!is_recorded)
+	if (!(row->known & ROW_HAS_WAITS))
 		row->waits.runqueue_ns += row->waits.account_runqueue_ns;
-	if (is_recorded && row->waits.wall_ns) {
-		row->known |= ROW_HAS_WAITS;
-		if (rows->by != ROWS_BY_THREAD)
-			row->known |= ROW_HAS_WAIT_LENGTHS;
-	}
+	if (!row->waits.wall_ns)
+		row->known &= ~ROW_HAS_WAITS;
+	if (row->known & ROW_HAS_WAITS && rows->by != ROWS_BY_THREAD)
+		row->known |= ROW_HAS_WAIT_LENGTHS;
 	row->waits.disk_share =
 		100 * row_ratio((double)row->waits.disk_ns, (double)row->waits.wall_ns);
 }
 
-static void sum(struct resource_row *sum, const struct resource_row *row)
-{
-	sum->waits.wall_ns += row->waits.wall_ns;
-	sum->waits.runqueue_ns += row->waits.runqueue_ns;
-	sum->waits.sleep_ns += row->waits.sleep_ns;
-	sum->waits.disk_ns += row->waits.disk_ns;
-	sum->waits.uninterruptible_ns += row->waits.uninterruptible_ns;
-	row_lengths_max(&sum->waits.runqueue, &row->waits.runqueue);
-	row_lengths_max(&sum->waits.disk, &row->waits.disk);
-}
-
-/* A thread that slept all the time has a stack and has done nothing. */
 static bool is_active(const struct resource_rows *rows, const struct resource_row *row)
 {
 	uint64_t held_up_ns = row->waits.stopped_ns + row->waits.runqueue_ns;
 
-	return row->waits.on_cpu_ns || row->waits.disk_ns || row->waits.uninterruptible_ns ||
-	       (held_up_ns && held_up_ns >= rows->interval_ns / 100 * HELD_UP_PERCENT);
+	return held_up_ns && held_up_ns >= rows->interval_ns / 100 * HELD_UP_PERCENT;
 }
 
 const struct row_part row_waits_part = {
@@ -184,6 +168,5 @@ const struct row_part row_waits_part = {
 	.add_distribution = add_distribution,
 	.after_lengths = after_lengths,
 	.finish = finish,
-	.sum = sum,
 	.is_active = is_active,
 };
