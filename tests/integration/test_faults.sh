@@ -97,7 +97,7 @@ C
 gcc -O2 populate.c -o populate || exit 1
 "$pkbpf" -q -e faults -o out.folded -- ./populate 4000 25000 2>err.txt || fail "populate: status $?: $(cat err.txt)"
 touched=$(awk '/;main;touch/ { sum += $NF } END { print sum + 0 }' out.folded)
-fetched=$(awk '/pages the kernel has fetched itself/ { sum += $NF } END { print sum + 0 }' out.folded)
+fetched=$(awk '/pages populated by the kernel/ { sum += $NF } END { print sum + 0 }' out.folded)
 # Each sample of the first stands for 17 or more; their sum is exact.
 awk -v t="$touched" -v f="$fetched" 'BEGIN { exit !(t >= 2500 && t <= 5500 && t + f >= 28500 && t + f <= 29500) }' ||
 	fail "$touched faults of 4000 in touch(), $fetched of 25000 fetched by the kernel"
@@ -105,7 +105,7 @@ awk -v t="$touched" -v f="$fetched" 'BEGIN { exit !(t >= 2500 && t <= 5500 && t 
 for pages in 25000 3000; do
 	"$pkbpf" -q -e faults -o out.folded -- ./populate 50000 $pages 2>err.txt || fail "populate: status $?: $(cat err.txt)"
 	touched=$(awk '/;main;touch/ { sum += $NF } END { print sum + 0 }' out.folded)
-	fetched=$(awk '/pages the kernel has fetched itself/ { sum += $NF } END { print sum + 0 }' out.folded)
+	fetched=$(awk '/pages populated by the kernel/ { sum += $NF } END { print sum + 0 }' out.folded)
 	awk -v t="$touched" -v f="$fetched" -v p=$pages \
 		'BEGIN { exit !(t >= 49000 && t <= 50600 && f >= p - 600 && f <= p + 600 && t + f <= 50000 + p + 600) }' ||
 		fail "$touched faults of 50000 in touch(), $fetched of $pages fetched by the kernel"
