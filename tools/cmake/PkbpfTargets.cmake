@@ -4,7 +4,7 @@
 add_library(pkbpf_options INTERFACE)
 target_compile_options(pkbpf_options INTERFACE
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Wno-unused-parameter
+	-Wformat=2 -Wundef -Wvla -Wwrite-strings
 	-fno-common -fno-strict-aliasing -fstack-protector-strong)
 target_compile_definitions(pkbpf_options INTERFACE _GNU_SOURCE PKBPF_VERSION="${PROJECT_VERSION}")
 target_include_directories(pkbpf_options INTERFACE

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/unused.h"
 #include "cli/near_match.h"
 #include "finding/condition.h"
 #include "source/source.h"
@@ -24,14 +25,15 @@ static int parse_pid(void *context, const char *value, struct error *error)
 	return parse_u32_list(value, "--pid", PID_MAX, &options->live.targets.pids, error);
 }
 
-static int parse_children(void *context, const char *value, struct error *error)
+static int parse_children(void *context, _unused_ const char *value, _unused_ struct error *error)
 {
 	struct cli_options *options = context;
 	options->live.targets.follow = PKBPF_FOLLOW_DESCENDANTS;
 	return 0;
 }
 
-static int parse_no_children(void *context, const char *value, struct error *error)
+static int parse_no_children(void *context, _unused_ const char *value,
+			     _unused_ struct error *error)
 {
 	struct cli_options *options = context;
 	options->live.targets.follow = PKBPF_FOLLOW_NONE;
@@ -162,7 +164,7 @@ static int parse_fail_if(void *context, const char *value, struct error *error)
 
 /* ---- how it talks ---- */
 
-static int parse_verbose(void *context, const char *value, struct error *error)
+static int parse_verbose(void *context, _unused_ const char *value, _unused_ struct error *error)
 {
 	struct cli_options *options = context;
 	options->verbosity++;

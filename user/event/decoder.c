@@ -2,6 +2,8 @@
 /* Checks every count, size and enum of a record against its bounds before a sink sees it. */
 #include "event/decoder.h"
 
+#include "base/unused.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -291,7 +293,7 @@ static int decode_slow_io(const void *data, size_t size, const struct event_sink
 	return 0;
 }
 
-static int decode_other(const void *data, size_t size, const struct event_sink *sink)
+static int decode_other(const void *data, _unused_ size_t size, const struct event_sink *sink)
 {
 	if (sink->ops->on_other)
 		sink->ops->on_other(sink->context, data);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "base/escape.h"
+#include "base/unused.h"
 #include "profile/kind_table.h"
 #include "rows/figure_table.h"
 #include "export/formats.h"
@@ -80,7 +81,8 @@ static void write_row(FILE *out, const struct resource_rows *rows, const struct 
 	fputs(LINE_END, out);
 }
 
-static int csv_write(struct results *results, const struct format_options *options, FILE *out)
+static int csv_write(struct results *results, _unused_ const struct format_options *options,
+		     FILE *out)
 {
 	const struct resource_rows *rows;
 	int err = results_rows(results, &rows);

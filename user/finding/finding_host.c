@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/unused.h"
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
@@ -25,7 +26,8 @@ bool finding_is_cpu_starved(const struct resource_rows *rows)
 	       !finding_targets_are_limited(rows);
 }
 
-static double waited_for_cpu(const struct resource_rows *rows, const struct resource_row *row)
+static double waited_for_cpu(_unused_ const struct resource_rows *rows,
+			     const struct resource_row *row)
 {
 	return finding_queue_percent(row) < CPU_QUEUE_PERCENT ? -1 : (double)row->waits.runqueue_ns;
 }

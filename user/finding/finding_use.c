@@ -2,6 +2,7 @@
 /* The rules about who uses much: CPUs, memory, pages. */
 #include <pkbpf/faults.h>
 
+#include "base/unused.h"
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
@@ -80,12 +81,12 @@ const struct finding_rule finding_rule_memory_grows = {
 	.tell = tell_growth,
 };
 
-static double judge_oom(const struct resource_rows *rows, const struct resource_row *row)
+static double judge_oom(_unused_ const struct resource_rows *rows, const struct resource_row *row)
 {
 	return row->memory.oom_killed ? 100 : -1;
 }
 
-static void tell_oom(const struct resource_rows *rows, const struct row_group *group,
+static void tell_oom(_unused_ const struct resource_rows *rows, const struct row_group *group,
 		     struct finding *finding)
 {
 	const struct resource_row *sum = &group->sum;

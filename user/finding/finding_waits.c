@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
+#include "base/unused.h"
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
@@ -174,7 +175,7 @@ static double judge_queue(const struct resource_rows *rows, const struct resourc
 	return finding_severity(rows, row->waits.runqueue_ns);
 }
 
-static void tell_queue(const struct resource_rows *rows, const struct row_group *group,
+static void tell_queue(_unused_ const struct resource_rows *rows, const struct row_group *group,
 		       struct finding *finding)
 {
 	char buffer[HUMAN_SIZE];

@@ -108,7 +108,7 @@ static int start_capture(struct live_capture *live, struct error *error)
 		 (double)(live->start_ns - begin_ns) / 1e6);
 	/* The stacks of those that wait are read while they still do: a command is about to be let
 	 * go. */
-	err = source_set_poll(live->sources, &live->sink);
+	err = source_set_poll(live->sources);
 	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s",
 				   strerror(-err))
 		       : 0;
@@ -144,7 +144,7 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	if (err < 0)
 		return err;
 	live_memory_limit(live);
-	return source_set_poll(live->sources, &live->sink);
+	return source_set_poll(live->sources);
 }
 
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids)

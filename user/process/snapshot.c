@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/unused.h"
 #include "process/procfs_maps.h"
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, in the flags field of stat since 2.6.27 */
@@ -264,7 +265,7 @@ static int encode_process(struct snapshot *snapshot, uint32_t pid)
 	return err;
 }
 
-static int add_process(struct snapshot *snapshot, uint32_t pid, void *context)
+static int add_process(struct snapshot *snapshot, uint32_t pid, _unused_ void *context)
 {
 	size_t size = snapshot->buffer->size;
 	size_t mappings = snapshot->stats.mappings;

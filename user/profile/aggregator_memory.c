@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/unused.h"
 #include "profile/aggregator_private.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
@@ -93,7 +94,7 @@ static void forget_stacks_of_merged(struct aggregator *aggregator, const uint32_
 		stack->process = numbers[stack->process];
 }
 
-static bool was_named_lately(const void *context, const struct numbered_stack *stack)
+static bool was_named_lately(_unused_ const void *context, const struct numbered_stack *stack)
 {
 	return stack->named_lately;
 }

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/unused.h"
 #include "capture/cpu_list.h"
 #include "capture/kernel/kernel_counters.h"
 #include "capture/kernel/orc_tables.h"
@@ -36,7 +37,7 @@ static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.orc_rules, wanted);
 }
 
-static int cpu_configure(struct session *session, const struct source_options *options,
+static int cpu_configure(struct session *session, _unused_ const struct source_options *options,
 			 struct source **ret_source, struct error *error)
 {
 	struct source *source = calloc(1, sizeof(*source));
@@ -128,12 +129,12 @@ static void cpu_begin(struct source *source, uint64_t start_ns)
 			 __ATOMIC_RELEASE);
 }
 
-static void cpu_end(struct source *source, uint64_t end_ns)
+static void cpu_end(struct source *source, _unused_ uint64_t end_ns)
 {
 	cpu_begin(source, 0);
 }
 
-static int cpu_poll(struct source *source, const struct event_sink *sink)
+static int cpu_poll(struct source *source)
 {
 	struct error error;
 

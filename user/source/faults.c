@@ -11,6 +11,7 @@
 #include <pkbpf/faults.h>
 
 #include "base/clock.h"
+#include "base/unused.h"
 #include "capture/perf_event.h"
 #include "capture/tracing_program.h"
 #include "event/encoder.h"
@@ -128,7 +129,7 @@ static void choose_samplers(struct source *source, bool memory)
 				       : skeleton->progs.sample_major_fault_anywhere;
 }
 
-static int faults_configure(struct session *session, const struct source_options *options,
+static int faults_configure(struct session *session, _unused_ const struct source_options *options,
 			    struct source **ret_source, struct error *error)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(session);
@@ -302,7 +303,7 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 	return err;
 }
 
-static int faults_poll(struct source *source, const struct event_sink *sink)
+static int faults_poll(struct source *source)
 {
 	uint64_t now_ns = clock_now_ns();
 	struct error error;
@@ -333,7 +334,7 @@ static void faults_detach(struct source *source)
 	session_add_records(source->session, &source->buffer);
 }
 
-static const char *faults_event_name(const struct source *source)
+static const char *faults_event_name(_unused_ const struct source *source)
 {
 	return "minor-faults, major-faults";
 }

@@ -42,7 +42,7 @@ struct source_ops {
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
 	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be
 	 * NULL. */
-	int (*poll)(struct source *source, const struct event_sink *sink);
+	int (*poll)(struct source *source);
 	/* Tells the numbers of stacks that later events may name, however long ago the stacks were
 	 * sent. May be NULL. */
 	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
@@ -66,7 +66,7 @@ void source_set_begin(struct source_set *set, uint64_t start_ns);
 void source_set_end(struct source_set *set, uint64_t end_ns);
 /* All look; the first error is told. */
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
-int source_set_poll(struct source_set *set, const struct event_sink *sink);
+int source_set_poll(struct source_set *set);
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context);
 void source_set_detach(struct source_set *set);
 void source_set_free(struct source_set *set);

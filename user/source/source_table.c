@@ -117,12 +117,11 @@ int source_set_look(struct source_set *set, enum source_edge edge, struct error 
 	return err;
 }
 
-int source_set_poll(struct source_set *set, const struct event_sink *sink)
+int source_set_poll(struct source_set *set)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		int err = set->running[i] && sources[i]->poll
-				  ? sources[i]->poll(set->running[i], sink)
-				  : 0;
+		int err =
+			set->running[i] && sources[i]->poll ? sources[i]->poll(set->running[i]) : 0;
 
 		if (err)
 			return err;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/unused.h"
 #include "event/raw_stack.h"
 #include "unwind/process_tracker.h"
 #include "unwind/step.h"
@@ -123,7 +124,7 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	return 0;
 }
 
-static bool find_rule(void *context, const struct unwind_code *code, uint64_t elf_address,
+static bool find_rule(void *context, _unused_ const struct unwind_code *code, uint64_t elf_address,
 		      struct pkbpf_unwind_rule *ret_rule)
 {
 	struct raw_walk *walk = context;

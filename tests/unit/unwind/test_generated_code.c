@@ -60,7 +60,7 @@ static bool exists(void *context, uint32_t pid, uint64_t start, uint64_t end)
 	return !((struct fixture *)context)->gone;
 }
 
-static void on_change(void *context, uint32_t pid, uint64_t start)
+static void on_change(void *context, uint32_t pid)
 {
 	((struct fixture *)context)->changes++;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the resource report as one JSON document, described by report.schema.json. */
+#include "base/unused.h"
 #include "export/formats.h"
 #include "export/json/json_sections.h"
 
@@ -24,7 +25,8 @@ static void write_findings(struct json_writer *writer, const struct findings *fi
 	json_writer_array_end(writer);
 }
 
-static int json_write(struct results *results, const struct format_options *options, FILE *out)
+static int json_write(struct results *results, _unused_ const struct format_options *options,
+		      FILE *out)
 {
 	struct json_writer writer = {.out = out};
 	const struct findings *findings;

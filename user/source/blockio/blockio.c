@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/unused.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/tracing_program.h"
 #include "source/blockio/blockio_tables.h"
@@ -167,7 +168,7 @@ static void blockio_begin(struct source *source, uint64_t start_ns)
 	source->last_drain_ns = start_ns;
 }
 
-static int blockio_look(struct source *source, enum source_edge edge, struct error *error)
+static int blockio_look(struct source *source, enum source_edge edge, _unused_ struct error *error)
 {
 	if (edge == SOURCE_EDGE_BEGUN)
 		source->requestless_before = requestless_count("/sys");
@@ -188,7 +189,7 @@ static void blockio_each_stack(const struct source *source, source_stack_fn *tak
 	blockio_tables_each_stack(source->tables, take, context);
 }
 
-static int blockio_poll(struct source *source, const struct event_sink *sink)
+static int blockio_poll(struct source *source)
 {
 	uint64_t now_ns = clock_now_ns();
 	int err = slow_io_reader_drain(source->slow, &source->buffer);
@@ -255,7 +256,7 @@ static void blockio_detach(struct source *source)
 	session_add_records(source->session, &source->buffer);
 }
 
-static const char *blockio_event_name(const struct source *source)
+static const char *blockio_event_name(_unused_ const struct source *source)
 {
 	return "block_rq_issue";
 }

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/unused.h"
 #include "capture/kernel/kernel_types.h"
 #include "capture/tracing_program.h"
 #include "source/offcpu/offcpu_blocked.h"
@@ -224,7 +225,7 @@ static void offcpu_each_stack(const struct source *source, source_stack_fn *take
 	offcpu_tables_each_stack(source->tables, take, context);
 }
 
-static int offcpu_poll(struct source *source, const struct event_sink *sink)
+static int offcpu_poll(struct source *source)
 {
 	uint64_t now_ns = clock_now_ns();
 	int err = 0;
@@ -311,7 +312,7 @@ static void offcpu_detach(struct source *source)
 	send(source);
 }
 
-static const char *offcpu_event_name(const struct source *source)
+static const char *offcpu_event_name(_unused_ const struct source *source)
 {
 	return "sched_switch";
 }

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/hash_map.h"
+#include "base/unused.h"
 #include "unwind/code/undescribed_code.h"
 
 #define PAGE_BYTES     4096U
@@ -76,7 +77,8 @@ struct generated_code {
 };
 
 /* Pages that nobody has touched would get memory by being read. */
-static int live_pages(void *context, uint32_t pid, uint64_t start, size_t count, bool *present)
+static int live_pages(_unused_ void *context, uint32_t pid, uint64_t start, size_t count,
+		      bool *present)
 {
 	_cleanup_free_ uint64_t *entries = calloc(count, sizeof(*entries));
 	_cleanup_close_ int fd = -1;
@@ -99,7 +101,8 @@ static int live_pages(void *context, uint32_t pid, uint64_t start, size_t count,
 	return 0;
 }
 
-static int live_read(void *context, uint32_t pid, uint64_t address, void *buffer, size_t size)
+static int live_read(_unused_ void *context, uint32_t pid, uint64_t address, void *buffer,
+		     size_t size)
 {
 	struct iovec to = {buffer, size}, from = {(void *)(uintptr_t)address, size};
 	ssize_t got = process_vm_readv((pid_t)pid, &to, 1, &from, 1, 0);
@@ -415,7 +418,7 @@ void generated_code_poll(struct generated_code *code, uint64_t now_ns,
 		}
 		if (region->told != region->has_rows) {
 			region->told = region->has_rows;
-			changed(context, region->pid, region->start);
+			changed(context, region->pid);
 		}
 	}
 }

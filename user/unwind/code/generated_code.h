@@ -58,7 +58,7 @@ void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t sta
 /* Whether the mapping is still what it was, so that it makes sense to look at it. */
 typedef bool (*generated_code_exists_fn)(void *context, uint32_t pid, uint64_t start, uint64_t end);
 /* generated_code_has() says something else of the mapping from now on. */
-typedef void (*generated_code_changed_fn)(void *context, uint32_t pid, uint64_t start);
+typedef void (*generated_code_changed_fn)(void *context, uint32_t pid);
 /* To be called often: looks at what is due, forgets what has gone. */
 void generated_code_poll(struct generated_code *code, uint64_t now_ns,
 			 generated_code_exists_fn exists, generated_code_changed_fn changed,

@@ -135,7 +135,7 @@ static bool generated_code_exists(void *context, uint32_t pid, uint64_t start, u
 	       code->end == end;
 }
 
-static void generated_code_changed(void *context, uint32_t pid, uint64_t start)
+static void generated_code_changed(void *context, uint32_t pid)
 {
 	struct unwind_loader *loader = context;
 	struct tracked_process *process = process_tracker_find(loader->tracker, pid);

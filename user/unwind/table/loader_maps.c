@@ -2,6 +2,8 @@
 /* Maps the unwinder's arrays into our memory and makes chunks of rows. */
 #include "unwind/table/loader_maps.h"
 
+#include "base/unused.h"
+
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -111,7 +113,7 @@ static void destroy_chunk(void *context, uint32_t index, uint32_t *rows)
 	drop_chunk(context, index, rows);
 }
 
-static void wait_for_readers(void *context)
+static void wait_for_readers(_unused_ void *context)
 {
 	/* Tracing programs run inside RCU read sections; this returns after all that had begun. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
