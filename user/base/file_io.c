@@ -29,49 +29,70 @@
 #define READER_STEPS	 200
 #define ELSEWHERE_ADVICE "choose another file with -o"
 
+/* What is read from a file whose size is not to be believed. */
+struct growing_text {
+	char *data;
+	size_t size, capacity;
+};
+
+/* Room for a byte and the NUL. One byte more than max_size shows that the file is longer. */
+static int make_room(struct growing_text *text, size_t max_size)
+{
+	size_t grown = text->capacity ? text->capacity * 2 : READ_FIRST_SIZE;
+	char *moved;
+
+	if (text->capacity - text->size >= 2)
+		return 0;
+	if (grown < text->capacity || grown > PTRDIFF_MAX)
+		return -EFBIG;
+	if (max_size < grown - 2)
+		grown = max_size + 2;
+	moved = realloc(text->data, grown);
+	if (!moved)
+		return -ENOMEM;
+	text->data = moved;
+	text->capacity = grown;
+	return 0;
+}
+
+static int read_to_end(int fd, struct growing_text *text, size_t max_size)
+{
+	for (;;) {
+		int err = make_room(text, max_size);
+		ssize_t got;
+
+		if (err)
+			return err;
+		got = read(fd, text->data + text->size, text->capacity - 1 - text->size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		text->size += (size_t)got;
+		if (text->size > max_size)
+			return -EFBIG;
+	}
+}
+
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
 		  size_t *ret_size)
 {
 	/* O_NONBLOCK: a FIFO that a target has put in the place of a file must not stop us. */
 	_cleanup_close_ int fd =
 		openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	_cleanup_free_ char *data = NULL;
-	size_t size = 0, capacity = 0;
+	struct growing_text text = {0};
+	int err;
 
 	if (fd < 0)
 		return -errno;
-	for (;;) {
-		ssize_t got;
-
-		/* One byte more than max_size shows that the file is longer, one is for the NUL. */
-		if (capacity - size < 2) {
-			size_t grown = capacity ? capacity * 2 : READ_FIRST_SIZE;
-			char *moved;
-
-			if (grown < capacity || grown > PTRDIFF_MAX)
-				return -EFBIG;
-			if (max_size < grown - 2)
-				grown = max_size + 2;
-			moved = realloc(data, grown);
-			if (!moved)
-				return -ENOMEM;
-			data = moved;
-			capacity = grown;
-		}
-		got = read(fd, data + size, capacity - 1 - size);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		size += (size_t)got;
-		if (size > max_size)
-			return -EFBIG;
+	err = read_to_end(fd, &text, max_size);
+	if (err) {
+		free(text.data);
+		return err;
 	}
-	data[size] = '\0';
-	*ret_data = take_pointer(data);
-	*ret_size = size;
+	text.data[text.size] = '\0';
+	*ret_data = text.data;
+	*ret_size = text.size;
 	return 0;
 }
 

@@ -192,6 +192,25 @@ static bool list_has(const struct u32_list *list, uint32_t value)
 	return false;
 }
 
+/* text: the list as given, for the message. */
+static int list_add(struct u32_list *list, uint32_t value, const char *text, const char *what,
+		    struct error *error)
+{
+	uint32_t *added;
+
+	if (list_has(list, value))
+		return 0;
+	if (list->count >= U32_LIST_MAX_ITEMS)
+		return error_set(error, ERANGE,
+				 "invalid value '%s' for %s: expected at most %d numbers",
+				 QUOTE(text), what, U32_LIST_MAX_ITEMS);
+	added = array_add(list);
+	if (!added)
+		return error_set(error, ENOMEM, "cannot read %s: out of memory", what);
+	*added = value;
+	return 0;
+}
+
 /* Appends the items of text; on failure the list may have grown. */
 static int list_append(const char *text, const char *what, uint32_t max, struct u32_list *list,
 		       struct error *error)
@@ -202,7 +221,7 @@ static int list_append(const char *text, const char *what, uint32_t max, struct 
 		const char *item = at;
 		uint64_t value;
 		bool fits = scan_digits(&at, &value);
-		uint32_t *added;
+		int err;
 
 		if (at == item || (*at && *at != ','))
 			return error_set(error, EINVAL,
@@ -215,20 +234,9 @@ static int list_append(const char *text, const char *what, uint32_t max, struct 
 				", not '%.*s'",
 				QUOTE(text), what, max, (int)(at - item > 32 ? 32 : at - item),
 				item);
-		if (!list_has(list, (uint32_t)value)) {
-			if (list->count >= U32_LIST_MAX_ITEMS)
-				return error_set(
-					error, ERANGE,
-					"invalid value '%s' for %s: expected at most %d numbers",
-					QUOTE(text), what, U32_LIST_MAX_ITEMS);
-			added = array_add(list);
-			if (!added)
-				return error_set(error, ENOMEM, "cannot read %s: out of memory",
-						 what);
-			*added = (uint32_t)value;
-		}
-		if (!*at)
-			return 0;
+		err = list_add(list, (uint32_t)value, text, what, error);
+		if (err < 0 || !*at)
+			return err;
 		at++;
 	}
 }

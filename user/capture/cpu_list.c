@@ -41,28 +41,33 @@ static int list_add(struct cpu_list *list, uint32_t number)
 	return 0;
 }
 
+/* "3" or "0-7" */
+static int parse_range(const char **text, struct cpu_list *list)
+{
+	uint32_t first, last;
+	int err = parse_number(text, &first);
+
+	last = first;
+	if (!err && **text == '-') {
+		(*text)++;
+		err = parse_number(text, &last);
+	}
+	if (err)
+		return err;
+	if (last < first || (list->count && first <= list->items[list->count - 1].number))
+		return -EINVAL;
+	for (uint32_t cpu = first; cpu <= last && !err; cpu++)
+		err = list_add(list, cpu);
+	return err;
+}
+
 static int parse_ranges(const char *text, struct cpu_list *list)
 {
 	while (*text && *text != '\n') {
-		uint32_t first, last;
-		int err = parse_number(&text, &first);
+		int err = parse_range(&text, list);
 
 		if (err)
 			return err;
-		last = first;
-		if (*text == '-') {
-			text++;
-			err = parse_number(&text, &last);
-			if (err)
-				return err;
-		}
-		if (last < first || (list->count && first <= list->items[list->count - 1].number))
-			return -EINVAL;
-		for (uint32_t cpu = first; cpu <= last; cpu++) {
-			err = list_add(list, cpu);
-			if (err)
-				return err;
-		}
 		if (*text == ',')
 			text++;
 		else if (*text && *text != '\n')

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/text_append.h"
+#include "event/counter_table.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
 #include "source/source.h"
@@ -28,22 +29,14 @@ static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
 static bool add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT],
 		       enum pkbpf_loss loss, const char *before)
 {
-	static const struct {
-		enum pkbpf_loss loss;
-		const char *text;
-	} rows[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) [PKBPF_COUNTER_##name] = {loss, words},
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	const char *separator = before;
 	char number[HUMAN_SIZE];
 
 	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (rows[i].loss != loss || counters[i] == 0)
+		if (counter_table[i].loss != loss || counters[i] == 0)
 			continue;
 		text_append(text, size, "%s%s %s", separator, human_count(number, counters[i]),
-			    rows[i].text);
+			    counter_table[i].text);
 		separator = ", ";
 	}
 	return separator != before;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "event/counter_table.h"
 
 void progress_init(struct progress *progress, struct console *console, bool wanted, uint64_t now_ns,
 		   uint64_t duration_ns)
@@ -27,15 +28,10 @@ bool progress_is_due(const struct progress *progress, uint64_t now_ns)
 
 uint64_t progress_lost(const uint64_t counters[PKBPF_COUNTER_COUNT])
 {
-	static const bool is_loss[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, text) [PKBPF_COUNTER_##name] = PKBPF_IS_LOSS(loss),
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	uint64_t lost = 0;
 
 	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (is_loss[i])
+		if (PKBPF_IS_LOSS(counter_table[i].loss))
 			lost += counters[i];
 	}
 	return lost;

@@ -282,6 +282,30 @@ static void name_sections(struct elf_file *file, const uint32_t *name_offsets,
 			name_offsets[i] < file->names_size ? file->names + name_offsets[i] : "";
 }
 
+/* More than 65,279 sections: the real numbers are in the first section header. */
+static int read_real_numbers(const struct elf_file *file, struct table_place *place,
+			     uint32_t *name_section)
+{
+	struct table_place first = {place->offset, place->entry_size, 1};
+	size_t entry_size = file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	struct elf_section zero;
+	void *raw;
+	int err;
+
+	if (place->count != 0 && *name_section != SHN_XINDEX)
+		return 0;
+	err = read_table(file, &first, entry_size, 1, &raw);
+	if (err)
+		return err;
+	decode_section(file, raw, &zero);
+	free(raw);
+	if (place->count == 0)
+		place->count = zero.size;
+	if (*name_section == SHN_XINDEX)
+		*name_section = zero.link;
+	return 0;
+}
+
 static int read_sections(struct elf_file *file, struct table_place place, uint32_t name_section)
 {
 	size_t entry_size = file->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
@@ -291,23 +315,8 @@ static int read_sections(struct elf_file *file, struct table_place place, uint32
 
 	if (place.offset == 0)
 		return 0;
-	/* More than 65,279 sections: the real numbers are in the first section header. */
-	if (place.count == 0 || name_section == SHN_XINDEX) {
-		struct table_place first = {place.offset, place.entry_size, 1};
-		struct elf_section zero;
-
-		err = read_table(file, &first, entry_size, 1, &raw);
-		if (err)
-			return err;
-		decode_section(file, raw, &zero);
-		free(raw);
-		raw = NULL;
-		if (place.count == 0)
-			place.count = zero.size;
-		if (name_section == SHN_XINDEX)
-			name_section = zero.link;
-	}
-	err = read_table(file, &place, entry_size, ELF_FILE_MAX_SECTIONS, &raw);
+	err = read_real_numbers(file, &place, &name_section);
+	err = err ? err : read_table(file, &place, entry_size, ELF_FILE_MAX_SECTIONS, &raw);
 	if (err)
 		return err;
 	file->sections = calloc(place.count + 1, sizeof(*file->sections));

@@ -197,33 +197,42 @@ int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_m
 	return 0;
 }
 
-/* A record that ends in a text; NULL with *ret_err set. */
-static void *add_with_text(struct event_buffer *buffer, size_t size, uint16_t kind, uint16_t flags,
-			   uint64_t time_ns, const char *text, int *ret_err)
+/* Adds a record that ends in a text, and has `header`'s kind, flags and time and the size of what
+ * comes before the text. */
+static int add_with_text(struct event_buffer *buffer, const struct pkbpf_event_header *header,
+			 const char *text, void **ret_record)
 {
 	size_t length = strlen(text);
-	uint8_t *record = NULL;
+	uint8_t *record;
 
-	*ret_err = length == 0 || length >= PATH_MAX ? -EINVAL : 0;
-	if (!*ret_err) {
-		record = event_buffer_add(buffer, size + length + 1, kind, flags, time_ns);
-		*ret_err = record ? 0 : -ENOMEM;
-	}
-	if (record)
-		memcpy(record + size, text, length + 1);
-	return record;
+	if (length == 0 || length >= PATH_MAX)
+		return -EINVAL;
+	record = event_buffer_add(buffer, header->size + length + 1, header->kind, header->flags,
+				  header->time_ns);
+	if (!record)
+		return -ENOMEM;
+	memcpy(record + header->size, text, length + 1);
+	*ret_record = record;
+	return 0;
 }
 
 static int encode_text(struct event_buffer *buffer, uint16_t kind, uint64_t time_ns,
 		       uint64_t cgroup_id, const char *text)
 {
-	int err;
-	struct pkbpf_event_cgroup *record =
-		add_with_text(buffer, sizeof(*record), kind, 0, time_ns, text, &err);
+	struct pkbpf_event_cgroup *record;
+	const struct pkbpf_event_header header = {
+		.size = sizeof(*record),
+		.kind = kind,
+		.time_ns = time_ns,
+	};
+	void *added;
+	int err = add_with_text(buffer, &header, text, &added);
 
-	if (record)
-		record->cgroup_id = cgroup_id;
-	return err;
+	if (err)
+		return err;
+	record = added;
+	record->cgroup_id = cgroup_id;
+	return 0;
 }
 
 int cgroup_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
@@ -241,15 +250,22 @@ int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64
 
 int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit)
 {
-	int err = limit->path[0] == '/' && limit->quota_ns && limit->period_ns ? 0 : -EINVAL;
 	struct pkbpf_event_cpu_limit *record;
+	const struct pkbpf_event_header header = {
+		.size = sizeof(*record),
+		.kind = PKBPF_EVENT_CPU_LIMIT,
+		.flags = (uint16_t)limit->moment,
+		.time_ns = limit->time_ns,
+	};
+	void *added;
+	int err;
 
+	if (limit->path[0] != '/' || !limit->quota_ns || !limit->period_ns)
+		return -EINVAL;
+	err = add_with_text(buffer, &header, limit->path, &added);
 	if (err)
 		return err;
-	record = add_with_text(buffer, sizeof(*record), PKBPF_EVENT_CPU_LIMIT,
-			       (uint16_t)limit->moment, limit->time_ns, limit->path, &err);
-	if (!record)
-		return err;
+	record = added;
 	record->cgroup_id = limit->cgroup_id;
 	record->quota_ns = limit->quota_ns;
 	record->period_ns = limit->period_ns;

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/string_pool.h"
+#include "event/counter_table.h"
 #include "profile/kind_table.h"
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
@@ -386,20 +387,15 @@ uint64_t profile_guessed_frames(const struct profile *profile)
 
 struct profile_account profile_account(const struct profile *profile)
 {
-	static const enum pkbpf_loss losses[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, text) loss,
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	struct profile_account account = {
 		.expected = profile->info.counters[PKBPF_COUNTER_CPU_EXPECTED],
 		.recorded = profile->cpu_samples,
 	};
 
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (losses[i] == PKBPF_LOSS_SAMPLE)
+		if (counter_table[i].loss == PKBPF_LOSS_SAMPLE)
 			account.lost += profile->info.counters[i];
-		else if (losses[i] == PKBPF_LOSS_OTHER)
+		else if (counter_table[i].loss == PKBPF_LOSS_OTHER)
 			account.lost_other += profile->info.counters[i];
 	}
 	return account;

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/escape.h"
+#include "event/counter_table.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
 #include "rows/human.h"
@@ -118,14 +119,6 @@ static const char *unwind_text(enum pkbpf_unwind_mode mode)
 
 static void print_account(const struct text_report *report)
 {
-	static const struct {
-		const char *text;
-		bool is_loss;
-	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) {words, loss == PKBPF_LOSS_SAMPLE},
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	const struct profile_info *info = profile_info_read(report->profile);
 	struct profile_account account = profile_account(report->profile);
 	uint64_t accounted = account.recorded + account.lost;
@@ -143,9 +136,9 @@ static void print_account(const struct text_report *report)
 		human_count(a, account.expected), human_count(b, account.recorded),
 		human_count(c, account.lost));
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (!counters[i].is_loss || !info->counters[i])
+		if (counter_table[i].loss != PKBPF_LOSS_SAMPLE || !info->counters[i])
 			continue;
-		fprintf(line.stream, "%s%s: %s", separator, counters[i].text,
+		fprintf(line.stream, "%s%s: %s", separator, counter_table[i].text,
 			human_count(a, info->counters[i]));
 		separator = ", ";
 	}
@@ -162,23 +155,15 @@ static void print_account(const struct text_report *report)
 
 static void print_other_losses(const struct text_report *report, FILE *out)
 {
-	static const struct {
-		const char *text;
-		bool is_loss;
-	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) {words, loss == PKBPF_LOSS_OTHER},
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	const struct profile_info *info = profile_info_read(report->profile);
 	const char *separator = "; lost: ";
 	char number[HUMAN_SIZE];
 
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (!counters[i].is_loss || !info->counters[i])
+		if (counter_table[i].loss != PKBPF_LOSS_OTHER || !info->counters[i])
 			continue;
 		fprintf(out, "%s%s %s", separator, human_count(number, info->counters[i]),
-			counters[i].text);
+			counter_table[i].text);
 		separator = ", ";
 	}
 }
@@ -296,14 +281,6 @@ static bool is_note(const struct text_report *report, enum pkbpf_counter counter
 
 static void print_notes(const struct text_report *report)
 {
-	static const struct {
-		const char *text;
-		enum pkbpf_loss loss;
-	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) [PKBPF_COUNTER_##name] = {words, loss},
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	const struct profile_info *info = profile_info_read(report->profile);
 	uint64_t dropped = process_table_dropped(profile_processes(report->profile));
 	const char *separator = "";
@@ -314,9 +291,9 @@ static void print_notes(const struct text_report *report)
 	if (!line_begin(&line))
 		return;
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (!info->counters[i] || !is_note(report, i, counters[i].loss))
+		if (!info->counters[i] || !is_note(report, i, counter_table[i].loss))
 			continue;
-		fprintf(line.stream, "%s%s: %s", separator, counters[i].text,
+		fprintf(line.stream, "%s%s: %s", separator, counter_table[i].text,
 			human_count(a, info->counters[i]));
 		separator = "; ";
 		any = true;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "event/counter_table.h"
 #include "export/json/json_sections.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
@@ -127,14 +128,6 @@ void json_events(struct json_writer *writer, const struct profile *profile)
 
 void json_counters(struct json_writer *writer, const struct profile *profile)
 {
-	static const struct {
-		const char *name, *text;
-		bool is_loss;
-	} counters[PKBPF_COUNTER_COUNT] = {
-#define X(name, loss, words) {#name, words, PKBPF_IS_LOSS(loss)},
-		PKBPF_COUNTERS(X)
-#undef X
-	};
 	const struct profile_info *info = profile_info_read(profile);
 	struct profile_account account = profile_account(profile);
 
@@ -149,9 +142,9 @@ void json_counters(struct json_writer *writer, const struct profile *profile)
 		if (!info->counters[i])
 			continue;
 		json_writer_object_begin(writer, NULL);
-		json_writer_string(writer, "name", counters[i].name);
-		json_writer_string(writer, "text", counters[i].text);
-		json_writer_bool(writer, "is_loss", counters[i].is_loss);
+		json_writer_string(writer, "name", counter_table[i].name);
+		json_writer_string(writer, "text", counter_table[i].text);
+		json_writer_bool(writer, "is_loss", PKBPF_IS_LOSS(counter_table[i].loss));
 		json_writer_u64(writer, "count", info->counters[i]);
 		json_writer_object_end(writer);
 	}

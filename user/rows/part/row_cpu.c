@@ -3,6 +3,7 @@
 #include "rows/part/row_cpu.h"
 
 #include "base/array.h"
+#include "base/unused.h"
 #include "rows/figure.h"
 #include "rows/human.h"
 #include "rows/resource_rows.h"
@@ -29,7 +30,7 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 	row->cpu.involuntary += used->involuntary_switches;
 }
 
-static void add_stack(const struct resource_rows *rows, struct resource_row *row,
+static void add_stack(_unused_ const struct resource_rows *rows, struct resource_row *row,
 		      const struct profile_row *stack)
 {
 	if (stack->kind == PKBPF_PROFILE_CPU)

@@ -3,6 +3,7 @@
 #include "rows/part/row_memory.h"
 
 #include "base/array.h"
+#include "base/unused.h"
 #include "rows/figure.h"
 #include "rows/resource_rows.h"
 
@@ -45,7 +46,7 @@ static void add_process(struct resource_row *row, const struct resource_process 
 		(int64_t)(process->anonymous_rss_bytes - process->start_anonymous_rss_bytes);
 }
 
-static void finish(const struct resource_rows *rows, struct resource_row *row)
+static void finish(_unused_ const struct resource_rows *rows, struct resource_row *row)
 {
 	if (row->memory.peak_rss_bytes < row->memory.rss_bytes)
 		row->memory.peak_rss_bytes = row->memory.rss_bytes;
