@@ -15,6 +15,7 @@
 #include <pkbpf/offcpu.h>
 
 #include "profile/function_table.h"
+#include "profile/kind_table.h"
 #include "profile/profile.h"
 #include "rows/part/row_blockio.h"
 #include "rows/part/row_cpu.h"
@@ -93,8 +94,9 @@ struct row_weight {
 	uint32_t number; /* of the row */
 	enum pkbpf_profile_kind kind;
 	struct row_stack stack;
-	uint64_t state_weight[PKBPF_WAIT_STATES]; /* its parts: of waits, by state; of page faults,
-						     by enum pkbpf_fault */
+	/* Its parts, by the state_mask of the kind: of waits by enum pkbpf_wait_state, of page
+	 * faults by enum pkbpf_fault. */
+	uint64_t state_weight[KIND_STATES];
 };
 
 /* Figures of a row's threads, which are counted where their rows are made. */

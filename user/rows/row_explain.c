@@ -147,9 +147,9 @@ static uint64_t weight_in_states(const struct row_weight *item, unsigned int sta
 {
 	uint64_t weight = 0;
 
-	if (item->kind != PKBPF_PROFILE_OFFCPU && !states)
+	if (!states)
 		return item->stack.weight;
-	for (int state = 0; state < PKBPF_WAIT_STATES; state++)
+	for (int state = 0; state < KIND_STATES; state++)
 		weight += states & 1U << state ? item->state_weight[state] : 0;
 	return weight;
 }
@@ -262,7 +262,7 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 {
 	_cleanup_(search_done) struct search search = {
 		.rows = rows,
-		.user_only = kind == PKBPF_PROFILE_OFFCPU || kind == PKBPF_PROFILE_FAULTS,
+		.user_only = profile_kind_row(kind)->explained_by_programs,
 		.functions = calloc(function_table_count(rows->functions) + 1,
 				    sizeof(*search.functions)),
 	};

@@ -3,10 +3,14 @@
  * hottest of each kind. */
 #include <errno.h>
 
-#include <pkbpf/faults.h>
-
+#include "profile/kind_table.h"
 #include "profile/stack_table.h"
 #include "rows/resource_rows_work.h"
+
+/* A row, a stack and a kind in one key. Stack ids are dense: 28 bits are more than memory holds. */
+#define KIND_BITS  4
+#define STACK_BITS 28
+_Static_assert(PKBPF_PROFILE_KINDS <= 1 << KIND_BITS, "each kind has weights of its own");
 
 static uint32_t function_stack(struct rows_work *work, uint32_t stack)
 {
@@ -40,11 +44,13 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	struct resource_row *into = row == TOTAL ? &work->rows->total : &work->items.items[row];
 	struct row_stack *hottest = &into->stacks[from->kind], *sum;
 	struct row_weight *item;
-	unsigned int state;
-	/* Stack ids are dense: 30 bits are more than memory holds. */
-	uint64_t key = (uint64_t)row << 32 | (uint64_t)stack << 2 | from->kind, *number;
+	uint8_t state_mask = profile_kind_row(from->kind)->state_mask;
+	uint8_t state = from->state & state_mask;
+	uint64_t key = (uint64_t)row << 32 | (uint64_t)stack << KIND_BITS | from->kind, *number;
 	bool added;
 
+	if (stack >> STACK_BITS)
+		return -ENOMEM;
 	number = hash_map_get(&work->weights, key, work->sums.count, &added);
 	if (!number)
 		return -ENOMEM;
@@ -58,9 +64,7 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	sum = &work->sums.items[*number].stack;
 	sum->weight += from->weight;
 	sum->count += from->count;
-	state = from->kind == PKBPF_PROFILE_FAULTS ? from->state & PKBPF_FAULT_MASK : from->state;
-	if ((from->kind == PKBPF_PROFILE_OFFCPU || from->kind == PKBPF_PROFILE_FAULTS) &&
-	    state < PKBPF_WAIT_STATES)
+	if (state_mask && state < KIND_STATES)
 		work->sums.items[*number].state_weight[state] += from->weight;
 	if (from->max > sum->max)
 		sum->max = from->max;
