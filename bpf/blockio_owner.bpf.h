@@ -242,7 +242,7 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
 					    const struct memo_scratch *memo, __u32 slot,
 					    __u32 device, __u8 state)
 {
-	__u32 index = slot < PKBPF_WAIT_STATES ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
+	__u32 index = slot < PKBPF_MEMO_ROWS ? entry->rows[slot] : PKBPF_BLOCKIO_NO_ROW;
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
 
 	return row && row->key.device == device && row->key.state == state &&
@@ -317,7 +317,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 		entry = memo_at(memo_store(owner.tid, id, now_ns));
 		memo->scratch_slot = 0;
 	}
-	if (entry && slot < PKBPF_WAIT_STATES)
+	if (entry && slot < PKBPF_MEMO_ROWS)
 		entry->rows[slot] = row;
 	return row;
 }

@@ -53,14 +53,6 @@ struct offcpu_free_map { /* numbers of array elements that user space has given 
 	__type(value, __u32);
 };
 
-struct offcpu_memos_map {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct pkbpf_stack_memo);
-};
-
 extern struct offcpu_threads_map offcpu_threads SEC(".maps");
 extern struct offcpu_rows_map offcpu_rows SEC(".maps");
 extern struct offcpu_row_index_map offcpu_row_index SEC(".maps");
@@ -68,7 +60,6 @@ extern struct offcpu_free_map offcpu_free_rows SEC(".maps");
 extern struct offcpu_histograms_map offcpu_histograms SEC(".maps");
 extern struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
 extern struct offcpu_free_map offcpu_free_histograms SEC(".maps");
-extern struct offcpu_memos_map offcpu_memos SEC(".maps");
 
 extern const volatile struct pkbpf_offcpu_config offcpu_config;
 extern struct pkbpf_offcpu_control offcpu_control;

@@ -43,6 +43,6 @@ struct offcpu_free_map offcpu_free_rows SEC(".maps");
 struct offcpu_histograms_map offcpu_histograms SEC(".maps");
 struct offcpu_histogram_index_map offcpu_histogram_index SEC(".maps");
 struct offcpu_free_map offcpu_free_histograms SEC(".maps");
-struct offcpu_memos_map offcpu_memos SEC(".maps");
+struct stack_memos_map stack_memos SEC(".maps");
 struct memo_scratch_map memo_scratch SEC(".maps");
 struct probed_calls_map probed_calls SEC(".maps");

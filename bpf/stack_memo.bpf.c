@@ -3,6 +3,8 @@
  * walks once. */
 #include "stack_memo.bpf.h"
 
+const volatile struct pkbpf_memo_config memo_config = {};
+
 /* Each returns 0 or 1. memo_same_words: are the words of entry `slot` what they were? */
 int memo_same_words(__u32 slot);
 int memo_same_user_part(__u32 slot, __u32 first_word);
@@ -38,7 +40,7 @@ static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_m
 		if (i >= count)
 			break;
 		word = call_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL),
-					offcpu_config.memo_word_type);
+					memo_config.word_type);
 		different |= *word ^ entry->kernel_value[i];
 	}
 	return !different;
@@ -55,7 +57,7 @@ static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entr
 	__u32 count = entry->kernel_words, size = (entry->kernel_last + 1) * 8;
 	__u64 different = 0;
 
-	if (offcpu_config.memo_word_type)
+	if (memo_config.word_type)
 		return memo_same_kernel_in_place(entry, memo);
 	if (size > sizeof(memo->kernel) ||
 	    bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))
@@ -95,7 +97,7 @@ static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
  */
 __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 {
-	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&stack_memos, &slot);
 	volatile __u32 *first, *have;
 	struct memo_scratch *memo;
 	__u32 zero = 0, want, at;
@@ -145,7 +147,7 @@ static __always_inline bool memo_same_user(const struct pkbpf_stack_memo *entry,
 
 __attribute__((noinline)) int memo_same_words(__u32 slot)
 {
-	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&stack_memos, &slot);
 	struct memo_scratch *memo;
 	__u32 zero = 0;
 
@@ -171,15 +173,15 @@ __attribute__((noinline)) __u32 memo_find(__u32 tid, __u64 now_ns)
 
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!memo)
-		return PKBPF_NO_ROW;
+		return PKBPF_MEMO_NONE;
 	first = memo_slot(memo, tid);
 
 	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
 		__u32 slot = first + way;
-		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+		struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&stack_memos, &slot);
 
 		if (entry && memo_matches(entry, memo, slot, tid, now_ns))
 			return slot;
 	}
-	return PKBPF_NO_ROW;
+	return PKBPF_MEMO_NONE;
 }

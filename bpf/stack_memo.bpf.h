@@ -19,7 +19,9 @@
 #ifndef PKBPF_STACK_MEMO_BPF_H
 #define PKBPF_STACK_MEMO_BPF_H
 
-#include "offcpu.bpf.h"
+#include <pkbpf/stack_memo.h>
+
+#include "shared.bpf.h"
 #include "stack.bpf.h"
 
 /* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
@@ -62,13 +64,24 @@ struct memo_scratch {
 	__u64 user[MEMO_USER_NEAR];
 };
 
+struct stack_memos_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct pkbpf_stack_memo);
+};
+
 struct memo_scratch_map {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct memo_scratch);
 };
+extern struct stack_memos_map stack_memos SEC(".maps");
 extern struct memo_scratch_map memo_scratch SEC(".maps");
+
+extern const volatile struct pkbpf_memo_config memo_config;
 
 /* May this be a return address: kernel text, modules, BPF programs? Pointers to the kernel's own
  * data pass as well, which does no harm: they are compared too. */
@@ -157,21 +170,21 @@ static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 ti
 	__u64 hash = (memo->sp ^ ((__u64)tid << 32)) * 0x9E3779B97F4A7C15ULL;
 
 	hash = (hash ^ memo->ip ^ memo->salt << 56) * 0x9E3779B97F4A7C15ULL;
-	return (__u32)(hash >> 40) & offcpu_config.memo_mask & ~(PKBPF_MEMO_WAYS - 1);
+	return (__u32)(hash >> 40) & memo_config.mask & ~(PKBPF_MEMO_WAYS - 1);
 }
 
 /*
  * Global functions, so that the verifier walks each once and not for every path that leads to it.
- * Both work on the memo scratch of this CPU and return the number of an entry in offcpu_memos, or
- * PKBPF_NO_ROW. memo_find: the one that is this stack. memo_store: the one that remembers the stack
- * that was just walked, in place of one that was not used for long.
+ * Both work on the memo scratch of this CPU and return the number of an entry in stack_memos, or
+ * PKBPF_MEMO_NONE. memo_find: the one that is this stack. memo_store: the one that remembers the
+ * stack that was just walked, in place of one that was not used for long.
  */
 __u32 memo_find(__u32 tid, __u64 now_ns);
 __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_ns);
 
 static __always_inline struct pkbpf_stack_memo *memo_at(__u32 slot)
 {
-	return bpf_map_lookup_elem(&offcpu_memos, &slot);
+	return bpf_map_lookup_elem(&stack_memos, &slot);
 }
 
 #endif

@@ -35,7 +35,7 @@ static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 	struct sample_scratch *scratch;
 	__u32 zero = 0;
 
-	work->entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	work->entry = bpf_map_lookup_elem(&stack_memos, &slot);
 	work->memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!work->entry || !work->memo)
 		return false;
@@ -333,15 +333,15 @@ __attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	scratch = memo ? walked_scratch(memo) : NULL;
 	if (!scratch)
-		return PKBPF_NO_ROW;
+		return PKBPF_MEMO_NONE;
 	first = memo_slot(memo, tid);
 	slot = first;
 	for (__u32 way = 0; way < PKBPF_MEMO_WAYS; way++) {
 		__u32 key = first + way;
 
-		entry = bpf_map_lookup_elem(&offcpu_memos, &key);
+		entry = bpf_map_lookup_elem(&stack_memos, &key);
 		if (!entry)
-			return PKBPF_NO_ROW;
+			return PKBPF_MEMO_NONE;
 		if (entry->stack_id == stack_id && memo_is_about(entry, memo, tid)) {
 			known = true;
 			slot = key;
@@ -353,12 +353,12 @@ __attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_
 			slot = key;
 		}
 	}
-	entry = bpf_map_lookup_elem(&offcpu_memos, &slot);
+	entry = bpf_map_lookup_elem(&stack_memos, &slot);
 	if (!entry)
-		return PKBPF_NO_ROW;
+		return PKBPF_MEMO_NONE;
 	entry->tid = 0;
 	if (known ? !memo_learn_words(slot) : !memo_keep_words(slot))
-		return PKBPF_NO_ROW;
+		return PKBPF_MEMO_NONE;
 	entry->until_ns = believed_until(scratch, memo, now_ns);
 	entry->used_ns = now_ns;
 	if (!known) {
@@ -367,8 +367,8 @@ __attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_
 		entry->mm = memo->mm;
 		entry->born_ns = memo->born_ns;
 		entry->stack_id = stack_id;
-		for (int i = 0; i < PKBPF_WAIT_STATES; i++)
-			entry->rows[i] = PKBPF_NO_ROW;
+		for (int i = 0; i < PKBPF_MEMO_ROWS; i++)
+			entry->rows[i] = PKBPF_MEMO_NONE;
 		entry->hits = 0;
 		entry->walks = 0;
 	}

@@ -10,6 +10,7 @@
 
 #include <pkbpf/event.h>
 #include <pkbpf/histogram.h>
+#include <pkbpf/stack_memo.h>
 
 /* state of block I/O samples and totals: an operation and flags. Part of the recording format. */
 enum pkbpf_blockio_operation {
@@ -76,7 +77,7 @@ struct pkbpf_event_slow_io {
 
 _Static_assert(sizeof(struct pkbpf_event_slow_io) == 16 + 40 + 16 + 8 + 16, "wire size");
 
-#define PKBPF_BLOCKIO_NO_ROW 0xffffffffU
+#define PKBPF_BLOCKIO_NO_ROW PKBPF_MEMO_NONE
 
 /* A request under way, by its address in the kernel. Drivers use the same ones again and again:
  * entries stay. */

@@ -57,11 +57,16 @@ struct pkbpf_cpu_control {
 			    event does not count time */
 };
 
+/* For all programs that recognise stacks (stack_memo.h). */
+struct pkbpf_memo_config {
+	__u32 mask;	 /* entries - 1 */
+	__u32 word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
+};
+
 /* For the off-CPU programs. */
 struct pkbpf_offcpu_config {
 	__u64 min_block_ns;
-	__u32 thread_mask; /* slots - 1 */
-	__u32 memo_mask;
+	__u32 thread_mask;     /* slots - 1 */
 	__u8 switch_has_state; /* sched_switch passes prev's state */
 	__u8 kernel_threads;
 	__u8 per_thread;
@@ -69,7 +74,6 @@ struct pkbpf_offcpu_config {
 	__u32 want_resources; /* what threads have used is accounted for as well */
 	__u32 waiting_pid; /* a command that has not begun when the interval does: it waits for us;
 			      0: none */
-	__u32 memo_word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
 };
 
 /* In .bss: user space starts and ends the interval, and thins out. */

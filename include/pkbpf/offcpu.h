@@ -15,6 +15,7 @@
 
 #include <pkbpf/event.h>
 #include <pkbpf/histogram.h>
+#include <pkbpf/stack_memo.h>
 
 /* Where a thread's time goes: state of off-CPU samples and totals. Part of the recording format. */
 enum pkbpf_wait_state {
@@ -43,7 +44,8 @@ enum pkbpf_offcpu_measure {
 /* The run-queue part at the end of a wait that began otherwise counts no wait of its own, only its
  * time. */
 
-#define PKBPF_NO_ROW 0xffffffffU
+#define PKBPF_NO_ROW PKBPF_MEMO_NONE
+_Static_assert(PKBPF_WAIT_STATES <= PKBPF_MEMO_ROWS, "each state of a stack has a row of its own");
 
 enum pkbpf_thread_place {
 	PKBPF_THREAD_FREE = 0,
@@ -164,38 +166,6 @@ _Static_assert(sizeof(struct pkbpf_wait_histogram) % 8 == 0, "map value");
 
 struct pkbpf_wait_histogram_key {
 	__u32 pid, state;
-};
-
-/*
- * A stack recognised without walking it again: which words the walk depended on, where they lie and
- * what they were. User: the words the walk read, counted from the stack pointer. Kernel: the words
- * that may be return addresses, counted from the context of the program upwards, since kernels move
- * the stack of each system call by a random distance from its top.
- */
-#define PKBPF_MEMO_KERNEL_WORDS 64
-#define PKBPF_MEMO_USER_WORDS	96
-/* Entries among which a leaf has the choice: it may wait in several ways, and be preempted on each
- * of them. */
-#define PKBPF_MEMO_WAYS 4
-
-struct pkbpf_stack_memo {
-	__u32 tid; /* 0: empty */
-	__u16 kernel_words, user_words;
-	__u16 user_last, kernel_last;	 /* the highest of user_at and kernel_at */
-	__u16 cursor, kept;		 /* while learning */
-	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer;
-					    the highest of them */
-	__u64 born_ns, mm;
-	__u64 ip, sp, fp, bx;
-	__u64 stack_id;
-	__u32 rows[PKBPF_WAIT_STATES];
-	__u32 hits, walks;
-	__u64 used_ns;
-	__u64 until_ns; /* believed until then; 0: always */
-	__u64 kernel_value[PKBPF_MEMO_KERNEL_WORDS];
-	__u64 user_value[PKBPF_MEMO_USER_WORDS];
-	__u16 kernel_at[PKBPF_MEMO_KERNEL_WORDS];
-	__u16 user_at[PKBPF_MEMO_USER_WORDS];
 };
 
 /* What the task iterator says of a thread that is blocked when the interval begins. */

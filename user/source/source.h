@@ -25,8 +25,10 @@ struct source_ops {
 	 * the defaults. NULL: none. */
 	const struct option_row *options;
 	void (*options_init)(struct source_options *options);
-	/* The programs and maps of this kind are part of what is loaded, or not. Every source that
-	 * is not wanted is asked before those that are: maps may be shared. */
+	/* Size of the cache of stacks that it needs, a power of two. Sources share it
+	 * (stack_maps.h). NULL: it needs none. */
+	uint32_t (*cached_stacks)(void);
+	/* The programs and maps of this kind are part of what is loaded, or not. */
 	void (*choose)(struct pkbpf_bpf *skeleton, bool wanted);
 	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out
 	 * what need not be loaded. */

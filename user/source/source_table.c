@@ -8,6 +8,7 @@
 #include "source/source.h"
 #include "source/source_options.h"
 #include "source/source_table.h"
+#include "source/stack_maps.h"
 
 static const struct source_ops *const sources[] = {
 #define X(constant, number, name) [number] = &source_##name,
@@ -17,6 +18,7 @@ static const struct source_ops *const sources[] = {
 
 struct source_set {
 	struct source *running[ARRAY_SIZE(sources)]; /* NULL: not asked for */
+	struct stack_maps *stacks;
 };
 
 const struct source_ops *source_by_name(const char *name)
@@ -46,28 +48,40 @@ static bool is_wanted(const struct session *session, const struct source_ops *so
 	return session_options(session)->kinds_mask & 1U << source->kind;
 }
 
+/* The most that any of them wants. */
+static uint32_t cached_stacks(const struct session *session)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		uint32_t wanted = is_wanted(session, sources[i]) && sources[i]->cached_stacks
+					  ? sources[i]->cached_stacks()
+					  : 0;
+
+		most = wanted > most ? wanted : most;
+	}
+	return most;
+}
+
 int source_set_configure(struct session *session, const struct source_options *options,
 			 struct source_set **ret_set, struct error *error)
 {
 	struct source_set *set = calloc(1, sizeof(*set));
+	int err;
 
 	if (!set)
 		return error_set(error, ENOMEM, "cannot prepare the event sources: out of memory");
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		if (!is_wanted(session, sources[i]))
-			sources[i]->choose(session_skeleton(session), false);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		int err;
+	err = stack_maps_configure(session, cached_stacks(session), &set->stacks, error);
+	for (size_t i = 0; i < ARRAY_SIZE(sources) && !err; i++) {
+		bool wanted = is_wanted(session, sources[i]);
 
-		if (!is_wanted(session, sources[i]))
-			continue;
-		sources[i]->choose(session_skeleton(session), true);
-		err = sources[i]->configure(session, options, &set->running[i], error);
-		if (err) {
-			source_set_free(set);
-			return err;
-		}
+		sources[i]->choose(session_skeleton(session), wanted);
+		if (wanted)
+			err = sources[i]->configure(session, options, &set->running[i], error);
+	}
+	if (err) {
+		source_set_free(set);
+		return err;
 	}
 	*ret_set = set;
 	return 0;
@@ -75,13 +89,11 @@ int source_set_configure(struct session *session, const struct source_options *o
 
 int source_set_attach(struct source_set *set, struct error *error)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
-		int err = set->running[i] ? sources[i]->attach(set->running[i], error) : 0;
+	int err = stack_maps_open(set->stacks, error);
 
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(sources) && !err; i++)
+		err = set->running[i] ? sources[i]->attach(set->running[i], error) : 0;
+	return err;
 }
 
 void source_set_begin(struct source_set *set, uint64_t start_ns)
@@ -131,6 +143,7 @@ int source_set_poll(struct source_set *set)
 
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context)
 {
+	stack_maps_each_stack(set->stacks, take, context);
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		if (set->running[i] && sources[i]->each_stack)
 			sources[i]->each_stack(set->running[i], take, context);
@@ -143,6 +156,7 @@ void source_set_detach(struct source_set *set)
 		if (set->running[i])
 			sources[i]->detach(set->running[i]);
 	}
+	stack_maps_log_hits(set->stacks);
 }
 
 void source_set_free(struct source_set *set)
@@ -153,6 +167,7 @@ void source_set_free(struct source_set *set)
 		if (set->running[i])
 			sources[i]->free(set->running[i]);
 	}
+	stack_maps_free(set->stacks);
 	free(set);
 }
 

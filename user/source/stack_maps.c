@@ -1,16 +1,90 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Maps of numbered and of recognised stacks. */
+/* Sizes and reads the tables of numbered and of cached stacks. */
 #include "source/stack_maps.h"
 
 #include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include <pkbpf/config.h>
+#include <pkbpf/stack_memo.h>
+
+#include "capture/tracing_program.h"
 
 #include "pkbpf.skel.h"
 
-void stack_maps_choose(struct pkbpf_bpf *skeleton, bool wanted)
+static void choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	bpf_map__set_autocreate(skeleton->maps.stacks_sent, wanted);
-	bpf_map__set_autocreate(skeleton->maps.offcpu_memos, wanted);
+	bpf_map__set_autocreate(skeleton->maps.stack_memos, wanted);
 	bpf_map__set_autocreate(skeleton->maps.memo_scratch, wanted);
+}
+
+int stack_maps_configure(struct session *session, uint32_t cached, struct stack_maps **ret_maps,
+			 struct error *error)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(session);
+	struct stack_maps *maps;
+	int err;
+
+	*ret_maps = NULL;
+	choose(skeleton, cached != 0);
+	if (!cached)
+		return 0;
+	maps = calloc(1, sizeof(*maps));
+	if (!maps)
+		return error_set(error, ENOMEM, "cannot cache stacks: out of memory");
+	maps->session = session;
+	err = mapped_table_configure(&maps->memos, skeleton->maps.stack_memos, cached);
+	if (err) {
+		stack_maps_free(maps);
+		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
+	}
+	skeleton->rodata->config.log_walks = 1;
+	skeleton->rodata->memo_config.mask = cached - 1;
+	skeleton->rodata->memo_config.word_type =
+		tracing_programs_word(session_kernel_types(session));
+	*ret_maps = maps;
+	return 0;
+}
+
+int stack_maps_open(struct stack_maps *maps, struct error *error)
+{
+	return maps ? mapped_table_open(&maps->memos, error) : 0;
+}
+
+void stack_maps_each_stack(const struct stack_maps *maps, source_stack_fn *take, void *context)
+{
+	const volatile struct pkbpf_stack_memo *memos = maps ? maps->memos.items : NULL;
+
+	for (uint32_t i = 0; memos && i < maps->memos.count; i++) {
+		if (memos[i].tid)
+			take(context, memos[i].stack_id);
+	}
+}
+
+uint64_t stack_maps_hits(const struct stack_maps *maps)
+{
+	const volatile struct pkbpf_stack_memo *memos = maps->memos.items;
+	uint64_t hits = 0;
+
+	for (uint32_t i = 0; memos && i < maps->memos.count; i++)
+		hits += memos[i].hits;
+	return hits;
+}
+
+void stack_maps_log_hits(const struct stack_maps *maps)
+{
+	if (maps && maps->memos.items)
+		log_info(session_options(maps->session)->log, "%" PRIu64 " stacks from the cache",
+			 stack_maps_hits(maps));
+}
+
+void stack_maps_free(struct stack_maps *maps)
+{
+	if (!maps)
+		return;
+	mapped_table_close(&maps->memos);
+	free(maps);
 }

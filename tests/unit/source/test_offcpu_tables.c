@@ -17,7 +17,6 @@
 struct fixture {
 	struct offcpu_tables tables;
 	struct pkbpf_thread threads[THREADS];
-	struct pkbpf_stack_memo memos[4];
 };
 
 static int setup(void **state)
@@ -26,7 +25,6 @@ static int setup(void **state)
 
 	fixture->tables.threads =
 		(struct mapped_table){.items = fixture->threads, .count = THREADS};
-	fixture->tables.memos = (struct mapped_table){.items = fixture->memos, .count = 4};
 	*state = fixture;
 	return 0;
 }
@@ -235,15 +233,6 @@ static void threads_that_ended_before_keep_their_accounts(void **state)
 	assert_int_equal(account_ns(freed), 0);
 }
 
-static void hits_of_all_memos_are_added_up(void **state)
-{
-	struct fixture *fixture = *state;
-
-	fixture->memos[0].hits = UINT32_MAX;
-	fixture->memos[3].hits = 2;
-	assert_int_equal(offcpu_tables_memo_hits(&fixture->tables), (uint64_t)UINT32_MAX + 2);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,7 +255,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_state_nobody_knows_is_sleep, setup, teardown),
 		cmocka_unit_test_setup_teardown(threads_that_ended_before_keep_their_accounts,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(hits_of_all_memos_are_added_up, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,8 +168,6 @@ int session_configure_object(struct session *session, struct error *error)
 		.ring_look_bytes =
 			(uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
 		.raw_stacks_per_second = raw_stacks_per_second(options),
-		.log_walks = options->kinds_mask &
-			     (1U << PKBPF_PROFILE_OFFCPU | 1U << PKBPF_PROFILE_BLOCKIO),
 	};
 	if (options->comm)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm,

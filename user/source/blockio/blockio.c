@@ -19,7 +19,6 @@
 #include "source/source.h"
 #include "source/source_options.h"
 #include "source/source_table.h"
-#include "source/stack_maps.h"
 
 #include "pkbpf.skel.h"
 
@@ -32,6 +31,8 @@
 #define ARGUMENTS_WITH_QUEUE 3
 
 #define PROGRAMS 9
+/* Size of the cache of stacks. */
+#define CACHED_STACKS 4096U
 
 struct source {
 	struct session *session;
@@ -71,6 +72,11 @@ static void blockio_free(struct source *source)
 	free(source);
 }
 
+static uint32_t blockio_cached_stacks(void)
+{
+	return CACHED_STACKS;
+}
+
 static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
 	struct bpf_map *const maps[] = {
@@ -94,7 +100,6 @@ static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.blockio_edge, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
-	stack_maps_choose(skeleton, wanted);
 }
 
 static int blockio_configure(struct session *session, const struct source_options *options,
@@ -125,7 +130,6 @@ static int blockio_configure(struct session *session, const struct source_option
 	skeleton->rodata->blockio_config.queue_argument = arguments >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->blockio_config.getrq_queue_argument =
 		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
-	skeleton->rodata->offcpu_config.memo_word_type = tracing_programs_word(types);
 	skeleton->rodata->blockio_config.per_thread = session_options(session)->per_thread;
 	/* Of these tracepoints the youngest (5.11). */
 	skeleton->rodata->blockio_config.sees_merges =
@@ -268,6 +272,7 @@ const struct source_ops source_blockio = {
 	.unit = "nanoseconds",
 	.options = blockio_option_rows,
 	.options_init = blockio_options_init,
+	.cached_stacks = blockio_cached_stacks,
 	.choose = blockio_choose,
 	.configure = blockio_configure,
 	.attach = blockio_attach,

@@ -9,11 +9,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "source/blockio/blockio_records.h"
+#include "source/mapped_table.h"
 
 #include "pkbpf.skel.h"
 
@@ -22,15 +21,14 @@
 #define REQUESTS   65536U
 #define ROWS	   16384U
 #define HISTOGRAMS 1024U
-/* Recognised stacks, when off-CPU profiling has not sized their table. */
-#define MEMOS 4096U
 /* Rows of ended processes are freed when less than this share of all is free. */
 #define LOW_ROWS       (ROWS / 4)
 #define LOW_HISTOGRAMS (HISTOGRAMS / 4)
 
 struct blockio_tables {
 	struct pkbpf_bpf *skeleton;
-	volatile struct pkbpf_blockio_row *rows;
+	struct mapped_table row_table, histogram_table;
+	volatile struct pkbpf_blockio_row *rows; /* there */
 	volatile struct pkbpf_blockio_histogram *histograms;
 	struct blockio_sent *sent_rows;
 	struct pkbpf_blockio_histogram *sent_histograms;
@@ -49,18 +47,17 @@ int blockio_tables_configure(struct pkbpf_bpf *skeleton, struct blockio_tables *
 				 "cannot prepare block I/O profiling: out of memory");
 	tables->skeleton = skeleton;
 	err = bpf_map__set_max_entries(skeleton->maps.blockio_requests, REQUESTS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.blockio_rows, ROWS);
+	err = err ? err
+		  : mapped_table_configure(&tables->row_table, skeleton->maps.blockio_rows, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.blockio_row_index, ROWS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.blockio_free_rows, ROWS);
-	err = err ? err : bpf_map__set_max_entries(skeleton->maps.blockio_histograms, HISTOGRAMS);
+	err = err ? err
+		  : mapped_table_configure(&tables->histogram_table,
+					   skeleton->maps.blockio_histograms, HISTOGRAMS);
 	err = err ? err
 		  : bpf_map__set_max_entries(skeleton->maps.blockio_histogram_index, HISTOGRAMS);
 	err = err ? err
 		  : bpf_map__set_max_entries(skeleton->maps.blockio_free_histograms, HISTOGRAMS);
-	if (!err && !skeleton->rodata->offcpu_config.memo_mask) {
-		err = bpf_map__set_max_entries(skeleton->maps.offcpu_memos, MEMOS);
-		skeleton->rodata->offcpu_config.memo_mask = MEMOS - 1;
-	}
 	if (err) {
 		blockio_tables_free(tables);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
@@ -69,37 +66,15 @@ int blockio_tables_configure(struct pkbpf_bpf *skeleton, struct blockio_tables *
 	return 0;
 }
 
-static size_t mapped_size(const struct bpf_map *map, uint32_t count)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return ((size_t)count * ((bpf_map__value_size(map) + 7) & ~7U) + page - 1) / page * page;
-}
-
-static int map_table(const struct bpf_map *map, uint32_t count, volatile void **ret_items,
-		     struct error *error)
-{
-	void *items = mmap(NULL, mapped_size(map, count), PROT_READ | PROT_WRITE, MAP_SHARED,
-			   bpf_map__fd(map), 0);
-
-	if (items == MAP_FAILED)
-		return error_set(error, errno, "cannot map the BPF table %s: %s",
-				 bpf_map__name(map), strerror(errno));
-	*ret_items = items;
-	return 0;
-}
-
 int blockio_tables_open(struct blockio_tables *tables, struct error *error)
 {
-	struct pkbpf_bpf *skeleton = tables->skeleton;
-	int err = map_table(skeleton->maps.blockio_rows, ROWS, (volatile void **)&tables->rows,
-			    error);
+	int err = mapped_table_open(&tables->row_table, error);
 
-	err = err ? err
-		  : map_table(skeleton->maps.blockio_histograms, HISTOGRAMS,
-			      (volatile void **)&tables->histograms, error);
+	err = err ? err : mapped_table_open(&tables->histogram_table, error);
 	if (err)
 		return err;
+	tables->rows = tables->row_table.items;
+	tables->histograms = tables->histogram_table.items;
 	tables->sent_rows = calloc(ROWS, sizeof(*tables->sent_rows));
 	tables->sent_histograms = calloc(HISTOGRAMS, sizeof(*tables->sent_histograms));
 	tables->histogram_used = calloc(HISTOGRAMS, sizeof(*tables->histogram_used));
@@ -113,12 +88,8 @@ void blockio_tables_free(struct blockio_tables *tables)
 {
 	if (!tables)
 		return;
-	if (tables->rows)
-		munmap((void *)tables->rows,
-		       mapped_size(tables->skeleton->maps.blockio_rows, ROWS));
-	if (tables->histograms)
-		munmap((void *)tables->histograms,
-		       mapped_size(tables->skeleton->maps.blockio_histograms, HISTOGRAMS));
+	mapped_table_close(&tables->row_table);
+	mapped_table_close(&tables->histogram_table);
 	free(tables->sent_rows);
 	free(tables->sent_histograms);
 	free(tables->histogram_used);

@@ -20,7 +20,6 @@
 #include "source/source.h"
 #include "source/source_options.h"
 #include "source/source_table.h"
-#include "source/stack_maps.h"
 
 #include "pkbpf.skel.h"
 
@@ -80,7 +79,6 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
-	stack_maps_choose(skeleton, wanted);
 }
 
 static int offcpu_configure(struct session *session, const struct source_options *options,
@@ -110,8 +108,6 @@ static int offcpu_configure(struct session *session, const struct source_options
 	skeleton->rodata->offcpu_config.switch_has_state =
 		kernel_types_tracepoint_arguments(session_kernel_types(session), "sched_switch") >=
 		ARGUMENTS_WITH_STATE;
-	skeleton->rodata->offcpu_config.memo_word_type =
-		tracing_programs_word(session_kernel_types(session));
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, own->wakers);
 	*ret_source = source;
 	return 0;
@@ -306,9 +302,6 @@ static void offcpu_detach(struct source *source)
 	source->on_switch = source->on_wakeup = source->on_exec = NULL;
 	/* What there is no memory for is missing from the stream, which counts it. */
 	offcpu_tables_drain(source->tables, &source->buffer);
-	log_info(session_options(source->session)->log,
-		 "off-CPU: %" PRIu64 " stacks from the cache",
-		 offcpu_tables_memo_hits(source->tables));
 	send(source);
 }
 
@@ -324,6 +317,7 @@ const struct source_ops source_offcpu = {
 	.unit = "nanoseconds",
 	.options = offcpu_option_rows,
 	.options_init = offcpu_options_init,
+	.cached_stacks = offcpu_tables_cached_stacks,
 	.choose = offcpu_choose,
 	.configure = offcpu_configure,
 	.attach = offcpu_attach,

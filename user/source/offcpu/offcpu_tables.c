@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -61,11 +60,9 @@ static uint32_t power_of_two(uint64_t wanted, uint32_t least, uint32_t most)
 	return size;
 }
 
-static int size_map(struct mapped_table *table, struct bpf_map *map, uint32_t count)
+uint32_t offcpu_tables_cached_stacks(void)
 {
-	table->map = map;
-	table->count = count;
-	return bpf_map__set_max_entries(map, count);
+	return power_of_two(count_threads() * SLOTS_PER_THREAD / 2, MIN_MEMOS, MAX_MEMOS);
 }
 
 int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
@@ -81,14 +78,12 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 	if (!tables)
 		return error_set(error, ENOMEM, "cannot prepare off-CPU profiling: out of memory");
 	tables->skeleton = skeleton;
-	err = size_map(&tables->threads, skeleton->maps.offcpu_threads,
-		       power_of_two(wanted, MIN_THREADS, MAX_THREADS));
+	err = mapped_table_configure(&tables->threads, skeleton->maps.offcpu_threads,
+				     power_of_two(wanted, MIN_THREADS, MAX_THREADS));
+	err = err ? err : mapped_table_configure(&tables->rows, skeleton->maps.offcpu_rows, rows);
 	err = err ? err
-		  : size_map(&tables->memos, skeleton->maps.offcpu_memos,
-			     power_of_two(wanted / 2, MIN_MEMOS, MAX_MEMOS));
-	err = err ? err : size_map(&tables->rows, skeleton->maps.offcpu_rows, rows);
-	err = err ? err
-		  : size_map(&tables->histograms, skeleton->maps.offcpu_histograms, histograms);
+		  : mapped_table_configure(&tables->histograms, skeleton->maps.offcpu_histograms,
+					   histograms);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_row_index, rows);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.offcpu_free_rows, rows);
 	err = err ? err
@@ -100,34 +95,16 @@ int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **r
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	}
 	skeleton->rodata->offcpu_config.thread_mask = tables->threads.count - 1;
-	skeleton->rodata->offcpu_config.memo_mask = tables->memos.count - 1;
 	*ret_tables = tables;
-	return 0;
-}
-
-static int map_table(struct mapped_table *table, struct error *error)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t size = (size_t)table->count * ((bpf_map__value_size(table->map) + 7) & ~7U);
-	void *items;
-
-	size = (size + page - 1) / page * page;
-	items = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(table->map), 0);
-	if (items == MAP_FAILED)
-		return error_set(error, errno, "cannot map the BPF table %s: %s",
-				 bpf_map__name(table->map), strerror(errno));
-	table->items = items;
-	table->size = size;
 	return 0;
 }
 
 int offcpu_tables_open(struct offcpu_tables *tables, struct error *error)
 {
-	int err = map_table(&tables->threads, error);
+	int err = mapped_table_open(&tables->threads, error);
 
-	err = err ? err : map_table(&tables->rows, error);
-	err = err ? err : map_table(&tables->histograms, error);
-	err = err ? err : map_table(&tables->memos, error);
+	err = err ? err : mapped_table_open(&tables->rows, error);
+	err = err ? err : mapped_table_open(&tables->histograms, error);
 	if (err)
 		return err;
 	tables->sent_rows = calloc(tables->rows.count, sizeof(*tables->sent_rows));
@@ -139,20 +116,13 @@ int offcpu_tables_open(struct offcpu_tables *tables, struct error *error)
 	return 0;
 }
 
-static void unmap_table(struct mapped_table *table)
-{
-	if (table->items)
-		munmap(table->items, table->size);
-}
-
 void offcpu_tables_free(struct offcpu_tables *tables)
 {
 	if (!tables)
 		return;
-	unmap_table(&tables->threads);
-	unmap_table(&tables->rows);
-	unmap_table(&tables->histograms);
-	unmap_table(&tables->memos);
+	mapped_table_close(&tables->threads);
+	mapped_table_close(&tables->rows);
+	mapped_table_close(&tables->histograms);
 	array_free(&tables->waited);
 	hash_map_done(&tables->waited_numbers);
 	free(tables->sent_rows);
@@ -328,7 +298,6 @@ void offcpu_tables_each_stack(const struct offcpu_tables *tables,
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
 	const volatile struct pkbpf_wait_row *rows = tables->rows.items;
-	const volatile struct pkbpf_stack_memo *memos = tables->memos.items;
 
 	for (uint32_t i = 0; i < tables->threads.count; i++) {
 		if (!threads[i].tid)
@@ -342,18 +311,4 @@ void offcpu_tables_each_stack(const struct offcpu_tables *tables,
 		take(context, rows[i].stack_id);
 		take(context, rows[i].waker_id);
 	}
-	for (uint32_t i = 0; i < tables->memos.count; i++) {
-		if (memos[i].tid)
-			take(context, memos[i].stack_id);
-	}
-}
-
-uint64_t offcpu_tables_memo_hits(const struct offcpu_tables *tables)
-{
-	const volatile struct pkbpf_stack_memo *memos = tables->memos.items;
-	uint64_t hits = 0;
-
-	for (uint32_t i = 0; i < tables->memos.count; i++)
-		hits += memos[i].hits;
-	return hits;
 }

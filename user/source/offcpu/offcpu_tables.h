@@ -19,6 +19,8 @@
 struct pkbpf_bpf;
 struct offcpu_tables;
 
+/* Size of the cache of stacks for the number of threads of this machine. */
+uint32_t offcpu_tables_cached_stacks(void);
 /* Before load: sizes the maps after the number of threads of this machine. */
 int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
 			    struct error *error);
@@ -43,7 +45,5 @@ const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tab
  * once, perhaps, and old ones. */
 void offcpu_tables_each_stack(const struct offcpu_tables *tables,
 			      void (*take)(void *context, uint64_t stack_id), void *context);
-/* Sum of the hits of all remembered stacks, for -v. */
-uint64_t offcpu_tables_memo_hits(const struct offcpu_tables *tables);
 
 #endif

@@ -7,16 +7,8 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "source/mapped_table.h"
 #include "source/offcpu/offcpu_tables.h"
-
-struct bpf_map;
-
-struct mapped_table {
-	struct bpf_map *map;
-	void *items;
-	size_t size; /* bytes mapped */
-	uint32_t count;
-};
 
 /* What of a row has been sent. */
 struct sent_row {
@@ -39,7 +31,7 @@ struct waited {
 
 struct offcpu_tables {
 	struct pkbpf_bpf *skeleton;
-	struct mapped_table threads, rows, histograms, memos;
+	struct mapped_table threads, rows, histograms;
 	struct sent_row *sent_rows;
 	struct sent_thread *sent_threads;
 	struct pkbpf_wait_histogram *sent_histograms;

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An array of the BPF programs that user space reads, and writes, in place. */
+#ifndef PKBPF_SOURCE_MAPPED_TABLE_H
+#define PKBPF_SOURCE_MAPPED_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct bpf_map;
+
+struct mapped_table { /* zero-initialised is none */
+	struct bpf_map *map;
+	void *items; /* NULL: not open */
+	size_t size; /* bytes mapped */
+	uint32_t count;
+};
+
+/* Before the programs are loaded: so many items. Negative errno. */
+int mapped_table_configure(struct mapped_table *table, struct bpf_map *map, uint32_t count);
+/* Once they are loaded. */
+int mapped_table_open(struct mapped_table *table, struct error *error);
+void mapped_table_close(struct mapped_table *table);
+
+#endif
