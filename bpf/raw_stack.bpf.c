@@ -41,53 +41,66 @@ static __always_inline __u32 pages_of_first_stack(__u64 start)
 }
 
 /*
+ * Copies page `number` of the stack behind what the CPU's record has of it; 0: the copy ends here.
+ * A function of its own, so that the verifier does not follow each number of pages to the end.
+ */
+__attribute__((noinline)) int copy_page(__u32 cpu, __u32 number)
+{
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
+	__u64 address;
+	__u32 copied;
+	__u8 *into;
+
+	if (!raw || raw->word >= RAW_PREFIX_WORDS)
+		return 0;
+	/* Arguments follow and what else the program was given, but no frame. */
+	if (number == raw->known) {
+		raw->cut = 0;
+		return 0;
+	}
+	copied = raw->copied;
+	if (raw->pages >= raw->allowed || copied > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
+		return 0;
+	into = (__u8 *)&raw->record[raw->word];
+	address = (raw->start / PKBPF_RAW_PAGE_BYTES + number) * PKBPF_RAW_PAGE_BYTES;
+	if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES, (void *)address)) {
+		raw->missing = 0;
+		raw->pages++;
+		raw->copied = copied + PKBPF_RAW_PAGE_BYTES;
+	} else if (raw->missing++ < MOST_MISSING_PAGES || raw->known) {
+		raw->holes |= 1ULL << (number & 63);
+	} else {
+		raw->cut = 0;
+		return 0;
+	}
+	return 1;
+}
+
+/*
  * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy
- * that meets its end fails as a whole. Bytes copied; pages that do not exist take none. A function
- * of its own, so that the verifier does not follow each number of pages to the end.
+ * that meets its end fails as a whole. Bytes copied; pages that do not exist take none.
  */
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1)),
-	      pages = pages_allowed();
-	__u8 *into;
+	__u32 size = PKBPF_RAW_PAGE_BYTES - (start & (PKBPF_RAW_PAGE_BYTES - 1));
 
 	if (!raw || word >= RAW_PREFIX_WORDS)
 		return 0;
-	into = (__u8 *)&raw->record[word];
-	if (bpf_probe_read_user(into, size, (void *)start))
+	if (bpf_probe_read_user(&raw->record[word], size, (void *)start))
 		return 0;
-	/* All in memory: of registers some kernels' verifiers would follow each combination that
-	 * the pages can leave in them. */
 	raw->cut = 1;
 	raw->holes = 0;
 	raw->missing = 0;
 	raw->pages = 0;
+	raw->allowed = pages_allowed();
 	raw->copied = size;
+	raw->word = word;
+	raw->start = start;
 	raw->known = pages_of_first_stack(start);
-	for (__u32 i = 0; i < PKBPF_RAW_SPAN_PAGES - 1; i++) {
-		__u32 copied = raw->copied;
-
-		/* Arguments follow and what else the program was given, but no frame. */
-		if (i + 1 == raw->known) {
-			raw->cut = 0;
+	for (__u32 i = 1; i < PKBPF_RAW_SPAN_PAGES; i++)
+		if (!copy_page(cpu, i))
 			break;
-		}
-		if (raw->pages >= pages || copied > (RAW_STACK_PAGES - 1) * PKBPF_RAW_PAGE_BYTES)
-			break;
-		if (!bpf_probe_read_user(into + copied, PKBPF_RAW_PAGE_BYTES,
-					 (void *)(start + size))) {
-			raw->missing = 0;
-			raw->pages++;
-			raw->copied = copied + PKBPF_RAW_PAGE_BYTES;
-		} else if (raw->missing++ < MOST_MISSING_PAGES || raw->known) {
-			raw->holes |= 2ULL << i;
-		} else {
-			raw->cut = 0;
-			break;
-		}
-		size += PKBPF_RAW_PAGE_BYTES;
-	}
 	return raw->copied;
 }
 
@@ -162,7 +175,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	}
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
-	uprobe_mend_copy(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start, size);
+	uprobe_mend_copy(cpu);
 	if (raw->cut)
 		sample->header.flags |= PKBPF_RAW_CUT;
 	words[PKBPF_REGS] = start;

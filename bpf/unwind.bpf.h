@@ -203,8 +203,12 @@ struct raw_scratch {
 	__u64 holes;   /* bits of its pages that do not exist, the first page's is 1 */
 	__u32 missing; /* pages in a row that do not exist, at the end of what there is so far */
 	__u32 pages;   /* copied, beside the first */
+	__u32 allowed; /* of them */
 	__u32 copied;  /* bytes */
+	__u32 word;    /* of the record, where the copy begins */
 	__u32 reserved;
+	__u64 start;	  /* of the copied stack */
+	__u64 trampoline; /* to which probed functions return */
 	__u64 record[RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8];
 };
 
@@ -240,6 +244,6 @@ int unwind_leave_probe(__u32 slot);
 #define UNWIND_THREAD_START_FRAMES 4
 int unwind_note_incomplete(__u32 slot);
 int unwind_is_thread_start(__u32 slot);
-int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size);
+int uprobe_mend_copy(__u32 cpu);
 
 #endif

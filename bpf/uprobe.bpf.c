@@ -95,30 +95,44 @@ static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64
 }
 
 /*
- * Puts the addresses where probed functions would return to into a copy of the stack, at a word of
- * the CPU's record. Not on arm64, where the trampoline's address is in the link register first, and
- * then wherever the function has kept it.
+ * Puts the address where one probed call would return to into the CPU's copy of a stack; the
+ * kernel's record of the call before it. A function of its own: in a loop the verifier would follow
+ * each way through it anew for each call.
  */
-__attribute__((noinline)) int uprobe_mend_copy(__u32 cpu, __u32 word, __u64 start, __u32 size)
+__attribute__((noinline)) __u64 uprobe_mend_call(__u32 cpu, __u64 record)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
-	struct return_instance *call;
+	struct return_instance *call = (void *)record;
+	__u64 offset, at;
+
+	if (!raw)
+		return 0;
+	offset = offset_in_copy(raw, raw->start, BPF_CORE_READ(call, stack));
+	at = raw->word + offset / 8;
+	if (offset < raw->copied && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 &&
+	    raw->record[at] == raw->trampoline)
+		raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
+	return (__u64)BPF_CORE_READ(call, next);
+}
+
+/*
+ * Puts the addresses where probed functions would return to into the CPU's copy of the stack. Not
+ * on arm64, where the trampoline's address is in the link register first, and then wherever the
+ * function has kept it.
+ */
+__attribute__((noinline)) int uprobe_mend_copy(__u32 cpu)
+{
+	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
 	struct uprobe_task *probes;
-	__u64 trampoline = 0;
+	__u64 trampoline = 0, call;
 
 	probes = find_probes((void *)bpf_get_current_task(), &trampoline);
-	if (PKBPF_UNWIND_ARM64 || !raw || word >= RAW_PREFIX_WORDS || !probes)
+	if (PKBPF_UNWIND_ARM64 || !raw || !probes)
 		return 0;
-	call = BPF_CORE_READ(probes, return_instances);
-	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++) {
-		__u64 offset = offset_in_copy(raw, start, BPF_CORE_READ(call, stack)),
-		      at = word + offset / 8;
-
-		if (offset < size && !(offset & 7) && at < RAW_PREFIX_WORDS + RAW_STACK_BYTES / 8 &&
-		    raw->record[at] == trampoline)
-			raw->record[at] = BPF_CORE_READ(call, orig_ret_vaddr);
-		call = BPF_CORE_READ(call, next);
-	}
+	raw->trampoline = trampoline;
+	call = (__u64)BPF_CORE_READ(probes, return_instances);
+	for (int i = 0; i < PKBPF_MAX_PROBED_CALLS && call; i++)
+		call = uprobe_mend_call(cpu, call);
 	return 0;
 }
 
