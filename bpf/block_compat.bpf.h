@@ -4,6 +4,7 @@
 #ifndef PKBPF_BLOCK_COMPAT_BPF_H
 #define PKBPF_BLOCK_COMPAT_BPF_H
 
+#include "kernel_word.bpf.h"
 #include "shared.bpf.h"
 #include "vmlinux_block.h"
 
@@ -26,11 +27,22 @@ static __always_inline __u32 disk_number(struct gendisk *disk)
 	return disk ? (__u32)disk->major << 20 | (__u32)disk->first_minor : 0;
 }
 
+/* The same of a disk's address, which is a number here. */
+static __always_inline __u32 disk_number_at(__u64 address)
+{
+	const struct gendisk *disk = (void *)address;
+
+	return kernel_half(&disk->major) << 20 | kernel_half(&disk->first_minor);
+}
+
 /* The disk went from the request to its queue in 5.17 (f3fa33acca9f). Retire with 5.16. */
 static __always_inline __u32 request_device(struct request *rq)
 {
 	if (bpf_core_field_exists(((struct request___before_5_17 *)0)->rq_disk))
 		return disk_number(((struct request___before_5_17 *)rq)->rq_disk);
+	if (config.word_type)
+		return disk_number_at(
+			kernel_word(&((struct request_queue *)kernel_pointer(rq, q))->disk));
 	return disk_number(rq->q->disk);
 }
 
@@ -58,6 +70,9 @@ static __always_inline __u32 bio_device(struct bio *bio)
 {
 	if (bpf_core_field_exists(((struct bio___before_5_12 *)0)->bi_disk))
 		return disk_number(((struct bio___before_5_12 *)bio)->bi_disk);
+	if (config.word_type)
+		return disk_number_at(kernel_word(
+			&((struct block_device *)kernel_pointer(bio, bi_bdev))->bd_disk));
 	return disk_number(bio->bi_bdev->bd_disk);
 }
 

@@ -40,7 +40,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	      __u64 now_ns)
 {
 	__u32 opf = rq->cmd_flags, device = request_device(rq);
-	struct bio *bio = rq->bio;
+	struct bio *bio = (void *)kernel_pointer(rq, bio);
 	const struct submission *announced = submission_announced(opf, bio, device);
 	struct pkbpf_blockio_request fresh = {};
 	struct submission submission;

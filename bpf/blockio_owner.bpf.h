@@ -7,6 +7,7 @@
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 #include "kernel_compat.bpf.h"
+#include "kernel_word.bpf.h"
 #include "stack_id.bpf.h"
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
@@ -59,7 +60,7 @@ static __always_inline void submitter_read(struct submitter *submitter)
 		submitter->pid = task->tgid;
 		submitter->tid = task->pid;
 		submitter->flags = task->flags;
-		submitter->mm = (__u64)task->mm;
+		submitter->mm = kernel_pointer(task, mm);
 		submitter->born_ns = task->start_time;
 	} else {
 		struct task_struct *task = (void *)bpf_get_current_task();

@@ -2,6 +2,7 @@
 /* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one
  * that comes has waited. */
 #include "kernel_compat.bpf.h"
+#include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "resource.bpf.h"
@@ -103,7 +104,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 	take_comm(memo, thread);
 	memorable = config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
 	if (memorable) {
-		memo->mm = (__u64)task->mm;
+		memo->mm = kernel_pointer(task, mm);
 		/* A thread under another name is another one: its waits are in other rows. */
 		memo->born_ns = thread->born_ns ^ pkbpf_comm_hash(memo->comm[0], memo->comm[1]);
 		memo->salt = state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Finds the entry whose stack it is. Loops are in global functions of their own, which the verifier
  * walks once. */
+#include "kernel_word.bpf.h"
 #include "stack_memo.bpf.h"
 
 const volatile struct pkbpf_memo_config memo_config = {};
@@ -9,25 +10,7 @@ const volatile struct pkbpf_memo_config memo_config = {};
 int memo_same_words(__u32 slot);
 int memo_same_user_part(__u32 slot, __u32 first_word);
 
-/*
- * Since 6.2 a program may follow any address as if it were that of a known type; a load from
- * nowhere gives 0. Then only the words that are compared are touched, a dozen or two of a few
- * hundred. User space says which type, and whether it works: to ask here would make every start
- * look for them, as functions outside of programs are always relocated.
- */
-static __always_inline const __u64 *call_rdonly_cast(const void *address, __u32 type)
-{
-	const __u64 *word;
-
-	/* BPF_JMP | BPF_CALL, source register BPF_PSEUDO_KFUNC_CALL, number 0:
-	 * user/capture/tracing_program.c puts the kernel's in. */
-	asm volatile("r1 = %[address]\n\tr2 = %[type]\n\t.8byte 0x2085\n\t%[word] = r0"
-		     : [word] "=r"(word)
-		     : [address] "r"(address), [type] "r"((__u64)type)
-		     : "r0", "r1", "r2", "r3", "r4", "r5", "memory");
-	return word;
-}
-
+/* Then only the words that are compared are touched, a dozen or two of a few hundred. */
 static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry,
 						      const struct memo_scratch *memo)
 {
@@ -35,13 +18,10 @@ static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_m
 	__u64 different = 0;
 
 	for (__u32 i = 0; i < PKBPF_MEMO_KERNEL_WORDS; i++) {
-		const __u64 *word;
-
 		if (i >= count)
 			break;
-		word = call_rdonly_cast((void *)(memo->anchor + entry->kernel_at[i] * 8ULL),
-					memo_config.word_type);
-		different |= *word ^ entry->kernel_value[i];
+		different |= kernel_word((void *)(memo->anchor + entry->kernel_at[i] * 8ULL)) ^
+			     entry->kernel_value[i];
 	}
 	return !different;
 }
@@ -57,7 +37,7 @@ static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entr
 	__u32 count = entry->kernel_words, size = (entry->kernel_last + 1) * 8;
 	__u64 different = 0;
 
-	if (memo_config.word_type)
+	if (config.word_type)
 		return memo_same_kernel_in_place(entry, memo);
 	if (size > sizeof(memo->kernel) ||
 	    bpf_probe_read_kernel(memo->kernel, size, (void *)memo->anchor))

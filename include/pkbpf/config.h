@@ -45,6 +45,7 @@ struct pkbpf_bpf_config {
 	__u32 raw_stacks_per_second; /* of a kind, that a CPU may copy, to be walked later */
 	__u32 log_walks; /* some class of events recognises stacks by the words that a walk has read
 			  */
+	__u32 word_type; /* as what a word of the kernel is read in place; 0: none can be */
 	char comm[16];
 	__u64 target_cgroup_id; /* CGROUP mode: the inode of its folder, by which programs know a
 				   cgroup */
@@ -59,8 +60,7 @@ struct pkbpf_cpu_control {
 
 /* For all programs that recognise stacks (stack_memo.h). */
 struct pkbpf_memo_config {
-	__u32 mask;	 /* entries - 1 */
-	__u32 word_type; /* as what the kernel stack's words are read in place; 0: cannot be */
+	__u32 mask; /* entries - 1 */
 };
 
 /* For the off-CPU programs. */

@@ -10,8 +10,6 @@
 
 #include <pkbpf/stack_memo.h>
 
-#include "capture/tracing_program.h"
-
 #include "pkbpf.skel.h"
 
 static void choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -43,8 +41,6 @@ int stack_maps_configure(struct session *session, uint32_t cached, struct stack_
 	}
 	skeleton->rodata->config.log_walks = 1;
 	skeleton->rodata->memo_config.mask = cached - 1;
-	skeleton->rodata->memo_config.word_type =
-		tracing_programs_word(session_kernel_types(session));
 	*ret_maps = maps;
 	return 0;
 }

@@ -168,6 +168,7 @@ int session_configure_object(struct session *session, struct error *error)
 		.ring_look_bytes =
 			(uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
 		.raw_stacks_per_second = raw_stacks_per_second(options),
+		.word_type = tracing_programs_word(session->kernel_types),
 	};
 	if (options->comm)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm,
