@@ -296,11 +296,12 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	return mapping->kind;
 }
 
-static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 fault,
-					bool find_memory)
+/* One program for both events, which differ in their period: what walks stacks takes the verifier
+ * milliseconds. */
+static __always_inline int take_fault(struct bpf_perf_event_data *ctx, bool find_memory)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid(), span, weight;
-	__u32 zero = 0, which = fault == PKBPF_FAULT_MAJOR;
+	__u32 zero = 0, which = ctx->sample_period == PKBPF_FAULT_MAJOR_PERIOD;
 	struct sample_scratch *scratch;
 	struct fault_rate *rate;
 
@@ -321,7 +322,7 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 	sample_begin(scratch, PKBPF_PROFILE_FAULTS);
 	scratch->sample.count = weight;
 	scratch->sample.weight = weight;
-	scratch->sample.state = fault;
+	scratch->sample.state = which ? PKBPF_FAULT_MAJOR : PKBPF_FAULT_MINOR;
 	if (find_memory)
 		scratch->sample.state |= memory_kind(rate, ctx->addr) << PKBPF_FAULT_MEMORY_SHIFT;
 	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))
@@ -335,15 +336,9 @@ static __always_inline int sample_fault(struct bpf_perf_event_data *ctx, __u32 f
 }
 
 SEC("?perf_event")
-int sample_minor_fault(struct bpf_perf_event_data *ctx)
+int sample_fault(struct bpf_perf_event_data *ctx)
 {
-	return sample_fault(ctx, PKBPF_FAULT_MINOR, true);
-}
-
-SEC("?perf_event")
-int sample_major_fault(struct bpf_perf_event_data *ctx)
-{
-	return sample_fault(ctx, PKBPF_FAULT_MAJOR, true);
+	return take_fault(ctx, true);
 }
 
 /*
@@ -351,15 +346,9 @@ int sample_major_fault(struct bpf_perf_event_data *ctx)
  * a function to be called back.
  */
 SEC("?perf_event")
-int sample_minor_fault_anywhere(struct bpf_perf_event_data *ctx)
+int sample_fault_anywhere(struct bpf_perf_event_data *ctx)
 {
-	return sample_fault(ctx, PKBPF_FAULT_MINOR, false);
-}
-
-SEC("?perf_event")
-int sample_major_fault_anywhere(struct bpf_perf_event_data *ctx)
-{
-	return sample_fault(ctx, PKBPF_FAULT_MAJOR, false);
+	return take_fault(ctx, false);
 }
 
 /*

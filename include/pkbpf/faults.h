@@ -18,6 +18,10 @@ enum pkbpf_fault {
 
 #define PKBPF_FAULT_MASK 0x0f
 
+/* The event of major faults comes for each of them, that of minor ones never so often: by this the
+ * program that both call knows which it is. Neither samples its period (PERF_SAMPLE_PERIOD). */
+#define PKBPF_FAULT_MAJOR_PERIOD 1
+
 enum pkbpf_fault_memory {
 	PKBPF_FAULT_MEMORY_UNKNOWN = 0,
 	PKBPF_FAULT_MEMORY_ANONYMOUS = 1,

@@ -29,6 +29,8 @@
 #define MINOR_PERIOD	      17
 #define MAX_FAULTS_PER_SECOND 1500000
 
+_Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them apart by it");
+
 /* Besides those a process is known to have shared with others: its first and its last, and those
  * that happen to have ended with others. */
 #define PERIODS_NOT_SEEN 4
@@ -48,7 +50,7 @@
 
 struct source {
 	struct session *session;
-	struct bpf_program *minor_program, *major_program;
+	struct bpf_program *sampler;
 	struct per_cpu_events minor, major;
 	struct perf_event_attr minor_attr, major_attr;
 	struct bpf_link *iterator, *exec, *exit;
@@ -100,10 +102,8 @@ static struct perf_event_attr fault_attr(uint64_t event, uint64_t period)
 
 static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 {
-	bpf_program__set_autoload(skeleton->progs.sample_minor_fault, wanted);
-	bpf_program__set_autoload(skeleton->progs.sample_major_fault, wanted);
-	bpf_program__set_autoload(skeleton->progs.sample_minor_fault_anywhere, wanted);
-	bpf_program__set_autoload(skeleton->progs.sample_major_fault_anywhere, wanted);
+	bpf_program__set_autoload(skeleton->progs.sample_fault, wanted);
+	bpf_program__set_autoload(skeleton->progs.sample_fault_anywhere, wanted);
 	bpf_program__set_autoload(skeleton->progs.faults_exec, wanted);
 	bpf_program__set_autoload(skeleton->progs.faults_exit, wanted);
 	bpf_program__set_autoload(skeleton->progs.faults_edge, wanted);
@@ -114,19 +114,15 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.fault_announced, wanted);
 }
 
-/* The programs that can tell in which memory a fault is, or the others. */
-static void choose_samplers(struct source *source, bool memory)
+/* The program that can tell in which memory a fault is, or the other. */
+static void choose_sampler(struct source *source, bool memory)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
 
-	bpf_program__set_autoload(skeleton->progs.sample_minor_fault, memory);
-	bpf_program__set_autoload(skeleton->progs.sample_major_fault, memory);
-	bpf_program__set_autoload(skeleton->progs.sample_minor_fault_anywhere, !memory);
-	bpf_program__set_autoload(skeleton->progs.sample_major_fault_anywhere, !memory);
-	source->minor_program = memory ? skeleton->progs.sample_minor_fault
-				       : skeleton->progs.sample_minor_fault_anywhere;
-	source->major_program = memory ? skeleton->progs.sample_major_fault
-				       : skeleton->progs.sample_major_fault_anywhere;
+	bpf_program__set_autoload(skeleton->progs.sample_fault, memory);
+	bpf_program__set_autoload(skeleton->progs.sample_fault_anywhere, !memory);
+	source->sampler =
+		memory ? skeleton->progs.sample_fault : skeleton->progs.sample_fault_anywhere;
 }
 
 static int faults_configure(struct session *session, _unused_ const struct source_options *options,
@@ -141,7 +137,7 @@ static int faults_configure(struct session *session, _unused_ const struct sourc
 				 "cannot prepare page-fault profiling: out of memory");
 	source->session = session;
 	source->minor_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MIN, minor_period());
-	source->major_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ, 1);
+	source->major_attr = fault_attr(PERF_COUNT_SW_PAGE_FAULTS_MAJ, PKBPF_FAULT_MAJOR_PERIOD);
 	err = bpf_map__set_max_entries(skeleton->maps.fault_threads, THREADS);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_accounted, ACCOUNTED);
 	err = err ? err : bpf_map__set_max_entries(skeleton->maps.fault_processes, PROCESSES);
@@ -150,7 +146,7 @@ static int faults_configure(struct session *session, _unused_ const struct sourc
 		faults_free(source);
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	}
-	choose_samplers(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA,
+	choose_sampler(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA,
 							NULL) == 1);
 	*ret_source = source;
 	return 0;
@@ -174,10 +170,10 @@ static int update_events(struct source *source, struct error *error)
 	int err;
 
 	err = per_cpu_events_update(&source->minor, cpus, &source->minor_attr,
-				    source->minor_program, error);
+				    source->sampler, error);
 	return err ? err
 		   : per_cpu_events_update(&source->major, cpus, &source->major_attr,
-					   source->major_program, error);
+					   source->sampler, error);
 }
 
 static int faults_attach(struct source *source, struct error *error)
