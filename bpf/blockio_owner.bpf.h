@@ -26,13 +26,6 @@
  */
 #define MEMO_CHECK_EVERY 1024
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} blockio_busy SEC(".maps");
-
 __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
 			 __u32 state);
 
@@ -48,6 +41,21 @@ struct owner {
 	__u64 cgroup_id; /* of write-back; other owners' is asked for when a row is made */
 	bool lower, writeback, is_kernel_thread;
 };
+
+/* What one look for an owner needs. In a register or on its stack the verifier would follow each
+ * owner that it can find to the end of the program. */
+struct blockio_scratch {
+	__u32 busy;
+	__u32 reserved;
+	struct owner owner;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct blockio_scratch);
+} blockio_scratch SEC(".maps");
 
 /* Every helper costs a call and several returns: since 5.11 one does. */
 static __always_inline void submitter_read(struct submitter *submitter)
@@ -254,15 +262,14 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
 }
 
 /* The row of what the current task is doing. */
-static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch, __u32 opf,
-					    struct bio *bio, __u32 device, __u64 now_ns,
-					    __u32 *ret_tid)
+static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch,
+					    struct owner *owner, __u32 opf, struct bio *bio,
+					    __u32 device, __u64 now_ns, __u32 *ret_tid)
 {
 	__u32 zero = 0, slot, row;
 	struct pkbpf_stack_memo *entry = NULL;
 	struct memo_scratch *memo;
 	struct submitter submitter;
-	struct owner owner = {};
 	__u64 id, expected = 0;
 	bool memorable = false;
 	__u8 state;
@@ -271,27 +278,28 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	*(volatile __u8 *)&scratch->sample.state = state_of(opf);
 	state = *(volatile __u8 *)&scratch->sample.state;
 	submitter_read(&submitter);
-	if (!owner_find(&owner, &submitter, bio, opf, state))
+	if (!owner_find(owner, &submitter, bio, opf, state))
 		return PKBPF_BLOCKIO_NO_ROW;
-	*ret_tid = owner.tid;
-	if (owner.lower) {
+	barrier();
+	*ret_tid = owner->tid;
+	if (owner->lower) {
 		/* Shown for the device only. */
 		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
-		return row_of_stack(&owner, 0, device, state);
+		return row_of_stack(owner, 0, device, state);
 	}
 	slot = state & PKBPF_BLOCKIO_OPERATION_MASK;
 	memo = bpf_map_lookup_elem(&memo_scratch, &zero);
 	if (!memo)
 		return PKBPF_BLOCKIO_NO_ROW;
-	if (!owner.is_kernel_thread && !owner.writeback && config.unwind_mode != PKBPF_UNWIND_FP &&
-	    task_pt_regs_exists())
+	if (!owner->is_kernel_thread && !owner->writeback &&
+	    config.unwind_mode != PKBPF_UNWIND_FP && task_pt_regs_exists())
 		memorable = memo_begin(memo, ctx, bpf_get_current_task_btf());
 	if (memorable) {
 		memo->mm = submitter.mm;
 		memo->born_ns = submitter.born_ns;
 		if (!config.want_user_stack)
 			memo->ip = 0;
-		entry = memo_at(memo_find(owner.tid, now_ns));
+		entry = memo_at(memo_find(owner->tid, now_ns));
 		if (entry) {
 			entry->hits++;
 			entry->used_ns = now_ns;
@@ -306,16 +314,16 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 				expected = entry->stack_id;
 		}
 	}
-	id = stack_walk(ctx, scratch, &owner);
+	id = stack_walk(ctx, scratch, owner);
 	counter_add(PKBPF_COUNTER_BLOCKIO_STACKS_WALKED, 1);
 	if (expected && id && id != expected)
 		counter_add(PKBPF_COUNTER_OFFCPU_MEMO_WRONG, 1);
-	row = row_of_stack(&owner, id, device, state);
+	row = row_of_stack(owner, id, device, state);
 	if (!memorable || !id)
 		return row;
 	if (id != expected) {
 		memo->scratch_slot = SCRATCH_BLOCKIO;
-		entry = memo_at(memo_store(owner.tid, id, now_ns));
+		entry = memo_at(memo_store(owner->tid, id, now_ns));
 		memo->scratch_slot = 0;
 	}
 	if (entry && slot < PKBPF_MEMO_ROWS)
@@ -333,18 +341,21 @@ static __always_inline struct submission submission_find(void *ctx, __u32 opf, s
 	struct submission submission = {.row = PKBPF_BLOCKIO_NO_ROW};
 	struct sample_scratch *scratch = scratch_get(SCRATCH_BLOCKIO);
 	__u32 zero = 0;
-	volatile __u32 *busy = bpf_map_lookup_elem(&blockio_busy, &zero);
+	struct blockio_scratch *work = bpf_map_lookup_elem(&blockio_scratch, &zero);
+	volatile __u32 *busy;
 
-	if (!scratch || !busy) {
+	if (!scratch || !work) {
 		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return submission;
 	}
+	busy = &work->busy;
 	if (*busy) {
 		counter_add(PKBPF_COUNTER_BLOCKIO_LOST, 1);
 		return submission;
 	}
 	*busy = 1;
-	submission.row = row_of_current(ctx, scratch, opf, bio, device, now_ns, &submission.tid);
+	submission.row = row_of_current(ctx, scratch, &work->owner, opf, bio, device, now_ns,
+					&submission.tid);
 	*busy = 0;
 	return submission;
 }

@@ -395,11 +395,21 @@ static __always_inline bool may_be_at_probe(const struct unwind_scratch *unwind)
 		unwind->state.flags & PKBPF_UNWIND_GUESSED);
 }
 
-static __always_inline void walk_frames(struct unwind_scratch *unwind, __u32 slot)
+/* Goes on behind a probe; 1: there may be another. */
+__attribute__((noinline)) int unwind_behind_probe(__u32 slot)
 {
-	for (int i = 0; i <= MOST_PROBES; i++) {
-		unwind_all_frames(slot);
-		if (!may_be_at_probe(unwind) || !unwind_leave_probe(slot))
+	struct sample_scratch *scratch = scratch_get(slot);
+
+	if (!scratch || !unwind_leave_probe(slot))
+		return 0;
+	unwind_all_frames(slot);
+	return may_be_at_probe(&scratch->unwind);
+}
+
+static __always_inline void leave_probes(__u32 slot)
+{
+	for (int i = 0; i < MOST_PROBES; i++) {
+		if (!unwind_behind_probe(slot))
 			break;
 	}
 }
@@ -447,7 +457,9 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 					? MAX_LOCKED_FRAMES
 					: PKBPF_MAX_USER_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
-		walk_frames(unwind, slot);
+		unwind_all_frames(slot);
+		if (may_be_at_probe(unwind))
+			leave_probes(slot);
 		note_density(unwind);
 	}
 	finish_walk(scratch, slot);

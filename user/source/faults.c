@@ -147,7 +147,7 @@ static int faults_configure(struct session *session, _unused_ const struct sourc
 		return error_set(error, -err, "cannot size the BPF maps: %s", strerror(-err));
 	}
 	choose_sampler(source, libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, HELPER_FIND_VMA,
-							NULL) == 1);
+						       NULL) == 1);
 	*ret_source = source;
 	return 0;
 }
@@ -169,8 +169,8 @@ static int update_events(struct source *source, struct error *error)
 	const struct cpu_list *cpus = session_cpus(source->session);
 	int err;
 
-	err = per_cpu_events_update(&source->minor, cpus, &source->minor_attr,
-				    source->sampler, error);
+	err = per_cpu_events_update(&source->minor, cpus, &source->minor_attr, source->sampler,
+				    error);
 	return err ? err
 		   : per_cpu_events_update(&source->major, cpus, &source->major_attr,
 					   source->sampler, error);

@@ -89,7 +89,7 @@ static void blockio_choose(struct pkbpf_bpf *skeleton, bool wanted)
 		skeleton->maps.blockio_free_histograms,
 		skeleton->maps.blockio_flush_data,
 		skeleton->maps.blockio_flushers,
-		skeleton->maps.blockio_busy,
+		skeleton->maps.blockio_scratch,
 		skeleton->maps.slow_io_ring,
 	};
 	struct bpf_program *programs[PROGRAMS];
