@@ -182,7 +182,7 @@ static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratc
 {
 	long size;
 
-	sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+	sample_begin(scratch, SCRATCH_BLOCKIO, PKBPF_PROFILE_BLOCKIO);
 	scratch->sample.pid = owner->pid;
 	if (owner->writeback)
 		__builtin_memcpy(scratch->sample.comm, PKBPF_WRITEBACK_COMM,
@@ -284,7 +284,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	*ret_tid = owner->tid;
 	if (owner->lower) {
 		/* Shown for the device only. */
-		sample_begin(scratch, PKBPF_PROFILE_BLOCKIO);
+		sample_begin(scratch, SCRATCH_BLOCKIO, PKBPF_PROFILE_BLOCKIO);
 		return row_of_stack(owner, 0, device, state);
 	}
 	slot = state & PKBPF_BLOCKIO_OPERATION_MASK;
@@ -324,7 +324,6 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	if (id != expected) {
 		memo->scratch_slot = SCRATCH_BLOCKIO;
 		entry = memo_at(memo_store(owner->tid, id, now_ns));
-		memo->scratch_slot = 0;
 	}
 	if (entry && slot < PKBPF_MEMO_ROWS)
 		entry->rows[slot] = row;

@@ -70,7 +70,7 @@ int sample_cpu(struct bpf_perf_event_data *ctx)
 		counter_add(PKBPF_COUNTER_LOST_NO_SCRATCH, 1);
 		return 0;
 	}
-	sample_begin_at(scratch, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
+	sample_begin_at(scratch, SCRATCH_CPU, PKBPF_PROFILE_CPU, pid_tgid, now_ns);
 	if (config.want_kernel_stack && perf_regs_in_kernel(ctx))
 		stack_read_kernel_of_perf_event(ctx, scratch);
 	if (config.want_user_stack && !current_is_kernel_thread())

@@ -319,7 +319,7 @@ static __always_inline int take_fault(struct bpf_perf_event_data *ctx, bool find
 		counter_add(PKBPF_COUNTER_EVENTS_NO_SCRATCH, 1);
 		return 0;
 	}
-	sample_begin(scratch, PKBPF_PROFILE_FAULTS);
+	sample_begin(scratch, SCRATCH_FAULTS, PKBPF_PROFILE_FAULTS);
 	scratch->sample.count = weight;
 	scratch->sample.weight = weight;
 	scratch->sample.state = which ? PKBPF_FAULT_MAJOR : PKBPF_FAULT_MINOR;

@@ -58,7 +58,6 @@ static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_even
 		unwind->state.sp = sp;
 		unwind->state.fp = ctx->regs.bp;
 		unwind->state.flags = PKBPF_UNWIND_EXACT;
-		unwind->slot = scratch->sample.profile_kind;
 		unwind->window_size = 0;
 		unwind->window_next = KERNEL_FIRST_WINDOW_BYTES;
 		unwind->window_goal = 0;

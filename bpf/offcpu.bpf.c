@@ -63,7 +63,7 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *
 static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratch,
 					bool is_kernel_thread)
 {
-	sample_begin(scratch, PKBPF_PROFILE_OFFCPU);
+	sample_begin(scratch, SCRATCH_OFFCPU, PKBPF_PROFILE_OFFCPU);
 	scratch->unwind.log_wanted = 1;
 	scratch->unwind.log_count = 0;
 	if (config.want_kernel_stack)
@@ -149,6 +149,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 		thread->row = row_number(slot, id, 0, state, 0);
 	if (!memorable || id == expected)
 		return;
+	memo->scratch_slot = SCRATCH_OFFCPU;
 	entry = memo_at(memo_store(tid, id, now_ns));
 	if (entry)
 		entry->rows[state] = thread->row;

@@ -112,17 +112,19 @@ static __always_inline __u64 copy_start(__u64 sp)
 	return (sp - (in_page < RED_ZONE_BYTES ? in_page : RED_ZONE_BYTES)) & ~7ULL;
 }
 
-/* Of each kind as many: page faults of programs that begin are more than all the others. */
-static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 kind, __u64 time_ns)
+/* Of each class of events as many: page faults of programs that begin are more than all the others.
+ */
+static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 slot, __u64 time_ns)
 {
 	__u64 second = time_ns >> 30;
 
-	kind &= PKBPF_PROFILE_KINDS - 1;
-	if (raw->second[kind] != second) {
-		raw->second[kind] = second;
-		raw->sent[kind] = 0;
+	if (slot >= SCRATCH_SLOTS)
+		return false;
+	if (raw->second[slot] != second) {
+		raw->second[slot] = second;
+		raw->sent[slot] = 0;
 	}
-	return raw->sent[kind]++ < config.raw_stacks_per_second;
+	return raw->sent[slot]++ < config.raw_stacks_per_second;
 }
 
 /* The size of the record made of a sample and the stack it would have been walked on; raw_filled
@@ -200,8 +202,7 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 
 	if (!scratch || !raw || raw->busy)
 		return 0;
-	if (!raw_record_allowed(raw, scratch->sample.profile_kind,
-				scratch->sample.header.time_ns)) {
+	if (!raw_record_allowed(raw, slot, scratch->sample.header.time_ns)) {
 		if (scratch->unwind.want_raw != UNWIND_RAW_CHECK)
 			counter_add(PKBPF_COUNTER_RAW_STACK_LIMITED, 1);
 		return 0;

@@ -67,19 +67,6 @@ static __always_inline void counter_add(enum pkbpf_counter counter, __u64 amount
 		__sync_fetch_and_add(value, amount);
 }
 
-/*
- * Scratch memory for building one sample, per CPU and per class of event: a perf_event sample (NMI
- * or timer interrupt) may interrupt a tracepoint program half way, so each class has a slot of its
- * own.
- */
-enum scratch_slot {
-	SCRATCH_CPU = 0,
-	SCRATCH_OFFCPU = 1,
-	SCRATCH_BLOCKIO = 2,
-	SCRATCH_FAULTS = 3,
-	SCRATCH_SLOTS = 4,
-};
-
 struct sample_scratch {
 	struct pkbpf_event_sample sample;
 	__u64 ips[PKBPF_MAX_KERNEL_FRAMES + 1 + PKBPF_MAX_USER_FRAMES];
@@ -128,8 +115,8 @@ static __always_inline void current_comm(__u64 *comm)
 	}
 }
 
-/* Fills who and when; leaves the stacks empty. */
-static __always_inline void sample_begin_at(struct sample_scratch *scratch,
+/* Fills who and when; leaves the stacks empty. `slot`: whose scratch it is. */
+static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum scratch_slot slot,
 					    enum pkbpf_profile_kind kind, __u64 pid_tgid,
 					    __u64 time_ns)
 {
@@ -154,14 +141,15 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch,
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	sample->count = 1;
 	sample->weight = 1;
+	scratch->unwind.slot = slot;
 	scratch->unwind.want_raw = 0;
 	current_comm((__u64 *)sample->comm);
 }
 
-static __always_inline void sample_begin(struct sample_scratch *scratch,
+static __always_inline void sample_begin(struct sample_scratch *scratch, enum scratch_slot slot,
 					 enum pkbpf_profile_kind kind)
 {
-	sample_begin_at(scratch, kind, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
+	sample_begin_at(scratch, slot, kind, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 }
 
 /* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole
@@ -178,7 +166,7 @@ static __always_inline bool emit_sample(struct sample_scratch *scratch, enum pkb
 	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;
 	__u64 size, wakeup = BPF_RB_NO_WAKEUP;
 
-	if (scratch->unwind.want_raw && emit_raw_stack(scratch->sample.profile_kind) &&
+	if (scratch->unwind.want_raw && emit_raw_stack(scratch->unwind.slot) &&
 	    scratch->unwind.want_raw == UNWIND_RAW_INSTEAD)
 		return true;
 	if (words > PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)

@@ -71,7 +71,6 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->limit = 1;
 	unwind->end = 0;
 	unwind->epoch = scratch->sample.header.time_ns >> 30;
-	unwind->slot = scratch->sample.profile_kind;
 	unwind->regs_ready = 0;
 	unwind->in_exec = 0;
 	unwind->new_thread = 0;
@@ -84,11 +83,8 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->window_goal = 0;
 }
 
-/*
- * The user stack of the current task, for programs of any type. The slot of the scratch is the
- * profile kind of its sample; call it after stack_read_kernel(), since user frames follow kernel
- * frames.
- */
+/* The user stack of the current task, for programs of any type. Call it after stack_read_kernel(),
+ * since user frames follow kernel frames. */
 static __always_inline void stack_read_user(void *ctx, struct sample_scratch *scratch)
 {
 	if (config.unwind_mode == PKBPF_UNWIND_FP) {
@@ -98,7 +94,7 @@ static __always_inline void stack_read_user(void *ctx, struct sample_scratch *sc
 		return;
 	}
 	stack_prepare_walk(scratch);
-	unwind_user_stack(scratch->sample.profile_kind);
+	unwind_user_stack(scratch->unwind.slot);
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -164,7 +160,7 @@ static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_
 	}
 	stack_prepare_walk(scratch);
 	stack_take_perf_regs(ctx, &scratch->unwind);
-	unwind_user_stack(scratch->sample.profile_kind);
+	unwind_user_stack(scratch->unwind.slot);
 }
 
 #endif

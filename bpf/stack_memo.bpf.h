@@ -52,7 +52,7 @@
 struct memo_scratch {
 	__u64 anchor, regs_address;
 	__u32 kernel_words;	     /* from the context up to the saved registers */
-	__u32 scratch_slot;	     /* where the stack was walked; 0: SCRATCH_OFFCPU */
+	__u32 scratch_slot;	     /* where the stack was walked */
 	__u32 user_first, user_have; /* words of the user stack that user[] holds */
 	/* The leaf's registers; ip 0: no user stack, or one that is not remembered. */
 	__u64 ip, sp, fp, bx;

@@ -26,7 +26,7 @@ struct memo_work {
 
 static __always_inline struct sample_scratch *walked_scratch(const struct memo_scratch *memo)
 {
-	return scratch_get(memo->scratch_slot ? memo->scratch_slot : SCRATCH_OFFCPU);
+	return scratch_get(memo->scratch_slot);
 }
 
 /* false: some of it does not exist. */

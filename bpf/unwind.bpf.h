@@ -12,6 +12,19 @@
 #include <pkbpf/unwind_state.h>
 
 /*
+ * Scratch memory for building one sample, per CPU and per class of event: a perf_event sample (NMI
+ * or timer interrupt) may interrupt a tracepoint program half way, so each class has a slot of its
+ * own. Its number says nothing of the kind of event.
+ */
+enum scratch_slot {
+	SCRATCH_CPU,
+	SCRATCH_OFFCPU,
+	SCRATCH_BLOCKIO,
+	SCRATCH_FAULTS,
+	SCRATCH_SLOTS,
+};
+
+/*
  * Rows lie inside large values: a BPF array would round each 4-byte value up to 8, and a search
  * inside one value is plain loads. All sizes are set before the object is loaded.
  */
@@ -195,8 +208,8 @@ struct unwind_scratch {
 	(10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
 
 struct raw_scratch {
-	__u64 second[PKBPF_PROFILE_KINDS];
-	__u64 sent[PKBPF_PROFILE_KINDS]; /* in that second */
+	__u64 second[SCRATCH_SLOTS];
+	__u64 sent[SCRATCH_SLOTS]; /* in that second */
 	__u64 busy;    /* an event of another class was interrupted while it filled the record */
 	__u32 cut;     /* the record's stack ends for want of room, not of memory */
 	__u32 known;   /* its pages, where that is known; 0: it is not */
