@@ -30,6 +30,10 @@ static const struct attach_kind {
 };
 
 static _Thread_local const struct kernel_types *types_in_use;
+static _Thread_local struct {
+	void (*on_maps)(void *context);
+	void *context;
+} waiting; /* for the maps */
 
 static const struct attach_kind *kind_of(const struct bpf_program *program, char name[128])
 {
@@ -93,6 +97,9 @@ static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *
 	int err;
 
 	(void)cookie;
+	if (waiting.on_maps)
+		waiting.on_maps(waiting.context);
+	waiting.on_maps = NULL;
 	if (!number)
 		return -ESRCH;
 	err = set_kernel_function(program);
@@ -161,9 +168,12 @@ int tracing_programs_want(const struct bpf_object *object, struct kernel_types *
 	return err;
 }
 
-void tracing_programs_use(const struct kernel_types *types)
+void tracing_programs_use(const struct kernel_types *types, void (*on_maps)(void *context),
+			  void *context)
 {
 	types_in_use = types;
+	waiting.on_maps = on_maps;
+	waiting.context = context;
 }
 
 unsigned int tracing_programs_word(const struct kernel_types *types)

@@ -21,8 +21,10 @@ int tracing_programs_register(void);
 /* Adds what an opened object needs to know of the kernel: types of its relocations, and where its
  * programs attach. -ENOMEM. */
 int tracing_programs_want(const struct bpf_object *object, struct kernel_types *types);
-/* Where objects that this thread loads find it; NULL: nowhere. Borrowed. */
-void tracing_programs_use(const struct kernel_types *types);
+/* Where objects that this thread loads find it; NULL: nowhere. Borrowed. on_maps: called once, when
+ * the object's maps exist and the first of these programs is about to be loaded. */
+void tracing_programs_use(const struct kernel_types *types, void (*on_maps)(void *context),
+			  void *context);
 /* The type as which words of the kernel may be read in place, see call_rdonly_cast() in bpf/; 0:
  * they cannot be (before 6.2). */
 unsigned int tracing_programs_word(const struct kernel_types *types);

@@ -229,6 +229,11 @@ static int open_cgroup(struct session *session, struct error *error)
 	return 0;
 }
 
+static void scout(void *unwind)
+{
+	session_unwind_scout(unwind);
+}
+
 int session_load(struct session *session, struct error *error)
 {
 	int err = session->options.target_mode == PKBPF_TARGET_CGROUP ? open_cgroup(session, error)
@@ -237,9 +242,10 @@ int session_load(struct session *session, struct error *error)
 	err = err ? err : kernel_types_write(session->kernel_types, session->types_fd, error);
 	if (err)
 		return err;
-	tracing_programs_use(session->kernel_types);
+	tracing_programs_use(session->kernel_types, scout, session->unwind);
 	err = pkbpf_bpf__load(session->skeleton);
-	tracing_programs_use(NULL);
+	tracing_programs_use(NULL, NULL, NULL);
+	session_unwind_end_scout(session->unwind);
 	session_forget_kernel_types(session);
 	if (err)
 		return explain_load_failure(err, error);

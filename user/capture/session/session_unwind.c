@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "capture/session/ring_reader.h"
+#include "capture/session/table_scout.h"
 #include "event/decoder.h"
 #include "event/encoder.h"
 
@@ -23,6 +24,7 @@ struct session_unwind {
 	struct process_table *processes;
 	bool only_relatives, on_demand, no_guess;
 	struct unwind_loader *loader;
+	struct table_scout *scout; /* while the object is loaded */
 	struct raw_unwinder *raw;
 	struct ring_reader *raw_ring;
 	int (*on_record)(void *context, void *data, size_t size);
@@ -107,28 +109,17 @@ static void on_found(void *context, const struct mapping_view *mapping)
 		unwind->on_record(unwind->record_context, unwind->found.data, unwind->found.size);
 }
 
-int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
-			 int (*on_record)(void *context, void *data, size_t size), void *context,
-			 struct error *error)
+static int open_loader(struct session_unwind *unwind, struct error *error)
 {
 	static const struct event_sink_ops found = {.on_mapping = on_found};
-	struct unwind_loader_options options;
-	struct raw_unwinder_options raw;
-	struct unwind_loader_maps maps;
-	int err;
-
-	if (!unwind)
-		return 0;
-	options = (struct unwind_loader_options){
+	struct unwind_loader_options options = {
 		.only_relatives = unwind->only_relatives,
 		.on_demand = unwind->on_demand,
 		.files = process_table_files(unwind->processes),
 		.log = unwind->log,
 		.found = {&found, unwind},
 	};
-	unwind->on_record = on_record;
-	unwind->record_context = context;
-	maps = (struct unwind_loader_maps){
+	struct unwind_loader_maps maps = {
 		.rows = bpf_map__fd(unwind->skeleton->maps.unwind_rows),
 		.pages = bpf_map__fd(unwind->skeleton->maps.unwind_pages),
 		.rules = bpf_map__fd(unwind->skeleton->maps.unwind_rules),
@@ -138,7 +129,42 @@ int session_unwind_start(struct session_unwind *unwind, const struct event_sink 
 		.misses = bpf_map__fd(unwind->skeleton->maps.unwind_misses),
 		.generation = &unwind->skeleton->bss->process_generation,
 	};
-	err = unwind_loader_new(&maps, &options, &unwind->loader, error);
+
+	return unwind_loader_new(&maps, &options, &unwind->loader, error);
+}
+
+void session_unwind_scout(struct session_unwind *unwind)
+{
+	struct error ignored;
+
+	/* Tables of few processes are soon built, and so are those that nobody waits for. */
+	if (!unwind || unwind->only_relatives || unwind->on_demand)
+		return;
+	/* What fails here is tried again, and told, when it is needed. */
+	if (!open_loader(unwind, &ignored))
+		unwind->scout = table_scout_start(unwind_loader_tables(unwind->loader));
+}
+
+void session_unwind_end_scout(struct session_unwind *unwind)
+{
+	if (!unwind)
+		return;
+	table_scout_stop(unwind->scout);
+	unwind->scout = NULL;
+}
+
+int session_unwind_start(struct session_unwind *unwind, const struct event_sink *sink,
+			 int (*on_record)(void *context, void *data, size_t size), void *context,
+			 struct error *error)
+{
+	struct raw_unwinder_options raw;
+	int err;
+
+	if (!unwind)
+		return 0;
+	unwind->on_record = on_record;
+	unwind->record_context = context;
+	err = unwind->loader ? 0 : open_loader(unwind, error);
 	if (err)
 		return err;
 	raw = (struct raw_unwinder_options){
@@ -299,6 +325,7 @@ void session_unwind_free(struct session_unwind *unwind)
 {
 	if (!unwind)
 		return;
+	session_unwind_end_scout(unwind);
 	ring_reader_free(unwind->raw_ring);
 	raw_unwinder_free(unwind->raw);
 	unwind_loader_free(unwind->loader);

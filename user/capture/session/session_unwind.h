@@ -18,6 +18,10 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 			     struct session_unwind **ret_unwind, struct error *error);
 /* All below accept NULL and do nothing then. */
 
+/* Between them, once the object's maps exist: has tables of what runs already built while its
+ * programs are loaded, which is to end before anything else is asked of the unwinder. */
+void session_unwind_scout(struct session_unwind *unwind);
+void session_unwind_end_scout(struct session_unwind *unwind);
 /* After the object is loaded and before the snapshot. Samples and other records go to sink by way
  * of session_unwind_sink(). Out of on_record come raw records, and code of processes that no record
  * had announced. */
