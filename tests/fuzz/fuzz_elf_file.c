@@ -103,7 +103,7 @@ static void look_up(const struct elf_module *module, const uint8_t *data, uint64
 	static char name[ELF_SYMBOL_NAME_SIZE];
 	const struct symbol_entry *entry;
 
-	if (elf_module_find(module, -1, data, address, name, sizeof(name), &entry) == 0 && entry &&
+	if (elf_module_find(module, -1, data, address, name, &entry) == 0 && entry &&
 	    address - entry->address >= entry->size)
 		abort();
 	elf_module_locate(module, address);

@@ -65,10 +65,10 @@ static size_t run(struct undescribed_code *work, const uint8_t *code, size_t siz
 		  uint32_t offset, uint64_t entry)
 {
 	struct rows rows = {.start = offset, .size = (uint32_t)size};
-	size_t expected =
-		undescribed_code_run(work, code, size, is_last, offset, entry, NULL, NULL);
-	size_t done =
-		undescribed_code_run(work, code, size, is_last, offset, entry, take_row, &rows);
+	size_t expected = undescribed_code_run(
+		work, &(struct code_piece){code, size, offset, entry, is_last}, NULL, NULL);
+	size_t done = undescribed_code_run(
+		work, &(struct code_piece){code, size, offset, entry, is_last}, take_row, &rows);
 
 	check(done >= 1 && done <= size);
 	check(!is_last || done == size);
@@ -142,7 +142,8 @@ static void run_with_starts(struct undescribed_code *work, const uint8_t *code, 
 			offsets[count++] = offset + (uint32_t)i;
 	starts.end = offsets + count;
 	undescribed_code_set_starts(work, offsets, count);
-	done = undescribed_code_run(work, code, size, false, offset, UINT64_MAX,
+	done = undescribed_code_run(work,
+				    &(struct code_piece){code, size, offset, UINT64_MAX, false},
 				    take_row_between_starts, &starts);
 	check_starts_before(&starts, offset + (uint32_t)done);
 	undescribed_code_set_starts(work, NULL, 0);

@@ -126,8 +126,9 @@ static void read_code(struct undescribed_code *work, const struct elf_file *imag
 
 		if (elf_file_read_address(image, text_start + at, piece, size) < 0)
 			return;
-		at += (uint32_t)undescribed_code_run(work, piece, size, at + size == end, at, entry,
-						     take_row, rows);
+		at += (uint32_t)undescribed_code_run(
+			work, &(struct code_piece){piece, size, at, entry, at + size == end},
+			take_row, rows);
 	}
 }
 

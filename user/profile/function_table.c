@@ -131,30 +131,27 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 				   });
 }
 
-static bool add_frame(struct function_table *table, const struct frame *frame)
+static enum function_mark mark_of(const struct frame *frame)
 {
-	const struct symbol *symbol = &frame->symbol;
-	struct frame_span *span = array_add(&table->spans);
-	enum function_mark mark = FUNCTION_PLAIN;
+	if (frame->location.space == FRAME_KERNEL || frame->symbol.flags & SYMBOL_IS_KERNEL)
+		return FUNCTION_KERNEL;
+	return frame->symbol.flags & SYMBOL_IS_JIT ? FUNCTION_JIT : FUNCTION_PLAIN;
+}
 
-	if (!span)
-		return false;
-	span->first = table->lists.count;
-	if (frame->location.space == FRAME_TRUNCATED) {
-		enum pkbpf_stack_end end = (enum pkbpf_stack_end)frame->location.address;
+static bool add_truncated(struct function_table *table, enum pkbpf_stack_end end)
+{
+	return add_to_frame(table, &(struct function){
+					   .name = stack_end_line(end)->function,
+					   .module = "",
+					   .file = "",
+					   .mark = FUNCTION_TRUNCATED,
+				   });
+}
 
-		span->count = 1;
-		return add_to_frame(table, &(struct function){
-						   .name = stack_end_line(end)->function,
-						   .module = "",
-						   .file = "",
-						   .mark = FUNCTION_TRUNCATED,
-					   });
-	}
-	if (frame->location.space == FRAME_KERNEL || symbol->flags & SYMBOL_IS_KERNEL)
-		mark = FUNCTION_KERNEL;
-	else if (symbol->flags & SYMBOL_IS_JIT)
-		mark = FUNCTION_JIT;
+/* Those that the symbol has names for: inlined ones, and the one that they are in. */
+static bool add_lines(struct function_table *table, const struct symbol *symbol,
+		      enum function_mark mark)
+{
 	for (size_t i = 0; i < symbol->line_count; i++) {
 		const struct symbol_line *line = &symbol->lines[i];
 		bool inlined = line->inlined && !table->options.merge;
@@ -173,7 +170,24 @@ static bool add_frame(struct function_table *table, const struct frame *frame)
 			    }))
 			return false;
 	}
-	if (table->lists.count == span->first && !add_unnamed(table, frame, mark))
+	return true;
+}
+
+static bool add_frame(struct function_table *table, const struct frame *frame)
+{
+	struct frame_span *span = array_add(&table->spans);
+	bool added;
+
+	if (!span)
+		return false;
+	span->first = table->lists.count;
+	if (frame->location.space == FRAME_TRUNCATED)
+		added = add_truncated(table, (enum pkbpf_stack_end)frame->location.address);
+	else
+		added = add_lines(table, &frame->symbol, mark_of(frame));
+	if (added && table->lists.count == span->first)
+		added = add_unnamed(table, frame, mark_of(frame));
+	if (!added)
 		return false;
 	span->count = table->lists.count - span->first;
 	return true;

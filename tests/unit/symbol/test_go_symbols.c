@@ -170,7 +170,7 @@ static void names_stripped_files(void **state)
 	uint8_t table[TABLE_BYTES];
 	struct elf_module module;
 	struct opened opened;
-	char name[64];
+	static char name[ELF_SYMBOL_NAME_SIZE];
 
 	(void)state;
 	make_table(table, 0xfffffff1, TEXT);
@@ -178,9 +178,7 @@ static void names_stripped_files(void **state)
 	elf_module_load(&module, &opened.file, &options);
 	assert_int_equal(module.state, SYMBOL_FOUND);
 	assert_false(module.exported_only);
-	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name,
-					 sizeof(name), &entry),
-			 0);
+	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name, &entry), 0);
 	assert_string_equal(name, "main.(*T).run");
 	elf_module_done(&module);
 	close_table(&opened);

@@ -83,8 +83,16 @@ static void run(const struct cfi_machine *machine, const struct cfi_context *con
 		const char *program, size_t size, struct text *text)
 {
 	memset(text, 0, sizeof(*text));
-	cfi_program_run(machine, context, (const uint8_t *)program, size, PROGRAM, BASE, START,
-			SIZE, describe_row, text);
+	cfi_program_run(machine, context,
+			&(struct cfi_program){
+				.bytes = (const uint8_t *)program,
+				.size = size,
+				.address = PROGRAM,
+				.base = BASE,
+				.start = START,
+				.length = SIZE,
+			},
+			describe_row, text);
 }
 
 static struct cfi_context usual_context(void)

@@ -55,19 +55,23 @@ static void leaves_a_function_that_may_go_on_to_the_next_piece(void **state)
 	memset(code, 0xcc, sizeof(code));
 	memcpy(code, "\x53\x5b\xc3", 3);
 	memcpy(code + 48, "\x53\x53\x53", 3);
-	done = undescribed_code_run(work, code, 51, false, 0, NO_ENTRY, take_row, &rows);
+	done = undescribed_code_run(work, &(struct code_piece){code, 51, 0, NO_ENTRY, false},
+				    take_row, &rows);
 	assert_int_equal(done, 48);
 	assert_true(rows.items[rows.count - 1].offset < 48);
 	/* A function that fills most of the piece cannot be left. */
-	done = undescribed_code_run(work, code, 3, false, 0, NO_ENTRY, NULL, NULL);
+	done = undescribed_code_run(work, &(struct code_piece){code, 3, 0, NO_ENTRY, false}, NULL,
+				    NULL);
 	assert_int_equal(done, 3);
-	done = undescribed_code_run(work, code, 1, false, 0, NO_ENTRY, NULL, NULL);
+	done = undescribed_code_run(work, &(struct code_piece){code, 1, 0, NO_ENTRY, false}, NULL,
+				    NULL);
 	assert_int_equal(done, 1);
 	/* Each jumps over the next, so that all but the first two look like parts of these: jmp 16
 	 * behind the next */
 	for (size_t i = 0; i < sizeof(code); i += 16)
 		memcpy(code + i, "\xeb\x1e", 2);
-	done = undescribed_code_run(work, code, sizeof(code), false, 0, NO_ENTRY, NULL, NULL);
+	done = undescribed_code_run(
+		work, &(struct code_piece){code, sizeof(code), 0, NO_ENTRY, false}, NULL, NULL);
 	assert_true(done >= sizeof(code) / 2);
 }
 

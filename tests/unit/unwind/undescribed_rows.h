@@ -55,8 +55,10 @@ static inline struct rows run_at(uint32_t offset, uint64_t entry, const uint8_t 
 {
 	struct rows rows = {0};
 
-	assert_int_equal(
-		undescribed_code_run(work, code, size, true, offset, entry, take_row, &rows), size);
+	assert_int_equal(undescribed_code_run(work,
+					      &(struct code_piece){code, size, offset, entry, true},
+					      take_row, &rows),
+			 size);
 	assert_true(rows.count > 0);
 	assert_int_equal(rows.items[0].offset, offset);
 	return rows;

@@ -139,33 +139,35 @@ static void add_number(struct fault_owner *owner, const struct distribution *num
 	owner->process = number->key.process;
 }
 
+/* The numbers of one owner from *number on, and its rows behind *row: both move on to the next. */
+static struct fault_owner take_owner(const struct scaling *scaling, size_t *number, size_t *row)
+{
+	const struct fault_item *numbers = scaling->numbers.items, *rows = scaling->rows.items;
+	struct fault_owner owner = {.key = numbers[*number].key};
+	const struct process *process;
+
+	for (; *number < scaling->numbers.count && !compare_keys(&numbers[*number].key, &owner.key);
+	     ++*number)
+		add_number(&owner,
+			   profile_distribution_at(scaling->profile, numbers[*number].place));
+	while (*row < scaling->rows.count && compare_keys(&rows[*row].key, &owner.key) < 0)
+		++*row;
+	owner.first = *row;
+	for (; *row < scaling->rows.count && !compare_keys(&rows[*row].key, &owner.key); ++*row)
+		owner.row_count++;
+	process = process_table_by_id(profile_processes(scaling->profile), owner.process);
+	owner.comm = process ? process->comm : "";
+	owner.cgroup_id = process ? process->cgroup_id : 0;
+	return owner;
+}
+
 static int find_owners(struct scaling *scaling)
 {
-	struct process_table *processes = profile_processes(scaling->profile);
-	size_t row = 0;
+	size_t number = 0, row = 0;
 
-	for (size_t i = 0; i < scaling->numbers.count;) {
-		const struct fault_key key = scaling->numbers.items[i].key;
-		struct fault_owner owner = {.key = key};
-		const struct process *process;
+	while (number < scaling->numbers.count) {
+		struct fault_owner owner = take_owner(scaling, &number, &row);
 
-		for (; i < scaling->numbers.count &&
-		       !compare_keys(&scaling->numbers.items[i].key, &key);
-		     i++)
-			add_number(&owner,
-				   profile_distribution_at(scaling->profile,
-							   scaling->numbers.items[i].place));
-		while (row < scaling->rows.count &&
-		       compare_keys(&scaling->rows.items[row].key, &key) < 0)
-			row++;
-		owner.first = row;
-		for (; row < scaling->rows.count &&
-		       !compare_keys(&scaling->rows.items[row].key, &key);
-		     row++)
-			owner.row_count++;
-		process = process_table_by_id(processes, owner.process);
-		owner.comm = process ? process->comm : "";
-		owner.cgroup_id = process ? process->cgroup_id : 0;
 		if (!owner.exact)
 			continue;
 		if (!array_reserve(&scaling->owners, scaling->owners.count + 1))

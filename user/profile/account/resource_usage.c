@@ -252,6 +252,32 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 	return thread->process == USAGE_NONE ? -ENOMEM : 0;
 }
 
+/* A thread of the process has come to its last numbers. */
+static void count_thread(struct resource_usage *usage, uint32_t index,
+			 const struct resource_view *view, const struct resource_counters *used)
+{
+	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT || view->moment == PKBPF_RESOURCE_LEFT;
+	struct resource_process *process = &usage->processes.items[index].public;
+
+	process->threads_counted++;
+	/* All its threads are told to be; of those without a place of their own the leader stands
+	 * for its process. */
+	if (view->oom_killed)
+		process->oom_killed =
+			index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
+	resource_counters_add(&process->used, used);
+	process->started_inside = process->start_ns >= usage->start_ns;
+	if (is_exit && !process->end_ns)
+		usage->ended_count++;
+	/* Threads are not told of in the order in which they ended. */
+	if (!is_exit)
+		process->threads++;
+	else if (process->threads)
+		process->end_ns = 0;
+	else if (view->time_ns > process->end_ns)
+		process->end_ns = view->time_ns;
+}
+
 /* The last numbers of a thread. */
 static int take_final(struct resource_usage *usage, const struct resource_view *view)
 {
@@ -259,7 +285,6 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	     inside = view->thread_start_ns >= usage->start_ns;
 	struct usage_thread *thread = find_thread(usage, view);
 	struct resource_counters used = view->counters;
-	struct resource_process *process;
 	uint32_t index;
 	int err = 0;
 
@@ -291,24 +316,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 		memcpy(thread->comm, view->comm, sizeof(thread->comm));
 	}
 	describe_process(usage, index, view);
-	process = &usage->processes.items[index].public;
-	process->threads_counted++;
-	/* All its threads are told to be; of those without a place of their own the leader stands
-	 * for its process. */
-	if (view->oom_killed)
-		process->oom_killed =
-			index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
-	resource_counters_add(&process->used, &used);
-	process->started_inside = process->start_ns >= usage->start_ns;
-	if (is_exit && !process->end_ns)
-		usage->ended_count++;
-	/* Threads are not told of in the order in which they ended. */
-	if (!is_exit)
-		process->threads++;
-	else if (process->threads)
-		process->end_ns = 0;
-	else if (view->time_ns > process->end_ns)
-		process->end_ns = view->time_ns;
+	count_thread(usage, index, view, &used);
 	return 0;
 }
 

@@ -72,6 +72,26 @@ static bool has_names(const char *name, bool *ret_only_names)
 	       strcmp(name, ".debug_types") == 0;
 }
 
+/* false: a name there could be read beyond, or no memory. */
+static bool note_section(struct dwarf_image *image, const char *name, struct memory_range range)
+{
+	struct memory_range *item;
+	bool only_names;
+
+	if (strcmp(name, ".debug_abbrev") == 0)
+		image->abbreviations = range;
+	else if (strcmp(name, ".debug_line") == 0)
+		image->line_programs = range;
+	if (!has_names(name, &only_names))
+		return true;
+	if (only_names && range.end[-1])
+		return false;
+	item = array_add(&image->names);
+	if (item)
+		*item = range;
+	return item;
+}
+
 /*
  * libdw 0.188 takes a string's offset for a string without looking where its section ends, and the
  * bytes of an attribute that is a string itself. Sections are in memory by now, unpacked: a section
@@ -88,8 +108,6 @@ static bool find_sections(struct dwarf_image *image)
 		return false;
 	while ((section = elf_nextscn(elf, section))) {
 		GElf_Shdr header;
-		struct memory_range *item, range;
-		bool only_names;
 		const char *name;
 		Elf_Data *data;
 
@@ -103,20 +121,10 @@ static bool find_sections(struct dwarf_image *image)
 			return false;
 		if (!data->d_buf || !data->d_size)
 			continue;
-		range = (struct memory_range){data->d_buf,
-					      (const char *)data->d_buf + data->d_size};
-		if (strcmp(name, ".debug_abbrev") == 0)
-			image->abbreviations = range;
-		else if (strcmp(name, ".debug_line") == 0)
-			image->line_programs = range;
-		if (!has_names(name, &only_names))
-			continue;
-		if (only_names && range.end[-1])
+		if (!note_section(image, name,
+				  (struct memory_range){data->d_buf,
+							(const char *)data->d_buf + data->d_size}))
 			return false;
-		item = array_add(&image->names);
-		if (!item)
-			return false;
-		*item = range;
 	}
 	return true;
 }

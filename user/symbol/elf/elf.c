@@ -131,7 +131,7 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 		}
 	}
 	err = elf_module_find(&loaded->module, fd, loaded->vdso, address, elf->name,
-			      sizeof(elf->name), &loaded->last_entry);
+			      &loaded->last_entry);
 	loaded->last_name = NULL;
 	if (!err) {
 		const char *name = demangle_name(elf->strings, elf->name);

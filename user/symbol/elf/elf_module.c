@@ -201,7 +201,7 @@ const struct symbol_entry *elf_module_locate(const struct elf_module *module, ui
 }
 
 int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
-		    char *name, size_t name_size, const struct symbol_entry **ret_entry)
+		    char ret_name[ELF_SYMBOL_NAME_SIZE], const struct symbol_entry **ret_entry)
 {
 	uint64_t best_start = 0;
 	bool found = false;
@@ -222,8 +222,8 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 		 * right one. */
 		if (!entry || (found && entry->address <= best_start))
 			continue;
-		result =
-			elf_symbols_find(&source->symbols, &file, address, name, name_size, &start);
+		result = elf_symbols_find(&source->symbols, &file, address, ret_name,
+					  ELF_SYMBOL_NAME_SIZE, &start);
 		if (result) {
 			err = result;
 			continue;
@@ -234,7 +234,7 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
 	}
 	if (found)
 		return 0;
-	if (find_stub(module, fd, image, address, name, name_size) == 0)
+	if (find_stub(module, fd, image, address, ret_name, ELF_SYMBOL_NAME_SIZE) == 0)
 		return 0;
 	return err;
 }

@@ -61,7 +61,7 @@ void elf_module_done(struct elf_module *module);
  * memory. *ret_entry: whose name it is; NULL: a stub's. -ENOENT: no symbol covers it.
  */
 int elf_module_find(const struct elf_module *module, int fd, const void *image, uint64_t address,
-		    char *name, size_t name_size, const struct symbol_entry **ret_entry);
+		    char ret_name[ELF_SYMBOL_NAME_SIZE], const struct symbol_entry **ret_entry);
 /* The symbol that is asked first for the name of an address: where it is the one that gave a name,
  * this is the name, which need not be read again. NULL: none. */
 const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address);

@@ -97,20 +97,50 @@ static int add_line(struct perf_map *map, const char *line, size_t size, uint32_
 	return 0;
 }
 
+/* A part of the file, which begins with a line. */
+struct window {
+	char *buffer;	 /* of READ_BYTES */
+	uint64_t offset; /* of buffer[0] in the file */
+	size_t used;
+	bool skipping; /* inside a line longer than the buffer */
+};
+
+/* Adds the lines that end in the window, and moves it behind them. */
+static int take_lines(struct window *window, struct perf_map *map)
+{
+	char *buffer = window->buffer, *newline;
+	size_t at = 0;
+	int err = 0;
+
+	while (!err && (newline = memchr(buffer + at, '\n', window->used - at))) {
+		size_t size = (size_t)(newline - buffer) - at;
+
+		if (!window->skipping)
+			err = add_line(map, buffer + at, size, (uint32_t)(window->offset + at));
+		window->skipping = false;
+		at += size + 1;
+	}
+	if (err)
+		return err;
+	if (at == 0 && window->used == READ_BYTES) {
+		window->skipping = true;
+		at = window->used;
+	}
+	memmove(buffer, buffer + at, window->used - at);
+	window->used -= at;
+	window->offset += at;
+	return 0;
+}
+
 static int read_lines(int fd, struct perf_map *map)
 {
 	_cleanup_free_ char *buffer = malloc(READ_BYTES);
-	uint64_t offset = 0;   /* of buffer[0] in the file */
-	bool skipping = false; /* inside a line longer than the buffer */
-	size_t used = 0;
+	struct window window = {.buffer = buffer};
+	int err = buffer ? 0 : -ENOMEM;
 
-	if (!buffer)
-		return -ENOMEM;
-	for (;;) {
-		ssize_t n = pread(fd, buffer + used, READ_BYTES - used, (off_t)(offset + used));
-		size_t at = 0;
-		char *newline;
-		int err = 0;
+	while (!err) {
+		ssize_t n = pread(fd, buffer + window.used, READ_BYTES - window.used,
+				  (off_t)(window.offset + window.used));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -119,28 +149,15 @@ static int read_lines(int fd, struct perf_map *map)
 		/* A last line still being written: its numbers are whole, its name is read when it
 		 * is needed. */
 		if (n == 0)
-			return skipping ? 0 : add_line(map, buffer, used, (uint32_t)offset);
-		used += (size_t)n;
-		if (offset + used > PERF_MAP_MAX_BYTES)
+			return window.skipping ? 0
+					       : add_line(map, buffer, window.used,
+							  (uint32_t)window.offset);
+		window.used += (size_t)n;
+		if (window.offset + window.used > PERF_MAP_MAX_BYTES)
 			return -EFBIG;
-		while (!err && (newline = memchr(buffer + at, '\n', used - at))) {
-			size_t size = (size_t)(newline - buffer) - at;
-
-			if (!skipping)
-				err = add_line(map, buffer + at, size, (uint32_t)(offset + at));
-			skipping = false;
-			at += size + 1;
-		}
-		if (err)
-			return err;
-		if (at == 0 && used == READ_BYTES) {
-			skipping = true;
-			at = used;
-		}
-		memmove(buffer, buffer + at, used - at);
-		used -= at;
-		offset += at;
+		err = take_lines(&window, map);
 	}
+	return err;
 }
 
 static int compare_entries(const void *left, const void *right)

@@ -77,24 +77,20 @@ static bool read_status(const char *root, uint32_t pid, struct process_status *r
 	return true;
 }
 
-static bool is_believed(const struct stat *st, const uint32_t *uids, size_t count)
+static bool is_believed(const struct stat *st, const uint32_t uids[2])
 {
-	for (size_t i = 0; i < count; i++)
-		if (st->st_uid == uids[i])
-			return true;
-	return st->st_uid == 0;
+	return st->st_uid == uids[0] || st->st_uid == uids[1] || st->st_uid == 0;
 }
 
 static int open_believed(struct file_servers *servers, const char *root, uint32_t root_pid,
-			 uint32_t map_pid, const uint32_t *uids, size_t uid_count,
-			 struct stat *ret_stat)
+			 uint32_t map_pid, const uint32_t uids[2], struct stat *ret_stat)
 {
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%u.map", map_pid);
 	fd = target_file_open(servers, root, root_pid, path, false, ret_stat);
-	if (fd >= 0 && !is_believed(ret_stat, uids, uid_count)) {
+	if (fd >= 0 && !is_believed(ret_stat, uids)) {
 		close(fd);
 		return -EPERM;
 	}
@@ -110,15 +106,15 @@ static int open_map(const struct perf_map_symbolizer *perf_map, uint32_t pid, st
 
 	if (read_status(root, pid, &status)) {
 		const uint32_t uids[] = {status.real_uid, status.effective_uid};
-		int fd = open_believed(servers, root, pid, status.inner_pid, uids, 2, ret_stat);
+		int fd = open_believed(servers, root, pid, status.inner_pid, uids, ret_stat);
 
 		if (fd >= 0)
 			return fd;
-		return open_believed(servers, root, 0, pid, uids, 2, ret_stat);
+		return open_believed(servers, root, 0, pid, uids, ret_stat);
 	} else {
 		const uint32_t uids[] = {geteuid(), perf_map->options->user_uid};
 
-		return open_believed(servers, root, 0, pid, uids, 2, ret_stat);
+		return open_believed(servers, root, 0, pid, uids, ret_stat);
 	}
 }
 

@@ -224,17 +224,55 @@ static bool remember_state(struct run *run)
 	return true;
 }
 
-/* The instructions that neither advance nor have their operand in the opcode; false: malformed. */
-static bool run_extended(struct run *run, uint8_t op)
+static void set_column_register(struct run *run)
+{
+	uint64_t reg = cfi_read_uleb128(&run->reader), source = cfi_read_uleb128(&run->reader);
+
+	if (source < run->machine->registers)
+		set_column(run, reg, CFI_CELL_REGISTER, (int64_t)source);
+	else
+		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
+}
+
+/* The instructions that say where the CFA is; false: it is another. */
+static bool run_cfa(struct run *run, uint8_t op)
 {
 	struct cfi_reader *reader = &run->reader;
 	uint64_t reg;
 
 	switch (op) {
-	case CFA_NOP:
-	case CFA_AARCH64_NEGATE_RA_STATE: /* signed return addresses are masked by the step */
-	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+	case CFA_DEF_CFA:
+		reg = cfi_read_uleb128(reader);
+		set_cfa(run, reg, (int64_t)cfi_read_uleb128(reader));
 		return true;
+	case CFA_DEF_CFA_SF:
+		reg = cfi_read_uleb128(reader);
+		set_cfa(run, reg, factor_cfa_offset(run, cfi_read_sleb128(reader)));
+		return true;
+	case CFA_DEF_CFA_REGISTER:
+		/* After an expression too: hand-written assembly relies on the offset from before
+		 * it. */
+		set_cfa(run, cfi_read_uleb128(reader), run->state.cfa_offset);
+		return true;
+	case CFA_DEF_CFA_OFFSET_SF:
+		set_cfa_offset(run, factor_cfa_offset(run, cfi_read_sleb128(reader)));
+		return true;
+	case CFA_DEF_CFA_EXPRESSION:
+		set_cfa_expression(run);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The instructions that say where a register is saved, with its number in the operand; false: it is
+ * another. */
+static bool run_register(struct run *run, uint8_t op)
+{
+	struct cfi_reader *reader = &run->reader;
+	uint64_t reg;
+
+	switch (op) {
 	case CFA_OFFSET_EXTENDED:
 		reg = cfi_read_uleb128(reader);
 		set_column_factored(run, reg, CFI_CELL_CFA, (int64_t)cfi_read_uleb128(reader));
@@ -257,39 +295,8 @@ static bool run_extended(struct run *run, uint8_t op)
 	case CFA_SAME_VALUE:
 		set_column(run, cfi_read_uleb128(reader), CFI_CELL_SAME, 0);
 		return true;
-	case CFA_REGISTER: {
-		uint64_t source;
-
-		reg = cfi_read_uleb128(reader);
-		source = cfi_read_uleb128(reader);
-		set_column(run, reg,
-			   source < run->machine->registers ? CFI_CELL_REGISTER
-							    : CFI_CELL_UNSUPPORTED,
-			   source < run->machine->registers ? (int64_t)source : 0);
-		return true;
-	}
-	case CFA_REMEMBER_STATE:
-		return remember_state(run);
-	case CFA_RESTORE_STATE:
-		return restore_state(run);
-	case CFA_DEF_CFA:
-		reg = cfi_read_uleb128(reader);
-		set_cfa(run, reg, (int64_t)cfi_read_uleb128(reader));
-		return true;
-	case CFA_DEF_CFA_SF:
-		reg = cfi_read_uleb128(reader);
-		set_cfa(run, reg, factor_cfa_offset(run, cfi_read_sleb128(reader)));
-		return true;
-	case CFA_DEF_CFA_REGISTER:
-		/* After an expression too: hand-written assembly relies on the offset from before
-		 * it. */
-		set_cfa(run, cfi_read_uleb128(reader), run->state.cfa_offset);
-		return true;
-	case CFA_DEF_CFA_OFFSET_SF:
-		set_cfa_offset(run, factor_cfa_offset(run, cfi_read_sleb128(reader)));
-		return true;
-	case CFA_DEF_CFA_EXPRESSION:
-		set_cfa_expression(run);
+	case CFA_REGISTER:
+		set_column_register(run);
 		return true;
 	case CFA_EXPRESSION:
 		set_column_expression(run);
@@ -306,11 +313,29 @@ static bool run_extended(struct run *run, uint8_t op)
 	case CFA_VAL_EXPRESSION:
 		skip_value_expression(run);
 		return true;
+	default:
+		return false;
+	}
+}
+
+/* The instructions that neither advance nor have their operand in the opcode; false: malformed. */
+static bool run_extended(struct run *run, uint8_t op)
+{
+	switch (op) {
+	case CFA_NOP:
+	case CFA_AARCH64_NEGATE_RA_STATE: /* signed return addresses are masked by the step */
+	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
+		return true;
+	case CFA_REMEMBER_STATE:
+		return remember_state(run);
+	case CFA_RESTORE_STATE:
+		return restore_state(run);
 	case CFA_GNU_ARGS_SIZE:
-		cfi_read_uleb128(reader);
+		cfi_read_uleb128(&run->reader);
 		return true;
 	default:
-		return false; /* length unknown: nothing after it can be trusted */
+		/* The length of another is unknown: nothing after it can be trusted. */
+		return run_register(run, op) || run_cfa(run, op);
 	}
 }
 
@@ -338,8 +363,8 @@ static inline bool is_advance(uint8_t op)
 }
 
 /* The new location; UINT64_MAX when it is malformed or goes back. */
-static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location, uint64_t base,
-			       const uint8_t *program, uint64_t program_address)
+static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location,
+			       const struct cfi_program *program)
 {
 	struct cfi_reader *reader = &run->reader;
 	uint64_t delta;
@@ -353,9 +378,10 @@ static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location, u
 	} else if (op == CFA_ADVANCE_LOC4) {
 		delta = cfi_read_u32(reader);
 	} else {
-		uint64_t field = program_address + (uint64_t)(reader->at - program);
+		uint64_t field = program->address + (uint64_t)(reader->at - program->bytes);
 		uint64_t target =
-			cfi_read_pointer(reader, run->context->pointer_encoding, field, 0) - base;
+			cfi_read_pointer(reader, run->context->pointer_encoding, field, 0) -
+			program->base;
 
 		return reader->failed || target < location ? UINT64_MAX : target;
 	}
@@ -394,17 +420,16 @@ static void emit(struct run *run, uint32_t offset, cfi_row_fn row, void *row_con
 }
 
 void cfi_program_run(const struct cfi_machine *machine, const struct cfi_context *context,
-		     const uint8_t *program, size_t program_size, uint64_t program_address,
-		     uint64_t base, uint32_t start, uint32_t size, cfi_row_fn row,
-		     void *row_context)
+		     const struct cfi_program *program, cfi_row_fn row, void *row_context)
 {
-	uint64_t location = start;
-	uint64_t end = (uint64_t)start + size;
+	uint64_t location = program->start;
+	uint64_t end = location + program->length;
 	struct run run;
 
 	run.machine = machine;
 	run.context = context;
-	run.reader = (struct cfi_reader){.at = program, .end = program + program_size};
+	run.reader =
+		(struct cfi_reader){.at = program->bytes, .end = program->bytes + program->size};
 	run.state = context->initial;
 	run.remembered_count = 0;
 	run.changed = true;
@@ -412,7 +437,7 @@ void cfi_program_run(const struct cfi_machine *machine, const struct cfi_context
 		uint8_t op = *run.reader.at++;
 
 		if (is_advance(op)) {
-			uint64_t next = advance(&run, op, location, base, program, program_address);
+			uint64_t next = advance(&run, op, location, program);
 
 			if (next == UINT64_MAX)
 				goto malformed;

@@ -27,6 +27,15 @@ struct cfi_context {
 	bool go_frame_pointer;
 };
 
+/* Of a function. */
+struct cfi_program {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address;	/* where its first byte is loaded */
+	uint64_t base;		/* what start counts from, for absolute locations */
+	uint32_t start, length; /* of the function's code */
+};
+
 /* Rule in force from an offset on; offsets ascend strictly within a run. */
 typedef void (*cfi_row_fn)(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule);
 
@@ -34,12 +43,11 @@ typedef void (*cfi_row_fn)(void *context, uint32_t offset, const struct pkbpf_un
  * location. */
 bool cfi_program_run_initial(const struct cfi_machine *machine, struct cfi_context *context,
 			     const uint8_t *program, size_t size);
-/* Runs a function's program over [start, start + size) and calls row for each change, at least
- * once, at start. A malformed program ends in an UNSUPPORTED row at the place where it went wrong.
- * Linear in program_size. base is what start counts from, for absolute locations; program_address
- * is where the program's first byte is loaded. */
+/* Runs a function's program over its code and calls row for each change, at least once, at start. A
+ * malformed program ends in an UNSUPPORTED row at the place where it went wrong. Linear in its
+ * size.
+ */
 void cfi_program_run(const struct cfi_machine *machine, const struct cfi_context *context,
-		     const uint8_t *program, size_t program_size, uint64_t program_address,
-		     uint64_t base, uint32_t start, uint32_t size, cfi_row_fn row,
-		     void *row_context);
+		     const struct cfi_program *program, cfi_row_fn row, void *row_context);
+
 #endif

@@ -406,7 +406,14 @@ void eh_frame_run(const struct eh_frame *frame, size_t index, cfi_row_fn row, vo
 		row(context, fde->start, &signal_rule);
 		return;
 	}
-	cfi_program_run(&frame->machine, &cie->context, section->data + fde->program,
-			fde->program_size, section->address + fde->program, frame->text_start,
-			fde->start, fde->size, row, context);
+	cfi_program_run(&frame->machine, &cie->context,
+			&(struct cfi_program){
+				.bytes = section->data + fde->program,
+				.size = fde->program_size,
+				.address = section->address + fde->program,
+				.base = frame->text_start,
+				.start = fde->start,
+				.length = fde->size,
+			},
+			row, context);
 }

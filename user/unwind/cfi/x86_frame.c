@@ -312,43 +312,38 @@ static void step_group_ff(struct x86_frame *frame, const struct x86_instruction 
 	}
 }
 
-static void step_one_byte(struct x86_frame *frame, const struct x86_instruction *instruction)
+/* Of what moves the stack pointer. */
+static void step_stack(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
-	uint8_t opcode = instruction->opcode;
-
-	switch (opcode) {
-	case 0x00 ... 0x3f:
-		step_arithmetic(frame, instruction);
-		break;
+	switch (instruction->opcode) {
 	case 0x50 ... 0x57:
 		push(frame, instruction, instruction->rm);
 		break;
 	case 0x58 ... 0x5f:
 		pop(frame, instruction, instruction->rm);
 		break;
-	case 0x68:
-	case 0x6a:
-	case 0x9c: /* PUSHF */
-		push(frame, instruction, -1);
+	case 0x8f:
+		pop(frame, instruction, instruction->mod == 3 ? instruction->rm : -1);
 		break;
 	case 0x9d: /* POPF */
 		pop(frame, instruction, -1);
 		break;
-	case 0x63: /* MOVSXD, IMUL */
-	case 0x69:
-	case 0x6b:
-		overwrite(frame, instruction->reg);
+	case 0xc8: /* ENTER */
+		overwrite(frame, X86_RSP);
+		overwrite(frame, X86_RBP);
 		break;
-	case 0x80:
-	case 0x81:
-	case 0x83:
-		calculate(frame, instruction);
+	case 0xc9:
+		leave(frame);
 		break;
-	case 0x86: /* XCHG */
-	case 0x87:
-		overwrite(frame, instruction->reg);
-		overwrite_rm(frame, instruction);
+	default: /* an immediate, PUSHF */
+		push(frame, instruction, -1);
 		break;
+	}
+}
+
+static void step_move(struct x86_frame *frame, const struct x86_instruction *instruction)
+{
+	switch (instruction->opcode) {
 	case 0x89:
 		if (instruction->mod == 3 && instruction->is_wide)
 			copy_register(frame, instruction->rm, instruction->reg);
@@ -369,9 +364,26 @@ static void step_one_byte(struct x86_frame *frame, const struct x86_instruction 
 	case 0x8d:
 		load_address(frame, instruction);
 		break;
-	case 0x8f:
-		pop(frame, instruction, instruction->mod == 3 ? instruction->rm : -1);
+	default: /* a byte, a segment register */
+		overwrite_rm(frame, instruction);
 		break;
+	}
+}
+
+static void step_group_f6(struct x86_frame *frame, const struct x86_instruction *instruction)
+{
+	if ((instruction->reg & 6) == 2) { /* NOT, NEG */
+		overwrite_rm(frame, instruction);
+	} else if ((instruction->reg & 7) >= 4) { /* MUL, DIV */
+		overwrite(frame, X86_RAX);
+		overwrite(frame, X86_RDX);
+	}
+}
+
+/* Of what names the registers that it writes nowhere, or in the opcode. */
+static void step_implicit(struct x86_frame *frame, const struct x86_instruction *instruction)
+{
+	switch (instruction->opcode) {
 	case 0x90 ... 0x97: /* XCHG with RAX, of which the first is NOP */
 		if (instruction->rm != X86_RAX) {
 			overwrite(frame, X86_RAX);
@@ -390,37 +402,59 @@ static void step_one_byte(struct x86_frame *frame, const struct x86_instruction 
 	case 0xaa ... 0xaf:
 		overwrite_all(frame, REGISTERS(X86_RAX, X86_RCX, X86_RSI, X86_RDI));
 		break;
-	case 0x88: /* MOV, SETcc and shifts of a register or memory */
-	case 0x8c:
-	case 0xc0 ... 0xc1:
+	case 0xb0 ... 0xbf:
+		overwrite(frame, instruction->rm);
+		break;
+	case 0xe0 ... 0xe3: /* LOOP */
+		overwrite(frame, X86_RCX);
+		break;
+	}
+}
+
+static void step_one_byte(struct x86_frame *frame, const struct x86_instruction *instruction)
+{
+	switch (instruction->opcode) {
+	case 0x00 ... 0x3f:
+		step_arithmetic(frame, instruction);
+		break;
+	case 0x50 ... 0x5f:
+	case 0x68:
+	case 0x6a:
+	case 0x8f:
+	case 0x9c ... 0x9d:
+	case 0xc8 ... 0xc9:
+		step_stack(frame, instruction);
+		break;
+	case 0x63: /* MOVSXD, IMUL */
+	case 0x69:
+	case 0x6b:
+		overwrite(frame, instruction->reg);
+		break;
+	case 0x80 ... 0x81:
+	case 0x83:
+		calculate(frame, instruction);
+		break;
+	case 0x86 ... 0x87: /* XCHG */
+		overwrite(frame, instruction->reg);
+		overwrite_rm(frame, instruction);
+		break;
+	case 0x88 ... 0x8d:
+		step_move(frame, instruction);
+		break;
+	case 0xc0 ... 0xc1: /* MOV and shifts of a register or memory */
 	case 0xc6 ... 0xc7:
 	case 0xd0 ... 0xd3:
 	case 0xfe:
 		overwrite_rm(frame, instruction);
 		break;
-	case 0xb0 ... 0xbf:
-		overwrite(frame, instruction->rm);
-		break;
-	case 0xc8: /* ENTER */
-		overwrite(frame, X86_RSP);
-		overwrite(frame, X86_RBP);
-		break;
-	case 0xc9:
-		leave(frame);
-		break;
-	case 0xe0 ... 0xe3: /* LOOP */
-		overwrite(frame, X86_RCX);
-		break;
 	case 0xf6 ... 0xf7:
-		if ((instruction->reg & 6) == 2) { /* NOT, NEG */
-			overwrite_rm(frame, instruction);
-		} else if ((instruction->reg & 7) >= 4) { /* MUL, DIV */
-			overwrite(frame, X86_RAX);
-			overwrite(frame, X86_RDX);
-		}
+		step_group_f6(frame, instruction);
 		break;
 	case 0xff:
 		step_group_ff(frame, instruction);
+		break;
+	default:
+		step_implicit(frame, instruction);
 		break;
 	}
 }

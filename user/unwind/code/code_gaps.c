@@ -203,9 +203,15 @@ static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end,
 		size_t size = read_piece(gaps, start, end), done = 0;
 
 		if (size)
-			done = undescribed_code_run(gaps->work, gaps->piece.items, size,
-						    start + size == end, (uint32_t)start,
-						    gaps->entry, row, context);
+			done = undescribed_code_run(gaps->work,
+						    &(struct code_piece){
+							    .bytes = gaps->piece.items,
+							    .size = size,
+							    .offset = (uint32_t)start,
+							    .entry = gaps->entry,
+							    .is_last = start + size == end,
+						    },
+						    row, context);
 		if (!done)
 			break;
 		start += done;

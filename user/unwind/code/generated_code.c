@@ -274,11 +274,18 @@ static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t
 		     uint32_t offset, struct region *region)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
+	const struct code_piece piece = {
+		.bytes = bytes,
+		.size = size,
+		.offset = offset,
+		.entry = UINT64_MAX,
+		.is_last = true,
+	};
 
 	if (undescribed_code_frame_pointers(bytes, size) > size / BYTES_PER_FRAME_POINTER)
 		return false;
 	/* A run has less than a piece: it is done at once. */
-	if (!undescribed_code_run(work, bytes, size, true, offset, UINT64_MAX, add_row, region))
+	if (!undescribed_code_run(work, &piece, add_row, region))
 		return false;
 	add_row(region, offset + (uint32_t)size, &none);
 	return true;

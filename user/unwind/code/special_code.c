@@ -238,35 +238,43 @@ static void search_range(struct finder *finder, uint64_t start, uint64_t end)
 	}
 }
 
+/* What may still be searched of a file. */
+struct search_budget {
+	uint64_t bytes;
+	unsigned int gaps;
+};
+
+/* Between the functions of [at, end), of which the table of functions tells. */
+static void search_segment(struct finder *finder, uint64_t at, uint64_t end,
+			   struct search_budget *budget)
+{
+	for (size_t next = find_function(finder->frame, at); at < end && budget->gaps; next++) {
+		const struct fde *fde = next < eh_frame_count(finder->frame)
+						? eh_frame_function(finder->frame, next)
+						: NULL;
+		uint64_t gap_end = fde && fde->start < end ? fde->start : end;
+
+		if (gap_end > at + 6) {
+			uint64_t size = gap_end - at < budget->bytes ? gap_end - at : budget->bytes;
+
+			search_range(finder, at, at + size);
+			budget->bytes -= size;
+			budget->gaps--;
+		}
+		at = fde ? (uint64_t)fde->start + fde->size : end;
+	}
+}
+
 static void search_gaps(struct finder *finder)
 {
-	uint64_t budget = SPECIAL_CODE_MAX_SEARCH_BYTES;
-	unsigned int gaps = 0;
+	struct search_budget budget = {SPECIAL_CODE_MAX_SEARCH_BYTES, SEARCH_MAX_GAPS};
 
 	for (size_t i = 0; i < finder->file->segments.count; i++) {
 		const struct elf_segment *segment = &finder->file->segments.items[i];
 		uint64_t at = segment->address - finder->text_start;
-		uint64_t end = at + segment->file_size;
-		size_t next;
 
-		if (!elf_segment_is_code(segment))
-			continue;
-		for (next = find_function(finder->frame, at); at < end && gaps < SEARCH_MAX_GAPS;
-		     next++) {
-			const struct fde *fde = next < eh_frame_count(finder->frame)
-							? eh_frame_function(finder->frame, next)
-							: NULL;
-			uint64_t gap_end = fde && fde->start < end ? fde->start : end;
-
-			if (gap_end > at + 6) {
-				uint64_t size = gap_end - at < budget ? gap_end - at : budget;
-
-				search_range(finder, at, at + size);
-				budget -= size;
-				gaps++;
-			}
-			at = fde ? (uint64_t)fde->start + fde->size : end;
-		}
+		if (elf_segment_is_code(segment))
+			search_segment(finder, at, at + segment->file_size, &budget);
 	}
 }
 

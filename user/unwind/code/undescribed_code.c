@@ -400,20 +400,19 @@ static void add_starts(struct undescribed_code *work, uint64_t entry)
 		code_walk_add_start(walk, *start - walk->offset);
 }
 
-size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size,
-			    bool is_last, uint32_t offset, uint64_t entry, cfi_row_fn row,
-			    void *context)
+size_t undescribed_code_run(struct undescribed_code *work, const struct code_piece *piece,
+			    cfi_row_fn row, void *context)
 {
 	struct rows rows = {.work = work, .row = row, .context = context};
 
-	if (!code_walk_begin(&work->walk, code, size, offset))
+	if (!code_walk_begin(&work->walk, piece->bytes, piece->size, piece->offset))
 		return 0;
-	add_starts(work, entry);
+	add_starts(work, piece->entry);
 	code_walk_look(&work->walk);
 	code_walk_follow(&work->walk);
 	for (enum guess guess = GUESS_FUNCTIONS; guess <= GUESS_THE_REST; guess++)
 		fill_gaps(&work->walk, guess);
-	rows.end = is_last ? size : end_of_last_but_one(&work->walk);
+	rows.end = piece->is_last ? piece->size : end_of_last_but_one(&work->walk);
 	give_rows(&rows);
 	return rows.end;
 }

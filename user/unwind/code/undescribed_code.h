@@ -54,15 +54,21 @@ void undescribed_code_set_starts(struct undescribed_code *work, const uint32_t *
 /* How many functions in a piece of code begin by setting up a frame pointer as compilers do. */
 size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size);
 
+struct code_piece {
+	const uint8_t *bytes;
+	size_t size;
+	uint32_t offset; /* of its first byte */
+	uint64_t entry;	 /* the offset at which the program starts, where nothing called it */
+	bool is_last;
+};
+
 /*
- * Calls row, which may be NULL, for each change of the rule in a piece of code that begins at
- * `offset`, the first one at its start. `entry`: the offset at which the program starts, where
- * nothing called it. Returns how much of the piece is done, at least half: all where it is the last
- * one, else up to its last function, which may go on in the next piece, if that begins in the
- * second half; 0: out of memory.
+ * Calls row, which may be NULL, for each change of the rule in a piece of code, the first one at
+ * its start. Returns how much of the piece is done, at least half: all where it is the last one,
+ * else up to its last function, which may go on in the next piece, if that begins in the second
+ * half; 0: out of memory.
  */
-size_t undescribed_code_run(struct undescribed_code *work, const uint8_t *code, size_t size,
-			    bool is_last, uint32_t offset, uint64_t entry, cfi_row_fn row,
-			    void *context);
+size_t undescribed_code_run(struct undescribed_code *work, const struct code_piece *piece,
+			    cfi_row_fn row, void *context);
 
 #endif
