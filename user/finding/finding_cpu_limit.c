@@ -82,4 +82,7 @@ static bool find_cpu_limit(const struct resource_rows *rows, struct finding *fin
 	return true;
 }
 
-const struct finding_rule finding_rule_cpu_limit = {.name = "cpu_limit", .find = find_cpu_limit};
+const struct finding_rule finding_rule_cpu_limit = {
+	.name = "cpu_limit",
+	.summary = "a cgroup is throttled by its CPU limit (cpu.max)",
+	.find = find_cpu_limit};

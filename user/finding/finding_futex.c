@@ -118,6 +118,7 @@ static void tell_futex(const struct resource_rows *rows, const struct row_group 
 
 const struct finding_rule finding_rule_futex_bound = {
 	.name = "futex_bound",
+	.summary = "threads wait for locks or for each other in futexes",
 	.judge = judge_futex,
 	.tell = tell_futex,
 };

@@ -76,8 +76,11 @@ static bool find_cpu_starved(const struct resource_rows *rows, struct finding *f
 	return true;
 }
 
-const struct finding_rule finding_rule_cpu_starved = {.name = "cpu_starved",
-						      .find = find_cpu_starved};
+const struct finding_rule finding_rule_cpu_starved = {
+	.name = "cpu_starved",
+	.summary = "more threads are runnable than the CPUs can run: run-queue wait of the whole "
+		   "machine",
+	.find = find_cpu_starved};
 
 static bool find_slow_device(const struct resource_rows *rows, struct finding *finding)
 {
@@ -109,8 +112,10 @@ static bool find_slow_device(const struct resource_rows *rows, struct finding *f
 	return true;
 }
 
-const struct finding_rule finding_rule_slow_device = {.name = "slow_device",
-						      .find = find_slow_device};
+const struct finding_rule finding_rule_slow_device = {
+	.name = "slow_device",
+	.summary = "service time of block devices: p99 of 20 ms or more",
+	.find = find_slow_device};
 
 static bool find_memory_low(const struct resource_rows *rows, struct finding *finding)
 {
@@ -139,7 +144,10 @@ static bool find_memory_low(const struct resource_rows *rows, struct finding *fi
 	return true;
 }
 
-const struct finding_rule finding_rule_memory_low = {.name = "memory_low", .find = find_memory_low};
+const struct finding_rule finding_rule_memory_low = {.name = "memory_low",
+						     .summary =
+							     "less than 5 % of memory is available",
+						     .find = find_memory_low};
 
 static bool find_short_lived(const struct resource_rows *rows, struct finding *finding)
 {
@@ -174,8 +182,10 @@ static bool find_short_lived(const struct resource_rows *rows, struct finding *f
 	return true;
 }
 
-const struct finding_rule finding_rule_short_lived = {.name = "short_lived",
-						      .find = find_short_lived};
+const struct finding_rule finding_rule_short_lived = {
+	.name = "short_lived",
+	.summary = "CPU time goes to 50 or more short-lived processes per second",
+	.find = find_short_lived};
 
 static bool find_stolen(const struct resource_rows *rows, struct finding *finding)
 {
@@ -194,7 +204,10 @@ static bool find_stolen(const struct resource_rows *rows, struct finding *findin
 	return true;
 }
 
-const struct finding_rule finding_rule_stolen = {.name = "stolen", .find = find_stolen};
+const struct finding_rule finding_rule_stolen = {
+	.name = "stolen",
+	.summary = "steal time: the hypervisor runs other guests",
+	.find = find_stolen};
 
 static bool say_lost(struct finding *finding, const char *what, uint64_t lost, uint64_t all)
 {
@@ -215,8 +228,10 @@ static bool find_samples_lost(const struct resource_rows *rows, struct finding *
 	return say_lost(finding, "samples", account.lost, account.expected);
 }
 
-const struct finding_rule finding_rule_samples_lost = {.name = "samples_lost",
-						       .find = find_samples_lost};
+const struct finding_rule finding_rule_samples_lost = {
+	.name = "samples_lost",
+	.summary = "1 % or more of the CPU samples were lost",
+	.find = find_samples_lost};
 
 static bool find_waits_lost(const struct resource_rows *rows, struct finding *finding)
 {
@@ -230,4 +245,7 @@ static bool find_waits_lost(const struct resource_rows *rows, struct finding *fi
 	return say_lost(finding, "waits", lost, all);
 }
 
-const struct finding_rule finding_rule_waits_lost = {.name = "waits_lost", .find = find_waits_lost};
+const struct finding_rule finding_rule_waits_lost = {.name = "waits_lost",
+						     .summary =
+							     "1 % or more of the waits were lost",
+						     .find = find_waits_lost};

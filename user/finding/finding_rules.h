@@ -10,6 +10,7 @@
 /* A rule is about the run, or about rows: rows of one name for which it holds are one finding. */
 struct finding_rule {
 	const char *name;
+	const char *summary; /* for the manual, no full stop */
 	/* About the run; false: does not hold. */
 	bool (*find)(const struct resource_rows *rows, struct finding *finding);
 	/* About rows: < 0: does not hold for this one; else how bad it is, 0 to 100. */

@@ -40,6 +40,7 @@ static void tell_cpu(const struct resource_rows *rows, const struct row_group *g
 
 const struct finding_rule finding_rule_cpu_bound = {
 	.name = "cpu_bound",
+	.summary = "a process uses half of a CPU or more",
 	.judge = judge_cpu,
 	.tell = tell_cpu,
 };
@@ -77,6 +78,7 @@ static void tell_growth(const struct resource_rows *rows, const struct row_group
 
 const struct finding_rule finding_rule_memory_grows = {
 	.name = "memory_grows",
+	.summary = "RSS of a process grows steadily",
 	.judge = judge_growth,
 	.tell = tell_growth,
 };
@@ -106,6 +108,7 @@ static void tell_oom(_unused_ const struct resource_rows *rows, const struct row
 
 const struct finding_rule finding_rule_out_of_memory = {
 	.name = "out_of_memory",
+	.summary = "a process was killed by the OOM killer",
 	.judge = judge_oom,
 	.tell = tell_oom,
 };
@@ -137,6 +140,7 @@ static void tell_major(const struct resource_rows *rows, const struct row_group 
 
 const struct finding_rule finding_rule_major_faults = {
 	.name = "major_faults",
+	.summary = "a process has 20 or more major faults per second",
 	.judge = judge_major,
 	.tell = tell_major,
 };

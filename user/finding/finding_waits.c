@@ -160,6 +160,7 @@ static void tell_disk(const struct resource_rows *rows, const struct row_group *
 
 const struct finding_rule finding_rule_disk_bound = {
 	.name = "disk_bound",
+	.summary = "a process is in disk wait for a fifth of its time or more",
 	.judge = judge_disk,
 	.tell = tell_disk,
 };
@@ -191,6 +192,7 @@ static void tell_queue(_unused_ const struct resource_rows *rows, const struct r
 
 const struct finding_rule finding_rule_queue_bound = {
 	.name = "queue_bound",
+	.summary = "a process waits for a CPU for a tenth of its runnable time or more",
 	.judge = judge_queue,
 	.tell = tell_queue,
 };
@@ -250,6 +252,7 @@ static void tell_journal(const struct resource_rows *rows, const struct row_grou
 
 const struct finding_rule finding_rule_journal_bound = {
 	.name = "journal_bound",
+	.summary = "a process waits for journal commits of a file system",
 	.judge = judge_journal,
 	.tell = tell_journal,
 };
@@ -288,6 +291,7 @@ static void tell_locks(const struct resource_rows *rows, const struct row_group 
 
 const struct finding_rule finding_rule_lock_bound = {
 	.name = "lock_bound",
+	.summary = "a process is in D state without I/O, mostly for a lock in the kernel",
 	.judge = judge_locks,
 	.tell = tell_locks,
 };
@@ -338,5 +342,7 @@ static bool find_idle_for_peers(const struct resource_rows *rows, struct finding
 	return true;
 }
 
-const struct finding_rule finding_rule_idle_for_peers = {.name = "idle_for_peers",
-							 .find = find_idle_for_peers};
+const struct finding_rule finding_rule_idle_for_peers = {
+	.name = "idle_for_peers",
+	.summary = "a process is blocked on network, pipes or timers, not on this machine",
+	.find = find_idle_for_peers};

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The manual and the completions that were made from the tables: test_papers.sh PKBPF DIRECTORY
+set -u
+pkbpf=$1 papers=$2 failures=0
+
+fail() {
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+# Every option of --help is in each of them.
+options=$("$pkbpf" --help | grep -oE '^  (-., |    )--[a-z-]+' | grep -oE -- '--[a-z-]+')
+[ "$(wc -w <<<"$options")" -gt 20 ] || fail "--help lists too few options: $options"
+for option in $options; do
+	sed 's/\\-/-/g' "$papers/pkbpf.1" | grep -qE -- "Fl -${option#--}( |\$)" || fail "the manual lacks $option"
+	grep -qE -- "${option}[ |)]" "$papers/pkbpf.bash" || fail "the completion for bash lacks $option"
+	grep -qE -- "${option}[}[]" "$papers/_pkbpf" || fail "the completion for zsh lacks $option"
+	grep -qE -- "-l ${option#--} " "$papers/pkbpf.fish" || fail "the completion for fish lacks $option"
+done
+
+# A line that was meant to be replaced stands nowhere.
+! grep -n '^@' "$papers/pkbpf.1" || fail "the manual has a part that nobody fills"
+
+# completes EXPECTED WORD…: bash offers exactly this for the last word
+completes() {
+	local expected=$1
+	shift
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	_pkbpf
+	[ "${COMPREPLY[*]}" = "$expected" ] || fail "'$*' gives '${COMPREPLY[*]}' instead of '$expected'"
+}
+
+# shellcheck source=/dev/null
+. "$papers/pkbpf.bash"
+[ "$(complete -p pkbpf)" = "complete -F _pkbpf pkbpf" ] || fail "bash has no completion for pkbpf"
+completes --frequency pkbpf --fr
+completes "cpu offcpu blockio faults" pkbpf -e ""
+completes cpu,offcpu pkbpf --events cpu,off
+completes "folded text json csv" pkbpf -f ""
+completes folded pkbpf -o x -f fo
+completes thread pkbpf --by = th
+completes doctor pkbpf doc
+completes --pid pkbpf doctor --pi
+completes "" pkbpf doctor --fr
+completes $$ pkbpf -p $$
+completes "1,$$" pkbpf --pid "1,$$"
+completes "$papers/pkbpf.1" pkbpf -o "$papers/pkbpf.1"
+completes --duration pkbpf -p 1 --du
+
+for shell in zsh fish; do
+	paper=$papers/_pkbpf
+	[ $shell = zsh ] || paper=$papers/pkbpf.fish
+	if ! command -v $shell >/dev/null; then
+		echo "not checked: the syntax of the completion for $shell, which is not installed"
+	elif ! $shell -n "$paper"; then
+		fail "$shell cannot read $paper"
+	fi
+done
+
+if ! command -v mandoc >/dev/null; then
+	echo "mandoc is not installed: the manual was not checked"
+	[ $failures = 0 ] && exit 77
+elif complaints=$(mandoc -Tlint "$papers/pkbpf.1") || [ -n "$complaints" ]; then
+	[ -z "$complaints" ] || fail "$complaints"
+fi
+[ $failures = 0 ]
