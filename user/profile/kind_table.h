@@ -34,6 +34,8 @@ struct profile_kind_row {
 	/* A record is one event in so many and its weight is their number, however many there are
 	 * in the record. */
 	bool is_thinned;
+	/* Threads that do nothing have such events. */
+	bool is_idle;
 	/* Events happen inside the kernel, and how it gets there explains nothing: only functions
 	 * of programs do. */
 	bool explained_by_programs;

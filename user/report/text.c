@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
+#include "report/text_kind.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 
@@ -63,23 +64,9 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	if (err)
 		return err;
 	text_stacks(report, &tally);
-	if (kind == PKBPF_PROFILE_OFFCPU) {
-		err = text_waits(report);
-		if (err)
-			return err;
-	}
-	if (kind == PKBPF_PROFILE_BLOCKIO) {
-		err = text_devices(report);
-		err = err ? err : text_slow_io(report);
-		if (err)
-			return err;
-	}
-	if (kind == PKBPF_PROFILE_FAULTS) {
-		err = text_faults(report);
-		if (err)
-			return err;
-	}
-	return text_unnamed(report, &tally);
+	for (size_t i = 0; text_kind_of(kind)->sections[i] && !err; i++)
+		err = text_kind_of(kind)->sections[i](report);
+	return err ? err : text_unnamed(report, &tally);
 }
 
 int report_write(struct results *results, const struct report_options *options, FILE *out)

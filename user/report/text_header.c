@@ -12,6 +12,7 @@
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
 #include "rows/human.h"
+#include "report/text_kind.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 
@@ -93,10 +94,8 @@ static void print_kinds(const struct text_report *report)
 		if (!(info->kinds_mask & 1U << kind))
 			continue;
 		fprintf(line.stream, "%s%s", separator, profile_kind_row(kind)->name);
-		if (1U << kind & profile_kinds_expected() && info->frequency_hz)
-			fprintf(line.stream, " (%s at %" PRIu32 " Hz on each CPU)",
-				info->cpu_event[0] ? info->cpu_event : "unknown event",
-				info->frequency_hz);
+		if (text_kind_of(kind)->describe)
+			text_kind_of(kind)->describe(info, line.stream);
 		separator = ", ";
 	}
 	if (!separator[0])

@@ -72,7 +72,7 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	text_who(table, report, row->process, NULL);
 	text_table_cell(table, human_weight(buffer, tally->kind, row->weight));
 	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
-	if (tally->kind == PKBPF_PROFILE_CPU)
+	if (profile_kind_row(tally->kind)->is_expected)
 		add_cpu_cells(table, report, row->count);
 	else
 		text_table_cell(table, human_count(buffer, row->count));
@@ -125,7 +125,7 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 		{.title = "complete stacks"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
-	bool is_cpu = tally->kind == PKBPF_PROFILE_CPU;
+	bool is_cpu = kind->is_expected;
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
 		text_table_new(is_cpu ? cpu_columns : other_columns,
 			       is_cpu ? ARRAY_SIZE(cpu_columns) : ARRAY_SIZE(other_columns));

@@ -61,6 +61,14 @@ enum row_known {
 };
 _Static_assert(ROW_HAS_KIND(PKBPF_PROFILE_KINDS) <= ROW_HAS_USAGE, "a bit each");
 
+/* The parts of a row, struct row_<name> each, in the order of the columns of machine formats. */
+#define ROW_PART_LIST(X)                                                                           \
+	X(cpu) X(waits) X(blockio) X(memory) X(faults) X(storage) ROW_PART_LIST_OF_TEST(X)
+/* A test that has a part of its own defines it. */
+#ifndef ROW_PART_LIST_OF_TEST
+#define ROW_PART_LIST_OF_TEST(X)
+#endif
+
 struct resource_row {
 	uint32_t pid, tid;		    /* 0: does not apply to this grouping */
 	char name[PKBPF_COMM_SIZE + 1];	    /* comm; not escaped; "" when it does not apply */
@@ -75,12 +83,9 @@ struct resource_row {
 	uint64_t lifetime_ns; /* within the interval; groups: longest */
 	unsigned int known;   /* enum row_known and ROW_HAS_KIND() */
 
-	struct row_cpu cpu;
-	struct row_waits waits;
-	struct row_blockio blockio;
-	struct row_memory memory;
-	struct row_faults faults;
-	struct row_storage storage;
+#define X(name) struct row_##name name;
+	ROW_PART_LIST(X)
+#undef X
 
 	struct row_stack stacks[PKBPF_PROFILE_KINDS];
 	uint64_t kind_weight[PKBPF_PROFILE_KINDS];

@@ -2,7 +2,7 @@
 /* Writes the resource report as one JSON document, described by report.schema.json. */
 #include "base/unused.h"
 #include "export/formats.h"
-#include "export/json/json_sections.h"
+#include "export/json/json_kind.h"
 
 /* Rises when a key changes its meaning or goes; not when one is added. */
 #define SCHEMA_VERSION 1
@@ -47,8 +47,7 @@ static int json_write(struct results *results, _unused_ const struct format_opti
 	json_events(&writer, results->profile);
 	json_counters(&writer, results->profile);
 	json_rows(&writer, rows);
-	err = json_devices(&writer, results->profile);
-	err = err ? err : json_slow_io(&writer, rows);
+	err = json_kinds_sections(&writer, rows);
 	write_findings(&writer, findings);
 	json_writer_object_end(&writer);
 	fputc('\n', out);

@@ -60,11 +60,8 @@ static void write_device(struct json_writer *writer, const struct profile *profi
 int json_devices(struct json_writer *writer, const struct profile *profile)
 {
 	_cleanup_(device_table_done) struct device_table table = {0};
-	int err;
+	int err = device_table_init(&table, profile);
 
-	if (!(profile_info_read(profile)->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO))
-		return 0;
-	err = device_table_init(&table, profile);
 	if (err)
 		return err;
 	json_writer_array_begin(writer, "devices");

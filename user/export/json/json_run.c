@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "event/counter_table.h"
-#include "export/json/json_sections.h"
+#include "export/json/json_kind.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
 
@@ -103,12 +103,7 @@ void json_events(struct json_writer *writer, const struct profile *profile)
 		if (info->kinds_mask & 1U << kind)
 			json_writer_string(writer, NULL, profile_kind_row(kind)->name);
 	json_writer_array_end(writer);
-	if (info->kinds_mask & 1U << PKBPF_PROFILE_CPU) {
-		json_writer_object_begin(writer, "sampling");
-		json_writer_string(writer, "event", info->cpu_event);
-		json_writer_u64(writer, "frequency_hz", info->frequency_hz);
-		json_writer_object_end(writer);
-	}
+	json_kinds_describe(writer, info);
 	json_writer_object_begin(writer, "unwinder");
 	json_writer_string(writer, "mode", unwind_name(info->unwind_mode));
 	json_writer_object_begin(writer, "stack_ends");

@@ -17,15 +17,15 @@ void json_frames(struct json_writer *writer, const struct resource_rows *rows,
 void json_machine(struct json_writer *writer, const struct resource_rows *rows);
 /* "cpu_limits", with the kernel's account. */
 void json_cpu_limits(struct json_writer *writer, const struct profile *profile);
-/* "targets", "events", "sampling" and "unwinder". */
+/* "targets", "events" with how they were recorded, and "unwinder". */
 void json_events(struct json_writer *writer, const struct profile *profile);
 /* "samples", "counters", "cost" and "percentiles". */
 void json_counters(struct json_writer *writer, const struct profile *profile);
 /* "by", "total", "rows" and how many are in none. */
 void json_rows(struct json_writer *writer, const struct resource_rows *rows);
-/* "devices", when block I/O was measured. -ENOMEM. */
+/* "devices". -ENOMEM. */
 int json_devices(struct json_writer *writer, const struct profile *profile);
-/* "slow_requests", when block I/O was measured. -ENOMEM. */
+/* "slow_requests". -ENOMEM. */
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
 
 #endif

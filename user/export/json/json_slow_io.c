@@ -77,11 +77,8 @@ int json_slow_io(struct json_writer *writer, const struct resource_rows *rows)
 {
 	_cleanup_free_ const struct slow_io **items = NULL;
 	size_t count;
-	int err;
+	int err = slow_io_list_sorted(profile_slow_io(rows->profile), &items, &count);
 
-	if (!(profile_info_read(rows->profile)->kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO))
-		return 0;
-	err = slow_io_list_sorted(profile_slow_io(rows->profile), &items, &count);
 	if (err)
 		return err;
 	json_writer_array_begin(writer, "slow_requests");

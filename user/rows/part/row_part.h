@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A part of a row: the figures of one kind of event, or of one account of the kernel, and how they
- * are added up. A part is a struct in resource_rows.h, one file here and one row of part_table.c.
+ * are added up. A part is one file here and one row of ROW_PART_LIST (resource_rows.h).
  */
 #ifndef PKBPF_ROWS_PART_ROW_PART_H
 #define PKBPF_ROWS_PART_ROW_PART_H
