@@ -107,6 +107,12 @@ int option_row_apply(const struct option_row *row, void *options, const char *va
 	case OPTION_FLAG:
 		store_number(row, options, true);
 		return 0;
+	case OPTION_CONSTANT:
+		store_number(row, options, row->constant);
+		return 0;
+	case OPTION_COUNT:
+		++*(unsigned int *)((char *)options + row->offset);
+		return 0;
 	case OPTION_NUMBER:
 	case OPTION_DURATION:
 		return apply_number(row, options, value, error);

@@ -18,6 +18,8 @@
 
 enum option_form {
 	OPTION_FLAG,	 /* bool: takes no value, becomes true */
+	OPTION_CONSTANT, /* integer or enum: takes no value, becomes `constant` */
+	OPTION_COUNT,	 /* unsigned int: takes no value, counts how often it is given */
 	OPTION_NUMBER,	 /* unsigned integer of 4 or 8 bytes, from least to most */
 	OPTION_DURATION, /* uint64_t of nanoseconds, more than 0 */
 	OPTION_SIZE,	 /* uint64_t of bytes, from least to most */
@@ -57,6 +59,7 @@ struct option_row {
 	enum option_completion completes;
 	enum option_form form;
 	size_t offset, size; /* of the member: OPTION_AT */
+	uint64_t constant;
 	uint64_t least, most;
 	const char *const *choices; /* ends in NULL */
 	/* Kind of event that has to be recorded when this flag is given; NULL: none. */

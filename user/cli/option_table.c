@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/unused.h"
 #include "cli/near_match.h"
 #include "finding/condition.h"
 #include "source/source.h"
@@ -22,27 +21,14 @@
 static int parse_pid(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
+
 	return parse_u32_list(value, "--pid", PID_MAX, &options->live.targets.pids, error);
-}
-
-static int parse_children(void *context, _unused_ const char *value, _unused_ struct error *error)
-{
-	struct cli_options *options = context;
-	options->live.targets.follow = PKBPF_FOLLOW_DESCENDANTS;
-	return 0;
-}
-
-static int parse_no_children(void *context, _unused_ const char *value,
-			     _unused_ struct error *error)
-{
-	struct cli_options *options = context;
-	options->live.targets.follow = PKBPF_FOLLOW_NONE;
-	return 0;
 }
 
 static int parse_tid(void *context, const char *value, struct error *error)
 {
 	struct cli_options *options = context;
+
 	return parse_u32_list(value, "--tid", PID_MAX, &options->live.targets.tids, error);
 }
 
@@ -164,13 +150,6 @@ static int parse_fail_if(void *context, const char *value, struct error *error)
 
 /* ---- how it talks ---- */
 
-static int parse_verbose(void *context, _unused_ const char *value, _unused_ struct error *error)
-{
-	struct cli_options *options = context;
-	options->verbosity++;
-	return 0;
-}
-
 static const char *const unwind_modes[] = {
 	[PKBPF_UNWIND_AUTO] = "auto",
 	[PKBPF_UNWIND_DWARF] = "dwarf",
@@ -198,10 +177,10 @@ static const struct option_row rows[] = {
 	 .repeatable = true, .completes = OPTION_COMPLETES_PID, .form = OPTION_PARSED,
 	 .parse = parse_pid},
 	{0, "children", NULL, "with --pid: all descendants, also after execve", TARGETS,
-	 .form = OPTION_PARSED, .parse = parse_children},
+	 .form = OPTION_CONSTANT, AT(live.targets.follow), .constant = PKBPF_FOLLOW_DESCENDANTS},
 	{0, "no-children", NULL,
 	 "with --pid or a command: only that process, without forked workers", TARGETS,
-	 .form = OPTION_PARSED, .parse = parse_no_children},
+	 .form = OPTION_CONSTANT, AT(live.targets.follow), .constant = PKBPF_FOLLOW_NONE},
 	{'t', "tid", "TID[,TID...]", "threads", TARGETS, .repeatable = true,
 	 .completes = OPTION_COMPLETES_TID, .form = OPTION_PARSED, .parse = parse_tid},
 	{'G', "cgroup", "PATH",
@@ -258,7 +237,7 @@ static const struct option_row rows[] = {
 	{'q', "quiet", NULL, "errors only", GENERAL, FLAG(quiet)},
 	{'v', "verbose", NULL,
 	 "report each step and all counters; twice: with details of loading BPF programs", GENERAL,
-	 .repeatable = true, .form = OPTION_PARSED, .parse = parse_verbose},
+	 .repeatable = true, .form = OPTION_COUNT, AT(verbosity)},
 	{0, "progress", "auto|never", "progress line; auto: if stderr is a terminal", GENERAL,
 	 .form = OPTION_CHOICE, AT(no_progress), .choices = progress_choices},
 	{0, "color", "auto|always|never",

@@ -46,7 +46,7 @@ struct profile_row {
 	uint64_t max; /* largest single value, 0 unknown */
 };
 
-/* What a run was, for headers of reports. Filled by cli/ and capture/. */
+/* What a run was, for headers of reports. Filled by live/. */
 struct profile_info {
 	char host[256];
 	char kernel[256];

@@ -20,6 +20,7 @@ struct options {
 	uint64_t time_ns, bytes;
 	enum { BLACK, WHITE, GREY } color;
 	bool is_never;
+	unsigned int count;
 	const char *text;
 };
 
@@ -34,6 +35,9 @@ static const char *const answers[] = {"auto", "never", NULL};
 #define AT(member) OPTION_AT(struct options, member)
 
 static const struct option_row flag = {0, "flag", NULL, "", .form = OPTION_FLAG, AT(flag)};
+static const struct option_row grey = {
+	0, "grey", NULL, "", .form = OPTION_CONSTANT, AT(color), .constant = GREY};
+static const struct option_row more = {0, "more", NULL, "", .form = OPTION_COUNT, AT(count)};
 static const struct option_row number = {
 	0, "number", "N", "", .form = OPTION_NUMBER, AT(number), .least = 1, .most = 10};
 static const struct option_row duration = {0,	       "time", "TIME", "", .form = OPTION_DURATION,
@@ -69,6 +73,13 @@ static void a_value_lands_in_its_member_and_nowhere_else(void **state)
 	assert_memory_equal(&options, &expected, sizeof(options));
 	assert_int_equal(option_row_apply(&answer, &options, "never", &error), 0);
 	expected.is_never = true;
+	assert_memory_equal(&options, &expected, sizeof(options));
+	assert_int_equal(option_row_apply(&color, &options, "white", &error), 0);
+	assert_int_equal(option_row_apply(&grey, &options, NULL, &error), 0);
+	assert_memory_equal(&options, &expected, sizeof(options));
+	assert_int_equal(option_row_apply(&more, &options, NULL, &error), 0);
+	assert_int_equal(option_row_apply(&more, &options, NULL, &error), 0);
+	expected.count = 2;
 	assert_memory_equal(&options, &expected, sizeof(options));
 	assert_int_equal(option_row_apply(&text, &options, "word", &error), 0);
 	assert_string_equal(options.text, "word");
