@@ -22,8 +22,8 @@
 /* Frames between the tracepoint's call and the program, which belong to us. */
 #define TRACEPOINT_FRAMES 3
 
-/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly.
- */
+/* One recognised stack in so many is walked all the same, to see whether it was recognised
+ * rightly. */
 #define MEMO_CHECK_EVERY 1024
 
 __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,

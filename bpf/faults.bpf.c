@@ -22,8 +22,8 @@
 #define WINDOW_SHIFT	   24
 #define STACKS_PER_WINDOW  32
 #define MAX_THINNING_SHIFT 10
-/* A stack whose memory is sent, to be walked later, costs as much as so many that are walked here.
- */
+/* A stack whose memory is sent, to be walked later, costs as much as so many that are walked
+ * here. */
 #define RAW_STACK_COST 8
 /*
  * So does looking a mapping up: the kernel gives its lock back through an interrupt to itself, 20
@@ -75,13 +75,13 @@ struct {
 	__type(value, struct pkbpf_fault_process);
 } fault_processes SEC(".maps");
 
+/* tid -> start time of a thread that was born inside and accounted for before it was gone */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} fault_accounted SEC(".maps"); /* tid -> start time of a thread that was born inside and accounted
-				   for before it was gone */
+} fault_accounted SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -41,8 +41,8 @@ static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx,
 	if (size > 0 && !kernel_stack_differs(unwind->slot, size / 8))
 		return true;
 	counter_add(PKBPF_COUNTER_KERNEL_WALK_WRONG, 1);
-	/* Another format, or a case that nobody thought of: no stack after this one is walked here.
-	 */
+	/* Another format, or a case that nobody thought of: no stack after this one is walked
+	 * here. */
 	orc_tables.text_bytes = 0;
 	return false;
 }

@@ -10,8 +10,8 @@
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
-/* One recognised stack in so many is walked all the same, to see whether it was recognised rightly.
- */
+/* One recognised stack in so many is walked all the same, to see whether it was recognised
+ * rightly. */
 #define MEMO_CHECK_EVERY 1024
 
 /* Frames of the program and of what called it. One more, the tracepoint's iterator, when others

@@ -142,8 +142,8 @@ static __always_inline void histogram_count(__u32 index, __u64 value_ns, __u32 t
 	if (!histogram || bucket >= PKBPF_HISTOGRAM_BUCKETS)
 		return;
 	__sync_fetch_and_add(&histogram->buckets[bucket], times);
-	/* Two CPUs may write at once; the loser's value is then missing from max, and only there.
-	 */
+	/* Two CPUs may write at once; the loser's value is then missing from max, and only
+	 * there. */
 	if (value_ns > histogram->max_ns)
 		histogram->max_ns = value_ns;
 }

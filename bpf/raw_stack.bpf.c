@@ -112,8 +112,8 @@ static __always_inline __u64 copy_start(__u64 sp)
 	return (sp - (in_page < RED_ZONE_BYTES ? in_page : RED_ZONE_BYTES)) & ~7ULL;
 }
 
-/* Of each class of events as many: page faults of programs that begin are more than all the others.
- */
+/* Of each class of events as many: page faults of programs that begin are more than all the
+ * others. */
 static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 slot, __u64 time_ns)
 {
 	__u64 second = time_ns >> 30;
@@ -170,8 +170,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
 	size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	if (!size) {
-		/* The stack has just grown, and its first page is what the kernel is about to make.
-		 */
+		/* The stack has just grown, and its first page is what the kernel is about to
+		 * make. */
 		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
 		size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
 	}

@@ -255,8 +255,8 @@ int resource_read(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* What it had used when it began to exit is what will ever be known of a thread that nobody saw go.
- */
+/* What it had used when it began to exit is what will ever be known of a thread that nobody saw
+ * go. */
 static __always_inline void hand_over_unfreed(struct pkbpf_event_resource *left)
 {
 	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left),
@@ -346,8 +346,8 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 	struct pkbpf_event_resource *record, *exiting;
 	__u32 tid = task->pid;
 
-	/* What is not in there is no target, or began to exit before there was anybody to see it.
-	 */
+	/* What is not in there is no target, or began to exit before there was anybody to see
+	 * it. */
 	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
 	if (!exiting)
 		return 0;

@@ -34,8 +34,8 @@ static __always_inline void stack_read_kernel(void *ctx, struct sample_scratch *
 	scratch->sample.n_kernel = size / 8;
 }
 
-/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the root.
- */
+/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the
+ * root. */
 static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch *scratch)
 {
 	__u32 first = scratch->sample.n_kernel;
@@ -147,8 +147,8 @@ static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx
 }
 #endif
 
-/* The same for perf_event programs, whose context has the registers when user code was interrupted.
- */
+/* The same for perf_event programs, whose context has the registers when user code was
+ * interrupted. */
 static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx,
 							  struct sample_scratch *scratch)
 {

@@ -58,8 +58,9 @@ struct memo_scratch {
 	__u64 ip, sp, fp, bx;
 	__u64 mm, born_ns;
 	__u64 comm[2]; /* of the current task */
-	__u64 salt; /* what else tells stacks of one leaf apart, so that the first entry looked at
-		       is the right one */
+	/* what else tells stacks of one leaf apart, so that the first entry looked at is the right
+	 * one */
+	__u64 salt;
 	__u64 kernel[MEMO_KERNEL_WINDOW];
 	__u64 user[MEMO_USER_NEAR];
 };
@@ -130,8 +131,8 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 	memo->sp = regs->sp;
 	memo->fp = regs->bp;
 	memo->bx = regs->bx;
-	/* Not in a system call: the walk may depend on any register, and such places hardly repeat.
-	 */
+	/* Not in a system call: the walk may depend on any register, and such places hardly
+	 * repeat. */
 	return (__s64)regs->orig_ax >= 0;
 #else
 	if ((regs->user_regs.pstate & 0xf) != 0)

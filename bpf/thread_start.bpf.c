@@ -20,8 +20,8 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 #define AFTER_ERROR 7 /* jl; musl: jne */
 
 /* The instructions of clone() and clone3() that load the number, call, and tell the parent from the
- * child. Those of fork(), which calls the same and whose child has the parent's stack, are others.
- */
+ * child. Those of fork(), which calls the same and whose child has the parent's stack, are
+ * others. */
 static __always_inline bool makes_thread(const __u8 *code)
 {
 	if (code[0] != 0xb8 || code[3] || code[4] || code[5] != 0x0f || code[6] != 0x05)

@@ -184,8 +184,8 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 {
 	__u32 at = unwind->log_count;
 
-	/* Known when the verifier looks: where nobody wants a log, this is no part of the program.
-	 */
+	/* Known when the verifier looks: where nobody wants a log, this is no part of the
+	 * program. */
 	if (!config.log_walks || !unwind->log_wanted)
 		return;
 	unwind->log_count = at + 1;

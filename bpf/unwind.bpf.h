@@ -36,8 +36,8 @@ struct unwind_chunk_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
-	__uint(key_size, sizeof(__u32)); /* sizes, since clang leaves the types behind an inner map
-					    incomplete */
+	/* sizes, since clang leaves the types behind an inner map incomplete */
+	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct unwind_chunk));
 };
 
@@ -174,15 +174,15 @@ struct unwind_scratch {
 	__u8 raw_filled;
 	__u8 new_thread; /* has not returned from clone yet */
 	__u8 reserved;
-	__u64 probed_call; /* the kernel's record of the last one that was looked at; 0: none so far
-			    */
-	__u64 kernel_sp;   /* where the event interrupted the kernel; 0: unknown */
+	/* the kernel's record of the last one that was looked at; 0: none so far */
+	__u64 probed_call;
+	__u64 kernel_sp; /* where the event interrupted the kernel; 0: unknown */
 	__u64 window_start;
 	__u64 window_size;
 	__u64 window_next; /* bytes to copy when it has been left */
 	__u64 window_goal; /* the walk is expected to end there; 0: nothing is known */
-	__u64 dense_bytes; /* from the leaf to the root of the last stack, if its frames were small;
-			      else 0 */
+	/* from the leaf to the root of the last stack, if its frames were small; else 0 */
+	__u64 dense_bytes;
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];

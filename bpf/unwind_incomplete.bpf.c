@@ -54,8 +54,8 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
-/* What to do about a stack that is not whole, or has few frames, or leads through generated code.
- */
+/* What to do about a stack that is not whole, or has few frames, or leads through generated
+ * code. */
 __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);

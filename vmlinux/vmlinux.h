@@ -181,8 +181,8 @@ struct uprobes_state {
 struct mm_struct {
 	unsigned long start_brk, brk, start_stack;
 	unsigned long hiwater_rss;
-	struct percpu_counter
-		rss_stat[4]; /* since 6.2; the counts are exact to a few pages per CPU */
+	/* since 6.2; the counts are exact to a few pages per CPU */
+	struct percpu_counter rss_stat[4];
 	struct uprobes_state uprobes_state;
 };
 
@@ -192,8 +192,8 @@ struct task_io_accounting {
 	u64 cancelled_write_bytes;
 };
 
-struct sched_info { /* kept by every kernel with task accounting; depends on no setting since 5.14
-		     */
+/* kept by every kernel with task accounting; depends on no setting since 5.14 */
+struct sched_info {
 	unsigned long pcount;
 	unsigned long long run_delay;
 	unsigned long long last_queued;
@@ -202,8 +202,8 @@ struct sched_info { /* kept by every kernel with task accounting; depends on no 
 struct sched_entity {
 	u64 sum_exec_runtime;
 	u64 prev_sum_exec_runtime; /* when the fair class last chose it to run */
-	unsigned char on_rq; /* in a queue of the fair class; an int before 6.12, of which this is
-				the lowest byte */
+	/* in a queue of the fair class; an int before 6.12, of which this is the lowest byte */
+	unsigned char on_rq;
 };
 
 struct task_struct {

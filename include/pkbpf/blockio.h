@@ -65,8 +65,9 @@ struct pkbpf_event_slow_io {
 	__u64 cgroup_id;
 	__u64 insert_ns;
 	__u64 issue_ns; /* to the device, the last time; 0, OPEN only: not yet */
-	__u64 sector; /* first one, of 512 bytes, from the start of the device; PKBPF_NO_SECTOR: has
-			 none, or unknown */
+	/* first one, of 512 bytes, from the start of the device; PKBPF_NO_SECTOR: has none, or
+	 * unknown */
+	__u64 sector;
 	__u32 pid, tid; /* who submitted it, as in totals; tid 0: not known */
 	__u32 device;	/* major << 20 | minor */
 	__u32 bytes;	/* asked for */

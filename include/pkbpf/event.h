@@ -51,16 +51,16 @@ static inline __u64 pkbpf_address(__u64 ip)
 enum pkbpf_event_kind {
 	PKBPF_EVENT_SAMPLE = 1, /* struct pkbpf_event_sample */
 	PKBPF_EVENT_FORK = 2,	/* struct pkbpf_event_task: tid was born from parent_tid */
-	PKBPF_EVENT_COMM =
-		3, /* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
+	/* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
+	PKBPF_EVENT_COMM = 3,
 	PKBPF_EVENT_EXIT = 4,	   /* struct pkbpf_event_task: thread tid has ended */
 	PKBPF_EVENT_MAPPING = 5,   /* struct pkbpf_event_mapping */
 	PKBPF_EVENT_LOST = 6,	   /* struct pkbpf_event_lost */
 	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
 	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
 	/* 9 was TOTALS before it had waker_id and variance. */
-	PKBPF_EVENT_TOTALS =
-		10, /* struct pkbpf_event_totals: sums of one key from the kernel side */
+	/* struct pkbpf_event_totals: sums of one key from the kernel side */
+	PKBPF_EVENT_TOTALS = 10,
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h) */
 };
@@ -70,16 +70,16 @@ enum pkbpf_event_kind {
 /* flags of FORK, COMM and MAPPING: taken from procfs at start, not seen happening */
 #define PKBPF_FROM_SNAPSHOT 0x8000
 
-/* How the walk of a user stack ended. Complete are only the values up to PKBPF_END_LAST_COMPLETE.
- */
+/* How the walk of a user stack ended. Complete are only the values up to
+ * PKBPF_END_LAST_COMPLETE. */
 enum pkbpf_stack_end {
 	PKBPF_END_NONE = 0,    /* no user stack to walk: kernel thread, or not asked for */
 	PKBPF_END_ROOT = 1,    /* table says outermost frame (undefined return address) */
 	PKBPF_END_ZERO_RA = 2, /* return address 0: thread start */
 	PKBPF_END_FP_ROOT = 3, /* frame pointer 0 */
 	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
-	PKBPF_END_UNVERIFIED =
-		4, /* walked by the kernel's frame-pointer helper, which cannot tell */
+	/* walked by the kernel's frame-pointer helper, which cannot tell */
+	PKBPF_END_UNVERIFIED = 4,
 	PKBPF_END_MAX_DEPTH = 5,    /* more frames than the limit */
 	PKBPF_END_NO_PROCESS = 6,   /* process not known to the unwinder (yet) */
 	PKBPF_END_NO_MAPPING = 7,   /* address in no known executable mapping */
@@ -88,25 +88,26 @@ enum pkbpf_stack_end {
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
 	PKBPF_END_FAULT_RA = 12,    /* stack memory not readable (not resident, or its end) */
-	PKBPF_END_FAULT_FP =
-		13,	     /* frame-pointer chain leaves the stack (JIT without frame pointers) */
-	PKBPF_END_EXEC = 14, /* inside execve: the old stack is already gone */
+	/* frame-pointer chain leaves the stack (JIT without frame pointers) */
+	PKBPF_END_FAULT_FP = 13,
+	PKBPF_END_EXEC = 14,	     /* inside execve: the old stack is already gone */
 	PKBPF_END_COMPAT = 15,	     /* 32-bit task on a 64-bit kernel */
 	PKBPF_END_NO_REGS = 16,	     /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
-	PKBPF_END_SHORTENED =
-		18, /* not by a walk: a rare stack of which the profile keeps the outer frames */
-	PKBPF_END_COPY_CUT = 19, /* the stack was copied to be walked later, and there was no room
-				    for more of it */
-	PKBPF_END_RAN_ON = 20, /* the stack of a blocked thread, which ran or went before its memory
-				  was read */
-	PKBPF_END_NO_ROOM = 21,	    /* no room for the unwind information of this code */
-	PKBPF_END_NOWHERE = 22,	    /* the function that runs returns to 0: a stack's first, or its
-				       unwind info is wrong */
-	PKBPF_END_UNANNOUNCED = 23, /* not of a walk: page faults that the kernel counts for a
-				       thread, but announces to nobody */
-	PKBPF_END_NO_FILE = 24, /* the file of this code cannot be opened, and there is no usable
-				   frame pointer */
+	/* not by a walk: a rare stack of which the profile keeps the outer frames */
+	PKBPF_END_SHORTENED = 18,
+	/* the stack was copied to be walked later, and there was no room for more of it */
+	PKBPF_END_COPY_CUT = 19,
+	/* the stack of a blocked thread, which ran or went before its memory was read */
+	PKBPF_END_RAN_ON = 20,
+	PKBPF_END_NO_ROOM = 21, /* no room for the unwind information of this code */
+	/* the function that runs returns to 0: a stack's first, or its unwind info is wrong */
+	PKBPF_END_NOWHERE = 22,
+	/* not of a walk: page faults that the kernel counts for a thread, but announces to
+	 * nobody */
+	PKBPF_END_UNANNOUNCED = 23,
+	/* the file of this code cannot be opened, and there is no usable frame pointer */
+	PKBPF_END_NO_FILE = 24,
 	PKBPF_END_COUNT,
 };
 
@@ -150,8 +151,8 @@ struct pkbpf_event_sample {
 	 * only: no event, but the frames of the stack whose number is weight, as in
 	 * PKBPF_EVENT_STACK. */
 	__u64 count;
-	__u64 weight; /* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults:
-			 faults */
+	/* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults: faults */
+	__u64 weight;
 	char comm[PKBPF_COMM_SIZE]; /* of the thread */
 	__u64 ips[];		    /* n_kernel + n_user words */
 };
@@ -179,8 +180,8 @@ struct pkbpf_event_mapping {
 	__u32 device_minor;
 	__u32 inode_generation; /* 0 when not known */
 	__u32 protection;
-	char path[]; /* NUL-terminated, padded with NULs to a multiple of 8; as the kernel shows it
-		      */
+	/* NUL-terminated, padded with NULs to a multiple of 8; as the kernel shows it */
+	char path[];
 };
 
 struct pkbpf_event_lost {
@@ -197,8 +198,8 @@ struct pkbpf_event_lost {
 #define PKBPF_RAW_HEAD_WORDS (PKBPF_REGS + 3)
 
 struct pkbpf_event_raw_stack {
-	struct pkbpf_event_sample
-		sample; /* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
+	/* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
+	struct pkbpf_event_sample sample;
 	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS],
 	 * stack_start, stack_size, holes; then stack_size bytes (multiple of 8) read from address
 	 * stack_start, which is near the stack pointer. holes: bit N says that the Nth page from

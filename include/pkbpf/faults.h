@@ -59,8 +59,8 @@ struct pkbpf_fault_thread {
  */
 struct pkbpf_fault_announced {
 	__u64 count[2];
-	__u64 squares[2]; /* sum of the squares of those periods that another process may have had a
-			     part in */
+	/* sum of the squares of those periods that another process may have had a part in */
+	__u64 squares[2];
 };
 
 #endif

@@ -9,9 +9,9 @@
 #endif
 
 struct pkbpf_missed_periods {
-	__u64 late; /* passed before the timer's interrupt came: the current thread was there all
-		       the time */
-	__u64 own;  /* the program was not called, and the current thread was running already */
+	/* passed before the timer's interrupt came: the current thread was there all the time */
+	__u64 late;
+	__u64 own; /* the program was not called, and the current thread was running already */
 	__u64 of_unknown; /* the same, but another thread may have been running */
 };
 

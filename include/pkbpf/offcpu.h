@@ -23,8 +23,8 @@ enum pkbpf_wait_state {
 	PKBPF_WAIT_RUNQUEUE = 1, /* able to run: preempted, or woken and not yet on a CPU */
 	PKBPF_WAIT_SLEEP = 2,	 /* interruptible */
 	PKBPF_WAIT_DISK = 3,	 /* uninterruptible, waits for I/O */
-	PKBPF_WAIT_UNINTERRUPTIBLE =
-		4, /* uninterruptible for another reason: a lock in the kernel, a vfork child */
+	/* uninterruptible for another reason: a lock in the kernel, a vfork child */
+	PKBPF_WAIT_UNINTERRUPTIBLE = 4,
 	PKBPF_WAIT_STOPPED = 5, /* by a signal or a debugger */
 	PKBPF_WAIT_STATES = 6,
 };
@@ -32,13 +32,13 @@ enum pkbpf_wait_state {
 /* measure of PKBPF_EVENT_TOTALS of kind OFFCPU. */
 enum pkbpf_offcpu_measure {
 	PKBPF_OFFCPU_WAITS = 0, /* waits of one stack: count, ns; waker_id with --wakers */
-	PKBPF_OFFCPU_TIME = 1, /* a thread's account: times it entered a state, ns in it; all states
-				  and on-CPU */
+	/* a thread's account: times it entered a state, ns in it; all states and on-CPU */
+	PKBPF_OFFCPU_TIME = 1,
 	PKBPF_OFFCPU_LENGTHS = 2, /* a process's waits in a state: count and histogram */
-	PKBPF_OFFCPU_SWITCHES =
-		3,	       /* a thread's context switches: state 0 voluntary, 1 involuntary */
-	PKBPF_OFFCPU_WALL = 4, /* a thread's life within the interval, which its account must add up
-				  to: count 1, ns */
+	/* a thread's context switches: state 0 voluntary, 1 involuntary */
+	PKBPF_OFFCPU_SWITCHES = 3,
+	/* a thread's life within the interval, which its account must add up to: count 1, ns */
+	PKBPF_OFFCPU_WALL = 4,
 };
 
 /* The run-queue part at the end of a wait that began otherwise counts no wait of its own, only its
@@ -62,8 +62,8 @@ enum {
 /* Flag of a row beside PKBPF_TOTALS_*: it has one wait, and no other will be added. */
 #define PKBPF_ROW_SINGLE 0x100
 
-/* A thread that has many waits in one of these windows gets stacks of a part of them in the next.
- */
+/* A thread that has many waits in one of these windows gets stacks of a part of them in the
+ * next. */
 #define PKBPF_OFFCPU_WINDOW_SHIFT 27
 #define PKBPF_OFFCPU_WINDOW_NS	  (1ULL << PKBPF_OFFCPU_WINDOW_SHIFT)
 /* Beyond one in 32 little is saved: a wait costs 2 us with a stack and 0.4 us without. */
@@ -90,8 +90,8 @@ struct pkbpf_thread {
 	__u32 window;	    /* number of the window of time in which waits are counted now */
 	__u32 window_waits; /* counted in it */
 	__u64 since_ns;	    /* in its place */
-	__u64 run_delay_ns; /* the kernel's sum of the thread's run-queue time, when the wait began
-			     */
+	/* the kernel's sum of the thread's run-queue time, when the wait began */
+	__u64 run_delay_ns;
 	__u64 pending_ns; /* length of a wait that has ended but is not yet split into its parts */
 	__u64 ran_ns;	  /* the kernel's sum of the thread's CPU time, at its last switch */
 
@@ -100,8 +100,8 @@ struct pkbpf_thread {
 
 	__u64 count[PKBPF_WAIT_STATES];
 	__u64 without_stack; /* waits that were not chosen */
-	__u64 taking_ns; /* how long the stack of a wait that stands for others took, which is part
-			    of the wait */
+	/* how long the stack of a wait that stands for others took, which is part of the wait */
+	__u64 taking_ns;
 
 	__u64 stack_id; /* of the wait, for those that found no row */
 	__u64 waker_id;
@@ -138,9 +138,9 @@ struct pkbpf_wait_row {
 	__u64 cgroup_id;
 	char comm[PKBPF_COMM_SIZE];
 	__u64 count, total_ns, max_ns;
-	__u64 queue_ns, queue_max_ns;		/* parts of these waits after the wake-up */
-	__u64 estimated_ns, estimated_queue_ns; /* of total_ns and queue_ns what stands for waits
-						   that were not chosen */
+	__u64 queue_ns, queue_max_ns; /* parts of these waits after the wake-up */
+	/* of total_ns and queue_ns what stands for waits that were not chosen */
+	__u64 estimated_ns, estimated_queue_ns;
 	__u32 reserved2;
 	__u32 claims; /* last: outlives what is before it, see slot_take() */
 };
@@ -150,8 +150,9 @@ _Static_assert(sizeof(struct pkbpf_wait_row) == 128, "map value");
 struct pkbpf_wait_row_key {
 	__u64 stack_id, waker_id;
 	__u32 pid, tid;
-	__u32 comm; /* pkbpf_comm_hash(): threads of one process with stacks that are the same, and
-		       a thread over time, may have several */
+	/* pkbpf_comm_hash(): threads of one process with stacks that are the same, and a thread
+	 * over time, may have several */
+	__u32 comm;
 	__u16 state, open;
 };
 
@@ -185,9 +186,9 @@ struct pkbpf_blocked_thread {
 
 /* What the kernel knows of the probes that a thread has met (bpf/uprobe.bpf.c). */
 struct pkbpf_probed_calls {
-	__u64 trampoline;	 /* where probed functions return to, the beginning of [uprobes] */
-	__u64 copy, instruction; /* the probed instruction met last is executed here, and belongs
-				    there */
+	__u64 trampoline; /* where probed functions return to, the beginning of [uprobes] */
+	/* the probed instruction met last is executed here, and belongs there */
+	__u64 copy, instruction;
 	__u32 count, reserved;
 	struct {
 		__u64 stack;		 /* where the return address was */

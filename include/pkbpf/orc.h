@@ -28,13 +28,13 @@ enum pkbpf_orc_register {
 	PKBPF_ORC_SP_INDIRECT = 9,
 };
 
-enum pkbpf_orc_type { /* as since 6.4 */
-		      PKBPF_ORC_NO_TYPE = 0,
-		      PKBPF_ORC_END_OF_STACK = 1,
-		      PKBPF_ORC_CALL = 2, /* a return address lies below the previous sp */
-		      PKBPF_ORC_REGS = 3, /* struct pt_regs lies there */
-		      PKBPF_ORC_REGS_PARTIAL =
-			      4, /* what the processor pushed for an interrupt does */
+/* As since 6.4. */
+enum pkbpf_orc_type {
+	PKBPF_ORC_NO_TYPE = 0,
+	PKBPF_ORC_END_OF_STACK = 1,
+	PKBPF_ORC_CALL = 2,	    /* a return address lies below the previous sp */
+	PKBPF_ORC_REGS = 3,	    /* struct pt_regs lies there */
+	PKBPF_ORC_REGS_PARTIAL = 4, /* what the processor pushed for an interrupt does */
 };
 
 /* How an entry's last 12 bits are divided: sp and bp register, 4 bits each, and then by kernel. */
@@ -86,8 +86,8 @@ static inline __u32 pkbpf_orc_flags(__u32 flags, __u32 format)
 	return registers | type << 8 | (signal ? PKBPF_ORC_SIGNAL : 0);
 }
 
-/* Of an entry as it lies in memory, 6 bytes. 0: code without a rule, or with one that does not fit.
- */
+/* Of an entry as it lies in memory, 6 bytes. 0: code without a rule, or with one that does not
+ * fit. */
 static inline __u64 pkbpf_orc_rule(__u64 entry, __u32 format)
 {
 	__s16 sp_offset = (__s16)entry, bp_offset = (__s16)(entry >> 16);

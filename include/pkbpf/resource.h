@@ -18,10 +18,10 @@ enum pkbpf_resource_event {
 	PKBPF_EVENT_RESOURCE = 48, /* struct pkbpf_event_resource: one thread */
 	PKBPF_EVENT_MACHINE = 49,  /* struct pkbpf_event_machine */
 	PKBPF_EVENT_CGROUP = 50,   /* struct pkbpf_event_cgroup: the path behind an id */
-	PKBPF_EVENT_CONTAINER =
-		51, /* struct pkbpf_event_cgroup: the name of the container it belongs to */
-	PKBPF_EVENT_CPU_LIMIT =
-		52, /* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
+	/* struct pkbpf_event_cgroup: the name of the container it belongs to */
+	PKBPF_EVENT_CONTAINER = 51,
+	/* struct pkbpf_event_cpu_limit: a cgroup that may use so much of the CPUs */
+	PKBPF_EVENT_CPU_LIMIT = 52,
 	/* struct pkbpf_event_cgroup: what the kernel side has read of its path. Whoever reads the
 	 * ring makes a CGROUP of it when it is asked for, so there is none in a stream. */
 	PKBPF_EVENT_CGROUP_NAMES = 53,
@@ -34,12 +34,14 @@ enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_END = 2,	  /* of the interval */
 	PKBPF_RESOURCE_EXIT = 3,  /* the thread has ended: these are its last numbers */
 	/* Of RESOURCE only. */
-	PKBPF_RESOURCE_EXEC = 4, /* it was not its process's first, had this tid, and takes that
-				    one's number and birth: it called exec */
-	PKBPF_RESOURCE_BYSTANDER =
-		5, /* START of one that is no target, but may become one by its name or cgroup */
-	PKBPF_RESOURCE_LEFT = 6, /* as EXIT, of one that is no target any more: it called exec, and
-				    has the new program's name */
+	/* it was not its process's first, had this tid, and takes that one's number and birth: it
+	 * called exec */
+	PKBPF_RESOURCE_EXEC = 4,
+	/* START of one that is no target, but may become one by its name or cgroup */
+	PKBPF_RESOURCE_BYSTANDER = 5,
+	/* as EXIT, of one that is no target any more: it called exec, and has the new program's
+	 * name */
+	PKBPF_RESOURCE_LEFT = 6,
 };
 
 /* Beside the moment of an EXIT: the OOM killer chose its process. */
@@ -49,9 +51,10 @@ struct pkbpf_event_resource {
 	struct pkbpf_event_header header;
 	__u32 pid, tid;
 	__u32 parent_pid;
-	__u32 anonymous_rss_kib; /* of rss_bytes: neither of files nor shared; kernels count it in
-				    batches: 0 may be some 100 KiB */
-	__u64 process_start_ns;	 /* CLOCK_MONOTONIC; with pid what tells processes apart */
+	/* of rss_bytes: neither of files nor shared; kernels count it in batches: 0 may be some 100
+	 * KiB */
+	__u32 anonymous_rss_kib;
+	__u64 process_start_ns; /* CLOCK_MONOTONIC; with pid what tells processes apart */
 	__u64 thread_start_ns;
 	__u64 cgroup_id;
 	__u64 user_ns, system_ns; /* by the kernel's ticks: only their ratio is good */
@@ -73,8 +76,8 @@ struct pkbpf_event_machine {
 	__u64 user_ns, nice_ns, system_ns, idle_ns, iowait_ns, irq_ns, softirq_ns,
 		steal_ns; /* all CPUs together */
 	__u64 memory_bytes, memory_available_bytes;
-	/* What the CPUs ran any thread, by a counter per CPU; 0 unknown. Not in older recordings.
-	 */
+	/* What the CPUs ran any thread, by a counter per CPU; 0 unknown. Not in older
+	 * recordings. */
 	__u64 threads_ns;
 };
 
@@ -99,8 +102,8 @@ _Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
 /* Of CFS bandwidth control, which the kernel counts since the cgroup is there. */
 struct pkbpf_event_cpu_limit {
 	struct pkbpf_event_header header;
-	__u64 cgroup_id; /* in the hierarchy of the cpu controller, which need not be that of CGROUP
-			  */
+	/* in the hierarchy of the cpu controller, which need not be that of CGROUP */
+	__u64 cgroup_id;
 	__u64 quota_ns, period_ns; /* it may run so long in each period, all CPUs together */
 	__u64 periods;		   /* in which it had something to run */
 	__u64 throttled_periods;   /* of those, in which it had used its quota and wanted more */

@@ -24,15 +24,15 @@
 struct pkbpf_stack_memo {
 	__u32 tid; /* 0: empty */
 	__u16 kernel_words, user_words;
-	__u16 user_last, kernel_last;	 /* the highest of user_at and kernel_at */
-	__u16 cursor, kept;		 /* while learning */
-	__u16 user_near, user_near_last; /* as many of the first user_at are near the stack pointer;
-					    the highest of them */
+	__u16 user_last, kernel_last; /* the highest of user_at and kernel_at */
+	__u16 cursor, kept;	      /* while learning */
+	/* as many of the first user_at are near the stack pointer; the highest of them */
+	__u16 user_near, user_near_last;
 	__u64 born_ns, mm;
 	__u64 ip, sp, fp, bx;
 	__u64 stack_id;
-	__u32 rows[PKBPF_MEMO_ROWS]; /* in which events of this stack count: off-CPU by wait state
-				      */
+	/* in which events of this stack count: off-CPU by wait state */
+	__u32 rows[PKBPF_MEMO_ROWS];
 	__u32 hits, walks;
 	__u64 used_ns;
 	__u64 until_ns; /* believed until then; 0: always */

@@ -29,26 +29,26 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_NONE = 0, /* no unwind info here: validated frame-pointer step */
 	PKBPF_CFA_SP = 1,   /* sp + cfa_offset */
 	PKBPF_CFA_FP = 2,   /* fp + cfa_offset */
-	PKBPF_CFA_REGISTER =
-		3, /* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
+	/* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
+	PKBPF_CFA_REGISTER = 3,
 	PKBPF_CFA_SP_DEREF = 4,	   /* *(sp + cfa_offset) + 8 * aux */
 	PKBPF_CFA_FP_DEREF = 5,	   /* *(fp + cfa_offset) + 8 * aux */
 	PKBPF_CFA_PLT = 6,	   /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
 	PKBPF_CFA_SIGNAL = 7,	   /* registers are in a signal frame on the stack */
 	PKBPF_CFA_END = 8,	   /* outermost frame; aux: the one below is */
 	PKBPF_CFA_UNSUPPORTED = 9, /* described by something a rule cannot hold */
-	PKBPF_CFA_OTHER_STACK =
-		10, /* fp + cfa_offset, on the stack that this code has left for another */
-	PKBPF_CFA_PENDING = 11, /* nobody has read the instructions here yet, from which the rules
-				   will be made */
-	PKBPF_CFA_SP_INDEXED =
-		12, /* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
+	/* fp + cfa_offset, on the stack that this code has left for another */
+	PKBPF_CFA_OTHER_STACK = 10,
+	/* nobody has read the instructions here yet, from which the rules will be made */
+	PKBPF_CFA_PENDING = 11,
+	/* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
+	PKBPF_CFA_SP_INDEXED = 12,
 	PKBPF_CFA_NO_ROOM = 13, /* there was no room for this code's rule */
 	/* It jumps into another frame, of whatever stack; fp and ra say nothing. Leaf only. */
-	PKBPF_CFA_JUMP = 14, /* stack pointer in register[aux], frame pointer in [fp_offset],
-				address in [ra_offset] */
-	PKBPF_CFA_JUMP_SAVED =
-		15, /* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
+	/* stack pointer in register[aux], frame pointer in [fp_offset], address in [ra_offset] */
+	PKBPF_CFA_JUMP = 14,
+	/* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
+	PKBPF_CFA_JUMP_SAVED = 15,
 };
 
 enum pkbpf_fp_kind {
@@ -71,10 +71,11 @@ struct pkbpf_unwind_rule {
 	__u8 cfa; /* enum pkbpf_cfa_kind */
 	__u8 fp;  /* enum pkbpf_fp_kind */
 	__u8 ra;  /* enum pkbpf_ra_kind */
-	__u8 aux; /* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see
-		     PKBPF_CFA_SP_INDEXED */
-	__s16 rbx_offset; /* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table
-			     uses it) */
+	/* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see
+	 * PKBPF_CFA_SP_INDEXED */
+	__u8 aux;
+	/* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
+	__s16 rbx_offset;
 };
 
 _Static_assert(sizeof(struct pkbpf_unwind_rule) == 16, "rule size");
@@ -99,8 +100,8 @@ struct pkbpf_unwind_file {
 	__u32 page_count;
 	__u32 flags;
 	__u32 last_used; /* epoch, written by BPF when it enters a mapping of this file */
-	__u32 edition; /* of all tables ever published: a new one's pages may lie where an old one's
-			  were */
+	/* of all tables ever published: a new one's pages may lie where an old one's were */
+	__u32 edition;
 	__u32 reserved;
 };
 

@@ -59,8 +59,8 @@ enum {
 	PKBPF_UNWIND_RBX = 4,	/* rbx belongs to this frame: only code that tracks it was passed */
 	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unproven frame pointer */
 	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
-	PKBPF_UNWIND_LEAF_REGS =
-		32, /* regs[] belong to the frame that this one called, which has none of its own */
+	/* regs[] belong to the frame that this one called, which has none of its own */
+	PKBPF_UNWIND_LEAF_REGS = 32,
 	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
 };
 
@@ -69,8 +69,8 @@ struct pkbpf_unwind_state {
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;
-	__u64 generated_ip; /* innermost in code that neither a file nor a rule is behind; 0: none
-			     */
+	/* innermost in code that neither a file nor a rule is behind; 0: none */
+	__u64 generated_ip;
 	__u32 first_page, page_count;
 	__u32 mapping_flags; /* PKBPF_MAPPING_* */
 	__u32 file_flags;    /* PKBPF_FILE_* */

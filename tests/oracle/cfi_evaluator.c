@@ -200,8 +200,8 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 static void caller_of_signal(const struct test_registers *registers, struct caller *caller)
 {
 #if defined(__aarch64__)
-	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp pc.
-	 */
+	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp
+	 * pc. */
 	enum { SAVED_AT = 312, SAVED_RBX = 19, SAVED_FP = 29, SAVED_SP = 31, SAVED_PC = 32 };
 #else
 	/* struct ucontext lies at the stack pointer, its registers 40 bytes on: r8…r15 rdi rsi rbp

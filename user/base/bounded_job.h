@@ -19,8 +19,8 @@ struct bounded_job {
 	 * negative errno. */
 	int (*run)(void *context, void *result);
 	void *context;
-	void *result; /* of result_size bytes, at most 1024; copied back. NULL: the return value is
-			 all */
+	/* of result_size bytes, at most 1024; copied back. NULL: the return value is all */
+	void *result;
 	size_t result_size;
 	int kept_fd;	   /* -1: none. As long as this file grows, the job goes on */
 	uint64_t quiet_ns; /* it is given up when it has shown no such progress for so long, */

@@ -316,8 +316,8 @@ static int output_attach(struct output_file *output, const char *path)
 		return -EISDIR;
 	if (mode == 0)
 		return temporary_create(output, 0666);
-	if (S_ISREG(mode)) /* replacing a file that its owner has closed to others must not open it
-			    */
+	/* Replacing a file that its owner has closed to others must not open it. */
+	if (S_ISREG(mode))
 		return temporary_create(output, 0666 & mode);
 	/* O_APPEND: when this is our own redirected stdout, keep what is there. */
 	output->fd = open_for_reader(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
@@ -421,8 +421,8 @@ int output_file_commit(struct output_file *output, uid_t owner, gid_t group, str
 		if (errno != EPERM && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 			err = -errno;
 	}
-	/* The stream is closed in any case: no write may reach the file after its new name shows.
-	 */
+	/* The stream is closed in any case: no write may reach the file after its new name
+	 * shows. */
 	closed = output_close(output);
 	if (err == 0)
 		err = closed;

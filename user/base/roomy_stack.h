@@ -8,8 +8,8 @@
 #define PKBPF_BASE_ROOMY_STACK_H
 
 /* What run() returns. In a thread of its own where the limit is small, with the signal mask that
- * the caller has; the caller then takes no signals, and threads started meanwhile have room, too.
- */
+ * the caller has; the caller then takes no signals, and threads started meanwhile have room,
+ * too. */
 int roomy_stack_run(int (*run)(int argc, char **argv), int argc, char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it again.
- */
+/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it
+ * again. */
 #include "capture/cpu_watch.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #define READ_AGAIN_NS NS_PER_SECOND
 /* The kernel's own bound on an announcement (UEVENT_BUFFER_SIZE), with room for its first line. */
 #define MESSAGE_MAX_BYTES 4096
-/* Of a list that is compared with the last one as text; a longer one is read and parsed each time.
- */
+/* Of a list that is compared with the last one as text; a longer one is read and parsed each
+ * time. */
 #define TEXT_MAX_BYTES 512
 #define KERNEL_GROUP   1
 

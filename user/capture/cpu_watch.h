@@ -26,8 +26,8 @@ bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns);
 const struct cpu_list *cpu_watch_list(const struct cpu_watch *watch);
 void cpu_watch_free(struct cpu_watch *watch);
 
-/* Whether the kernel's announcement (uevent) says that a CPU is online now. Public for its tests.
- */
+/* Whether the kernel's announcement (uevent) says that a CPU is online now. Public for its
+ * tests. */
 bool cpu_watch_parse(const char *message, size_t size, uint32_t *ret_number);
 
 #endif

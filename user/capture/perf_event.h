@@ -20,8 +20,8 @@ void perf_event_cpu_attr(uint32_t frequency_hz, int hardware, struct perf_event_
  * counts something else. */
 uint64_t perf_event_period_ns(const struct perf_event_attr *attr);
 
-/* The kernel's limit on samples per second (sysctl kernel.perf_event_max_sample_rate); 0 unknown.
- */
+/* The kernel's limit on samples per second (sysctl kernel.perf_event_max_sample_rate); 0
+ * unknown. */
 uint64_t perf_event_max_sample_rate(void);
 
 #endif

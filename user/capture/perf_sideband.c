@@ -334,8 +334,8 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring,
 
 		memcpy(&header, ring_record(sideband, ring, tail, sizeof(header)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail) {
-			/* The kernel never writes this; do not guess where the next record starts.
-			 */
+			/* The kernel never writes this; do not guess where the next record
+			 * starts. */
 			tail = head;
 			err = -EBADMSG;
 			break;

@@ -12,8 +12,8 @@
 #define COUNT_NS (100 * NS_PER_MS)
 #define PAUSE_NS (900 * NS_PER_MS)
 
-/* Run times: of programs that hang on events, and of iterators, which run when they are asked to.
- */
+/* Run times: of programs that hang on events, and of iterators, which run when they are asked
+ * to. */
 struct run_times {
 	uint64_t events_ns, iterators_ns;
 };
@@ -23,9 +23,9 @@ struct program_clock {
 	bool always;
 	int fd; /* the kernel counts as long as it is open; -1: pause */
 	uint64_t opened_ns;
-	uint64_t turned_ns;	/* the last change from one to the other */
-	struct run_times begun; /* when this counting began: others may have the kernel count in our
-				   pauses */
+	uint64_t turned_ns; /* the last change from one to the other */
+	/* when this counting began: others may have the kernel count in our pauses */
+	struct run_times begun;
 	struct run_times counted;
 	uint64_t counted_ns; /* finished countings together */
 	struct program_share last;

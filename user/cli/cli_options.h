@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command line asked for, before anything of it is tried. Strings are borrowed from argv.
- */
+/* What the command line asked for, before anything of it is tried. Strings are borrowed from
+ * argv. */
 #ifndef PKBPF_CLI_CLI_OPTIONS_H
 #define PKBPF_CLI_CLI_OPTIONS_H
 

@@ -29,8 +29,8 @@ void console_status(struct console *console, const char *line);
 /* A listener for library diagnostics; borrows console. */
 struct log console_log(struct console *console);
 
-/* May the stream behind fd be painted: a terminal that is not dumb, and NO_COLOR is unset or empty.
- */
+/* May the stream behind fd be painted: a terminal that is not dumb, and NO_COLOR is unset or
+ * empty. */
 bool console_wants_color(enum color_choice choice, int fd);
 /* A terminal that understands "clear line". */
 bool console_is_terminal(int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Splits words into options and values as getopt_long does, but says what is wrong in one sentence.
- */
+/* Splits words into options and values as getopt_long does, but says what is wrong in one
+ * sentence. */
 #include "cli/option_parser.h"
 
 #include <errno.h>

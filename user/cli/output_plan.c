@@ -29,8 +29,8 @@ struct output {
 
 struct output_plan {
 	ARRAY_OF(struct output) outputs;
-	pthread_mutex_t
-		lock; /* held while a file is finished or freed, and for ever once abandoned */
+	/* held while a file is finished or freed, and for ever once abandoned */
+	pthread_mutex_t lock;
 };
 
 /* ---- sentences ---- */

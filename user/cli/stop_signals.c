@@ -55,8 +55,8 @@ void stop_signals_block(sigset_t *ret_before)
 {
 	sigset_t set;
 
-	/* What they would say a write says as well, and that one is told of, with the file's name.
-	 */
+	/* What they would say a write says as well, and that one is told of, with the file's
+	 * name. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	stop_set(&set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a file tells its dynamic loader (PT_DYNAMIC), which is there in files without sections, too.
- */
+/* What a file tells its dynamic loader (PT_DYNAMIC), which is there in files without sections,
+ * too. */
 #ifndef PKBPF_ELF_ELF_DYNAMIC_H
 #define PKBPF_ELF_ELF_DYNAMIC_H
 

@@ -57,8 +57,8 @@ int elf_file_open(struct elf_file *file, int fd);
 int elf_file_open_memory(struct elf_file *file, const void *memory, size_t size);
 void elf_file_done(struct elf_file *file);
 
-/* Bytes in memory that elf_file_read() and what is built upon it can read from; no more than that.
- */
+/* Bytes in memory that elf_file_read() and what is built upon it can read from; no more than
+ * that. */
 static inline struct elf_file elf_file_of_bytes(const void *memory, size_t size)
 {
 	return (struct elf_file){.fd = -1, .memory = memory, .size = size};

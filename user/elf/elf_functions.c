@@ -7,8 +7,8 @@
 
 #include "elf/cfi_reader.h"
 
-/* The one encoding of search tables that linkers write: of 4 signed bytes, relative to the header.
- */
+/* The one encoding of search tables that linkers write: of 4 signed bytes, relative to the
+ * header. */
 #define SEARCH_TABLE_ENCODING (CFI_POINTER_DATA_RELATIVE | CFI_POINTER_S32)
 
 struct header {

@@ -26,8 +26,8 @@ struct elf_functions { /* zero-initialised: none known */
 	struct elf_function_entry *entries;
 	size_t count;
 	uint64_t base; /* address of the header, as linked */
-	const struct elf_function_entry
-		*last; /* the one found last, its start and size; NULL: none */
+	/* the one found last, its start and size; NULL: none */
+	const struct elf_function_entry *last;
 	uint64_t last_start;
 	uint32_t last_size;
 };

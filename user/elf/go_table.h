@@ -16,11 +16,11 @@ struct go_table {
 	uint64_t function_count;
 	uint64_t text; /* address as linked that functions count from */
 	uint64_t names_offset, names_size;
-	uint64_t values_offset;	   /* tables of the stack pointer, by instruction */
-	uint64_t functions_offset; /* function_count pairs of a start and the offset of a record
-				      from here, and a last start */
-	bool has_start_lines;	   /* in records: since Go 1.20 */
-	uint8_t *data;		   /* from data_offset to the end; NULL: not loaded */
+	uint64_t values_offset; /* tables of the stack pointer, by instruction */
+	/* function_count pairs of a start and the offset of a record from here, and a last start */
+	uint64_t functions_offset;
+	bool has_start_lines; /* in records: since Go 1.20 */
+	uint8_t *data;	      /* from data_offset to the end; NULL: not loaded */
 	uint64_t data_offset;
 };
 

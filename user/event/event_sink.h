@@ -21,8 +21,9 @@ struct sample_view {
 	enum pkbpf_profile_kind kind;
 	enum pkbpf_stack_end user_end;
 	uint8_t state;
-	bool after_syscall; /* the first user ip, or that in the registers, follows a system call
-			       instruction, like a return address */
+	/* the first user ip, or that in the registers, follows a system call instruction, like a
+	 * return address */
+	bool after_syscall;
 	uint64_t cgroup_id;
 	uint64_t count;
 	uint64_t weight;
@@ -52,8 +53,8 @@ struct mapping_view {
 	uint32_t device_major, device_minor, inode_generation;
 	uint32_t protection;
 	bool from_snapshot;
-	const char *
-		path; /* NUL-terminated, at most PATH_MAX; "[vdso]", "//anon", "/x/y (deleted)" … */
+	/* NUL-terminated, at most PATH_MAX; "[vdso]", "//anon", "/x/y (deleted)" … */
+	const char *path;
 };
 
 struct lost_view {
@@ -71,8 +72,9 @@ struct raw_stack_view {
 	uint64_t stack_start;
 	const uint8_t *stack;
 	size_t stack_size;
-	uint64_t holes; /* bits: pages, the first one that of stack_start, that could not be read
-			   and are left out of stack */
+	/* bits: pages, the first one that of stack_start, that could not be read and are left out
+	 * of stack */
+	uint64_t holes;
 };
 
 struct stack_view {
@@ -143,8 +145,8 @@ struct event_sink_ops {
 	void (*on_stack)(void *context, const struct stack_view *stack);
 	void (*on_totals)(void *context, const struct totals_view *totals);
 	void (*on_slow_io)(void *context, const struct slow_io_view *slow_io);
-	/* A record kind this table has no view for (later kinds): the checked header and its bytes.
-	 */
+	/* A record kind this table has no view for (later kinds): the checked header and its
+	 * bytes. */
 	void (*on_other)(void *context, const struct pkbpf_event_header *record);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writes the rows of the resource report as comma-separated values (RFC 4180), a column per figure.
- */
+/* Writes the rows of the resource report as comma-separated values (RFC 4180), a column per
+ * figure. */
 #include <inttypes.h>
 #include <stdbool.h>
 

@@ -55,8 +55,8 @@ static void hide_trailing_number(char *text)
 		digits[-1] = '_';
 }
 
-/* Makes foreign text fit for a frame: no separator, no control character, valid UTF-8, not empty.
- */
+/* Makes foreign text fit for a frame: no separator, no control character, valid UTF-8, not
+ * empty. */
 static void clean_frame(char *dst, size_t size, const char *text)
 {
 	size_t length;

@@ -119,8 +119,8 @@ static int reader_next(struct line_reader *reader)
 	return (unsigned char)*reader->at++;
 }
 
-/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a b;".
- */
+/* Texts in the order that lines have by them where more follows on both: "a;" stands behind "a
+ * b;". */
 static int compare_texts(const void *left, const void *right, void *context)
 {
 	const struct folded_lines *lines = context;

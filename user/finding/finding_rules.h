@@ -82,8 +82,8 @@ const char *finding_name(const struct resource_row *row);
 /* Appends to a finding's text, up to its size. */
 void finding_say(struct finding *finding, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* "postgres 812", "postgres (4 processes)", "docker:0123456789ab"; whom the finding is about, too.
- */
+/* "postgres 812", "postgres (4 processes)", "docker:0123456789ab"; whom the finding is about,
+ * too. */
 void finding_say_who(struct finding *finding, const struct row_group *group);
 /* Stacks that explain a finding, and how it speaks of them. */
 struct finding_evidence {

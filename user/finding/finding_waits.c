@@ -129,8 +129,8 @@ static void tell_disk(const struct resource_rows *rows, const struct row_group *
 								 .what = "it",
 								 .whole = wait_ns});
 	else if (asynchronous >= slept_ns / 2)
-		/* Of these waits only some were for disks, as many of one function as of another.
-		 */
+		/* Of these waits only some were for disks, as many of one function as of
+		 * another. */
 		finding_say_functions(
 			finding, rows, group,
 			&(struct finding_evidence){

@@ -42,12 +42,12 @@ size_t x86_endbr64_size(const uint8_t *code, size_t size);
 
 enum x86_beginning {
 	X86_BEGINS_NOTHING,
-	X86_BEGINS_WITH_ROOM, /* makes room on the stack, or stores a register there that a function
-				 need not keep */
-	X86_BEGINS_A_FUNCTION, /* saves a register that functions keep, or is marked as the target
-				  of a pointer */
-	X86_BEGINS_A_FUNCTION_SURELY, /* saves two of them, or sets up a frame pointer as compilers
-					 do */
+	/* makes room on the stack, or stores a register there that a function need not keep */
+	X86_BEGINS_WITH_ROOM,
+	/* saves a register that functions keep, or is marked as the target of a pointer */
+	X86_BEGINS_A_FUNCTION,
+	/* saves two of them, or sets up a frame pointer as compilers do */
+	X86_BEGINS_A_FUNCTION_SURELY,
 };
 
 /* What code looks like the beginning of. */

@@ -37,16 +37,17 @@ enum x86_map {
 #define X86_MAX_INSTRUCTION_BYTES 15
 
 struct x86_instruction {
-	int64_t immediate; /* sign-extended; relative target of jumps and calls; the last one of two
-			    */
+	/* sign-extended; relative target of jumps and calls; the last one of two */
+	int64_t immediate;
 	int32_t displacement;
 	uint8_t size;	/* bytes; 0: no instruction */
 	uint8_t map;	/* enum x86_map */
 	uint8_t opcode; /* the byte that chooses from the map */
 	uint8_t mod;	/* of ModRM: 3 means that rm is a register, else it is in memory */
 	uint8_t reg;	/* ModRM.reg with its extension */
-	uint8_t rm; /* ModRM.rm, or the register in the opcode, with its extension; in memory: the
-		       base register */
+	/* ModRM.rm, or the register in the opcode, with its extension; in memory: the base
+	 * register */
+	uint8_t rm;
 	uint8_t index; /* register; X86_RSP: none */
 	bool has_modrm;
 	bool has_base;	 /* memory operand with a base register */

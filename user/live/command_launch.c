@@ -27,8 +27,8 @@ struct launch_failure {
 struct command {
 	char *const *argv;
 	pid_t pid;
-	int go_fd;     /* write end: a byte lets the child go on, closing it ends the child; -1
-			  afterwards */
+	/* write end: a byte lets the child go on, closing it ends the child; -1 afterwards */
+	int go_fd;
 	int result_fd; /* read end: a launch_failure, or end of file once exec has closed it */
 	bool is_reaped;
 	int status;

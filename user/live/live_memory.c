@@ -89,8 +89,8 @@ static uint64_t rest_ns(const struct rest *rest, uint64_t took_ns)
 	return ns < rest->most_ns ? ns : rest->most_ns;
 }
 
-/* Only places with names tell which read the same. true: nothing more can be named, or has to be.
- */
+/* Only places with names tell which read the same. true: nothing more can be named, or has to
+ * be. */
 static bool places_are_named(struct live_capture *live, uint64_t now_ns)
 {
 	if (!live->naming_end_ns)

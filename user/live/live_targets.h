@@ -9,8 +9,8 @@
 
 #include "base/parse_value.h"
 
-/* At most one of pids, tids, cgroup_path and command; none: the whole host. Strings are borrowed.
- */
+/* At most one of pids, tids, cgroup_path and command; none: the whole host. Strings are
+ * borrowed. */
 struct live_targets {
 	struct u32_list pids, tids;
 	const char *cgroup_path;  /* may be relative to the mount of cgroup v2 */

@@ -73,8 +73,8 @@ static void retire(struct process_table *table, struct entry *entry)
 	}
 }
 
-/* The grace time of an exited process is over: samples of its pid are somebody else's from now on.
- */
+/* The grace time of an exited process is over: samples of its pid are somebody else's from now
+ * on. */
 static void expire(struct process_table *table, struct entry *entry)
 {
 	hash_map_remove(&table->pids, entry->public.pid);
@@ -224,8 +224,8 @@ static void add_thread(struct process_table *table, struct entry *entry, uint32_
 	table->thread_count++;
 }
 
-/* The living incarnation of pid, begun with its leader as the only thread when nobody announced it.
- */
+/* The living incarnation of pid, begun with its leader as the only thread when nobody announced
+ * it. */
 static struct entry *get_alive(struct process_table *table, uint32_t pid)
 {
 	struct entry *entry = entry_of_pid(table, pid);

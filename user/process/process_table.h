@@ -53,8 +53,8 @@ struct process {
 	char comm[PKBPF_COMM_SIZE + 1];	       /* of the thread-group leader */
 	char comm_before[PKBPF_COMM_SIZE + 1]; /* until it executed this image; empty: not known */
 	uint64_t start_ns;		       /* 0: before the interval */
-	uint64_t
-		born_ns; /* the same of the first one of the process, which has called exec since */
+	/* the same of the first one of the process, which has called exec since */
+	uint64_t born_ns;
 	uint64_t end_ns; /* 0: still alive */
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */

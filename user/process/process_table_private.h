@@ -39,8 +39,8 @@ struct process_table {
 	struct mapped_file_table *files;
 	ARRAY_OF(struct entry *) entries;
 	struct hash_map pids; /* pid -> id of the entry that is alive or in grace */
-	struct hash_map
-		ended; /* pid -> id of the entry that ended last, after its grace: recent or kept */
+	/* pid -> id of the entry that ended last, after its grace: recent or kept */
+	struct hash_map ended;
 	struct hash_map threads; /* tid -> serial << 32 | id */
 	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
 	struct mapping_budget budget;
@@ -53,8 +53,8 @@ struct process_table {
 	uint64_t dropped;
 };
 
-/* An entry to fill, of a forgotten incarnation where there is one. NULL: out of memory or too many.
- */
+/* An entry to fill, of a forgotten incarnation where there is one. NULL: out of memory or too
+ * many. */
 struct entry *process_table_take_entry(struct process_table *table);
 /* Its id may be given to a later incarnation. */
 void process_table_forget(struct process_table *table, struct entry *entry);

@@ -130,8 +130,8 @@ struct report {
 	void *context;
 	int unparsed;
 	struct procfs_mapping before; /* the one before, when it has a file: its path is not "" */
-	struct procfs_mapping
-		withheld; /* what follows it at once and may be its text; empty: nothing */
+	/* what follows it at once and may be its text; empty: nothing */
+	struct procfs_mapping withheld;
 };
 
 static bool has_no_file(const struct procfs_mapping *mapping)

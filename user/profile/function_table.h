@@ -23,8 +23,8 @@ enum function_mark {
 
 /* Strings are as strangers wrote them, not escaped, never NULL; "" is unknown. */
 struct function {
-	const char *name;   /* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind
-			       info]" */
+	/* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind info]" */
+	const char *name;
 	const char *module; /* "libc.so.6" */
 	const char *file;
 	uint32_t line;
@@ -53,8 +53,8 @@ const struct function *function_table_get(const struct function_table *table, ui
 /* Functions of a frame, innermost inlined one first; at least one. */
 const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,
 				     size_t *ret_count);
-/* The first `max` functions of a stack of the table's profile, leaf first; returns how many it has.
- */
+/* The first `max` functions of a stack of the table's profile, leaf first; returns how many it
+ * has. */
 size_t function_table_stack(const struct function_table *table, const struct profile *profile,
 			    uint32_t stack, uint32_t *ret_functions, size_t max);
 

@@ -25,8 +25,8 @@
 struct frame {
 	struct frame_location location;
 	struct symbol symbol;
-	uint32_t merged; /* the frame that stands for it in new stacks, see profile/frame_table.h;
-			    or itself */
+	/* the frame that stands for it in new stacks, see profile/frame_table.h; or itself */
+	uint32_t merged;
 	bool named, compared;
 };
 
@@ -68,8 +68,8 @@ struct profile_info {
 	bool bpf_cpu_known;
 	uint32_t bpf_limit_permille; /* of a CPU that they may take for stacks of waits; 0: none */
 	uint64_t max_resident_bytes;
-	uint64_t
-		bpf_map_bytes; /* of the kernel's memory, which are not resident in it; 0 unknown */
+	/* of the kernel's memory, which are not resident in it; 0 unknown */
+	uint64_t bpf_map_bytes;
 };
 
 /* What this program has used since the interval began. */

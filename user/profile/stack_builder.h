@@ -13,8 +13,8 @@
 
 struct stack_builder;
 
-/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left out.
- */
+/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left
+ * out. */
 struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user);
 void stack_builder_free(struct stack_builder *builder);
 /* The profile's stack of the frames of a sample; UINT32_MAX: out of memory. */

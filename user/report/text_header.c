@@ -18,8 +18,8 @@
 
 #define LABEL_COLUMNS 12
 
-/* A text in memory while its line is put together; lines are short, the host's names are bounded.
- */
+/* A text in memory while its line is put together; lines are short, the host's names are
+ * bounded. */
 struct line {
 	char *text;
 	size_t size;

@@ -82,8 +82,8 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 	return text_table_write(table, report->out);
 }
 
-/* next[]: of each request the next one with the same stack, or NONE; follows[]: is such a next one.
- */
+/* next[]: of each request the next one with the same stack, or NONE; follows[]: is such a next
+ * one. */
 static int link_stacks(const struct slow_io *const *items, size_t count, size_t *next,
 		       bool *follows)
 {

@@ -52,8 +52,8 @@ static bool in_ranges(const struct character_range *ranges, size_t count, uint32
 	return false;
 }
 
-/* Blocks, not single characters: good for alignment in every script that names are likely to be in.
- */
+/* Blocks, not single characters: good for alignment in every script that names are likely to be
+ * in. */
 static size_t character_columns(uint32_t character)
 {
 	static const struct character_range combining[] = {

@@ -13,8 +13,8 @@
 
 struct device_times {
 	uint64_t count, total_ns, max_ns;
-	struct histogram histogram; /* may hold fewer values than count: what is still under way has
-				       no length */
+	/* may hold fewer values than count: what is still under way has no length */
+	struct histogram histogram;
 };
 
 struct device_operation {

@@ -116,9 +116,9 @@ struct resource_rows {
 	uint64_t quiet_processes; /* behind the quiet rows */
 	uint64_t missing_threads; /* without last numbers: left out */
 	struct resource_machine machine;
-	uint64_t no_thread_ns; /* of the CPUs' busy time, where they ran no thread; 0: none, or not
-				  known */
-	double busy_percent;   /* of all CPUs; < 0 unknown */
+	/* of the CPUs' busy time, where they ran no thread; 0: none, or not known */
+	uint64_t no_thread_ns;
+	double busy_percent; /* of all CPUs; < 0 unknown */
 	uint64_t interval_ns;
 	const struct profile *profile;
 	struct function_table *functions;
@@ -144,8 +144,8 @@ const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t s
 struct row_explanation {
 	const struct function *functions[ROW_EXPLANATION_FUNCTIONS]; /* caller before callee */
 	size_t count;
-	uint64_t weight, whole; /* of the stacks that have all of them in this order, and of all
-				   that were asked for */
+	/* of the stacks that have all of them in this order, and of all that were asked for */
+	uint64_t weight, whole;
 };
 
 /* Chooses among waits by their stacks; lists end in NULL. */

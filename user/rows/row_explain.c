@@ -14,8 +14,9 @@
 
 struct inclusive {
 	uint64_t weight;
-	double distance;   /* from the path, or the leaf, times the weight: stacks that share it may
-			      have other roots */
+	/* from the path, or the leaf, times the weight: stacks that share it may have other
+	 * roots */
+	double distance;
 	size_t last_stack; /* 1 + the one that counted it last: recursion counts once */
 };
 

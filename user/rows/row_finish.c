@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the sums of a row come to, which rows are left out, and in which order the others are told.
- */
+/* What the sums of a row come to, which rows are left out, and in which order the others are
+ * told. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static void finish_row(const struct rows_work *work, struct resource_row *row)
 			part->finish(work->rows, row);
 }
 
-/* So many that were asked for are told whatever they did: that may be what somebody wants to know.
- */
+/* So many that were asked for are told whatever they did: that may be what somebody wants to
+ * know. */
 #define ASKED_FOR_MAX 64
 
 static bool was_asked_for(const struct rows_work *work)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The faults source: stacks of a sample of all page faults, and the exact number of each process.
- */
+/* The faults source: stacks of a sample of all page faults, and the exact number of each
+ * process. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -27,8 +27,8 @@ struct per_cpu_events { /* zero-initialised is empty */
 /* Opens what is missing on the CPUs of the list and closes what is on others or died with a CPU
  * that has returned: the first time, and whenever the list may have changed. Does nothing when the
  * list has not changed, so that what the kernel refused is tried again after the next change only.
- * A CPU that has gone meanwhile is no error.
- */
+ * A CPU that has gone meanwhile is no
+ * error. */
 int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *cpus,
 			  const struct perf_event_attr *attr, struct bpf_program *program,
 			  struct error *error);

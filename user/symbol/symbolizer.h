@@ -15,13 +15,13 @@
 #include "process/process_table.h"
 
 enum frame_space {
-	FRAME_KERNEL,	 /* address = kernel address; object unused */
-	FRAME_FILE,	 /* object = mapped_file id; address = offset in the file */
-	FRAME_ANONYMOUS, /* object = process incarnation id; address = virtual address in it (JIT
-			    code) */
-	FRAME_UNMAPPED,	 /* object = process incarnation id; address belongs to no known mapping */
-	FRAME_TRUNCATED, /* not an address: address = enum pkbpf_stack_end, why the stack ends here
-			  */
+	FRAME_KERNEL, /* address = kernel address; object unused */
+	FRAME_FILE,   /* object = mapped_file id; address = offset in the file */
+	/* object = process incarnation id; address = virtual address in it (JIT code) */
+	FRAME_ANONYMOUS,
+	FRAME_UNMAPPED, /* object = process incarnation id; address belongs to no known mapping */
+	/* not an address: address = enum pkbpf_stack_end, why the stack ends here */
+	FRAME_TRUNCATED,
 };
 
 struct frame_location {
@@ -58,13 +58,13 @@ enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2 };
 struct symbol {
 	enum symbol_result result;
 	uint32_t flags;
-	const char
-		*module; /* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
-	uint64_t module_address;   /* ELF address in the module, for "[libfoo.so+0x1234]" */
-	uint64_t function_address; /* start of the nameless function it lies in, as linked; 0: not
-				      known */
-	const struct symbol_line
-		*lines;	   /* innermost inlined function first, the real function last */
+	/* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
+	const char *module;
+	uint64_t module_address; /* ELF address in the module, for "[libfoo.so+0x1234]" */
+	/* start of the nameless function it lies in, as linked; 0: not known */
+	uint64_t function_address;
+	/* innermost inlined function first, the real function last */
+	const struct symbol_line *lines;
 	size_t line_count; /* 0 unless FOUND */
 };
 
@@ -102,8 +102,8 @@ struct symbolizer_options {
 	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from
 	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
-	const struct log
-		*log; /* of files whose debug information was given up; NULL: nobody listens */
+	/* of files whose debug information was given up; NULL: nobody listens */
+	const struct log *log;
 };
 
 /* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows

@@ -18,8 +18,8 @@
  * list. */
 enum {
 	FUNCTION_TOP = 1, /* nothing called it: goexit, mstart, rt0_go; or mcall */
-	FUNCTION_SP_WRITE =
-		2, /* puts something else into the stack pointer: systemstack, asmcgocall */
+	/* puts something else into the stack pointer: systemstack, asmcgocall */
+	FUNCTION_SP_WRITE = 2,
 	FUNCTION_ASSEMBLY = 4,
 	FUNCTION_SIGNAL = 256, /* rt_sigreturn; ours */
 };

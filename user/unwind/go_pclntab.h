@@ -21,8 +21,8 @@
 
 /* -ENODATA: no Go program, or a table of another format; -ENOMEM. Fills an ordered list with its
  * functions, whose starts count from text_start and whose cie is cie_mark; those outside [0,
- * text_size) are left out. The caller frees the table with go_table_done(), whatever is returned.
- */
+ * text_size) are left out. The caller frees the table with go_table_done(), whatever is
+ * returned. */
 int go_pclntab_load(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 		    uint32_t cie_mark, struct go_table *ret_table, struct fde_list *ret_functions);
 /* As cfi_program_run(); rows <= bytes of the function's entry in the table, and no more than its

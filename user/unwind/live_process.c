@@ -36,8 +36,9 @@ struct live_code {
 
 struct live_process {
 	uint32_t pid;
-	pid_t stopped; /* the thread that is walked: its process's first may have ended, and then
-			  shows no memory */
+	/* the thread that is walked: its process's first may have ended, and then shows no
+	 * memory */
+	pid_t stopped;
 	struct rule_set *rules;
 	ARRAY_OF(struct live_code) code;
 };
@@ -322,8 +323,8 @@ static void *walk_stopped(void *context)
 }
 
 /* Only a thread that has stopped can be detached, but the end of the thread that traces it releases
- * it in any case, and takes back the stop that was asked for. So each walk has a thread of its own.
- */
+ * it in any case, and takes back the stop that was asked for. So each walk has a thread of its
+ * own. */
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
 		      struct unwind_walk_result *ret_result, bool *ret_in_system_call)
 {

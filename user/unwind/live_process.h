@@ -27,10 +27,10 @@ struct live_mapping {
 	uint64_t start, end; /* end exclusive */
 	const char *path;    /* "" when anonymous; lives as long as the mapped_file_table */
 	enum live_table state;
-	uint32_t rows;		 /* of the whole file */
-	uint64_t bytes;		 /* of the file's table */
-	uint64_t followed_bytes; /* code without unwind information, of which the instructions were
-				    read */
+	uint32_t rows;	/* of the whole file */
+	uint64_t bytes; /* of the file's table */
+	/* code without unwind information, of which the instructions were read */
+	uint64_t followed_bytes;
 	uint64_t left_out_bytes; /* such code that is too much to be read: frame pointers */
 };
 

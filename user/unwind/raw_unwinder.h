@@ -19,8 +19,8 @@ struct raw_unwinder_stats {
 	uint64_t complete;  /* of them, reached the root */
 	uint64_t waited_ns; /* for tables */
 	uint64_t by_end[PKBPF_END_COUNT];
-	uint64_t checked, check_wrong; /* stacks that had been walked in the kernel; those walked
-					  differently here */
+	/* stacks that had been walked in the kernel; those walked differently here */
+	uint64_t checked, check_wrong;
 };
 
 struct raw_unwinder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer
 /* Burns CPU in functions of hand-written assembly, as libraries have them: without call frame
- * information. x86-64 only. usage: assembly SECONDS, spent below each of eight C functions in turn
- */
+ * information. x86-64 only. usage: assembly SECONDS, spent below each of eight C functions in
+ * turn */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O1 -fomit-frame-pointer -fno-pie
 // ldflags: -no-pie
-/* next_image MILLISECONDS: uses a CPU that long, at an address at which brief_image has other code.
- */
+/* next_image MILLISECONDS: uses a CPU that long, at an address at which brief_image has other
+ * code. */
 #include <stdlib.h>
 #include <time.h>
 

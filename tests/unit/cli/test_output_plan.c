@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which files and formats requests become, and what remains on the disk when a run fails or dies.
- */
+/* Which files and formats requests become, and what remains on the disk when a run fails or
+ * dies. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

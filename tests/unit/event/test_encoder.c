@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for event/encoder: what goes in comes out of the decoder, nothing it would refuse goes in.
- */
+/* Tests for event/encoder: what goes in comes out of the decoder, nothing it would refuse goes
+ * in. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

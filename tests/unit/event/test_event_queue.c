@@ -185,8 +185,8 @@ static void survives_many_rounds_with_leftovers(void **state)
 	struct fixture *fixture = *state;
 	uint64_t now = 0;
 
-	/* Two rings whose records lag behind each other by up to 50; more than a chunk per round.
-	 */
+	/* Two rings whose records lag behind each other by up to 50; more than a chunk per
+	 * round. */
 	for (int round = 0; round < 50; round++) {
 		for (uint64_t i = 0; i < 6000; i++)
 			push_at(fixture, now + i);

@@ -344,8 +344,8 @@ static const struct encoding jumps[] = {
 	     DISPLACEMENT(256)),
 };
 
-/* In a block of exactly that size, so that the address sanitizer sees each byte read past the end.
- */
+/* In a block of exactly that size, so that the address sanitizer sees each byte read past the
+ * end. */
 static inline size_t decode(const void *bytes, size_t size, struct x86_instruction *instruction)
 {
 	uint8_t *block = malloc(size);

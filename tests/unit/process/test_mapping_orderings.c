@@ -164,8 +164,8 @@ static void records_that_arrive_out_of_order_count_by_their_times(void **state)
 	assert_string_equal(path_at(fixture, 10, OTHER), "/a");
 }
 
-/* What comes behind an exit with an earlier time belongs to who has ended, and does not revive it.
- */
+/* What comes behind an exit with an earlier time belongs to who has ended, and does not revive
+ * it. */
 static void a_mapping_that_comes_late_is_of_the_process_that_ended(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/mountinfo: the fields that matter, wherever they are, and lines that have none.
- */
+/* Tests for process/mountinfo: the fields that matter, wherever they are, and lines that have
+ * none. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for process/procfs_maps: lines the kernel writes, lines nobody should, reading in pieces.
- */
+/* Tests for process/procfs_maps: lines the kernel writes, lines nobody should, reading in
+ * pieces. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -131,8 +131,8 @@ static void memory_stays_within_its_limit_where_every_address_is_new(void **stat
 		assert_true(profile_shortened_events(fixture->fake.profile) > 10000);
 		end(fixture);
 	}
-	/* 600,000, 100,000 and 20,000 frames, and 20,000 stacks, would have taken 68, 13 and 3 MiB.
-	 */
+	/* 600,000, 100,000 and 20,000 frames, and 20,000 stacks, would have taken 68, 13 and 3
+	 * MiB. */
 	assert_in_range(steps, 100, 1000);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that totals added up in the kernel find their stack, their process and their distribution.
- */
+/* Tests that totals added up in the kernel find their stack, their process and their
+ * distribution. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -76,8 +76,8 @@ static void generated_code_keeps_the_process_it_is_named_by(void **state)
 	assert_int_equal(sums_of(fixture, "node").samples, 1);
 }
 
-/* Its id is free for another once the frames are gone, which profile_shorten_stacks() has left out.
- */
+/* Its id is free for another once the frames are gone, which profile_shorten_stacks() has left
+ * out. */
 static void generated_code_that_is_gone_needs_no_process(void **state)
 {
 	struct fixture *fixture = *state;

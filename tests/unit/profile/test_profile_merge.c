@@ -353,8 +353,8 @@ static void only_rare_stacks_are_shortened(void **state)
 		size_t depth;
 		const uint32_t *frames = profile_stack(fake.profile, rows[i].stack, &depth);
 
-		/* The leaf's side is gone and says so, the root is where it was; or all is there.
-		 */
+		/* The leaf's side is gone and says so, the root is where it was; or all is
+		 * there. */
 		assert_in_range(depth, 3, 20);
 		assert_int_equal(is_marked(&fake, rows[i].stack),
 				 depth < 20 && rows[i].stack != heavy);

@@ -335,8 +335,8 @@ static void cpus_that_ran_no_thread_have_a_row_of_their_own_that_closes_the_sum(
 		struct resource_rows rows;
 		uint64_t cpu_ns = 0;
 
-		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is called.
-		 */
+		/* Of 20 s 5 s idle, 12 s in threads; a process calls itself as the row is
+		 * called. */
 		account_begin_counted(&other, 1U << PKBPF_PROFILE_CPU, 14 * SECOND, 5 * SECOND,
 				      12 * SECOND);
 		account_process(&other, &(struct account_process){.pid = 5,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests that what the off-CPU programs add up becomes records of the increments, each exactly once.
- */
+/* Tests that what the off-CPU programs add up becomes records of the increments, each exactly
+ * once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for symbol/elf_extent: where symbols without a size end among functions without a symbol.
- */
+/* Tests for symbol/elf_extent: where symbols without a size end among functions without a
+ * symbol. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwind tables of everything that a stopped child has mapped, for walks with the user-space step.
- */
+/* Unwind tables of everything that a stopped child has mapped, for walks with the user-space
+ * step. */
 #ifndef PKBPF_TEST_LIVE_TABLES_H
 #define PKBPF_TEST_LIVE_TABLES_H
 

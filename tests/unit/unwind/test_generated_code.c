@@ -274,8 +274,8 @@ static void finds_the_functions_of_hotspot_between_its_data(void **state)
 	assert_int_equal(offset_at(fixture, PAGE + 32 + 12), 32);
 }
 
-/* Java with -XX:+PreserveFramePointer: beside each function there is much that reads like others.
- */
+/* Java with -XX:+PreserveFramePointer: beside each function there is much that reads like
+ * others. */
 static void leaves_functions_of_hotspot_alone_that_keep_frame_pointers(void **state)
 {
 	/* mov %eax,-0x14000(%rsp); push %rbp; mov %rsp,%rbp; call *%rax; pop %rbp; ret */

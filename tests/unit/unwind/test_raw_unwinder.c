@@ -522,8 +522,8 @@ static void a_forked_child_is_unwound_by_what_it_inherited_until_it_executes(voi
 	end(&fixture);
 }
 
-/* Copies of probed instructions, and what the kernel emulates, are left to the kernel's own walk.
- */
+/* Copies of probed instructions, and what the kernel emulates, are left to the kernel's own
+ * walk. */
 static void code_that_is_not_unwound_counts_as_unmapped(void **state)
 {
 	static const struct {

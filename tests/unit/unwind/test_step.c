@@ -120,8 +120,8 @@ static void reads_other_registers_only_at_the_leaf(void **state)
 }
 
 #if defined(__x86_64__)
-/* A helper without a frame of its own, called by code whose caller only such a register leads to.
- */
+/* A helper without a frame of its own, called by code whose caller only such a register leads
+ * to. */
 static void believes_the_registers_of_a_leaf_without_frame(void **state)
 {
 	struct paper paper = {

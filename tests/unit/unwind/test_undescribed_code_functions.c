@@ -150,8 +150,8 @@ static void tells_functions_from_targets_of_a_table_by_their_returns(void **stat
 	check_cfa(&rows, 48, PKBPF_CFA_SP, 8);
 }
 
-/* As in musl's allocator: a block that a branch leads to from behind HLT, aligned behind a return.
- */
+/* As in musl's allocator: a block that a branch leads to from behind HLT, aligned behind a
+ * return. */
 static void goes_on_behind_a_halt(void **state)
 {
 	uint8_t code[32];

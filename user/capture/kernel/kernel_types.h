@@ -26,8 +26,8 @@ int kernel_types_want(struct kernel_types *types, const char *name);
 /* Reads a file of raw BTF. -EINVAL, -ENOTSUP: none that we understand; others as they come. */
 int kernel_types_read(struct kernel_types *types, const char *path, struct error *error);
 
-/* The number of what has this name, which was wanted, and kind (BTF_KIND_*); 0: it does not exist.
- */
+/* The number of what has this name, which was wanted, and kind (BTF_KIND_*); 0: it does not
+ * exist. */
 uint32_t kernel_types_find(const struct kernel_types *types, uint32_t kind, const char *name);
 /* Number of arguments of the tracepoint's function, its private data (always first) included; 0: no
  * such tracepoint. Wanted as "btf_trace_<tracepoint>". */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the maps of BPF programs take of the kernel's memory, which is in no process's resident set.
- */
+/* What the maps of BPF programs take of the kernel's memory, which is in no process's resident
+ * set. */
 #ifndef PKBPF_CAPTURE_KERNEL_MAP_MEMORY_H
 #define PKBPF_CAPTURE_KERNEL_MAP_MEMORY_H
 

@@ -21,8 +21,8 @@ typedef int ring_reader_take(void *context, void *data, size_t size);
 int ring_reader_new(int map_fd, const char *what, ring_reader_take *take, void *context,
 		    struct ring_reader **ret_reader, struct error *error);
 /* Hands on everything that is in the ring when the call begins, and at most the ring's size in all:
- * what comes meanwhile may have to wait for the next call. Negative errno of take. NULL: nothing.
- */
+ * what comes meanwhile may have to wait for the next call. Negative errno of take. NULL:
+ * nothing. */
 int ring_reader_drain(struct ring_reader *reader);
 void ring_reader_free(struct ring_reader *reader);
 

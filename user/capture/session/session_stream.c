@@ -207,8 +207,8 @@ static void end_look(struct session *session, uint64_t now_ns)
 	make_up_for_losses(session);
 }
 
-/* Delivers what was stamped before the previous look, unless tables are still being built for it.
- */
+/* Delivers what was stamped before the previous look, unless tables are still being built for
+ * it. */
 static void deliver_settled(struct session *session, uint64_t now_ns)
 {
 	if (session_unwind_hold(session->unwind, now_ns,

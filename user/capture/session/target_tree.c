@@ -40,8 +40,8 @@ static uint32_t read_parent(int proc_fd, uint32_t pid)
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	if (file_read_all(proc_fd, path, STAT_MAX_BYTES, &text, &size))
 		return 0;
-	/* The comm in parentheses may itself hold parentheses and blanks: the last one closes it.
-	 */
+	/* The comm in parentheses may itself hold parentheses and blanks: the last one closes
+	 * it. */
 	after_comm = strrchr(text, ')');
 	if (!after_comm || sscanf(after_comm, ") %*c %u", &parent) != 1)
 		return 0;

@@ -15,8 +15,8 @@ struct cgroup_name {
 	const char *runtime;		/* "docker", "containerd", …; NULL: no container */
 	char id[CGROUP_NAME_SIZE];	/* of the container, or its free name */
 	char pod_uid[CGROUP_NAME_SIZE]; /* of a Kubernetes pod, with '-'; "" none */
-	char unit[CGROUP_NAME_SIZE]; /* of systemd, escapes undone: "postgresql@15-main.service"; ""
-					none */
+	/* of systemd, escapes undone: "postgresql@15-main.service"; "" none */
+	char unit[CGROUP_NAME_SIZE];
 };
 
 /* Fills all of it. */

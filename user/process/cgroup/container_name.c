@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the state files of Docker, podman, containerd and CRI-O, and the log folders of Kubernetes.
- */
+/* Reads the state files of Docker, podman, containerd and CRI-O, and the log folders of
+ * Kubernetes. */
 #include "process/cgroup/container_name.h"
 
 #include <dirent.h>

@@ -28,9 +28,9 @@ void file_servers_set_log(struct file_servers *servers, const struct log *log);
 struct served_mounts *file_servers_mounts(struct file_servers *servers);
 
 struct served_file {
-	uint64_t device; /* served_mounts_device(): one that does not answer is not asked again for
-			    a while */
-	uint32_t pid;	 /* who has it mounted, or 0 */
+	/* served_mounts_device(): one that does not answer is not asked again for a while */
+	uint64_t device;
+	uint32_t pid; /* who has it mounted, or 0 */
 	/* A descriptor or negative errno; what it finds out besides goes to result, of result_size
 	 * bytes. Called in another process, and in this one for a file too large to be copied. */
 	int (*open)(void *context, void *result);

@@ -224,8 +224,8 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	return best;
 }
 
-/* Whether opening it, or only the search for it, asks a server, and the device of what is served.
- */
+/* Whether opening it, or only the search for it, asks a server, and the device of what is
+ * served. */
 static bool is_served(struct mapped_file_table *table, const struct mapped_file *file,
 		      uint64_t *ret_device)
 {

@@ -28,8 +28,8 @@ struct distribution_key {
 struct distribution_change {
 	uint64_t count, total, max, bytes;
 	uint64_t variance; /* of count; 0: it is exact, or nothing is known */
-	const struct pkbpf_histogram_bucket
-		*buckets; /* ascending, indexes below PKBPF_HISTOGRAM_BUCKETS */
+	/* ascending, indexes below PKBPF_HISTOGRAM_BUCKETS */
+	const struct pkbpf_histogram_bucket *buckets;
 	size_t bucket_count;
 	bool estimated; /* scaled up from a sample of the events */
 	bool open;	/* cut at an edge of the interval */

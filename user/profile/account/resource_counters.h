@@ -7,8 +7,8 @@
 
 #include "event/resource_event.h"
 
-/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of them.
- */
+/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of
+ * them. */
 static inline uint64_t resource_less(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;

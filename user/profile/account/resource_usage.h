@@ -40,10 +40,10 @@ struct resource_process {
 	uint64_t end_ns;   /* 0: lives */
 	bool started_inside;
 	char comm[PKBPF_COMM_SIZE + 1];
-	uint64_t cgroup_id;    /* 0 unknown */
-	uint32_t threads;      /* alive at the end */
-	uint32_t threads_seen; /* alive at any time in the interval; 0: no target, for all that is
-				  known */
+	uint64_t cgroup_id; /* 0 unknown */
+	uint32_t threads;   /* alive at the end */
+	/* alive at any time in the interval; 0: no target, for all that is known */
+	uint32_t threads_seen;
 	uint32_t threads_counted; /* of those, whose last numbers are known */
 	uint32_t processes;	  /* behind this row: 1, others for groups and the others (pid 0) */
 	uint32_t oom_killed;	  /* of those, killed for want of memory */
@@ -68,10 +68,10 @@ struct resource_machine {
 struct resource_cpu_limit {
 	uint64_t cgroup_id; /* in the hierarchy of the cpu controller */
 	const char *path;
-	uint64_t quota_ns, period_ns;	     /* at the end */
-	uint64_t periods, throttled_periods; /* in which it had something to run, and of those, in
-						which it was held back */
-	uint64_t throttled_ns;		     /* each CPU that it was held back on for itself */
+	uint64_t quota_ns, period_ns; /* at the end */
+	/* in which it had something to run, and of those, in which it was held back */
+	uint64_t periods, throttled_periods;
+	uint64_t throttled_ns; /* each CPU that it was held back on for itself */
 };
 
 struct resource_usage;

@@ -17,18 +17,18 @@ struct usage_thread {
 	uint32_t members; /* with tid 0: threads behind it */
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
-	bool bystander;	 /* nothing says yet that it is a target */
-	bool superseded; /* another thread of the process has its number and birth since that called
-			    exec */
+	bool bystander; /* nothing says yet that it is a target */
+	/* another thread of the process has its number and birth since that called exec */
+	bool superseded;
 	char comm[PKBPF_COMM_SIZE + 1];
 	struct resource_counters counters; /* at the start; once final: used in the interval */
 };
 
 struct usage_process {
 	struct resource_process public;
-	uint32_t previous;	/* of the same pid, USAGE_NONE at the end */
-	uint32_t ended_threads; /* 1 + number of the thread that stands for those told together; 0:
-				   none yet */
+	uint32_t previous; /* of the same pid, USAGE_NONE at the end */
+	/* 1 + number of the thread that stands for those told together; 0: none yet */
+	uint32_t ended_threads;
 };
 
 struct usage_cpu_limit {

@@ -19,10 +19,11 @@ enum {
 struct merging {
 	struct profile *profile;
 	struct process_table *processes;
-	size_t count;	   /* process ids are below this */
-	uint8_t *needed;   /* process id -> NEEDED_… */
-	uint32_t *account; /* process id -> its number in the account, before and after the merge;
-			      NO_ACCOUNT: not in it */
+	size_t count;	 /* process ids are below this */
+	uint8_t *needed; /* process id -> NEEDED_… */
+	/* process id -> its number in the account, before and after the merge; NO_ACCOUNT: not in
+	 * it */
+	uint32_t *account;
 	struct hash_index groups; /* by name and cgroup */
 	uint32_t *to;		  /* process id -> id of its group, or itself */
 };

@@ -21,9 +21,9 @@ struct rewriting {
 	const bool *chosen; /* by stack: those to shorten; NULL: none */
 	uint32_t marker;    /* the frame that says so */
 	bool used_only;	    /* no frame without a stack is left, little as that may save */
-	uint32_t *numbers;  /* by frame, side by side since stacks have many: of the one that stands
-			       for it */
-	uint32_t *frames;   /* room for the longest stack */
+	/* by frame, side by side since stacks have many: of the one that stands for it */
+	uint32_t *numbers;
+	uint32_t *frames; /* room for the longest stack */
 };
 
 /* What a stack keeps: frames from here to the root, below the marker when it is shortened. */
@@ -177,8 +177,8 @@ struct ranked_stack {
 	double share;
 	uint32_t stack;
 	bool is_short; /* little is saved, much is lost: later */
-	bool is_open; /* it may mean anything yet, as that of a wait that has lasted from the start:
-			 last */
+	/* it may mean anything yet, as that of a wait that has lasted from the start: last */
+	bool is_open;
 };
 
 static int compare_shares(const void *left, const void *right)
@@ -235,8 +235,8 @@ static uint32_t *count_uses(const struct profile *profile)
 struct savings {
 	const struct profile *profile;
 	uint32_t *uses;
-	struct hash_map
-		kept;	  /* hashes of what shortened stacks are then: most become like others */
+	/* hashes of what shortened stacks are then: most become like others */
+	struct hash_map kept;
 	uint32_t *frames; /* room for the longest stack */
 	size_t bytes;
 };

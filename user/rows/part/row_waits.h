@@ -10,8 +10,8 @@
 
 struct row_waits {
 	uint64_t on_cpu_ns, sleep_ns, disk_ns, uninterruptible_ns, stopped_ns;
-	/* From the kernel's account (which is kept beside it); of off-CPU when that was recorded.
-	 */
+	/* From the kernel's account (which is kept beside it); of off-CPU when that was
+	 * recorded. */
 	uint64_t runqueue_ns, account_runqueue_ns;
 	uint64_t offcpu_ns; /* all of them but on-CPU, with the run queue */
 	uint64_t wall_ns;   /* and with on-CPU: wall time of all threads */

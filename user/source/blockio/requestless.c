@@ -78,8 +78,8 @@ uint64_t requestless_count(const char *sysfs)
 		if (entry->d_name[0] == '.' || strncmp(entry->d_name, "nvme", 4) == 0)
 			continue;
 		folder = openat(dirfd(devices), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		/* Who makes requests has queues of them; who is made of other devices names them.
-		 */
+		/* Who makes requests has queues of them; who is made of other devices names
+		 * them. */
 		if (folder >= 0 && faccessat(folder, "mq", F_OK, 0) &&
 		    !has_entries(folder, "slaves"))
 			sum += count_of(folder);

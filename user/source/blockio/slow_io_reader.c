@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes slow block requests out of their ring and tells the kernel side what is slow from now on.
- */
+/* Takes slow block requests out of their ring and tells the kernel side what is slow from now
+ * on. */
 #include "source/blockio/slow_io_reader.h"
 
 #include <bpf/bpf.h>

@@ -11,9 +11,9 @@
 struct offcpu_options {
 	uint64_t min_block_ns; /* shorter waits count only in the threads' times */
 	bool kernel_threads;
-	bool wakers;			/* the waker's stack of each wait */
-	uint32_t max_overhead_permille; /* of a CPU, for all programs that hang on events; 0: no
-					   limit */
+	bool wakers; /* the waker's stack of each wait */
+	/* of a CPU, for all programs that hang on events; 0: no limit */
+	uint32_t max_overhead_permille;
 };
 
 /* Rows about struct source_options; the last one has no name. */

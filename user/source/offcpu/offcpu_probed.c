@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The same as bpf/uprobe.bpf.c does for a thread that runs, see there; on x86-64 alone, as there.
- */
+/* The same as bpf/uprobe.bpf.c does for a thread that runs, see there; on x86-64 alone, as
+ * there. */
 #include "source/offcpu/offcpu_probed.h"
 
 #include <string.h>

@@ -159,8 +159,8 @@ static void free_row(struct offcpu_tables *tables, uint32_t number)
 			    BPF_ANY);
 }
 
-/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding it?
- */
+/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding
+ * it? */
 static bool single_is_over(const volatile struct pkbpf_wait_row *row, struct sent_row *sent)
 {
 	if (!(row->flags & PKBPF_ROW_SINGLE) || !sent->count)

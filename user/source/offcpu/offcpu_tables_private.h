@@ -36,8 +36,8 @@ struct offcpu_tables {
 	struct sent_thread *sent_threads;
 	struct pkbpf_wait_histogram *sent_histograms;
 	uint32_t used_rows, used_histograms; /* at the last drain */
-	struct pkbpf_histogram_bucket
-		buckets[PKBPF_HISTOGRAM_BUCKETS]; /* of the record being built */
+	/* of the record being built */
+	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	bool sampled;
 	uint64_t without_stack;		/* waits to be told of */
 	ARRAY_OF(struct waited) waited; /* of the drain under way, when sampled */

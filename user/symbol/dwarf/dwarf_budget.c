@@ -6,8 +6,8 @@
  * questions, of which most are short. */
 #define LOOK_INTERVAL_NS (10 * NS_PER_MS)
 
-/* A few milliseconds too early or too late, which evens out, and much cheaper than the exact time.
- */
+/* A few milliseconds too early or too late, which evens out, and much cheaper than the exact
+ * time. */
 static uint64_t coarse_now_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC_COARSE);

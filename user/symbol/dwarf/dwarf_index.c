@@ -154,8 +154,8 @@ static void read_units(struct dwarf_index *index)
 	sort_ranges(&index->ranges);
 }
 
-/* Methods of classes, lambdas among them, that are declared in a function's body are found there.
- */
+/* Methods of classes, lambdas among them, that are declared in a function's body are found
+ * there. */
 static bool may_hold_functions(int tag)
 {
 	return tag == DW_TAG_namespace || tag == DW_TAG_class_type ||

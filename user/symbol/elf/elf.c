@@ -17,8 +17,8 @@ struct loaded_file {
 	const char *name; /* base name, in the pool */
 	void *vdso;
 	size_t vdso_size;
-	const struct symbol_entry
-		*last_entry; /* of the name found last; addresses mostly come in order */
+	/* of the name found last; addresses mostly come in order */
+	const struct symbol_entry *last_entry;
 	const char *last_name;
 	bool has_told; /* that its debug information was given up */
 };

@@ -74,8 +74,8 @@ static bool is_padded(uint16_t machine, const uint8_t *code, size_t size, uint64
 struct bounder {
 	const struct elf_file *file;
 	struct elf_functions *functions;
-	size_t budget; /* bytes that may still be read: who made the file decides how many there are
-			*/
+	/* bytes that may still be read: who made the file decides how many there are */
+	size_t budget;
 	uint8_t code[MAX_EXTENT_BYTES];
 	bool is_target[MAX_EXTENT_BYTES / ALIGNMENT +
 		       1]; /* of a jump from before, by aligned address */

@@ -25,8 +25,8 @@ struct elf_source {
 };
 
 struct elf_module {
-	enum symbol_result
-		state; /* SYMBOL_FOUND: usable; otherwise why no address in it can be named */
+	/* SYMBOL_FOUND: usable; otherwise why no address in it can be named */
+	enum symbol_result state;
 	struct elf_file file; /* its segments alone; bytes are given with each question */
 	struct elf_source sources[ELF_MODULE_MAX_SOURCES]; /* best first */
 	size_t source_count;
@@ -66,8 +66,8 @@ int elf_module_find(const struct elf_module *module, int fd, const void *image, 
  * this is the name, which need not be read again. NULL: none. */
 const struct symbol_entry *elf_module_locate(const struct elf_module *module, uint64_t address);
 
-/* Start of the function that holds an address for which the file has no name. -ENOENT: not known.
- */
+/* Start of the function that holds an address for which the file has no name. -ENOENT: not
+ * known. */
 int elf_module_function_start(struct elf_module *module, int fd, const void *image,
 			      uint64_t address, uint64_t *ret_start);
 

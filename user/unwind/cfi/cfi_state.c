@@ -66,8 +66,8 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 		rule->fp_offset = cell->offset;
 		return true;
 	case CFI_CELL_SP:
-		/* Both count from the same stack pointer, so the difference does not depend on it.
-		 */
+		/* Both count from the same stack pointer, so the difference does not depend on
+		 * it. */
 		rule->fp = PKBPF_FP_CFA;
 		return state->cfa == PKBPF_CFA_SP &&
 		       !__builtin_sub_overflow((int64_t)cell->offset, state->cfa_offset,

@@ -219,8 +219,8 @@ static bool follow_instruction(struct code_walk *walk, size_t at,
 	return false;
 }
 
-/* From an offset whose frame is known up to where execution does not go on, or somebody was before.
- */
+/* From an offset whose frame is known up to where execution does not go on, or somebody was
+ * before. */
 static void follow(struct code_walk *walk, size_t at)
 {
 	struct x86_frame frame = walk->known_frames.items[walk->frames[at]];

@@ -50,12 +50,13 @@ struct called_function {
 struct code_walk {
 	const uint8_t *code; /* the piece; borrowed */
 	size_t size;
-	uint32_t offset;  /* of the piece in its file's code */
-	bool has_starts;  /* functions are known to begin in it */
-	bool aligns;	  /* most functions begin at multiples of CODE_WALK_ALIGN */
-	uint8_t *marks;	  /* by the offset in the piece */
-	uint16_t *frames; /* the number of the frame before the instruction here, or at the end of a
-			     jump that ends here */
+	uint32_t offset; /* of the piece in its file's code */
+	bool has_starts; /* functions are known to begin in it */
+	bool aligns;	 /* most functions begin at multiples of CODE_WALK_ALIGN */
+	uint8_t *marks;	 /* by the offset in the piece */
+	/* the number of the frame before the instruction here, or at the end of a jump that ends
+	 * here */
+	uint16_t *frames;
 
 	ARRAY_OF(struct x86_frame)
 	known_frames; /* by their numbers; they move when one is handed on */

@@ -45,11 +45,11 @@ void generated_code_free(struct generated_code *code);
 
 /* What a walk by frame pointers came to. */
 enum generated_code_doubt {
-	GENERATED_CODE_UNPROVEN, /* a whole stack; but the frame pointer may be one of a frame
-				    farther out */
+	/* a whole stack; but the frame pointer may be one of a frame farther out */
+	GENERATED_CODE_UNPROVEN,
 	GENERATED_CODE_FAILED,
-	GENERATED_CODE_INHERITED, /* there was none: the parent of the process has rows, unless the
-				     process has them itself */
+	/* there was none: the parent of the process has rows, unless the process has them itself */
+	GENERATED_CODE_INHERITED,
 };
 /* A walk has gone by a frame pointer in [start, end), which no executable file is behind. */
 void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end,

@@ -76,13 +76,14 @@ size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size)
 
 /* A place that no code leads to. */
 struct gap {
-	size_t end;	  /* of the code before it */
-	size_t start;	  /* of what follows, behind padding */
-	uint16_t table;	  /* how the frame was at the last jump through a table in the function
-			     before, or NO_FRAME */
+	size_t end;   /* of the code before it */
+	size_t start; /* of what follows, behind padding */
+	/* how the frame was at the last jump through a table in the function before, or NO_FRAME */
+	uint16_t table;
 	size_t known_end; /* of the last code before it that was followed */
-	size_t tries;	  /* instructions that frames may still be tried with, so that hostile code
-			     costs no more than any */
+	/* instructions that frames may still be tried with, so that hostile code costs no more than
+	 * any */
+	size_t tries;
 };
 
 /* From the surest to the most doubtful. */
@@ -278,8 +279,8 @@ struct rows {
 	bool gave_rule;
 	bool changed; /* the frame may have changed since */
 	bool is_in_function;
-	bool borrows_frame; /* this function reads the stack by a frame pointer that it has not set
-			       up */
+	/* this function reads the stack by a frame pointer that it has not set up */
+	bool borrows_frame;
 };
 
 static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rule)

@@ -38,11 +38,12 @@ void undescribed_code_free(struct undescribed_code *work);
 /* What all runs have seen. */
 struct undescribed_counts {
 	size_t functions;
-	size_t borrowed_frames; /* functions that use the frame pointer without having set it, to
-				   reach what lies below it */
-	size_t known_bytes;	/* of code whose frame is known */
-	size_t frame_pointer_bytes; /* of these where a chain of frame pointers leads to the caller
-				     */
+	/* functions that use the frame pointer without having set it, to reach what lies below
+	 * it */
+	size_t borrowed_frames;
+	size_t known_bytes; /* of code whose frame is known */
+	/* of these where a chain of frame pointers leads to the caller */
+	size_t frame_pointer_bytes;
 };
 struct undescribed_counts undescribed_code_counts(const struct undescribed_code *work);
 

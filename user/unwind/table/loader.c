@@ -264,8 +264,8 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		const struct mapping *code = &map->list.items[i];
 		struct pkbpf_unwind_mapping mapping = {.start = code->start, .end = code->end};
 
-		/* First: the number that the description names is not given to another file then.
-		 */
+		/* First: the number that the description names is not given to another file
+		 * then. */
 		table_cache_reference(loader->tables, code->file);
 		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
 				     &mapping);
@@ -321,8 +321,8 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	}
 	if (!map->published_count && !place_map(loader, map, process->pid)) {
 		loader->stats.refused++;
-		/* What the entry says of the same image is still so, and there will be room again.
-		 */
+		/* What the entry says of the same image is still so, and there will be room
+		 * again. */
 		if (process->exec_ns > process->published_ns)
 			unpublish(loader, process);
 		process_tracker_mark_changed(loader->tracker, process);

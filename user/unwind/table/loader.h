@@ -39,8 +39,8 @@ struct unwind_loader_maps {
 
 struct unwind_loader_options {
 	bool only_relatives; /* follow the snapshot's processes and their descendants only */
-	bool on_demand; /* build the table of a file only when a walk misses it: raw stacks then
-			   fill the gap */
+	/* build the table of a file only when a walk misses it: raw stacks then fill the gap */
+	bool on_demand;
 	/* Borrowed; outlives the loader. What it opens stays open there, for whoever names its code
 	 * after it has been deleted. */
 	struct mapped_file_table *files;

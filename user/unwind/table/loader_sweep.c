@@ -124,9 +124,9 @@ static void visit_process(void *context, struct tracked_process *process)
 		return;
 	if (!process->exit_ns && (has_entry || !process->published_ns))
 		return;
+	/* Its parent has not collected it, or its leader has ended and other threads live on. */
 	if (process_exists(sweep->loader, process->pid))
-		return; /* not collected by its parent, or its leader has ended and other threads
-			   live on */
+		return;
 	if (has_entry)
 		loader_forget_entry(sweep->loader, process->pid);
 	process_tracker_forget(sweep->loader->tracker, process->pid);

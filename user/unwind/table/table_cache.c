@@ -133,8 +133,8 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	return err;
 }
 
-/* A linker's search table has eight bytes per function, and functions have eight rows on average.
- */
+/* A linker's search table has eight bytes per function, and functions have eight rows on
+ * average. */
 static uint64_t expected_rows(const struct elf_file *image)
 {
 	const struct elf_segment *search_table =
@@ -204,8 +204,8 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 
 	pthread_mutex_lock(&cache->lock);
 	if (err == -ENOEXEC || err == -EBADMSG || err == -ERANGE) {
-		file->state = TABLE_NONE; /* not an ELF file: code of a run-time in a memfd, for
-					     instance */
+		/* not an ELF file: code of a run-time in a memfd, for instance */
+		file->state = TABLE_NONE;
 	} else if (err) {
 		file->state = TABLE_UNOPENED;
 		file->retry_ns = clock_now_ns() + REOPEN_WAIT_NS;

@@ -36,10 +36,10 @@ struct mapped_file_table;
 struct table_cache_options {
 	uint32_t max_chunks;	 /* cap of row memory, in MiB */
 	uint32_t initial_chunks; /* made at once, since each growth waits for the kernel */
-	bool on_demand; /* a table is built when somebody wants it, not as soon as its file is
-			   mapped */
-	struct mapped_file_table
-		*files; /* borrowed; outlives the cache. Its numbers are those of the files here. */
+	/* a table is built when somebody wants it, not as soon as its file is mapped */
+	bool on_demand;
+	/* borrowed; outlives the cache. Its numbers are those of the files here. */
+	struct mapped_file_table *files;
 };
 
 struct table_cache_stats {

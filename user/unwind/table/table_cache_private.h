@@ -15,8 +15,8 @@
 #define NO_SLOT UINT32_MAX
 
 enum table_state {
-	TABLE_UNOPENED, /* tried again with the next mapping of the file, or for who wants it after
-			   a while */
+	/* tried again with the next mapping of the file, or for who wants it after a while */
+	TABLE_UNOPENED,
 	TABLE_OPENING,	/* the owner thread reads it without the lock: nobody else touches it */
 	TABLE_UNWANTED, /* open, so that it can be built on demand */
 	TABLE_QUEUED,
@@ -44,9 +44,9 @@ struct table_file {
 	bool tracks_rbx;
 	bool lacks_rules;	      /* the set of rules was full; the building thread's */
 	struct elf_segments segments; /* executable ones; the owner thread's */
-	struct elf_file *image;	      /* UNWANTED: kept while there are few; QUEUED: passed to the
-					  building thread */
-	void *image_memory;	      /* behind the image of a vdso */
+	/* UNWANTED: kept while there are few; QUEUED: passed to the building thread */
+	struct elf_file *image;
+	void *image_memory; /* behind the image of a vdso */
 	/* READY; also while it is built again */
 	uint64_t text_start;
 	uint32_t first_page, page_count, row_count;
@@ -79,8 +79,8 @@ struct table_cache {
 	bool stop, started;
 	pthread_t builder;
 
-	/* The building thread's. Readers of rows hold the lock, under which tables are withdrawn.
-	 */
+	/* The building thread's. Readers of rows hold the lock, under which tables are
+	 * withdrawn. */
 	struct rule_set *rules;
 	uint32_t published_rules;
 	bool reuses_rules;     /* some have got the number of another */

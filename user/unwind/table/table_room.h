@@ -18,8 +18,8 @@ void table_room_remove_withdrawn(struct table_cache *cache, struct table_file **
 /* What was replaced is in nobody's walk any more. false: there was nothing. */
 bool table_room_remove_replaced(struct table_cache *cache);
 
-/* With the lock held: fewer numbers of the files array are left than a burst of new files may need.
- */
+/* With the lock held: fewer numbers of the files array are left than a burst of new files may
+ * need. */
 bool table_room_is_short_of_slots(const struct table_cache *cache);
 /* Takes numbers of files that nobody maps any more, until there are enough. */
 void table_room_free_slots(struct table_cache *cache);

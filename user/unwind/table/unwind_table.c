@@ -32,8 +32,8 @@ struct builder {
 	size_t row_capacity;
 	uint32_t page; /* the last one with rows; NO_PAGE at first */
 	uint32_t rule; /* in force after the last row */
-	const struct special_code
-		*special; /* pieces that take precedence, ordered; next is the first not done */
+	/* pieces that take precedence, ordered; next is the first not done */
+	const struct special_code *special;
 	size_t special_count;
 	size_t next_special;
 	uint32_t hidden_rule; /* what the functions say where a special piece is in force */
@@ -114,8 +114,8 @@ static void open_pages(struct builder *builder, uint32_t end_page)
 	builder->page = end_page - 1;
 }
 
-/* From an offset on, a rule holds. Offsets never descend; at the same offset the last one counts.
- */
+/* From an offset on, a rule holds. Offsets never descend; at the same offset the last one
+ * counts. */
 static void pack_row(struct builder *builder, uint32_t offset, uint32_t rule)
 {
 	struct unwind_table *table = builder->table;

@@ -34,8 +34,8 @@ struct unwind_table_stats {
 
 struct unwind_table {
 	uint64_t text_start; /* ELF address of pages[0], page-aligned */
-	struct pkbpf_unwind_page
-		*pages; /* first counts from rows[0] of this table; count 0: no rows */
+	/* first counts from rows[0] of this table; count 0: no rows */
+	struct pkbpf_unwind_page *pages;
 	uint32_t *rows; /* PKBPF_ROW() */
 	uint32_t page_count;
 	uint32_t row_count;

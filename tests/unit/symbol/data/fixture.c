@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The program whose addresses the symbolizer's tests look up. Labels mark places inside functions.
- */
+/* The program whose addresses the symbolizer's tests look up. Labels mark places inside
+ * functions. */
 #if __has_attribute(noclone)
 #define NOINLINE __attribute__((noinline, noclone, used))
 #else
