@@ -136,7 +136,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	__u32 n_kernel = scratch->sample.n_kernel, n_user = 0, size;
 	__u64 *from = scratch->unwind.first_regs;
 	__u64 *words, start;
-	__u32 first_word;
+	__u32 first_word, head = PKBPF_RAW_HEAD_WORDS;
 
 	scratch->unwind.raw_filled = 0;
 	if (scratch->unwind.want_raw == UNWIND_RAW_CHECK)
@@ -167,13 +167,19 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	for (int i = PKBPF_REG_IP + 1; i < PKBPF_REGS; i++)
 		words[i] = 0;
 #endif
+	/* Of no event: the frames of a stack by its number. */
+	if (!scratch->sample.count) {
+		sample->header.flags |= PKBPF_RAW_NUMBERED;
+		words[PKBPF_RAW_HEAD_WORDS] = scratch->sample.weight;
+		head++;
+	}
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
-	size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
+	size = copy_stack(cpu, first_word + head, start);
 	if (!size) {
 		/* The stack has just grown, and its first page is what the kernel is about to
 		 * make. */
 		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
-		size = copy_stack(cpu, first_word + PKBPF_RAW_HEAD_WORDS, start);
+		size = copy_stack(cpu, first_word + head, start);
 	}
 	if (!size || size > RAW_STACK_BYTES)
 		return 0;
@@ -183,7 +189,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	words[PKBPF_REGS] = start;
 	words[PKBPF_REGS + 1] = size;
 	words[PKBPF_REGS + 2] = raw->holes;
-	size += sizeof(*sample) + n_kernel * 8 + PKBPF_RAW_HEAD_WORDS * 8;
+	size += sizeof(*sample) + n_kernel * 8 + head * 8;
 	sample->header.size = size;
 	scratch->unwind.raw_filled = 1;
 	return size;

@@ -205,7 +205,7 @@ struct unwind_scratch {
 #define RAW_STACK_PAGES 28
 #define RAW_STACK_BYTES (RAW_STACK_PAGES * PKBPF_RAW_PAGE_BYTES)
 #define RAW_PREFIX_WORDS                                                                           \
-	(10 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
+	(11 + PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_CHECK_FRAMES + PKBPF_RAW_HEAD_WORDS)
 
 struct raw_scratch {
 	__u64 second[SCRATCH_SLOTS];
