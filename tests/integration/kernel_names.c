@@ -272,6 +272,7 @@ static struct session *load(void)
 		.want_kernel_stack = true,
 		.unwind_mode = PKBPF_UNWIND_FP,
 		.kinds_mask = 1U << PKBPF_PROFILE_CPU,
+		.can_wait = true,
 		.frequency_hz = 99,
 	};
 	struct session *session;

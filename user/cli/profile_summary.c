@@ -47,6 +47,14 @@ static bool expects_samples(const struct profile_info *info)
 	return !info->kinds_mask || info->kinds_mask & profile_kinds_expected();
 }
 
+static bool has_lost(const struct profile_info *info)
+{
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
+		if (profile_kind_lost(kind, info->counters))
+			return true;
+	return false;
+}
+
 /* "no process named postgres used the CPU", "pid 812 did not use the CPU" */
 static void add_idle_target(char *text, size_t size, const struct live_targets *chosen,
 			    const char *targets)
@@ -77,8 +85,7 @@ bool profile_summary_explain_nothing(const struct profile *profile,
 	live_targets_describe(chosen, targets, sizeof(targets));
 	format_seconds(info->end_ns - info->start_ns, took, sizeof(took));
 	snprintf(ret_text, size, "no %s: ", expects_samples(info) ? "samples" : "events");
-	if (account.lost || info->counters[PKBPF_COUNTER_OFFCPU_RING_FULL] ||
-	    info->counters[PKBPF_COUNTER_FAULTS_RING_FULL]) {
+	if (account.lost || has_lost(info)) {
 		text_append(ret_text, size, "all lost");
 		add_losses(ret_text, size, info->counters, PKBPF_LOSS_SAMPLE, ": ");
 		add_losses(ret_text, size, info->counters, PKBPF_LOSS_OTHER,

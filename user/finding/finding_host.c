@@ -235,7 +235,8 @@ const struct finding_rule finding_rule_samples_lost = {
 
 static bool find_waits_lost(const struct resource_rows *rows, struct finding *finding)
 {
-	uint64_t lost = profile_info_read(rows->profile)->counters[PKBPF_COUNTER_OFFCPU_RING_FULL],
+	uint64_t lost = profile_kind_lost(PKBPF_PROFILE_OFFCPU,
+					  profile_info_read(rows->profile)->counters),
 		 all = lost;
 	size_t count;
 	const struct profile_row *recorded = profile_rows(rows->profile, &count);

@@ -11,6 +11,7 @@
 #include "live/command_launch.h"
 #include "live/live_capture.h"
 #include "live/target_check.h"
+#include "source/source.h"
 
 /* How often the rings are looked at when nothing calls for it earlier, as one that is half full
  * does. Waking costs more than the few CPU samples that lie there (see
@@ -108,6 +109,7 @@ int live_run_start(struct live_run *run, struct error *error)
 				.unwind_mode = options->unwind_mode,
 				.unwind_table_bytes = options->unwind_table_bytes,
 				.kinds_mask = options->kinds_mask,
+				.can_wait = sources_can_wait(options->kinds_mask),
 				.frequency_hz = options->frequency_hz,
 				.per_thread = options->per_thread,
 				.log = options->log,
@@ -166,9 +168,9 @@ static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns
 
 static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t until_ns)
 {
-	bool only_cpu = run->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
+	bool can_wait = sources_can_wait(run->options.kinds_mask);
 	uint64_t look_ns =
-		now_ns + NS_PER_MS * (only_cpu ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
+		now_ns + NS_PER_MS * (can_wait ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
 
 	if (look_ns < until_ns)
 		until_ns = look_ns;

@@ -23,6 +23,17 @@ const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind)
 	return (unsigned int)kind < PKBPF_PROFILE_KINDS ? kinds[kind] : &unknown_kind;
 }
 
+uint64_t profile_kind_lost(enum pkbpf_profile_kind kind,
+			   const uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	const enum pkbpf_counter *loss = profile_kind_row(kind)->losses;
+	uint64_t sum = 0;
+
+	while (*loss)
+		sum += counters[*loss++];
+	return sum;
+}
+
 uint32_t profile_kinds_expected(void)
 {
 	uint32_t mask = 0;

@@ -19,6 +19,7 @@ enum profile_weight {
 
 /* How weights of one stack are told apart. */
 #define KIND_STATES 6
+#define KIND_LOSSES 4
 
 struct profile_kind_row {
 	const char *name;	 /* as in --events: "cpu" */
@@ -31,6 +32,9 @@ struct profile_kind_row {
 	bool is_expected;
 	/* Counts events that were lost in user space for want of memory. */
 	enum pkbpf_counter no_memory;
+	/* Count other events that were lost before they were in a row; the last one is 0, which
+	 * counts no loss. Of expected ones the account says it. */
+	enum pkbpf_counter losses[KIND_LOSSES + 1];
 	/* A record is one event in so many and its weight is their number, however many there are
 	 * in the record. */
 	bool is_thinned;
@@ -55,6 +59,9 @@ PKBPF_PROFILE_KIND_LIST(X)
 /* The row of the kind; never NULL (a kind of a later version gives a neutral row). */
 const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind);
 
+/* Events that are in no row since they were lost on their way. */
+uint64_t profile_kind_lost(enum pkbpf_profile_kind kind,
+			   const uint64_t counters[PKBPF_COUNTER_COUNT]);
 /* 1 << kind of all that are expected. */
 uint32_t profile_kinds_expected(void);
 /* Finishes all kinds. -ENOMEM: of one of them, what is known stays as it is. */

@@ -339,7 +339,6 @@ const struct source_ops source_faults = {
 	.kind = PKBPF_PROFILE_FAULTS,
 	.name = "faults",
 	.summary = "page faults by stack and type of memory",
-	.unit = "faults",
 	.choose = faults_choose,
 	.configure = faults_configure,
 	.attach = faults_attach,

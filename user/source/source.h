@@ -20,7 +20,8 @@ struct source_ops {
 	enum pkbpf_profile_kind kind;
 	const char *name;    /* as in -e: "cpu" */
 	const char *summary; /* one line for --help */
-	const char *unit;    /* of weight: "samples", "nanoseconds" */
+	/* Its records can wait in the kernel's rings, and be unwound when they are read. */
+	bool can_wait;
 	/* Options of its own: rows about struct source_options, the last one without a name, and
 	 * the defaults. NULL: none. */
 	const struct option_row *options;
@@ -57,6 +58,8 @@ struct source_ops {
 
 const struct source_ops *source_by_name(const char *name);
 const struct source_ops *source_at(size_t index); /* NULL at the end */
+/* Those of all these kinds can wait; the mask is 1 << enum pkbpf_profile_kind. */
+bool sources_can_wait(uint32_t kinds_mask);
 
 /* All sources named in the session's kinds_mask, in table order. */
 struct source_set;

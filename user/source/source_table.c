@@ -35,6 +35,15 @@ const struct source_ops *source_at(size_t index)
 	return index < ARRAY_SIZE(sources) ? sources[index] : NULL;
 }
 
+bool sources_can_wait(uint32_t kinds_mask)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (kinds_mask & 1U << sources[i]->kind && !sources[i]->can_wait)
+			return false;
+	}
+	return true;
+}
+
 void source_options_init(struct source_options *options)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {

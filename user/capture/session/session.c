@@ -150,7 +150,6 @@ static int start_unwinder(struct session *session, const struct event_sink *sink
 
 int session_start(struct session *session, const struct event_sink *sink, struct error *error)
 {
-	bool only_cpu = session_wants_only_cpu(session);
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
@@ -171,10 +170,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	session->last_look_ns = clock_now_ns();
 	/* Samples come with announcements of exits where resources are wanted, and containers are
 	 * named then. */
-	session->pace.may_rest = only_cpu && !session->resources;
+	session->pace.may_rest = session->options.can_wait && !session->resources;
 	/* CPU samples are too few to be slowed by being timed. */
-	session->program_clock =
-		program_clock_open(session->skeleton->obj, only_cpu, session->last_look_ns);
+	session->program_clock = program_clock_open(
+		session->skeleton->obj, session->options.can_wait, session->last_look_ns);
 	return 0;
 }
 

@@ -39,6 +39,7 @@ struct session_options {
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t unwind_table_bytes; /* most memory of unwind tables; 0: the default */
 	uint32_t kinds_mask;	     /* 1 << enum pkbpf_profile_kind */
+	bool can_wait; /* records of these kinds can wait in the rings, and be unwound later */
 	uint32_t frequency_hz;
 	bool per_thread;      /* sources keep the threads of a process apart */
 	uint32_t waiting_pid; /* a command of ours that begins when the interval does; 0: none */

@@ -53,11 +53,6 @@ struct session {
 /* What has woken the session, in its epoll set. */
 enum { TAG_SIDEBAND = 1, TAG_RING = 2, TAG_CALLER = 3, TAG_CPUS = 4 };
 
-static inline bool session_wants_only_cpu(const struct session *session)
-{
-	return session->options.kinds_mask == 1U << PKBPF_PROFILE_CPU;
-}
-
 /* session_stream.c */
 /* Hands the records collected in session->buffer to the stream. */
 void session_accept_buffer(struct session *session);

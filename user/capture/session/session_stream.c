@@ -117,7 +117,7 @@ static void pause_after_sideband(const struct session *session)
 	struct timespec rest = {.tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns)};
 
 	/* A signal that ends it early waits in the caller's descriptor. */
-	if (session_wants_only_cpu(session) && since_ns < SIDEBAND_PAUSE_NS)
+	if (session->options.can_wait && since_ns < SIDEBAND_PAUSE_NS)
 		nanosleep(&rest, NULL);
 }
 

@@ -17,5 +17,6 @@ const struct profile_kind_row kind_blockio = {
 	.folded_divisor = 1000,
 	.weight = PROFILE_WEIGHT_NS,
 	.no_memory = PKBPF_COUNTER_EVENTS_NO_MEMORY,
+	.losses = {PKBPF_COUNTER_BLOCKIO_LOST},
 	.finish = finish,
 };

@@ -13,6 +13,7 @@ const struct profile_kind_row kind_faults = {
 	.folded_divisor = 1,
 	.weight = PROFILE_WEIGHT_COUNT,
 	.no_memory = PKBPF_COUNTER_EVENTS_NO_MEMORY,
+	.losses = {PKBPF_COUNTER_FAULTS_RING_FULL},
 	.is_thinned = true,
 	.explained_by_programs = true,
 	.state_mask = PKBPF_FAULT_MASK,

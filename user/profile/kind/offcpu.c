@@ -13,6 +13,7 @@ const struct profile_kind_row kind_offcpu = {
 	.folded_divisor = 1000,
 	.weight = PROFILE_WEIGHT_NS,
 	.no_memory = PKBPF_COUNTER_EVENTS_NO_MEMORY,
+	.losses = {PKBPF_COUNTER_OFFCPU_RING_FULL},
 	.is_idle = true,
 	.explained_by_programs = true,
 	.state_mask = 0xff,

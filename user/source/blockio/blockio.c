@@ -269,7 +269,6 @@ const struct source_ops source_blockio = {
 	.kind = PKBPF_PROFILE_BLOCKIO,
 	.name = "blockio",
 	.summary = "block I/O requests by stack and device, with latency",
-	.unit = "nanoseconds",
 	.options = blockio_option_rows,
 	.options_init = blockio_options_init,
 	.cached_stacks = blockio_cached_stacks,

@@ -314,7 +314,6 @@ const struct source_ops source_offcpu = {
 	.kind = PKBPF_PROFILE_OFFCPU,
 	.name = "offcpu",
 	.summary = "waiting time of threads by stack",
-	.unit = "nanoseconds",
 	.options = offcpu_option_rows,
 	.options_init = offcpu_options_init,
 	.cached_stacks = offcpu_tables_cached_stacks,
