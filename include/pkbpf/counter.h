@@ -79,9 +79,9 @@ enum pkbpf_loss {
 	X(SLOW_IO_LOST, PKBPF_LOSS_OTHER,                                                          \
 	  "slow block requests missing from the list of the slowest (ring buffer full)")           \
 	X(LOST_TIMER_LATE, PKBPF_LOSS_SAMPLE,                                                      \
-	  "sampling timer late (virtual CPU stopped, or interrupts off)")                          \
+	  "sampling timer late, virtual CPU stopped or interrupts off")                            \
 	X(LOST_NOT_CALLED, PKBPF_LOSS_SAMPLE,                                                      \
-	  "BPF program skipped (another BPF program or bpf() call was running)")                   \
+	  "BPF program skipped, another one or a bpf() call was running")                          \
 	X(CPU_NOT_CALLED, PKBPF_LOSS_NOTE, "missed samples, thread unknown")                       \
 	X(KERNEL_WALK_CHECKED, PKBPF_LOSS_NONE,                                                    \
 	  "kernel stacks verified against the kernel's unwinder")                                  \

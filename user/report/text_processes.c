@@ -74,8 +74,10 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
 	if (profile_kind_row(tally->kind)->is_expected)
 		add_cpu_cells(table, report, row->count);
-	else
+	else if (profile_kind_row(tally->kind)->weight == PROFILE_WEIGHT_NS)
 		text_table_cell(table, human_count(buffer, row->count));
+	else
+		text_table_cell(table, ""); /* the weight is the count */
 	if (process && process->thread_count)
 		text_table_cell(table, human_count(buffer, process->thread_count));
 	else
@@ -110,19 +112,19 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 		{.title = "%CPU"},
 		{.title = "threads"},
 		{.title = "in interval", .left = true},
-		{.title = "complete stacks"},
+		{.title = "unwound"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
 	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
 	const struct text_column other_columns[] = {
 		{.title = "pid"},
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},
-		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : "weight"},
+		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : kind->count_unit},
 		{.title = "share"},
 		{.title = kind->count_unit},
 		{.title = "threads"},
 		{.title = "in interval", .left = true},
-		{.title = "complete stacks"},
+		{.title = "unwound"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
 	bool is_cpu = kind->is_expected;

@@ -44,7 +44,7 @@ static void cell_comm(struct text_table *table, const struct resource_row *row)
 
 void text_rows_container(struct text_table *table, const struct resource_row *row)
 {
-	text_table_cell(table, row->container[0] ? row->container : "-");
+	text_table_cell(table, row->container);
 }
 
 /* Whose a row is. */

@@ -195,9 +195,8 @@ static void cpu_time_is_samples_by_frequency(void **state)
 	fake_process(fixture->machine, 100, 1, "app");
 	for (size_t i = 0; i < 198; i++)
 		fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x401010));
-	assert_reports(
-		fixture, NULL,
-		"\n 100 app      198 100.0%  2.00 50.0%       1          100.0% [unknown]\n");
+	assert_reports(fixture, NULL,
+		       "\n 100 app      198 100.0%  2.00 50.0%       1  100.0% [unknown]\n");
 }
 
 static void a_process_that_came_and_went_is_told_apart(void **state)
@@ -209,9 +208,9 @@ static void a_process_that_came_and_went_is_told_apart(void **state)
 	fake_exec(fixture->machine, 101, "brief");
 	fake_sample(fixture->machine, 101, 101, FAKE_IPS(), FAKE_IPS(0x401010));
 	fake_exit(fixture->machine, 101, 101);
-	assert_reports(fixture, NULL,
-		       "\n 101 brief       1 100.0%     -    -       - short-lived          100.0% "
-		       "[unknown]\n");
+	assert_reports(
+		fixture, NULL,
+		"\n 101 brief       1 100.0%     -    -       - short-lived  100.0% [unknown]\n");
 }
 
 static void other_kinds_are_shown_in_their_units(void **state)
