@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the Python parts of the integration tests share: verdicts, and the JSON report.
+"""What the Python parts of the integration tests share: outcomes, and the JSON report.
 
 A check says what it has looked at. The process ends with `status` when one did not hold; nobody has to ask at the end.
 """

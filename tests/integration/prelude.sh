@@ -13,7 +13,7 @@ failures=0
 current=
 evidence=() # files whose beginnings are shown with a failure
 
-# ---- verdicts ----
+# ---- outcomes ----
 
 # skip WHY…: the whole test
 skip() {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The finished product: weighted stacks per process (and thread, when asked), with every frame
- * named once. Filled by the aggregator, named by profile_symbolize(), read by exporters and
- * reports.
+ * named once. Filled by the aggregator, named by profile_symbolize(), read by output
+ * formats.
  */
 #ifndef PKBPF_PROFILE_PROFILE_H
 #define PKBPF_PROFILE_PROFILE_H

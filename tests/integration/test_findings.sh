@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # What the report says limits whom, on machines where it is known: too few CPUs, requests held back, nothing but peers.
-# usage: test_verdict.sh PKBPF WORKLOAD_FOLDER
+# usage: test_findings.sh PKBPF WORKLOAD_FOLDER
 work_below=/var/tmp # on a disk
 # shellcheck source=prelude.sh
 . "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
@@ -76,7 +76,7 @@ limit_reads() { # cgroup version 2, or 1
 	local number
 	number=$(stat -c '%Hd:%Ld' "$work")
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/blkio; do
-		cgroup=$root/pkbpf-verdict
+		cgroup=$root/pkbpf-findings
 		[ -e "$root/cgroup.procs" ] || continue
 		mkdir "$cgroup" 2>/dev/null || continue
 		echo "$number riops=20" 2>/dev/null >"$cgroup/io.max" && return 0
@@ -106,7 +106,7 @@ fi
 # ---- a spinner that may use a twentieth of a CPU, which it gets beside others, too ----
 limit_cpu() { # cgroup version 2, or 1
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/cpu /sys/fs/cgroup/cpu,cpuacct; do
-		cgroup=$root/pkbpf-verdict
+		cgroup=$root/pkbpf-findings
 		[ -e "$root/cgroup.procs" ] || continue
 		mkdir "$cgroup" 2>/dev/null || continue
 		echo "5000 100000" 2>/dev/null >"$cgroup/cpu.max" && return 0
@@ -124,7 +124,7 @@ if limit_cpu; then
 	for targets in "-p $load" ""; do
 		# shellcheck disable=SC2086 # two words or none
 		"$pkbpf" -q $targets -d 3 -o throttled.json 2>err.txt || fail "profiling: $(cat err.txt)"
-		found throttled.json cpu_limit '^/pkbpf-verdict is limited to 0.05 CPUs and was throttled in ([89][0-9]|100) % of its active periods of 100 ms' ||
+		found throttled.json cpu_limit '^/pkbpf-findings is limited to 0.05 CPUs and was throttled in ([89][0-9]|100) % of its active periods of 100 ms' ||
 			fail "limited CPU time ($targets)"
 	done
 	"$pkbpf" -q -p $$ --no-children -d 1 -o others.json 2>err.txt || fail "profiling: $(cat err.txt)"
@@ -138,7 +138,7 @@ fi
 # ---- a program that wants more memory than its cgroup may have ----
 limit_memory() { # cgroup version 2, or 1
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/memory; do
-		cgroup=$root/pkbpf-verdict
+		cgroup=$root/pkbpf-findings
 		[ -e "$root/cgroup.procs" ] || continue
 		mkdir "$cgroup" 2>/dev/null || continue
 		echo 64M 2>/dev/null >"$cgroup/memory.max" && echo 0 2>/dev/null >"$cgroup/memory.swap.max" && return 0
