@@ -35,7 +35,9 @@ completes() {
 . "$papers/pkbpf.bash"
 [ "$(complete -p pkbpf)" = "complete -F _pkbpf pkbpf" ] || fail "bash has no completion for pkbpf"
 completes --frequency pkbpf --fr
-completes "cpu offcpu blockio faults" pkbpf -e ""
+kinds=$(sed -n 's/^\tX([A-Z]*, [0-9]*, \([a-z]*\)).*/\1/p' "$(dirname "$0")/../../include/pkbpf/profile_kind.h")
+[ "$(wc -w <<<"$kinds")" -ge 4 ] || fail "too few kinds of events: $kinds"
+completes "$(xargs <<<"$kinds")" pkbpf -e ""
 completes cpu,offcpu pkbpf --events cpu,off
 completes "folded text json csv" pkbpf -f ""
 completes folded pkbpf -o x -f fo

@@ -15,6 +15,7 @@
 
 #include "account_scenario.h"
 #include "golden_scenario.h"
+#include "profile/kind_table.h"
 #include "rows/figure_table.h"
 
 static json_t *parse(char *text)
@@ -295,6 +296,26 @@ static void set_groups(json_t *defs, json_t *groups)
 	}
 }
 
+/* The names of the kinds of events, and a stack of each. */
+static void set_kinds(json_t *schema)
+{
+	json_t *events = json_object_get(
+		json_object_get(json_object_get(schema, "properties"), "events"), "items");
+	json_t *stack = json_object_get(json_object_get(schema, "$defs"), "stacks");
+	json_t *names = json_array(), *stacks = json_object();
+
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
+		const char *name = profile_kind_row(kind)->name;
+
+		json_array_append_new(names, json_string(name));
+		json_object_set_new(stacks, name, json_pack("{s:s}", "$ref", "#/$defs/stack"));
+	}
+	assert_non_null(events);
+	assert_non_null(stack);
+	json_object_set_new(events, "enum", names);
+	json_object_set_new(stack, "properties", stacks);
+}
+
 static void write_schema(const json_t *schema)
 {
 	FILE *file = fopen(SCHEMA_PATH, "w");
@@ -306,7 +327,7 @@ static void write_schema(const json_t *schema)
 }
 
 /* UPDATE_GOLDEN=1 writes them into it. */
-static void the_schema_describes_every_figure_as_the_table_does(void **state)
+static void the_schema_describes_every_kind_and_figure_as_the_tables_do(void **state)
 {
 	const char *update = getenv("UPDATE_GOLDEN");
 	json_error_t error;
@@ -317,9 +338,10 @@ static void the_schema_describes_every_figure_as_the_table_does(void **state)
 	expected = json_deep_copy(schema);
 	groups = describe_groups();
 	set_groups(json_object_get(expected, "$defs"), groups);
+	set_kinds(expected);
 	if (!json_equal(schema, expected)) {
 		if (!update || strcmp(update, "1") != 0)
-			fail_msg("%s differs from the figures: run with UPDATE_GOLDEN=1",
+			fail_msg("%s differs from the tables: run with UPDATE_GOLDEN=1",
 				 SCHEMA_PATH);
 		write_schema(expected);
 	}
@@ -339,7 +361,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_are_only_strings),
 		cmocka_unit_test(what_was_not_recorded_is_not_there),
 		cmocka_unit_test(old_recordings_give_documents_too),
-		cmocka_unit_test(the_schema_describes_every_figure_as_the_table_does),
+		cmocka_unit_test(the_schema_describes_every_kind_and_figure_as_the_tables_do),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
