@@ -27,7 +27,7 @@
 #define TEMPORARY_SIZE	 40
 #define READER_STEP_NS	 10000000
 #define READER_STEPS	 200
-#define ELSEWHERE_ADVICE "choose another file with -o"
+#define ELSEWHERE_ADVICE "use another file with -o"
 
 /* What is read from a file whose size is not to be believed. */
 struct growing_text {

@@ -49,12 +49,9 @@ struct figure {
 	}
 /* Those of a struct row_lengths. */
 #define FIGURE_LENGTHS(group_, prefix, field, needs_, what)                                        \
-	FIGURE_LENGTH(group_, prefix "p50", field, p50_ns, needs_,                                 \
-		      "half of " what " were shorter"),                                            \
-		FIGURE_LENGTH(group_, prefix "p95", field, p95_ns, needs_,                         \
-			      "95 % of " what " were shorter"),                                    \
-		FIGURE_LENGTH(group_, prefix "p99", field, p99_ns, needs_,                         \
-			      "99 % of " what " were shorter"),                                    \
-		FIGURE_LENGTH(group_, prefix "max", field, max_ns, needs_, "the longest of " what)
+	FIGURE_LENGTH(group_, prefix "p50", field, p50_ns, needs_, "p50 of " what),                \
+		FIGURE_LENGTH(group_, prefix "p95", field, p95_ns, needs_, "p95 of " what),        \
+		FIGURE_LENGTH(group_, prefix "p99", field, p99_ns, needs_, "p99 of " what),        \
+		FIGURE_LENGTH(group_, prefix "max", field, max_ns, needs_, "maximum of " what)
 
 #endif

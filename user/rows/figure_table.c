@@ -67,15 +67,14 @@ static bool run_rows(const struct resource_rows *rows, double *ret_value)
 	}
 
 static const struct figure run_figures[] = {
-	RUN("lost", "total", COUNT, lost_total,
-	    "anything lost: samples, records, requests, threads"),
-	RUN("lost", "samples", COUNT, lost_samples, "samples lost"),
-	RUN("lost", "share", PERCENT, lost_share, "of the samples expected"),
-	RUN("machine", "busy", PERCENT, machine_busy, "of all CPUs"),
-	RUN("machine", "memory_available", BYTES, machine_memory, "at the end"),
+	RUN("lost", "total", COUNT, lost_total, "lost samples, records, requests and threads"),
+	RUN("lost", "samples", COUNT, lost_samples, "lost CPU samples"),
+	RUN("lost", "share", PERCENT, lost_share, "lost share of the expected CPU samples"),
+	RUN("machine", "busy", PERCENT, machine_busy, "busy share of all CPUs"),
+	RUN("machine", "memory_available", BYTES, machine_memory, "available memory at the end"),
 	RUN("cost", "share", PERCENT, cost_share,
-	    "of one CPU since the start, by the program and its BPF programs"),
-	RUN("rows", "total", COUNT, run_rows, "rows with anything to tell"),
+	    "profiler overhead as a share of one CPU, with BPF programs"),
+	RUN("rows", "total", COUNT, run_rows, "rows of active processes"),
 };
 
 const struct figure *figure_at(size_t index)

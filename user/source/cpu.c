@@ -59,7 +59,7 @@ static int explain_frequency(uint64_t frequency_hz, struct error *error)
 		return error_set(error, EINVAL,
 				 "cannot sample at %" PRIu64 " Hz: the kernel allows %" PRIu64
 				 " (sysctl kernel.perf_event_max_sample_rate); "
-				 "choose a lower -F or raise the limit",
+				 "use a lower -F or raise the limit",
 				 frequency_hz, limit);
 	return -EINVAL;
 }
@@ -157,8 +157,8 @@ static void warn_if_throttled(const struct source *source)
 		log_warning(options->log,
 			    "CPU samples are missing: the kernel has lowered its limit to %" PRIu64
 			    " Hz (sysctl "
-			    "kernel.perf_event_max_sample_rate), below the %u Hz asked for; choose "
-			    "a lower -F",
+			    "kernel.perf_event_max_sample_rate), below the %u Hz of -F; use a "
+			    "lower one",
 			    limit, options->frequency_hz);
 }
 

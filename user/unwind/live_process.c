@@ -47,7 +47,7 @@ const char *live_table_text(enum live_table state)
 {
 	static const char *const texts[LIVE_TABLE_COUNT] = {
 		[LIVE_TABLE_READY] = "table",
-		[LIVE_TABLE_ANONYMOUS] = "code made at run time: frame pointers",
+		[LIVE_TABLE_ANONYMOUS] = "generated code: frame pointers",
 		[LIVE_TABLE_NO_FILE] = "file cannot be opened: frame pointers",
 		[LIVE_TABLE_NOT_ELF] = "not an ELF file of this machine: frame pointers",
 		[LIVE_TABLE_NO_INFO] = "no unwind information: frame pointers",

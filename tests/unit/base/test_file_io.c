@@ -300,7 +300,7 @@ static void says_why_a_target_cannot_be_opened(void **state)
 	} cases[] = {
 		{"no/x", -ENOENT,
 		 "cannot write no/x: No such file or directory; "
-		 "create the directory or choose another file with -o"},
+		 "create the directory or use another file with -o"},
 		{"", -ENOENT, NULL},
 		{"sub", -EISDIR,
 		 "cannot write sub: Is a directory; name a file in this directory with -o"},

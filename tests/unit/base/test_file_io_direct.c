@@ -22,7 +22,7 @@ static void full_disk_is_told_in_a_sentence(void **state)
 		assert_int_equal(output_file_commit(output, KEEP_OWNER, KEEP_GROUP, &error),
 				 -ENOSPC);
 		assert_string_equal(error.text, "cannot write /dev/full: No space left on device; "
-						"free space or choose another file with -o");
+						"free space or use another file with -o");
 		output_file_free(output);
 	}
 	assert_true(S_ISCHR(mode_of("/dev/full")));

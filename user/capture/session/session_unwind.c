@@ -308,7 +308,7 @@ void session_unwind_log(struct session_unwind *unwind)
 		  loader.tables.no_room, loader.tables.waiting);
 	log_debug(unwind->log,
 		  "unwinder: %" PRIu64 " misses, %" PRIu64 " rescans, %" PRIu64
-		  " publications, %" PRIu64 " refused; %" PRIu64 " raw stacks walked, %" PRIu64
+		  " publications, %" PRIu64 " refused; %" PRIu64 " raw stacks unwound, %" PRIu64
 		  " complete, after waiting %.1f ms",
 		  loader.misses, loader.rescans, loader.publications, loader.refused, raw.walked,
 		  raw.complete, (double)raw.waited_ns / 1e6);

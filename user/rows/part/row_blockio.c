@@ -11,20 +11,17 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("blockio", "requests", COUNT, blockio.requests, ROW_HAS_BLOCKIO,
-		   "block requests of any kind", .is_activity = true),
-	FIGURE_ROW("blockio", "reads", COUNT, blockio.reads, ROW_HAS_BLOCKIO,
-		   "block requests that read"),
-	FIGURE_ROW("blockio", "writes", COUNT, blockio.writes, ROW_HAS_BLOCKIO,
-		   "block requests that write"),
+		   "block requests", .is_activity = true),
+	FIGURE_ROW("blockio", "reads", COUNT, blockio.reads, ROW_HAS_BLOCKIO, "read requests"),
+	FIGURE_ROW("blockio", "writes", COUNT, blockio.writes, ROW_HAS_BLOCKIO, "write requests"),
 	FIGURE_ROW("blockio", "read", BYTES, blockio.read_bytes, ROW_HAS_BLOCKIO,
-		   "read from devices"),
+		   "bytes read from block devices"),
 	FIGURE_ROW("blockio", "written", BYTES, blockio.written_bytes, ROW_HAS_BLOCKIO,
-		   "written to devices"),
+		   "bytes written to block devices"),
 	FIGURE_ROW("blockio", "total", NS, blockio.device_ns, ROW_HAS_BLOCKIO,
-		   "time of requests with their device, added up"),
-	FIGURE_LENGTHS("blockio", "", blockio.device, ROW_HAS_BLOCKIO, "requests, with the device"),
-	FIGURE_LENGTHS("blockio", "queue_", blockio.queue, ROW_HAS_BLOCKIO,
-		       "requests, in the queue"),
+		   "sum of service times"),
+	FIGURE_LENGTHS("blockio", "", blockio.device, ROW_HAS_BLOCKIO, "service time"),
+	FIGURE_LENGTHS("blockio", "queue_", blockio.queue, ROW_HAS_BLOCKIO, "queue time"),
 };
 
 static bool is_device_time(const struct distribution_key *key)

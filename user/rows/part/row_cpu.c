@@ -9,16 +9,16 @@
 #include "rows/resource_rows.h"
 
 static const struct figure figures[] = {
-	FIGURE_ROW("cpu", "total", NS, cpu.total_ns, 0, "time on CPUs", .is_activity = true),
-	FIGURE_ROW("cpu", "user", NS, cpu.user_ns, ROW_HAS_USAGE, "part of it in the program"),
-	FIGURE_ROW("cpu", "system", NS, cpu.system_ns, ROW_HAS_USAGE, "part of it in the kernel"),
-	FIGURE_ROW("cpu", "share", PERCENT, cpu.share, ROW_HAS_INTERVAL, "of one CPU"),
+	FIGURE_ROW("cpu", "total", NS, cpu.total_ns, 0, "CPU time", .is_activity = true),
+	FIGURE_ROW("cpu", "user", NS, cpu.user_ns, ROW_HAS_USAGE, "CPU time in user mode"),
+	FIGURE_ROW("cpu", "system", NS, cpu.system_ns, ROW_HAS_USAGE, "CPU time in kernel mode"),
+	FIGURE_ROW("cpu", "share", PERCENT, cpu.share, ROW_HAS_INTERVAL, "share of one CPU"),
 	FIGURE_ROW("cpu", "samples", COUNT, cpu.samples, ROW_HAS_SAMPLES, "CPU samples",
 		   .is_activity = true),
 	FIGURE_ROW("cpu", "voluntary", COUNT, cpu.voluntary, ROW_HAS_USAGE,
-		   "context switches in order to wait", .is_activity = true),
+		   "voluntary context switches", .is_activity = true),
 	FIGURE_ROW("cpu", "involuntary", COUNT, cpu.involuntary, ROW_HAS_USAGE,
-		   "context switches by preemption", .is_activity = true),
+		   "involuntary context switches", .is_activity = true),
 };
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)

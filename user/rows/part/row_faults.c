@@ -10,7 +10,7 @@
 /* Behind those of row_memory.c: they are one group. */
 static const struct figure figures[] = {
 	FIGURE_ROW("memory", "sampled_faults", COUNT, faults.sampled, ROW_HAS_FAULTS,
-		   "page faults behind the recorded stacks"),
+		   "page faults that the recorded stacks stand for"),
 };
 
 static void add_stack(const struct resource_rows *rows, struct resource_row *row,

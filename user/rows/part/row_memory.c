@@ -9,19 +9,19 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("memory", "minor_faults", COUNT, memory.minor_faults, ROW_HAS_USAGE,
-		   "page faults without I/O", .is_activity = true),
+		   "minor page faults", .is_activity = true),
 	FIGURE_ROW("memory", "major_faults", COUNT, memory.major_faults, ROW_HAS_USAGE,
-		   "page faults that had to read", .is_activity = true),
+		   "major page faults", .is_activity = true),
 	FIGURE_ROW("memory", "rss", BYTES, memory.rss_bytes, ROW_HAS_RSS,
-		   "resident at the end; what several processes share counts for each"),
+		   "RSS at the end; shared memory counts in each process"),
 	FIGURE_ROW("memory", "rss_growth", SIGNED_BYTES, memory.rss_growth_bytes, ROW_HAS_RSS,
-		   "more resident than at the start"),
+		   "growth of RSS in the interval"),
 	FIGURE_ROW("memory", "rss_peak", BYTES, memory.peak_rss_bytes, ROW_HAS_PEAK,
-		   "most ever resident; of several processes of the largest, or all of them at the "
-		   "end, whichever is more",
+		   "peak RSS since the process started; of several processes the largest, or the "
+		   "sum of their RSS at the end if that is more",
 		   .is_largest = true),
 	FIGURE_ROW("memory", "oom_killed", COUNT, memory.oom_killed, ROW_HAS_PEAK,
-		   "processes killed for want of memory"),
+		   "processes killed by the OOM killer"),
 };
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)

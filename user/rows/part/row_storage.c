@@ -8,9 +8,9 @@
 
 static const struct figure figures[] = {
 	FIGURE_ROW("storage", "read", BYTES, storage.read_bytes, ROW_HAS_USAGE,
-		   "caused to be read from storage", .is_activity = true),
+		   "bytes read from storage", .is_activity = true),
 	FIGURE_ROW("storage", "written", BYTES, storage.written_bytes, ROW_HAS_USAGE,
-		   "caused to be written to storage, sooner or later", .is_activity = true),
+		   "bytes dirtied, which are written to storage later", .is_activity = true),
 };
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)

@@ -5,8 +5,9 @@
 #include "rows/resource_rows.h"
 
 static const struct figure figures[] = {
-	FIGURE_ROW("threads", "alive", COUNT, threads, 0, "at the end"),
-	FIGURE_ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE, "at any time"),
+	FIGURE_ROW("threads", "alive", COUNT, threads, 0, "threads at the end"),
+	FIGURE_ROW("threads", "seen", COUNT, threads_seen, ROW_HAS_USAGE,
+		   "threads at any time in the interval"),
 };
 
 const struct row_part row_threads_part = {
