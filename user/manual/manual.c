@@ -31,12 +31,13 @@ static void put_text(FILE *out, const char *text)
 /* Text that is roff already, broken into lines at spaces. */
 static void put_lines(FILE *out, const char *text)
 {
+	bool begins_sentence = false;
 	size_t column = 0;
 
 	while (*text) {
 		size_t length = strcspn(text, " \n");
 
-		if (column && column + 1 + length > LINE_LENGTH) {
+		if (column && (column + 1 + length > LINE_LENGTH || begins_sentence)) {
 			fputc('\n', out);
 			column = 0;
 		}
@@ -44,6 +45,7 @@ static void put_lines(FILE *out, const char *text)
 		if (column == 0 && (*text == '.' || *text == '\''))
 			fputs("\\&", out);
 		column += (size_t)fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
+		begins_sentence = text[length - 1] == '.';
 		text += length + strspn(text + length, " \n");
 	}
 	fputc('\n', out);

@@ -29,7 +29,8 @@ const struct option_row blockio_option_rows[] = {
 	{0, "slow-io", "TIME",
 	 "block I/O: list the slowest requests, if they take at least TIME; 0: any; none: no list; "
 	 "default 10ms",
-	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_io},
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_io,
+	 .text = "A time counts from submission to completion; --top limits their number."},
 	{.name = NULL},
 };
 

@@ -43,16 +43,20 @@ static int parse_max_overhead(void *options, const char *value, struct error *er
 const struct option_row offcpu_option_rows[] = {
 	{0, "min-block", "TIME", "off-CPU: shortest wait to record; default 1us",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION,
-	 OPTION_AT(struct source_options, offcpu.min_block_ns)},
+	 OPTION_AT(struct source_options, offcpu.min_block_ns),
+	 .text = "Shorter waits count in the times of threads, without a stack."},
 	{0, "wakers", NULL, "off-CPU: waker stacks", .group = OPTION_GROUP_EVENTS,
-	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.wakers), .needs = "offcpu"},
+	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.wakers), .needs = "offcpu",
+	 .text = "A waker is the thread, or the interrupt, that ended a wait."},
 	{0, "kernel-threads", NULL, "off-CPU: include kernel threads", .group = OPTION_GROUP_EVENTS,
 	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.kernel_threads),
-	 .needs = "offcpu"},
+	 .needs = "offcpu", .text = "Threads of the kernel wait most of the time."},
 	{0, "max-overhead", "PERCENT",
 	 "off-CPU: skip stacks of waits when the BPF programs use more than PERCENT of one CPU; "
 	 "none: never skip; default: 1 for each CPU of the machine",
-	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_overhead},
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_overhead,
+	 .text = "Times and counts of threads stay exact; times by stack become estimates. Waits "
+		 "of 200 ms and longer keep their stack."},
 	{.name = NULL},
 };
 
