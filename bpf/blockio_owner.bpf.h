@@ -16,8 +16,8 @@
 #define PF_WQ_WORKER 0x00000020
 #define PF_MEMALLOC  0x00000800
 #define PF_KSWAPD    0x00020000
-#define PF_LOOP                                                                                    \
-	(0x00080000 | 0x00100000) /* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
+/* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
+#define PF_LOOP (0x00080000 | 0x00100000)
 
 /* Frames between the tracepoint's call and the program, which belong to us. */
 #define TRACEPOINT_FRAMES 3

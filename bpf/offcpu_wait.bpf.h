@@ -11,9 +11,8 @@
 #define EXIT_DEAD_ZOMBIE     (0x0010 | 0x0020)
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
-#define TASK_RTLOCK_WAIT                                                                           \
-	0x1000 /* for what is a spinning lock on other kernels than PREEMPT_RT's                   \
-		*/
+/* for what is a spinning lock on other kernels than PREEMPT_RT's */
+#define TASK_RTLOCK_WAIT 0x1000
 
 static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state)
 {

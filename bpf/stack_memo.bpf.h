@@ -27,9 +27,8 @@
 /* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
 #define MEMO_KERNEL_WINDOW 512 /* words */
 #define MEMO_USER_WINDOW   128
-#define MEMO_USER_NEAR                                                                             \
-	512 /* words above the stack pointer that are read at once: 30 frames without large arrays \
-	     */
+/* words above the stack pointer that are read at once: 30 frames without large arrays */
+#define MEMO_USER_NEAR 512
 
 /* How long stacks are believed that may get better, on the clock: powers of two. */
 #define MEMO_INCOMPLETE_NS (1ULL << 30)

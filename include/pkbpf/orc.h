@@ -53,8 +53,8 @@ enum pkbpf_orc_format {
 #define PKBPF_ORC_OFFSET_BITS 13
 #define PKBPF_ORC_RULE_BITS   38
 #define PKBPF_ORC_INDEX_BITS  11
-#define PKBPF_ORC_SIGNAL                                                                           \
-	(1U << 11) /* in the 12 bits of pkbpf_orc_flags(): the next ip is no return address */
+/* in the 12 bits of pkbpf_orc_flags(): the next ip is no return address */
+#define PKBPF_ORC_SIGNAL (1U << 11)
 
 /* A nibble for each number since 7.2: 15 where nothing here needs to know. */
 #define PKBPF_ORC_RENUMBERED_SP	       0xfffff89ffff45fffULL

@@ -9,9 +9,8 @@
 
 #define ELF_RECIPE_TEXT_ADDRESS UINT64_C(0x401000)
 #define ELF_RECIPE_TEXT_OFFSET	0x1000
-#define ELF_RECIPE_EH_FRAME_ADDRESS                                                                \
-	UINT64_C(0x10000010) /* its .eh_frame_hdr is 16 bytes before                               \
-			      */
+/* its .eh_frame_hdr is 16 bytes before */
+#define ELF_RECIPE_EH_FRAME_ADDRESS UINT64_C(0x10000010)
 
 struct elf_recipe {
 	uint16_t machine; /* 0: EM_X86_64 */

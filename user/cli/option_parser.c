@@ -156,6 +156,28 @@ static int refuse_argument(const char *word, struct error *error)
 			 is_number ? "--pid" : "pkbpf --", word);
 }
 
+/* What follows "--". */
+static int take_command(struct reading *reading, struct error *error)
+{
+	if (!reading->command->takes_command)
+		return error_set(error, EINVAL, "-- COMMAND does not apply to this command");
+	if (reading->next == reading->count)
+		return error_set(error, EINVAL, "-- requires a command");
+	reading->options->live.targets.command = reading->words + reading->next;
+	return 0;
+}
+
+static int parse_word(struct reading *reading, const char *word, struct error *error)
+{
+	if (strncmp(word, "--", 2) == 0)
+		return parse_long(reading, word + 2, error);
+	if (word[0] == '-' && word[1])
+		return parse_letters(reading, word + 1, error);
+	if (reading->command->takes_command)
+		return refuse_argument(word, error);
+	return error_set(error, EINVAL, "unexpected argument '%s'", word);
+}
+
 int options_parse(const struct command_row *command, int argc, char *const *argv,
 		  struct cli_options *options, struct error *error)
 {
@@ -169,25 +191,12 @@ int options_parse(const struct command_row *command, int argc, char *const *argv
 
 	while (reading.next < argc) {
 		const char *word = argv[reading.next++];
-		int err;
+		bool is_last = strcmp(word, "--") == 0;
+		int err =
+			is_last ? take_command(&reading, error) : parse_word(&reading, word, error);
 
-		if (strcmp(word, "--") == 0) {
-			if (!command->takes_command)
-				return error_set(error, EINVAL,
-						 "-- COMMAND does not apply to this command");
-			if (reading.next == argc)
-				return error_set(error, EINVAL, "-- requires a command");
-			options->live.targets.command = argv + reading.next;
+		if (err == 0 && is_last)
 			break;
-		}
-		if (strncmp(word, "--", 2) == 0)
-			err = parse_long(&reading, word + 2, error);
-		else if (word[0] == '-' && word[1])
-			err = parse_letters(&reading, word + 1, error);
-		else if (command->takes_command)
-			return refuse_argument(word, error);
-		else
-			return error_set(error, EINVAL, "unexpected argument '%s'", word);
 		if (err < 0 || ends_reading(options))
 			return err;
 	}

@@ -87,7 +87,7 @@ static int add_interrupts(struct rows_work *work)
 	return 0;
 }
 
-int rows_work_add_account(struct rows_work *work)
+static int add_processes(struct rows_work *work)
 {
 	for (size_t i = 0; i < resource_usage_process_count(work->usage); i++) {
 		struct resource_process process = resource_usage_process(work->usage, i);
@@ -105,8 +105,11 @@ int rows_work_add_account(struct rows_work *work)
 		if (work->rows->by != ROWS_BY_THREAD)
 			add_process(work, &work->items.items[*slot], &process);
 	}
-	if (work->rows->by != ROWS_BY_THREAD)
-		return add_interrupts(work);
+	return 0;
+}
+
+static int add_threads(struct rows_work *work)
+{
 	for (size_t i = 0; i < resource_usage_thread_count(work->usage); i++) {
 		struct resource_thread thread;
 		uint32_t number;
@@ -127,5 +130,14 @@ int rows_work_add_account(struct rows_work *work)
 				      rows_work_lifetime_ns(work, thread.start_ns, thread.end_ns));
 		add_used(&work->items.items[number], &thread.used);
 	}
-	return add_interrupts(work);
+	return 0;
+}
+
+int rows_work_add_account(struct rows_work *work)
+{
+	int err = add_processes(work);
+
+	if (!err && work->rows->by == ROWS_BY_THREAD)
+		err = add_threads(work);
+	return err ? err : add_interrupts(work);
 }

@@ -147,41 +147,52 @@ static bool find_in_account(const struct rows_work *work, const struct process *
 	       work->row_of_usage.items[*ret_index] != NO_ROW;
 }
 
+/* Of a process that is not in the account, or of none when it is not known. NO_ROW: out of memory.
+ */
+static uint32_t unaccounted_row(struct rows_work *work, uint32_t id, const struct process *process)
+{
+	struct resource_row *row;
+	uint64_t *slot;
+	uint32_t number;
+	bool added;
+
+	slot = hash_map_get(&work->row_of_process, id, NO_ROW, &added);
+	if (!slot)
+		return NO_ROW;
+	if (!added)
+		return (uint32_t)*slot;
+	number = rows_work_process_row(work, process ? process->pid : 0,
+				       process ? process->comm : "[unknown]",
+				       process ? process->cgroup_id : 0);
+	if (number == NO_ROW)
+		return NO_ROW;
+	*slot = number;
+	row = &work->items.items[number];
+	row->processes += process && process->members ? process->members : 1;
+	if (process) {
+		row->threads += process->thread_count;
+		resource_row_add_life(
+			row, process->started_inside, process->end_ns,
+			rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
+	}
+	return number;
+}
+
 uint32_t rows_work_row(struct rows_work *work, uint32_t id, uint32_t tid)
 {
 	const struct process *process = process_table_by_id(profile_processes(work->profile), id);
 	uint64_t owner = (1ULL << 31) | id;
-	uint32_t row = NO_ROW;
-	uint64_t *slot;
+	uint32_t row;
 	size_t index;
-	bool added;
 
 	if (process && find_in_account(work, process, &index)) {
 		owner = index;
 		row = work->row_of_usage.items[index];
 	} else {
-		slot = hash_map_get(&work->row_of_process, id, NO_ROW, &added);
-		if (!slot)
-			return NO_ROW;
-		if (added) {
-			row = rows_work_process_row(work, process ? process->pid : 0,
-						    process ? process->comm : "[unknown]",
-						    process ? process->cgroup_id : 0);
-			if (row == NO_ROW)
-				return row;
-			*slot = row;
-			work->items.items[row].processes +=
-				process && process->members ? process->members : 1;
-			if (process) {
-				work->items.items[row].threads += process->thread_count;
-				resource_row_add_life(&work->items.items[row],
-						      process->started_inside, process->end_ns,
-						      rows_work_lifetime_ns(work, process->start_ns,
-									    process->end_ns));
-			}
-		}
-		row = (uint32_t)*slot;
+		row = unaccounted_row(work, id, process);
 	}
+	if (row == NO_ROW)
+		return NO_ROW;
 	if (work->rows->by == ROWS_BY_THREAD && tid)
 		row = rows_work_thread_row(work, owner, tid, row, work->items.items[row].name);
 	return row;

@@ -9,12 +9,12 @@
 #include "instruction/x86_flow.h"
 
 #define MAX_FRAMES 65536
-#define MAX_PADDING_BYTES                                                                          \
-	64 /* of a function: hostile code has no more to be looked at behind each of its calls */
-#define CALLS_PER_END 16 /* a function that does not return is the last one called that often */
-#define MIN_CALLS     16 /* that tell whether functions are aligned */
-#define CALL	      0xe8
-#define CALL_BYTES    5
+/* of a function: hostile code has no more to be looked at behind each of its calls */
+#define MAX_PADDING_BYTES 64
+#define CALLS_PER_END	  16 /* a function that does not return is the last one called that often */
+#define MIN_CALLS	  16 /* that tell whether functions are aligned */
+#define CALL		  0xe8
+#define CALL_BYTES	  5
 
 void code_walk_free(struct code_walk *walk)
 {

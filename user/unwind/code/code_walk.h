@@ -43,8 +43,8 @@ struct called_function {
 	uint32_t offset, calls, ends;
 };
 
-#define CODE_WALK_RECENT_FRAMES                                                                    \
-	1024 /* most branches hand on what another one has handed on before */
+/* most branches hand on what another one has handed on before */
+#define CODE_WALK_RECENT_FRAMES	   1024
 #define CODE_WALK_CALLED_FUNCTIONS 1024
 
 struct code_walk {
