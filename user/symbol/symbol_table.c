@@ -11,15 +11,22 @@
 
 #define RADIX_BITS    11
 #define RADIX_BUCKETS (1U << RADIX_BITS)
-/* Longest walk from an address down to the symbol around it. */
-#define MAX_STEPS 256
+#define MAX_ALIASES   256
+/* Entries that are looked at one by one. */
+#define BLOCK_ENTRIES 64
+
+static uint32_t clamp_size(uint64_t size)
+{
+	return (size < SYMBOL_TABLE_MAX_SIZE ? (uint32_t)size : SYMBOL_TABLE_MAX_SIZE) &
+	       SYMBOL_TABLE_MAX_SIZE;
+}
 
 int symbol_table_add(struct symbol_table *table, uint64_t address, uint64_t size, uint32_t name,
 		     enum symbol_rank rank)
 {
 	struct symbol_entry *entry;
 
-	if (table->count >= SYMBOL_TABLE_MAX_ENTRIES || name >= SYMBOL_TABLE_MAX_NAME_BYTES)
+	if (table->count >= SYMBOL_TABLE_MAX_ENTRIES)
 		return -ENOSPC;
 	if (table->count == table->capacity &&
 	    !array_reserve_items((void **)&table->entries, &table->capacity, table->count + 1,
@@ -27,9 +34,9 @@ int symbol_table_add(struct symbol_table *table, uint64_t address, uint64_t size
 		return -ENOMEM;
 	entry = &table->entries[table->count++];
 	entry->address = address;
-	entry->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-	entry->name = name & (SYMBOL_TABLE_MAX_NAME_BYTES - 1);
-	entry->rank = rank & 7;
+	entry->size = clamp_size(size);
+	entry->name = name;
+	entry->rank = rank & 3;
 	entry->size_is_guess = 0;
 	return 0;
 }
@@ -136,10 +143,35 @@ static void fill_sizes(struct symbol_table *table, const struct symbol_range *ra
 		end = range_end(ranges, range_count, entry->address);
 		if (end > next)
 			end = next;
-		entry->size = end - entry->address > UINT32_MAX ? UINT32_MAX
-								: (uint32_t)(end - entry->address);
+		entry->size = clamp_size(end - entry->address);
 		entry->size_is_guess = 1;
 	}
+}
+
+static int note_reaches(struct symbol_table *table)
+{
+	size_t blocks = (table->count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
+	uint64_t all = 0;
+
+	table->reaches = calloc(blocks + 1, sizeof(*table->reaches));
+	if (!table->reaches)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct symbol_entry *entry = &table->entries[i];
+		struct symbol_reach *reach = &table->reaches[i / BLOCK_ENTRIES];
+		uint64_t last = entry->address + entry->size - 1;
+
+		if (entry->size == 0)
+			last = 0;
+		else if (last < entry->address)
+			last = UINT64_MAX;
+		if (last > reach->own)
+			reach->own = last;
+		if (last > all)
+			all = last;
+		reach->all = all;
+	}
+	return 0;
 }
 
 int symbol_table_finish(struct symbol_table *table, const struct symbol_range *ranges,
@@ -176,13 +208,23 @@ int symbol_table_finish(struct symbol_table *table, const struct symbol_range *r
 			table->capacity = kept;
 		}
 	}
-	return 0;
+	return note_reaches(table);
+}
+
+/* The last of entries [first, end) that covers address; NULL: none. */
+static const struct symbol_entry *find_in_block(const struct symbol_entry *entries, size_t first,
+						size_t end, uint64_t address)
+{
+	for (size_t i = end; i-- > first;)
+		if (address - entries[i].address < entries[i].size)
+			return &entries[i];
+	return NULL;
 }
 
 const struct symbol_entry *symbol_table_find(const struct symbol_table *table, uint64_t address,
 					     size_t *ret_count)
 {
-	const struct symbol_entry *entries = table->entries;
+	const struct symbol_entry *entries = table->entries, *found = NULL, *first;
 	size_t low = 0, high = table->count;
 
 	while (low < high) {
@@ -193,24 +235,29 @@ const struct symbol_entry *symbol_table_find(const struct symbol_table *table, u
 		else
 			high = middle;
 	}
-	for (size_t steps = 0; low > 0 && steps < MAX_STEPS; low--, steps++) {
-		const struct symbol_entry *entry = &entries[low - 1];
-		size_t last = low - 1, first = last;
+	/* Mostly the first one covers it; a function may hold thousands of others. */
+	for (size_t end = low; end > 0 && !found;) {
+		size_t block = (end - 1) / BLOCK_ENTRIES;
 
-		if (address - entry->address >= entry->size)
-			continue;
-		while (first > 0 && entries[first - 1].address == entry->address &&
-		       last - first < MAX_STEPS)
-			first--;
-		*ret_count = last - first + 1;
-		return &entries[first];
+		if (table->reaches[block].all < address)
+			return NULL;
+		if (table->reaches[block].own >= address)
+			found = find_in_block(entries, block * BLOCK_ENTRIES, end, address);
+		end = block * BLOCK_ENTRIES;
 	}
-	return NULL;
+	if (!found)
+		return NULL;
+	for (first = found;
+	     first > entries && first[-1].address == found->address && found - first < MAX_ALIASES;)
+		first--;
+	*ret_count = (size_t)(found - first) + 1;
+	return first;
 }
 
 void symbol_table_done(struct symbol_table *table)
 {
 	free(table->entries);
+	free(table->reaches);
 	*table = (struct symbol_table){0};
 }
 

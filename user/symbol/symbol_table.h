@@ -13,8 +13,8 @@
 
 /* Largest program known to us (Chromium with symbols) has 1.5 million. */
 #define SYMBOL_TABLE_MAX_ENTRIES (4U << 20)
-/* Name offsets have 28 bits. */
-#define SYMBOL_TABLE_MAX_NAME_BYTES (256U << 20)
+/* No larger function is known; of a larger one only so many bytes have its name. */
+#define SYMBOL_TABLE_MAX_SIZE ((1U << 29) - 1)
 
 /* Of several symbols at one address only those of the lowest rank are kept. */
 enum symbol_rank {
@@ -25,16 +25,22 @@ enum symbol_rank {
 
 struct symbol_entry {
 	uint64_t address;
-	uint32_t size; /* 0 while unknown; UINT32_MAX: that or more */
-	uint32_t name : 28;
-	uint32_t rank : 3;
+	uint32_t name;
+	uint32_t size : 29; /* 0 while unknown */
+	uint32_t rank : 2;
 	uint32_t size_is_guess : 1; /* reaches as far as nothing else is known to begin */
+};
+
+/* How far a block of entries, and all blocks up to it, cover addresses. */
+struct symbol_reach {
+	uint64_t own, all;
 };
 
 struct symbol_table {
 	struct symbol_entry *entries;
 	size_t count;
 	size_t capacity;
+	struct symbol_reach *reaches; /* by block, when finished */
 };
 
 /* -ENOSPC beyond the limits, -ENOMEM. */
@@ -55,9 +61,8 @@ struct symbol_range {
 int symbol_table_finish(struct symbol_table *table, const struct symbol_range *ranges,
 			size_t range_count);
 /*
- * The innermost symbol that covers address: first of *ret_count aliases at the same address. NULL:
- * none. At most 256 symbols are looked at, so a symbol that holds more than that many smaller ones
- * before address may be missed.
+ * The innermost symbol that covers address, in a finished table: first of *ret_count aliases at the
+ * same address. NULL: none.
  */
 const struct symbol_entry *symbol_table_find(const struct symbol_table *table, uint64_t address,
 					     size_t *ret_count);

@@ -181,6 +181,37 @@ static void name_for_people_is_the_better_one(void **state)
 	}
 }
 
+static void symbol_is_found_behind_thousands_within_it(void **state)
+{
+	struct symbol_table table = {0};
+	size_t count;
+
+	assert_int_equal(symbol_table_add(&table, 0x1000, 0x40000, 1, SYMBOL_RANK_LOCAL), 0);
+	for (uint32_t i = 0; i < 5000; i++)
+		assert_int_equal(
+			symbol_table_add(&table, 0x1010 + i * 8, 4, 2 + i, SYMBOL_RANK_LOCAL), 0);
+	assert_int_equal(symbol_table_finish(&table, NULL, 0), 0);
+	for (uint32_t i = 0; i < 5000; i++) {
+		assert_int_equal(symbol_table_find(&table, 0x1010 + i * 8, &count)->name, 2 + i);
+		assert_int_equal(symbol_table_find(&table, 0x1014 + i * 8, &count)->name, 1);
+	}
+	assert_int_equal(symbol_table_find(&table, 0x40fff, &count)->name, 1);
+	assert_null(symbol_table_find(&table, 0x41000, &count));
+	assert_null(symbol_table_find(&table, 0xfff, &count));
+	symbol_table_done(&table);
+}
+
+static void name_may_be_anywhere_in_four_gigabytes(void **state)
+{
+	struct symbol_table table = {0};
+	size_t count;
+
+	assert_int_equal(symbol_table_add(&table, 0x1000, 16, UINT32_MAX, SYMBOL_RANK_LABEL), 0);
+	assert_int_equal(symbol_table_finish(&table, NULL, 0), 0);
+	assert_int_equal(symbol_table_find(&table, 0x1008, &count)->name, UINT32_MAX);
+	symbol_table_done(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +224,8 @@ int main(void)
 		cmocka_unit_test(empty_table_covers_nothing),
 		cmocka_unit_test(huge_sizes_neither_wrap_nor_hide_others),
 		cmocka_unit_test(name_for_people_is_the_better_one),
+		cmocka_unit_test(symbol_is_found_behind_thousands_within_it),
+		cmocka_unit_test(name_may_be_anywhere_in_four_gigabytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

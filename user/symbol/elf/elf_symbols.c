@@ -66,6 +66,13 @@ static size_t collect_code_ranges(const struct elf_file *file, struct symbol_ran
 			ranges[count++] = (struct symbol_range){section->address,
 								section->address + section->size};
 	}
+	for (size_t i = 0; i < file->segments.count && file->section_count == 0; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
+
+		if (elf_segment_is_code(segment) && count < MAX_RANGES)
+			ranges[count++] = (struct symbol_range){
+				segment->address, segment->address + segment->file_size};
+	}
 	return count;
 }
 
@@ -79,8 +86,6 @@ int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symb
 
 	if (err)
 		return err;
-	if (reader.strings.size > SYMBOL_TABLE_MAX_NAME_BYTES)
-		err = -ENOEXEC;
 	if (reader.count > SYMBOL_TABLE_MAX_ENTRIES)
 		reader.count = SYMBOL_TABLE_MAX_ENTRIES;
 	while (!err && elf_symbol_reader_next(&reader, &symbol))

@@ -12,7 +12,9 @@
 #include "base/cleanup.h"
 
 /* The kernel hands out a page per read whatever we ask for. */
-#define READ_BYTES (64U << 10)
+/* Of all names together. */
+#define MAX_NAME_BYTES (256U << 20)
+#define READ_BYTES     (64U << 10)
 /* Ten times what a kernel with every driver built in prints. */
 #define MAX_KALLSYMS_BYTES (256ULL << 20)
 /* The last function of a module or program has no successor to end it; far beyond it nothing is its
@@ -149,7 +151,7 @@ static int store_name(struct kernel_symbols *symbols, const char *name, size_t s
 	size_t needed = symbols->names_size + sizeof(module) + size + 1;
 	char *at;
 
-	if (needed > SYMBOL_TABLE_MAX_NAME_BYTES)
+	if (needed > MAX_NAME_BYTES)
 		return -ENOSPC;
 	if (needed > symbols->names_capacity &&
 	    !array_reserve_items((void **)&symbols->names, &symbols->names_capacity, needed, 1))
@@ -190,7 +192,7 @@ static int add_line(struct kernel_symbols *symbols, const struct line *line)
 		symbols->after_padding = false;
 		if (line->address - last->address <= MAX_PADDING_BYTES &&
 		    strlen(last_name) == name_size && memcmp(last_name, name, name_size) == 0) {
-			last->rank = rank & 7;
+			last->rank = rank & 3;
 			return 0;
 		}
 	}
@@ -267,7 +269,8 @@ int kernel_symbols_finish(struct kernel_symbols *symbols)
 	edges_known = range_count > 0;
 	/* The modules' edges are unknown; the limits below end what has no successor. */
 	ranges[range_count].start = edges_known ? symbols->lowest_module : 0;
-	ranges[range_count++].end = edges_known ? symbols->highest_module + 1 : UINT64_MAX;
+	ranges[range_count++].end =
+		edges_known ? symbols->highest_module + MAX_BPF_PROGRAM_BYTES : UINT64_MAX;
 	err = symbol_table_finish(&symbols->table, ranges, range_count);
 	if (err)
 		return err;
@@ -280,7 +283,7 @@ int kernel_symbols_finish(struct kernel_symbols *symbols)
 			continue;
 		if (module && strcmp(module, "bpf") == 0)
 			limit = MAX_BPF_PROGRAM_BYTES;
-		if (i + 1 == symbols->table.count || entry->size > limit)
+		if (entry->size > limit)
 			entry->size = limit;
 	}
 	smaller = realloc(symbols->names, symbols->names_size + 1);
