@@ -7,62 +7,76 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "elf/elf_relocation.h"
 
+#define MAGIC_1_2  UINT32_C(0xfffffffb)
+#define MAGIC_1_16 UINT32_C(0xfffffffa)
 #define MAGIC_1_18 UINT32_C(0xfffffff0)
 #define MAGIC_1_20 UINT32_C(0xfffffff1)
-/* A start and the offset of a record. */
-#define PAIR_BYTES 8
 /* Where a table without a section of its own is looked for. */
 #define MAX_SEARCH_BYTES (64U << 20)
 
-/* pcHeader */
+/* pcHeader; what its words mean depends on the version. */
 struct header {
 	uint32_t magic;
 	uint8_t zero[2];
 	uint8_t instruction_size;
 	uint8_t pointer_size;
-	uint64_t function_count;
-	uint64_t file_count;
-	uint64_t text_start; /* 0 in position-independent programs until they are relocated */
-	uint64_t names_offset;
-	uint64_t units_offset; /* behind the names */
-	uint64_t files_offset;
-	uint64_t values_offset;
-	uint64_t functions_offset;
+	uint64_t words[8];
 };
 
-static bool is_header(const struct header *header, uint16_t machine, uint64_t size)
+/* Of words[], since 1.18; 0 in position-independent programs until they are relocated. */
+#define TEXT_START 2
+
+static bool decode_header(const struct header *header, struct go_table *table)
 {
-	return (header->magic == MAGIC_1_18 || header->magic == MAGIC_1_20) &&
-	       header->zero[0] == 0 && header->zero[1] == 0 &&
-	       header->instruction_size == (machine == EM_X86_64 ? 1 : 4) &&
-	       header->pointer_size == 8 && header->names_offset < header->units_offset &&
-	       header->units_offset <= header->values_offset &&
-	       header->values_offset < header->functions_offset &&
-	       header->functions_offset < size && header->function_count > 0 &&
-	       header->function_count < (size - header->functions_offset) / PAIR_BYTES;
+	const uint64_t *words = header->words;
+
+	table->function_count = words[0];
+	table->word_size = sizeof(uint64_t);
+	table->unit_bytes = sizeof(uint32_t);
+	switch (header->magic) {
+	case MAGIC_1_2: /* all in one, right behind the number of functions */
+		table->unit_bytes = 0;
+		table->names_size = table->values_size = table->size;
+		table->functions_offset = offsetof(struct header, words[1]);
+		return true;
+	case MAGIC_1_20:
+		table->line_bytes = sizeof(uint32_t);
+		/* fall through */
+	case MAGIC_1_18:
+		table->has_flags = true;
+		table->word_size = sizeof(uint32_t);
+		table->text = words[TEXT_START];
+		words++;
+		/* fall through */
+	case MAGIC_1_16: /* functions, files, [text,] names, units, files, values, functions */
+		table->names_offset = words[2];
+		table->names_size = words[3] - words[2];
+		table->values_offset = words[5];
+		table->values_size = words[6] - words[5];
+		table->functions_offset = table->records_offset = words[6];
+		return words[2] < words[3] && words[3] <= words[5] && words[5] < words[6];
+	}
+	return false;
 }
 
 /* A table at offset; text: 0 when it does not say. */
 static bool read_header(const struct elf_file *file, uint64_t offset, uint64_t size,
 			struct go_table *ret_table)
 {
+	struct go_table table = {.offset = offset, .size = size};
 	struct header header;
 
 	if (size < sizeof(header) || elf_file_read(file, offset, &header, sizeof(header)) ||
-	    !is_header(&header, file->machine, size))
+	    header.zero[0] || header.zero[1] || header.pointer_size != 8 ||
+	    header.instruction_size != (file->machine == EM_X86_64 ? 1 : 4) ||
+	    !decode_header(&header, &table) || table.functions_offset >= size ||
+	    table.function_count == 0 ||
+	    table.function_count >=
+		    (size - table.functions_offset) / (2 * (uint64_t)table.word_size))
 		return false;
-	*ret_table = (struct go_table){
-		.offset = offset,
-		.size = size,
-		.function_count = header.function_count,
-		.text = header.text_start,
-		.names_offset = header.names_offset,
-		.names_size = header.units_offset - header.names_offset,
-		.values_offset = header.values_offset,
-		.functions_offset = header.functions_offset,
-		.has_start_lines = header.magic == MAGIC_1_20,
-	};
+	*ret_table = table;
 	return true;
 }
 
@@ -114,16 +128,31 @@ static bool find_table(const struct elf_file *file, struct go_table *ret_table)
 		search_section(file, ".rodata", ret_table));
 }
 
+/* What the dynamic loader will put into a header that is not relocated yet. */
+static bool find_relocated_text(const struct elf_file *file, struct go_table *table)
+{
+	Elf64_Rela relocation;
+	uint64_t address;
+
+	if (!elf_segments_address(&file->segments, table->offset, &address) ||
+	    !elf_relocation_find(file, ELF_RELOCATIONS_WITHOUT_TARGET,
+				 address + offsetof(struct header, words[TEXT_START]), &relocation))
+		return false;
+	table->text = (uint64_t)relocation.r_addend;
+	return ELF64_R_TYPE(relocation.r_info) ==
+	       (file->machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE);
+}
+
 int go_table_find(const struct elf_file *file, struct go_table *ret_table)
 {
 	const struct elf_section *text;
 
 	if (!file->is_64 || !find_table(file, ret_table))
 		return -ENOENT;
-	if (ret_table->text)
+	if (ret_table->text || ret_table->word_size == sizeof(uint64_t) ||
+	    find_relocated_text(file, ret_table))
 		return 0;
-	/* Not relocated yet. Then it is the section's start, unless a C linker put its own start-up
-	 * code first. */
+	/* Then it is the section's start, unless a C linker put its own start-up code first. */
 	text = elf_file_find_section(file, ".text");
 	if (!text || elf_file_find_section(file, ".init"))
 		return -ENOENT;
@@ -157,31 +186,53 @@ void go_table_done(struct go_table *table)
 
 static struct cfi_reader reader_at(const struct go_table *table, uint64_t offset)
 {
-	struct cfi_reader reader = {.at = table->data +
-					  (table->functions_offset - table->data_offset),
+	struct cfi_reader reader = {.at = table->data,
 				    .end = table->data + (table->size - table->data_offset)};
 
-	cfi_skip(&reader, offset);
+	cfi_skip(&reader, offset - table->data_offset);
 	return reader;
+}
+
+static uint64_t read_word(const struct go_table *table, struct cfi_reader *reader)
+{
+	return table->word_size == sizeof(uint32_t) ? cfi_read_u32(reader) : cfi_read_u64(reader);
 }
 
 struct go_function go_table_function(const struct go_table *table, uint64_t index)
 {
-	struct cfi_reader pair = reader_at(table, index * PAIR_BYTES), record;
-	struct go_function function = {.start = cfi_read_u32(&pair)};
-	uint32_t record_offset = cfi_read_u32(&pair);
-	uint32_t next = cfi_read_u32(&pair);
+	struct cfi_reader pair =
+		reader_at(table, table->functions_offset + index * 2 * table->word_size);
+	uint64_t start = read_word(table, &pair), record_offset = read_word(table, &pair);
+	uint64_t next = read_word(table, &pair);
+	struct cfi_reader record = reader_at(table, table->records_offset + record_offset);
+	struct go_function function = {
+		.start = table->text + start,
+		.size = next > start ? next - start : 0,
+	};
 
-	function.size = next > function.start ? next - function.start : 0;
-	record = reader_at(table, record_offset);
-	cfi_skip(&record, 4); /* entry */
+	cfi_skip(&record, table->word_size); /* start */
 	function.name = (int32_t)cfi_read_u32(&record);
 	cfi_skip(&record, 8); /* arguments, deferreturn */
 	function.values = cfi_read_u32(&record);
-	/* file, line, count, unit; start line; id */
-	cfi_skip(&record, 16 + (table->has_start_lines ? 4 : 0) + 1);
+	/* file, line, count, unit, start line, id */
+	cfi_skip(&record, 12U + table->unit_bytes + table->line_bytes + 1U);
 	function.flags = cfi_read_u8(&record);
 	if (record.failed)
 		function.values = 0;
 	return function;
+}
+
+bool go_table_name_begins(const struct go_table *table, const struct elf_file *file,
+			  const struct go_function *function, const char *expected, size_t size)
+{
+	uint64_t at = table->names_offset + (uint64_t)function->name;
+	char found[GO_TABLE_MAX_COMPARED];
+
+	if (function->name < 0 || size > sizeof(found) || size > table->names_size ||
+	    (uint64_t)function->name > table->names_size - size)
+		return false;
+	if (at >= table->data_offset)
+		return memcmp(table->data + (at - table->data_offset), expected, size) == 0;
+	return elf_file_read(file, table->offset + at, found, size) == 0 &&
+	       memcmp(found, expected, size) == 0;
 }

@@ -24,17 +24,6 @@ enum {
 	FUNCTION_SIGNAL = 256, /* rt_sigreturn; ours */
 };
 
-static bool name_begins(const struct elf_file *file, const struct go_table *table, int32_t name,
-			const char *expected, size_t size)
-{
-	char found[32];
-
-	return name >= 0 && size <= sizeof(found) &&
-	       elf_file_read(file, table->offset + table->names_offset + (uint64_t)name, found,
-			     size) == 0 &&
-	       memcmp(found, expected, size) == 0;
-}
-
 /* mov $15,%rax; syscall */
 static bool returns_from_signal(const struct elf_file *file, uint64_t address)
 {
@@ -45,26 +34,55 @@ static bool returns_from_signal(const struct elf_file *file, uint64_t address)
 	       memcmp(code, expected, sizeof(expected)) == 0;
 }
 
+/* Before Go 1.17 only the run-time itself knew, by name; what is 0 then in records is flags
+ * of 1.17. */
+static uint32_t flags_by_name(const struct elf_file *file, const struct go_table *table,
+			      const struct go_function *function)
+{
+	static const struct {
+		const char *name;
+		uint32_t flags;
+	} known[] = {
+		{"runtime.goexit", FUNCTION_TOP},
+		{"runtime.mstart", FUNCTION_TOP},
+		{"runtime.rt0_go", FUNCTION_TOP},
+		{"runtime.mcall", FUNCTION_SP_WRITE | FUNCTION_ASSEMBLY},
+		{"runtime.morestack", FUNCTION_SP_WRITE},
+		{"runtime.systemstack", FUNCTION_SP_WRITE},
+		{"runtime.asmcgocall", FUNCTION_SP_WRITE},
+		{"runtime.sigreturn", FUNCTION_ASSEMBLY},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (go_table_name_begins(table, file, function, known[i].name,
+					 strlen(known[i].name) + 1))
+			return known[i].flags;
+	return 0;
+}
+
 /* Each look costs a read; the run-time and its assembly have some thousand such functions. */
 static uint32_t classify(const struct elf_file *file, const struct go_table *table,
-			 const struct go_function *function, uint64_t address, uint32_t *looks)
+			 const struct go_function *function, uint32_t *looks)
 {
-	uint32_t flags = function->flags & (FUNCTION_TOP | FUNCTION_SP_WRITE | FUNCTION_ASSEMBLY);
+	uint32_t flags =
+		function->flags | (table->has_flags ? 0 : flags_by_name(file, table, function));
 
+	flags &= FUNCTION_TOP | FUNCTION_SP_WRITE | FUNCTION_ASSEMBLY;
 	if (!(flags & (FUNCTION_TOP | FUNCTION_ASSEMBLY)) || (*looks)++ >= MAX_LOOKS)
 		return flags;
 	/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
-	if ((flags & FUNCTION_TOP) && name_begins(file, table, function->name, "runtime.sigtramp",
-						  sizeof("runtime.sigtramp") - 1))
+	if ((flags & FUNCTION_TOP) &&
+	    go_table_name_begins(table, file, function, "runtime.sigtramp",
+				 sizeof("runtime.sigtramp") - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
 	/* mcall never comes back: what the thread does then is for no goroutine. The one that
 	 * called it may have ended, or run on another thread by now, and its stack holds other
 	 * frames. */
 	if ((flags & FUNCTION_SP_WRITE) &&
-	    name_begins(file, table, function->name, "runtime.mcall", sizeof("runtime.mcall")))
+	    go_table_name_begins(table, file, function, "runtime.mcall", sizeof("runtime.mcall")))
 		flags |= FUNCTION_TOP;
 	if ((flags & FUNCTION_ASSEMBLY) && function->size <= 64 &&
-	    returns_from_signal(file, address))
+	    returns_from_signal(file, function->start))
 		flags |= FUNCTION_SIGNAL;
 	return flags;
 }
@@ -79,17 +97,17 @@ static int list_functions(const struct elf_file *file, const struct go_table *ta
 		return -ENOMEM;
 	for (uint64_t i = 0; i < table->function_count; i++) {
 		struct go_function function = go_table_function(table, i);
-		uint64_t start = table->text - text_start + function.start;
+		uint64_t start = function.start - text_start;
 		uint32_t flags, before;
 
 		if (function.size == 0 || start >= text_size || function.size > text_size - start)
 			continue;
-		flags = classify(file, table, &function, text_start + start, &looks);
+		flags = classify(file, table, &function, &looks);
 		/* Look-ups of its address as a return address. */
 		before = (flags & FUNCTION_SIGNAL) && start > 0;
 		list->items[list->count++] = (struct fde){
 			.start = (uint32_t)start - before,
-			.size = function.size + before,
+			.size = (uint32_t)function.size + before,
 			.program = function.values,
 			.program_size = flags,
 			.cie = cie_mark,
@@ -106,7 +124,10 @@ int go_pclntab_load(const struct elf_file *file, uint64_t text_start, uint64_t t
 	if (file->machine != EM_X86_64 || go_table_find(file, ret_table) ||
 	    ret_table->function_count > GO_PCLNTAB_MAX_FUNCTIONS)
 		return -ENODATA;
-	err = go_table_load(ret_table, file, ret_table->values_offset, GO_PCLNTAB_MAX_BYTES);
+	err = go_table_load(ret_table, file,
+			    ret_table->has_flags ? ret_table->values_offset
+						 : ret_table->names_offset,
+			    GO_PCLNTAB_MAX_BYTES);
 	if (err)
 		return err == -ENOMEM ? err : -ENODATA;
 	return list_functions(file, ret_table, text_start, text_size, cie_mark, ret_functions);
@@ -187,8 +208,7 @@ void go_pclntab_run(const struct go_table *table, const struct fde *function, cf
 		row(context, function->start, &end_rule);
 	else if (flags & FUNCTION_SP_WRITE)
 		row(context, function->start, &switch_rule);
-	else if (function->program == 0 ||
-		 function->program >= table->functions_offset - table->values_offset)
+	else if (function->program == 0 || function->program >= table->values_size)
 		row(context, function->start, &none_rule);
 	else
 		run_values(table, function, row, context);

@@ -20,7 +20,14 @@
 #define TEXT_SIZE 0x1000U
 
 /* Offsets in the table below. */
-enum { NAMES = 72, UNITS = 128, FUNCTIONS = 136, FIRST_RECORD = 32, TABLE_BYTES = FUNCTIONS + 64 };
+enum {
+	OLD_TABLE_BYTES = 256,
+	NAMES = 72,
+	UNITS = 128,
+	FUNCTIONS = 136,
+	FIRST_RECORD = 32,
+	TABLE_BYTES = FUNCTIONS + 64
+};
 
 /* main.main from 0x100 on, main.(*T).run from 0x180 on up to 0x1c0. */
 static void make_table(uint8_t *table, uint32_t magic, uint64_t text_start)
@@ -109,6 +116,86 @@ static void names_functions(void **state)
 	check_names(open_table(".gopclntab", table, sizeof(table)));
 }
 
+/* Tables of before Go 1.18 have full addresses, and words of 8 bytes. */
+static size_t make_old_table(uint8_t *table, uint32_t magic)
+{
+	static const char names[] = "\0main.main\0main.(*T).run";
+	bool is_1_16 = magic == 0xfffffffa;
+	size_t functions_at = is_1_16 ? 128 : 16, names_at = is_1_16 ? 64 : 160;
+	size_t records_at = functions_at + 48;
+	/* Offsets of names count from the names, or from the table; those of records alike. */
+	uint32_t name = is_1_16 ? 0 : (uint32_t)names_at,
+		 record = is_1_16 ? 48 : (uint32_t)records_at;
+	const uint64_t header[] = {2, 0, names_at, 100, 100, 100, functions_at};
+	const uint64_t functions[] = {TEXT + 0x100, record, TEXT + 0x180, record + 16,
+				      TEXT + 0x1c0};
+	const struct {
+		uint64_t start;
+		uint32_t name, arguments;
+	} records[] = {{TEXT + 0x100, name + 1, 0}, {TEXT + 0x180, name + 11, 0}};
+
+	memset(table, 0, OLD_TABLE_BYTES);
+	memcpy(table, &magic, sizeof(magic));
+	table[6] = 1;
+	table[7] = 8;
+	memcpy(table + 8, header, is_1_16 ? sizeof(header) : sizeof(header[0]));
+	memcpy(table + names_at, names, sizeof(names));
+	memcpy(table + functions_at, functions, sizeof(functions));
+	memcpy(table + records_at, records, sizeof(records));
+	return OLD_TABLE_BYTES;
+}
+
+static void names_functions_of_old_versions(void **state)
+{
+	uint8_t table[OLD_TABLE_BYTES];
+	size_t size = make_old_table(table, 0xfffffffa);
+
+	check_names(open_table(".gopclntab", table, size));
+	size = make_old_table(table, 0xfffffffb);
+	check_names(open_table(".gopclntab", table, size));
+}
+
+/* A position-independent program with the C linker's code in front of Go's: the dynamic loader gets
+ * told where Go's begins. */
+static void takes_the_start_of_the_text_from_its_relocation(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	Elf64_Rela relocations[] = {
+		{.r_offset = 1, .r_addend = 2},
+		{.r_info = ELF64_R_INFO(0, R_X86_64_RELATIVE), .r_addend = TEXT + 0x20}};
+	struct elf_recipe recipe = {.text_size = TEXT_SIZE,
+				    .extra_section = ".gopclntab",
+				    .extra = table,
+				    .extra_size = sizeof(table),
+				    .symbols = (const uint8_t *)relocations,
+				    .symbols_size = sizeof(relocations)};
+	struct opened opened = {0};
+	const struct elf_section *section;
+	Elf64_Shdr *sections;
+	Elf64_Phdr *segments;
+	size_t size;
+
+	make_table(table, 0xfffffff1, 0);
+	opened.bytes = elf_recipe_make(&recipe, &size);
+	assert_non_null(opened.bytes);
+	segments = (Elf64_Phdr *)(opened.bytes + sizeof(Elf64_Ehdr));
+	segments[0].p_filesz = segments[0].p_memsz = size - segments[0].p_offset;
+	sections = (Elf64_Shdr *)(opened.bytes + ((Elf64_Ehdr *)opened.bytes)->e_shoff);
+	for (size_t i = 0; i < ((Elf64_Ehdr *)opened.bytes)->e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB)
+			sections[i].sh_type = SHT_RELA;
+	assert_int_equal(elf_file_open_memory(&opened.file, opened.bytes, size), 0);
+	section = elf_file_find_section(&opened.file, ".gopclntab");
+	relocations[1].r_offset = section->offset - segments[0].p_offset + TEXT + 24;
+	section = elf_file_find_section_type(&opened.file, SHT_RELA);
+	memcpy(opened.bytes + section->offset, relocations, sizeof(relocations));
+	opened.ret = go_symbols_read(&opened.file, &opened.symbols);
+	assert_int_equal(opened.ret, 0);
+	check_name(&opened, TEXT + 0x11f, NULL);
+	check_name(&opened, TEXT + 0x120, "main.main");
+	close_table(&opened);
+}
+
 static void leaves_out_what_makes_no_sense(void **state)
 {
 	uint8_t table[TABLE_BYTES];
@@ -188,6 +275,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_functions),
+		cmocka_unit_test(names_functions_of_old_versions),
+		cmocka_unit_test(takes_the_start_of_the_text_from_its_relocation),
 		cmocka_unit_test(leaves_out_what_makes_no_sense),
 		cmocka_unit_test(refuses_tables_of_other_formats),
 		cmocka_unit_test(names_stripped_files),

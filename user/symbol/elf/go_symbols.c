@@ -15,7 +15,7 @@ static int add_functions(struct symbol_table *symbols, const struct go_table *ta
 
 		if (function.size && function.name > 0 &&
 		    (uint64_t)function.name < table->names_size)
-			err = symbol_table_add(symbols, table->text + function.start, function.size,
+			err = symbol_table_add(symbols, function.start, function.size,
 					       (uint32_t)function.name, SYMBOL_RANK_LOCAL);
 	}
 	return err;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the relocation that fills a place in memory. */
+#ifndef PKBPF_ELF_ELF_RELOCATION_H
+#define PKBPF_ELF_ELF_RELOCATION_H
+
+#include "elf/elf_file.h"
+
+/* Which of the relocation tables are read: those for a section of their own, as .rela.plt, or the
+ * others. */
+enum elf_relocation_tables {
+	ELF_RELOCATIONS_WITH_TARGET,
+	ELF_RELOCATIONS_WITHOUT_TARGET,
+};
+
+/* The relocation at an address as linked, of a 64-bit file; false: none. */
+bool elf_relocation_find(const struct elf_file *file, enum elf_relocation_tables tables,
+			 uint64_t address, Elf64_Rela *ret_relocation);
+
+#endif
