@@ -2,7 +2,14 @@
 /* Reads the items of PT_DYNAMIC. */
 #include "elf/elf_dynamic.h"
 
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
 #define MAX_ITEMS 64
+/* Chromium's largest library exports some 100,000 functions. */
+#define MAX_BUCKETS (1U << 20)
+#define MAX_CHAIN   4096
 
 bool elf_dynamic_read(const struct elf_file *file, struct elf_dynamic *ret_dynamic)
 {
@@ -34,4 +41,62 @@ bool elf_dynamic_read(const struct elf_file *file, struct elf_dynamic *ret_dynam
 			ret_dynamic->gnu_hash = value;
 	}
 	return true;
+}
+
+/* The head of DT_GNU_HASH; a Bloom filter of words, the buckets, and the chains follow. */
+struct gnu_hash {
+	uint32_t bucket_count;
+	uint32_t first_symbol; /* that is in a chain */
+	uint32_t filter_words;
+	uint32_t filter_shift;
+};
+
+/* The last symbol of the chain that begins with the symbol: its hash is odd. */
+static uint64_t find_chain_end(const struct elf_file *file, uint64_t chains, uint64_t symbol)
+{
+	for (unsigned int i = 0; i < MAX_CHAIN; i++, symbol++) {
+		uint32_t hash;
+
+		if (elf_file_read_address(file, chains + symbol * sizeof(hash), &hash,
+					  sizeof(hash)))
+			return 0;
+		if (hash & 1)
+			return symbol + 1;
+	}
+	return 0;
+}
+
+static uint64_t count_by_gnu_hash(const struct elf_file *file, uint64_t address)
+{
+	_cleanup_free_ uint32_t *buckets = NULL;
+	struct gnu_hash head;
+	uint64_t buckets_size;
+	uint32_t last = 0;
+
+	if (elf_file_read_address(file, address, &head, sizeof(head)) ||
+	    head.bucket_count > MAX_BUCKETS)
+		return 0;
+	address += sizeof(head) + (uint64_t)head.filter_words * (file->is_64 ? 8 : 4);
+	buckets_size = head.bucket_count * sizeof(*buckets);
+	buckets = malloc(buckets_size + 1);
+	if (!buckets || elf_file_read_address(file, address, buckets, buckets_size))
+		return 0;
+	for (uint32_t i = 0; i < head.bucket_count; i++)
+		if (buckets[i] > last)
+			last = buckets[i];
+	if (last < head.first_symbol)
+		return head.first_symbol;
+	return find_chain_end(file, address + buckets_size - head.first_symbol * UINT64_C(4), last);
+}
+
+uint64_t elf_dynamic_symbol_count(const struct elf_file *file, const struct elf_dynamic *dynamic)
+{
+	uint32_t head[2]; /* of DT_HASH: buckets, symbols */
+
+	if (dynamic->gnu_hash)
+		return count_by_gnu_hash(file, dynamic->gnu_hash);
+	return dynamic->values[DT_HASH] && elf_file_read_address(file, dynamic->values[DT_HASH],
+								 head, sizeof(head)) == 0
+		       ? head[1]
+		       : 0;
 }

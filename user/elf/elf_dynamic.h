@@ -13,5 +13,7 @@ struct elf_dynamic {
 
 /* false: not dynamically linked. */
 bool elf_dynamic_read(const struct elf_file *file, struct elf_dynamic *ret_dynamic);
+/* Symbols in its table, by either of the tables that hash them; 0: not known. */
+uint64_t elf_dynamic_symbol_count(const struct elf_file *file, const struct elf_dynamic *dynamic);
 
 #endif

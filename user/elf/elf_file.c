@@ -106,6 +106,7 @@ static int unpack(char **data, size_t size, const struct packing *packing)
 	_cleanup_free_ char *packed = *data;
 	uLongf done = packing->size;
 
+	*data = NULL;
 	if (packing->type != ELFCOMPRESS_ZLIB)
 		return -EOPNOTSUPP;
 	*data = large_malloc(packing->size + 1);
@@ -409,6 +410,7 @@ static int read_headers(struct elf_file *file)
 	} else {
 		return -ENOEXEC;
 	}
+	file->segments.is_fixed = file->type == ET_EXEC;
 	err = read_segments(file, &segments);
 	if (err)
 		return err == -ENOMEM ? err : -ENOEXEC;

@@ -11,6 +11,9 @@
  * header. */
 #define SEARCH_TABLE_ENCODING (CFI_POINTER_DATA_RELATIVE | CFI_POINTER_S32)
 
+/* At one address. */
+#define MAX_EMPTY_FUNCTIONS 16
+
 struct header {
 	uint64_t address;
 	uint64_t frames; /* address of .eh_frame */
@@ -109,12 +112,34 @@ static const struct elf_function_entry *last_at_or_before(const struct elf_funct
 	return low ? &functions->entries[low - 1] : NULL;
 }
 
+/* Size of the function that a description says begins at start; 0: it cannot be read. */
+static uint32_t read_size(const struct elf_file *file, uint64_t fde, uint64_t start)
+{
+	struct description description;
+
+	/* A function without a byte begins where the next one does, and linkers keep one of their
+	 * two entries, perhaps the wrong one. The other description follows. */
+	for (unsigned int i = 0; i < MAX_EMPTY_FUNCTIONS; i++) {
+		/* The description must speak of the same start in the encoding assumed here; then
+		 * its size can be believed. */
+		if (elf_file_read_address(file, fde, &description, sizeof(description)) ||
+		    fde + offsetof(struct description, start) +
+				    (uint64_t)(int64_t)description.start !=
+			    start)
+			return 0;
+		if (description.size)
+			return description.size;
+		fde += sizeof(description.length) + description.length;
+	}
+	return 0;
+}
+
 int elf_functions_find(struct elf_functions *functions, const struct elf_file *file,
 		       uint64_t address, uint64_t *ret_start)
 {
 	const struct elf_function_entry *entry = last_at_or_before(functions, address);
-	struct description description;
 	uint64_t start, fde;
+	uint32_t size;
 
 	if (!entry)
 		return -ENOENT;
@@ -124,17 +149,12 @@ int elf_functions_find(struct elf_functions *functions, const struct elf_file *f
 	}
 	start = functions->base + (uint64_t)(int64_t)entry->start;
 	fde = functions->base + (uint64_t)(int64_t)entry->fde;
-	if (elf_file_read_address(file, fde, &description, sizeof(description)))
-		return -ENOENT;
-	/* The description must speak of the same start in the encoding assumed here; then its size
-	 * can be believed. */
-	if (fde + offsetof(struct description, start) + (uint64_t)(int64_t)description.start !=
-		    start ||
-	    address - start >= description.size)
+	size = read_size(file, fde, start);
+	if (address - start >= size)
 		return -ENOENT;
 	functions->last = entry;
 	functions->last_start = start;
-	functions->last_size = description.size;
+	functions->last_size = size;
 	*ret_start = start;
 	return 0;
 }

@@ -56,16 +56,21 @@ bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, 
 {
 	/* The kernel maps whole pages of its own size: 64 KiB on some arm64 systems. */
 	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
+	bool found = false;
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct elf_segment *segment = &segments->items[i];
+		uint64_t bias;
 
 		/* Two segments may share a file page (lld); only the executable one counts. */
 		if (!elf_segment_is_code(segment) || map_offset < (segment->offset & ~page_mask) ||
 		    map_offset >= ((segment->offset + segment->file_size + page_mask) & ~page_mask))
 			continue;
-		*ret_bias = map_start - (map_offset - segment->offset + segment->address);
-		return true;
+		bias = map_start - (map_offset - segment->offset + segment->address);
+		/* Of two executable ones in the page, that which belongs to the mapping. */
+		if (!found || (segments->is_fixed && bias == 0))
+			*ret_bias = bias;
+		found = true;
 	}
-	return false;
+	return found;
 }

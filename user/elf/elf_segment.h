@@ -21,6 +21,7 @@ struct elf_segment {
 struct elf_segments {
 	struct elf_segment *items;
 	size_t count;
+	bool is_fixed; /* they are mapped where they were linked (ET_EXEC) */
 };
 
 static inline bool elf_segment_is_code(const struct elf_segment *segment)

@@ -4,9 +4,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/cleanup.h"
+#include "elf/elf_dynamic.h"
 
 #define BUFFER_ENTRIES 8192U
 
@@ -64,6 +63,26 @@ static int open_section(struct elf_symbol_reader *reader, const struct elf_file 
 			  &reader->strings.unpacked);
 }
 
+/* In a file without sections: what the dynamic loader reads. */
+static int open_dynamic(struct elf_symbol_reader *reader, const struct elf_file *file)
+{
+	struct elf_dynamic dynamic;
+	uint64_t size;
+
+	if (!elf_dynamic_read(file, &dynamic) ||
+	    !elf_segments_offset(&file->segments, dynamic.values[DT_SYMTAB], &reader->offset,
+				 &size) ||
+	    !elf_segments_offset(&file->segments, dynamic.values[DT_STRTAB],
+				 &reader->strings.offset, &reader->strings.size))
+		return -ENOENT;
+	reader->count = elf_dynamic_symbol_count(file, &dynamic);
+	if (reader->count > size / entry_size(reader))
+		reader->count = size / entry_size(reader);
+	if (reader->strings.size > dynamic.values[DT_STRSZ])
+		reader->strings.size = dynamic.values[DT_STRSZ];
+	return 0;
+}
+
 int elf_symbol_reader_open(const struct elf_file *file, uint32_t type,
 			   struct elf_symbol_reader *ret_reader)
 {
@@ -71,9 +90,12 @@ int elf_symbol_reader_open(const struct elf_file *file, uint32_t type,
 	struct elf_symbol_reader reader = {.bytes = *file};
 	int err;
 
-	if (!section)
-		return -ENOENT;
-	err = open_section(&reader, file, section);
+	if (section)
+		err = open_section(&reader, file, section);
+	else if (type == SHT_DYNSYM && file->section_count == 0)
+		err = open_dynamic(&reader, file);
+	else
+		err = -ENOENT;
 	if (!err) {
 		reader.buffer_size = reader.count < BUFFER_ENTRIES ? reader.count : BUFFER_ENTRIES;
 		reader.buffer = malloc(reader.buffer_size * entry_size(&reader) + 1);

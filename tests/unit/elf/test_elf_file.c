@@ -77,7 +77,7 @@ static void executable_segment_wins_where_two_share_a_page(void **state)
 		 .address = 0x8800,
 		 .file_size = 0x100},
 	};
-	const struct elf_segments segments = {items, 4};
+	const struct elf_segments segments = {.items = items, .count = 4};
 	uint64_t address;
 
 	assert_true(elf_segments_address(&segments, 0x1810, &address));

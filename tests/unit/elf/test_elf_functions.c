@@ -56,7 +56,7 @@ static void image_init(struct image *image)
 		.memory = image->bytes,
 		.size = IMAGE_BYTES,
 		.is_64 = true,
-		.segments = {image->segments, 2},
+		.segments = {.items = image->segments, .count = 2},
 	};
 }
 
@@ -134,6 +134,39 @@ static void does_not_believe_a_description_of_another_function(void **state)
 	elf_functions_done(&functions);
 }
 
+/* Linkers keep one entry of an address: perhaps that of a function without a byte, whose
+ * description the other one's follows. */
+static void an_empty_function_does_not_hide_the_one_behind_it(void **state)
+{
+	struct elf_functions functions = {0};
+	struct image image;
+	uint64_t start;
+
+	image_init(&image);
+	put(&image, FDES_AT + 12, 0);
+	put(&image, FDES_AT + 32 + 8, 0x5000 - (IMAGE_BASE + FDES_AT + 32 + 8));
+	assert_int_equal(elf_functions_load(&functions, &image.file), 0);
+	assert_int_equal(find(&image, &functions, 0x501f, &start), 0);
+	assert_int_equal(start, 0x5000);
+	assert_int_equal(find(&image, &functions, 0x6000, &start), 0);
+	elf_functions_done(&functions);
+}
+
+/* Every description says the same start, none a size, and the last one is its own successor. */
+static void gives_up_among_empty_functions(void **state)
+{
+	struct elf_functions functions = {0};
+	struct image image;
+	uint64_t start;
+
+	image_init(&image);
+	put(&image, FDES_AT, -4);
+	put(&image, FDES_AT + 12, 0);
+	assert_int_equal(elf_functions_load(&functions, &image.file), 0);
+	assert_int_equal(find(&image, &functions, 0x5000, &start), -ENOENT);
+	elf_functions_done(&functions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -141,6 +174,8 @@ int main(void)
 		cmocka_unit_test(knows_nothing_between_and_outside_functions),
 		cmocka_unit_test(refuses_tables_larger_than_their_segment),
 		cmocka_unit_test(does_not_believe_a_description_of_another_function),
+		cmocka_unit_test(an_empty_function_does_not_hide_the_one_behind_it),
+		cmocka_unit_test(gives_up_among_empty_functions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,30 @@ static void takes_the_bias_from_the_executable_segment(void **state)
 	free(file);
 }
 
+static void a_page_with_two_executable_segments_belongs_to_the_one_mapped(void **state)
+{
+	struct elf_file *image;
+	uint64_t bias = 1;
+	size_t size;
+	uint8_t *file = make(&size);
+	Elf64_Phdr *segments = segments_of(file);
+
+	segments[0] = (Elf64_Phdr){
+		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x200000, .p_filesz = 0x900};
+	segments[1] = (Elf64_Phdr){.p_type = PT_LOAD,
+				   .p_flags = PF_R | PF_X,
+				   .p_offset = 0x900,
+				   .p_vaddr = 0x400900,
+				   .p_filesz = 0x600};
+	image = open_memory(file, size);
+	assert_true(elf_segments_bias(&image->segments, 0x200000, 0, &bias));
+	assert_int_equal(bias, 0);
+	assert_true(elf_segments_bias(&image->segments, 0x400000, 0, &bias));
+	assert_int_equal(bias, 0);
+	elf_program_free(image);
+	free(file);
+}
+
 static void refuses_what_is_no_x86_64_or_arm64_program(void **state)
 {
 	static const struct {
@@ -258,6 +282,7 @@ int main(void)
 		cmocka_unit_test(tells_what_is_in_a_file),
 		cmocka_unit_test(reads_only_what_exists),
 		cmocka_unit_test(takes_the_bias_from_the_executable_segment),
+		cmocka_unit_test(a_page_with_two_executable_segments_belongs_to_the_one_mapped),
 		cmocka_unit_test(refuses_what_is_no_x86_64_or_arm64_program),
 		cmocka_unit_test(survives_sizes_that_wrap),
 		cmocka_unit_test(notices_a_file_that_shrinks),

@@ -45,7 +45,7 @@ static void image_init(struct image *image, uint16_t machine)
 		.size = IMAGE_BYTES,
 		.is_64 = true,
 		.machine = machine,
-		.segments = {image->segments, 1},
+		.segments = {.items = image->segments, .count = 1},
 	};
 }
 

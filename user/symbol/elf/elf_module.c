@@ -13,6 +13,9 @@
 #include "symbol/elf/go_symbols.h"
 #include "elf/mini_debuginfo.h"
 
+/* Exported symbols that are looked for in the full table. */
+#define MAX_COMPARED_SYMBOLS 4096U
+
 static bool add_source(struct elf_module *module, const struct elf_file *file, uint32_t type,
 		       enum elf_source_place place)
 {
@@ -36,6 +39,32 @@ static void add_go_source(struct elf_module *module, const struct elf_file *file
 		return;
 	source->place = ELF_SOURCE_FILE;
 	module->source_count++;
+}
+
+/* Whether the symbol table has no more than some symbols that somebody wanted to keep (strip
+ * --keep-symbol, language run-times): those that the file exports are missing in it. */
+static bool is_reduced(const struct symbol_table *table, const struct elf_file *file)
+{
+	struct elf_symbol_reader reader;
+	struct elf_symbol symbol;
+	bool is_missing = false;
+	size_t aliases;
+
+	if (elf_symbol_reader_open(file, SHT_DYNSYM, &reader))
+		return false;
+	if (reader.count > MAX_COMPARED_SYMBOLS)
+		reader.count = MAX_COMPARED_SYMBOLS;
+	while (!is_missing && elf_symbol_reader_next(&reader, &symbol)) {
+		const struct symbol_entry *entry;
+
+		if (symbol.type != STT_FUNC || symbol.section == SHN_UNDEF || symbol.size == 0 ||
+		    file->machine == EM_ARM)
+			continue;
+		entry = symbol_table_find(table, symbol.address, &aliases);
+		is_missing = !entry || entry->address != symbol.address;
+	}
+	elf_symbol_reader_close(&reader);
+	return is_missing;
 }
 
 static bool has_dwarf(const struct elf_file *file)
@@ -80,6 +109,23 @@ static void load_mini_debuginfo(struct elf_module *module, const struct elf_file
 	elf_file_done(&mini);
 }
 
+/* Names from the file's own tables, where the best one does not have all. */
+static void add_other_sources(struct elf_module *module, const struct elf_file *file)
+{
+	size_t before = module->source_count;
+
+	load_mini_debuginfo(module, file);
+	add_go_source(module, file);
+	module->exported_only = module->source_count == before;
+	/* Without one, addresses in nameless functions stay as they are. */
+	elf_functions_load(&module->functions, file);
+	add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE);
+	for (size_t i = 0; i < module->source_count; i++)
+		if (module->sources[i].place == ELF_SOURCE_FILE)
+			elf_extent_bound(&module->sources[i].symbols.table, &module->functions,
+					 file);
+}
+
 static void note_stubs(struct elf_module *module, const struct elf_file *file)
 {
 	for (size_t i = 0; i < file->section_count; i++) {
@@ -100,7 +146,8 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	bool full;
 
 	*module = (struct elf_module){.debug_fd = -1};
-	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE);
+	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE) &&
+	       !is_reduced(&module->sources[0].symbols.table, file);
 	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
 		module->dwarf = dwarf_lines_open(file->fd, &options->search, options->want_lines,
 						 options->dwarf_budget);
@@ -109,16 +156,8 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	if (options->may_open_debug &&
 	    (!full || (options->want_debug_file_dwarf && !module->dwarf)))
 		full = load_debug_file(module, file, options, !full) || full;
-	if (!full) {
-		load_mini_debuginfo(module, file);
-		add_go_source(module, file);
-		module->exported_only = module->source_count == 0;
-		/* Without one, addresses in nameless functions stay as they are. */
-		elf_functions_load(&module->functions, file);
-		if (add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE))
-			elf_extent_bound(&module->sources[module->source_count - 1].symbols.table,
-					 &module->functions, file);
-	}
+	if (!full)
+		add_other_sources(module, file);
 	note_stubs(module, file);
 	module->file = (struct elf_file){.fd = -1, .size = file->size, .segments = file->segments};
 	file->segments = (struct elf_segments){0};

@@ -9,7 +9,7 @@
 #include "symbol/elf/elf_symbols.h"
 #include "symbol/symbolizer.h"
 
-#define ELF_MODULE_MAX_SOURCES 3
+#define ELF_MODULE_MAX_SOURCES 4
 #define ELF_MODULE_MAX_STUBS   4
 
 /* Where a symbol table's names are read from. */

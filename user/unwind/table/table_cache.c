@@ -102,6 +102,7 @@ static bool keep_segments(struct table_file *file, const struct elf_file *image)
 
 	free(kept->items);
 	kept->count = 0;
+	kept->is_fixed = image->segments.is_fixed;
 	kept->items = calloc(image->segments.count + 1, sizeof(*kept->items));
 	for (size_t i = 0; i < image->segments.count && kept->items; i++) {
 		if (elf_segment_is_code(&image->segments.items[i]))
