@@ -2,7 +2,7 @@
 /* Held locks in a profile. */
 #include "profile/kind_table.h"
 
-const struct profile_kind_row kind_locks = {
+const struct kind_ops kind_locks = {
 	.name = "locks",
 	.title = "Locks",
 	.count_unit = "locks",

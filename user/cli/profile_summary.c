@@ -131,9 +131,9 @@ static void add_counts(const struct profile *profile, char *text, size_t size)
 	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (mask & 1U << kind)
-			text_append(text, size, "%s%s", text[0] ? ", " : "",
-				    human_counted(number, counts[kind],
-						  profile_kind_row(kind)->count_unit));
+			text_append(
+				text, size, "%s%s", text[0] ? ", " : "",
+				human_counted(number, counts[kind], kind_ops_of(kind)->count_unit));
 	}
 }
 

@@ -22,7 +22,7 @@ static void write_heading(FILE *out)
 			fprintf(out, ",%s.%s%s", figure->group, figure->name,
 				figure_unit_suffix(figure->unit));
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
-		fprintf(out, ",hottest.%s", profile_kind_row(kind)->name);
+		fprintf(out, ",hottest.%s", kind_ops_of(kind)->name);
 	fputs(LINE_END, out);
 }
 

@@ -219,7 +219,7 @@ static bool push_text(struct folded *folded, uint32_t text)
 
 static bool push_state(struct folded *folded, const struct profile_row *row)
 {
-	const struct profile_kind_row *kind = profile_kind_row(row->kind);
+	const struct kind_ops *kind = kind_ops_of(row->kind);
 	char text[32];
 
 	if (!kind->state_name)

@@ -256,7 +256,7 @@ int condition_check_possible(const struct condition *condition, uint32_t kinds_m
 		if (needs & ROW_HAS_KIND(kind) && !(kinds_mask & 1U << kind))
 			return error_set(error, EINVAL,
 					 "its events are not recorded; add %s to --events",
-					 profile_kind_row(kind)->name);
+					 kind_ops_of(kind)->name);
 	}
 	if (needs & ROW_HAS_WAIT_LENGTHS && by == ROWS_BY_THREAD)
 		return error_set(error, EINVAL,

@@ -45,7 +45,7 @@ static bool add_sample(struct aggregator *aggregator, const struct sample_view *
 {
 	const struct aggregator_options *options = &aggregator->options;
 	struct profile *profile = aggregator->profile;
-	const struct profile_kind_row *kind = profile_kind_row(sample->kind);
+	const struct kind_ops *kind = kind_ops_of(sample->kind);
 	struct process *process;
 	struct profile_row row;
 
@@ -79,8 +79,8 @@ static void on_sample(void *context, const struct sample_view *sample)
 	struct aggregator *aggregator = context;
 
 	if (!add_sample(aggregator, sample))
-		profile_info(aggregator->profile)
-			->counters[profile_kind_row(sample->kind)->no_memory] += sample->count;
+		profile_info(aggregator->profile)->counters[kind_ops_of(sample->kind)->no_memory] +=
+			sample->count;
 }
 
 static void on_task(void *context, const struct task_view *task)
@@ -290,8 +290,8 @@ static void on_totals(void *context, const struct totals_view *totals)
 	struct aggregator *aggregator = context;
 
 	if (!add_totals(aggregator, totals))
-		profile_info(aggregator->profile)
-			->counters[profile_kind_row(totals->kind)->no_memory] += totals->count;
+		profile_info(aggregator->profile)->counters[kind_ops_of(totals->kind)->no_memory] +=
+			totals->count;
 }
 
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)

@@ -2,13 +2,13 @@
 /* The kinds of events of a profile, a row of PKBPF_PROFILE_KIND_LIST each. */
 #include "profile/kind_table.h"
 
-static const struct profile_kind_row *const kinds[PKBPF_PROFILE_KINDS] = {
+static const struct kind_ops *const kinds[PKBPF_PROFILE_KINDS] = {
 #define X(constant, number, name) [number] = &kind_##name,
 	PKBPF_PROFILE_KIND_LIST(X)
 #undef X
 };
 
-static const struct profile_kind_row unknown_kind = {
+static const struct kind_ops unknown_kind = {
 	.name = "unknown",
 	.title = "Unknown kind",
 	.count_unit = "events",
@@ -18,7 +18,7 @@ static const struct profile_kind_row unknown_kind = {
 	.no_memory = PKBPF_COUNTER_EVENTS_NO_MEMORY,
 };
 
-const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind)
+const struct kind_ops *kind_ops_of(enum pkbpf_profile_kind kind)
 {
 	return (unsigned int)kind < PKBPF_PROFILE_KINDS ? kinds[kind] : &unknown_kind;
 }
@@ -26,7 +26,7 @@ const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind)
 uint64_t profile_kind_lost(enum pkbpf_profile_kind kind,
 			   const uint64_t counters[PKBPF_COUNTER_COUNT])
 {
-	const enum pkbpf_counter *loss = profile_kind_row(kind)->losses;
+	const enum pkbpf_counter *loss = kind_ops_of(kind)->losses;
 	uint64_t sum = 0;
 
 	while (*loss)
@@ -57,7 +57,7 @@ int profile_kinds_finish(struct profile *profile)
 
 uint64_t profile_kind_folded(enum pkbpf_profile_kind kind, uint64_t weight)
 {
-	uint64_t divisor = profile_kind_row(kind)->folded_divisor;
+	uint64_t divisor = kind_ops_of(kind)->folded_divisor;
 
 	/* Not (weight + divisor / 2) / divisor: a hostile recording may hold a weight near the
 	 * maximum. */

@@ -21,7 +21,7 @@ enum profile_weight {
 #define KIND_STATES 6
 #define KIND_LOSSES 4
 
-struct profile_kind_row {
+struct kind_ops {
 	const char *name;	 /* as in --events: "cpu" */
 	const char *title;	 /* for headings: "CPU" */
 	const char *count_unit;	 /* what one event is called, plural: "samples", "waits" */
@@ -52,12 +52,12 @@ struct profile_kind_row {
 	int (*finish)(struct profile *profile);
 };
 
-#define X(constant, number, name) extern const struct profile_kind_row kind_##name;
+#define X(constant, number, name) extern const struct kind_ops kind_##name;
 PKBPF_PROFILE_KIND_LIST(X)
 #undef X
 
-/* The row of the kind; never NULL (a kind of a later version gives a neutral row). */
-const struct profile_kind_row *profile_kind_row(enum pkbpf_profile_kind kind);
+/* Never NULL: a kind of a later version has neutral ones. */
+const struct kind_ops *kind_ops_of(enum pkbpf_profile_kind kind);
 
 /* Events that are in no row since they were lost on their way. */
 uint64_t profile_kind_lost(enum pkbpf_profile_kind kind,

@@ -146,7 +146,7 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 			return -ENOMEM;
 		*array_add(&profile->rows) = *row;
 	}
-	if (profile_kind_row(row->kind)->is_expected)
+	if (kind_ops_of(row->kind)->is_expected)
 		profile->cpu_samples += row->count;
 	return 0;
 }

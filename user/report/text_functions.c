@@ -34,7 +34,7 @@ static int write_functions(const struct text_report *report, const struct tally 
 			   bool by_self)
 {
 	const struct tally_function *rows = by_self ? tally->by_self : tally->by_total;
-	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
+	const struct kind_ops *kind = kind_ops_of(tally->kind);
 	const struct text_column columns[] = {
 		{.title = by_self ? "self" : "total"},
 		{.title = kind->weight == PROFILE_WEIGHT_NS ? "time" : kind->count_unit},
@@ -100,7 +100,7 @@ int text_unnamed(const struct text_report *report, const struct tally *tally)
 	}
 	if (!addresses)
 		return 0;
-	text_heading(report, "%s: unresolved addresses: %s", profile_kind_row(tally->kind)->title,
+	text_heading(report, "%s: unresolved addresses: %s", kind_ops_of(tally->kind)->title,
 		     human_count(buffer, addresses));
 	return text_table_write(table, report->out);
 }

@@ -93,7 +93,7 @@ static void print_kinds(const struct text_report *report)
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
 		if (!(info->kinds_mask & 1U << kind))
 			continue;
-		fprintf(line.stream, "%s%s", separator, profile_kind_row(kind)->name);
+		fprintf(line.stream, "%s%s", separator, kind_ops_of(kind)->name);
 		if (text_kind_of(kind)->describe)
 			text_kind_of(kind)->describe(info, line.stream);
 		separator = ", ";
@@ -190,7 +190,7 @@ static void print_recorded(const struct text_report *report)
 		if (!(others & 1U << kind))
 			continue;
 		fprintf(line.stream, "%s%s", separator,
-			human_counted(number, counts[kind], profile_kind_row(kind)->count_unit));
+			human_counted(number, counts[kind], kind_ops_of(kind)->count_unit));
 		separator = ", ";
 	}
 	if (!*separator)

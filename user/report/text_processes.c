@@ -72,9 +72,9 @@ static void add_row(struct text_table *table, const struct text_report *report,
 	text_who(table, report, row->process, NULL);
 	text_table_cell(table, human_weight(buffer, tally->kind, row->weight));
 	text_table_cell(table, human_share(buffer, row->weight, tally->weight));
-	if (profile_kind_row(tally->kind)->is_expected)
+	if (kind_ops_of(tally->kind)->is_expected)
 		add_cpu_cells(table, report, row->count);
-	else if (profile_kind_row(tally->kind)->weight == PROFILE_WEIGHT_NS)
+	else if (kind_ops_of(tally->kind)->weight == PROFILE_WEIGHT_NS)
 		text_table_cell(table, human_count(buffer, row->count));
 	else
 		text_table_cell(table, ""); /* the weight is the count */
@@ -90,7 +90,7 @@ static void add_row(struct text_table *table, const struct text_report *report,
 
 static void heading(const struct text_report *report, const struct tally *tally)
 {
-	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
+	const struct kind_ops *kind = kind_ops_of(tally->kind);
 	char count[HUMAN_SIZE], time[HUMAN_SIZE];
 
 	human_counted(count, tally->count, kind->count_unit);
@@ -115,7 +115,7 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 		{.title = "unwound"},
 		{.title = "hottest function", .left = true, .flexible = true},
 	};
-	const struct profile_kind_row *kind = profile_kind_row(tally->kind);
+	const struct kind_ops *kind = kind_ops_of(tally->kind);
 	const struct text_column other_columns[] = {
 		{.title = "pid"},
 		{.title = "comm", .left = true, .max_columns = PKBPF_COMM_SIZE},

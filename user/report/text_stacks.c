@@ -154,7 +154,7 @@ void text_stacks(const struct text_report *report, const struct tally *tally)
 	if (!shown)
 		return;
 	text_heading(report, "%s: hottest stacks (leaf <- caller <- root)",
-		     profile_kind_row(tally->kind)->title);
+		     kind_ops_of(tally->kind)->title);
 	for (size_t i = 0; i < shown; i++) {
 		size_t columns = strlen(human_weight(weight, tally->kind, tally->stacks[i].weight));
 

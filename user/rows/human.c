@@ -107,7 +107,7 @@ char *human_share(char buffer[HUMAN_SIZE], uint64_t part, uint64_t whole)
 
 char *human_weight(char buffer[HUMAN_SIZE], enum pkbpf_profile_kind kind, uint64_t weight)
 {
-	if (profile_kind_row(kind)->weight == PROFILE_WEIGHT_NS)
+	if (kind_ops_of(kind)->weight == PROFILE_WEIGHT_NS)
 		return human_time(buffer, weight);
 	return human_count(buffer, weight);
 }

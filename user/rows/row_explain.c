@@ -263,7 +263,7 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 {
 	_cleanup_(search_done) struct search search = {
 		.rows = rows,
-		.user_only = profile_kind_row(kind)->explained_by_programs,
+		.user_only = kind_ops_of(kind)->explained_by_programs,
 		.functions = calloc(function_table_count(rows->functions) + 1,
 				    sizeof(*search.functions)),
 	};

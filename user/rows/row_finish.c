@@ -52,7 +52,7 @@ static bool is_active(const struct resource_rows *rows, const struct resource_ro
 		if (has_activity(part, row) || (part->is_active && part->is_active(rows, row)))
 			return true;
 	for (size_t kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
-		if (!profile_kind_row(kind)->is_idle && row->kind_weight[kind])
+		if (!kind_ops_of(kind)->is_idle && row->kind_weight[kind])
 			return true;
 	return false;
 }

@@ -44,7 +44,7 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 	struct resource_row *into = row == TOTAL ? &work->rows->total : &work->items.items[row];
 	struct row_stack *hottest = &into->stacks[from->kind], *sum;
 	struct row_weight *item;
-	uint8_t state_mask = profile_kind_row(from->kind)->state_mask;
+	uint8_t state_mask = kind_ops_of(from->kind)->state_mask;
 	uint8_t state = from->state & state_mask;
 	uint64_t key = (uint64_t)row << 32 | (uint64_t)stack << KIND_BITS | from->kind, *number;
 	bool added;

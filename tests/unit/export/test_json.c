@@ -305,7 +305,7 @@ static void set_kinds(json_t *schema)
 	json_t *names = json_array(), *stacks = json_object();
 
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
-		const char *name = profile_kind_row(kind)->name;
+		const char *name = kind_ops_of(kind)->name;
 
 		json_array_append_new(names, json_string(name));
 		json_object_set_new(stacks, name, json_pack("{s:s}", "$ref", "#/$defs/stack"));

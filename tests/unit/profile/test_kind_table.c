@@ -14,20 +14,20 @@
 static void every_row_is_complete(void **state)
 {
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
-		const struct profile_kind_row *row = profile_kind_row(kind);
+		const struct kind_ops *row = kind_ops_of(kind);
 
 		assert_non_null(row);
 		assert_true(row->name[0] && row->title[0] && row->count_unit[0]);
 		assert_true(row->folded_unit[0] && row->folded_divisor);
 		for (unsigned int other = 0; other < kind; other++)
-			assert_string_not_equal(row->name, profile_kind_row(other)->name);
+			assert_string_not_equal(row->name, kind_ops_of(other)->name);
 	}
 }
 
 static void what_counts_losses_of_a_kind_is_a_loss(void **state)
 {
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
-		const struct profile_kind_row *row = profile_kind_row(kind);
+		const struct kind_ops *row = kind_ops_of(kind);
 
 		assert_true(PKBPF_IS_LOSS(counter_table[row->no_memory].loss));
 		for (size_t i = 0; row->losses[i]; i++)
@@ -54,8 +54,8 @@ static void only_cpu_samples_are_expected(void **state)
 
 static void a_kind_of_a_later_version_has_a_neutral_row(void **state)
 {
-	assert_string_equal(profile_kind_row(PKBPF_PROFILE_KINDS)->name, "unknown");
-	assert_string_equal(profile_kind_row((enum pkbpf_profile_kind) - 1)->name, "unknown");
+	assert_string_equal(kind_ops_of(PKBPF_PROFILE_KINDS)->name, "unknown");
+	assert_string_equal(kind_ops_of((enum pkbpf_profile_kind) - 1)->name, "unknown");
 }
 
 int main(void)

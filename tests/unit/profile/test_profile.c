@@ -187,8 +187,8 @@ static void weights_are_rounded_to_the_folded_unit(void **state)
 
 static void a_kind_of_a_later_version_has_a_row(void **state)
 {
-	assert_string_equal(profile_kind_row((enum pkbpf_profile_kind)77)->name, "unknown");
-	assert_string_equal(profile_kind_row(PKBPF_PROFILE_OFFCPU)->folded_unit, "us");
+	assert_string_equal(kind_ops_of((enum pkbpf_profile_kind)77)->name, "unknown");
+	assert_string_equal(kind_ops_of(PKBPF_PROFILE_OFFCPU)->folded_unit, "us");
 }
 
 static void names_made_up_without_end_become_one(void **state)

@@ -62,7 +62,7 @@ static void write_stacks(struct json_writer *writer, const struct resource_rows 
 {
 	json_writer_object_begin(writer, "hottest_stacks");
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
-		const struct profile_kind_row *names = profile_kind_row(kind);
+		const struct kind_ops *names = kind_ops_of(kind);
 		const struct row_stack *stack = &row->stacks[kind];
 		const uint32_t *functions;
 		size_t count;

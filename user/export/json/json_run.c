@@ -101,7 +101,7 @@ void json_events(struct json_writer *writer, const struct profile *profile)
 	json_writer_array_begin(writer, "events");
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		if (info->kinds_mask & 1U << kind)
-			json_writer_string(writer, NULL, profile_kind_row(kind)->name);
+			json_writer_string(writer, NULL, kind_ops_of(kind)->name);
 	json_writer_array_end(writer);
 	json_kinds_describe(writer, info);
 	json_writer_object_begin(writer, "unwinder");

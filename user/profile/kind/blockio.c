@@ -9,7 +9,7 @@ static int finish(struct profile *profile)
 	return 0;
 }
 
-const struct profile_kind_row kind_blockio = {
+const struct kind_ops kind_blockio = {
 	.name = "blockio",
 	.title = "Block I/O",
 	.count_unit = "requests",

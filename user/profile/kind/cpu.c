@@ -2,7 +2,7 @@
 /* CPU samples in a profile. */
 #include "profile/kind_table.h"
 
-const struct profile_kind_row kind_cpu = {
+const struct kind_ops kind_cpu = {
 	.name = "cpu",
 	.title = "CPU",
 	.count_unit = "samples",

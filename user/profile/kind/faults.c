@@ -5,7 +5,7 @@
 #include "profile/account/fault_counts.h"
 #include "profile/kind_table.h"
 
-const struct profile_kind_row kind_faults = {
+const struct kind_ops kind_faults = {
 	.name = "faults",
 	.title = "Page faults",
 	.count_unit = "faults",

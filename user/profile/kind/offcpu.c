@@ -5,7 +5,7 @@
 
 _Static_assert(PKBPF_WAIT_STATES <= KIND_STATES, "each wait state has weights of its own");
 
-const struct profile_kind_row kind_offcpu = {
+const struct kind_ops kind_offcpu = {
 	.name = "offcpu",
 	.title = "Off-CPU",
 	.count_unit = "waits",
