@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The record stream: what the kernel side emits, the procfs snapshot imitates, a recording stores
- * and the decoder reads. All fields little-endian as on the machine that recorded; sizes are
- * multiples of 8.
+ * The record stream: written by BPF programs and by the procfs snapshot, stored in recordings, read
+ * by the decoder. Byte order is that of the recording machine; sizes are multiples of 8.
  *
  * Numbers are part of the recording format: never reuse or renumber one.
  */
@@ -17,8 +16,7 @@
 
 #define PKBPF_COMM_SIZE 16
 
-/* Tells the names of threads apart, of which there are few: 16 bytes, padded with zeros, as two
- * words. */
+/* Hash of a comm: 16 bytes, padded with zeros, as two words. */
 static inline __u64 pkbpf_comm_hash(__u64 first, __u64 second)
 {
 	__u64 hash = (first * 0x9E3779B97F4A7C15ULL ^ second) * 0xD6E8FEB86659FD93ULL;
@@ -27,9 +25,9 @@ static inline __u64 pkbpf_comm_hash(__u64 first, __u64 second)
 }
 
 /*
- * Of a user stack's addresses all but the first are return addresses. Not one that a signal has
- * interrupted, which is the instruction that comes next or that faulted, as the first is: it bears
- * this mark. No user code is above 2^57, on any architecture.
+ * Marks the PC of a frame interrupted by a signal: an exact instruction address, not a return
+ * address. The first address of a user stack is exact without a mark. No architecture has user code
+ * above 2^57.
  */
 #define PKBPF_INTERRUPTED (1ULL << 62)
 
@@ -44,22 +42,22 @@ static inline __u64 pkbpf_address(__u64 ip)
 	return pkbpf_is_interrupted(ip) ? ip & ~PKBPF_INTERRUPTED : ip;
 }
 
-/* Longest stacks one record carries; frames beyond are counted by stack_end MAX_DEPTH. */
+/* Maximum frames per record; deeper stacks end in PKBPF_END_MAX_DEPTH. */
 #define PKBPF_MAX_KERNEL_FRAMES 127
 #define PKBPF_MAX_USER_FRAMES	1024
 
 enum pkbpf_event_kind {
 	PKBPF_EVENT_SAMPLE = 1, /* struct pkbpf_event_sample */
-	PKBPF_EVENT_FORK = 2,	/* struct pkbpf_event_task: tid was born from parent_tid */
+	PKBPF_EVENT_FORK = 2,	/* struct pkbpf_event_task: parent_tid forked tid */
 	/* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
 	PKBPF_EVENT_COMM = 3,
-	PKBPF_EVENT_EXIT = 4,	   /* struct pkbpf_event_task: thread tid has ended */
+	PKBPF_EVENT_EXIT = 4,	   /* struct pkbpf_event_task: thread tid exited */
 	PKBPF_EVENT_MAPPING = 5,   /* struct pkbpf_event_mapping */
 	PKBPF_EVENT_LOST = 6,	   /* struct pkbpf_event_lost */
-	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: a sample still to be unwound */
+	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: stack memory, unwound in user space */
 	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
 	/* 9 was TOTALS before it had waker_id and variance. */
-	/* struct pkbpf_event_totals: sums of one key from the kernel side */
+	/* struct pkbpf_event_totals: sums of one key from BPF maps */
 	PKBPF_EVENT_TOTALS = 10,
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h) */
@@ -67,67 +65,64 @@ enum pkbpf_event_kind {
 
 /* flags of PKBPF_EVENT_COMM */
 #define PKBPF_COMM_EXEC 1
-/* flags of FORK, COMM and MAPPING: taken from procfs at start, not seen happening */
+/* flags of FORK, COMM and MAPPING: read from procfs at the start, not an event */
 #define PKBPF_FROM_SNAPSHOT 0x8000
 
-/* How the walk of a user stack ended. Complete are only the values up to
- * PKBPF_END_LAST_COMPLETE. */
+/* Why unwinding of a user stack ended. Values up to PKBPF_END_LAST_COMPLETE: a complete stack. */
 enum pkbpf_stack_end {
-	PKBPF_END_NONE = 0,    /* no user stack to walk: kernel thread, or not asked for */
-	PKBPF_END_ROOT = 1,    /* table says outermost frame (undefined return address) */
+	PKBPF_END_NONE = 0,    /* no user stack: kernel thread, or not requested */
+	PKBPF_END_ROOT = 1,    /* outermost frame by the table (return address undefined) */
 	PKBPF_END_ZERO_RA = 2, /* return address 0: thread start */
 	PKBPF_END_FP_ROOT = 3, /* frame pointer 0 */
 	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
-	/* walked by the kernel's frame-pointer helper, which cannot tell */
+	/* unwound by the kernel's frame-pointer helper, which does not report its end */
 	PKBPF_END_UNVERIFIED = 4,
-	PKBPF_END_MAX_DEPTH = 5,    /* more frames than the limit */
-	PKBPF_END_NO_PROCESS = 6,   /* process not known to the unwinder (yet) */
+	PKBPF_END_MAX_DEPTH = 5,    /* more frames than the maximum */
+	PKBPF_END_NO_PROCESS = 6,   /* process unknown to the unwinder, as yet */
 	PKBPF_END_NO_MAPPING = 7,   /* address in no known executable mapping */
-	PKBPF_END_NO_TABLE = 8,	    /* mapping known, its table, or this part of it, not ready */
+	PKBPF_END_NO_TABLE = 8,	    /* table of the mapping not built yet, at least here */
 	PKBPF_END_NO_RULE = 9,	    /* code without unwind info and no usable frame pointer */
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
 	PKBPF_END_FAULT_RA = 12,    /* stack memory not readable (not resident, or its end) */
 	/* frame-pointer chain leaves the stack (JIT without frame pointers) */
 	PKBPF_END_FAULT_FP = 13,
-	PKBPF_END_EXEC = 14,	     /* inside execve: the old stack is already gone */
+	PKBPF_END_EXEC = 14,	     /* in execve: no user stack exists */
 	PKBPF_END_COMPAT = 15,	     /* 32-bit task on a 64-bit kernel */
 	PKBPF_END_NO_REGS = 16,	     /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
-	/* not by a walk: a rare stack of which the profile keeps the outer frames */
+	/* not by unwinding: the profile kept only the outer frames of a rare stack */
 	PKBPF_END_SHORTENED = 18,
-	/* the stack was copied to be walked later, and there was no room for more of it */
+	/* the copy of the stack was too short */
 	PKBPF_END_COPY_CUT = 19,
-	/* the stack of a blocked thread, which ran or went before its memory was read */
+	/* a blocked thread resumed or exited before its stack memory was read */
 	PKBPF_END_RAN_ON = 20,
-	PKBPF_END_NO_ROOM = 21, /* no room for the unwind information of this code */
-	/* the function that runs returns to 0: a stack's first, or its unwind info is wrong */
+	PKBPF_END_NO_ROOM = 21, /* no room for the unwind table of this code */
+	/* the innermost function returns to 0: first of its stack, or wrong unwind info */
 	PKBPF_END_NOWHERE = 22,
-	/* not of a walk: page faults that the kernel counts for a thread, but announces to
-	 * nobody */
+	/* not by unwinding: page faults that the kernel counts, but reports to no perf event */
 	PKBPF_END_UNANNOUNCED = 23,
-	/* the file of this code cannot be opened, and there is no usable frame pointer */
+	/* file of this code cannot be opened, no usable frame pointer */
 	PKBPF_END_NO_FILE = 24,
 	PKBPF_END_COUNT,
 };
 
 struct pkbpf_event_header {
-	__u32 size;    /* of the whole record with this header, multiple of 8 */
+	__u32 size;    /* of the record with its header, multiple of 8 */
 	__u16 kind;    /* enum pkbpf_event_kind */
 	__u16 flags;   /* meaning per kind */
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Flag of SAMPLE, RAW_STACK and STACK: the user code's ip, the first of its frames, follows a
- * system call instruction, as a return address follows a call; else it is the instruction that
- * comes next or that faulted. */
+/* Flag of SAMPLE, RAW_STACK and STACK: the first user ip follows a system call instruction, like a
+ * return address; without it the ip is exact. */
 #define PKBPF_SAMPLE_AFTER_SYSCALL 1
-/* Further flags of RAW_STACK. No event: its sample was sent as well. What the walk in the kernel
- * found lies in ips[], for a comparison with a walk of the copy; n_user is not 0 then. */
+/* Flags of RAW_STACK. CHECK: no event, its sample was sent as well. ips[] has the frames unwound in
+ * the kernel, to be compared with those of the copy; n_user is not 0. */
 #define PKBPF_RAW_CHECK 4
-/* There was more memory behind the copy, but no room. */
+/* The stack continues behind the copy. */
 #define PKBPF_RAW_CUT 8
-/* No event: its frames, once unwound, are those of stack_id, as in PKBPF_EVENT_STACK. */
+/* No event: the unwound frames are those of stack_id, as in PKBPF_EVENT_STACK. */
 #define PKBPF_RAW_NUMBERED     16
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
@@ -144,7 +139,7 @@ struct pkbpf_event_sample {
 	__u8 reserved;
 	__u16 n_kernel;	 /* words of ips[] that are kernel frames, leaf first; they come first */
 	__u16 n_user;	 /* words of ips[] that are user frames, leaf first */
-	__u16 n_guessed; /* user frames found by an unproven frame pointer */
+	__u16 n_guessed; /* user frames found by an unverified frame pointer */
 	__u16 reserved2;
 	__u64 cgroup_id;
 	/* How many events this record stands for (1 for a single sample). 0, off-CPU and block I/O

@@ -45,7 +45,7 @@ static void put_lines(FILE *out, const char *text)
 		if (column == 0 && (*text == '.' || *text == '\''))
 			fputs("\\&", out);
 		column += (size_t)fprintf(out, "%s%.*s", column ? " " : "", (int)length, text);
-		begins_sentence = text[length - 1] == '.';
+		begins_sentence = length && text[length - 1] == '.';
 		text += length + strspn(text + length, " \n");
 	}
 	fputc('\n', out);

@@ -13,12 +13,11 @@
 #include "profile/profile.h"
 
 /*
- * Tells ended threads with their process, and in groups the processes that ended before this time,
- * but those of the slowest block requests. Records about them must have been fed in. The profile's
- * own process ids change: (*ret_numbers)[old] is the new one, in an array that the caller frees;
- * ids that changed may be given to later processes, so the caller uses the new ones from then on.
- * Takes time and memory in proportion to the profile. -ENOMEM: no figure is lost, but some may be
- * told in a group already; the ids are as they were.
+ * Merges exited threads into their process and older exited processes into groups, except those the
+ * slow-request list refers to. Their records must have been fed in. Process ids of the profile
+ * change: (*ret_numbers)[old] is the new id, in an array that the caller frees; old ids may be
+ * reused. Time and memory are proportional to the profile. -ENOMEM: no figure is lost, some
+ * processes may already be in a group, ids are unchanged.
  */
 int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_t **ret_numbers);
 /* Ended processes that are told by their pids. */
