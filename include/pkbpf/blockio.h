@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the block I/O programs and their source share: requests under way, sums per stack,
+/* What the block I/O programs and their source share: requests in flight, sums per stack,
  * histograms, requests that took long. */
 #ifndef PKBPF_BLOCKIO_H
 #define PKBPF_BLOCKIO_H
@@ -80,7 +80,7 @@ _Static_assert(sizeof(struct pkbpf_event_slow_io) == 16 + 40 + 16 + 8 + 16, "wir
 
 #define PKBPF_BLOCKIO_NO_ROW PKBPF_MEMO_NONE
 
-/* A request under way, by its address in the kernel. Drivers use the same ones again and again:
+/* A request in flight, by its address in the kernel. Drivers use the same ones again and again:
  * entries stay. */
 struct pkbpf_blockio_request {
 	__u64 insert_ns; /* in the queue since; 0: not */

@@ -42,7 +42,7 @@ struct pkbpf_bpf_config {
 	__u8 match_comm;	     /* only tasks whose group leader's comm equals comm */
 	__u32 ring_wakeup_bytes;     /* data waiting in the ring that wakes its reader */
 	__u32 ring_look_bytes;	     /* that one CPU may add before it looks how much is waiting */
-	__u32 raw_stacks_per_second; /* of a kind, that a CPU may copy, to be walked later */
+	__u32 raw_stacks_per_second; /* of a kind, that a CPU may copy, to be unwound later */
 	/* some class of events recognises stacks by the words that a walk has read */
 	__u32 log_walks;
 	__u32 word_type; /* as what a word of the kernel is read in place; 0: none can be */

@@ -55,7 +55,7 @@ enum pkbpf_thread_place {
 };
 
 enum {
-	PKBPF_THREAD_OPEN = 1,	  /* the wait under way, or just ended, began before the interval */
+	PKBPF_THREAD_OPEN = 1,	  /* the wait in flight, or just ended, began before the interval */
 	PKBPF_THREAD_VISITED = 2, /* it lasts so long that it stands for itself: see offcpu_edge */
 };
 
@@ -74,13 +74,13 @@ enum {
 #define PKBPF_THREAD_PROBES    8
 #define PKBPF_THREAD_TOMBSTONE 0xffffffffU
 
-/* Written by the CPU that switches the thread; user space only reads, and frees what has ended. */
+/* Written by the CPU that switches the thread; user space only reads, and frees what exited. */
 struct pkbpf_thread {
 	/* Lines of the cache: what every switch looks at, what it adds to, and the rest. */
 	__u32 tid; /* 0: never used, PKBPF_THREAD_TOMBSTONE: free again */
 	__u32 pid;
 	__u8 place; /* enum pkbpf_thread_place */
-	__u8 state; /* enum pkbpf_wait_state of the wait under way or ended last */
+	__u8 state; /* enum pkbpf_wait_state of the wait in flight or ended last */
 	__u8 flags;
 	__u8 reserved;
 	__u32 row;	    /* of that wait, PKBPF_NO_ROW: none */
@@ -92,7 +92,7 @@ struct pkbpf_thread {
 	__u64 since_ns;	    /* in its place */
 	/* the kernel's sum of the thread's run-queue time, when the wait began */
 	__u64 run_delay_ns;
-	__u64 pending_ns; /* length of a wait that has ended but is not yet split into its parts */
+	__u64 pending_ns; /* length of a wait that ended but is not yet split into its parts */
 	__u64 ran_ns;	  /* the kernel's sum of the thread's CPU time, at its last switch */
 
 	__u64 time_ns[PKBPF_WAIT_STATES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the kernel has counted for each thread, read at both ends of the interval and when a thread
- * has ended. Numbers are running totals of the thread's life: what an interval used is the
+ * exited. Numbers are running totals of the thread's life: what an interval used is the
  * difference of two records.
  */
 #ifndef PKBPF_RESOURCE_H
@@ -32,7 +32,7 @@ enum pkbpf_resource_moment {
 	PKBPF_RESOURCE_NEVER = 0,
 	PKBPF_RESOURCE_START = 1, /* of the interval */
 	PKBPF_RESOURCE_END = 2,	  /* of the interval */
-	PKBPF_RESOURCE_EXIT = 3,  /* the thread has ended: these are its last numbers */
+	PKBPF_RESOURCE_EXIT = 3,  /* the thread exited: these are its last numbers */
 	/* Of RESOURCE only. */
 	/* it was not its process's first, had this tid, and takes that one's number and birth: it
 	 * called exec */
@@ -107,7 +107,7 @@ struct pkbpf_event_cpu_limit {
 	__u64 quota_ns, period_ns; /* it may run so long in each period, all CPUs together */
 	__u64 periods;		   /* in which it had something to run */
 	__u64 throttled_periods;   /* of those, in which it had used its quota and wanted more */
-	__u64 throttled_ns;	   /* each CPU that it was held back on for itself */
+	__u64 throttled_ns;	   /* each CPU that it was throttled on for itself */
 	char path[];		   /* as in pkbpf_event_cgroup */
 };
 

@@ -8,10 +8,10 @@
 #endif
 
 /*
- * A stack recognised without walking it again: which words the walk depended on, where they lie and
- * what they were. User: the words the walk read, counted from the stack pointer. Kernel: the words
- * that may be return addresses, counted from the context of the program upwards, since kernels move
- * the stack of each system call by a random distance from its top.
+ * A stack recognised without walking it again: which words the unwinding depended on, where they
+ * lie and what they were. User: the words the unwinding read, counted from the stack pointer.
+ * Kernel: the words that may be return addresses, counted from the context of the program upwards,
+ * since kernels move the stack of each system call by a random distance from its top.
  */
 #define PKBPF_MEMO_KERNEL_WORDS 64
 #define PKBPF_MEMO_USER_WORDS	96

@@ -57,7 +57,7 @@ enum {
 	PKBPF_UNWIND_EXACT = 1, /* ip is the next instruction, not a return address */
 	PKBPF_UNWIND_REGS = 2,	/* regs[] belong to this frame (leaf, or interrupted by a signal) */
 	PKBPF_UNWIND_RBX = 4,	/* rbx belongs to this frame: only code that tracks it was passed */
-	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unproven frame pointer */
+	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unverified frame pointer */
 	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
 	/* regs[] belong to the frame that this one called, which has none of its own */
 	PKBPF_UNWIND_LEAF_REGS = 32,

@@ -31,7 +31,7 @@ struct bounded_job {
  * end one day. -EIO: it ended without an answer. -EAGAIN, -ENOMEM, -EMFILE…: there was no process
  * to be had. */
 int bounded_job_run(const struct bounded_job *job, pid_t *ret_left);
-/* Whether a process that was left behind has ended. To be asked until it has: nobody else takes
+/* Whether a process that was left behind exited. To be asked until it has: nobody else takes
  * note of its end. */
 bool bounded_job_has_ended(pid_t left);
 

@@ -7,7 +7,7 @@
  * live in the caller's own array.
  *
  * Hostile keys: hashes are mixed with a per-table random seed. Keys that collide in all 64 bits of
- * the caller's hash cannot be told apart by it, so a caller with hostile keys hashes them with
+ * the caller's hash cannot be distinguished by it, so a caller with hostile keys hashes them with
  * hash_bytes() and a seed of hash_random_seed().
  */
 #ifndef PKBPF_BASE_HASH_MAP_H

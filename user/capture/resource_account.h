@@ -18,7 +18,7 @@ struct resource_account;
  * of it is loaded, and all functions here do nothing. */
 int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_options *options,
 			       struct resource_account **ret_account, struct error *error);
-/* Attaches the programs and appends the records of the start; from now on records of ended threads
+/* Attaches the programs and appends the records of the start; from now on records of exited threads
  * are in the ring. */
 int resource_account_begin(struct resource_account *account, struct event_buffer *buffer,
 			   struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* `pkbpf doctor --pid PID`: how well the stacks of a living process can be walked. */
+/* `pkbpf doctor --pid PID`: how well the stacks of a living process can be unwound. */
 #ifndef PKBPF_CLI_DOCTOR_UNWIND_H
 #define PKBPF_CLI_DOCTOR_UNWIND_H
 

@@ -26,7 +26,7 @@ struct resource_counters {
 struct resource_view {
 	uint64_t time_ns;
 	enum pkbpf_resource_moment moment;
-	bool oom_killed; /* at its exit: its process was killed for want of memory */
+	bool oom_killed; /* at its exit: its process was killed by the OOM killer */
 	uint32_t pid, tid, parent_pid;
 	uint64_t process_start_ns, thread_start_ns;
 	uint64_t cgroup_id;

@@ -9,16 +9,15 @@
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
 
-/* After a look for mapped files that nobody uses, of which there are nearly as many as there can
- * be, a rest so many times as long, within bounds: one takes 50 to 400 ms. */
+/* Back-off after a garbage collection of mapped files: pause = its duration (50 to 400 ms) × times,
+ * clamped. */
 struct rest {
 	uint64_t times, most_ns;
 };
 static const struct rest rest_after_use = {20, 10 * NS_PER_SECOND};
 static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
 #define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
-/* Places get their names before it, but not for longer than this: what has none by then keeps its
- * file. */
+/* Time limit for symbolizing before a collection: unresolved frames keep their file. */
 #define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
 
 static void mark_frames(const struct profile *profile, bool *is_used)

@@ -11,7 +11,7 @@ enum run_end {
 	RUN_GOES_ON,
 	RUN_STOPPED, /* somebody wants it */
 	RUN_TIME_IS_UP,
-	RUN_TARGETS_ENDED, /* every process and thread added has ended, or the cgroup is gone */
+	RUN_TARGETS_ENDED, /* every process and thread added exited, or the cgroup is gone */
 };
 
 struct run_watch;

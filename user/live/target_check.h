@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-/* -ESRCH: no such process, or one that has ended; -EINVAL: a thread that is not a process.
+/* -ESRCH: no such process, or one that exited; -EINVAL: a thread that is not a process.
  * *ret_pidfd (the caller closes it) refers to the process whatever becomes of the number; -1 when
  * descriptors have run out. */
 int target_check_process(uint32_t pid, int *ret_pidfd, struct error *error);

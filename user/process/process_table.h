@@ -59,7 +59,7 @@ struct process {
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */
 	uint32_t thread_count; /* alive now */
-	uint32_t members;      /* of a group: processes told together in it; 0: it is one process */
+	uint32_t members;      /* of a group: its processes; 0: it is one process */
 };
 
 struct process_table;
@@ -90,7 +90,7 @@ uint64_t process_table_now_ns(const struct process_table *table);
 
 /* Is this thread of the incarnation alive, as far as anybody has announced it? */
 bool process_table_thread_lives(const struct process_table *table, uint32_t id, uint32_t tid);
-/* Threads that have ended so far before their process. */
+/* Threads that exited so far before their process. */
 uint64_t process_table_ended_threads(const struct process_table *table);
 
 /* Has it ended, for longer than the grace time, and is it kept for its name? */
@@ -100,7 +100,7 @@ bool process_table_is_group(const struct process_table *table, uint32_t id);
 /* Is its number one to show: that of a single process, and not what stands for write-back? NULL:
  * no. */
 bool process_has_pid(const struct process *process);
-/* For processes told together: without a pid, kept for good. NULL: out of memory or too many. */
+/* For groups of processes: without a pid, kept for good. NULL: out of memory or too many. */
 struct process *process_table_add_group(struct process_table *table, const char *comm,
 					uint64_t cgroup_id);
 /* The living incarnation, or the one within its grace time, of the process that this ended one was

@@ -18,7 +18,7 @@ struct aggregator_options {
 	size_t merge_bytes, max_bytes;
 	/* Places get their names before that, so long at a time. 0: all at once. */
 	uint64_t most_naming_ns;
-	/* When so many processes and threads have ended, and as many again, those processes that
+	/* When so many processes and threads exited, and as many again, those processes that
 	 * ended a while ago are told in groups, and the threads with their processes. 0: never. */
 	size_t max_ended_tasks;
 	/* When the kernel side has numbered so many stacks, those that nothing has named for long

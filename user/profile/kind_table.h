@@ -17,7 +17,7 @@ enum profile_weight {
 	PROFILE_WEIGHT_NS,    /* weight is a time */
 };
 
-/* How weights of one stack are told apart. */
+/* How weights of one stack are distinguished. */
 #define KIND_STATES 6
 #define KIND_LOSSES 4
 
@@ -30,7 +30,7 @@ struct kind_ops {
 	enum profile_weight weight;
 	/* It is known how many there should be: expected = recorded + lost (profile_account()). */
 	bool is_expected;
-	/* Counts events that were lost in user space for want of memory. */
+	/* Counts events that were lost in user space for lack of memory. */
 	enum pkbpf_counter no_memory;
 	/* Count other events that were lost before they were in a row; the last one is 0, which
 	 * counts no loss. Of expected ones the account says it. */

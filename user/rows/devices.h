@@ -13,7 +13,7 @@
 
 struct device_times {
 	uint64_t count, total_ns, max_ns;
-	/* may hold fewer values than count: what is still under way has no length */
+	/* may hold fewer values than count: what is still in flight has no length */
 	struct histogram histogram;
 };
 

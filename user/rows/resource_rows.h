@@ -127,7 +127,7 @@ struct resource_rows {
 	size_t weight_count;
 };
 
-/* Several ended processes told together, although rows are of single ones: what adds up in it is no
+/* A group of exited processes, although rows are of single ones: what adds up in it is no
  * figure of one of them. */
 bool resource_rows_is_group(const struct resource_rows *rows, const struct resource_row *row);
 

@@ -11,7 +11,7 @@ struct source_options;
 struct source; /* the running state of one kind, private to its file */
 
 /* After the interval has begun for all sources and the account of resources, before it ends, and
- * after it has ended for all. */
+ * after it exited for all. */
 enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
 
 typedef void source_stack_fn(void *context, uint64_t stack_id);

@@ -99,7 +99,7 @@ struct symbolizer_options {
 	struct kernel_namer kernel_namer; /* asked instead of reading kallsyms; .name NULL: none */
 	const char *root;		  /* "" or a test folder that holds proc/ */
 	const char *debug_dir;		  /* "/usr/lib/debug" */
-	/* The user behind sudo (0: none): perf maps of processes that have ended are believed from
+	/* The user behind sudo (0: none): perf maps of processes that exited are believed from
 	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
 	/* of files whose debug information was given up; NULL: nobody listens */

@@ -46,10 +46,10 @@ void live_process_free(struct live_process *process);
 const struct live_mapping *live_process_mapping(const struct live_process *process, size_t index);
 
 /*
- * Stops the thread by ptrace for as long as the walk takes (tens of microseconds), fills at most
- * limit ips, leaf first and with PKBPF_INTERRUPTED, and lets it go on. *ret_in_system_call: the
- * leaf is the return from a system call. PKBPF_END_NONE: it has no stack in user mode. -ESRCH: the
- * thread is gone; -EPERM: it may not be traced, or a debugger traces it already; -ETIMEDOUT: it
+ * Stops the thread by ptrace for as long as the unwinding takes (tens of microseconds), fills at
+ * most limit ips, leaf first and with PKBPF_INTERRUPTED, and lets it go on. *ret_in_system_call:
+ * the leaf is the return from a system call. PKBPF_END_NONE: it has no stack in user mode. -ESRCH:
+ * the thread is gone; -EPERM: it may not be traced, or a debugger traces it already; -ETIMEDOUT: it
  * sleeps in the kernel where it cannot be stopped (a second has been waited; it goes on unharmed).
  */
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,

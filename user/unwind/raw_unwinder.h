@@ -19,7 +19,7 @@ struct raw_unwinder_stats {
 	uint64_t complete;  /* of them, reached the root */
 	uint64_t waited_ns; /* for tables */
 	uint64_t by_end[PKBPF_END_COUNT];
-	/* stacks that had been walked in the kernel; those walked differently here */
+	/* stacks that had been unwound in the kernel; those unwound differently here */
 	uint64_t checked, check_wrong;
 };
 

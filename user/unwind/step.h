@@ -11,7 +11,7 @@
 #include <pkbpf/unwind.h>
 #include <pkbpf/unwind_state.h>
 
-/* A mapping as the walk needs it. */
+/* A mapping as the unwinding needs it. */
 struct unwind_code {
 	uint64_t start, end; /* end exclusive */
 	uint64_t bias;

@@ -76,7 +76,7 @@ int session_fill_targets(const struct session *session, struct error *error);
 /* Once the end of targets is seen in the kernel: of one that ended before, the number may become a
  * stranger's. */
 void session_forget_ended_targets(const struct session *session);
-/* Adds living children of the targets; those born from now on are followed in the kernel. */
+/* Adds living children of the targets; those started from now on are followed in the kernel. */
 int session_add_relatives(struct session *session, struct error *error);
 /* Appends to session->buffer what the stream must know of the past, stamped time_ns: of the targets
  * when they are given by number, else of everybody. */

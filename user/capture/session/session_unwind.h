@@ -10,7 +10,7 @@
 
 struct session_unwind;
 
-/* Whether user stacks are wanted, and walked with tables. */
+/* Whether user stacks are wanted, and unwound with tables. */
 bool session_unwinds(const struct session_options *options);
 /* Before the object is loaded; *ret_unwind is NULL when frame pointers (or no user stacks) were
  * chosen. */
@@ -40,7 +40,7 @@ bool session_unwind_postpones(const struct session_unwind *unwind);
 int session_unwind_drain(struct session_unwind *unwind);
 /* Waits until the tables of what is known so far are there, so that the first sample finds them. */
 void session_unwind_wait(struct session_unwind *unwind, uint64_t timeout_ns);
-/* Whether records had better wait: tables are being built, and raw stacks can be walked when these
+/* Whether records had better wait: tables are being built, and raw stacks can be unwound when these
  * are there. True for at most a few seconds in a row and only while bytes_waiting is moderate. */
 bool session_unwind_hold(struct session_unwind *unwind, uint64_t now_ns, size_t bytes_waiting);
 /* Whether tables are built only when a walk misses them, so that raw stacks are expected. */

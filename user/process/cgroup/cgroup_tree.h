@@ -9,11 +9,11 @@
 #define CGROUP_WALK_MAX 100000
 
 /* path: below root, beginning with '/'; the root itself is "". id: the inode as its parent's folder
- * shows it. What is not 0 ends the walk. */
+ * shows it. A value other than 0 ends the search. */
 typedef int (*cgroup_visit_fn)(void *context, const char *path, uint64_t id);
 
-/* What ended the walk; 0: nothing did; -ENOMEM; -E2BIG: there are more folders. Folders that are
- * gone or cannot be read have none below. */
+/* The value that ended the search; 0: none did; -ENOMEM; -E2BIG: there are more folders. Folders that
+ * are gone or cannot be read have none below. */
 int cgroup_tree_walk(const char *root, cgroup_visit_fn visit, void *context);
 
 #endif

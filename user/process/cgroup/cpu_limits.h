@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which cgroups may use only so much of the CPUs (cpu.max, or cpu.cfs_quota_us of the first
- * version), and how often they were held back. A cgroup is looked for once and read as often as is
+ * version), and how often they were throttled. A cgroup is looked for once and read as often as is
  * asked for, also when the processes that led to it are gone. One owner thread.
  */
 #ifndef PKBPF_PROCESS_CGROUP_CPU_LIMITS_H

@@ -6,7 +6,7 @@
 
 #include "profile/profile.h"
 
-/* A process, with all programs it has been, or a group of processes told together; and what kind of
+/* A process, with all programs it has been, or a group of processes; and what kind of
  * fault. */
 struct fault_key {
 	uint64_t number; /* pid, or id of a group or of what is not known */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What processes and threads used in the interval, from the running totals the kernel keeps for
- * each thread: last numbers minus those at the start, or minus nothing for threads born inside. A
- * process is a pid and the moment it began; exec leaves it the same. One owner thread.
+ * each thread: last numbers minus those at the start, or minus nothing for threads started inside.
+ * A process is a pid and the moment it began; exec leaves it the same. One owner thread.
  *
  * Bounds: RESOURCE_PROCESSES_MAX processes and RESOURCE_THREADS_MAX threads are kept apart.
  * Processes beyond are added up in one row (pid 0, comm "[others]"); threads beyond count in their
@@ -25,7 +25,7 @@
 #define RESOURCE_OTHERS_COMM	"[others]"
 
 struct resource_thread {
-	uint32_t pid, tid;	   /* tid 0: several that have ended */
+	uint32_t pid, tid;	   /* tid 0: several that exited */
 	uint32_t process;	   /* index */
 	uint64_t start_ns, end_ns; /* end 0: lives */
 	bool started_inside;
@@ -46,10 +46,10 @@ struct resource_process {
 	uint32_t threads_seen;
 	uint32_t threads_counted; /* of those, whose last numbers are known */
 	uint32_t processes;	  /* behind this row: 1, others for groups and the others (pid 0) */
-	uint32_t oom_killed;	  /* of those, killed for want of memory */
+	uint32_t oom_killed;	  /* of those, killed by the OOM killer */
 	struct resource_counters used;
 	bool rss_known;	   /* at the end */
-	bool growth_known; /* alive at both ends, or born inside */
+	bool growth_known; /* alive at both ends, or started inside */
 	uint64_t rss_bytes, start_rss_bytes, peak_rss_bytes; /* peak: of its whole life */
 	uint64_t anonymous_rss_bytes,
 		start_anonymous_rss_bytes; /* a kernel may tell 0 of some 100 KiB */
@@ -69,9 +69,9 @@ struct resource_cpu_limit {
 	uint64_t cgroup_id; /* in the hierarchy of the cpu controller */
 	const char *path;
 	uint64_t quota_ns, period_ns; /* at the end */
-	/* in which it had something to run, and of those, in which it was held back */
+	/* in which it had something to run, and of those, in which it was throttled */
 	uint64_t periods, throttled_periods;
-	uint64_t throttled_ns; /* each CPU that it was held back on for itself */
+	uint64_t throttled_ns; /* each CPU that it was throttled on for itself */
 };
 
 struct resource_usage;
@@ -82,10 +82,10 @@ void resource_usage_free(struct resource_usage *usage);
  * malformed one. */
 int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record);
 
-/* Processes of which a thread has ended. */
+/* Processes of which a thread exited. */
 size_t resource_usage_ended_count(const struct resource_usage *usage);
 /* Tells the chosen processes, by their indexes, in groups, but none with threads whose end is not
- * known; of the others, threads that ended before this time are told together. Indexes change:
+ * known; of the others, threads that ended before this time are grouped. Indexes change:
  * (*ret_numbers)[old] is the new one of a process, in an array that the caller frees. -ENOMEM:
  * nothing is changed. */
 int resource_usage_merge(struct resource_usage *usage, const bool *chosen, uint64_t before_ns,

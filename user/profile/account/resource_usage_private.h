@@ -12,7 +12,7 @@
 #define USAGE_NONE UINT32_MAX
 
 struct usage_thread {
-	uint32_t pid, tid; /* tid 0: all ended threads of the process that are told together */
+	uint32_t pid, tid; /* tid 0: all exited threads of the process that are grouped */
 	uint32_t process;
 	uint32_t members; /* with tid 0: threads behind it */
 	uint64_t start_ns, end_ns;
@@ -27,7 +27,7 @@ struct usage_thread {
 struct usage_process {
 	struct resource_process public;
 	uint32_t previous; /* of the same pid, USAGE_NONE at the end */
-	/* 1 + number of the thread that stands for those told together; 0: none yet */
+	/* 1 + number of the thread that stands for those grouped; 0: none yet */
 	uint32_t ended_threads;
 };
 
@@ -49,7 +49,7 @@ struct resource_usage {
 	struct string_pool *strings;
 	uint32_t others;	   /* USAGE_NONE until needed */
 	size_t start_threads;	   /* those of the start are no further behind in threads */
-	size_t ended_count;	   /* processes of which a thread has ended */
+	size_t ended_count;	   /* processes of which a thread exited */
 	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
 	struct machine_view machine_start, machine_end;
 };

@@ -15,7 +15,7 @@ struct slow_io {
 	uint32_t device;  /* major << 20 | minor */
 	uint32_t bytes;	  /* asked for */
 	uint8_t state;	  /* enum pkbpf_blockio_operation with its flags */
-	bool open;	  /* still under way at the end: its times are until then */
+	bool open;	  /* still in flight at the end: its times are until then */
 	bool failed, fua, metadata;
 	uint64_t cgroup_id; /* 0 unknown */
 	uint64_t insert_ns; /* CLOCK_MONOTONIC */

@@ -3,9 +3,9 @@
  * Makes room in a profile of a host where processes and threads come and go for hours.
  *
  * Each process has rows, sums and percentiles of its own, two to three KiB, and is told by its pid.
- * Beyond some thousands that have ended nobody asks for the pid: they can be told in one group for
- * each name and cgroup, and what ended threads of others have waited for with their process. No sum
- * changes.
+ * Beyond some thousands that exited nobody asks for the pid: they can be told in one group for
+ * each name and cgroup, and what exited threads of others have waited for with their process. No
+ * sum changes.
  */
 #ifndef PKBPF_PROFILE_SHRINK_PROCESS_MERGE_H
 #define PKBPF_PROFILE_SHRINK_PROCESS_MERGE_H
@@ -20,9 +20,9 @@
  * processes may already be in a group, ids are unchanged.
  */
 int profile_merge_processes(struct profile *profile, uint64_t before_ns, uint32_t **ret_numbers);
-/* Ended processes that are told by their pids. */
+/* Exited processes that are told by their pids. */
 size_t profile_ended_processes(const struct profile *profile);
-/* Those, and all threads that have ended so far before their process. */
+/* Those, and all threads that exited so far before their process. */
 uint64_t profile_ended_tasks(const struct profile *profile);
 /* Processes that are told in groups. */
 uint64_t profile_grouped_processes(const struct profile *profile);

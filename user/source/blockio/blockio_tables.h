@@ -31,7 +31,7 @@ int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buf
 /* Numbers of stacks that rows hold; the same one more than once, perhaps. */
 void blockio_tables_each_stack(const struct blockio_tables *tables,
 			       void (*take)(void *context, uint64_t stack_id), void *context);
-/* After the programs are detached and all is drained: appends the requests still under way, with
+/* After the programs are detached and all is drained: appends the requests still in flight, with
  * the time until now, and those that are slow by then also one by one. */
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
 			      struct slow_io_choice *slow, struct event_buffer *buffer);

@@ -23,7 +23,7 @@ uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice);
  * -EBADMSG: it is no such record; -ENOMEM. */
 int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,
 		       struct event_buffer *buffer);
-/* The same with a request that is under way at time_ns, the end of the interval. */
+/* The same with a request that is in flight at time_ns, the end of the interval. */
 int slow_io_choice_add_open(struct slow_io_choice *choice,
 			    const volatile struct pkbpf_blockio_row *row,
 			    const struct pkbpf_blockio_request *request, uint64_t time_ns,

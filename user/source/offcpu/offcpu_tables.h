@@ -41,7 +41,7 @@ bool offcpu_tables_are_sampled(const struct offcpu_tables *tables);
 /* The slot of a thread, NULL: it has none. Read-only; the kernel side writes it at any time. */
 const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables,
 							 uint32_t tid);
-/* Numbers of stacks that waits under way, rows and remembered stacks hold; the same one more than
+/* Numbers of stacks that waits in flight, rows and remembered stacks hold; the same one more than
  * once, perhaps, and old ones. */
 void offcpu_tables_each_stack(const struct offcpu_tables *tables,
 			      void (*take)(void *context, uint64_t stack_id), void *context);

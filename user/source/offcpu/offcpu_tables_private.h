@@ -40,7 +40,7 @@ struct offcpu_tables {
 	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	bool sampled;
 	uint64_t without_stack;		/* waits to be told of */
-	ARRAY_OF(struct waited) waited; /* of the drain under way, when sampled */
+	ARRAY_OF(struct waited) waited; /* of the drain in flight, when sampled */
 	struct hash_map waited_numbers;
 };
 

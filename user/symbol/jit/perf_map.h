@@ -36,7 +36,7 @@ void perf_map_done(struct perf_map *map);
 
 /*
  * Searches /proc/PID/root/tmp/perf-<pid in its own namespace>.map, owned by the process's user or
- * root; for a process that has ended /tmp/perf-PID.map, owned by root, by us, or by
+ * root; for a process that exited /tmp/perf-PID.map, owned by root, by us, or by
  * options->user_uid. Borrows all three.
  */
 struct symbolizer *perf_map_symbolizer_new(const struct symbolizer_options *options,

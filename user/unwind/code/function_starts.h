@@ -23,7 +23,7 @@ struct function_starts {
 };
 
 /* Of functions from text_start on and below it by less than text_size, which offsets count from and
- * 32 bits hold. What cannot be read, or for want of memory not be kept, is left out. The caller
+ * 32 bits hold. What cannot be read, or for lack of memory not be kept, is left out. The caller
  * frees the array. */
 void function_starts_read(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 			  struct function_starts *ret_starts);
