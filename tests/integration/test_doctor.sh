@@ -48,7 +48,7 @@ grep -q 'cannot examine pid 4194303: no such process' out || give_up "no clear m
 mkdir bin && cp "$pkbpf" bin/pkbpf && chmod 755 . bin bin/pkbpf
 setpriv --reuid nobody --regid nogroup --clear-groups "$work/bin/pkbpf" doctor --pid "$target" >out 2>&1 &&
 	give_up "somebody else's process was examined"
-grep -q "cannot examine pid $target: /proc/$target/maps cannot be read: Permission denied" out ||
+grep -q "cannot examine pid $target: cannot read /proc/$target/maps: Permission denied" out ||
 	give_up "no clear message for a process that may not be looked at"
 
 # A process's first thread may end before the others, and shows no memory then.

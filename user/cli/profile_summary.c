@@ -25,7 +25,7 @@ static void format_seconds(uint64_t time_ns, char *ret_text, size_t size)
 		 seconds);
 }
 
-/* "3 ring buffer full, 2 malformed records"; before: what stands before the first. */
+/* "ring buffer full: 3, malformed records: 2"; before: what stands before the first. */
 static bool add_losses(char *text, size_t size, const uint64_t counters[PKBPF_COUNTER_COUNT],
 		       enum pkbpf_loss loss, const char *before)
 {
@@ -35,8 +35,8 @@ static bool add_losses(char *text, size_t size, const uint64_t counters[PKBPF_CO
 	for (int i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (counter_table[i].loss != loss || counters[i] == 0)
 			continue;
-		text_append(text, size, "%s%s %s", separator, human_count(number, counters[i]),
-			    counter_table[i].text);
+		text_append(text, size, "%s%s: %s", separator, counter_table[i].text,
+			    human_count(number, counters[i]));
 		separator = ", ";
 	}
 	return separator != before;

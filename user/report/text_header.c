@@ -161,8 +161,8 @@ static void print_other_losses(const struct text_report *report, FILE *out)
 	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
 		if (counter_table[i].loss != PKBPF_LOSS_OTHER || !info->counters[i])
 			continue;
-		fprintf(out, "%s%s %s", separator, human_count(number, info->counters[i]),
-			counter_table[i].text);
+		fprintf(out, "%s%s: %s", separator, counter_table[i].text,
+			human_count(number, info->counters[i]));
 		separator = ", ";
 	}
 }

@@ -64,14 +64,14 @@ static void the_lack_of_samples_has_a_reason(void **state)
 	expect_reason(&fixture, "whole host exited after 0.02 s, before the first sample at 99 Hz");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 5;
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
-	expect_reason(&fixture, "all lost: 5 ring buffer full");
+	expect_reason(&fixture, "all lost: ring buffer full: 5");
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 0;
 	expect_reason(&fixture, "5 expected and none recorded");
 	info->counters[PKBPF_COUNTER_CPU_EXPECTED] = 0;
 	info->kinds_mask = 1U << PKBPF_PROFILE_FAULTS;
 	expect_reason(&fixture, "no events: whole host caused no such event in 0.02 s");
 	info->counters[PKBPF_COUNTER_FAULTS_RING_FULL] = 7;
-	expect_reason(&fixture, "all lost: 7 page faults (ring buffer full)");
+	expect_reason(&fixture, "all lost: page faults (ring buffer full): 7");
 	close_fixture(&fixture);
 }
 
@@ -111,9 +111,8 @@ static void the_summary_names_every_cause_of_loss(void **state)
 	info->counters[PKBPF_COUNTER_LOST_RING_FULL] = 5;
 	info->counters[PKBPF_COUNTER_LOST_NO_SCRATCH] = 2;
 	profile_summary_write(fixture.profile, text, sizeof(text));
-	assert_string_equal(
-		text,
-		"93 of 100 samples (lost: 5 ring buffer full, 2 no scratch memory in the kernel)");
+	assert_string_equal(text, "93 of 100 samples (lost: ring buffer full: 5, no scratch memory "
+				  "in the kernel: 2)");
 	close_fixture(&fixture);
 }
 
@@ -129,7 +128,7 @@ static void the_summary_counts_what_is_added_up_in_the_kernel(void **state)
 	profile_info(fixture.profile)->counters[PKBPF_COUNTER_BLOCKIO_UNFINISHED] = 3;
 	text[0] = '\0';
 	profile_summary_write(fixture.profile, text, sizeof(text));
-	assert_string_equal(text, "0 waits; lost: 3 block requests without a completion event");
+	assert_string_equal(text, "0 waits; lost: block requests without a completion event: 3");
 	close_fixture(&fixture);
 }
 
