@@ -15,6 +15,7 @@ function(pkbpf_bpf_flags ret)
 		message(FATAL_ERROR "pkbpf has no BPF code for ${CMAKE_SYSTEM_PROCESSOR}; "
 			"x86_64 and aarch64 are supported")
 	endif()
+	# Programs and callbacks have their contexts given, used or not.
 	# -mcpu=v3 (32-bit jumps and ALU) is understood by every kernel since 5.1.
 	set(flags -target bpf -mcpu=v3 -g -O2 -std=gnu11 -D__TARGET_ARCH_${arch}
 		-Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-declarations -Wno-gnu-variable-sized-type-not-at-end

@@ -158,6 +158,24 @@ static void anonymous_memory_that_is_no_code_counts_as_unmapped(void **state)
 	assert_int_equal(location_at(fixture, 0, 0)->space, FRAME_UNMAPPED);
 }
 
+static void code_of_a_file_that_was_refused_counts_as_unmapped(void **state)
+{
+	struct fixture *fixture = *state;
+	struct mapping_view other = {
+		.pid = 1, .start = 0x1000, .end = 0x2000, .protection = 5, .path = "/other"};
+	struct mapped_file *ignored;
+
+	play(fixture);
+	for (other.inode = 1; !mapped_file_table_add(fixture->fake.files, &other, &ignored);
+	     other.inode++)
+		;
+	fake_map(fixture->machine, 100, 0x480000, 0x490000, 0, "/usr/lib/plugin");
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x480040, 0x400456));
+	play(fixture);
+	assert_int_equal(location_at(fixture, 0, 0)->space, FRAME_UNMAPPED);
+	assert_int_equal(location_at(fixture, 0, 1)->space, FRAME_FILE);
+}
+
 static void a_new_mapping_counts_from_its_moment_on(void **state)
 {
 	struct fixture *fixture = *state;
@@ -293,6 +311,7 @@ int main(void)
 		TEST(a_call_at_the_end_of_a_mapping_belongs_to_it),
 		TEST(anonymous_code_belongs_to_its_process),
 		TEST(anonymous_memory_that_is_no_code_counts_as_unmapped),
+		TEST(code_of_a_file_that_was_refused_counts_as_unmapped),
 		TEST(a_new_mapping_counts_from_its_moment_on),
 		TEST(frames_of_the_stack_before_are_those_of_the_new_mapping),
 		TEST(stacks_that_share_outer_frames_keep_their_own_inner_ones),

@@ -554,6 +554,28 @@ static void code_that_is_not_unwound_counts_as_unmapped(void **state)
 	}
 }
 
+static void code_of_a_file_that_was_refused_ends_a_stack_for_want_of_room(void **state)
+{
+	uint64_t regs[PKBPF_REGS] = {[PKBPF_REG_IP] = 0x400008};
+	struct raw_stack_view raw = {.regs = regs};
+	struct mapping_view mapping = {.time_ns = 1,
+				       .pid = 3,
+				       .start = 0x400000,
+				       .end = 0x401000,
+				       .inode = 1,
+				       .protection = PKBPF_PROT_EXEC,
+				       .path = "/other"};
+	struct mapped_file *ignored;
+	struct fixture fixture;
+
+	begin(&fixture);
+	while (!mapped_file_table_add(fixture.files, &mapping, &ignored))
+		mapping.inode++;
+	fixture.sink.ops->on_mapping(fixture.sink.context, &mapping);
+	assert_int_equal(end_of(&fixture, &raw, 3), PKBPF_END_NO_ROOM);
+	end(&fixture);
+}
+
 /* What the walk finds that long after the leader has ended, and a library was mapped since. */
 static enum pkbpf_stack_end walk_after_the_leader(bool others_live)
 {
@@ -632,6 +654,7 @@ int main(void)
 		cmocka_unit_test(a_process_nobody_announced_may_be_known_from_procfs),
 		cmocka_unit_test(a_forked_child_is_unwound_by_what_it_inherited_until_it_executes),
 		cmocka_unit_test(code_that_is_not_unwound_counts_as_unmapped),
+		cmocka_unit_test(code_of_a_file_that_was_refused_ends_a_stack_for_want_of_room),
 		cmocka_unit_test(threads_that_outlive_the_leader_keep_their_mappings),
 		cmocka_unit_test(a_process_that_is_gone_is_forgotten),
 		cmocka_unit_test(other_records_pass_through),
