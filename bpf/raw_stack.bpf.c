@@ -167,10 +167,11 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	for (int i = PKBPF_REG_IP + 1; i < PKBPF_REGS; i++)
 		words[i] = 0;
 #endif
-	/* Of no event: the frames of a stack by its number. */
-	if (!scratch->sample.count) {
+	if (scratch->unwind.raw_stack_id) {
 		sample->header.flags |= PKBPF_RAW_NUMBERED;
-		words[PKBPF_RAW_HEAD_WORDS] = scratch->sample.weight;
+		sample->count = 0;
+		sample->weight = 0;
+		words[PKBPF_RAW_HEAD_WORDS] = scratch->unwind.raw_stack_id;
 		head++;
 	}
 	start = copy_start(from[PKBPF_SIGNAL_SP]);

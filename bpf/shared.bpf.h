@@ -143,6 +143,7 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum
 	sample->weight = 1;
 	scratch->unwind.slot = slot;
 	scratch->unwind.want_raw = 0;
+	scratch->unwind.raw_stack_id = 0;
 	current_comm((__u64 *)sample->comm);
 }
 

@@ -33,12 +33,11 @@ __u64 stack_intern(__u32 slot);
 static __always_inline __u64 stack_send(struct sample_scratch *scratch, __u32 slot)
 {
 	if (scratch->unwind.want_raw) {
-		scratch->sample.count = 0;
-		scratch->sample.weight = RAW_STACK_ID |
-					 (scratch->sample.header.time_ns << 6 & ~RAW_STACK_ID) |
-					 (scratch->sample.cpu & 63);
+		scratch->unwind.raw_stack_id =
+			RAW_STACK_ID | (scratch->sample.header.time_ns << 6 & ~RAW_STACK_ID) |
+			(scratch->sample.cpu & 63);
 		if (emit_raw_stack(slot))
-			return scratch->sample.weight;
+			return scratch->unwind.raw_stack_id;
 	}
 	return stack_intern(slot);
 }

@@ -184,6 +184,7 @@ struct unwind_scratch {
 	/* from the leaf to the root of the last stack, if its frames were small; else 0 */
 	__u64 dense_bytes;
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
+	__u64 raw_stack_id; /* of the stack that a raw record is of; 0: it is of an event */
 	__u64 regs_address; /* of pt_regs in the kernel */
 	__u64 pt_regs[36];
 	__u32 whole_walks;  /* so far, to choose some for a check */

@@ -142,10 +142,7 @@ struct pkbpf_event_sample {
 	__u16 n_guessed; /* user frames found by an unverified frame pointer */
 	__u16 reserved2;
 	__u64 cgroup_id;
-	/* How many events this record stands for (1 for a single sample). 0, off-CPU and block I/O
-	 * only: no event, but the frames of the stack whose number is weight, as in
-	 * PKBPF_EVENT_STACK. */
-	__u64 count;
+	__u64 count; /* events that this record stands for; 1 for a single sample */
 	/* sum of what is measured: cpu: samples; off-CPU, block I/O: ns; faults: faults */
 	__u64 weight;
 	char comm[PKBPF_COMM_SIZE]; /* of the thread */
