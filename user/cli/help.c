@@ -7,8 +7,8 @@
 #include "export/format.h"
 #include "source/source.h"
 
-#define LEFT_WIDTH 30
-#define LINE_WIDTH 90
+#define LEFT_WIDTH 28
+#define LINE_WIDTH 80
 
 /* Prints left in its column and the words of text beside it, broken into lines. */
 static void print_row(FILE *out, const char *left, const char *text)
