@@ -54,15 +54,14 @@ for shell in zsh fish; do
 	paper=$papers/_pkbpf
 	[ $shell = zsh ] || paper=$papers/pkbpf.fish
 	if ! command -v $shell >/dev/null; then
-		echo "not checked: the syntax of the completion for $shell, which is not installed"
+		echo "NOT CHECKED: the completion for $shell, which is not installed"
 	elif ! $shell -n "$paper"; then
 		fail "$shell cannot read $paper"
 	fi
 done
 
 if ! command -v mandoc >/dev/null; then
-	echo "mandoc is not installed: the manual was not checked"
-	[ $failures = 0 ] && exit 77
+	echo "NOT CHECKED: the manual, for want of mandoc"
 elif complaints=$(mandoc -Tlint "$papers/pkbpf.1") || [ -n "$complaints" ]; then
 	[ -z "$complaints" ] || fail "$complaints"
 fi
