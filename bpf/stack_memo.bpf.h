@@ -19,10 +19,10 @@
 #ifndef PKBPF_STACK_MEMO_BPF_H
 #define PKBPF_STACK_MEMO_BPF_H
 
-#include <pkbpf/stack_memo.h>
-
 #include "shared.bpf.h"
 #include "stack.bpf.h"
+
+#include <pkbpf/stack_memo.h>
 
 /* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
 #define MEMO_KERNEL_WINDOW 512 /* words */
