@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "elf/elf_relocation.h"
 
@@ -24,6 +25,8 @@ struct header {
 	uint8_t pointer_size;
 	uint64_t words[8];
 };
+
+#define MAX_RECORD_BYTES 48
 
 /* Of words[], since 1.18; 0 in position-independent programs until they are relocated. */
 #define TEXT_START 2
@@ -184,41 +187,43 @@ void go_table_done(struct go_table *table)
 	table->data = NULL;
 }
 
-static struct cfi_reader reader_at(const struct go_table *table, uint64_t offset)
+/* A start, the offset of a record, and the next start. */
+static void read_pair(const struct go_table *table, uint64_t index, uint64_t ret_words[3])
 {
-	struct cfi_reader reader = {.at = table->data,
-				    .end = table->data + (table->size - table->data_offset)};
+	const uint8_t *at = table->data + (table->functions_offset - table->data_offset) +
+			    index * 2 * table->word_size;
+	uint32_t words[3];
 
-	cfi_skip(&reader, offset - table->data_offset);
-	return reader;
-}
-
-static uint64_t read_word(const struct go_table *table, struct cfi_reader *reader)
-{
-	return table->word_size == sizeof(uint32_t) ? cfi_read_u32(reader) : cfi_read_u64(reader);
+	if (table->word_size == sizeof(uint64_t)) {
+		memcpy(ret_words, at, 3 * sizeof(uint64_t));
+		return;
+	}
+	memcpy(words, at, sizeof(words));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		ret_words[i] = words[i];
 }
 
 struct go_function go_table_function(const struct go_table *table, uint64_t index)
 {
-	struct cfi_reader pair =
-		reader_at(table, table->functions_offset + index * 2 * table->word_size);
-	uint64_t start = read_word(table, &pair), record_offset = read_word(table, &pair);
-	uint64_t next = read_word(table, &pair);
-	struct cfi_reader record = reader_at(table, table->records_offset + record_offset);
-	struct go_function function = {
-		.start = table->text + start,
-		.size = next > start ? next - start : 0,
-	};
+	/* Start, name, arguments, deferreturn, values, file, line, count, unit, start line, id,
+	 * flags. */
+	size_t values_at = table->word_size + 12U;
+	size_t flags_at = values_at + 16U + table->unit_bytes + table->line_bytes + 1U;
+	uint64_t words[3], at, end = table->size - table->data_offset;
+	uint8_t record[MAX_RECORD_BYTES] = {0};
+	struct go_function function = {0};
 
-	cfi_skip(&record, table->word_size); /* start */
-	function.name = (int32_t)cfi_read_u32(&record);
-	cfi_skip(&record, 8); /* arguments, deferreturn */
-	function.values = cfi_read_u32(&record);
-	/* file, line, count, unit, start line, id */
-	cfi_skip(&record, 12U + table->unit_bytes + table->line_bytes + 1U);
-	function.flags = cfi_read_u8(&record);
-	if (record.failed)
-		function.values = 0;
+	read_pair(table, index, words);
+	function.start = table->text + words[0];
+	function.size = words[2] > words[0] ? words[2] - words[0] : 0;
+	at = table->records_offset + words[1] - table->data_offset;
+	if (at < end)
+		memcpy(record, table->data + at, end - at < flags_at + 1 ? end - at : flags_at + 1);
+	memcpy(&function.name, record + table->word_size, sizeof(function.name));
+	if (at >= end || end - at < flags_at + 1)
+		return function;
+	memcpy(&function.values, record + values_at, sizeof(function.values));
+	function.flags = record[flags_at];
 	return function;
 }
 
