@@ -202,6 +202,62 @@ static void reads_the_table_of_go_1_18(void **state)
 	cfi_bytes_done(&bytes);
 }
 
+/* Of Go 1.16: full addresses, and no flags; the run-time knows its functions by name. */
+static void make_table_of_1_16(struct cfi_bytes *bytes)
+{
+	static const char old_names[] =
+		"main.main\0runtime.goexit\0runtime.systemstack\0runtime.sigreturn\0runtime.mcall";
+	static const struct {
+		uint64_t entry;
+		uint32_t name;
+	} old[] = {{0, 0}, {0x140, 10}, {0x180, 25}, {0x200, 45}, {0x240, 0}, {0x300, 63}};
+	const uint64_t values_offset = 64 + sizeof(old_names);
+	const uint64_t header[] = {ARRAY_SIZE(old),
+				   0,
+				   64,
+				   values_offset,
+				   values_offset,
+				   values_offset,
+				   values_offset + sizeof(values)};
+
+	put_u32(bytes, 0xfffffffa);
+	cfi_bytes_put(bytes, "\0\0\1\10", 4);
+	cfi_bytes_put(bytes, header, sizeof(header));
+	cfi_bytes_put(bytes, old_names, sizeof(old_names));
+	cfi_bytes_put(bytes, values, sizeof(values));
+	for (size_t i = 0; i < ARRAY_SIZE(old); i++) {
+		put_u64(bytes, GO_TEXT + old[i].entry);
+		put_u64(bytes, 16 * ARRAY_SIZE(old) + 8 + 44 * i);
+	}
+	put_u64(bytes, GO_TEXT + 0x340);
+	for (size_t i = 0; i < ARRAY_SIZE(old); i++) {
+		put_u64(bytes, GO_TEXT + old[i].entry);
+		put_u32(bytes, old[i].name);
+		put_u64(bytes, 0);
+		put_u32(bytes, 1);
+		put_u64(bytes, 0);
+		put_u64(bytes, 0);
+		put_u32(bytes, 0);
+	}
+}
+
+static void reads_the_table_of_go_1_16(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	make_table_of_1_16(&bytes);
+	assert_int_equal(build(&bytes, &table), 0);
+	assert_int_equal(table->stats.function_count, 6);
+	assert_int_equal(at(table, 5)->cfa_offset, 40);
+	assert_int_equal(at(table, 0x150)->cfa, PKBPF_CFA_END);
+	assert_int_equal(at(table, 0x190)->cfa, PKBPF_CFA_OTHER_STACK);
+	assert_int_equal(at(table, 0x208)->cfa, PKBPF_CFA_SIGNAL);
+	assert_int_equal(at(table, 0x310)->cfa, PKBPF_CFA_END);
+	unwind_table_free(table);
+	cfi_bytes_done(&bytes);
+}
+
 static void takes_the_section_where_the_table_says_no_address(void **state)
 {
 	struct cfi_bytes bytes = {0};
@@ -239,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(reads_the_table_of_go_1_20, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_the_table_of_go_1_18, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(reads_the_table_of_go_1_16, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(takes_the_section_where_the_table_says_no_address,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refuses_tables_of_other_formats, set_up, tear_down),
