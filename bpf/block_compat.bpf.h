@@ -47,7 +47,7 @@ static __always_inline __u32 request_device(struct request *rq)
 }
 
 /*
- * Is what began to wait or was issued at `since_ns` still under way? Whoever has a request holds
+ * Is what began to wait or was issued at `since_ns` still in flight? Whoever has a request holds
  * it: its count of holders is 0 from when it is over until it is used again, then as another one
  * that was allocated later. It is read through a helper, because a device that has gone took its
  * requests along.

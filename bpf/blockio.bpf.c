@@ -299,7 +299,7 @@ static __always_inline __u64 request_since(const struct pkbpf_blockio_request *r
 
 /*
  * Runs over all requests when the interval ends: what is over without having been seen so, and was
- * not used again since, would be taken to be under way until then.
+ * not used again since, would be taken to be in flight until then.
  */
 SEC("?iter/bpf_map_elem")
 int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of the block I/O programs: requests under way, sums per stack, lengths, and how rows are
+/* Tables of the block I/O programs: requests in flight, sums per stack, lengths, and how rows are
  * found and added to. */
 #ifndef PKBPF_BLOCKIO_BPF_H
 #define PKBPF_BLOCKIO_BPF_H

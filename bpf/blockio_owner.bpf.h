@@ -22,7 +22,7 @@
 /* Frames between the tracepoint's call and the program, which belong to us. */
 #define TRACEPOINT_FRAMES 3
 
-/* One recognised stack in so many is walked all the same, to see whether it was recognised
+/* One recognised stack in so many is unwound all the same, to see whether it was recognised
  * rightly. */
 #define MEMO_CHECK_EVERY 1024
 
@@ -159,7 +159,7 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 		return host;
 	}
 	/*
-	 * What a limit of its cgroup held back, or what had to be decrypted, a worker issues for
+	 * What a limit of its cgroup throttled, or what had to be decrypted, a worker issues for
 	 * whoever submitted it: no tracepoint comes before that. The cgroup is known.
 	 */
 	if (owner->is_kernel_thread && !owner->lower && (flags & PF_WQ_WORKER)) {

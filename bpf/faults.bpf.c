@@ -15,14 +15,14 @@
 #define VM_GROWSDOWN 0x00000100
 
 /*
- * Of each CPU, at most about this many stacks are walked in each window of 2^24 ns (17 ms), 1,900 a
- * second. When there are more, one in 2^shift is chosen by chance and stands for so many: each
+ * Of each CPU, at most about this many stacks are unwound in each window of 2^24 ns (17 ms), 1,900
+ * a second. When there are more, one in 2^shift is chosen by chance and stands for so many: each
  * fault has a known probability of being chosen, whoever it belongs to and whatever came before.
  */
 #define WINDOW_SHIFT	   24
 #define STACKS_PER_WINDOW  32
 #define MAX_THINNING_SHIFT 10
-/* A stack whose memory is sent, to be walked later, costs as much as so many that are walked
+/* A stack whose memory is sent, to be unwound later, costs as much as so many that are unwound
  * here. */
 #define RAW_STACK_COST 8
 /*
@@ -75,7 +75,7 @@ struct {
 	__type(value, struct pkbpf_fault_process);
 } fault_processes SEC(".maps");
 
-/* tid -> start time of a thread that was born inside and accounted for before it was gone */
+/* tid -> start time of a thread that was started inside and accounted for before it was gone */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -110,7 +110,7 @@ static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct 
 }
 
 /* Whether what the thread has now will be part of its process's exact number: it is noted what it
- * had before, or was born inside, and it has not been accounted for. */
+ * had before, or was started inside, and it has not been accounted for. */
 static __always_inline bool is_counted(__u32 tid)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -365,8 +365,8 @@ static __always_inline bool take_before(struct task_struct *task, __u32 tid,
 
 	if (faults_control.end_ns && start_ns > faults_control.end_ns)
 		return false;
-	/* What is noted under the number of a thread born inside is of another one, a zombie of the
-	 * beginning for example. */
+	/* What is noted under the number of a thread started inside is of another one, a zombie of
+	 * the beginning for example. */
 	if (start_ns >= faults_control.start_ns) {
 		accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
 		if (accounted && *accounted == start_ns)
@@ -382,7 +382,7 @@ static __always_inline bool take_before(struct task_struct *task, __u32 tid,
 	return true;
 }
 
-/* Adds what a thread has had since the interval began, or since it was born, to its process. */
+/* Adds what a thread has had since the interval began, or since it was started, to its process. */
 static __always_inline void account_thread(struct task_struct *task, __u64 cgroup_id)
 {
 	__u64 minor = BPF_CORE_READ(task, min_flt), major = BPF_CORE_READ(task, maj_flt);
@@ -436,7 +436,7 @@ int faults_exit(__u64 *ctx)
 }
 
 /* A thread that execs and is not its process's first takes the number, and the time of birth, of
- * the first, which has ended. */
+ * the first, which exited. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 {
@@ -446,7 +446,7 @@ int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 	if (old_tid == tid || !faults_control.start_ns || faults_control.end_ns)
 		return 0;
 	noted = bpf_map_lookup_elem(&fault_threads, &old_tid);
-	/* Else it was born inside. */
+	/* Else it was started inside. */
 	if (noted)
 		before = *noted;
 	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_ANY))

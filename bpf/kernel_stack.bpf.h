@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Kernel stacks of CPU samples, walked with rules that stay in a small table. */
+/* Kernel stacks of CPU samples, unwound with rules that stay in a small table. */
 #ifndef PKBPF_KERNEL_STACK_BPF_H
 #define PKBPF_KERNEL_STACK_BPF_H
 
@@ -41,7 +41,7 @@ static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx,
 	if (size > 0 && !kernel_stack_differs(unwind->slot, size / 8))
 		return true;
 	counter_add(PKBPF_COUNTER_KERNEL_WALK_WRONG, 1);
-	/* Another format, or a case that nobody thought of: no stack after this one is walked
+	/* Another format, or a case that nobody thought of: no stack after this one is unwound
 	 * here. */
 	orc_tables.text_bytes = 0;
 	return false;

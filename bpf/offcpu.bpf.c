@@ -10,7 +10,7 @@
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
-/* One recognised stack in so many is walked all the same, to see whether it was recognised
+/* One recognised stack in so many is unwound all the same, to see whether it was recognised
  * rightly. */
 #define MEMO_CHECK_EVERY 1024
 
@@ -159,7 +159,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
  * A thread older than the interval that has no account when it leaves a CPU has been there since
  * the start: who was not has been met by the iterator, or came before that. But it may be one that
  * was no target then (by comm or cgroup), or found no room: its account begins with this run on the
- * CPU. So does that of one that was born inside and has run before.
+ * CPU. So does that of one that was started inside and has run before.
  */
 static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_ns)
 {
@@ -170,7 +170,7 @@ static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_n
 }
 
 /*
- * A thread born in the interval leaves a CPU for the first time: until it came it was on the run
+ * A thread started in the interval leaves a CPU for the first time: until it came it was on the run
  * queue. What the kernel counts for that does not have the time it needs to make the thread, tens
  * of microseconds on some machines.
  */
@@ -407,7 +407,7 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 
 /*
  * A thread that execs and is not its process's first goes on under the number of the first, which
- * has ended. What it did under its own is complete. So is the account of one that was a target as a
+ * exited. What it did under its own is complete. So is the account of one that was a target as a
  * worker, or by the name that it had until now.
  */
 SEC("?tp_btf/sched_process_exec")

@@ -201,7 +201,7 @@ static __always_inline void account_unswitched(struct task_struct *task, __u64 e
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
-/* What is under way when the interval ends counts up to there. */
+/* What is in flight when the interval ends counts up to there. */
 static __always_inline void end_waits(struct task_struct *task)
 {
 	__u64 end_ns = offcpu_control.end_ns;

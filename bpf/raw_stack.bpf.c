@@ -127,7 +127,7 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 sl
 	return raw->sent[slot]++ < config.raw_stacks_per_second;
 }
 
-/* The size of the record made of a sample and the stack it would have been walked on; raw_filled
+/* The size of the record made of a sample and the stack it would have been unwound on; raw_filled
  * says whether there is one. */
 static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 					     struct raw_scratch *raw, __u32 cpu)

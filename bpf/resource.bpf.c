@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What threads have used: of all that live, when user space asks, and of each that has ended. */
+/* What threads have used: of all that live, when user space asks, and of each that exited. */
 #include "resource.bpf.h"
 #include "resource_cgroup.bpf.h"
 #include "task_filter.bpf.h"
@@ -191,7 +191,7 @@ static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource 
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 }
 
-/* A thread that has ended and that nobody has waited for yet: what it used until it was really
+/* A thread that exited and that nobody has waited for yet: what it used until it was really
  * over, at the time of its exit. */
 static __always_inline void take_ended(struct pkbpf_event_resource *record,
 				       struct task_struct *task)

@@ -95,7 +95,7 @@ static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id,
 }
 
 /*
- * That of the current task, whose record user space reads a good while after the task has ended: a
+ * That of the current task, whose record user space reads a good while after the task exited: a
  * cgroup that was made for it alone has no folder then, and the files that know its container's
  * name may be gone as well, so the reader is woken. While the task is in it, the cgroup cannot be
  * removed. The last quarter of the ring is for other records.

@@ -52,8 +52,8 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	return err == 0;
 }
 
-/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one part
- * only. */
+/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one
+ * part only. */
 __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash)
 {
 	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recognises a stack that was walked before, without walking it again.
+ * Recognises a stack that was unwound before, without walking it again.
  *
- * User part: the walk is a function of the registers it began with and of the words it read. If all
- * of them are what they were, it would find the same frames.
+ * User part: the unwinding is a function of the registers it began with and of the words it read.
+ * If all of them are what they were, it would find the same frames.
  *
  * Kernel part: the context of a raw tracepoint program lies on the kernel stack, below all frames,
  * and the distance from one return address to the next is given by the function it returns to. So
@@ -51,7 +51,7 @@
 struct memo_scratch {
 	__u64 anchor, regs_address;
 	__u32 kernel_words;	     /* from the context up to the saved registers */
-	__u32 scratch_slot;	     /* where the stack was walked */
+	__u32 scratch_slot;	     /* where the stack was unwound */
 	__u32 user_first, user_have; /* words of the user stack that user[] holds */
 	/* The leaf's registers; ip 0: no user stack, or one that is not remembered. */
 	__u64 ip, sp, fp, bx;
@@ -130,7 +130,7 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 	memo->sp = regs->sp;
 	memo->fp = regs->bp;
 	memo->bx = regs->bx;
-	/* Not in a system call: the walk may depend on any register, and such places hardly
+	/* Not in a system call: the unwinding may depend on any register, and such places hardly
 	 * repeat. */
 	return (__s64)regs->orig_ax >= 0;
 #else
@@ -143,8 +143,8 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 #endif
 }
 
-/* May the walk have used this register? Only if it pointed into the stack; else it would have read
- * nonsense. */
+/* May the unwinding have used this register? Only if it pointed into the stack; else it would have
+ * read nonsense. */
 static __always_inline bool memo_register_matters(__u64 value, __u64 sp)
 {
 	return value - sp < PKBPF_UNWIND_MAX_GUESS_BYTES;
@@ -177,7 +177,7 @@ static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 ti
  * Global functions, so that the verifier walks each once and not for every path that leads to it.
  * Both work on the memo scratch of this CPU and return the number of an entry in stack_memos, or
  * PKBPF_MEMO_NONE. memo_find: the one that is this stack. memo_store: the one that remembers the
- * stack that was just walked, in place of one that was not used for long.
+ * stack that was just unwound, in place of one that was not used for long.
  */
 __u32 memo_find(__u32 tid, __u64 now_ns);
 __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_ns);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Remembers the stack just walked. Loops are in global functions of their own, which the verifier
+/* Remembers the stack just unwound. Loops are in global functions of their own, which the verifier
  * walks once. */
 #include "stack_memo.bpf.h"
 
 /*
- * Each returns 0 or 1. memo_keep_words: fills entry `slot` with the words of the stack just walked;
- * 0: there are too many. memo_learn_words: the stack just walked is the one of entry `slot`, though
- * the words differ.
+ * Each returns 0 or 1. memo_keep_words: fills entry `slot` with the words of the stack just
+ * unwound; 0: there are too many. memo_learn_words: the stack just unwound is the one of entry
+ * `slot`, though the words differ.
  */
 int memo_keep_words(__u32 slot);
 int memo_learn_words(__u32 slot);
@@ -109,7 +109,7 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the entry from `first` on: which of them are the frames that were walked, in order;
+/* Words of the entry from `first` on: which of them are the frames that were unwound, in order;
  * entry->cursor of them are. */
 __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 {
@@ -164,7 +164,7 @@ static __always_inline void memo_note_place(struct pkbpf_stack_memo *entry, __u3
 		*near_last = at;
 }
 
-/* Words of the walk's log from `first` on; 0: one is too far away. */
+/* Words of the unwinding's log from `first` on; 0: one is too far away. */
 __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 {
 	struct memo_work work;
@@ -190,7 +190,7 @@ __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the walk's log from `first` on, beside those of the entry from entry->cursor on. */
+/* Words of the unwinding's log from `first` on, beside those of the entry from entry->cursor on. */
 __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 {
 	volatile __u16 *cursor, *kept;
@@ -251,7 +251,7 @@ static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 s
 }
 
 /*
- * The same frames again, though a word the walk read was another: if it read the same places
+ * The same frames again, though a word the unwinding read was another: if it read the same places
  * nevertheless, that word told it nothing (a register saved on the stack that holds no frame
  * pointer there), and it is compared no more. false: it read other places.
  */
@@ -305,17 +305,17 @@ __attribute__((noinline)) int memo_learn_words(__u32 slot)
 }
 
 /*
- * How long a stack counts for what it was walked as. What ended early may become complete when its
+ * How long a stack counts for what it was unwound as. What ended early may become complete when its
  * table arrives. Of generated code that keeps no frame pointer the register may hold one of a frame
  * farther out: user space reads such code within a fraction of a second, and copies of the stack
- * are walked by what it has found.
+ * are unwound by what it has found.
  */
 static __always_inline __u64 believed_until(const struct sample_scratch *scratch,
 					    const struct memo_scratch *memo, __u64 now_ns)
 {
 	if (scratch->sample.user_end > PKBPF_END_LAST_COMPLETE)
 		return now_ns | (MEMO_INCOMPLETE_NS - 1);
-	/* Where no user stack was walked, this is of another one. */
+	/* Where no user stack was unwound, this is of another one. */
 	if (!PKBPF_UNWIND_ARM64 && memo->ip && scratch->unwind.state.generated_ip)
 		return now_ns | (MEMO_DOUBTFUL_NS - 1);
 	return 0;

@@ -32,7 +32,7 @@ static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_sta
  * caches, which a sample finds cold.
  */
 
-/* Makes the mapping that holds pc the state's; 0 or the end of the walk. */
+/* Makes the mapping that holds pc the state's; 0 or the end of the unwinding. */
 __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -284,7 +284,7 @@ static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 
 	return true;
 }
 
-/* One frame; nonzero: the walk has ended. */
+/* One frame; nonzero: the unwinding exited. */
 __attribute__((noinline)) int unwind_frame(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -358,7 +358,7 @@ __attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 	return 0;
 }
 
-/* 0: there is more to walk than the leaf; else how the walk ends there. */
+/* 0: there is more to walk than the leaf; else how the unwinding ends there. */
 static __always_inline __u32 start_walk(struct sample_scratch *scratch, __u32 slot)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;

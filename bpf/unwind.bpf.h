@@ -145,8 +145,8 @@ enum { UNWIND_USER_MEMORY = 0, UNWIND_KERNEL_MEMORY = 1 };
 
 enum unwind_want_raw {
 	UNWIND_NO_RAW = 0,
-	UNWIND_RAW_INSTEAD = 1, /* tables are missing: to be walked later */
-	UNWIND_RAW_CHECK = 2,	/* to be walked again and compared */
+	UNWIND_RAW_INSTEAD = 1, /* tables are missing: to be unwound later */
+	UNWIND_RAW_CHECK = 2,	/* to be unwound again and compared */
 };
 
 /* Of so many whole stacks of CPU samples one is checked, the first one soon: copying and walking it
@@ -165,7 +165,7 @@ struct unwind_scratch {
 	__u64 moment;
 	__u32 limit;
 	__u32 first_frame; /* where user frames begin in ips[] */
-	__u32 end;	   /* how the walk ended; 0: not yet */
+	__u32 end;	   /* how the unwinding ended; 0: not yet */
 	__u32 slot;	   /* of the scratch it lies in */
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
@@ -180,7 +180,7 @@ struct unwind_scratch {
 	__u64 window_start;
 	__u64 window_size;
 	__u64 window_next; /* bytes to copy when it has been left */
-	__u64 window_goal; /* the walk is expected to end there; 0: nothing is known */
+	__u64 window_goal; /* the unwinding is expected to end there; 0: nothing is known */
 	/* from the leaf to the root of the last stack, if its frames were small; else 0 */
 	__u64 dense_bytes;
 	__u64 window[UNWIND_WINDOW_BYTES / 8];
@@ -192,7 +192,8 @@ struct unwind_scratch {
 	__u32 kernel_left;  /* to the kernel */
 	__u32 reserved4;
 	__u32 log_wanted;
-	__u32 log_count; /* beyond UNWIND_LOG_WORDS: the walk depended on more than the log holds */
+	__u32 log_count; /* beyond UNWIND_LOG_WORDS: the unwinding depended on more than the log
+			    holds */
 	__u64 log_address[UNWIND_LOG_WORDS];
 	__u64 log_value[UNWIND_LOG_WORDS];
 };

@@ -55,7 +55,7 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind,
 	return true;
 }
 
-/* After a walk that has met an address in no mapping. 1: the walk goes on. */
+/* After a walk that has met an address in no mapping. 1: the unwinding goes on. */
 __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);

@@ -270,7 +270,7 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 	}
 	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
-	/* Its record comes first, so that threads born while they are read have used nothing
+	/* Its record comes first, so that threads started while they are read have used nothing
 	 * before. */
 	if (!err)
 		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* `pkbpf doctor`: a line for each capability of this machine and user, with the remedy for what is
  * missing; or, with
- * --pid, how well the stacks of a process can be walked. */
+ * --pid, how well the stacks of a process can be unwound. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

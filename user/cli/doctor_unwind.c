@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* `pkbpf doctor --pid PID`: how well the stacks of a living process can be walked. */
+/* `pkbpf doctor --pid PID`: how well the stacks of a living process can be unwound. */
 #include "cli/doctor_unwind.h"
 
 #include <ctype.h>
@@ -166,7 +166,7 @@ static void print_thread(struct examination *exam, uint32_t tid)
 				    &in_system_call);
 
 	if (err == -ESRCH)
-		return; /* it has ended since the folder was read */
+		return; /* it exited since the folder was read */
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", exam->pid, tid);
 	if (file_read_all(AT_FDCWD, path, 64, &comm, &size) == 0)
 		comm[strcspn(comm, "\n")] = '\0';

@@ -286,7 +286,7 @@ int condition_check(const struct condition *condition, const struct resource_row
 					     strcmp(row->container, condition->name) == 0)))
 			continue;
 		is_known = true;
-		/* Of processes told together only the lengths of waits and requests are like those
+		/* Of groups of processes only the lengths of waits and requests are like those
 		 * of one. */
 		if (!resource_rows_is_group(rows, row) || figure->max_offset)
 			breaches += check_row(condition, rows, row, on_breach, context);

@@ -9,7 +9,7 @@
 /* Of the interval throttled: from then on, waits for CPUs say nothing of the machine. */
 #define LIMITED_PERCENT 25
 
-/* Of the interval, what went by in periods in which it was held back. */
+/* Of the interval, what went by in periods in which it was throttled. */
 static double limit_severity(const struct resource_rows *rows,
 			     const struct resource_cpu_limit *limit)
 {

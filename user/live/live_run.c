@@ -141,7 +141,7 @@ static int watch_live_targets(struct live_run *run)
 	for (size_t i = 0; i < pids.count && err == 0; i++) {
 		int pidfd;
 
-		/* One that has ended meanwhile is nothing to wait for. */
+		/* One that exited meanwhile is nothing to wait for. */
 		if (target_check_process(pids.items[i], &pidfd, &error) == 0)
 			err = run_watch_add_process(run->watch, pids.items[i], pidfd, &error);
 	}

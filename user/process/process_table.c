@@ -182,7 +182,7 @@ static void sweep_threads(struct process_table *table)
 	table->threads = fresh;
 }
 
-/* Its last thread has ended: the mappings stay for the grace time. */
+/* Its last thread exited: the mappings stay for the grace time. */
 static void end(struct process_table *table, struct entry *entry, uint64_t time_ns)
 {
 	entry->public.end_ns = time_ns;

@@ -136,7 +136,7 @@ static int add_task(struct snapshot *snapshot, enum pkbpf_event_kind kind, uint3
 
 typedef int (*pid_callback)(struct snapshot *snapshot, uint32_t pid, void *context);
 
-/* Calls back for every number in the folder; a callback's error ends the walk. */
+/* Calls back for every number in the folder; a callback's error ends the unwinding. */
 static int walk_pids(struct snapshot *snapshot, int directory_fd, pid_callback callback,
 		     void *context)
 {

@@ -31,7 +31,7 @@ static bool is_new(const struct rows_work *work, const struct resource_process *
 	       (!process->end_ns || program->start_ns <= process->end_ns);
 }
 
-/* Who calls exec goes on under the number of its process; the other threads have ended. */
+/* Who calls exec goes on under the number of its process; the other threads exited. */
 static bool is_new_thread(const struct rows_work *work, const struct resource_thread *thread)
 {
 	struct resource_process process = resource_usage_process(work->usage, thread->process);
@@ -116,7 +116,7 @@ static int add_threads(struct rows_work *work)
 
 		if (!resource_usage_thread(work->usage, i, &thread))
 			continue;
-		/* Several that have ended, as what has no thread, are told with their process. */
+		/* Several that exited, as what has no thread, are told with their process. */
 		number = work->row_of_usage.items[thread.process];
 		if (thread.tid)
 			number = rows_work_thread_row(work, thread.process, thread.tid, number,

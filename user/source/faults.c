@@ -32,7 +32,7 @@
 _Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them apart by it");
 
 /* Besides those a process is known to have shared with others: its first and its last, and those
- * that happen to have ended with others. */
+ * that happen to have exited with others. */
 #define PERIODS_NOT_SEEN 4
 
 /* Threads alive when the interval begins, and processes with faults that wait to be sent, or that
@@ -42,7 +42,7 @@ _Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them
 /* Threads that may exit while one of those that the end of the interval finds exiting gives its
  * memory back, and that it finds. */
 #define ACCOUNTED 16384U
-/* Soon after they have ended, while the stream still knows them. */
+/* Soon after they exited, while the stream still knows them. */
 #define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
 
 /* include/uapi/linux/bpf.h; since 5.17 */
@@ -186,7 +186,7 @@ static int faults_attach(struct source *source, struct error *error)
 	return err ? err : update_events(source, error);
 }
 
-/* Before the look: a thread born during it has had no faults before the interval. */
+/* Before the look: a thread started during it has had no faults before the interval. */
 static void faults_begin(struct source *source, uint64_t start_ns)
 {
 	source->last_drain_ns = start_ns;
@@ -261,7 +261,7 @@ static int send_process(struct source *source, uint32_t pid,
 	return send_number(source, &view, process->major, announced);
 }
 
-/* Sends and forgets processes; unless `all`, only those that have ended, to which nothing can be
+/* Sends and forgets processes; unless `all`, only those that exited, to which nothing can be
  * added any more. */
 static int drain(struct source *source, bool all, uint64_t time_ns)
 {

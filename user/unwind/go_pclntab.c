@@ -76,7 +76,7 @@ static uint32_t classify(const struct elf_file *file, const struct go_table *tab
 				 sizeof("runtime.sigtramp") - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
 	/* mcall never comes back: what the thread does then is for no goroutine. The one that
-	 * called it may have ended, or run on another thread by now, and its stack holds other
+	 * called it may have exited, or run on another thread by now, and its stack holds other
 	 * frames. */
 	if ((flags & FUNCTION_SP_WRITE) &&
 	    go_table_name_begins(table, file, function, "runtime.mcall", sizeof("runtime.mcall")))

@@ -36,7 +36,7 @@ struct live_code {
 
 struct live_process {
 	uint32_t pid;
-	/* the thread that is walked: its process's first may have ended, and then shows no
+	/* the thread that is unwound: its process's first may have exited, and then shows no
 	 * memory */
 	pid_t stopped;
 	struct rule_set *rules;

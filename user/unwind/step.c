@@ -102,7 +102,7 @@ struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *c
 		walk.state.flags &= ~PKBPF_UNWIND_EXACT;
 	if (options->no_guess)
 		walk.state.flags |= PKBPF_UNWIND_NO_GUESS;
-	/* Ends: each step that does not end the walk either keeps a frame, of which there are
+	/* Ends: each step that does not end the unwinding either keeps a frame, of which there are
 	 * `limit`. */
 	while (!end)
 		end = unwind_step(&walk.state);

@@ -60,7 +60,7 @@ int ring_reader_drain(struct ring_reader *reader)
 	if (!reader)
 		return 0;
 	reader->taken_bytes = 0;
-	/* A record after which the callback ends the walk is consumed: the ring goes on behind
+	/* A record after which the callback ends the unwinding is consumed: the ring goes on behind
 	 * it. */
 	consumed = ring_buffer__consume(reader->ring);
 	return consumed < 0 && consumed != -EAGAIN ? consumed : 0;

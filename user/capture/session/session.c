@@ -28,7 +28,7 @@
 #include "pkbpf.skel.h"
 
 /* Longest wait for the unwind tables of what runs already: the first samples of larger files are
- * walked later. */
+ * unwound later. */
 #define TABLE_WAIT_NS (60 * NS_PER_MS)
 
 static void raise_open_files_limit(void)
@@ -158,7 +158,7 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
 	err = err ? err : session_add_relatives(session, error);
-	/* Whoever has ended before it was a target was not forgotten then. */
+	/* Whoever exited before it was a target was not forgotten then. */
 	if (!err)
 		session_forget_ended_targets(session);
 	err = err ? err : start_unwinder(session, sink, error);

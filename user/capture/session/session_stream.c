@@ -17,7 +17,7 @@
 
 /* An exec is followed by a burst of new mappings, each of which would wake us: also where a few
  * processes were chosen, as those of all others are announced, too. A few CPU samples more that are
- * walked later do no harm; other events would leave their stack behind. */
+ * unwound later do no harm; other events would leave their stack behind. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
 /* A record is in its ring this long after its time stamp at the latest: interrupts between the two
  * take microseconds, a stolen virtual CPU milliseconds. */

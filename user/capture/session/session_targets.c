@@ -123,7 +123,7 @@ int session_targets_now(const struct session *session, struct u32_list *ret_pids
 
 	if (!array_reserve(ret_pids, 1))
 		return -ENOMEM;
-	/* Entries that go meanwhile may let the walk begin anew. */
+	/* Entries that go meanwhile may let the unwinding begin anew. */
 	for (uint32_t i = 0; more && i < limit; i++) {
 		uint32_t *pid = array_add(ret_pids);
 

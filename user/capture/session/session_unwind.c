@@ -86,7 +86,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
-	/* Most files of a host never show up in a sample, and a CPU sample can be walked later.
+	/* Most files of a host never show up in a sample, and a CPU sample can be unwound later.
 	 * Other events are too many for that, or leave their stack behind. */
 	unwind->on_demand = !unwind->only_relatives && options->can_wait;
 	err = size_maps(unwind, options->unwind_table_bytes, error);

@@ -55,7 +55,7 @@ static void *run(void *context)
 		scout->pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		if (!scout->pid)
 			continue;
-		/* Whoever has ended has no code that anybody would meet. */
+		/* Whoever exited has no code that anybody would meet. */
 		procfs_maps_read(dirfd(folder), scout->pid, take_mapping, scout);
 	}
 	closedir(folder);

@@ -37,7 +37,7 @@ enum { COPIED, TOO_LARGE };
 struct silent_server {
 	uint64_t device;
 	uint64_t until_ns;
-	pid_t left; /* it still waits there: nothing else need be asked; 0: it has ended */
+	pid_t left; /* it still waits there: nothing else need be asked; 0: it exited */
 };
 
 struct file_servers {

@@ -163,7 +163,7 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 		memcpy(process->comm, view->comm, sizeof(process->comm));
 	if (view->peak_rss_bytes > process->peak_rss_bytes)
 		process->peak_rss_bytes = view->peak_rss_bytes;
-	/* A leader that has ended before its threads has no memory to show; one of them has. */
+	/* A leader that exited before its threads has no memory to show; one of them has. */
 	if (view->moment == PKBPF_RESOURCE_START && view->rss_bytes > process->start_rss_bytes)
 		process->start_rss_bytes = view->rss_bytes;
 	if (view->moment == PKBPF_RESOURCE_START &&
@@ -217,7 +217,7 @@ static struct usage_thread *find_number(struct resource_usage *usage, uint32_t p
 
 /*
  * The kernel gives a thread that calls exec and is not its process's first the number and the birth
- * of that one, which has ended; nothing in later records says when it really began, so that must be
+ * of that one, which exited; nothing in later records says when it really began, so that must be
  * settled now.
  */
 static int take_exec(struct resource_usage *usage, const struct resource_view *view)
@@ -243,7 +243,7 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 		thread->start_ns = view->thread_start_ns;
 		return 0;
 	}
-	/* It was born inside, and has used nothing before. */
+	/* It was started inside, and has used nothing before. */
 	thread = add_thread(usage, &renumbered, &err);
 	if (!thread)
 		return err;
@@ -354,8 +354,8 @@ static int take_machine(struct resource_usage *usage, const struct pkbpf_event_h
 		return err;
 	if (view.moment == PKBPF_RESOURCE_START) {
 		usage->machine_start = view;
-		/* Its reading comes first: threads born during that of the others have used nothing
-		 * before. */
+		/* Its reading comes first: threads started during that of the others have used
+		 * nothing before. */
 		usage->start_ns = view.time_ns;
 	} else {
 		usage->machine_end = view;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells ended processes in groups, and ended threads with their process. */
+/* Tells exited processes in groups, and exited threads with their process. */
 #include "profile/shrink/process_merge.h"
 
 #include <errno.h>

@@ -21,7 +21,7 @@
 #define REQUESTS   65536U
 #define ROWS	   16384U
 #define HISTOGRAMS 1024U
-/* Rows of ended processes are freed when less than this share of all is free. */
+/* Rows of exited processes are freed when less than this share of all is free. */
 #define LOW_ROWS       (ROWS / 4)
 #define LOW_HISTOGRAMS (HISTOGRAMS / 4)
 
@@ -162,7 +162,8 @@ static void free_histogram(struct blockio_tables *tables, uint32_t index,
 			    &index, BPF_ANY);
 }
 
-/* Which rows of ended processes nobody needs any more, and which histograms rows that stay have. */
+/* Which rows of exited processes nobody needs any more, and which histograms rows that stay have.
+ */
 static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, uint8_t *ret_ended,
 		       uint8_t *ret_histogram_stays)
 {
@@ -179,14 +180,14 @@ static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, 
 			last_pid = row->key.pid;
 			gone = process_is_gone(last_pid);
 		}
-		/* The last requests of a dead process may still be under way: next time, then. */
+		/* The last requests of a dead process may still be in flight: next time, then. */
 		ret_ended[i] = gone && !in_flight[i] && row->count == tables->sent_rows[i].count;
 		if (!ret_ended[i] && histogram < HISTOGRAMS)
 			ret_histogram_stays[histogram] = 1;
 	}
 }
 
-/* Gives what belongs to ended processes back, when others may need it. */
+/* Gives what belongs to exited processes back, when others may need it. */
 static void free_ended(struct blockio_tables *tables)
 {
 	_cleanup_free_ uint8_t *in_flight = NULL, *ended = NULL, *histogram_stays = NULL;

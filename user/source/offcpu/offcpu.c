@@ -266,7 +266,7 @@ static void offcpu_end(struct source *source, uint64_t end_ns)
 	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
-/* Cuts what was under way at the end of the interval. */
+/* Cuts what was in flight at the end of the interval. */
 static void cut_waits(struct source *source)
 {
 	uint64_t end_ns = session_skeleton(source->session)->bss->offcpu_control.end_ns;

@@ -22,7 +22,7 @@
 #include "source/offcpu/offcpu_stack.h"
 
 /* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less,
- * because all of it waits in memory until it is walked. */
+ * because all of it waits in memory until it is unwound. */
 #define STACK_BYTES	  32768
 #define CROWD_STACK_BYTES 8192
 #define CROWD_THREADS	  512
@@ -190,7 +190,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 				.pid = thread->pid,
 				.tid = thread->tid,
 				.kind = PKBPF_PROFILE_OFFCPU,
-				.user_end = PKBPF_END_RAN_ON, /* until it is walked */
+				.user_end = PKBPF_END_RAN_ON, /* until it is unwound */
 				.kernel_ips = (const uint64_t *)thread->ips,
 				.kernel_count = thread->n_kernel,
 				.after_syscall = thread->after_syscall,

@@ -339,7 +339,7 @@ static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_n
 	return send_part(buffer, &view, 1, thread->since_ns - thread->first_ns, 0);
 }
 
-/* The slot of a thread that has ended: empty but for the mark that searches must go on behind
+/* The slot of a thread that exited: empty but for the mark that searches must go on behind
  * it. */
 static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread *sent)
 {

@@ -16,7 +16,7 @@
 /* As of the copies that are made in the kernel: what is further away may be of somebody else. */
 #define MOST_MISSING_PAGES 10
 
-/* The first thread may have ended, and then shows no memory. -1: it cannot be opened. */
+/* The first thread may have exited, and then shows no memory. -1: it cannot be opened. */
 static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 {
 	char path[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sizes and maps the tables of the off-CPU programs, and gives rows of ended processes back. */
+/* Sizes and maps the tables of the off-CPU programs, and gives rows of exited processes back. */
 #include "source/offcpu/offcpu_tables.h"
 
 #include <bpf/bpf.h>
@@ -24,7 +24,7 @@
 #define SLOTS_PER_THREAD 8
 #define MIN_THREADS	 16384U
 #define MAX_THREADS	 1048576U
-/* Rows per thread that lives now: threads told apart wait in a few places each, in one state or
+/* Rows per thread that lives now: separate threads wait in a few places each, in one state or
  * two. */
 #define ROWS_PER_THREAD 4
 #define MIN_ROWS	32768U
@@ -35,7 +35,7 @@
 #define MAX_HISTOGRAMS	      16384U
 #define MIN_MEMOS	      4096U
 #define MAX_MEMOS	      65536U
-/* Rows and histograms of what has ended are freed when less than this share of all is free. */
+/* Rows and histograms of what exited are freed when less than this share of all is free. */
 #define LOW_SHARE 4
 
 /* Threads alive, from the fourth number of /proc/loadavg ("running/all"). */
@@ -177,7 +177,7 @@ static bool are_few_free(const struct mapped_table *table, uint32_t used)
 }
 
 /* Gives rows back that get no more waits: of a single wait, and, when others may need them, of
- * ended processes and threads. */
+ * exited processes and threads. */
 static void free_rows(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;

@@ -67,8 +67,8 @@ static int collect_cies(struct eh_frame *frame, struct cfi_section *section, uin
 	return 0;
 }
 
-/* Only offsets where the walk saw a CIE count, so a CIE is parsed once however many functions name
- * it. */
+/* Only offsets where the unwinding saw a CIE count, so a CIE is parsed once however many functions
+ * name it. */
 static uint32_t find_cie(const struct eh_frame *frame, const struct cfi_section *section,
 			 uint64_t offset)
 {

@@ -37,7 +37,8 @@
 #define FUNCTIONS_PER_FRAME_POINTER 10
 /* HotSpot's code has more functions; what looks like the beginning of one elsewhere is rare. */
 #define PAGES_PER_FUNCTION 4
-/* More than one function that keeps frame pointers in so many bytes: the walk goes by these. */
+/* More than one function that keeps frame pointers in so many bytes: the unwinding goes by these.
+ */
 #define BYTES_PER_FRAME_POINTER 2048
 
 /* Pages that have memory, also those that are all zeros. */
@@ -70,7 +71,7 @@ struct generated_code {
 	struct region regions[GENERATED_CODE_REGIONS];
 	size_t count;
 	uint64_t rest_until_ns;
-	/* Of the look that is under way: the pages, one behind the other, and where each lies. */
+	/* Of the look that is in flight: the pages, one behind the other, and where each lies. */
 	uint8_t *bytes;
 	ARRAY_OF(uint32_t) pages;
 	ARRAY_OF(uint32_t) starts; /* of functions in them */

@@ -270,7 +270,7 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
 				     &mapping);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
-		/* Its rows are here alone: stacks are copied, and walked by the raw unwinder. */
+		/* Its rows are here alone: stacks are copied, and unwound by the raw unwinder. */
 		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS &&
 		    generated_code_has(loader->generated, pid, code->start, code->end))
 			mapping.flags |= PKBPF_MAPPING_PENDING;

@@ -124,7 +124,7 @@ static void visit_process(void *context, struct tracked_process *process)
 		return;
 	if (!process->exit_ns && (has_entry || !process->published_ns))
 		return;
-	/* Its parent has not collected it, or its leader has ended and other threads live on. */
+	/* Its parent has not collected it, or its leader exited and other threads live on. */
 	if (process_exists(sweep->loader, process->pid))
 		return;
 	if (has_entry)

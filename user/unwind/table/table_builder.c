@@ -15,7 +15,7 @@
  * period. */
 #define SPARE_ROWS    (PKBPF_CHUNK_ROWS / 2)
 #define FREE_SLOTS_NS NS_PER_SECOND
-/* Samples are held back for their tables for three seconds at most. */
+/* Samples wait for their tables for three seconds at most. */
 #define TOO_LATE_NS	 (4 * NS_PER_SECOND)
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
 /* Only the dynamic loader's rules follow RBX; larger tables are not looked through. */
@@ -27,7 +27,8 @@ static void leave_queue(struct table_cache *cache, size_t index)
 	cache->queue.items[index] = cache->queue.items[--cache->queue.count];
 }
 
-/* With the lock held: nobody maps it any more, and who was to be walked by it has been given up. */
+/* With the lock held: nobody maps it any more, and who was to be unwound by it has been given up.
+ */
 static bool is_too_late(const struct table_file *file, uint64_t now_ns)
 {
 	return !file->references && now_ns - file->queued_ns >= TOO_LATE_NS;
