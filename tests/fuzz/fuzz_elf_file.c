@@ -87,7 +87,7 @@ static void build(const uint8_t *data, size_t size)
 	uint64_t bias;
 
 	if (rules && elf_program_open_memory(data, size, &file) == 0) {
-		elf_segments_bias(&file->segments, 0x7f0000000000, 0x1000, &bias);
+		elf_segments_bias(&file->segments, 0x7f0000000000, 0, 0x1000, &bias);
 		if (unwind_table_build(file, false, rules, &table, &error) == 0) {
 			check_table(table, rules, size);
 			check_lookups(table, rules);

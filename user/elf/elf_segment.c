@@ -51,26 +51,31 @@ bool elf_segments_offset(const struct elf_segments *segments, uint64_t address,
 	return false;
 }
 
-bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_offset,
-		       uint64_t *ret_bias)
+bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_end,
+		       uint64_t map_offset, uint64_t *ret_bias)
 {
 	/* The kernel maps whole pages of its own size: 64 KiB on some arm64 systems. */
 	uint64_t page_mask = (uint64_t)sysconf(_SC_PAGESIZE) - 1;
-	bool found = false;
+	unsigned int best = 0;
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct elf_segment *segment = &segments->items[i];
-		uint64_t bias;
+		uint64_t start = segment->offset & ~page_mask;
+		uint64_t end = (segment->offset + segment->file_size + page_mask) & ~page_mask;
+		uint64_t bias = map_start - (map_offset - segment->offset + segment->address);
+		unsigned int rank = 1;
 
-		/* Two segments may share a file page (lld); only the executable one counts. */
-		if (!elf_segment_is_code(segment) || map_offset < (segment->offset & ~page_mask) ||
-		    map_offset >= ((segment->offset + segment->file_size + page_mask) & ~page_mask))
+		/* Two segments may share a file page (lld); only executable ones count. */
+		if (!elf_segment_is_code(segment) || map_offset < start || map_offset >= end)
 			continue;
-		bias = map_start - (map_offset - segment->offset + segment->address);
-		/* Of two executable ones in the page, that which belongs to the mapping. */
-		if (!found || (segments->is_fixed && bias == 0))
+		if (segments->is_fixed && bias == 0)
+			rank = 3;
+		else if (map_offset == start && map_end - map_start == end - start)
+			rank = 2;
+		if (rank > best) {
+			best = rank;
 			*ret_bias = bias;
-		found = true;
+		}
 	}
-	return found;
+	return best;
 }

@@ -40,9 +40,10 @@ bool elf_segments_address(const struct elf_segments *segments, uint64_t offset,
 bool elf_segments_offset(const struct elf_segments *segments, uint64_t address,
 			 uint64_t *ret_offset, uint64_t *ret_size);
 /* The load bias, which is to be subtracted from an address of a process to get the one as linked,
- * for an executable mapping that starts at map_start and shows the file from map_offset on. false:
- * no executable segment is there. */
-bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_offset,
-		       uint64_t *ret_bias);
+ * for an executable mapping that shows the file from map_offset on. Of two executable segments in
+ * its first page it belongs to the one that is linked there, or has as many pages. false: no
+ * executable segment is there. */
+bool elf_segments_bias(const struct elf_segments *segments, uint64_t map_start, uint64_t map_end,
+		       uint64_t map_offset, uint64_t *ret_bias);
 
 #endif

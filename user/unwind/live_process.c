@@ -87,8 +87,8 @@ static enum live_table build(struct live_process *process, struct mapped_file_ta
 		return LIVE_TABLE_ANONYMOUS;
 	state = open_image(files, file, &memory, &image);
 	if (state == LIVE_TABLE_READY &&
-	    (!elf_segments_bias(&image->segments, mapping->start, mapping->file_offset,
-				&code->bias) ||
+	    (!elf_segments_bias(&image->segments, mapping->start, mapping->end,
+				mapping->file_offset, &code->bias) ||
 	     unwind_table_build(image, false, process->rules, &code->table, NULL)))
 		state = LIVE_TABLE_NO_INFO;
 	elf_program_free(image);

@@ -99,8 +99,8 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 	walk->file = table_cache_know(unwinder->options.tables, code->file);
 	ret_code->start = code->start;
 	ret_code->end = code->end;
-	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->file_offset,
-			     &mapping);
+	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->end,
+			     code->file_offset, &mapping);
 	if (mapping.flags & PKBPF_MAPPING_ANONYMOUS) {
 		struct pkbpf_unwind_rule rule;
 
@@ -113,8 +113,8 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 		return PKBPF_END_NO_ROOM;
 	if (!table_cache_ready(unwinder->options.tables, walk->file))
 		wait_for_table(unwinder, walk->file, address - mapping.bias);
-	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->file_offset,
-			     &mapping);
+	table_cache_describe(unwinder->options.tables, walk->file, code->start, code->end,
+			     code->file_offset, &mapping);
 	if (!(mapping.flags & PKBPF_MAPPING_NO_FILE) &&
 	    !table_cache_ready(unwinder->options.tables, walk->file))
 		return PKBPF_END_NO_TABLE;

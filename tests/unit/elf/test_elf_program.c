@@ -106,14 +106,14 @@ static void takes_the_bias_from_the_executable_segment(void **state)
 				   .p_filesz = 0x1000,
 				   .p_memsz = 0x1000};
 	image = open_memory(file, size);
-	assert_true(elf_segments_bias(&image->segments, 0x7f0000001000, 0x1000, &bias));
+	assert_true(elf_segments_bias(&image->segments, 0x7f0000001000, 0, 0x1000, &bias));
 	assert_int_equal(bias, 0x7f0000001000 - 0x202000);
 	/* A later part of the same segment, mapped by itself. */
-	assert_true(elf_segments_bias(&image->segments, 0x7f0000002000, 0x2000, &bias));
+	assert_true(elf_segments_bias(&image->segments, 0x7f0000002000, 0, 0x2000, &bias));
 	assert_int_equal(bias, 0x7f0000002000 - 0x203000);
 	bias = 42;
-	assert_false(elf_segments_bias(&image->segments, 0x7f0000000000, 0, &bias));
-	assert_false(elf_segments_bias(&image->segments, 0x7f0000000000, 0x10000, &bias));
+	assert_false(elf_segments_bias(&image->segments, 0x7f0000000000, 0, 0, &bias));
+	assert_false(elf_segments_bias(&image->segments, 0x7f0000000000, 0, 0x10000, &bias));
 	assert_int_equal(bias, 42);
 	elf_program_free(image);
 	free(file);
@@ -135,10 +135,19 @@ static void a_page_with_two_executable_segments_belongs_to_the_one_mapped(void *
 				   .p_vaddr = 0x400900,
 				   .p_filesz = 0x600};
 	image = open_memory(file, size);
-	assert_true(elf_segments_bias(&image->segments, 0x200000, 0, &bias));
+	assert_true(elf_segments_bias(&image->segments, 0x200000, 0, 0, &bias));
 	assert_int_equal(bias, 0);
-	assert_true(elf_segments_bias(&image->segments, 0x400000, 0, &bias));
+	assert_true(elf_segments_bias(&image->segments, 0x400000, 0, 0, &bias));
 	assert_int_equal(bias, 0);
+	elf_program_free(image);
+	/* What is mapped anywhere has as many pages as its segment. */
+	((Elf64_Ehdr *)file)->e_type = ET_DYN;
+	segments[1].p_filesz = 0x1600;
+	image = open_memory(file, size);
+	assert_true(elf_segments_bias(&image->segments, 0x7f0000200000, 0x7f0000201000, 0, &bias));
+	assert_int_equal(bias, 0x7f0000000000);
+	assert_true(elf_segments_bias(&image->segments, 0x7f0000400000, 0x7f0000402000, 0, &bias));
+	assert_int_equal(bias, 0x7f0000000000);
 	elf_program_free(image);
 	free(file);
 }
@@ -184,7 +193,7 @@ static void survives_sizes_that_wrap(void **state)
 	image = open_memory(file, size);
 	assert_int_equal(image->segments.count, 2); /* the first is nonsense */
 	assert_true(elf_file_read_address(image, (uint64_t)INT64_MAX + 100, bytes, 16) < 0);
-	elf_segments_bias(&image->segments, 0, UINT64_MAX, &bias);
+	elf_segments_bias(&image->segments, 0, 0, UINT64_MAX, &bias);
 	elf_program_free(image);
 	free(file);
 }

@@ -56,8 +56,8 @@ static inline void live_tables_add(void *context, const struct procfs_mapping *m
 		if (fd >= 0 && elf_program_open(fd, &image))
 			image = NULL;
 	}
-	if (image &&
-	    elf_segments_bias(&image->segments, mapping->start, mapping->file_offset, &code->bias))
+	if (image && elf_segments_bias(&image->segments, mapping->start, mapping->end,
+				       mapping->file_offset, &code->bias))
 		unwind_table_build(image, false, live->rules, &code->table, NULL);
 	elf_program_free(image);
 	free(memory);

@@ -118,7 +118,7 @@ static void begin(struct fixture *fixture, uint32_t empty_pages, uint32_t room_p
 	assert_int_not_equal(fixture->file, MAPPING_NO_FILE);
 	assert_true(table_cache_wait(fixture->cache, WAIT_NS));
 	assert_true(table_cache_ready(fixture->cache, fixture->file));
-	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START,
+	table_cache_describe(fixture->cache, fixture->file, CODE_FILE_MAP_START, 0,
 			     ELF_RECIPE_TEXT_OFFSET, &fixture->published);
 	assert_int_equal(fixture->published.bias, CODE_FILE_MAP_START - TEXT);
 }

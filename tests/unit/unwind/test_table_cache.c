@@ -170,7 +170,7 @@ static void published_files_lead_to_the_same_rows(void **state)
 		uint64_t address;
 
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
-				     code->mapping.file_offset, &mapping);
+				     code->mapping.end, code->mapping.file_offset, &mapping);
 		if (code->mapping.path[0] != '/' && strcmp(code->mapping.path, "[vdso]") != 0) {
 			assert_int_equal(mapping.flags, PKBPF_MAPPING_ANONYMOUS);
 			continue;
@@ -232,7 +232,7 @@ static void on_demand_only_wanted_tables_are_built(void **state)
 	assert_non_null(wanted);
 	/* Its place is known before there is a table. */
 	table_cache_describe(fixture.cache, wanted->file, wanted->mapping.start,
-			     wanted->mapping.file_offset, &published);
+			     wanted->mapping.end, wanted->mapping.file_offset, &published);
 	assert_int_equal(published.flags, 0);
 	assert_int_equal(fixture.plain.memory.files[published.file].flags, 0);
 	table_cache_want(fixture.cache, wanted->file);
@@ -343,7 +343,7 @@ static void does_without_a_table_when_all_numbers_are_in_use(void **state)
 	assert_int_equal(stats.tables, 1);
 	array_foreach(&fixture.code, code) {
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
-				     code->mapping.file_offset, &mapping);
+				     code->mapping.end, code->mapping.file_offset, &mapping);
 		pending += mapping.flags == PKBPF_MAPPING_PENDING;
 	}
 	assert_int_equal(pending, stats.no_room);
@@ -386,7 +386,7 @@ static void forgets_files_that_have_nothing(void **state)
 	assert_string_equal(table_cache_path(fixture.cache, number), "/later");
 	array_foreach(&fixture.code, code) {
 		table_cache_describe(fixture.cache, code->file, code->mapping.start,
-				     code->mapping.file_offset, &described);
+				     code->mapping.end, code->mapping.file_offset, &described);
 		assert_int_equal(described.flags & PKBPF_MAPPING_PENDING, 0);
 	}
 	end(&fixture);
@@ -410,7 +410,7 @@ static void a_file_beyond_all_that_are_kept_apart_is_no_generated_code(void **st
 		;
 	file = table_cache_add(fixture.cache, &mapping);
 	assert_int_equal(file, MAPPING_REFUSED);
-	table_cache_describe(fixture.cache, file, mapping.start, 0, &described);
+	table_cache_describe(fixture.cache, file, mapping.start, mapping.end, 0, &described);
 	assert_int_equal(described.flags, PKBPF_MAPPING_NO_ROOM);
 	mapping.path = "//anon";
 	mapping.inode = 0;

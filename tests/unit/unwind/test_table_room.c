@@ -133,14 +133,14 @@ static void a_number_is_free_again_though_no_table_is_built(void **state)
 	}
 	/* One more than there are numbers, and all others are open only. */
 	add(&fixture, SLOTS, 1, 10);
-	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START,
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, 0,
 			     ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, PKBPF_MAPPING_PENDING);
 	for (uint32_t i = 0; i < SLOTS; i++)
 		table_cache_release(fixture.cache, fixture.numbers[i]);
 	age_tables(&fixture);
 	want(&fixture, fixture.numbers[SLOTS]);
-	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START,
+	table_cache_describe(fixture.cache, fixture.numbers[SLOTS], CODE_FILE_MAP_START, 0,
 			     ELF_RECIPE_TEXT_OFFSET, &mapping);
 	assert_int_equal(mapping.flags, 0);
 	end(&fixture);
@@ -157,7 +157,7 @@ static void a_number_is_not_given_back_as_soon_as_it_is_taken(void **state)
 		add(&fixture, i, 1, 10);
 	usleep(100000);
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START,
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, 0,
 				     ELF_RECIPE_TEXT_OFFSET, &mapping);
 		assert_int_equal(mapping.flags, 0);
 	}
@@ -182,7 +182,7 @@ static void a_number_of_a_mapped_file_is_kept(void **state)
 	}
 	assert_false(table_cache_ready(fixture.cache, fixture.numbers[SLOTS]));
 	for (uint32_t i = 0; i < SLOTS; i++) {
-		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START,
+		table_cache_describe(fixture.cache, fixture.numbers[i], CODE_FILE_MAP_START, 0,
 				     ELF_RECIPE_TEXT_OFFSET, &mapping);
 		assert_int_equal(mapping.flags, 0);
 	}

@@ -41,14 +41,14 @@ static void nobody_waits_for_a_file_that_cannot_be_opened_until_it_can(void **st
 	file = table_cache_add(cache, &view);
 	table_cache_want(cache, file);
 	assert_true(table_cache_wait_file(cache, file, 0));
-	table_cache_describe(cache, file, view.start, 0, &described);
+	table_cache_describe(cache, file, view.start, view.end, 0, &described);
 	assert_int_equal(described.flags, PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE);
 	assert_int_equal(link(temp_tree_path(&tree, "elsewhere"), temp_tree_path(&tree, "app")), 0);
 	/* Not for who wants it, so soon, but for a mapping that is new. */
 	table_cache_want(cache, file);
 	assert_int_equal(table_cache_stats(cache).unopened, 1);
 	assert_int_equal(table_cache_add(cache, &view), file);
-	table_cache_describe(cache, file, view.start, 0, &described);
+	table_cache_describe(cache, file, view.start, view.end, 0, &described);
 	assert_int_equal(described.flags, PKBPF_MAPPING_ANONYMOUS);
 	assert_int_equal(table_cache_stats(cache).unopened, 0);
 

@@ -262,7 +262,7 @@ static void builds_the_table_of_the_vdso_from_memory(void **state)
 	if (!find_own_mapping("[vdso]", &start, &end))
 		skip();
 	assert_int_equal(elf_program_open_memory((const void *)start, end - start, &image), 0);
-	assert_true(elf_segments_bias(&image->segments, start, 0, &bias));
+	assert_true(elf_segments_bias(&image->segments, start, end, 0, &bias));
 	assert_int_equal(bias, start);
 	assert_int_equal(unwind_table_build(image, false, rules, &table, &error), 0);
 	assert_true(table->stats.function_count > 3);

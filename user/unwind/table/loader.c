@@ -84,7 +84,8 @@ static bool is_generated(struct unwind_loader *loader, const struct mapping *cod
 {
 	struct pkbpf_unwind_mapping mapping;
 
-	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_describe(loader->tables, code->file, code->start, code->end, code->file_offset,
+			     &mapping);
 	return mapping.flags & PKBPF_MAPPING_ANONYMOUS;
 }
 
@@ -116,9 +117,11 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 		want_generated_code(loader, process, address, GENERATED_CODE_INHERITED);
 		return;
 	}
-	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_describe(loader->tables, code->file, code->start, code->end, code->file_offset,
+			     &mapping);
 	table_cache_want_code(loader->tables, code->file, address - mapping.bias);
-	table_cache_describe(loader->tables, code->file, code->start, code->file_offset, &mapping);
+	table_cache_describe(loader->tables, code->file, code->start, code->end, code->file_offset,
+			     &mapping);
 	if (process->map->published_incomplete ||
 	    was_without_file != !!(mapping.flags & PKBPF_MAPPING_NO_FILE))
 		publish_again(loader, process);
@@ -267,8 +270,8 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		/* First: the number that the description names is not given to another file
 		 * then. */
 		table_cache_reference(loader->tables, code->file);
-		table_cache_describe(loader->tables, code->file, code->start, code->file_offset,
-				     &mapping);
+		table_cache_describe(loader->tables, code->file, code->start, code->end,
+				     code->file_offset, &mapping);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
 		/* Its rows are here alone: stacks are copied, and unwound by the raw unwinder. */
 		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS &&

@@ -324,7 +324,7 @@ void table_cache_release(struct table_cache *cache, uint32_t number)
 	pthread_mutex_unlock(&cache->lock);
 }
 
-void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t start,
+void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t start, uint64_t end,
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping)
 {
 	struct table_file *file = table_cache_find_file(cache, number);
@@ -344,7 +344,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
 	} else if (file->slot == NO_SLOT) {
 		ret_mapping->flags = PKBPF_MAPPING_PENDING;
-	} else if (elf_segments_bias(&file->segments, start, file_offset, &bias)) {
+	} else if (elf_segments_bias(&file->segments, start, end, file_offset, &bias)) {
 		ret_mapping->bias = bias;
 		ret_mapping->file = file->slot;
 		ret_mapping->flags = 0;

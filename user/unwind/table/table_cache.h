@@ -78,7 +78,7 @@ void table_cache_release(struct table_cache *cache, uint32_t file);
 
 /* How a mapping of the file is published: its bias and PKBPF_MAPPING_* flags, and its place in the
  * files array. What is no ELF file counts as none: run-times write code to files in memory. */
-void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t start,
+void table_cache_describe(struct table_cache *cache, uint32_t file, uint64_t start, uint64_t end,
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping);
 /* Somebody needed the table of this file and it was not there: build it now, before others, again
  * if it was evicted. */
