@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where the functions of a file begin, known without any symbol: from the search table that comes
- * with its unwind information (.eh_frame_hdr). Two call sites in one nameless function then count
+ * with its unwind information (.eh_frame_hdr). Two call sites in one unresolved function then count
  * as one function.
  *
  * Source: Linux Standard Base Core, "DWARF Extensions", Exception Frames.

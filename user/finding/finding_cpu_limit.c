@@ -77,7 +77,8 @@ static bool find_cpu_limit(const struct resource_rows *rows, struct finding *fin
 	others = count - 1;
 	say_limit(finding, rows, &worst);
 	if (others)
-		finding_say(finding, ", %zu other cgroup%s less", others, others > 1 ? "s" : "");
+		finding_say(finding, ", %zu other cgroup%s less often", others,
+			    others > 1 ? "s" : "");
 	finding_say(finding, ": the CPU limit, not the machine, makes its threads wait for a CPU");
 	return true;
 }

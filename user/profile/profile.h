@@ -60,7 +60,7 @@ struct profile_info {
 	int64_t start_unix_ns;
 	uint32_t cpu_count; /* the most that were online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
-	/* own cost */
+	/* profiler overhead */
 	uint32_t own_pid;	   /* 0 unknown */
 	uint64_t own_cpu_ns;	   /* user + system of this program */
 	uint64_t own_start_cpu_ns; /* of that, before the interval; 0 unknown */

@@ -107,7 +107,8 @@ static void print_frames(const struct text_report *report, const struct tally *t
 		used = text_columns(text) + 4;
 		/* The leaf always; then what fits beside the root end and the gap mark. */
 		if (i && i < root && used + tail + 24 > budget) {
-			snprintf(text, sizeof(text), "... %zu frames ...", root - i);
+			snprintf(text, sizeof(text), "... %zu frame%s ...", root - i,
+				 root - i == 1 ? "" : "s");
 			put(&printer, text);
 			i = root;
 			continue;

@@ -61,7 +61,7 @@ struct symbol {
 	/* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
 	const char *module;
 	uint64_t module_address; /* ELF address in the module, for "[libfoo.so+0x1234]" */
-	/* start of the nameless function it lies in, as linked; 0: not known */
+	/* start of the unresolved function it lies in, as linked; 0: not known */
 	uint64_t function_address;
 	/* innermost inlined function first, the real function last */
 	const struct symbol_line *lines;

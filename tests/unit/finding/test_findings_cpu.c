@@ -65,7 +65,8 @@ static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(voi
 	assert_int_equal(findings.count, 1);
 	expect(&findings, "cpu_limit",
 	       "docker:0123456789ab is limited to 0.50 CPUs and was throttled in 75 % of its "
-	       "active periods of 100 ms, 1 other cgroup less: the CPU limit, not the machine, "
+	       "active periods of 100 ms, 1 other cgroup less often: the CPU limit, not the "
+	       "machine, "
 	       "makes its threads wait "
 	       "for a CPU");
 	assert_int_equal((int)findings.findings[0].severity, 60);

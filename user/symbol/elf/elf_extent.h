@@ -3,7 +3,7 @@
  * How far a symbol without a size reaches where most functions of a file have no symbol.
  *
  * Assembly often has no sizes (x264's), and a library's .dynsym names only what it exports:
- * reaching to the next symbol, one function's name would stand for a hundred nameless ones behind
+ * reaching to the next symbol, one function's name would stand for a hundred unresolved ones behind
  * it.
  */
 #ifndef PKBPF_SYMBOL_ELF_ELF_EXTENT_H

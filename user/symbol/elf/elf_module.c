@@ -117,7 +117,7 @@ static void add_other_sources(struct elf_module *module, const struct elf_file *
 	load_mini_debuginfo(module, file);
 	add_go_source(module, file);
 	module->exported_only = module->source_count == before;
-	/* Without one, addresses in nameless functions stay as they are. */
+	/* Without one, addresses in unresolved functions stay as they are. */
 	elf_functions_load(&module->functions, file);
 	add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE);
 	for (size_t i = 0; i < module->source_count; i++)
