@@ -14,8 +14,11 @@
 #define MAGIC_1_16 UINT32_C(0xfffffffa)
 #define MAGIC_1_18 UINT32_C(0xfffffff0)
 #define MAGIC_1_20 UINT32_C(0xfffffff1)
-/* Where a table without a section of its own is looked for. */
-#define MAX_SEARCH_BYTES (64U << 20)
+/* Where a table without a section of its own is looked for, at most. */
+#define MAX_SEARCH_BYTES    (128U << 20)
+#define SEARCH_WINDOW_BYTES (256U << 10)
+/* Each costs a read. */
+#define MAX_CANDIDATES 1024
 
 /* pcHeader; what its words mean depends on the version. */
 struct header {
@@ -83,52 +86,80 @@ static bool read_header(const struct elf_file *file, uint64_t offset, uint64_t s
 	return true;
 }
 
-/* Position-independent programs linked by lld keep the table somewhere in their data. */
-static bool search_section(const struct elf_file *file, const char *name,
-			   struct go_table *ret_table)
+static bool search(const struct elf_file *file, uint64_t start, uint64_t size,
+		   struct go_table *ret_table)
 {
-	static const uint8_t head[] = {0xff, 0xff, 0xff, 0, 0, 1, 8};
-	const struct elf_section *section = elf_file_find_section(file, name);
-	_cleanup_free_ void *data = NULL;
-	const uint8_t *at;
-	size_t size;
+	static const uint8_t head[] = {0xff, 0xff, 0xff, 0, 0, 1, 8}; /* behind the first byte */
+	_cleanup_free_ uint8_t *window = malloc(SEARCH_WINDOW_BYTES + sizeof(head));
+	unsigned int candidates = 0;
 
-	if (!section || (section->flags & SHF_COMPRESSED) ||
-	    elf_file_read_section(file, section, MAX_SEARCH_BYTES, &data, &size))
+	if (size > MAX_SEARCH_BYTES)
 		return false;
-	for (at = data;
-	     (at = memmem(at, size - (size_t)(at - (uint8_t *)data), head, sizeof(head))); at++) {
-		size_t offset = (size_t)(at - (uint8_t *)data) - 1;
+	/* Windows overlap, so that each head is in one with the byte before it. */
+	for (uint64_t done = 0; window && done < size; done += SEARCH_WINDOW_BYTES) {
+		uint64_t left = size - done;
+		size_t step = left < SEARCH_WINDOW_BYTES + sizeof(head)
+				      ? (size_t)left
+				      : SEARCH_WINDOW_BYTES + sizeof(head);
+		const uint8_t *at = window + 1, *end = window + step;
 
-		if (at > (uint8_t *)data && offset % 8 == 0 &&
-		    read_header(file, section->offset + offset, size - offset, ret_table))
+		if (elf_file_read(file, start + done, window, step))
+			return false;
+		for (; at < end && (at = memmem(at, (size_t)(end - at), head, sizeof(head)));
+		     at++) {
+			uint64_t offset = done + (uint64_t)(at - window) - 1;
+
+			if ((start + offset) % 8 == 0 && candidates++ < MAX_CANDIDATES &&
+			    read_header(file, start + offset, size - offset, ret_table))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* In a file without sections the table is somewhere in memory. */
+static bool search_segments(const struct elf_file *file, struct go_table *ret_table)
+{
+	uint64_t left = MAX_SEARCH_BYTES;
+
+	for (size_t i = 0; i < file->segments.count; i++) {
+		const struct elf_segment *segment = &file->segments.items[i];
+
+		if (segment->type != PT_LOAD || segment->file_size > left)
+			continue;
+		left -= segment->file_size;
+		if (search(file, segment->offset, segment->file_size, ret_table))
 			return true;
 	}
 	return false;
 }
 
-static const struct elf_section *find_section(const struct elf_file *file)
-{
-	const struct elf_section *section = elf_file_find_section(file, ".gopclntab");
-
-	return section ? section : elf_file_find_section(file, ".data.rel.ro.gopclntab");
-}
-
 bool go_table_is_expected(const struct elf_file *file)
 {
+	struct go_table table;
+
 	return file->is_64 && (elf_file_find_section(file, ".gopclntab") ||
-			       elf_file_find_section(file, ".go.buildinfo"));
+			       elf_file_find_section(file, ".go.buildinfo") ||
+			       (file->section_count == 0 && search_segments(file, &table)));
 }
 
 static bool find_table(const struct elf_file *file, struct go_table *ret_table)
 {
-	const struct elf_section *section = find_section(file);
+	/* Position-independent programs linked by lld keep it in one of the last two. */
+	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro",
+					    ".rodata"};
 
-	if (section && read_header(file, section->offset, section->size, ret_table))
-		return true;
-	return elf_file_find_section(file, ".go.buildinfo") &&
-	       (search_section(file, ".data.rel.ro", ret_table) ||
-		search_section(file, ".rodata", ret_table));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct elf_section *section = elf_file_find_section(file, names[i]);
+
+		if (!section || section->flags & SHF_COMPRESSED)
+			continue;
+		if ((i < 2 && read_header(file, section->offset, section->size, ret_table)) ||
+		    (i >= 2 && elf_file_find_section(file, ".go.buildinfo") &&
+		     search(file, section->offset, section->size, ret_table)))
+			return true;
+	}
+	return file->section_count == 0 && search_segments(file, ret_table);
 }
 
 /* What the dynamic loader will put into a header that is not relocated yet. */

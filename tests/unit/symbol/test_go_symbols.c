@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "elf/go_table.h"
 #include "elf_recipe.h"
 #include "symbol/elf/elf_module.h"
 #include "symbol/elf/go_symbols.h"
@@ -196,6 +197,29 @@ static void takes_the_start_of_the_text_from_its_relocation(void **state)
 	close_table(&opened);
 }
 
+static void finds_the_table_without_sections(void **state)
+{
+	uint8_t table[TABLE_BYTES];
+	struct elf_recipe recipe = {.text_size = TEXT_SIZE,
+				    .has_no_sections = true,
+				    .extra_section = ".gopclntab",
+				    .extra = table,
+				    .extra_size = sizeof(table)};
+	struct opened opened = {0};
+	Elf64_Phdr *segments;
+	size_t size;
+
+	make_table(table, 0xfffffff1, TEXT);
+	opened.bytes = elf_recipe_make(&recipe, &size);
+	assert_non_null(opened.bytes);
+	segments = (Elf64_Phdr *)(opened.bytes + sizeof(Elf64_Ehdr));
+	segments[0].p_filesz = segments[0].p_memsz = size - segments[0].p_offset;
+	assert_int_equal(elf_file_open_memory(&opened.file, opened.bytes, size), 0);
+	assert_true(go_table_is_expected(&opened.file));
+	opened.ret = go_symbols_read(&opened.file, &opened.symbols);
+	check_names(opened);
+}
+
 static void leaves_out_what_makes_no_sense(void **state)
 {
 	uint8_t table[TABLE_BYTES];
@@ -277,6 +301,7 @@ int main(void)
 		cmocka_unit_test(names_functions),
 		cmocka_unit_test(names_functions_of_old_versions),
 		cmocka_unit_test(takes_the_start_of_the_text_from_its_relocation),
+		cmocka_unit_test(finds_the_table_without_sections),
 		cmocka_unit_test(leaves_out_what_makes_no_sense),
 		cmocka_unit_test(refuses_tables_of_other_formats),
 		cmocka_unit_test(names_stripped_files),
