@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names come from strangers: what they may do to terminals, CSV, JSON or markup ends here. */
+/* Escaping of untrusted names for terminals, CSV, JSON and markup. */
 #ifndef PKBPF_BASE_ESCAPE_H
 #define PKBPF_BASE_ESCAPE_H
 

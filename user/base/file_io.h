@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reading whole small files; writing output files that appear complete or not at all. */
+/* Reads small files; writes output files that appear complete or not at all. */
 #ifndef PKBPF_BASE_FILE_IO_H
 #define PKBPF_BASE_FILE_IO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Diagnostics that are not errors, for whoever listens (cli/ prints them). NULL log: silence. */
+/* Diagnostics other than errors, passed to a callback (cli/ prints them). NULL log: none. */
 #ifndef PKBPF_BASE_LOG_H
 #define PKBPF_BASE_LOG_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines that begin with a name, as files of procfs and of cgroups have: "MemTotal:  12 kB",
- * "nr_periods 12". */
+/* Lines that begin with a name, as in procfs and cgroup files: "MemTotal:  12 kB", "nr_periods 12".
+ */
 #ifndef PKBPF_BASE_NAMED_LINE_H
 #define PKBPF_BASE_NAMED_LINE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values that people type as options. All return 0 or -EINVAL / -ERANGE and set a sentence that
- * names `what`. */
+/* Parsers of option values. All return 0 or -EINVAL / -ERANGE and set a sentence that names `what`.
+ */
 #ifndef PKBPF_BASE_PARSE_VALUE_H
 #define PKBPF_BASE_PARSE_VALUE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a text of several parts in a buffer of fixed size. */
+/* Appends to a text in a buffer of fixed size. */
 #ifndef PKBPF_BASE_TEXT_APPEND_H
 #define PKBPF_BASE_TEXT_APPEND_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The CPUs that are online now, as the kernel lists them. */
+/* The online CPUs, as the kernel lists them. */
 #ifndef PKBPF_CAPTURE_CPU_LIST_H
 #define PKBPF_CAPTURE_CPU_LIST_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening perf events, with the reason in words when the kernel refuses. */
+/* Opens perf events; errors say why the kernel refused. */
 #ifndef PKBPF_CAPTURE_PERF_EVENT_H
 #define PKBPF_CAPTURE_PERF_EVENT_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the command line asked for, before anything of it is tried. Strings are borrowed from
- * argv. */
+/* Options of a command line, parsed but not applied. Strings are borrowed from argv. */
 #ifndef PKBPF_CLI_CLI_OPTIONS_H
 #define PKBPF_CLI_CLI_OPTIONS_H
 

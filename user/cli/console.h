@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Everything people read on stderr: errors, notes, diagnostics and the status line that gives way
- * to them. */
+/* Output on stderr: errors, notes, diagnostics and the status line. */
 #ifndef PKBPF_CLI_CONSOLE_H
 #define PKBPF_CLI_CONSOLE_H
 

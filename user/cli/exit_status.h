@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The exit statuses scripts may rely on. With `-- COMMAND` the command's own status comes before
- * DONE and EMPTY. */
+/* Exit statuses. With `-- COMMAND` the status of the command precedes DONE and EMPTY. */
 #ifndef PKBPF_CLI_EXIT_STATUS_H
 #define PKBPF_CLI_EXIT_STATUS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds what somebody who mistyped a word probably meant. */
+/* Finds the most similar word for a mistyped one. */
 #ifndef PKBPF_CLI_NEAR_MATCH_H
 #define PKBPF_CLI_NEAR_MATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What no single option can see: options that exclude or need each other. */
+/* Checks of several options together: exclusions and requirements. */
 #ifndef PKBPF_CLI_OPTION_CHECK_H
 #define PKBPF_CLI_OPTION_CHECK_H
 

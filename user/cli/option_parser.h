@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Walks the words of a command line along the option table. */
+/* Parses a command line by the option table. */
 #ifndef PKBPF_CLI_OPTION_PARSER_H
 #define PKBPF_CLI_OPTION_PARSER_H
 

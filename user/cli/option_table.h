@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every option of every command: the rows of this folder, and behind them those of each source. */
+/* All options: the rows of this folder, then those of each source. */
 #ifndef PKBPF_CLI_OPTION_TABLE_H
 #define PKBPF_CLI_OPTION_TABLE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which files a run will write and in which format: planned and opened before profiling starts,
- * written at its end. */
+/* Output files and their formats: opened before profiling starts, written at its end. */
 #ifndef PKBPF_CLI_OUTPUT_PLAN_H
 #define PKBPF_CLI_OUTPUT_PLAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a capture went, in words. */
+/* Sentences about a finished profile: targets, losses, reasons for no samples. */
 #ifndef PKBPF_CLI_PROFILE_SUMMARY_H
 #define PKBPF_CLI_PROFILE_SUMMARY_H
 

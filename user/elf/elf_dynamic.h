@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a file tells its dynamic loader (PT_DYNAMIC), which is there in files without sections,
- * too. */
+/* The dynamic section of a file (PT_DYNAMIC), which files without sections have, too. */
 #ifndef PKBPF_ELF_ELF_DYNAMIC_H
 #define PKBPF_ELF_ELF_DYNAMIC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the relocation that fills a place in memory. */
+/* Finds the relocation of an address. */
 #ifndef PKBPF_ELF_ELF_RELOCATION_H
 #define PKBPF_ELF_ELF_RELOCATION_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Goes through an ELF symbol table, piece by piece, in files of either class. */
+/* Iterates over an ELF symbol table, in files of either class. */
 #ifndef PKBPF_ELF_ELF_SYMBOL_H
 #define PKBPF_ELF_ELF_SYMBOL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each counter of <pkbpf/counter.h> is called and says. */
+/* Name and text of each counter of <pkbpf/counter.h>. */
 #ifndef PKBPF_EVENT_COUNTER_TABLE_H
 #define PKBPF_EVENT_COUNTER_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds memory in a copied stack, which lacks the pages that could not be read. */
+/* Reads memory of a copied stack, from which unreadable pages are missing. */
 #ifndef PKBPF_EVENT_RAW_STACK_H
 #define PKBPF_EVENT_RAW_STACK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The rules behind the findings, and what they are made with. */
+/* The rules of findings, and what they share. */
 #ifndef PKBPF_FINDING_FINDING_RULES_H
 #define PKBPF_FINDING_FINDING_RULES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The user behind sudo, to whom files belong and as whom commands run. */
+/* The user behind sudo: owner of files, user of commands. */
 #ifndef PKBPF_LIVE_INVOKING_USER_H
 #define PKBPF_LIVE_INVOKING_USER_H
 

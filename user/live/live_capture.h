@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A profile that is being taken: session, sources and everything between them and the finished
- * profile. */
+/* A running capture: session, sources, and everything up to the finished profile. */
 #ifndef PKBPF_LIVE_LIVE_CAPTURE_H
 #define PKBPF_LIVE_LIVE_CAPTURE_H
 

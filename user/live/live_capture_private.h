@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a running capture, for the files of this folder that work on them. */
+/* Parts of a running capture, for the files of this folder. */
 #ifndef PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
 #define PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a capture is about: targets, kinds of events, and what becomes of them. */
+/* Options of a capture: targets, kinds of events, and how events are processed. */
 #ifndef PKBPF_LIVE_LIVE_OPTIONS_H
 #define PKBPF_LIVE_LIVE_OPTIONS_H
 

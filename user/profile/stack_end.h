@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How walks of user stacks end, in words. */
+/* Texts and classes of stack ends. */
 #ifndef PKBPF_PROFILE_STACK_END_H
 #define PKBPF_PROFILE_STACK_END_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report that people read in a terminal. */
+/* The text report. */
 #ifndef PKBPF_REPORT_REPORT_H
 #define PKBPF_REPORT_REPORT_H
 

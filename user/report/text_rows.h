@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of the joined rows, a column per figure. */
+/* Tables of joined rows, with a column per figure. */
 #ifndef PKBPF_REPORT_TEXT_ROWS_H
 #define PKBPF_REPORT_TEXT_ROWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a cgroup is called in reports. */
+/* Labels of cgroups in reports: container or unit. */
 #ifndef PKBPF_ROWS_CGROUP_LABEL_H
 #define PKBPF_ROWS_CGROUP_LABEL_H
 

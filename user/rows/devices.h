@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What each block device did in the interval, added up over processes. */
+/* Requests, bytes and latency of each block device in the interval, over all processes. */
 #ifndef PKBPF_ROWS_DEVICES_H
 #define PKBPF_ROWS_DEVICES_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A number of a row or of the run, and the words with which a part of a row lists its own. */
+/* A figure: a number of a row or of the whole profile. Macros with which parts of rows list theirs.
+ */
 #ifndef PKBPF_ROWS_FIGURE_H
 #define PKBPF_ROWS_FIGURE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as people read them. Each writes into the caller's buffer and returns it. */
+/* Numbers formatted for reading. Each function writes into the buffer of the caller and returns it.
+ */
 #ifndef PKBPF_ROWS_HUMAN_H
 #define PKBPF_ROWS_HUMAN_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is needed only while rows are joined: shared by the files that do it. */
+/* Working state of the join, shared by its files. */
 #ifndef PKBPF_ROWS_RESOURCE_ROWS_WORK_H
 #define PKBPF_ROWS_RESOURCE_ROWS_WORK_H
 

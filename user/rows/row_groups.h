@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of one name and container for which something holds, told as one: the workers of a
- * server. */
+/* Groups of rows of one name and container for which a rule holds: the workers of a server. */
 #ifndef PKBPF_ROWS_ROW_GROUPS_H
 #define PKBPF_ROWS_ROW_GROUPS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Sums over the rows of one profile kind: per process, per function, per stack of functions. */
+/* Sums over the rows of one profile kind: by process, by function, by stack. */
 #ifndef PKBPF_ROWS_TALLY_H
 #define PKBPF_ROWS_TALLY_H
 

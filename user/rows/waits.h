@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the time of every process went: on a CPU, on the run queue, asleep, waiting for a disk. */
+/* Time of each process by thread state: on-CPU, run queue, sleep, disk wait. */
 #ifndef PKBPF_ROWS_WAITS_H
 #define PKBPF_ROWS_WAITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An array of the BPF programs that user space reads, and writes, in place. */
+/* A BPF array mapped into this process, read and written in place. */
 #ifndef PKBPF_SOURCE_MAPPED_TABLE_H
 #define PKBPF_SOURCE_MAPPED_TABLE_H
 

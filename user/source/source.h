@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source switches on the BPF programs of one profile kind: one file and one row of source_table.c
- * each. */
+/* A source attaches the BPF programs of one kind of event: one file, one row of the table. */
 #ifndef PKBPF_SOURCE_SOURCE_H
 #define PKBPF_SOURCE_SOURCE_H
 

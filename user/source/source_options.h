@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the sources can be told, each in a struct of its own that its rows of the option table fill
+/* Options of the sources: a struct each, filled by its rows of the option table
  * (source_ops.options). */
 #ifndef PKBPF_SOURCE_SOURCE_OPTIONS_H
 #define PKBPF_SOURCE_SOURCE_OPTIONS_H

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mangled C++ and Rust names to what the programmer wrote, without parameters, return type and
- * hash. */
+/* Demangles C++ and Rust names, without parameters, return type and hash. */
 #ifndef PKBPF_SYMBOL_DEMANGLE_H
 #define PKBPF_SYMBOL_DEMANGLE_H
 

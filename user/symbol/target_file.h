@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens files that a profiled process named or placed, without being led astray by links, FIFOs or
- * devices. */
+/* Opens files named by a target safely: no links, FIFOs or devices. */
 #ifndef PKBPF_SYMBOL_TARGET_FILE_H
 #define PKBPF_SYMBOL_TARGET_FILE_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Looks at one living process without BPF: the unwind tables of what it has mapped, and the stacks
- * of its threads now. */
+/* One live process without BPF: unwind tables of its mappings, stacks of its threads. */
 #ifndef PKBPF_UNWIND_LIVE_PROCESS_H
 #define PKBPF_UNWIND_LIVE_PROCESS_H
 

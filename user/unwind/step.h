@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Walks a user stack in user space, with the very step that the BPF programs take. */
+/* Unwinds a user stack in user space, with the step of the BPF programs. */
 #ifndef PKBPF_UNWIND_STEP_WALK_H
 #define PKBPF_UNWIND_STEP_WALK_H
 

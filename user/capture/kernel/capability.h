@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What this kernel and this user can do: a table of probes, each asked at most once per table. */
+/* Capabilities of this kernel and user: a table of probes, each run at most once. */
 #ifndef PKBPF_CAPTURE_KERNEL_CAPABILITY_H
 #define PKBPF_CAPTURE_KERNEL_CAPABILITY_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernel addresses named by the kernel itself, through the program in bpf/kernel_name.bpf.c
- * (Linux 5.14). */
+/* Symbolizes kernel addresses through the kernel itself, by bpf/kernel_name.bpf.c (Linux 5.14). */
 #ifndef PKBPF_CAPTURE_KERNEL_KERNEL_NAMER_H
 #define PKBPF_CAPTURE_KERNEL_KERNEL_NAMER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What libbpf and the verifier say, kept for the error message of a load that fails. */
+/* Messages of libbpf and the verifier, kept for the error of a failed load. */
 #ifndef PKBPF_CAPTURE_KERNEL_LIBBPF_LOG_H
 #define PKBPF_CAPTURE_KERNEL_LIBBPF_LOG_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the maps of BPF programs take of the kernel's memory, which is in no process's resident
- * set. */
+/* Kernel memory of BPF maps, which no RSS includes. */
 #ifndef PKBPF_CAPTURE_KERNEL_MAP_MEMORY_H
 #define PKBPF_CAPTURE_KERNEL_MAP_MEMORY_H
 

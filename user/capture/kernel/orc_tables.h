@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tells the program that samples CPUs where the kernel's own unwind tables are. */
+/* Passes the addresses of the kernel's ORC unwind tables to the CPU sampling program. */
 #ifndef PKBPF_CAPTURE_KERNEL_ORC_TABLES_H
 #define PKBPF_CAPTURE_KERNEL_ORC_TABLES_H
 

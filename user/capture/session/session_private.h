@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the session share. */
+/* Shared by the files of the session. */
 #ifndef PKBPF_CAPTURE_SESSION_SESSION_PRIVATE_H
 #define PKBPF_CAPTURE_SESSION_SESSION_PRIVATE_H
 

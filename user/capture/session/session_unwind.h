@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session's unwinder of user stacks: sizes and feeds its BPF maps and finishes the stacks that
- * arrive raw. */
+/* Unwinder of user stacks of a session: sizes and feeds its BPF maps, finishes raw stacks. */
 #ifndef PKBPF_CAPTURE_SESSION_SESSION_UNWIND_H
 #define PKBPF_CAPTURE_SESSION_SESSION_UNWIND_H
 

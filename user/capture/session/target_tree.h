@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the processes that belong to the chosen ones because they descend from them. */
+/* Finds descendants of the target processes. */
 #ifndef PKBPF_CAPTURE_SESSION_TARGET_TREE_H
 #define PKBPF_CAPTURE_SESSION_TARGET_TREE_H
 

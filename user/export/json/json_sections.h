@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of the JSON report that are files of their own. */
+/* Sections of the JSON report in files of their own. */
 #ifndef PKBPF_EXPORT_JSON_JSON_SECTIONS_H
 #define PKBPF_EXPORT_JSON_JSON_SECTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Resident memory and page faults of a row, by the kernel's account. */
+/* RSS and page faults of a row, from kernel counters. */
 #ifndef PKBPF_ROWS_PART_ROW_MEMORY_H
 #define PKBPF_ROWS_PART_ROW_MEMORY_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bytes of a row that had to be read from and will be written to storage, by the kernel's
- * account. */
+/* Bytes of a row read from storage and dirtied, from kernel counters. */
 #ifndef PKBPF_ROWS_PART_ROW_STORAGE_H
 #define PKBPF_ROWS_PART_ROW_STORAGE_H
 

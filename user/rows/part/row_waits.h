@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time of a row off the CPUs, by state, and the lengths of its waits. */
+/* Off-CPU time of a row by state, and wait-time distributions. */
 #ifndef PKBPF_ROWS_PART_ROW_WAITS_H
 #define PKBPF_ROWS_PART_ROW_WAITS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the block I/O source can be told. */
+/* Options of the block I/O source. */
 #ifndef PKBPF_SOURCE_BLOCKIO_BLOCKIO_OPTIONS_H
 #define PKBPF_SOURCE_BLOCKIO_BLOCKIO_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Turns the kernel side's sums of block requests into records of what was added to them. */
+/* Converts sums of block requests in BPF maps into records of their increments. */
 #ifndef PKBPF_SOURCE_BLOCKIO_BLOCKIO_RECORDS_H
 #define PKBPF_SOURCE_BLOCKIO_BLOCKIO_RECORDS_H
 

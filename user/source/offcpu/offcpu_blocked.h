@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Threads that were blocked before the interval began: their kernel stacks from the kernel, their
- * user stacks from memory. */
+/* Threads that were blocked before the interval: kernel stacks from the kernel, user stacks from
+ * memory. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_BLOCKED_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_BLOCKED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the off-CPU source can be told. */
+/* Options of the off-CPU source. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_OPTIONS_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_OPTIONS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Takes back what others' user probes have changed in the stack of a thread that waits. */
+/* Restores return addresses that user probes of others replaced in a waiting thread's stack. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_PROBED_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_PROBED_H
 

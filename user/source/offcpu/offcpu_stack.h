@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the stack of a thread that waits. */
+/* Reads the stack of a waiting thread. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_STACK_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_STACK_H
 

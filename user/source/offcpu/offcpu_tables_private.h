@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files behind source/offcpu/offcpu_tables.h share. */
+/* Shared by the files behind source/offcpu/offcpu_tables.h. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_PRIVATE_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_PRIVATE_H
 

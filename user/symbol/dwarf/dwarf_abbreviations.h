@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How much memory the abbreviation tables of a DWARF file may take. */
+/* Memory bound of the abbreviation tables of a DWARF file. */
 #ifndef PKBPF_SYMBOL_DWARF_DWARF_ABBREVIATIONS_H
 #define PKBPF_SYMBOL_DWARF_DWARF_ABBREVIATIONS_H
 

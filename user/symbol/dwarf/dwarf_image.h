@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A file whose DWARF libdw reads, and what of it is within bounds that libdw does not look at. */
+/* A file whose DWARF libdw reads, checked for what libdw does not bound. */
 #ifndef PKBPF_SYMBOL_DWARF_DWARF_IMAGE_H
 #define PKBPF_SYMBOL_DWARF_DWARF_IMAGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which compilation unit and which function of a DWARF file cover an address. */
+/* Compilation unit and function of an address in a DWARF file. */
 #ifndef PKBPF_SYMBOL_DWARF_DWARF_INDEX_H
 #define PKBPF_SYMBOL_DWARF_DWARF_INDEX_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the separate file that holds the symbols and the DWARF of a stripped one. */
+/* Finds the separate debug file of a stripped file. */
 #ifndef PKBPF_SYMBOL_ELF_DEBUG_FILE_H
 #define PKBPF_SYMBOL_ELF_DEBUG_FILE_H
 

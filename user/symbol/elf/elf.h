@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Places in mapped files to names through the files' own symbol tables, their debug files and
- * DWARF. */
+/* Symbolizes addresses of mapped files by symbol tables, debug files and DWARF. */
 #ifndef PKBPF_SYMBOL_ELF_ELF_H
 #define PKBPF_SYMBOL_ELF_ELF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One mapped file as the symbolizer sees it: segments, and the symbol tables that speak for it. */
+/* One mapped file for the symbolizer: its segments and symbol tables. */
 #ifndef PKBPF_SYMBOL_ELF_ELF_MODULE_H
 #define PKBPF_SYMBOL_ELF_ELF_MODULE_H
 

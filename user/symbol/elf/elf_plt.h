@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names the stubs through which a program calls functions of other files: "malloc@plt". */
+/* Names of PLT stubs: "malloc@plt". */
 #ifndef PKBPF_SYMBOL_ELF_ELF_PLT_H
 #define PKBPF_SYMBOL_ELF_ELF_PLT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Generated code to names through the perf-PID.map file that its runtime writes. */
+/* Symbolizes generated code by the perf-PID.map file of its runtime. */
 #ifndef PKBPF_SYMBOL_JIT_PERF_MAP_H
 #define PKBPF_SYMBOL_JIT_PERF_MAP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernel addresses to names: the kernel, its modules and BPF programs. */
+/* Symbolizes kernel addresses: kernel, modules, BPF programs. */
 #ifndef PKBPF_SYMBOL_KERNEL_KERNEL_H
 #define PKBPF_SYMBOL_KERNEL_KERNEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Walks .eh_frame and .debug_frame entry by entry. */
+/* Iterates over the entries of .eh_frame and .debug_frame. */
 #ifndef PKBPF_UNWIND_CFI_CFI_SECTION_H
 #define PKBPF_UNWIND_CFI_CFI_SECTION_H
 

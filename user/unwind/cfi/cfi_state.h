@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What call frame information says about one row: where the CFA and the caller's registers are. */
+/* State of call frame information at one row: rules of the CFA and of registers of the caller. */
 #ifndef PKBPF_UNWIND_CFI_CFI_STATE_H
 #define PKBPF_UNWIND_CFI_CFI_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What following a frame and reading it off share. */
+/* Shared by the files that follow and read x86-64 frames. */
 #ifndef PKBPF_UNWIND_CFI_X86_FRAME_PRIVATE_H
 #define PKBPF_UNWIND_CFI_X86_FRAME_PRIVATE_H
 

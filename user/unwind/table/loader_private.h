@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the parts of the loader share. */
+/* Shared by the files of the loader. */
 #ifndef PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
 #define PKBPF_UNWIND_TABLE_LOADER_PRIVATE_H
 

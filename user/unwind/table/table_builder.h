@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The thread that builds tables, publishes them and withdraws the ones unused for longest. */
+/* The thread that builds, publishes and evicts tables. */
 #ifndef PKBPF_UNWIND_TABLE_TABLE_BUILDER_H
 #define PKBPF_UNWIND_TABLE_TABLE_BUILDER_H
 

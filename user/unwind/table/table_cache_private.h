@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the table cache and its building thread share. */
+/* Shared by the table cache and its building thread. */
 #ifndef PKBPF_UNWIND_TABLE_TABLE_CACHE_PRIVATE_H
 #define PKBPF_UNWIND_TABLE_TABLE_CACHE_PRIVATE_H
 
