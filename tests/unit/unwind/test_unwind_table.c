@@ -55,6 +55,32 @@ static struct unwind_table *build(struct cfi_bytes *bytes)
 	return table;
 }
 
+/* The second piece of a small program's code, as linker scripts place it. */
+static struct unwind_table *build_with_far_segment(struct cfi_bytes *bytes, uint64_t address)
+{
+	struct elf_recipe recipe = {
+		.text_size = TEXT_SIZE, .eh_frame = bytes->data, .eh_frame_size = bytes->size};
+	struct unwind_table *table = NULL;
+	struct elf_file *image;
+	size_t size;
+	uint8_t *file = elf_recipe_make(&recipe, &size);
+	Elf64_Phdr *far = (Elf64_Phdr *)(file + sizeof(Elf64_Ehdr)) + 2;
+
+	assert_non_null(file);
+	*far = (Elf64_Phdr){.p_type = PT_LOAD,
+			    .p_flags = PF_R | PF_X,
+			    .p_offset = ELF_RECIPE_TEXT_OFFSET,
+			    .p_vaddr = address,
+			    .p_filesz = 0x1000,
+			    .p_memsz = 0x1000};
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, NULL), 0);
+	elf_program_free(image);
+	free(file);
+	cfi_bytes_done(bytes);
+	return table;
+}
+
 static int32_t cfa_offset_at(const struct unwind_table *table, uint64_t offset)
 {
 	return unwind_table_lookup(table, rules, TEXT + offset)->cfa_offset;
@@ -85,6 +111,21 @@ static void finds_the_rule_of_every_address(void **state)
 	assert_int_equal(cfa_at(table, UINT64_MAX - TEXT), PKBPF_CFA_NONE);
 	assert_int_equal(unwind_table_lookup_id(table, TEXT - 1), RULE_ID_NONE);
 	assert_int_equal(table->page_count, 1);
+	unwind_table_free(table);
+}
+
+static void covers_pieces_of_code_that_lie_megabytes_apart(void **state)
+{
+	struct cfi_bytes bytes = {0};
+	struct unwind_table *table;
+
+	cfi_bytes_cie(&bytes, "zR");
+	CFI_FDE(&bytes, TEXT + 0x100, 0x20, "\x41\x0e\x10");
+	CFI_FDE(&bytes, TEXT + (8U << 20) + 0x100, 0x20, "\x41\x0e\x18");
+	table = build_with_far_segment(&bytes, TEXT + (8U << 20));
+	assert_int_equal(cfa_offset_at(table, 0x110), 16);
+	assert_int_equal(cfa_at(table, 4U << 20), PKBPF_CFA_NONE);
+	assert_int_equal(cfa_offset_at(table, (8U << 20) + 0x110), 24);
 	unwind_table_free(table);
 }
 
@@ -275,6 +316,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(finds_the_rule_of_every_address, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(covers_pieces_of_code_that_lie_megabytes_apart,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(begins_each_page_with_a_row, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(covers_a_function_that_ends_with_the_text, set_up,
 						tear_down),

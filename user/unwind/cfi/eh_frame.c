@@ -252,13 +252,17 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 
 	for (size_t i = 0; i < file->segments.count; i++) {
 		const struct elf_segment *segment = &file->segments.items[i];
+		uint64_t size = segment->file_size;
 
-		if (!elf_segment_is_code(segment) || segment->file_size == 0)
+		if (!elf_segment_is_code(segment) || size == 0 || segment->offset >= file->size)
 			continue;
+		/* Code is in the file, whatever the header says. */
+		if (size > file->size - segment->offset)
+			size = file->size - segment->offset;
 		if (segment->address < start)
 			start = segment->address;
-		if (segment->address + segment->file_size > end)
-			end = segment->address + segment->file_size;
+		if (segment->address + size > end)
+			end = segment->address + size;
 	}
 	if (start >= end)
 		return false;
@@ -266,7 +270,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 	frame->text_size = end - frame->text_start;
 	if (frame->text_size > EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE)
 		frame->text_size = EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE;
-	/* Code is in the file; only what lies between segments is not. */
+	/* What lies between segments is not in the file. */
 	limit = file->size * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
 	if (frame->text_size > limit)
 		frame->text_size = limit;

@@ -30,7 +30,8 @@
 /* And text at most this many times as large as the file, so that a small file cannot make a large
  * table. */
 #define EH_FRAME_MAX_TEXT_RATIO 16
-#define EH_FRAME_MIN_TEXT_LIMIT (UINT64_C(1) << 20)
+/* Beside this: linker scripts put pieces of a small program megabytes apart. */
+#define EH_FRAME_MIN_TEXT_LIMIT (UINT64_C(16) << 20)
 
 struct eh_frame;
 
