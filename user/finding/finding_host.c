@@ -107,8 +107,7 @@ static bool find_slow_device(const struct resource_rows *rows, struct finding *f
 		if (most->pid)
 			finding_say(finding, " %" PRIu32, most->pid);
 	}
-	finding->severity =
-		finding_percent((double)total->blockio.device_ns, (double)rows->interval_ns);
+	finding->severity = finding_severity(rows, total->blockio.device_ns);
 	return true;
 }
 

@@ -112,6 +112,21 @@ static void slow_devices_and_major_faults_are_found(void **state)
 	expect(&findings, "major_faults", "app 5: 50 major faults/s (500 in total)");
 }
 
+static void requests_that_are_in_flight_at_once_take_no_more_than_all_the_time(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, ALL, SECOND, 19 * SECOND);
+	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app", .run_ns = MS});
+	account_requests(&fake, 5, "app", PKBPF_BLOCKIO_READ, 1000, 4096, 40 * MS, 1000);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_int_not_equal(findings.count, 0);
+	for (size_t i = 0; i < findings.count; i++)
+		assert_true(findings.findings[i].severity <= 100);
+}
+
 static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 {
 	struct fake_profile fake;
@@ -444,6 +459,8 @@ int main(void)
 		cmocka_unit_test(growth_is_found_with_what_faults),
 		cmocka_unit_test(storms_of_short_processes_are_found),
 		cmocka_unit_test(slow_devices_and_major_faults_are_found),
+		cmocka_unit_test(
+			requests_that_are_in_flight_at_once_take_no_more_than_all_the_time),
 		cmocka_unit_test(who_was_killed_for_want_of_memory_is_told_first),
 		cmocka_unit_test(memory_shared_with_others_is_no_growth),
 		cmocka_unit_test(workers_of_one_name_are_told_as_one),
