@@ -17,7 +17,7 @@ import folded
 
 # What each calls, if anything
 functions = {"pushes": "", "aligns": "rounds_without_frame", "aligns_twice": "", "keeps": "", "trusts": "rounds_without_frame", "jumps": "", "enters": "",
-             "calls": "rounds_in_c"}
+             "calls": "rounds_in_c", "marks": "rounds_in_c"}
 total = dict.fromkeys(functions, 0)
 right = dict.fromkeys(functions, 0)
 truncated = stacks = 0

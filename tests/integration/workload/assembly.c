@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cflags: -O2 -fomit-frame-pointer
-/* Burns CPU in functions of hand-written assembly, as libraries have them: without call frame
- * information. x86-64 only. usage: assembly SECONDS, spent below each of eight C functions in
- * turn */
+/* Burns CPU in functions of hand-written assembly, as libraries have them: most of it without
+ * call frame information. x86-64 only. usage: assembly SECONDS, spent below each of nine C
+ * functions in turn */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -68,7 +68,16 @@ __asm__(".text\n"
 
 	/* And back to C. */
 	FUNCTION(calls) "push %rbp\n xor %ebp, %ebp\n sub $16, %rsp\n call rounds_in_c\n add $16, "
-			"%rsp\n pop %rbp\n ret\n" END(calls));
+			"%rsp\n pop %rbp\n ret\n" END(calls)
+
+	/* Described, with the mark of signal frames: its return address is exact, and it is called
+	   like any other. */
+	FUNCTION(marks) ".cfi_startproc\n.cfi_signal_frame\n"
+			"push %rbx\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbx, 0\n"
+			"sub $48, %rsp\n.cfi_adjust_cfa_offset 48\n"
+			"call rounds_in_c\n nop\n"
+			"add $48, %rsp\n.cfi_adjust_cfa_offset -48\n"
+			"pop %rbx\n.cfi_adjust_cfa_offset -8\n ret\n.cfi_endproc\n" END(marks));
 
 void pushes(unsigned long rounds);
 void aligns(unsigned long rounds);
@@ -78,6 +87,7 @@ void trusts(unsigned long rounds);
 void jumps(unsigned long rounds);
 void enters(unsigned long rounds);
 void calls(unsigned long rounds);
+void marks(unsigned long rounds);
 
 static volatile unsigned int sink;
 
@@ -116,6 +126,7 @@ CALLER(trusts)
 CALLER(jumps)
 CALLER(enters)
 CALLER(calls)
+CALLER(marks)
 
 int main(int argc, char **argv)
 {
@@ -129,6 +140,7 @@ int main(int argc, char **argv)
 	caller_of_jumps(seconds);
 	caller_of_enters(seconds);
 	caller_of_calls(seconds);
+	caller_of_marks(seconds);
 	return 0;
 }
 #else

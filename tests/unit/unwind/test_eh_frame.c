@@ -12,6 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/array.h"
 #include "elf/elf_program.h"
 #include "cfi_bytes.h"
 #include "elf_recipe.h"
@@ -210,6 +211,52 @@ static void starts_a_signal_trampoline_one_byte_early(void **state)
 	cfi_bytes_done(&bytes);
 }
 
+/* Assembly marks functions whose return addresses are exact; they are called and return all the
+ * same. */
+static void keeps_the_rows_of_ordinary_code_with_the_mark_of_signal_frames(void **state)
+{
+	static const struct {
+		const char *program;
+		size_t size;
+		struct pkbpf_unwind_rule last;
+	} cases[] = {
+		{"\x41\x0e\x10", 3, {.cfa = PKBPF_CFA_SP, .cfa_offset = 16}},
+		/* the frame pointer, another register, and words that are no saved stack pointer */
+		{"\x41\x0c\x06\x10", 4, {.cfa = PKBPF_CFA_FP, .cfa_offset = 16}},
+		{"\x41\x0c\x03\x10", 4, {.cfa = PKBPF_CFA_REGISTER, .cfa_offset = 16, .aux = 3}},
+		{"\x41\x0f\x05\x77\x98\x01\x06\x38", 8, {.cfa = PKBPF_CFA_UNSUPPORTED}},
+		{"\x41\x0f\x06\x77\xa0\x01\x06\x23\x08",
+		 9,
+		 {.cfa = PKBPF_CFA_SP_DEREF, .cfa_offset = 160, .aux = 1}},
+		{"\x41\x0f\x05\x76\xa0\x01\x06\x96",
+		 8,
+		 {.cfa = PKBPF_CFA_FP_DEREF, .cfa_offset = 160}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cfi_bytes bytes = {0};
+		struct last_row last = {0};
+		struct loaded loaded;
+
+		cfi_bytes_cie(&bytes, "zRS");
+		cfi_bytes_fde(&bytes, TEXT + 0x100, 0x20, cases[i].program, cases[i].size);
+		loaded = load_eh_frame(&bytes);
+		assert_int_equal(loaded.ret, 0);
+		/* Its first byte is its own: the one before may be another function's call. */
+		assert_function(&loaded, 0, 0x100, 0x20);
+		assert_false(eh_frame_is_signal(loaded.frame, 0));
+		eh_frame_run(loaded.frame, 0, keep_last, &last);
+		assert_int_equal(last.count, 2);
+		assert_int_equal(last.offset, 0x101);
+		assert_int_equal(last.rule.cfa, cases[i].last.cfa);
+		assert_int_equal(last.rule.cfa_offset, cases[i].last.cfa_offset);
+		assert_int_equal(last.rule.aux, cases[i].last.aux);
+		unload(&loaded);
+		cfi_bytes_done(&bytes);
+	}
+}
+
 static void drops_functions_outside_the_text(void **state)
 {
 	struct cfi_bytes bytes = {0};
@@ -341,6 +388,7 @@ int main(void)
 		cmocka_unit_test(fills_gaps_from_debug_frame),
 		cmocka_unit_test(reads_compressed_debug_frame),
 		cmocka_unit_test(starts_a_signal_trampoline_one_byte_early),
+		cmocka_unit_test(keeps_the_rows_of_ordinary_code_with_the_mark_of_signal_frames),
 		cmocka_unit_test(drops_functions_outside_the_text),
 		cmocka_unit_test(drops_functions_whose_cie_it_does_not_know),
 		cmocka_unit_test(stops_at_a_length_beyond_the_section),

@@ -39,6 +39,10 @@ enum {
 	CFA_OPERAND_MASK = 0x3f,
 };
 
+/* On x86-64, from the stack pointer that the trampoline begins with: the words before r8 of the
+ * ucontext, and the registers before rsp. */
+#define SIGNAL_SP_AT 160
+
 struct run {
 	const struct cfi_machine *machine;
 	const struct cfi_context *context;
@@ -410,11 +414,26 @@ bool cfi_program_run_initial(const struct cfi_machine *machine, struct cfi_conte
 	return true;
 }
 
+/* What the kernel puts there when it delivers a signal: the interrupted stack pointer is among the
+ * saved registers. arm64 has the mark nowhere else. */
+static bool is_kernels_frame(const struct run *run)
+{
+	const struct cfi_state *state = &run->state;
+
+	if (!run->context->is_signal)
+		return false;
+	if (run->machine->has_link_register)
+		return true;
+	return state->cfa == PKBPF_CFA_SP_DEREF && state->cfa_aux == 0 &&
+	       state->cfa_deref_offset == SIGNAL_SP_AT;
+}
+
 static void emit(struct run *run, uint32_t offset, cfi_row_fn row, void *row_context)
 {
-	struct pkbpf_unwind_rule rule;
+	struct pkbpf_unwind_rule rule = {.cfa = PKBPF_CFA_SIGNAL};
 
-	cfi_state_to_rule(run->machine, run->context->go_frame_pointer, &run->state, &rule);
+	if (!is_kernels_frame(run))
+		cfi_state_to_rule(run->machine, run->context->go_frame_pointer, &run->state, &rule);
 	row(row_context, offset, &rule);
 	run->changed = false;
 }

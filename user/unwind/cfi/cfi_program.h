@@ -25,6 +25,9 @@ struct cfi_context {
 	/* Go's compiler keeps the caller's frame pointer at cfa-16 in every function with a frame,
 	 * without saying so in its call frame information. */
 	bool go_frame_pointer;
+	/* Marked as of a signal frame. The mark alone says no more than that the address in it is
+	 * exact: ordinary code has it, too. */
+	bool is_signal;
 };
 
 /* Of a function. */

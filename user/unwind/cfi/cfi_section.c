@@ -66,7 +66,7 @@ static bool read_augmentation(struct cfi_cie *cie, const char *letters, struct c
 			cfi_read_value(reader, encoding);
 			break;
 		case 'S':
-			cie->is_signal = true;
+			cie->context.is_signal = true;
 			break;
 		case 'B': /* arm64: return addresses signed with key B */
 		case 'G': /* arm64: tagged stack */

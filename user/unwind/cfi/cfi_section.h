@@ -24,7 +24,6 @@ struct cfi_cie {
 	uint8_t section;
 	uint8_t pointer_encoding;
 	bool has_augmentation_data;
-	bool is_signal;
 	bool usable;
 };
 

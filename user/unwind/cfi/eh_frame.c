@@ -89,6 +89,42 @@ static uint32_t find_cie(const struct eh_frame *frame, const struct cfi_section 
 	return NO_CIE;
 }
 
+static void run_program(const struct eh_frame *frame, const struct fde *fde, cfi_row_fn row,
+			void *context)
+{
+	const struct cfi_cie *cie = &frame->cies.items[fde->cie];
+	const struct cfi_section *section = &frame->sections[cie->section];
+
+	cfi_program_run(&frame->machine, &cie->context,
+			&(struct cfi_program){
+				.bytes = section->data + fde->program,
+				.size = fde->program_size,
+				.address = section->address + fde->program,
+				.base = frame->text_start,
+				.start = fde->start,
+				.length = fde->size,
+			},
+			row, context);
+}
+
+static void note_signal_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	bool *is_signal = context;
+
+	(void)offset;
+	*is_signal |= rule->cfa == PKBPF_CFA_SIGNAL;
+}
+
+/* The code to which handlers of signals return, and not ordinary code that is marked the same. */
+static bool is_trampoline(const struct eh_frame *frame, const struct fde *fde)
+{
+	bool is_signal = false;
+
+	if (frame->cies.items[fde->cie].context.is_signal)
+		run_program(frame, fde, note_signal_row, &is_signal);
+	return is_signal;
+}
+
 /* Cuts a function to the text; false: outside. */
 static bool parse_fde(const struct eh_frame *frame, const struct cfi_section *section,
 		      const struct cfi_entry *entry, uint32_t cie_index, struct fde *ret_fde)
@@ -106,10 +142,6 @@ static bool parse_fde(const struct eh_frame *frame, const struct cfi_section *se
 		return false;
 	if (size > frame->text_size - start)
 		size = frame->text_size - start;
-	if (cie->is_signal && start > 0) {
-		start--;
-		size++;
-	}
 	*ret_fde = (struct fde){
 		.start = (uint32_t)start,
 		.size = (uint32_t)size,
@@ -117,6 +149,10 @@ static bool parse_fde(const struct eh_frame *frame, const struct cfi_section *se
 		.program_size = (uint32_t)function.program_size,
 		.cie = cie_index,
 	};
+	if (start > 0 && is_trampoline(frame, ret_fde)) {
+		ret_fde->start--;
+		ret_fde->size++;
+	}
 	return true;
 }
 
@@ -389,35 +425,17 @@ enum eh_frame_source eh_frame_source(const struct eh_frame *frame, size_t index)
 
 bool eh_frame_is_signal(const struct eh_frame *frame, size_t index)
 {
-	return frame->functions.items[index].cie != GO_CIE &&
-	       frame->cies.items[frame->functions.items[index].cie].is_signal;
+	const struct fde *fde = &frame->functions.items[index];
+
+	return fde->cie != GO_CIE && is_trampoline(frame, fde);
 }
 
 void eh_frame_run(const struct eh_frame *frame, size_t index, cfi_row_fn row, void *context)
 {
-	static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
 	const struct fde *fde = &frame->functions.items[index];
-	const struct cfi_section *section;
-	const struct cfi_cie *cie;
 
-	if (fde->cie == GO_CIE) {
+	if (fde->cie == GO_CIE)
 		go_pclntab_run(&frame->go, fde, row, context);
-		return;
-	}
-	cie = &frame->cies.items[fde->cie];
-	section = &frame->sections[cie->section];
-	if (cie->is_signal) {
-		row(context, fde->start, &signal_rule);
-		return;
-	}
-	cfi_program_run(&frame->machine, &cie->context,
-			&(struct cfi_program){
-				.bytes = section->data + fde->program,
-				.size = fde->program_size,
-				.address = section->address + fde->program,
-				.base = frame->text_start,
-				.start = fde->start,
-				.length = fde->size,
-			},
-			row, context);
+	else
+		run_program(frame, fde, row, context);
 }
