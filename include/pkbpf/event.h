@@ -51,10 +51,11 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_FORK = 2,	/* struct pkbpf_event_task: parent_tid forked tid */
 	/* struct pkbpf_event_task: new comm; flag EXEC: a new program image */
 	PKBPF_EVENT_COMM = 3,
-	PKBPF_EVENT_EXIT = 4,	   /* struct pkbpf_event_task: thread tid exited */
-	PKBPF_EVENT_MAPPING = 5,   /* struct pkbpf_event_mapping */
-	PKBPF_EVENT_LOST = 6,	   /* struct pkbpf_event_lost */
-	PKBPF_EVENT_RAW_STACK = 7, /* struct pkbpf_event_raw_stack: stack memory, unwound in user space */
+	PKBPF_EVENT_EXIT = 4,	 /* struct pkbpf_event_task: thread tid exited */
+	PKBPF_EVENT_MAPPING = 5, /* struct pkbpf_event_mapping */
+	PKBPF_EVENT_LOST = 6,	 /* struct pkbpf_event_lost */
+	PKBPF_EVENT_RAW_STACK =
+		7, /* struct pkbpf_event_raw_stack: stack memory, unwound in user space */
 	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
 	/* 9 was TOTALS before it had waker_id and variance. */
 	/* struct pkbpf_event_totals: sums of one key from BPF maps */

@@ -147,6 +147,7 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 }
 
 /* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the unwinding. */
+// NOLINTNEXTLINE(readability-function-*): parts of it would share state that the verifier loses
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 {
 	__u64 pc = state->ip - (state->flags & PKBPF_UNWIND_EXACT ? 0 : 1);

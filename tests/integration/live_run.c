@@ -35,12 +35,9 @@ static __attribute__((format(printf, 2, 3))) void expect(bool holds, const char 
 
 static __attribute__((noinline)) void spin_until(uint64_t end_ns)
 {
-	static volatile uint64_t turns;
-
-	while (clock_now_ns() < end_ns) {
-		for (int i = 0; i < 100000; i++)
-			turns += (uint64_t)i;
-	}
+	while (clock_now_ns() < end_ns)
+		for (volatile int i = 0; i < 100000; i++)
+			;
 }
 
 static uint32_t start_spinning(uint64_t for_ns)

@@ -112,8 +112,8 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 			bracketed = false;
 		if (length > 255)
 			length = 255;
-		/* A unresolved function is known by its start; without that, a table of functions can
-		 * only name the module. */
+		/* A unresolved function is known by its start; without that, a table of functions
+		 * can only name the module. */
 		if (table->options.merge && !symbol->function_address)
 			snprintf(name, sizeof(name), "[%.*s]", (int)length,
 				 symbol->module + bracketed);

@@ -26,8 +26,8 @@ static void any_number_of_optional_fields_may_be_before_the_type(void **state)
 	static const char *const lines[] = {
 		"36 35 259:7 /root /srv/data rw,noatime - ext3 /dev/root rw",
 		"36 35 259:7 /root /srv/data rw,noatime master:1 - ext3 /dev/root rw",
-		"36 35 259:7 /root /srv/data rw,noatime shared:4 master:1 propagate_from:2 "
-		"unbindable - ext3 /dev/root rw",
+		("36 35 259:7 /root /srv/data rw,noatime shared:4 master:1 propagate_from:2 "
+		 "unbindable - ext3 /dev/root rw"),
 		"36 35 259:7 /root /srv/data rw - ext3  rw",
 	};
 	struct mountinfo_entry entry;

@@ -12,8 +12,8 @@
  * shows it. A value other than 0 ends the search. */
 typedef int (*cgroup_visit_fn)(void *context, const char *path, uint64_t id);
 
-/* The value that ended the search; 0: none did; -ENOMEM; -E2BIG: there are more folders. Folders that
- * are gone or cannot be read have none below. */
+/* The value that ended the search; 0: none did; -ENOMEM; -E2BIG: there are more folders. Folders
+ * that are gone or cannot be read have none below. */
 int cgroup_tree_walk(const char *root, cgroup_visit_fn visit, void *context);
 
 #endif
