@@ -235,7 +235,9 @@ const struct symbol_entry *symbol_table_find(const struct symbol_table *table, u
 		else
 			high = middle;
 	}
-	/* Mostly the first one covers it; a function may hold thousands of others. */
+	/* Mostly the nearest one covers it; a function may hold thousands of others. */
+	if (low > 0)
+		found = find_in_block(entries, low - 1, low, address);
 	for (size_t end = low; end > 0 && !found;) {
 		size_t block = (end - 1) / BLOCK_ENTRIES;
 
