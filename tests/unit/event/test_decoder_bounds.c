@@ -96,6 +96,35 @@ static void rejects_raw_stacks_out_of_bounds(void **state)
 	event_buffer_done(&buffer);
 }
 
+/* Its number takes the place of the first word of memory. */
+static void rejects_numbered_raw_stacks_without_room_for_the_number(void **state)
+{
+	static const struct {
+		uint64_t stack_size;
+		bool accepted;
+	} rows[] = {{64, false}, {56, true}, {0, true}};
+	size_t fixed = sizeof(struct pkbpf_event_sample) + (2 + PKBPF_RAW_HEAD_WORDS) * 8;
+	struct event_buffer buffer = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct pkbpf_event_sample *sample;
+		int result;
+
+		encode_kind(&buffer, PKBPF_EVENT_RAW_STACK);
+		sample = (void *)buffer.data;
+		sample->header.flags |= PKBPF_RAW_NUMBERED;
+		sample->ips[sample->n_kernel + PKBPF_REGS + 1] = rows[i].stack_size;
+		result = decode_copy(buffer.data, buffer.size);
+		assert_int_equal(result, rows[i].accepted ? (int)buffer.size : -EBADMSG);
+		assert_int_equal(delivered, rows[i].accepted);
+		/* Nothing but the head: the number is missing. */
+		sample->header.size = (uint32_t)fixed;
+		sample->ips[sample->n_kernel + PKBPF_REGS + 1] = 0;
+		assert_int_equal(decode_copy(buffer.data, fixed), -EBADMSG);
+	}
+	event_buffer_done(&buffer);
+}
+
 static void rejects_mapping_whose_path_does_not_end(void **state)
 {
 	struct event_buffer buffer = {0};
@@ -259,6 +288,7 @@ int main(void)
 		cmocka_unit_test(rejects_samples_out_of_bounds),
 		cmocka_unit_test(accepts_limits_of_enums),
 		cmocka_unit_test(rejects_raw_stacks_out_of_bounds),
+		cmocka_unit_test(rejects_numbered_raw_stacks_without_room_for_the_number),
 		cmocka_unit_test(rejects_mapping_whose_path_does_not_end),
 		cmocka_unit_test(rejects_mapping_with_path_of_path_max),
 		cmocka_unit_test(rejects_mapping_that_ends_before_it_starts),
