@@ -98,7 +98,7 @@ int source_set_configure(struct session *session, const struct source_options *o
 
 int source_set_attach(struct source_set *set, struct error *error)
 {
-	int err = stack_maps_open(set->stacks, error);
+	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sources) && !err; i++)
 		err = set->running[i] ? sources[i]->attach(set->running[i], error) : 0;

@@ -45,14 +45,19 @@ int stack_maps_configure(struct session *session, uint32_t cached, struct stack_
 	return 0;
 }
 
-int stack_maps_open(struct stack_maps *maps, struct error *error)
+/* Mapped when somebody asks, which is seldom: what is mapped counts as resident, 7 MiB or more. */
+static const volatile struct pkbpf_stack_memo *memos_of(struct stack_maps *maps)
 {
-	return maps ? mapped_table_open(&maps->memos, error) : 0;
+	struct error ignored;
+
+	if (maps && !maps->memos.items)
+		mapped_table_open(&maps->memos, &ignored);
+	return maps ? maps->memos.items : NULL;
 }
 
-void stack_maps_each_stack(const struct stack_maps *maps, source_stack_fn *take, void *context)
+void stack_maps_each_stack(struct stack_maps *maps, source_stack_fn *take, void *context)
 {
-	const volatile struct pkbpf_stack_memo *memos = maps ? maps->memos.items : NULL;
+	const volatile struct pkbpf_stack_memo *memos = memos_of(maps);
 
 	for (uint32_t i = 0; memos && i < maps->memos.count; i++) {
 		if (memos[i].tid)
@@ -60,9 +65,9 @@ void stack_maps_each_stack(const struct stack_maps *maps, source_stack_fn *take,
 	}
 }
 
-uint64_t stack_maps_hits(const struct stack_maps *maps)
+uint64_t stack_maps_hits(struct stack_maps *maps)
 {
-	const volatile struct pkbpf_stack_memo *memos = maps->memos.items;
+	const volatile struct pkbpf_stack_memo *memos = memos_of(maps);
 	uint64_t hits = 0;
 
 	for (uint32_t i = 0; memos && i < maps->memos.count; i++)
@@ -70,11 +75,12 @@ uint64_t stack_maps_hits(const struct stack_maps *maps)
 	return hits;
 }
 
-void stack_maps_log_hits(const struct stack_maps *maps)
+void stack_maps_log_hits(struct stack_maps *maps)
 {
-	if (maps && maps->memos.items)
-		log_info(session_options(maps->session)->log, "%" PRIu64 " stacks from the cache",
-			 stack_maps_hits(maps));
+	const struct log *log = maps ? session_options(maps->session)->log : NULL;
+
+	if (log_wants(log, LOG_INFO))
+		log_info(log, "%" PRIu64 " stacks from the cache", stack_maps_hits(maps));
 }
 
 void stack_maps_free(struct stack_maps *maps)

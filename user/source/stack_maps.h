@@ -16,14 +16,12 @@ struct stack_maps {
  * out and *ret_maps is NULL, which all others take. */
 int stack_maps_configure(struct session *session, uint32_t cached, struct stack_maps **ret_maps,
 			 struct error *error);
-/* Once they are loaded. */
-int stack_maps_open(struct stack_maps *maps, struct error *error);
-/* The numbers of the cached stacks, which later events may name. */
-void stack_maps_each_stack(const struct stack_maps *maps, source_stack_fn *take, void *context);
+/* Once they are loaded: the numbers of the cached stacks, which later events may name. */
+void stack_maps_each_stack(struct stack_maps *maps, source_stack_fn *take, void *context);
 /* How often those in the table were found again. */
-uint64_t stack_maps_hits(const struct stack_maps *maps);
+uint64_t stack_maps_hits(struct stack_maps *maps);
 /* Tells the log. */
-void stack_maps_log_hits(const struct stack_maps *maps);
+void stack_maps_log_hits(struct stack_maps *maps);
 void stack_maps_free(struct stack_maps *maps);
 
 #endif
