@@ -62,10 +62,13 @@ enum {
 	/* regs[] belong to the frame that this one called, which has none of its own */
 	PKBPF_UNWIND_LEAF_REGS = 32,
 	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
+	/* its CFA was not counted from the stack pointer, and may lie on another stack */
+	PKBPF_UNWIND_MAY_LEAVE = 128,
 };
 
 struct pkbpf_unwind_state {
 	__u64 ip, sp, fp, rbx;
+	__u64 stack_start;		   /* where the walk has come to the stack that it is on */
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;

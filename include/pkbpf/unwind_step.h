@@ -39,6 +39,7 @@ static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
 {
 	state->ip = PKBPF_CODE_ADDRESS(state->regs[PKBPF_SIGNAL_IP]);
 	state->sp = state->regs[PKBPF_SIGNAL_SP];
+	state->stack_start = state->sp;
 	state->fp = state->regs[PKBPF_SIGNAL_FP];
 	state->rbx = state->regs[PKBPF_SIGNAL_RBX];
 	state->flags |= PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX;
@@ -140,10 +141,23 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 		return PKBPF_END_ZERO_RA;
 	state->ip = ra;
 	state->sp = sp;
+	state->stack_start = sp;
 	state->fp = fp;
 	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX |
 			  PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
 	return 0;
+}
+
+/*
+ * Whether a step down leads to another stack: code that runs on a stack of its own keeps its
+ * caller's elsewhere than in the stack pointer, and fibers may lie below the stack that they call
+ * on. Nothing that is a guess may lead there, and nothing leads back into what has been walked of a
+ * stack. Walks of stacks that lead to each other for ever end with the room for frames.
+ */
+static UNWIND_INLINE _Bool unwind_leaves_stack(const struct pkbpf_unwind_state *state, __u64 cfa)
+{
+	return state->flags & PKBPF_UNWIND_MAY_LEAVE && !state->guessed && !(cfa & 7) &&
+	       cfa <= state->stack_start - 16;
 }
 
 /* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the unwinding. */
@@ -177,7 +191,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return end;
 		goto next;
 	}
-	state->flags &= ~PKBPF_UNWIND_GUESSED;
+	state->flags &= ~(PKBPF_UNWIND_GUESSED | PKBPF_UNWIND_MAY_LEAVE);
 
 	switch (rule.cfa) {
 	case PKBPF_CFA_SP:
@@ -186,6 +200,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			state->flags |= PKBPF_UNWIND_FRAMELESS;
 		break;
 	case PKBPF_CFA_FP:
+		state->flags |= PKBPF_UNWIND_MAY_LEAVE;
 		cfa = state->fp + (__s64)rule.cfa_offset;
 		break;
 	case PKBPF_CFA_OTHER_STACK:
@@ -199,6 +214,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		lowest_cfa = 0;
 		break;
 	case PKBPF_CFA_REGISTER:
+		state->flags |= PKBPF_UNWIND_MAY_LEAVE;
 		if (!unwind_register(state, rule.aux, &cfa) &&
 		    !unwind_leaf_register(state, rule.aux, &cfa))
 			return PKBPF_END_UNSUPPORTED;
@@ -206,6 +222,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		break;
 	case PKBPF_CFA_SP_DEREF:
 	case PKBPF_CFA_FP_DEREF:
+		state->flags |= PKBPF_UNWIND_MAY_LEAVE;
 		at = rule.cfa == PKBPF_CFA_SP_DEREF ? state->sp : state->fp;
 		if (unwind_read_word(state, at + (__s64)rule.cfa_offset, &cfa))
 			return PKBPF_END_FAULT_RA;
@@ -275,9 +292,10 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 #endif
 	}
 next:
-	if (cfa < lowest_cfa)
-		return PKBPF_END_NO_PROGRESS;
 	ra = PKBPF_CODE_ADDRESS(ra);
+	/* No stack is left for where nothing is returned to. */
+	if (cfa < lowest_cfa && (!ra || !unwind_leaves_stack(state, cfa)))
+		return PKBPF_END_NO_PROGRESS;
 	/*
 	 * Where nothing is returned to, the stack ends. Not where it has just been entered: the
 	 * innermost function of a stack is rarely its first, and tables that are wrong in the
@@ -286,6 +304,8 @@ next:
 	if (!ra)
 		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NOWHERE
 								 : PKBPF_END_ZERO_RA;
+	if (cfa < state->sp)
+		state->stack_start = cfa;
 	state->ip = ra;
 	state->sp = cfa;
 	state->fp = fp;

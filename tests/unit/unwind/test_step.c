@@ -104,6 +104,62 @@ static void follows_the_frame_pointer_to_another_stack(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_RULE);
 }
 
+/* A function that runs on a stack above its caller's, as fibers do: its frame is led to by the
+ * frame pointer. */
+static void leaves_a_stack_for_a_lower_one(void **state)
+{
+	static const uint8_t kinds[] = {PKBPF_CFA_FP, PKBPF_CFA_FP_DEREF, PKBPF_CFA_SP_DEREF};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		struct paper paper = {
+			.rule = {.cfa = kinds[i],
+				 .cfa_offset = kinds[i] == PKBPF_CFA_FP ? 16 : 0,
+				 RA_AT_8},
+			.second = END_RULE,
+			.second_at = 0x8000,
+		};
+		uint64_t regs[PKBPF_REGS] = {
+			[SP] = STACK + 256, [FP] = STACK + 48, [PKBPF_REG_IP] = CODE + 0x10};
+
+		if (kinds[i] != PKBPF_CFA_FP)
+			paper.stack[kinds[i] == PKBPF_CFA_SP_DEREF ? 32 : 6] = STACK + 64;
+		paper.stack[7] = CODE + 0x8010;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ROOT);
+		assert_int_equal(walk_paper(&paper, regs, true).depth, 2);
+		/* Where nothing is returned to there is no stack. */
+		paper.stack[7] = 0;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
+	}
+}
+
+static void does_not_go_down_a_stack_that_it_has_walked(void **state)
+{
+	struct paper paper = {
+		.rule = {.cfa = PKBPF_CFA_FP, .cfa_offset = 16, RA_AT_8},
+		.second = {.cfa = PKBPF_CFA_SP, .cfa_offset = 128, RA_AT_8},
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK + 256, [FP] = STACK + 48, [PKBPF_REG_IP] = CODE + 0x10};
+	struct unwind_walk_result result;
+
+	(void)state;
+	/* Down to another stack, up, and down the same one again. */
+	paper.stack[7] = CODE + 0x8010;
+	paper.stack[23] = CODE + 0x10;
+	result = walk_paper(&paper, regs, true);
+	assert_int_equal(result.end, PKBPF_END_NO_PROGRESS);
+	assert_int_equal(result.depth, 3);
+	/* What is no multiple of words is no stack, nor does the stack pointer lead to another. */
+	regs[FP]++;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
+	regs[FP]--;
+	paper.rule.cfa = PKBPF_CFA_SP;
+	paper.rule.cfa_offset = -192;
+	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_PROGRESS);
+}
+
 static void reads_other_registers_only_at_the_leaf(void **state)
 {
 	struct paper paper = {
@@ -389,6 +445,8 @@ int main(void)
 		cmocka_unit_test(looks_up_return_addresses_one_byte_earlier),
 		cmocka_unit_test(restores_frame_pointer_from_cfa_and_from_itself),
 		cmocka_unit_test(follows_the_frame_pointer_to_another_stack),
+		cmocka_unit_test(leaves_a_stack_for_a_lower_one),
+		cmocka_unit_test(does_not_go_down_a_stack_that_it_has_walked),
 		cmocka_unit_test(reads_other_registers_only_at_the_leaf),
 #if defined(__x86_64__)
 		cmocka_unit_test(believes_the_registers_of_a_leaf_without_frame),
