@@ -68,7 +68,7 @@ enum {
 
 struct pkbpf_unwind_state {
 	__u64 ip, sp, fp, rbx;
-	__u64 stack_start;		   /* where the walk has come to the stack that it is on */
+	__u64 stack_start;		   /* lowest address unwound on the current stack */
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;

@@ -149,10 +149,10 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 }
 
 /*
- * Whether a step down leads to another stack: code that runs on a stack of its own keeps its
- * caller's elsewhere than in the stack pointer, and fibers may lie below the stack that they call
- * on. Nothing that is a guess may lead there, and nothing leads back into what has been walked of a
- * stack. Walks of stacks that lead to each other for ever end with the room for frames.
+ * Whether a CFA below the current frame lies on another stack. Code that switches stacks keeps its
+ * caller's stack pointer in a register or in memory, and a fiber's stack may lie below the one that
+ * called it. No guessed frame may lead there, and no address of the current stack that was already
+ * unwound is unwound again. Two stacks that refer to each other end at the frame limit.
  */
 static UNWIND_INLINE _Bool unwind_leaves_stack(const struct pkbpf_unwind_state *state, __u64 cfa)
 {
@@ -293,7 +293,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	}
 next:
 	ra = PKBPF_CODE_ADDRESS(ra);
-	/* No stack is left for where nothing is returned to. */
+	/* A return address of 0 is no reason to change stacks. */
 	if (cfa < lowest_cfa && (!ra || !unwind_leaves_stack(state, cfa)))
 		return PKBPF_END_NO_PROGRESS;
 	/*
