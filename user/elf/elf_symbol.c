@@ -48,8 +48,13 @@ static int open_section(struct elf_symbol_reader *reader, const struct elf_file 
 {
 	const struct elf_section *strings = elf_file_section(file, section->link);
 	uint64_t size;
-	int err = find_bytes(file, section, &reader->offset, &size, &reader->unpacked);
+	int err;
 
+	/* What the dynamic loader reads is not compressed; one name of it must not cost all. */
+	if (section->type == SHT_DYNSYM &&
+	    ((section->flags | (strings ? strings->flags : 0)) & SHF_COMPRESSED))
+		return -EBADMSG;
+	err = find_bytes(file, section, &reader->offset, &size, &reader->unpacked);
 	if (err)
 		return err;
 	if (reader->unpacked) {

@@ -5,8 +5,9 @@
 
 #include "elf/elf_file.h"
 
-/* Compressed tables are unpacked as a whole. */
-#define ELF_SYMBOL_MAX_UNPACKED_BYTES (256U << 20)
+/* Compressed tables are unpacked as a whole, and strings are kept with the symbols of their file:
+ * no more than MINI_DEBUGINFO_MAX_BYTES, as both can be made of a thousandth of it. */
+#define ELF_SYMBOL_MAX_UNPACKED_BYTES (64U << 20)
 
 struct elf_symbol {
 	uint32_t name; /* where in the strings */

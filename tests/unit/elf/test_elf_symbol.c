@@ -156,12 +156,12 @@ static void compress_section(struct image *image, uint32_t number)
 	image->size = end + sizeof(head) + size;
 }
 
-static uint32_t find_symbols(const struct image *image)
+static uint32_t find_symbols(const struct image *image, uint32_t type)
 {
 	struct elf_file file = open_image(image);
 	uint32_t number = 0;
 
-	while (file.sections[number].type != SHT_SYMTAB)
+	while (file.sections[number].type != type)
 		number++;
 	elf_file_done(&file);
 	return number;
@@ -171,7 +171,7 @@ static void unpacks_compressed_tables(void **state)
 {
 	struct image image = read_image(FIXTURE_DIR "/pie");
 	struct symbols symbols = read_symbols(&image, SHT_SYMTAB);
-	uint32_t number = find_symbols(&image);
+	uint32_t number = find_symbols(&image, SHT_SYMTAB);
 	Elf64_Shdr *sections;
 	Elf64_Chdr *head;
 	struct elf_file file;
@@ -197,6 +197,22 @@ static void unpacks_compressed_tables(void **state)
 	free(image.bytes);
 }
 
+/* A stub's name is one of theirs, and there may be thousands of stubs. */
+static void unpacks_nothing_for_the_dynamic_loader(void **state)
+{
+	struct image image = read_image(FIXTURE_DIR "/exported");
+	uint32_t number = find_symbols(&image, SHT_DYNSYM);
+	const Elf64_Shdr *sections = (const Elf64_Shdr *)(image.bytes + header_of(&image)->e_shoff);
+	struct elf_symbol_reader reader;
+	struct elf_file file;
+
+	compress_section(&image, sections[number].sh_link);
+	file = open_image(&image);
+	assert_int_equal(elf_symbol_reader_open(&file, SHT_DYNSYM, &reader), -EBADMSG);
+	elf_file_done(&file);
+	free(image.bytes);
+}
+
 static void says_when_there_is_no_table(void **state)
 {
 	struct image image = read_image(FIXTURE_DIR "/stripped");
@@ -214,6 +230,7 @@ int main(void)
 		cmocka_unit_test(finds_exported_symbols_without_sections),
 		cmocka_unit_test(damaged_hash_tables_do_no_harm),
 		cmocka_unit_test(unpacks_compressed_tables),
+		cmocka_unit_test(unpacks_nothing_for_the_dynamic_loader),
 		cmocka_unit_test(says_when_there_is_no_table),
 	};
 
