@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -91,14 +92,27 @@ static void nobody_knows_who_serves_a_device_that_is_not_mounted(void **state)
 	assert_true(served_mounts_has_device(fixture->mounts, 4711, 0, 98));
 }
 
-static void what_our_root_lies_on_is_there_though_a_chroot_hides_its_mount(void **state)
+static bool root_is_served(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	struct stat status;
 
 	assert_int_equal(stat(fixture->tree.root, &status), 0);
-	assert_false(served_mounts_has_device(fixture->mounts, 0, major(status.st_dev),
-					      minor(status.st_dev)));
+	return served_mounts_has_device(fixture->mounts, 0, major(status.st_dev),
+					minor(status.st_dev));
+}
+
+static void what_our_root_lies_on_is_there_though_a_chroot_hides_its_mount(void **state)
+{
+	struct fixture *fixture = *state;
+
+	temp_tree_file(&fixture->tree, "proc/self/mountinfo", strchr(ours, '\n') + 1);
+	assert_false(root_is_served(fixture));
+}
+
+/* Its server may not answer. */
+static void our_root_is_not_asked_where_its_mount_is_shown(void **state)
+{
+	assert_true(root_is_served(*state));
 }
 
 static void memfds_are_nobody_elses(void **state)
@@ -188,6 +202,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			what_our_root_lies_on_is_there_though_a_chroot_hides_its_mount, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(our_root_is_not_asked_where_its_mount_is_shown,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(memfds_are_nobody_elses, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_lead_through_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(people_are_told_where_it_is_mounted, setup,

@@ -44,6 +44,7 @@ struct served_mounts {
 	uint32_t target_pid;	  /* 0: none */
 	struct hash_map devices;  /* of all mounts read */
 	uint64_t shared_memory;	  /* device */
+	bool shows_root;	  /* ours do; not in a chroot */
 	uint64_t read_ns, target_read_ns;
 };
 
@@ -102,6 +103,8 @@ static void add_line(struct served_mounts *mounts, struct mount_list *list, char
 	if (served)
 		add_served(list, device, entry.point, entry.type);
 	hash_map_put(&mounts->devices, device, served ? DEVICE_SERVED : DEVICE_LOCAL);
+	if (list == &mounts->own && strcmp(entry.point, "/") == 0)
+		mounts->shows_root = true;
 }
 
 /* pid 0: ours */
@@ -167,7 +170,7 @@ void served_mounts_free(struct served_mounts *mounts)
 }
 
 /* A process in a chroot is not told of the mount that its root lies on. It was itself started from
- * there, so nobody else has to answer for it. */
+ * there, so nobody else has to answer for it. Nowhere else, since even this asks who serves it. */
 static void add_root(struct served_mounts *mounts)
 {
 	char path[PATH_MAX];
@@ -194,8 +197,10 @@ static void refresh(struct served_mounts *mounts)
 	mounts->target_pid = 0;
 	hash_map_done(&mounts->devices);
 	hash_map_put(&mounts->devices, mounts->shared_memory, DEVICE_LOCAL);
+	mounts->shows_root = false;
 	read_list(mounts, 0, &mounts->own);
-	add_root(mounts);
+	if (!mounts->shows_root)
+		add_root(mounts);
 }
 
 static void read_target(struct served_mounts *mounts, uint32_t pid)
