@@ -67,6 +67,11 @@ static bool decode_header(const struct header *header, struct go_table *table)
 	return false;
 }
 
+static uint8_t instruction_size(const struct elf_file *file)
+{
+	return file->machine == EM_X86_64 ? 1 : 4;
+}
+
 /* A table at offset; text: 0 when it does not say. */
 static bool read_header(const struct elf_file *file, uint64_t offset, uint64_t size,
 			struct go_table *ret_table)
@@ -76,9 +81,8 @@ static bool read_header(const struct elf_file *file, uint64_t offset, uint64_t s
 
 	if (size < sizeof(header) || elf_file_read(file, offset, &header, sizeof(header)) ||
 	    header.zero[0] || header.zero[1] || header.pointer_size != 8 ||
-	    header.instruction_size != (file->machine == EM_X86_64 ? 1 : 4) ||
-	    !decode_header(&header, &table) || table.functions_offset >= size ||
-	    table.function_count == 0 ||
+	    header.instruction_size != instruction_size(file) || !decode_header(&header, &table) ||
+	    table.functions_offset >= size || table.function_count == 0 ||
 	    table.function_count >=
 		    (size - table.functions_offset) / (2 * (uint64_t)table.word_size))
 		return false;
@@ -89,7 +93,8 @@ static bool read_header(const struct elf_file *file, uint64_t offset, uint64_t s
 static bool search(const struct elf_file *file, uint64_t start, uint64_t size,
 		   struct go_table *ret_table)
 {
-	static const uint8_t head[] = {0xff, 0xff, 0xff, 0, 0, 1, 8}; /* behind the first byte */
+	/* behind the first byte */
+	const uint8_t head[] = {0xff, 0xff, 0xff, 0, 0, instruction_size(file), 8};
 	_cleanup_free_ uint8_t *window = malloc(SEARCH_WINDOW_BYTES + sizeof(head));
 	unsigned int candidates = 0;
 

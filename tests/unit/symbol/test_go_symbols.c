@@ -197,10 +197,11 @@ static void takes_the_start_of_the_text_from_its_relocation(void **state)
 	close_table(&opened);
 }
 
-static void finds_the_table_without_sections(void **state)
+static void find_without_sections(uint16_t machine, uint8_t instruction_size)
 {
 	uint8_t table[TABLE_BYTES];
-	struct elf_recipe recipe = {.text_size = TEXT_SIZE,
+	struct elf_recipe recipe = {.machine = machine,
+				    .text_size = TEXT_SIZE,
 				    .has_no_sections = true,
 				    .extra_section = ".gopclntab",
 				    .extra = table,
@@ -210,6 +211,7 @@ static void finds_the_table_without_sections(void **state)
 	size_t size;
 
 	make_table(table, 0xfffffff1, TEXT);
+	table[6] = instruction_size;
 	opened.bytes = elf_recipe_make(&recipe, &size);
 	assert_non_null(opened.bytes);
 	segments = (Elf64_Phdr *)(opened.bytes + sizeof(Elf64_Ehdr));
@@ -218,6 +220,13 @@ static void finds_the_table_without_sections(void **state)
 	assert_true(go_table_is_expected(&opened.file));
 	opened.ret = go_symbols_read(&opened.file, &opened.symbols);
 	check_names(opened);
+}
+
+static void finds_the_table_without_sections(void **state)
+{
+	(void)state;
+	find_without_sections(EM_X86_64, 1);
+	find_without_sections(EM_AARCH64, 4);
 }
 
 static void leaves_out_what_makes_no_sense(void **state)
