@@ -50,6 +50,15 @@ completes "1,$$" pkbpf --pid "1,$$"
 completes "$papers/pkbpf.1" pkbpf -o "$papers/pkbpf.1"
 completes --duration pkbpf -p 1 --du
 
+# A cgroup's name is text: whoever made it must not run commands in the shell that completes.
+folder=$(mktemp -d)
+mkdir "$folder/a\$(echo evaluated) b"
+# shellcheck disable=SC2317 # the completion calls it
+cd() { builtin cd "$folder" || return; }
+completes "a\$(echo evaluated) b" pkbpf -G a
+unset -f cd
+rm -r "$folder"
+
 for shell in zsh fish; do
 	paper=$papers/_pkbpf
 	[ $shell = zsh ] || paper=$papers/pkbpf.fish

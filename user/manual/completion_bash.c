@@ -24,6 +24,12 @@ static const char *const head =
 	"\tmapfile -t COMPREPLY < <(compgen \"$1\" -- \"$2\")\n"
 	"}\n"
 	"\n"
+	"# compgen -W would evaluate names, and any user may name a cgroup.\n"
+	"_pkbpf_cgroups() {\n"
+	"\tcompopt -o filenames 2>/dev/null\n"
+	"\tmapfile -t COMPREPLY < <(cd /sys/fs/cgroup 2>/dev/null && compgen -d -- \"$1\")\n"
+	"}\n"
+	"\n"
 	"_pkbpf_command() {\n"
 	"\tif declare -F _command_offset >/dev/null; then\n"
 	"\t\t_command_offset \"$1\"\n"
@@ -72,8 +78,7 @@ static void put_value(FILE *out, const struct option_row *row)
 		      out);
 		return;
 	case OPTION_COMPLETES_CGROUP:
-		fputs("_pkbpf_words \"$(cd /sys/fs/cgroup && compgen -d -- \"$cur\")\" \"$cur\"",
-		      out);
+		fputs("_pkbpf_cgroups \"$cur\"", out);
 		return;
 	case OPTION_COMPLETES_KIND:
 		fputs("_pkbpf_list \"", out);
