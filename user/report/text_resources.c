@@ -97,7 +97,7 @@ static const struct row_table memory_table = {memory_columns, ARRAY_SIZE(memory_
 
 static void write_summary(const struct text_report *report, const struct resource_rows *rows)
 {
-	char a[HUMAN_SIZE], b[HUMAN_SIZE], text[512];
+	char a[HUMAN_SIZE], b[HUMAN_SIZE], text[512] = "";
 	const struct resource_machine *machine = &rows->machine;
 	size_t used = 0;
 
@@ -129,7 +129,8 @@ static void write_summary(const struct text_report *report, const struct resourc
 		snprintf(text + used, sizeof(text) - used,
 			 "%s not accounted: final counts missing.",
 			 human_counted(a, rows->missing_threads, "exited threads"));
-	text_wrap(report->out, "", 1, text);
+	if (text[0])
+		text_wrap(report->out, "", 1, text);
 }
 
 int text_resources(const struct text_report *report, const struct resource_rows *rows)
