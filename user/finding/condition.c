@@ -273,7 +273,10 @@ int condition_check(const struct condition *condition, const struct resource_row
 	const struct figure *figure = condition->figure;
 	bool is_known = condition->any_row;
 	int breaches = 0;
+	double number;
 
+	if (figure->scope == FIGURE_OF_RUN && !figure_value(figure, rows, NULL, &number))
+		return -ENODATA;
 	if (figure->scope == FIGURE_OF_ROW && (rows->total.known & figure->needs) != figure->needs)
 		return -ENODATA;
 	if (!condition->any_row && !condition->pid && !condition->name[0])

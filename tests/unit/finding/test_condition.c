@@ -238,6 +238,21 @@ static void what_it_costs_to_begin_is_no_part_of_the_interval(void **state)
 	profile_free(profile);
 }
 
+static void what_nobody_knows_of_the_run_holds_no_condition_and_is_said(void **state)
+{
+	struct profile *profile = profile_new(NULL);
+	struct resource_rows rows = {.profile = profile, .busy_percent = -1};
+
+	assert_int_equal(check("machine.busy<50%", &rows), -ENODATA);
+	assert_int_equal(check("machine.memory_available<1T", &rows), -ENODATA);
+	/* No sample was expected. */
+	assert_int_equal(check("lost.share>1%", &rows), -ENODATA);
+	assert_int_equal(check("lost>0", &rows), 0);
+	rows.busy_percent = 40;
+	assert_int_equal(check("machine.busy<50%", &rows), 1);
+	profile_free(profile);
+}
+
 static void a_figure_needs_its_events_and_rows_that_have_it(void **state)
 {
 	const uint32_t cpu = 1U << PKBPF_PROFILE_CPU, offcpu = 1U << PKBPF_PROFILE_OFFCPU;
@@ -279,6 +294,7 @@ int main(void)
 		cmocka_unit_test(every_figure_is_found_by_its_name_alone),
 		cmocka_unit_test(limits_hit_those_they_name),
 		cmocka_unit_test(what_it_costs_to_begin_is_no_part_of_the_interval),
+		cmocka_unit_test(what_nobody_knows_of_the_run_holds_no_condition_and_is_said),
 		cmocka_unit_test(what_many_have_together_is_no_figure_of_one),
 		cmocka_unit_test(limits_hit_those_that_tables_leave_out_too),
 		cmocka_unit_test(a_figure_needs_its_events_and_rows_that_have_it),
