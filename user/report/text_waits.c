@@ -11,6 +11,7 @@
 #include "profile/function_table.h"
 #include "profile/account/wait_state.h"
 #include "rows/human.h"
+#include "report/text_rows.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 #include "rows/waits.h"
@@ -47,9 +48,7 @@ static int write_times(const struct text_report *report, const struct waits *wai
 		text_table_cell(table, human_count(buffer, process->voluntary));
 		text_table_cell(table, human_count(buffer, process->involuntary));
 		for (int state = 0; state < PKBPF_WAIT_STATES; state++)
-			text_table_cell(table, process->time_ns[state]
-						       ? human_time(buffer, process->time_ns[state])
-						       : "-");
+			text_rows_time(table, true, process->time_ns[state]);
 	}
 	return text_table_write(table, report->out);
 }
