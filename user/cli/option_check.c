@@ -32,6 +32,9 @@ static int check_targets(const struct cli_options *options, struct error *error)
 	if (options->live.targets.follow == PKBPF_FOLLOW_DESCENDANTS &&
 	    !options->live.targets.pids.count && !options->live.targets.command)
 		return error_set(error, EINVAL, "--children requires --pid");
+	if (options->live.targets.follow == PKBPF_FOLLOW_NONE &&
+	    !options->live.targets.pids.count && !options->live.targets.command)
+		return error_set(error, EINVAL, "--no-children requires --pid or a command");
 	return 0;
 }
 

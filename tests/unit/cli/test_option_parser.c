@@ -67,6 +67,8 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{&command_profile, "-G /x -- true",
 		 "--cgroup and -- COMMAND are mutually exclusive"},
 		{&command_profile, "--children", "--children requires --pid"},
+		{&command_profile, "-G /x --no-children",
+		 "--no-children requires --pid or a command"},
 		{&command_profile, "-U -K",
 		 "--user and --kernel are mutually exclusive; the default is both"},
 		{&command_profile, "-U --wakers",
