@@ -64,7 +64,8 @@ static void the_overhead_is_percent_of_one_cpu_or_none(void **state)
 			rows[i].err);
 		assert_int_equal(options.offcpu.max_overhead_permille, rows[i].permille);
 		if (rows[i].err)
-			assert_non_null(strstr(error.text, "--max-overhead"));
+			assert_non_null(strstr(error.text, "--max-overhead: expected 1 to 100 "
+							   "(percent of one CPU) or none"));
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "source/offcpu/offcpu_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,17 +28,16 @@ static int parse_max_overhead(void *options, const char *value, struct error *er
 	}
 	if (length && value[length - 1] == '%')
 		length--;
-	if (length >= sizeof(number))
-		return error_set(error, EINVAL,
+	snprintf(number, sizeof(number), "%.*s", (int)length, value);
+	err = length < sizeof(number) ? parse_u64(number, "--max-overhead", 1, 100, &percent, NULL)
+				      : -EINVAL;
+	if (err < 0)
+		return error_set(error, -err,
 				 "invalid value '%s' for --max-overhead: expected 1 to 100 "
 				 "(percent of one CPU) or none",
 				 value);
-	memcpy(number, value, length);
-	number[length] = '\0';
-	err = parse_u64(number, "--max-overhead", 1, 100, &percent, error);
-	if (err == 0)
-		offcpu->max_overhead_permille = (uint32_t)percent * 10;
-	return err;
+	offcpu->max_overhead_permille = (uint32_t)percent * 10;
+	return 0;
 }
 
 const struct option_row offcpu_option_rows[] = {
