@@ -78,7 +78,7 @@ static void tell_growth(const struct resource_rows *rows, const struct row_group
 
 const struct finding_rule finding_rule_memory_grows = {
 	.name = "memory_grows",
-	.summary = "RSS of a process grows steadily",
+	.summary = "RSS of a process grew by a tenth of it or more, at 1 MiB/s or more",
 	.judge = judge_growth,
 	.tell = tell_growth,
 };
