@@ -103,6 +103,7 @@ void help_print(const struct command_row *command, FILE *out)
 		print_formats(out);
 		fprintf(out, "\nExit status: 0 success, 1 failure, 2 wrong usage, 3 a --fail-if "
 			     "condition held,\n4 nothing recorded, 5 profiling not possible here "
-			     "(see pkbpf doctor);\nwith -- COMMAND the status of the command.\n");
+			     "(see pkbpf doctor);\nwith -- COMMAND the status of the command, if "
+			     "it is not 0.\n");
 	}
 }
