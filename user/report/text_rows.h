@@ -27,7 +27,7 @@ struct row_table {
 /* Of as many rows as are wanted. -ENOMEM; -EINVAL: there is no such figure. */
 int text_rows(const struct text_report *report, const struct resource_rows *rows,
 	      const struct row_table *table);
-/* Cells: the container or unit of a row, "-" unknown. */
+/* Cells: the container or unit of a row, empty: unknown. */
 void text_rows_container(struct text_table *table, const struct resource_row *row);
 /* "1,234", "12.3k", "4.56M": three digits of large counts. */
 void text_rows_count(struct text_table *table, uint64_t count);
