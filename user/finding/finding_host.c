@@ -175,7 +175,7 @@ static bool find_short_lived(const struct resource_rows *rows, struct finding *f
 		return false;
 	finding_say(finding,
 		    "%s short-lived processes (%.0f/s, less than 1 s each) used %.0f %% of the CPU "
-		    "time, most of it: %s",
+		    "time, longest on CPU: %s",
 		    human_count((char[HUMAN_SIZE]){0}, processes), rate, share, most);
 	finding->severity = share;
 	return true;

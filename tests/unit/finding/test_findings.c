@@ -92,7 +92,7 @@ static void storms_of_short_processes_are_found(void **state)
 	expect(&findings, "short_lived",
 	       "600 short-lived processes (60/s, less than 1 s each) used 100 % of the CPU "
 	       "time, "
-	       "most of it: true");
+	       "longest on CPU: true");
 }
 
 static void slow_devices_and_major_faults_are_found(void **state)
