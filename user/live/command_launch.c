@@ -15,7 +15,7 @@
 #define STATUS_NOT_STARTED 126
 #define STATUS_NOT_FOUND   127
 
-/* Where in the child something failed; text for people in stage_text(). */
+/* Where in the child something failed; text for people in explain_failure(). */
 enum launch_stage { STAGE_RIGHTS, STAGE_EXEC };
 
 /* What the child sends through the pipe; small enough to arrive whole. */
