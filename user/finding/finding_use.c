@@ -20,7 +20,7 @@ static double judge_cpu(const struct resource_rows *rows, const struct resource_
 	 * program's only thread. */
 	return row->threads_seen > 1 ? finding_percent((double)row->cpu.total_ns,
 						       (double)rows->total.cpu.total_ns)
-				     : row->cpu.share;
+				     : finding_severity(rows, row->cpu.total_ns);
 }
 
 static void tell_cpu(const struct resource_rows *rows, const struct row_group *group,

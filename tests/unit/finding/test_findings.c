@@ -127,6 +127,21 @@ static void requests_that_are_in_flight_at_once_take_no_more_than_all_the_time(v
 		assert_true(findings.findings[i].severity <= 100);
 }
 
+/* Its time is read a little before the interval begins, and a little after it ends. */
+static void a_thread_that_never_sleeps_takes_no_more_than_all_the_time(void **state)
+{
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, ALL, 10 * SECOND, 10 * SECOND);
+	account_process(&fake, &(struct account_process){
+				       .pid = 5, .comm = "app", .run_ns = 10 * SECOND + 20 * MS});
+	account_end(&fake);
+	findings = findings_of(&fake);
+	assert_non_null(finding_of(&findings, "cpu_bound"));
+	assert_true(finding_of(&findings, "cpu_bound")->severity <= 100);
+}
+
 static void who_was_killed_for_want_of_memory_is_told_first(void **state)
 {
 	struct fake_profile fake;
@@ -461,6 +476,7 @@ int main(void)
 		cmocka_unit_test(slow_devices_and_major_faults_are_found),
 		cmocka_unit_test(
 			requests_that_are_in_flight_at_once_take_no_more_than_all_the_time),
+		cmocka_unit_test(a_thread_that_never_sleeps_takes_no_more_than_all_the_time),
 		cmocka_unit_test(who_was_killed_for_want_of_memory_is_told_first),
 		cmocka_unit_test(memory_shared_with_others_is_no_growth),
 		cmocka_unit_test(workers_of_one_name_are_told_as_one),
