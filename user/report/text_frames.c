@@ -48,8 +48,9 @@ void text_leaf_frames(const struct text_report *report, const struct function_ta
 	size_t user = first_of_user(functions, ids, count);
 	const char *gap = "";
 	char text[2048] = "";
+	size_t i = 0;
 
-	for (size_t i = 0; i < count && written < SHOWN_FUNCTIONS; i++, written++) {
+	for (; i < count && written < SHOWN_FUNCTIONS; i++, written++) {
 		size_t length = strlen(text);
 		char clean[160];
 
@@ -62,7 +63,7 @@ void text_leaf_frames(const struct text_report *report, const struct function_ta
 			i = user - 1;
 		}
 	}
-	if (written == SHOWN_FUNCTIONS)
+	if (i < count)
 		strncat(text, " <- ...", sizeof(text) - strlen(text) - 1);
 	text_wrap(report->out, label, 12, written ? text : "[no stack]");
 }
