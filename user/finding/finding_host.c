@@ -171,7 +171,9 @@ static bool find_short_lived(const struct resource_rows *rows, struct finding *f
 	}
 	rate = (double)processes / finding_seconds(rows);
 	share = finding_percent((double)cpu_ns, (double)rows->total.cpu.total_ns);
-	if (rate < SHORT_LIVED_PER_SECOND || share < SHORT_LIVED_CPU_PERCENT)
+	/* One in a few milliseconds is no storm. */
+	if (processes < SHORT_LIVED_PER_SECOND || rate < SHORT_LIVED_PER_SECOND ||
+	    share < SHORT_LIVED_CPU_PERCENT)
 		return false;
 	finding_say(finding,
 		    "%s short-lived processes (%.0f/s, less than 1 s each) used %.0f %% of the CPU "
