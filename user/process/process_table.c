@@ -35,6 +35,7 @@ void process_table_free(struct process_table *table)
 	hash_map_done(&table->pids);
 	hash_map_done(&table->ended);
 	hash_map_done(&table->threads);
+	hash_index_done(&table->identities);
 	free(table);
 }
 

@@ -103,6 +103,10 @@ bool process_has_pid(const struct process *process);
 /* For groups of processes: without a pid, kept for good. NULL: out of memory or too many. */
 struct process *process_table_add_group(struct process_table *table, const char *comm,
 					uint64_t cgroup_id);
+/* For tables that nothing is fed into: the incarnation of another table that this one is about, by
+ * its pid and times or, of a group, its name and cgroup; added when there is none, else joined, as
+ * seen later. NULL: out of memory or too many. */
+struct process *process_table_put(struct process_table *table, const struct process *process);
 /* The living incarnation, or the one within its grace time, of the process that this ended one was
  * before an exec. NULL: none. */
 const struct process *process_table_next_image(const struct process_table *table,

@@ -42,7 +42,9 @@ struct process_table {
 	/* pid -> id of the entry that ended last, after its grace: recent or kept */
 	struct hash_map ended;
 	struct hash_map threads; /* tid -> serial << 32 | id */
-	size_t thread_count;	 /* living threads; entries of `threads` beyond that are stale */
+	/* of process_table_put(): by what tells incarnations apart */
+	struct hash_index identities;
+	size_t thread_count; /* living threads; entries of `threads` beyond that are stale */
 	struct mapping_budget budget;
 	uint32_t free_list;
 	size_t kept_count; /* ENTRY_ENDED */

@@ -66,6 +66,8 @@ static bool reads_the_same(const void *context, uint32_t item, const void *key)
 	if (a->location.space != b->location.space || left->result != right->result ||
 	    left->module != right->module || left->flags != right->flags)
 		return false;
+	if (a->location.space == FRAME_TRUNCATED)
+		return a->location.address == b->location.address;
 	if (left->result == SYMBOL_FOUND)
 		return left->lines == right->lines && left->line_count == right->line_count;
 	return left->module_address == right->module_address &&
@@ -94,6 +96,25 @@ static bool merge_frame(struct frame_table *table, struct frame *frame, uint32_t
 	frame->merged = same == HASH_INDEX_NONE ? number : same;
 	frame->compared = true;
 	return true;
+}
+
+uint32_t frame_table_put(struct frame_table *table, const struct frame *frame)
+{
+	uint64_t hash = reading_hash(table, frame);
+	uint32_t id = hash_index_find(&table->readings, hash, reads_the_same, table, frame);
+
+	if (id != HASH_INDEX_NONE)
+		return id;
+	if (table->frames.count >= FRAME_TABLE_NONE - 1 ||
+	    !array_reserve(&table->frames, table->frames.count + 1))
+		return FRAME_TABLE_NONE;
+	id = (uint32_t)table->frames.count;
+	if (!hash_index_add(&table->readings, hash, id))
+		return FRAME_TABLE_NONE;
+	*array_add(&table->frames) = *frame;
+	table->frames.items[id].merged = id;
+	table->frames.items[id].compared = true;
+	return id;
 }
 
 bool frame_table_merge(struct frame_table *table)

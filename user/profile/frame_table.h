@@ -27,6 +27,9 @@ void frame_table_init(struct frame_table *table);
 void frame_table_done(struct frame_table *table);
 /* The frame that stands for a place, added when it is new; FRAME_TABLE_NONE: out of memory. */
 uint32_t frame_table_add(struct frame_table *table, const struct frame_location *location);
+/* The frame that reads the same as this one, which has a name, added when there is none; equal
+ * texts have equal addresses. FRAME_TABLE_NONE: out of memory. */
+uint32_t frame_table_put(struct frame_table *table, const struct frame *frame);
 static inline size_t frame_table_count(const struct frame_table *table)
 {
 	return table->frames.count;

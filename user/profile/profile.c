@@ -14,43 +14,62 @@
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
 
-struct profile *profile_new(struct process_table *processes)
+/* Takes names over, NULL: there was no memory for them. */
+static struct profile *new_with_names(struct process_table *processes, struct profile_names *names)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));
 
-	if (!profile)
+	if (!profile || !names) {
+		profile_names_unref(names);
+		free(profile);
 		return NULL;
+	}
 	profile->processes = processes;
+	profile->names = names;
 	profile->seed = hash_random_seed();
-	frame_table_init(&profile->frames);
-	profile->strings = string_pool_new();
-	profile->stacks = stack_table_new();
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
 	profile->slow_io = slow_io_list_new();
-	if (!profile->strings || !profile->stacks || !profile->distributions ||
-	    !profile->resources || !profile->slow_io) {
+	if (!profile->distributions || !profile->resources || !profile->slow_io) {
 		profile_free(profile);
 		return NULL;
 	}
 	return profile;
 }
 
+struct profile *profile_new(struct process_table *processes)
+{
+	return new_with_names(processes, profile_names_new());
+}
+
+struct profile *profile_new_beside(const struct profile *other)
+{
+	other->names->references++;
+	return new_with_names(other->processes, other->names);
+}
+
+bool profile_shares_names(const struct profile *profile)
+{
+	return profile->names->references > 1;
+}
+
 void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	string_pool_free(profile->strings);
-	stack_table_free(profile->stacks);
+	profile_names_unref(profile->names);
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
 	slow_io_list_free(profile->slow_io);
-	frame_table_done(&profile->frames);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
 	hash_map_done(&profile->ends_of_process);
 	hash_map_done(&profile->device_names);
+	if (profile->files) {
+		process_table_free(profile->processes);
+		mapped_file_table_free(profile->files);
+	}
 	free(profile);
 }
 
@@ -81,27 +100,27 @@ struct slow_io_list *profile_slow_io(const struct profile *profile)
 
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location)
 {
-	return frame_table_add(&profile->frames, location);
+	return frame_table_add(&profile->names->frames, location);
 }
 
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames, size_t count)
 {
-	return stack_table_add(profile->stacks, frames, count);
+	return stack_table_add(profile->names->stacks, frames, count);
 }
 
 uint32_t profile_intern_string(struct profile *profile, const char *string)
 {
-	return string_pool_add(profile->strings, string);
+	return string_pool_add(profile->names->strings, string);
 }
 
 uint32_t profile_intern_comm(struct profile *profile, const char *comm)
 {
-	uint32_t known = string_pool_find(profile->strings, comm);
+	uint32_t known = string_pool_find(profile->names->strings, comm);
 
 	if (known != STRING_POOL_NONE)
 		return known;
-	return string_pool_add(profile->strings,
-			       string_pool_count(profile->strings) < PROFILE_MAX_NAMES
+	return string_pool_add(profile->names->strings,
+			       string_pool_count(profile->names->strings) < PROFILE_MAX_NAMES
 				       ? comm
 				       : PROFILE_OTHER_NAMES);
 }
@@ -280,9 +299,9 @@ static int compare_locations(const void *left, const void *right, void *context)
 {
 	const struct profile *profile = context;
 	const struct frame_location *a =
-		&frame_table_at(&profile->frames, *(const uint32_t *)left)->location;
+		&frame_table_at(&profile->names->frames, *(const uint32_t *)left)->location;
 	const struct frame_location *b =
-		&frame_table_at(&profile->frames, *(const uint32_t *)right)->location;
+		&frame_table_at(&profile->names->frames, *(const uint32_t *)right)->location;
 
 	if (a->space != b->space)
 		return a->space < b->space ? -1 : 1;
@@ -297,11 +316,11 @@ bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 			 uint64_t until_ns)
 {
 	_cleanup_free_ uint32_t *order =
-		malloc(frame_table_count(&profile->frames) * sizeof(*order));
+		malloc(frame_table_count(&profile->names->frames) * sizeof(*order));
 	size_t count = 0, named = 0;
 
-	for (size_t i = 0; i < frame_table_count(&profile->frames); i++) {
-		struct frame *frame = frame_table_at(&profile->frames, i);
+	for (size_t i = 0; i < frame_table_count(&profile->names->frames); i++) {
+		struct frame *frame = frame_table_at(&profile->names->frames, i);
 
 		if (frame->named || !(spaces & 1U << frame->location.space))
 			continue;
@@ -313,7 +332,7 @@ bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer,
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_locations, profile);
 	while (named < count) {
-		name_frame(frame_table_at(&profile->frames, order[named++]), symbolizer);
+		name_frame(frame_table_at(&profile->names->frames, order[named++]), symbolizer);
 		if (until_ns < UINT64_MAX && clock_now_ns() >= until_ns)
 			break;
 	}
@@ -332,7 +351,8 @@ void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 
 size_t profile_stack_bytes(const struct profile *profile)
 {
-	return stack_table_bytes(profile->stacks) + frame_table_bytes(&profile->frames);
+	return stack_table_bytes(profile->names->stacks) +
+	       frame_table_bytes(&profile->names->frames);
 }
 
 const struct profile_row *profile_rows(const struct profile *profile, size_t *ret_count)
@@ -343,28 +363,29 @@ const struct profile_row *profile_rows(const struct profile *profile, size_t *re
 
 const struct frame *profile_frame(const struct profile *profile, uint32_t frame)
 {
-	return frame < frame_table_count(&profile->frames) ? frame_table_at(&profile->frames, frame)
-							   : NULL;
+	return frame < frame_table_count(&profile->names->frames)
+		       ? frame_table_at(&profile->names->frames, frame)
+		       : NULL;
 }
 
 size_t profile_frame_count(const struct profile *profile)
 {
-	return frame_table_count(&profile->frames);
+	return frame_table_count(&profile->names->frames);
 }
 
 size_t profile_stack_count(const struct profile *profile)
 {
-	return stack_table_count(profile->stacks);
+	return stack_table_count(profile->names->stacks);
 }
 
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack, size_t *ret_count)
 {
-	return stack_table_get(profile->stacks, stack, ret_count);
+	return stack_table_get(profile->names->stacks, stack, ret_count);
 }
 
 const char *profile_string(const struct profile *profile, uint32_t string)
 {
-	return string_pool_get(profile->strings, string);
+	return string_pool_get(profile->names->strings, string);
 }
 
 uint64_t profile_end_count(const struct profile *profile, uint32_t process,
@@ -399,4 +420,9 @@ struct profile_account profile_account(const struct profile *profile)
 			account.lost_other += profile->info.counters[i];
 	}
 	return account;
+}
+
+int profile_put_distribution(struct profile *profile, const struct distribution *distribution)
+{
+	return distribution_table_put(profile->distributions, &distribution->key, distribution);
 }

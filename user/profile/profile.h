@@ -56,6 +56,7 @@ struct profile_info {
 	uint32_t frequency_hz;
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
 	enum pkbpf_unwind_mode unwind_mode;
+	uint64_t sequence;	   /* of the slice in its capture, from 0 */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
 	uint32_t cpu_count; /* the most that were online at one time */
@@ -82,6 +83,11 @@ static inline uint64_t profile_own_cpu_since_start(const struct profile_info *in
 struct profile;
 
 struct profile *profile_new(struct process_table *processes);
+/* Empty, of the same processes, with the same numbers of frames, stacks and strings: the next slice
+ * of a capture. */
+struct profile *profile_new_beside(const struct profile *other);
+/* Numbers of frames, stacks and strings mean something to others, too. */
+bool profile_shares_names(const struct profile *profile);
 void profile_free(struct profile *profile);
 
 struct profile_info *profile_info(struct profile *profile);
@@ -102,6 +108,9 @@ uint32_t profile_intern_string(struct profile *profile, const char *string);
 #define PROFILE_MAX_NAMES   65536
 #define PROFILE_OTHER_NAMES RESOURCE_OTHERS_COMM
 uint32_t profile_intern_comm(struct profile *profile, const char *comm);
+/* A frame of another profile, which has its name: its texts are copied, the place it was found at
+ * is not. */
+uint32_t profile_put_frame(struct profile *profile, const struct frame *frame);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
 /* Counts how user stacks ended, overall and per process: the complete-stack rate. */
@@ -111,6 +120,9 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 /* Adds what was counted for a key; -ENOMEM. */
 int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
 			     const struct distribution_change *change);
+
+/* Adds what another profile has counted; its process is one of this profile. -ENOMEM. */
+int profile_put_distribution(struct profile *profile, const struct distribution *distribution);
 
 /* Scales count and weight of rows, named by their places in profile_rows(), so that their counts
  * add up to `count`, exactly; false: there are none, or all of them are 0. */
@@ -138,6 +150,11 @@ size_t profile_stack_count(const struct profile *profile);
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack,
 			      size_t *ret_count); /* leaf first */
 const char *profile_string(const struct profile *profile, uint32_t string);
+/* Set the processes and the stacks that rows, distributions and requests of this profile refer to:
+ * slices that share their names have others, too. There is room for process_table_count() and
+ * profile_stack_count(). */
+void profile_mark_processes(const struct profile *profile, bool *is_used);
+void profile_mark_stacks(const struct profile *profile, bool *is_used);
 /* Stacks that ended in `end`; process UINT32_MAX: all processes. */
 uint64_t profile_end_count(const struct profile *profile, uint32_t process,
 			   enum pkbpf_stack_end end);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What profile.c, profile_merge.c and process_merge.c share; nobody else includes this. */
+/* The parts of a profile, for profile.c, shrink/ and slice/; nobody else includes this. */
 #ifndef PKBPF_PROFILE_PROFILE_PRIVATE_H
 #define PKBPF_PROFILE_PROFILE_PRIVATE_H
 
@@ -13,13 +13,27 @@ struct stack_ends {
 	uint64_t counts[PKBPF_END_COUNT];
 };
 
-struct profile {
-	struct process_table *processes;
-	struct profile_info info;
-	struct string_pool *strings;
+struct line_store;
 
+/* Frames, stacks and strings, by numbers that mean the same in all slices that share them. */
+struct profile_names {
+	size_t references;
+	struct string_pool *strings;
 	struct frame_table frames;
 	struct stack_table *stacks;
+	struct line_store *lines; /* of symbols that were put in with their texts */
+};
+
+/* With one reference; NULL: out of memory. */
+struct profile_names *profile_names_new(void);
+/* NULL is fine. */
+void profile_names_unref(struct profile_names *names);
+
+struct profile {
+	struct process_table *processes;
+	struct mapped_file_table *files; /* of a table of its own; else NULL */
+	struct profile_info info;
+	struct profile_names *names;
 
 	ARRAY_OF(struct profile_row) rows;
 	struct hash_index row_index;

@@ -159,6 +159,17 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 	return 0;
 }
 
+int distribution_table_put(struct distribution_table *table, const struct distribution_key *key,
+			   const struct distribution *more)
+{
+	struct distribution *item = get(table, key);
+
+	if (!item || merge_buckets(item, more->buckets, more->bucket_count))
+		return -ENOMEM;
+	merge_sums(item, more);
+	return 0;
+}
+
 int distribution_table_rekey(struct distribution_table *table,
 			     void (*rekey)(const void *context, struct distribution_key *key),
 			     const void *context)

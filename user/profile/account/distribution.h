@@ -55,6 +55,9 @@ void distribution_table_free(struct distribution_table *table);
 /* -ENOMEM: nothing is changed. */
 int distribution_table_add(struct distribution_table *table, const struct distribution_key *key,
 			   const struct distribution_change *change);
+/* The same with what another table has counted, under the key that is given. */
+int distribution_table_put(struct distribution_table *table, const struct distribution_key *key,
+			   const struct distribution *more);
 /* Gives all of them new keys; those that get the same one are added up. -ENOMEM: nothing is
  * changed. */
 int distribution_table_rekey(struct distribution_table *table,

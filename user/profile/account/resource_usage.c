@@ -48,27 +48,39 @@ uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uin
 	return hash_bytes(key, sizeof(key), usage->seed);
 }
 
+struct thread_key {
+	uint32_t tid;
+	uint64_t start_ns;
+};
+
 static bool thread_equal(const void *context, uint32_t item, const void *key)
 {
 	const struct resource_usage *usage = context;
-	const struct resource_view *view = key;
+	const struct thread_key *wanted = key;
 	const struct usage_thread *thread = &usage->threads.items[item];
 
-	return thread->tid == view->tid && thread->start_ns == view->thread_start_ns &&
+	return thread->tid == wanted->tid && thread->start_ns == wanted->start_ns &&
 	       !thread->superseded;
+}
+
+struct usage_thread *usage_find_thread(struct resource_usage *usage, uint32_t tid,
+				       uint64_t start_ns)
+{
+	const struct thread_key key = {tid, start_ns};
+	uint32_t item =
+		hash_index_find(&usage->thread_index, usage_thread_hash(usage, tid, start_ns),
+				thread_equal, usage, &key);
+
+	return item == HASH_INDEX_NONE ? NULL : &usage->threads.items[item];
 }
 
 static struct usage_thread *find_thread(struct resource_usage *usage,
 					const struct resource_view *view)
 {
-	uint32_t item = hash_index_find(&usage->thread_index,
-					usage_thread_hash(usage, view->tid, view->thread_start_ns),
-					thread_equal, usage, view);
-
-	return item == HASH_INDEX_NONE ? NULL : &usage->threads.items[item];
+	return usage_find_thread(usage, view->tid, view->thread_start_ns);
 }
 
-static uint32_t find_process(const struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
+uint32_t usage_find_process(const struct resource_usage *usage, uint32_t pid, uint64_t start_ns)
 {
 	const uint64_t *last = hash_map_find(&usage->pids, pid);
 
@@ -111,7 +123,7 @@ uint32_t usage_others(struct resource_usage *usage)
 
 static uint32_t get_process(struct resource_usage *usage, const struct resource_view *view)
 {
-	uint32_t process = find_process(usage, view->pid, view->process_start_ns);
+	uint32_t process = usage_find_process(usage, view->pid, view->process_start_ns);
 
 	if (process != USAGE_NONE)
 		return process;

@@ -96,6 +96,9 @@ bool resource_usage_find_group(const struct resource_usage *usage, const char *c
 
 /* Was anything fed in that can be accounted (a start and an end)? */
 bool resource_usage_known(const struct resource_usage *usage);
+/* Of the account, CLOCK_MONOTONIC; 0: not known. */
+uint64_t resource_usage_start_ns(const struct resource_usage *usage);
+uint64_t resource_usage_end_ns(const struct resource_usage *usage);
 /* Threads that were there at the start and of whose end nothing is known: nothing is said about
  * them. */
 uint64_t resource_usage_missing(const struct resource_usage *usage);
@@ -117,5 +120,36 @@ size_t resource_usage_cpu_limit_count(const struct resource_usage *usage);
 /* false: it was gone at the end. */
 bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
 			      struct resource_cpu_limit *ret_limit);
+
+/*
+ * An account as a value: what it says, before ticks are divided, and the same put into another one.
+ * What is put in adds to what is there of the same process (pid and birth), thread (tid and birth),
+ * group or cgroup; of states the last is kept, so accounts are put in in order of time.
+ */
+struct resource_process resource_usage_raw_process(const struct resource_usage *usage,
+						   size_t index);
+/* false: a thread without last numbers. */
+bool resource_usage_raw_thread(const struct resource_usage *usage, size_t index,
+			       struct resource_thread *ret_thread);
+/* The next cgroup or container with its path or name, NULL at the end; *cursor 0 at the start. */
+const char *resource_usage_cgroup_at(const struct resource_usage *usage, size_t *cursor,
+				     uint64_t *ret_cgroup_id);
+const char *resource_usage_container_at(const struct resource_usage *usage, size_t *cursor,
+					uint64_t *ret_cgroup_id);
+/* The interval that the account is of, and threads of which nothing is known. */
+void resource_usage_put_known(struct resource_usage *usage, uint64_t start_ns, uint64_t end_ns,
+			      uint64_t missing);
+/* Its index here; UINT32_MAX: out of memory. */
+uint32_t resource_usage_put_process(struct resource_usage *usage,
+				    const struct resource_process *process);
+/* After its process, whose index here it has. -ENOMEM. */
+int resource_usage_put_thread(struct resource_usage *usage, const struct resource_thread *thread);
+void resource_usage_put_machine(struct resource_usage *usage,
+				const struct resource_machine *machine);
+int resource_usage_put_cgroup(struct resource_usage *usage, uint64_t cgroup_id, const char *path);
+int resource_usage_put_container(struct resource_usage *usage, uint64_t cgroup_id,
+				 const char *name);
+int resource_usage_put_cpu_limit(struct resource_usage *usage,
+				 const struct resource_cpu_limit *limit);
 
 #endif

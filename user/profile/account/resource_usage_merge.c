@@ -51,6 +51,11 @@ static uint32_t get_group(struct resource_usage *usage, const struct group_key *
 	return number;
 }
 
+uint32_t usage_get_group(struct resource_usage *usage, const char *comm, uint64_t cgroup_id)
+{
+	return get_group(usage, &(struct group_key){comm, cgroup_id});
+}
+
 bool resource_usage_find_group(const struct resource_usage *usage, const char *comm,
 			       uint64_t cgroup_id, size_t *ret_index)
 {
@@ -158,7 +163,7 @@ static bool keep_thread(struct merging *work, const struct usage_thread *old)
 			      usage_thread_hash(fresh, old->tid, old->start_ns), number);
 }
 
-static struct usage_thread *get_ended_threads(struct resource_usage *usage, uint32_t number)
+struct usage_thread *usage_get_ended_threads(struct resource_usage *usage, uint32_t number)
 {
 	struct usage_process *process = &usage->processes.items[number];
 	struct usage_thread *thread;
@@ -184,7 +189,7 @@ static bool is_merged(const struct merging *work, const struct usage_thread *thr
 
 static bool merge_thread(struct merging *work, const struct usage_thread *old)
 {
-	struct usage_thread *thread = get_ended_threads(&work->fresh, work->to[old->process]);
+	struct usage_thread *thread = usage_get_ended_threads(&work->fresh, work->to[old->process]);
 
 	if (!thread)
 		return false;

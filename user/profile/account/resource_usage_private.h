@@ -34,6 +34,7 @@ struct usage_process {
 struct usage_cpu_limit {
 	uint32_t path;			  /* string */
 	struct cpu_limit_view start, end; /* moment 0: not known; without path */
+	struct resource_cpu_limit put;	  /* of other accounts; period 0: nothing, path unused */
 };
 
 struct resource_usage {
@@ -52,12 +53,23 @@ struct resource_usage {
 	size_t ended_count;	   /* processes of which a thread exited */
 	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
 	struct machine_view machine_start, machine_end;
+	struct resource_machine put_machine; /* of other accounts */
+	uint64_t put_missing;		     /* likewise */
 };
 
 uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns);
 /* A process of the account, the last of its pid for now; for pid 0 one of nobody. USAGE_NONE: out
  * of memory. */
 uint32_t usage_add_process(struct resource_usage *usage, uint32_t pid, uint64_t start_ns);
+uint32_t usage_find_process(const struct resource_usage *usage, uint32_t pid, uint64_t start_ns);
+/* NULL: not known. */
+struct usage_thread *usage_find_thread(struct resource_usage *usage, uint32_t tid,
+				       uint64_t start_ns);
+/* The group of a name and cgroup, made when there is none, as long as there is room for more.
+ * USAGE_NONE: out of memory. */
+uint32_t usage_get_group(struct resource_usage *usage, const char *comm, uint64_t cgroup_id);
+/* The thread that stands for those of a process that exited. NULL: out of memory. */
+struct usage_thread *usage_get_ended_threads(struct resource_usage *usage, uint32_t process);
 /* Where those are added up for which there is no room; made when it is needed. USAGE_NONE: out of
  * memory. */
 uint32_t usage_others(struct resource_usage *usage);

@@ -9,9 +9,19 @@ bool resource_usage_known(const struct resource_usage *usage)
 	return usage->start_ns && usage->end_ns;
 }
 
+uint64_t resource_usage_start_ns(const struct resource_usage *usage)
+{
+	return usage->start_ns;
+}
+
+uint64_t resource_usage_end_ns(const struct resource_usage *usage)
+{
+	return usage->end_ns;
+}
+
 uint64_t resource_usage_missing(const struct resource_usage *usage)
 {
-	uint64_t missing = 0;
+	uint64_t missing = usage->put_missing;
 
 	array_foreach(&usage->threads, thread)
 		missing += !thread->final && !thread->bystander;
@@ -38,14 +48,21 @@ static void divide(const struct resource_process *process, struct resource_count
 	resource_counters_divide(used);
 }
 
-struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
+struct resource_process resource_usage_raw_process(const struct resource_usage *usage, size_t index)
 {
 	struct resource_process process = usage->processes.items[index].public;
 
-	divide(&process, &process.used);
 	if (process.threads)
 		process.end_ns = 0;
 	process.growth_known = process.rss_known && index != usage->others;
+	return process;
+}
+
+struct resource_process resource_usage_process(const struct resource_usage *usage, size_t index)
+{
+	struct resource_process process = resource_usage_raw_process(usage, index);
+
+	divide(&process, &process.used);
 	return process;
 }
 
@@ -54,8 +71,8 @@ size_t resource_usage_thread_count(const struct resource_usage *usage)
 	return usage->threads.count;
 }
 
-bool resource_usage_thread(const struct resource_usage *usage, size_t index,
-			   struct resource_thread *ret_thread)
+bool resource_usage_raw_thread(const struct resource_usage *usage, size_t index,
+			       struct resource_thread *ret_thread)
 {
 	const struct usage_thread *thread = &usage->threads.items[index];
 
@@ -72,7 +89,15 @@ bool resource_usage_thread(const struct resource_usage *usage, size_t index,
 		.threads = thread->members ? thread->members : 1,
 	};
 	memcpy(ret_thread->comm, thread->comm, sizeof(ret_thread->comm));
-	divide(&usage->processes.items[thread->process].public, &ret_thread->used);
+	return true;
+}
+
+bool resource_usage_thread(const struct resource_usage *usage, size_t index,
+			   struct resource_thread *ret_thread)
+{
+	if (!resource_usage_raw_thread(usage, index, ret_thread))
+		return false;
+	divide(&usage->processes.items[ret_thread->process].public, &ret_thread->used);
 	return true;
 }
 
@@ -98,7 +123,7 @@ struct resource_machine resource_usage_machine(const struct resource_usage *usag
 	const struct machine_view *start = &usage->machine_start, *end = &usage->machine_end;
 
 	if (!start->moment || !end->moment)
-		return (struct resource_machine){0};
+		return usage->put_machine;
 	return (struct resource_machine){
 		.known = true,
 		.elapsed_ns = resource_less(end->time_ns, start->time_ns),
@@ -141,6 +166,11 @@ bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
 	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
 
 	/* Not there at the start: it was made inside, and has counted from 0. */
+	if (limit->put.period_ns) {
+		*ret_limit = limit->put;
+		ret_limit->path = string_pool_get(usage->strings, limit->path);
+		return true;
+	}
 	if (!end->moment)
 		return false;
 	*ret_limit = (struct resource_cpu_limit){
@@ -154,4 +184,27 @@ bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
 		.throttled_ns = resource_less(end->throttled_ns, start->throttled_ns),
 	};
 	return true;
+}
+
+static const char *next_string(const struct resource_usage *usage, const struct hash_map *map,
+			       size_t *cursor, uint64_t *ret_cgroup_id)
+{
+	const struct hash_map_slot *slot = hash_map_next(map, cursor);
+
+	if (!slot)
+		return NULL;
+	*ret_cgroup_id = slot->key;
+	return string_pool_get(usage->strings, (uint32_t)slot->value);
+}
+
+const char *resource_usage_cgroup_at(const struct resource_usage *usage, size_t *cursor,
+				     uint64_t *ret_cgroup_id)
+{
+	return next_string(usage, &usage->cgroups, cursor, ret_cgroup_id);
+}
+
+const char *resource_usage_container_at(const struct resource_usage *usage, size_t *cursor,
+					uint64_t *ret_cgroup_id)
+{
+	return next_string(usage, &usage->containers, cursor, ret_cgroup_id);
 }

@@ -23,6 +23,11 @@ void slow_io_list_limit(struct slow_io_list *list, size_t limit)
 	list->slowest.limit = limit;
 }
 
+size_t slow_io_list_max(const struct slow_io_list *list)
+{
+	return list->slowest.limit;
+}
+
 void slow_io_list_free(struct slow_io_list *list)
 {
 	if (!list)

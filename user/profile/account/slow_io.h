@@ -30,6 +30,7 @@ struct slow_io_list *slow_io_list_new(void);
 void slow_io_list_free(struct slow_io_list *list);
 /* Before the first is added: how many are kept at most. */
 void slow_io_list_limit(struct slow_io_list *list, size_t limit);
+size_t slow_io_list_max(const struct slow_io_list *list);
 /* Takes a request in unless all that are kept are as slow or slower. -ENOMEM. */
 int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io);
 /* All that are kept, in no order; NULL at the end. Lives until the next is added. */

@@ -131,9 +131,9 @@ static void find_needed(struct merging *work)
 		if (slow_io->process < work->count)
 			work->needed[slow_io->process] |= NEEDED_BY_LIST;
 	}
-	for (size_t i = 0; i < frame_table_count(&work->profile->frames); i++) {
+	for (size_t i = 0; i < frame_table_count(&work->profile->names->frames); i++) {
 		const struct frame_location *location =
-			&frame_table_at(&work->profile->frames, i)->location;
+			&frame_table_at(&work->profile->names->frames, i)->location;
 
 		if ((location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED) &&
 		    location->object < work->count)

@@ -68,8 +68,8 @@ static size_t longest_stack(const struct profile *profile)
 {
 	size_t count, longest = 0;
 
-	for (uint32_t i = 0; i < stack_table_count(profile->stacks); i++) {
-		stack_table_get(profile->stacks, i, &count);
+	for (uint32_t i = 0; i < stack_table_count(profile->names->stacks); i++) {
+		stack_table_get(profile->names->stacks, i, &count);
 		if (count > longest)
 			longest = count;
 	}
@@ -116,7 +116,7 @@ static bool saves_enough(const struct profile *profile, const struct rewriting *
 static bool leave_frames_out(const struct profile *profile, const struct rewriting *work,
 			     struct frame_table *ret_frames)
 {
-	const struct frame_table *table = &profile->frames;
+	const struct frame_table *table = &profile->names->frames;
 	_cleanup_free_ uint32_t *numbers =
 		malloc((frame_table_count(table) + 1) * sizeof(*numbers));
 	size_t unused;
@@ -139,19 +139,19 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker,
 			 bool used_only)
 {
-	size_t count = stack_table_count(profile->stacks),
-	       frame_count = frame_table_count(&profile->frames);
+	size_t count = stack_table_count(profile->names->stacks),
+	       frame_count = frame_table_count(&profile->names->frames);
 	_cleanup_free_ uint32_t *frames = malloc((longest_stack(profile) + 1) * sizeof(*frames));
 	_cleanup_free_ uint32_t *numbers = malloc((frame_count + 1) * sizeof(*numbers));
 	_cleanup_free_ uint32_t *to = malloc((count + 1) * sizeof(*to));
 	struct stack_table *stacks = stack_table_new();
-	const struct rewriting work = {profile->stacks, stacks,	 chosen, marker,
-				       used_only,	numbers, frames};
+	const struct rewriting work = {
+		profile->names->stacks, stacks, chosen, marker, used_only, numbers, frames};
 	struct frame_table left = {0};
 	bool done = frames && numbers && to && stacks;
 
 	for (size_t i = 0; done && i < frame_count; i++)
-		numbers[i] = frame_table_at(&profile->frames, i)->merged;
+		numbers[i] = frame_table_at(&profile->names->frames, i)->merged;
 	done = done && leave_frames_out(profile, &work, &left);
 	for (uint32_t i = 0; done && i < count; i++) {
 		to[i] = rewrite(&work, i);
@@ -163,11 +163,11 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 		return NULL;
 	}
 	slow_io_list_renumber(profile->slow_io, to);
-	stack_table_free(profile->stacks);
-	profile->stacks = stacks;
+	stack_table_free(profile->names->stacks);
+	profile->names->stacks = stacks;
 	if (frame_table_count(&left)) {
-		frame_table_done(&profile->frames);
-		profile->frames = left;
+		frame_table_done(&profile->names->frames);
+		profile->names->frames = left;
 	}
 	return take_pointer(to);
 }
@@ -218,14 +218,14 @@ static const struct frame_location shortened = {.space = FRAME_TRUNCATED,
 /* How many stacks have each frame, as often as they have it. */
 static uint32_t *count_uses(const struct profile *profile)
 {
-	uint32_t *uses = calloc(frame_table_count(&profile->frames) + 1, sizeof(*uses));
+	uint32_t *uses = calloc(frame_table_count(&profile->names->frames) + 1, sizeof(*uses));
 	size_t count;
 
-	for (uint32_t i = 0; uses && i < stack_table_count(profile->stacks); i++) {
-		const uint32_t *frames = stack_table_get(profile->stacks, i, &count);
+	for (uint32_t i = 0; uses && i < stack_table_count(profile->names->stacks); i++) {
+		const uint32_t *frames = stack_table_get(profile->names->stacks, i, &count);
 
 		for (size_t j = 0; j < count; j++)
-			uses[frame_table_at(&profile->frames, frames[j])->merged]++;
+			uses[frame_table_at(&profile->names->frames, frames[j])->merged]++;
 	}
 	return uses;
 }
@@ -247,7 +247,8 @@ static bool keep_new(struct savings *savings, const uint32_t *frames, size_t cou
 	bool added = false;
 
 	for (size_t i = 0; i < count; i++)
-		savings->frames[i] = frame_table_at(&savings->profile->frames, frames[i])->merged;
+		savings->frames[i] =
+			frame_table_at(&savings->profile->names->frames, frames[i])->merged;
 	return hash_map_get(&savings->kept, hash_bytes(savings->frames, count * sizeof(*frames), 0),
 			    0, &added) &&
 	       added;
@@ -260,12 +261,12 @@ static void begin_savings(struct savings *savings, uint32_t marker)
 	const struct profile *profile = savings->profile;
 	size_t unused = 0, depth;
 
-	for (size_t i = 0; i < frame_table_count(&profile->frames); i++)
+	for (size_t i = 0; i < frame_table_count(&profile->names->frames); i++)
 		unused += !savings->uses[i];
 	if (unused >= MIN_LEFT_OUT)
 		savings->bytes = unused * FRAME_TABLE_ITEM_BYTES;
-	for (uint32_t i = 0; i < stack_table_count(profile->stacks); i++) {
-		const uint32_t *frames = stack_table_get(profile->stacks, i, &depth);
+	for (uint32_t i = 0; i < stack_table_count(profile->names->stacks); i++) {
+		const uint32_t *frames = stack_table_get(profile->names->stacks, i, &depth);
 
 		if (depth && frames[0] == marker)
 			keep_new(savings, frames + 1, depth - 1);
@@ -277,7 +278,8 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 {
 	savings->bytes += stack_table_item_bytes(count);
 	for (size_t i = 0; i < dropped; i++) {
-		if (!--savings->uses[frame_table_at(&savings->profile->frames, frames[i])->merged])
+		if (!--savings->uses[frame_table_at(&savings->profile->names->frames, frames[i])
+					     ->merged])
 			savings->bytes += FRAME_TABLE_ITEM_BYTES;
 	}
 	if (keep_new(savings, frames + dropped, count - dropped))
@@ -288,7 +290,7 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes,
 			  const bool *awaited, bool *chosen)
 {
-	size_t count = stack_table_count(profile->stacks), candidates = 0, depth;
+	size_t count = stack_table_count(profile->names->stacks), candidates = 0, depth;
 	_cleanup_free_ struct ranked_stack *ranked = calloc(count + 1, sizeof(*ranked));
 	_cleanup_free_ uint32_t *uses = count_uses(profile);
 	_cleanup_free_ uint32_t *room = malloc((longest_stack(profile) + 1) * sizeof(*room));
@@ -298,7 +300,8 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 		return false;
 	rank(profile, ranked, count);
 	for (size_t i = 0; i < count; i++) {
-		const uint32_t *frames = stack_table_get(profile->stacks, (uint32_t)i, &depth);
+		const uint32_t *frames =
+			stack_table_get(profile->names->stacks, (uint32_t)i, &depth);
 
 		depth -= depth && frames[0] == marker;
 		ranked[i].is_short = depth < LONG_FRAMES;
@@ -309,7 +312,8 @@ static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t
 	qsort(ranked, candidates, sizeof(*ranked), compare_shares);
 	begin_savings(&savings, marker);
 	for (size_t i = 0; i < candidates && savings.bytes < bytes; i++) {
-		const uint32_t *frames = stack_table_get(profile->stacks, ranked[i].stack, &depth);
+		const uint32_t *frames =
+			stack_table_get(profile->names->stacks, ranked[i].stack, &depth);
 		bool marked = frames[0] == marker;
 
 		chosen[ranked[i].stack] = true;
@@ -328,7 +332,7 @@ bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer,
 
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers)
 {
-	*ret_numbers = frame_table_merge(&profile->frames)
+	*ret_numbers = frame_table_merge(&profile->names->frames)
 			       ? rebuild(profile, NULL, 0, used_frames_only)
 			       : NULL;
 	return *ret_numbers ? 0 : -ENOMEM;
@@ -338,7 +342,7 @@ int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolize
 			   const bool *awaited, uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *chosen =
-		calloc(stack_table_count(profile->stacks) + 1, sizeof(*chosen));
+		calloc(stack_table_count(profile->names->stacks) + 1, sizeof(*chosen));
 	uint32_t marker = profile_intern_frame(profile, &shortened);
 
 	*ret_numbers = NULL;
@@ -356,9 +360,11 @@ uint64_t profile_shortened_events(const struct profile *profile)
 	size_t count;
 
 	array_foreach(&profile->rows, row) {
-		const uint32_t *frames = stack_table_get(profile->stacks, row->stack, &count);
+		const uint32_t *frames =
+			stack_table_get(profile->names->stacks, row->stack, &count);
 		const struct frame_location *leaf =
-			count ? &frame_table_at(&profile->frames, frames[0])->location : NULL;
+			count ? &frame_table_at(&profile->names->frames, frames[0])->location
+			      : NULL;
 
 		if (leaf && leaf->space == shortened.space && leaf->address == shortened.address)
 			events += row->count;

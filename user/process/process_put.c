@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Joins the processes of several tables in one. */
+#include "process/process_table_private.h"
+
+static uint64_t identity_hash(const struct process *process)
+{
+	if (process->members)
+		return hash_bytes(process->comm, strlen(process->comm), process->cgroup_id);
+	return hash_bytes(&(const uint64_t[3]){process->pid, process->start_ns, process->born_ns},
+			  3 * sizeof(uint64_t), 0);
+}
+
+static bool same_identity(const void *context, uint32_t item, const void *key)
+{
+	const struct process_table *table = context;
+	const struct process *wanted = key, *process = &table->entries.items[item]->public;
+
+	if (!wanted->members != !process->members)
+		return false;
+	if (wanted->members)
+		return process->cgroup_id == wanted->cgroup_id &&
+		       strcmp(process->comm, wanted->comm) == 0;
+	return process->pid == wanted->pid && process->start_ns == wanted->start_ns &&
+	       process->born_ns == wanted->born_ns;
+}
+
+static void join(struct process *to, const struct process *more)
+{
+	if (more->members) {
+		to->members += more->members;
+		to->started_inside = to->started_inside && more->started_inside;
+		if (more->start_ns < to->start_ns)
+			to->start_ns = more->start_ns;
+	} else {
+		to->started_inside = to->started_inside || more->started_inside;
+		to->execed = to->execed || more->execed;
+		if (more->comm[0])
+			memcpy(to->comm, more->comm, sizeof(to->comm));
+	}
+	if (more->end_ns > to->end_ns)
+		to->end_ns = more->end_ns;
+	if (more->parent_pid)
+		to->parent_pid = more->parent_pid;
+	if (more->cgroup_id)
+		to->cgroup_id = more->cgroup_id;
+	to->thread_count = more->thread_count;
+}
+
+struct process *process_table_put(struct process_table *table, const struct process *process)
+{
+	uint64_t hash = identity_hash(process);
+	uint32_t id = hash_index_find(&table->identities, hash, same_identity, table, process);
+	struct entry *entry;
+
+	if (id != HASH_INDEX_NONE) {
+		join(&table->entries.items[id]->public, process);
+		return &table->entries.items[id]->public;
+	}
+	entry = process_table_take_entry(table);
+	if (!entry)
+		return NULL;
+	id = entry->public.id;
+	*entry = (struct entry){
+		.public = *process,
+		.state = process->members ? ENTRY_GROUP : ENTRY_ENDED,
+		.used = true,
+	};
+	entry->public.id = id;
+	if (!hash_index_add(&table->identities, hash, id)) {
+		process_table_forget(table, entry);
+		return NULL;
+	}
+	return &entry->public;
+}

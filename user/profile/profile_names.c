@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Holds the frames, stacks and strings that slices share, and takes in frames of other profiles. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/string_pool.h"
+#include "profile/profile_private.h"
+#include "symbol/dwarf/line_store.h"
+
+void profile_names_unref(struct profile_names *names)
+{
+	if (!names || --names->references)
+		return;
+	string_pool_free(names->strings);
+	stack_table_free(names->stacks);
+	line_store_free(names->lines);
+	frame_table_done(&names->frames);
+	free(names);
+}
+
+struct profile_names *profile_names_new(void)
+{
+	struct profile_names *names = calloc(1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	names->references = 1;
+	frame_table_init(&names->frames);
+	names->strings = string_pool_new();
+	names->stacks = stack_table_new();
+	names->lines = line_store_new();
+	if (names->strings && names->stacks && names->lines)
+		return names;
+	profile_names_unref(names);
+	return NULL;
+}
+
+static bool put_text(struct profile_names *names, const char **text)
+{
+	uint32_t string = *text ? string_pool_add(names->strings, *text) : 0;
+
+	if (string == STRING_POOL_NONE)
+		return false;
+	if (*text)
+		*text = string_pool_get(names->strings, string);
+	return true;
+}
+
+static bool put_lines(struct profile_names *names, struct symbol *symbol)
+{
+	_cleanup_free_ struct symbol_line *lines = NULL;
+
+	if (!symbol->line_count)
+		return true;
+	lines = malloc(symbol->line_count * sizeof(*lines));
+	if (!lines)
+		return false;
+	for (size_t i = 0; i < symbol->line_count; i++) {
+		lines[i] = symbol->lines[i];
+		if (!put_text(names, &lines[i].function) || !put_text(names, &lines[i].file))
+			return false;
+	}
+	symbol->lines = line_store_add(names->lines, lines, symbol->line_count);
+	return symbol->lines;
+}
+
+uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
+{
+	struct frame copy = *frame;
+
+	copy.location.object = 0;
+	if (!put_text(profile->names, &copy.symbol.module) ||
+	    !put_lines(profile->names, &copy.symbol))
+		return UINT32_MAX;
+	return frame_table_put(&profile->names->frames, &copy);
+}

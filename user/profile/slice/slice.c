@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Merges the profiles of intervals that follow each other. */
+#include "profile/slice/slice.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "profile/profile_private.h"
+
+/* Of `from` is not in `into`, or not needed there. */
+#define NOT_THERE UINT32_MAX
+
+struct merging {
+	struct profile *into;
+	const struct profile *from;
+	/* number in `from` -> number in `into` */
+	uint32_t *processes, *frames, *stacks;
+	uint32_t *stack; /* room for the longest one */
+};
+
+struct profile *slice_new(void)
+{
+	struct mapped_file_table *files = mapped_file_table_new("");
+	struct process_table *processes = files ? process_table_new(files) : NULL;
+	struct profile *profile = processes ? profile_new(processes) : NULL;
+
+	if (!profile) {
+		process_table_free(processes);
+		mapped_file_table_free(files);
+		return NULL;
+	}
+	profile->files = files;
+	return profile;
+}
+
+/* ---- processes ---- */
+
+static int merge_processes(struct merging *work)
+{
+	struct process_table *from = work->from->processes, *into = work->into->processes;
+	size_t count = process_table_count(from);
+	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
+
+	if (!is_used)
+		return -ENOMEM;
+	profile_mark_processes(work->from, is_used);
+	for (uint32_t id = 0; id < count; id++) {
+		const struct process *process = is_used[id] ? process_table_by_id(from, id) : NULL;
+		const struct process *there;
+
+		work->processes[id] = NOT_THERE;
+		if (!process)
+			continue;
+		there = process_table_put(into, process);
+		if (!there)
+			return -ENOMEM;
+		work->processes[id] = there->id;
+	}
+	return 0;
+}
+
+static uint32_t process_there(const struct merging *work, uint32_t process)
+{
+	return process < process_table_count(work->from->processes) ? work->processes[process]
+								    : NOT_THERE;
+}
+
+/* ---- names ---- */
+
+static uint32_t frame_there(struct merging *work, uint32_t number)
+{
+	const struct frame *frame = profile_frame(work->from, number);
+
+	if (work->frames[number] == NOT_THERE)
+		work->frames[number] = profile_put_frame(work->into, frame);
+	return work->frames[number];
+}
+
+static int merge_stack(struct merging *work, uint32_t number)
+{
+	size_t count;
+	const uint32_t *frames = profile_stack(work->from, number, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		work->stack[i] = frame_there(work, frames[i]);
+		if (work->stack[i] == UINT32_MAX)
+			return -ENOMEM;
+	}
+	work->stacks[number] = profile_intern_stack(work->into, work->stack, count);
+	return work->stacks[number] == UINT32_MAX ? -ENOMEM : 0;
+}
+
+static size_t longest_stack(const struct profile *profile)
+{
+	size_t longest = 0, count;
+
+	for (uint32_t i = 0; i < profile_stack_count(profile); i++) {
+		profile_stack(profile, i, &count);
+		longest = count > longest ? count : longest;
+	}
+	return longest;
+}
+
+static int merge_stacks(struct merging *work)
+{
+	size_t count = profile_stack_count(work->from);
+	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
+	_cleanup_free_ uint32_t *stack = malloc((longest_stack(work->from) + 1) * sizeof(*stack));
+	int err = is_used && stack ? 0 : -ENOMEM;
+
+	if (err)
+		return err;
+	work->stack = stack;
+	for (size_t i = 0; i < profile_frame_count(work->from); i++)
+		work->frames[i] = NOT_THERE;
+	profile_mark_stacks(work->from, is_used);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = is_used[i] ? merge_stack(work, i) : 0;
+	work->stack = NULL;
+	return err;
+}
+
+/* ---- counts ---- */
+
+static int merge_rows(struct merging *work)
+{
+	size_t count;
+	const struct profile_row *rows = profile_rows(work->from, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct profile_row row = rows[i];
+
+		row.process = process_there(work, row.process);
+		row.comm = profile_intern_string(work->into, profile_string(work->from, row.comm));
+		row.stack = work->stacks[row.stack];
+		if (row.waker)
+			row.waker = 1 + work->stacks[row.waker - 1];
+		if (row.comm == UINT32_MAX || profile_add(work->into, &row))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int merge_ends(struct merging *work)
+{
+	const struct profile *from = work->from;
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(&from->ends_of_process, &cursor))) {
+		const struct stack_ends *ends = &from->process_ends.items[slot->value];
+		uint32_t process = process_there(work, (uint32_t)slot->key);
+
+		for (int end = 0; process != NOT_THERE && end < PKBPF_END_COUNT; end++) {
+			if (ends->counts[end])
+				profile_count_end(work->into, process, (enum pkbpf_stack_end)end,
+						  ends->counts[end], 0);
+		}
+	}
+	work->into->guessed_frames += from->guessed_frames;
+	return 0;
+}
+
+static int merge_distributions(struct merging *work)
+{
+	const struct distribution *from;
+
+	for (size_t i = 0; (from = profile_distribution_at(work->from, i)); i++) {
+		struct distribution copy = *from;
+
+		copy.key.process = process_there(work, from->key.process);
+		if (profile_put_distribution(work->into, &copy))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int merge_devices(struct merging *work)
+{
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(&work->from->device_names, &cursor))) {
+		if (profile_set_device_name(work->into, (uint32_t)slot->key,
+					    profile_string(work->from, (uint32_t)slot->value)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int merge_slow_io(struct merging *work)
+{
+	struct slow_io_list *into = work->into->slow_io;
+	const struct slow_io *from;
+
+	if (slow_io_list_max(work->from->slow_io) > slow_io_list_max(into))
+		slow_io_list_limit(into, slow_io_list_max(work->from->slow_io));
+	for (size_t i = 0; (from = slow_io_list_at(work->from->slow_io, i)); i++) {
+		struct slow_io copy = *from;
+
+		copy.process = process_there(work, from->process);
+		copy.stack = work->stacks[from->stack];
+		copy.comm =
+			profile_intern_string(work->into, profile_string(work->from, from->comm));
+		if (copy.comm == UINT32_MAX || slow_io_list_add(into, &copy))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- resources ---- */
+
+static int merge_threads(const struct resource_usage *from, struct resource_usage *into)
+{
+	size_t count = resource_usage_process_count(from);
+	_cleanup_free_ uint32_t *numbers = malloc((count + 1) * sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		struct resource_process process = resource_usage_raw_process(from, i);
+
+		numbers[i] = resource_usage_put_process(into, &process);
+		err = numbers[i] == UINT32_MAX ? -ENOMEM : 0;
+	}
+	for (size_t i = 0; i < resource_usage_thread_count(from) && !err; i++) {
+		struct resource_thread thread;
+
+		if (!resource_usage_raw_thread(from, i, &thread))
+			continue;
+		thread.process = numbers[thread.process];
+		err = resource_usage_put_thread(into, &thread);
+	}
+	return err;
+}
+
+static int merge_cgroups(const struct resource_usage *from, struct resource_usage *into)
+{
+	struct resource_cpu_limit limit;
+	const char *text;
+	uint64_t id;
+	int err = 0;
+
+	for (size_t cursor = 0; !err && (text = resource_usage_cgroup_at(from, &cursor, &id));)
+		err = resource_usage_put_cgroup(into, id, text);
+	for (size_t cursor = 0; !err && (text = resource_usage_container_at(from, &cursor, &id));)
+		err = resource_usage_put_container(into, id, text);
+	for (size_t i = 0; !err && i < resource_usage_cpu_limit_count(from); i++) {
+		if (resource_usage_cpu_limit(from, i, &limit))
+			err = resource_usage_put_cpu_limit(into, &limit);
+	}
+	return err;
+}
+
+static int merge_resources(struct merging *work)
+{
+	const struct resource_usage *from = work->from->resources;
+	struct resource_usage *into = work->into->resources;
+	struct resource_machine machine = resource_usage_machine(from);
+	int err = merge_cgroups(from, into);
+
+	if (err || !resource_usage_known(from))
+		return err;
+	resource_usage_put_known(into, resource_usage_start_ns(from), resource_usage_end_ns(from),
+				 resource_usage_missing(from));
+	resource_usage_put_machine(into, &machine);
+	return merge_threads(from, into);
+}
+
+/* ---- the run ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Texts and settings are those of the last; the interval and what it has cost is that of all. */
+static void merge_info(struct profile_info *into, const struct profile_info *from)
+{
+	struct profile_info before = *into;
+
+	*into = *from;
+	if (!before.end_ns)
+		return;
+	into->sequence = before.sequence;
+	into->start_ns = before.start_ns;
+	into->start_unix_ns = before.start_unix_ns;
+	into->end_ns = larger(before.end_ns, from->end_ns);
+	into->kinds_mask |= before.kinds_mask;
+	into->cpu_count = (uint32_t)larger(before.cpu_count, from->cpu_count);
+	into->own_start_cpu_ns = before.own_start_cpu_ns;
+	into->bpf_cpu_ns += before.bpf_cpu_ns;
+	into->bpf_cpu_known = before.bpf_cpu_known && from->bpf_cpu_known;
+	into->max_resident_bytes = larger(before.max_resident_bytes, from->max_resident_bytes);
+	into->bpf_map_bytes = larger(before.bpf_map_bytes, from->bpf_map_bytes);
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++)
+		into->counters[i] += before.counters[i];
+}
+
+int slice_merge(struct profile *into, const struct profile *from)
+{
+	static int (*const parts[])(struct merging * work) = {
+		merge_processes,     merge_stacks,  merge_rows,	   merge_ends,
+		merge_distributions, merge_devices, merge_slow_io, merge_resources,
+	};
+	size_t processes = process_table_count(from->processes);
+	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));
+	_cleanup_free_ uint32_t *frames = malloc((profile_frame_count(from) + 1) * sizeof(*frames));
+	_cleanup_free_ uint32_t *stacks = malloc((profile_stack_count(from) + 1) * sizeof(*stacks));
+	struct merging work = {.into = into,
+			       .from = from,
+			       .processes = process_numbers,
+			       .frames = frames,
+			       .stacks = stacks};
+	int err = process_numbers && frames && stacks ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && !err; i++)
+		err = parts[i](&work);
+	merge_info(&into->info, &from->info);
+	return err;
+}

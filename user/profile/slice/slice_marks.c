@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tells what a profile refers to of the processes and stacks that it shares with other slices. */
+#include "profile/profile_private.h"
+
+static void mark(bool *is_used, uint32_t number, size_t count)
+{
+	if (number < count)
+		is_used[number] = true;
+}
+
+void profile_mark_processes(const struct profile *profile, bool *is_used)
+{
+	size_t count = process_table_count(profile->processes), cursor = 0;
+	const struct hash_map_slot *slot;
+	const struct distribution *distribution;
+	const struct slow_io *slow_io;
+
+	array_foreach(&profile->rows, row)
+		mark(is_used, row->process, count);
+	while ((slot = hash_map_next(&profile->ends_of_process, &cursor)))
+		mark(is_used, (uint32_t)slot->key, count);
+	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++)
+		mark(is_used, distribution->key.process, count);
+	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
+		mark(is_used, slow_io->process, count);
+}
+
+void profile_mark_stacks(const struct profile *profile, bool *is_used)
+{
+	size_t count = profile_stack_count(profile);
+	const struct slow_io *slow_io;
+
+	array_foreach(&profile->rows, row) {
+		mark(is_used, row->stack, count);
+		if (row->waker)
+			mark(is_used, row->waker - 1, count);
+	}
+	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
+		mark(is_used, slow_io->stack, count);
+}
