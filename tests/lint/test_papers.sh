@@ -39,7 +39,9 @@ kinds=$(sed -n 's/^\tX([A-Z]*, [0-9]*, \([a-z]*\)).*/\1/p' "$(dirname "$0")/../.
 [ "$(wc -w <<<"$kinds")" -ge 4 ] || fail "too few kinds of events: $kinds"
 completes "$(xargs <<<"$kinds")" pkbpf -e ""
 completes cpu,offcpu pkbpf --events cpu,off
-completes "folded text json csv" pkbpf -f ""
+formats=$(sed -n 's/^\tROW(\([a-z]*\)).*/\1/p' "$(dirname "$0")/../../user/export/formats.h")
+[ "$(wc -w <<<"$formats")" -ge 5 ] || fail "too few formats: $formats"
+completes "$(xargs <<<"$formats")" pkbpf -f ""
 completes folded pkbpf -o x -f fo
 completes thread pkbpf --by = th
 completes doctor pkbpf doc

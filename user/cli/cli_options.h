@@ -28,7 +28,7 @@ struct cli_options {
 	unsigned int top;
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
-	bool pid_frame, wait_states;
+	bool pid_frame, wait_states, icicle;
 
 	/* how it talks */
 	bool quiet, no_progress;

@@ -169,6 +169,7 @@ static int write_outputs(struct profiling *profiling, struct results *results)
 				.lines = options->live.lines,
 				.details = options->verbosity > 0,
 				.wait_states = options->wait_states,
+				.icicle = options->icicle,
 			},
 		.color = options->color,
 	};

@@ -236,6 +236,7 @@ static const struct option_row rows[] = {
 	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", OUTPUT, FLAG(pid_frame)},
 	{0, "wait-states", NULL, "off-CPU: wait state as leaf frame, such as [disk]", OUTPUT,
 	 FLAG(wait_states), .needs = "offcpu"},
+	{0, "icicle", NULL, "flame graphs with the root on top", OUTPUT, FLAG(icicle)},
 	{0, "no-inline", NULL, "omit inlined functions", OUTPUT, FLAG(live.no_inline)},
 	{0, "lines", NULL, "file:line in frames, also from separate debug files", OUTPUT,
 	 FLAG(live.lines)},

@@ -16,6 +16,7 @@ struct format_options {
 	bool pid_frame;		      /* root frame is comm-pid */
 	bool lines;		      /* file:line of functions */
 	bool wait_states;	      /* as leaf frames */
+	bool icicle;		      /* flame graphs with the root on top */
 };
 
 struct format_ops {

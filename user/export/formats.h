@@ -10,7 +10,8 @@
 	ROW(folded)                                                                                \
 	ROW(text)                                                                                  \
 	ROW(json)                                                                                  \
-	ROW(csv)
+	ROW(csv)                                                                                   \
+	ROW(svg)
 
 #define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
 FORMATS(FORMAT_DECLARE)
