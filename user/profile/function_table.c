@@ -112,9 +112,10 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 			bracketed = false;
 		if (length > 255)
 			length = 255;
-		/* A unresolved function is known by its start; without that, a table of functions
-		 * can only name the module. */
-		if (table->options.merge && !symbol->function_address)
+		/* An unresolved function is known by its start; without that, a table of functions
+		 * can only name the module. Kernel addresses are kept secret. */
+		if ((table->options.merge && !symbol->function_address) ||
+		    frame->location.space == FRAME_KERNEL)
 			snprintf(name, sizeof(name), "[%.*s]", (int)length,
 				 symbol->module + bracketed);
 		else

@@ -14,14 +14,15 @@
 
 #include "process/process_table.h"
 
-enum frame_space {
-	FRAME_KERNEL, /* address = kernel address; object unused */
-	FRAME_FILE,   /* object = mapped_file id; address = offset in the file */
-	/* object = process incarnation id; address = virtual address in it (JIT code) */
-	FRAME_ANONYMOUS,
-	FRAME_UNMAPPED, /* object = process incarnation id; address belongs to no known mapping */
-	/* not an address: address = enum pkbpf_stack_end, why the stack ends here */
-	FRAME_TRUNCATED,
+enum frame_space {		     /* numbers are in recordings: for good */
+		   FRAME_KERNEL = 0, /* address = kernel address; object unused */
+		   FRAME_FILE = 1,   /* object = mapped_file id; address = offset in the file */
+		   /* object = process incarnation id; address = virtual address in it (JIT code) */
+		   FRAME_ANONYMOUS = 2,
+		   FRAME_UNMAPPED = 3, /* object = process incarnation id; address belongs to no
+					  known mapping */
+		   /* not an address: address = enum pkbpf_stack_end, why the stack ends here */
+		   FRAME_TRUNCATED = 4,
 };
 
 struct frame_location {
@@ -32,16 +33,17 @@ struct frame_location {
 	bool is_return_address;
 };
 
-enum symbol_result {
-	SYMBOL_FOUND,
-	SYMBOL_UNMAPPED,     /* in no mapping */
-	SYMBOL_NO_FILE,	     /* the file could not be opened (gone, replaced, no permission) */
-	SYMBOL_NOT_ELF,	     /* the file is not an ELF file we can read */
-	SYMBOL_STRIPPED,     /* no symbol table, no debug file */
-	SYMBOL_NOT_IN_TABLE, /* has symbols, none covers the address */
-	SYMBOL_NO_PERF_MAP,  /* JIT code without a usable perf map file */
-	SYMBOL_NO_KALLSYMS,  /* kernel symbols hidden (kptr_restrict) */
-	SYMBOL_RESULT_COUNT,
+enum symbol_result { /* numbers are in recordings: for good */
+		     SYMBOL_FOUND = 0,
+		     SYMBOL_UNMAPPED = 1, /* in no mapping */
+		     SYMBOL_NO_FILE =
+			     2, /* the file could not be opened (gone, replaced, no permission) */
+		     SYMBOL_NOT_ELF = 3,      /* the file is not an ELF file we can read */
+		     SYMBOL_STRIPPED = 4,     /* no symbol table, no debug file */
+		     SYMBOL_NOT_IN_TABLE = 5, /* has symbols, none covers the address */
+		     SYMBOL_NO_PERF_MAP = 6,  /* JIT code without a usable perf map file */
+		     SYMBOL_NO_KALLSYMS = 7,  /* kernel symbols hidden (kptr_restrict) */
+		     SYMBOL_RESULT_COUNT,
 };
 
 const char *symbol_result_text(enum symbol_result result); /* "stripped: no symbol table", … */
@@ -60,6 +62,7 @@ struct symbol {
 	uint32_t flags;
 	/* base name: "libc.so.6", "kernel", "[vdso]"; NULL when there is none */
 	const char *module;
+	const char *build_id;	 /* of the module, lower-case hex; NULL: none, or not known */
 	uint64_t module_address; /* ELF address in the module, for "[libfoo.so+0x1234]" */
 	/* start of the unresolved function it lies in, as linked; 0: not known */
 	uint64_t function_address;

@@ -8,13 +8,15 @@
 
 #include "base/array.h"
 #include "base/log.h"
+#include "elf/build_id.h"
 #include "symbol/demangle.h"
 #include "symbol/elf/elf_module.h"
 
 struct loaded_file {
 	bool loaded;
 	struct elf_module module;
-	const char *name; /* base name, in the pool */
+	const char *name;     /* base name, in the pool */
+	const char *build_id; /* the same; NULL: none */
 	void *vdso;
 	size_t vdso_size;
 	/* of the name found last; addresses mostly come in order */
@@ -60,6 +62,17 @@ static bool counts_as_debug_file(const struct loaded_file *loaded)
 	return loaded->module.debug_fd >= 0 || loaded->module.dwarf;
 }
 
+static const char *read_build_id(struct elf_symbolizer *elf, const struct elf_file *file)
+{
+	char text[BUILD_ID_HEX_SIZE];
+	struct build_id id;
+
+	if (build_id_read(file, &id))
+		return NULL;
+	build_id_format(&id, text);
+	return string_pool_get(elf->strings, string_pool_add(elf->strings, text));
+}
+
 static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		      struct loaded_file *loaded)
 {
@@ -92,6 +105,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		loaded->module.state = result_of(err);
 		return;
 	}
+	loaded->build_id = read_build_id(elf, &file);
 	elf_module_load(&loaded->module, &file, &options);
 	elf_file_done(&file);
 	elf->debug_file_count += counts_as_debug_file(loaded);
@@ -221,6 +235,7 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	if (!loaded)
 		return true;
 	ret_symbol->module = loaded->name;
+	ret_symbol->build_id = loaded->build_id;
 	ret_symbol->result = loaded->module.state;
 	/* Even in a file without any symbol the address as linked is what tools understand. */
 	if (!elf_segments_address(&loaded->module.file.segments, location->address - back,

@@ -155,11 +155,8 @@ static bool kernel_resolve(struct symbolizer *symbolizer, const struct frame_loc
 
 	if (location->space != FRAME_KERNEL)
 		return false;
-	*ret_symbol = (struct symbol){
-		.flags = SYMBOL_IS_KERNEL,
-		.module = "kernel",
-		.module_address = location->address,
-	};
+	/* An address would tell whoever gets the file where the kernel lies. */
+	*ret_symbol = (struct symbol){.flags = SYMBOL_IS_KERNEL, .module = "kernel"};
 	kernel->line = (struct symbol_line){0};
 	if (!ask_kernel(kernel, address, ret_symbol))
 		look_up(kernel, address, ret_symbol);
