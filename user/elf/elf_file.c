@@ -8,19 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/cleanup.h"
 #include "base/large_memory.h"
+#include "elf/elf_packing.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define NATIVE_BYTE_ORDER ELFDATA2LSB
 #else
 #define NATIVE_BYTE_ORDER ELFDATA2MSB
 #endif
-
-/* deflate cannot do better than 1032:1, so a larger claim is a lie told to make us allocate. */
-#define MAX_DEFLATE_RATIO 1032
 
 struct table_place {
 	uint64_t offset;
@@ -67,77 +64,43 @@ uint64_t elf_file_bytes_after(const struct elf_file *file, uint64_t address)
 	return elf_segments_offset(&file->segments, address, &offset, &available) ? available : 0;
 }
 
-/* How the bytes of a section are packed; header_size 0: not at all. */
-struct packing {
-	uint32_t type;
-	size_t header_size;
-	uint64_t size; /* unpacked */
-};
-
-static bool read_packing(const struct elf_file *file, const struct elf_section *section,
-			 struct packing *ret)
-{
-	size_t header_size = file->is_64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
-	Elf64_Chdr wide;
-	Elf32_Chdr narrow;
-
-	*ret = (struct packing){.size = section->size};
-	if (!(section->flags & SHF_COMPRESSED))
-		return true;
-	if (section->size < header_size ||
-	    elf_file_read(file, section->offset, file->is_64 ? (void *)&wide : &narrow,
-			  header_size))
-		return false;
-	*ret = file->is_64 ? (struct packing){wide.ch_type, header_size, wide.ch_size}
-			   : (struct packing){narrow.ch_type, header_size, narrow.ch_size};
-	return true;
-}
-
 uint64_t elf_file_unpacked_size(const struct elf_file *file, const struct elf_section *section)
 {
-	struct packing packing;
+	struct elf_packing packing;
 
-	return read_packing(file, section, &packing) ? packing.size : UINT64_MAX;
+	return elf_packing_read(file, section, &packing) ? packing.size : UINT64_MAX;
 }
 
 /* Takes the place of the packed bytes. */
-static int unpack(char **data, size_t size, const struct packing *packing)
+static int unpack(char **data, size_t size, const struct elf_packing *packing)
 {
 	_cleanup_free_ char *packed = *data;
-	uLongf done = packing->size;
 
-	*data = NULL;
-	if (packing->type != ELFCOMPRESS_ZLIB)
-		return -EOPNOTSUPP;
 	*data = large_malloc(packing->size + 1);
-	if (!*data)
-		return -ENOMEM;
-	if (uncompress((Bytef *)*data, &done, (const Bytef *)packed + packing->header_size,
-		       size - packing->header_size) != Z_OK ||
-	    done != packing->size)
-		return -EBADMSG;
-	return 0;
+	return *data ? elf_packing_unpack(packing, packed, size, *data) : -ENOMEM;
 }
 
 int elf_file_read_section(const struct elf_file *file, const struct elf_section *section,
 			  size_t max_size, void **ret_data, size_t *ret_size)
 {
 	_cleanup_free_ char *data = NULL;
-	struct packing packing;
+	struct elf_packing packing;
 	int err;
 
 	if (section->type == SHT_NOBITS)
 		return -ENODATA;
-	if (!read_packing(file, section, &packing))
+	if (!elf_packing_read(file, section, &packing))
 		return -EBADMSG;
+	if (packing.kind == ELF_PACKING_UNKNOWN)
+		return -EOPNOTSUPP;
 	if (section->size > max_size || packing.size > max_size ||
-	    packing.size / MAX_DEFLATE_RATIO > section->size)
+	    !elf_packing_is_possible(&packing, section->size))
 		return -EFBIG;
 	data = large_malloc(section->size + 1);
 	if (!data)
 		return -ENOMEM;
 	err = elf_file_read(file, section->offset, data, section->size);
-	if (!err && packing.header_size)
+	if (!err && packing.kind != ELF_PACKING_NONE)
 		err = unpack(&data, section->size, &packing);
 	if (err)
 		return err;

@@ -72,7 +72,8 @@ int elf_file_read_address(const struct elf_file *file, uint64_t address, void *b
 uint64_t elf_file_bytes_after(const struct elf_file *file, uint64_t address);
 
 /* A heap copy of the section, unpacked if need be, with a NUL behind it. -EFBIG beyond max_size,
- * -ENODATA for SHT_NOBITS, -EBADMSG: damaged; -EOPNOTSUPP: packed by something else than zlib. */
+ * -ENODATA for SHT_NOBITS, -EBADMSG: damaged; -EOPNOTSUPP: packed by something else than zlib or
+ * zstd. */
 int elf_file_read_section(const struct elf_file *file, const struct elf_section *section,
 			  size_t max_size, void **ret_data, size_t *ret_size);
 /* Bytes the section has unpacked; UINT64_MAX: it says nonsense. */

@@ -61,7 +61,6 @@ static int assemble(struct live_capture *live, struct error *error)
 		.root = "",
 		.debug_dir = "/usr/lib/debug",
 		.user_uid = live->options.user_uid,
-		.log = live->options.session.log,
 	};
 	/* Without one (out of memory) frames stay addresses. */
 	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);

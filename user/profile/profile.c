@@ -70,6 +70,7 @@ void profile_free(struct profile *profile)
 		process_table_free(profile->processes);
 		mapped_file_table_free(profile->files);
 	}
+	symbol_notes_done(&profile->notes);
 	free(profile);
 }
 
@@ -347,6 +348,12 @@ void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbol
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer)
 {
 	profile_name_frames(profile, symbolizer, UINT32_MAX, UINT64_MAX);
+	symbolizer_tell(symbolizer, &profile->notes);
+}
+
+const struct symbol_notes *profile_symbol_notes(const struct profile *profile)
+{
+	return &profile->notes;
 }
 
 size_t profile_stack_bytes(const struct profile *profile)

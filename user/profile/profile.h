@@ -138,6 +138,8 @@ const char *profile_device_name(const struct profile *profile, uint32_t device);
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer);
 /* Names every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
+/* What people should know about the names. */
+const struct symbol_notes *profile_symbol_notes(const struct profile *profile);
 
 /* Memory of the stacks and their frames, which grows with every new one. */
 size_t profile_stack_bytes(const struct profile *profile);

@@ -8,6 +8,7 @@
 #include "profile/frame_table.h"
 #include "profile/profile.h"
 #include "profile/stack_table.h"
+#include "symbol/symbol_notes.h"
 
 struct stack_ends {
 	uint64_t counts[PKBPF_END_COUNT];
@@ -48,6 +49,7 @@ struct profile {
 	struct hash_map device_names; /* number -> string */
 	struct resource_usage *resources;
 	struct slow_io_list *slow_io;
+	struct symbol_notes notes;
 
 	uint64_t seed;
 };

@@ -15,6 +15,7 @@
 #include "report/text_kind.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
+#include "symbol/symbol_notes.h"
 
 #define LABEL_COLUMNS 12
 
@@ -310,6 +311,19 @@ static void print_notes(const struct text_report *report)
 	free(line.text);
 }
 
+static void print_symbol_notes(const struct text_report *report)
+{
+	const struct symbol_notes *notes = profile_symbol_notes(report->profile);
+	struct line line;
+
+	for (size_t i = 0; i < notes->count && line_begin(&line); i++) {
+		fprintf(line.stream, "%s", notes->items[i]);
+		if (i == notes->count - 1 && notes->left_out)
+			fprintf(line.stream, "; and %zu more", notes->left_out);
+		line_end(&line, report, i ? "" : "names:");
+	}
+}
+
 /* Skipping stacks was not enough to stay within the limit. */
 static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
 {
@@ -367,5 +381,6 @@ void text_header(const struct text_report *report)
 	print_recorded(report);
 	print_stacks(report);
 	print_notes(report);
+	print_symbol_notes(report);
 	print_cost(report);
 }

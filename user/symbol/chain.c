@@ -11,6 +11,7 @@
 #include "symbol/kernel/kernel.h"
 #include "symbol/dwarf/line_store.h"
 #include "symbol/jit/perf_map.h"
+#include "symbol/symbol_notes.h"
 
 enum chain_member {
 	MEMBER_KERNEL,
@@ -26,6 +27,7 @@ struct chain {
 	struct string_pool *strings;
 	struct line_store *lines;
 	struct symbolizer *members[MEMBER_COUNT];
+	struct symbol_notes notes; /* about what is forgotten */
 };
 
 const char *symbol_result_text(enum symbol_result result)
@@ -83,7 +85,20 @@ static void chain_forget_files(struct symbolizer *symbolizer, const bool *is_use
 	struct chain *chain = (struct chain *)symbolizer;
 
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
+		symbolizer_tell(chain->members[i], &chain->notes);
+	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		symbolizer_forget_files(chain->members[i], is_used, count);
+}
+
+static void chain_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
+{
+	struct chain *chain = (struct chain *)symbolizer;
+
+	for (size_t i = 0; i < MEMBER_COUNT; i++)
+		symbolizer_tell(chain->members[i], &chain->notes);
+	for (size_t i = 0; i < chain->notes.count; i++)
+		symbol_notes_add(notes, "%s", chain->notes.items[i]);
+	notes->left_out += chain->notes.left_out;
 }
 
 static void chain_free(struct symbolizer *symbolizer)
@@ -94,6 +109,7 @@ static void chain_free(struct symbolizer *symbolizer)
 		return;
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		symbolizer_free(chain->members[i]);
+	symbol_notes_done(&chain->notes);
 	line_store_free(chain->lines);
 	if (chain->strings)
 		string_pool_free(chain->strings);
@@ -107,6 +123,7 @@ static const struct symbolizer_ops chain_ops = {
 	.name = "chain",
 	.resolve = chain_resolve,
 	.forget_files = chain_forget_files,
+	.tell = chain_tell,
 	.free = chain_free,
 };
 
@@ -168,6 +185,12 @@ void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used,
 {
 	if (symbolizer->ops->forget_files)
 		symbolizer->ops->forget_files(symbolizer, is_used, count);
+}
+
+void symbolizer_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
+{
+	if (symbolizer->ops->tell)
+		symbolizer->ops->tell(symbolizer, notes);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)

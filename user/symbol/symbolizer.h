@@ -71,8 +71,8 @@ struct symbol {
 	size_t line_count; /* 0 unless FOUND */
 };
 
-struct log;
 struct symbolizer;
+struct symbol_notes;
 
 struct symbolizer_ops {
 	const char *name;
@@ -81,6 +81,8 @@ struct symbolizer_ops {
 			struct symbol *ret_symbol);
 	/* NULL: knows nothing by the ids of files. */
 	void (*forget_files)(struct symbolizer *symbolizer, const bool *is_used, size_t count);
+	/* Adds what people should know; NULL: nothing. */
+	void (*tell)(struct symbolizer *symbolizer, struct symbol_notes *notes);
 	void (*free)(struct symbolizer *symbolizer);
 };
 
@@ -105,8 +107,6 @@ struct symbolizer_options {
 	/* The user behind sudo (0: none): perf maps of processes that exited are believed from
 	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
-	/* of files whose debug information was given up; NULL: nobody listens */
-	const struct log *log;
 };
 
 /* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows
@@ -120,6 +120,8 @@ void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_locati
 /* Forgets what it has read of mapped files, but of those that are used, by id, of `count`: other
  * ids are about to be given to other files. Strings of answers stay. */
 void symbolizer_forget_files(struct symbolizer *symbolizer, const bool *is_used, size_t count);
+/* What people should know about the names so far. */
+void symbolizer_tell(struct symbolizer *symbolizer, struct symbol_notes *notes);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 #endif

@@ -191,7 +191,9 @@ static void unpacks_compressed_tables(void **state)
 	head->ch_size = 200U << 20;
 	assert_int_equal(elf_symbol_reader_open(&file, SHT_SYMTAB, &reader), -EFBIG);
 	head->ch_size = 24;
-	head->ch_type = 2;
+	head->ch_type = 2; /* zstd, which it is not */
+	assert_int_equal(elf_symbol_reader_open(&file, SHT_SYMTAB, &reader), -EBADMSG);
+	head->ch_type = 3;
 	assert_int_equal(elf_symbol_reader_open(&file, SHT_SYMTAB, &reader), -EOPNOTSUPP);
 	elf_file_done(&file);
 	free(image.bytes);

@@ -318,5 +318,8 @@ int slice_merge(struct profile *into, const struct profile *from)
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		err = parts[i](&work);
 	merge_info(&into->info, &from->info);
+	for (size_t i = 0; i < from->notes.count; i++)
+		symbol_notes_add(&into->notes, "%s", from->notes.items[i]);
+	into->notes.left_out += from->notes.left_out;
 	return err;
 }

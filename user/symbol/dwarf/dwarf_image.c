@@ -1,21 +1,234 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Lets libdw read a file. libelf is told to read, not to map, so a file that shrinks meanwhile is a
- * failed read; the sizes of all debug sections, packed or not, are added up before libdw sees any.
- */
+/* Puts debug sections together for libdw. */
 #include "symbol/dwarf/dwarf_image.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <gelf.h>
-
+#include "base/cleanup.h"
+#include "base/large_memory.h"
+#include "elf/elf_packing.h"
 #include "symbol/dwarf/dwarf_abbreviations.h"
 
-struct dwarf_image dwarf_image_none(void)
+#define MAX_NAME_BYTES 40
+#define ALIGNMENT      8U
+/* The first one is empty, as the format wants it; the last one has the names. */
+#define HEADER_COUNT (DWARF_SECTION_COUNT + 2)
+#define NAMES_BYTES  (HEADER_COUNT * MAX_NAME_BYTES)
+
+static const char *const names[DWARF_SECTION_COUNT] = {
+	[DWARF_SECTION_INFO] = "info",	       [DWARF_SECTION_TYPES] = "types",
+	[DWARF_SECTION_ABBREV] = "abbrev",     [DWARF_SECTION_STR] = "str",
+	[DWARF_SECTION_LINE_STR] = "line_str", [DWARF_SECTION_STR_OFFSETS] = "str_offsets",
+	[DWARF_SECTION_ADDR] = "addr",	       [DWARF_SECTION_RANGES] = "ranges",
+	[DWARF_SECTION_RNGLISTS] = "rnglists", [DWARF_SECTION_LINE] = "line",
+};
+
+struct dwarf_source dwarf_source_find(const struct elf_file *file, enum dwarf_section kind,
+				      const char *suffix)
 {
-	return (struct dwarf_image){.fd = -1};
+	static const char *const prefixes[] = {".debug_", ".zdebug_"};
+	const struct elf_section *section = NULL;
+	char name[MAX_NAME_BYTES];
+
+	for (size_t i = 0; i < 2 && !section; i++) {
+		snprintf(name, sizeof(name), "%s%s%s", prefixes[i], names[kind], suffix);
+		section = elf_file_find_section(file, name);
+	}
+	if (!section)
+		return (struct dwarf_source){0};
+	return (struct dwarf_source){.section = section,
+				     .size = elf_file_unpacked_size(file, section)};
+}
+
+void dwarf_sources_of_file(const struct elf_file *file, bool with_lines,
+			   struct dwarf_source ret_sources[DWARF_SECTION_COUNT])
+{
+	for (unsigned int i = 0; i < DWARF_SECTION_COUNT; i++)
+		ret_sources[i] = i != DWARF_SECTION_LINE || with_lines
+					 ? dwarf_source_find(file, i, "")
+					 : (struct dwarf_source){0};
+}
+
+uint64_t dwarf_sources_bytes(const struct dwarf_source sources[DWARF_SECTION_COUNT])
+{
+	uint64_t total = 0;
+
+	for (unsigned int i = 0; i < DWARF_SECTION_COUNT; i++) {
+		if (sources[i].size > DWARF_IMAGE_MAX_BYTES - total)
+			return UINT64_MAX;
+		total += sources[i].size;
+	}
+	return total;
+}
+
+static int read_source(const struct elf_file *file, const struct dwarf_source *source, uint8_t *to)
+{
+	_cleanup_free_ void *unpacked = NULL;
+	struct elf_packing packing;
+	size_t size;
+	int err;
+
+	if (source->bytes) {
+		memcpy(to, source->bytes, source->size);
+		return 0;
+	}
+	if (!elf_packing_read(file, source->section, &packing))
+		return -EBADMSG;
+	if (source->offset > packing.size || source->size > packing.size - source->offset)
+		return -EBADMSG;
+	if (packing.kind == ELF_PACKING_NONE)
+		return elf_file_read(file, source->section->offset + source->offset, to,
+				     source->size);
+	err = elf_file_read_section(file, source->section, DWARF_IMAGE_MAX_BYTES, &unpacked, &size);
+	if (!err)
+		memcpy(to, (const uint8_t *)unpacked + source->offset, source->size);
+	return err;
+}
+
+struct layout {
+	uint64_t offsets[DWARF_SECTION_COUNT];
+	uint64_t names, headers, size;
+};
+
+static struct layout lay_out(const struct dwarf_source sources[DWARF_SECTION_COUNT])
+{
+	struct layout layout = {.size = sizeof(Elf64_Ehdr)};
+
+	for (unsigned int i = 0; i < DWARF_SECTION_COUNT; i++) {
+		layout.offsets[i] = layout.size;
+		/* A NUL behind each. */
+		layout.size += (sources[i].size + ALIGNMENT) & ~(uint64_t)(ALIGNMENT - 1);
+	}
+	layout.names = layout.size;
+	layout.headers = layout.names + NAMES_BYTES;
+	layout.size = layout.headers + HEADER_COUNT * sizeof(Elf64_Shdr);
+	return layout;
+}
+
+/* Addresses in debug sections are as wide as the class says. */
+static void write_headers_32(uint8_t *bytes, const struct layout *layout, uint16_t machine,
+			     const Elf64_Shdr *sections)
+{
+	Elf32_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32,
+			    BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = machine,
+		.e_version = EV_CURRENT,
+		.e_shoff = (Elf32_Off)layout->headers,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf32_Shdr),
+		.e_shnum = HEADER_COUNT,
+		.e_shstrndx = HEADER_COUNT - 1,
+	};
+
+	memcpy(bytes, &header, sizeof(header));
+	for (size_t i = 0; i < HEADER_COUNT; i++) {
+		Elf32_Shdr section = {
+			.sh_name = sections[i].sh_name,
+			.sh_type = sections[i].sh_type,
+			.sh_offset = (Elf32_Off)sections[i].sh_offset,
+			.sh_size = (Elf32_Word)sections[i].sh_size,
+			.sh_addralign = 1,
+		};
+
+		memcpy(bytes + layout->headers + i * sizeof(section), &section, sizeof(section));
+	}
+}
+
+static void write_headers_64(uint8_t *bytes, const struct layout *layout, uint16_t machine,
+			     const Elf64_Shdr *sections)
+{
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB, EV_CURRENT},
+		.e_type = ET_EXEC,
+		.e_machine = machine,
+		.e_version = EV_CURRENT,
+		.e_shoff = layout->headers,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = HEADER_COUNT,
+		.e_shstrndx = HEADER_COUNT - 1,
+	};
+
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + layout->headers, sections, HEADER_COUNT * sizeof(*sections));
+}
+
+static void write_headers(uint8_t *bytes, const struct layout *layout,
+			  const struct dwarf_source sources[DWARF_SECTION_COUNT],
+			  const struct elf_file *file)
+{
+	Elf64_Shdr sections[HEADER_COUNT] = {0};
+
+	for (size_t i = 1; i < HEADER_COUNT; i++) {
+		bool is_last = i == HEADER_COUNT - 1;
+
+		snprintf((char *)bytes + layout->names + i * MAX_NAME_BYTES, MAX_NAME_BYTES,
+			 is_last ? ".shstrtab" : ".debug_%s", is_last ? "" : names[i - 1]);
+		sections[i] = (Elf64_Shdr){
+			.sh_name = (Elf64_Word)(i * MAX_NAME_BYTES),
+			.sh_type = is_last ? SHT_STRTAB : SHT_PROGBITS,
+			.sh_offset = is_last ? layout->names : layout->offsets[i - 1],
+			.sh_size = is_last ? NAMES_BYTES : sources[i - 1].size,
+			.sh_addralign = 1,
+		};
+	}
+	if (file->is_64)
+		write_headers_64(bytes, layout, file->machine, sections);
+	else
+		write_headers_32(bytes, layout, file->machine, sections);
+}
+
+static int open_with_libdw(struct dwarf_image *image, size_t size)
+{
+	const struct memory_range *abbreviations = &image->sections[DWARF_SECTION_ABBREV];
+
+	elf_version(EV_CURRENT);
+	image->elf = elf_memory(image->bytes, size);
+	image->dwarf = image->elf ? dwarf_begin_elf(image->elf, DWARF_C_READ, NULL) : NULL;
+	if (!image->dwarf)
+		return -EBADMSG;
+	return dwarf_abbreviations_fit(image->dwarf, abbreviations->start,
+				       memory_range_size(abbreviations))
+		       ? 0
+		       : -EBADMSG;
+}
+
+int dwarf_image_open(struct dwarf_image *image, const struct elf_file *file,
+		     const struct dwarf_source sources[DWARF_SECTION_COUNT])
+{
+	struct layout layout;
+	uint8_t *bytes;
+	int err = 0;
+
+	*image = (struct dwarf_image){0};
+	if (dwarf_sources_bytes(sources) > DWARF_IMAGE_MAX_BYTES)
+		return -EFBIG;
+	layout = lay_out(sources);
+	image->bytes = bytes = large_malloc(layout.size);
+	if (!bytes)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < DWARF_SECTION_COUNT && !err; i++) {
+		if (sources[i].size)
+			err = read_source(file, &sources[i], bytes + layout.offsets[i]);
+		bytes[layout.offsets[i] + sources[i].size] = '\0';
+		image->sections[i] = (struct memory_range){
+			bytes + layout.offsets[i], bytes + layout.offsets[i] + sources[i].size};
+	}
+	memset(bytes + layout.names, 0, layout.size - layout.names);
+	if (!err) {
+		write_headers(bytes, &layout, sources, file);
+		err = open_with_libdw(image, layout.size);
+	}
+	if (err)
+		dwarf_image_done(image);
+	return err;
 }
 
 void dwarf_image_done(struct dwarf_image *image)
@@ -24,165 +237,6 @@ void dwarf_image_done(struct dwarf_image *image)
 		dwarf_end(image->dwarf);
 	if (image->elf)
 		elf_end(image->elf);
-	if (image->fd >= 0)
-		close(image->fd);
-	array_free(&image->names);
-	*image = dwarf_image_none();
-}
-
-/* What is read here of a section whose name begins with ".debug". */
-static bool is_needed(const char *name, bool with_lines)
-{
-	static const char *const needed[] = {
-		".debug_info", ".debug_types",	  ".debug_abbrev",
-		".debug_str",  ".debug_line_str", ".debug_str_offsets",
-		".debug_addr", ".debug_ranges",	  ".debug_rnglists",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
-		if (strcmp(name, needed[i]) == 0)
-			return true;
-	}
-	return with_lines && strcmp(name, ".debug_line") == 0;
-}
-
-uint64_t dwarf_image_bytes(const struct elf_file *file, bool with_lines)
-{
-	uint64_t total = 0;
-
-	for (size_t i = 0; i < file->section_count; i++) {
-		const struct elf_section *section = &file->sections[i];
-		uint64_t size;
-
-		if (section->type == SHT_NOBITS || !is_needed(section->name, with_lines))
-			continue;
-		size = elf_file_unpacked_size(file, section);
-		if (size > DWARF_IMAGE_MAX_BYTES - total)
-			return UINT64_MAX;
-		total += size;
-	}
-	return total;
-}
-
-/* Of a section; false: it is none of those that libdw takes names from. */
-static bool has_names(const char *name, bool *ret_only_names)
-{
-	*ret_only_names = strcmp(name, ".debug_str") == 0 || strcmp(name, ".debug_line_str") == 0;
-	return *ret_only_names || strcmp(name, ".debug_info") == 0 ||
-	       strcmp(name, ".debug_types") == 0;
-}
-
-/* false: a name there could be read beyond, or no memory. */
-static bool note_section(struct dwarf_image *image, const char *name, struct memory_range range)
-{
-	struct memory_range *item;
-	bool only_names;
-
-	if (strcmp(name, ".debug_abbrev") == 0)
-		image->abbreviations = range;
-	else if (strcmp(name, ".debug_line") == 0)
-		image->line_programs = range;
-	if (!has_names(name, &only_names))
-		return true;
-	if (only_names && range.end[-1])
-		return false;
-	item = array_add(&image->names);
-	if (item)
-		*item = range;
-	return item;
-}
-
-/*
- * libdw 0.188 takes a string's offset for a string without looking where its section ends, and the
- * bytes of an attribute that is a string itself. Sections are in memory by now, unpacked: a section
- * of strings that ends in NUL cannot be read beyond, and what else has names is noted for
- * dwarf_image_name_ends().
- */
-static bool find_sections(struct dwarf_image *image)
-{
-	Elf *elf = image->elf;
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header))
-			return false;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || header.sh_type == SHT_NOBITS || !is_needed(name, true))
-			continue;
-		data = elf_rawdata(section, NULL);
-		if (!data)
-			return false;
-		if (!data->d_buf || !data->d_size)
-			continue;
-		if (!note_section(image, name,
-				  (struct memory_range){data->d_buf,
-							(const char *)data->d_buf + data->d_size}))
-			return false;
-	}
-	return true;
-}
-
-bool dwarf_image_name_ends(const struct dwarf_image *image, const char *name)
-{
-	array_foreach(&image->names, range) {
-		if (name >= range->start && name < range->end)
-			return memchr(name, 0, (size_t)(range->end - name));
-	}
-	return false;
-}
-
-/* What libdw looks for when it opens a file (0.188). */
-static bool is_read_by_libdw(const char *name)
-{
-	return strncmp(name, ".debug", 6) == 0 || strncmp(name, ".zdebug", 7) == 0 ||
-	       strncmp(name, ".gnu.debuglto", 13) == 0 || strcmp(name, ".eh_frame") == 0;
-}
-
-/* libdw reads every section that it finds, needed or not. Those that are not, half of a file's
- * bytes, it takes for stripped when their header in memory says that they have no contents. */
-static bool hide_what_is_not_needed(Elf *elf, bool with_lines)
-{
-	Elf_Scn *section = NULL;
-	size_t names;
-
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-		const char *name;
-
-		if (!gelf_getshdr(section, &header))
-			return false;
-		name = elf_strptr(elf, names, header.sh_name);
-		if (!name || !is_read_by_libdw(name) || is_needed(name, with_lines))
-			continue;
-		header.sh_type = SHT_NOBITS;
-		header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
-		if (!gelf_update_shdr(section, &header))
-			return false;
-	}
-	return true;
-}
-
-bool dwarf_image_open(struct dwarf_image *image, int fd, bool with_lines)
-{
-	*image = dwarf_image_none();
-	image->fd = fd;
-	elf_version(EV_CURRENT);
-	image->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (image->elf && hide_what_is_not_needed(image->elf, with_lines))
-		image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
-	if (!image->dwarf || !find_sections(image) ||
-	    !dwarf_abbreviations_fit(
-		    image->dwarf, image->abbreviations.start,
-		    (size_t)(image->abbreviations.end - image->abbreviations.start)))
-		dwarf_image_done(image);
-	return image->dwarf;
+	free(image->bytes);
+	*image = (struct dwarf_image){0};
 }

@@ -41,19 +41,22 @@ struct unit {
 struct dwarf_index {
 	Dwarf *dwarf;
 	struct dwarf_spending *spending;
+	const struct split_ranges *split; /* NULL: units are whole */
 	ARRAY_OF(struct unit) units;
 	struct range_list ranges;
 	bool units_read;
 	uint64_t line_bytes; /* taken from the budget */
 };
 
-struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending)
+struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending,
+				    const struct split_ranges *split)
 {
 	struct dwarf_index *index = calloc(1, sizeof(*index));
 
 	if (index) {
 		index->dwarf = dwarf;
 		index->spending = spending;
+		index->split = split;
 	}
 	return index;
 }
@@ -85,14 +88,14 @@ static int compare_ranges(const void *left, const void *right)
 static void add_ranges(struct dwarf_index *index, struct range_list *list, Dwarf_Die *die,
 		       uint64_t item)
 {
-	Dwarf_Addr base, start, end;
-	ptrdiff_t offset = 0;
+	struct die_ranges ranges;
+	uint64_t start, end;
 
+	die_ranges_begin(&ranges, die, index->split);
 	for (size_t i = 1; list->count < DWARF_INDEX_MAX_RANGES; i++) {
 		struct die_range *range;
 
-		offset = dwarf_ranges(die, offset, &base, &start, &end);
-		if (offset <= 0 ||
+		if (!die_ranges_next(&ranges, &start, &end) ||
 		    (i % RANGES_PER_LOOK == 0 && dwarf_spending_over(index->spending)))
 			return;
 		/* Address 0 is where linkers leave functions they threw away. */
@@ -192,20 +195,23 @@ static void read_functions(struct dwarf_index *index, struct unit *unit, Dwarf_D
 	sort_ranges(&unit->functions);
 }
 
-bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_place *ret_place)
+bool dwarf_index_add_unit(struct dwarf_index *index, Dwarf_Off die)
 {
-	const struct die_range *range;
-	struct unit *unit;
+	struct unit *unit = array_add(&index->units);
 
-	if (!index->units_read) {
-		index->units_read = true;
-		read_units(index);
-	}
-	range = find_range(&index->ranges, address);
-	if (!range)
-		return false;
-	ret_place->unit_number = range->item;
-	unit = &index->units.items[range->item];
+	index->units_read = true;
+	if (unit)
+		unit->die = die;
+	return unit;
+}
+
+bool dwarf_index_find_in_unit(struct dwarf_index *index, size_t number, uint64_t address,
+			      struct dwarf_place *ret_place)
+{
+	struct unit *unit = &index->units.items[number];
+	const struct die_range *range;
+
+	ret_place->unit_number = number;
 	if (!dwarf_offdie(index->dwarf, unit->die, &ret_place->unit))
 		return false;
 	if (!unit->functions_read) {
@@ -216,6 +222,18 @@ bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_
 	ret_place->has_function =
 		range && dwarf_offdie(index->dwarf, range->item, &ret_place->function);
 	return true;
+}
+
+bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_place *ret_place)
+{
+	const struct die_range *range;
+
+	if (!index->units_read) {
+		index->units_read = true;
+		read_units(index);
+	}
+	range = find_range(&index->ranges, address);
+	return range && dwarf_index_find_in_unit(index, range->item, address, ret_place);
 }
 
 /* Bytes of the unit's line program by its header (DWARF 5, 6.2.4); as many as there are after it

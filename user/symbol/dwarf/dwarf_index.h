@@ -9,6 +9,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "symbol/dwarf/die_ranges.h"
 #include "symbol/dwarf/dwarf_budget.h"
 
 /* Chromium has 30,000 units. */
@@ -27,8 +28,9 @@ struct dwarf_place {
 	size_t unit_number;
 };
 
-/* Borrows both; NULL: out of memory. */
-struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending);
+/* Borrows all; split: of the one unit that is added, NULL: units are whole. NULL: out of memory. */
+struct dwarf_index *dwarf_index_new(Dwarf *dwarf, struct dwarf_spending *spending,
+				    const struct split_ranges *split);
 void dwarf_index_free(struct dwarf_index *index);
 /*
  * Finds the unit that covers address and, when there is one, the function. The list of a unit's
@@ -36,6 +38,12 @@ void dwarf_index_free(struct dwarf_index *index);
  * they have become.
  */
 bool dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_place *ret_place);
+/* Adds a unit by its entry; the index then has those that were added alone. false: out of
+ * memory. */
+bool dwarf_index_add_unit(struct dwarf_index *index, Dwarf_Off die);
+/* The same in one unit, whose number is the order in which it was added. */
+bool dwarf_index_find_in_unit(struct dwarf_index *index, size_t number, uint64_t address,
+			      struct dwarf_place *ret_place);
 /* Whether the unit's line program (.debug_line in memory) may be read: it is taken from the budget
  * once. */
 bool dwarf_index_may_read_lines(struct dwarf_index *index, const struct dwarf_place *place,

@@ -9,147 +9,114 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <elfutils/libdw.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "symbol/demangle.h"
+#include "symbol/dwarf/alternate_file.h"
 #include "symbol/dwarf/dwarf_image.h"
 #include "symbol/dwarf/dwarf_index.h"
+#include "symbol/dwarf/split_unit.h"
 
 /* Entries looked at inside one function for one address. */
 #define MAX_BODY_ENTRIES (1U << 20)
 /* Lexical blocks and inlined functions inside each other. */
 #define MAX_BODY_DEPTH 256
-/* A path and a build id. */
-#define MAX_ALT_LINK_BYTES (PATH_MAX + BUILD_ID_MAX_BYTES + 1)
-
+/* Ranges between two looks at the clock. */
+#define RANGES_PER_LOOK 256
 struct dwarf_lines {
-	bool with_lines;
+	bool with_lines, tried;
+	int fd;	 /* until the first question */
+	int err; /* why there is nothing */
 	struct dwarf_image main;
 	struct dwarf_image alternate; /* what dwz shares between files */
 	struct dwarf_index *index;
+	struct split_units *split_units; /* NULL: none was met */
 	struct dwarf_spending spending;
 	uint64_t bytes; /* of the budget, given back in the end */
-	struct file_servers *servers;
-	char *root, *debug_dir, *path;
-	uint32_t pid;
-	bool tried;
+	struct debug_file_search search;
+	char *root, *debug_dir, *path;	/* its strings */
+	struct alternate_link *missing; /* the link that leads nowhere; NULL: none */
+	char text[PATH_MAX + 128];	/* what is missing */
 };
 
-/* A descriptor of the file named by .gnu_debugaltlink; -ENOENT: the link leads nowhere. */
-static int open_alternate(const struct dwarf_lines *lines, const struct elf_file *file,
-			  const struct elf_section *section)
+static int open_image(struct dwarf_lines *lines, const struct elf_file *file,
+		      struct dwarf_image *image)
 {
-	struct debug_file_search search = {
-		.servers = lines->servers,
-		.root = lines->root,
-		.debug_dir = lines->debug_dir,
-		.pid = lines->pid,
-		.path = lines->path,
-	};
-	_cleanup_free_ void *link = NULL;
-	struct build_id id = {.size = 0};
-	char path[PATH_MAX];
-	size_t size, length;
-	char *below;
-	int fd;
+	struct dwarf_source sources[DWARF_SECTION_COUNT];
+	uint64_t bytes;
 
-	if (elf_file_read_section(file, section, MAX_ALT_LINK_BYTES, &link, &size))
-		return -ENOENT;
-	length = strnlen(link, size);
-	if (length == size || size - length - 1 == 0 || size - length - 1 > BUILD_ID_MAX_BYTES)
-		return -ENOENT;
-	id.size = size - length - 1;
-	memcpy(id.bytes, (const char *)link + length + 1, id.size);
-	fd = debug_file_open_build_id(&search, &id);
-	if (fd >= 0)
-		return fd;
-	below = strstr(link, "/.dwz/");
-	if (!below || snprintf(path, sizeof(path), "%s%s", lines->debug_dir, below) >= PATH_MAX)
-		return -ENOENT;
-	return debug_file_open_path(&search, path, &id);
-}
-
-/* From the budget. */
-static bool take_bytes(struct dwarf_lines *lines, const struct elf_file *file)
-{
-	uint64_t bytes = dwarf_image_bytes(file, lines->with_lines);
-
+	dwarf_sources_of_file(file, lines->with_lines, sources);
+	bytes = dwarf_sources_bytes(sources);
 	if (bytes > lines->spending.budget->bytes)
-		return false;
+		return -EFBIG;
 	lines->spending.budget->bytes -= bytes;
 	lines->bytes += bytes;
-	return true;
+	return dwarf_image_open(image, file, sources);
 }
 
-/*
- * libdw follows the link on its own when it is not told where it leads, and opens whatever path the
- * file names. So a file whose alternate cannot be found by us is not shown to libdw at all.
- */
-static bool open_images(struct dwarf_lines *lines)
+static int open_alternate(struct dwarf_lines *lines, const struct alternate_link *link)
 {
-	const struct elf_section *alt_link;
-	struct elf_file file, alternate;
-	bool ready = false;
-	int fd;
+	_cleanup_close_ int fd = alternate_file_open(&lines->search, link);
+	struct elf_file file;
+	int err;
 
-	if (elf_file_open(&file, lines->main.fd))
-		return false;
-	alt_link = elf_file_find_section(&file, ".gnu_debugaltlink");
-	if (!take_bytes(lines, &file)) {
-		ready = false;
-	} else if (alt_link) {
-		fd = open_alternate(lines, &file, alt_link);
-		if (fd >= 0 && !elf_file_open(&alternate, fd)) {
-			/* An alternate with an alternate would start the search for paths again. */
-			ready = take_bytes(lines, &alternate) &&
-				!elf_file_find_section(&alternate, ".gnu_debugaltlink");
-			elf_file_done(&alternate);
-		}
-		if (fd >= 0 && !ready)
-			close(fd);
-		ready = ready && dwarf_image_open(&lines->alternate, fd, lines->with_lines);
-	} else {
-		ready = true;
+	if (fd < 0) {
+		lines->missing = malloc(sizeof(*link));
+		if (lines->missing)
+			*lines->missing = *link;
+		return lines->missing ? -ENOENT : -ENOMEM;
 	}
+	err = elf_file_open(&file, fd);
+	if (err)
+		return err;
+	err = open_image(lines, &file, &lines->alternate);
 	elf_file_done(&file);
-	if (!ready)
-		return false;
-	fd = lines->main.fd;
-	lines->main.fd = -1;
-	if (!dwarf_image_open(&lines->main, fd, lines->with_lines))
-		return false;
-	if (lines->alternate.dwarf)
+	return err;
+}
+
+/* A file whose alternate is missing is not read at all: entries would lead nowhere. */
+static int open_images(struct dwarf_lines *lines)
+{
+	struct alternate_link link;
+	struct elf_file file;
+	int err = elf_file_open(&file, lines->fd), link_err;
+
+	if (err)
+		return err;
+	link_err = alternate_link_read(&file, &link);
+	err = link_err == -ENOENT ? 0 : link_err;
+	if (!link_err)
+		err = open_alternate(lines, &link);
+	if (!err)
+		err = open_image(lines, &file, &lines->main);
+	elf_file_done(&file);
+	if (!err && !link_err)
 		dwarf_setalt(lines->main.dwarf, lines->alternate.dwarf);
-	return true;
+	return err;
 }
 
 struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search,
 				     bool with_lines, struct dwarf_budget *budget)
 {
-	struct dwarf_lines *lines;
-	struct elf_file file;
-	bool fits;
+	struct dwarf_lines *lines = calloc(1, sizeof(*lines));
 
-	if (elf_file_open(&file, fd))
-		return NULL;
-	fits = dwarf_image_bytes(&file, with_lines) <= budget->bytes;
-	elf_file_done(&file);
-	lines = fits ? calloc(1, sizeof(*lines)) : NULL;
 	if (!lines)
 		return NULL;
 	lines->with_lines = with_lines;
 	lines->spending.budget = budget;
-	lines->alternate = dwarf_image_none();
-	lines->main = dwarf_image_none();
-	lines->main.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	lines->servers = search->servers;
+	lines->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	lines->root = strdup(search->root);
 	lines->debug_dir = strdup(search->debug_dir);
 	lines->path = strdup(search->path);
-	lines->pid = search->pid;
-	if (lines->main.fd < 0 || !lines->root || !lines->debug_dir || !lines->path) {
+	lines->search = *search;
+	lines->search.root = lines->root;
+	lines->search.debug_dir = lines->debug_dir;
+	lines->search.path = lines->path;
+	if (lines->fd < 0 || !lines->root || !lines->debug_dir || !lines->path) {
 		dwarf_lines_free(lines);
 		return NULL;
 	}
@@ -160,46 +127,95 @@ void dwarf_lines_free(struct dwarf_lines *lines)
 {
 	if (!lines)
 		return;
+	split_units_free(lines->split_units);
 	dwarf_index_free(lines->index);
 	dwarf_image_done(&lines->main);
 	dwarf_image_done(&lines->alternate);
 	lines->spending.budget->bytes += lines->bytes;
+	if (lines->fd >= 0)
+		close(lines->fd);
+	free(lines->missing);
 	free(lines->root);
 	free(lines->debug_dir);
 	free(lines->path);
 	free(lines);
 }
 
-bool dwarf_lines_given_up(const struct dwarf_lines *lines)
+static const char *error_text(int err)
 {
-	return lines->spending.over;
+	switch (err) {
+	case -ENOENT:
+		return "no such file";
+	case -ESTALE:
+		return "it belongs to another build";
+	case -EFBIG:
+		return "too large";
+	case -ETIME:
+		return "it takes too long to read";
+	case -EOPNOTSUPP:
+		return "compressed by an unknown method";
+	case -EBADMSG:
+	case -ENOEXEC:
+		return "damaged";
+	case -EINVAL:
+		return "not a regular file";
+	default:
+		return strerror(-err);
+	}
+}
+
+const char *dwarf_lines_missing(struct dwarf_lines *lines)
+{
+	const char *path;
+	size_t count;
+	int err;
+
+	if (lines->missing) {
+		snprintf(lines->text, sizeof(lines->text), "the dwz file %s was not found",
+			 lines->missing->path);
+		return lines->text;
+	}
+	if (lines->spending.over)
+		return "it takes too long to read";
+	if (lines->err)
+		return error_text(lines->err);
+	count = lines->split_units ? split_units_missing(lines->split_units, &path, &err) : 0;
+	if (!count)
+		return NULL;
+	snprintf(lines->text, sizeof(lines->text), "%zu split file%s, such as %s: %s", count,
+		 count == 1 ? "" : "s", path, error_text(err));
+	return lines->text;
 }
 
 static bool get_ready(struct dwarf_lines *lines)
 {
-	if (!lines->tried) {
-		lines->tried = true;
-		if (open_images(lines))
-			lines->index = dwarf_index_new(lines->main.dwarf, &lines->spending);
+	if (lines->tried)
+		return lines->index;
+	lines->tried = true;
+	lines->err = open_images(lines);
+	close(lines->fd);
+	lines->fd = -1;
+	if (!lines->err) {
+		lines->index = dwarf_index_new(lines->main.dwarf, &lines->spending, NULL);
+		lines->err = lines->index ? 0 : -ENOMEM;
 	}
 	return lines->index;
 }
 
-static const char *name_of(const struct dwarf_lines *lines, Dwarf_Die *die,
-			   struct string_pool *strings)
+/* Of an entry of the main file, or of a split unit. */
+static const char *name_of(struct split_unit *split, Dwarf_Die *die, struct string_pool *strings)
 {
+	static const unsigned int kinds[] = {DW_AT_linkage_name, DW_AT_MIPS_linkage_name,
+					     DW_AT_name};
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
-	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
-	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		name = dwarf_formstring(&attribute);
-	if (!name)
-		name = dwarf_diename(die);
-	if (!name || (!dwarf_image_name_ends(&lines->main, name) &&
-		      !dwarf_image_name_ends(&lines->alternate, name)))
-		return NULL;
-	return demangle_name(strings, name);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) && !name; i++) {
+		if (dwarf_attr_integrate(die, kinds[i], &attribute))
+			name = split ? split_unit_string(split, &attribute, strings)
+				     : dwarf_formstring(&attribute);
+	}
+	return name ? demangle_name(strings, name) : NULL;
 }
 
 static bool is_scope(int tag)
@@ -210,6 +226,7 @@ static bool is_scope(int tag)
 
 struct inlined_search {
 	struct dwarf_spending *spending;
+	const struct split_ranges *split;
 	uint64_t address;
 	size_t visited;
 	/* From the outermost inlined function to the scope that is looked into; and the longest
@@ -217,6 +234,21 @@ struct inlined_search {
 	Dwarf_Die path[MAX_BODY_DEPTH], longest[MAX_BODY_DEPTH];
 	size_t length, longest_length;
 };
+
+static bool covers(struct inlined_search *search, Dwarf_Die *scope)
+{
+	struct die_ranges ranges;
+	uint64_t start, end;
+
+	die_ranges_begin(&ranges, scope, search->split);
+	for (size_t i = 1; die_ranges_next(&ranges, &start, &end); i++) {
+		if (search->address >= start && search->address < end)
+			return true;
+		if (i % RANGES_PER_LOOK == 0 && dwarf_spending_over(search->spending))
+			return false;
+	}
+	return false;
+}
 
 /*
  * Scopes beside each other may overlap, where the compiler has mixed their instructions (gcc with
@@ -238,7 +270,7 @@ static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned 
 
 		if (search->visited++ >= MAX_BODY_ENTRIES || dwarf_spending_over(search->spending))
 			return;
-		if (!is_scope(dwarf_tag(&child)) || dwarf_haspc(&child, search->address) <= 0)
+		if (!is_scope(dwarf_tag(&child)) || !covers(search, &child))
 			continue;
 		search->path[search->length] = child;
 		search->length += is_inlined;
@@ -249,15 +281,15 @@ static void look_into(struct inlined_search *search, Dwarf_Die *scope, unsigned 
 
 /* The inlined functions around address inside a function, outermost first; the innermost `max` of
  * them. */
-static size_t find_inlined(struct dwarf_spending *spending, Dwarf_Die *function, uint64_t address,
-			   Dwarf_Die *ret_dies, size_t max)
+static size_t find_inlined(struct inlined_search *search, Dwarf_Die *function, Dwarf_Die *ret_dies,
+			   size_t max)
 {
-	struct inlined_search search = {.spending = spending, .address = address};
 	size_t count;
 
-	look_into(&search, function, 0);
-	count = search.longest_length < max ? search.longest_length : max;
-	memcpy(ret_dies, search.longest + search.longest_length - count, count * sizeof(*ret_dies));
+	look_into(search, function, 0);
+	count = search->longest_length < max ? search->longest_length : max;
+	memcpy(ret_dies, search->longest + search->longest_length - count,
+	       count * sizeof(*ret_dies));
 	return count;
 }
 
@@ -288,35 +320,96 @@ static void set_call_place(struct symbol_line *line, Dwarf_Die *unit, Dwarf_Die 
 	set_place(line, dwarf_filesrc(files, file, NULL, NULL), (int)number, strings);
 }
 
-static bool may_read_lines(const struct dwarf_lines *lines, const struct dwarf_place *place)
-{
-	const struct memory_range *section = &lines->main.line_programs;
+/* A place in the code, with the entries that describe it. */
+struct described {
+	struct dwarf_place place;
+	struct split_unit *split; /* that the place is in; NULL: in the program's own */
+	Dwarf_Die skeleton;	  /* then; it has the line program */
+	Dwarf_Die inlined[DWARF_LINES_MAX_DEPTH - 1];
+	size_t inlined_count;
+};
 
-	return section->start &&
-	       dwarf_index_may_read_lines(lines->index, place, section->start,
-					  (size_t)(section->end - section->start));
+static bool may_read_lines(const struct dwarf_lines *lines, const struct described *described)
+{
+	const struct memory_range *section = &lines->main.sections[DWARF_SECTION_LINE];
+	struct dwarf_place place = {.unit = described->skeleton,
+				    .unit_number = described->place.unit_number};
+
+	return memory_range_size(section) &&
+	       dwarf_index_may_read_lines(lines->index, &place, section->start,
+					  memory_range_size(section));
+}
+
+/* Goes on in the split unit, where the unit is a skeleton. */
+static void enter_split_unit(struct dwarf_lines *lines, uint64_t address,
+			     struct described *described)
+{
+	struct dwarf_skeleton skeleton;
+	struct split_unit *unit;
+	struct dwarf_place place;
+
+	if (!dwarf_skeleton_read(&described->place.unit, &skeleton))
+		return;
+	if (!lines->split_units)
+		lines->split_units = split_units_new(&lines->search, &lines->main,
+						     lines->with_lines, &lines->spending);
+	unit = lines->split_units ? split_units_get(lines->split_units,
+						    described->place.unit_number, &skeleton)
+				  : NULL;
+	if (!unit || !split_unit_find(unit, address, &place))
+		return;
+	described->split = unit;
+	described->skeleton = described->place.unit;
+	place.unit_number = described->place.unit_number;
+	described->place = place;
+}
+
+static bool describe(struct dwarf_lines *lines, const struct dwarf_query *query,
+		     struct described *described)
+{
+	struct inlined_search search = {.spending = &lines->spending, .address = query->address};
+
+	if (!get_ready(lines) || !dwarf_index_find(lines->index, query->address, &described->place))
+		return false;
+	described->skeleton = described->place.unit;
+	enter_split_unit(lines, query->address, described);
+	if (described->split)
+		search.split = split_unit_ranges(described->split);
+	if (query->inlines && described->place.has_function)
+		described->inlined_count =
+			find_inlined(&search, &described->place.function, described->inlined,
+				     ARRAY_SIZE(described->inlined));
+	return true;
+}
+
+static void set_places(struct described *described, uint64_t address, struct string_pool *strings,
+		       struct symbol_line *lines, size_t count)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&described->skeleton, address);
+	int number = 0;
+
+	if (line && dwarf_lineno(line, &number) == 0)
+		set_place(&lines[0], dwarf_linesrc(line, NULL, NULL), number, strings);
+	for (size_t i = 1; i < count; i++)
+		set_call_place(&lines[i], &described->place.unit,
+			       &described->inlined[described->inlined_count - i], strings);
 }
 
 static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query,
 		   struct string_pool *strings, struct symbol_line *ret_lines)
 {
-	Dwarf_Die inlined[DWARF_LINES_MAX_DEPTH - 1];
-	size_t inlined_count = 0, count = 0;
-	struct dwarf_place place;
-	const char *name;
+	struct described described = {0};
+	const char *name = query->function;
+	size_t count = 0;
 
-	if (!get_ready(lines) || !dwarf_index_find(lines->index, query->address, &place))
+	if (!describe(lines, query, &described))
 		return 0;
-	name = query->function;
-	if (!name && place.has_function)
-		name = name_of(lines, &place.function, strings);
+	if (!name && described.place.has_function)
+		name = name_of(described.split, &described.place.function, strings);
 	if (!name)
 		return 0;
-	if (query->inlines && place.has_function)
-		inlined_count = find_inlined(&lines->spending, &place.function, query->address,
-					     inlined, DWARF_LINES_MAX_DEPTH - 1);
-	for (size_t i = inlined_count; i-- > 0;) {
-		const char *inlined_name = name_of(lines, &inlined[i], strings);
+	for (size_t i = described.inlined_count; i-- > 0;) {
+		const char *inlined_name = name_of(described.split, &described.inlined[i], strings);
 
 		ret_lines[count++] = (struct symbol_line){
 			.function = inlined_name ? inlined_name : "[inlined]",
@@ -324,16 +417,8 @@ static size_t find(struct dwarf_lines *lines, const struct dwarf_query *query,
 		};
 	}
 	ret_lines[count++] = (struct symbol_line){.function = name};
-	if (query->lines && may_read_lines(lines, &place)) {
-		Dwarf_Line *line = dwarf_getsrc_die(&place.unit, query->address);
-		int number = 0;
-
-		if (line && dwarf_lineno(line, &number) == 0)
-			set_place(&ret_lines[0], dwarf_linesrc(line, NULL, NULL), number, strings);
-		for (size_t i = 1; i < count; i++)
-			set_call_place(&ret_lines[i], &place.unit, &inlined[inlined_count - i],
-				       strings);
-	}
+	if (query->lines && may_read_lines(lines, &described))
+		set_places(&described, query->address, strings, ret_lines, count);
 	return count;
 }
 

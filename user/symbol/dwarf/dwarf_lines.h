@@ -14,17 +14,18 @@
 struct dwarf_lines;
 
 /*
- * fd: an ELF file with .debug_info; duplicated. search finds the file that dwz has moved shared
- * parts to. with_lines: queries may ask for lines, whose section is large. budget: of
- * all files, outlives this one. NULL: too large, damaged, or out of memory.
- * Nothing but headers is read before the first find.
+ * fd: an ELF file with .debug_info; duplicated, and closed after the first find, before which
+ * nothing is read. search finds the file that dwz has moved shared parts to, and those of split
+ * units. with_lines: queries may ask for lines, whose section is large. budget: of all files,
+ * outlives this one. NULL: out of memory or descriptors.
  */
 struct dwarf_lines *dwarf_lines_open(int fd, const struct debug_file_search *search,
 				     bool with_lines, struct dwarf_budget *budget);
 void dwarf_lines_free(struct dwarf_lines *lines);
 
-/* Whether it took too much time, so that there will be nothing more. */
-bool dwarf_lines_given_up(const struct dwarf_lines *lines);
+/* Why something was not found that is not in the file, or not as it should be: "damaged"; until the
+ * next call. NULL: nothing was missing so far. */
+const char *dwarf_lines_missing(struct dwarf_lines *lines);
 
 struct dwarf_query {
 	uint64_t address; /* as linked */

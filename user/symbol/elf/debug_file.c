@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <zlib.h>
 
@@ -144,4 +145,24 @@ int debug_file_open(const struct debug_file_search *search, const struct elf_fil
 			return fd;
 	}
 	return -ENOENT;
+}
+
+int debug_file_open_target(const struct debug_file_search *search, const char *path)
+{
+	struct stat st;
+	int fd = target_file_open(search->servers, search->root, search->pid, path, true, &st);
+	char root[PATH_MAX];
+
+	if (fd >= 0 || !search->pid)
+		return fd;
+	if (snprintf(root, sizeof(root), "%s/proc/%u/root", search->root, search->pid) >=
+		    (int)sizeof(root) ||
+	    access(root, F_OK) == 0)
+		return fd;
+	return target_file_open(search->servers, search->root, 0, path, true, &st);
+}
+
+bool debug_file_has_build_id(int fd, const struct build_id *id)
+{
+	return is_wanted(fd, id, NULL);
 }

@@ -30,5 +30,10 @@ int debug_file_open_build_id(const struct debug_file_search *search, const struc
 /* The file at path, which must have this build id. */
 int debug_file_open_path(const struct debug_file_search *search, const char *path,
 			 const struct build_id *id);
+/* The file at a path that the target has chosen, as the target sees it; a target that is gone saw
+ * what we see, as far as anybody knows. Negative errno; -EINVAL: no regular file. */
+int debug_file_open_target(const struct debug_file_search *search, const char *path);
+/* Whether the file has this build id. */
+bool debug_file_has_build_id(int fd, const struct build_id *id);
 
 #endif

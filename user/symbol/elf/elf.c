@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/log.h"
 #include "elf/build_id.h"
 #include "symbol/demangle.h"
 #include "symbol/elf/elf_module.h"
+#include "symbol/symbol_notes.h"
 
 struct loaded_file {
 	bool loaded;
@@ -22,7 +22,6 @@ struct loaded_file {
 	/* of the name found last; addresses mostly come in order */
 	const struct symbol_entry *last_entry;
 	const char *last_name;
-	bool has_told; /* that its debug information was given up */
 };
 
 struct elf_symbolizer {
@@ -181,13 +180,6 @@ static void name_address(struct elf_symbolizer *elf, uint32_t id, struct loaded_
 		};
 
 		count = dwarf_lines_find(loaded->module.dwarf, &query, elf->strings, elf->lines);
-		if (dwarf_lines_given_up(loaded->module.dwarf) && !loaded->has_told) {
-			loaded->has_told = true;
-			log_warning(elf->options->log,
-				    "the debug information of %s takes too long to read: inlined "
-				    "functions and lines of it are missing",
-				    mapped_file_table_get(elf->files, id)->path);
-		}
 	}
 	if (count == 0 && name) {
 		elf->lines[0] = (struct symbol_line){.function = name};
@@ -277,6 +269,25 @@ static void elf_forget_files(struct symbolizer *symbolizer, const bool *is_used,
 	}
 }
 
+static void elf_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
+{
+	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
+
+	for (size_t id = 0; id < elf->loaded.count; id++) {
+		struct loaded_file *loaded = elf->loaded.items[id];
+		struct mapped_file *mapped = mapped_file_table_get(elf->files, (uint32_t)id);
+		const char *missing = loaded && mapped && loaded->module.dwarf
+					      ? dwarf_lines_missing(loaded->module.dwarf)
+					      : NULL;
+
+		if (missing)
+			symbol_notes_add(notes,
+					 "inlined functions are missing in %s, whose debug "
+					 "information is incomplete: %s",
+					 mapped->path, missing);
+	}
+}
+
 static void elf_free(struct symbolizer *symbolizer)
 {
 	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
@@ -293,6 +304,7 @@ static const struct symbolizer_ops elf_ops = {
 	.name = "elf",
 	.resolve = elf_resolve,
 	.forget_files = elf_forget_files,
+	.tell = elf_tell,
 	.free = elf_free,
 };
 

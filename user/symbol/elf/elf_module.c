@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "symbol/dwarf/dwarf_image.h"
 #include "symbol/elf/elf_extent.h"
 #include "symbol/elf/elf_plt.h"
 #include "symbol/elf/go_symbols.h"
@@ -69,9 +70,7 @@ static bool is_reduced(const struct symbol_table *table, const struct elf_file *
 
 static bool has_dwarf(const struct elf_file *file)
 {
-	const struct elf_section *section = elf_file_find_section(file, ".debug_info");
-
-	return section && section->type == SHT_PROGBITS && section->size > 0;
+	return dwarf_source_find(file, DWARF_SECTION_INFO, "").size > 0;
 }
 
 /* Returns whether the debug file has a full symbol table. */
