@@ -11,7 +11,8 @@
 	ROW(text)                                                                                  \
 	ROW(json)                                                                                  \
 	ROW(csv)                                                                                   \
-	ROW(svg)
+	ROW(svg)                                                                                   \
+	ROW(html)
 
 #define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
 FORMATS(FORMAT_DECLARE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds stacks up into a tree of calls.
+// Adds stacks up into a call tree.
 #include "profile/call_tree.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash_map.h"
+#include "base/string_pool.h"
 
 /* Nodes as they are found: children by hash, in any order. */
 struct growing_node {
@@ -17,14 +18,14 @@ struct growing_node {
 };
 
 struct call_tree {
-	const struct profile *profile;
 	const struct function_table *functions;
-	ARRAY_OF(struct growing_node) growing;
-	struct hash_map children; /* parent, type and item -> number in growing */
+	struct string_pool *threads;
+	ARRAY_OF(struct growing_node) growing; /* empty once finished */
+	struct hash_map children;	       /* parent and item -> number in growing */
 	ARRAY_OF(struct call_node) nodes;
+	uint32_t *places;	  /* number in growing -> in nodes */
+	ARRAY_OF(uint32_t) stack; /* the one that is being added */
 };
-
-#define NO_NODE UINT32_MAX
 
 static uint32_t child_of(struct call_tree *tree, uint32_t parent, enum call_node_type type,
 			 uint32_t item)
@@ -37,33 +38,49 @@ static uint32_t child_of(struct call_tree *tree, uint32_t parent, enum call_node
 
 	known = hash_map_get(&tree->children, key, tree->growing.count, &added);
 	if (!known)
-		return NO_NODE;
+		return CALL_TREE_NONE;
 	if (!added)
 		return (uint32_t)*known;
 	node = array_add(&tree->growing);
 	if (!node)
-		return NO_NODE;
+		return CALL_TREE_NONE;
 	*node = (struct growing_node){.type = type, .item = item, .parent = parent};
 	return (uint32_t)(tree->growing.count - 1);
 }
 
-static bool add_row(struct call_tree *tree, const struct profile_row *row)
+uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_t *functions,
+		       size_t count, uint64_t weight)
+{
+	uint32_t name = string_pool_add(tree->threads, thread), node;
+
+	if (name == STRING_POOL_NONE)
+		return CALL_TREE_NONE;
+	node = child_of(tree, 0, CALL_NODE_THREAD, name);
+	while (count-- > 0 && node != CALL_TREE_NONE)
+		node = child_of(tree, node, CALL_NODE_FUNCTION, functions[count]);
+	if (node != CALL_TREE_NONE)
+		tree->growing.items[node].self += weight;
+	return node;
+}
+
+static bool add_row(struct call_tree *tree, const struct profile *profile,
+		    const struct profile_row *row)
 {
 	size_t frame_count, function_count;
-	const uint32_t *frames = profile_stack(tree->profile, row->stack, &frame_count);
-	uint32_t node = child_of(tree, 0, CALL_NODE_COMM, row->comm);
+	const uint32_t *frames = profile_stack(profile, row->stack, &frame_count);
 
-	for (size_t i = frame_count; i-- > 0 && node != NO_NODE;) {
+	tree->stack.count = 0;
+	for (size_t i = 0; i < frame_count; i++) {
 		const uint32_t *list =
 			function_table_frame(tree->functions, frames[i], &function_count);
 
-		while (function_count-- > 0 && node != NO_NODE)
-			node = child_of(tree, node, CALL_NODE_FUNCTION, list[function_count]);
+		if (!array_reserve(&tree->stack, tree->stack.count + function_count))
+			return false;
+		memcpy(&tree->stack.items[tree->stack.count], list, function_count * sizeof(*list));
+		tree->stack.count += function_count;
 	}
-	if (node == NO_NODE)
-		return false;
-	tree->growing.items[node].self += row->weight;
-	return true;
+	return call_tree_add(tree, profile_string(profile, row->comm), tree->stack.items,
+			     tree->stack.count, row->weight) != CALL_TREE_NONE;
 }
 
 static const char *name_of(const struct call_tree *tree, enum call_node_type type, uint32_t item)
@@ -71,8 +88,8 @@ static const char *name_of(const struct call_tree *tree, enum call_node_type typ
 	switch (type) {
 	case CALL_NODE_ROOT:
 		break;
-	case CALL_NODE_COMM:
-		return profile_string(tree->profile, item);
+	case CALL_NODE_THREAD:
+		return string_pool_get(tree->threads, item);
 	case CALL_NODE_FUNCTION:
 		return function_table_get(tree->functions, item)->name;
 	}
@@ -127,14 +144,16 @@ static void lay_out(struct call_tree *tree, const struct sorted_children *sorted
 		    uint32_t *next_child)
 {
 	uint32_t from = 0; /* in growing */
-	uint32_t at = 0;   /* in nodes */
 
 	memcpy(next_child, sorted->starts, tree->growing.count * sizeof(*next_child));
 	tree->nodes.items[0] = (struct call_node){.type = CALL_NODE_ROOT,
 						  .total = tree->growing.items[0].total,
 						  .self = tree->growing.items[0].self};
 	tree->nodes.count = 1;
+	tree->places[0] = 0;
 	for (;;) {
+		uint32_t at = tree->places[from];
+
 		if (next_child[from] < sorted->starts[from + 1]) {
 			uint32_t child = sorted->order[next_child[from]++];
 			const struct growing_node *node = &tree->growing.items[child];
@@ -146,14 +165,13 @@ static void lay_out(struct call_tree *tree, const struct sorted_children *sorted
 						   .depth = tree->nodes.items[at].depth + 1,
 						   .total = node->total,
 						   .self = node->self};
-			at = (uint32_t)tree->nodes.count++;
+			tree->places[child] = (uint32_t)tree->nodes.count++;
 			from = child;
 			continue;
 		}
 		tree->nodes.items[at].end = (uint32_t)tree->nodes.count;
 		if (!from)
 			return;
-		at = tree->nodes.items[at].parent;
 		from = tree->growing.items[from].parent;
 	}
 }
@@ -170,15 +188,18 @@ static void add_totals(struct call_tree *tree)
 	}
 }
 
-static bool finish(struct call_tree *tree)
+bool call_tree_finish(struct call_tree *tree)
 {
 	struct sorted_children sorted = {0};
 	uint32_t *next_child = malloc(tree->growing.count * sizeof(*next_child));
-	bool done = next_child && array_reserve(&tree->nodes, tree->growing.count);
+	bool done;
 
 	hash_map_done(&tree->children);
+	array_free(&tree->stack);
 	add_totals(tree);
-	done = done && sort_children(tree, &sorted);
+	tree->places = malloc(tree->growing.count * sizeof(*tree->places));
+	done = next_child && tree->places && array_reserve(&tree->nodes, tree->growing.count) &&
+	       sort_children(tree, &sorted);
 	if (done)
 		lay_out(tree, &sorted, next_child);
 	array_free(&tree->growing);
@@ -188,37 +209,39 @@ static bool finish(struct call_tree *tree)
 	return done;
 }
 
-static bool add_all(struct call_tree *tree, enum pkbpf_profile_kind kind)
-{
-	struct growing_node *root = array_add(&tree->growing);
-	const struct profile_row *rows;
-	size_t count;
-
-	if (!root)
-		return false;
-	*root = (struct growing_node){.type = CALL_NODE_ROOT};
-	rows = profile_rows(tree->profile, &count);
-	for (size_t i = 0; i < count; i++)
-		if (rows[i].kind == kind && !add_row(tree, &rows[i]))
-			return false;
-	return true;
-}
-
-struct call_tree *call_tree_new(const struct profile *profile,
-				const struct function_table *functions,
-				enum pkbpf_profile_kind kind)
+struct call_tree *call_tree_new(const struct function_table *functions)
 {
 	struct call_tree *tree = calloc(1, sizeof(*tree));
+	struct growing_node *root;
 
 	if (!tree)
 		return NULL;
-	tree->profile = profile;
 	tree->functions = functions;
-	if (!add_all(tree, kind) || !finish(tree)) {
+	tree->threads = string_pool_new();
+	root = array_add(&tree->growing);
+	if (!tree->threads || !root) {
 		call_tree_free(tree);
 		return NULL;
 	}
+	root->type = CALL_NODE_ROOT;
 	return tree;
+}
+
+struct call_tree *call_tree_of_profile(const struct profile *profile,
+				       const struct function_table *functions,
+				       enum pkbpf_profile_kind kind)
+{
+	struct call_tree *tree = call_tree_new(functions);
+	size_t count;
+	const struct profile_row *rows = profile_rows(profile, &count);
+	bool done = tree;
+
+	for (size_t i = 0; i < count && done; i++)
+		done = rows[i].kind != kind || add_row(tree, profile, &rows[i]);
+	if (done && call_tree_finish(tree))
+		return tree;
+	call_tree_free(tree);
+	return NULL;
 }
 
 void call_tree_free(struct call_tree *tree)
@@ -228,6 +251,9 @@ void call_tree_free(struct call_tree *tree)
 	hash_map_done(&tree->children);
 	array_free(&tree->growing);
 	array_free(&tree->nodes);
+	array_free(&tree->stack);
+	string_pool_free(tree->threads);
+	free(tree->places);
 	free(tree);
 }
 
@@ -235,6 +261,11 @@ const struct call_node *call_tree_nodes(const struct call_tree *tree, size_t *re
 {
 	*ret_count = tree->nodes.count;
 	return tree->nodes.items;
+}
+
+uint32_t call_tree_place(const struct call_tree *tree, uint32_t added)
+{
+	return tree->places[added];
 }
 
 const char *call_tree_name(const struct call_tree *tree, const struct call_node *node)

@@ -61,6 +61,7 @@ static void a_qualified_name_keeps_its_end(void **state)
 	assert_label("executor::Parser::Execute", 18, "\u2026Parser::Execute");
 	assert_label("executor::Parser::Execute", 10, "\u2026Execute");
 	assert_label("encoding/json.Marshal", 13, "\u2026json.Marshal");
+	assert_label("account_lines.isra.0", 10, "account_l\u2026");
 }
 
 static void a_name_without_parts_keeps_its_beginning(void **state)

@@ -83,7 +83,7 @@ static void a_call_tree_adds_stacks_up_from_their_roots(void **state)
 
 	sample_some(fixture);
 	functions = function_table_new(fixture->fake.profile, &options);
-	tree = call_tree_new(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
 	nodes = call_tree_nodes(tree, &count);
 	assert_int_equal(count, ARRAY_SIZE(expected));
 	for (size_t i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ static void siblings_stand_from_the_heaviest_to_the_lightest(void **state)
 	fake_sample(fixture->machine, 200, 200, FAKE_IPS(), FAKE_IPS(0x401110));
 	fake_profile_run(&fixture->fake, fixture->machine, symbols, ARRAY_SIZE(symbols));
 	functions = function_table_new(fixture->fake.profile, &options);
-	tree = call_tree_new(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
+	tree = call_tree_of_profile(fixture->fake.profile, functions, PKBPF_PROFILE_CPU);
 	nodes = call_tree_nodes(tree, &count);
 	assert_int_equal(count, 6);
 	assert_string_equal(call_tree_name(tree, &nodes[1]), "other");

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
 static bool is_continuation(char byte)
@@ -75,6 +77,18 @@ static void strip_parameters(char *dst, size_t size, const char *name)
 		snprintf(dst, size, "%s", name);
 }
 
+/* What compilers append to the names of copies of a function: "f.isra.0". */
+static bool is_clone_suffix(const char *rest)
+{
+	static const char *const suffixes[] = {"part", "isra",	   "constprop",
+					       "cold", "lto_priv", "llvm"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (!strncmp(rest, suffixes[i], strlen(suffixes[i])))
+			return true;
+	return *rest >= '0' && *rest <= '9';
+}
+
 /* The longest end that begins with a component and has at most so many columns; NULL: none. */
 static const char *fitting_end(const char *name, size_t columns)
 {
@@ -82,7 +96,8 @@ static const char *fitting_end(const char *name, size_t columns)
 		bool begins = (at[0] == ':' && at[1] == ':') || at[0] == '.' || at[0] == '/';
 		const char *rest = at + (at[0] == ':' ? 2 : 1);
 
-		if (begins && at > name && *rest && count_columns(rest) <= columns)
+		if (begins && at > name && *rest && !is_clone_suffix(rest) &&
+		    count_columns(rest) <= columns)
 			return rest;
 	}
 	return NULL;

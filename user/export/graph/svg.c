@@ -332,7 +332,7 @@ static int svg_write(struct results *results, const struct format_options *optio
 	_cleanup_(function_table_free_cleanup) struct function_table *functions =
 		function_table_new(profile, &wanted);
 	_cleanup_(call_tree_free_cleanup) struct call_tree *tree =
-		functions ? call_tree_new(profile, functions, options->kind) : NULL;
+		functions ? call_tree_of_profile(profile, functions, options->kind) : NULL;
 	struct graph graph = {.tree = tree, .options = options, .out = out};
 
 	if (!tree)

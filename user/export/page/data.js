@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The profile: page_data.h has its layout. */
+let profile;
+
+const KIND_ORDER = ["cpu", "offcpu", "blockio", "faults"];
+/* Marks of functions as in function_table.h, then those that only the page knows. */
+const MARKS = ["native", "kernel", "inlined", "jit", "trunc", "unres", "root"];
+const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "truncated", "unresolved", "process"];
+const MARK_TRUNCATED = 4, MARK_UNRESOLVED = 5, MARK_ROOT = 6;
+
+/* Start-up, system-call entry and interpreter frames: they say nothing of one place that they do
+ * not say of all. */
+const PLUMBING = new RegExp("^(" + [
+	"_start", "__libc_start\\w*", "start_thread", "__?clone3?", "clone3?", "ret_from_fork\\w*", "asm_\\w+", "entry_SYSCALL_64\\w*", "do_syscall_64", "x64_sys_call",
+	"__x64_sys_\\w+", "__do_sys_\\w+", "__se_sys_\\w+", "__schedule", "schedule", "schedule_\\w+", "do_user_addr_fault", "exc_page_fault", "handle_mm_fault", "__handle_mm_fault",
+	"Py_RunMain", "Py_BytesMain", "pymain_\\w+", "_PyRun_\\w+", "run_mod", "run_eval_code_obj", "_PyEval_\\w+", "PyEval_EvalCode", "_?PyObject_(Vectorcall|Call|MakeTpCall)\\w*",
+	"_PyFunction_Vectorcall", "PyVectorcall_Call", "runtime\\.(goexit|main)(\\.abi0)?", "std::rt::\\w+.*", "Builtins_(JSEntry\\w*|InterpreterEntryTrampoline)"
+].join("|") + ")$");
+
+async function unpack() {
+	const text = atob($("#data").textContent.trim()), packed = new Uint8Array(text.length);
+	for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+	return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
+}
+
+function readKind(raw, at, kind) {
+	const column = (Type, length) => {
+		const array = new Type(raw, at, length);
+		at += Math.ceil(length * Type.BYTES_PER_ELEMENT / 8) * 8;
+		return array;
+	};
+	const name = column(Int32Array, kind.nodes), depth = column(Uint16Array, kind.nodes);
+	kind.tree = makeTree(name, depth);
+	kind.node = column(Uint32Array, kind.values);
+	kind.row = column(Uint32Array, kind.values);
+	kind.state = column(Uint8Array, kind.values);
+	kind.used = new Set(kind.state);
+	kind.value = column(Float64Array, kind.values);
+	return at;
+}
+
+async function readProfile() {
+	const raw = await unpack(), length = new DataView(raw).getUint32(0, true);
+	const {report, data} = JSON.parse(new TextDecoder().decode(new Uint8Array(raw, 4, length)));
+	let at = Math.ceil((4 + length) / 8) * 8;
+	for (const kind of Object.values(data.kinds)) at = readKind(raw, at, kind);
+	/* Threads follow the functions: node names below 0 count back from -1. */
+	const functions = data.functions.length;
+	const names = data.functions.map(f => f[0]).concat(data.threads);
+	const marks = Uint8Array.from(names, (_, i) => i >= functions ? MARK_ROOT : data.functions[i][1] < 0 ? MARK_UNRESOLVED : data.functions[i][1]);
+	for (const kind of Object.values(data.kinds)) {
+		const name = kind.tree.name;
+		for (let i = 1; i < name.length; i++) if (name[i] < 0) name[i] = functions - 1 - name[i];
+		name[0] = -1;
+	}
+	return {
+		report, names, marks, kinds: data.kinds,
+		modules: data.functions.map(f => f[2]),
+		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
+		plumbing: Uint8Array.from(names, (name, i) => i < functions && PLUMBING.test(name) ? 1 : 0),
+		durationNs: report.time.duration_ns
+	};
+}
+
+/* A weight in the unit of its kind. CPU samples are shown as the time for which they stand. */
+function weight(kindName, value) {
+	const kind = profile.kinds[kindName], hz = profile.report.sampling && profile.report.sampling.frequency_hz;
+	if (kindName === "cpu" && hz) return time(value * 1e9 / hz);
+	return kind.is_time ? time(value) : plural(value, kind.unit);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the profile is, what is short, what was found, and what it cannot say. */
+function showHeader() {
+	const {report} = profile, start = report.time.start.replace("T", " ").slice(0, 19) + " UTC";
+	const facts = [["host", report.host.name], ["from", start], ["for", time(profile.durationNs)], ["targets", report.targets],
+		       ["kernel", report.host.kernel.replace("Linux ", "")]];
+	$("#facts").replaceChildren(...facts.map(([name, value]) => el("span", {}, el("b", {}, name), value)));
+	document.title = `pkbpf ${report.host.name} ${start}`;
+}
+
+/* A resource: its name, a word or figure, one large figure with its unit, context, utilization. */
+function tile(name, tag, isShort, [figure, unit], context, use) {
+	return el("div", {}, el("h3", {}, name, el("em", {class: isShort ? "hot" : ""}, tag)),
+		  el("div", {class: "big num"}, figure, el("small", {}, unit)), el("div", {class: "ctx"}, context.map(text => el("span", {}, text))),
+		  use === null ? null : el("div", {class: "use" + (isShort ? " hot" : ""), role: "img", "aria-label": percent(use)}, el("i", {style: `width:${(100 * Math.min(1, use)).toFixed(1)}%`})));
+}
+const figureOf = text => {
+	const [figure, ...unit] = text.split(NARROW);
+	return [figure, unit.join(NARROW)];
+};
+
+function cpuTile() {
+	const {host, total} = profile.report, waiting = total.waiting && total.waiting.runqueue_ns, queued = waiting === undefined ? null : waiting / profile.durationNs;
+	const p99 = total.offcpu && total.offcpu.runqueue_p99_ns, busy = host.busy_percent;
+	if (busy === undefined) return null;
+	const isShort = busy >= 90 && queued >= 1;
+	return tile("CPU, " + plural(host.cpus, "CPUs"), isShort ? "saturated" : "not saturated", isShort, [busy.toFixed(0), "% busy"],
+		    [queued === null ? "" : digits(queued) + (queued === 1 ? " thread" : " threads") + " in the run queue", p99 ? "p99 wait " + time(p99) : ""], busy / 100);
+}
+function diskTile() {
+	const devices = (profile.report.devices || []).slice().sort((a, b) => b.requests - a.requests), disk = devices[0];
+	if (!disk) return null;
+	const slowest = disk.operations.reduce((a, b) => (b.device_time || {}).p99_ns > (a.device_time || {}).p99_ns ? b : a), p99 = slowest.device_time ? slowest.device_time.p99_ns : 0;
+	const seconds = profile.durationNs / 1e9;
+	return tile("Disk " + disk.name, devices.length > 1 ? "busiest of " + devices.length : "", false, figureOf(time(p99)).map((x, i) => i ? `${x} p99 ${slowest.operation}` : x),
+		    [count(disk.requests / seconds) + " requests/s", bytes(disk.bytes / seconds) + "/s"], null);
+}
+function memoryTile() {
+	const {host, total} = profile.report, memory = total.memory || {};
+	if (!host.memory_bytes || host.memory_available_bytes === undefined) return null;
+	const used = 1 - host.memory_available_bytes / host.memory_bytes, isShort = used > .95;
+	return tile("Memory, " + bytes(host.memory_bytes), isShort ? "short" : "ample", isShort, [(100 * used).toFixed(0), "% used"],
+		    [memory.major_faults === undefined ? "" : plural(memory.major_faults, "major faults"), memory.minor_faults === undefined ? "" : count(memory.minor_faults * 1e9 / profile.durationNs) + " minor faults/s"], used);
+}
+/* Stacks that have no end to reach, inside execve, are none. */
+function stackEnds() {
+	const ends = profile.report.unwinder ? profile.report.unwinder.stack_ends || {} : {}, complete = ends.complete || 0;
+	const truncated = Object.entries(ends).filter(([reason]) => reason !== "complete" && reason !== "inside execve").sort((a, b) => b[1] - a[1]);
+	return {complete, truncated, all: complete + truncated.reduce((sum, [, number]) => sum + number, 0), execve: ends["inside execve"] || 0};
+}
+function profileTile() {
+	const ends = stackEnds(), {samples} = profile.report, lost = samples && samples.expected ? samples.lost / samples.expected : 0;
+	return tile("This profile", percent(lost) + " of samples lost", lost > .01, ends.all ? [(100 * ends.complete / ends.all).toFixed(1), "% complete"] : ["\u2013", ""],
+		    [count(ends.complete) + " of", count(ends.all) + " user stacks"], ends.all ? ends.complete / ends.all : null);
+}
+function showResources() {
+	$("#resources").replaceChildren(...[cpuTile(), diskTile(), memoryTile(), profileTile()].filter(Boolean));
+}
+
+function findingItem(finding, number) {
+	const rows = finding.pid ? profile.report.rows.map((row, i) => row.pid === finding.pid ? i : -1).filter(i => i >= 0) : [];
+	const title = finding.title || finding.text, evidence = finding.title ? finding.text : "";
+	return el("li", {class: evidence ? "fi" : "fi long"}, el("span", {class: "no num"}, number), el("div", {}, el("h3", {}, title), finding.place ? el("p", {class: "path"}, finding.place) : null,
+		rows.length ? el("button", {class: "link", "aria-label": "Show stacks: " + title, onclick() {
+			change(() => state.pick = {rows: new Set(rows), text: profile.report.rows[rows[0]].comm + " " + finding.pid});
+			$("#stacks").scrollIntoView({behavior: calm.matches ? "auto" : "smooth"});
+		}}, "Show stacks") : null),
+		el("div", {class: "tx"}, evidence ? el("p", {class: "ev"}, evidence) : null, finding.next ? el("p", {class: "nx"}, el("b", {}, "Next: "), finding.next) : null),
+		/* A figure without its base says nothing. */
+		el("div", {class: "sh num"}, finding.severity_of ? [el("b", {}, finding.severity_percent.toFixed(0) + NARROW + "%"), el("span", {class: "sub"}, finding.severity_of)] : null));
+}
+function showFindings() {
+	const findings = profile.report.verdict || [];
+	fill("findings", head("findings", "Findings"), findings.length ? el("ol", {}, findings.map((finding, i) => findingItem(finding, i + 1)))
+	     : el("p", {class: "empty"}, "Nothing is short: no rule found a limit."));
+}
+
+function showLosses() {
+	const {report} = profile, ends = stackEnds(), items = [], cost = report.cost || {};
+	const add = (figure, text) => items.push(el("dt", {}, figure), el("dd", {}, text));
+	if (report.samples && report.samples.expected) add(`${count(report.samples.recorded)} of ${count(report.samples.expected)}`, `CPU samples recorded, ${count(report.samples.lost)} lost.`);
+	if (ends.all) add(`${count(ends.complete)} of ${count(ends.all)}`, "user stacks complete." + (ends.truncated.length ? " Truncated: " + ends.truncated.map(([reason, number]) => reason + " " + count(number)).join(", ") + "." : "") + (ends.execve ? ` Plus ${count(ends.execve)} in execve (no user stack exists).` : ""));
+	if (report.unwinder && report.unwinder.guessed_frames) add(count(report.unwinder.guessed_frames), "frames found by unverified frame pointers; frames between them may be missing.");
+	for (const counter of report.counters || []) if (counter.is_loss && counter.count) add(count(counter.count), counter.text + ".");
+	if (cost.cpu_ns !== undefined) add(percent((cost.cpu_ns - (cost.start_cpu_ns || 0)) / profile.durationNs), `of one CPU for the profiler, ${percent((cost.bpf_cpu_ns || 0) / profile.durationNs)} for its BPF programs; peak RSS ${bytes(cost.max_resident_bytes || 0)}, BPF maps ${bytes(cost.bpf_map_bytes || 0)}.`);
+	if (report.sampling && report.sampling.frequency_hz) add(time(1e9 / report.sampling.frequency_hz), `of CPU time for each sample (${report.sampling.event}, ${report.sampling.frequency_hz}${NARROW}Hz).`);
+	fill("losses", head("losses", "Losses and limits"), el("dl", {class: "lim"}, items));
+}

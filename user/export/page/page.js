@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One selection for all sections, the keys, the address. */
+const state = {
+	kind: "", view: "graph", rootBelow: false, allFrames: false, pick: null, waits: new Set(), search: "", chosen: -1,
+	by: "row", bars: "active", sort: ["active", -1], rowFilter: "", allRows: false, functionFilter: "", functionSort: "self", latency: "device_time"
+};
+
+const KEYS = [["/", "search functions"], ["1 \u2026 4", "kinds of events"], ["f", "flame graph: arrows move, Enter zooms, Backspace goes out, Esc returns"], ["t", "table of functions with callers and callees"],
+	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["Esc", "remove the filter"], ["?", "this list"]];
+
+const head = (id, title, ...tools) => el("div", {class: "ph"}, el("h2", {id: id + "-h"}, title), ...tools);
+/* Draws a section anew; what had the focus has it again. */
+function fill(id, ...children) {
+	const section = $("#" + id), active = document.activeElement, had = active && section.contains(active);
+	const keyOf = element => element.dataset.key || element.getAttribute("aria-label") || element.textContent, key = had ? keyOf(active) : null, tag = had ? active.tagName : "", caret = had ? active.selectionStart : null;
+	section.setAttribute("aria-labelledby", id + "-h");
+	section.replaceChildren(...children.flat(9).filter(Boolean));
+	const again = key && $$(tag, section).find(element => keyOf(element) === key);
+	if (!again) return;
+	again.focus({preventScroll: true});
+	if (caret !== null && caret !== undefined && again.setSelectionRange) again.setSelectionRange(caret, caret);
+}
+function choice(label, options, get, set) {
+	return el("div", {class: "seg", role: "group", "aria-label": label}, options.map(([value, text, note]) =>
+		el("button", {type: "button", "data-key": label + value, "aria-pressed": String(get() === value), onclick() { change(() => set(value)); }}, text, note ? el("span", {class: "n"}, note) : null)));
+}
+
+function showChips() {
+	$("#chips").replaceChildren(state.pick ? el("button", {class: "chip", type: "button", "aria-label": "Remove filter " + state.pick.text, onclick() { change(() => state.pick = null); }}, state.pick.text, el("i", {"aria-hidden": "true"}, "\u00d7"))
+		: el("span", {class: "chip none"}, `whole interval, ${time(profile.durationNs)}, all processes`));
+}
+function change(how) {
+	const y = scrollY;
+	how();
+	showChips();
+	showProcesses();
+	showStacks();
+	showLatency();
+	saveAddress();
+	scrollTo(0, y);
+}
+
+function saveAddress() {
+	const address = new URLSearchParams();
+	if (state.pick) address.set("rows", [...state.pick.rows].join("."));
+	if (state.pick) address.set("name", state.pick.text);
+	if (state.kind !== profile.kindNames[0]) address.set("kind", state.kind);
+	if (state.view !== "graph") address.set("view", state.view);
+	if (state.search) address.set("search", state.search);
+	try { history.replaceState(null, "", "#" + address); } catch { /* a page in a frame may have no address */ }
+}
+function loadAddress() {
+	const address = new URLSearchParams(location.hash.slice(1)), rows = (address.get("rows") || "").split(".").filter(Boolean).map(Number).filter(row => profile.report.rows[row]);
+	state.kind = profile.kindNames.includes(address.get("kind")) ? address.get("kind") : profile.kindNames[0] || "";
+	state.view = address.get("view") === "functions" ? "functions" : "graph";
+	state.search = address.get("search") || "";
+	state.pick = rows.length ? {rows: new Set(rows), text: address.get("name") || "chosen rows"} : null;
+}
+
+function setTheme(theme) {
+	document.documentElement.dataset.theme = theme;
+	$("#theme").textContent = theme === "dark" ? "Light" : "Dark";
+	readPalette();
+	if (profile) showStacks();
+}
+function swapTheme() {
+	const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+	try { localStorage.pkbpfTheme = theme; } catch { /* then it holds for this page only */ }
+	setTheme(theme);
+}
+
+function handleKey(event) {
+	if (event.ctrlKey || event.metaKey || event.altKey || $("#help").open) return;
+	if (event.target.matches("input")) {
+		if (event.key === "Escape") event.target.blur();
+		return;
+	}
+	const kind = profile.kindNames[event.key - 1];
+	if (kind) change(() => state.kind = kind);
+	else if (event.key === "/") {
+		if (state.view !== "graph") change(() => state.view = "graph");
+		if ($("#search")) $("#search").focus();
+	} else if (event.key === "?") $("#help").showModal();
+	else if (event.key === "f") {
+		if (state.view !== "graph") change(() => state.view = "graph");
+		if (graph) graph.scroller.focus();
+	} else if (event.key === "t") change(() => state.view = "functions");
+	else if (event.key === "i") change(() => state.rootBelow = !state.rootBelow);
+	else if (event.key === "p") change(() => state.allFrames = !state.allFrames);
+	else if (event.key === "d") swapTheme();
+	else if (event.key === "Escape") change(() => state.pick = null);
+	else return;
+	event.preventDefault();
+}
+
+/* The section at the top of the window is the current one. */
+function followSections() {
+	const seen = new Set(), observer = new IntersectionObserver(entries => {
+		for (const entry of entries) entry.isIntersecting ? seen.add(entry.target.id) : seen.delete(entry.target.id);
+		const first = $$("section.p").find(section => seen.has(section.id));
+		for (const link of $$(".bar nav a")) {
+			if (first && link.getAttribute("href") === "#" + first.id) link.setAttribute("aria-current", "true");
+			else link.removeAttribute("aria-current");
+		}
+	}, {rootMargin: "-60px 0px -70% 0px"});
+	for (const section of $$("section.p")) observer.observe(section);
+}
+
+function open() {
+	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
+	loadAddress();
+	findHottest();
+	$("#load").remove();
+	$("#page").hidden = false;
+	$("#keys").append(...KEYS.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
+	$("#helpb").addEventListener("click", () => $("#help").showModal());
+	$("#theme").addEventListener("click", swapTheme);
+	matchMedia("(prefers-color-scheme:dark)").addEventListener("change", event => {
+		let chosen = null;
+		try { chosen = localStorage.pkbpfTheme; } catch { /* none */ }
+		if (!chosen) setTheme(event.matches ? "dark" : "light");
+	});
+	readPalette();
+	$("#theme").textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
+	showHeader();
+	showResources();
+	showFindings();
+	showLosses();
+	change(() => {});
+	addEventListener("keydown", handleKey);
+	followSections();
+	performance.mark("ready");
+}
+
+(async () => {
+	try {
+		profile = await readProfile();
+	} catch (error) {
+		$("#load").textContent = "This report cannot be read: " + (typeof DecompressionStream === "undefined" ? "the browser is too old. Firefox 113, Chrome 103 and Safari 16.4 or newer can."
+			: `the file is damaged or incomplete (${error.message}). Write it again.`);
+		throw error;
+	}
+	open();
+})();

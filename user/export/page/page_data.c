@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "export/page/page_data.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+#include "export/formats.h"
+#include "export/json/json_writer.h"
+#include "profile/call_tree.h"
+#include "profile/kind_table.h"
+
+#define NO_ROW UINT32_MAX
+
+struct page_value {
+	uint32_t leaf; /* call_tree_place() */
+	uint32_t row;
+	uint8_t state;
+	double value;
+};
+
+/* One kind of event. */
+struct page_kind {
+	struct call_tree *tree; /* NULL: none recorded */
+	ARRAY_OF(struct page_value) values;
+};
+
+struct page_data {
+	const struct resource_rows *rows;
+	struct page_kind kinds[PKBPF_PROFILE_KINDS];
+	uint32_t *index_of_number; /* of a row's stacks -> in the tables */
+	uint32_t number_count;
+	ARRAY_OF(const char *) threads; /* borrowed */
+	struct hash_map thread_of_node; /* kind << 32 and node -> in threads */
+	FILE *out;
+};
+
+static void page_data_done(struct page_data *data)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++) {
+		call_tree_free(data->kinds[i].tree);
+		array_free(&data->kinds[i].values);
+	}
+	free(data->index_of_number);
+	array_free(&data->threads);
+	hash_map_done(&data->thread_of_node);
+}
+
+/* Rows are sorted; their stacks know them by their numbers. */
+static bool index_rows(struct page_data *data)
+{
+	const struct resource_rows *rows = data->rows;
+
+	for (size_t i = 0; i < rows->all_count; i++)
+		if (rows->items[i].number >= data->number_count)
+			data->number_count = rows->items[i].number + 1;
+	data->index_of_number = malloc((data->number_count + 1) * sizeof(uint32_t));
+	if (!data->index_of_number)
+		return false;
+	for (size_t i = 0; i < rows->all_count; i++)
+		data->index_of_number[rows->items[i].number] =
+			i < rows->count ? (uint32_t)i : NO_ROW;
+	return true;
+}
+
+static bool add_value(struct page_kind *kind, const struct page_value *value)
+{
+	struct page_value *item = value->value > 0 ? array_add(&kind->values) : NULL;
+
+	if (item)
+		*item = *value;
+	return item || !(value->value > 0);
+}
+
+/* A weight by its states; what is in none of them is in the first. */
+static bool add_states(struct page_kind *kind, const struct row_weight *weight,
+		       struct page_value value)
+{
+	uint64_t rest = weight->stack.weight;
+
+	for (uint8_t i = 1; i < KIND_STATES && kind_ops_of(weight->kind)->state_mask; i++) {
+		value.state = i;
+		value.value = (double)weight->state_weight[i];
+		rest -= weight->state_weight[i] < rest ? weight->state_weight[i] : rest;
+		if (!add_value(kind, &value))
+			return false;
+	}
+	value.state = 0;
+	value.value = (double)rest;
+	return add_value(kind, &value);
+}
+
+static const char *row_name(const struct resource_row *row)
+{
+	return row->name[0] ? row->name : row->container[0] ? row->container : "[unknown]";
+}
+
+static bool add_weight(struct page_data *data, const struct row_weight *weight,
+		       const struct resource_row *row)
+{
+	struct page_kind *kind = &data->kinds[weight->kind];
+	struct page_value value = {.row = data->index_of_number[weight->number]};
+	size_t count;
+	const uint32_t *functions = resource_rows_stack(data->rows, weight->stack.stack, &count);
+
+	if (!kind->tree)
+		kind->tree = call_tree_new(data->rows->functions);
+	if (!kind->tree)
+		return false;
+	value.leaf =
+		call_tree_add(kind->tree, row_name(row), functions, count, weight->stack.weight);
+	return value.leaf != CALL_TREE_NONE && add_states(kind, weight, value);
+}
+
+static bool add_weights(struct page_data *data)
+{
+	const struct resource_rows *rows = data->rows;
+	_cleanup_free_ const struct resource_row **row_of =
+		calloc(data->number_count + 1, sizeof(*row_of));
+
+	if (!row_of)
+		return false;
+	for (size_t i = 0; i < rows->all_count; i++)
+		row_of[rows->items[i].number] = &rows->items[i];
+	for (size_t i = 0; i < rows->weight_count; i++) {
+		const struct row_weight *weight = &rows->weights[i];
+
+		/* The others are those of the row that sums up. */
+		if (weight->number < data->number_count && row_of[weight->number] &&
+		    !add_weight(data, weight, row_of[weight->number]))
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
+		if (data->kinds[i].tree && !call_tree_finish(data->kinds[i].tree))
+			return false;
+	return true;
+}
+
+/* Names of threads lie in the trees: each is numbered when it is first met. */
+static bool number_threads(struct page_data *data)
+{
+	for (size_t kind = 0; kind < ARRAY_SIZE(data->kinds); kind++) {
+		const struct call_tree *tree = data->kinds[kind].tree;
+		const struct call_node *nodes;
+		size_t count;
+
+		if (!tree)
+			continue;
+		nodes = call_tree_nodes(tree, &count);
+		for (size_t i = 1; i < count; i = nodes[i].end) {
+			const char **name = array_add(&data->threads);
+
+			if (!name)
+				return false;
+			*name = call_tree_name(tree, &nodes[i]);
+			if (!hash_map_put(&data->thread_of_node, (uint64_t)kind << 32 | i,
+					  data->threads.count - 1))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void write_states(struct json_writer *writer, const struct kind_ops *kind)
+{
+	json_writer_array_begin(writer, "states");
+	for (uint8_t i = 0; kind->state_name && i < KIND_STATES; i++)
+		json_writer_string(writer, NULL, kind->state_name(i));
+	json_writer_array_end(writer);
+}
+
+static void write_kinds(struct json_writer *writer, const struct page_data *data)
+{
+	json_writer_object_begin(writer, "kinds");
+	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++) {
+		const struct kind_ops *kind = kind_ops_of((enum pkbpf_profile_kind)i);
+		size_t nodes;
+
+		if (!data->kinds[i].tree)
+			continue;
+		call_tree_nodes(data->kinds[i].tree, &nodes);
+		json_writer_object_begin(writer, kind->name);
+		json_writer_string(writer, "title", kind->title);
+		json_writer_string(writer, "unit", kind->count_unit);
+		json_writer_bool(writer, "is_time", kind->weight == PROFILE_WEIGHT_NS);
+		write_states(writer, kind);
+		json_writer_u64(writer, "nodes", nodes);
+		json_writer_u64(writer, "values", data->kinds[i].values.count);
+		json_writer_object_end(writer);
+	}
+	json_writer_object_end(writer);
+}
+
+static void write_names(struct json_writer *writer, const struct page_data *data)
+{
+	size_t count = function_table_count(data->rows->functions);
+
+	json_writer_array_begin(writer, "functions");
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function =
+			function_table_get(data->rows->functions, (uint32_t)i);
+		bool is_unresolved = !function->named && function->mark != FUNCTION_TRUNCATED;
+
+		json_writer_array_begin(writer, NULL);
+		json_writer_string(writer, NULL, function->name);
+		json_writer_i64(writer, NULL, is_unresolved ? -1 : (int64_t)function->mark);
+		json_writer_string(writer, NULL, function->module);
+		json_writer_array_end(writer);
+	}
+	json_writer_array_end(writer);
+	json_writer_array_begin(writer, "threads");
+	array_foreach(&data->threads, name)
+		json_writer_string(writer, NULL, *name);
+	json_writer_array_end(writer);
+}
+
+/* The report is a document of its own and stands last, so that it needs no place in ours. */
+static int write_json(struct page_data *data, struct results *results,
+		      const struct format_options *options, FILE *out)
+{
+	struct json_writer writer = {.out = out};
+	int err;
+
+	fputs("{\"report\": ", out);
+	err = format_json.write(results, options, out);
+	fputs(", \"data\": ", out);
+	json_writer_object_begin(&writer, NULL);
+	write_kinds(&writer, data);
+	write_names(&writer, data);
+	json_writer_object_end(&writer);
+	fputs("}", out);
+	return err;
+}
+
+/* Columns begin where numbers of 8 bytes may. */
+static void pad(FILE *out, size_t written)
+{
+	static const char zeros[8];
+
+	fwrite(zeros, 1, -written % sizeof(zeros), out);
+}
+
+#define WRITE_COLUMN(data, type, count, expression)                                                \
+	do {                                                                                       \
+		for (size_t i = 0; i < (count); i++) {                                             \
+			type number_ = (type)(expression);                                         \
+			fwrite(&number_, sizeof(number_), 1, (data)->out);                         \
+		}                                                                                  \
+		pad((data)->out, (count) * sizeof(type));                                          \
+	} while (0)
+
+static int32_t name_of_node(const struct page_data *data, size_t kind,
+			    const struct call_node *nodes, size_t node)
+{
+	const uint64_t *thread;
+
+	if (nodes[node].type == CALL_NODE_FUNCTION)
+		return (int32_t)nodes[node].item;
+	thread = hash_map_find(&data->thread_of_node, (uint64_t)kind << 32 | node);
+	return thread ? -1 - (int32_t)*thread : 0;
+}
+
+static void write_columns(struct page_data *data, size_t kind)
+{
+	const struct page_kind *page = &data->kinds[kind];
+	const struct page_value *values = page->values.items;
+	size_t node_count, value_count = page->values.count;
+	const struct call_node *nodes = call_tree_nodes(page->tree, &node_count);
+
+	WRITE_COLUMN(data, int32_t, node_count, name_of_node(data, kind, nodes, i));
+	WRITE_COLUMN(data, uint16_t, node_count, nodes[i].depth);
+	WRITE_COLUMN(data, uint32_t, value_count, call_tree_place(page->tree, values[i].leaf));
+	WRITE_COLUMN(data, uint32_t, value_count, values[i].row);
+	WRITE_COLUMN(data, uint8_t, value_count, values[i].state);
+	WRITE_COLUMN(data, double, value_count, values[i].value);
+}
+
+static int write_all(struct page_data *data, struct results *results,
+		     const struct format_options *options)
+{
+	_cleanup_free_ char *json = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&json, &size);
+	uint32_t length;
+	int err;
+
+	if (!stream)
+		return -ENOMEM;
+	err = write_json(data, results, options, stream);
+	if (fclose(stream) && !err)
+		err = -ENOMEM;
+	if (err)
+		return err;
+	length = htole32((uint32_t)size);
+	fwrite(&length, sizeof(length), 1, data->out);
+	fwrite(json, 1, size, data->out);
+	pad(data->out, sizeof(length) + size);
+	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
+		if (data->kinds[i].tree)
+			write_columns(data, i);
+	return 0;
+}
+
+int page_data_write(struct results *results, const struct format_options *options, FILE *out)
+{
+	_cleanup_(page_data_done) struct page_data data = {.out = out};
+	int err = results_rows(results, &data.rows);
+
+	if (err)
+		return err;
+	if (!index_rows(&data) || !add_weights(&data) || !number_threads(&data))
+		return -ENOMEM;
+	return write_all(&data, results, options);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the HTML report holds beside its text: a u32 with the length of a JSON document, that
+ * document, and columns of integers, each padded to 8 bytes. All numbers are little endian.
+ *
+ *	{"report": …, "functions": [["name", mark, "module"], …], "threads": ["name", …],
+ *	 "kinds": {"cpu": {"title": "CPU", "unit": "samples", "is_time": false, "states": […],
+ *	           "nodes": N, "values": N}, …}}
+ *
+ * The columns of each kind, in the order of "kinds":
+ *	name   i32	of each node of the call tree in preorder: function, or -1 - thread
+ *	depth  u16	of each node; the root, whose name is 0, has depth 0
+ *	node   u32	of each value: where its stack ends
+ *	row    u32	of each value: index in report.rows, 0xffffffff: none of them
+ *	state  u8	of each value: index in states
+ *	value  f64	weight of the stack in that row and state
+ */
+#ifndef PKBPF_EXPORT_PAGE_DATA_H
+#define PKBPF_EXPORT_PAGE_DATA_H
+
+#include "export/format.h"
+
+/* Writes it to `out`. 0 or -ENOMEM; errors of writing are the stream's. */
+int page_data_write(struct results *results, const struct format_options *options, FILE *out);
+
+#endif
