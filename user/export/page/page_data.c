@@ -264,19 +264,24 @@ static int32_t name_of_node(const struct page_data *data, size_t kind,
 	return thread ? -1 - (int32_t)*thread : 0;
 }
 
-static void write_columns(struct page_data *data, size_t kind)
+static void write_nodes(struct page_data *data, size_t kind)
 {
-	const struct page_kind *page = &data->kinds[kind];
-	const struct page_value *values = page->values.items;
-	size_t node_count, value_count = page->values.count;
-	const struct call_node *nodes = call_tree_nodes(page->tree, &node_count);
+	size_t count;
+	const struct call_node *nodes = call_tree_nodes(data->kinds[kind].tree, &count);
 
-	WRITE_COLUMN(data, int32_t, node_count, name_of_node(data, kind, nodes, i));
-	WRITE_COLUMN(data, uint16_t, node_count, nodes[i].depth);
-	WRITE_COLUMN(data, uint32_t, value_count, call_tree_place(page->tree, values[i].leaf));
-	WRITE_COLUMN(data, uint32_t, value_count, values[i].row);
-	WRITE_COLUMN(data, uint8_t, value_count, values[i].state);
-	WRITE_COLUMN(data, double, value_count, values[i].value);
+	WRITE_COLUMN(data, int32_t, count, name_of_node(data, kind, nodes, i));
+	WRITE_COLUMN(data, uint16_t, count, nodes[i].depth);
+}
+
+static void write_values(struct page_data *data, const struct page_kind *kind)
+{
+	const struct page_value *values = kind->values.items;
+	size_t count = kind->values.count;
+
+	WRITE_COLUMN(data, uint32_t, count, call_tree_place(kind->tree, values[i].leaf));
+	WRITE_COLUMN(data, uint32_t, count, values[i].row);
+	WRITE_COLUMN(data, uint8_t, count, values[i].state);
+	WRITE_COLUMN(data, double, count, values[i].value);
 }
 
 static int write_all(struct page_data *data, struct results *results,
@@ -300,8 +305,10 @@ static int write_all(struct page_data *data, struct results *results,
 	fwrite(json, 1, size, data->out);
 	pad(data->out, sizeof(length) + size);
 	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
-		if (data->kinds[i].tree)
-			write_columns(data, i);
+		if (data->kinds[i].tree) {
+			write_nodes(data, i);
+			write_values(data, &data->kinds[i]);
+		}
 	return 0;
 }
 
