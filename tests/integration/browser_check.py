@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Plays the page and the flame graph of one profile: browser_check.py PAGE.html GRAPH.svg REPORT.json FOLDED FUNCTION"""
+import sys
+
+from browser import Browser
+from checks import check, read_report
+
+page, graph, report_path, folded, function = sys.argv[1:]
+report = read_report(report_path)
+samples = report["samples"]["recorded"]
+
+
+def svg():
+    with Browser() as browser:
+        browser.open("file://" + graph)
+        title = browser.text("#head .title")
+        check(f"{samples:,} samples" in title, f"the title counts the samples: {title}")
+        frames = browser.run("return document.querySelectorAll('#frames>svg').length")
+        check(frames > 5, f"{frames} frames")
+        browser.keys("/", *function)
+        share = float(browser.text("#share").split()[1].rstrip("%"))
+        weights = [line.rsplit(" ", 1) for line in open(folded)]
+        expected = 100 * sum(int(n) for stack, n in weights if function in stack) / sum(int(n) for _, n in weights)
+        check(abs(share - expected) < 0.11, f"the search matches {share} %, the folded stacks {expected:.1f} %")
+        browser.keys("Escape")
+        browser.run("[...document.querySelectorAll('#frames>svg')].find(f => f.querySelector('title').textContent.startsWith(arguments[0])).dispatchEvent(new MouseEvent('click', {bubbles: true}))", function)
+        check("zoom=" in browser.run("return location.hash"), "a click zooms, and the address says so")
+        wide = browser.run("return [...document.querySelectorAll('#frames>svg')].find(f => f.querySelector('title').textContent.startsWith(arguments[0])).getBoundingClientRect().width", function)
+        check(wide > 1000, f"what is zoomed fills the window: {wide}")
+        browser.keys("Escape")
+        check("zoom=" not in browser.run("return location.hash"), "Escape zooms out")
+        check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
+
+
+def html(dark):
+    with Browser(dark=dark) as browser:
+        browser.open("file://" + page)
+        browser.until("return !document.getElementById('page').hidden")
+        check(browser.text("#facts").find(report["host"]["name"]) >= 0, "the header names the host")
+        rows = browser.run("return document.querySelectorAll('#processes tbody tr').length")
+        check(rows >= 1, f"{rows} rows of processes")
+        # The sum that the button of a kind shows, and that of the function in the flame graph.
+        whole = browser.run("return sumOf('cpu')")
+        check(whole == samples, f"the stacks hold {whole} samples of {samples}")
+        browser.keys("/", *function)
+        matched = browser.run("return searchTree(modelOf('cpu'), arguments[0]).sum", function)
+        weights = [line.rsplit(" ", 1) for line in open(folded)]
+        expected = sum(int(n) for stack, n in weights if function in stack)
+        check(matched == expected, f"the search finds {matched} samples, the folded stacks have {expected}")
+        browser.keys("Escape", "f", "ArrowDown", "ArrowDown", "Enter")
+        check("of zoom" in browser.text("#stacks .stat"), "Enter zooms")
+        browser.keys("Backspace", "Backspace", "t")
+        names = browser.run("return [...document.querySelectorAll('#stacks td.fn')].map(e => e.title)")
+        check(function in names, f"the function stands in the table: {names[:5]}")
+        browser.click("#processes tbody tr")
+        check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "a click on a row chooses it")
+        address = browser.run("return location.href")
+        browser.open("about:blank")
+        browser.open(address)
+        browser.until("return !document.getElementById('page').hidden")
+        check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "the address keeps the choice")
+        check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
+
+
+svg()
+html(dark=False)
+html(dark=True)

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The page and the flame graph, opened from disk in headless Chromium: they work, say what the other formats say, complain of
+# nothing and ask nobody for anything.
+# shellcheck source=prelude.sh
+. "$(dirname "$0")/prelude.sh"
+for program in chromium chromedriver; do
+	command -v $program >/dev/null || skip "there is no $program"
+done
+
+begin "a profile of a command"
+record -F 499 -o page.html -o all.json -f svg -o graph.svg -f folded -o stacks.folded -- "$workloads/spin" 2 || give_up "no profile"
+begin "in Chromium"
+checker "$here/browser_check.py" "$work/page.html" "$work/graph.cpu.svg" "$work/all.json" "$work/stacks.cpu.folded" spin_here
+conclude
