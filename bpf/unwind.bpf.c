@@ -5,6 +5,7 @@
 #include "task_regs.bpf.h"
 
 #define UNWIND_INLINE __always_inline
+#include <pkbpf/unwind_go.h>
 #include <pkbpf/unwind_step.h>
 
 /* 2^16 mappings of one process; the rows of one page: 13 probes. */
@@ -266,6 +267,38 @@ static __always_inline long unwind_read_signal_regs(struct pkbpf_unwind_state *s
 {
 	scratch_of(state)->log_count = UNWIND_LOG_WORDS + 1;
 	return bpf_probe_read_user(state->regs, sizeof(state->regs), (void *)address);
+}
+
+static __always_inline long unwind_thread_pointer(struct pkbpf_unwind_state *state)
+{
+#if PKBPF_UNWIND_ARM64
+	return -1; /* no rule asks for it */
+#else
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return bpf_core_read(&state->go_word, sizeof(state->go_word), &task->thread.fsbase);
+#endif
+}
+
+static __always_inline long unwind_read_go_word(struct pkbpf_unwind_state *state, __u64 address)
+{
+	return bpf_probe_read_user(&state->go_word, sizeof(state->go_word), (void *)address);
+}
+
+__attribute__((noinline)) int unwind_follow_go(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+
+	if (!scratch)
+		return PKBPF_END_OTHER_STACK;
+	/* It depends on memory beyond the stack. */
+	scratch->unwind.log_count = UNWIND_LOG_WORDS + 1;
+	return (int)unwind_go_switch(&scratch->unwind.state);
+}
+
+static __always_inline __u32 unwind_switch_go(struct pkbpf_unwind_state *state)
+{
+	return (__u32)unwind_follow_go(scratch_of(state)->slot);
 }
 
 static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip)

@@ -206,6 +206,10 @@ struct sched_entity {
 	unsigned char on_rq;
 };
 
+struct thread_struct {
+	unsigned long fsbase; /* x86-64 */
+};
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int on_cpu; /* a byte since 7.2: only numbers without a sign may differ in size */
@@ -229,6 +233,7 @@ struct task_struct {
 	struct task_io_accounting ioac; /* its fields are a matter of configuration */
 	unsigned int in_iowait : 1;
 	struct uprobe_task *utask; /* with CONFIG_UPROBES */
+	struct thread_struct thread;
 };
 
 /* A call of a function whose return a probe waits for. */

@@ -105,6 +105,8 @@ enum pkbpf_stack_end {
 	PKBPF_END_UNANNOUNCED = 23,
 	/* file of this code cannot be opened, no usable frame pointer */
 	PKBPF_END_NO_FILE = 24,
+	/* code has changed stacks, and where it left the other is not known */
+	PKBPF_END_OTHER_STACK = 25,
 	PKBPF_END_COUNT,
 };
 

@@ -49,6 +49,10 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_JUMP = 14,
 	/* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
 	PKBPF_CFA_JUMP_SAVED = 15,
+	PKBPF_CFA_GO_STACK = 16, /* Go's run-time left this stack for another: see below */
+	PKBPF_CFA_GO_CALL = 17,	 /* the same, with the way back in words on the new stack */
+	/* as PKBPF_CFA_SP; what is returned to was interrupted, and made no call */
+	PKBPF_CFA_SP_INTERRUPTED = 18,
 };
 
 enum pkbpf_fp_kind {
@@ -62,6 +66,23 @@ enum pkbpf_ra_kind {
 	PKBPF_RA_CFA = 0,      /* saved at cfa + ra_offset (x86-64: -8) */
 	PKBPF_RA_REGISTER = 1, /* in register[ra_offset]; leaf only */
 	PKBPF_RA_LINK = 2,     /* arm64: still in the link register; leaf only */
+};
+
+/*
+ * PKBPF_CFA_GO_STACK. The thread has its g at cfa_offset from its thread pointer (fp: the word at
+ * this ELF address says so), g its m at 8 * aux, m its goroutine at ra_offset, and a goroutine its
+ * saved stack pointer at rbx_offset with the code's address behind it.
+ *
+ * PKBPF_CFA_GO_CALL. CFA = the limit at aux of the g in [sp + fp_offset] - [sp + rbx_offset] +
+ * cfa_offset; without a limit (aux is 0), or a g, [sp + rbx_offset] + cfa_offset.
+ */
+enum pkbpf_go_stack { /* ra of PKBPF_CFA_GO_STACK */
+		      PKBPF_GO_CALLER =
+			      0, /* systemstack: CFA = the goroutine's stack pointer + fp_offset */
+		      PKBPF_GO_STOPPED = 1, /* morestack: the frame itself is where the goroutine
+					       was stopped */
+		      PKBPF_GO_CALLED_BACK =
+			      2, /* cgocallback: CFA = g0's stack pointer + fp_offset */
 };
 
 struct pkbpf_unwind_rule {

@@ -64,6 +64,7 @@ enum {
 	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
 	/* its CFA was not counted from the stack pointer, and may lie on another stack */
 	PKBPF_UNWIND_MAY_LEAVE = 128,
+	PKBPF_UNWIND_INTERRUPTED = 256, /* the caller's ip is the next instruction */
 };
 
 struct pkbpf_unwind_state {
@@ -82,6 +83,11 @@ struct pkbpf_unwind_state {
 	__u32 guessed;
 	__u32 edition; /* of the cached mapping's table */
 	__u64 regs[PKBPF_SIGNAL_REGS];
+	/* Of a step from one stack of a Go program to another: the rule, the word read last, what
+	 * was found, and where the stack of the thread that is to be entered next was left; 0: not
+	 * known. */
+	struct pkbpf_unwind_rule go_rule;
+	__u64 go_word, go_cfa, go_ra, go_fp, go_left_at;
 };
 
 /* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the

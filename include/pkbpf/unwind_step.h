@@ -3,7 +3,7 @@
  * One step from a user frame to its caller, the same code in the BPF programs and in user space.
  *
  * The includer first defines UNWIND_INLINE (how a function is forced inline) and afterwards these
- * five:
+ * six:
  *
  *	unwind_enter_mapping(state, pc)	  fills the state's cached mapping with the one that holds
  *					pc; 0, or
@@ -15,6 +15,7 @@
  *	unwind_read_signal_regs(state, address)	PKBPF_SIGNAL_REGS words to state->regs; 0 or an
  *						error
  *	unwind_push(state, ip)		  keeps a frame; false: no room
+ *	unwind_switch_go(state)		  unwind_go_switch() of unwind_go.h
  *
  * Nothing here loops, and every value that comes from the task is only compared, added or handed to
  * unwind_read_word(): hostile tables or stacks lead to wrong frames at worst.
@@ -33,6 +34,7 @@ static UNWIND_INLINE long unwind_read_word(struct pkbpf_unwind_state *state, __u
 					   __u64 *value);
 static UNWIND_INLINE long unwind_read_signal_regs(struct pkbpf_unwind_state *state, __u64 address);
 static UNWIND_INLINE _Bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip);
+static UNWIND_INLINE __u32 unwind_switch_go(struct pkbpf_unwind_state *state);
 
 /* Takes the registers of a frame that has just been filled into regs[]. */
 static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
@@ -204,12 +206,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		cfa = state->fp + (__s64)rule.cfa_offset;
 		break;
 	case PKBPF_CFA_OTHER_STACK:
-		/* A thread's first code runs on the stack that others switch to, and has no frame
-		 * pointer yet. */
-		if (!state->fp)
-			return PKBPF_END_FP_ROOT;
-		if ((state->fp & 7) || (state->flags & PKBPF_UNWIND_NO_GUESS))
-			return PKBPF_END_NO_RULE;
+		if (!state->fp || (state->fp & 7))
+			return PKBPF_END_OTHER_STACK;
 		cfa = state->fp + (__s64)rule.cfa_offset;
 		lowest_cfa = 0;
 		break;
@@ -234,6 +232,23 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		if (unwind_read_word(state, state->sp + (__s64)rule.cfa_offset + 8 * at, &cfa))
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * (rule.aux >> 4);
+		break;
+	case PKBPF_CFA_GO_STACK:
+	case PKBPF_CFA_GO_CALL:
+		state->go_rule = rule;
+		end = unwind_switch_go(state);
+		if (end)
+			return end;
+		cfa = state->go_cfa;
+		ra = state->go_ra;
+		fp = state->go_fp;
+		state->stack_start = cfa;
+		state->flags &= ~PKBPF_UNWIND_RBX;
+		lowest_cfa = 0;
+		goto next;
+	case PKBPF_CFA_SP_INTERRUPTED:
+		cfa = state->sp + (__s64)rule.cfa_offset;
+		state->flags |= PKBPF_UNWIND_INTERRUPTED;
 		break;
 	case PKBPF_CFA_PLT:
 		cfa = state->sp + 8 + ((pc & 15) >= (__u64)rule.cfa_offset ? 8 : 0);
@@ -314,7 +329,11 @@ next:
 		state->flags |= PKBPF_UNWIND_LEAF_REGS;
 	else
 		state->flags &= ~PKBPF_UNWIND_LEAF_REGS;
-	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS);
+	/* PKBPF_UNWIND_INTERRUPTED becomes PKBPF_UNWIND_EXACT. */
+	end = (state->flags / PKBPF_UNWIND_INTERRUPTED) & PKBPF_UNWIND_EXACT;
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_FRAMELESS |
+			  PKBPF_UNWIND_INTERRUPTED);
+	state->flags |= end;
 	return 0;
 }
 

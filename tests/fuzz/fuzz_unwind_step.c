@@ -65,9 +65,19 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
+/* Somewhere in the stack, so that what Go's rules read from there is in it, too. */
+static int thread_pointer(void *context, __u64 *ret_address)
+{
+	const struct input *input = context;
+
+	*ret_address = STACK + input->stack_size / 2;
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory,
+						   thread_pointer};
 	const size_t fixed =
 		1 + REGISTERS * sizeof(uint64_t) + RULES * sizeof(struct pkbpf_unwind_rule);
 	uint64_t regs[PKBPF_REGS] = {0}, ips[MAX_FRAMES + 1];

@@ -263,17 +263,14 @@ struct go_function go_table_function(const struct go_table *table, uint64_t inde
 	return function;
 }
 
-bool go_table_name_begins(const struct go_table *table, const struct elf_file *file,
-			  const struct go_function *function, const char *expected, size_t size)
+bool go_table_name_begins(const struct go_table *table, const struct go_function *function,
+			  const char *expected, size_t size)
 {
 	uint64_t at = table->names_offset + (uint64_t)function->name;
-	char found[GO_TABLE_MAX_COMPARED];
 
-	if (function->name < 0 || size > sizeof(found) || size > table->names_size ||
-	    (uint64_t)function->name > table->names_size - size)
+	if (function->name < 0 || size > table->names_size ||
+	    (uint64_t)function->name > table->names_size - size || at < table->data_offset ||
+	    at + size > table->size)
 		return false;
-	if (at >= table->data_offset)
-		return memcmp(table->data + (at - table->data_offset), expected, size) == 0;
-	return elf_file_read(file, table->offset + at, found, size) == 0 &&
-	       memcmp(found, expected, size) == 0;
+	return memcmp(table->data + (at - table->data_offset), expected, size) == 0;
 }

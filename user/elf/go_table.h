@@ -12,8 +12,6 @@
 #include "elf/cfi_reader.h"
 #include "elf/elf_file.h"
 
-#define GO_TABLE_MAX_COMPARED 32
-
 struct go_table {
 	/* Of the table in the file; the other offsets count from there. */
 	uint64_t offset, size;
@@ -52,10 +50,9 @@ void go_table_done(struct go_table *table);
 /* index < function_count; of a table with data. */
 struct go_function go_table_function(const struct go_table *table, uint64_t index);
 
-/* Whether a function's name begins with these bytes, at most GO_TABLE_MAX_COMPARED; read from the
- * file unless the table is loaded from names_offset on. */
-bool go_table_name_begins(const struct go_table *table, const struct elf_file *file,
-			  const struct go_function *function, const char *expected, size_t size);
+/* Whether a function's name begins with these bytes; of a table loaded from names_offset on. */
+bool go_table_name_begins(const struct go_table *table, const struct go_function *function,
+			  const char *expected, size_t size);
 /* A cursor over the stack pointer tables, of a table loaded from values_offset on or before. */
 static inline struct cfi_reader go_table_values(const struct go_table *table)
 {

@@ -39,6 +39,7 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_NOWHERE] = END("innermost function returns to 0"),
 	[PKBPF_END_UNANNOUNCED] = END("pages populated by the kernel"),
 	[PKBPF_END_NO_FILE] = END("its file cannot be opened"),
+	[PKBPF_END_OTHER_STACK] = END("caller's stack not found"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");

@@ -12,7 +12,9 @@
 #include "base/cleanup.h"
 #include "elf/cfi_reader.h"
 
-#define MAX_LOOKS 65536
+#define MAX_LOOKS    65536
+#define MAX_SWITCHES 1024
+#define PREFIX	     "runtime."
 
 /* What a function says besides its stack pointer; kept in the program_size of its entry in the
  * list. */
@@ -21,7 +23,42 @@ enum {
 	/* puts something else into the stack pointer: systemstack, asmcgocall */
 	FUNCTION_SP_WRITE = 2,
 	FUNCTION_ASSEMBLY = 4,
-	FUNCTION_SIGNAL = 256, /* rt_sigreturn; ours */
+	FUNCTION_FLAGS = 7,
+	FUNCTION_SIGNAL = 256,	    /* rt_sigreturn; ours */
+	FUNCTION_INTERRUPTED = 512, /* was called where no call is */
+	FUNCTION_KIND = 1024,	    /* times enum go_switch_kind */
+};
+
+/* Functions that are known by name. Before Go 1.17 only the run-time itself knew which are special;
+ * what is 0 then in records is flags of 1.17. */
+struct known_function {
+	const char *name;
+	uint32_t old_flags;
+	uint32_t flags;
+};
+
+#define SWITCH(kind) (FUNCTION_KIND * (kind))
+
+static const struct known_function known_functions[] = {
+	{"goexit", FUNCTION_TOP, 0},
+	{"mstart", FUNCTION_TOP, 0},
+	{"rt0_go", FUNCTION_TOP, 0},
+	{"mcall", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_MCALL)},
+	{"morestack", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_MORESTACK)},
+	{"systemstack", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_SYSTEMSTACK)},
+	{"asmcgocall", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_ASMCGOCALL)},
+	{"cgocallback", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_CGOCALLBACK)},
+	{"cgocallback_gofunc", FUNCTION_SP_WRITE, SWITCH(GO_SWITCH_CGOCALLBACK)},
+	{"gogo", FUNCTION_SP_WRITE, 0},
+	{"nanotime", FUNCTION_SP_WRITE, 0},
+	{"nanotime1", FUNCTION_SP_WRITE, 0},
+	{"walltime", FUNCTION_SP_WRITE, 0},
+	{"walltime1", FUNCTION_SP_WRITE, 0},
+	{"sigreturn", FUNCTION_ASSEMBLY, 0},
+	{"sigpanic", 0, FUNCTION_INTERRUPTED},
+	{"asyncPreempt", 0, FUNCTION_INTERRUPTED},
+	{"debugCallV1", 0, FUNCTION_INTERRUPTED},
+	{"debugCallV2", 0, FUNCTION_INTERRUPTED},
 };
 
 /* mov $15,%rax; syscall */
@@ -34,63 +71,153 @@ static bool returns_from_signal(const struct elf_file *file, uint64_t address)
 	       memcmp(code, expected, sizeof(expected)) == 0;
 }
 
-/* Before Go 1.17 only the run-time itself knew, by name; what is 0 then in records is flags
- * of 1.17. */
-static uint32_t flags_by_name(const struct elf_file *file, const struct go_table *table,
-			      const struct go_function *function)
+/* NULL: none of them. */
+static const struct known_function *find_known(const struct go_table *table,
+					       const struct go_function *function)
 {
-	static const struct {
-		const char *name;
-		uint32_t flags;
-	} known[] = {
-		{"runtime.goexit", FUNCTION_TOP},
-		{"runtime.mstart", FUNCTION_TOP},
-		{"runtime.rt0_go", FUNCTION_TOP},
-		{"runtime.mcall", FUNCTION_SP_WRITE | FUNCTION_ASSEMBLY},
-		{"runtime.morestack", FUNCTION_SP_WRITE},
-		{"runtime.systemstack", FUNCTION_SP_WRITE},
-		{"runtime.asmcgocall", FUNCTION_SP_WRITE},
-		{"runtime.sigreturn", FUNCTION_ASSEMBLY},
-	};
+	struct go_function rest = *function;
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (go_table_name_begins(table, file, function, known[i].name,
-					 strlen(known[i].name) + 1))
-			return known[i].flags;
-	return 0;
+	if (!go_table_name_begins(table, function, PREFIX, sizeof(PREFIX) - 1))
+		return NULL;
+	rest.name += (int32_t)sizeof(PREFIX) - 1;
+	for (size_t i = 0; i < ARRAY_SIZE(known_functions); i++) {
+		const char *name = known_functions[i].name;
+
+		if (go_table_name_begins(table, &rest, name, strlen(name) + 1))
+			return &known_functions[i];
+	}
+	return NULL;
 }
 
-/* Each look costs a read; the run-time and its assembly have some thousand such functions. */
+/* Some looks cost a read; the run-time and its assembly have some thousand such functions. */
 static uint32_t classify(const struct elf_file *file, const struct go_table *table,
 			 const struct go_function *function, uint32_t *looks)
 {
-	uint32_t flags =
-		function->flags | (table->has_flags ? 0 : flags_by_name(file, table, function));
+	static const char trampoline[] = PREFIX "sigtramp";
+	const struct known_function *known = find_known(table, function);
+	uint32_t flags = function->flags & FUNCTION_FLAGS;
 
-	flags &= FUNCTION_TOP | FUNCTION_SP_WRITE | FUNCTION_ASSEMBLY;
-	if (!(flags & (FUNCTION_TOP | FUNCTION_ASSEMBLY)) || (*looks)++ >= MAX_LOOKS)
-		return flags;
+	if (known)
+		flags |= known->flags | (table->has_flags ? 0 : known->old_flags);
 	/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
 	if ((flags & FUNCTION_TOP) &&
-	    go_table_name_begins(table, file, function, "runtime.sigtramp",
-				 sizeof("runtime.sigtramp") - 1))
+	    go_table_name_begins(table, function, trampoline, sizeof(trampoline) - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
-	/* mcall never comes back: what the thread does then is for no goroutine. The one that
-	 * called it may have exited, or run on another thread by now, and its stack holds other
-	 * frames. */
-	if ((flags & FUNCTION_SP_WRITE) &&
-	    go_table_name_begins(table, file, function, "runtime.mcall", sizeof("runtime.mcall")))
-		flags |= FUNCTION_TOP;
-	if ((flags & FUNCTION_ASSEMBLY) && function->size <= 64 &&
+	if ((flags & FUNCTION_ASSEMBLY) && function->size <= 64 && (*looks)++ < MAX_LOOKS &&
 	    returns_from_signal(file, function->start))
 		flags |= FUNCTION_SIGNAL;
 	return flags;
 }
 
-static int list_functions(const struct elf_file *file, const struct go_table *table,
-			  uint64_t text_start, uint64_t text_size, uint32_t cie_mark,
-			  struct fde_list *list)
+/* Pairs of a change of value and the bytes of code it holds for; a change by 0 ends them. */
+struct value_run {
+	struct cfi_reader reader;
+	int64_t value;
+	uint64_t bytes;
+	bool is_started;
+};
+
+static struct value_run value_run_start(const struct go_table *table, uint32_t values)
 {
+	struct value_run run = {.reader = go_table_values(table), .value = -1};
+
+	cfi_skip(&run.reader, values);
+	return run;
+}
+
+static bool value_run_next(struct value_run *run)
+{
+	uint64_t change = cfi_read_uleb128(&run->reader);
+
+	if ((change == 0 && run->is_started) || run->reader.failed)
+		return false;
+	run->is_started = true;
+	change = change & 1 ? ~(change >> 1) : change >> 1;
+	run->value = (int64_t)((uint64_t)run->value + change);
+	run->bytes = cfi_read_uleb128(&run->reader);
+	/* Never 0 in real tables; refused so that no function reads more than its bytes of code. */
+	return !run->reader.failed && run->bytes > 0;
+}
+
+static bool has_values(const struct go_table *table, uint32_t values)
+{
+	return values > 0 && values < table->values_size;
+}
+
+struct place {
+	const struct go_table *table;
+	uint32_t values;
+};
+
+static int64_t distance_at(void *context, uint32_t offset)
+{
+	const struct place *place = context;
+	struct value_run run = value_run_start(place->table, place->values);
+	uint64_t at = 0;
+
+	if (!has_values(place->table, place->values))
+		return -1;
+	while (value_run_next(&run) && at <= offset) {
+		if (offset - at < run.bytes)
+			return run.value;
+		at += run.bytes;
+	}
+	return -1;
+}
+
+static size_t read_code(const struct elf_file *file, const struct go_function *function,
+			uint8_t code[GO_SWITCH_MAX_CODE])
+{
+	size_t size =
+		function->size < GO_SWITCH_MAX_CODE ? (size_t)function->size : GO_SWITCH_MAX_CODE;
+
+	return elf_file_read_address(file, function->start, code, size) ? 0 : size;
+}
+
+/* Where there is more than one of the name, the others only call it. */
+static struct go_layout find_layout(const struct elf_file *file, const struct go_table *table)
+{
+	uint8_t code[GO_SWITCH_MAX_CODE];
+	struct go_layout layout = {0};
+
+	for (uint64_t i = 0; i < table->function_count && !layout.is_known; i++) {
+		struct go_function function = go_table_function(table, i);
+		const struct known_function *known = find_known(table, &function);
+
+		if (known && known->flags == SWITCH(GO_SWITCH_SYSTEMSTACK))
+			layout = go_layout_read(code, read_code(file, &function, code),
+						function.start);
+	}
+	return layout;
+}
+
+static int add_switch(const struct elf_file *file, struct go_pclntab *go,
+		      const struct go_layout *layout, const struct go_function *function,
+		      const struct fde *fde)
+{
+	struct place place = {&go->table, function->values};
+	uint8_t bytes[GO_SWITCH_MAX_CODE];
+	struct go_switch_code code = {.code = bytes, .distance = distance_at, .context = &place};
+	struct go_switch *added;
+
+	/* Each is a page or so of the run-time's assembly. */
+	if (go->switches.count >= MAX_SWITCHES)
+		return 0;
+	added = array_add(&go->switches);
+	if (!added)
+		return -ENOMEM;
+	added->start = fde->start;
+	code.size = read_code(file, function, bytes);
+	go_switch_read((enum go_switch_kind)(fde->program_size / FUNCTION_KIND), &code, layout,
+		       &added->rows);
+	return 0;
+}
+
+static int list_functions(const struct elf_file *file, struct go_pclntab *go, uint64_t text_start,
+			  uint64_t text_size, uint32_t cie_mark, struct fde_list *list)
+{
+	const struct go_table *table = &go->table;
+	struct go_layout layout = find_layout(file, table);
 	uint32_t looks = 0;
 
 	if (!array_reserve(list, table->function_count))
@@ -98,6 +225,7 @@ static int list_functions(const struct elf_file *file, const struct go_table *ta
 	for (uint64_t i = 0; i < table->function_count; i++) {
 		struct go_function function = go_table_function(table, i);
 		uint64_t start = function.start - text_start;
+		struct fde *fde = &list->items[list->count];
 		uint32_t flags, before;
 
 		if (function.size == 0 || start >= text_size || function.size > text_size - start)
@@ -105,37 +233,47 @@ static int list_functions(const struct elf_file *file, const struct go_table *ta
 		flags = classify(file, table, &function, &looks);
 		/* Look-ups of its address as a return address. */
 		before = (flags & FUNCTION_SIGNAL) && start > 0;
-		list->items[list->count++] = (struct fde){
+		*fde = (struct fde){
 			.start = (uint32_t)start - before,
 			.size = (uint32_t)function.size + before,
 			.program = function.values,
 			.program_size = flags,
 			.cie = cie_mark,
 		};
+		list->count++;
+		if ((flags & FUNCTION_SP_WRITE) && !(flags & (FUNCTION_TOP | FUNCTION_SIGNAL)) &&
+		    add_switch(file, go, &layout, &function, fde))
+			return -ENOMEM;
 	}
 	return fde_list_sort(list) ? 0 : -ENOMEM;
 }
 
 int go_pclntab_load(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
-		    uint32_t cie_mark, struct go_table *ret_table, struct fde_list *ret_functions)
+		    uint32_t cie_mark, struct go_pclntab *ret_go, struct fde_list *ret_functions)
 {
+	struct go_table *table = &ret_go->table;
 	int err;
 
-	if (file->machine != EM_X86_64 || go_table_find(file, ret_table) ||
-	    ret_table->function_count > GO_PCLNTAB_MAX_FUNCTIONS)
+	if (file->machine != EM_X86_64 || go_table_find(file, table) ||
+	    table->function_count > GO_PCLNTAB_MAX_FUNCTIONS)
 		return -ENODATA;
-	err = go_table_load(ret_table, file,
-			    ret_table->has_flags ? ret_table->values_offset
-						 : ret_table->names_offset,
-			    GO_PCLNTAB_MAX_BYTES);
+	err = go_table_load(table, file, table->names_offset, GO_PCLNTAB_MAX_BYTES);
 	if (err)
 		return err == -ENOMEM ? err : -ENODATA;
-	return list_functions(file, ret_table, text_start, text_size, cie_mark, ret_functions);
+	return list_functions(file, ret_go, text_start, text_size, cie_mark, ret_functions);
 }
 
-static void emit_distance(uint32_t offset, int64_t distance, cfi_row_fn row, void *context)
+void go_pclntab_done(struct go_pclntab *go)
 {
-	struct pkbpf_unwind_rule rule = {.cfa = PKBPF_CFA_SP, .ra_offset = -8};
+	go_table_done(&go->table);
+	array_free(&go->switches);
+}
+
+static void emit_distance(uint32_t offset, int64_t distance, bool interrupts, cfi_row_fn row,
+			  void *context)
+{
+	struct pkbpf_unwind_rule rule = {
+		.cfa = interrupts ? PKBPF_CFA_SP_INTERRUPTED : PKBPF_CFA_SP, .ra_offset = -8};
 
 	if (distance < 0 || distance > INT32_MAX - 8) {
 		rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_UNSUPPORTED};
@@ -151,65 +289,77 @@ static void emit_distance(uint32_t offset, int64_t distance, cfi_row_fn row, voi
 	row(context, offset, &rule);
 }
 
-/* Pairs of a change of value and the bytes of code it holds for; a change by 0 ends them. */
-static void run_values(const struct go_table *table, const struct fde *function, cfi_row_fn row,
-		       void *context)
+/* From one address to another, of a function whose table says so. */
+static void run_values(const struct go_table *table, const struct fde *function, uint64_t from,
+		       uint64_t to, cfi_row_fn row, void *context)
 {
-	struct cfi_reader reader = go_table_values(table);
-	uint64_t end = (uint64_t)function->start + function->size;
+	struct value_run run = value_run_start(table, function->program);
 	uint64_t at = function->start;
-	int64_t value = -1;
-	bool is_first = true;
 
-	cfi_skip(&reader, function->program);
-	while (at < end) {
-		uint64_t change = cfi_read_uleb128(&reader);
-		uint64_t bytes;
+	while (at < to && value_run_next(&run)) {
+		uint64_t next = run.bytes > to - at ? to : at + run.bytes;
 
-		if ((change == 0 && !is_first) || reader.failed)
-			break;
-		change = change & 1 ? ~(change >> 1) : change >> 1;
-		value = (int64_t)((uint64_t)value + change);
-		bytes = cfi_read_uleb128(&reader);
-		/* Never 0 in real tables; refused so that no function reads more than its bytes of
-		 * code. */
-		if (reader.failed || bytes == 0)
-			break;
-		emit_distance((uint32_t)at, value, row, context);
-		is_first = false;
-		if (bytes > end - at)
-			return;
-		at += bytes;
+		if (next > from)
+			emit_distance((uint32_t)(at < from ? from : at), run.value,
+				      function->program_size & FUNCTION_INTERRUPTED, row, context);
+		at = next;
 	}
 	/* Nothing is known of the rest: validated frame pointers. */
-	if (at < end)
-		row(context, (uint32_t)at, &(struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_NONE});
+	if (at < to)
+		row(context, (uint32_t)(at < from ? from : at),
+		    &(struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_NONE});
 }
 
-void go_pclntab_run(const struct go_table *table, const struct fde *function, cfi_row_fn row,
+static const struct go_switch_rows *find_switch(const struct go_pclntab *go,
+						const struct fde *function)
+{
+	if (!(function->program_size & FUNCTION_SP_WRITE))
+		return NULL;
+	for (size_t i = 0; i < go->switches.count; i++)
+		if (go->switches.items[i].start == function->start &&
+		    go->switches.items[i].rows.count > 0)
+			return &go->switches.items[i].rows;
+	return NULL;
+}
+
+static void run_switch(const struct go_pclntab *go, const struct fde *function,
+		       const struct go_switch_rows *rows, cfi_row_fn row, void *context)
+{
+	uint64_t end = (uint64_t)function->start + function->size;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		uint64_t from = function->start + (uint64_t)rows->items[i].offset;
+		uint64_t to = i + 1 < rows->count
+				      ? function->start + (uint64_t)rows->items[i + 1].offset
+				      : end;
+
+		if (from >= end)
+			return;
+		if (rows->items[i].is_plain)
+			run_values(&go->table, function, from, to < end ? to : end, row, context);
+		else
+			row(context, (uint32_t)from, &rows->items[i].rule);
+	}
+}
+
+void go_pclntab_run(const struct go_pclntab *go, const struct fde *function, cfi_row_fn row,
 		    void *context)
 {
 	static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
 	static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
 	static const struct pkbpf_unwind_rule none_rule = {.cfa = PKBPF_CFA_NONE};
-	/* From the system's stack to that of the goroutine, whose frame pointer is still there. The
-	 * function that switched is lost, its callers are not. */
-	static const struct pkbpf_unwind_rule switch_rule = {
-		.cfa = PKBPF_CFA_OTHER_STACK,
-		.cfa_offset = 16,
-		.fp = PKBPF_FP_FP,
-		.ra_offset = -8,
-	};
+	const struct go_switch_rows *rows = find_switch(go, function);
 	uint32_t flags = function->program_size;
 
 	if (flags & FUNCTION_SIGNAL)
 		row(context, function->start, &signal_rule);
 	else if (flags & FUNCTION_TOP)
 		row(context, function->start, &end_rule);
-	else if (flags & FUNCTION_SP_WRITE)
-		row(context, function->start, &switch_rule);
-	else if (function->program == 0 || function->program >= table->values_size)
+	else if (!has_values(&go->table, function->program))
 		row(context, function->start, &none_rule);
+	else if (rows)
+		run_switch(go, function, rows, row, context);
 	else
-		run_values(table, function, row, context);
+		run_values(&go->table, function, function->start,
+			   (uint64_t)function->start + function->size, row, context);
 }

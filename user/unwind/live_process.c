@@ -292,9 +292,26 @@ static bool has_ended(pid_t tid)
 	return ended;
 }
 
+static int thread_pointer(void *context, __u64 *ret_address)
+{
+#if defined(__x86_64__)
+	struct live_process *process = context;
+
+	errno = 0;
+	*ret_address = (__u64)ptrace(PTRACE_PEEKUSER, process->stopped,
+				     (void *)offsetof(struct user, regs.fs_base), NULL);
+	return -errno;
+#else
+	(void)context;
+	(void)ret_address;
+	return -EOPNOTSUPP;
+#endif
+}
+
 static void *walk_stopped(void *context)
 {
-	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory,
+						   thread_pointer};
 	struct walk *walk = context;
 	struct unwind_walk_options options = {0};
 	uint64_t regs[PKBPF_REGS] = {0};

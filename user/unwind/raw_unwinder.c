@@ -174,7 +174,7 @@ static const struct mapping_list *mappings_of(const struct raw_unwinder *unwinde
 static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 					  const struct raw_stack_view *raw)
 {
-	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory};
+	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory, NULL};
 	struct unwind_walk_options options = {
 		.exact = !raw->sample.after_syscall,
 		.no_guess = unwinder->options.no_guess,
@@ -217,6 +217,7 @@ static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_vie
 	case PKBPF_END_FAULT_RA:
 	case PKBPF_END_FAULT_FP:
 	case PKBPF_END_COPY_CUT:
+	case PKBPF_END_OTHER_STACK:
 		return;
 	default:
 		break;

@@ -2,9 +2,11 @@
 /* Gives the shared step its memory and tables in user space. */
 #include "unwind/step.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define UNWIND_INLINE inline __attribute__((always_inline))
+#include <pkbpf/unwind_go.h>
 #include <pkbpf/unwind_step.h>
 
 struct walk {
@@ -65,6 +67,24 @@ static UNWIND_INLINE long unwind_read_signal_regs(struct pkbpf_unwind_state *sta
 	struct walk *walk = walk_of(state);
 
 	return walk->ops->read_memory(walk->context, address, state->regs, sizeof(state->regs));
+}
+
+static UNWIND_INLINE long unwind_thread_pointer(struct pkbpf_unwind_state *state)
+{
+	struct walk *walk = walk_of(state);
+
+	return walk->ops->thread_pointer ? walk->ops->thread_pointer(walk->context, &state->go_word)
+					 : -EOPNOTSUPP;
+}
+
+static UNWIND_INLINE long unwind_read_go_word(struct pkbpf_unwind_state *state, __u64 address)
+{
+	return unwind_read_word(state, address, &state->go_word);
+}
+
+static UNWIND_INLINE __u32 unwind_switch_go(struct pkbpf_unwind_state *state)
+{
+	return unwind_go_switch(state);
 }
 
 static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip)

@@ -28,6 +28,8 @@ struct unwind_walk_ops {
 			  struct pkbpf_unwind_rule *ret_rule);
 	/* All bytes (0) or a negative errno. */
 	int (*read_memory)(void *context, uint64_t address, void *buffer, size_t size);
+	/* What thread-local variables are counted from: 0 or a negative errno. NULL: not known. */
+	int (*thread_pointer)(void *context, __u64 *ret_address);
 };
 
 struct unwind_walk_options {

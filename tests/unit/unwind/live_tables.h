@@ -123,6 +123,7 @@ static const struct unwind_walk_ops live_tables_ops = {
 	live_tables_find_code,
 	live_tables_find_rule,
 	live_tables_read,
+	NULL,
 };
 
 #endif

@@ -18,6 +18,7 @@ struct paper {
 	uint32_t code_end;  /* result of looking for code outside */
 	uint32_t flags;
 	bool tracks_rbx;
+	uint64_t data; /* at the beginning of the code */
 	uint64_t stack[512];
 	uint64_t ips[16];
 };
@@ -54,13 +55,26 @@ static inline int paper_read(void *context, uint64_t address, void *buffer, size
 {
 	struct paper *paper = context;
 
+	if (address == CODE && size == sizeof(paper->data)) {
+		memcpy(buffer, &paper->data, size);
+		return 0;
+	}
 	if (address < STACK || address + size > STACK + sizeof(paper->stack))
 		return -EFAULT;
 	memcpy(buffer, (char *)paper->stack + (address - STACK), size);
 	return 0;
 }
 
-static const struct unwind_walk_ops paper_ops = {paper_code, paper_rule, paper_read};
+/* At the stack's start, as far as anybody needs one. */
+static inline int paper_thread_pointer(void *context, __u64 *ret_address)
+{
+	(void)context;
+	*ret_address = STACK;
+	return 0;
+}
+
+static const struct unwind_walk_ops paper_ops = {paper_code, paper_rule, paper_read,
+						 paper_thread_pointer};
 
 /* Two that callees may change, and what every architecture has. */
 #if defined(__aarch64__)

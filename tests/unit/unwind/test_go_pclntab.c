@@ -130,6 +130,10 @@ static int build(const struct cfi_bytes *bytes, struct unwind_table **ret_table)
 	uint8_t *file;
 	int ret;
 
+	/* mov 0x38(%rdx),%rsp: stack pointers are written 2 bytes into three functions. */
+	memcpy(text + 0x380, "\x90\x90\x48\x8b\x62\x38", 6);
+	memcpy(text + 0x500, "\x90\x90\x48\x8b\x62\x38", 6);
+	memcpy(text + 0x540, "\x90\x90\x48\x8b\x62\x38", 6);
 	/* The function at 0x200 of the Go text is rt_sigreturn. */
 	memcpy(text + 0x400, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	file = elf_recipe_make(&recipe, &size);
@@ -164,7 +168,8 @@ static void check_rules(const struct unwind_table *table)
 	assert_int_equal(at(table, 0xff)->ra_offset, -8);
 	assert_int_equal(at(table, 0x100)->cfa, PKBPF_CFA_NONE); /* without a stack table */
 	assert_int_equal(at(table, 0x140)->cfa, PKBPF_CFA_END);
-	assert_int_equal(at(table, 0x180)->cfa, PKBPF_CFA_OTHER_STACK); /* switches stacks */
+	assert_int_equal(at(table, 0x185)->cfa, PKBPF_CFA_SP);
+	assert_int_equal(at(table, 0x186)->cfa, PKBPF_CFA_UNSUPPORTED); /* switches stacks */
 	assert_int_equal(at(table, 0x1c0)->cfa, PKBPF_CFA_SP);		/* sigtramp goes on */
 	assert_int_equal(at(table, 0x1ff)->cfa, PKBPF_CFA_SIGNAL);
 	assert_int_equal(at(table, 0x208)->cfa, PKBPF_CFA_SIGNAL);
@@ -172,8 +177,10 @@ static void check_rules(const struct unwind_table *table)
 	assert_int_equal(at(table, 0x250)->cfa, PKBPF_CFA_UNSUPPORTED);
 	assert_int_equal(at(table, 0x280)->cfa, PKBPF_CFA_NONE);
 	assert_int_equal(at(table, 0x2c0)->cfa, PKBPF_CFA_NONE);
-	assert_int_equal(at(table, 0x310)->cfa, PKBPF_CFA_END); /* mcall */
-	assert_int_equal(at(table, 0x350)->cfa, PKBPF_CFA_OTHER_STACK);
+	assert_int_equal(at(table, 0x305)->cfa_offset, 40); /* mcall */
+	assert_int_equal(at(table, 0x306)->cfa, PKBPF_CFA_END);
+	assert_int_equal(at(table, 0x350)->cfa, PKBPF_CFA_UNSUPPORTED);
+	assert_int_equal(at(table, 0x2d0)->cfa, PKBPF_CFA_NONE);
 	assert_int_equal(at(table, 0x380)->cfa, PKBPF_CFA_NONE);
 }
 
@@ -251,7 +258,7 @@ static void reads_the_table_of_go_1_16(void **state)
 	assert_int_equal(table->stats.function_count, 6);
 	assert_int_equal(at(table, 5)->cfa_offset, 40);
 	assert_int_equal(at(table, 0x150)->cfa, PKBPF_CFA_END);
-	assert_int_equal(at(table, 0x190)->cfa, PKBPF_CFA_OTHER_STACK);
+	assert_int_equal(at(table, 0x190)->cfa, PKBPF_CFA_UNSUPPORTED);
 	assert_int_equal(at(table, 0x208)->cfa, PKBPF_CFA_SIGNAL);
 	assert_int_equal(at(table, 0x310)->cfa, PKBPF_CFA_END);
 	unwind_table_free(table);

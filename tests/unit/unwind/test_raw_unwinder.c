@@ -332,7 +332,7 @@ static int short_read(void *context, uint64_t address, void *buffer, size_t size
 static void a_copy_that_ends_early_says_so(void **state)
 {
 	static const struct unwind_walk_ops short_ops = {short_find_code, short_find_rule,
-							 short_read};
+							 short_read, NULL};
 	static uint64_t direct[PKBPF_MAX_USER_FRAMES];
 	struct unwind_walk_options options = {.exact = false};
 	struct unwind_walk_result result;

@@ -26,7 +26,7 @@ struct eh_frame {
 	size_t section_count;
 	ARRAY_OF(struct cfi_cie) cies;
 	struct fde_list functions;
-	struct go_table go;
+	struct go_pclntab go;
 	uint64_t dropped;
 	bool is_go;
 };
@@ -39,7 +39,7 @@ void eh_frame_free(struct eh_frame *frame)
 		return;
 	for (size_t i = 0; i < frame->section_count; i++)
 		free(frame->sections[i].data);
-	go_table_done(&frame->go);
+	go_pclntab_done(&frame->go);
 	array_free(&frame->cies);
 	array_free(&frame->functions);
 	free(frame);
@@ -394,7 +394,7 @@ size_t eh_frame_expected_rows(const struct eh_frame *frame)
 	/* Five to six bytes of call frame information make a row; a Go function has five rows. */
 	for (size_t i = 0; i < frame->section_count; i++)
 		bytes += frame->sections[i].size;
-	return bytes / 4 + (frame->go.data ? frame->functions.count * 6 : 0);
+	return bytes / 4 + (frame->go.table.data ? frame->functions.count * 6 : 0);
 }
 
 uint64_t eh_frame_dropped_count(const struct eh_frame *frame)
