@@ -34,7 +34,7 @@ run_loop() {
 
 start_tracer() {
 	case $1 in
-	pkbpf) "$pkbpf" -q -e faults -o "$dir/out.txt" & ;;
+	pkbpf) "$pkbpf" -q -e faults --full -o "$dir/out.txt" & ;;
 	perf) perf record -q -a -g -e page-faults -c 1 -o "$dir/perf.data" >/dev/null 2>&1 & ;;
 	perf-default) perf record -q -a -g -e page-faults -o "$dir/perf.data" >/dev/null 2>&1 & ;;
 	perf-trace) perf trace -a -F all --no-syscalls -o "$dir/out" >/dev/null 2>&1 & ;;

@@ -88,7 +88,7 @@ class Profile:
     def __init__(self, pkbpf, *options):
         with open("err.txt", "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
-                [pkbpf, "-v", "-e", "blockio", "-o", "report.json", "-o", "report.txt", *options],
+                [pkbpf, "-v", "-e", "blockio", "--full", "-o", "report.json", "-o", "report.txt", *options],
                 stdin=subprocess.DEVNULL, stderr=errors)
         wait_for(lambda: "profiling since" in self.errors() or self.process.poll() is not None, "pkbpf profiles")
 

@@ -15,7 +15,7 @@ chain() {
 export -f chain
 
 # Without address space randomization both have their libraries at the same addresses, too.
-record -e cpu -F 4999 -o images.folded -o images.txt -- setarch -R bash -c chain || exit 1
+record -e cpu -F 4999 -o images.folded --full -o images.txt -- setarch -R bash -c chain || exit 1
 # count PATTERN: samples of the second program that match
 count() {
 	awk -v pattern="$1" '/^next_image;/ && $0 ~ pattern { sum += $NF } END { print sum + 0 }' images.folded

@@ -58,7 +58,7 @@ profile() {
 	shift
 	mkdir -p lib
 	unshare -m bash -c 'mount --bind "$1" /var/lib && shift && exec "$@"' _ "$work/lib" \
-		"$pkbpf" -v -d 120 "$@" -o "$name.json" -o "$name.txt" 2>"$name.err" &
+		"$pkbpf" -v -d 120 "$@" -o "$name.json" --full -o "$name.txt" 2>"$name.err" &
 	profiler=$!
 	jobs_started+=("$profiler")
 	wait_until 20 profiling "$name.err"

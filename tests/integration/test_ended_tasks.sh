@@ -11,7 +11,7 @@
 watch() {
 	local name=$1 kinds=$2 profiler kib sizes=()
 	shift 2
-	"$pkbpf" -v -e "$kinds" -o "$name.json" -o "$name.txt" -- "$@" >"$name.said" 2>log &
+	"$pkbpf" -v -e "$kinds" -o "$name.json" --full -o "$name.txt" -- "$@" >"$name.said" 2>log &
 	profiler=$!
 	while [ ! -s "$name.said" ] && read -r _ kib _ < <(grep RssAnon "/proc/$profiler/status" 2>/dev/null); do
 		sizes+=("$kib")

@@ -67,7 +67,7 @@ parts.a: $(objects)
 	gcc -O2 -Wall -MMD -MF $*.d -c $< -o $@
 END
 
-record -e cpu -F 999 -o all.folded -o all.txt -- make -s -j2 || exit 1
+record -e cpu -F 999 -o all.folded --full -o all.txt -- make -s -j2 || exit 1
 [ -x program ] || give_up "nothing was built"
 grep -E '^(samples|stacks)' all.txt | sed 's/^/  /'
 checker - <<'P'

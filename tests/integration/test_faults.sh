@@ -12,7 +12,7 @@ dd if=/dev/zero of=file bs=1M count=64 status=none
 # faults_of KIND PAGES ROW: runs the program; ROW is the memory's name in the report. What is wrong is in check.txt; status 2:
 # only how faults are divided.
 faults_of() {
-	"$pkbpf" -q -e faults -o report.txt -o out.folded -- "$workloads/fault" "$1" "$2" "$work/file" \
+	"$pkbpf" -q -e faults --full -o report.txt -o out.folded -- "$workloads/fault" "$1" "$2" "$work/file" \
 		>truth.txt 2>err.txt || {
 		echo "status $?: $(cat err.txt)" >check.txt
 		return 1
@@ -207,7 +207,7 @@ int main(void)
 C
 gcc -O2 replaced.c -o replaced || exit 1
 for _ in 1 2 3; do
-	"$pkbpf" -q -e faults -o out.txt -- ./replaced 2>err.txt || fail "replaced: status $?: $(cat err.txt)"
+	"$pkbpf" -q -e faults --full -o out.txt -- ./replaced 2>err.txt || fail "replaced: status $?: $(cat err.txt)"
 	grep -q '^Page faults by type of memory' out.txt || fail "replaced: no faults by memory"
 	anonymous=$(awk '$1 == "anonymous" { gsub(",", "", $3); print $3 }' out.txt)
 	[ "${anonymous:-0}" -ge 19000 ] || fail "replaced: $anonymous faults of 20000 in anonymous memory"

@@ -42,7 +42,7 @@ all_together() {
 		(exec -a burner bash -c 'while :; do :; done') &
 		burners+=($!)
 	done
-	"$pkbpf" -q -d 4 -o "$work/starved.json" -o "$work/starved.txt" 2>"$work/err.txt" || fail "profiling: $(cat "$work/err.txt")"
+	"$pkbpf" -q -d 4 -o "$work/starved.json" --full -o "$work/starved.txt" 2>"$work/err.txt" || fail "profiling: $(cat "$work/err.txt")"
 	kill "${burners[@]}"
 	wait "${burners[@]}" 2>/dev/null
 	burners=()
@@ -210,7 +210,7 @@ locks=$!
 "$workloads/locks" idle >idle.out &
 idle=$!
 wait_until 10 test -s contend.out && wait_until 10 test -s idle.out || fail "the workloads do not start"
-"$pkbpf" -q -d 3 -o locks.json -o locks.txt 2>err.txt || fail "profiling: $(cat err.txt)"
+"$pkbpf" -q -d 3 -o locks.json --full -o locks.txt 2>err.txt || fail "profiling: $(cat err.txt)"
 kill $locks $idle
 wait $locks $idle 2>/dev/null
 # shellcheck disable=SC2016

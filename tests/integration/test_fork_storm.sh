@@ -33,7 +33,7 @@ watch_memory() {
 # storm COUNT: sets own_kib and all_kib
 storm() {
 	local pid
-	"$pkbpf" -q -e cpu -F 999 -o "$1.folded" -o "$1.txt" -- ./storm "$1" 5 >out 2>err &
+	"$pkbpf" -q -e cpu -F 999 -o "$1.folded" --full -o "$1.txt" -- ./storm "$1" 5 >out 2>err &
 	pid=$!
 	read -r own_kib all_kib < <(watch_memory $pid)
 	wait $pid || fail "pkbpf ended with $? after $1 programs: $(cat err)"

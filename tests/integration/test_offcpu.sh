@@ -21,7 +21,7 @@ number() {
 
 echo "  every chain has its time, its state and its stack"
 stolen=$(stolen_us)
-"$pkbpf" -q -v -e offcpu --per-thread --wait-states -o waits.folded -o report.txt -- \
+"$pkbpf" -q -v -e offcpu --per-thread --wait-states -o waits.folded --full -o report.txt -- \
 	"$workloads/waits" 20 20 "$work" >truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 PYTHONPATH=$here python3 "$here/waits_check.py" waits.folded truth.txt $(($(stolen_us) - stolen)) >check.txt || {
 	grep FAILED check.txt
@@ -48,7 +48,7 @@ grep -qE '^(sh|true);\[runqueue\] ' short.folded || fail "no process waited for 
 
 echo "  counts of waits are exact"
 # A process of its own: the command itself also waits to be let go.
-"$pkbpf" -q -v -e offcpu -o report.txt -- sh -c "'$workloads/waits' 50 5 '$work' poll; :" >truth.txt 2>err.txt ||
+"$pkbpf" -q -v -e offcpu --full -o report.txt -- sh -c "'$workloads/waits' 50 5 '$work' poll; :" >truth.txt 2>err.txt ||
 	fail "status $?"
 # 50 waits of the chain; the main thread waits once for its end. A thread that is preempted on its way to sleep for
 # longer than it wants to sleep does not sleep at all.
@@ -67,7 +67,7 @@ echo "  threads blocked all along count from edge to edge"
 target=$!
 sleep 0.3
 begin=$(date +%s%N)
-"$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+"$pkbpf" -q -v -e offcpu -d 1 -p "$target" -o blocked.folded --full -o report.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 grep -q 'run_chain;chain_blocked;wait_blocked;.*nanosleep' blocked.folded || fail "no stack of the blocked thread"
 blocked=$(total wait_blocked blocked.folded)

@@ -23,7 +23,7 @@ threads=5000
 
 echo "  $threads threads that sleep at once all have their time and their stack"
 begin=$(date +%s%N)
-"$pkbpf" -q -v -e offcpu -o crowd.folded -o crowd.txt -- "$workloads/crowd" "$threads" 1 >/dev/null 2>err.txt ||
+"$pkbpf" -q -v -e offcpu -o crowd.folded --full -o crowd.txt -- "$workloads/crowd" "$threads" 1 >/dev/null 2>err.txt ||
 	fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 slept=$(total ';member;sleep_in_crowd;' crowd.folded)
@@ -42,7 +42,7 @@ for ((tries = 0; tries < 600; tries++)); do
 done
 [ "$asleep" -gt "$threads" ] || fail "only $asleep threads of the crowd went to sleep"
 begin=$(date +%s%N)
-"$pkbpf" -q -v -e offcpu -d 2 -p "$target" -o blocked.folded -o blocked.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+"$pkbpf" -q -v -e offcpu -d 2 -p "$target" -o blocked.folded --full -o blocked.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 took=$((($(date +%s%N) - begin) / 1000))
 slept=$(total ';member;sleep_in_crowd;' blocked.folded)
 # From edge to edge; 15 ms are the time between what the duration and what the interval is counted from.
@@ -51,7 +51,7 @@ slept=$(total ';member;sleep_in_crowd;' blocked.folded)
 check_wall_clock "a blocked crowd" blocked.txt
 
 echo "  threads killed while they wait keep what they have waited"
-"$pkbpf" -q -v -e offcpu -p "$target" -o killed.folded -o killed.txt 2>err.txt &
+"$pkbpf" -q -v -e offcpu -p "$target" -o killed.folded --full -o killed.txt 2>err.txt &
 profiler=$!
 # This it says when everything is attached; it stops by itself when its target has ended.
 for ((tries = 0; tries < 600; tries++)); do
@@ -103,7 +103,7 @@ check_rate() {
 
 echo "  waits add up at the highest switch rate"
 stolen=$(stolen_us)
-"$pkbpf" -q -v -e offcpu --max-overhead none -o rate.folded -o rate.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
+"$pkbpf" -q -v -e offcpu --max-overhead none -o rate.folded --full -o rate.txt -- "$workloads/pingpong" 3 >truth.txt 2>err.txt ||
 	fail "status $?: $(cat err.txt)"
 check_rate rate.folded truth.txt $(($(stolen_us) - stolen)) "every wait"
 check_wall_clock "full rate" rate.txt
@@ -112,7 +112,7 @@ grep -q 'stacks of some waits were skipped' rate.txt && fail "every wait was tak
 echo "  they do when stacks are taken of a sample only, and the report says so"
 for limit in '' '--max-overhead=1%'; do
 	stolen=$(stolen_us)
-	"$pkbpf" -q -v -e offcpu $limit -o few.folded -o few.txt -- "$workloads/pingpong" 4 >truth.txt 2>err.txt ||
+	"$pkbpf" -q -v -e offcpu $limit -o few.folded --full -o few.txt -- "$workloads/pingpong" 4 >truth.txt 2>err.txt ||
 		fail "status $?: $(cat err.txt)"
 	check_rate few.folded truth.txt $(($(stolen_us) - stolen)) "sampled waits"
 	check_wall_clock "sampled waits" few.txt
@@ -121,7 +121,7 @@ done
 
 # measure_rests ROUNDS MILLISECONDS: long waits among many short ones; sets rested and true, in microseconds
 measure_rests() {
-	"$pkbpf" -q -v -e offcpu --max-overhead 1 --per-thread -o bursts.folded -o bursts.txt -- "$workloads/bursts" "$1" "$2" \
+	"$pkbpf" -q -v -e offcpu --max-overhead 1 --per-thread -o bursts.folded --full -o bursts.txt -- "$workloads/bursts" "$1" "$2" \
 		>truth.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 	rested=$(total ';main;rest;' bursts.folded)
 	true=$(awk '$1 == "rest" { printf "%.0f", $3 / 1000 }' truth.txt)
@@ -163,7 +163,7 @@ beside_a_pool() {
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	export -f beside_a_pool
 	export work workloads
-	"$pkbpf" -q -v -e offcpu -o guests.folded -o guests.txt -- bash -c beside_a_pool >guests.pids 2>err.txt ||
+	"$pkbpf" -q -v -e offcpu -o guests.folded --full -o guests.txt -- bash -c beside_a_pool >guests.pids 2>err.txt ||
 		fail "status $?: $(cat err.txt)"
 	slept=$(total '^guest;.*nanosleep' guests.folded)
 	[ "$slept" -ge 2997000 ] || fail "processes $(cat guests.pids) beside a pool slept $slept us instead of 3000000"
@@ -195,7 +195,7 @@ reuse() {
 if [ -w /proc/sys/kernel/ns_last_pid ]; then
 	export -f reuse
 	export work
-	"$pkbpf" -q -v -e offcpu --pid-frame --wait-states -o reuse.folded -o reuse.txt -- bash -c reuse >/dev/null 2>err.txt
+	"$pkbpf" -q -v -e offcpu --pid-frame --wait-states -o reuse.folded --full -o reuse.txt -- bash -c reuse >/dev/null 2>err.txt
 	status=$?
 	[ "$status" = 0 ] || [ "$status" = 77 ] || fail "status $status: $(cat err.txt)"
 fi

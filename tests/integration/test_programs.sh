@@ -14,9 +14,9 @@ programs_folder=$work
 cleanup() { programs_stop; }
 seconds=${PKBPF_SECONDS:-3}
 
-record_command() { "$pkbpf" -q -e cpu -F 999 -o "$result.folded" -o "$result.txt" -- "$@" >stdout.log 2>stderr.log; }
+record_command() { "$pkbpf" -q -e cpu -F 999 -o "$result.folded" --full -o "$result.txt" -- "$@" >stdout.log 2>stderr.log; }
 record_pids() {
-	"$pkbpf" -q -e cpu -F 999 -d "$seconds" -o "$result.folded" -o "$result.txt" --pid "$1" >stdout.log 2>stderr.log
+	"$pkbpf" -q -e cpu -F 999 -d "$seconds" -o "$result.folded" --full -o "$result.txt" --pid "$1" >stdout.log 2>stderr.log
 }
 
 if [ $# -gt 0 ]; then

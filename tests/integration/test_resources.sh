@@ -132,7 +132,7 @@ target=$!
 jobs_started+=("$target")
 exec 3>go
 wait_until 5 test -s said || fail "use_resources did not start"
-"$pkbpf" -q -d 60 -e cpu,offcpu -p $target -o used.json -o used.csv -o used.txt --fail-if "$target:memory.rss_growth>1M" \
+"$pkbpf" -q -d 60 -e cpu,offcpu -p $target -o used.json -o used.csv --full -o used.txt --fail-if "$target:memory.rss_growth>1M" \
 	--fail-if 'cpu.total>1h' 2>used.err &
 profiler=$!
 jobs_started+=("$profiler")
@@ -179,7 +179,7 @@ init_time() { cat /proc/1/task/*/sched 2>/dev/null | awk '/^se.sum_exec_runtime/
 sum_of_rows() { # REPORT, LEAST_BUSY: the profile of a machine at least that busy
 	local before
 	before=$(init_time)
-	"$pkbpf" -q -e cpu -d 6 -o "$1.json" -o "$1.csv" -o "$1.txt" || fail "profiling a busy host: exit $?"
+	"$pkbpf" -q -e cpu -d 6 -o "$1.json" -o "$1.csv" --full -o "$1.txt" || fail "profiling a busy host: exit $?"
 	echo "{\"init\": $(($(init_time) - before)), \"least\": $2}" >"$1.said"
 	check "the sum of all rows ($1)" "$1.json" "$1.said" <<'P'
 rows, host = r["rows"], r["host"]

@@ -86,7 +86,7 @@ static void assert_has(const char *text, const char *part)
 
 static void assert_written(struct fake_profile *fake, const char *format, const char *part)
 {
-	struct format_options options = {.kind = PKBPF_PROFILE_LOCKS, .top = 10};
+	struct format_options options = {.kind = PKBPF_PROFILE_LOCKS, .top = 10, .full = true};
 	char *text = fake_profile_write(fake, format, &options);
 
 	assert_has(text, part);

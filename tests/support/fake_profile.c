@@ -60,7 +60,8 @@ void fake_profile_run(struct fake_profile *fake, const struct fake_machine *mach
 char *fake_profile_write_by(const struct fake_profile *fake, const char *name, enum rows_by by,
 			    const struct format_options *options)
 {
-	static const struct format_options usual = {.kind = PKBPF_PROFILE_CPU, .top = 10};
+	static const struct format_options usual = {
+		.kind = PKBPF_PROFILE_CPU, .top = 10, .full = true};
 	const struct format_ops *format = format_by_name(name);
 	struct results results;
 	char *text = NULL;

@@ -26,7 +26,7 @@ void fake_profile_run(struct fake_profile *fake, const struct fake_machine *mach
 		      const struct fake_symbol *symbols, size_t symbol_count);
 void fake_profile_name(struct fake_profile *fake, const struct fake_symbol *symbols,
 		       size_t symbol_count);
-/* The document as text; the caller frees it. options NULL: the usual ones, CPU. */
+/* The document as text; the caller frees it. options NULL: the usual ones, CPU, the full report. */
 char *fake_profile_write(const struct fake_profile *fake, const char *format,
 			 const struct format_options *options);
 char *fake_profile_write_by(const struct fake_profile *fake, const char *format, enum rows_by by,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/parse_value.h"
 #include "base/text_append.h"
@@ -37,13 +38,20 @@ static void list_choices(const char *const *choices, char *ret_list, size_t size
 	}
 }
 
+/* Names of columns are typed in small letters, and without their "%". */
+static bool is_choice(const char *choice, const char *value)
+{
+	return strcasecmp(choice, value) == 0 ||
+	       (choice[0] == '%' && strcasecmp(choice + 1, value) == 0);
+}
+
 static int apply_choice(const struct option_row *row, void *options, const char *value,
 			struct error *error)
 {
 	char list[LIST_SIZE];
 
 	for (size_t i = 0; row->choices[i]; i++) {
-		if (strcmp(row->choices[i], value) == 0) {
+		if (is_choice(row->choices[i], value)) {
 			store_number(row, options, i);
 			return 0;
 		}

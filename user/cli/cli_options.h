@@ -26,6 +26,9 @@ struct cli_options {
 	ARRAY_OF(struct output_request) outputs;
 	const char *pending_format; /* -f seen, its -o not yet */
 	unsigned int top;
+	unsigned int width; /* 0: that of the terminal */
+	enum row_order order;
+	bool full;
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
 	bool pid_frame, wait_states, icicle;

@@ -164,6 +164,9 @@ static int write_outputs(struct profiling *profiling, struct results *results)
 		.options =
 			{
 				.top = options->top,
+				.width = options->width,
+				.order = options->order,
+				.full = options->full,
 				.per_thread = options->live.per_thread,
 				.pid_frame = options->pid_frame,
 				.lines = options->live.lines,

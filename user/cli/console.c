@@ -5,10 +5,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/escape.h"
+#include "base/parse_value.h"
 
 #define CLEAR_LINE "\r\033[K"
 
@@ -102,6 +104,17 @@ bool console_is_terminal(int fd)
 	const char *term = getenv("TERM");
 
 	return isatty(fd) && term && strcmp(term, "dumb") != 0;
+}
+
+unsigned int console_width(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	uint64_t number;
+
+	if (columns && parse_u64(columns, "COLUMNS", 1, UINT16_MAX, &number, NULL) == 0)
+		return (unsigned int)number;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 bool console_wants_color(enum color_choice choice, int fd)

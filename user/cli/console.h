@@ -33,5 +33,7 @@ struct log console_log(struct console *console);
 bool console_wants_color(enum color_choice choice, int fd);
 /* A terminal that understands "clear line". */
 bool console_is_terminal(int fd);
+/* Columns of the terminal behind fd, or as the environment says; 0: not known. */
+unsigned int console_width(int fd);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "cli/near_match.h"
 #include "finding/condition.h"
+#include "report/report.h"
 #include "source/source.h"
 
 #define PID_MAX		  4194304 /* PID_MAX_LIMIT of 64-bit kernels */
@@ -222,8 +223,18 @@ static const struct option_row rows[] = {
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
 	 OUTPUT, .repeatable = true, .completes = OPTION_COMPLETES_FORMAT, .form = OPTION_PARSED,
 	 .parse = parse_format},
-	{0, "top", "N", "rows per table of the text report; default 10", OUTPUT,
-	 .form = OPTION_NUMBER, AT(top), .least = 1, .most = TOP_MAX},
+	{0, "full", NULL, "text report: all tables, not only the first page", OUTPUT, FLAG(full),
+	 .text = "Without it, the report is at most 40 lines long, 60 for the whole host."},
+	{0, "sort", "COLUMN", "text report: sort rows by this column; default active", OUTPUT,
+	 .form = OPTION_CHOICE, AT(order), .choices = row_order_names,
+	 .text = "Active time is on-CPU, run queue, disk wait and D state together."},
+	{0, "width", "COLUMNS",
+	 "text report: columns of a line, 80 to 200; default: those of the terminal, else 100",
+	 OUTPUT, .form = OPTION_NUMBER, AT(width), .least = REPORT_WIDTH_MIN,
+	 .most = REPORT_WIDTH_MAX,
+	 .text = "The environment variable COLUMNS comes before the size of the terminal."},
+	{0, "top", "N", "rows per table with --full; default 10", OUTPUT, .form = OPTION_NUMBER,
+	 AT(top), .least = 1, .most = TOP_MAX},
 	{0, "by", "process|thread|container|comm", "rows of the resource tables; default process",
 	 OUTPUT, .form = OPTION_CHOICE, AT(by), .choices = rows_grouping_names},
 	{0, "fail-if", "EXPR",

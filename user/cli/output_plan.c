@@ -258,6 +258,8 @@ static int write_contents(const struct output *output, struct results *results,
 	options.color = strcmp(output->path, "-") == 0
 				? console_wants_color(settings->color, STDOUT_FILENO)
 				: settings->color == COLOR_ALWAYS;
+	if (!options.width && strcmp(output->path, "-") == 0)
+		options.width = console_width(STDOUT_FILENO);
 	return output->format->write(results, &options, output_file_stream(output->file));
 }
 

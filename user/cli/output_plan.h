@@ -41,7 +41,7 @@ bool output_plan_shows_resources(const struct output_plan *plan);
 bool output_plan_reports_to_stdout(const struct output_plan *plan);
 
 struct output_settings {
-	struct format_options options; /* kind and color are set per file */
+	struct format_options options; /* kind, color and width are set per file */
 	enum color_choice color;
 };
 

@@ -6,10 +6,14 @@
 #include <stdio.h>
 
 #include "finding/results.h"
+#include "report/row_order.h"
 
 struct format_options {
 	enum pkbpf_profile_kind kind; /* which kind, for formats that hold one value per stack */
 	unsigned int top;	      /* rows per table, for people */
+	unsigned int width;	      /* columns of a line, for people; 0: the usual */
+	enum row_order order;	      /* of rows, for people */
+	bool full;		      /* for people: all tables, not the page with the answer */
 	bool color;		      /* for people */
 	bool details;		      /* for people: also what asks nothing of the reader */
 	bool per_thread;	      /* root frame names the thread */

@@ -7,6 +7,9 @@ static int text_write(struct results *results, const struct format_options *opti
 {
 	const struct report_options wanted = {
 		.top = options->top,
+		.width = options->width,
+		.order = options->order,
+		.full = options->full,
 		.color = options->color,
 		.details = options->details,
 		.lines = options->lines,

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the sections of the report. */
-#include <inttypes.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
+#include "report/summary.h"
 #include "report/text_kind.h"
 #include "report/text_sections.h"
 #include "report/text_table.h"
 
 void text_heading(const struct text_report *report, const char *format, ...)
 {
+	char text[TEXT_CELL_SIZE];
 	va_list arguments;
 
-	fputs(report->options->color ? "\n\x1b[1m" : "\n", report->out);
 	va_start(arguments, format);
-	vfprintf(report->out, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fputs(report->options->color ? "\x1b[0m\n" : "\n", report->out);
+	text_cut(text, report->width);
+	/* Sections of the page are set apart where they are laid out. */
+	fprintf(report->out, report->options->color ? "%s\x1b[1m%s\x1b[0m\n" : "%s%s\n",
+		report->options->full ? "\n" : "", text);
 }
 
 void text_more(const struct text_report *report, uint64_t count, const char *noun)
@@ -69,43 +74,63 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	return err ? err : text_unnamed(report, &tally);
 }
 
-int report_write(struct results *results, const struct report_options *options, FILE *out)
+static int write_rows(struct results *results, struct text_report *report, bool *ret_empty)
 {
-	const struct profile *profile = results->profile;
-	const struct text_report report = {.profile = profile, .options = options, .out = out};
-	const struct findings *findings;
 	const struct resource_rows *rows;
-	bool is_accounted = resource_usage_known(profile_resources(profile)), empty = true;
-	int err;
+	int err = results_rows(results, &rows);
 
-	text_header(&report);
-	if (is_accounted) {
-		err = results_rows(results, &rows);
-		err = err ? err : text_resources(&report, rows);
-		if (err)
-			return err;
-		empty = !rows->count;
-	}
-	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++) {
-		if (!kind_has_rows(profile, kind))
-			continue;
-		empty = false;
-		err = write_kind(&report, kind);
-		if (err)
-			return err;
-	}
-	if (empty) {
-		fputc('\n', out);
-		text_wrap(
-			out, "", 0,
-			"Nothing was recorded: the targets caused none of the chosen events in the "
-			"interval, or all of them were lost (see \"samples\").");
-	}
-	if (!is_accounted)
-		return 0;
-	err = results_findings(results, &findings);
 	if (err)
 		return err;
-	text_findings(&report, findings);
-	return 0;
+	*ret_empty = !rows->count;
+	report->order = row_order_sort(rows, report->options->order);
+	err = report->order ? text_resources(report, rows) : -ENOMEM;
+	free(report->order);
+	report->order = NULL;
+	return err;
+}
+
+static int write_all(struct results *results, struct text_report *report)
+{
+	bool is_accounted = resource_usage_known(profile_resources(report->profile)), empty = true;
+	const struct findings *findings;
+	int err = 0;
+
+	text_header(report);
+	if (is_accounted) {
+		err = results_findings(results, &findings);
+		if (err)
+			return err;
+		text_findings(report, findings);
+		err = write_rows(results, report, &empty);
+	}
+	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++) {
+		if (!kind_has_rows(report->profile, kind))
+			continue;
+		empty = false;
+		err = write_kind(report, kind);
+	}
+	if (!err && empty) {
+		fputc('\n', report->out);
+		text_wrap(report->out, report->width, "", 0, TEXT_NOTHING);
+	}
+	return err;
+}
+
+static size_t width_of(const struct report_options *options)
+{
+	if (!options->width)
+		return REPORT_WIDTH_DEFAULT;
+	if (options->width < REPORT_WIDTH_MIN)
+		return REPORT_WIDTH_MIN;
+	return options->width > REPORT_WIDTH_MAX ? REPORT_WIDTH_MAX : options->width;
+}
+
+int report_write(struct results *results, const struct report_options *options, FILE *out)
+{
+	struct text_report report = {.profile = results->profile,
+				     .options = options,
+				     .width = width_of(options),
+				     .out = out};
+
+	return options->full ? write_all(results, &report) : summary_write(results, &report);
 }

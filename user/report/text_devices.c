@@ -96,7 +96,7 @@ static int write_table(const struct text_report *report, const struct device_tab
 					      operation, &device->operations[operation]);
 		}
 	}
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }
 
 /* Values per power of two. */
@@ -151,7 +151,7 @@ static int write_histogram(const struct text_report *report, const struct device
 	}
 	text_heading(report, "Block device %s: service-time distribution",
 		     device_name(report->profile, device->number, name));
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }
 
 /* Requests that count although it is not known how long they took. */
@@ -190,7 +190,7 @@ int text_devices(const struct text_report *report)
 	if (!err) {
 		text_more(report, devices.count - shown, "devices");
 		if (report->options->details)
-			text_wrap(report->out, "", 1,
+			text_wrap(report->out, report->width, "", 1,
 				  "(service: from issue to completion; queue: from insertion to "
 				  "issue, 0 when issued at once; percentiles are within 3.1%)");
 		if (unmeasured) {
@@ -198,14 +198,14 @@ int text_devices(const struct text_report *report)
 				 "%s of these requests are in no distribution: in flight at the "
 				 "end, without a completion event, or table full.",
 				 human_count(count, unmeasured));
-			text_wrap(report->out, "", 1, line);
+			text_wrap(report->out, report->width, "", 1, line);
 		}
 		if (lower) {
 			snprintf(line, sizeof(line),
 				 "%s of these requests were issued for a stacked device (loop, dm, "
 				 "md) and are in this table only.",
 				 human_count(count, lower));
-			text_wrap(report->out, "", 1, line);
+			text_wrap(report->out, report->width, "", 1, line);
 		}
 	}
 	for (size_t i = 0; !err && i < shown; i++)

@@ -79,10 +79,10 @@ int text_faults(const struct text_report *report)
 		text_table_cell(table, human_count(buffer, sums[memory].major));
 	}
 	text_heading(report, "Page faults by type of memory");
-	err = text_table_write(table, report->out);
+	err = text_table_write(table, report->width, report->out);
 	if (!err)
 		text_wrap(
-			report->out, "", 1,
+			report->out, report->width, "", 1,
 			"(Counts per process are exact; stacks and types of memory are estimated; "
 			"small processes are pooled by name.)");
 	return err;

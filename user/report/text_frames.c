@@ -65,5 +65,5 @@ void text_leaf_frames(const struct text_report *report, const struct function_ta
 	}
 	if (i < count)
 		strncat(text, " <- ...", sizeof(text) - strlen(text) - 1);
-	text_wrap(report->out, label, 12, written ? text : "[no stack]");
+	text_wrap(report->out, report->width, label, 12, written ? text : "[no stack]");
 }

@@ -59,7 +59,7 @@ static int write_functions(const struct text_report *report, const struct tally 
 		return 0;
 	text_heading(report, "%s: hottest functions by %s", kind->title,
 		     by_self ? "self" : "total (with callees)");
-	err = text_table_write(table, report->out);
+	err = text_table_write(table, report->width, report->out);
 	if (!err)
 		text_more(report, available - shown, "functions");
 	return err;
@@ -102,5 +102,5 @@ int text_unnamed(const struct text_report *report, const struct tally *tally)
 		return 0;
 	text_heading(report, "%s: unresolved addresses: %s", kind_ops_of(tally->kind)->title,
 		     human_count(buffer, addresses));
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }

@@ -42,7 +42,7 @@ static void line_end(struct line *line, const struct text_report *report, const 
 		clean = malloc(line->size + 1);
 	if (clean) {
 		escape_terminal(clean, line->size + 1, line->text);
-		text_wrap(report->out, label, LABEL_COLUMNS, clean);
+		text_wrap(report->out, report->width, label, LABEL_COLUMNS, clean);
 	}
 	free(line->text);
 }
@@ -324,9 +324,11 @@ static void print_symbol_notes(const struct text_report *report)
 	}
 }
 
-/* Skipping stacks was not enough to stay within the limit. */
-static bool exceeds_limit(const struct profile_info *info, uint64_t interval_ns)
+bool text_exceeds_limit(const struct text_report *report)
 {
+	const struct profile_info *info = profile_info_read(report->profile);
+	uint64_t interval_ns = text_interval_ns(report);
+
 	return info->bpf_cpu_known && info->bpf_limit_permille &&
 	       info->counters[PKBPF_COUNTER_OFFCPU_WITHOUT_STACK] &&
 	       info->bpf_cpu_ns > interval_ns / 1000 * info->bpf_limit_permille;
@@ -358,7 +360,7 @@ static void print_cost(const struct text_report *report)
 		fprintf(line.stream, "; peak RSS %s", human_bytes(a, info->max_resident_bytes));
 	if (info->bpf_map_bytes)
 		fprintf(line.stream, "; BPF maps %s", human_bytes(a, info->bpf_map_bytes));
-	if (exceeds_limit(info, interval_ns))
+	if (text_exceeds_limit(report))
 		fprintf(line.stream,
 			"; exceeds --max-overhead (%.1f%%): switches are still counted when stacks "
 			"are skipped",
@@ -374,9 +376,10 @@ void text_header(const struct text_report *report)
 	print_host(report);
 	print_interval(report);
 	escape_terminal(targets, sizeof(targets), info->targets[0] ? info->targets : "unknown");
-	text_wrap(report->out, "targets:", LABEL_COLUMNS, targets);
+	text_wrap(report->out, report->width, "targets:", LABEL_COLUMNS, targets);
 	print_kinds(report);
-	text_wrap(report->out, "unwinder:", LABEL_COLUMNS, unwind_text(info->unwind_mode));
+	text_wrap(report->out, report->width, "unwinder:", LABEL_COLUMNS,
+		  unwind_text(info->unwind_mode));
 	print_account(report);
 	print_recorded(report);
 	print_stacks(report);

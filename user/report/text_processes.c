@@ -47,6 +47,12 @@ static void add_cpu_cells(struct text_table *table, const struct text_report *re
 	char share[HUMAN_SIZE] = "-";
 	double seconds;
 
+	/* The kernel's account knows it better, and has its own table. */
+	if (resource_usage_known(profile_resources(report->profile))) {
+		text_table_cell(table, "");
+		text_table_cell(table, "");
+		return;
+	}
 	if (!info->frequency_hz) {
 		text_table_cell(table, "-");
 		text_table_cell(table, "-");
@@ -141,7 +147,7 @@ int text_processes(const struct text_report *report, const struct tally *tally)
 	for (size_t i = 0; i < shown; i++)
 		add_row(table, report, tally, &tally->processes[i]);
 	heading(report, tally);
-	err = text_table_write(table, report->out);
+	err = text_table_write(table, report->width, report->out);
 	if (err)
 		return err;
 	text_more(report, tally->process_count - shown, "processes");

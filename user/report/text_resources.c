@@ -41,17 +41,25 @@ static bool is_of_processes(const struct resource_row *row)
 	return !row->no_process;
 }
 
+static void cell_active(struct text_table *table, const struct resource_row *row)
+{
+	text_rows_time(table, true, row_order_active_ns(row));
+}
+
 static const struct row_column time_columns[] = {
+	{{.title = "active"}, .cell = cell_active},
 	{{.title = "on-CPU"}, .figure = "cpu.total"},
-	{{.title = "user"}, .figure = "cpu.user"},
-	{{.title = "sys"}, .figure = "cpu.system"},
+	{{.title = "user", .expendable = 9}, .figure = "cpu.user"},
+	{{.title = "sys", .expendable = 8}, .figure = "cpu.system"},
 	{{.title = "%CPU"}, .figure = "cpu.share"},
 	{{.title = "run queue"}, .figure = "waiting.runqueue"},
-	{{.title = "sleep"}, .figure = "offcpu.sleep"},
-	{{.title = "disk wait"}, .figure = "offcpu.disk"},
-	{{.title = "D/stopped"}, .cell = cell_other_waits, .shown_with = ROW_HAS_WAITS},
+	{{.title = "sleep", .expendable = 6}, .figure = "offcpu.sleep"},
+	{{.title = "disk wait", .expendable = 4}, .figure = "offcpu.disk"},
+	{{.title = "D/stopped", .expendable = 7},
+	 .cell = cell_other_waits,
+	 .shown_with = ROW_HAS_WAITS},
 	{{.title = "cswch"}, .figure = "cpu.voluntary"},
-	{{.title = "nvcswch"}, .figure = "cpu.involuntary"},
+	{{.title = "nvcswch", .expendable = 5}, .figure = "cpu.involuntary"},
 };
 static const struct row_table time_table = {time_columns, ARRAY_SIZE(time_columns), NULL};
 
@@ -60,11 +68,11 @@ static const struct row_column io_columns[] = {
 	{{.title = "writes"}, .figure = "blockio.writes"},
 	{{.title = "read"}, .figure = "blockio.read"},
 	{{.title = "written"}, .figure = "blockio.written"},
-	{{.title = "p50"}, .figure = "blockio.p50"},
-	{{.title = "p95"}, .figure = "blockio.p95"},
+	{{.title = "p50", .expendable = 2}, .figure = "blockio.p50"},
+	{{.title = "p95", .expendable = 3}, .figure = "blockio.p95"},
 	{{.title = "p99"}, .figure = "blockio.p99"},
 	{{.title = "max"}, .figure = "blockio.max"},
-	{{.title = "queue p99"}, .figure = "blockio.queue_p99"},
+	{{.title = "queue p99", .expendable = 4}, .figure = "blockio.queue_p99"},
 };
 static const struct row_table io_table = {io_columns, ARRAY_SIZE(io_columns), has_requests};
 
@@ -76,7 +84,7 @@ static const struct row_column memory_columns[] = {
 	 .cell = cell_processes,
 	 .groupings = 1U << ROWS_BY_CONTAINER | 1U << ROWS_BY_COMM},
 	{{.title = "threads"}, .cell = cell_threads},
-	{{.title = "in interval", .left = true}, .cell = cell_life},
+	{{.title = "in interval", .left = true, .expendable = 6}, .cell = cell_life},
 	{{.title = "minflt"}, .figure = "memory.minor_faults"},
 	{{.title = "majflt"}, .figure = "memory.major_faults"},
 	/* They stay when no process was there at the end. */
@@ -84,13 +92,19 @@ static const struct row_column memory_columns[] = {
 	 .figure = "memory.rss",
 	 .shown_with = ROW_HAS_USAGE,
 	 .groupings = ALL_BUT_THREADS},
-	{{.title = "peak RSS"}, .figure = "memory.rss_peak", .groupings = ALL_BUT_THREADS},
+	{{.title = "peak RSS", .expendable = 9},
+	 .figure = "memory.rss_peak",
+	 .groupings = ALL_BUT_THREADS},
 	{{.title = "growth"},
 	 .figure = "memory.rss_growth",
 	 .shown_with = ROW_HAS_USAGE,
 	 .groupings = ALL_BUT_THREADS},
-	{{.title = "disk read"}, .figure = "storage.read", .hidden_with = ROW_HAS_BLOCKIO},
-	{{.title = "dirtied"}, .figure = "storage.written", .hidden_with = ROW_HAS_BLOCKIO},
+	{{.title = "disk read", .expendable = 8},
+	 .figure = "storage.read",
+	 .hidden_with = ROW_HAS_BLOCKIO},
+	{{.title = "dirtied", .expendable = 7},
+	 .figure = "storage.written",
+	 .hidden_with = ROW_HAS_BLOCKIO},
 };
 static const struct row_table memory_table = {memory_columns, ARRAY_SIZE(memory_columns),
 					      is_of_processes};
@@ -130,7 +144,7 @@ static void write_summary(const struct text_report *report, const struct resourc
 			 "%s not accounted: final counts missing.",
 			 human_counted(a, rows->missing_threads, "exited threads"));
 	if (text[0])
-		text_wrap(report->out, "", 1, text);
+		text_wrap(report->out, report->width, "", 1, text);
 }
 
 int text_resources(const struct text_report *report, const struct resource_rows *rows)
@@ -139,8 +153,8 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 
 	if (!rows->count)
 		return 0;
-	text_heading(report, "Time by %s, sorted by use of the busiest resource",
-		     rows_grouping_name(rows->by));
+	text_heading(report, "Time by %s, sorted by %s", rows_grouping_name(rows->by),
+		     row_order_text(report->options->order));
 	err = text_rows(report, rows, &time_table);
 	if (err)
 		return err;
@@ -155,7 +169,7 @@ int text_resources(const struct text_report *report, const struct resource_rows 
 	text_heading(report, "Page faults and memory by %s", rows_grouping_name(rows->by));
 	err = text_rows(report, rows, &memory_table);
 	if (!err)
-		text_wrap(report->out, "", 1,
+		text_wrap(report->out, report->width, "", 1,
 			  report->options->details
 				  ? "(\".\" zero, \"-\" not measured; peak RSS: since the "
 				    "process started; percentiles are within 3.1%)"
@@ -172,6 +186,6 @@ void text_findings(const struct text_report *report, const struct findings *find
 	text_heading(report, "Findings");
 	for (size_t i = 0; i < findings->count; i++) {
 		escape_terminal(text, sizeof(text), findings->findings[i].text);
-		text_wrap(report->out, " *", 3, text);
+		text_wrap(report->out, report->width, " *", 3, text);
 	}
 }

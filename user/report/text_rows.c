@@ -12,7 +12,7 @@
 
 DEFINE_CLEANUP(struct text_table *, text_table_free)
 
-#define COLUMNS_MAX 16
+#define COLUMNS_MAX 32
 
 #define FOR_PROCESS   (1U << ROWS_BY_PROCESS)
 #define FOR_THREAD    (1U << ROWS_BY_THREAD)
@@ -145,6 +145,21 @@ struct chosen {
 	size_t count;
 };
 
+static const struct resource_row *row_at(const struct text_report *report,
+					 const struct resource_rows *rows, size_t index)
+{
+	return report->order ? report->order[index] : &rows->items[index];
+}
+
+/* Has any row of a figure something in it? */
+static bool has_value(const struct resource_rows *rows, const struct figure *figure)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		if (figure_known(figure, &rows->items[i]) && figure_u64(figure, &rows->items[i]))
+			return true;
+	return false;
+}
+
 static int choose(struct chosen *chosen, const struct resource_rows *rows,
 		  const struct row_column *columns, size_t count)
 {
@@ -160,6 +175,8 @@ static int choose(struct chosen *chosen, const struct resource_rows *rows,
 		if ((rows->total.known & needs) != needs ||
 		    (rows->total.known & column->hidden_with) ||
 		    (column->groupings && !(column->groupings & 1U << rows->by)))
+			continue;
+		if (column->hide_zero && figure && !has_value(rows, figure))
 			continue;
 		chosen->columns[chosen->count] = column;
 		chosen->figures[chosen->count] = figure;
@@ -194,15 +211,17 @@ int text_rows(const struct text_report *report, const struct resource_rows *rows
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->count; i++) {
-		if (table->has && !table->has(&rows->items[i]))
+		const struct resource_row *row = row_at(report, rows, i);
+
+		if (table->has && !table->has(row))
 			continue;
 		fit++;
 		if (shown == report->options->top)
 			continue;
 		shown++;
-		add_row(text, &chosen, &rows->items[i]);
+		add_row(text, &chosen, row);
 	}
-	err = text_table_write(text, report->out);
+	err = text_table_write(text, report->width, report->out);
 	if (!err)
 		text_more(report, fit - shown,
 			  rows->by == ROWS_BY_PROCESS  ? "processes"

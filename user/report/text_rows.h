@@ -15,6 +15,7 @@ struct row_column {
 	unsigned int shown_with;
 	unsigned int hidden_with; /* and those that another table tells the same by, and better */
 	unsigned int groupings;	  /* 1 << enum rows_by; 0: all */
+	bool hide_zero;		  /* not there when no row has anything in it */
 };
 
 /* Columns behind those that say whose the row is. */

@@ -11,9 +11,16 @@
 
 struct text_table;
 
+/* Instead of tables without a row. */
+#define TEXT_NOTHING                                                                               \
+	"Nothing was recorded: the targets caused none of the chosen events in the interval, or "  \
+	"all of them were lost (see \"samples\")."
+
 struct text_report {
 	const struct profile *profile;
 	const struct report_options *options;
+	size_t width;			   /* of a line, in columns */
+	const struct resource_row **order; /* the rows as they are told; NULL: as they are */
 	FILE *out;
 };
 
@@ -33,11 +40,13 @@ void text_leaf_frames(const struct text_report *report, const struct function_ta
 		      uint32_t stack, size_t kernel_max, const char *label);
 /* Length of the interval, 0 when it is not known. */
 uint64_t text_interval_ns(const struct text_report *report);
+/* The BPF programs took more than they may: skipping stacks was not enough. */
+bool text_exceeds_limit(const struct text_report *report);
 
 void text_header(const struct text_report *report);
 /* What every process used; nothing without rows. */
 int text_resources(const struct text_report *report, const struct resource_rows *rows);
-/* At the end of the report: what limits whom; nothing when no rule holds. */
+/* What limits whom; nothing when no rule holds. */
 void text_findings(const struct text_report *report, const struct findings *findings);
 /* Only for a kind that has rows. */
 int text_processes(const struct text_report *report, const struct tally *tally);

@@ -79,7 +79,7 @@ static int write_table(const struct text_report *report, const struct slow_io *c
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		add_row(table, report, items[i], i + 1);
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }
 
 /* next[]: of each request the next one with the same stack, or NONE; follows[]: is such a next
@@ -161,6 +161,7 @@ int text_slow_io(const struct text_report *report)
 	text_heading(report, "Slowest block I/O requests (submitter's stack: leaf <- caller)");
 	err = write_table(report, items, count);
 	if (open)
-		text_wrap(report->out, "", 1, "(\">\" still in flight at the end of the interval)");
+		text_wrap(report->out, report->width, "", 1,
+			  "(\">\" still in flight at the end of the interval)");
 	return err ? err : write_stacks(report, items, count);
 }

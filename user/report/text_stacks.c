@@ -59,7 +59,7 @@ static void put(struct stack_printer *printer, const char *text)
 		printer->column += 3;
 	}
 	/* " <-" of the next frame must fit behind this one. */
-	if (!printer->first && printer->column + 1 + columns + 3 > TEXT_WIDTH) {
+	if (!printer->first && printer->column + 1 + columns + 3 > printer->report->width) {
 		fprintf(out, "\n%*s", STACK_INDENT, "");
 		printer->column = STACK_INDENT;
 	} else if (!printer->first) {
@@ -89,7 +89,7 @@ static void print_frames(const struct text_report *report, const struct tally *t
 {
 	struct stack_printer printer = {
 		.report = report, .tally = tally, .column = STACK_INDENT, .first = true};
-	size_t budget = STACK_LINES * (TEXT_WIDTH - STACK_INDENT),
+	size_t budget = STACK_LINES * (report->width - STACK_INDENT),
 	       root = root_part(functions, count);
 	char text[FRAME_TEXT];
 	size_t i = 0, tail = 0;

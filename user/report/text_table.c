@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lays out text in at most 100 terminal columns.
+// Lays out text in the columns of a terminal.
 #include "report/text_table.h"
 
 #include <errno.h>
@@ -119,34 +119,58 @@ void text_cut(char *text, size_t columns)
 	text[bytes + dots] = '\0';
 }
 
-void text_wrap(FILE *out, const char *label, size_t indent, const char *text)
+/* Columns of the next word. */
+static size_t word_columns(const char *text, size_t bytes)
 {
-	size_t column = text_columns(label);
+	uint32_t character;
+	size_t columns = 0;
+
+	for (size_t i = 0; i < bytes;) {
+		i += character_next(text + i, &character);
+		columns += character_columns(character);
+	}
+	return columns;
+}
+
+/* The rest of a text in what is left of the last line. */
+static void write_rest(FILE *out, const char *text, size_t columns)
+{
+	char rest[TEXT_CELL_SIZE];
+
+	snprintf(rest, sizeof(rest), "%s", text);
+	text_cut(rest, columns);
+	fputs(rest, out);
+}
+
+size_t text_wrap_lines(FILE *out, size_t width, const struct text_wrapping *wrapping,
+		       const char *text)
+{
+	size_t column = text_columns(wrapping->label), lines = 1;
 	bool line_empty = true;
 
-	fputs(label, out);
-	for (; column < indent; column++)
+	fputs(wrapping->label, out);
+	for (; column < wrapping->indent; column++)
 		fputc(' ', out);
 	while (*text) {
-		size_t bytes = strcspn(text, " "), columns = 0;
-		uint32_t character;
+		size_t bytes = strcspn(text, " "), columns = word_columns(text, bytes);
 
-		for (size_t i = 0; i < bytes;) {
-			i += character_next(text + i, &character);
-			columns += character_columns(character);
-		}
-		if (!line_empty && column + 1 + columns > TEXT_WIDTH) {
-			fprintf(out, "\n%*s", (int)indent, "");
-			column = indent;
+		if (!line_empty && column + 1 + columns > width) {
+			fprintf(out, "\n%*s", (int)wrapping->next_indent, "");
+			column = wrapping->next_indent;
 			line_empty = true;
+			lines++;
 		}
 		if (!line_empty) {
 			fputc(' ', out);
 			column++;
 		}
-		if (column + columns > TEXT_WIDTH) {
-			bytes = bytes_within(text, TEXT_WIDTH - column);
-			columns = TEXT_WIDTH - column;
+		if (lines == wrapping->lines && column + text_columns(text) > width) {
+			write_rest(out, text, width - column);
+			break;
+		}
+		if (column + columns > width) {
+			bytes = bytes_within(text, width - column);
+			columns = width - column;
 		}
 		fwrite(text, 1, bytes, out);
 		column += columns;
@@ -155,6 +179,15 @@ void text_wrap(FILE *out, const char *label, size_t indent, const char *text)
 		text += strspn(text, " ");
 	}
 	fputc('\n', out);
+	return lines;
+}
+
+void text_wrap(FILE *out, size_t width, const char *label, size_t indent, const char *text)
+{
+	text_wrap_lines(
+		out, width,
+		&(struct text_wrapping){.label = label, .indent = indent, .next_indent = indent},
+		text);
 }
 
 struct text_table *text_table_new(const struct text_column *columns, size_t count)
@@ -202,9 +235,9 @@ void text_table_cellf(struct text_table *table, const char *format, ...)
 }
 
 /* Width of each column; 0: every cell is empty, and the column is left out. */
-static void measure(const struct text_table *table, size_t *widths)
+static size_t measure(const struct text_table *table, size_t *widths)
 {
-	size_t total = 0, excess;
+	size_t total = 0;
 
 	memset(widths, 0, table->column_count * sizeof(*widths));
 	for (size_t i = 0; i < table->cells.count; i++) {
@@ -223,10 +256,36 @@ static void measure(const struct text_table *table, size_t *widths)
 		if (table->cells.count && !widths[i])
 			continue;
 		widths[i] = widths[i] > title ? widths[i] : title;
+		/* The first column has a gap too: tables stand indented under their heading. */
 		total += widths[i] + COLUMN_GAP;
 	}
-	/* The first column has a gap too: tables stand indented under their heading. */
-	excess = total > TEXT_WIDTH ? total - TEXT_WIDTH : 0;
+	return total;
+}
+
+/* Leaves out expendable columns until the rest fits; returns its width. */
+static size_t leave_out(const struct text_table *table, size_t *widths, size_t total, size_t width)
+{
+	while (total > width) {
+		size_t out = table->column_count;
+
+		for (size_t i = 0; i < table->column_count; i++)
+			if (widths[i] && table->columns[i].expendable &&
+			    (out == table->column_count ||
+			     table->columns[i].expendable > table->columns[out].expendable))
+				out = i;
+		if (out == table->column_count)
+			break;
+		total -= widths[out] + COLUMN_GAP;
+		widths[out] = 0;
+	}
+	return total;
+}
+
+static void fit(const struct text_table *table, size_t *widths, size_t width)
+{
+	size_t total = leave_out(table, widths, measure(table, widths), width);
+	size_t excess = total > width ? total - width : 0;
+
 	for (size_t i = table->column_count; i-- > 0 && excess;) {
 		size_t give;
 
@@ -260,13 +319,13 @@ static void write_cell(FILE *out, const char *text, const struct text_column *co
 	*pending += column->left ? width - columns : 0;
 }
 
-int text_table_write(const struct text_table *table, FILE *out)
+int text_table_write(const struct text_table *table, size_t width, FILE *out)
 {
 	size_t widths[32], pending;
 
 	if (table->failed || table->column_count > ARRAY_SIZE(widths))
 		return table->failed ? -ENOMEM : -EINVAL;
-	measure(table, widths);
+	fit(table, widths, width);
 	pending = 0;
 	for (size_t i = 0; i < table->column_count; i++)
 		write_cell(out, table->columns[i].title, &table->columns[i], widths[i], &pending);

@@ -31,8 +31,8 @@ static int write_times(const struct text_report *report, const struct waits *wai
 		{.title = "run queue"},
 		{.title = "sleep"},
 		{.title = "disk wait"},
-		{.title = "D state"},
-		{.title = "stopped"},
+		{.title = "D state", .expendable = 1},
+		{.title = "stopped", .expendable = 2},
 	};
 	_cleanup_(text_table_free_cleanup) struct text_table *table =
 		text_table_new(columns, ARRAY_SIZE(columns));
@@ -50,7 +50,7 @@ static int write_times(const struct text_report *report, const struct waits *wai
 		for (int state = 0; state < PKBPF_WAIT_STATES; state++)
 			text_rows_time(table, true, process->time_ns[state]);
 	}
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }
 
 static uint64_t sum_of_states_ns(const struct waits *waits)
@@ -81,7 +81,7 @@ static void write_check(const struct text_report *report, const struct waits *wa
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "; largest difference: thread %" PRIu32 ", %s", waits->worst_tid,
 			 human_time(miss, waits->worst_miss_ns));
-	text_wrap(report->out, "", 1, text);
+	text_wrap(report->out, report->width, "", 1, text);
 }
 
 static void add_lengths(struct text_table *table, const struct text_report *report,
@@ -127,7 +127,7 @@ static int write_lengths(const struct text_report *report, const struct waits *w
 				    (enum pkbpf_wait_state)state, histogram);
 	}
 	text_heading(report, "Off-CPU: wait-time distribution (waits of at least --min-block)");
-	return text_table_write(table, report->out);
+	return text_table_write(table, report->width, report->out);
 }
 
 static int compare_max(const void *left, const void *right)
@@ -179,6 +179,26 @@ static int write_longest(const struct text_report *report)
 	return 0;
 }
 
+/* Where the kernel's account is known, its times and switches have been shown already; these here
+ * are measured at context switches, and check it. */
+static bool is_worth_showing(const struct text_report *report, const struct waits *waits)
+{
+	return report->options->details || !adds_up(waits) ||
+	       !resource_usage_known(profile_resources(report->profile));
+}
+
+static int write_states(const struct text_report *report, const struct waits *waits, size_t shown)
+{
+	int err;
+
+	text_heading(report, "Thread states by process, by context switches (sum of all threads)");
+	err = write_times(report, waits, shown);
+	text_more(report, waits->count - shown, "processes");
+	if (report->options->details || !adds_up(waits))
+		write_check(report, waits);
+	return err;
+}
+
 int text_waits(const struct text_report *report)
 {
 	struct waits waits;
@@ -189,15 +209,13 @@ int text_waits(const struct text_report *report)
 		return err;
 	shown = waits.count < report->options->top ? waits.count : report->options->top;
 	if (shown) {
-		text_heading(report, "Thread states by process (sum of all threads)");
-		err = write_times(report, &waits, shown);
-		text_more(report, waits.count - shown, "processes");
-		if (report->options->details || !adds_up(&waits))
-			write_check(report, &waits);
+		if (is_worth_showing(report, &waits))
+			err = write_states(report, &waits, shown);
 		if (waits.estimated)
-			text_wrap(report->out, " ", 1,
+			text_wrap(report->out, report->width, " ", 1,
 				  "Times by stack are estimates: stacks of some waits were skipped "
-				  "to stay within --max-overhead. This table covers all waits.");
+				  "to stay within --max-overhead. Times by process cover all "
+				  "waits.");
 		err = err ? err : write_lengths(report, &waits, shown);
 		err = err ? err : write_longest(report);
 	}

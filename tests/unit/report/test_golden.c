@@ -134,8 +134,11 @@ static void recordings_give_the_report_they_gave(void **state)
 		char *text;
 
 		replay(scenario, &fake);
-		text = fake_profile_write(&fake, "text", NULL);
+		text = fake_profile_write(&fake, "text", &(struct format_options){.top = 10});
 		expect(scenario, ".txt", text, strlen(text));
+		free(text);
+		text = fake_profile_write(&fake, "text", NULL);
+		expect(scenario, ".full.txt", text, strlen(text));
 		free(text);
 		fake_profile_done(&fake);
 	}

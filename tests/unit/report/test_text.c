@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "fake_profile.h"
 #include "golden_scenario.h"
+#include "report/report.h"
 #include "report/text_table.h"
 
 #define APP "/usr/bin/app"
@@ -35,13 +36,22 @@ static char *report_of(const struct golden_scenario *scenario, const struct form
 	return text;
 }
 
-static void assert_fits(const char *text)
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static void assert_fits_in(const char *text, size_t width)
 {
 	char *copy = strdup(text), *save = NULL;
 
 	assert_non_null(copy);
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (text_columns(line) > TEXT_WIDTH)
+		if (text_columns(line) > width)
 			fail_msg("%zu columns: %s", text_columns(line), line);
 		if (line[strlen(line) - 1] == ' ')
 			fail_msg("ends in a space: %s", line);
@@ -52,17 +62,47 @@ static void assert_fits(const char *text)
 	free(copy);
 }
 
+static void assert_fits(const char *text)
+{
+	assert_fits_in(text, REPORT_WIDTH_DEFAULT);
+}
+
+static const unsigned int widths[] = {80, 100, 200};
+
 static void no_line_is_wider_than_a_terminal_or_moves_its_cursor(void **state)
 {
 	static const unsigned int tops[] = {0, 1, 3, 1000};
 	const struct golden_scenario *scenario;
 
 	for (size_t i = 0; (scenario = golden_scenario_at(i)); i++)
-		for (size_t j = 0; j < ARRAY_SIZE(tops); j++) {
-			struct format_options options = {.top = tops[j], .lines = j == 1};
+		for (size_t j = 0; j < ARRAY_SIZE(tops) * ARRAY_SIZE(widths); j++) {
+			struct format_options options = {
+				.top = tops[j % ARRAY_SIZE(tops)],
+				.width = widths[j / ARRAY_SIZE(tops)],
+				.lines = j == 1,
+				.full = true,
+			};
 			char *text = report_of(scenario, &options);
 
-			assert_fits(text);
+			assert_fits_in(text, options.width);
+			free(text);
+		}
+}
+
+static void a_page_fits_a_terminal_and_is_not_longer_than_it_may_be(void **state)
+{
+	const struct golden_scenario *scenario;
+
+	for (size_t i = 0; (scenario = golden_scenario_at(i)); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(widths) * ROW_ORDER_COUNT; j++) {
+			struct format_options options = {
+				.width = widths[j % ARRAY_SIZE(widths)],
+				.order = (enum row_order)(j / ARRAY_SIZE(widths)),
+			};
+			char *text = report_of(scenario, &options);
+
+			assert_fits_in(text, options.width);
+			assert_true(count_lines(text) <= REPORT_LINES_OF_TARGETS);
 			free(text);
 		}
 }
@@ -71,7 +111,8 @@ static void colour_only_adds_escapes(void **state)
 {
 	const struct golden_scenario *scenario = golden_scenario_at(0);
 	char *plain = report_of(scenario, NULL), *kept;
-	char *colored = report_of(scenario, &(struct format_options){.top = 10, .color = true});
+	char *colored = report_of(scenario,
+				  &(struct format_options){.top = 10, .full = true, .color = true});
 
 	assert_true(strlen(colored) > strlen(plain));
 	kept = colored;
@@ -175,7 +216,7 @@ static void counters_that_are_no_losses_are_notes(void **state)
 static void processes_beyond_the_table_are_counted(void **state)
 {
 	struct machine_fixture *fixture = *state;
-	struct format_options options = {.top = 2};
+	struct format_options options = {.top = 2, .full = true};
 
 	for (uint32_t pid = 100; pid < 105; pid++) {
 		fake_process(fixture->machine, pid, 1, "app");
@@ -297,7 +338,7 @@ static void a_deep_stack_takes_a_few_lines_and_keeps_its_root(void **state)
 static bool tells_of_the_limit(uint64_t bpf_cpu_ns, uint32_t limit_permille, uint64_t without_stack)
 {
 	struct fake_machine *machine = fake_machine_new();
-	struct format_options options = {.top = 3};
+	struct format_options options = {.top = 3, .full = true};
 	struct fake_profile fake;
 	struct profile_info *info;
 	char *text;
@@ -336,6 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_when_its_programs_need_more_than_they_may),
 		cmocka_unit_test(no_line_is_wider_than_a_terminal_or_moves_its_cursor),
+		cmocka_unit_test(a_page_fits_a_terminal_and_is_not_longer_than_it_may_be),
 		cmocka_unit_test(colour_only_adds_escapes),
 		TEST(the_account_adds_up_by_cause),
 		TEST(what_is_missing_from_the_account_is_said),

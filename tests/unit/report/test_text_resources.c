@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "account_scenario.h"
+#include "base/array.h"
+#include "report/report.h"
 #include "report/text_table.h"
 
 static char *read_file(const char *path)
@@ -30,15 +32,22 @@ static char *read_file(const char *path)
 	return text;
 }
 
-static char *report(enum rows_by by)
+static char *report_in(enum rows_by by, bool full, unsigned int width)
 {
 	struct fake_profile fake;
 	char *text;
 
 	account_scenario_init(&fake);
-	text = fake_profile_write_by(&fake, "text", by, &(struct format_options){.top = 6});
+	text = fake_profile_write_by(
+		&fake, "text", by,
+		&(struct format_options){.top = 6, .full = full, .width = width});
 	fake_profile_done(&fake);
 	return text;
+}
+
+static char *report(enum rows_by by, bool full)
+{
+	return report_in(by, full, 0);
 }
 
 static void expect(const char *name, char *text)
@@ -65,27 +74,36 @@ static void expect(const char *name, char *text)
 
 static void the_account_is_told_as_ever(void **state)
 {
-	expect("account.txt", report(ROWS_BY_PROCESS));
+	expect("account.txt", report(ROWS_BY_PROCESS, false));
+	expect("account.full.txt", report(ROWS_BY_PROCESS, true));
 }
 
 static void the_account_of_containers_is_told_as_ever(void **state)
 {
-	expect("account_container.txt", report(ROWS_BY_CONTAINER));
+	expect("account_container.txt", report(ROWS_BY_CONTAINER, false));
+	expect("account_container.full.txt", report(ROWS_BY_CONTAINER, true));
 }
 
 static void every_grouping_fits_a_terminal(void **state)
 {
-	for (unsigned int by = 0; by < ROWS_BY_COUNT; by++) {
-		char *text = report(by), *save = NULL;
+	static const unsigned int widths[] = {80, 100, 200};
+
+	for (size_t i = 0; i < 2 * ROWS_BY_COUNT * ARRAY_SIZE(widths); i++) {
+		bool full = i % 2;
+		unsigned int width = widths[i / 2 % ARRAY_SIZE(widths)];
+		char *text = report_in((enum rows_by)(i / 2 / ARRAY_SIZE(widths)), full, width);
+		size_t lines = 0;
+		char *save = NULL;
 
 		for (char *line = strtok_r(text, "\n", &save); line;
-		     line = strtok_r(NULL, "\n", &save)) {
-			if (text_columns(line) > TEXT_WIDTH)
+		     line = strtok_r(NULL, "\n", &save), lines++) {
+			if (text_columns(line) > width)
 				fail_msg("%zu columns: %s", text_columns(line), line);
 			assert_true(line[strlen(line) - 1] != ' ');
 			for (const char *c = line; *c; c++)
 				assert_true((unsigned char)*c >= ' ' && *c != 0x7f);
 		}
+		assert_true(full || lines <= REPORT_LINES_OF_HOST);
 		free(text);
 	}
 }

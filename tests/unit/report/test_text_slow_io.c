@@ -14,6 +14,7 @@
 #include <pkbpf/offcpu.h>
 
 #include "account_machine.h"
+#include "report/report.h"
 #include "report/text_table.h"
 
 #define MS	1000000ULL
@@ -75,7 +76,7 @@ static const char *report(struct fixture *fixture)
 		char *copy = strndup(line, strcspn(line, "\n"));
 
 		assert_non_null(copy);
-		if (text_columns(copy) > TEXT_WIDTH)
+		if (text_columns(copy) > REPORT_WIDTH_DEFAULT)
 			fail_msg("%zu columns: %s", text_columns(copy), copy);
 		free(copy);
 	}

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
+#include "report/report.h"
 #include "report/text_table.h"
 
 struct width_row {
@@ -97,7 +98,7 @@ static void columns_align_left_and_right(void **state)
 	text_table_cell(table, "longer name");
 	text_table_cell(table, "12");
 	text_table_cell(table, "end");
-	assert_int_equal(text_table_write(table, out), 0);
+	assert_int_equal(text_table_write(table, REPORT_WIDTH_DEFAULT, out), 0);
 	fclose(out);
 	assert_string_equal(text, "    n name         x last\n"
 				  " 1234 a?[1m        7\n"
@@ -127,12 +128,12 @@ static void a_wide_table_shrinks_where_it_may(void **state)
 		text_table_cell(table, name);
 		text_table_cell(table, "123");
 	}
-	assert_int_equal(text_table_write(table, out), 0);
+	assert_int_equal(text_table_write(table, REPORT_WIDTH_DEFAULT, out), 0);
 	fclose(out);
 	line = strtok_r(text, "\n", &save);
 	for (line = strtok_r(NULL, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		assert_int_equal(strlen(line), TEXT_WIDTH);
-		assert_string_equal(line + TEXT_WIDTH - 4, " 123");
+		assert_int_equal(strlen(line), REPORT_WIDTH_DEFAULT);
+		assert_string_equal(line + REPORT_WIDTH_DEFAULT - 4, " 123");
 	}
 	free(text);
 	text_table_free(table);
@@ -146,11 +147,11 @@ static void text_wraps_at_spaces_below_its_label(void **state)
 
 	for (size_t i = 0; i < 60; i++)
 		snprintf(words + strlen(words), sizeof(words) - strlen(words), "word%zu ", i);
-	text_wrap(out, "label:", 10, words);
+	text_wrap(out, REPORT_WIDTH_DEFAULT, "label:", 10, words);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save), lines++) {
-		assert_true(strlen(line) <= TEXT_WIDTH && strlen(line) > 0);
+		assert_true(strlen(line) <= REPORT_WIDTH_DEFAULT && strlen(line) > 0);
 		assert_memory_equal(line, lines ? "          w" : "label:    w", 11);
 	}
 	assert_int_equal(lines, 5);
@@ -166,10 +167,10 @@ static void words_wider_than_a_line_are_broken(void **state)
 	for (size_t i = 0; i < 950; i += 3)
 		memcpy(word + i, "\xe5\x90\x8d", i + 3 <= 950 ? 3 : 950 - i);
 	word[948] = '\0';
-	text_wrap(out, "label:", 9, word);
+	text_wrap(out, REPORT_WIDTH_DEFAULT, "label:", 9, word);
 	fclose(out);
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		assert_true(text_columns(line) <= TEXT_WIDTH);
+		assert_true(text_columns(line) <= REPORT_WIDTH_DEFAULT);
 		for (char *c = line; *c; c++)
 			letters += (unsigned char)*c == 0xe5;
 	}

@@ -127,12 +127,14 @@ static void devices_are_called_by_name_or_number(void **state)
 
 static char *print(struct fixture *fixture)
 {
-	struct report_options options = {.top = 10};
+	struct report_options options = {.top = 10, .full = true};
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	struct text_report report = {
-		.profile = fixture->fake.profile, .options = &options, .out = out};
+	struct text_report report = {.profile = fixture->fake.profile,
+				     .options = &options,
+				     .width = REPORT_WIDTH_DEFAULT,
+				     .out = out};
 
 	assert_int_equal(text_devices(&report), 0);
 	fclose(out);

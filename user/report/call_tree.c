@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Joins stacks by their callers and chooses the paths that are shown. */
+#include "report/call_tree.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A path goes on as long as so much of its weight does, in percent: the rest is no second path. */
+#define PATH_PERCENT 90
+/* A path of its own has at least this part of all, in percent: less changes nothing. */
+#define LINE_PERCENT 2
+
+void call_tree_done(struct call_tree *tree)
+{
+	array_free(&tree->nodes);
+	hash_map_done(&tree->children);
+	*tree = (struct call_tree){0};
+}
+
+static void add_weight(struct call_weight *sum, const struct call_weight *weight)
+{
+	sum->weight += weight->weight;
+	sum->count += weight->count;
+	if (weight->max > sum->max)
+		sum->max = weight->max;
+}
+
+/* parent CALL_TREE_NONE: among the roots, which are siblings of each other; -ENOMEM as NONE. */
+static uint32_t child_of(struct call_tree *tree, uint32_t parent, uint32_t key)
+{
+	bool added;
+	uint64_t *number = hash_map_get(&tree->children, (uint64_t)parent << 32 | key,
+					tree->nodes.count, &added);
+	struct call_node *node;
+	uint32_t *first;
+
+	if (!number)
+		return CALL_TREE_NONE;
+	if (!added)
+		return (uint32_t)*number;
+	node = array_add(&tree->nodes);
+	if (!node)
+		return CALL_TREE_NONE;
+	*node = (struct call_node){.key = key,
+				   .parent = parent,
+				   .first_child = CALL_TREE_NONE,
+				   .next_sibling = CALL_TREE_NONE};
+	/* Roots are behind the first node. */
+	if (parent == CALL_TREE_NONE) {
+		if (tree->nodes.count > 1) {
+			node->next_sibling = tree->nodes.items[0].next_sibling;
+			tree->nodes.items[0].next_sibling = (uint32_t)tree->nodes.count - 1;
+		}
+		return (uint32_t)tree->nodes.count - 1;
+	}
+	first = &tree->nodes.items[parent].first_child;
+	node->next_sibling = *first;
+	*first = (uint32_t)tree->nodes.count - 1;
+	return *first;
+}
+
+int call_tree_add(struct call_tree *tree, const uint32_t *keys, size_t count,
+		  const struct call_weight *weight)
+{
+	uint32_t node = CALL_TREE_NONE;
+
+	add_weight(&tree->sum, weight);
+	for (size_t i = 0; i < count; i++) {
+		node = child_of(tree, node, keys[i]);
+		if (node == CALL_TREE_NONE)
+			return -ENOMEM;
+		add_weight(&tree->nodes.items[node].sum, weight);
+	}
+	return 0;
+}
+
+static const struct call_node *node_at(const struct call_tree *tree, uint32_t node)
+{
+	return &tree->nodes.items[node];
+}
+
+/* First child, or first root. */
+static uint32_t first_below(const struct call_tree *tree, uint32_t node)
+{
+	if (node == CALL_TREE_NONE)
+		return tree->nodes.count ? 0 : CALL_TREE_NONE;
+	return node_at(tree, node)->first_child;
+}
+
+/* Of two nodes with the same weight the older one, so that a report is the same each time. */
+static bool is_heavier(const struct call_tree *tree, uint32_t node, uint32_t than)
+{
+	uint64_t a = node_at(tree, node)->sum.weight, b;
+
+	if (than == CALL_TREE_NONE)
+		return true;
+	b = node_at(tree, than)->sum.weight;
+	return a > b || (a == b && node < than);
+}
+
+/* How far a line goes. */
+static uint32_t end_of_path(const struct call_tree *tree, uint32_t first)
+{
+	uint64_t whole = node_at(tree, first)->sum.weight;
+	uint32_t last = first;
+
+	for (;;) {
+		uint32_t heaviest = CALL_TREE_NONE;
+
+		for (uint32_t child = first_below(tree, last); child != CALL_TREE_NONE;
+		     child = node_at(tree, child)->next_sibling)
+			if (is_heavier(tree, child, heaviest))
+				heaviest = child;
+		if (heaviest == CALL_TREE_NONE ||
+		    (double)node_at(tree, heaviest)->sum.weight * 100 <
+			    (double)whole * PATH_PERCENT)
+			return last;
+		last = heaviest;
+	}
+}
+
+/* The heaviest node below the end of a line, or root, that is no line yet. */
+static uint32_t heaviest_left(const struct call_tree *tree, const struct call_line *lines,
+			      size_t count, size_t *ret_parent)
+{
+	uint32_t best = CALL_TREE_NONE;
+
+	*ret_parent = count;
+	for (size_t i = 0; i <= count; i++) {
+		uint32_t above = i < count ? lines[i].last : CALL_TREE_NONE;
+
+		for (uint32_t node = first_below(tree, above); node != CALL_TREE_NONE;
+		     node = node_at(tree, node)->next_sibling) {
+			if (node_at(tree, node)->is_taken || !is_heavier(tree, node, best))
+				continue;
+			best = node;
+			*ret_parent = i;
+		}
+	}
+	return best;
+}
+
+/* Where a new line goes: behind those that are below its parent, and heavier. */
+static size_t place_of(const struct call_line *lines, size_t count, size_t parent)
+{
+	size_t at = parent + 1;
+
+	if (parent == count)
+		return count;
+	while (at < count && lines[at].depth > lines[parent].depth)
+		at++;
+	return at;
+}
+
+/* The heaviest nodes at which paths part, `max` of them. */
+static size_t choose_lines(struct call_tree *tree, size_t max, struct call_line *lines)
+{
+	size_t count = 0;
+
+	array_foreach(&tree->nodes, node)
+		node->is_taken = false;
+	while (count < max) {
+		size_t parent, at;
+		uint32_t node = heaviest_left(tree, lines, count, &parent);
+
+		if (node == CALL_TREE_NONE || (double)node_at(tree, node)->sum.weight * 100 <
+						      (double)tree->sum.weight * LINE_PERCENT)
+			break;
+		at = place_of(lines, count, parent);
+		memmove(lines + at + 1, lines + at, (count - at) * sizeof(*lines));
+		lines[at] = (struct call_line){
+			.first = node,
+			.weighed = node,
+			.last = end_of_path(tree, node),
+			.depth = parent == count ? 0 : lines[parent].depth + 1,
+		};
+		tree->nodes.items[node].is_taken = true;
+		count++;
+	}
+	return count;
+}
+
+static size_t end_of_lines_below(const struct call_line *lines, size_t count, size_t line)
+{
+	size_t end = line + 1;
+
+	while (end < count && lines[end].depth > lines[line].depth)
+		end++;
+	return end;
+}
+
+static size_t count_lines_below(const struct call_line *lines, size_t end, size_t line)
+{
+	size_t below = 0;
+
+	for (size_t i = line + 1; i < end; i++)
+		below += lines[i].depth == lines[line].depth + 1;
+	return below;
+}
+
+static uint64_t weight_of(const struct call_tree *tree, const struct call_line *line)
+{
+	return node_at(tree, line->weighed)->sum.weight;
+}
+
+/* A line with one below it that has most of its weight is the beginning of that. */
+static size_t join_lines(const struct call_tree *tree, struct call_line *lines, size_t count)
+{
+	for (size_t i = count; i-- > 0;) {
+		size_t end = end_of_lines_below(lines, count, i),
+		       below = count_lines_below(lines, end, i);
+
+		lines[i].has_lines_below = below > 0;
+		if (below != 1 || weight_of(tree, &lines[i + 1]) < weight_of(tree, &lines[i]) / 2)
+			continue;
+		lines[i + 1].first = lines[i].first;
+		for (size_t j = i + 1; j < end; j++)
+			lines[j].depth--;
+		memmove(lines + i, lines + i + 1, (count - i - 1) * sizeof(*lines));
+		count--;
+	}
+	return count;
+}
+
+/* Exchanges two neighbours, with what is below them, when the second is heavier. */
+static bool exchange(const struct call_tree *tree, struct call_line *lines, size_t count,
+		     size_t first)
+{
+	struct call_line kept[2 * CALL_TREE_LINES_MAX];
+	size_t second = end_of_lines_below(lines, count, first), end;
+
+	if (second == count || lines[second].depth != lines[first].depth ||
+	    weight_of(tree, &lines[second]) <= weight_of(tree, &lines[first]))
+		return false;
+	end = end_of_lines_below(lines, count, second);
+	memcpy(kept, lines + first, (second - first) * sizeof(*lines));
+	memmove(lines + first, lines + second, (end - second) * sizeof(*lines));
+	memcpy(lines + first + (end - second), kept, (second - first) * sizeof(*lines));
+	return true;
+}
+
+/* Joined lines weigh less than where they began. */
+static void sort_lines(const struct call_tree *tree, struct call_line *lines, size_t count)
+{
+	bool again;
+
+	do {
+		again = false;
+		for (size_t i = 0; i < count; i++)
+			again |= exchange(tree, lines, count, i);
+	} while (again);
+}
+
+size_t call_tree_lines(struct call_tree *tree, size_t max,
+		       struct call_line ret_lines[CALL_TREE_LINES_MAX])
+{
+	struct call_line lines[2 * CALL_TREE_LINES_MAX];
+	size_t best = 0;
+
+	if (max > CALL_TREE_LINES_MAX)
+		max = CALL_TREE_LINES_MAX;
+	/* The more are chosen, the more are joined. */
+	for (size_t more = max; more <= 2 * max; more++) {
+		size_t chosen = choose_lines(tree, more, lines),
+		       count = join_lines(tree, lines, chosen);
+
+		if (count <= max) {
+			memcpy(ret_lines, lines, count * sizeof(*lines));
+			best = count;
+		}
+		if (chosen < more)
+			break;
+	}
+	sort_lines(tree, ret_lines, best);
+	return best;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lays out the page: what all sections want, shortened until it fits. */
+#include "report/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+
+struct section {
+	int (*write)(const struct summary *summary, size_t lines);
+	/* Lines with which it says the most important, and with which it says enough; of a host
+	 * more. */
+	unsigned int least, most, most_of_host;
+};
+
+static const struct section sections[] = {
+	{summary_title, 2, 2, 2},    {summary_findings, 6, 14, 20}, {summary_processes, 6, 8, 16},
+	{summary_on_cpu, 6, 10, 14}, {summary_off_cpu, 8, 12, 12},  {summary_storage, 5, 8, 9},
+	{summary_memory, 2, 5, 5},   {summary_notes, 2, 4, 5},
+};
+
+struct page {
+	char *texts[ARRAY_SIZE(sections)];
+	size_t lines[ARRAY_SIZE(sections)];
+	bool is_dense; /* no empty lines between sections */
+};
+
+static void page_done(struct page *page)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		free(page->texts[i]);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+static int write_section(const struct summary *summary, struct page *page, size_t index,
+			 size_t lines)
+{
+	struct summary writing = *summary;
+	char *text = NULL;
+	size_t size = 0;
+	int err;
+
+	writing.report.out = open_memstream(&text, &size);
+	if (!writing.report.out)
+		return -ENOMEM;
+	err = sections[index].write(&writing, lines);
+	if (fclose(writing.report.out) != 0)
+		err = err ? err : -ENOMEM;
+	free(page->texts[index]);
+	page->texts[index] = text;
+	page->lines[index] = text ? count_lines(text) : 0;
+	return err;
+}
+
+static size_t page_lines(const struct page *page)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		count += page->lines[i] ? page->lines[i] + (count > 0 && !page->is_dense) : 0;
+	return count;
+}
+
+/* The section with the most lines beyond what it needs. */
+static size_t longest(const struct page *page)
+{
+	size_t best = ARRAY_SIZE(sections), most = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		size_t spare =
+			page->lines[i] > sections[i].least ? page->lines[i] - sections[i].least : 0;
+
+		if (spare > most) {
+			most = spare;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static int shorten(const struct summary *summary, struct page *page, size_t limit)
+{
+	page->is_dense = page_lines(page) > limit;
+	while (page_lines(page) > limit) {
+		size_t index = longest(page);
+		int err;
+
+		if (index == ARRAY_SIZE(sections))
+			return 0;
+		err = write_section(summary, page, index, page->lines[index] - 1);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int write_page(const struct summary *summary)
+{
+	_cleanup_(page_done) struct page page = {0};
+	bool first = true;
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && !err; i++)
+		err = write_section(summary, &page, i,
+				    summary->is_host ? sections[i].most_of_host : sections[i].most);
+	err = err ? err
+		  : shorten(summary, &page,
+			    summary->is_host ? REPORT_LINES_OF_HOST : REPORT_LINES_OF_TARGETS);
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && !err; i++) {
+		if (!page.lines[i])
+			continue;
+		fprintf(summary->report.out, "%s%s", first || page.is_dense ? "" : "\n",
+			page.texts[i]);
+		first = false;
+	}
+	return err;
+}
+
+int summary_write(struct results *results, const struct text_report *report)
+{
+	struct summary summary = {
+		.report = *report,
+		.is_host = !profile_info_read(report->profile)->has_targets,
+	};
+	int err = results_rows(results, &summary.rows);
+
+	if (!err && resource_usage_known(profile_resources(report->profile)))
+		err = results_findings(results, &summary.findings);
+	if (err)
+		return err;
+	summary.report.order = row_order_sort(summary.rows, report->options->order);
+	err = summary.report.order ? plumbing_init(&summary.plumbing, summary.rows->functions)
+				   : -ENOMEM;
+	if (!err)
+		err = write_page(&summary);
+	plumbing_done(&summary.plumbing);
+	free(summary.report.order);
+	return err;
+}

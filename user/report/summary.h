@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page that a reader gets first: its sections, in the order in which they are printed. Each
+ * writes at most `lines` lines; nothing when it has nothing to say. 0 or -ENOMEM.
+ */
+#ifndef PKBPF_REPORT_SUMMARY_H
+#define PKBPF_REPORT_SUMMARY_H
+
+#include "report/call_tree.h"
+#include "report/text_sections.h"
+#include "rows/plumbing.h"
+
+struct summary {
+	struct text_report report; /* out: of the section that is being written */
+	const struct resource_rows *rows;
+	const struct findings *findings; /* NULL: nobody could look for any */
+	struct plumbing plumbing;
+	bool is_host;
+};
+
+int summary_write(struct results *results, const struct text_report *report);
+
+int summary_title(const struct summary *summary, size_t lines);
+int summary_findings(const struct summary *summary, size_t lines);
+int summary_processes(const struct summary *summary, size_t lines);
+int summary_on_cpu(const struct summary *summary, size_t lines);
+int summary_off_cpu(const struct summary *summary, size_t lines);
+int summary_storage(const struct summary *summary, size_t lines);
+int summary_memory(const struct summary *summary, size_t lines);
+int summary_notes(const struct summary *summary, size_t lines);
+
+/* Which stacks of a kind are joined, and how their lines begin. */
+struct summary_stacks {
+	enum pkbpf_profile_kind kind;
+	bool (*is_chosen)(const struct summary *summary,
+			  const struct profile_row *row); /* NULL: all */
+	/* Text before the path of a line, with the same columns for all lines. */
+	void (*label)(char *text, size_t size, const struct call_weight *weight, uint64_t whole);
+};
+
+int summary_join_stacks(const struct summary *summary, const struct summary_stacks *stacks,
+			struct call_tree *ret_tree);
+/* Writes `title`, unless it is NULL, and the paths below it, or nothing when there is no room.
+ * Returns the number of lines. */
+size_t summary_write_stacks(const struct summary *summary, const struct summary_stacks *stacks,
+			    struct call_tree *tree, const char *title, size_t lines);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Writes what was profiled, how the host was, what is wrong, and how far to believe it. */
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/text_append.h"
+#include "event/counter_table.h"
+#include "profile/kind_table.h"
+#include "profile/stack_end.h"
+#include "report/summary.h"
+#include "report/text_advice.h"
+#include "report/text_table.h"
+#include "rows/human.h"
+
+#define TEXT_SIZE 1024
+/* Of user stacks, in percent: fewer that are complete are worth a line. */
+#define COMPLETE_PERCENT 95
+
+static void write_clean(const struct summary *summary, const struct text_wrapping *wrapping,
+			const char *text)
+{
+	char clean[TEXT_SIZE];
+
+	escape_terminal(clean, sizeof(clean), text);
+	text_wrap_lines(summary->report.out, summary->report.width, wrapping, clean);
+}
+
+static void add_start(char *text, size_t size, const struct profile_info *info)
+{
+	time_t seconds = (time_t)(info->start_unix_ns / (int64_t)NS_PER_SECOND);
+	struct tm calendar;
+	char start[64];
+
+	if (info->start_unix_ns > 0 && gmtime_r(&seconds, &calendar) &&
+	    strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &calendar))
+		text_append(text, size, " from %s UTC", start);
+}
+
+int summary_title(const struct summary *summary, size_t lines)
+{
+	const struct profile_info *info = profile_info_read(summary->report.profile);
+	const struct resource_machine *machine = &summary->rows->machine;
+	struct text_wrapping wrapping = {.label = "", .lines = lines > 1 ? lines - 1 : 1};
+	char text[TEXT_SIZE] = "", a[HUMAN_SIZE], b[HUMAN_SIZE];
+
+	text_append(text, sizeof(text), "%s, ", info->targets[0] ? info->targets : "unknown");
+	if (summary->rows->interval_ns)
+		text_append(text, sizeof(text), "%s", human_time(a, summary->rows->interval_ns));
+	else
+		text_append(text, sizeof(text), "unknown length");
+	add_start(text, sizeof(text), info);
+	write_clean(summary, &wrapping, text);
+	text[0] = '\0';
+	text_append(text, sizeof(text), "host %s", info->host[0] ? info->host : "unknown");
+	if (info->cpu_count)
+		text_append(text, sizeof(text), ": %s", human_counted(a, info->cpu_count, "CPUs"));
+	if (machine->known && summary->rows->busy_percent >= 0)
+		text_append(text, sizeof(text), " %.1f%% busy", summary->rows->busy_percent);
+	if (machine->known)
+		text_append(text, sizeof(text), ", memory %s of %s available",
+			    human_bytes(a, machine->memory_available_bytes),
+			    human_bytes(b, machine->memory_bytes));
+	wrapping.lines = 1;
+	write_clean(summary, &wrapping, text);
+	return 0;
+}
+
+int summary_findings(const struct summary *summary, size_t lines)
+{
+	const struct findings *findings = summary->findings;
+	size_t used = 1;
+
+	if (!findings || !findings->count)
+		return 0;
+	text_heading(&summary->report, "Findings");
+	for (size_t i = 0; i < findings->count && used < lines; i++) {
+		/* Each of those behind it has a line at least. */
+		size_t behind = findings->count - i - 1, left = lines - used;
+		struct text_wrapping wrapping = {
+
+			.indent = 4, .next_indent = 4, .lines = left > behind ? left - behind : 1};
+		char clean[2 * FINDING_TEXT_SIZE], label[32];
+
+		snprintf(label, sizeof(label), " %zu.", i + 1);
+		wrapping.label = label;
+		escape_terminal(clean, sizeof(clean), findings->findings[i].text);
+		used += text_wrap_lines(summary->report.out, summary->report.width, &wrapping,
+					clean);
+	}
+	return 0;
+}
+
+/* ---- how far to believe it ---- */
+
+static void add_samples(char *text, const struct summary *summary)
+{
+	const struct profile_info *info = profile_info_read(summary->report.profile);
+	struct profile_account account = profile_account(summary->report.profile);
+	char a[HUMAN_SIZE], b[HUMAN_SIZE];
+
+	if (!(info->kinds_mask & profile_kinds_expected()) && !account.lost)
+		return;
+	text_append(text, TEXT_SIZE, "%s of %s", human_count(a, account.recorded),
+		    human_counted(b, account.expected, "samples"));
+	if (account.lost)
+		text_append(text, TEXT_SIZE, ", %s lost", human_count(a, account.lost));
+	text_append(text, TEXT_SIZE, "; ");
+}
+
+static void add_losses(char *text, const struct summary *summary)
+{
+	const struct profile_info *info = profile_info_read(summary->report.profile);
+	char a[HUMAN_SIZE];
+
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++)
+		if (counter_table[i].loss == PKBPF_LOSS_OTHER && info->counters[i])
+			text_append(text, TEXT_SIZE, "lost: %s: %s; ", counter_table[i].text,
+				    human_count(a, info->counters[i]));
+}
+
+static void add_stacks(char *text, const struct summary *summary)
+{
+	const struct profile *profile = summary->report.profile;
+	uint64_t complete = 0, known = 0;
+	char a[HUMAN_SIZE];
+
+	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
+		uint64_t count = profile_end_count(profile, UINT32_MAX, end);
+
+		complete += stack_end_is_complete(end) ? count : 0;
+		known += end != PKBPF_END_UNVERIFIED && !stack_end_is_gone(end) ? count : 0;
+	}
+	if (known)
+		text_append(text, TEXT_SIZE, "%s of user stacks complete; ",
+			    human_share(a, complete, known));
+}
+
+static void add_cost(char *text, const struct summary *summary)
+{
+	const struct profile_info *info = profile_info_read(summary->report.profile);
+	uint64_t interval_ns = summary->rows->interval_ns;
+	char a[HUMAN_SIZE];
+
+	if (!interval_ns)
+		return;
+	text_append(
+		text, TEXT_SIZE, "overhead %s of one CPU%s",
+		human_share(a, profile_own_cpu_since_start(info) + info->bpf_cpu_ns, interval_ns),
+		info->bpf_cpu_known ? "" : " without BPF programs");
+	if (text_exceeds_limit(&summary->report))
+		text_append(text, TEXT_SIZE, ", more than --max-overhead (%.1f%%)",
+			    info->bpf_limit_permille / 10.0);
+	text_append(text, TEXT_SIZE, "; ");
+}
+
+/* So that lists and their ends need not know of each other. */
+static void end_list(char *text)
+{
+	size_t length = strlen(text);
+
+	if (length >= 2 && !strcmp(text + length - 2, "; "))
+		text[length - 2] = '\0';
+}
+
+static bool is_empty(const struct summary *summary)
+{
+	size_t count;
+
+	profile_rows(summary->report.profile, &count);
+	return !count && !summary->rows->count;
+}
+
+int summary_notes(const struct summary *summary, size_t lines)
+{
+	struct text_wrapping wrapping = {.label = "", .lines = lines};
+	char text[TEXT_SIZE] = "Profile: ";
+	char advice[TEXT_ADVICE_SIZE];
+
+	if (is_empty(summary))
+		text_wrap(summary->report.out, summary->report.width, "", 0, TEXT_NOTHING);
+	if (text_advice(&summary->report, advice)) {
+		wrapping.lines = 2;
+		write_clean(summary, &wrapping, advice);
+		wrapping.lines = lines > 2 ? lines - 2 : 1;
+	}
+	add_samples(text, summary);
+	add_losses(text, summary);
+	add_stacks(text, summary);
+	add_cost(text, summary);
+	text_append(text, sizeof(text), "all: --full");
+	end_list(text);
+	write_clean(summary, &wrapping, text);
+	return 0;
+}
