@@ -61,12 +61,9 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;
 
-	unwind->state.mapping_size = 0;
-	unwind->state.mapping_flags = 0;
 	unwind->state.depth = 0;
 	unwind->state.guessed = 0;
 	unwind->state.generated_ip = 0;
-	unwind->state.go_left_at = 0;
 	unwind->state.flags = config.unwind_mode == PKBPF_UNWIND_DWARF ? PKBPF_UNWIND_NO_GUESS : 0;
 	unwind->first_frame = scratch->sample.n_kernel;
 	unwind->limit = 1;

@@ -49,7 +49,9 @@ static __always_inline bool follows_syscall(const __u64 *words)
 {
 	__u16 code = 0;
 
-	if (words[AT_ORIG_AX] == -1ULL) /* an interrupt or exception */
+	/* An interrupt or exception; of the page whose calls the kernel emulates, where error codes
+	 * look like numbers of system calls. */
+	if (words[AT_ORIG_AX] == -1ULL || PKBPF_IS_VSYSCALL(words[AT_IP]))
 		return false;
 	if (words[AT_CX] == words[AT_IP])
 		return true;

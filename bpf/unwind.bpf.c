@@ -75,13 +75,11 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 		return PKBPF_END_NO_ROOM;
 	state->bias = mapping->bias;
 	state->page_count = 0;
-	state->file_flags = 0;
 	if (!(mapping->flags & (PKBPF_MAPPING_ANONYMOUS | PKBPF_MAPPING_NO_TABLE))) {
 		key = mapping->file;
 		file = bpf_map_lookup_elem(&unwind_files, &key);
 		if (!file || !(file->flags & PKBPF_FILE_READY))
 			return PKBPF_END_NO_TABLE;
-		state->file_flags = file->flags;
 		state->text_start = file->text_start;
 		state->first_page = file->first_page;
 		state->edition = file->edition;
@@ -168,16 +166,18 @@ static __always_inline bool unwind_find_rule(struct pkbpf_unwind_state *state, _
 	struct pkbpf_unwind_rule *found;
 	__u32 page, number;
 
+	scratch_of(state)->rule = PKBPF_UNWIND_MAX_RULES;
 	if (index >= state->page_count)
 		return false;
 	page = state->first_page + (__u32)index;
 	number = unwind_rule_number(pkbpf_recent_place(state->edition, page, offset), page, offset);
+	scratch_of(state)->rule = number;
 	if (number >= PKBPF_UNWIND_MAX_RULES)
 		return false;
 	found = bpf_map_lookup_elem(&unwind_rules, &number);
 	if (!found)
 		return false;
-	*rule = *found;
+	__builtin_memcpy(rule, found, PKBPF_UNWIND_RULE_HEAD_BYTES);
 	return true;
 }
 
@@ -328,6 +328,35 @@ __attribute__((noinline)) int unwind_frame(__u32 slot)
 	return scratch->unwind.end != 0;
 }
 
+/* The registers of the frame that the last step has reached. */
+__attribute__((noinline)) int unwind_restore_registers(__u32 slot)
+{
+	struct sample_scratch *scratch = scratch_get(slot);
+	struct pkbpf_unwind_rule *rule;
+	struct unwind_scratch *unwind;
+	__u32 number;
+
+	if (!scratch)
+		return 0;
+	unwind = &scratch->unwind;
+	number = unwind->rule;
+	rule = bpf_map_lookup_elem(&unwind_rules, &number);
+	unwind_restore_kept(&unwind->state, unwind->callee_fp,
+			    rule && rule->cfa != PKBPF_CFA_NONE ? rule->saved : NULL);
+	unwind->callee_fp = unwind->state.fp;
+	return 0;
+}
+
+__attribute__((noinline)) int unwind_following_frames(__u32 slot)
+{
+	for (int i = 0; i < FRAMES_PER_CALL; i++) {
+		if (unwind_frame(slot))
+			return 1;
+		unwind_restore_registers(slot);
+	}
+	return 0;
+}
+
 /* Loops in two levels: the verifier walks each of them once, not their product. */
 __attribute__((noinline)) int unwind_frames(__u32 slot)
 {
@@ -340,11 +369,30 @@ __attribute__((noinline)) int unwind_frames(__u32 slot)
 
 __attribute__((noinline)) int unwind_all_frames(__u32 slot)
 {
+	struct sample_scratch *scratch = scratch_get(slot);
+	bool follows = scratch && scratch->unwind.state.flags & PKBPF_UNWIND_FOLLOWS_KEPT;
+
 	for (int i = 0; i < FRAME_CALLS; i++) {
-		if (unwind_frames(slot))
+		if (follows ? unwind_following_frames(slot) : unwind_frames(slot))
 			return 1;
 	}
 	return 0;
+}
+
+/* Back to the leaf, to follow registers: some code counts its CFA from one that its callees keep
+ * for it. */
+static __always_inline void walk_again(struct unwind_scratch *unwind)
+{
+	struct pkbpf_unwind_state *state = &unwind->state;
+
+	__builtin_memcpy(state->regs, unwind->first_regs, sizeof(state->regs));
+	state->flags = unwind->first_flags | PKBPF_UNWIND_FOLLOWS_KEPT;
+	unwind_begin(state);
+	unwind->callee_fp = state->fp;
+	unwind->probed_call = 0;
+	unwind->end = 0;
+	/* Whoever recognises stacks compares fewer registers than these. */
+	unwind->log_count = UNWIND_LOG_WORDS + 1;
 }
 
 static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 slot)
@@ -447,6 +495,13 @@ static __always_inline void leave_probes(__u32 slot)
 	}
 }
 
+static __always_inline void walk(struct sample_scratch *scratch, __u32 slot)
+{
+	unwind_all_frames(slot);
+	if (may_be_at_probe(&scratch->unwind))
+		leave_probes(slot);
+}
+
 /* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h
  * prepared the rest. */
 __attribute__((noinline)) int unwind_user_stack(__u32 slot)
@@ -468,10 +523,9 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 	}
 	/* The step's idea of a leaf: exact only if interrupted there, not after a system call
 	 * instruction. */
-	end = unwind->state.flags;
-	unwind_take_regs(&unwind->state);
-	unwind->state.flags = end | PKBPF_UNWIND_RBX;
-	if (!(end & PKBPF_UNWIND_EXACT))
+	unwind->first_flags = unwind->state.flags;
+	unwind_begin(&unwind->state);
+	if (!(unwind->first_flags & PKBPF_UNWIND_EXACT))
 		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
 	/* Past its point of no return execve has replaced the memory: there is nothing left to
@@ -490,9 +544,11 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 					? MAX_LOCKED_FRAMES
 					: PKBPF_MAX_USER_FRAMES;
 		unwind->window_goal = unwind->state.sp + unwind->dense_bytes;
-		unwind_all_frames(slot);
-		if (may_be_at_probe(unwind))
-			leave_probes(slot);
+		walk(scratch, slot);
+		if (unwind->state.flags & PKBPF_UNWIND_WANTS_KEPT) {
+			walk_again(unwind);
+			walk(scratch, slot);
+		}
 		note_density(unwind);
 	}
 	finish_walk(scratch, slot);

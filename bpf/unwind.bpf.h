@@ -167,6 +167,9 @@ struct unwind_scratch {
 	__u32 first_frame; /* where user frames begin in ips[] */
 	__u32 end;	   /* how the unwinding ended; 0: not yet */
 	__u32 slot;	   /* of the scratch it lies in */
+	__u32 rule;	   /* that was found last, of the walk's last frame if it had one */
+	__u32 first_flags; /* of the state, at the leaf */
+	__u64 callee_fp;   /* where it follows registers: before the last step */
 	__u8 regs_ready;   /* state.regs are filled */
 	__u8 in_exec;	   /* inside execve: a stack that cannot be read has gone */
 	__u8 compat;	   /* 32-bit code */

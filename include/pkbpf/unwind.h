@@ -29,7 +29,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_NONE = 0, /* no unwind info here: validated frame-pointer step */
 	PKBPF_CFA_SP = 1,   /* sp + cfa_offset */
 	PKBPF_CFA_FP = 2,   /* fp + cfa_offset */
-	/* register[aux] + cfa_offset; leaf only (or RBX where it is tracked) */
+	/* register[aux] + cfa_offset */
 	PKBPF_CFA_REGISTER = 3,
 	PKBPF_CFA_SP_DEREF = 4,	   /* *(sp + cfa_offset) + 8 * aux */
 	PKBPF_CFA_FP_DEREF = 5,	   /* *(fp + cfa_offset) + 8 * aux */
@@ -41,7 +41,7 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_OTHER_STACK = 10,
 	/* nobody has read the instructions here yet, from which the rules will be made */
 	PKBPF_CFA_PENDING = 11,
-	/* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4); leaf only */
+	/* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4) */
 	PKBPF_CFA_SP_INDEXED = 12,
 	PKBPF_CFA_NO_ROOM = 13, /* there was no room for this code's rule */
 	/* It jumps into another frame, of whatever stack; fp and ra say nothing. Leaf only. */
@@ -53,6 +53,8 @@ enum pkbpf_cfa_kind {
 	PKBPF_CFA_GO_CALL = 17,	 /* the same, with the way back in words on the new stack */
 	/* as PKBPF_CFA_SP; what is returned to was interrupted, and made no call */
 	PKBPF_CFA_SP_INTERRUPTED = 18,
+	/* *(register[aux & 15] + cfa_offset) + 8 * (aux >> 4) */
+	PKBPF_CFA_REGISTER_DEREF = 19,
 };
 
 enum pkbpf_fp_kind {
@@ -64,17 +66,17 @@ enum pkbpf_fp_kind {
 
 enum pkbpf_ra_kind {
 	PKBPF_RA_CFA = 0,      /* saved at cfa + ra_offset (x86-64: -8) */
-	PKBPF_RA_REGISTER = 1, /* in register[ra_offset]; leaf only */
+	PKBPF_RA_REGISTER = 1, /* in register[ra_offset] */
 	PKBPF_RA_LINK = 2,     /* arm64: still in the link register; leaf only */
 };
 
 /*
  * PKBPF_CFA_GO_STACK. The thread has its g at cfa_offset from its thread pointer (fp: the word at
  * this ELF address says so), g its m at 8 * aux, m its goroutine at ra_offset, and a goroutine its
- * saved stack pointer at rbx_offset with the code's address behind it.
+ * saved stack pointer at go_offset with the code's address behind it.
  *
- * PKBPF_CFA_GO_CALL. CFA = the limit at aux of the g in [sp + fp_offset] - [sp + rbx_offset] +
- * cfa_offset; without a limit (aux is 0), or a g, [sp + rbx_offset] + cfa_offset.
+ * PKBPF_CFA_GO_CALL. CFA = the limit at aux of the g in [sp + fp_offset] - [sp + go_offset] +
+ * cfa_offset; without a limit (aux is 0), or a g, [sp + go_offset] + cfa_offset.
  */
 enum pkbpf_go_stack { /* ra of PKBPF_CFA_GO_STACK */
 		      PKBPF_GO_CALLER =
@@ -84,6 +86,30 @@ enum pkbpf_go_stack { /* ra of PKBPF_CFA_GO_STACK */
 		      PKBPF_GO_CALLED_BACK =
 			      2, /* cgocallback: CFA = g0's stack pointer + fp_offset */
 };
+
+/*
+ * Where code has saved a register that it keeps for its caller: in the lower two bits whether at
+ * all, above them the distance in words. Only where a CFA was counted from such a register, walks
+ * begin anew and follow them.
+ */
+enum pkbpf_saved_kind {
+	PKBPF_SAVED_NOT = 0, /* still in its register; the whole is 0 */
+	PKBPF_SAVED_CFA = 1, /* at cfa + distance */
+	PKBPF_SAVED_FP = 2,  /* at fp + distance (fp before this step) */
+	PKBPF_SAVED_UNKNOWN = 3,
+};
+
+#define PKBPF_SAVED_KIND(saved)	  ((__u32)(saved)&3)
+#define PKBPF_SAVED_OFFSET(saved) ((__s64)((saved) >> 2) * 8)
+#define PKBPF_SAVED(kind, offset) ((__s16)((offset) / 8 * 4 | (kind)))
+#define PKBPF_SAVED_MAX_BYTES	  65528 /* above and below */
+/* rbx, r12, r13, r14, r15 */
+#define PKBPF_KEPT_REGISTERS 5
+#define PKBPF_ALL_SAVED_UNKNOWN                                                                    \
+	{                                                                                          \
+		PKBPF_SAVED_UNKNOWN, PKBPF_SAVED_UNKNOWN, PKBPF_SAVED_UNKNOWN,                     \
+			PKBPF_SAVED_UNKNOWN, PKBPF_SAVED_UNKNOWN                                   \
+	}
 
 struct pkbpf_unwind_rule {
 	__s32 cfa_offset;
@@ -95,11 +121,15 @@ struct pkbpf_unwind_rule {
 	/* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see
 	 * PKBPF_CFA_SP_INDEXED */
 	__u8 aux;
-	/* 0: RBX unchanged; else saved at cfa + rbx_offset (only ld.so's table uses it) */
-	__s16 rbx_offset;
+	__s16 go_offset; /* see PKBPF_CFA_GO_STACK */
+	/* So far what every step reads. */
+	__s16 saved[PKBPF_KEPT_REGISTERS]; /* PKBPF_SAVED() */
+	__u16 reserved2[3];
 };
 
-_Static_assert(sizeof(struct pkbpf_unwind_rule) == 16, "rule size");
+#define PKBPF_UNWIND_RULE_HEAD_BYTES 16
+
+_Static_assert(sizeof(struct pkbpf_unwind_rule) == 32, "rule size");
 
 #define PKBPF_UNWIND_MAX_RULES 65536U
 
@@ -111,8 +141,7 @@ struct pkbpf_unwind_page {
 };
 
 enum {
-	PKBPF_FILE_READY = 1,	   /* absent: table not built yet, or evicted */
-	PKBPF_FILE_TRACKS_RBX = 2, /* its rules say where RBX is saved (the dynamic loader) */
+	PKBPF_FILE_READY = 1, /* absent: table not built yet, or evicted */
 };
 
 struct pkbpf_unwind_file {
@@ -188,6 +217,7 @@ enum {
 	PKBPF_MAPPING_PENDING = 4,
 	PKBPF_MAPPING_NO_ROOM = 8,  /* of a file beyond the number of those that are kept apart */
 	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, for now or ever */
+	PKBPF_MAPPING_VSYSCALL = 32,
 };
 
 /* An executable mapping of a process. ELF address = address - bias. */

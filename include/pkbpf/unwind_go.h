@@ -61,7 +61,7 @@ static UNWIND_INLINE __u32 unwind_go_called_back(struct pkbpf_unwind_state *stat
 {
 	if (!state->go_left_at) {
 		if (unwind_go_machine(state) || unwind_read_go_word(state, state->go_word) ||
-		    unwind_read_go_word(state, state->go_word + state->go_rule.rbx_offset))
+		    unwind_read_go_word(state, state->go_word + state->go_rule.go_offset))
 			return PKBPF_END_OTHER_STACK;
 		state->go_left_at = state->go_word;
 	}
@@ -75,7 +75,7 @@ static UNWIND_INLINE __u32 unwind_go_called_back(struct pkbpf_unwind_state *stat
 /* From C code: to the goroutine that called it, wherever its stack was moved since. */
 static UNWIND_INLINE __u32 unwind_go_call(struct pkbpf_unwind_state *state)
 {
-	if (unwind_read_go_word(state, state->sp + state->go_rule.rbx_offset))
+	if (unwind_read_go_word(state, state->sp + state->go_rule.go_offset))
 		return PKBPF_END_OTHER_STACK;
 	state->go_cfa = state->go_word;
 	if (state->go_rule.aux) {
@@ -109,14 +109,14 @@ static UNWIND_INLINE __u32 unwind_go_switch(struct pkbpf_unwind_state *state)
 	state->go_fp = state->go_word;
 	if (unwind_read_go_word(state, state->go_fp + 8ULL * state->go_rule.aux) ||
 	    state->go_word != state->go_ra ||
-	    unwind_read_go_word(state, state->go_fp + state->go_rule.rbx_offset) || !state->go_word)
+	    unwind_read_go_word(state, state->go_fp + state->go_rule.go_offset) || !state->go_word)
 		return PKBPF_END_OTHER_STACK;
 	state->go_cfa = state->go_word;
 	if (state->go_rule.ra != PKBPF_GO_STOPPED) {
 		state->go_cfa += (__s64)state->go_rule.fp_offset;
 		return unwind_go_caller(state, state->go_rule.fp_offset > 8);
 	}
-	if (unwind_read_go_word(state, state->go_fp + state->go_rule.rbx_offset + 8) ||
+	if (unwind_read_go_word(state, state->go_fp + state->go_rule.go_offset + 8) ||
 	    !state->go_word)
 		return PKBPF_END_OTHER_STACK;
 	state->go_ra = state->go_word;

@@ -25,7 +25,6 @@
 #define PKBPF_SIGNAL_REGS_AT 312 /* from sp in the trampoline: siginfo, then ucontext up to x0 */
 #define PKBPF_SIGNAL_FP	     29
 #define PKBPF_SIGNAL_LINK    30
-#define PKBPF_SIGNAL_RBX     19 /* unused */
 #define PKBPF_SIGNAL_SP	     31
 #define PKBPF_SIGNAL_IP	     32
 #define PKBPF_REG_SP	     31 /* in struct pkbpf_event_raw_stack */
@@ -38,7 +37,6 @@
 #define PKBPF_SIGNAL_REGS	   17
 #define PKBPF_SIGNAL_REGS_AT	   40 /* from sp in the trampoline: ucontext up to r8 */
 #define PKBPF_SIGNAL_FP		   10
-#define PKBPF_SIGNAL_RBX	   11
 #define PKBPF_SIGNAL_SP		   15
 #define PKBPF_SIGNAL_IP		   16
 #define PKBPF_REG_SP		   7 /* in struct pkbpf_event_raw_stack */
@@ -49,6 +47,14 @@
 #define PKBPF_CODE_ADDRESS(ip)	   (ip)
 #endif
 
+/*
+ * The page behind which old programs and C libraries call gettimeofday(), time() and getcpu(), at
+ * the same address in every process. The kernel emulates what it holds, or it holds a system call
+ * and a return: as a leaf it has no frame. It is in no list of mappings that can be relied on.
+ */
+#define PKBPF_IS_VSYSCALL(address)                                                                 \
+	(!PKBPF_UNWIND_ARM64 && ((address) & ~0xfffULL) == 0xffffffffff600000ULL)
+
 /* A frame farther away than this from the stack pointer is no frame of the same stack. */
 #define PKBPF_UNWIND_MAX_GUESS_BYTES (8ULL << 20)
 
@@ -56,7 +62,8 @@
 enum {
 	PKBPF_UNWIND_EXACT = 1, /* ip is the next instruction, not a return address */
 	PKBPF_UNWIND_REGS = 2,	/* regs[] belong to this frame (leaf, or interrupted by a signal) */
-	PKBPF_UNWIND_RBX = 4,	/* rbx belongs to this frame: only code that tracks it was passed */
+	/* the walk ended where a register was asked for that only one that follows it knows */
+	PKBPF_UNWIND_WANTS_KEPT = 4,
 	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unverified frame pointer */
 	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
 	/* regs[] belong to the frame that this one called, which has none of its own */
@@ -65,10 +72,12 @@ enum {
 	/* its CFA was not counted from the stack pointer, and may lie on another stack */
 	PKBPF_UNWIND_MAY_LEAVE = 128,
 	PKBPF_UNWIND_INTERRUPTED = 256, /* the caller's ip is the next instruction */
+	/* follows the registers that functions keep for their callers: kept says which */
+	PKBPF_UNWIND_FOLLOWS_KEPT = 512,
 };
 
 struct pkbpf_unwind_state {
-	__u64 ip, sp, fp, rbx;
+	__u64 ip, sp, fp;
 	__u64 stack_start;		   /* lowest address unwound on the current stack */
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
@@ -77,7 +86,7 @@ struct pkbpf_unwind_state {
 	__u64 generated_ip;
 	__u32 first_page, page_count;
 	__u32 mapping_flags; /* PKBPF_MAPPING_* */
-	__u32 file_flags;    /* PKBPF_FILE_* */
+	__u32 kept; /* bits of those in regs[] that belong to this frame, though regs[] does not */
 	__u32 flags;
 	__u32 depth;
 	__u32 guessed;
@@ -89,6 +98,13 @@ struct pkbpf_unwind_state {
 	struct pkbpf_unwind_rule go_rule;
 	__u64 go_word, go_cfa, go_ra, go_fp, go_left_at;
 };
+
+/* Of these a walk may know the value in frames above the leaf. arm64's are not followed. */
+#if PKBPF_UNWIND_ARM64
+#define PKBPF_UNWIND_ALL_KEPT 0
+#else
+#define PKBPF_UNWIND_ALL_KEPT (1 << 11 | 0xf << 4) /* rbx, r12 to r15 in regs[] */
+#endif
 
 /* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the
  * kernel's stack, of which Linux 5.10 leaves them hardly any. */

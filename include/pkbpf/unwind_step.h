@@ -43,23 +43,65 @@ static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
 	state->sp = state->regs[PKBPF_SIGNAL_SP];
 	state->stack_start = state->sp;
 	state->fp = state->regs[PKBPF_SIGNAL_FP];
-	state->rbx = state->regs[PKBPF_SIGNAL_RBX];
-	state->flags |= PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX;
+	state->kept = state->flags & PKBPF_UNWIND_FOLLOWS_KEPT ? PKBPF_UNWIND_ALL_KEPT : 0;
+	state->flags |= PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS;
 	state->flags &= ~(PKBPF_UNWIND_GUESSED | PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
+}
+
+/* A walk begins, with the registers in regs[] and what flags say of them. */
+static UNWIND_INLINE void unwind_begin(struct pkbpf_unwind_state *state)
+{
+	__u32 flags = state->flags;
+
+	unwind_take_regs(state);
+	state->flags = flags | PKBPF_UNWIND_REGS;
+	state->mapping_size = 0;
+	state->mapping_flags = 0;
+	state->generated_ip = 0;
+	state->go_left_at = 0;
+	state->depth = 0;
+	state->guessed = 0;
 }
 
 static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u32 number,
 					   __u64 *value)
 {
-	if (state->flags & PKBPF_UNWIND_REGS) {
-		*value = state->regs[PKBPF_SIGNAL_INDEX(number)];
+	__u32 index = PKBPF_SIGNAL_INDEX(number);
+
+	if (state->flags & PKBPF_UNWIND_REGS || (!PKBPF_UNWIND_ARM64 && state->kept >> index & 1)) {
+		*value = state->regs[index];
 		return 1;
 	}
-	if (!PKBPF_UNWIND_ARM64 && number == 3 && (state->flags & PKBPF_UNWIND_RBX)) {
-		*value = state->rbx;
-		return 1;
-	}
+	if (!PKBPF_UNWIND_ARM64 && PKBPF_UNWIND_ALL_KEPT >> index & 1 &&
+	    !(state->flags & PKBPF_UNWIND_FOLLOWS_KEPT))
+		state->flags |= PKBPF_UNWIND_WANTS_KEPT;
 	return 0;
+}
+
+/* Called, never calling: an address there is one of a leaf. */
+static UNWIND_INLINE _Bool unwind_is_vsyscall(const struct pkbpf_unwind_state *state)
+{
+	return PKBPF_IS_VSYSCALL(state->ip) && state->flags & PKBPF_UNWIND_REGS;
+}
+
+static UNWIND_INLINE __u32 unwind_enter_vsyscall(struct pkbpf_unwind_state *state)
+{
+	state->mapping_start = state->ip & ~0xfffULL;
+	state->mapping_size = 0x1000;
+	state->mapping_flags = PKBPF_MAPPING_VSYSCALL;
+	state->page_count = 0;
+	return 0;
+}
+
+static UNWIND_INLINE __u32 unwind_leave_vsyscall(struct pkbpf_unwind_state *state, __u64 *cfa,
+						 __u64 *ra)
+{
+	if (!unwind_is_vsyscall(state))
+		return PKBPF_END_NO_MAPPING;
+	*cfa = state->sp + 8;
+	state->flags &= ~(PKBPF_UNWIND_GUESSED | PKBPF_UNWIND_MAY_LEAVE);
+	state->flags |= PKBPF_UNWIND_FRAMELESS;
+	return unwind_read_word(state, state->sp, ra) ? PKBPF_END_FAULT_RA : 0;
 }
 
 /* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if
@@ -108,7 +150,7 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state, __u32 number,
 						__u64 *cfa)
 {
-	if (PKBPF_UNWIND_ARM64 ||
+	if (PKBPF_UNWIND_ARM64 || state->flags & PKBPF_UNWIND_WANTS_KEPT ||
 	    (state->flags & (PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_NO_GUESS)) !=
 		    PKBPF_UNWIND_LEAF_REGS)
 		return 0;
@@ -145,8 +187,8 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 	state->sp = sp;
 	state->stack_start = sp;
 	state->fp = fp;
-	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_RBX |
-			  PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
+	state->flags &= ~(PKBPF_UNWIND_EXACT | PKBPF_UNWIND_REGS | PKBPF_UNWIND_LEAF_REGS |
+			  PKBPF_UNWIND_FRAMELESS);
 	return 0;
 }
 
@@ -162,6 +204,36 @@ static UNWIND_INLINE _Bool unwind_leaves_stack(const struct pkbpf_unwind_state *
 	       cfa <= state->stack_start - 16;
 }
 
+/*
+ * After a step of a walk that follows them: the registers that the function kept for its caller,
+ * where it saved them. fp: its frame pointer, before the step; saved NULL: nothing is known about
+ * the function.
+ */
+static UNWIND_INLINE void unwind_restore_kept(struct pkbpf_unwind_state *state, __u64 fp,
+					      const __s16 *saved)
+{
+	/* Where in regs[]: rbx, r12 to r15. */
+	static const __u8 index[PKBPF_KEPT_REGISTERS] = {11, 4, 5, 6, 7};
+
+	if (!saved) {
+		state->kept &= state->mapping_flags & PKBPF_MAPPING_VSYSCALL ? ~0U : 0;
+		return;
+	}
+	for (int i = 0; i < PKBPF_KEPT_REGISTERS; i++) {
+		__u32 kind = PKBPF_SAVED_KIND(saved[i]);
+		__u64 from = kind == PKBPF_SAVED_CFA ? state->sp : fp;
+
+		if (kind == PKBPF_SAVED_NOT)
+			continue;
+		if (kind == PKBPF_SAVED_UNKNOWN ||
+		    unwind_read_word(state, from + PKBPF_SAVED_OFFSET(saved[i]),
+				     &state->regs[index[i]]))
+			state->kept &= ~(1U << index[i]);
+		else
+			state->kept |= 1U << index[i];
+	}
+}
+
 /* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the unwinding. */
 // NOLINTNEXTLINE(readability-function-*): parts of it would share state that the verifier loses
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
@@ -174,7 +246,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (pc - state->mapping_start >= state->mapping_size) {
 		__u32 guessed_in = state->mapping_flags;
 
-		end = unwind_enter_mapping(state, pc);
+		end = unwind_is_vsyscall(state) ? unwind_enter_vsyscall(state)
+						: unwind_enter_mapping(state, pc);
 		if (end == PKBPF_END_NO_MAPPING && (state->flags & PKBPF_UNWIND_GUESSED)) {
 			/* The word above the supposed frame pointer is no code address: it was no
 			 * frame pointer. */
@@ -188,7 +261,9 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (end)
 		return end;
 	if (!unwind_find_rule(state, pc - state->bias, &rule) || rule.cfa == PKBPF_CFA_NONE) {
-		end = unwind_guess(state, &cfa, &ra, &fp);
+		end = state->mapping_flags & PKBPF_MAPPING_VSYSCALL
+			      ? unwind_leave_vsyscall(state, &cfa, &ra)
+			      : unwind_guess(state, &cfa, &ra, &fp);
 		if (end)
 			return end;
 		goto next;
@@ -226,6 +301,14 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 		cfa += 8ULL * rule.aux;
 		break;
+	case PKBPF_CFA_REGISTER_DEREF:
+		state->flags |= PKBPF_UNWIND_MAY_LEAVE;
+		if (!unwind_register(state, rule.aux & 15, &at))
+			return PKBPF_END_UNSUPPORTED;
+		if (unwind_read_word(state, at + (__s64)rule.cfa_offset, &cfa))
+			return PKBPF_END_FAULT_RA;
+		cfa += 8ULL * (rule.aux >> 4);
+		break;
 	case PKBPF_CFA_SP_INDEXED:
 		if (!unwind_register(state, rule.aux & 15, &at))
 			return PKBPF_END_UNSUPPORTED;
@@ -235,7 +318,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		break;
 	case PKBPF_CFA_GO_STACK:
 	case PKBPF_CFA_GO_CALL:
-		state->go_rule = rule;
+		__builtin_memcpy(&state->go_rule, &rule, PKBPF_UNWIND_RULE_HEAD_BYTES);
 		end = unwind_switch_go(state);
 		if (end)
 			return end;
@@ -243,7 +326,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		ra = state->go_ra;
 		fp = state->go_fp;
 		state->stack_start = cfa;
-		state->flags &= ~PKBPF_UNWIND_RBX;
+		state->kept = 0;
 		lowest_cfa = 0;
 		goto next;
 	case PKBPF_CFA_SP_INTERRUPTED:
@@ -280,13 +363,6 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 			return PKBPF_END_FAULT_RA;
 	} else if (rule.fp == PKBPF_FP_UNDEFINED) {
 		fp = 0;
-	}
-	if (state->file_flags & PKBPF_FILE_TRACKS_RBX) {
-		if (rule.rbx_offset &&
-		    unwind_read_word(state, cfa + (__s64)rule.rbx_offset, &state->rbx))
-			return PKBPF_END_FAULT_RA;
-	} else {
-		state->flags &= ~PKBPF_UNWIND_RBX;
 	}
 	if (rule.ra == PKBPF_RA_CFA) {
 		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))

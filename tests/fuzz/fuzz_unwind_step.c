@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Walks hostile stacks by hostile rules: the input is 1 byte of options, 17 registers, 8 rules of
- * 16 bytes, and the stack. Code is 8 pieces of 4 KiB, one per rule.
+ * 16 bytes, where it has the option what they say of registers that are kept (16 bytes each), and
+ * the stack. Code is 8 pieces of 4 KiB, one per rule.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define CODE	   0x400000ULL
 #define MAX_FRAMES 64
 
-enum { EXACT = 1, NO_GUESS = 2, TRACKS_RBX = 4, ANONYMOUS = 8 };
+enum { EXACT = 1, NO_GUESS = 2, SAVES = 4, ANONYMOUS = 8 };
 
 struct input {
 	uint8_t options;
@@ -37,7 +38,6 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 		.end = CODE + RULES * 4096,
 		.bias = CODE,
 		.flags = input->options & ANONYMOUS ? PKBPF_MAPPING_ANONYMOUS : 0,
-		.tracks_rbx = input->options & TRACKS_RBX,
 	};
 	return 0;
 }
@@ -78,20 +78,28 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct unwind_walk_ops ops = {find_code, find_rule, read_memory,
 						   thread_pointer};
-	const size_t fixed =
-		1 + REGISTERS * sizeof(uint64_t) + RULES * sizeof(struct pkbpf_unwind_rule);
+	const size_t head = PKBPF_UNWIND_RULE_HEAD_BYTES, rules = 1 + REGISTERS * sizeof(uint64_t);
+	const size_t saved = rules + RULES * head;
+	size_t stack = saved;
 	uint64_t regs[PKBPF_REGS] = {0}, ips[MAX_FRAMES + 1];
 	struct unwind_walk_options options;
 	struct unwind_walk_result result;
 	struct input input;
 
-	if (size < fixed)
+	if (size && data[0] & SAVES)
+		stack += RULES * head;
+	if (size < stack)
 		return 0;
 	input.options = data[0];
 	memcpy(regs, data + 1, REGISTERS * sizeof(uint64_t));
-	memcpy(input.rules, data + 1 + REGISTERS * sizeof(uint64_t), sizeof(input.rules));
-	input.stack = data + fixed;
-	input.stack_size = size - fixed;
+	memset(input.rules, 0, sizeof(input.rules));
+	for (size_t i = 0; i < RULES; i++) {
+		memcpy(&input.rules[i], data + rules + i * head, head);
+		if (input.options & SAVES)
+			memcpy(input.rules[i].saved, data + saved + i * head, head);
+	}
+	input.stack = data + stack;
+	input.stack_size = size - stack;
 	options.exact = input.options & EXACT;
 	options.no_guess = input.options & NO_GUESS;
 	ips[MAX_FRAMES] = 0x5a5a5a5a;

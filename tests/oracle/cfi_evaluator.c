@@ -137,6 +137,9 @@ static enum outcome run(const Dwarf_Op *ops, size_t count, const struct test_reg
 }
 
 /* Saved at the CFA plus a constant, or untouched. */
+/* rbx, r12 to r15; of arm64 none is followed. */
+static const int kept_numbers[PKBPF_KEPT_REGISTERS] = {3, 12, 13, 14, 15};
+
 static bool is_simple_register(const Dwarf_Op *ops, size_t count, const Dwarf_Op *memory)
 {
 	if (count == 0)
@@ -186,8 +189,10 @@ void caller_from_libdw(Dwarf_Frame *frame, const struct test_registers *register
 						&caller.is_simple, &caller.fp);
 	caller.ra_outcome = register_from_libdw(frame, TEST_RA, registers, caller.cfa,
 						&caller.is_simple, &caller.ra);
-	caller.rbx_outcome = register_from_libdw(frame, TEST_RBX, registers, caller.cfa,
-						 &sp_is_simple, &caller.rbx);
+	for (size_t i = 0; i < PKBPF_KEPT_REGISTERS; i++)
+		caller.kept_outcome[i] =
+			register_from_libdw(frame, kept_numbers[i], registers, caller.cfa,
+					    &sp_is_simple, &caller.kept[i]);
 	/* Unless a program says otherwise, libdw states the convention as "value of the CFA". */
 	caller.sp_outcome = register_from_libdw(frame, TEST_SP, registers, caller.cfa,
 						&sp_is_simple, &caller.sp);
@@ -202,16 +207,17 @@ static void caller_of_signal(const struct test_registers *registers, struct call
 #if defined(__aarch64__)
 	/* struct rt_sigframe lies at the stack pointer, its registers 312 bytes on: x0…x30 sp
 	 * pc. */
-	enum { SAVED_AT = 312, SAVED_RBX = 19, SAVED_FP = 29, SAVED_SP = 31, SAVED_PC = 32 };
+	enum { SAVED_AT = 312, SAVED_FP = 29, SAVED_SP = 31, SAVED_PC = 32 };
 #else
 	/* struct ucontext lies at the stack pointer, its registers 40 bytes on: r8…r15 rdi rsi rbp
 	 * rbx rdx rax rcx rsp rip. */
-	enum { SAVED_AT = 40, SAVED_FP = 10, SAVED_RBX = 11, SAVED_SP = 15, SAVED_PC = 16 };
+	enum { SAVED_AT = 40, SAVED_FP = 10, SAVED_SP = 15, SAVED_PC = 16 };
 #endif
 	uint64_t saved = registers->values[TEST_SP] + SAVED_AT;
 
 	caller->fp = test_memory_read(saved + SAVED_FP * 8);
-	caller->rbx = test_memory_read(saved + SAVED_RBX * 8);
+	for (size_t i = 0; i < PKBPF_KEPT_REGISTERS; i++)
+		caller->kept_outcome[i] = OUTCOME_UNKNOWN; /* the step reads them all */
 	caller->cfa = test_memory_read(saved + SAVED_SP * 8);
 	caller->sp = caller->cfa;
 	caller->ra = test_memory_read(saved + SAVED_PC * 8);
@@ -232,6 +238,9 @@ static uint64_t cfa_of_rule(const struct pkbpf_unwind_rule *rule, const uint64_t
 		return test_memory_read(values[TEST_SP] + offset) + 8 * (uint64_t)rule->aux;
 	case PKBPF_CFA_FP_DEREF:
 		return test_memory_read(values[TEST_FP] + offset) + 8 * (uint64_t)rule->aux;
+	case PKBPF_CFA_REGISTER_DEREF:
+		return test_memory_read(values[rule->aux & 15] + offset) +
+		       8 * (uint64_t)(rule->aux >> 4);
 	case PKBPF_CFA_SP_INDEXED:
 		return test_memory_read(values[TEST_SP] + offset + 8 * values[rule->aux & 15]) +
 		       8 * (uint64_t)(rule->aux >> 4);
@@ -246,7 +255,6 @@ static void caller_of_jump(const struct pkbpf_unwind_rule *rule, const uint64_t 
 	uint64_t base = values[rule->aux & (TEST_PC - 1)];
 
 	caller->cfa = base;
-	caller->rbx_outcome = OUTCOME_UNKNOWN; /* the step forgets it */
 	if (rule->cfa == PKBPF_CFA_JUMP) {
 		caller->sp = base;
 		caller->fp = values[rule->fp_offset & (TEST_PC - 1)];
@@ -255,6 +263,28 @@ static void caller_of_jump(const struct pkbpf_unwind_rule *rule, const uint64_t 
 		caller->sp = test_memory_read(base + (int64_t)rule->cfa_offset);
 		caller->fp = test_memory_read(base + (int64_t)rule->fp_offset);
 		caller->ra = test_memory_read(base + (int64_t)rule->ra_offset);
+	}
+}
+
+static void keep_by_rule(const struct pkbpf_unwind_rule *rule, const uint64_t *values,
+			 struct caller *caller)
+{
+	for (size_t i = 0; i < PKBPF_KEPT_REGISTERS; i++) {
+		int64_t offset = PKBPF_SAVED_OFFSET(rule->saved[i]);
+
+		switch (PKBPF_SAVED_KIND(rule->saved[i])) {
+		case PKBPF_SAVED_NOT:
+			caller->kept[i] = values[kept_numbers[i]];
+			break;
+		case PKBPF_SAVED_CFA:
+			caller->kept[i] = test_memory_read(caller->cfa + offset);
+			break;
+		case PKBPF_SAVED_FP:
+			caller->kept[i] = test_memory_read(values[TEST_FP] + offset);
+			break;
+		default:
+			caller->kept_outcome[i] = OUTCOME_UNKNOWN;
+		}
 	}
 }
 
@@ -271,6 +301,7 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 	}
 	if (rule->cfa == PKBPF_CFA_JUMP || rule->cfa == PKBPF_CFA_JUMP_SAVED) {
 		caller_of_jump(rule, values, &caller);
+		keep_by_rule(rule, values, &caller);
 		*ret_caller = caller;
 		return;
 	}
@@ -290,7 +321,6 @@ void caller_from_rule(const struct pkbpf_unwind_rule *rule, const struct test_re
 		caller.ra = values[TEST_RA];
 	else
 		caller.ra = values[rule->ra_offset & (TEST_PC - 1)];
-	caller.rbx = rule->rbx_offset ? test_memory_read(caller.cfa + (int64_t)rule->rbx_offset)
-				      : values[TEST_RBX];
+	keep_by_rule(rule, values, &caller);
 	*ret_caller = caller;
 }

@@ -14,9 +14,9 @@
 
 /* DWARF numbers. The program counter has none on arm64: it is kept behind the others. */
 #if defined(__aarch64__)
-enum { TEST_RBX = 19, TEST_FP = 29, TEST_RA = 30, TEST_SP = 31, TEST_PC = 32, TEST_REGISTERS };
+enum { TEST_FP = 29, TEST_RA = 30, TEST_SP = 31, TEST_PC = 32, TEST_REGISTERS };
 #else
-enum { TEST_RBX = 3, TEST_FP = 6, TEST_SP = 7, TEST_RA = 16, TEST_PC = 16, TEST_REGISTERS };
+enum { TEST_FP = 6, TEST_SP = 7, TEST_RA = 16, TEST_PC = 16, TEST_REGISTERS };
 #endif
 
 struct test_registers {
@@ -30,8 +30,11 @@ enum outcome {
 };
 
 struct caller {
-	enum outcome cfa_outcome, sp_outcome, fp_outcome, ra_outcome, rbx_outcome;
-	uint64_t cfa, sp, fp, ra, rbx;
+	enum outcome cfa_outcome, sp_outcome, fp_outcome, ra_outcome;
+	uint64_t cfa, sp, fp, ra;
+	/* Of those that rules follow: a rule may not know, but must not be wrong. */
+	enum outcome kept_outcome[PKBPF_KEPT_REGISTERS];
+	uint64_t kept[PKBPF_KEPT_REGISTERS];
 	bool is_simple; /* register + offset, and everything saved at a constant distance from the
 			   CFA */
 };

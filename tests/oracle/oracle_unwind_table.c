@@ -38,7 +38,8 @@
 
 struct totals {
 	atomic_size_t next_file;
-	atomic_ulong files, functions, rows, differences, allowed, unsupported, lookups;
+	atomic_ulong files, functions, rows, differences, allowed, unsupported, lookups,
+		kept_unknown; /* registers that a rule does not follow */
 };
 
 struct row {
@@ -53,7 +54,6 @@ struct file_check {
 	Dwarf_CFI *eh_cfi;
 	Dwarf_CFI *debug_cfi;
 	bool is_go;
-	bool is_loader;
 	struct row *rows;
 	size_t row_count;
 	size_t row_capacity;
@@ -136,10 +136,17 @@ static const char *compare(const struct file_check *check, const struct pkbpf_un
 	/* Go's tables do not say where its functions save the frame pointer; the rule does. */
 	if (!check->is_go && !same(actual.fp_outcome, actual.fp, expected.fp_outcome, expected.fp))
 		return "frame pointer differs";
-	if (check->is_loader && expected.rbx_outcome == OUTCOME_VALUE &&
-	    actual.rbx_outcome != OUTCOME_UNKNOWN &&
-	    !same(actual.rbx_outcome, actual.rbx, expected.rbx_outcome, expected.rbx))
-		return "RBX differs";
+	for (size_t i = 0; !eh_frame_machine(check->frame)->has_link_register && !check->is_go &&
+			   i < PKBPF_KEPT_REGISTERS;
+	     i++) {
+		if (expected.kept_outcome[i] != OUTCOME_VALUE)
+			continue;
+		if (actual.kept_outcome[i] == OUTCOME_UNKNOWN)
+			check->totals->kept_unknown++;
+		else if (!same(actual.kept_outcome[i], actual.kept[i], expected.kept_outcome[i],
+			       expected.kept[i]))
+			return "register that is kept for the caller differs";
+	}
 	return NULL;
 }
 
@@ -375,7 +382,6 @@ static void check_file(const char *path, const struct allowances *allowances, st
 	check.eh_cfi = dwarf_getcfi_elf(elf);
 	check.debug_cfi = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	check.is_go = go_table_is_expected(image);
-	check.is_loader = eh_frame_machine(frame)->rbx != UINT8_MAX;
 	for (size_t i = 0; i < eh_frame_count(frame); i++)
 		check_function(&check, i);
 	check_packing(&check, image);
@@ -464,10 +470,11 @@ int main(int argc, char **argv)
 		elf_walk_add(&walk, argv[i]);
 	elf_walk_sort(&walk);
 	succeeded = run_workers(&walk, &allowances, totals, jobs ? jobs : 1);
-	printf("%lu files, %lu functions, %lu rows compared, %lu unsupported, %lu allowed, "
+	printf("%lu files, %lu functions, %lu rows compared, %lu unsupported, %lu kept registers "
+	       "not followed, %lu allowed, "
 	       "%lu differences; %lu packed look-ups\n",
-	       totals->files, totals->functions, totals->rows, totals->unsupported, totals->allowed,
-	       totals->differences, totals->lookups);
+	       totals->files, totals->functions, totals->rows, totals->unsupported,
+	       totals->kept_unknown, totals->allowed, totals->differences, totals->lookups);
 	if (!succeeded)
 		errx(1, "a worker failed");
 	if (totals->rows == 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "pkbpf/unwind_state.h"
 #include "profile/stack_end.h"
 
 /*
@@ -142,6 +143,9 @@ static struct frame_location user_location(struct stack_builder *builder,
 	};
 	const struct mapping *mapping;
 
+	/* Lists of mappings call it executable memory without a file, as generated code is. */
+	if (PKBPF_IS_VSYSCALL(ip))
+		return location;
 	/* A call may be the last instruction of its mapping: what is mapped is the call, not where
 	 * it returns. */
 	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
@@ -308,7 +312,12 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 
 static bool push_kernel(struct stack_builder *builder, const struct sample_view *sample)
 {
-	for (size_t i = 0; i < sample->kernel_count; i++) {
+	size_t count = sample->kernel_count;
+
+	/* The kernel takes the page whose calls it emulates for its own text, and goes on there. */
+	while (count && PKBPF_IS_VSYSCALL(sample->kernel_ips[count - 1]))
+		count--;
+	for (size_t i = 0; i < count; i++) {
 		uint32_t frame = intern_kernel(builder, sample->kernel_ips[i], i > 0);
 
 		if (frame == UINT32_MAX)

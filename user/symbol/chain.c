@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/string_pool.h"
 #include "symbol/elf/elf.h"
+#include "pkbpf/unwind_state.h"
 #include "symbol/kernel/kernel.h"
 #include "symbol/dwarf/line_store.h"
 #include "symbol/jit/perf_map.h"
@@ -54,13 +55,24 @@ const char *symbol_result_text(enum symbol_result result)
 static void ask_members(struct chain *chain, const struct frame_location *location,
 			struct symbol *ret_symbol)
 {
+	/* The page where the kernel emulates system calls: no file, the same in all processes. */
+	static const struct symbol_line vsyscall = {.function = "[vsyscall]"};
+
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		if (chain->members[i]->ops->resolve(chain->members[i], location, ret_symbol))
 			return;
-	*ret_symbol = (struct symbol){
-		.result = SYMBOL_UNMAPPED,
-		.module_address = location->address,
-	};
+	if (location->space == FRAME_UNMAPPED && PKBPF_IS_VSYSCALL(location->address))
+		*ret_symbol = (struct symbol){
+			.module = vsyscall.function,
+			.module_address = location->address,
+			.lines = &vsyscall,
+			.line_count = 1,
+		};
+	else
+		*ret_symbol = (struct symbol){
+			.result = SYMBOL_UNMAPPED,
+			.module_address = location->address,
+		};
 }
 
 static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

@@ -272,8 +272,11 @@ void go_pclntab_done(struct go_pclntab *go)
 static void emit_distance(uint32_t offset, int64_t distance, bool interrupts, cfi_row_fn row,
 			  void *context)
 {
-	struct pkbpf_unwind_rule rule = {
-		.cfa = interrupts ? PKBPF_CFA_SP_INTERRUPTED : PKBPF_CFA_SP, .ra_offset = -8};
+	/* Its functions keep no registers for their callers. */
+	struct pkbpf_unwind_rule rule = {.cfa = interrupts ? PKBPF_CFA_SP_INTERRUPTED
+							   : PKBPF_CFA_SP,
+					 .ra_offset = -8,
+					 .saved = PKBPF_ALL_SAVED_UNKNOWN};
 
 	if (distance < 0 || distance > INT32_MAX - 8) {
 		rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_UNSUPPORTED};

@@ -236,7 +236,7 @@ static struct pkbpf_unwind_rule stack_rule(const struct reading *reading, enum g
 		.fp = layout->thread_g_is_address,
 		.aux = layout->g_m,
 		.ra_offset = layout->m_curg,
-		.rbx_offset = layout->g_sched_sp,
+		.go_offset = layout->g_sched_sp,
 		.ra = PKBPF_GO_CALLER,
 	};
 
@@ -270,7 +270,7 @@ static struct pkbpf_unwind_rule read_slots(struct cursor cursor, int64_t distanc
 	if (!cursor_step(&cursor))
 		return unsupported_rule;
 	if (is_move(instruction, g, X86_RSP) && g_at >= 0 && g_at <= INT16_MAX) {
-		rule.rbx_offset = (int16_t)g_at;
+		rule.go_offset = (int16_t)g_at;
 		return rule;
 	}
 	if (!is_based_load(instruction) || instruction->rm != g || instruction->displacement <= 0 ||
@@ -282,7 +282,7 @@ static struct pkbpf_unwind_rule read_slots(struct cursor cursor, int64_t distanc
 	    instruction->rm != X86_RSP || instruction->displacement < 0 ||
 	    instruction->displacement > INT16_MAX)
 		return unsupported_rule;
-	rule.rbx_offset = (int16_t)instruction->displacement;
+	rule.go_offset = (int16_t)instruction->displacement;
 	return rule;
 }
 

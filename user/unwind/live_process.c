@@ -184,7 +184,6 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 			.end = code->mapping.end,
 			.bias = code->bias,
 			.flags = flags_of(code),
-			.tracks_rbx = code->table && code->table->tracks_rbx,
 			.table = code->table,
 		};
 		return 0;

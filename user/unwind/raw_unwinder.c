@@ -120,7 +120,6 @@ static uint32_t find_code(void *context, uint64_t address, struct unwind_code *r
 		return PKBPF_END_NO_TABLE;
 	ret_code->bias = mapping.bias;
 	ret_code->flags = mapping.flags;
-	ret_code->tracks_rbx = table_cache_tracks_rbx(unwinder->options.tables, walk->file);
 	return 0;
 }
 

@@ -14,6 +14,7 @@ struct walk {
 	const struct unwind_walk_ops *ops;
 	void *context;
 	struct unwind_code code;
+	struct pkbpf_unwind_rule rule; /* of the last frame; NONE: it had none */
 	uint64_t *ips;
 	size_t limit;
 };
@@ -38,7 +39,6 @@ static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state
 	if (end)
 		return end;
 	state->bias = walk->code.bias;
-	state->file_flags = walk->code.tracks_rbx ? PKBPF_FILE_TRACKS_RBX : 0;
 	state->mapping_start = walk->code.start;
 	state->mapping_size = walk->code.end - walk->code.start;
 	return 0;
@@ -49,9 +49,14 @@ static UNWIND_INLINE bool unwind_find_rule(struct pkbpf_unwind_state *state, __u
 {
 	struct walk *walk = walk_of(state);
 
-	if (walk->code.flags & (PKBPF_MAPPING_ANONYMOUS | PKBPF_MAPPING_NO_TABLE))
+	walk->rule.cfa = PKBPF_CFA_NONE;
+	if (state->mapping_flags &
+	    (PKBPF_MAPPING_ANONYMOUS | PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_VSYSCALL))
 		return false;
-	return walk->ops->find_rule(walk->context, &walk->code, address, rule);
+	if (!walk->ops->find_rule(walk->context, &walk->code, address, rule))
+		return false;
+	walk->rule = *rule;
+	return true;
 }
 
 static UNWIND_INLINE long unwind_read_word(struct pkbpf_unwind_state *state, __u64 address,
@@ -99,33 +104,59 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 	return true;
 }
 
+/* From the registers in regs[] on. */
+static uint32_t walk_frames(struct walk *walk, uint32_t flags)
+{
+	struct pkbpf_unwind_state *state = &walk->state;
+	uint32_t end;
+
+	state->flags = flags;
+	unwind_begin(state);
+	/* Ends: each step that does not end the unwinding either keeps a frame, of which there are
+	 * `limit`. */
+	for (;;) {
+		uint64_t fp = state->fp;
+
+		end = unwind_step(state);
+		if (end)
+			return end;
+		if (state->flags & PKBPF_UNWIND_FOLLOWS_KEPT)
+			unwind_restore_kept(state, fp,
+					    walk->rule.cfa == PKBPF_CFA_NONE ? NULL
+									     : walk->rule.saved);
+	}
+}
+
+static void take_registers(struct walk *walk, const uint64_t regs[PKBPF_REGS])
+{
+	for (uint32_t i = 0; i < PKBPF_SIGNAL_REGS; i++) {
+#if PKBPF_UNWIND_ARM64
+		walk->state.regs[i] = regs[i];
+#else
+		if (i < 16)
+			walk->state.regs[PKBPF_SIGNAL_INDEX(i)] = regs[i];
+		else
+			walk->state.regs[PKBPF_SIGNAL_IP] = regs[i];
+#endif
+	}
+}
+
 struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *context,
 				      const uint64_t regs[PKBPF_REGS],
 				      const struct unwind_walk_options *options, uint64_t *ips,
 				      size_t limit)
 {
 	struct walk walk = {.ops = ops, .context = context, .ips = ips, .limit = limit};
-	uint32_t end = 0;
+	uint32_t flags = (options->exact ? PKBPF_UNWIND_EXACT : 0) |
+			 (options->no_guess ? PKBPF_UNWIND_NO_GUESS : 0);
+	uint32_t end;
 
-	for (uint32_t i = 0; i < PKBPF_SIGNAL_REGS; i++) {
-#if PKBPF_UNWIND_ARM64
-		walk.state.regs[i] = regs[i];
-#else
-		if (i < 16)
-			walk.state.regs[PKBPF_SIGNAL_INDEX(i)] = regs[i];
-		else
-			walk.state.regs[PKBPF_SIGNAL_IP] = regs[i];
-#endif
+	take_registers(&walk, regs);
+	end = walk_frames(&walk, flags);
+	if (walk.state.flags & PKBPF_UNWIND_WANTS_KEPT) {
+		take_registers(&walk, regs);
+		end = walk_frames(&walk, flags | PKBPF_UNWIND_FOLLOWS_KEPT);
 	}
-	unwind_take_regs(&walk.state);
-	if (!options->exact)
-		walk.state.flags &= ~PKBPF_UNWIND_EXACT;
-	if (options->no_guess)
-		walk.state.flags |= PKBPF_UNWIND_NO_GUESS;
-	/* Ends: each step that does not end the unwinding either keeps a frame, of which there are
-	 * `limit`. */
-	while (!end)
-		end = unwind_step(&walk.state);
 	return (struct unwind_walk_result){
 		.end = pkbpf_unwind_reason(&walk.state, end),
 		.depth = walk.state.depth,

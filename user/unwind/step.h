@@ -16,7 +16,6 @@ struct unwind_code {
 	uint64_t start, end; /* end exclusive */
 	uint64_t bias;
 	uint32_t flags;	   /* PKBPF_MAPPING_ANONYMOUS or NO_TABLE: no rules here */
-	bool tracks_rbx;   /* PKBPF_FILE_TRACKS_RBX */
 	const void *table; /* for find_rule */
 };
 

@@ -65,6 +65,19 @@ static void a_mark_that_no_address_bears_is_part_of_an_unmapped_one(void **state
 		assert_int_equal(location_at(fixture, 0, i)->space, FRAME_UNMAPPED);
 }
 
+static void the_kernel_does_not_go_on_in_user_space(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(0xffffffff81000010, 0xffffffffff600400),
+		    FAKE_IPS(0xffffffffff600400, 0x400456));
+	play(fixture);
+	assert_int_equal(depth_of(fixture, 0), 3);
+	assert_int_equal(location_at(fixture, 0, 0)->space, FRAME_KERNEL);
+	assert_int_equal(location_at(fixture, 0, 1)->space, FRAME_UNMAPPED);
+	assert_int_equal(location_at(fixture, 0, 1)->address, 0xffffffffff600400);
+}
+
 static void user_leaf_below_kernel_frames_is_a_return_address(void **state)
 {
 	struct fixture *fixture = *state;
@@ -304,6 +317,7 @@ int main(void)
 		TEST(only_the_interrupted_leaf_is_no_return_address),
 		TEST(what_a_signal_has_interrupted_is_no_return_address),
 		TEST(a_mark_that_no_address_bears_is_part_of_an_unmapped_one),
+		TEST(the_kernel_does_not_go_on_in_user_space),
 		TEST(user_leaf_below_kernel_frames_is_a_return_address),
 		TEST(user_leaf_of_a_page_fault_is_the_faulting_instruction),
 		TEST(user_code_that_an_interrupt_took_into_the_kernel_is_at_its_next_instruction),

@@ -56,6 +56,10 @@ static void every_space_has_its_answer(void **state)
 	assert_string_equal(symbol.lines[0].function, "do_one_thing");
 	assert_int_equal(resolve(FRAME_FILE, 0, 0x1000, false).result, SYMBOL_NO_FILE);
 	assert_int_equal(resolve(FRAME_ANONYMOUS, 0, 0x1000, false).result, SYMBOL_NO_PERF_MAP);
+	symbol = resolve(FRAME_UNMAPPED, 0, 0xffffffffff600400, false);
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_string_equal(symbol.lines[0].function, "[vsyscall]");
+	assert_int_equal(symbol.flags, 0);
 	symbol = resolve(FRAME_UNMAPPED, 0, 0x1000, false);
 	assert_int_equal(symbol.result, SYMBOL_UNMAPPED);
 	assert_true(symbol.module_address == 0x1000);

@@ -97,7 +97,6 @@ static inline uint32_t live_tables_find_code(void *context, uint64_t address,
 			.end = code->mapping.end,
 			.bias = code->bias,
 			.flags = code->table ? 0 : PKBPF_MAPPING_ANONYMOUS,
-			.tracks_rbx = strstr(code->mapping.path, "/ld-linux") != NULL,
 			.table = code->table,
 		};
 		return 0;

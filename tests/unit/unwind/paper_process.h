@@ -17,7 +17,6 @@ struct paper {
 	uint64_t second_at; /* ELF address; 0: none */
 	uint32_t code_end;  /* result of looking for code outside */
 	uint32_t flags;
-	bool tracks_rbx;
 	uint64_t data; /* at the beginning of the code */
 	uint64_t stack[512];
 	uint64_t ips[16];
@@ -36,7 +35,6 @@ static inline uint32_t paper_code(void *context, uint64_t address, struct unwind
 		.end = CODE + 0x10000,
 		.bias = CODE,
 		.flags = paper->flags,
-		.tracks_rbx = paper->tracks_rbx,
 	};
 	return 0;
 }

@@ -17,26 +17,6 @@
 #define SIZE	0x80
 #define PROGRAM UINT64_C(0x500000)
 
-static const struct cfi_machine x86_64 = {.elf_machine = 62,
-					  .stack_pointer = 7,
-					  .frame_pointer = 6,
-					  .return_address = 16,
-					  .registers = 16,
-					  .rbx = 255};
-static const struct cfi_machine loader = {.elf_machine = 62,
-					  .stack_pointer = 7,
-					  .frame_pointer = 6,
-					  .return_address = 16,
-					  .registers = 16,
-					  .rbx = 3};
-static const struct cfi_machine arm64 = {.elf_machine = 183,
-					 .stack_pointer = 31,
-					 .frame_pointer = 29,
-					 .return_address = 30,
-					 .registers = 31,
-					 .rbx = 255,
-					 .has_link_register = true};
-
 /* Rows as text, so that a test reads like readelf's output. */
 struct text {
 	char text[4096];
@@ -45,10 +25,10 @@ struct text {
 
 static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
 {
-	static const char *const cfa[] = {"none",    "sp",	    "fp",    "reg",
-					  "*sp",     "*fp",	    "plt",   "signal",
-					  "end",     "unsupported", "other", "pending",
-					  "indexed", "no room",	    "jump",  "jump saved"};
+	static const char *const cfa[] = {
+		"none",	   "sp",      "fp",   "reg",	     "*sp",   "*fp",
+		"plt",	   "signal",  "end",  "unsupported", "other", "pending",
+		"indexed", "no room", "jump", "jump saved",  "*reg"};
 	static const char *const fp[] = {"", " fp=cfa", " fp=fp", " fp=?"};
 	static const char *const ra[] = {"", " ra=reg", " ra=link"};
 	struct text *text = context;
@@ -73,10 +53,6 @@ static void describe_row(void *context, uint32_t offset, const struct pkbpf_unwi
 		text->length += (size_t)snprintf(text->text + text->length,
 						 sizeof(text->text) - text->length, " ra%+d",
 						 rule->ra_offset);
-	if (rule->rbx_offset)
-		text->length += (size_t)snprintf(text->text + text->length,
-						 sizeof(text->text) - text->length, " rbx%+d",
-						 rule->rbx_offset);
 }
 
 static void run(const struct cfi_machine *machine, const struct cfi_context *context,
@@ -100,7 +76,7 @@ static struct cfi_context usual_context(void)
 	struct cfi_context context = {.code_align = 1, .data_align = -8};
 
 	/* CFA = rsp + 8, return address at cfa-8 */
-	assert_true(cfi_program_run_initial(&x86_64, &context,
+	assert_true(cfi_program_run_initial(&cfi_x86_64, &context,
 					    (const uint8_t *)"\x0c\x07\x08\x90\x01", 5));
 	return context;
 }
@@ -122,7 +98,7 @@ static const struct expectation x86_64_expectations[] = {
 	{"several changes at one place make one row", P("\x41\x0e\x10\x0e\x18\x0e\x20"),
 	 "0 sp+8; 1 sp+32"},
 	{"advance by nothing", P("\x40\x0e\x10"), "0 sp+16"},
-	{"registers nobody asks for", P("\x41\x83\x02\x41\x8f\x03"), "0 sp+8"},
+	{"registers nobody asks for", P("\x41\x80\x02\x41\x8b\x03"), "0 sp+8"},
 	{"one, two, four byte advances",
 	 P("\x02\x10\x0e\x10\x03\x10\x00\x0e\x18\x04\x10\x00\x00\x00\x0e\x20"),
 	 "0 sp+8; 10 sp+16; 20 sp+24; 30 sp+32"},
@@ -203,21 +179,56 @@ static void turns_x86_64_programs_into_rows(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(x86_64_expectations); i++) {
 		const struct expectation *each = &x86_64_expectations[i];
 
-		run(&x86_64, &context, each->program, each->size, &text);
+		run(&cfi_x86_64, &context, each->program, each->size, &text);
 		if (strcmp(text.text, each->rows) != 0)
 			fail_msg("%s: \"%s\", expected \"%s\"", each->what, text.text, each->rows);
 	}
 }
 
-static void tracks_rbx_only_where_asked(void **state)
+static void keep_last(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct pkbpf_unwind_rule *last = context;
+
+	*last = *rule;
+}
+
+static void run_last(const struct cfi_context *context, const char *program, size_t size,
+		     struct pkbpf_unwind_rule *ret_rule)
+{
+	cfi_program_run(&cfi_x86_64, context,
+			&(struct cfi_program){
+				.bytes = (const uint8_t *)program,
+				.size = size,
+				.start = START,
+				.length = SIZE,
+			},
+			keep_last, ret_rule);
+}
+
+static void says_where_kept_registers_are_saved(void **state)
 {
 	struct cfi_context context = usual_context();
-	struct text text;
+	struct pkbpf_unwind_rule rule = {0};
 
-	run(&loader, &context, "\x83\x02\x41\x0c\x03\x10", 6, &text);
-	assert_string_equal(text.text, "0 sp+8 rbx-16; 1 reg+16 aux 3 rbx-16");
-	run(&x86_64, &context, "\x83\x02\x41\x0c\x03\x10", 6, &text);
-	assert_string_equal(text.text, "0 sp+8; 1 reg+16 aux 3");
+	/* rbx at cfa-16; r12 by an expression that no rule holds; r13 by an expression of rbx, 8
+	 * above the cfa that counts from it; r14 undefined; r15 farther away than a rule can say.
+	 */
+	run_last(&context,
+		 P("\x0c\x03\x10\x83\x02\x10\x0c\x03\x76\x68\x22"
+		   "\x10\x0d\x02\x73\x18\x07\x0e\x05\x0f\xff\xff\x03"),
+		 &rule);
+	assert_int_equal(rule.cfa, PKBPF_CFA_REGISTER);
+	assert_int_equal(rule.saved[0], PKBPF_SAVED(PKBPF_SAVED_CFA, -16));
+	assert_int_equal(rule.saved[1], PKBPF_SAVED_UNKNOWN);
+	assert_int_equal(rule.saved[2], PKBPF_SAVED(PKBPF_SAVED_CFA, 8));
+	assert_int_equal(rule.saved[3], PKBPF_SAVED_UNKNOWN);
+	assert_int_equal(rule.saved[4], PKBPF_SAVED_UNKNOWN);
+	/* From rbp, as where the stack is aligned anew. */
+	run_last(&context, P("\x10\x0c\x02\x76\x68"), &rule);
+	assert_int_equal(rule.saved[0], PKBPF_SAVED_NOT);
+	assert_int_equal(rule.saved[1], PKBPF_SAVED(PKBPF_SAVED_FP, -24));
+	assert_int_equal(PKBPF_SAVED_KIND(rule.saved[1]), PKBPF_SAVED_FP);
+	assert_int_equal(PKBPF_SAVED_OFFSET(rule.saved[1]), -24);
 }
 
 static void reads_arm64_programs(void **state)
@@ -226,8 +237,9 @@ static void reads_arm64_programs(void **state)
 	struct text text;
 
 	/* CFA = sp; stp x29,x30,[sp,-32]!; mov x29,sp; ldp; ret */
-	assert_true(cfi_program_run_initial(&arm64, &context, (const uint8_t *)"\x0c\x1f\x00", 3));
-	run(&arm64, &context,
+	assert_true(
+		cfi_program_run_initial(&cfi_arm64, &context, (const uint8_t *)"\x0c\x1f\x00", 3));
+	run(&cfi_arm64, &context,
 	    "\x2d\x41\x0e\x20\x9d\x04\x9e\x03\x41\x0d\x1d\x44\xde\xdd\x0c\x1f\x00", 17, &text);
 	assert_string_equal(text.text, "0 sp+0 ra=link; 4 sp+32 fp=cfa-32 ra-24; "
 				       "8 fp+32 fp=cfa-32 ra-24; 18 sp+0 ra=link");
@@ -239,7 +251,7 @@ static void knows_where_go_saves_the_frame_pointer(void **state)
 	struct text text;
 
 	context.go_frame_pointer = true;
-	run(&x86_64, &context, "\x41\x0e\x10\x44\x0e\x40\x50\x0e\x08", 9, &text);
+	run(&cfi_x86_64, &context, "\x41\x0e\x10\x44\x0e\x40\x50\x0e\x08", 9, &text);
 	assert_string_equal(text.text, "0 sp+8; 1 sp+16 fp=cfa-16; 5 sp+64 fp=cfa-16; 15 sp+8");
 }
 
@@ -247,10 +259,11 @@ static void refuses_initial_programs_that_move(void **state)
 {
 	struct cfi_context context = {.code_align = 1, .data_align = -8};
 
-	assert_false(cfi_program_run_initial(&x86_64, &context, (const uint8_t *)"\x41", 1));
-	assert_false(cfi_program_run_initial(&x86_64, &context, (const uint8_t *)"\x0b", 1));
-	assert_false(cfi_program_run_initial(&x86_64, &context, (const uint8_t *)"\x0c\x07", 2));
-	assert_true(cfi_program_run_initial(&x86_64, &context, (const uint8_t *)"\xc3\xc6", 2));
+	assert_false(cfi_program_run_initial(&cfi_x86_64, &context, (const uint8_t *)"\x41", 1));
+	assert_false(cfi_program_run_initial(&cfi_x86_64, &context, (const uint8_t *)"\x0b", 1));
+	assert_false(
+		cfi_program_run_initial(&cfi_x86_64, &context, (const uint8_t *)"\x0c\x07", 2));
+	assert_true(cfi_program_run_initial(&cfi_x86_64, &context, (const uint8_t *)"\xc3\xc6", 2));
 }
 
 static void says_unsupported_without_a_return_address(void **state)
@@ -258,8 +271,9 @@ static void says_unsupported_without_a_return_address(void **state)
 	struct cfi_context context = {.code_align = 1, .data_align = -8};
 	struct text text;
 
-	assert_true(cfi_program_run_initial(&x86_64, &context, (const uint8_t *)"\x0c\x07\x08", 3));
-	run(&x86_64, &context, "", 0, &text);
+	assert_true(
+		cfi_program_run_initial(&cfi_x86_64, &context, (const uint8_t *)"\x0c\x07\x08", 3));
+	run(&cfi_x86_64, &context, "", 0, &text);
 	assert_string_equal(text.text, "0 unsupported+0");
 }
 
@@ -267,7 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turns_x86_64_programs_into_rows),
-		cmocka_unit_test(tracks_rbx_only_where_asked),
+		cmocka_unit_test(says_where_kept_registers_are_saved),
 		cmocka_unit_test(reads_arm64_programs),
 		cmocka_unit_test(knows_where_go_saves_the_frame_pointer),
 		cmocka_unit_test(refuses_initial_programs_that_move),

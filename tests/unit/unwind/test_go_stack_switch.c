@@ -164,11 +164,11 @@ static void asmcgocall_keeps_the_way_back_on_the_new_stack(void **state)
 	assert_int_equal(rows.items[2].rule.cfa, PKBPF_CFA_GO_CALL);
 	assert_int_equal(rows.items[2].rule.cfa_offset, 16);
 	assert_int_equal(rows.items[2].rule.fp_offset, 0x30);
-	assert_int_equal(rows.items[2].rule.rbx_offset, 0x28);
+	assert_int_equal(rows.items[2].rule.go_offset, 0x28);
 	assert_int_equal(rows.items[2].rule.aux, 8);
 	assert_true(rows.items[3].is_plain);
 	assert_int_equal(rows.items[5].rule.cfa, PKBPF_CFA_GO_CALL);
-	assert_int_equal(rows.items[5].rule.rbx_offset, 0x28);
+	assert_int_equal(rows.items[5].rule.go_offset, 0x28);
 	assert_int_equal(rows.items[5].rule.aux, 0);
 }
 

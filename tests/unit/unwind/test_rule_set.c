@@ -28,11 +28,11 @@ static void gives_equal_rules_one_id(void **state)
 	uint32_t first = rule_set_add(rules, &rule);
 	uint32_t second;
 
-	rule.rbx_offset = -16;
+	rule.saved[0] = PKBPF_SAVED(PKBPF_SAVED_CFA, -16);
 	second = rule_set_add(rules, &rule);
 	assert_int_equal(first, RULE_ID_FIXED_COUNT);
 	assert_int_equal(second, first + 1);
-	rule.rbx_offset = 0;
+	rule.saved[0] = 0;
 	assert_int_equal(rule_set_add(rules, &rule), first);
 	assert_int_equal(rule_set_count(rules), second + 1);
 	rule_set_free(rules);

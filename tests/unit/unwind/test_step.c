@@ -220,24 +220,106 @@ static void believes_the_registers_of_a_leaf_without_frame(void **state)
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
 }
 
-static void follows_rbx_only_through_code_that_tracks_it(void **state)
+/* The leaf saves the register behind its return address; what it was is the CFA of its caller. */
+static void follows_registers_that_callees_keep(void **state)
+{
+	static const uint8_t numbers[PKBPF_KEPT_REGISTERS] = {RBX, 12, 13, 14, 15};
+
+	for (size_t i = 0; i < PKBPF_KEPT_REGISTERS; i++) {
+		struct paper paper = {
+			.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 24, RA_AT_8},
+			.second = {.cfa = PKBPF_CFA_REGISTER, .aux = numbers[i], RA_AT_8},
+			.second_at = 0x8000,
+		};
+		uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10};
+		struct unwind_walk_result result;
+
+		paper.rule.saved[i] = PKBPF_SAVED(PKBPF_SAVED_CFA, -16);
+		paper.stack[1] = STACK + 160;
+		paper.stack[2] = CODE + 0x8010;
+		regs[numbers[i]] = STACK + 320;
+		result = walk_paper(&paper, regs, true);
+		assert_int_equal(result.end, PKBPF_END_ZERO_RA);
+		assert_int_equal(result.depth, 2);
+		assert_int_equal(result.guessed, 0);
+		/* From the frame pointer it is the same place. */
+		paper.rule.saved[i] = PKBPF_SAVED(PKBPF_SAVED_FP, -16);
+		regs[FP] = STACK + 24;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+		/* Still in its register: one that leads to another stack, which ends there. */
+		paper.rule.saved[i] = PKBPF_SAVED_NOT;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_ZERO_RA);
+		/* One that leads nowhere. */
+		regs[numbers[i]] = 8;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_FAULT_RA);
+		paper.rule.saved[i] = PKBPF_SAVED_UNKNOWN;
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+	}
+}
+
+static void follows_a_cfa_in_memory_at_a_kept_register(void **state)
 {
 	struct paper paper = {
-		.rule = {.cfa = PKBPF_CFA_SP, .cfa_offset = 16, RA_AT_8, .rbx_offset = -16},
-		.second = {.cfa = PKBPF_CFA_REGISTER, .aux = RBX, .cfa_offset = 16, RA_AT_8},
+		.rule = {.cfa = PKBPF_CFA_SP,
+			 .cfa_offset = 16,
+			 RA_AT_8,
+			 .saved = {PKBPF_SAVED(PKBPF_SAVED_CFA, -16)}},
+		.second = {.cfa = PKBPF_CFA_REGISTER_DEREF,
+			   .cfa_offset = 8,
+			   .aux = 2 << 4 | RBX,
+			   RA_AT_8},
 		.second_at = 0x8000,
-		.tracks_rbx = true,
 	};
-	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [RBX] = 1, [PKBPF_REG_IP] = CODE + 0x10};
+	uint64_t regs[PKBPF_REGS] = {[SP] = STACK, [PKBPF_REG_IP] = CODE + 0x10};
 	struct unwind_walk_result result;
 
-	paper.stack[0] = STACK + 160;
+	paper.stack[0] = STACK + 800;
 	paper.stack[1] = CODE + 0x8010;
+	paper.stack[101] = STACK + 80;
+	paper.stack[11] = CODE + 0x8020;
 	result = walk_paper(&paper, regs, true);
-	assert_int_equal(result.end, PKBPF_END_ZERO_RA);
-	assert_int_equal(result.depth, 2);
-	paper.tracks_rbx = false;
+	assert_int_equal(result.end, PKBPF_END_NO_PROGRESS);
+	assert_int_equal(result.depth, 3);
+	assert_int_equal(paper.ips[2], CODE + 0x8020);
+}
+
+/* A guess may have passed any number of functions, with what they saved. */
+static void forgets_kept_registers_where_it_guesses(void **state)
+{
+	struct paper paper = {
+		.rule = {.cfa = PKBPF_CFA_NONE},
+		.second = {.cfa = PKBPF_CFA_REGISTER, .aux = RBX, RA_AT_8},
+		.second_at = 0x8000,
+	};
+	uint64_t regs[PKBPF_REGS] = {
+		[SP] = STACK, [FP] = STACK + 16, [RBX] = STACK + 160, [PKBPF_REG_IP] = CODE + 0x10};
+
+	paper.stack[2] = STACK + 64;
+	paper.stack[3] = CODE + 0x8010;
 	assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_UNSUPPORTED);
+}
+
+static void leaves_the_vsyscall_page_by_its_return_address(void **state)
+{
+	static const uint64_t calls[] = {0xffffffffff600000, 0xffffffffff600400,
+					 0xffffffffff600800};
+	struct paper paper = {.rule = {.cfa = PKBPF_CFA_REGISTER, .aux = RBX, RA_AT_8}};
+
+	for (size_t i = 0; i < 3; i++) {
+		uint64_t regs[PKBPF_REGS] = {
+			[SP] = STACK, [RBX] = STACK + 160, [PKBPF_REG_IP] = calls[i]};
+		struct unwind_walk_result result;
+
+		paper.stack[0] = CODE + 0x10;
+		result = walk_paper(&paper, regs, true);
+		assert_int_equal(result.end, PKBPF_END_ZERO_RA);
+		assert_int_equal(result.depth, 2);
+		assert_int_equal(result.guessed, 0);
+		assert_int_equal(paper.ips[0], calls[i]);
+		/* Nobody is called from there. */
+		paper.stack[0] = calls[i];
+		assert_int_equal(walk_paper(&paper, regs, true).end, PKBPF_END_NO_MAPPING);
+	}
 }
 #endif
 
@@ -450,7 +532,10 @@ int main(void)
 		cmocka_unit_test(reads_other_registers_only_at_the_leaf),
 #if defined(__x86_64__)
 		cmocka_unit_test(believes_the_registers_of_a_leaf_without_frame),
-		cmocka_unit_test(follows_rbx_only_through_code_that_tracks_it),
+		cmocka_unit_test(follows_registers_that_callees_keep),
+		cmocka_unit_test(follows_a_cfa_in_memory_at_a_kept_register),
+		cmocka_unit_test(forgets_kept_registers_where_it_guesses),
+		cmocka_unit_test(leaves_the_vsyscall_page_by_its_return_address),
 #endif
 		cmocka_unit_test(follows_cfa_saved_in_memory),
 		cmocka_unit_test(follows_cfa_saved_behind_an_array_while_its_length_is_known),

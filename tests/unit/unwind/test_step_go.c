@@ -34,7 +34,7 @@ static const struct pkbpf_unwind_rule go_stack = {
 	.fp_offset = 8,
 	.aux = 2,
 	.ra_offset = 24,
-	.rbx_offset = 24,
+	.go_offset = 24,
 };
 
 static struct paper make_paper(enum pkbpf_go_stack what, int32_t from_sp)
@@ -145,7 +145,7 @@ static void returns_from_c_code_to_a_stack_that_may_have_moved(void **state)
 	paper.rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_GO_CALL,
 						.cfa_offset = 8,
 						.fp_offset = 8,
-						.rbx_offset = 0,
+						.go_offset = 0,
 						.aux = 8};
 	paper.stack[SYSTEM] = 8 * 30;
 	paper.stack[SYSTEM + 1] = AT(G);

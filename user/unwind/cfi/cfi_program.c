@@ -53,36 +53,57 @@ struct run {
 	bool changed; /* since the last row */
 };
 
-/* NULL: a register nobody asks for. */
-static inline struct cfi_cell *find_column(struct run *run, uint64_t reg)
+static inline enum cfi_column column_of(const struct run *run, uint64_t reg)
 {
-	const struct cfi_machine *machine = run->machine;
+	return reg < CFI_MACHINE_REGISTERS ? run->machine->columns[reg] : CFI_COLUMN_NONE;
+}
 
-	if (reg == machine->frame_pointer)
-		return &run->state.columns[CFI_COLUMN_FP];
-	if (reg == machine->return_address)
-		return &run->state.columns[CFI_COLUMN_RA];
-	if (reg == machine->stack_pointer)
-		return &run->state.columns[CFI_COLUMN_SP];
-	if (reg == machine->rbx)
-		return &run->state.columns[CFI_COLUMN_RBX];
-	return NULL;
+static inline uint16_t saved_in(const struct cfi_state *state, enum cfi_column column)
+{
+	unsigned int at = column - CFI_COLUMN_KEPT;
+
+	return (uint16_t)(state->saved[at / 4] >> at % 4 * 16);
+}
+
+static inline void set_saved(struct cfi_state *state, enum cfi_column column, uint16_t saved)
+{
+	unsigned int at = column - CFI_COLUMN_KEPT;
+	uint64_t *word = &state->saved[at / 4];
+
+	*word = (*word & ~(UINT64_C(0xffff) << at % 4 * 16)) | (uint64_t)saved << at % 4 * 16;
+}
+
+static inline int16_t saved_at(enum cfi_cell_kind kind, int64_t offset)
+{
+	if (kind == CFI_CELL_UNSPECIFIED || kind == CFI_CELL_SAME)
+		return PKBPF_SAVED_NOT;
+	if ((kind != CFI_CELL_CFA && kind != CFI_CELL_FP) || offset % 8 ||
+	    offset < -PKBPF_SAVED_MAX_BYTES || offset > PKBPF_SAVED_MAX_BYTES)
+		return PKBPF_SAVED_UNKNOWN;
+	return PKBPF_SAVED(kind == CFI_CELL_CFA ? PKBPF_SAVED_CFA : PKBPF_SAVED_FP,
+			   (int32_t)offset);
 }
 
 static inline void set_column(struct run *run, uint64_t reg, enum cfi_cell_kind kind,
 			      int64_t offset)
 {
-	struct cfi_cell *cell = find_column(run, reg);
+	enum cfi_column column = column_of(run, reg);
+	struct cfi_cell *cell;
 
-	if (!cell)
+	if (!column)
 		return;
+	run->changed = true;
+	if (column >= CFI_COLUMN_KEPT) {
+		set_saved(&run->state, column, (uint16_t)saved_at(kind, offset));
+		return;
+	}
 	if (offset < INT32_MIN || offset > INT32_MAX) {
 		kind = CFI_CELL_UNSUPPORTED;
 		offset = 0;
 	}
+	cell = &run->state.columns[column];
 	cell->kind = kind;
 	cell->offset = (int32_t)offset;
-	run->changed = true;
 }
 
 static inline void set_column_factored(struct run *run, uint64_t reg, enum cfi_cell_kind kind,
@@ -97,12 +118,15 @@ static inline void set_column_factored(struct run *run, uint64_t reg, enum cfi_c
 
 static void restore_column(struct run *run, uint64_t reg)
 {
-	struct cfi_cell *cell = find_column(run, reg);
+	enum cfi_column column = column_of(run, reg);
 
-	if (!cell)
+	if (!column)
 		return;
-	*cell = run->context->initial.columns[cell - run->state.columns];
 	run->changed = true;
+	if (column >= CFI_COLUMN_KEPT)
+		set_saved(&run->state, column, saved_in(&run->context->initial, column));
+	else
+		run->state.columns[column] = run->context->initial.columns[column];
 }
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
@@ -148,6 +172,24 @@ static const uint8_t *read_block(struct run *run, size_t *ret_size)
 	return data;
 }
 
+/* The CFA lies in memory, and is little more than that word. */
+static void set_cfa_dereferenced(struct run *run, const struct cfi_value *value)
+{
+	struct cfi_state *state = &run->state;
+	uint8_t words = (uint8_t)(value->addend / 8);
+
+	state->cfa_deref_offset = value->offset;
+	state->cfa_aux = words;
+	if (value->reg == run->machine->stack_pointer) {
+		state->cfa = PKBPF_CFA_SP_DEREF;
+	} else if (value->reg == run->machine->frame_pointer) {
+		state->cfa = PKBPF_CFA_FP_DEREF;
+	} else if (value->reg < 16 && words < 16 && !run->machine->has_link_register) {
+		state->cfa = PKBPF_CFA_REGISTER_DEREF;
+		state->cfa_aux = (uint8_t)(value->reg | words << 4);
+	}
+}
+
 static void set_cfa_expression(struct run *run)
 {
 	struct cfi_state *state = &run->state;
@@ -172,12 +214,7 @@ static void set_cfa_expression(struct run *run)
 		state->cfa_aux = (uint8_t)(value.reg | value.addend / 8 << 4);
 	} else if (value.kind == CFI_VALUE_DEREF && value.addend % 8 == 0 && value.addend >= 0 &&
 		   value.addend / 8 <= UINT8_MAX) {
-		state->cfa_deref_offset = value.offset;
-		state->cfa_aux = (uint8_t)(value.addend / 8);
-		if (value.reg == run->machine->stack_pointer)
-			state->cfa = PKBPF_CFA_SP_DEREF;
-		else if (value.reg == run->machine->frame_pointer)
-			state->cfa = PKBPF_CFA_FP_DEREF;
+		set_cfa_dereferenced(run, &value);
 	}
 }
 
@@ -188,7 +225,7 @@ static void set_column_expression(struct run *run)
 	size_t size;
 	const uint8_t *data = read_block(run, &size);
 
-	if (!find_column(run, reg))
+	if (!column_of(run, reg))
 		return;
 	if (!cfi_expression_reduce(data, size, true, &value))
 		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
@@ -198,6 +235,10 @@ static void set_column_expression(struct run *run)
 		set_column(run, reg, CFI_CELL_FP, value.offset);
 	else if (value.kind == CFI_VALUE_REGISTER && value.reg == run->machine->stack_pointer)
 		set_column(run, reg, CFI_CELL_SP, value.offset);
+	else if (value.kind == CFI_VALUE_REGISTER && run->state.cfa == PKBPF_CFA_REGISTER &&
+		 value.reg == run->state.cfa_register)
+		/* The register may change before the CFA is counted from another. */
+		set_column(run, reg, CFI_CELL_CFA, value.offset - run->state.cfa_offset);
 	else
 		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
 }

@@ -5,36 +5,67 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A rule in the making. Not struct pkbpf_unwind_rule itself: whoever interns it reads two words,
+const struct cfi_machine cfi_x86_64 = {
+	.stack_pointer = 7,
+	.frame_pointer = 6,
+	.return_address = 16,
+	.registers = 16,
+	.columns = {[3] = CFI_COLUMN_KEPT,
+		    [6] = CFI_COLUMN_FP,
+		    [7] = CFI_COLUMN_SP,
+		    [12] = CFI_COLUMN_KEPT + 1,
+		    [13] = CFI_COLUMN_KEPT + 2,
+		    [14] = CFI_COLUMN_KEPT + 3,
+		    [15] = CFI_COLUMN_KEPT + 4,
+		    [16] = CFI_COLUMN_RA},
+};
+
+const struct cfi_machine cfi_arm64 = {
+	.stack_pointer = 31,
+	.frame_pointer = 29,
+	.return_address = 30,
+	.registers = 31,
+	.has_link_register = true,
+	.columns = {[29] = CFI_COLUMN_FP, [30] = CFI_COLUMN_RA, [31] = CFI_COLUMN_SP},
+};
+
+/* A rule in the making. Not struct pkbpf_unwind_rule itself: whoever interns it reads words,
  * and a load of a word whose bytes were just stored one by one stalls the processor. */
 struct draft {
 	int32_t cfa_offset;
 	int32_t fp_offset;
 	int16_t ra_offset;
-	int16_t rbx_offset;
 	uint8_t cfa;
 	uint8_t fp;
 	uint8_t ra;
 	uint8_t aux;
+	uint64_t saved[2]; /* as cfi_state's */
 };
 
 static inline void finish_draft(const struct draft *draft, struct pkbpf_unwind_rule *ret_rule)
 {
-	uint64_t words[2] = {
-		(uint32_t)draft->cfa_offset | (uint64_t)(uint32_t)draft->fp_offset << 32,
-		(uint16_t)draft->ra_offset | (uint64_t)draft->cfa << 16 |
-			(uint64_t)draft->fp << 24 | (uint64_t)draft->ra << 32 |
-			(uint64_t)draft->aux << 40 | (uint64_t)(uint16_t)draft->rbx_offset << 48,
-	};
+	uint64_t words[4];
 
-	_Static_assert(sizeof(words) == sizeof(*ret_rule), "a rule is two words");
+	_Static_assert(sizeof(words) == sizeof(*ret_rule), "a rule is four words");
 	_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are put together by hand");
 	_Static_assert(offsetof(struct pkbpf_unwind_rule, ra_offset) == 8 &&
 			       offsetof(struct pkbpf_unwind_rule, cfa) == 10 &&
 			       offsetof(struct pkbpf_unwind_rule, aux) == 13 &&
-			       offsetof(struct pkbpf_unwind_rule, rbx_offset) == 14,
+			       offsetof(struct pkbpf_unwind_rule, saved) == 16 &&
+			       PKBPF_KEPT_REGISTERS == 5,
 		       "fields lie where the words have them");
-	memcpy(ret_rule, words, sizeof(*ret_rule));
+	words[0] = (uint32_t)draft->cfa_offset | (uint64_t)(uint32_t)draft->fp_offset << 32;
+	words[1] = (uint16_t)draft->ra_offset | (uint64_t)draft->cfa << 16 |
+		   (uint64_t)draft->fp << 24 | (uint64_t)draft->ra << 32 |
+		   (uint64_t)draft->aux << 40;
+	words[2] = draft->saved[0];
+	words[3] = draft->saved[1];
+	/* One by one: a copy of all would be by vectors, for which they would have to lie in memory
+	 * first. */
+	memcpy(ret_rule, &words[0], sizeof(words[0]));
+	memcpy((char *)ret_rule + 8, &words[1], sizeof(words[1]));
+	memcpy((char *)ret_rule + 16, &words[2], sizeof(words[2]));
+	memcpy((char *)ret_rule + 24, &words[3], sizeof(words[3]));
 }
 
 static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_pointer,
@@ -106,19 +137,6 @@ static inline bool ra_to_rule(const struct cfi_machine *machine, const struct cf
 	}
 }
 
-static inline bool rbx_to_rule(const struct cfi_machine *machine, const struct cfi_state *state,
-			       struct draft *rule)
-{
-	const struct cfi_cell *cell = &state->columns[CFI_COLUMN_RBX];
-
-	if (machine->rbx == UINT8_MAX || cell->kind != CFI_CELL_CFA)
-		return true;
-	if (cell->offset < INT16_MIN || cell->offset > INT16_MAX)
-		return false;
-	rule->rbx_offset = (int16_t)cell->offset;
-	return true;
-}
-
 static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule)
 {
 	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP];
@@ -163,6 +181,8 @@ static bool jump_to_rule(const struct cfi_state *state, struct draft *rule)
 	}
 	rule->fp_offset = fp->offset;
 	rule->ra_offset = (int16_t)ra->offset;
+	for (unsigned int i = 0; i < PKBPF_KEPT_REGISTERS; i++)
+		rule->saved[i / 4] |= (uint64_t)PKBPF_SAVED_UNKNOWN << i % 4 * 16;
 	return true;
 }
 
@@ -177,7 +197,9 @@ void cfi_state_to_rule(const struct cfi_machine *machine, bool go_frame_pointer,
 		 jump_to_rule(state, &draft))
 		;
 	else if (!cfa_to_rule(state, &draft) || !fp_to_rule(state, go_frame_pointer, &draft) ||
-		 !ra_to_rule(machine, state, &draft) || !rbx_to_rule(machine, state, &draft))
+		 !ra_to_rule(machine, state, &draft))
 		draft = (struct draft){.cfa = PKBPF_CFA_UNSUPPORTED};
+	else
+		draft.saved[0] = state->saved[0], draft.saved[1] = state->saved[1];
 	finish_draft(&draft, ret_rule);
 }

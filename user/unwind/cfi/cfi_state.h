@@ -8,15 +8,16 @@
 
 #include "pkbpf/unwind.h"
 
+#define CFI_MACHINE_REGISTERS 32
+
 /* DWARF register numbers of a machine. */
 struct cfi_machine {
-	uint16_t elf_machine;
 	uint8_t stack_pointer;
 	uint8_t frame_pointer;
-	uint8_t return_address; /* column that CIEs must name */
-	uint8_t registers;	/* general ones: those beyond are not in a rule */
-	uint8_t rbx;		/* 255: not tracked */
-	bool has_link_register; /* an unsaved return address is in its register */
+	uint8_t return_address;			/* column that CIEs must name */
+	uint8_t registers;			/* general ones: those beyond are not in a rule */
+	bool has_link_register;			/* an unsaved return address is in its register */
+	uint8_t columns[CFI_MACHINE_REGISTERS]; /* of registers: enum cfi_column */
 };
 
 /* What is known about one register of the caller. */
@@ -37,15 +38,26 @@ struct cfi_cell {
 	uint8_t kind;
 };
 
-enum { CFI_COLUMN_FP, CFI_COLUMN_RA, CFI_COLUMN_SP, CFI_COLUMN_RBX, CFI_COLUMN_COUNT };
+enum cfi_column {
+	CFI_COLUMN_NONE, /* a register nobody asks for */
+	CFI_COLUMN_FP,
+	CFI_COLUMN_RA,
+	CFI_COLUMN_SP,
+	CFI_COLUMN_KEPT, /* the first of those that functions keep for their callers */
+};
+
+extern const struct cfi_machine cfi_x86_64, cfi_arm64;
 
 struct cfi_state {
 	int64_t cfa_offset;	  /* of register + offset; kept while an expression is in force */
 	int64_t cfa_deref_offset; /* of the _DEREF kinds; threshold of PLT */
 	uint8_t cfa;		  /* enum pkbpf_cfa_kind */
 	uint8_t cfa_register;	  /* valid for SP, FP, REGISTER */
-	uint8_t cfa_aux;	  /* of the _DEREF kinds */
-	struct cfi_cell columns[CFI_COLUMN_COUNT];
+	uint8_t cfa_aux;	  /* of the _DEREF kinds and PKBPF_CFA_SP_INDEXED */
+	struct cfi_cell columns[CFI_COLUMN_KEPT]; /* by enum cfi_column */
+	/* As in a rule, since no rule is refused for it: 16 bits each, in whole words because words
+	 * are read soon after. */
+	uint64_t saved[2];
 };
 
 /* CFA = register + offset, whatever the register. */

@@ -19,7 +19,7 @@
 #define GO_CIE (UINT32_MAX - 1) /* functions of the Go run-time's table */
 
 struct eh_frame {
-	struct cfi_machine machine;
+	const struct cfi_machine *machine;
 	uint64_t text_start;
 	uint64_t text_size;
 	struct cfi_section sections[2];
@@ -61,7 +61,7 @@ static int collect_cies(struct eh_frame *frame, struct cfi_section *section, uin
 			return -ENOMEM;
 		cie->offset = (uint32_t)entry.offset;
 		cie->section = index;
-		cie->usable = cfi_cie_parse(&frame->machine, section, &entry, frame->is_go, cie);
+		cie->usable = cfi_cie_parse(frame->machine, section, &entry, frame->is_go, cie);
 	}
 	section->cie_count = (uint32_t)frame->cies.count - section->first_cie;
 	return 0;
@@ -95,7 +95,7 @@ static void run_program(const struct eh_frame *frame, const struct fde *fde, cfi
 	const struct cfi_cie *cie = &frame->cies.items[fde->cie];
 	const struct cfi_section *section = &frame->sections[cie->section];
 
-	cfi_program_run(&frame->machine, &cie->context,
+	cfi_program_run(frame->machine, &cie->context,
 			&(struct cfi_program){
 				.bytes = section->data + fde->program,
 				.size = fde->program_size,
@@ -313,38 +313,6 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 	return true;
 }
 
-/* The dynamic loader keeps its frames by RBX while it binds lazily; nobody else does across calls.
- * What it calls meanwhile chooses an implementation, in the C library for the most part. */
-static bool runs_in_binding(const struct elf_file *file)
-{
-	char soname[16];
-
-	elf_program_soname(file, soname, sizeof(soname));
-	return strncmp(soname, "ld-linux", strlen("ld-linux")) == 0 ||
-	       strcmp(soname, "libc.so.6") == 0;
-}
-
-static struct cfi_machine describe_machine(const struct elf_file *file)
-{
-	struct cfi_machine machine = {.elf_machine = file->machine, .rbx = UINT8_MAX};
-
-	if (machine.elf_machine == EM_AARCH64) {
-		machine.stack_pointer = 31;
-		machine.frame_pointer = 29;
-		machine.return_address = 30;
-		machine.registers = 31;
-		machine.has_link_register = true;
-		return machine;
-	}
-	machine.stack_pointer = 7;
-	machine.frame_pointer = 6;
-	machine.return_address = 16;
-	machine.registers = 16;
-	if (runs_in_binding(file))
-		machine.rbx = 3;
-	return machine;
-}
-
 int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, struct error *error)
 {
 	_cleanup_(eh_frame_free_cleanup) struct eh_frame *frame = calloc(1, sizeof(*frame));
@@ -354,7 +322,7 @@ int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, stru
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
 	if (!set_text_range(frame, file))
 		return error_set(error, ENODATA, "no executable segment, no unwind table is made");
-	frame->machine = describe_machine(file);
+	frame->machine = file->machine == EM_AARCH64 ? &cfi_arm64 : &cfi_x86_64;
 	frame->is_go = file->machine == EM_X86_64 && go_table_is_expected(file);
 	ret = add_eh_frame(frame, file);
 	if (ret == 0 || ret == -ENODATA)
@@ -374,7 +342,7 @@ int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, stru
 
 const struct cfi_machine *eh_frame_machine(const struct eh_frame *frame)
 {
-	return &frame->machine;
+	return frame->machine;
 }
 
 uint64_t eh_frame_text_start(const struct eh_frame *frame)

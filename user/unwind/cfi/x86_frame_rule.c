@@ -60,6 +60,9 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 	else
 		return rule;
 	rule.ra_offset = -RETURN_ADDRESS;
+	/* What a function has pushed is not followed register by register. */
+	for (int i = 0; !x86_frame_is_at_entry(frame) && i < PKBPF_KEPT_REGISTERS; i++)
+		rule.saved[i] = PKBPF_SAVED_UNKNOWN;
 	if (frame->knows & FP_SAVED) {
 		rule.fp = PKBPF_FP_CFA;
 		rule.fp_offset = frame->fp_at;

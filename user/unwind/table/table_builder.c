@@ -18,8 +18,6 @@
 /* Samples wait for their tables for three seconds at most. */
 #define TOO_LATE_NS	 (4 * NS_PER_SECOND)
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
-/* Only the dynamic loader's rules follow RBX; larger tables are not looked through. */
-#define MAX_RBX_ROWS 65536U
 
 static void leave_queue(struct table_cache *cache, size_t index)
 {
@@ -88,19 +86,6 @@ static void publish_rules(struct table_cache *cache)
 		       rule_set_rules(cache->rules) + cache->published_rules,
 		       (count - cache->published_rules) * sizeof(*cache->memory.rules));
 	cache->published_rules = count;
-}
-
-static bool uses_rbx(const struct table_cache *cache, const struct unwind_table *table)
-{
-	const struct pkbpf_unwind_rule *rules = rule_set_rules(cache->rules);
-
-	if (table->row_count > MAX_RBX_ROWS)
-		return false;
-	for (uint32_t i = 0; i < table->row_count; i++) {
-		if (rules[PKBPF_ROW_RULE(table->rows[i])].rbx_offset)
-			return true;
-	}
-	return false;
 }
 
 /* Each growth waits for the kernel, a tenth of a second where many threads want to run, but all of
@@ -196,16 +181,13 @@ static void publish(struct table_cache *cache, struct table_file *file,
 {
 	struct pkbpf_unwind_file *entry = &cache->memory.files[file->slot];
 	struct row_placement placement = {0};
-	uint32_t first_page = 0, flags = PKBPF_FILE_READY;
+	uint32_t first_page = 0;
 	int err = array_reserve(&cache->replaced, cache->replaced.count + 1) ? 0 : -ENOMEM;
 
 	publish_rules(cache);
 	clear_the_way(cache, file, table);
-	if (table && !err) {
+	if (table && !err)
 		err = place(cache, table, &placement, &first_page);
-		if (uses_rbx(cache, table))
-			flags |= PKBPF_FILE_TRACKS_RBX;
-	}
 	pthread_mutex_lock(&cache->lock);
 	cache->stats.chunks = chunk_pool_count(cache->pool);
 	cache->stats.rules = cache->published_rules;
@@ -214,14 +196,13 @@ static void publish(struct table_cache *cache, struct table_file *file,
 	} else {
 		file->state = TABLE_READY;
 		replace(cache, file, placement, first_page, table);
-		file->tracks_rbx = flags & PKBPF_FILE_TRACKS_RBX;
 		entry->text_start = file->text_start;
 		entry->first_page = file->first_page;
 		entry->page_count = file->page_count;
 		entry->edition = ++cache->last_edition;
 		entry->last_used = table_epoch_now();
 		/* Last: a walk that sees the flag sees the rest. */
-		__atomic_store_n(&entry->flags, flags, __ATOMIC_RELEASE);
+		__atomic_store_n(&entry->flags, PKBPF_FILE_READY, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&cache->lock);
 }

@@ -96,7 +96,6 @@ bool table_cache_wait_file(struct table_cache *cache, uint32_t file, uint64_t ti
 /* Like the frame step: false when the file has no rule there, or no table now. */
 bool table_cache_find_rule(struct table_cache *cache, uint32_t file, uint64_t elf_address,
 			   struct pkbpf_unwind_rule *ret_rule);
-bool table_cache_tracks_rbx(struct table_cache *cache, uint32_t file);
 /* Path as the kernel showed it; lives until the file is forgotten. */
 const char *table_cache_path(struct table_cache *cache, uint32_t file);
 /* Rows of one file's table and the bytes of rows and pages. */

@@ -40,9 +40,8 @@ struct table_file {
 	uint64_t expected_rows; /* of its table */
 	uint64_t retry_ns;	/* UNOPENED, NO_ROOM, or READY with a part missing: not before */
 	bool urgent;
-	bool wants_all; /* somebody came to code that the published table has postponed */
-	bool tracks_rbx;
-	bool lacks_rules;	      /* the set of rules was full; the building thread's */
+	bool wants_all;	  /* somebody came to code that the published table has postponed */
+	bool lacks_rules; /* the set of rules was full; the building thread's */
 	struct elf_segments segments; /* executable ones; the owner thread's */
 	/* UNWANTED: kept while there are few; QUEUED: passed to the building thread */
 	struct elf_file *image;

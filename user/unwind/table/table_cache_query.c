@@ -138,19 +138,6 @@ bool table_cache_find_rule(struct table_cache *cache, uint32_t number, uint64_t 
 	return id < cache->memory.rule_count;
 }
 
-bool table_cache_tracks_rbx(struct table_cache *cache, uint32_t number)
-{
-	struct table_file *file = table_cache_find_file(cache, number);
-	bool tracks;
-
-	if (!file)
-		return false;
-	pthread_mutex_lock(&cache->lock);
-	tracks = file->tracks_rbx;
-	pthread_mutex_unlock(&cache->lock);
-	return tracks;
-}
-
 const char *table_cache_path(struct table_cache *cache, uint32_t number)
 {
 	const struct mapped_file *mapped = mapped_file_table_get(cache->mapped_files, number);

@@ -19,8 +19,14 @@
 #define RULE_CACHE_SIZE 1024
 #define NO_PAGE		UINT32_MAX
 
+/* A rule as words, each loaded as it was stored: a vector of two that were stored one after the
+ * other would have to wait for both to reach the cache. */
+struct rule_words {
+	uint64_t a, b, c, d;
+};
+
 struct rule_cache_slot {
-	struct pkbpf_unwind_rule rule;
+	struct rule_words words;
 	uint32_t id;
 	bool used;
 };
@@ -60,18 +66,37 @@ size_t unwind_table_size_bytes(const struct unwind_table *table)
 	return sizeof(*table->rows) * table->row_count + sizeof(*table->pages) * table->page_count;
 }
 
+static inline struct rule_words words_of(const struct pkbpf_unwind_rule *rule)
+{
+	const char *bytes = (const char *)rule;
+	struct rule_words words;
+
+	_Static_assert(sizeof(words) == sizeof(*rule), "a rule is four words");
+	memcpy(&words.a, bytes, 8);
+	memcpy(&words.b, bytes + 8, 8);
+	memcpy(&words.c, bytes + 16, 8);
+	memcpy(&words.d, bytes + 24, 8);
+	return words;
+}
+
+static inline bool same_words(const struct rule_words *left, const struct rule_words *right)
+{
+	return !((left->a ^ right->a) | (left->b ^ right->b) | (left->c ^ right->c) |
+		 (left->d ^ right->d));
+}
+
 static uint32_t intern_rule(struct builder *builder, const struct pkbpf_unwind_rule *rule)
 {
+	struct rule_words words = words_of(rule);
 	struct rule_cache_slot *slot;
-	uint64_t words[2];
 	uint64_t mixed;
 
-	_Static_assert(sizeof(words) == sizeof(*rule), "a rule is two words");
-	memcpy(words, rule, sizeof(words));
-	mixed = (words[0] ^ words[1] * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93);
+	mixed = words.a ^ words.b * UINT64_C(0x9e3779b97f4a7c15) ^
+		(words.c + words.d) * UINT64_C(0xc2b2ae3d27d4eb4f);
+	mixed *= UINT64_C(0xd6e8feb86659fd93);
 	slot = &builder->cache[mixed >> 54];
-	if (!slot->used || memcmp(&slot->rule, rule, sizeof(*rule)) != 0) {
-		slot->rule = *rule;
+	if (!slot->used || !same_words(&slot->words, &words)) {
+		slot->words = words;
 		slot->id = rule_set_add(builder->rules, rule);
 		slot->used = true;
 	}
@@ -254,7 +279,6 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 				 UNWIND_TABLE_MAX_ROWS);
 	if (builder->failed)
 		return error_set(error, ENOMEM, "out of memory for an unwind table");
-	table->tracks_rbx = eh_frame_machine(frame)->rbx != UINT8_MAX;
 	table->stats.function_count = eh_frame_count(frame);
 	table->stats.dropped_count = eh_frame_dropped_count(frame);
 	table->stats.special_count = builder->special_count;

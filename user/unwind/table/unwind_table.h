@@ -39,7 +39,6 @@ struct unwind_table {
 	uint32_t *rows; /* PKBPF_ROW() */
 	uint32_t page_count;
 	uint32_t row_count;
-	bool tracks_rbx; /* the rules say where RBX is saved: PKBPF_FILE_TRACKS_RBX */
 	struct unwind_table_stats stats;
 };
 
