@@ -6,7 +6,7 @@
 #ifndef PKBPF_REPORT_SUMMARY_H
 #define PKBPF_REPORT_SUMMARY_H
 
-#include "report/call_tree.h"
+#include "report/path_tree.h"
 #include "report/text_sections.h"
 #include "rows/plumbing.h"
 
@@ -35,14 +35,14 @@ struct summary_stacks {
 	bool (*is_chosen)(const struct summary *summary,
 			  const struct profile_row *row); /* NULL: all */
 	/* Text before the path of a line, with the same columns for all lines. */
-	void (*label)(char *text, size_t size, const struct call_weight *weight, uint64_t whole);
+	void (*label)(char *text, size_t size, const struct path_weight *weight, uint64_t whole);
 };
 
 int summary_join_stacks(const struct summary *summary, const struct summary_stacks *stacks,
-			struct call_tree *ret_tree);
+			struct path_tree *ret_tree);
 /* Writes `title`, unless it is NULL, and the paths below it, or nothing when there is no room.
  * Returns the number of lines. */
 size_t summary_write_stacks(const struct summary *summary, const struct summary_stacks *stacks,
-			    struct call_tree *tree, const char *title, size_t lines);
+			    struct path_tree *tree, const char *title, size_t lines);
 
 #endif

@@ -12,13 +12,13 @@
 #include "report/text_table.h"
 #include "rows/human.h"
 
-DEFINE_CLEANUP(struct call_tree *, call_tree_done)
+DEFINE_CLEANUP(struct path_tree *, path_tree_done)
 
 #define HEADING_SIZE 256
 /* A wait of nearly the whole interval, in percent: its thread did nothing. */
 #define WHOLE_PERCENT 95
 
-static void label_share(char *text, size_t size, const struct call_weight *weight, uint64_t whole)
+static void label_share(char *text, size_t size, const struct path_weight *weight, uint64_t whole)
 {
 	char share[HUMAN_SIZE];
 
@@ -39,7 +39,7 @@ static void add_time(char *text, size_t size, const char *name, uint64_t time_ns
 
 int summary_on_cpu(const struct summary *summary, size_t lines)
 {
-	_cleanup_(call_tree_done) struct call_tree tree = {0};
+	_cleanup_(path_tree_done) struct path_tree tree = {0};
 	const struct resource_row *total = &summary->rows->total;
 	char text[HEADING_SIZE] = "", a[HUMAN_SIZE];
 	int err = summary_join_stacks(summary, &on_cpu_stacks, &tree);
@@ -80,7 +80,7 @@ static bool is_idle(const struct summary *summary, const struct profile_row *row
 	return !summary->is_host && is_whole(summary, row);
 }
 
-static void label_wait(char *text, size_t size, const struct call_weight *weight,
+static void label_wait(char *text, size_t size, const struct path_weight *weight,
 		       _unused_ uint64_t whole)
 {
 	char time[HUMAN_SIZE], max[HUMAN_SIZE] = "-", count[HUMAN_SIZE];
@@ -128,7 +128,7 @@ static void write_wait_heading(const struct summary *summary)
 }
 
 /* Threads that slept all the time, behind those that did something in between. */
-static void write_idle(const struct summary *summary, struct call_tree *tree, size_t lines)
+static void write_idle(const struct summary *summary, struct path_tree *tree, size_t lines)
 {
 	char title[HEADING_SIZE], a[HUMAN_SIZE], b[HUMAN_SIZE];
 
@@ -143,7 +143,7 @@ static void write_idle(const struct summary *summary, struct call_tree *tree, si
 
 int summary_off_cpu(const struct summary *summary, size_t lines)
 {
-	_cleanup_(call_tree_done) struct call_tree tree = {0}, idle = {0};
+	_cleanup_(path_tree_done) struct path_tree tree = {0}, idle = {0};
 	int err = summary_join_stacks(summary, &wait_stacks, &tree);
 	size_t left = lines - 1, for_idle;
 	char title[HEADING_SIZE];
@@ -169,7 +169,7 @@ static const struct summary_stacks fault_stacks = {.kind = PKBPF_PROFILE_FAULTS,
 /* Fewer faults a second cost nobody anything. */
 #define FAULTS_PER_SECOND 1000
 
-static bool has_many_faults(const struct summary *summary, const struct call_tree *tree)
+static bool has_many_faults(const struct summary *summary, const struct path_tree *tree)
 {
 	return (double)tree->sum.weight * 1e9 >=
 	       (double)summary->rows->interval_ns * FAULTS_PER_SECOND;
@@ -199,7 +199,7 @@ static void write_memory(const struct summary *summary)
 
 int summary_memory(const struct summary *summary, size_t lines)
 {
-	_cleanup_(call_tree_done) struct call_tree tree = {0};
+	_cleanup_(path_tree_done) struct path_tree tree = {0};
 	int err;
 
 	if (!(summary->rows->total.known & ROW_HAS_USAGE))

@@ -56,7 +56,7 @@ static size_t path_of(const struct summary *summary, const struct profile_row *r
 }
 
 int summary_join_stacks(const struct summary *summary, const struct summary_stacks *stacks,
-			struct call_tree *ret_tree)
+			struct path_tree *ret_tree)
 {
 	size_t count;
 	const struct profile_row *rows = profile_rows(summary->report.profile, &count);
@@ -64,13 +64,13 @@ int summary_join_stacks(const struct summary *summary, const struct summary_stac
 	int err = 0;
 
 	for (size_t i = 0; i < count && !err; i++) {
-		struct call_weight weight = {rows[i].weight, rows[i].count, rows[i].max};
+		struct path_weight weight = {rows[i].weight, rows[i].count, rows[i].max};
 		uint32_t path[SEARCHED_FUNCTIONS + 1];
 
 		if (rows[i].kind != stacks->kind ||
 		    (stacks->is_chosen && !stacks->is_chosen(summary, &rows[i])))
 			continue;
-		err = call_tree_add(ret_tree, path, path_of(summary, &rows[i], with_comm, path),
+		err = path_tree_add(ret_tree, path, path_of(summary, &rows[i], with_comm, path),
 				    &weight);
 	}
 	return err;
@@ -108,7 +108,7 @@ static void shorten_name(char *name)
 	columns = text_columns(name);
 	if (columns > NAME_COLUMNS && strlen(name) == columns) {
 		memmove(name + 3, name + columns - (NAME_COLUMNS - 3), NAME_COLUMNS - 3 + 1);
-		memcpy(name, "...", 3);
+		memset(name, '.', 3);
 	}
 	text_cut(name, NAME_COLUMNS);
 }
@@ -145,8 +145,8 @@ static bool is_of_kernel(const struct summary *summary, uint32_t key)
 }
 
 /* The frames of a line, caller first; -ENOMEM. */
-static int steps_of(const struct summary *summary, const struct call_tree *tree,
-		    const struct call_line *line, struct step **ret_steps, size_t *ret_count)
+static int steps_of(const struct summary *summary, const struct path_tree *tree,
+		    const struct path_line *line, struct step **ret_steps, size_t *ret_count)
 {
 	size_t count = 1;
 	struct step *steps;
@@ -158,9 +158,9 @@ static int steps_of(const struct summary *summary, const struct call_tree *tree,
 		return -ENOMEM;
 	*ret_count = count;
 	for (uint32_t node = line->last; count-- > 0; node = tree->nodes.items[node].parent) {
-		const struct call_node *at = &tree->nodes.items[node];
+		const struct path_node *at = &tree->nodes.items[node];
 		bool enters = is_of_kernel(summary, at->key) &&
-			      (at->parent == CALL_TREE_NONE ||
+			      (at->parent == PATH_TREE_NONE ||
 			       !is_of_kernel(summary, tree->nodes.items[at->parent].key));
 
 		make_step(summary, at->key, enters, &steps[count]);
@@ -211,9 +211,9 @@ static char *path_text(const struct step *steps, size_t count, size_t room)
 }
 
 static int write_line(const struct summary *summary, const struct summary_stacks *stacks,
-		      const struct call_tree *tree, const struct call_line *line)
+		      const struct path_tree *tree, const struct path_line *line)
 {
-	const struct call_node *node = &tree->nodes.items[line->weighed];
+	const struct path_node *node = &tree->nodes.items[line->weighed];
 	size_t width = summary->report.width, indent, room, lines, count = 0;
 	_cleanup_free_ struct step *steps = NULL;
 	_cleanup_free_ char *path = NULL;
@@ -254,12 +254,12 @@ static size_t lines_in(const char *text)
 
 /* As many paths as fit: their text, or NULL without memory. */
 static char *fitting_text(const struct summary *summary, const struct summary_stacks *stacks,
-			  struct call_tree *tree, size_t lines)
+			  struct path_tree *tree, size_t lines)
 {
-	struct call_line chosen[CALL_TREE_LINES_MAX];
+	struct path_line chosen[PATH_TREE_LINES_MAX];
 
 	for (size_t max = lines; max > 0; max--) {
-		size_t count = call_tree_lines(tree, max, chosen), size = 0;
+		size_t count = path_tree_lines(tree, max, chosen), size = 0;
 		struct summary writing = *summary;
 		char *text = NULL;
 		int err = 0;
@@ -279,7 +279,7 @@ static char *fitting_text(const struct summary *summary, const struct summary_st
 }
 
 size_t summary_write_stacks(const struct summary *summary, const struct summary_stacks *stacks,
-			    struct call_tree *tree, const char *title, size_t lines)
+			    struct path_tree *tree, const char *title, size_t lines)
 {
 	size_t above = title ? 1 : 0;
 	_cleanup_free_ char *text =

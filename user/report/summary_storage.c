@@ -16,7 +16,7 @@ DEFINE_CLEANUP(struct text_table *, text_table_free)
 
 #define DEVICE_LINES 4
 
-static void label_requests(char *text, size_t size, const struct call_weight *weight,
+static void label_requests(char *text, size_t size, const struct path_weight *weight,
 			   uint64_t whole)
 {
 	char share[HUMAN_SIZE], count[HUMAN_SIZE];
@@ -97,7 +97,7 @@ static int write_devices(const struct summary *summary, const struct device_tabl
 
 int summary_storage(const struct summary *summary, size_t lines)
 {
-	_cleanup_(call_tree_done) struct call_tree tree = {0};
+	_cleanup_(path_tree_done) struct path_tree tree = {0};
 	_cleanup_(device_table_done) struct device_table devices = {0};
 	size_t rows;
 	char title[80];

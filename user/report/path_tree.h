@@ -3,8 +3,8 @@
  * Stacks joined by their callers, and the few lines of them that hold most of the weight: each line
  * is a path of functions, and what several paths have in common is one line above them.
  */
-#ifndef PKBPF_REPORT_CALL_TREE_H
-#define PKBPF_REPORT_CALL_TREE_H
+#ifndef PKBPF_REPORT_PATH_TREE_H
+#define PKBPF_REPORT_PATH_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,43 +13,43 @@
 #include "base/array.h"
 #include "base/hash_map.h"
 
-#define CALL_TREE_NONE UINT32_MAX
+#define PATH_TREE_NONE UINT32_MAX
 
-struct call_weight {
+struct path_weight {
 	uint64_t weight, count;
 	uint64_t max; /* largest single value, 0 unknown */
 };
 
-struct call_node {
-	uint32_t key; /* of the caller of call_tree_add() */
+struct path_node {
+	uint32_t key; /* of the caller of path_tree_add() */
 	uint32_t parent, first_child, next_sibling;
-	struct call_weight sum; /* with all below */
+	struct path_weight sum; /* with all below */
 	bool is_taken;		/* begins a line */
 };
 
-struct call_tree { /* zero-initialised is empty */
-	ARRAY_OF(struct call_node) nodes;
+struct path_tree { /* zero-initialised is empty */
+	ARRAY_OF(struct path_node) nodes;
 	struct hash_map children; /* parent << 32 | key -> node */
-	struct call_weight sum;
+	struct path_weight sum;
 };
 
 /* Adds a path, root first; an empty one counts in the sum alone. -ENOMEM. */
-int call_tree_add(struct call_tree *tree, const uint32_t *keys, size_t count,
-		  const struct call_weight *weight);
-void call_tree_done(struct call_tree *tree);
+int path_tree_add(struct path_tree *tree, const uint32_t *keys, size_t count,
+		  const struct path_weight *weight);
+void path_tree_done(struct path_tree *tree);
 
 /* At most so many lines are chosen. */
-#define CALL_TREE_LINES_MAX 32
+#define PATH_TREE_LINES_MAX 32
 
 /* A path from `first` to `last`; its weight is that of `weighed`, most of which `last` has. */
-struct call_line {
+struct path_line {
 	uint32_t first, weighed, last;
 	unsigned int depth;
 	bool has_lines_below;
 };
 
 /* The heaviest paths, callers before what they call. Returns their number, at most `max`. */
-size_t call_tree_lines(struct call_tree *tree, size_t max,
-		       struct call_line ret_lines[CALL_TREE_LINES_MAX]);
+size_t path_tree_lines(struct path_tree *tree, size_t max,
+		       struct path_line ret_lines[PATH_TREE_LINES_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Joins stacks by their callers and chooses the paths that are shown. */
-#include "report/call_tree.h"
+#include "report/path_tree.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 /* A path of its own has at least this part of all, in percent: less changes nothing. */
 #define LINE_PERCENT 2
 
-void call_tree_done(struct call_tree *tree)
+void path_tree_done(struct path_tree *tree)
 {
 	array_free(&tree->nodes);
 	hash_map_done(&tree->children);
-	*tree = (struct call_tree){0};
+	*tree = (struct path_tree){0};
 }
 
-static void add_weight(struct call_weight *sum, const struct call_weight *weight)
+static void add_weight(struct path_weight *sum, const struct path_weight *weight)
 {
 	sum->weight += weight->weight;
 	sum->count += weight->count;
@@ -25,28 +25,28 @@ static void add_weight(struct call_weight *sum, const struct call_weight *weight
 		sum->max = weight->max;
 }
 
-/* parent CALL_TREE_NONE: among the roots, which are siblings of each other; -ENOMEM as NONE. */
-static uint32_t child_of(struct call_tree *tree, uint32_t parent, uint32_t key)
+/* parent PATH_TREE_NONE: among the roots, which are siblings of each other; -ENOMEM as NONE. */
+static uint32_t child_of(struct path_tree *tree, uint32_t parent, uint32_t key)
 {
 	bool added;
 	uint64_t *number = hash_map_get(&tree->children, (uint64_t)parent << 32 | key,
 					tree->nodes.count, &added);
-	struct call_node *node;
+	struct path_node *node;
 	uint32_t *first;
 
 	if (!number)
-		return CALL_TREE_NONE;
+		return PATH_TREE_NONE;
 	if (!added)
 		return (uint32_t)*number;
 	node = array_add(&tree->nodes);
 	if (!node)
-		return CALL_TREE_NONE;
-	*node = (struct call_node){.key = key,
+		return PATH_TREE_NONE;
+	*node = (struct path_node){.key = key,
 				   .parent = parent,
-				   .first_child = CALL_TREE_NONE,
-				   .next_sibling = CALL_TREE_NONE};
+				   .first_child = PATH_TREE_NONE,
+				   .next_sibling = PATH_TREE_NONE};
 	/* Roots are behind the first node. */
-	if (parent == CALL_TREE_NONE) {
+	if (parent == PATH_TREE_NONE) {
 		if (tree->nodes.count > 1) {
 			node->next_sibling = tree->nodes.items[0].next_sibling;
 			tree->nodes.items[0].next_sibling = (uint32_t)tree->nodes.count - 1;
@@ -59,59 +59,59 @@ static uint32_t child_of(struct call_tree *tree, uint32_t parent, uint32_t key)
 	return *first;
 }
 
-int call_tree_add(struct call_tree *tree, const uint32_t *keys, size_t count,
-		  const struct call_weight *weight)
+int path_tree_add(struct path_tree *tree, const uint32_t *keys, size_t count,
+		  const struct path_weight *weight)
 {
-	uint32_t node = CALL_TREE_NONE;
+	uint32_t node = PATH_TREE_NONE;
 
 	add_weight(&tree->sum, weight);
 	for (size_t i = 0; i < count; i++) {
 		node = child_of(tree, node, keys[i]);
-		if (node == CALL_TREE_NONE)
+		if (node == PATH_TREE_NONE)
 			return -ENOMEM;
 		add_weight(&tree->nodes.items[node].sum, weight);
 	}
 	return 0;
 }
 
-static const struct call_node *node_at(const struct call_tree *tree, uint32_t node)
+static const struct path_node *node_at(const struct path_tree *tree, uint32_t node)
 {
 	return &tree->nodes.items[node];
 }
 
 /* First child, or first root. */
-static uint32_t first_below(const struct call_tree *tree, uint32_t node)
+static uint32_t first_below(const struct path_tree *tree, uint32_t node)
 {
-	if (node == CALL_TREE_NONE)
-		return tree->nodes.count ? 0 : CALL_TREE_NONE;
+	if (node == PATH_TREE_NONE)
+		return tree->nodes.count ? 0 : PATH_TREE_NONE;
 	return node_at(tree, node)->first_child;
 }
 
 /* Of two nodes with the same weight the older one, so that a report is the same each time. */
-static bool is_heavier(const struct call_tree *tree, uint32_t node, uint32_t than)
+static bool is_heavier(const struct path_tree *tree, uint32_t node, uint32_t than)
 {
 	uint64_t a = node_at(tree, node)->sum.weight, b;
 
-	if (than == CALL_TREE_NONE)
+	if (than == PATH_TREE_NONE)
 		return true;
 	b = node_at(tree, than)->sum.weight;
 	return a > b || (a == b && node < than);
 }
 
 /* How far a line goes. */
-static uint32_t end_of_path(const struct call_tree *tree, uint32_t first)
+static uint32_t end_of_path(const struct path_tree *tree, uint32_t first)
 {
 	uint64_t whole = node_at(tree, first)->sum.weight;
 	uint32_t last = first;
 
 	for (;;) {
-		uint32_t heaviest = CALL_TREE_NONE;
+		uint32_t heaviest = PATH_TREE_NONE;
 
-		for (uint32_t child = first_below(tree, last); child != CALL_TREE_NONE;
+		for (uint32_t child = first_below(tree, last); child != PATH_TREE_NONE;
 		     child = node_at(tree, child)->next_sibling)
 			if (is_heavier(tree, child, heaviest))
 				heaviest = child;
-		if (heaviest == CALL_TREE_NONE ||
+		if (heaviest == PATH_TREE_NONE ||
 		    (double)node_at(tree, heaviest)->sum.weight * 100 <
 			    (double)whole * PATH_PERCENT)
 			return last;
@@ -120,16 +120,16 @@ static uint32_t end_of_path(const struct call_tree *tree, uint32_t first)
 }
 
 /* The heaviest node below the end of a line, or root, that is no line yet. */
-static uint32_t heaviest_left(const struct call_tree *tree, const struct call_line *lines,
+static uint32_t heaviest_left(const struct path_tree *tree, const struct path_line *lines,
 			      size_t count, size_t *ret_parent)
 {
-	uint32_t best = CALL_TREE_NONE;
+	uint32_t best = PATH_TREE_NONE;
 
 	*ret_parent = count;
 	for (size_t i = 0; i <= count; i++) {
-		uint32_t above = i < count ? lines[i].last : CALL_TREE_NONE;
+		uint32_t above = i < count ? lines[i].last : PATH_TREE_NONE;
 
-		for (uint32_t node = first_below(tree, above); node != CALL_TREE_NONE;
+		for (uint32_t node = first_below(tree, above); node != PATH_TREE_NONE;
 		     node = node_at(tree, node)->next_sibling) {
 			if (node_at(tree, node)->is_taken || !is_heavier(tree, node, best))
 				continue;
@@ -141,7 +141,7 @@ static uint32_t heaviest_left(const struct call_tree *tree, const struct call_li
 }
 
 /* Where a new line goes: behind those that are below its parent, and heavier. */
-static size_t place_of(const struct call_line *lines, size_t count, size_t parent)
+static size_t place_of(const struct path_line *lines, size_t count, size_t parent)
 {
 	size_t at = parent + 1;
 
@@ -153,7 +153,7 @@ static size_t place_of(const struct call_line *lines, size_t count, size_t paren
 }
 
 /* The heaviest nodes at which paths part, `max` of them. */
-static size_t choose_lines(struct call_tree *tree, size_t max, struct call_line *lines)
+static size_t choose_lines(struct path_tree *tree, size_t max, struct path_line *lines)
 {
 	size_t count = 0;
 
@@ -163,12 +163,12 @@ static size_t choose_lines(struct call_tree *tree, size_t max, struct call_line 
 		size_t parent, at;
 		uint32_t node = heaviest_left(tree, lines, count, &parent);
 
-		if (node == CALL_TREE_NONE || (double)node_at(tree, node)->sum.weight * 100 <
+		if (node == PATH_TREE_NONE || (double)node_at(tree, node)->sum.weight * 100 <
 						      (double)tree->sum.weight * LINE_PERCENT)
 			break;
 		at = place_of(lines, count, parent);
 		memmove(lines + at + 1, lines + at, (count - at) * sizeof(*lines));
-		lines[at] = (struct call_line){
+		lines[at] = (struct path_line){
 			.first = node,
 			.weighed = node,
 			.last = end_of_path(tree, node),
@@ -180,7 +180,7 @@ static size_t choose_lines(struct call_tree *tree, size_t max, struct call_line 
 	return count;
 }
 
-static size_t end_of_lines_below(const struct call_line *lines, size_t count, size_t line)
+static size_t end_of_lines_below(const struct path_line *lines, size_t count, size_t line)
 {
 	size_t end = line + 1;
 
@@ -189,7 +189,7 @@ static size_t end_of_lines_below(const struct call_line *lines, size_t count, si
 	return end;
 }
 
-static size_t count_lines_below(const struct call_line *lines, size_t end, size_t line)
+static size_t count_lines_below(const struct path_line *lines, size_t end, size_t line)
 {
 	size_t below = 0;
 
@@ -198,13 +198,13 @@ static size_t count_lines_below(const struct call_line *lines, size_t end, size_
 	return below;
 }
 
-static uint64_t weight_of(const struct call_tree *tree, const struct call_line *line)
+static uint64_t weight_of(const struct path_tree *tree, const struct path_line *line)
 {
 	return node_at(tree, line->weighed)->sum.weight;
 }
 
 /* A line with one below it that has most of its weight is the beginning of that. */
-static size_t join_lines(const struct call_tree *tree, struct call_line *lines, size_t count)
+static size_t join_lines(const struct path_tree *tree, struct path_line *lines, size_t count)
 {
 	for (size_t i = count; i-- > 0;) {
 		size_t end = end_of_lines_below(lines, count, i),
@@ -223,10 +223,10 @@ static size_t join_lines(const struct call_tree *tree, struct call_line *lines, 
 }
 
 /* Exchanges two neighbours, with what is below them, when the second is heavier. */
-static bool exchange(const struct call_tree *tree, struct call_line *lines, size_t count,
+static bool exchange(const struct path_tree *tree, struct path_line *lines, size_t count,
 		     size_t first)
 {
-	struct call_line kept[2 * CALL_TREE_LINES_MAX];
+	struct path_line kept[2 * PATH_TREE_LINES_MAX];
 	size_t second = end_of_lines_below(lines, count, first), end;
 
 	if (second == count || lines[second].depth != lines[first].depth ||
@@ -240,7 +240,7 @@ static bool exchange(const struct call_tree *tree, struct call_line *lines, size
 }
 
 /* Joined lines weigh less than where they began. */
-static void sort_lines(const struct call_tree *tree, struct call_line *lines, size_t count)
+static void sort_lines(const struct path_tree *tree, struct path_line *lines, size_t count)
 {
 	bool again;
 
@@ -251,14 +251,14 @@ static void sort_lines(const struct call_tree *tree, struct call_line *lines, si
 	} while (again);
 }
 
-size_t call_tree_lines(struct call_tree *tree, size_t max,
-		       struct call_line ret_lines[CALL_TREE_LINES_MAX])
+size_t path_tree_lines(struct path_tree *tree, size_t max,
+		       struct path_line ret_lines[PATH_TREE_LINES_MAX])
 {
-	struct call_line lines[2 * CALL_TREE_LINES_MAX];
+	struct path_line lines[2 * PATH_TREE_LINES_MAX];
 	size_t best = 0;
 
-	if (max > CALL_TREE_LINES_MAX)
-		max = CALL_TREE_LINES_MAX;
+	if (max > PATH_TREE_LINES_MAX)
+		max = PATH_TREE_LINES_MAX;
 	/* The more are chosen, the more are joined. */
 	for (size_t more = max; more <= 2 * max; more++) {
 		size_t chosen = choose_lines(tree, more, lines),
