@@ -31,6 +31,7 @@ struct cli_options {
 	bool full;
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
+	ARRAY_OF(const char *) files;	   /* of a command that takes some */
 	bool pid_frame, wait_states, icicle;
 
 	/* how it talks */
@@ -45,5 +46,7 @@ struct cli_options {
 
 void cli_options_init(struct cli_options *options);
 void cli_options_done(struct cli_options *options);
+/* How outputs are to be written. */
+struct output_settings cli_options_settings(const struct cli_options *options);
 
 #endif

@@ -160,22 +160,7 @@ static void pass_signal_on(struct profiling *profiling)
 static int write_outputs(struct profiling *profiling, struct results *results)
 {
 	const struct cli_options *options = profiling->options;
-	struct output_settings settings = {
-		.options =
-			{
-				.top = options->top,
-				.width = options->width,
-				.order = options->order,
-				.full = options->full,
-				.per_thread = options->live.per_thread,
-				.pid_frame = options->pid_frame,
-				.lines = options->live.lines,
-				.details = options->verbosity > 0,
-				.wait_states = options->wait_states,
-				.icicle = options->icicle,
-			},
-		.color = options->color,
-	};
+	struct output_settings settings = cli_options_settings(options);
 	int err, report_err;
 
 	err = output_plan_write(profiling->plan, OUTPUT_STACKS, results, &settings,

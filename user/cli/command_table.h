@@ -9,7 +9,7 @@
 #include "cli/option_table.h"
 
 /* The first one runs when no command is named. */
-#define COMMANDS(X) X(profile) X(doctor)
+#define COMMANDS(X) X(profile) X(report) X(doctor)
 
 struct command_row {
 	const char *name; /* NULL: the default command */
@@ -23,6 +23,7 @@ struct command_row {
 	const struct option_row *own_options;
 	size_t own_size;
 	bool takes_command; /* `-- COMMAND` */
+	bool takes_files;   /* FILE... */
 	/* Checks what no single option can see, and completes the options; may be NULL. -EINVAL
 	 * with the sentence. */
 	int (*check)(struct cli_options *options, struct error *error);

@@ -53,9 +53,28 @@ int options_check_events(const struct cli_options *options, uint32_t kinds_mask,
 	return 0;
 }
 
-int options_check_profile(struct cli_options *options, struct error *error)
+int options_check_outputs(struct cli_options *options, struct error *error)
 {
 	struct output_request *request;
+
+	if (options->pending_format && options->outputs.count > 0)
+		return error_set(error, EINVAL,
+				 "--format %s follows the last --output; put it before the "
+				 "--output it belongs to",
+				 options->pending_format);
+	if (options->outputs.count > 0)
+		return 0;
+	request = array_add(&options->outputs);
+	if (!request)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
+	request->path = "-";
+	request->format = options->pending_format;
+	options->pending_format = NULL;
+	return 0;
+}
+
+int options_check_profile(struct cli_options *options, struct error *error)
+{
 	int err = check_targets(options, error);
 
 	if (err < 0)
@@ -67,22 +86,9 @@ int options_check_profile(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "--wakers and --user are mutually exclusive: kernel frames tell "
 				 "an interrupt from the thread it interrupted");
-	if (options->pending_format && options->outputs.count > 0)
-		return error_set(error, EINVAL,
-				 "--format %s follows the last --output; put it before the "
-				 "--output it belongs to",
-				 options->pending_format);
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;
 	options->live.sources.blockio.slow_count = options->top;
-	if (options->outputs.count > 0)
-		return 0;
-	request = array_add(&options->outputs);
-	if (!request)
-		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
-	request->path = "-";
-	request->format = options->pending_format;
-	options->pending_format = NULL;
-	return 0;
+	return options_check_outputs(options, error);
 }

@@ -8,6 +8,9 @@
 /* Of the default command; fills in the output and what follows from other options. -EINVAL with the
  * sentence. */
 int options_check_profile(struct cli_options *options, struct error *error);
+/* Of every command that writes outputs: fills in stdout when none is given. -EINVAL with the
+ * sentence. */
+int options_check_outputs(struct cli_options *options, struct error *error);
 /* -EINVAL when an option is about a kind of event (1 << enum pkbpf_profile_kind) that is not
  * recorded. */
 int options_check_events(const struct cli_options *options, uint32_t kinds_mask,

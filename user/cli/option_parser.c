@@ -156,9 +156,26 @@ static int refuse_argument(const char *word, struct error *error)
 			 is_number ? "--pid" : "pkbpf --", word);
 }
 
+static int take_file(struct reading *reading, const char *word, struct error *error)
+{
+	const char **slot = array_add(&reading->options->files);
+
+	if (!slot)
+		return error_set(error, ENOMEM, "cannot read the arguments: out of memory");
+	*slot = word;
+	return 0;
+}
+
 /* What follows "--". */
 static int take_command(struct reading *reading, struct error *error)
 {
+	int err = 0;
+
+	if (reading->command->takes_files) {
+		while (reading->next < reading->count && err == 0)
+			err = take_file(reading, reading->words[reading->next++], error);
+		return err;
+	}
 	if (!reading->command->takes_command)
 		return error_set(error, EINVAL, "-- COMMAND does not apply to this command");
 	if (reading->next == reading->count)
@@ -173,6 +190,8 @@ static int parse_word(struct reading *reading, const char *word, struct error *e
 		return parse_long(reading, word + 2, error);
 	if (word[0] == '-' && word[1])
 		return parse_letters(reading, word + 1, error);
+	if (reading->command->takes_files)
+		return take_file(reading, word, error);
 	if (reading->command->takes_command)
 		return refuse_argument(word, error);
 	return error_set(error, EINVAL, "unexpected argument '%s'", word);

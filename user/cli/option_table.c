@@ -327,6 +327,27 @@ void cli_options_done(struct cli_options *options)
 	live_options_done(&options->live);
 	array_free(&options->outputs);
 	array_free(&options->conditions);
+	array_free(&options->files);
 	free(options->own);
 	*options = (struct cli_options){0};
+}
+
+struct output_settings cli_options_settings(const struct cli_options *options)
+{
+	return (struct output_settings){
+		.options =
+			{
+				.top = options->top,
+				.width = options->width,
+				.order = options->order,
+				.full = options->full,
+				.per_thread = options->live.per_thread,
+				.pid_frame = options->pid_frame,
+				.lines = options->live.lines,
+				.details = options->verbosity > 0,
+				.wait_states = options->wait_states,
+				.icicle = options->icicle,
+			},
+		.color = options->color,
+	};
 }

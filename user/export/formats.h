@@ -11,6 +11,7 @@
 	ROW(text)                                                                                  \
 	ROW(json)                                                                                  \
 	ROW(csv)                                                                                   \
+	ROW(recording)                                                                             \
 	ROW(svg)                                                                                   \
 	ROW(html)
 

@@ -70,7 +70,7 @@ static bool reads_the_same(const void *context, uint32_t item, const void *key)
 		return a->location.address == b->location.address;
 	if (left->result == SYMBOL_FOUND)
 		return left->lines == right->lines && left->line_count == right->line_count;
-	return left->module_address == right->module_address &&
+	return left->build_id == right->build_id && left->module_address == right->module_address &&
 	       left->function_address == right->function_address;
 }
 

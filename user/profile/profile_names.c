@@ -70,6 +70,7 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 
 	copy.location.object = 0;
 	if (!put_text(profile->names, &copy.symbol.module) ||
+	    !put_text(profile->names, &copy.symbol.build_id) ||
 	    !put_lines(profile->names, &copy.symbol))
 		return UINT32_MAX;
 	return frame_table_put(&profile->names->frames, &copy);

@@ -68,8 +68,10 @@ static int add_stack(struct rows_work *work, uint32_t row, const struct profile_
 		work->sums.items[*number].state_weight[state] += from->weight;
 	if (from->max > sum->max)
 		sum->max = from->max;
+	/* Of equal ones the first, in whatever order rows have come. */
 	if (hottest->stack == ROW_NO_STACK || hottest->stack == stack ||
-	    sum->weight > hottest->weight)
+	    sum->weight > hottest->weight ||
+	    (sum->weight == hottest->weight && stack < hottest->stack))
 		*hottest = *sum;
 	into->kind_weight[from->kind] += from->weight;
 	return 0;

@@ -24,6 +24,7 @@ struct tally_work {
 	ARRAY_OF(uint32_t) functions;	     /* of the row at hand, leaf first */
 	ARRAY_OF(size_t) last_row;	     /* per function: 1 + the row that counted it last */
 	bool *frame_seen;
+	struct hash_map unnamed_seen; /* by what is known of an address without a name */
 };
 
 static void work_done(struct tally_work *work)
@@ -37,6 +38,7 @@ static void work_done(struct tally_work *work)
 	array_free(&work->functions);
 	array_free(&work->last_row);
 	free(work->frame_seen);
+	hash_map_done(&work->unnamed_seen);
 }
 
 /* Where the frame counts when it has no name; NULL when it has one. */
@@ -50,16 +52,39 @@ static struct tally_unnamed *unnamed_of(struct tally_work *work, uint32_t number
 	return &work->tally->unnamed[frame->symbol.result];
 }
 
-static void count_unnamed(struct tally_work *work, uint32_t frame)
+/* Frames may differ where nothing that is shown of them does: called from there, or interrupted
+ * there. */
+static uint64_t reading_of(const struct frame *frame)
+{
+	const struct symbol *symbol = &frame->symbol;
+	const char *module = symbol->module ? symbol->module : "";
+	const char *build_id = symbol->build_id ? symbol->build_id : "";
+	uint64_t words[4] = {
+		(uint64_t)frame->location.space << 32 | symbol->flags,
+		symbol->module_address,
+		symbol->function_address,
+		hash_bytes(module, strlen(module), 0),
+	};
+
+	return hash_bytes(words, sizeof(words), hash_bytes(build_id, strlen(build_id), 0));
+}
+
+static bool count_unnamed(struct tally_work *work, uint32_t number)
 {
 	struct tally_unnamed *unnamed;
+	bool is_new;
 
-	if (work->frame_seen[frame])
-		return;
-	work->frame_seen[frame] = true;
-	unnamed = unnamed_of(work, frame);
-	if (unnamed)
-		unnamed->addresses++;
+	if (work->frame_seen[number])
+		return true;
+	work->frame_seen[number] = true;
+	unnamed = unnamed_of(work, number);
+	if (!unnamed)
+		return true;
+	if (!hash_map_get(&work->unnamed_seen, reading_of(profile_frame(work->profile, number)), 0,
+			  &is_new))
+		return false;
+	unnamed->addresses += is_new;
+	return true;
 }
 
 static bool collect_functions(struct tally_work *work, const struct profile_row *row)
@@ -72,7 +97,8 @@ static bool collect_functions(struct tally_work *work, const struct profile_row 
 		const uint32_t *list =
 			function_table_frame(work->tally->functions, frames[i], &function_count);
 
-		count_unnamed(work, frames[i]);
+		if (!count_unnamed(work, frames[i]))
+			return false;
 		for (size_t j = 0; j < function_count; j++) {
 			uint32_t *item = array_add(&work->functions);
 
@@ -116,8 +142,11 @@ static bool add_to_process(struct tally_work *work, const struct profile_row *ro
 	if (!self)
 		return false;
 	*self += row->weight;
-	/* Weights only grow, so the largest one was the largest when it was last added to. */
-	if (*self > process->hottest_weight || process->hottest_function == TALLY_NO_FUNCTION) {
+	/* Weights only grow, so the largest one was the largest when it was last added to. Of equal
+	 * ones the first function is told, in whatever order rows have come. */
+	if (*self > process->hottest_weight || process->hottest_function == TALLY_NO_FUNCTION ||
+	    (*self == process->hottest_weight &&
+	     work->functions.items[0] < process->hottest_function)) {
 		process->hottest_weight = *self;
 		process->hottest_function = work->functions.items[0];
 	}

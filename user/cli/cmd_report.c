@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `pkbpf report FILE...`: any output again from recordings, without rights, programs or symbols of
+ * the machine they were made on. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/command_table.h"
+#include "cli/conditions.h"
+#include "cli/exit_status.h"
+#include "cli/option_check.h"
+#include "cli/profile_summary.h"
+#include "cli/recording_notes.h"
+#include "recording/recording_set.h"
+
+struct report_options {
+	uint64_t from_ns, to_ns;
+	const char *container;
+};
+
+struct reporting {
+	const struct cli_options *options;
+	const struct report_options *own;
+	struct console *console;
+	struct recording_set set;
+	struct profile *profile;
+	struct recording_interval interval;
+	const struct source_ops *sources[PKBPF_PROFILE_KINDS];
+	size_t source_count;
+};
+
+static int fail(const struct reporting *report, const struct error *error, int status)
+{
+	console_error(report->console, "%s", error->text);
+	return status;
+}
+
+static int open_files(struct reporting *report)
+{
+	struct error error;
+
+	array_foreach(&report->options->files, path) {
+		if (recording_set_add(&report->set, *path, &error) < 0)
+			return fail(report, &error, EXIT_STATUS_FAILED);
+	}
+	if (recording_set_sort(&report->set, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+static int read_profile(struct reporting *report)
+{
+	const struct cli_options *options = report->options;
+	struct slice_choice choice = {
+		.pids = options->live.targets.pids.items,
+		.pid_count = options->live.targets.pids.count,
+		.comm = options->live.targets.comm,
+		.container = report->own->container,
+	};
+	uint64_t to_ns = report->own->to_ns ? report->own->to_ns : UINT64_MAX;
+	struct error error;
+
+	for (size_t i = 0; i < options->source_count; i++)
+		choice.kinds_mask |= 1U << options->sources[i]->kind;
+	if (recording_set_read(&report->set, report->own->from_ns, to_ns, &choice, &report->profile,
+			       &report->interval, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_FAILED);
+	recording_notes_write(&report->set, &report->interval, report->console);
+	if (report->profile)
+		return EXIT_STATUS_DONE;
+	if (report->set.slices.count && !report->interval.damaged) {
+		console_error(report->console, "no slice between --from and --to");
+		return EXIT_STATUS_EMPTY;
+	}
+	console_error(report->console, "nothing to report: no whole slice in %s%s",
+		      options->files.items[0], options->files.count > 1 ? " and the others" : "");
+	return EXIT_STATUS_FAILED;
+}
+
+/* Those asked for, or all that were recorded. */
+static int choose_kinds(struct reporting *report)
+{
+	const struct cli_options *options = report->options;
+	uint32_t recorded = profile_info_read(report->profile)->kinds_mask;
+
+	for (size_t i = 0; i < options->source_count; i++) {
+		if (!(recorded & 1U << options->sources[i]->kind)) {
+			console_error(report->console,
+				      "no %s in the recording: it was made with other --events",
+				      options->sources[i]->name);
+			return EXIT_STATUS_USAGE;
+		}
+		report->sources[report->source_count++] = options->sources[i];
+	}
+	for (size_t i = 0; source_at(i) && !options->source_count; i++)
+		if (recorded & 1U << source_at(i)->kind)
+			report->sources[report->source_count++] = source_at(i);
+	return EXIT_STATUS_DONE;
+}
+
+/* What was added up when it was recorded cannot be taken apart. */
+static int check_threads(const struct reporting *report)
+{
+	const struct cli_options *options = report->options;
+	size_t count;
+	const struct profile_row *rows = profile_rows(report->profile, &count);
+	size_t i = 0;
+
+	while (i < count && rows[i].tid == PROFILE_NO_THREAD)
+		i++;
+	if (i < count || !count || !options->live.per_thread)
+		return EXIT_STATUS_DONE;
+	console_error(report->console,
+		      "no threads in the recording: it was made without --per-thread");
+	return EXIT_STATUS_USAGE;
+}
+
+static int write_outputs(const struct reporting *report, struct output_plan *plan,
+			 struct results *results)
+{
+	const struct cli_options *options = report->options;
+	struct output_settings settings = cli_options_settings(options);
+	struct invoking_user user = {0};
+	struct error error;
+	int err, report_err;
+
+	if (invoking_user_find(&user, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_FAILED);
+	err = output_plan_write(plan, OUTPUT_STACKS, results, &settings, &user, report->console);
+	report_err =
+		output_plan_write(plan, OUTPUT_REPORTS, results, &settings, &user, report->console);
+	invoking_user_done(&user);
+	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+}
+
+static int write_results(const struct reporting *report, struct output_plan *plan)
+{
+	const struct cli_options *options = report->options;
+	struct results results;
+	struct error error;
+	size_t row_count;
+	char text[512];
+	int status;
+
+	if (output_plan_open(plan, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_FAILED);
+	results_init(&results, report->profile, options->by);
+	status = write_outputs(report, plan, &results);
+	if (status == EXIT_STATUS_DONE)
+		status = conditions_check(options, &results, report->console);
+	results_done(&results);
+	profile_rows(report->profile, &row_count);
+	if (!row_count) {
+		console_error(report->console, "no events of %s in the recording",
+			      profile_info_read(report->profile)->targets);
+		return status == EXIT_STATUS_DONE ? EXIT_STATUS_EMPTY : status;
+	}
+	if (!output_plan_reports_to_stdout(plan)) {
+		profile_summary_write(report->profile, text, sizeof(text));
+		console_note(report->console, "%s", text);
+	}
+	return status;
+}
+
+static int report_on_profile(struct reporting *report)
+{
+	const struct cli_options *options = report->options;
+	uint32_t kinds_mask = profile_info_read(report->profile)->kinds_mask;
+	struct output_plan *plan;
+	struct error error;
+	int status = choose_kinds(report);
+
+	if (status == EXIT_STATUS_DONE)
+		status = check_threads(report);
+	if (status != EXIT_STATUS_DONE)
+		return status;
+	if (options_check_events(options, kinds_mask, &error) < 0 ||
+	    conditions_check_events(options, kinds_mask, &error) < 0 ||
+	    output_plan_new(options->outputs.items, options->outputs.count, report->sources,
+			    report->source_count, &plan, &error) < 0)
+		return fail(report, &error, EXIT_STATUS_USAGE);
+	status = write_results(report, plan);
+	output_plan_free(plan);
+	return status;
+}
+
+static int report_run(const struct cli_options *options, struct console *console)
+{
+	struct reporting report = {.options = options, .own = options->own, .console = console};
+	int status = open_files(&report);
+
+	if (status == EXIT_STATUS_DONE)
+		status = read_profile(&report);
+	if (status == EXIT_STATUS_DONE)
+		status = report_on_profile(&report);
+	profile_free(report.profile);
+	recording_set_done(&report.set);
+	return status;
+}
+
+static int report_check(struct cli_options *options, struct error *error)
+{
+	const struct report_options *own = options->own;
+
+	if (!options->files.count)
+		return error_set(error, EINVAL,
+				 "report requires a recording: pkbpf report FILE.pkbpf");
+	if (own->to_ns && own->from_ns >= own->to_ns)
+		return error_set(error, EINVAL, "--from must be less than --to");
+	if (options->by == ROWS_BY_THREAD)
+		options->live.per_thread = true;
+	return options_check_outputs(options, error);
+}
+
+#define REPORT(member) OPTION_AT(struct report_options, member)
+
+static const struct option_row own_options[] = {
+	{0, "container", "NAME|ID", "processes of this container, by name or beginning of its id",
+	 .group = OPTION_GROUP_TARGETS, .form = OPTION_TEXT, REPORT(container)},
+	{0, "from", "TIME", "from this time after the start of the recording; in whole slices",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION, REPORT(from_ns)},
+	{0, "to", "TIME", "up to this time after the start of the recording; in whole slices",
+	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION, REPORT(to_ns)},
+	{0},
+};
+
+const struct command_row command_report = {
+	.name = "report",
+	.synopsis = "report FILE... [OPTIONS]",
+	.summary = "Writes any output from recordings (-o FILE.pkbpf); needs no rights and no "
+		   "programs",
+	.options =
+		(const char *const[]){"pid",	     "comm",   "events",  "output",	"format",
+				      "top",	     "by",     "fail-if", "per-thread", "pid-frame",
+				      "wait-states", "icicle", "lines",	  "full",	"sort",
+				      "width",	     "tree",   "by-line", "quiet",	"verbose",
+				      "color",	     NULL},
+	.own_options = own_options,
+	.own_size = sizeof(struct report_options),
+	.takes_files = true,
+	.check = report_check,
+	.run = report_run,
+};
