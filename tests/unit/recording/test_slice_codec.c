@@ -27,8 +27,14 @@ static void expect_same_document(const struct profile *profile, const struct pro
 	expected = recorded_document(profile, format->name, by, kind);
 	got = recorded_document(read, format->name, by, kind);
 	if (strcmp(expected, got) != 0) {
-		print_error("--- live\n%s--- from the recording\n%s", expected, got);
-		fail_msg("%s differs", format->name);
+		size_t at = 0;
+
+		while (expected[at] == got[at])
+			at++;
+		at = at > 100 ? at - 100 : 0;
+		print_error("--- live\n%.200s\n--- from the recording\n%.200s\n", expected + at,
+			    got + at);
+		fail_msg("%s differs at byte %zu", format->name, at);
 	}
 	free(expected);
 	free(got);
