@@ -116,6 +116,19 @@ static bool collect_functions(struct tally_work *work, const struct profile_row 
 	return true;
 }
 
+/* Of equal weights the first name is told, in whatever order rows have come. */
+static bool is_hotter_name(const struct tally_work *work, uint64_t weight,
+			   const struct tally_process *process, uint32_t function)
+{
+	const struct function_table *functions = work->tally->functions;
+
+	if (process->hottest_function == TALLY_NO_FUNCTION)
+		return true;
+	return weight == process->hottest_weight &&
+	       strcmp(function_table_get(functions, function)->name,
+		      function_table_get(functions, process->hottest_function)->name) < 0;
+}
+
 static bool add_to_process(struct tally_work *work, const struct profile_row *row)
 {
 	bool added;
@@ -142,11 +155,9 @@ static bool add_to_process(struct tally_work *work, const struct profile_row *ro
 	if (!self)
 		return false;
 	*self += row->weight;
-	/* Weights only grow, so the largest one was the largest when it was last added to. Of equal
-	 * ones the first function is told, in whatever order rows have come. */
-	if (*self > process->hottest_weight || process->hottest_function == TALLY_NO_FUNCTION ||
-	    (*self == process->hottest_weight &&
-	     work->functions.items[0] < process->hottest_function)) {
+	/* Weights only grow, so the largest one was the largest when it was last added to. */
+	if (*self > process->hottest_weight ||
+	    is_hotter_name(work, *self, process, work->functions.items[0])) {
 		process->hottest_weight = *self;
 		process->hottest_function = work->functions.items[0];
 	}

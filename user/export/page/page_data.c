@@ -34,6 +34,8 @@ struct page_data {
 	struct page_kind kinds[PKBPF_PROFILE_KINDS];
 	uint32_t *index_of_number; /* of a row's stacks -> in the tables */
 	uint32_t number_count;
+	uint32_t *place_of_function;	/* in the page; NO_ROW: in no stack that is shown */
+	ARRAY_OF(uint32_t) functions;	/* by that place */
 	ARRAY_OF(const char *) threads; /* borrowed */
 	struct hash_map thread_of_node; /* kind << 32 and node -> in threads */
 	FILE *out;
@@ -46,6 +48,8 @@ static void page_data_done(struct page_data *data)
 		array_free(&data->kinds[i].values);
 	}
 	free(data->index_of_number);
+	free(data->place_of_function);
+	array_free(&data->functions);
 	array_free(&data->threads);
 	hash_map_done(&data->thread_of_node);
 }
@@ -165,6 +169,37 @@ static bool number_threads(struct page_data *data)
 	return true;
 }
 
+/* As they come in the trees, so that equal trees make equal pages: frames that no stack has any
+ * more have functions, too. */
+static bool number_functions(struct page_data *data)
+{
+	size_t count = function_table_count(data->rows->functions);
+
+	data->place_of_function = malloc((count + 1) * sizeof(uint32_t));
+	if (!data->place_of_function)
+		return false;
+	memset(data->place_of_function, 0xff, (count + 1) * sizeof(uint32_t));
+	for (size_t kind = 0; kind < ARRAY_SIZE(data->kinds); kind++) {
+		const struct call_tree *tree = data->kinds[kind].tree;
+		size_t nodes = 0;
+		const struct call_node *node = tree ? call_tree_nodes(tree, &nodes) : NULL;
+
+		for (size_t i = 0; i < nodes; i++) {
+			uint32_t *item;
+
+			if (node[i].type != CALL_NODE_FUNCTION ||
+			    data->place_of_function[node[i].item] != NO_ROW)
+				continue;
+			data->place_of_function[node[i].item] = (uint32_t)data->functions.count;
+			item = array_add(&data->functions);
+			if (!item)
+				return false;
+			*item = node[i].item;
+		}
+	}
+	return true;
+}
+
 static void write_states(struct json_writer *writer, const struct kind_ops *kind)
 {
 	json_writer_array_begin(writer, "states");
@@ -197,12 +232,10 @@ static void write_kinds(struct json_writer *writer, const struct page_data *data
 
 static void write_names(struct json_writer *writer, const struct page_data *data)
 {
-	size_t count = function_table_count(data->rows->functions);
-
 	json_writer_array_begin(writer, "functions");
-	for (size_t i = 0; i < count; i++) {
+	array_foreach(&data->functions, number) {
 		const struct function *function =
-			function_table_get(data->rows->functions, (uint32_t)i);
+			function_table_get(data->rows->functions, *number);
 		bool is_unresolved = !function->named && function->mark != FUNCTION_TRUNCATED;
 
 		json_writer_array_begin(writer, NULL);
@@ -259,7 +292,7 @@ static int32_t name_of_node(const struct page_data *data, size_t kind,
 	const uint64_t *thread;
 
 	if (nodes[node].type == CALL_NODE_FUNCTION)
-		return (int32_t)nodes[node].item;
+		return (int32_t)data->place_of_function[nodes[node].item];
 	thread = hash_map_find(&data->thread_of_node, (uint64_t)kind << 32 | node);
 	return thread ? -1 - (int32_t)*thread : 0;
 }
@@ -319,7 +352,8 @@ int page_data_write(struct results *results, const struct format_options *option
 
 	if (err)
 		return err;
-	if (!index_rows(&data) || !add_weights(&data) || !number_threads(&data))
+	if (!index_rows(&data) || !add_weights(&data) || !number_threads(&data) ||
+	    !number_functions(&data))
 		return -ENOMEM;
 	return write_all(&data, results, options);
 }
