@@ -115,7 +115,9 @@ enum pkbpf_loss {
 	  "I/O of devices without block requests on the whole host (zram, RAM disks; not "         \
 	  "measured, originator unknown)")                                                         \
 	X(CGROUPS_UNNAMED, PKBPF_LOSS_NOTE,                                                        \
-	  "cgroups without a name (removed before it was read, or too many)")
+	  "cgroups without a name (removed before it was read, or too many)")                      \
+	X(LATE_RECORDS, PKBPF_LOSS_NOTE,                                                           \
+	  "records of an earlier interval that came too late to be counted there")
 
 enum pkbpf_counter {
 #define X(name, loss, text) PKBPF_COUNTER_##name,

@@ -60,6 +60,8 @@ enum pkbpf_event_kind {
 	/* 9 was TOTALS before it had waker_id and variance. */
 	/* struct pkbpf_event_totals: sums of one key from BPF maps */
 	PKBPF_EVENT_TOTALS = 10,
+	/* struct pkbpf_event_cut: one slice of the capture ends and the next one begins */
+	PKBPF_EVENT_CUT = 11,
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h) */
 };
@@ -252,6 +254,14 @@ struct pkbpf_event_totals {
 	struct pkbpf_histogram_bucket buckets[];
 };
 
+/* At its time, which belongs to the slice that begins. */
+struct pkbpf_event_cut {
+	struct pkbpf_event_header header;
+	__u64 sequence; /* of the slice that begins; the first one of a capture is 0 */
+	__s64 unix_ns;	/* the same moment, CLOCK_REALTIME */
+};
+
+_Static_assert(sizeof(struct pkbpf_event_cut) == 16 + 16, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_totals) == 16 + 40 + 16 + 48, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_header) == 16, "wire size");
 _Static_assert(sizeof(struct pkbpf_event_sample) == 16 + 24 + 24 + 16, "wire size");

@@ -42,6 +42,8 @@ enum pkbpf_resource_moment {
 	/* as EXIT, of one that is no target any more: it called exec, and has the new program's
 	 * name */
 	PKBPF_RESOURCE_LEFT = 6,
+	/* Of RESOURCE, MACHINE and CPU_LIMIT: END of one slice and START of the next one */
+	PKBPF_RESOURCE_CUT = 7,
 };
 
 /* Beside the moment of an EXIT: the OOM killer chose its process. */

@@ -35,7 +35,6 @@ void fake_profile_done(struct fake_profile *fake)
 	if (fake->symbolizer)
 		fake->symbolizer->ops->free(fake->symbolizer);
 	aggregator_free(fake->aggregator);
-	profile_free(fake->profile);
 	process_table_free(fake->processes);
 	mapped_file_table_free(fake->files);
 }

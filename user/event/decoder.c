@@ -293,6 +293,23 @@ static int decode_slow_io(const void *data, size_t size, const struct event_sink
 	return 0;
 }
 
+static int decode_cut(const void *data, size_t size, const struct event_sink *sink)
+{
+	const struct pkbpf_event_cut *cut = data;
+	struct cut_view view;
+
+	if (size < sizeof(*cut))
+		return -EBADMSG;
+	view = (struct cut_view){
+		.time_ns = cut->header.time_ns,
+		.sequence = cut->sequence,
+		.unix_ns = cut->unix_ns,
+	};
+	if (sink->ops->on_cut)
+		sink->ops->on_cut(sink->context, &view);
+	return 0;
+}
+
 static int decode_other(const void *data, _unused_ size_t size, const struct event_sink *sink)
 {
 	if (sink->ops->on_other)
@@ -303,11 +320,17 @@ static int decode_other(const void *data, _unused_ size_t size, const struct eve
 typedef int (*decode_function)(const void *data, size_t size, const struct event_sink *sink);
 
 static const decode_function decoders[] = {
-	[PKBPF_EVENT_SAMPLE] = decode_sample,	    [PKBPF_EVENT_FORK] = decode_task,
-	[PKBPF_EVENT_COMM] = decode_task,	    [PKBPF_EVENT_EXIT] = decode_task,
-	[PKBPF_EVENT_MAPPING] = decode_mapping,	    [PKBPF_EVENT_LOST] = decode_lost,
-	[PKBPF_EVENT_RAW_STACK] = decode_raw_stack, [PKBPF_EVENT_STACK] = decode_stack,
-	[PKBPF_EVENT_TOTALS] = decode_totals,	    [PKBPF_EVENT_SLOW_IO] = decode_slow_io,
+	[PKBPF_EVENT_SAMPLE] = decode_sample,
+	[PKBPF_EVENT_FORK] = decode_task,
+	[PKBPF_EVENT_COMM] = decode_task,
+	[PKBPF_EVENT_EXIT] = decode_task,
+	[PKBPF_EVENT_MAPPING] = decode_mapping,
+	[PKBPF_EVENT_LOST] = decode_lost,
+	[PKBPF_EVENT_RAW_STACK] = decode_raw_stack,
+	[PKBPF_EVENT_STACK] = decode_stack,
+	[PKBPF_EVENT_TOTALS] = decode_totals,
+	[PKBPF_EVENT_SLOW_IO] = decode_slow_io,
+	[PKBPF_EVENT_CUT] = decode_cut,
 };
 
 int event_decode(const void *data, size_t size, const struct event_sink *sink)

@@ -303,3 +303,15 @@ int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view 
 	fill_comm(slow_io->comm, view->comm);
 	return 0;
 }
+
+int event_encode_cut(struct event_buffer *buffer, const struct cut_view *view)
+{
+	struct pkbpf_event_cut *cut =
+		event_buffer_add(buffer, sizeof(*cut), PKBPF_EVENT_CUT, 0, view->time_ns);
+
+	if (!cut)
+		return -ENOMEM;
+	cut->sequence = view->sequence;
+	cut->unix_ns = view->unix_ns;
+	return 0;
+}

@@ -35,5 +35,6 @@ int event_encode_stack(struct event_buffer *buffer, uint64_t time_ns,
 int event_encode_totals(struct event_buffer *buffer, const struct totals_view *totals);
 /* -EINVAL also for times that are not in order. */
 int event_encode_slow_io(struct event_buffer *buffer, const struct slow_io_view *slow_io);
+int event_encode_cut(struct event_buffer *buffer, const struct cut_view *cut);
 
 #endif

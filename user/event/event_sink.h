@@ -136,6 +136,12 @@ struct slow_io_view {
 	char comm[PKBPF_COMM_SIZE + 1];
 };
 
+struct cut_view {
+	uint64_t time_ns;
+	uint64_t sequence; /* of the slice that begins */
+	int64_t unix_ns;
+};
+
 struct event_sink_ops {
 	void (*on_sample)(void *context, const struct sample_view *sample);
 	void (*on_task)(void *context, const struct task_view *task);
@@ -145,6 +151,7 @@ struct event_sink_ops {
 	void (*on_stack)(void *context, const struct stack_view *stack);
 	void (*on_totals)(void *context, const struct totals_view *totals);
 	void (*on_slow_io)(void *context, const struct slow_io_view *slow_io);
+	void (*on_cut)(void *context, const struct cut_view *cut);
 	/* A record kind this table has no view for (later kinds): the checked header and its
 	 * bytes. */
 	void (*on_other)(void *context, const struct pkbpf_event_header *record);

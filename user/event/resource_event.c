@@ -12,7 +12,14 @@
 
 static bool moment_is_known(uint16_t moment)
 {
-	return moment >= PKBPF_RESOURCE_START && moment <= PKBPF_RESOURCE_LEFT;
+	return moment >= PKBPF_RESOURCE_START && moment <= PKBPF_RESOURCE_CUT;
+}
+
+/* An edge of the interval, or of a slice of it. */
+static bool moment_is_edge(uint16_t moment)
+{
+	return moment == PKBPF_RESOURCE_START || moment == PKBPF_RESOURCE_END ||
+	       moment == PKBPF_RESOURCE_CUT;
 }
 
 int resource_event_decode(const struct pkbpf_event_header *header, struct resource_view *ret_view)
@@ -60,7 +67,7 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 	const struct pkbpf_event_machine *record = (const void *)header;
 
 	if (header->kind != PKBPF_EVENT_MACHINE || header->size < MACHINE_OLD_SIZE ||
-	    (header->flags != PKBPF_RESOURCE_START && header->flags != PKBPF_RESOURCE_END))
+	    !moment_is_edge(header->flags))
 		return -EBADMSG;
 	*ret_view = (struct machine_view){
 		.time_ns = header->time_ns,
@@ -132,9 +139,8 @@ int cpu_limit_event_decode(const struct pkbpf_event_header *header, struct cpu_l
 	const struct pkbpf_event_cpu_limit *record = (const void *)header;
 
 	if (header->kind != PKBPF_EVENT_CPU_LIMIT || header->size <= sizeof(*record) ||
-	    (header->flags != PKBPF_RESOURCE_START && header->flags != PKBPF_RESOURCE_END) ||
-	    !record->quota_ns || !record->period_ns || !text_is_complete(header, record->path) ||
-	    record->path[0] != '/')
+	    !moment_is_edge(header->flags) || !record->quota_ns || !record->period_ns ||
+	    !text_is_complete(header, record->path) || record->path[0] != '/')
 		return -EBADMSG;
 	*ret_view = (struct cpu_limit_view){
 		.time_ns = header->time_ns,

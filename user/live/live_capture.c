@@ -39,6 +39,7 @@ static int assemble(struct live_capture *live, struct error *error)
 		.max_ended_tasks = MAX_ENDED_TASKS,
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
 	};
+	struct profile *first = NULL;
 
 	live->files = mapped_file_table_new("");
 	if (live->files) {
@@ -47,11 +48,13 @@ static int assemble(struct live_capture *live, struct error *error)
 		live->processes = process_table_new(live->files);
 	}
 	if (live->processes)
-		live->profile = profile_new(live->processes);
-	if (live->profile)
-		live->aggregator = aggregator_new(&options, live->profile);
-	if (!live->aggregator)
+		first = profile_new(live->processes);
+	if (first)
+		live->aggregator = aggregator_new(&options, first);
+	if (!live->aggregator) {
+		profile_free(first);
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	}
 	live->sink = aggregator_sink(live->aggregator);
 	live->symbolizer_options = (struct symbolizer_options){
 		.inlines = live->options.inlines,

@@ -11,7 +11,7 @@ struct live_capture {
 	struct live_capture_options options;
 	struct mapped_file_table *files;
 	struct process_table *processes;
-	struct profile *profile;
+	struct profile *profile; /* the last slice, once it is closed */
 	struct aggregator *aggregator;
 	struct event_sink sink;
 	struct session *session;

@@ -95,6 +95,8 @@ struct profile *live_capture_finish(struct live_capture *live, const char *targe
 {
 	uint64_t begin_ns;
 
+	aggregator_end(live->aggregator);
+	live->profile = aggregator_take_closed(live->aggregator, UINT64_MAX);
 	fill_info(live, targets);
 	begin_ns = clock_now_ns();
 	/* While the session's own BPF programs, which some stacks run through, still have names. */

@@ -40,7 +40,7 @@ static int forget_files(struct live_capture *live)
 		return -ENOMEM;
 	if (aggregator_forget_places(live->aggregator))
 		return -ENOMEM;
-	mark_frames(live->profile, is_used);
+	mark_frames(aggregator_running(live->aggregator), is_used);
 	process_table_mark_files(live->processes, is_used);
 	session_mark_files(live->session, is_used, count);
 	session_forget_files(live->session, is_used, count);
@@ -57,8 +57,8 @@ static void keep_stack(void *context, uint64_t stack_id)
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_capture *live)
 {
-	size_t bytes = profile_stack_bytes(live->profile),
-	       ended = profile_ended_processes(live->profile);
+	const struct profile *profile = aggregator_running(live->aggregator);
+	size_t bytes = profile_stack_bytes(profile), ended = profile_ended_processes(profile);
 	uint64_t begin_ns = clock_now_ns();
 	int done;
 
@@ -74,8 +74,8 @@ static void limit_memory(struct live_capture *live)
 		log_info(live->options.session.log,
 			 "stacks take %.1f MiB, %.1f before; %zu exited processes with their own "
 			 "row, %zu before: %.1f ms",
-			 (double)profile_stack_bytes(live->profile) / (1 << 20),
-			 (double)bytes / (1 << 20), profile_ended_processes(live->profile), ended,
+			 (double)profile_stack_bytes(profile) / (1 << 20),
+			 (double)bytes / (1 << 20), profile_ended_processes(profile), ended,
 			 (double)(clock_now_ns() - begin_ns) / 1e6);
 }
 

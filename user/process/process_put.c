@@ -6,8 +6,9 @@ static uint64_t identity_hash(const struct process *process)
 {
 	if (process->members)
 		return hash_bytes(process->comm, strlen(process->comm), process->cgroup_id);
-	return hash_bytes(&(const uint64_t[3]){process->pid, process->start_ns, process->born_ns},
-			  3 * sizeof(uint64_t), 0);
+	return hash_bytes(&(const uint64_t[4]){process->pid, process->start_ns, process->born_ns,
+					       process->heard_ns},
+			  4 * sizeof(uint64_t), 0);
 }
 
 static bool same_identity(const void *context, uint32_t item, const void *key)
@@ -21,7 +22,7 @@ static bool same_identity(const void *context, uint32_t item, const void *key)
 		return process->cgroup_id == wanted->cgroup_id &&
 		       strcmp(process->comm, wanted->comm) == 0;
 	return process->pid == wanted->pid && process->start_ns == wanted->start_ns &&
-	       process->born_ns == wanted->born_ns;
+	       process->born_ns == wanted->born_ns && process->heard_ns == wanted->heard_ns;
 }
 
 static void join(struct process *to, const struct process *more)
@@ -64,6 +65,7 @@ struct process *process_table_put(struct process_table *table, const struct proc
 		.public = *process,
 		.state = process->members ? ENTRY_GROUP : ENTRY_ENDED,
 		.used = true,
+		.news_ns = UINT64_MAX, /* all that is here is told */
 	};
 	entry->public.id = id;
 	if (!hash_index_add(&table->identities, hash, id)) {

@@ -140,7 +140,7 @@ static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t t
 	}
 	if (old) {
 		if (old->state == ENTRY_ALIVE) {
-			old->public.end_ns = time_ns;
+			old->public.end_ns = old->news_ns = time_ns;
 			table->thread_count -= old->public.thread_count;
 			old->public.thread_count = 0;
 		}
@@ -194,6 +194,7 @@ static void end(struct process_table *table, struct entry *entry, uint64_t time_
 static void remove_thread(struct process_table *table, struct entry *entry, uint64_t time_ns)
 {
 	table->thread_count--;
+	entry->news_ns = table->now_ns;
 	if (--entry->public.thread_count == 0)
 		end(table, entry, time_ns);
 	else
@@ -222,6 +223,7 @@ static void add_thread(struct process_table *table, struct entry *entry, uint32_
 		}
 	}
 	entry->public.thread_count++;
+	entry->news_ns = table->now_ns;
 	table->thread_count++;
 }
 
@@ -234,8 +236,10 @@ static struct entry *get_alive(struct process_table *table, uint32_t pid)
 	if (entry && entry->state == ENTRY_ALIVE)
 		return entry;
 	entry = begin(table, pid, table->now_ns);
-	if (entry)
-		add_thread(table, entry, pid);
+	if (!entry)
+		return NULL;
+	entry->public.heard_ns = table->now_ns;
+	add_thread(table, entry, pid);
 	return entry;
 }
 
@@ -332,8 +336,10 @@ static void on_comm(struct process_table *table, const struct task_view *task)
 	if (task->tid != task->pid)
 		return;
 	entry = get_alive(table, task->pid);
-	if (entry)
-		process_entry_set_comm(entry, task->comm);
+	if (!entry)
+		return;
+	process_entry_set_comm(entry, task->comm);
+	entry->news_ns = table->now_ns;
 }
 
 static void on_exit_record(struct process_table *table, const struct task_view *task)
@@ -449,6 +455,13 @@ struct process *process_table_by_id(struct process_table *table, uint32_t id)
 	if (id >= table->entries.count || table->entries.items[id]->state == ENTRY_FREE)
 		return NULL;
 	return &table->entries.items[id]->public;
+}
+
+bool process_table_has_news(const struct process_table *table, uint32_t id, uint64_t since_ns)
+{
+	const struct entry *entry = table->entries.items[id];
+
+	return entry->state != ENTRY_FREE && entry->used && entry->news_ns >= since_ns;
 }
 
 size_t process_table_count(const struct process_table *table)

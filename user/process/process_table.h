@@ -56,6 +56,8 @@ struct process {
 	/* the same of the first one of the process, which has called exec since */
 	uint64_t born_ns;
 	uint64_t end_ns; /* 0: still alive */
+	/* nobody has announced it: when it was first heard of; else 0 */
+	uint64_t heard_ns;
 	bool started_inside, execed;
 	uint64_t cgroup_id;    /* last seen in a sample, 0 unknown */
 	uint32_t thread_count; /* alive now */
@@ -93,6 +95,9 @@ bool process_table_thread_lives(const struct process_table *table, uint32_t id, 
 /* Threads that exited so far before their process. */
 uint64_t process_table_ended_threads(const struct process_table *table);
 
+/* Has a sample referred to it, and was there news of it since that time: a thread more or less, its
+ * end, another name? */
+bool process_table_has_news(const struct process_table *table, uint32_t id, uint64_t since_ns);
 /* Has it ended, for longer than the grace time, and is it kept for its name? */
 bool process_table_is_kept(const struct process_table *table, uint32_t id);
 size_t process_table_kept_count(const struct process_table *table);

@@ -25,8 +25,9 @@ struct entry {
 	struct process public;
 	struct address_space *space; /* NULL: nothing mapped */
 	enum entry_state state;
-	bool used;	 /* a sample referred to it */
-	uint32_t serial; /* distinguishes incarnations that had this id one after the other */
+	bool used;	  /* a sample referred to it */
+	uint64_t news_ns; /* see process_table_has_news() */
+	uint32_t serial;  /* distinguishes incarnations that had this id one after the other */
 	uint32_t next, previous; /* in the grace or the recent list; next alone in the free list */
 };
 

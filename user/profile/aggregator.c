@@ -19,13 +19,14 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->next_merge_bytes = options->merge_bytes;
 	aggregator->next_ended = options->max_ended_tasks;
 	aggregator->next_forget = options->max_numbered_stacks;
-	aggregator->profile = profile;
+	aggregator->running = profile;
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user);
-	if (!aggregator->builder) {
-		free(aggregator);
+	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
+		aggregator->running = NULL; /* still the caller's */
+		aggregator_free(aggregator);
 		return NULL;
 	}
 	return aggregator;
@@ -36,6 +37,11 @@ void aggregator_free(struct aggregator *aggregator)
 	if (!aggregator)
 		return;
 	stack_builder_free(aggregator->builder);
+	array_foreach(&aggregator->closed, slice)
+		profile_free(*slice);
+	array_free(&aggregator->closed);
+	profile_free(aggregator->closing);
+	profile_free(aggregator->running);
 	array_free(&aggregator->stacks);
 	hash_map_done(&aggregator->stack_numbers);
 	free(aggregator);
@@ -44,7 +50,7 @@ void aggregator_free(struct aggregator *aggregator)
 static bool add_sample(struct aggregator *aggregator, const struct sample_view *sample)
 {
 	const struct aggregator_options *options = &aggregator->options;
-	struct profile *profile = aggregator->profile;
+	struct profile *profile = aggregator_slice(aggregator, sample->time_ns);
 	const struct kind_ops *kind = kind_ops_of(sample->kind);
 	struct process *process;
 	struct profile_row row;
@@ -79,7 +85,7 @@ static void on_sample(void *context, const struct sample_view *sample)
 	struct aggregator *aggregator = context;
 
 	if (!add_sample(aggregator, sample))
-		profile_info(aggregator->profile)->counters[kind_ops_of(sample->kind)->no_memory] +=
+		profile_info(aggregator->running)->counters[kind_ops_of(sample->kind)->no_memory] +=
 			sample->count;
 }
 
@@ -106,7 +112,8 @@ static void on_lost(void *context, const struct lost_view *lost)
 	struct aggregator *aggregator = context;
 
 	if ((unsigned int)lost->cause < PKBPF_COUNTER_COUNT)
-		profile_info(aggregator->profile)->counters[lost->cause] += lost->count;
+		profile_info(aggregator_slice(aggregator, lost->time_ns))->counters[lost->cause] +=
+			lost->count;
 }
 
 static bool add_stack(struct aggregator *aggregator, const struct stack_view *view)
@@ -218,10 +225,10 @@ static uint32_t waker_of_totals(const struct aggregator *aggregator,
 	return waker ? waker->stack + 1 : 0;
 }
 
-static bool add_totals_row(struct aggregator *aggregator, const struct totals_view *totals,
-			   const struct process *process, struct numbered_stack *stack)
+static bool add_totals_row(struct aggregator *aggregator, struct profile *profile,
+			   const struct totals_view *totals, const struct process *process,
+			   struct numbered_stack *stack)
 {
-	struct profile *profile = aggregator->profile;
 	struct profile_row row = {
 		.kind = totals->kind,
 		.process = process->id,
@@ -269,20 +276,20 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 		.measure = totals->measure,
 	};
 	struct process *process = process_of_stack(aggregator, totals->pid, totals->comm, stack);
+	struct profile *profile = aggregator_slice(aggregator, totals->time_ns);
 
 	if (!process)
 		return false;
 	if (totals->cgroup_id)
 		process->cgroup_id = totals->cgroup_id;
 	if (totals->stack_id && !stack)
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] +=
-			totals->count;
+		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] += totals->count;
 	/* Only the weight of a kind belongs to its stacks; other measures are about the same
 	 * events. */
-	if (totals->measure == 0 && !add_totals_row(aggregator, totals, process, stack))
+	if (totals->measure == 0 && !add_totals_row(aggregator, profile, totals, process, stack))
 		return false;
 	key.process = process->id;
-	return profile_add_distribution(aggregator->profile, &key, &change) == 0;
+	return profile_add_distribution(profile, &key, &change) == 0;
 }
 
 static void on_totals(void *context, const struct totals_view *totals)
@@ -290,13 +297,13 @@ static void on_totals(void *context, const struct totals_view *totals)
 	struct aggregator *aggregator = context;
 
 	if (!add_totals(aggregator, totals))
-		profile_info(aggregator->profile)->counters[kind_ops_of(totals->kind)->no_memory] +=
+		profile_info(aggregator->running)->counters[kind_ops_of(totals->kind)->no_memory] +=
 			totals->count;
 }
 
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
 {
-	struct profile *profile = aggregator->profile;
+	struct profile *profile = aggregator_slice(aggregator, view->time_ns);
 	const struct numbered_stack *stack = stack_find(aggregator, view->stack_id);
 	const struct process *process = process_of_stack(aggregator, view->pid, view->comm, stack);
 	uint64_t issue_ns = view->issue_ns ? view->issue_ns : view->time_ns;
@@ -330,7 +337,18 @@ static void on_slow_io(void *context, const struct slow_io_view *slow_io)
 	struct aggregator *aggregator = context;
 
 	if (!add_slow_io(aggregator, slow_io))
-		profile_info(aggregator->profile)->counters[PKBPF_COUNTER_SLOW_IO_LOST]++;
+		profile_info(aggregator->running)->counters[PKBPF_COUNTER_SLOW_IO_LOST]++;
+}
+
+static int feed_resources(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	const struct resource_slices slices = {
+		.closing = aggregator->closing ? profile_resources(aggregator->closing) : NULL,
+		.running = profile_resources(aggregator->running),
+		.cut_ns = profile_info(aggregator->running)->start_ns,
+	};
+
+	return resource_usage_feed_slices(&slices, record);
 }
 
 /* What it used was used by the image before, whose name the kernel does not know any more. */
@@ -341,13 +359,13 @@ static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_r
 
 	if (process && process->comm_before[0])
 		memcpy(renamed.comm, process->comm_before, sizeof(renamed.comm));
-	return resource_usage_feed(profile_resources(aggregator->profile), &renamed.header);
+	return feed_resources(aggregator, &renamed.header);
 }
 
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
-	uint64_t *counters = profile_info(aggregator->profile)->counters;
+	uint64_t *counters = profile_info(aggregator->running)->counters;
 	int err;
 
 	if (record->kind == PKBPF_EVENT_RESOURCE &&
@@ -355,10 +373,15 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 	    record->flags == PKBPF_RESOURCE_LEFT)
 		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
 	else
-		err = resource_usage_feed(profile_resources(aggregator->profile), record);
+		err = feed_resources(aggregator, record);
 	if (err)
 		counters[err == -ENOMEM ? PKBPF_COUNTER_EVENTS_NO_MEMORY
 					: PKBPF_COUNTER_LOST_MALFORMED]++;
+}
+
+static void on_cut(void *context, const struct cut_view *cut)
+{
+	aggregator_cut(context, cut);
 }
 
 struct event_sink aggregator_sink(struct aggregator *aggregator)
@@ -372,6 +395,7 @@ struct event_sink aggregator_sink(struct aggregator *aggregator)
 		.on_stack = on_stack,
 		.on_totals = on_totals,
 		.on_slow_io = on_slow_io,
+		.on_cut = on_cut,
 		.on_other = on_other,
 	};
 

@@ -29,9 +29,23 @@ struct aggregator_options {
 
 struct aggregator;
 
+/*
+ * Takes profile over, the first slice. At each CUT of the stream the next one begins. The one
+ * before is closed at the next CUT, or when it has been over for PROCESS_LATE_NS: until then it
+ * gets what comes late.
+ */
 struct aggregator *aggregator_new(const struct aggregator_options *options,
 				  struct profile *profile);
+/* With all slices that nobody has taken. */
 void aggregator_free(struct aggregator *aggregator);
+/* The slice that runs; NULL after the end. */
+struct profile *aggregator_running(const struct aggregator *aggregator);
+/* The oldest of the closed slices, which is the caller's from now on; NULL: none is closed yet.
+ * The next record may use its numbers of processes for others: it is finished before. now_ns: no
+ * older record can come but late ones. */
+struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns);
+/* There are no more records, nor may any come: the slice that runs is closed, too. */
+void aggregator_end(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
 /* Whether the next step forgets numbers of stacks; then those that later events may name have to be

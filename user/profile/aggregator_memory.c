@@ -116,7 +116,7 @@ static int forget_unnamed(struct aggregator *aggregator)
 static bool merges_processes(const struct aggregator *aggregator)
 {
 	return aggregator->options.max_ended_tasks &&
-	       profile_ended_tasks(aggregator->profile) >= aggregator->next_ended;
+	       profile_ended_tasks(aggregator->running) >= aggregator->next_ended;
 }
 
 bool aggregator_forgets_stacks(const struct aggregator *aggregator)
@@ -139,12 +139,12 @@ static int merge_processes(struct aggregator *aggregator)
 	uint64_t now_ns = process_table_now_ns(aggregator->processes);
 	size_t count = process_table_count(aggregator->processes);
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_processes(aggregator->profile,
+	int err = profile_merge_processes(aggregator->running,
 					  now_ns > PROCESS_LATE_NS ? now_ns - PROCESS_LATE_NS : 0,
 					  &numbers);
 
 	aggregator->next_ended =
-		profile_ended_tasks(aggregator->profile) + aggregator->options.max_ended_tasks;
+		profile_ended_tasks(aggregator->running) + aggregator->options.max_ended_tasks;
 	if (err)
 		return err;
 	forget_stacks_of_merged(aggregator, numbers);
@@ -160,27 +160,31 @@ static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symb
 			  size_t bytes, uint32_t **ret_numbers)
 {
 	_cleanup_free_ bool *awaited =
-		calloc(profile_stack_count(aggregator->profile) + 1, sizeof(*awaited));
+		calloc(profile_stack_count(aggregator->running) + 1, sizeof(*awaited));
 
 	if (!awaited)
 		return -ENOMEM;
 	array_foreach(&aggregator->stacks, stack)
 		awaited[stack->stack] = true;
-	return profile_shorten_stacks(aggregator->profile, symbolizer, bytes, awaited, ret_numbers);
+	return profile_shorten_stacks(aggregator->running, symbolizer, bytes, awaited, ret_numbers);
 }
 
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer)
 {
 	uint64_t most_ns = aggregator->options.most_naming_ns;
 
-	return profile_name_places(aggregator->profile, symbolizer,
+	return profile_name_places(aggregator->running, symbolizer,
 				   most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
 }
 
 int aggregator_forget_places(struct aggregator *aggregator)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;
-	int err = profile_merge_stacks(aggregator->profile, true, &numbers);
+	int err;
+
+	if (!aggregator_has_one_slice(aggregator))
+		return 0;
+	err = profile_merge_stacks(aggregator->running, true, &numbers);
 
 	if (numbers)
 		renumber(aggregator, numbers);
@@ -189,10 +193,13 @@ int aggregator_forget_places(struct aggregator *aggregator)
 
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer)
 {
-	size_t before = profile_stack_bytes(aggregator->profile);
+	size_t before = profile_stack_bytes(aggregator->running);
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err;
 
+	/* Slices that are about to be closed keep their numbers. */
+	if (!aggregator_has_one_slice(aggregator))
+		return 0;
 	if (merges_processes(aggregator))
 		return merge_processes(aggregator);
 	if (aggregator_forgets_stacks(aggregator))
@@ -208,10 +215,10 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		if (!aggregator_name_places(aggregator, symbolizer) &&
 		    before < aggregator->next_merge_bytes / 4 * 5)
 			return 0;
-		err = profile_merge_stacks(aggregator->profile, false, &numbers);
+		err = profile_merge_stacks(aggregator->running, false, &numbers);
 	}
 	if (numbers)
 		renumber(aggregator, numbers);
-	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->profile));
+	plan_next_step(aggregator, before, profile_stack_bytes(aggregator->running));
 	return err ? err : 1;
 }

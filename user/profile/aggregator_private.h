@@ -19,9 +19,14 @@ struct numbered_stack {
 	uint64_t guessed; /* guessed frames not counted yet */
 };
 
+/* One that runs, one that closes, and the one that a cut makes. */
+#define OPEN_SLICES 3
+
 struct aggregator {
 	struct aggregator_options options;
-	struct profile *profile;
+	struct profile *running;
+	struct profile *closing; /* the slice before, to which records may still come; or NULL */
+	ARRAY_OF(struct profile *) closed; /* not taken yet, oldest first */
 	struct process_table *processes;
 	struct event_sink process_sink;
 	struct stack_builder *builder;
@@ -32,5 +37,14 @@ struct aggregator {
 	uint64_t next_ended;	       /* of profile_ended_tasks() */
 	size_t next_forget;	       /* of stacks.count */
 };
+
+/* Where a record of this time counts. */
+struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns);
+void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
+/* No other slice shares numbers with the one that runs. */
+static inline bool aggregator_has_one_slice(const struct aggregator *aggregator)
+{
+	return !profile_shares_names(aggregator->running);
+}
 
 #endif

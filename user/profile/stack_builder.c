@@ -72,6 +72,11 @@ void stack_builder_free(struct stack_builder *builder)
 	free(builder);
 }
 
+void stack_builder_set_profile(struct stack_builder *builder, struct profile *profile)
+{
+	builder->profile = profile;
+}
+
 /* The top bit makes room for the flag: it is the same in all addresses of one side, and others are
  * not cached. */
 static uint64_t cache_key(uint64_t ip, bool is_return_address)

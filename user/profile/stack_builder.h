@@ -17,6 +17,8 @@ struct stack_builder;
  * out. */
 struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user);
 void stack_builder_free(struct stack_builder *builder);
+/* Another profile, in which frames and stacks have the same numbers. */
+void stack_builder_set_profile(struct stack_builder *builder, struct profile *profile);
 /* The profile's stack of the frames of a sample; UINT32_MAX: out of memory. */
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process);

@@ -83,8 +83,9 @@ static const struct recorded_column processes_columns[] = {
 	STEP(4, P, start_ns),	       STEP(5, P, born_ns),	   STEP(6, P, end_ns),
 	FLAG(7, P, started_inside),    FLAG(8, P, execed),	   RECORDED(9, P, cgroup_id),
 	RECORDED(10, P, thread_count), RECORDED(11, P, members),   TEXT(12, P, comm_before),
+	STEP(13, P, heard_ns),
 };
-ALL_MEMBERS(P, 96);
+ALL_MEMBERS(P, 104);
 TABLE(processes, SLICE_PROCESSES, P);
 #undef P
 
@@ -216,6 +217,7 @@ static const struct recorded_column account_processes_columns[] = {
 	RECORDED(17, P, peak_rss_bytes),
 	RECORDED(18, P, anonymous_rss_bytes),
 	RECORDED(19, P, start_anonymous_rss_bytes),
+	FLAG(20, P, comm_is_known),
 	COUNTERS(30, P, used),
 };
 ALL_MEMBERS(P, 208);

@@ -344,6 +344,14 @@ static void on_totals(void *context, const struct totals_view *totals)
 		unwinder->next.ops->on_totals(unwinder->next.context, totals);
 }
 
+static void on_cut(void *context, const struct cut_view *cut)
+{
+	struct raw_unwinder *unwinder = context;
+
+	if (unwinder->next.ops->on_cut)
+		unwinder->next.ops->on_cut(unwinder->next.context, cut);
+}
+
 static void on_slow_io(void *context, const struct slow_io_view *slow_io)
 {
 	struct raw_unwinder *unwinder = context;
@@ -370,6 +378,7 @@ struct event_sink raw_unwinder_sink(struct raw_unwinder *unwinder)
 		.on_raw_stack = on_raw_stack,
 		.on_stack = on_stack,
 		.on_totals = on_totals,
+		.on_cut = on_cut,
 		.on_slow_io = on_slow_io,
 		.on_other = on_other,
 	};

@@ -22,7 +22,7 @@
 static const int kinds[] = {
 	PKBPF_EVENT_SAMPLE,  PKBPF_EVENT_FORK,	  PKBPF_EVENT_COMM,	 PKBPF_EVENT_EXIT,
 	PKBPF_EVENT_MAPPING, PKBPF_EVENT_LOST,	  PKBPF_EVENT_RAW_STACK, PKBPF_EVENT_STACK,
-	PKBPF_EVENT_TOTALS,  PKBPF_EVENT_SLOW_IO,
+	PKBPF_EVENT_TOTALS,  PKBPF_EVENT_SLOW_IO, PKBPF_EVENT_CUT,
 };
 
 static int delivered;
@@ -67,6 +67,11 @@ static inline void got_slow_io(void *context, const struct slow_io_view *slow_io
 	delivered++;
 }
 
+static inline void got_cut(void *context, const struct cut_view *cut)
+{
+	delivered++;
+}
+
 static inline void got_other(void *context, const struct pkbpf_event_header *record)
 {
 	delivered++;
@@ -81,6 +86,7 @@ static const struct event_sink_ops counting_ops = {
 	.on_stack = got_stack,
 	.on_totals = got_totals,
 	.on_slow_io = got_slow_io,
+	.on_cut = got_cut,
 	.on_other = got_other,
 };
 
@@ -155,6 +161,9 @@ static inline void encode_kind(struct event_buffer *buffer, int kind)
 		break;
 	case PKBPF_EVENT_SLOW_IO:
 		err = event_encode_slow_io(buffer, &slow_io);
+		break;
+	case PKBPF_EVENT_CUT:
+		err = event_encode_cut(buffer, &(struct cut_view){.time_ns = 1});
 		break;
 	}
 	assert_int_equal(err, 0);

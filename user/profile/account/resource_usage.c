@@ -173,6 +173,7 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 		process->parent_pid = view->parent_pid;
 	if (view->tid == view->pid || !process->comm[0])
 		memcpy(process->comm, view->comm, sizeof(process->comm));
+	process->comm_is_known = process->comm_is_known || view->tid == view->pid;
 	if (view->peak_rss_bytes > process->peak_rss_bytes)
 		process->peak_rss_bytes = view->peak_rss_bytes;
 	/* A leader that exited before its threads has no memory to show; one of them has. */
@@ -294,7 +295,9 @@ static void count_thread(struct resource_usage *usage, uint32_t index,
 static int take_final(struct resource_usage *usage, const struct resource_view *view)
 {
 	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT || view->moment == PKBPF_RESOURCE_LEFT,
-	     inside = view->thread_start_ns >= usage->start_ns;
+	     inside = view->thread_start_ns >= usage->start_ns,
+	     /* It is known to no account, though all of its life was in the capture. */
+		is_late = is_exit && usage->follows && view->thread_start_ns >= usage->capture_ns;
 	struct usage_thread *thread = find_thread(usage, view);
 	struct resource_counters used = view->counters;
 	uint32_t index;
@@ -302,7 +305,7 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 
 	/* What ended after the end counts up to the end; what had ended before the start, and what
 	 * began after the end, does not count. */
-	if ((thread && thread->final) || (!thread && !inside) ||
+	if ((thread && thread->final) || (!thread && !inside && !is_late) ||
 	    (usage->end_ns && view->thread_start_ns > usage->end_ns))
 		return 0;
 	index = thread ? thread->process : get_process(usage, view);
@@ -332,15 +335,11 @@ static int take_final(struct resource_usage *usage, const struct resource_view *
 	return 0;
 }
 
-static int take_thread(struct resource_usage *usage, const struct pkbpf_event_header *record)
+int usage_take_thread(struct resource_usage *usage, const struct resource_view *record)
 {
-	struct resource_view view;
-	bool bystander;
-	int err = resource_event_decode(record, &view);
+	struct resource_view view = *record;
+	bool bystander = view.moment == PKBPF_RESOURCE_BYSTANDER;
 
-	if (err)
-		return err;
-	bystander = view.moment == PKBPF_RESOURCE_BYSTANDER;
 	if (bystander)
 		view.moment = PKBPF_RESOURCE_START;
 	if (view.moment == PKBPF_RESOURCE_START) {
@@ -357,26 +356,20 @@ static int take_thread(struct resource_usage *usage, const struct pkbpf_event_he
 	return take_final(usage, &view);
 }
 
-static int take_machine(struct resource_usage *usage, const struct pkbpf_event_header *record)
+void usage_take_machine(struct resource_usage *usage, const struct machine_view *view)
 {
-	struct machine_view view;
-	int err = machine_event_decode(record, &view);
-
-	if (err)
-		return err;
-	if (view.moment == PKBPF_RESOURCE_START) {
-		usage->machine_start = view;
+	if (view->moment == PKBPF_RESOURCE_START) {
+		usage->machine_start = *view;
 		/* Its reading comes first: threads started during that of the others have used
 		 * nothing before. */
-		usage->start_ns = view.time_ns;
+		usage->start_ns = view->time_ns;
 	} else {
-		usage->machine_end = view;
-		usage->end_ns = view.time_ns;
+		usage->machine_end = *view;
+		usage->end_ns = view->time_ns;
 	}
-	return 0;
 }
 
-static int take_cgroup(struct resource_usage *usage, const struct pkbpf_event_header *record)
+int usage_take_cgroup(struct resource_usage *usage, const struct pkbpf_event_header *record)
 {
 	struct cgroup_view view;
 	uint32_t string;
@@ -392,43 +385,28 @@ static int take_cgroup(struct resource_usage *usage, const struct pkbpf_event_he
 	return 0;
 }
 
-static int take_cpu_limit(struct resource_usage *usage, const struct pkbpf_event_header *record)
+int usage_take_cpu_limit(struct resource_usage *usage, const struct cpu_limit_view *view)
 {
 	struct usage_cpu_limit *limit;
-	struct cpu_limit_view view;
 	uint32_t string;
 	uint64_t *index;
 	bool added;
-	int err = cpu_limit_event_decode(record, &view);
 
-	if (err)
-		return err;
 	if (usage->cpu_limits.count >= RESOURCE_CPU_LIMITS_MAX &&
-	    !hash_map_find(&usage->cpu_limit_of, view.cgroup_id))
+	    !hash_map_find(&usage->cpu_limit_of, view->cgroup_id))
 		return 0;
-	string = string_pool_add(usage->strings, view.path);
-	index = hash_map_get(&usage->cpu_limit_of, view.cgroup_id, usage->cpu_limits.count, &added);
+	string = string_pool_add(usage->strings, view->path);
+	index = hash_map_get(&usage->cpu_limit_of, view->cgroup_id, usage->cpu_limits.count,
+			     &added);
 	if (string == STRING_POOL_NONE || !index || (added && !array_add(&usage->cpu_limits)))
 		return -ENOMEM;
 	limit = &usage->cpu_limits.items[*index];
 	limit->path = string;
-	*(view.moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end) = view;
+	*(view->moment == PKBPF_RESOURCE_START ? &limit->start : &limit->end) = *view;
 	return 0;
 }
 
 int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record)
 {
-	switch (record->kind) {
-	case PKBPF_EVENT_RESOURCE:
-		return take_thread(usage, record);
-	case PKBPF_EVENT_MACHINE:
-		return take_machine(usage, record);
-	case PKBPF_EVENT_CGROUP:
-	case PKBPF_EVENT_CONTAINER:
-		return take_cgroup(usage, record);
-	case PKBPF_EVENT_CPU_LIMIT:
-		return take_cpu_limit(usage, record);
-	default:
-		return 0;
-	}
+	return resource_usage_feed_slices(&(struct resource_slices){.running = usage}, record);
 }

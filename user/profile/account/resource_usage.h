@@ -40,6 +40,7 @@ struct resource_process {
 	uint64_t end_ns;   /* 0: lives */
 	bool started_inside;
 	char comm[PKBPF_COMM_SIZE + 1];
+	bool comm_is_known; /* of its first thread; else that of any */
 	uint64_t cgroup_id; /* 0 unknown */
 	uint32_t threads;   /* alive at the end */
 	/* alive at any time in the interval; 0: no target, for all that is known */
@@ -81,6 +82,24 @@ void resource_usage_free(struct resource_usage *usage);
 /* Takes a record in when it is one of the account's; in order of time. -ENOMEM; -EBADMSG: a
  * malformed one. */
 int resource_usage_feed(struct resource_usage *usage, const struct pkbpf_event_header *record);
+
+/* Accounts of slices that follow each other, while records of the first one may still come. */
+struct resource_slices {
+	struct resource_usage *closing; /* NULL: none */
+	struct resource_usage *running;
+	uint64_t cut_ns; /* where the one begins and the other ends */
+};
+
+/* The account that follows another one, and knows what was told once for all. -ENOMEM. */
+int resource_usage_follow(struct resource_usage *next, const struct resource_usage *before);
+/* As resource_usage_feed(), into the account that a record belongs to. */
+int resource_usage_feed_slices(const struct resource_slices *slices,
+			       const struct pkbpf_event_header *record);
+/*
+ * No more records come to the first one: threads of which it has no last numbers go on in the next
+ * one, and so do readings that have no end. -ENOMEM: some of them are missing.
+ */
+int resource_usage_close(const struct resource_slices *slices);
 
 /* Processes of which a thread exited. */
 size_t resource_usage_ended_count(const struct resource_usage *usage);

@@ -18,6 +18,7 @@ struct usage_thread {
 	uint64_t start_ns, end_ns;
 	bool started_inside, final;
 	bool bystander; /* nothing says yet that it is a target */
+	bool moved;	/* what it used since the start is told in the next slice */
 	/* another thread of the process has its number and birth since that called exec */
 	bool superseded;
 	char comm[PKBPF_COMM_SIZE + 1];
@@ -51,12 +52,19 @@ struct resource_usage {
 	uint32_t others;	   /* USAGE_NONE until needed */
 	size_t start_threads;	   /* those of the start are no further behind in threads */
 	size_t ended_count;	   /* processes of which a thread exited */
+	bool follows;		   /* another slice */
+	uint64_t capture_ns;	   /* then: start of the first one */
 	uint64_t start_ns, end_ns; /* first record of either reading; 0: not yet */
 	struct machine_view machine_start, machine_end;
 	struct resource_machine put_machine; /* of other accounts */
 	uint64_t put_missing;		     /* likewise */
 };
 
+/* What a record says, of any moment but CUT. */
+int usage_take_thread(struct resource_usage *usage, const struct resource_view *view);
+void usage_take_machine(struct resource_usage *usage, const struct machine_view *view);
+int usage_take_cgroup(struct resource_usage *usage, const struct pkbpf_event_header *record);
+int usage_take_cpu_limit(struct resource_usage *usage, const struct cpu_limit_view *view);
 uint64_t usage_thread_hash(const struct resource_usage *usage, uint32_t tid, uint64_t start_ns);
 /* A process of the account, the last of its pid for now; for pid 0 one of nobody. USAGE_NONE: out
  * of memory. */

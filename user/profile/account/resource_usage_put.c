@@ -8,7 +8,7 @@
 void resource_usage_put_known(struct resource_usage *usage, uint64_t start_ns, uint64_t end_ns,
 			      uint64_t missing)
 {
-	if (!usage->start_ns || start_ns < usage->start_ns)
+	if (start_ns && (!usage->start_ns || start_ns < usage->start_ns))
 		usage->start_ns = start_ns;
 	if (end_ns > usage->end_ns)
 		usage->end_ns = end_ns;
@@ -39,13 +39,20 @@ static uint64_t life_ns(const struct resource_process *process)
 	return resource_less(process->end_ns, process->start_ns);
 }
 
-static void add_life(struct resource_process *to, const struct resource_process *more)
+/* What comes late to a slice was born before it, but not before all of them. */
+static bool is_inside(const struct resource_usage *usage, uint64_t start_ns, bool started_inside)
+{
+	return started_inside || (usage->start_ns && start_ns >= usage->start_ns);
+}
+
+static void add_life(const struct resource_usage *usage, struct resource_process *to,
+		     const struct resource_process *more)
 {
 	bool is_new = !to->threads_seen && !to->processes;
 
 	if (to->pid) {
-		to->started_inside =
-			is_new ? more->started_inside : to->started_inside || more->started_inside;
+		if (more->threads_counted && is_inside(usage, more->start_ns, more->started_inside))
+			to->started_inside = true;
 		if (more->end_ns > to->end_ns)
 			to->end_ns = more->end_ns;
 		to->processes = 1;
@@ -85,9 +92,11 @@ uint32_t resource_usage_put_process(struct resource_usage *usage,
 		return USAGE_NONE;
 	to = &usage->processes.items[index].public;
 	usage->ended_count += more->end_ns && !to->end_ns;
-	add_life(to, more);
-	if (more->comm[0] && to->pid)
+	add_life(usage, to, more);
+	if (to->pid && more->comm[0] && (more->comm_is_known || !to->comm_is_known)) {
 		memcpy(to->comm, more->comm, sizeof(to->comm));
+		to->comm_is_known = more->comm_is_known;
+	}
 	if (more->cgroup_id && index != usage->others)
 		to->cgroup_id = more->cgroup_id;
 	if (more->parent_pid)
@@ -163,12 +172,19 @@ int resource_usage_put_thread(struct resource_usage *usage, const struct resourc
 		if (!thread)
 			return -ENOMEM;
 	}
-	thread->started_inside = thread->started_inside || more->started_inside;
+	thread->started_inside =
+		thread->started_inside || is_inside(usage, more->start_ns, more->started_inside);
 	if (more->end_ns > thread->end_ns)
 		thread->end_ns = more->end_ns;
 	memcpy(thread->comm, more->comm, sizeof(thread->comm));
 	resource_counters_add(&thread->counters, &more->used);
 	return 0;
+}
+
+/* It runs us at least. */
+static bool knows_threads(const struct resource_machine *machine)
+{
+	return machine->threads_ns || !machine->elapsed_ns;
 }
 
 void resource_usage_put_machine(struct resource_usage *usage, const struct resource_machine *more)
@@ -178,9 +194,8 @@ void resource_usage_put_machine(struct resource_usage *usage, const struct resou
 	if (!more->known)
 		return;
 	/* Where one does not know, the sum is not known. */
-	to->threads_ns = (!to->known || to->threads_ns) && more->threads_ns
-				 ? to->threads_ns + more->threads_ns
-				 : 0;
+	to->threads_ns =
+		knows_threads(to) && knows_threads(more) ? to->threads_ns + more->threads_ns : 0;
 	to->known = true;
 	to->elapsed_ns += more->elapsed_ns;
 	to->busy_ns += more->busy_ns;

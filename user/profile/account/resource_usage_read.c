@@ -24,7 +24,7 @@ uint64_t resource_usage_missing(const struct resource_usage *usage)
 	uint64_t missing = usage->put_missing;
 
 	array_foreach(&usage->threads, thread)
-		missing += !thread->final && !thread->bystander;
+		missing += !thread->final && !thread->bystander && !thread->moved;
 	return missing;
 }
 

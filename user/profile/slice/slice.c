@@ -253,6 +253,7 @@ static int merge_cgroups(const struct resource_usage *from, struct resource_usag
 	return err;
 }
 
+/* Where an edge was not read, threads that exited are known all the same. */
 static int merge_resources(struct merging *work)
 {
 	const struct resource_usage *from = work->from->resources;
@@ -260,12 +261,10 @@ static int merge_resources(struct merging *work)
 	struct resource_machine machine = resource_usage_machine(from);
 	int err = merge_cgroups(from, into);
 
-	if (err || !resource_usage_known(from))
-		return err;
 	resource_usage_put_known(into, resource_usage_start_ns(from), resource_usage_end_ns(from),
 				 resource_usage_missing(from));
 	resource_usage_put_machine(into, &machine);
-	return merge_threads(from, into);
+	return err ? err : merge_threads(from, into);
 }
 
 /* ---- the run ---- */

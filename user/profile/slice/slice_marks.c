@@ -8,6 +8,15 @@ static void mark(bool *is_used, uint32_t number, size_t count)
 		is_used[number] = true;
 }
 
+/* What has changed of processes that an earlier slice has told of, such as their end. */
+static void mark_news(const struct profile *profile, bool *is_used, size_t count)
+{
+	for (uint32_t id = 0; id < count; id++) {
+		if (process_table_has_news(profile->processes, id, profile->info.start_ns))
+			is_used[id] = true;
+	}
+}
+
 void profile_mark_processes(const struct profile *profile, bool *is_used)
 {
 	size_t count = process_table_count(profile->processes), cursor = 0;
@@ -23,6 +32,7 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 		mark(is_used, distribution->key.process, count);
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->process, count);
+	mark_news(profile, is_used, count);
 }
 
 void profile_mark_stacks(const struct profile *profile, bool *is_used)

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Leads what the kernel counts for threads to the slice that it was used in. */
+#include <errno.h>
+#include <string.h>
+
+#include "profile/account/resource_usage_private.h"
+
+static int copy_strings(struct resource_usage *next, struct hash_map *to,
+			const struct resource_usage *before, const struct hash_map *from)
+{
+	const struct hash_map_slot *slot;
+	size_t cursor = 0;
+
+	while ((slot = hash_map_next(from, &cursor))) {
+		uint32_t string = string_pool_add(
+			next->strings, string_pool_get(before->strings, (uint32_t)slot->value));
+
+		if (string == STRING_POOL_NONE || !hash_map_put(to, slot->key, string))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int resource_usage_follow(struct resource_usage *next, const struct resource_usage *before)
+{
+	int err = copy_strings(next, &next->cgroups, before, &before->cgroups);
+
+	next->follows = true;
+	next->capture_ns = before->follows ? before->capture_ns : before->start_ns;
+	/* Until the cut has been read. */
+	next->start_ns = before->start_ns;
+	return err ? err : copy_strings(next, &next->containers, before, &before->containers);
+}
+
+/* ---- closing ---- */
+
+static uint32_t move_process(const struct resource_slices *slices, uint32_t number)
+{
+	const struct resource_process *from = &slices->closing->processes.items[number].public;
+	uint32_t index = usage_find_process(slices->running, from->pid, from->start_ns);
+	struct resource_process *to;
+
+	if (index != USAGE_NONE)
+		return index;
+	if (!from->pid || slices->running->processes.count >= RESOURCE_PROCESSES_MAX)
+		return usage_others(slices->running);
+	index = usage_add_process(slices->running, from->pid, from->start_ns);
+	if (index == USAGE_NONE)
+		return USAGE_NONE;
+	to = &slices->running->processes.items[index].public;
+	to->parent_pid = from->parent_pid;
+	to->cgroup_id = from->cgroup_id;
+	to->start_rss_bytes = from->start_rss_bytes;
+	to->start_anonymous_rss_bytes = from->start_anonymous_rss_bytes;
+	to->peak_rss_bytes = from->peak_rss_bytes;
+	memcpy(to->comm, from->comm, sizeof(to->comm));
+	to->comm_is_known = from->comm_is_known;
+	return index;
+}
+
+static int move_thread(const struct resource_slices *slices, struct usage_thread *from)
+{
+	struct resource_usage *to = slices->running;
+	uint32_t process;
+	struct usage_thread *thread;
+
+	if (usage_find_thread(to, from->tid, from->start_ns))
+		return 0;
+	process = move_process(slices, from->process);
+	if (process == USAGE_NONE || !array_reserve(&to->threads, to->threads.count + 1) ||
+	    !hash_index_add(&to->thread_index, usage_thread_hash(to, from->tid, from->start_ns),
+			    (uint32_t)to->threads.count))
+		return -ENOMEM;
+	thread = array_add(&to->threads);
+	*thread = *from;
+	thread->process = process;
+	to->start_threads = to->threads.count;
+	to->processes.items[process].public.threads_seen += !from->bystander;
+	slices->closing->processes.items[from->process].public.threads_seen -= !from->bystander;
+	from->moved = true;
+	return 0;
+}
+
+static int move_limits(const struct resource_slices *slices)
+{
+	array_foreach(&slices->closing->cpu_limits, limit) {
+		struct cpu_limit_view start = limit->start;
+		int err;
+
+		if (limit->end.moment || !start.moment ||
+		    hash_map_find(&slices->running->cpu_limit_of, start.cgroup_id))
+			continue;
+		start.path = string_pool_get(slices->closing->strings, limit->path);
+		err = usage_take_cpu_limit(slices->running, &start);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int resource_usage_close(const struct resource_slices *slices)
+{
+	struct resource_usage *closing = slices->closing;
+	int err = 0;
+
+	if (!closing->machine_end.moment && !slices->running->machine_start.moment)
+		slices->running->machine_start = closing->machine_start;
+	array_foreach(&closing->threads, thread) {
+		if (!err && !thread->final && !thread->superseded && !thread->moved)
+			err = move_thread(slices, thread);
+	}
+	return err ? err : move_limits(slices);
+}
+
+/* ---- records ---- */
+
+static bool is_awaited(struct resource_usage *usage, uint32_t tid, uint64_t start_ns)
+{
+	const struct usage_thread *thread = usage_find_thread(usage, tid, start_ns);
+
+	return thread && !thread->final && !thread->moved;
+}
+
+/*
+ * The slice that has the first numbers of a thread has its last ones, too: the reading at the cut
+ * has not met the thread then. Otherwise it is the one in which the thread exited, or, when that
+ * has been closed, the one that runs.
+ */
+static bool is_of_closing(const struct resource_slices *slices, const struct resource_view *view)
+{
+	if (!slices->closing)
+		return false;
+	/* The reading at the cut knows a thread that has called exec by its new number. */
+	if (view->moment == PKBPF_RESOURCE_EXEC)
+		return view->time_ns < slices->cut_ns || !slices->running->machine_start.moment;
+	if (is_awaited(slices->closing, view->tid, view->thread_start_ns))
+		return true;
+	if (usage_find_thread(slices->running, view->tid, view->thread_start_ns))
+		return false;
+	return view->time_ns < slices->cut_ns || view->thread_start_ns < slices->cut_ns;
+}
+
+static int feed_thread(const struct resource_slices *slices,
+		       const struct pkbpf_event_header *record)
+{
+	struct resource_view view;
+	int err = resource_event_decode(record, &view);
+
+	if (err)
+		return err;
+	switch (view.moment) {
+	case PKBPF_RESOURCE_CUT:
+		/* Without the slice before, what was used stays with what follows. */
+		if (!slices->closing)
+			return 0;
+		view.moment = PKBPF_RESOURCE_END;
+		err = usage_take_thread(slices->closing, &view);
+		view.moment = PKBPF_RESOURCE_START;
+		return err ? err : usage_take_thread(slices->running, &view);
+	case PKBPF_RESOURCE_EXIT:
+	case PKBPF_RESOURCE_LEFT:
+	case PKBPF_RESOURCE_EXEC:
+		return usage_take_thread(
+			is_of_closing(slices, &view) ? slices->closing : slices->running, &view);
+	default:
+		return usage_take_thread(slices->running, &view);
+	}
+}
+
+static int feed_machine(const struct resource_slices *slices,
+			const struct pkbpf_event_header *record)
+{
+	struct machine_view view;
+	int err = machine_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (view.moment == PKBPF_RESOURCE_CUT) {
+		if (!slices->closing)
+			return 0;
+		view.moment = PKBPF_RESOURCE_END;
+		usage_take_machine(slices->closing, &view);
+		view.moment = PKBPF_RESOURCE_START;
+	} else if (view.moment == PKBPF_RESOURCE_END && slices->closing) {
+		/* The last reading: whom it meets has to be known by then. */
+		err = resource_usage_close(slices);
+	}
+	usage_take_machine(slices->running, &view);
+	return err;
+}
+
+static int feed_cpu_limit(const struct resource_slices *slices,
+			  const struct pkbpf_event_header *record)
+{
+	struct cpu_limit_view view;
+	int err = cpu_limit_event_decode(record, &view);
+
+	if (err)
+		return err;
+	if (view.moment == PKBPF_RESOURCE_CUT) {
+		if (!slices->closing)
+			return 0;
+		view.moment = PKBPF_RESOURCE_END;
+		err = usage_take_cpu_limit(slices->closing, &view);
+		view.moment = PKBPF_RESOURCE_START;
+	}
+	return err ? err : usage_take_cpu_limit(slices->running, &view);
+}
+
+int resource_usage_feed_slices(const struct resource_slices *slices,
+			       const struct pkbpf_event_header *record)
+{
+	int err = 0;
+
+	switch (record->kind) {
+	case PKBPF_EVENT_RESOURCE:
+		return feed_thread(slices, record);
+	case PKBPF_EVENT_MACHINE:
+		return feed_machine(slices, record);
+	case PKBPF_EVENT_CGROUP:
+	case PKBPF_EVENT_CONTAINER:
+		if (slices->closing)
+			err = usage_take_cgroup(slices->closing, record);
+		return err ? err : usage_take_cgroup(slices->running, record);
+	case PKBPF_EVENT_CPU_LIMIT:
+		return feed_cpu_limit(slices, record);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Begins a slice at each cut of the stream, and closes the one before when nothing comes to it any
+ * more. */
+#include "profile/aggregator_private.h"
+
+struct profile *aggregator_running(const struct aggregator *aggregator)
+{
+	return aggregator->running;
+}
+
+struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns)
+{
+	struct profile_info *info = profile_info(aggregator->running);
+
+	/* The first slice has no cut before it. */
+	if (!info->sequence || time_ns >= info->start_ns)
+		return aggregator->running;
+	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns)
+		return aggregator->closing;
+	info->counters[PKBPF_COUNTER_LATE_RECORDS]++;
+	return aggregator->running;
+}
+
+static void close_slice(struct aggregator *aggregator)
+{
+	const struct resource_slices slices = {
+		.closing = profile_resources(aggregator->closing),
+		.running = profile_resources(aggregator->running),
+	};
+
+	if (resource_usage_close(&slices))
+		profile_info(aggregator->running)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY]++;
+	/* There is room since the cut, as for those that are open. */
+	*array_add(&aggregator->closed) = aggregator->closing;
+	aggregator->closing = NULL;
+}
+
+static struct profile *next_slice(struct aggregator *aggregator)
+{
+	struct profile *before = aggregator->running, *next = profile_new_beside(before);
+
+	if (next && array_reserve(&aggregator->closed, aggregator->closed.count + OPEN_SLICES) &&
+	    resource_usage_follow(profile_resources(next), profile_resources(before)) == 0) {
+		slow_io_list_limit(profile_slow_io(next), aggregator->options.slow_io_limit);
+		return next;
+	}
+	profile_free(next);
+	return NULL;
+}
+
+/* Without memory there is no cut: the slice that runs goes on. */
+void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
+{
+	struct profile *next = next_slice(aggregator);
+
+	if (!next) {
+		profile_info(aggregator->running)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY]++;
+		return;
+	}
+	if (aggregator->closing)
+		close_slice(aggregator);
+	profile_info(aggregator->running)->end_ns = cut->time_ns;
+	profile_info(next)->sequence = cut->sequence;
+	profile_info(next)->start_ns = cut->time_ns;
+	profile_info(next)->start_unix_ns = cut->unix_ns;
+	aggregator->closing = aggregator->running;
+	aggregator->running = next;
+	stack_builder_set_profile(aggregator->builder, next);
+}
+
+struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns)
+{
+	struct profile *slice;
+
+	if (aggregator->closing &&
+	    now_ns >= profile_info(aggregator->closing)->end_ns + PROCESS_LATE_NS)
+		close_slice(aggregator);
+	if (!aggregator->closed.count)
+		return NULL;
+	slice = aggregator->closed.items[0];
+	for (size_t i = 1; i < aggregator->closed.count; i++)
+		aggregator->closed.items[i - 1] = aggregator->closed.items[i];
+	aggregator->closed.count--;
+	return slice;
+}
+
+void aggregator_end(struct aggregator *aggregator)
+{
+	if (aggregator->closing)
+		close_slice(aggregator);
+	*array_add(&aggregator->closed) = aggregator->running;
+	aggregator->running = NULL;
+}
