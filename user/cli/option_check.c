@@ -3,6 +3,7 @@
 #include "cli/option_check.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/option_table.h"
@@ -53,6 +54,20 @@ int options_check_events(const struct cli_options *options, uint32_t kinds_mask,
 	return 0;
 }
 
+/* sudo keeps none of the variable's kind, so its absence is the likeliest mistake. */
+static int check_debuginfod(const struct live_options *live, struct error *error)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	if (live->debuginfod_limit_ns && !live->debuginfod)
+		return error_set(error, EINVAL, "--debuginfod-limit requires --debuginfod");
+	if (live->debuginfod && (!urls || !urls[strspn(urls, " ")]))
+		return error_set(error, EINVAL,
+				 "--debuginfod requires DEBUGINFOD_URLS, which is not set; "
+				 "with sudo: --preserve-env=DEBUGINFOD_URLS");
+	return 0;
+}
+
 int options_check_outputs(struct cli_options *options, struct error *error)
 {
 	struct output_request *request;
@@ -77,6 +92,9 @@ int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
 
+	if (err < 0)
+		return err;
+	err = check_debuginfod(&options->live, error);
 	if (err < 0)
 		return err;
 	if (options->live.user_only && options->live.kernel_only)

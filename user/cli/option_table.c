@@ -251,6 +251,14 @@ static const struct option_row rows[] = {
 	{0, "no-inline", NULL, "omit inlined functions", OUTPUT, FLAG(live.no_inline)},
 	{0, "lines", NULL, "file:line in frames, also from separate debug files", OUTPUT,
 	 FLAG(live.lines)},
+	{0, "debuginfod", NULL,
+	 "after the interval, fetch missing debug files from the servers in DEBUGINFOD_URLS",
+	 OUTPUT, FLAG(live.debuginfod),
+	 .text = "Build ids of files without a full symbol table are sent to these servers; answers stay "
+		 "in the cache of debuginfod. Requires libdebuginfod."},
+	{0, "debuginfod-limit", "TIME",
+	 "maximum time for all look-ups of --debuginfod; default 30s", OUTPUT,
+	 .form = OPTION_DURATION, AT(live.debuginfod_limit_ns)},
 
 	{'q', "quiet", NULL, "errors only", GENERAL, FLAG(quiet)},
 	{'v', "verbose", NULL,

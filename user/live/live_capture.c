@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "live/live_capture_private.h"
 #include "process/file/file_servers.h"
+#include "symbol/elf/debuginfod.h"
 
 /* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
@@ -56,6 +57,8 @@ static int assemble(struct live_capture *live, struct error *error)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	}
 	live->sink = aggregator_sink(live->aggregator);
+	if (live->options.debuginfod_limit_ns)
+		live->debuginfod = debuginfod_new(live->options.debuginfod_limit_ns);
 	live->symbolizer_options = (struct symbolizer_options){
 		.inlines = live->options.inlines,
 		.lines = live->options.lines,
@@ -64,6 +67,7 @@ static int assemble(struct live_capture *live, struct error *error)
 		.root = "",
 		.debug_dir = "/usr/lib/debug",
 		.user_uid = live->options.user_uid,
+		.debuginfod = live->debuginfod,
 	};
 	/* Without one (out of memory) frames stay addresses. */
 	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
@@ -191,6 +195,7 @@ void live_capture_free(struct live_capture *live)
 	aggregator_free(live->aggregator);
 	profile_free(live->profile);
 	symbolizer_free(live->symbolizer);
+	debuginfod_free(live->debuginfod);
 	process_table_free(live->processes);
 	mapped_file_table_free(live->files);
 	free(live);

@@ -18,8 +18,9 @@ struct live_capture {
 	struct source_set *sources;
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
-	uint64_t next_forget_ns; /* files are not forgotten before */
-	uint64_t naming_end_ns;	 /* places get their names first, until then; 0: not begun */
+	struct debuginfod *debuginfod; /* NULL: no servers are asked */
+	uint64_t next_forget_ns;       /* files are not forgotten before */
+	uint64_t naming_end_ns;	       /* places get their names first, until then; 0: not begun */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 	uint64_t start_cpu_ns; /* of this program, until then */

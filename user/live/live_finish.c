@@ -12,6 +12,7 @@
 #include "profile/kind_table.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
+#include "symbol/elf/debuginfod.h"
 
 static uint64_t timeval_ns(struct timeval time)
 {
@@ -112,6 +113,8 @@ struct profile *live_capture_finish(struct live_capture *live, const char *targe
 	begin_ns = clock_now_ns();
 	/* Without memory what was recorded stays as it is. */
 	profile_kinds_finish(live->profile);
+	if (live->debuginfod)
+		debuginfod_allow(live->debuginfod);
 	if (live->symbolizer)
 		profile_symbolize(live->profile, live->symbolizer);
 	log_info(live->options.session.log, "%zu frames symbolized in %.1f ms",

@@ -17,8 +17,9 @@
  * does. Waking costs more than the few CPU samples that lie there (see
  * capture/session/drain_pace.h), and processes are heard of soon enough; other sources poll maps
  * that must not fill up. */
-#define CPU_LOOK_INTERVAL_MS 1000
-#define LOOK_INTERVAL_MS     100
+#define CPU_LOOK_INTERVAL_MS	    1000
+#define LOOK_INTERVAL_MS	    100
+#define DEFAULT_DEBUGINFOD_LIMIT_NS (30 * NS_PER_SECOND)
 
 struct live_run {
 	struct live_options options;
@@ -97,6 +98,15 @@ int live_run_set_stop(struct live_run *run, int fd, struct error *error)
 
 /* ---- the capture ---- */
 
+/* 0: not wanted. */
+static uint64_t debuginfod_limit_ns(const struct live_options *options)
+{
+	if (!options->debuginfod)
+		return 0;
+	return options->debuginfod_limit_ns ? options->debuginfod_limit_ns
+					    : DEFAULT_DEBUGINFOD_LIMIT_NS;
+}
+
 int live_run_start(struct live_run *run, struct error *error)
 {
 	const struct live_options *options = &run->options;
@@ -117,6 +127,7 @@ int live_run_start(struct live_run *run, struct error *error)
 		.sources = options->sources,
 		.inlines = !options->no_inline,
 		.lines = options->lines,
+		.debuginfod_limit_ns = debuginfod_limit_ns(options),
 	};
 
 	if (options->user && options->user->behind_sudo)

@@ -71,6 +71,7 @@ struct symbol {
 	size_t line_count; /* 0 unless FOUND */
 };
 
+struct debuginfod;
 struct symbolizer;
 struct symbol_notes;
 
@@ -107,6 +108,7 @@ struct symbolizer_options {
 	/* The user behind sudo (0: none): perf maps of processes that exited are believed from
 	 * root, ourselves and this user, for nobody knows any more whose process it was. */
 	uint32_t user_uid;
+	struct debuginfod *debuginfod; /* borrowed; NULL: no servers are asked */
 };
 
 /* The usual chain: kernel, ELF (with vdso), perf map, and one that says UNMAPPED. Borrows

@@ -10,6 +10,7 @@
 #include "elf/build_id.h"
 #include "symbol/demangle.h"
 #include "symbol/elf/elf_module.h"
+#include "symbol/elf/libc_package.h"
 #include "symbol/symbol_notes.h"
 
 struct loaded_file {
@@ -22,6 +23,8 @@ struct loaded_file {
 	/* of the name found last; addresses mostly come in order */
 	const struct symbol_entry *last_entry;
 	const char *last_name;
+	bool may_be_on_server; /* its debug file, when that may be asked for */
+	bool has_unresolved;   /* an address that only a full table could name */
 };
 
 struct elf_symbolizer {
@@ -72,23 +75,29 @@ static const char *read_build_id(struct elf_symbolizer *elf, const struct elf_fi
 	return string_pool_get(elf->strings, string_pool_add(elf->strings, text));
 }
 
+static struct debug_file_search search_of(const struct elf_symbolizer *elf,
+					  const struct mapped_file *mapped)
+{
+	return (struct debug_file_search){
+		.servers = mapped_file_table_servers(elf->files),
+		.root = elf->options->root ? elf->options->root : "",
+		.debug_dir = elf->options->debug_dir ? elf->options->debug_dir : "",
+		.pid = mapped->witness_pid,
+		.path = mapped->path,
+	};
+}
+
 static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		      struct loaded_file *loaded)
 {
 	const char *slash = strrchr(mapped->path, '/');
 	struct elf_module_options options = {
-		.search =
-			{
-				.servers = mapped_file_table_servers(elf->files),
-				.root = elf->options->root ? elf->options->root : "",
-				.debug_dir = elf->options->debug_dir ? elf->options->debug_dir : "",
-				.pid = mapped->witness_pid,
-				.path = mapped->path,
-			},
+		.search = search_of(elf, mapped),
 		.want_dwarf = elf->options->inlines || elf->options->lines,
 		.want_lines = elf->options->lines,
 		.want_debug_file_dwarf = elf->options->lines,
 		.dwarf_budget = &elf->dwarf_budget,
+		.debuginfod = elf->options->debuginfod,
 		.may_open_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR &&
 				  elf->debug_file_count < ELF_MAX_DEBUG_FILES,
 	};
@@ -108,6 +117,18 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 	elf_module_load(&loaded->module, &file, &options);
 	elf_file_done(&file);
 	elf->debug_file_count += counts_as_debug_file(loaded);
+	loaded->may_be_on_server = loaded->module.lacks_debug_file && elf->options->debuginfod &&
+				   !debuginfod_is_allowed(elf->options->debuginfod);
+}
+
+/* What could not be asked for while events were recorded. */
+static void load_again(struct elf_symbolizer *elf, struct mapped_file *mapped,
+		       struct loaded_file *loaded)
+{
+	elf->debug_file_count -= counts_as_debug_file(loaded);
+	elf_module_done(&loaded->module);
+	*loaded = (struct loaded_file){.has_unresolved = loaded->has_unresolved};
+	load_file(elf, mapped, loaded);
 }
 
 static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
@@ -124,6 +145,9 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 		loaded = elf->loaded.items[id] = calloc(1, sizeof(*loaded));
 	if (loaded && !loaded->loaded)
 		load_file(elf, mapped_file_table_get(elf->files, id), loaded);
+	else if (loaded && loaded->may_be_on_server &&
+		 debuginfod_is_allowed(elf->options->debuginfod))
+		load_again(elf, mapped_file_table_get(elf->files, id), loaded);
 	return loaded;
 }
 
@@ -239,6 +263,7 @@ static bool elf_resolve(struct symbolizer *symbolizer, const struct frame_locati
 	ret_symbol->module_address = address + back;
 	if (ret_symbol->result == SYMBOL_FOUND)
 		name_address(elf, location->object, loaded, address, back, ret_symbol);
+	loaded->has_unresolved |= ret_symbol->result == SYMBOL_STRIPPED;
 	if (ret_symbol->result != SYMBOL_FOUND)
 		ret_symbol->function_address =
 			function_start(elf, location->object, loaded, address);
@@ -269,22 +294,41 @@ static void elf_forget_files(struct symbolizer *symbolizer, const bool *is_used,
 	}
 }
 
+static void tell_of_file(struct elf_symbolizer *elf, struct loaded_file *loaded,
+			 const struct mapped_file *mapped, struct symbol_notes *notes)
+{
+	const char *missing =
+		loaded->module.dwarf ? dwarf_lines_missing(loaded->module.dwarf) : NULL;
+	struct debug_file_search search = search_of(elf, mapped);
+	const char *advice;
+
+	if (missing)
+		symbol_notes_add(notes,
+				 "inlined functions are missing in %s, whose debug information is "
+				 "incomplete: %s",
+				 mapped->path, missing);
+	if (!loaded->has_unresolved || !libc_is_file(loaded->name))
+		return;
+	advice = libc_package_find(loaded->name, &search);
+	symbol_notes_add(notes,
+			 "%s has no names for functions of its own, such as those that begin "
+			 "threads: %s%s",
+			 loaded->name,
+			 advice ? advice : "install the debug symbols of the C library",
+			 elf->options->debuginfod ? "" : ", or use --debuginfod");
+}
+
 static void elf_tell(struct symbolizer *symbolizer, struct symbol_notes *notes)
 {
 	struct elf_symbolizer *elf = (struct elf_symbolizer *)symbolizer;
 
+	if (elf->options->debuginfod)
+		debuginfod_tell(elf->options->debuginfod, notes);
 	for (size_t id = 0; id < elf->loaded.count; id++) {
-		struct loaded_file *loaded = elf->loaded.items[id];
 		struct mapped_file *mapped = mapped_file_table_get(elf->files, (uint32_t)id);
-		const char *missing = loaded && mapped && loaded->module.dwarf
-					      ? dwarf_lines_missing(loaded->module.dwarf)
-					      : NULL;
 
-		if (missing)
-			symbol_notes_add(notes,
-					 "inlined functions are missing in %s, whose debug "
-					 "information is incomplete: %s",
-					 mapped->path, missing);
+		if (elf->loaded.items[id] && mapped)
+			tell_of_file(elf, elf->loaded.items[id], mapped, notes);
 	}
 }
 

@@ -73,14 +73,26 @@ static bool has_dwarf(const struct elf_file *file)
 	return dwarf_source_find(file, DWARF_SECTION_INFO, "").size > 0;
 }
 
+/* On this machine, else of a server. */
+static int open_debug_file(const struct elf_file *file, const struct elf_module_options *options)
+{
+	int fd = debug_file_open(&options->search, file);
+	struct build_id id;
+
+	if (fd >= 0 || !options->debuginfod || build_id_read(file, &id))
+		return fd;
+	return debuginfod_open(options->debuginfod, &id);
+}
+
 /* Returns whether the debug file has a full symbol table. */
 static bool load_debug_file(struct elf_module *module, const struct elf_file *file,
 			    const struct elf_module_options *options, bool need_symbols)
 {
-	_cleanup_close_ int fd = debug_file_open(&options->search, file);
+	_cleanup_close_ int fd = open_debug_file(file, options);
 	struct elf_file debug;
 	bool found = false, dwarf;
 
+	module->lacks_debug_file = fd < 0;
 	if (fd < 0 || elf_file_open(&debug, fd))
 		return false;
 	if (need_symbols)

@@ -4,6 +4,7 @@
 #define PKBPF_SYMBOL_ELF_ELF_MODULE_H
 
 #include "symbol/elf/debug_file.h"
+#include "symbol/elf/debuginfod.h"
 #include "symbol/dwarf/dwarf_lines.h"
 #include "elf/elf_functions.h"
 #include "symbol/elf/elf_symbols.h"
@@ -31,6 +32,7 @@ struct elf_module {
 	struct elf_source sources[ELF_MODULE_MAX_SOURCES]; /* best first */
 	size_t source_count;
 	bool exported_only;				 /* .dynsym is all there is */
+	bool lacks_debug_file;				 /* that could have been used */
 	struct symbol_range stubs[ELF_MODULE_MAX_STUBS]; /* .plt sections */
 	size_t stub_count;
 	struct elf_functions functions; /* loaded only where .symtab is missing */
@@ -47,7 +49,8 @@ struct elf_module_options {
 	bool want_lines;	    /* from DWARF: not only inlined functions */
 	bool want_debug_file_dwarf; /* also from a separate debug file */
 	struct dwarf_budget *dwarf_budget;
-	bool may_open_debug; /* a descriptor may be kept */
+	struct debuginfod *debuginfod; /* NULL: not asked */
+	bool may_open_debug;	       /* a descriptor may be kept */
 };
 
 /* Takes what it needs from *file (its segments move over); what is wrong with the file becomes

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Asks libdebuginfod for debug files, within a limit of time. */
+#include "symbol/elf/debuginfod.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bounded_job.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "symbol/elf/debug_file.h"
+#include "symbol/symbol_notes.h"
+
+/* The stable interface of elfutils since 0.178. */
+#define LIBRARY "libdebuginfod.so.1"
+typedef void *begin_function(void);
+typedef int find_function(void *client, const unsigned char *id, int size, char **ret_path);
+
+/* What a job can send back. A longer path in the cache is as good as none. */
+#define MAX_PATH_BYTES 1024
+
+struct debuginfod {
+	bool allowed;
+	uint64_t left_ns, limit_ns;
+	int err; /* that ended all asking; 0: none */
+	size_t asked, found, absent, not_asked, wrong;
+	pid_t left; /* a process that was killed, and may not have ended; 0: none */
+};
+
+struct debuginfod *debuginfod_new(uint64_t limit_ns)
+{
+	struct debuginfod *debuginfod = calloc(1, sizeof(*debuginfod));
+
+	if (debuginfod)
+		debuginfod->left_ns = debuginfod->limit_ns = limit_ns;
+	return debuginfod;
+}
+
+void debuginfod_free(struct debuginfod *debuginfod)
+{
+	if (debuginfod && debuginfod->left)
+		bounded_job_has_ended(debuginfod->left);
+	free(debuginfod);
+}
+
+void debuginfod_allow(struct debuginfod *debuginfod)
+{
+	debuginfod->allowed = true;
+}
+
+bool debuginfod_is_allowed(const struct debuginfod *debuginfod)
+{
+	return debuginfod->allowed;
+}
+
+/* In a process of its own, without any descriptors: what the library opens must not become its
+ * output. -ELIBACC: there is no such library. */
+static int find(void *context, void *result)
+{
+	const struct build_id *id = context;
+	begin_function *begin;
+	find_function *find_debuginfo;
+	void *library, *client;
+	char *path = NULL;
+	int fd;
+
+	for (int i = 0; i <= STDERR_FILENO; i++)
+		if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+			return -errno;
+	library = dlopen(LIBRARY, RTLD_NOW);
+	if (!library)
+		return -ELIBACC;
+	begin = (begin_function *)dlsym(library, "debuginfod_begin");
+	find_debuginfo = (find_function *)dlsym(library, "debuginfod_find_debuginfo");
+	client = begin && find_debuginfo ? begin() : NULL;
+	if (!client)
+		return -ELIBACC;
+	fd = find_debuginfo(client, id->bytes, (int)id->size, &path);
+	if (fd < 0)
+		return fd;
+	if (!path || strlen(path) >= MAX_PATH_BYTES)
+		return -ENAMETOOLONG;
+	strcpy(result, path);
+	return 0;
+}
+
+/* Of the path the library has put it at. */
+static int open_cached(struct debuginfod *debuginfod, const char *path, const struct build_id *id)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	if (debug_file_has_build_id(fd, id))
+		return fd;
+	close(fd);
+	debuginfod->wrong++;
+	return -ENOEXEC;
+}
+
+/* Whether the next file would meet the same. */
+static bool is_final(int err)
+{
+	return err != -ENOENT && err != -ENOEXEC;
+}
+
+int debuginfod_open(struct debuginfod *debuginfod, const struct build_id *id)
+{
+	char path[MAX_PATH_BYTES] = "";
+	struct bounded_job job = {
+		.run = find,
+		.context = (void *)id,
+		.result = path,
+		.result_size = sizeof(path),
+		.kept_fd = -1,
+		.quiet_ns = debuginfod->left_ns,
+		.limit_ns = debuginfod->left_ns,
+	};
+	uint64_t begin_ns = clock_now_ns(), took_ns;
+	int ret;
+
+	if (!debuginfod->allowed)
+		return -ENOENT;
+	if (debuginfod->err) {
+		debuginfod->not_asked++;
+		return -ENOENT;
+	}
+	debuginfod->asked++;
+	ret = bounded_job_run(&job, &debuginfod->left);
+	took_ns = clock_now_ns() - begin_ns;
+	debuginfod->left_ns -= took_ns < debuginfod->left_ns ? took_ns : debuginfod->left_ns;
+	path[sizeof(path) - 1] = '\0';
+	if (ret >= 0)
+		ret = open_cached(debuginfod, path, id);
+	debuginfod->found += ret >= 0;
+	debuginfod->absent += ret == -ENOENT;
+	if (ret < 0 && is_final(ret))
+		debuginfod->err = ret;
+	return ret;
+}
+
+static const char *error_text(int err)
+{
+	switch (err) {
+	case -ELIBACC:
+		return LIBRARY " is not installed (Debian: libdebuginfod1, Fedora: "
+			       "elfutils-debuginfod-client)";
+	case -ETIMEDOUT:
+	case -ETIME:
+		return "no answer within the limit (--debuginfod-limit)";
+	case -ENOSYS:
+		return "DEBUGINFOD_URLS is not set";
+	case -EIO:
+		return "the look-up failed";
+	default:
+		return strerror(-err);
+	}
+}
+
+void debuginfod_tell(const struct debuginfod *debuginfod, struct symbol_notes *notes)
+{
+	if (debuginfod->wrong)
+		symbol_notes_add(notes,
+				 "debuginfod: %zu answer%s not the debug file asked for; remove "
+				 "the cache of debuginfod and check DEBUGINFOD_URLS",
+				 debuginfod->wrong, debuginfod->wrong == 1 ? " is" : "s are");
+	if (debuginfod->err)
+		symbol_notes_add(notes, "debuginfod: %s; found %zu of %zu debug files",
+				 error_text(debuginfod->err), debuginfod->found,
+				 debuginfod->asked + debuginfod->not_asked);
+	else if (debuginfod->absent)
+		symbol_notes_add(notes, "debuginfod: no server has %zu of %zu debug files",
+				 debuginfod->absent, debuginfod->asked);
+}
