@@ -13,7 +13,9 @@
 	ROW(csv)                                                                                   \
 	ROW(recording)                                                                             \
 	ROW(svg)                                                                                   \
-	ROW(html)
+	ROW(html)                                                                                  \
+	ROW(pprof)                                                                                 \
+	ROW(speedscope)
 
 #define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
 FORMATS(FORMAT_DECLARE)

@@ -64,6 +64,16 @@ void json_writer_string(struct json_writer *writer, const char *key, const char 
 		fputs("null", writer->out);
 }
 
+void json_writer_numbers(struct json_writer *writer, const char *key, const uint32_t *numbers,
+			 size_t count)
+{
+	begin_value(writer, key);
+	fputc('[', writer->out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(writer->out, "%s%" PRIu32, i ? "," : "", numbers[i]);
+	fputc(']', writer->out);
+}
+
 void json_writer_u64(struct json_writer *writer, const char *key, uint64_t value)
 {
 	begin_value(writer, key);

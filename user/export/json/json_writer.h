@@ -7,6 +7,7 @@
 #define PKBPF_EXPORT_JSON_JSON_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,6 +23,9 @@ void json_writer_array_begin(struct json_writer *writer, const char *key);
 void json_writer_array_end(struct json_writer *writer);
 void json_writer_string(struct json_writer *writer, const char *key,
 			const char *value); /* NULL: null */
+/* An array of numbers, in one line. */
+void json_writer_numbers(struct json_writer *writer, const char *key, const uint32_t *numbers,
+			 size_t count);
 void json_writer_u64(struct json_writer *writer, const char *key, uint64_t value);
 void json_writer_i64(struct json_writer *writer, const char *key, int64_t value);
 void json_writer_decimal(struct json_writer *writer, const char *key,

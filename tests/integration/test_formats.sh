@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Files for other tools, opened by those tools: the same sums as the folded stacks, the same function on top.
+# shellcheck source=prelude.sh
+. "$(dirname "$0")/prelude.sh"
+
+begin "one profile in every format"
+record -F 499 -e cpu -o app.folded -o app.pb.gz -o app.speedscope.json -- "$workloads/spin" 1 || give_up "no profile"
+samples=$(total . app.folded)
+
+begin "pprof"
+if command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q usage; then
+	export PPROF_TMPDIR=$work HOME=$work
+	go tool pprof -raw app.pb.gz >raw 2>&1 || give_up "go tool pprof does not read it: $(head -n 3 raw)"
+	counted=$(awk '/^Samples:/ { on = 1 } /^Locations/ { on = 0 } on && /^ *[0-9]+ +[0-9]+: / { sum += $1 } END { print sum }' raw)
+	[ "$counted" = "$samples" ] || fail "$counted samples, $samples in the folded stacks"
+	go tool pprof -top -sample_index=samples app.pb.gz >top 2>&1
+	awk '$6 == "spin_here" { found = $1 } END { exit !(found > 400) }' top || fail "spin_here is not on top: $(head -n 8 top)"
+	go tool pprof -top -diff_base=app.pb.gz app.pb.gz 2>&1 | grep -q "Showing nodes accounting for 0, 0%" ||
+		fail "the difference to itself is not nothing"
+	go tool pprof -top -tagroot=comm app.pb.gz 2>&1 | grep -q " spin$" || fail "the label comm is missing"
+else
+	not_checked "go tool pprof is not here"
+fi
+
+begin "speedscope"
+checker - "$samples" <<'END'
+import json, sys
+from checks import check
+document = json.load(open("app.speedscope.json"))
+profile = document["profiles"][0]
+names = [frame["name"] for frame in document["shared"]["frames"]]
+check(profile["endValue"] == sum(profile["weights"]) == int(sys.argv[1]), f"{profile['endValue']} samples, as in the folded stacks")
+spinning = sum(weight for stack, weight in zip(profile["samples"], profile["weights"]) if "spin_here" in [names[frame] for frame in stack])
+check(spinning > 400 and names[profile["samples"][0][0]] == "spin", f"{spinning} of them in spin_here, below the thread's name")
+END
+conclude
