@@ -18,72 +18,68 @@ DEFINE_CLEANUP(struct function_table *, function_table_free)
 struct speedscope {
 	const struct profile *profile;
 	const struct function_table *functions;
-	struct hash_map thread_of_comm; /* string of the profile -> frame */
+	/* Frames by what they stand for, and the other way round. They are numbered as samples meet
+	 * them, whatever else is in the tables: equal profiles give equal files. */
+	struct hash_map frame_of;
+	ARRAY_OF(uint64_t) frames;
 	struct json_writer writer;
 	ARRAY_OF(uint32_t) stack; /* of the sample at hand, root first */
 };
 
 static void speedscope_done(struct speedscope *scope)
 {
-	hash_map_done(&scope->thread_of_comm);
+	hash_map_done(&scope->frame_of);
+	array_free(&scope->frames);
 	array_free(&scope->stack);
 }
 
-static bool push(struct speedscope *scope, uint32_t frame)
+/* A frame stands for a function, or for the name of a thread: a string of the profile. */
+#define THREAD (1ULL << 32)
+
+static bool push(struct speedscope *scope, uint64_t meaning)
 {
+	bool added;
+	const uint64_t *frame =
+		hash_map_get(&scope->frame_of, meaning, scope->frames.count, &added);
+	uint64_t *new_frame = frame && added ? array_add(&scope->frames) : NULL;
 	uint32_t *item = array_add(&scope->stack);
 
-	if (item)
-		*item = frame;
-	return item;
-}
-
-/* Threads' names are frames behind the functions. */
-static bool write_threads(struct speedscope *scope)
-{
-	size_t count, functions = function_table_count(scope->functions);
-	const struct profile_row *rows = profile_rows(scope->profile, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		bool added;
-
-		if (!hash_map_get(&scope->thread_of_comm, rows[i].comm,
-				  functions + scope->thread_of_comm.count, &added))
-			return false;
-		if (!added)
-			continue;
-		json_writer_object_begin(&scope->writer, NULL);
-		json_writer_string(&scope->writer, "name",
-				   profile_string(scope->profile, rows[i].comm));
-		json_writer_object_end(&scope->writer);
-	}
+	if (!frame || (added && !new_frame) || !item)
+		return false;
+	if (added)
+		*new_frame = meaning;
+	*item = (uint32_t)*frame;
 	return true;
 }
 
-static bool write_frames(struct speedscope *scope)
+static void write_function(struct speedscope *scope, uint32_t id)
 {
-	size_t count = function_table_count(scope->functions);
-	bool done;
+	const struct function *function = function_table_get(scope->functions, id);
 
+	json_writer_string(&scope->writer, "name", function->name);
+	if (function->file[0])
+		json_writer_string(&scope->writer, "file", function->file);
+	else if (function->module[0])
+		json_writer_string(&scope->writer, "file", function->module);
+	if (function->file[0] && function->line)
+		json_writer_u64(&scope->writer, "line", function->line);
+}
+
+static void write_frames(struct speedscope *scope)
+{
 	json_writer_object_begin(&scope->writer, "shared");
 	json_writer_array_begin(&scope->writer, "frames");
-	for (size_t i = 0; i < count; i++) {
-		const struct function *function = function_table_get(scope->functions, (uint32_t)i);
-
+	array_foreach(&scope->frames, frame) {
 		json_writer_object_begin(&scope->writer, NULL);
-		json_writer_string(&scope->writer, "name", function->name);
-		if (function->file[0])
-			json_writer_string(&scope->writer, "file", function->file);
-		else if (function->module[0])
-			json_writer_string(&scope->writer, "file", function->module);
-		if (function->file[0] && function->line)
-			json_writer_u64(&scope->writer, "line", function->line);
+		if (*frame & THREAD)
+			json_writer_string(&scope->writer, "name",
+					   profile_string(scope->profile, (uint32_t)*frame));
+		else
+			write_function(scope, (uint32_t)*frame);
 		json_writer_object_end(&scope->writer);
 	}
-	done = write_threads(scope);
 	json_writer_array_end(&scope->writer);
 	json_writer_object_end(&scope->writer);
-	return done;
 }
 
 static bool write_stack(struct speedscope *scope, const struct profile_row *row)
@@ -92,7 +88,7 @@ static bool write_stack(struct speedscope *scope, const struct profile_row *row)
 	const uint32_t *frames = profile_stack(scope->profile, row->stack, &frame_count);
 
 	scope->stack.count = 0;
-	if (!push(scope, (uint32_t)*hash_map_find(&scope->thread_of_comm, row->comm)))
+	if (!push(scope, THREAD | row->comm))
 		return false;
 	for (size_t i = frame_count; i-- > 0;) {
 		const uint32_t *list =
@@ -165,13 +161,12 @@ static int speedscope_write(struct results *results, const struct format_options
 			   "https://www.speedscope.app/file-format-schema.json");
 	json_writer_string(&scope.writer, "exporter", "pkbpf@" PKBPF_VERSION);
 	json_writer_string(&scope.writer, "name", profile_info_read(results->profile)->targets);
-	if (!write_frames(&scope))
-		return -ENOMEM;
 	json_writer_array_begin(&scope.writer, "profiles");
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS; kind++)
 		if (!write_kind(&scope, (enum pkbpf_profile_kind)kind))
 			return -ENOMEM;
 	json_writer_array_end(&scope.writer);
+	write_frames(&scope);
 	json_writer_object_end(&scope.writer);
 	fputc('\n', out);
 	return 0;

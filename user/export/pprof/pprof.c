@@ -66,8 +66,11 @@ struct pprof {
 	struct proto_writer out, message, inner;
 	ARRAY_OF(struct pprof_mapping) mappings; /* id = number + 1 */
 	struct hash_map mapping_of;		 /* file and build id -> number */
-	uint32_t *location_of;			 /* by frame; 0: not written yet */
+	/* By frame and by function; 0: not met yet. What comes first in samples has the lowest
+	 * number, whatever else is in the tables: equal profiles give equal files. */
+	uint32_t *location_of, *function_of;
 	uint32_t location_count;
+	ARRAY_OF(uint32_t) met;	  /* functions by their number - 1 */
 	ARRAY_OF(uint64_t) stack; /* of the sample at hand */
 };
 
@@ -91,6 +94,8 @@ static void pprof_done(struct pprof *pprof)
 	array_free(&pprof->mappings);
 	hash_map_done(&pprof->mapping_of);
 	free(pprof->location_of);
+	free(pprof->function_of);
+	array_free(&pprof->met);
 	array_free(&pprof->stack);
 }
 
@@ -205,6 +210,22 @@ static uint64_t address_of(const struct frame *frame)
 	return 0;
 }
 
+static uint64_t function_of(struct pprof *pprof, uint32_t function)
+{
+	uint32_t *number = &pprof->function_of[function], *item;
+
+	if (*number)
+		return *number;
+	item = array_add(&pprof->met);
+	if (!item) {
+		pprof->out.failed = true;
+		return 1;
+	}
+	*item = function;
+	*number = (uint32_t)pprof->met.count;
+	return *number;
+}
+
 static void write_location(struct pprof *pprof, uint32_t frame_id, uint32_t location)
 {
 	const struct frame *frame = profile_frame(pprof->profile, frame_id);
@@ -216,7 +237,7 @@ static void write_location(struct pprof *pprof, uint32_t frame_id, uint32_t loca
 	proto_number(&pprof->message, LOCATION_MAPPING_ID, mapping_of(pprof, frame, address));
 	proto_number(&pprof->message, LOCATION_ADDRESS, address);
 	for (size_t i = 0; i < count; i++) {
-		proto_number(&pprof->inner, LINE_FUNCTION_ID, (uint64_t)functions[i] + 1);
+		proto_number(&pprof->inner, LINE_FUNCTION_ID, function_of(pprof, functions[i]));
 		proto_number(&pprof->inner, LINE_LINE,
 			     function_table_get(pprof->functions, functions[i])->line);
 		proto_message(&pprof->message, LOCATION_LINE, &pprof->inner);
@@ -390,6 +411,10 @@ static int pprof_write(struct results *results, const struct format_options *opt
 	pprof.location_of =
 		calloc(profile_frame_count(results->profile) + 1, sizeof(*pprof.location_of));
 	if (!pprof.functions || !pprof.strings || !pprof.location_of)
+		return -ENOMEM;
+	pprof.function_of =
+		calloc(function_table_count(pprof.functions) + 1, sizeof(*pprof.function_of));
+	if (!pprof.function_of)
 		return -ENOMEM;
 	return write_profile(&pprof, out);
 }
