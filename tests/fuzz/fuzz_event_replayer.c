@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			  queue_sink = {&noting_ops, &queued};
 	struct event_queue *queue = event_queue_new();
 	struct error error = {""};
-	size_t offset = sizeof(struct recording_header);
+	size_t offset = sizeof(struct event_file_header);
 	FILE *in = size ? fmemopen((void *)(uintptr_t)data, size, "rb") : fopen("/dev/null", "rb");
 	int err;
 

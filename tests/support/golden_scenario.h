@@ -8,7 +8,7 @@
 #include "profile/profile.h"
 
 struct golden_scenario {
-	const char *name; /* tests/golden/<name>.pkbpf, .cpu.folded, .txt */
+	const char *name; /* tests/golden/<name>.events, .cpu.folded, .txt */
 	void (*play)(struct fake_machine *machine);
 	/* What cli/ and capture/ would have known. */
 	void (*describe)(struct profile_info *info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checks a record and passes it to a sink. Input is hostile: a recording may come from anywhere. */
+/* Checks a record and passes it to a sink. Input is hostile: a stream may come from anywhere. */
 #ifndef PKBPF_EVENT_DECODER_H
 #define PKBPF_EVENT_DECODER_H
 

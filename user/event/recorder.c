@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writes the header of a recording, then records as they come. */
+/* Writes the header of a stream, then records as they come. */
 #include "event/recorder.h"
 
 #include <errno.h>
@@ -17,9 +17,9 @@ static int write_bytes(FILE *out, const void *data, size_t size)
 
 int recorder_begin(FILE *out)
 {
-	struct recording_header header = {.version = RECORDING_VERSION};
+	struct event_file_header header = {.version = EVENT_FILE_VERSION};
 
-	memcpy(header.magic, RECORDING_MAGIC, sizeof(header.magic));
+	memcpy(header.magic, EVENT_FILE_MAGIC, sizeof(header.magic));
 	return write_bytes(out, &header, sizeof(header));
 }
 

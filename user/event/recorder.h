@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stores a record stream in a file: 16-byte file header, then the records as they are. */
+/* Stores a stream of events in a file, for tests: 16-byte file header, then the records as they
+ * are. What people keep is a recording of profiles, recording/recording_file.h. */
 #ifndef PKBPF_EVENT_RECORDER_H
 #define PKBPF_EVENT_RECORDER_H
 
@@ -9,16 +10,17 @@
 
 #include <pkbpf/event.h>
 
-#define RECORDING_MAGIC	  "PKBPFREC"
-#define RECORDING_VERSION 1
+#define EVENT_FILE_MAGIC "PKBPFEVT"
+/* 1 had another record of TOTALS */
+#define EVENT_FILE_VERSION 2
 
-struct recording_header {
-	char magic[8]; /* RECORDING_MAGIC without its NUL */
+struct event_file_header {
+	char magic[8]; /* EVENT_FILE_MAGIC without its NUL */
 	uint32_t version;
 	uint32_t reserved; /* 0 */
 };
 
-_Static_assert(sizeof(struct recording_header) == 16, "file format");
+_Static_assert(sizeof(struct event_file_header) == 16, "file format");
 
 /* Writes the file header. -EIO and the like from the stream. */
 int recorder_begin(FILE *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads a recording record by record; its bytes are as untrusted as any other input. */
+/* Reads a stream of events record by record; its bytes are as untrusted as any other input. */
 #include "event/replayer.h"
 
 #include <errno.h>
@@ -24,42 +24,43 @@ static ssize_t read_bytes(FILE *in, void *data, size_t size)
 
 static int fail_reading(struct error *error, ssize_t err)
 {
-	return error_set(error, (int)-err, "cannot read the recording: %s", strerror((int)-err));
+	return error_set(error, (int)-err, "cannot read the stream: %s", strerror((int)-err));
 }
 
 static int fail_cut(struct error *error, uint64_t offset)
 {
 	return error_set(error, EBADMSG,
-			 "the recording is truncated: its last record, at byte %llu, is incomplete",
+			 "the stream is truncated: its last record, at byte %llu, is incomplete",
 			 (unsigned long long)offset);
 }
 
 static int check_file_header(FILE *in, struct error *error)
 {
-	struct recording_header header;
+	struct event_file_header header;
 	ssize_t got = read_bytes(in, &header, sizeof(header));
 
 	if (got < 0)
 		return fail_reading(error, got);
 	if ((size_t)got < sizeof(header) ||
-	    memcmp(header.magic, RECORDING_MAGIC, sizeof(header.magic)) != 0 || header.version == 0)
-		return error_set(error, EBADMSG, "not a recording of pkbpf");
-	if (header.version > RECORDING_VERSION)
+	    memcmp(header.magic, EVENT_FILE_MAGIC, sizeof(header.magic)) != 0 ||
+	    header.version == 0)
+		return error_set(error, EBADMSG, "not a stream of events");
+	if (header.version > EVENT_FILE_VERSION)
 		return error_set(error, ENOTSUP,
-				 "the recording has format version %u, newer than the supported "
+				 "the stream has format version %u, newer than the supported "
 				 "version %u; use a newer pkbpf",
-				 header.version, (unsigned int)RECORDING_VERSION);
+				 header.version, (unsigned int)EVENT_FILE_VERSION);
 	return 0;
 }
 
 int replay_stream(FILE *in, const struct event_sink *sink, struct error *error)
 {
 	_cleanup_free_ uint8_t *record = malloc(EVENT_MAX_RECORD_SIZE);
-	uint64_t offset = sizeof(struct recording_header);
+	uint64_t offset = sizeof(struct event_file_header);
 	int err;
 
 	if (!record)
-		return error_set(error, ENOMEM, "cannot read the recording: out of memory");
+		return error_set(error, ENOMEM, "cannot read the stream: out of memory");
 	err = check_file_header(in, error);
 	if (err)
 		return err;
@@ -87,6 +88,6 @@ int replay_stream(FILE *in, const struct event_sink *sink, struct error *error)
 		offset += header.size;
 	}
 damaged:
-	return error_set(error, EBADMSG, "the recording is damaged: no valid record at byte %llu",
+	return error_set(error, EBADMSG, "the stream is damaged: no valid record at byte %llu",
 			 (unsigned long long)offset);
 }

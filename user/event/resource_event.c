@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of recordings without threads_ns. */
+/* Of streams without threads_ns. */
 #define MACHINE_OLD_SIZE offsetof(struct pkbpf_event_machine, threads_ns)
 
 static bool moment_is_known(uint16_t moment)

@@ -39,8 +39,9 @@ void live_targets_describe(const struct live_targets *targets, char *ret_text, s
 		text_append(ret_text, size, "cgroup %s", targets->cgroup_path);
 	else if (!targets->command)
 		text_append(ret_text, size, "whole host");
-	for (size_t i = 0; targets->command && targets->command[i]; i++)
-		text_append(ret_text, size, "%s%s", i ? " " : "command ", targets->command[i]);
+	/* Its arguments may hold secrets, and reports are passed on. */
+	if (targets->command)
+		text_append(ret_text, size, "command %s", targets->command[0]);
 	if (targets->follow == PKBPF_FOLLOW_DESCENDANTS)
 		text_append(ret_text, size, " and descendants");
 	else if (targets->pids.count && targets->follow == PKBPF_FOLLOW_WORKERS)

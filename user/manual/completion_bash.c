@@ -131,7 +131,10 @@ static void put_options(FILE *out, const struct command_row *command)
 	for (size_t i = 0; !command->name && command_at(i); i++)
 		if (command_at(i)->name)
 			fprintf(out, "%s ", command_at(i)->name);
-	fputs("\" ;;\n", out);
+	/* Words that do not begin with a dash are files. */
+	fprintf(out, "\"%s ;;\n",
+		command->takes_files ? "; [[ $cur != -* ]] && { _pkbpf_files -f \"$cur\"; return; }"
+				     : "");
 }
 
 void completion_bash_write(FILE *out)

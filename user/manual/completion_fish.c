@@ -86,6 +86,11 @@ void completion_fish_write(FILE *out)
 			put_quoted(out, command->summary);
 			fputc('\n', out);
 		}
+		if (command->takes_files) {
+			fputs("complete -c pkbpf", out);
+			put_condition(out, command);
+			fputs(" -F\n", out);
+		}
 		for (size_t j = 0; (row = command_option_at(command, j)); j++)
 			put_option(out, command, row);
 	}

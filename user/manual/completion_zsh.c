@@ -84,6 +84,8 @@ static void put_command(FILE *out, const struct command_row *command)
 	fprintf(out, "\t%s)\n\t\toptions=(\n", command->name ? command->name : "*");
 	for (size_t i = 0; (row = command_option_at(command, i)); i++)
 		put_option(out, row);
+	if (command->takes_files)
+		fputs("\t\t'*:file:_files'\n", out);
 	if (!command->name) {
 		fputs("\t\t'1:command:(", out);
 		for (size_t i = 1; command_at(i); i++)

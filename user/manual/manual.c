@@ -90,6 +90,22 @@ static void put_option(FILE *out, const struct option_row *row)
 		put_sentence(out, row->text, "");
 }
 
+/* Of commands: what they have beside the options of the table. */
+static void put_own_options(FILE *out)
+{
+	const struct command_row *command;
+	const struct option_row *row;
+
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (!command->own_options)
+			continue;
+		fprintf(out, ".Ss Of pkbpf %s alone\n.Bl -tag -width Ds\n", command->name);
+		for (row = command->own_options; row->name; row++)
+			put_option(out, row);
+		fputs(".El\n", out);
+	}
+}
+
 static void put_options(FILE *out)
 {
 	const struct command_row *command = command_at(0);
@@ -105,6 +121,7 @@ static void put_options(FILE *out)
 		}
 		fputs(".El\n", out);
 	}
+	put_own_options(out);
 }
 
 static void put_commands(FILE *out)

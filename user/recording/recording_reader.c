@@ -173,7 +173,8 @@ static int walk(struct recording_reader *reader, uint64_t end)
 			continue;
 		}
 		if (!find_header(reader, offset + 1, &next, &err) || next >= end) {
-			reader->damaged_bytes += end - offset;
+			/* Of a file that was cut off this is the end. */
+			reader->damaged_bytes += reader->cut_off ? 0 : end - offset;
 			return err;
 		}
 		reader->damaged_bytes += next - offset;

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "event/counter_table.h"
+#include "profile/process_age.h"
 #include "recording/slice_codec.h"
 #include "recording/slice_tables.h"
 
@@ -391,8 +392,11 @@ static void write_account(struct encoding *work)
 	for (size_t i = 0; i < resource_usage_process_count(usage); i++) {
 		struct resource_process *row = add_row(work, &processes);
 
-		if (row)
-			*row = resource_usage_raw_process(usage, i);
+		if (!row)
+			break;
+		*row = resource_usage_raw_process(usage, i);
+		/* Which program a process runs is known here alone. */
+		row->started_inside = process_is_new(work->profile, row);
 	}
 	for (size_t i = 0; i < resource_usage_thread_count(usage); i++) {
 		struct resource_thread thread, *row;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "profile/process_age.h"
 #include "rows/resource_rows_work.h"
 
 static void add_used(struct resource_row *row, const struct resource_counters *used)
@@ -15,29 +16,13 @@ static void add_used(struct resource_row *row, const struct resource_counters *u
 			part->add_used(row, used);
 }
 
-/*
- * Has it begun in the interval, or the program it runs now? That of a COMMAND has: the process
- * itself was made before, and waited for the start. The tables of stacks tell programs, and shall
- * say the same.
- */
-static bool is_new(const struct rows_work *work, const struct resource_process *process)
-{
-	const struct process *program;
-
-	if (process->started_inside || !process->pid)
-		return process->started_inside;
-	program = process_table_find(profile_processes(work->profile), process->pid);
-	return program && program->execed &&
-	       (!process->end_ns || program->start_ns <= process->end_ns);
-}
-
 /* Who calls exec goes on under the number of its process; the other threads exited. */
 static bool is_new_thread(const struct rows_work *work, const struct resource_thread *thread)
 {
 	struct resource_process process = resource_usage_process(work->usage, thread->process);
 
-	return thread->started_inside ||
-	       (thread->tid && thread->tid == process.pid && is_new(work, &process));
+	return thread->started_inside || (thread->tid && thread->tid == process.pid &&
+					  process_is_new(work->profile, &process));
 }
 
 static void add_process(const struct rows_work *work, struct resource_row *row,
@@ -48,7 +33,7 @@ static void add_process(const struct rows_work *work, struct resource_row *row,
 	row->processes += process->processes;
 	row->threads += process->threads;
 	row->threads_seen += process->threads_seen;
-	resource_row_add_life(row, is_new(work, process), process->end_ns,
+	resource_row_add_life(row, process_is_new(work->profile, process), process->end_ns,
 			      rows_work_lifetime_ns(work, process->start_ns, process->end_ns));
 	/* Nobody read the last numbers of one that stopped being a target by its name or cgroup. */
 	if (process->threads_counted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tests for event/recorder: the bytes of a recording, errors of the stream. */
+/* Tests for event/recorder: the bytes of a stream, errors of the stream. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "event/encoder.h"
 #include "event/recorder.h"
 
-static void recording_is_its_header_and_the_records_as_they_are(void **state)
+static void stream_is_its_header_and_the_records_as_they_are(void **state)
 {
 	struct event_buffer buffer = {0};
 	struct task_view task = {.kind = PKBPF_EVENT_EXIT, .pid = 1, .tid = 1, .time_ns = 5};
@@ -28,7 +28,7 @@ static void recording_is_its_header_and_the_records_as_they_are(void **state)
 	assert_int_equal(recorder_write(out, buffer.data, buffer.size), 0);
 	fclose(out);
 	assert_int_equal(size, 16 + buffer.size);
-	assert_memory_equal(data, "PKBPFREC\x01\0\0\0\0\0\0\0", 16);
+	assert_memory_equal(data, "PKBPFEVT\x02\0\0\0\0\0\0\0", 16);
 	assert_memory_equal(data + 16, buffer.data, buffer.size);
 	free(data);
 	event_buffer_done(&buffer);
@@ -61,7 +61,7 @@ static void reports_a_full_disk(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(recording_is_its_header_and_the_records_as_they_are),
+		cmocka_unit_test(stream_is_its_header_and_the_records_as_they_are),
 		cmocka_unit_test(refuses_bytes_that_would_make_the_rest_unreadable),
 		cmocka_unit_test(reports_a_full_disk),
 	};

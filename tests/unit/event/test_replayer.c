@@ -111,12 +111,12 @@ static void refuses_files_that_are_no_recordings(void **state)
 	int count;
 
 	assert_int_equal(replay_bytes("", 0, &count, &error), -EBADMSG);
-	assert_int_equal(replay_bytes("PKBPFREC", 8, &count, &error), -EBADMSG);
+	assert_int_equal(replay_bytes("PKBPFEVT", 8, &count, &error), -EBADMSG);
 	assert_int_equal(replay_bytes("\x7f"
 				      "ELF\2\1\1\0\0\0\0\0\0\0\0\0\0\0",
 				      18, &count, &error),
 			 -EBADMSG);
-	assert_string_equal(error.text, "not a recording of pkbpf");
+	assert_string_equal(error.text, "not a stream of events");
 }
 
 static void says_that_a_newer_recording_needs_a_newer_program(void **state)
@@ -125,7 +125,7 @@ static void says_that_a_newer_recording_needs_a_newer_program(void **state)
 	struct error error = {""};
 	int count;
 
-	recording.data[8] = RECORDING_VERSION + 1;
+	recording.data[8] = EVENT_FILE_VERSION + 1;
 	assert_int_equal(replay_bytes(recording.data, recording.size, &count, &error), -ENOTSUP);
 	assert_non_null(strstr(error.text, "version 2"));
 	assert_int_equal(count, 0);

@@ -201,7 +201,7 @@ static void refuses_a_newer_version_with_a_sentence(void **state)
 static void refuses_what_is_no_recording(void **state)
 {
 	static const char text[] =
-		"PKBPFREC of the events of a test, or anything else that is long enough";
+		"PKBPFEVT of the events of a test, or anything else that is long enough";
 
 	assert_int_equal(read_bytes(text, sizeof(text)).err, -EBADMSG);
 	assert_int_equal(read_bytes("", 0).err, -EBADMSG);

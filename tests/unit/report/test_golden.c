@@ -85,7 +85,7 @@ static void records_are_encoded_as_ever(void **state)
 			at += header->size;
 		}
 		assert_int_equal(fclose(out), 0);
-		expect(scenario, ".pkbpf", data, size);
+		expect(scenario, ".events", data, size);
 		free(data);
 		fake_machine_free(machine);
 	}
@@ -100,7 +100,7 @@ static void replay(const struct golden_scenario *scenario, struct fake_profile *
 
 	fake_profile_init(fake, NULL);
 	scenario->describe(profile_info(fake->profile));
-	path_of(path, scenario, ".pkbpf");
+	path_of(path, scenario, ".events");
 	in = fopen(path, "rb");
 	assert_non_null(in);
 	sink = aggregator_sink(fake->aggregator);

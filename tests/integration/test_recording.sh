@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# -o x.pkbpf and pkbpf report: every output to the byte as the profile has written it, by somebody without rights where there
+# are neither the programs nor /proc nor /sys; what is cut off or damaged is told; a full disk is an error.
+# usage: test_recording.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+# shellcheck source=cli_checks.sh
+. "$here/cli_checks.sh"
+
+chmod 755 "$work"
+outputs=(-o r/o.json -o r/o.csv -o r/o.txt -o r/o.folded -o r/o.svg -o r/o.html)
+
+# report_elsewhere ARGUMENT…: as nobody, in a root of the libraries and the recording alone
+report_elsewhere() {
+	# shellcheck disable=SC2016 # the inner shell expands them
+	unshare -mn bash -c '
+		root=$1 && shift
+		for folder in /lib /lib64 /usr/lib; do
+			[ ! -d $folder ] || { mkdir -p "$root$folder" && mount --rbind $folder "$root$folder"; } || exit 99
+		done
+		exec chroot --userspec=65534:65534 --groups= "$root" /pkbpf report "$@"' - "$work/root" "$@"
+}
+
+begin "a report from a recording is the profile's own"
+mkdir r
+record -F 499 "${outputs[@]}" -o a.pkbpf -- "$workloads/spin" 1
+mkdir -p live root/r
+mv r/* live/
+chmod 777 root/r
+cp a.pkbpf root/a.pkbpf
+cp "$pkbpf" root/pkbpf
+report_elsewhere -q a.pkbpf "${outputs[@]}" >out 2>err || fail "report: status $?: $(cat err)"
+[ "$(ls live)" = "$(ls root/r)" ] || fail "other files: $(ls live root/r)"
+for file in live/*; do
+	cmp "$file" "root/r/${file#live/}" >out 2>&1 || fail "$(cat out)"
+done
+grep -q '^spin;.*spin_here' live/o.cpu.folded || fail "spin_here is not there"
+
+begin "one kind, one process, to stdout"
+run 0 report -q -e cpu --comm spin -f folded a.pkbpf
+[ -s out ] || fail "nothing"
+! grep -qv '^spin;' out || fail "others than spin"
+run 0 report -q -e cpu -f folded a.pkbpf
+cmp out live/o.cpu.folded || fail "stdout differs"
+run 4 report -q -f folded --comm nobody-is-named a.pkbpf
+run 3 report -q -o x.json --fail-if 'cpu.samples>1' a.pkbpf
+run 2 report -q --per-thread a.pkbpf
+says err "pkbpf: no threads in the recording: it was made without --per-thread"
+
+begin "what is missing is told"
+size=$(stat -c %s a.pkbpf)
+head -c $((size - 10)) a.pkbpf >cut.pkbpf
+run 0 report -q cut.pkbpf -o cut.json
+says err "pkbpf: cut.pkbpf is cut off: it ends after 1 whole slice"
+cmp cut.json live/o.json || fail "other figures"
+head -c $((size / 2)) a.pkbpf >cut.pkbpf
+run 1 report -q cut.pkbpf
+{ head -c 200 a.pkbpf && printf '\377\0\377' && tail -c +204 a.pkbpf; } >damaged.pkbpf
+run 1 report -q damaged.pkbpf -o damaged.json
+says err "pkbpf: 1 damaged slice left out"
+[ ! -e damaged.json ] || fail "a report of nothing"
+run 1 report -q live/o.json
+says err "pkbpf: live/o.json is not a recording of pkbpf (-o FILE.pkbpf)"
+
+begin "a recording keeps secrets"
+SECRET=in-the-environment "$pkbpf" -q -o s.pkbpf -- sh -c 'sleep 0.1; : on-the-command-line' 2>err
+checker - s.pkbpf <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], "rb").read()
+at, plain = 128, b""
+for _ in range(struct.unpack_from("<I", data, 64 + 48)[0]):
+    kind, codec, stored, size = struct.unpack_from("<HHII", data, at)
+    body = data[at + 12:at + 12 + stored]
+    plain += zlib.decompress(body) if codec else body
+    at += 12 + stored
+assert b"sleep" in plain, "no names"
+for secret in b"in-the-environment", b"on-the-command-line":
+    assert secret not in plain, secret
+END
+
+begin "a full disk is an error"
+mkdir full
+if mount -t tmpfs -o size=8k tmpfs full 2>/dev/null; then
+	run 1 -q -d 300ms -o full/f.pkbpf
+	grep -q "full/f.pkbpf: No space left on device" err || fail "$(cat err)"
+	no_temporaries full
+	umount full
+else
+	not_checked "no tmpfs can be mounted"
+fi
+conclude

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Asks the table of processes for the program that a process of the account runs. */
+#include "profile/process_age.h"
+
+bool process_is_new(const struct profile *profile, const struct resource_process *process)
+{
+	const struct process *program;
+
+	if (process->started_inside || !process->pid)
+		return process->started_inside;
+	program = process_table_find(profile_processes(profile), process->pid);
+	return program && program->execed &&
+	       (!process->end_ns || program->start_ns <= process->end_ns);
+}
