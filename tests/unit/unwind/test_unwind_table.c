@@ -277,6 +277,73 @@ static void says_no_data_for_a_file_without_functions_and_code(void **state)
 	assert_null(table);
 }
 
+/* At 0: push %rbp; mov %rsp,%rbp; call 16; pop %rbp; ret. At 16: xor %eax,%eax; ret. */
+static const uint8_t two_functions[] = {0x55, 0x48, 0x89, 0xe5, 0xe8, 0x07, 0x00, 0x00, 0x00, 0x5d,
+					0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0x31, 0xc0, 0xc3};
+
+static struct unwind_table *build_described_as_one(const char *program, size_t program_size)
+{
+	static uint8_t text[0x1000];
+	struct cfi_bytes bytes = {0};
+	struct elf_recipe recipe = {.text = text, .text_size = sizeof(text)};
+	struct unwind_table *table = NULL;
+	struct elf_file *image;
+	size_t size;
+	uint8_t *file;
+
+	memset(text, 0xcc, sizeof(text));
+	memcpy(text, two_functions, sizeof(two_functions));
+	cfi_bytes_cie(&bytes, "zR");
+	cfi_bytes_fde(&bytes, TEXT, 0x20, program, program_size);
+	recipe.eh_frame = bytes.data;
+	recipe.eh_frame_size = bytes.size;
+	file = elf_recipe_make(&recipe, &size);
+	assert_non_null(file);
+	assert_int_equal(elf_program_open_memory(file, size, &image), 0);
+	assert_int_equal(unwind_table_build(image, false, rules, &table, NULL), 0);
+	elf_program_free(image);
+	free(file);
+	cfi_bytes_done(&bytes);
+	return table;
+}
+
+static void reads_the_code_of_many_functions_that_are_described_as_one(void **state)
+{
+	static const struct {
+		const char *program;
+		size_t size;
+	} descriptions[] = {
+		{"\x0c\x06\x10\x86\x02", 5}, /* rbp + 16, everywhere */
+		{"", 0},		     /* rsp + 8 */
+	};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct unwind_table *table =
+			build_described_as_one(descriptions[i].program, descriptions[i].size);
+
+		assert_int_equal(cfa_at(table, 0), PKBPF_CFA_SP);
+		assert_int_equal(cfa_offset_at(table, 0), 8);
+		assert_int_equal(cfa_offset_at(table, 1), 16);
+		assert_int_equal(cfa_at(table, 4), PKBPF_CFA_FP);
+		assert_int_equal(cfa_offset_at(table, 4), 16);
+		assert_int_equal(cfa_at(table, 10), PKBPF_CFA_SP);
+		assert_int_equal(cfa_at(table, 16), PKBPF_CFA_SP);
+		assert_int_equal(cfa_offset_at(table, 16), 8);
+		unwind_table_free(table);
+	}
+}
+
+static void believes_a_description_that_knows_of_its_frame(void **state)
+{
+	/* A byte later than it is set up, which the code would tell better. */
+	struct unwind_table *table = build_described_as_one("\x45\x0c\x06\x10\x86\x02", 6);
+
+	assert_int_equal(cfa_offset_at(table, 4), 8);
+	assert_int_equal(cfa_at(table, 5), PKBPF_CFA_FP);
+	assert_int_equal(cfa_at(table, 16), PKBPF_CFA_FP);
+	unwind_table_free(table);
+}
+
 static bool find_own_mapping(const char *name, uintptr_t *ret_start, uintptr_t *ret_end)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -315,6 +382,11 @@ static void builds_the_table_of_the_vdso_from_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			reads_the_code_of_many_functions_that_are_described_as_one, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(believes_a_description_that_knows_of_its_frame,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(finds_the_rule_of_every_address, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(covers_pieces_of_code_that_lie_megabytes_apart,
 						set_up, tear_down),

@@ -46,7 +46,8 @@ struct code_gaps {
 	bool has_starts; /* they have been read */
 	ARRAY_OF(uint8_t) piece;
 	bool postpone;
-	uint64_t looked_at; /* bytes, postponed ones, too */
+	uint64_t looked_at;  /* bytes, postponed ones, too */
+	uint64_t looked_for; /* frame pointers in so many */
 	unsigned int gaps_with_frames, gaps_with_other_frames;
 	struct code_gaps_stats stats;
 };
@@ -183,7 +184,7 @@ static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
 		       : size;
 }
 
-static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_t end)
+static size_t count_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
 	size_t count = 0, size;
 
@@ -193,7 +194,17 @@ static bool keeps_frame_pointers(struct code_gaps *gaps, uint64_t start, uint64_
 			break;
 		count += undescribed_code_frame_pointers(gaps->piece.items, size);
 	}
-	return count > (end - start) / BYTES_PER_FRAME_POINTER;
+	return count;
+}
+
+size_t code_gaps_frame_pointers(struct code_gaps *gaps, uint32_t start, uint32_t end)
+{
+	uint64_t size = end - start;
+
+	if (size > CODE_GAPS_MAX_BYTES - gaps->looked_for || !prepare(gaps, size))
+		return 0;
+	gaps->looked_for += size;
+	return count_frame_pointers(gaps, start, end);
 }
 
 static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row,
@@ -252,8 +263,8 @@ static bool is_space(const struct code_gaps *gaps, uint64_t start, uint64_t end)
 	return end - start < CODE_GAPS_MIN_BYTES && end != gaps->ranges.items[gaps->next_range].end;
 }
 
-static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_row_fn row,
-		      void *context)
+static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, bool is_text,
+		      cfi_row_fn row, void *context)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE},
 					      pending = {.cfa = PKBPF_CFA_PENDING};
@@ -266,15 +277,15 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 	    !prepare(gaps, size))
 		return;
 	gaps->looked_at += size;
-	keeps = keeps_frame_pointers(gaps, start, end);
-	if (keeps && size > MAX_ASSEMBLY_BYTES)
+	keeps = is_text || count_frame_pointers(gaps, start, end) > size / BYTES_PER_FRAME_POINTER;
+	if (keeps && !is_text && size > MAX_ASSEMBLY_BYTES)
 		return;
 	if (gaps->postpone && gaps->looked_at > CODE_GAPS_PROMPT_BYTES) {
 		gaps->stats.postponed += size;
 		row(context, (uint32_t)start, &pending);
 	} else {
 		use_symbols(gaps, size);
-		if (has_other_frames(gaps, start, end, keeps))
+		if (!is_text && has_other_frames(gaps, start, end, keeps))
 			return;
 		gaps->stats.followed += size;
 		end = run_pieces(gaps, start, end, row, context);
@@ -282,8 +293,8 @@ static void run_range(struct code_gaps *gaps, uint64_t start, uint64_t end, cfi_
 	row(context, (uint32_t)end, &none);
 }
 
-void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
-		   void *context)
+static void run_ranges(struct code_gaps *gaps, uint32_t start, uint32_t end, bool is_text,
+		       cfi_row_fn row, void *context)
 {
 	while (gaps->next_range < gaps->ranges.count) {
 		const struct code_range *range = &gaps->ranges.items[gaps->next_range];
@@ -291,9 +302,21 @@ void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row
 		uint64_t to = range->end < end ? range->end : end;
 
 		if (from < to)
-			run_range(gaps, from, to, row, context);
+			run_range(gaps, from, to, is_text, row, context);
 		if (range->end >= end)
 			return;
 		gaps->next_range++;
 	}
+}
+
+void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
+		   void *context)
+{
+	run_ranges(gaps, start, end, false, row, context);
+}
+
+void code_gaps_run_text(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
+			void *context)
+{
+	run_ranges(gaps, start, end, true, row, context);
 }

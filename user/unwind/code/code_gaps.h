@@ -43,6 +43,13 @@ void code_gaps_free(struct code_gaps *gaps);
  * nothing is known, that of no rule. What cannot be read has no rows: there is no failure. */
 void code_gaps_run(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
 		   void *context);
+/* The same for the text of a program whose functions keep frame pointers but where they begin and
+ * end, however large it is. */
+void code_gaps_run_text(struct code_gaps *gaps, uint32_t start, uint32_t end, cfi_row_fn row,
+			void *context);
+/* How many functions set up a frame pointer between two offsets, as compilers do it; 0 as well
+ * where the code cannot be read, or nothing may be read any more. */
+size_t code_gaps_frame_pointers(struct code_gaps *gaps, uint32_t start, uint32_t end);
 /* Of all runs so far. */
 struct code_gaps_stats code_gaps_stats(const struct code_gaps *gaps);
 

@@ -18,6 +18,10 @@
 /* Most rows repeat one of few rules: a small direct-mapped cache in front of the rule set. */
 #define RULE_CACHE_SIZE 1024
 #define NO_PAGE		UINT32_MAX
+/* What describes code of so many times its size may be wrong in the middle; short ones are looked
+ * at in any case. */
+#define DOUBTFUL_RATIO	    2048
+#define SHORT_PROGRAM_BYTES 12
 
 /* A rule as words, each loaded as it was stored: a vector of two that were stored one after the
  * other would have to wait for both to reach the cache. */
@@ -225,6 +229,59 @@ static void pack_gap(struct builder *builder, uint32_t start, uint32_t end)
 		code_gaps_run(builder->gaps, start, end, take_undescribed_row, builder);
 }
 
+/* How often a description changes from another CFA to one of the frame pointer. */
+struct frames_set_up {
+	uint32_t count;
+	bool has_row;
+	uint8_t cfa; /* of the last one */
+};
+
+static void count_frame(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
+{
+	struct frames_set_up *frames = context;
+
+	(void)offset;
+	frames->count +=
+		frames->has_row && rule->cfa == PKBPF_CFA_FP && frames->cfa != PKBPF_CFA_FP;
+	frames->has_row = true;
+	frames->cfa = rule->cfa;
+}
+
+/*
+ * Compilers of managed languages describe a whole text as one function in which the frame pointer
+ * is set up everywhere: false where functions begin and end, and in those without a frame. There
+ * more functions set up a frame pointer than the description knows of. It is short for its code:
+ * compilers of C write a byte for a few.
+ */
+static bool describes_many(const struct builder *builder, const struct eh_frame *frame,
+			   size_t index)
+{
+	const struct fde *fde = eh_frame_function(frame, index);
+	struct frames_set_up frames = {0};
+
+	if (!builder->gaps || eh_frame_source(frame, index) == EH_FRAME_GO ||
+	    fde->size < CODE_GAPS_MIN_BYTES ||
+	    (fde->program_size > SHORT_PROGRAM_BYTES &&
+	     fde->size / fde->program_size < DOUBTFUL_RATIO))
+		return false;
+	eh_frame_run(frame, index, count_frame, &frames);
+	return code_gaps_frame_pointers(builder->gaps, fde->start, fde->start + fde->size) >
+	       frames.count;
+}
+
+static void pack_function(struct builder *builder, const struct eh_frame *frame, size_t index)
+{
+	const struct fde *fde = eh_frame_function(frame, index);
+
+	if (describes_many(builder, frame, index)) {
+		place_row(builder, fde->start, RULE_ID_NONE);
+		code_gaps_run_text(builder->gaps, fde->start, fde->start + fde->size,
+				   take_undescribed_row, builder);
+	} else {
+		eh_frame_run(frame, index, take_row, builder);
+	}
+}
+
 static void pack_functions(struct builder *builder, const struct eh_frame *frame)
 {
 	size_t count = eh_frame_count(frame);
@@ -235,7 +292,7 @@ static void pack_functions(struct builder *builder, const struct eh_frame *frame
 
 		if (fde->start - covered > PADDING_MAX_BYTES)
 			pack_gap(builder, covered, fde->start);
-		eh_frame_run(frame, i, take_row, builder);
+		pack_function(builder, frame, i);
 		covered = fde->start + fde->size;
 	}
 	pack_gap(builder, covered, (uint32_t)eh_frame_text_size(frame));
