@@ -4,6 +4,7 @@
 #include "kernel_compat.bpf.h"
 #include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
+#include "offcpu_relation.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "resource.bpf.h"
 #include "stack_id.bpf.h"
@@ -366,7 +367,8 @@ static __always_inline void admit_unmet(struct task_struct *task, __u64 now_ns)
 	thread->place = PKBPF_THREAD_ON_CPU;
 }
 
-static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
+static __always_inline void switch_in(struct task_struct *other, struct task_struct *task,
+				      __u64 came_ns, __u64 now_ns)
 {
 	struct pkbpf_thread *thread;
 	__u32 slot;
@@ -383,6 +385,7 @@ static __always_inline void switch_in(struct task_struct *task, __u64 now_ns)
 	thread->pending_ns = now_ns > thread->since_ns ? now_ns - thread->since_ns : 1;
 	thread->since_ns = now_ns;
 	thread->place = PKBPF_THREAD_ON_CPU;
+	rival_sample(other, task, thread, came_ns, now_ns);
 }
 
 SEC("?tp_btf/sched_switch")
@@ -401,7 +404,7 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 		switch_out(ctx, prev, switch_state(ctx, prev, offcpu_config.switch_has_state),
 			   preempt, came_ns, now_ns);
 	if (next->pid)
-		switch_in(next, now_ns);
+		switch_in(prev, next, came_ns, now_ns);
 	return 0;
 }
 
@@ -443,6 +446,44 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 		return 0;
 	thread->cgroup_id = bpf_get_current_cgroup_id();
 	thread->place = PKBPF_THREAD_ON_CPU;
+	return 0;
+}
+
+/* Samples of who ends waits. Attached for moments only: wake-ups are many, and each costs. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(offcpu_waker, struct task_struct *task)
+{
+	__u64 now_ns = bpf_ktime_get_ns(), value;
+	struct sample_scratch *scratch;
+	struct pkbpf_thread *thread;
+	__u64 id = 0, current;
+	__u32 slot;
+
+	if (!offcpu_control.start_ns || offcpu_control.end_ns)
+		return 0;
+	offcpu_control.wakeups++;
+	if (!offcpu_control.waker_stacks)
+		return 0;
+	thread = thread_find(task->pid, &slot);
+	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU ||
+	    thread->state == PKBPF_WAIT_RUNQUEUE || !thread->stack_id || !thread->weight)
+		return 0;
+	value = relation_value(now_ns - thread->since_ns, now_ns);
+	scratch = value ? scratch_get(SCRATCH_OFFCPU) : NULL;
+	if (!scratch)
+		return 0;
+	/* Two CPUs may take the same one. */
+	offcpu_control.waker_stacks--;
+	current = bpf_get_current_pid_tgid();
+	/* Others than targets have no tables to unwind with, and may only have been interrupted.
+	 * 0: an interrupt on a CPU that is idle, of a timer or a device. */
+	if (current)
+		id = walk_stack(ctx, scratch,
+				current_is_kernel_thread() ||
+					!filter_current(current >> 32, (__u32)current));
+	if (id || !current)
+		relation_send(PKBPF_RELATION_WAKER, thread,
+			      (struct task_struct *)bpf_get_current_task(), id, value, now_ns);
 	return 0;
 }
 

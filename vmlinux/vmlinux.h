@@ -196,7 +196,7 @@ struct task_io_accounting {
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long run_delay;
-	unsigned long long last_queued;
+	unsigned long long last_arrival, last_queued;
 };
 
 struct sched_entity {

@@ -89,7 +89,10 @@ struct pkbpf_offcpu_control {
 	__u32 had_no_room;
 	/* the task iterator has not yet met all threads that were there at the start */
 	__u32 looking;
-	__u32 reserved;
+	/* stacks of wakers that may still be taken, until user space looks again */
+	__u32 waker_stacks;
+	/* wake-ups seen while wakers are sampled, of anybody; approximate */
+	__u64 wakeups;
 };
 
 /* For the block I/O programs. */

@@ -25,6 +25,39 @@ enum pkbpf_resource_event {
 	/* struct pkbpf_event_cgroup: what the kernel side has read of its path. Whoever reads the
 	 * ring makes a CGROUP of it when it is asked for, so there is none in a stream. */
 	PKBPF_EVENT_CGROUP_NAMES = 53,
+	/* struct pkbpf_event_relation: who held up a process, or what it was limited by */
+	PKBPF_EVENT_RELATION = 54,
+};
+
+/* What an other process, or a setting, has to do with a process. Part of the recording format. */
+enum pkbpf_relation {
+	/* ended a wait that began at stack_id, at other_stack_id; count: such samples, value: ns
+	 * waited, of all that they stand for */
+	PKBPF_RELATION_WAKER = 1,
+	/* left the CPU for a thread that had waited for it; value: ns waited */
+	PKBPF_RELATION_RIVAL = 2,
+	/* holds a file lock that the process waits for; text: the file */
+	PKBPF_RELATION_FILE_LOCK = 3,
+	/* has been sent a request that is not answered; text: its address; count: times of value
+	 * looks at which it was so */
+	PKBPF_RELATION_REPLY = 4,
+	/* does not take what was sent to it; as REPLY */
+	PKBPF_RELATION_RECEIVER = 5,
+	/* the cgroup's I/O is limited; text: the limit */
+	PKBPF_RELATION_IO_LIMIT = 6,
+	/* was killed by the OOM killer; text: the cgroup whose limit was met; value: bytes of the
+	 * limit */
+	PKBPF_RELATION_OOM = 7,
+	/* text: the script that an interpreter runs */
+	PKBPF_RELATION_SCRIPT = 8,
+	/* connections that could not be made, of its network namespace; count: in the interval */
+	PKBPF_RELATION_REFUSED = 9,
+	/* system calls that read (text "read") or write: count, value: bytes */
+	PKBPF_RELATION_CALLS = 10,
+	/* read from or wrote to storage meanwhile, and is no target: value: bytes */
+	PKBPF_RELATION_STORAGE = 11,
+	/* as REPLY, when a thread is blocked reading; else the connection may as well be idle */
+	PKBPF_RELATION_REPLY_IF_READING = 12,
 };
 
 /* flags of RESOURCE, MACHINE and CPU_LIMIT */
@@ -100,6 +133,19 @@ struct pkbpf_event_cgroup {
 #define PKBPF_CGROUP_NAME_SIZE	256 /* of one: NAME_MAX and its NUL */
 
 _Static_assert(sizeof(struct pkbpf_event_cgroup) == 24, "wire size");
+
+struct pkbpf_event_relation {
+	struct pkbpf_event_header header;
+	__u32 relation; /* enum pkbpf_relation */
+	__u32 pid, other_pid;
+	__u32 reserved;
+	__u64 stack_id, other_stack_id; /* of earlier PKBPF_EVENT_STACK; 0: none */
+	__u64 count, value;
+	char other_comm[PKBPF_COMM_SIZE];
+	char text[]; /* NUL-terminated, padded to a multiple of 8; may be missing */
+};
+
+_Static_assert(sizeof(struct pkbpf_event_relation) == 80, "wire size");
 
 /* Of CFS bandwidth control, which the kernel counts since the cgroup is there. */
 struct pkbpf_event_cpu_limit {

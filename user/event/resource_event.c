@@ -280,3 +280,51 @@ int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_v
 	record->throttled_ns = limit->throttled_ns;
 	return 0;
 }
+
+#define RELATION_TEXT_MAX 512
+
+int relation_event_decode(const struct pkbpf_event_header *header, struct relation_view *ret_view)
+{
+	const struct pkbpf_event_relation *record = (const void *)header;
+
+	if (header->kind != PKBPF_EVENT_RELATION || header->size < sizeof(*record) ||
+	    record->relation < PKBPF_RELATION_WAKER ||
+	    record->relation > PKBPF_RELATION_REPLY_IF_READING)
+		return -EBADMSG;
+	if (header->size > sizeof(*record) &&
+	    strnlen(record->text, header->size - sizeof(*record)) == header->size - sizeof(*record))
+		return -EBADMSG;
+	*ret_view = (struct relation_view){
+		.time_ns = header->time_ns,
+		.relation = record->relation,
+		.pid = record->pid,
+		.other_pid = record->other_pid,
+		.stack_id = record->stack_id,
+		.other_stack_id = record->other_stack_id,
+		.count = record->count,
+		.value = record->value,
+		.text = header->size > sizeof(*record) ? record->text : "",
+	};
+	memcpy(ret_view->other_comm, record->other_comm, PKBPF_COMM_SIZE);
+	return 0;
+}
+
+int relation_event_encode(struct event_buffer *buffer, const struct relation_view *view)
+{
+	size_t length = strnlen(view->text, RELATION_TEXT_MAX);
+	struct pkbpf_event_relation *record = event_buffer_add(
+		buffer, sizeof(*record) + length + 1, PKBPF_EVENT_RELATION, 0, view->time_ns);
+
+	if (!record)
+		return -ENOMEM;
+	record->relation = view->relation;
+	record->pid = view->pid;
+	record->other_pid = view->other_pid;
+	record->stack_id = view->stack_id;
+	record->other_stack_id = view->other_stack_id;
+	record->count = view->count;
+	record->value = view->value;
+	memcpy(record->other_comm, view->other_comm, PKBPF_COMM_SIZE);
+	memcpy(record->text, view->text, length);
+	return 0;
+}

@@ -63,12 +63,23 @@ struct cpu_limit_view {
 	const char *path;				   /* borrowed from the record */
 };
 
+struct relation_view {
+	uint64_t time_ns;
+	enum pkbpf_relation relation;
+	uint32_t pid, other_pid;
+	uint64_t stack_id, other_stack_id;
+	uint64_t count, value;
+	char other_comm[PKBPF_COMM_SIZE + 1];
+	const char *text; /* borrowed from the record; "" none */
+};
+
 /* Each: 0, or -EBADMSG when the record (checked by event_check_header()) is not one of these. */
 int resource_event_decode(const struct pkbpf_event_header *record, struct resource_view *ret_view);
 int machine_event_decode(const struct pkbpf_event_header *record, struct machine_view *ret_view);
 int cgroup_event_decode(const struct pkbpf_event_header *record, struct cgroup_view *ret_view);
 int cpu_limit_event_decode(const struct pkbpf_event_header *record,
 			   struct cpu_limit_view *ret_view);
+int relation_event_decode(const struct pkbpf_event_header *record, struct relation_view *ret_view);
 /* The path that the names of a CGROUP_NAMES record make, as that of a CGROUP. Also -EBADMSG when
  * there is none, when a name cannot be one, or when the path does not fit into size (1 at least);
  * then what is in ret_path means nothing. */
@@ -83,6 +94,8 @@ int cgroup_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t 
 			const char *path);
 int container_event_encode(struct event_buffer *buffer, uint64_t time_ns, uint64_t cgroup_id,
 			   const char *name);
+/* A text that is too long is cut. */
+int relation_event_encode(struct event_buffer *buffer, const struct relation_view *view);
 int cpu_limit_event_encode(struct event_buffer *buffer, const struct cpu_limit_view *limit);
 
 #endif

@@ -1,24 +1,105 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asks every rule and keeps the worst findings. */
+/* Asks every rule, keeps the worst findings, and makes their sentences. */
 #include "finding/finding.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/cleanup.h"
 #include "finding/finding_rules.h"
 
-#define FINDING_RULE_ADDRESS(name) &finding_rule_##name,
-static const struct finding_rule *const rules[] = {FINDING_RULES(FINDING_RULE_ADDRESS)};
-#undef FINDING_RULE_ADDRESS
+/* In less time nothing has happened often enough: ten samples of a CPU at 99 Hz. */
+#define LEAST_INTERVAL_NS (100 * NS_PER_MS)
 
-static void offer(struct findings *findings, const struct finding *finding)
+const struct finding_rule finding_rules[FINDING_RULE_COUNT] = {
+#define ROW(name_text, summary_text, reason_text)                                                  \
+	{.name = #name_text, .summary = (summary_text), .reason = (reason_text)},
+	FINDING_RULES(ROW)
+#undef ROW
+};
+
+const char *finding_rule_name_at(size_t index)
+{
+	return index < FINDING_RULE_COUNT ? finding_rules[index].name : "";
+}
+
+struct finding finding_new(enum finding_rule_number rule)
+{
+	return (struct finding){.rule = finding_rules[rule].name, .is_alarm = true};
+}
+
+static void append(struct finding *finding, const char *before, const char *part, const char *after)
+{
+	size_t length = strlen(finding->text);
+
+	if (part[0])
+		snprintf(finding->text + length, sizeof(finding->text) - length, "%s%s%s",
+			 length ? before : "", part, after);
+}
+
+/* The one place in which the sentences are put together. */
+static void compose(struct finding *finding)
+{
+	finding->text[0] = '\0';
+	append(finding, "", finding->who, "");
+	append(finding, ": ", finding->cause, "");
+	append(finding, " in `", finding->place, "`");
+	append(finding, ", ", finding->by, "");
+	append(finding, "; ", finding->evidence, "");
+	append(finding, ". Next: ", finding->next, "");
+}
+
+static size_t rule_number(const struct finding *finding)
+{
+	size_t i = 0;
+
+	while (i < FINDING_RULE_COUNT && finding_rules[i].name != finding->rule)
+		i++;
+	return i;
+}
+
+static bool is_before(const struct finding *a, const struct finding *b)
+{
+	if (a->tier != b->tier)
+		return a->tier < b->tier;
+	if (a->severity != b->severity)
+		return a->severity > b->severity;
+	return rule_number(a) < rule_number(b);
+}
+
+static size_t count_of_rule(const struct findings *findings, const char *rule)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < findings->count; i++)
+		count += findings->findings[i].rule == rule;
+	return count;
+}
+
+/* The last one of its rule. */
+static void drop_last(struct findings *findings, const char *rule)
+{
+	size_t i = findings->count;
+
+	while (i > 0 && findings->findings[i - 1].rule != rule)
+		i--;
+	if (!i)
+		return;
+	memmove(&findings->findings[i - 1], &findings->findings[i],
+		(findings->count - i) * sizeof(findings->findings[0]));
+	findings->count--;
+}
+
+void findings_offer(struct findings *findings, struct finding *finding)
 {
 	size_t at = findings->count;
 
 	if (finding->severity < LEAST_SEVERITY)
 		return;
-	while (at > 0 && findings->findings[at - 1].severity < finding->severity)
+	if (finding->severity > 100)
+		finding->severity = 100;
+	compose(finding);
+	while (at > 0 && is_before(finding, &findings->findings[at - 1]))
 		at--;
 	if (at >= FINDING_MAX)
 		return;
@@ -28,31 +109,40 @@ static void offer(struct findings *findings, const struct finding *finding)
 		(findings->count - at) * sizeof(*finding));
 	findings->findings[at] = *finding;
 	findings->count++;
+	if (count_of_rule(findings, finding->rule) > FINDING_MAX_PER_RULE)
+		drop_last(findings, finding->rule);
 }
 
-static void find_groups(const struct resource_rows *rows, const struct finding_rule *rule,
-			struct findings *findings)
+static void say_too_short(const struct resource_rows *rows, struct findings *findings)
 {
-	_cleanup_(row_groups_done) struct row_groups groups = {0};
+	struct finding finding = finding_new(FINDING_RULE_too_short);
 
-	row_groups_find(&groups, rows, rule->judge);
-	for (size_t i = 0; i < groups.count && i < FINDING_MAX_PER_RULE; i++) {
-		struct finding finding = {.rule = rule->name, .severity = groups.items[i].severity};
-
-		rule->tell(rows, &groups.items[i], &finding);
-		offer(findings, &finding);
-	}
+	finding.is_alarm = false;
+	finding.severity = LEAST_SEVERITY;
+	finding.tier = FINDING_OF_RUN;
+	finding_say(finding.cause, "an interval of %.0f ms is too short for findings",
+		    (double)rows->interval_ns / (double)NS_PER_MS);
+	finding_say(finding.next, "record a second or more");
+	findings_offer(findings, &finding);
 }
 
 void findings_find(const struct resource_rows *rows, struct findings *ret_findings)
 {
-	*ret_findings = (struct findings){0};
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		struct finding finding = {.rule = rules[i]->name};
+	static void (*const finders[])(const struct analysis *analysis,
+				       struct findings *findings) = {
+		find_memory, find_cpu,	 find_locks, find_waits,   find_storage,
+		find_peers,  find_calls, find_host,  find_healthy, /* which looks at the others */
+	};
+	struct analysis analysis;
 
-		if (rules[i]->judge)
-			find_groups(rows, rules[i], ret_findings);
-		else if (rules[i]->find(rows, &finding))
-			offer(ret_findings, &finding);
+	*ret_findings = (struct findings){0};
+	if (rows->interval_ns && rows->interval_ns < LEAST_INTERVAL_NS) {
+		say_too_short(rows, ret_findings);
+		return;
 	}
+	if (analysis_init(&analysis, rows))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(finders); i++)
+		finders[i](&analysis, ret_findings);
+	analysis_done(&analysis);
 }

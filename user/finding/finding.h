@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The few sentences an outsider needs: the bottleneck of each program, with its evidence. Each is
- * found by a rule of finding_rules.h when thresholds are exceeded.
+ * The few sentences an outsider needs: the bottleneck of each program, with its place and its
+ * evidence. Each is found by a rule of finding_rules.h when thresholds are exceeded.
  */
 #ifndef PKBPF_FINDING_FINDING_H
 #define PKBPF_FINDING_FINDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,13 +14,32 @@
 
 #define FINDING_MAX	     5
 #define FINDING_MAX_PER_RULE 2
-#define FINDING_TEXT_SIZE    1024
+#define FINDING_PART_SIZE    384
+#define FINDING_TEXT_SIZE    2048
 
+/* In this order they are told. */
+enum finding_tier {
+	FINDING_OF_TARGET, /* of the processes that were looked at */
+	FINDING_OF_HOST,   /* of the machine, when that was not asked for */
+	FINDING_OF_RUN,	   /* how far the profile is to be trusted */
+	FINDING_HEALTHY,   /* nothing limits them */
+	FINDING_TIERS,
+};
+
+/* Parts are not escaped: they hold names. Those that are not known are "". */
 struct finding {
 	const char *rule;
-	char text[FINDING_TEXT_SIZE]; /* not escaped: holds names */
-	uint32_t pid;		      /* 0: not about one process */
-	double severity;	      /* 0 to 100: part of somebody's time, or of a resource */
+	enum finding_tier tier;
+	bool is_alarm;			  /* something limits somebody, or is about to fail */
+	char who[FINDING_PART_SIZE];	  /* "postgres (4 processes)" */
+	char cause[FINDING_PART_SIZE];	  /* "waits for a mutex" */
+	char place[FINDING_PART_SIZE];	  /* "update_cache > pthread_mutex_lock" */
+	char by[FINDING_PART_SIZE];	  /* "held meanwhile in `refresh_cache`" */
+	char evidence[FINDING_PART_SIZE]; /* "83 % of wall time in 1,200 waits" */
+	char next[FINDING_PART_SIZE];	  /* what to do or to look at */
+	char text[FINDING_TEXT_SIZE];	  /* all of it, as reports say it */
+	uint32_t pid;			  /* 0: not about one process */
+	double severity;		  /* 0 to 100: part of somebody's time, or of a resource */
 };
 
 struct findings {
@@ -28,5 +48,7 @@ struct findings {
 };
 
 void findings_find(const struct resource_rows *rows, struct findings *ret_findings);
+/* A rule's name, "": there is none at this index. */
+const char *finding_rule_name_at(size_t index);
 
 #endif

@@ -19,21 +19,6 @@ static double limit_severity(const struct resource_rows *rows,
 	return finding_severity(rows, limit->throttled_periods * limit->period_ns);
 }
 
-static void say_limit(struct finding *finding, const struct resource_rows *rows,
-		      const struct resource_cpu_limit *limit)
-{
-	char name[ROW_CONTAINER_SIZE], period[HUMAN_SIZE];
-
-	cgroup_label(profile_resources(rows->profile), limit->cgroup_id, limit->path, name,
-		     sizeof(name));
-	finding_say(finding,
-		    "%s is limited to %.2f CPUs and was throttled in %.0f %% of its active periods "
-		    "of %s",
-		    name, (double)limit->quota_ns / (double)limit->period_ns,
-		    finding_percent((double)limit->throttled_periods, (double)limit->periods),
-		    human_time(period, limit->period_ns));
-}
-
 /* Severity of the worst, 0: none; *ret_count: of those worth telling. */
 static double worst_limit(const struct resource_rows *rows, struct resource_cpu_limit *ret_worst,
 			  size_t *ret_count)
@@ -66,24 +51,41 @@ bool finding_targets_are_limited(const struct resource_rows *rows)
 	       worst_limit(rows, &worst, &count) >= LIMITED_PERCENT;
 }
 
-static bool find_cpu_limit(const struct resource_rows *rows, struct finding *finding)
+void find_cpu_limit(const struct analysis *analysis, struct findings *findings)
 {
-	struct resource_cpu_limit worst;
-	size_t count, others;
+	const struct resource_rows *rows = analysis->rows;
+	const struct resource_row *total = &rows->total;
+	struct finding finding = finding_new(FINDING_RULE_cpu_limit);
+	char name[ROW_CONTAINER_SIZE], period[HUMAN_SIZE], time[HUMAN_SIZE];
+	struct resource_cpu_limit limit;
+	size_t count;
 
-	finding->severity = worst_limit(rows, &worst, &count);
-	if (finding->severity < LEAST_SEVERITY)
-		return false;
-	others = count - 1;
-	say_limit(finding, rows, &worst);
-	if (others)
-		finding_say(finding, ", %zu other cgroup%s less often", others,
-			    others > 1 ? "s" : "");
-	finding_say(finding, ": the CPU limit, not the machine, makes its threads wait for a CPU");
-	return true;
+	finding.severity = worst_limit(rows, &limit, &count);
+	if (finding.severity < LEAST_SEVERITY)
+		return;
+	cgroup_label(profile_resources(rows->profile), limit.cgroup_id, limit.path, name,
+		     sizeof(name));
+	finding_say(finding.who, "%s", name);
+	finding_say(finding.cause,
+		    "is limited to %.2f CPUs and was throttled in %.0f %% of its "
+		    "active periods of %s",
+		    (double)limit.quota_ns / (double)limit.period_ns,
+		    finding_percent((double)limit.throttled_periods, (double)limit.periods),
+		    human_time(period, limit.period_ns));
+	finding_say(finding.evidence,
+		    "the CPU limit, not the machine, makes its threads wait for "
+		    "a CPU: throttled for %s",
+		    human_time(time, limit.throttled_ns));
+	if (analysis->has_targets && total->waits.runqueue_ns) {
+		double part = finding_percent((double)limit.throttled_ns,
+					      (double)total->waits.runqueue_ns);
+
+		finding_say(finding.evidence, ", %.0f %% of the run-queue wait",
+			    part > 100 ? 100 : part);
+	}
+	if (count > 1)
+		finding_say(finding.evidence, "; %zu other cgroup%s less often", count - 1,
+			    count > 2 ? "s" : "");
+	finding_say(finding.next, "raise cpu.max (--cpus), or use less CPU time");
+	findings_offer(findings, &finding);
 }
-
-const struct finding_rule finding_rule_cpu_limit = {
-	.name = "cpu_limit",
-	.summary = "a cgroup is throttled by its CPU limit (cpu.max)",
-	.find = find_cpu_limit};

@@ -4,64 +4,123 @@
 #define PKBPF_FINDING_FINDING_RULES_H
 
 #include "base/clock.h"
+#include "finding/analysis.h"
 #include "finding/finding.h"
-#include "rows/row_groups.h"
-
-/* A rule is about the run, or about rows: rows of one name for which it holds are one finding. */
-struct finding_rule {
-	const char *name;
-	const char *summary; /* for the manual, no full stop */
-	/* About the run; false: does not hold. */
-	bool (*find)(const struct resource_rows *rows, struct finding *finding);
-	/* About rows: < 0: does not hold for this one; else how bad it is, 0 to 100. */
-	row_judge_fn judge;
-	void (*tell)(const struct resource_rows *rows, const struct row_group *group,
-		     struct finding *finding);
-};
-
-/* The rules there are: a row each, which is finding_rule_<name> of the file of its subject. Of
- * findings that are equally bad, those of earlier rules come first. */
-#define FINDING_RULES(ROW)                                                                         \
-	ROW(cpu_starved)                                                                           \
-	ROW(cpu_limit)                                                                             \
-	ROW(slow_device)                                                                           \
-	ROW(memory_low)                                                                            \
-	ROW(short_lived)                                                                           \
-	ROW(stolen)                                                                                \
-	ROW(samples_lost)                                                                          \
-	ROW(waits_lost)                                                                            \
-	ROW(cpu_bound)                                                                             \
-	ROW(disk_bound)                                                                            \
-	ROW(queue_bound)                                                                           \
-	ROW(journal_bound)                                                                         \
-	ROW(lock_bound)                                                                            \
-	ROW(futex_bound)                                                                           \
-	ROW(out_of_memory)                                                                         \
-	ROW(memory_grows)                                                                          \
-	ROW(major_faults)                                                                          \
-	ROW(idle_for_peers)
-
-#define FINDING_RULE_DECLARE(name) extern const struct finding_rule finding_rule_##name;
-FINDING_RULES(FINDING_RULE_DECLARE)
-#undef FINDING_RULE_DECLARE
 
 /*
- * Thresholds of several rules; others stand with their rule. A time counts from a fifth of a
- * lifetime on: below that, halving it would change little. A rate needs a good number of events, so
- * that one slow request is no finding.
+ * The rules there are: ROW(name, summary, reason of its threshold). Where it is found is in the
+ * file of its subject. Of findings that are equally bad, those of earlier rules come first.
  */
+#define FINDING_RULES(ROW)                                                                         \
+	ROW(out_of_memory, "a process was killed by the OOM killer",                               \
+	    "each kill: no process gets over one")                                                 \
+	ROW(cpu_limit, "a cgroup is throttled by its CPU limit (cpu.max)",                         \
+	    "throttled in 5 % of its active periods: below that a request in twenty, or fewer, "   \
+	    "waits")                                                                               \
+	ROW(short_lived, "CPU time goes to 50 or more short-lived processes per second",           \
+	    "50 per second: to start one takes about 1 ms, so fewer use less than a twentieth of " \
+	    "a CPU")                                                                               \
+	ROW(lock_bound, "threads wait for a lock that others hold",                                \
+	    "a fifth of the active time: halving less would change little")                        \
+	ROW(timeout_bound, "a condition is not signalled: waits end by their time-out",            \
+	    "nine in ten waits: some time-outs are normal")                                        \
+	ROW(io_limit, "block I/O is held back by a limit of the cgroup",                           \
+	    "a fifth of the active time, of which the device explains less than half")             \
+	ROW(disk_shared, "block I/O waits behind that of other processes",                         \
+	    "others move nine tenths of the bytes")                                                \
+	ROW(fsync_bound, "threads wait for fsync or a file-system journal",                        \
+	    "a fifth of the active time")                                                          \
+	ROW(dirty_throttled,                                                                       \
+	    "writers are throttled: they dirty pages faster than the disk "                        \
+	    "takes them",                                                                          \
+	    "a fifth of the active time")                                                          \
+	ROW(swap_bound, "threads wait for pages from swap", "a fifth of the active time")          \
+	ROW(memory_limit, "threads wait for memory to be reclaimed", "a fifth of the active time") \
+	ROW(disk_bound, "threads wait for block I/O", "a fifth of the active time")                \
+	ROW(kernel_bound, "threads are in D state, but not for I/O", "a fifth of the active time") \
+	ROW(peer_bound, "a peer does not answer, or does not take what is sent",                   \
+	    "half of the looks at its sockets: a peer that is fast is seldom met waiting")         \
+	ROW(sleep_bound, "a program sleeps between attempts that fail, or between looks",          \
+	    "half of its time, with failing connections or 1,000 looks per second")                \
+	ROW(spin, "CPU time goes to looking whether something has happened",                       \
+	    "half of the CPU time in calls that find nothing to wait for")                         \
+	ROW(fault_storm, "memory is given back and touched again",                                 \
+	    "a fifth of the CPU time in page faults while RSS grows by less than a quarter of "    \
+	    "what they brought")                                                                   \
+	ROW(syscall_bound, "CPU time goes to many small system calls",                             \
+	    "half of the CPU time in one system call that copies little")                          \
+	ROW(handover, "two threads hand over to each other without end",                           \
+	    "5,000 switches per second and thread with less than 50 us of work: a switch costs "   \
+	    "about 5 us")                                                                          \
+	ROW(cpu_starved, "more threads are runnable than the CPUs can run",                        \
+	    "CPUs 90 % busy, a tenth of runnable time in waiting, p99 of 1 ms: shorter waits are " \
+	    "wake-ups, not others' time slices")                                                   \
+	ROW(queue_bound, "a process waits for a CPU that others use",                              \
+	    "a fifth of the active time and p99 of 1 ms")                                          \
+	ROW(slow_device, "service time of block devices: p99 of 20 ms or more",                    \
+	    "20 ms: a disk that seeks needs less for nearly every request")                        \
+	ROW(major_faults, "a process has 20 or more major faults per second",                      \
+	    "20 per second: a read takes some milliseconds where disks are slow")                  \
+	ROW(memory_grows, "memory of a process grows beyond all it has had",                       \
+	    "1 MiB/s, 10 MiB and a tenth of it, at its peak at the end: what falls again is no "   \
+	    "leak")                                                                                \
+	ROW(memory_low, "less than 5 % of memory is available",                                    \
+	    "5 %: from there on the kernel reclaims pages that are in use")                        \
+	ROW(stolen, "steal time: the hypervisor runs other guests", "5 % of all CPU time")         \
+	ROW(samples_lost, "1 % or more of the CPU samples were lost",                              \
+	    "1 %: shares are given in whole percent")                                              \
+	ROW(waits_lost, "1 % or more of the waits were lost", "1 %: as samples_lost")              \
+	ROW(cpu_bound, "a process uses half of a CPU or more; no alarm", "half of a CPU")          \
+	ROW(healthy, "nothing limits it; no alarm", "no other rule holds")                         \
+	ROW(too_short, "the interval is too short for findings; no alarm",                         \
+	    "100 ms: ten samples of a CPU at 99 Hz")
 
-/* Run-queue wait in the runnable time, of the machine or of one row. */
-#define CPU_QUEUE_PERCENT 10
-/* Of one CPU, for one row. */
-#define CPU_ROW_PERCENT 50
-/* A row that waits for others uses some CPU time and wakes up often. */
-#define PEERS_CPU_PERCENT      2
-#define PEERS_WAKES_PER_SECOND 50
-/* Severity of what limits nobody, at most: it comes behind everything that does. */
-#define PEERS_SEVERITY 19
+struct finding_rule {
+	const char *name, *summary, *reason;
+};
+
+enum finding_rule_number {
+#define ROW(name, summary, reason) FINDING_RULE_##name,
+	FINDING_RULES(ROW)
+#undef ROW
+		FINDING_RULE_COUNT
+};
+
+extern const struct finding_rule finding_rules[FINDING_RULE_COUNT];
+
+/* A finding of this rule, about nobody yet. */
+struct finding finding_new(enum finding_rule_number rule);
+
+/* Each offers the findings of its subject. */
+void find_locks(const struct analysis *analysis, struct findings *findings);
+void find_waits(const struct analysis *analysis, struct findings *findings);
+void find_peers(const struct analysis *analysis, struct findings *findings);
+void find_cpu(const struct analysis *analysis, struct findings *findings);
+void find_calls(const struct analysis *analysis, struct findings *findings);
+void find_storage(const struct analysis *analysis, struct findings *findings);
+void find_memory(const struct analysis *analysis, struct findings *findings);
+void find_host(const struct analysis *analysis, struct findings *findings);
+void find_healthy(const struct analysis *analysis, struct findings *findings);
+
+/* Parts of find_cpu(). */
+void find_cpu_limit(const struct analysis *analysis, struct findings *findings);
+void find_short_lived(const struct analysis *analysis, struct findings *findings);
+
+/* Keeps it when it is among the worst. */
+void findings_offer(struct findings *findings, struct finding *finding);
+
+/*
+ * Thresholds of several rules; others stand with their rule. A time counts from a fifth of the
+ * active time on: below that, halving it would change little. A rate needs a good number of events,
+ * so that one slow request is no finding.
+ */
+#define ACTIVE_PERCENT 20
 /* In percent: less hurts nobody. */
 #define LEAST_SEVERITY 1
+/* Run-queue wait in the runnable time, of the machine. */
+#define CPU_QUEUE_PERCENT 10
+/* Shorter waits for a CPU are wake-ups, longer ones the time slices of others. */
+#define RUNQUEUE_P99_NS NS_PER_MS
 /* Programs named in one finding. */
 #define LISTED 4
 
@@ -72,30 +131,48 @@ double finding_seconds(const struct resource_rows *rows);
 /* A time as a share of the interval, at most 100: a process that lived for a moment is no worse off
  * than that is long. */
 double finding_severity(const struct resource_rows *rows, uint64_t time_ns);
+/* A time of a group as a share of what it does, and of the interval. */
+double activity_severity(const struct analysis *analysis, const struct activity *activity,
+			 uint64_t time_ns);
 /* Of the time that wanted a CPU, what went by in waiting for one. */
 double finding_queue_percent(const struct resource_row *row);
-bool finding_is_cpu_starved(const struct resource_rows *rows);
 /* Targets that wait for CPUs mostly because they may not use more of them. */
 bool finding_targets_are_limited(const struct resource_rows *rows);
 const char *finding_name(const struct resource_row *row);
+/* A relation of one of a group's processes. */
+bool activity_has_pid(const struct activity *activity, uint32_t pid);
 
-/* Appends to a finding's text, up to its size. */
-void finding_say(struct finding *finding, const char *format, ...)
+/* Appends to a part of a finding, up to its size. */
+void finding_say(char part[FINDING_PART_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* "postgres 812", "postgres (4 processes)", "docker:0123456789ab"; whom the finding is about,
  * too. */
-void finding_say_who(struct finding *finding, const struct row_group *group);
-/* Stacks that explain a finding, and how it speaks of them. */
-struct finding_evidence {
+void finding_say_group(char part[FINDING_PART_SIZE], const struct row_group *group);
+void finding_say_who(struct finding *finding, const struct analysis *analysis,
+		     const struct activity *activity);
+/* "83 % of wall time" */
+void finding_say_wall(char part[FINDING_PART_SIZE], const struct activity *activity,
+		      uint64_t time_ns);
+/* Stacks that explain a finding. */
+struct finding_stacks {
 	enum pkbpf_profile_kind kind;
 	unsigned int states;		  /* as for resource_rows_explain() */
 	const struct wait_choice *choice; /* too */
-	const char *what;		  /* "it", "its page faults" */
-	uint64_t whole; /* weight of which the stacks may be only a part; 0: of the stacks */
 };
 
-/* ", 58 % of it below `XLogFlush > fdatasync`"; nothing when no function explains half of it. */
-void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
-			   const struct row_group *group, const struct finding_evidence *evidence);
+/* "XLogFlush > fdatasync", nothing when no function with a name explains half of it; returns its
+ * percentage, 0: nothing. */
+double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+			 const struct activity *activity, const struct finding_stacks *stacks);
+/* "; 60 % of it there", when the place is not that of nearly all. */
+void finding_say_part(char part[FINDING_PART_SIZE], double percent);
+/* Waits of some classes (WAIT_CLASS_BIT): for the above. */
+struct class_choice {
+	const struct analysis *analysis;
+	uint64_t classes;
+	struct wait_choice choice; /* of the above */
+};
+struct finding_stacks class_stacks(struct class_choice *choice, const struct analysis *analysis,
+				   uint64_t classes);
 
 #endif

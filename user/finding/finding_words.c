@@ -7,6 +7,8 @@
 
 #include "finding/finding_rules.h"
 
+#define NEARLY_ALL_PERCENT 95
+
 double finding_percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -17,13 +19,13 @@ double finding_seconds(const struct resource_rows *rows)
 	return rows->interval_ns ? (double)rows->interval_ns / (double)NS_PER_SECOND : 0;
 }
 
-void finding_say(struct finding *finding, const char *format, ...)
+void finding_say(char part[FINDING_PART_SIZE], const char *format, ...)
 {
-	size_t length = strlen(finding->text);
+	size_t length = strlen(part);
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(finding->text + length, sizeof(finding->text) - length, format, arguments);
+	vsnprintf(part + length, FINDING_PART_SIZE - length, format, arguments);
 	va_end(arguments);
 }
 
@@ -32,38 +34,117 @@ const char *finding_name(const struct resource_row *row)
 	return row->name[0] ? row->name : row->container[0] ? row->container : "[unknown]";
 }
 
-/* "postgres 812", "postgres (4 processes)", "docker:0123456789ab" */
-void finding_say_who(struct finding *finding, const struct row_group *group)
+void finding_say_group(char part[FINDING_PART_SIZE], const struct row_group *group)
 {
 	const struct resource_row *row = group->worst;
 
-	finding_say(finding, "%s", finding_name(row));
+	finding_say(part, "%s", finding_name(row));
 	if (group->count > 1)
-		finding_say(finding, " (%zu %s)", group->count, row->tid ? "threads" : "processes");
+		finding_say(part, " (%zu %s)", group->count, row->tid ? "threads" : "processes");
 	else if (row->tid)
-		finding_say(finding, " %" PRIu32 "/%" PRIu32, row->pid, row->tid);
+		finding_say(part, " %" PRIu32 "/%" PRIu32, row->pid, row->tid);
 	else if (row->pid)
-		finding_say(finding, " %" PRIu32, row->pid);
-	finding->pid = row->pid;
+		finding_say(part, " %" PRIu32, row->pid);
 }
 
-void finding_say_functions(struct finding *finding, const struct resource_rows *rows,
-			   const struct row_group *group, const struct finding_evidence *evidence)
+static const char *script_of(const struct analysis *analysis, const struct activity *activity)
 {
-	struct row_explanation explanation =
-		resource_rows_explain(rows, group->members, group->count, evidence->kind,
-				      evidence->states, evidence->choice);
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
 
-	if (explanation.whole < evidence->whole)
-		explanation.whole = evidence->whole;
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == PKBPF_RELATION_SCRIPT &&
+		    activity_has_pid(activity, relation->pid))
+			return relation->text;
+	}
+	return NULL;
+}
+
+void finding_say_who(struct finding *finding, const struct analysis *analysis,
+		     const struct activity *activity)
+{
+	const struct row_group *group = activity->group;
+	const char *script = group->count == 1 ? script_of(analysis, activity) : NULL;
+
+	finding_say_group(finding->who, group);
+	if (script)
+		finding_say(finding->who, " (%s)", script);
+	finding->pid = group->worst->pid;
+}
+
+bool activity_has_pid(const struct activity *activity, uint32_t pid)
+{
+	for (size_t i = 0; i < activity->group->count; i++)
+		if (activity->group->members[i]->pid == pid)
+			return true;
+	return false;
+}
+
+void finding_say_wall(char part[FINDING_PART_SIZE], const struct activity *activity,
+		      uint64_t time_ns)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	double share = finding_percent((double)time_ns, (double)activity->wall_ns);
+
+	finding_say(part, "%.0f %% of wall time", share > 100 ? 100 : share);
+	if (sum->threads_seen > 1)
+		finding_say(part, " of %" PRIu64 " threads", sum->threads_seen);
+}
+
+double finding_say_place(char part[FINDING_PART_SIZE], const struct analysis *analysis,
+			 const struct activity *activity, const struct finding_stacks *stacks)
+{
+	const struct row_group *group = activity->group;
+	struct row_explanation explanation =
+		resource_rows_explain(analysis->rows, group->members, group->count, stacks->kind,
+				      stacks->states, stacks->choice);
+	bool is_named = false;
+
 	if (!explanation.count || explanation.weight < explanation.whole / 2)
-		return;
-	finding_say(finding, ", %.0f %% of %s below `",
-		    finding_percent((double)explanation.weight, (double)explanation.whole),
-		    evidence->what);
+		return 0;
+	/* "[unknown]" tells nobody where to look. */
 	for (size_t i = 0; i < explanation.count; i++)
-		finding_say(finding, "%s%s", i ? " > " : "", explanation.functions[i]->name);
-	finding_say(finding, "`");
+		is_named |= explanation.functions[i]->named;
+	if (!is_named)
+		return 0;
+	for (size_t i = 0; i < explanation.count; i++)
+		finding_say(part, "%s%s", i ? " > " : "", explanation.functions[i]->name);
+	return finding_percent((double)explanation.weight, (double)explanation.whole);
+}
+
+void finding_say_part(char part[FINDING_PART_SIZE], double percent)
+{
+	if (percent > 0 && percent < NEARLY_ALL_PERCENT)
+		finding_say(part, "; %.0f %% of it there", percent);
+}
+
+static bool takes_class(void *context, const struct row_weight *weight)
+{
+	const struct class_choice *choice = context;
+	enum wait_class class = choice->analysis->classes[weight->stack.stack];
+
+	for (unsigned int state = PKBPF_WAIT_SLEEP; state < PKBPF_WAIT_STOPPED; state++)
+		if (weight->state_weight[state] &&
+		    choice->classes & 1ULL << wait_class_in_state(class, state))
+			return true;
+	return false;
+}
+
+struct finding_stacks class_stacks(struct class_choice *choice, const struct analysis *analysis,
+				   uint64_t classes)
+{
+	*choice = (struct class_choice){
+		.analysis = analysis,
+		.classes = classes,
+		.choice = {.takes = takes_class, .context = choice},
+	};
+	return (struct finding_stacks){
+		.kind = PKBPF_PROFILE_OFFCPU,
+		.states = 1U << PKBPF_WAIT_SLEEP | 1U << PKBPF_WAIT_DISK |
+			  1U << PKBPF_WAIT_UNINTERRUPTIBLE,
+		.choice = &choice->choice,
+	};
 }
 
 double finding_queue_percent(const struct resource_row *total)
@@ -72,10 +153,27 @@ double finding_queue_percent(const struct resource_row *total)
 			       (double)total->waits.runqueue_ns + (double)total->cpu.total_ns);
 }
 
-/* A process that lived for a moment is no worse off than that moment is long. */
 double finding_severity(const struct resource_rows *rows, uint64_t time_ns)
 {
 	double share = finding_percent((double)time_ns, (double)rows->interval_ns);
 
 	return share > 100 ? 100 : share;
+}
+
+double activity_severity(const struct analysis *analysis, const struct activity *activity,
+			 uint64_t time_ns)
+{
+	/* Without the time in which it waited for a CPU: what a program would do on an idle machine
+	 * comes before that others use this one. */
+	double wall = (double)activity->wall_ns, queue = (double)activity->runqueue_ns,
+	       left = wall > queue && wall > 0 ? 1 - queue / wall : 1;
+	double most,
+		of_active = finding_percent((double)time_ns, (double)activity->active_ns - queue);
+	double of_interval = finding_percent((double)time_ns, (double)analysis->rows->interval_ns *
+								      (left > 0.02 ? left : 0.02));
+
+	/* Of a whole machine, what concerns all of it comes first. */
+	most = analysis->has_targets ? 100 : 95;
+	of_active = of_active < of_interval ? of_active : of_interval;
+	return of_active < most ? of_active : most;
 }

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "live/live_capture_private.h"
+#include "live/live_relations.h"
 #include "process/file/file_servers.h"
+#include "process/relation/process_counts.h"
 #include "symbol/elf/debuginfod.h"
 
 /* Memory of stacks, see struct aggregator_options. */
@@ -98,6 +100,7 @@ static int start_capture(struct live_capture *live, struct error *error)
 	err = source_set_attach(live->sources, error);
 	if (err < 0)
 		return err;
+	live_relations_begin(live);
 	live->start_ns = clock_now_ns();
 	source_set_begin(live->sources, live->start_ns);
 	/* What the kernel counts for each thread is held against the length of the interval: that
@@ -183,6 +186,7 @@ int live_capture_stop(struct live_capture *live)
 		log_warning(live->options.session.log,
 			    "%s; counts of unfinished events are not exact", error.text);
 	source_set_detach(live->sources);
+	live_relations_end(live);
 	return session_stop(live->session);
 }
 
@@ -190,6 +194,7 @@ void live_capture_free(struct live_capture *live)
 {
 	if (!live)
 		return;
+	process_counts_free(live->counts);
 	source_set_free(live->sources);
 	session_free(live->session);
 	aggregator_free(live->aggregator);

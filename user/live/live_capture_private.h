@@ -23,7 +23,8 @@ struct live_capture {
 	uint64_t naming_end_ns;	       /* places get their names first, until then; 0: not begun */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
-	uint64_t start_cpu_ns; /* of this program, until then */
+	uint64_t start_cpu_ns;	       /* of this program, until then */
+	struct process_counts *counts; /* at the start; NULL: not wanted */
 };
 
 /* Keeps the memory of a capture without an end within bounds. */

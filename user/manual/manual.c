@@ -188,13 +188,9 @@ static void put_figures(FILE *out)
 
 static void put_rules(FILE *out)
 {
-#define RULE_ADDRESS(name) &finding_rule_##name,
-	static const struct finding_rule *const rules[] = {FINDING_RULES(RULE_ADDRESS)};
-#undef RULE_ADDRESS
-
-	fputs(".Bl -tag -width idle_for_peers -compact\n", out);
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		put_item(out, "Cm", rules[i]->name, rules[i]->summary);
+	fputs(".Bl -tag -width dirty_throttled -compact\n", out);
+	for (size_t i = 0; i < FINDING_RULE_COUNT; i++)
+		put_item(out, "Cm", finding_rules[i].name, finding_rules[i].summary);
 	fputs(".El\n", out);
 }
 

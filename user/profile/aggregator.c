@@ -3,9 +3,11 @@
 #include "profile/aggregator.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "event/resource_event.h"
 #include "profile/aggregator_private.h"
 #include "profile/kind_table.h"
 
@@ -362,6 +364,38 @@ static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_r
 	return feed_resources(aggregator, &renamed.header);
 }
 
+static uint32_t stack_of_relation(const struct aggregator *aggregator, uint64_t stack_id)
+{
+	const struct numbered_stack *stack = stack_id ? stack_find(aggregator, stack_id) : NULL;
+
+	return stack ? stack->stack : RELATION_NO_STACK;
+}
+
+static int take_relation(struct aggregator *aggregator, const struct pkbpf_event_header *record)
+{
+	struct relation_view view;
+	struct relation relation;
+	int err = relation_event_decode(record, &view);
+
+	if (err)
+		return err;
+	relation = (struct relation){
+		.kind = view.relation,
+		.pid = view.pid,
+		.other_pid = view.other_pid,
+		.stack = stack_of_relation(aggregator, view.stack_id),
+		.other_stack = stack_of_relation(aggregator, view.other_stack_id),
+		.count = view.count,
+		.value = view.value,
+	};
+	memcpy(relation.other_comm, view.other_comm, sizeof(relation.other_comm));
+	snprintf(relation.text, sizeof(relation.text), "%s", view.text);
+	err = relation_list_add(profile_relations(aggregator_slice(aggregator, record->time_ns)),
+				&relation);
+	/* A sample is none the worse for being smaller. */
+	return err == -ENOSPC ? 0 : err;
+}
+
 static void on_other(void *context, const struct pkbpf_event_header *record)
 {
 	struct aggregator *aggregator = context;
@@ -372,6 +406,8 @@ static void on_other(void *context, const struct pkbpf_event_header *record)
 	    record->size == sizeof(struct pkbpf_event_resource) &&
 	    record->flags == PKBPF_RESOURCE_LEFT)
 		err = take_leaver(aggregator, (const struct pkbpf_event_resource *)record);
+	else if (record->kind == PKBPF_EVENT_RELATION)
+		err = take_relation(aggregator, record);
 	else
 		err = feed_resources(aggregator, record);
 	if (err)

@@ -30,7 +30,9 @@ static struct profile *new_with_names(struct process_table *processes, struct pr
 	profile->distributions = distribution_table_new();
 	profile->resources = resource_usage_new();
 	profile->slow_io = slow_io_list_new();
-	if (!profile->distributions || !profile->resources || !profile->slow_io) {
+	profile->relations = relation_list_new();
+	if (!profile->distributions || !profile->resources || !profile->slow_io ||
+	    !profile->relations) {
 		profile_free(profile);
 		return NULL;
 	}
@@ -61,6 +63,7 @@ void profile_free(struct profile *profile)
 	distribution_table_free(profile->distributions);
 	resource_usage_free(profile->resources);
 	slow_io_list_free(profile->slow_io);
+	relation_list_free(profile->relations);
 	array_free(&profile->rows);
 	hash_index_done(&profile->row_index);
 	array_free(&profile->process_ends);
@@ -92,6 +95,11 @@ struct process_table *profile_processes(const struct profile *profile)
 struct resource_usage *profile_resources(const struct profile *profile)
 {
 	return profile->resources;
+}
+
+struct relation_list *profile_relations(const struct profile *profile)
+{
+	return profile->relations;
 }
 
 struct slow_io_list *profile_slow_io(const struct profile *profile)

@@ -18,6 +18,7 @@
 #include "process/process_table.h"
 #include "profile/account/distribution.h"
 #include "profile/account/resource_usage.h"
+#include "profile/account/relation_list.h"
 #include "profile/account/slow_io.h"
 #include "symbol/symbolizer.h"
 
@@ -97,6 +98,8 @@ struct process_table *profile_processes(const struct profile *profile);
 struct resource_usage *profile_resources(const struct profile *profile);
 /* The slowest block requests. */
 struct slow_io_list *profile_slow_io(const struct profile *profile);
+/* Who held up a process, or what limited it. */
+struct relation_list *profile_relations(const struct profile *profile);
 
 /* Filling. Each returns an id or UINT32_MAX when out of memory. */
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);

@@ -50,6 +50,7 @@ struct profile {
 	struct resource_usage *resources;
 	struct slow_io_list *slow_io;
 	struct symbol_notes notes;
+	struct relation_list *relations;
 
 	uint64_t seed;
 };

@@ -138,6 +138,10 @@ void resource_rows_done(struct resource_rows *rows);
 const uint32_t *resource_rows_stack(const struct resource_rows *rows, uint32_t stack,
 				    size_t *ret_count);
 
+/* What was recorded with stacks of one row. */
+const struct row_weight *resource_rows_weights(const struct resource_rows *rows,
+					       const struct resource_row *row, size_t *ret_count);
+
 /* Functions named in an explanation, at most. */
 #define ROW_EXPLANATION_FUNCTIONS 4
 
@@ -153,7 +157,12 @@ struct wait_choice {
 	const char *const *kernel;   /* has one of these functions of the kernel, NULL: any, */
 	const char *const *without;  /* none of these, NULL: any, */
 	const char *const *programs; /* and one of these outside of it; NULL: any */
-	uint64_t mean_ns_max;	     /* and waits there are on average no longer; 0: any */
+	/* is one of them; NULL: any, */
+	bool (*takes)(void *context, const struct row_weight *weight);
+	void *context;
+	uint64_t mean_ns_max; /* and waits there are on average no longer; 0: any */
+	/* of samples of CPUs, functions of the kernel explain nothing */
+	bool programs_only;
 	uint64_t cut_ns; /* of which they count for no more than this on average; 0: as they are */
 };
 

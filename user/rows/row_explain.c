@@ -38,8 +38,8 @@ struct search {
 	size_t path_count;
 };
 
-static const struct row_weight *weights_of(const struct resource_rows *rows,
-					   const struct resource_row *row, size_t *ret_count)
+const struct row_weight *resource_rows_weights(const struct resource_rows *rows,
+					       const struct resource_row *row, size_t *ret_count)
 {
 	size_t first = 0, end = rows->weight_count, past;
 
@@ -136,6 +136,8 @@ static bool is_chosen(const struct resource_rows *rows, const struct row_weight 
 
 	if (!choice)
 		return true;
+	if (choice->takes && !choice->takes(choice->context, item))
+		return false;
 	if (choice->mean_ns_max && item->stack.weight / choice->mean_ns_max >= item->stack.count)
 		return false;
 	frames = resource_rows_stack(rows, item->stack.stack, &count);
@@ -167,10 +169,31 @@ static bool is_c_library(const struct function *function)
 	       begins_with(function->module, "ld-") || begins_with(function->module, "[vdso]");
 }
 
-/* Where programs begin says nothing of what they do. */
-static bool is_entry(const struct function *function)
+/* Where programs begin, and how they wait when they do, says nothing of what they do. */
+static bool is_plumbing(const struct function *function)
 {
-	return !strcmp(function->name, "main") || !strcmp(function->name, "_start");
+	static const char *const names[] = {
+		"main",
+		"_start",
+		"WaitLatch",
+		"WaitLatchOrSocket",
+		"WaitEventSetWait",
+		"WaitEventSetWaitBlock",
+		"ProcSleep",
+		"PGSemaphoreLock",
+		"ServerLoop",
+		"PostmasterMain",
+		"BackendStartup",
+		"PyCOND_TIMEDWAIT",
+		"ObjectMonitor::EnterI",
+		"start_thread",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(function->name, names[i]))
+			return true;
+	return begins_with(function->name, "os::Platform") ||
+	       begins_with(function->name, "absl::synchronization_internal::");
 }
 
 enum wanted { WANT_ANY, WANT_NAMED, WANT_OF_PROGRAM };
@@ -196,12 +219,39 @@ static uint32_t nearest(const struct search *search, uint64_t least, enum wanted
 
 		if (search->functions[i].weight < least || is_on_path(search, i) ||
 		    (wanted >= WANT_NAMED && !function->named) ||
-		    (wanted >= WANT_OF_PROGRAM && (is_c_library(function) || is_entry(function))))
+		    (wanted >= WANT_OF_PROGRAM &&
+		     (is_c_library(function) || is_plumbing(function))))
 			continue;
 		distance = search->functions[i].distance / (double)search->functions[i].weight;
 		if (best == NO_FUNCTION || distance < least_distance) {
 			best = i;
 			least_distance = distance;
+		}
+	}
+	return best;
+}
+
+/* What the program calls in the C library, behind which it does as it likes: of those nearer than
+ * the nearest function of the program the farthest. */
+static uint32_t called_in_library(const struct search *search, uint32_t leaf, uint64_t half)
+{
+	size_t count = function_table_count(search->rows->functions);
+	uint32_t caller = nearest(search, half, WANT_OF_PROGRAM), best = leaf;
+	double limit, distance, best_distance = 0;
+
+	if (caller == NO_FUNCTION)
+		return leaf;
+	limit = search->functions[caller].distance / (double)search->functions[caller].weight;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct function *function = function_table_get(search->rows->functions, i);
+
+		if (search->functions[i].weight < half || !function->named ||
+		    !is_c_library(function) || is_plumbing(function))
+			continue;
+		distance = search->functions[i].distance / (double)search->functions[i].weight;
+		if (distance < limit && distance > best_distance) {
+			best = i;
+			best_distance = distance;
 		}
 	}
 	return best;
@@ -217,7 +267,7 @@ static void find_path(struct search *search, uint64_t half)
 		return;
 	what = function_table_get(search->rows->functions, leaf);
 	if (what->named && is_c_library(what))
-		prepend(search, leaf);
+		prepend(search, called_in_library(search, leaf, half));
 	function = nearest(search, half, WANT_OF_PROGRAM);
 	while (function != NO_FUNCTION && search->path_count < ROW_EXPLANATION_FUNCTIONS) {
 		prepend(search, function);
@@ -236,7 +286,7 @@ static bool add_stacks(struct search *search, const struct resource_row *row,
 		       const struct wait_choice *choice)
 {
 	size_t count;
-	const struct row_weight *weights = weights_of(search->rows, row, &count);
+	const struct row_weight *weights = resource_rows_weights(search->rows, row, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t weight = weight_in_states(&weights[i], states);
@@ -263,7 +313,8 @@ struct row_explanation resource_rows_explain(const struct resource_rows *rows,
 {
 	_cleanup_(search_done) struct search search = {
 		.rows = rows,
-		.user_only = kind_ops_of(kind)->explained_by_programs,
+		.user_only = kind_ops_of(kind)->explained_by_programs ||
+			     (choice && choice->programs_only),
 		.functions = calloc(function_table_count(rows->functions) + 1,
 				    sizeof(*search.functions)),
 	};
@@ -315,7 +366,7 @@ struct wait_sum resource_rows_waits_in(const struct resource_rows *rows,
 {
 	struct wait_sum sum = {0};
 	size_t count;
-	const struct row_weight *weights = weights_of(rows, row, &count);
+	const struct row_weight *weights = resource_rows_weights(rows, row, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct row_weight *item = &weights[i];

@@ -21,6 +21,9 @@ static inline struct findings findings_of(struct fake_profile *fake)
 
 	assert_int_equal(resource_rows_init(&rows, fake->profile, ROWS_BY_PROCESS), 0);
 	findings_find(&rows, &findings);
+	/* What is said when nothing is wrong has tests of its own. */
+	while (findings.count && !strcmp(findings.findings[findings.count - 1].rule, "healthy"))
+		findings.count--;
 	resource_rows_done(&rows);
 	fake_profile_done(fake);
 	return findings;

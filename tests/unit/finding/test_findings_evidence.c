@@ -41,10 +41,10 @@ static void a_deadlock_is_found_of_a_process_that_did_nothing_else(void **state)
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "app"});
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 2, 10 * SECOND, 1, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_MAIN));
-	end_and_expect(&fake, "futex_bound",
-		       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), "
-		       "100 % of it below "
-		       "`list_append > pthread_mutex_lock`");
+	end_and_expect(&fake, "lock_bound",
+		       "app 5: waits for a mutex in `list_append > pthread_mutex_lock`; 100 % "
+		       "of wall time (20.0 s in 2 waits). Next: do less while the lock is "
+		       "held, or divide it");
 }
 
 static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
@@ -68,7 +68,7 @@ static void who_holds_most_memory_is_told_when_all_were_looked_at(void **state)
 		assert_int_equal(findings.count, 1);
 		assert_string_equal(findings.findings[0].text,
 				    has_targets ? "only 4.00 MiB of memory available (4.0 %)"
-						: "only 4.00 MiB of memory available (4.0 %), "
+						: "only 4.00 MiB of memory available (4.0 %); "
 						  "largest RSS: cache 6 with "
 						  "2.00 MiB");
 		fake_profile_done(&fake);
@@ -87,19 +87,18 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_FLUSH, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	end_and_expect(&fake, "disk_bound",
-		       "dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below "
-		       "`exec_query > XLogFlush`; "
-		       "wait time p99 98.6 ms");
+		       "dd 5: waits for block I/O in `exec_query > XLogFlush`; 100 % of wall "
+		       "time (10.0 s). Next: read ahead or keep several requests in flight, "
+		       "or cache more");
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 60, 100 * MS, 1, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_APPEND, ACCOUNT_MAIN));
-	end_and_expect(
-		&fake, "disk_bound",
-		"dd 5: 100 % of wall time in disk wait (10.0 s), 100 % of it below `list_append`; "
-		"wait time p99 98.6 ms");
+	end_and_expect(&fake, "disk_bound",
+		       "dd 5: waits for block I/O in `list_append`; 100 % of wall time (10.0 "
+		       "s). Next: read ahead or keep several requests in flight, or cache more");
 	/* What is found below another function than the first is a part, and told as one. */
 	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, SECOND, 19 * SECOND);
 	account_process(&fake, &(struct account_process){.pid = 5, .comm = "dd", .run_ns = MS});
@@ -108,9 +107,9 @@ static void all_of_a_path_that_is_told_holds_for_its_percentage(void **state)
 	account_waits(&fake, 5, "dd", PKBPF_WAIT_DISK, 40, 100 * MS, 2, FAKE_IPS(ACCOUNT_IO_SLEEP),
 		      FAKE_IPS(ACCOUNT_FSYNC, ACCOUNT_SPIN, ACCOUNT_QUERY, ACCOUNT_MAIN));
 	end_and_expect(&fake, "disk_bound",
-		       "dd 5: 100 % of wall time in disk wait (10.0 s), 60 % of it below "
-		       "`exec_query > list_append > fdatasync`; "
-		       "wait time p99 98.6 ms");
+		       "dd 5: waits for block I/O in `exec_query > list_append > fdatasync`; "
+		       "100 % of wall time (10.0 s); 60 % of it there. Next: read ahead or "
+		       "keep several requests in flight, or cache more");
 }
 
 /* A deadlock: the function in which both threads wait is less deep in one of them than a caller in
@@ -126,10 +125,10 @@ static void what_stacks_of_other_roots_share_comes_before_callers_in_one_of_them
 		FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND, ACCOUNT_QUERY, ACCOUNT_FLUSH, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_FUTEX),
 		      FAKE_IPS(ACCOUNT_LOCK, ACCOUNT_APPEND));
-	end_and_expect(&fake, "futex_bound",
-		       "app 5: 100 % of wall time waiting for locks (futex; 20.0 s in 2 waits), "
-		       "100 % of it below "
-		       "`list_append > pthread_mutex_lock`");
+	end_and_expect(&fake, "lock_bound",
+		       "app 5: waits for a mutex in `list_append > pthread_mutex_lock`; 100 % "
+		       "of wall time (20.0 s in 2 waits). Next: do less while the lock is "
+		       "held, or divide it");
 }
 
 static void faults_that_had_to_read_are_told_with_the_function_of_these(void **state)
@@ -144,8 +143,9 @@ static void faults_that_had_to_read_are_told_with_the_function_of_these(void **s
 	account_major_faults(&fake, 5, "app", 300, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
 	account_major_faults(&fake, 5, "app", 100, FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	end_and_expect(&fake, "major_faults",
-		       "app 5: 40 major faults/s (400 in total), 75 "
-		       "% of them below `exec_query`");
+		       "app 5: major page faults: pages of files or of swap are read when "
+		       "they are touched in `exec_query`; 40 major faults/s (400 in total). "
+		       "Next: more memory, or readahead (MADV_WILLNEED, MADV_POPULATE_READ)");
 }
 
 /* A ring brings messages and timers as well: without requests that took as long, who waits for it
@@ -157,23 +157,26 @@ static void waiting_at_a_ring_is_disk_wait_as_long_as_requests_took(void **state
 		const char *text;
 	} cases[] = {
 		{80, 50, 0, 0,
-		 "ring 5: 40 % of wall time in disk wait (4.00 s), 100 % of it below `exec_query`; "
-		 "its 80 block requests: "
-		 "p99 49.3 ms"},
+		 "ring 5: waits for block I/O in `exec_query`; 40 % of wall time (4.00 "
+		 "s); 80 requests, service time p50 49.3 ms, p99 49.3 ms, one request "
+		 "at a time (depth 0.4). Next: see whether the device is at its limit "
+		 "(iostat -x)"},
 		{360, 50, 0, 0,
-		 "ring 5: 79 % of wall time in disk wait (7.89 s), 100 % of it below `exec_query`; "
-		 "its 360 block requests: "
-		 "p99 49.3 ms"},
+		 "ring 5: waits for block I/O in `exec_query`; 79 % of wall time (7.89 "
+		 "s); 360 requests, service time p50 49.3 ms, p99 49.3 ms. Next: see "
+		 "whether the device is at its limit (iostat -x)"},
 		/* All these were waited for by themselves. */
 		{40, 50, 2000, 0,
-		 "ring 5: 20 % of wall time in disk wait (2.00 s), 100 % of it below `XLogFlush`; "
-		 "its 40 block requests: "
-		 "p99 49.3 ms"},
+		 "ring 5: waits for block I/O in `XLogFlush`; 20 % of wall time (2.00 "
+		 "s); 40 requests, service time p50 49.3 ms, p99 49.3 ms, one request "
+		 "at a time (depth 0.2). Next: read ahead or keep several requests in "
+		 "flight, or cache more"},
 		/* Both: what is told of one is told as its part. */
 		{140, 50, 2500, 0,
-		 "ring 5: 70 % of wall time in disk wait (7.00 s), 64 % of it below `exec_query`; "
-		 "its 140 block requests: "
-		 "p99 49.3 ms"},
+		 "ring 5: waits for block I/O in `exec_query`; 67 % of wall time (7.00 "
+		 "s); 140 requests, service time p50 49.3 ms, p99 49.3 ms, one request "
+		 "at a time (depth 0.7). Next: see whether the device is at its limit "
+		 "(iostat -x)"},
 		{10, 50, 0, 0, NULL},
 		/* Many at once, each shorter than the waits: those are for something else, also
 		   where others are for these. */
@@ -236,13 +239,13 @@ static void waiting_for_a_journal_is_told_as_such(void **state)
 		      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	account_end(&fake);
 	findings = findings_of(&fake);
-	expect(&findings, "journal_bound",
-	       "db 5: 6.00 s waiting for a file-system journal commit (60 % "
-	       "of its lifetime), 100 % of it "
-	       "below `XLogFlush > fdatasync`");
-	expect(&findings, "lock_bound",
-	       "db 5: 3.00 s in D state, not I/O (30 % of its lifetime), 100 "
-	       "% of it below `list_append`");
+	expect(&findings, "fsync_bound",
+	       "db 5: waits for the file system's journal in `XLogFlush > fdatasync`; "
+	       "60 % of wall time (6.00 s in 100 waits). Next: fewer fsync calls and "
+	       "metadata changes, or a journal on a faster device");
+	expect(&findings, "kernel_bound",
+	       "db 5: waits in D state, not for I/O in `list_append`; 30 % of wall "
+	       "time (3.00 s in 10 waits). Next: see what holds the kernel's lock");
 }
 
 static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **state)
@@ -255,10 +258,9 @@ static void a_share_is_of_all_threads_where_it_would_be_more_than_all(void **sta
 		      FAKE_IPS(ACCOUNT_FUTEX), FAKE_IPS(ACCOUNT_APPEND, ACCOUNT_MAIN));
 	account_waits(&fake, 5, "db", PKBPF_WAIT_SLEEP, 1, 10 * SECOND, 2, FAKE_IPS(ACCOUNT_EPOLL),
 		      FAKE_IPS(ACCOUNT_MAIN));
-	end_and_expect(&fake, "lock_bound",
-		       "db 5: 30.0 s in D state, not I/O (75 % of the wall "
-		       "time of its threads), 100 % of it "
-		       "below `list_append`");
+	end_and_expect(&fake, "kernel_bound",
+		       "db 5: waits in D state, not for I/O in `list_append`; 75 % of wall "
+		       "time (30.0 s in 1 wait). Next: see what holds the kernel's lock");
 }
 
 int main(void)

@@ -7,6 +7,13 @@
 /* Rises when a key changes its meaning or goes; not when one is added. */
 #define SCHEMA_VERSION 1
 
+/* Parts that are not known are left out. */
+static void write_part(struct json_writer *writer, const char *key, const char *part)
+{
+	if (part[0])
+		json_writer_string(writer, key, part);
+}
+
 static void write_findings(struct json_writer *writer, const struct findings *findings)
 {
 	/* Their name since version 1 of the schema. */
@@ -16,7 +23,14 @@ static void write_findings(struct json_writer *writer, const struct findings *fi
 
 		json_writer_object_begin(writer, NULL);
 		json_writer_string(writer, "rule", finding->rule);
+		json_writer_bool(writer, "alarm", finding->is_alarm);
 		json_writer_string(writer, "text", finding->text);
+		write_part(writer, "who", finding->who);
+		json_writer_string(writer, "cause", finding->cause);
+		write_part(writer, "place", finding->place);
+		write_part(writer, "by", finding->by);
+		write_part(writer, "evidence", finding->evidence);
+		write_part(writer, "next", finding->next);
 		if (finding->pid)
 			json_writer_u64(writer, "pid", finding->pid);
 		json_writer_decimal(writer, "severity_percent", finding->severity);

@@ -210,6 +210,27 @@ static int merge_slow_io(struct merging *work)
 	return 0;
 }
 
+static uint32_t stack_there(const struct merging *work, uint32_t stack)
+{
+	return stack == RELATION_NO_STACK ? stack : work->stacks[stack];
+}
+
+static int merge_relations(struct merging *work)
+{
+	const struct relation_list *list = work->from->relations;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		struct relation copy = *relation_list_at(list, i);
+
+		copy.stack = stack_there(work, copy.stack);
+		copy.other_stack = stack_there(work, copy.other_stack);
+		/* A sample is none the worse for being smaller. */
+		if (relation_list_add(work->into->relations, &copy) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* ---- resources ---- */
 
 static int merge_threads(const struct resource_usage *from, struct resource_usage *into)
@@ -300,8 +321,9 @@ static void merge_info(struct profile_info *into, const struct profile_info *fro
 int slice_merge(struct profile *into, const struct profile *from)
 {
 	static int (*const parts[])(struct merging * work) = {
-		merge_processes,     merge_stacks,  merge_rows,	   merge_ends,
-		merge_distributions, merge_devices, merge_slow_io, merge_resources,
+		merge_processes, merge_stacks,	      merge_rows,
+		merge_ends,	 merge_distributions, merge_devices,
+		merge_slow_io,	 merge_relations,     merge_resources,
 	};
 	size_t processes = process_table_count(from->processes);
 	_cleanup_free_ uint32_t *process_numbers = malloc((processes + 1) * sizeof(uint32_t));

@@ -47,4 +47,12 @@ void profile_mark_stacks(const struct profile *profile, bool *is_used)
 	}
 	for (size_t i = 0; (slow_io = slow_io_list_at(profile->slow_io, i)); i++)
 		mark(is_used, slow_io->stack, count);
+	for (size_t j = 0; j < relation_list_count(profile->relations); j++) {
+		const struct relation *relation = relation_list_at(profile->relations, j);
+
+		if (relation->stack != RELATION_NO_STACK)
+			mark(is_used, relation->stack, count);
+		if (relation->other_stack != RELATION_NO_STACK)
+			mark(is_used, relation->other_stack, count);
+	}
 }

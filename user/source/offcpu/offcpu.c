@@ -17,6 +17,7 @@
 #include "source/offcpu/offcpu_blocked.h"
 #include "source/offcpu/offcpu_governor.h"
 #include "source/offcpu/offcpu_tables.h"
+#include "source/offcpu/offcpu_wakers.h"
 #include "source/source.h"
 #include "source/source_options.h"
 #include "source/source_table.h"
@@ -49,6 +50,7 @@ struct source {
 	uint64_t last_drain_ns;
 	uint64_t last_judged; /* the last share of programs that the governor has seen */
 	uint64_t next_visit_ns;
+	struct offcpu_wakers wakers;
 };
 
 static void offcpu_detach(struct source *source);
@@ -77,6 +79,7 @@ static void offcpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_program__set_autoload(skeleton->progs.offcpu_exec, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_edge, wanted);
 	bpf_program__set_autoload(skeleton->progs.offcpu_wakeup, wanted);
+	bpf_program__set_autoload(skeleton->progs.offcpu_waker, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(maps); i++)
 		bpf_map__set_autocreate(maps[i], wanted);
 }
@@ -142,6 +145,9 @@ static void offcpu_begin(struct source *source, uint64_t start_ns)
 
 	source->last_drain_ns = start_ns;
 	skeleton->bss->offcpu_control.looking = 1;
+	/* For findings, which only reports have. */
+	if (session_options(source->session)->want_resources)
+		offcpu_wakers_begin(&source->wakers, skeleton, start_ns);
 	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
 }
 
@@ -227,6 +233,7 @@ static int offcpu_poll(struct source *source)
 	int err = 0;
 
 	govern(source);
+	offcpu_wakers_look(&source->wakers, now_ns);
 	send_blocked(source);
 	/* Rows name stacks, which have to come first, also those of threads that were blocked when
 	 * they were looked at. */
@@ -296,6 +303,7 @@ static void offcpu_detach(struct source *source)
 				      &source->buffer);
 		end_blocked(source);
 	}
+	offcpu_wakers_end(&source->wakers);
 	bpf_link__destroy(source->on_switch);
 	bpf_link__destroy(source->on_wakeup);
 	bpf_link__destroy(source->on_exec);

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Limited by memory"""
+import os
+import time
+
+from zoo import field, scenario
+
+
+def faults(pid):
+    return int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[7])
+
+
+@scenario("memory", "remember_session", rules=("memory_grows",), short=True, seconds=5)
+def leak(zoo):
+    pid = zoo.plant("memory", "leak").pid
+    before = field(pid, "status", "VmRSS:")
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "VmRSS:") - before > 20 << 10, "VmRSS grows")
+
+
+@scenario("memory", "munmap|given back|returned", "render_frame", rules=("fault_storm",), short=True)
+def map_churn(zoo):
+    pid = zoo.plant("memory", "map_churn").pid
+    before = faults(pid)
+    yield ["-p", pid]
+    zoo.prove(faults(pid) - before > 50000, "/proc/PID/stat: minor faults")
+
+
+@scenario("memory", "madvise", "fill_arena", rules=("fault_storm",))
+def madvise_churn(zoo):
+    pid = zoo.plant("memory", "madvise_churn").pid
+    before = faults(pid)
+    yield ["-p", pid]
+    zoo.prove(faults(pid) - before > 50000, "/proc/PID/stat: minor faults")
+
+
+@scenario("memory", "oom_victim", "zoo-oom", "32(.0)? MiB", rules=("out_of_memory",))
+def oom_kill(zoo):
+    group = zoo.cgroup("memory", "zoo-oom")
+    zoo.write(f"{group}/memory.max" if os.path.exists(f"{group}/memory.max") else f"{group}/memory.limit_in_bytes", str(32 << 20))
+    victim = zoo.plant("memory", "oom_victim", 1500000, cgroup=group)
+    yield []
+    zoo.prove(victim.poll() == -9, "it was killed")
+
+
+@scenario("memory", "grow", "leaky_cache", rules=("memory_grows",), seconds=5)
+def python_leak(zoo):
+    pid = zoo.script("python3", "leak.py", """
+import time
+cache = []
+def leaky_cache():
+    cache.append(bytearray(200_000))
+while True:
+    leaky_cache()
+    time.sleep(0.01)
+""", executable="/usr/bin/python3").pid
+    before = field(pid, "status", "VmRSS:")
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "VmRSS:") - before > 20 << 10, "VmRSS grows")

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules about CPU time that goes to the kernel for little: spinning, small system calls, page
+ * faults of memory that comes and goes, threads that hand over without end. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* Of a CPU, for one group: less need not be saved. */
+#define CPU_PERCENT 20
+/* Of the CPU time, in one system call. */
+#define CALL_PERCENT 50
+/* Of the time in it, in copying: then it does what it is for. */
+#define COPY_PERCENT 25
+/* Of the CPU time, in page faults and in giving memory back. */
+#define FAULT_PERCENT 20
+/* Of the pages that faults bring, that stay. */
+#define STAY_PERCENT 25
+/* Per second; fewer take less than a hundredth of a CPU. */
+#define FAULTS_PER_SECOND 5000
+/* Per second, of a group whose threads wait for each other. */
+#define HANDOVERS_PER_SECOND 5000
+/* A switch with its wake-up costs about 5 us. */
+#define SWITCH_NS	 5000
+#define HANDOVER_WORK_NS 50000
+/* Per second: who looks and never waits has fewer. */
+#define SPIN_SLEEPS_PER_SECOND 100
+
+enum { CALLS = 64 };
+
+struct call {
+	char name[32];
+	uint64_t weight, copying;
+};
+
+struct kernel_work {
+	const struct analysis *analysis;
+	struct call calls[CALLS];
+	size_t call_count;
+	uint64_t all, faults;
+	uint64_t entries; /* between the program and the call */
+};
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* "read" of "__x64_sys_read"; NULL: is no system call's entry. */
+static const char *call_name(const struct function *function)
+{
+	static const char *const prefixes[] = {"__x64_sys_", "__arm64_sys_", "__do_sys_",
+					       "__se_sys_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (begins_with(function->name, prefixes[i]))
+			return function->name + strlen(prefixes[i]);
+	return NULL;
+}
+
+static bool copies(const char *name)
+{
+	static const char *const names[] = {
+		"copy_user",	"_copy_to_iter", "_copy_from_iter", "copy_page_to_iter",
+		"rep_movs",	"clear_page",	 "copy_folio",	    "__arch_copy_",
+		"copy_to_user", "_copy_to_user", "copy_page",	    "__memcpy",
+		"memcpy",	"clear_user",	 "rep_stos_",	    "__get_random",
+		"chacha_",	"get_random",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (begins_with(name, names[i]))
+			return true;
+	return false;
+}
+
+static bool is_fault(const char *name)
+{
+	return !strcmp(name, "asm_exc_page_fault") || !strcmp(name, "exc_page_fault") ||
+	       !strcmp(name, "do_user_addr_fault") || !strcmp(name, "handle_mm_fault") ||
+	       !strcmp(name, "do_page_fault");
+}
+
+static struct call *call_get(struct kernel_work *work, const char *name)
+{
+	size_t i = 0;
+
+	while (i < work->call_count && strcmp(work->calls[i].name, name) != 0)
+		i++;
+	if (i == CALLS)
+		return NULL;
+	if (i == work->call_count) {
+		snprintf(work->calls[i].name, sizeof(work->calls[i].name), "%s", name);
+		work->call_count++;
+	}
+	return &work->calls[i];
+}
+
+static void add_stack(void *context, const struct row_weight *weight)
+{
+	struct kernel_work *work = context;
+	const char *name = NULL;
+	bool in_fault = false, in_copy = false, in_entry = false;
+	const uint32_t *functions;
+	struct call *call;
+	size_t count;
+
+	work->all += weight->stack.weight;
+	functions = resource_rows_stack(work->analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function =
+			function_table_get(work->analysis->rows->functions, functions[i]);
+
+		if (function->mark != FUNCTION_KERNEL)
+			continue;
+		in_fault |= is_fault(function->name);
+		in_entry |= begins_with(function->name, "entry_SYSCALL") ||
+			    begins_with(function->name, "do_syscall_64") ||
+			    begins_with(function->name, "syscall_") ||
+			    begins_with(function->name, "el0_svc");
+		in_copy |= i < 3 && copies(function->name);
+		name = call_name(function) ? call_name(function) : name;
+	}
+	work->faults += in_fault ? weight->stack.weight : 0;
+	work->entries += in_entry && !name ? weight->stack.weight : 0;
+	call = name ? call_get(work, name) : NULL;
+	if (!call)
+		return;
+	call->weight += weight->stack.weight;
+	call->copying += in_copy ? weight->stack.weight : 0;
+}
+
+static const char *const freeing_calls[] = {"munmap", "madvise", "brk", "mremap",
+					    "process_madvise"};
+static const char *const looking_calls[] = {
+	"sched_yield", "poll",		"ppoll",	   "select",   "pselect6",     "epoll_wait",
+	"epoll_pwait", "nanosleep",	"clock_nanosleep", "recvfrom", "recvmsg",      "futex",
+	"getppid",     "clock_gettime", "wait4",	   "waitid",   "epoll_pwait2",
+};
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+struct call_choice {
+	const struct analysis *analysis;
+	const char *name; /* NULL: page faults */
+};
+
+static bool takes_call(void *context, const struct row_weight *weight)
+{
+	const struct call_choice *choice = context;
+	const uint32_t *functions;
+	size_t count;
+
+	functions = resource_rows_stack(choice->analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct function *function =
+			function_table_get(choice->analysis->rows->functions, functions[i]);
+		const char *name = call_name(function);
+
+		if (function->mark == FUNCTION_KERNEL &&
+		    (choice->name ? name && !strcmp(name, choice->name) : is_fault(function->name)))
+			return true;
+	}
+	return false;
+}
+
+/* Functions of the program that make a system call, or fault. */
+static void say_callers(struct finding *finding, const struct analysis *analysis,
+			const struct activity *activity, const char *call)
+{
+	struct call_choice taken = {analysis, call};
+	const struct wait_choice choice = {
+		.takes = takes_call, .context = &taken, .programs_only = true};
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &choice};
+
+	finding_say_place(finding->place, analysis, activity, &stacks);
+}
+
+static uint64_t part_of_cpu(const struct activity *activity, uint64_t weight, uint64_t all)
+{
+	return (uint64_t)((double)activity->on_cpu_ns * (double)weight / (double)all);
+}
+
+/* Bytes per call as the kernel counts them; 0 unknown. */
+static double bytes_per_call(const struct analysis *analysis, const struct activity *activity,
+			     const char *what, uint64_t *ret_calls)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	uint64_t calls = 0, bytes = 0;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind != PKBPF_RELATION_CALLS || strcmp(relation->text, what) != 0 ||
+		    !activity_has_pid(activity, relation->pid))
+			continue;
+		calls += relation->count;
+		bytes += relation->value;
+	}
+	*ret_calls = calls;
+	return calls ? (double)bytes / (double)calls : 0;
+}
+
+static void say_call_sizes(struct finding *finding, const struct analysis *analysis,
+			   const struct activity *activity, const char *call)
+{
+	const char *what = strstr(call, "read") || strstr(call, "recv")	   ? "read"
+			   : strstr(call, "write") || strstr(call, "send") ? "write"
+									   : NULL;
+	uint64_t calls = 0;
+	double bytes = what ? bytes_per_call(analysis, activity, what, &calls) : 0;
+
+	if (calls)
+		finding_say(finding->evidence, "; %s calls to %s, %.1f bytes each",
+			    human_count((char[HUMAN_SIZE]){0}, calls), what, bytes);
+}
+
+static void find_call(const struct analysis *analysis, const struct activity *activity,
+		      const struct kernel_work *work, struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	const struct call *most = NULL;
+	bool spins, never_sleeps = (double)sum->cpu.voluntary <
+				   SPIN_SLEEPS_PER_SECOND * finding_seconds(analysis->rows);
+	struct finding finding;
+	double share;
+
+	for (size_t i = 0; i < work->call_count; i++)
+		if (!most || work->calls[i].weight > most->weight)
+			most = &work->calls[i];
+	/* Entries are those of the most frequent call. */
+	share = most ? finding_percent((double)most->weight + (double)work->entries,
+				       (double)work->all)
+		     : 0;
+	if (share < CALL_PERCENT ||
+	    is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)) ||
+	    finding_percent((double)most->copying, (double)most->weight) >= COPY_PERCENT)
+		return;
+	spins = is_among(most->name, looking_calls, ARRAY_SIZE(looking_calls));
+	/* Who has to wait in between does not look without end. */
+	if (spins && !never_sleeps && strcmp(most->name, "sched_yield") != 0)
+		return;
+	finding = finding_new(spins ? FINDING_RULE_spin : FINDING_RULE_syscall_bound);
+	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	if (finding.severity < CPU_PERCENT)
+		return;
+	finding_say_who(&finding, analysis, activity);
+	if (spins)
+		finding_say(finding.cause, "spins: it calls %s in a loop instead of waiting",
+			    most->name);
+	else
+		finding_say(finding.cause, "makes many small system calls: %s", most->name);
+	say_callers(&finding, analysis, activity, most->name);
+	finding_say(finding.evidence, "%.0f %% of its CPU time in %s", share, most->name);
+	say_call_sizes(&finding, analysis, activity, most->name);
+	finding_say(finding.next, "%s",
+		    spins ? "sleep until there is something to do: a condition, a futex, poll "
+			    "with a time-out"
+			  : "read or write larger blocks: a buffer of some KiB");
+	/* It explains the CPU time better than that it is used. */
+	finding.severity += 0.1;
+	findings_offer(findings, &finding);
+}
+
+static void find_faults(const struct analysis *analysis, const struct activity *activity,
+			const struct kernel_work *work, struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	struct finding finding = finding_new(FINDING_RULE_fault_storm);
+	double rate = finding_seconds(analysis->rows) > 0
+			      ? (double)sum->memory.minor_faults / finding_seconds(analysis->rows)
+			      : 0,
+	       grown = (double)sum->memory.rss_growth_bytes / 4096;
+	const struct call *freeing = NULL;
+	uint64_t weight = work->faults;
+
+	for (size_t i = 0; i < work->call_count; i++) {
+		const struct call *call = &work->calls[i];
+
+		if (!is_among(call->name, freeing_calls, ARRAY_SIZE(freeing_calls)))
+			continue;
+		weight += call->weight;
+		if (!freeing || call->weight > freeing->weight)
+			freeing = call;
+	}
+	if (rate < FAULTS_PER_SECOND || !work->all || sum->started_inside ||
+	    finding_percent(grown, (double)sum->memory.minor_faults) >= STAY_PERCENT ||
+	    finding_percent((double)weight, (double)work->all) < FAULT_PERCENT)
+		return;
+	finding.severity =
+		activity_severity(analysis, activity, part_of_cpu(activity, weight, work->all));
+	if (finding.severity < ACTIVE_PERCENT)
+		return;
+	/* It explains CPU time better than that it is used. */
+	if (finding_percent((double)weight, (double)work->all) >= CALL_PERCENT)
+		finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns) + 0.1;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "page-fault storm: memory is given back%s%s%s and touched again",
+		    freeing ? " (" : "", freeing ? freeing->name : "", freeing ? ")" : "");
+	say_callers(&finding, analysis, activity, NULL);
+	finding_say(finding.evidence,
+		    "%.0f minor faults/s, %.0f %% of its CPU time in faults and in giving memory "
+		    "back",
+		    rate, finding_percent((double)weight, (double)work->all));
+	finding_say(finding.next, "keep the memory and use it again (M_TRIM_THRESHOLD, a pool)");
+	findings_offer(findings, &finding);
+}
+
+static void find_handover(const struct analysis *analysis, const struct activity *activity,
+			  struct findings *findings)
+{
+	const uint64_t classes = WAIT_CLASS_BIT(FUTEX) | WAIT_CLASS_BIT(CONDITION) |
+				 WAIT_CLASS_BIT(SEMAPHORE) | WAIT_CLASS_BIT(PIPE) |
+				 WAIT_CLASS_BIT(MUTEX);
+	const struct resource_row *sum = &activity->group->sum;
+	struct finding finding = finding_new(FINDING_RULE_handover);
+	struct class_choice choice;
+	struct finding_stacks stacks = class_stacks(&choice, analysis, classes);
+	double seconds = finding_seconds(analysis->rows), waits = 0, work_ns, cost_ns;
+
+	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++)
+		if (classes & 1ULL << class)
+			waits += (double)activity->waits[class].count;
+	if (seconds <= 0 || waits < HANDOVERS_PER_SECOND * seconds)
+		return;
+	work_ns = (double)activity->on_cpu_ns / waits;
+	cost_ns = (double)SWITCH_NS * waits;
+	if (work_ns >= HANDOVER_WORK_NS)
+		return;
+	if (cost_ns > (double)activity->on_cpu_ns)
+		cost_ns = (double)activity->on_cpu_ns;
+	/* The wake-ups of each other are their run-queue waits as well. */
+	finding.severity = finding_percent(cost_ns, (double)activity->on_cpu_ns);
+	if (finding.severity > finding_severity(analysis->rows, activity->active_ns))
+		finding.severity = finding_severity(analysis->rows, activity->active_ns);
+	if (finding.severity < ACTIVE_PERCENT)
+		return;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "hands over without end: its threads wake each other for a few "
+				   "microseconds of work");
+	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_say(finding.evidence, "%.0f context switches/s, %.1f us on CPU in between",
+		    (double)sum->cpu.voluntary / seconds, work_ns / 1000);
+	finding_say(finding.next, "hand over more at once, or do the work in one thread");
+	findings_offer(findings, &finding);
+}
+
+void find_calls(const struct analysis *analysis, struct findings *findings)
+{
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct activity *activity = &analysis->activities[i];
+		struct kernel_work work = {.analysis = analysis};
+
+		if (activity->has_waits)
+			find_handover(analysis, activity, findings);
+		if (activity_severity(analysis, activity, activity->on_cpu_ns) < CPU_PERCENT)
+			continue;
+		activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_stack, &work);
+		if (!work.all)
+			continue;
+		find_call(analysis, activity, &work, findings);
+		find_faults(analysis, activity, &work, findings);
+	}
+}

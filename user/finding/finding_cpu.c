@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules about CPUs: who computes, who waits for a CPU and for whom. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/unused.h"
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* Of all CPUs: less leaves room for everybody. */
+#define CPU_BUSY_PERCENT 90
+/* Of one CPU, for one row. */
+#define CPU_ROW_PERCENT 50
+/* Of the machine's CPU time, to be named as one who uses it. */
+#define USER_PERCENT 10
+/* Of the waits for a CPU, behind one other program. */
+#define RIVAL_PERCENT 75
+
+#define RIVALS 16
+
+struct rival {
+	uint32_t pid;
+	char comm[PKBPF_COMM_SIZE + 1];
+	uint64_t value_ns;
+};
+
+/* Who ran while this group waited, most first; how many. */
+static size_t rivals_of(const struct analysis *analysis, const struct activity *activity,
+			struct rival rivals[RIVALS], uint64_t *ret_all_ns)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	size_t count = 0, j;
+
+	*ret_all_ns = 0;
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind != PKBPF_RELATION_RIVAL ||
+		    !activity_has_pid(activity, relation->pid))
+			continue;
+		*ret_all_ns += relation->value;
+		for (j = 0; j < count && strcmp(rivals[j].comm, relation->other_comm) != 0; j++)
+			;
+		if (j == RIVALS)
+			continue;
+		if (j == count) {
+			rivals[count] = (struct rival){.pid = relation->other_pid};
+			memcpy(rivals[count++].comm, relation->other_comm, sizeof(rivals[0].comm));
+		}
+		rivals[j].value_ns += relation->value;
+		if (rivals[j].pid != relation->other_pid)
+			rivals[j].pid = 0;
+		for (; j > 0 && rivals[j - 1].value_ns < rivals[j].value_ns; j--) {
+			struct rival other = rivals[j];
+
+			rivals[j] = rivals[j - 1];
+			rivals[j - 1] = other;
+		}
+	}
+	return count;
+}
+
+static void say_rivals(struct finding *finding, const struct analysis *analysis,
+		       const struct activity *activity)
+{
+	struct rival rivals[RIVALS];
+	uint64_t all_ns;
+	size_t count = rivals_of(analysis, activity, rivals, &all_ns);
+	const char *own = activity->group->worst->name;
+
+	for (size_t i = 0; i < count && i < 2; i++) {
+		double share = finding_percent((double)rivals[i].value_ns, (double)all_ns);
+
+		if (share < USER_PERCENT)
+			break;
+		finding_say(finding->by, "%s%s", i ? ", " : "meanwhile the CPU ran ",
+			    rivals[i].comm[0] ? rivals[i].comm : "[unknown]");
+		if (!strcmp(rivals[i].comm, own))
+			finding_say(finding->by, " (its own threads)");
+		else if (rivals[i].pid)
+			finding_say(finding->by, " %" PRIu32, rivals[i].pid);
+		finding_say(finding->by, " (%.0f %%)", share);
+	}
+}
+
+static bool is_cpu_starved(const struct resource_rows *rows)
+{
+	return rows->busy_percent >= CPU_BUSY_PERCENT &&
+	       finding_queue_percent(&rows->total) >= CPU_QUEUE_PERCENT &&
+	       (!(rows->total.known & ROW_HAS_WAIT_LENGTHS) ||
+		rows->total.waits.runqueue.p99_ns >= RUNQUEUE_P99_NS) &&
+	       !finding_targets_are_limited(rows);
+}
+
+static int by_cpu(const void *left, const void *right)
+{
+	const struct activity *const *a = left, *const *b = right;
+
+	if ((*a)->on_cpu_ns != (*b)->on_cpu_ns)
+		return (*a)->on_cpu_ns > (*b)->on_cpu_ns ? -1 : 1;
+	return (*a > *b) - (*a < *b);
+}
+
+static int by_queue(const void *left, const void *right)
+{
+	const struct activity *const *a = left, *const *b = right;
+
+	if ((*a)->runqueue_ns != (*b)->runqueue_ns)
+		return (*a)->runqueue_ns > (*b)->runqueue_ns ? -1 : 1;
+	return (*a > *b) - (*a < *b);
+}
+
+static void say_users(struct finding *finding, const struct analysis *analysis,
+		      const struct activity **sorted)
+{
+	uint64_t all_ns = analysis->rows->total.cpu.total_ns;
+
+	qsort(sorted, analysis->count, sizeof(*sorted), by_cpu);
+	for (size_t i = 0; i < analysis->count && i < LISTED; i++) {
+		double share = finding_percent((double)sorted[i]->on_cpu_ns, (double)all_ns);
+
+		if (i && share < USER_PERCENT)
+			break;
+		finding_say(finding->by, "%s", i ? ", " : "most of it used by ");
+		finding_say_group(finding->by, sorted[i]->group);
+		finding_say(finding->by, " (%.0f %%)", share);
+	}
+	qsort(sorted, analysis->count, sizeof(*sorted), by_queue);
+	for (size_t i = 0; i < analysis->count && i < LISTED - 1 && sorted[i]->runqueue_ns; i++) {
+		finding_say(finding->evidence, "%s", i ? ", " : "; longest waits: ");
+		finding_say_group(finding->evidence, sorted[i]->group);
+	}
+}
+
+static void find_starved(const struct analysis *analysis, struct findings *findings)
+{
+	const struct resource_rows *rows = analysis->rows;
+	const struct resource_row *total = &rows->total;
+	struct finding finding = finding_new(FINDING_RULE_cpu_starved);
+	const struct activity **sorted = calloc(analysis->count + 1, sizeof(*sorted));
+	double queue = finding_queue_percent(total);
+	char buffer[HUMAN_SIZE];
+
+	if (!sorted || analysis->has_targets || !is_cpu_starved(rows)) {
+		free(sorted);
+		return;
+	}
+	for (size_t i = 0; i < analysis->count; i++)
+		sorted[i] = &analysis->activities[i];
+	finding_say(finding.cause,
+		    "CPU-starved: more threads are runnable than the CPUs can run "
+		    "(%.0f %% busy)",
+		    rows->busy_percent);
+	finding_say(finding.evidence, "run-queue wait ");
+	if (total->waits.runqueue.p99_ns)
+		finding_say(finding.evidence, "p99 %s, ",
+			    human_time(buffer, total->waits.runqueue.p99_ns));
+	finding_say(finding.evidence, "%s in total (%.0f %% of runnable time)",
+		    human_time(buffer, total->waits.runqueue_ns), queue);
+	say_users(&finding, analysis, sorted);
+	free(sorted);
+	/* Everybody suffers: as bad as the CPUs are busy once a fifth of the time that wanted one
+	 * went by in waiting; but no worse than that is long. */
+	finding.severity = rows->busy_percent * (queue < 20 ? queue / 20 : 1);
+	if (finding.severity > finding_severity(rows, total->waits.runqueue_ns))
+		finding.severity = finding_severity(rows, total->waits.runqueue_ns);
+	findings_offer(findings, &finding);
+}
+
+static double queue_severity(const struct analysis *analysis, const struct activity *activity)
+{
+	double of_active =
+		finding_percent((double)activity->runqueue_ns, (double)activity->active_ns);
+	double of_interval = finding_severity(analysis->rows, activity->runqueue_ns);
+
+	return of_active < of_interval ? of_active : of_interval;
+}
+
+/* Whether it is one other program that this one waits for, or a whole machine that is busy. */
+static bool has_one_rival(const struct analysis *analysis, const struct activity *activity)
+{
+	struct rival rivals[RIVALS];
+	uint64_t all_ns;
+
+	if (analysis->rows->busy_percent < CPU_BUSY_PERCENT)
+		return true;
+	return rivals_of(analysis, activity, rivals, &all_ns) > 0 &&
+	       finding_percent((double)rivals[0].value_ns, (double)all_ns) >= RIVAL_PERCENT;
+}
+
+static void find_queue(const struct analysis *analysis, const struct activity *activity,
+		       struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	struct finding finding = finding_new(FINDING_RULE_queue_bound);
+	char buffer[HUMAN_SIZE];
+
+	finding.severity = queue_severity(analysis, activity);
+	if (finding.severity < ACTIVE_PERCENT || finding_queue_percent(sum) < CPU_QUEUE_PERCENT ||
+	    (sum->known & ROW_HAS_WAIT_LENGTHS && sum->waits.runqueue.p99_ns < RUNQUEUE_P99_NS) ||
+	    finding_targets_are_limited(analysis->rows))
+		return;
+	finding_say_who(&finding, analysis, activity);
+	if (analysis->has_targets && !has_one_rival(analysis, activity))
+		finding.tier = FINDING_OF_HOST;
+	finding_say(finding.cause, "waits for a CPU that others use");
+	say_rivals(&finding, analysis, activity);
+	finding_say(finding.evidence, "%.0f %% of runnable time (%s)", finding_queue_percent(sum),
+		    human_time(buffer, activity->runqueue_ns));
+	if (sum->waits.runqueue.p99_ns)
+		finding_say(finding.evidence, ", p99 %s",
+			    human_time(buffer, sum->waits.runqueue.p99_ns));
+	finding_say(finding.evidence, "; CPUs of the machine %.0f %% busy",
+		    analysis->rows->busy_percent < 0 ? 0 : analysis->rows->busy_percent);
+	finding_say(finding.next, "%s",
+		    analysis->rows->busy_percent < CPU_BUSY_PERCENT
+			    ? "other CPUs are idle: see its affinity (taskset, cpuset)"
+			    : "move one of them to other CPUs, or lower its priority");
+	findings_offer(findings, &finding);
+}
+
+static void find_computing(const struct analysis *analysis, const struct activity *activity,
+			   struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	struct finding finding = finding_new(FINDING_RULE_cpu_bound);
+	const struct wait_choice programs = {.programs_only = true};
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	char buffer[HUMAN_SIZE];
+	double share;
+
+	finding.is_alarm = false;
+	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
+		return;
+	/* Of a whole machine, what is in trouble comes first. One of many CPUs is no bottleneck of
+	 * the host, but all of a program's only thread. */
+	if (!analysis->has_targets) {
+		finding.tier = FINDING_OF_RUN;
+		finding.severity =
+			sum->threads_seen > activity->group->count
+				? finding_percent((double)activity->on_cpu_ns,
+						  (double)analysis->rows->total.cpu.total_ns)
+				: finding_severity(analysis->rows, activity->on_cpu_ns);
+	}
+	finding_say_who(&finding, analysis, activity);
+	if (sum->cpu.share >= 150)
+		finding_say(finding.cause, "computes: %.1f CPUs", sum->cpu.share / 100);
+	else
+		finding_say(finding.cause, "computes: %.0f %% of one CPU", sum->cpu.share);
+	share = finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_say(finding.evidence, "%s on CPU", human_time(buffer, activity->on_cpu_ns));
+	if (share > 0)
+		finding_say(finding.evidence, ", %.0f %% of it there", share);
+	findings_offer(findings, &finding);
+}
+
+/* Severity of the worst limit is in finding_cpu_limit.c. */
+void find_cpu(const struct analysis *analysis, struct findings *findings)
+{
+	bool starved = is_cpu_starved(analysis->rows);
+
+	find_starved(analysis, findings);
+	find_cpu_limit(analysis, findings);
+	find_short_lived(analysis, findings);
+	for (size_t i = 0; i < analysis->count; i++) {
+		/* When everybody waits for CPUs, that is the finding, and not each who does. */
+		if (analysis->has_targets || !starved)
+			find_queue(analysis, &analysis->activities[i], findings);
+		find_computing(analysis, &analysis->activities[i], findings);
+	}
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a process does with its time when nothing limits it. */
+#include <inttypes.h>
+
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* Of wall time, to be named. */
+#define NAMED_PERCENT 5
+
+static bool has_finding(const struct findings *findings, const struct activity *activity)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->findings[i];
+
+		/* The cgroup's limits are about nobody in particular. */
+		if (finding->tier == FINDING_OF_TARGET &&
+		    (!finding->pid || activity_has_pid(activity, finding->pid)))
+			return true;
+	}
+	return false;
+}
+
+/* The two classes of waits that take most of the wall time. */
+static void say_waits(struct finding *finding, const struct analysis *analysis,
+		      const struct activity *activity)
+{
+	uint64_t told = 0;
+
+	for (int i = 0; i < 2; i++) {
+		unsigned int most = 0;
+		char place[FINDING_PART_SIZE] = "";
+		struct class_choice choice;
+		struct finding_stacks stacks;
+		double share;
+
+		for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++)
+			if (!(told & 1ULL << class) &&
+			    (told & 1ULL << most ||
+			     activity->waits[class].time_ns > activity->waits[most].time_ns))
+				most = class;
+		share = finding_percent((double)activity->waits[most].time_ns,
+					(double)activity->wall_ns);
+		if (share < NAMED_PERCENT)
+			return;
+		told |= 1ULL << most;
+		stacks = class_stacks(&choice, analysis, 1ULL << most);
+		finding_say(finding->evidence, ", %.0f %% %s", share, wait_class_row(most)->cause);
+		if (finding_say_place(place, analysis, activity, &stacks) > 0)
+			finding_say(finding->evidence, " in `%s`", place);
+	}
+}
+
+static void find_one(const struct analysis *analysis, const struct activity *activity,
+		     struct findings *findings)
+{
+	struct finding finding = finding_new(FINDING_RULE_healthy);
+	const struct wait_choice programs = {.programs_only = true};
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	double cpu = finding_percent((double)activity->on_cpu_ns, (double)activity->wall_ns);
+	char place[FINDING_PART_SIZE] = "";
+
+	if (!activity->wall_ns || has_finding(findings, activity))
+		return;
+	finding.is_alarm = false;
+	finding.tier = FINDING_HEALTHY;
+	finding.severity = 1 + finding_severity(analysis->rows, activity->on_cpu_ns) / 2;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "nothing limits it");
+	finding_say(finding.evidence, "wall time: %.0f %% on CPU", cpu > 100 ? 100 : cpu);
+	if (cpu >= NAMED_PERCENT && finding_say_place(place, analysis, activity, &stacks) > 0)
+		finding_say(finding.evidence, " in `%s`", place);
+	if (activity->has_waits)
+		say_waits(&finding, analysis, activity);
+	findings_offer(findings, &finding);
+}
+
+static void find_quiet_host(const struct analysis *analysis, struct findings *findings)
+{
+	const struct resource_rows *rows = analysis->rows;
+	struct finding finding = finding_new(FINDING_RULE_healthy);
+	const struct activity *most = NULL;
+
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->findings[i].is_alarm)
+			return;
+	if (rows->busy_percent < 0)
+		return;
+	for (size_t i = 0; i < analysis->count; i++)
+		if (!most || analysis->activities[i].on_cpu_ns > most->on_cpu_ns)
+			most = &analysis->activities[i];
+	finding.is_alarm = false;
+	finding.tier = FINDING_HEALTHY;
+	finding.severity = LEAST_SEVERITY;
+	finding_say(finding.cause, "nothing limits a process of this machine");
+	finding_say(finding.evidence, "CPUs %.0f %% busy", rows->busy_percent);
+	if (most && most->on_cpu_ns) {
+		finding_say(finding.evidence, ", most CPU time: ");
+		finding_say_group(finding.evidence, most->group);
+		finding_say(
+			finding.evidence, " (%.0f %%)",
+			finding_percent((double)most->on_cpu_ns, (double)rows->total.cpu.total_ns));
+	}
+	findings_offer(findings, &finding);
+}
+
+void find_healthy(const struct analysis *analysis, struct findings *findings)
+{
+	if (!analysis->has_targets) {
+		find_quiet_host(analysis, findings);
+		return;
+	}
+	for (size_t i = 0; i < analysis->count; i++)
+		find_one(analysis, &analysis->activities[i], findings);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules about peers: those that do not answer, or do not take what is sent, and attempts that
+ * fail. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* Of the looks at the sockets of a process: a peer that is fast is seldom met waiting. */
+#define LOOKS_PERCENT 50
+/* Of wall time asleep by its own timer. */
+#define SLEEP_PERCENT 50
+/* Sleeps per failed connection: one, or a few. */
+#define SLEEPS_PER_FAILURE 4
+#define FAILURES	   5
+/* Looks per second: more cost more than they bring. */
+#define LOOKS_PER_SECOND 1000
+
+#define WAITING_FOR_PEERS                                                                          \
+	(WAIT_CLASS_BIT(SOCKET) | WAIT_CLASS_BIT(EVENTS) | WAIT_CLASS_BIT(PG_WORK))
+
+static const struct relation *worst_peer(const struct analysis *analysis,
+					 const struct activity *activity, enum pkbpf_relation kind)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	const struct relation *worst = NULL;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == kind && activity_has_pid(activity, relation->pid) &&
+		    finding_percent((double)relation->count, (double)relation->value) >=
+			    LOOKS_PERCENT &&
+		    (!worst || relation->count > worst->count))
+			worst = relation;
+	}
+	return worst;
+}
+
+static void say_peer(struct finding *finding, const struct relation *peer)
+{
+	if (!peer)
+		return;
+	finding_say(finding->by, "peer %s", peer->text);
+	if (peer->other_comm[0])
+		finding_say(finding->by, " (%s %" PRIu32 ")", peer->other_comm, peer->other_pid);
+}
+
+static uint64_t waits_of(const struct activity *activity, uint64_t classes, uint64_t *ret_count)
+{
+	uint64_t time_ns = 0;
+
+	*ret_count = 0;
+	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++) {
+		if (!(classes & 1ULL << class))
+			continue;
+		time_ns += activity->waits[class].time_ns;
+		*ret_count += activity->waits[class].count;
+	}
+	return time_ns;
+}
+
+/* A part of what it does, were these waits part of it. */
+static double severity_beside(const struct analysis *analysis, const struct activity *activity,
+			      uint64_t time_ns)
+{
+	struct activity with = *activity;
+
+	with.active_ns += time_ns;
+	return activity_severity(analysis, &with, time_ns);
+}
+
+static void find_reply(const struct analysis *analysis, const struct activity *activity,
+		       struct findings *findings)
+{
+	bool reads = activity->waits[WAIT_CLASS_SOCKET].time_ns >
+		     activity->waits[WAIT_CLASS_EVENTS].time_ns;
+	const struct relation *peer = worst_peer(
+		analysis, activity, reads ? PKBPF_RELATION_REPLY_IF_READING : PKBPF_RELATION_REPLY);
+	struct finding finding = finding_new(FINDING_RULE_peer_bound);
+	uint64_t classes = reads ? WAIT_CLASS_BIT(SOCKET) : WAITING_FOR_PEERS;
+	struct class_choice choice;
+	struct finding_stacks stacks = class_stacks(&choice, analysis, classes);
+	uint64_t count, time_ns = waits_of(activity, classes, &count);
+
+	if (!peer)
+		return;
+	finding.severity = severity_beside(analysis, activity, time_ns);
+	if (finding.severity < SLEEP_PERCENT)
+		return;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "waits for a slow peer (backend) to answer");
+	finding_say_place(finding.place, analysis, activity, &stacks);
+	say_peer(&finding, peer);
+	finding_say(finding.evidence,
+		    "a request was unanswered in %" PRIu64 " of %" PRIu64 " looks; ", peer->count,
+		    peer->value);
+	finding_say_wall(finding.evidence, activity, time_ns);
+	finding_say(finding.evidence, " waiting");
+	finding_say(finding.next, "profile the peer: this program has nothing to do meanwhile");
+	findings_offer(findings, &finding);
+}
+
+static void find_full(const struct analysis *analysis, const struct activity *activity,
+		      enum wait_class class, struct findings *findings)
+{
+	const struct wait_sums *waits = &activity->waits[class];
+	struct finding finding = finding_new(FINDING_RULE_peer_bound);
+	struct class_choice choice;
+	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
+	char time[HUMAN_SIZE], count[HUMAN_SIZE];
+
+	finding.severity = activity_severity(analysis, activity, waits->time_ns);
+	if (finding.severity < ACTIVE_PERCENT)
+		return;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "%s", wait_class_row(class)->cause);
+	finding_say_place(finding.place, analysis, activity, &stacks);
+	say_peer(&finding, worst_peer(analysis, activity, PKBPF_RELATION_RECEIVER));
+	finding_say_wall(finding.evidence, activity, waits->time_ns);
+	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
+		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
+	finding_say(finding.next, "%s", wait_class_row(class)->next);
+	findings_offer(findings, &finding);
+}
+
+static uint64_t failures_of(const struct analysis *analysis, const struct activity *activity)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == PKBPF_RELATION_REFUSED &&
+		    activity_has_pid(activity, relation->pid))
+			return relation->count;
+	}
+	return 0;
+}
+
+/* A function of the sleeping program that says so itself. */
+static bool names_a_retry(const char *place)
+{
+	static const char *const words[] = {"retry",   "Retry",	  "reconnect", "Reconnect",
+					    "backoff", "Backoff", "BackOff",   "back_off"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(place, words[i]))
+			return true;
+	return false;
+}
+
+static void find_sleep(const struct analysis *analysis, const struct activity *activity,
+		       struct findings *findings)
+{
+	const struct wait_sums *sleeps = &activity->waits[WAIT_CLASS_TIMER];
+	struct finding finding = finding_new(FINDING_RULE_sleep_bound);
+	struct class_choice choice;
+	struct finding_stacks stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(TIMER));
+	uint64_t failures = failures_of(analysis, activity);
+	double seconds = finding_seconds(analysis->rows);
+	bool fails, looks;
+
+	finding.severity = severity_beside(analysis, activity, sleeps->time_ns);
+	if (finding.severity < SLEEP_PERCENT || seconds <= 0)
+		return;
+	finding_say_place(finding.place, analysis, activity, &stacks);
+	fails = (failures >= FAILURES && sleeps->count <= SLEEPS_PER_FAILURE * failures &&
+		 failures <= SLEEPS_PER_FAILURE * sleeps->count) ||
+		names_a_retry(finding.place);
+	looks = (double)sleeps->count >= LOOKS_PER_SECOND * seconds;
+	if (!fails && !looks)
+		return;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "%s",
+		    fails ? "sleeps between attempts that fail (retries)"
+			  : "polls: it sleeps for moments and looks again");
+	finding_say_wall(finding.evidence, activity, sleeps->time_ns);
+	finding_say(finding.evidence, " asleep, %.0f sleeps/s", (double)sleeps->count / seconds);
+	if (failures)
+		finding_say(finding.evidence,
+			    "; %" PRIu64 " connections failed in its network namespace", failures);
+	finding_say(finding.next, "%s",
+		    fails ? "see why the attempts fail: nobody listens, or a name or address is "
+			    "wrong"
+			  : "wait for the event itself");
+	findings_offer(findings, &finding);
+}
+
+void find_peers(const struct analysis *analysis, struct findings *findings)
+{
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct activity *activity = &analysis->activities[i];
+
+		if (!activity->has_waits)
+			continue;
+		find_reply(analysis, activity, findings);
+		find_full(analysis, activity, WAIT_CLASS_SOCKET_FULL, findings);
+		find_full(analysis, activity, WAIT_CLASS_PIPE_FULL, findings);
+		find_full(analysis, activity, WAIT_CLASS_CONNECT, findings);
+		find_sleep(analysis, activity, findings);
+	}
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rule about storms of short processes, with the process that starts them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+#define SHORT_LIVED_PER_SECOND	50
+#define SHORT_LIVED_CPU_PERCENT 10
+#define SHORT_NS		NS_PER_SECOND
+/* Of the short processes, to be the one who starts them. */
+#define PARENT_PERCENT 50
+/* From a child to the one who lives longer: a shell, its subshell, what that runs. */
+#define GENERATIONS 8
+
+struct storm {
+	const struct resource_usage *usage;
+	struct hash_map by_pid;	  /* -> index of the process */
+	struct hash_map children; /* pid of a parent that lives longer -> short processes */
+	uint64_t count, cpu_ns;
+	const char *name; /* that used most */
+};
+
+static void storm_done(struct storm *storm)
+{
+	hash_map_done(&storm->by_pid);
+	hash_map_done(&storm->children);
+}
+
+static bool is_short(const struct resource_process *process)
+{
+	return process->started_inside && process->end_ns &&
+	       process->end_ns - process->start_ns <= SHORT_NS;
+}
+
+/* The first ancestor that is no short process; 0: not known. */
+static uint32_t starter_of(struct storm *storm, const struct resource_process *process)
+{
+	uint32_t pid = process->parent_pid;
+
+	for (int i = 0; i < GENERATIONS && pid > 1; i++) {
+		const uint64_t *index = hash_map_find(&storm->by_pid, pid);
+		struct resource_process parent;
+
+		if (!index)
+			return pid;
+		parent = resource_usage_process(storm->usage, *index);
+		if (!is_short(&parent))
+			return pid;
+		pid = parent.parent_pid;
+	}
+	return 0;
+}
+
+static void count_children(struct storm *storm)
+{
+	size_t count = resource_usage_process_count(storm->usage);
+
+	for (size_t i = 0; i < count; i++) {
+		struct resource_process process = resource_usage_process(storm->usage, i);
+
+		if (process.pid)
+			hash_map_put(&storm->by_pid, process.pid, i);
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct resource_process process = resource_usage_process(storm->usage, i);
+		uint32_t starter;
+		uint64_t *children;
+		bool added;
+
+		if (!process.pid || !is_short(&process))
+			continue;
+		starter = starter_of(storm, &process);
+		children = starter ? hash_map_get(&storm->children, starter, 0, &added) : NULL;
+		if (children)
+			++*children;
+	}
+}
+
+static void sum_up(const struct resource_rows *rows, struct storm *storm)
+{
+	uint64_t most_ns = 0;
+
+	storm->name = "";
+	for (size_t i = 0; i < rows->all_count; i++) {
+		const struct resource_row *item = &rows->items[i];
+
+		if (!item->started_inside || !item->ended_inside || item->lifetime_ns > SHORT_NS)
+			continue;
+		storm->count += item->processes;
+		storm->cpu_ns += item->cpu.total_ns;
+		if (item->cpu.total_ns <= most_ns)
+			continue;
+		most_ns = item->cpu.total_ns;
+		storm->name = item->name;
+	}
+}
+
+static void say_starter(struct finding *finding, const struct analysis *analysis,
+			struct storm *storm)
+{
+	const struct hash_map_slot *slot;
+	uint64_t most = 0, all = 0, pid = 0;
+	size_t cursor = 0;
+
+	count_children(storm);
+	while ((slot = hash_map_next(&storm->children, &cursor))) {
+		all += slot->value;
+		if (slot->value > most) {
+			most = slot->value;
+			pid = slot->key;
+		}
+	}
+	if (finding_percent((double)most, (double)all) < PARENT_PERCENT)
+		return;
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct activity *activity = &analysis->activities[i];
+
+		for (size_t j = 0; j < activity->group->count; j++) {
+			struct row_group one = {.count = 1, .worst = activity->group->members[j]};
+			const struct resource_row *members[] = {activity->group->members[j]};
+			struct activity single = {.group = &one};
+
+			if (activity->group->members[j]->pid != pid)
+				continue;
+			one.members = members;
+			finding_say_who(finding, analysis, &single);
+			finding_say(finding->by, "%.0f %% of them by this process",
+				    finding_percent((double)most, (double)all));
+			return;
+		}
+	}
+	finding_say(finding->by, "%.0f %% of them started by process %" PRIu64,
+		    finding_percent((double)most, (double)all), pid);
+}
+
+void find_short_lived(const struct analysis *analysis, struct findings *findings)
+{
+	const struct resource_rows *rows = analysis->rows;
+	_cleanup_(storm_done) struct storm storm = {.usage = profile_resources(rows->profile)};
+	struct finding finding = finding_new(FINDING_RULE_short_lived);
+	double rate, share;
+
+	if (rows->by != ROWS_BY_PROCESS || finding_seconds(rows) <= 0)
+		return;
+	sum_up(rows, &storm);
+	rate = (double)storm.count / finding_seconds(rows);
+	share = finding_percent((double)storm.cpu_ns, (double)rows->total.cpu.total_ns);
+	/* One in a few milliseconds is no storm. */
+	if (storm.count < SHORT_LIVED_PER_SECOND || rate < SHORT_LIVED_PER_SECOND ||
+	    share < SHORT_LIVED_CPU_PERCENT)
+		return;
+	finding_say(finding.cause, "starts %.0f short-lived processes per second (mostly %s)", rate,
+		    storm.name);
+	say_starter(&finding, analysis, &storm);
+	if (!finding.who[0]) {
+		finding.cause[0] = '\0';
+		finding_say(finding.cause, "%.0f short-lived processes per second (mostly %s)",
+			    rate, storm.name);
+	}
+	finding_say(finding.evidence, "%s processes of less than 1 s used %.0f %% of the CPU time",
+		    human_count((char[HUMAN_SIZE]){0}, storm.count), share);
+	finding_say(finding.next, "do the work in one process, or start fewer");
+	/* They are why the CPUs are busy, and others wait: the cause comes before its effect. */
+	finding.severity = share >= 50 ? 100 : share;
+	findings_offer(findings, &finding);
+}

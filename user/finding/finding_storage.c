@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The rules about block I/O: limits, disks that others use, and disks that are slow. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <pkbpf/faults.h>
+
+#include "rows/human.h"
+#include "finding/finding_rules.h"
+
+/* A disk that seeks needs less for nearly every request. */
+#define DEVICE_P99_NS	(20 * NS_PER_MS)
+#define DEVICE_REQUESTS 50
+/* Of a disk wait, in service at the device: less, and something else holds it up. */
+#define DEVICE_PART_PERCENT 50
+/* Of the bytes of the machine's block I/O, of others. */
+#define OTHERS_PERCENT 90
+/* Less than this is no load for a disk. */
+#define OTHERS_BYTES_PER_SECOND (10 << 20)
+#define MAJOR_FAULTS_PER_SECOND 20
+/* Requests in flight, on average: as many as one thread has. */
+#define DEPTH_OF_ONE 1.5
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool takes_ring(void *context, const struct row_weight *weight)
+{
+	static const char *const names[] = {"read_events", "io_cqring_wait"};
+	const struct analysis *analysis = context;
+	const uint32_t *functions;
+	size_t count;
+
+	functions = resource_rows_stack(analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < 2; j++)
+			if (!strcmp(function_table_get(analysis->rows->functions, functions[i])
+					    ->name,
+				    names[j]))
+				return true;
+	return false;
+}
+
+/* Asleep until requests are done that others need not wait for: all in all no longer than those
+ * took that nobody waited for uninterruptibly, and each time no longer than a request takes. The
+ * rest is for timers, for messages, or for whatever else a ring brings. */
+static uint64_t asynchronous_ns(const struct analysis *analysis, const struct resource_row *row)
+{
+	struct wait_choice waits = {.takes = takes_ring, .context = (void *)analysis};
+	uint64_t requests_ns = row->blockio.device_ns + row->blockio.queue_ns, slept_ns;
+
+	waits.cut_ns = resource_row_request_ns(row);
+	if (!row->blockio.requests || !waits.cut_ns)
+		return 0;
+	slept_ns = resource_rows_waits_in(analysis->rows, row, PKBPF_WAIT_SLEEP, &waits).time_ns;
+	if (row->known & ROW_HAS_WAIT_LENGTHS)
+		slept_ns = least(slept_ns, row->waits.request_sleep_ns);
+	return least(slept_ns,
+		     requests_ns > row->waits.disk_ns ? requests_ns - row->waits.disk_ns : 0);
+}
+
+static const struct relation *limit_of(const struct analysis *analysis,
+				       const struct activity *activity)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == PKBPF_RELATION_IO_LIMIT &&
+		    activity_has_pid(activity, relation->pid))
+			return relation;
+	}
+	return NULL;
+}
+
+struct neighbour {
+	char name[64];
+	uint64_t bytes, all_bytes;
+};
+
+/* Who else moved most bytes: rows of the profile, or, when only targets were looked at, the
+ * processes beside them. */
+static struct neighbour neighbour_of(const struct analysis *analysis,
+				     const struct activity *activity)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	struct neighbour most = {.name = ""};
+
+	for (size_t i = 0; i < analysis->count; i++) {
+		const struct resource_row *sum = &analysis->activities[i].group->sum;
+		uint64_t bytes = sum->storage.read_bytes + sum->storage.written_bytes;
+
+		if (&analysis->activities[i] == activity)
+			continue;
+		most.all_bytes += bytes;
+		if (bytes <= most.bytes)
+			continue;
+		most.bytes = bytes;
+		most.name[0] = '\0';
+		snprintf(most.name, sizeof(most.name), "%s",
+			 finding_name(analysis->activities[i].group->worst));
+	}
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind != PKBPF_RELATION_STORAGE || !analysis->has_targets)
+			continue;
+		most.all_bytes += relation->value;
+		if (relation->value <= most.bytes)
+			continue;
+		most.bytes = relation->value;
+		snprintf(most.name, sizeof(most.name), "%s", relation->other_comm);
+	}
+	return most;
+}
+
+static void say_requests(struct finding *finding, const struct analysis *analysis,
+			 const struct activity *activity, uint64_t wait_ns)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	char buffer[HUMAN_SIZE];
+	double depth = finding_percent((double)sum->blockio.device_ns,
+				       (double)analysis->rows->interval_ns) /
+		       100;
+
+	finding_say_wall(finding->evidence, activity, wait_ns);
+	finding_say(finding->evidence, " (%s)", human_time(buffer, wait_ns));
+	if (!(sum->known & ROW_HAS_BLOCKIO) || !sum->blockio.requests)
+		return;
+	finding_say(finding->evidence, "; %s requests, service time p50 %s",
+		    human_count((char[HUMAN_SIZE]){0}, sum->blockio.requests),
+		    human_time(buffer, sum->blockio.device.p50_ns));
+	finding_say(finding->evidence, ", p99 %s", human_time(buffer, sum->blockio.device.p99_ns));
+	if (depth <= DEPTH_OF_ONE &&
+	    finding_percent((double)sum->blockio.device_ns, (double)wait_ns) >= DEVICE_PART_PERCENT)
+		finding_say(finding->evidence, ", one request at a time (depth %.1f)", depth);
+}
+
+static void find_disk(const struct analysis *analysis, const struct activity *activity,
+		      struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	const struct relation *limit = limit_of(analysis, activity);
+	struct neighbour other = neighbour_of(analysis, activity);
+	double own_bytes = (double)sum->storage.read_bytes + (double)sum->storage.written_bytes;
+	enum finding_rule_number rule = FINDING_RULE_disk_bound;
+	uint64_t wait_ns = activity->waits[WAIT_CLASS_DISK].time_ns, ring_ns = 0;
+	struct class_choice choice;
+	struct finding_stacks stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(DISK));
+	const struct wait_choice rings = {.takes = takes_ring, .context = (void *)analysis};
+	struct activity whole = *activity;
+	struct finding finding;
+	double device, part;
+
+	for (size_t i = 0; i < activity->group->count; i++)
+		ring_ns += asynchronous_ns(analysis, activity->group->members[i]);
+	if (ring_ns > wait_ns)
+		stacks = (struct finding_stacks){.kind = PKBPF_PROFILE_OFFCPU,
+						 .states = 1U << PKBPF_WAIT_SLEEP,
+						 .choice = &rings};
+	wait_ns += ring_ns;
+	whole.active_ns += ring_ns;
+	if (activity_severity(analysis, &whole, wait_ns) < ACTIVE_PERCENT)
+		return;
+	device = finding_percent((double)sum->blockio.device_ns, (double)wait_ns);
+	if (limit && device < DEVICE_PART_PERCENT)
+		rule = FINDING_RULE_io_limit;
+	else if (finding_percent((double)other.all_bytes, (double)other.all_bytes + own_bytes) >=
+			 OTHERS_PERCENT &&
+		 (double)other.all_bytes >=
+			 OTHERS_BYTES_PER_SECOND * finding_seconds(analysis->rows))
+		rule = FINDING_RULE_disk_shared;
+	finding = finding_new(rule);
+	finding.severity = activity_severity(analysis, &whole, wait_ns);
+	finding_say_who(&finding, analysis, activity);
+	part = finding_say_place(finding.place, analysis, activity, &stacks);
+	say_requests(&finding, analysis, activity, wait_ns);
+	finding_say_part(finding.evidence, part);
+	if (rule == FINDING_RULE_io_limit) {
+		finding_say(finding.cause,
+			    "waits for block I/O that a limit of its cgroup holds "
+			    "back (%s)",
+			    limit->text);
+		finding_say(finding.next, "raise the limit (io.max, blkio.throttle), or read and "
+					  "write less");
+	} else if (rule == FINDING_RULE_disk_shared) {
+		char buffer[HUMAN_SIZE];
+
+		finding_say(finding.cause, "waits for block I/O behind that of %s", other.name);
+		finding_say(finding.by, "which moved %s meanwhile",
+			    human_bytes(buffer, other.bytes));
+		finding_say(finding.next, "limit the other (io.max, ionice), or use another disk");
+	} else {
+		finding_say(finding.cause, "waits for block I/O");
+		if (sum->known & ROW_HAS_BLOCKIO && sum->blockio.requests &&
+		    device < DEVICE_PART_PERCENT)
+			finding_say(finding.evidence,
+				    ", the device explains %.0f %%: queued or "
+				    "throttled before it, or requests of others",
+				    device);
+		finding_say(finding.next, "%s",
+			    ring_ns * 2 > wait_ns
+				    ? "see whether the device is at its limit (iostat -x)"
+				    : "read ahead or keep several requests in flight, or cache "
+				      "more");
+	}
+	findings_offer(findings, &finding);
+}
+
+static void find_slow_device(const struct analysis *analysis, struct findings *findings)
+{
+	const struct resource_rows *rows = analysis->rows;
+	const struct resource_row *total = &rows->total, *most = NULL;
+	struct finding finding = finding_new(FINDING_RULE_slow_device);
+	char buffer[HUMAN_SIZE];
+
+	if (!(total->known & ROW_HAS_BLOCKIO) || total->blockio.device.p99_ns < DEVICE_P99_NS ||
+	    total->blockio.requests < DEVICE_REQUESTS)
+		return;
+	for (size_t i = 0; i < rows->all_count; i++)
+		if (rows->items[i].blockio.requests &&
+		    (!most || rows->items[i].blockio.device_ns > most->blockio.device_ns))
+			most = &rows->items[i];
+	finding_say(finding.cause, "block devices are slow: service time p99 %s",
+		    human_time(buffer, total->blockio.device.p99_ns));
+	finding_say(finding.evidence, "p50 %s over %s requests",
+		    human_time(buffer, total->blockio.device.p50_ns),
+		    human_count((char[HUMAN_SIZE]){0}, total->blockio.requests));
+	if (most) {
+		finding_say(finding.evidence, ", %.0f %% of it for %s",
+			    finding_percent((double)most->blockio.device_ns,
+					    (double)total->blockio.device_ns),
+			    finding_name(most));
+		if (most->pid)
+			finding_say(finding.evidence, " %" PRIu32, most->pid);
+	}
+	finding.tier = analysis->has_targets ? FINDING_OF_HOST : FINDING_OF_TARGET;
+	/* Half of the time at most: who waits for it, and where, says more. */
+	finding.severity = finding_severity(rows, total->blockio.device_ns) / 2;
+	findings_offer(findings, &finding);
+}
+
+static void find_major(const struct analysis *analysis, const struct activity *activity,
+		       struct findings *findings)
+{
+	const struct resource_row *sum = &activity->group->sum;
+	struct finding finding = finding_new(FINDING_RULE_major_faults);
+	double seconds = finding_seconds(analysis->rows),
+	       rate = seconds > 0 ? (double)sum->memory.major_faults / seconds : 0;
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_FAULTS,
+					.states = 1U << PKBPF_FAULT_MAJOR};
+	struct class_choice choice;
+
+	if (rate < MAJOR_FAULTS_PER_SECOND)
+		return;
+	/* Read from a disk, they are most of the disk wait; else a millisecond or less each. */
+	finding.severity = rate / 10 > 100 ? 100 : rate / 10;
+	if (activity_severity(analysis, activity, activity->waits[WAIT_CLASS_DISK].time_ns) >
+	    finding.severity)
+		finding.severity = activity_severity(analysis, activity,
+						     activity->waits[WAIT_CLASS_DISK].time_ns) +
+				   0.1;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "major page faults: pages of files or of swap are read when "
+				   "they are touched");
+	if (finding_say_place(finding.place, analysis, activity, &stacks) <= 0) {
+		stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(DISK));
+		finding_say_place(finding.place, analysis, activity, &stacks);
+	}
+	finding_say(finding.evidence, "%.0f major faults/s (%s in total)", rate,
+		    human_count((char[HUMAN_SIZE]){0}, sum->memory.major_faults));
+	finding_say(finding.next, "more memory, or readahead (MADV_WILLNEED, MADV_POPULATE_READ)");
+	findings_offer(findings, &finding);
+}
+
+void find_storage(const struct analysis *analysis, struct findings *findings)
+{
+	find_slow_device(analysis, findings);
+	for (size_t i = 0; i < analysis->count; i++) {
+		if (analysis->activities[i].has_waits)
+			find_disk(analysis, &analysis->activities[i], findings);
+		find_major(analysis, &analysis->activities[i], findings);
+	}
+}

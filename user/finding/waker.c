@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds up samples of wake-ups by who woke. */
+#include "finding/waker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "finding/finding_rules.h"
+
+#define DEPTH	   256
+#define CANDIDATES 64
+/* Who woke less than this part of the waiters is no reason for their queue. */
+#define CONVOY_PART 12
+
+struct candidate {
+	uint32_t pid;
+	char comm[PKBPF_COMM_SIZE + 1];
+	char place[WAKER_PLACE_SIZE];
+	uint32_t function;
+	uint64_t value_ns;
+};
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool is_of_program(const struct function *function)
+{
+	return function->named && function->mark != FUNCTION_KERNEL &&
+	       function->mark != FUNCTION_TRUNCATED && !begins_with(function->module, "libc.") &&
+	       !begins_with(function->module, "libc-") &&
+	       !begins_with(function->module, "libpthread") &&
+	       !begins_with(function->module, "ld-") && strcmp(function->name, "main") != 0 &&
+	       strcmp(function->name, "_start") != 0;
+}
+
+static bool by_timer(const struct analysis *analysis, const uint32_t *functions, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name =
+			function_table_get(analysis->rows->functions, functions[i])->name;
+
+		if (!strcmp(name, "hrtimer_wakeup") || !strcmp(name, "__hrtimer_run_queues") ||
+		    !strcmp(name, "hrtimer_interrupt") || !strcmp(name, "process_timeout") ||
+		    !strcmp(name, "call_timer_fn"))
+			return true;
+	}
+	return false;
+}
+
+/* "caller > function", of the program, as near to the leaf as there are. */
+static void say_place(const struct analysis *analysis, const uint32_t *functions, size_t count,
+		      struct candidate *candidate)
+{
+	const char *caller = NULL, *name = NULL;
+
+	candidate->function = WAKER_NO_FUNCTION;
+	for (size_t i = 0; i < count && !caller; i++) {
+		const struct function *function =
+			function_table_get(analysis->rows->functions, functions[i]);
+
+		if (!is_of_program(function) || (name && !strcmp(function->name, name)))
+			continue;
+		if (name) {
+			caller = function->name;
+		} else {
+			name = function->name;
+			candidate->function = functions[i];
+		}
+	}
+	if (name)
+		snprintf(candidate->place, sizeof(candidate->place), "%s%s%s", caller ? caller : "",
+			 caller ? " > " : "", name);
+}
+
+/* The outermost function of the program that a stack has below main. */
+static uint32_t outermost(const struct analysis *analysis, const uint32_t *functions, size_t count)
+{
+	while (count-- > 0)
+		if (is_of_program(function_table_get(analysis->rows->functions, functions[count])))
+			return functions[count];
+	return WAKER_NO_FUNCTION;
+}
+
+static void add_candidate(struct candidate *candidates, size_t *count,
+			  const struct candidate *candidate)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (candidates[i].pid != candidate->pid ||
+		    strcmp(candidates[i].place, candidate->place) != 0)
+			continue;
+		candidates[i].value_ns += candidate->value_ns;
+		return;
+	}
+	if (*count < CANDIDATES)
+		candidates[(*count)++] = *candidate;
+}
+
+struct below {
+	const struct analysis *analysis;
+	uint64_t classes;
+	uint32_t function;
+	uint64_t cpu, waits_ns;
+};
+
+static void add_below(void *context, const struct row_weight *weight)
+{
+	struct below *below = context;
+	const uint32_t *functions;
+	size_t count;
+
+	if (weight->kind == PKBPF_PROFILE_OFFCPU &&
+	    below->classes & 1ULL << below->analysis->classes[weight->stack.stack])
+		return;
+	functions = resource_rows_stack(below->analysis->rows, weight->stack.stack, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (functions[i] != below->function)
+			continue;
+		if (weight->kind == PKBPF_PROFILE_CPU)
+			below->cpu += weight->stack.weight;
+		else
+			below->waits_ns += weight->stack.weight;
+		return;
+	}
+}
+
+/* Time below a function, apart from the waits in question: who gives a lock back has had it there.
+ */
+static uint64_t time_below(const struct analysis *analysis, const struct activity *activity,
+			   uint64_t classes, uint32_t function)
+{
+	struct below below = {.analysis = analysis, .classes = classes, .function = function};
+	uint32_t frequency = profile_info_read(analysis->rows->profile)->frequency_hz;
+
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_below, &below);
+	activity_each_stack(analysis, activity, PKBPF_PROFILE_OFFCPU, add_below, &below);
+	return below.waits_ns + (frequency ? below.cpu * (NS_PER_SECOND / frequency) : 0);
+}
+
+/*
+ * In a queue for a lock, each waiter wakes the next one: who has held it for long woke only the
+ * first. So of those that woke a good part, it is the one that spends most time where it gives the
+ * lock back.
+ */
+static void choose(const struct analysis *analysis, const struct activity *activity,
+		   uint64_t classes, const struct candidate *candidates, size_t count,
+		   struct wakers *wakers)
+{
+	const struct candidate *chosen = NULL;
+	uint64_t most_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t held_ns =
+			candidates[i].function == WAKER_NO_FUNCTION
+				? 0
+				: time_below(analysis, activity, classes, candidates[i].function);
+
+		if (candidates[i].value_ns < wakers->value_ns / CONVOY_PART)
+			continue;
+		if (chosen && (held_ns < most_ns ||
+			       (held_ns == most_ns && candidates[i].value_ns <= chosen->value_ns)))
+			continue;
+		chosen = &candidates[i];
+		most_ns = held_ns;
+	}
+	if (!chosen)
+		return;
+	wakers->pid = chosen->pid;
+	wakers->most_ns = chosen->value_ns;
+	wakers->function = chosen->function;
+	memcpy(wakers->comm, chosen->comm, sizeof(wakers->comm));
+	memcpy(wakers->place, chosen->place, sizeof(wakers->place));
+}
+
+struct wakers wakers_of(const struct analysis *analysis, const struct activity *activity,
+			uint64_t classes)
+{
+	const struct profile *profile = analysis->rows->profile;
+	const struct relation_list *list = profile_relations(profile);
+	const struct function_table *table = analysis->rows->functions;
+	struct candidate candidates[CANDIDATES];
+	struct wakers wakers = {.function = WAKER_NO_FUNCTION};
+	uint32_t waiter[DEPTH], functions[DEPTH];
+	size_t candidate_count = 0;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+		struct candidate candidate = {.pid = relation->other_pid,
+					      .value_ns = relation->value};
+		size_t depth, count;
+
+		if (relation->kind != PKBPF_RELATION_WAKER ||
+		    relation->stack == RELATION_NO_STACK ||
+		    (relation->other_stack == RELATION_NO_STACK && relation->other_pid) ||
+		    !activity_has_pid(activity, relation->pid))
+			continue;
+		depth = function_table_stack(table, profile, relation->stack, waiter, DEPTH);
+		depth = depth < DEPTH ? depth : DEPTH;
+		if (!(classes & 1ULL << wait_class_of_functions(analysis->rows, waiter, depth)))
+			continue;
+		/* An interrupt on an idle CPU: what wakes from a futex there is a timer. */
+		if (relation->other_stack == RELATION_NO_STACK) {
+			wakers.count += relation->count;
+			wakers.value_ns += relation->value;
+			wakers.timer_ns += relation->value;
+			continue;
+		}
+		count = function_table_stack(table, profile, relation->other_stack, functions,
+					     DEPTH);
+		count = count < DEPTH ? count : DEPTH;
+		wakers.count += relation->count;
+		wakers.value_ns += relation->value;
+		if (by_timer(analysis, functions, count)) {
+			wakers.timer_ns += relation->value;
+			continue;
+		}
+		if (activity_has_pid(activity, relation->other_pid) &&
+		    outermost(analysis, waiter, depth) != WAKER_NO_FUNCTION &&
+		    outermost(analysis, waiter, depth) == outermost(analysis, functions, count))
+			wakers.sibling_ns += relation->value;
+		memcpy(candidate.comm, relation->other_comm, sizeof(candidate.comm));
+		say_place(analysis, functions, count, &candidate);
+		add_candidate(candidates, &candidate_count, &candidate);
+	}
+	choose(analysis, activity, classes, candidates, candidate_count, &wakers);
+	return wakers;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Limits of block I/O of processes' cgroups: io.max, or blkio.throttle of version 1. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "process/relation/relation_writer.h"
+
+static const struct {
+	const char *file, *unit;
+} version_1[] = {
+	{"blkio.throttle.read_bps_device", "bytes read/s"},
+	{"blkio.throttle.write_bps_device", "bytes written/s"},
+	{"blkio.throttle.read_iops_device", "reads/s"},
+	{"blkio.throttle.write_iops_device", "writes/s"},
+};
+
+/* First line of a file; false: none. */
+static bool read_line(const char *path, char *line, size_t size)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(line, (int)size, file))
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	return line[0] != '\0';
+}
+
+/* "252:0 rbps=1048576 wbps=max riops=max wiops=max" without the device and what is not limited */
+static void say_maximum(char *text, size_t size, const char *line)
+{
+	char copy[256], *word, *rest = copy;
+	size_t length = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	text[0] = '\0';
+	while ((word = strsep(&rest, " ")))
+		if (strchr(word, '=') && !strstr(word, "=max") && length < size)
+			length += (size_t)snprintf(text + length, size - length, "%s%s",
+						   length ? " " : "", word);
+}
+
+static bool find_limit(const char *root, const char *cgroup, char *text, size_t size)
+{
+	char path[PATH_MAX], line[256], what[128];
+
+	snprintf(path, sizeof(path), "%s%s/io.max", root, cgroup);
+	if (read_line(path, line, sizeof(line))) {
+		say_maximum(what, sizeof(what), line);
+		if (what[0]) {
+			snprintf(text, size, "%s in %.80s", what, cgroup);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < sizeof(version_1) / sizeof(version_1[0]); i++) {
+		const char *value;
+
+		snprintf(path, sizeof(path), "%s%s/%s", root, cgroup, version_1[i].file);
+		if (!read_line(path, line, sizeof(line)))
+			continue;
+		value = strchr(line, ' ');
+		snprintf(text, size, "%.40s %s in %.60s", value ? value + 1 : line,
+			 version_1[i].unit, cgroup);
+		return true;
+	}
+	return false;
+}
+
+/* Of the cgroup and those above. */
+static bool find_limit_above(const char *root, char *cgroup, char *text, size_t size)
+{
+	char *slash;
+
+	while (cgroup[0] == '/' && cgroup[1]) {
+		if (find_limit(root, cgroup, text, size))
+			return true;
+		slash = strrchr(cgroup, '/');
+		*slash = '\0';
+	}
+	return false;
+}
+
+/* A line of /proc/PID/cgroup, "4:blkio:/a/b" or "0::/a/b". */
+static bool limit_of_line(char *line, char *text, size_t size)
+{
+	char *controllers = strchr(line, ':'), *cgroup, copy[512];
+
+	cgroup = controllers ? strchr(controllers + 1, ':') : NULL;
+	if (!cgroup)
+		return false;
+	*cgroup++ = '\0';
+	cgroup[strcspn(cgroup, "\n")] = '\0';
+	snprintf(copy, sizeof(copy), "%s", cgroup);
+	if (strstr(controllers, "blkio"))
+		return find_limit_above("/sys/fs/cgroup/blkio", copy, text, size);
+	if (controllers[1])
+		return false;
+	if (find_limit_above("/sys/fs/cgroup", copy, text, size))
+		return true;
+	snprintf(copy, sizeof(copy), "%s", cgroup);
+	return find_limit_above("/sys/fs/cgroup/unified", copy, text, size);
+}
+
+void relation_io_limits(const struct relation_writer *writer)
+{
+	char path[64], line[512], text[256];
+
+	for (size_t i = 0; i < writer->pid_count; i++) {
+		_cleanup_fclose_ FILE *file = NULL;
+
+		snprintf(path, sizeof(path), "/proc/%u/cgroup", writer->pids[i]);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file)) {
+			if (!limit_of_line(line, text, sizeof(text)))
+				continue;
+			relation_write(writer,
+				       &(struct relation_view){.relation = PKBPF_RELATION_IO_LIMIT,
+							       .pid = writer->pids[i],
+							       .count = 1,
+							       .text = text});
+			break;
+		}
+	}
+}

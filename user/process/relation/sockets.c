@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Connections on which a process waits for its peer: it has sent something since it last received
+ * something, and it is the side that connected. From the kernel's sock_diag, as ss(8) reads it.
+ */
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+#include "process/relation/relation_writer.h"
+
+#define LOOKS	      5
+#define LOOK_PAUSE_NS 20000000
+/* Of all processes together. */
+#define FDS_MAX	     65536
+#define SOCKETS_MAX  16384
+#define NETWORKS_MAX 8
+/* Processes whose files are looked at each time. */
+#define FEW 256
+/* Of the clock of time stamps, at 250 Hz. */
+#define TICK_MS 4
+/* Bytes that were sent and not taken: more than a few packets on their way. */
+#define FULL_BYTES (64 << 10)
+/* States of TCP, include/net/tcp_states.h. */
+#define ESTABLISHED 1
+#define LISTEN	    10
+
+struct tcp_socket {
+	uint64_t inode;
+	uint8_t family;
+	uint16_t port, peer_port;
+	uint32_t address[4], peer_address[4];
+	bool listens, awaits, may_await, is_full;
+};
+
+struct peer {
+	uint32_t pid;
+	enum pkbpf_relation relation;
+	struct tcp_socket socket; /* one of its */
+	uint32_t looks;		  /* in which it was so */
+	uint32_t last_look;
+};
+
+struct sockets {
+	const struct relation_writer *writer;
+	struct hash_map owners; /* inode -> pid, of all processes */
+	ARRAY_OF(struct tcp_socket) tcp;
+	ARRAY_OF(struct peer) peers;
+	size_t fds;
+};
+
+static void read_owner(struct sockets *sockets, uint32_t pid)
+{
+	char path[64], link[64];
+	ssize_t length;
+	uint64_t inode;
+	int gaps = 0;
+
+	for (int fd = 0; gaps < 32 && sockets->fds < FDS_MAX; fd++) {
+		snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
+		length = readlink(path, link, sizeof(link) - 1);
+		/* Most number their files without gaps. */
+		gaps = length < 0 ? gaps + 1 : 0;
+		if (length <= 0)
+			continue;
+		sockets->fds++;
+		link[length] = '\0';
+		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 &&
+		    !hash_map_find(&sockets->owners, inode))
+			hash_map_put(&sockets->owners, inode, pid);
+	}
+}
+
+static void take_socket(struct sockets *sockets, const struct nlmsghdr *message)
+{
+	const struct inet_diag_msg *diag = NLMSG_DATA(message);
+	const struct rtattr *attribute = (const void *)(diag + 1);
+	size_t left = message->nlmsg_len - NLMSG_LENGTH(sizeof(*diag));
+	struct tcp_socket *item;
+	struct tcp_info info = {0};
+
+	if (message->nlmsg_len < NLMSG_LENGTH(sizeof(*diag)) || sockets->tcp.count >= SOCKETS_MAX)
+		return;
+	item = array_add(&sockets->tcp);
+	if (!item)
+		return;
+	*item = (struct tcp_socket){
+		.inode = diag->idiag_inode,
+		.family = diag->idiag_family,
+		.port = ntohs(diag->id.idiag_sport),
+		.peer_port = ntohs(diag->id.idiag_dport),
+		.listens = diag->idiag_state == LISTEN,
+	};
+	memcpy(item->address, diag->id.idiag_src, sizeof(item->address));
+	memcpy(item->peer_address, diag->id.idiag_dst, sizeof(item->peer_address));
+	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
+		size_t size = RTA_PAYLOAD(attribute);
+
+		if (attribute->rta_type == INET_DIAG_INFO)
+			memcpy(&info, RTA_DATA(attribute),
+			       size < sizeof(info) ? size : sizeof(info));
+	}
+	if (item->listens || diag->idiag_state != ESTABLISHED)
+		return;
+	item->is_full = diag->idiag_wqueue >= FULL_BYTES;
+	/* Milliseconds ago. What has arrived and was not read is an answer. */
+	item->awaits = !diag->idiag_rqueue && info.tcpi_last_data_sent < info.tcpi_last_data_recv;
+	/* Ticks of some milliseconds. */
+	item->may_await = !diag->idiag_rqueue &&
+			  info.tcpi_last_data_sent <= info.tcpi_last_data_recv + TICK_MS;
+	/* The first request of a connection has no answer. */
+	if (!diag->idiag_rqueue && info.tcpi_bytes_acked > 1 && !info.tcpi_bytes_received)
+		item->awaits = true;
+}
+
+static void dump(struct sockets *sockets, int fd, uint8_t family)
+{
+	struct {
+		struct nlmsghdr header;
+		struct inet_diag_req_v2 request;
+	} message = {
+		.header = {.nlmsg_len = sizeof(message),
+			   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			   .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
+		.request = {.sdiag_family = family,
+			    .sdiag_protocol = IPPROTO_TCP,
+			    .idiag_ext = 1 << (INET_DIAG_INFO - 1),
+			    .idiag_states = 1U << ESTABLISHED | 1U << LISTEN},
+	};
+	_cleanup_free_ char *buffer = malloc(65536);
+
+	if (!buffer || send(fd, &message, sizeof(message), 0) < 0)
+		return;
+	for (;;) {
+		ssize_t size = recv(fd, buffer, 65536, 0);
+		const struct nlmsghdr *header = (const void *)buffer;
+		size_t left = size > 0 ? (size_t)size : 0;
+
+		if (!left)
+			return;
+		for (; NLMSG_OK(header, left); header = NLMSG_NEXT(header, left)) {
+			if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
+				return;
+			take_socket(sockets, header);
+		}
+	}
+}
+
+struct opening {
+	uint32_t pid;
+	int fd; /* -1: none */
+};
+
+/* A thread of its own, which does not have to come back. */
+static void *enter_and_open(void *context)
+{
+	struct opening *opening = context;
+	_cleanup_close_ int network = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns/net", opening->pid);
+	network = open(path, O_RDONLY | O_CLOEXEC);
+	if (network >= 0 && setns(network, CLONE_NEWNET) == 0)
+		opening->fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	return NULL;
+}
+
+/* A netlink socket in the network namespace of a process; -1: none. */
+static int open_in_network(uint32_t pid)
+{
+	struct timeval patience = {.tv_sec = 1};
+	struct opening opening = {.pid = pid, .fd = -1};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, enter_and_open, &opening))
+		return -1;
+	pthread_join(thread, NULL);
+	if (opening.fd >= 0)
+		setsockopt(opening.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	return opening.fd;
+}
+
+static bool is_served_here(const struct sockets *sockets, const struct tcp_socket *socket)
+{
+	array_foreach(&sockets->tcp, other)
+		if (other->listens && other->port == socket->port)
+			return true;
+	return false;
+}
+
+static void count_peer(struct sockets *sockets, uint32_t pid, enum pkbpf_relation relation,
+		       const struct tcp_socket *socket, uint32_t look)
+{
+	struct peer *new;
+
+	array_foreach(&sockets->peers, peer) {
+		/* Of a receiver each has a port of its own. */
+		if (peer->pid != pid || peer->relation != relation ||
+		    memcmp(peer->socket.peer_address, socket->peer_address,
+			   sizeof(socket->peer_address)) != 0 ||
+		    peer->socket.peer_port != socket->peer_port)
+			continue;
+		peer->looks += peer->last_look != look;
+		peer->last_look = look;
+		return;
+	}
+	new = sockets->peers.count < 1024 ? array_add(&sockets->peers) : NULL;
+	if (new)
+		*new = (struct peer){pid, relation, *socket, 1, look};
+}
+
+static void look(struct sockets *sockets, const int *networks, size_t network_count,
+		 uint32_t number)
+{
+	for (size_t i = 0; i < network_count; i++) {
+		sockets->tcp.count = 0;
+		dump(sockets, networks[i], AF_INET);
+		dump(sockets, networks[i], AF_INET6);
+		for (size_t j = 0; j < sockets->tcp.count; j++) {
+			const struct tcp_socket *socket = &sockets->tcp.items[j];
+			const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
+
+			if (!owner || socket->listens ||
+			    !relation_writer_wants(sockets->writer, (uint32_t)*owner))
+				continue;
+			if (socket->is_full)
+				count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_RECEIVER,
+					   socket, number);
+			if (socket->is_full || is_served_here(sockets, socket))
+				continue;
+			if (socket->awaits)
+				count_peer(sockets, (uint32_t)*owner, PKBPF_RELATION_REPLY, socket,
+					   number);
+			if (socket->may_await)
+				count_peer(sockets, (uint32_t)*owner,
+					   PKBPF_RELATION_REPLY_IF_READING, socket, number);
+		}
+	}
+}
+
+/* The process at the other end, when that is in the same network; 0 unknown. */
+static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_socket *socket)
+{
+	array_foreach(&sockets->tcp, other) {
+		const uint64_t *owner;
+
+		if (other->listens || other->port != socket->peer_port ||
+		    other->peer_port != socket->port)
+			continue;
+		owner = hash_map_find(&sockets->owners, other->inode);
+		if (owner)
+			return (uint32_t)*owner;
+	}
+	/* Connections that it makes anew all the time are others' by now. */
+	array_foreach(&sockets->tcp, listener) {
+		const uint64_t *owner;
+
+		if (!listener->listens || listener->port != socket->peer_port)
+			continue;
+		owner = hash_map_find(&sockets->owners, listener->inode);
+		if (owner)
+			return (uint32_t)*owner;
+	}
+	return 0;
+}
+
+static void write_peer(const struct sockets *sockets, const struct peer *peer)
+{
+	char address[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	static const uint32_t mapped[3] = {0, 0, 0};
+	const void *binary = peer->socket.peer_address;
+	int family = peer->socket.family;
+
+	/* ::ffff:1.2.3.4 */
+	if (family == AF_INET6 && !memcmp(binary, mapped, 8) &&
+	    peer->socket.peer_address[2] == htonl(0xffff)) {
+		family = AF_INET;
+		binary = &peer->socket.peer_address[3];
+	}
+	inet_ntop(family, binary, address, sizeof(address));
+	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%u" : "%s:%u", address,
+		 peer->socket.peer_port);
+	relation_write(sockets->writer,
+		       &(struct relation_view){.relation = peer->relation,
+					       .pid = peer->pid,
+					       .other_pid = pid_of_peer(sockets, &peer->socket),
+					       .count = peer->looks,
+					       .value = LOOKS,
+					       .text = text});
+}
+
+/* One netlink socket for each network namespace that they have. */
+static size_t open_networks(const struct relation_writer *writer, int networks[NETWORKS_MAX])
+{
+	ino_t known[NETWORKS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < writer->pid_count && count < NETWORKS_MAX; i++) {
+		struct stat status;
+		char path[64];
+		size_t j = 0;
+		int fd;
+
+		snprintf(path, sizeof(path), "/proc/%u/ns/net", writer->pids[i]);
+		if (stat(path, &status))
+			continue;
+		while (j < count && known[j] != status.st_ino)
+			j++;
+		if (j < count)
+			continue;
+		fd = open_in_network(writer->pids[i]);
+		if (fd < 0)
+			continue;
+		known[count] = status.st_ino;
+		networks[count++] = fd;
+	}
+	return count;
+}
+
+void relation_sockets(const struct relation_writer *writer)
+{
+	struct sockets sockets = {.writer = writer};
+	_cleanup_free_ uint32_t *everybody = calloc(4096, sizeof(*everybody));
+	const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
+	int networks[NETWORKS_MAX];
+	size_t network_count, count;
+
+	if (!everybody)
+		return;
+	for (size_t i = 0; i < writer->pid_count; i++)
+		read_owner(&sockets, writer->pids[i]);
+	if (!sockets.owners.count)
+		return;
+	network_count = open_networks(writer, networks);
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		/* Connections may be new. */
+		for (size_t j = 0; i && j < writer->pid_count && writer->pid_count <= FEW; j++)
+			read_owner(&sockets, writer->pids[j]);
+		look(&sockets, networks, network_count, i);
+	}
+	count = sockets.peers.count ? relation_list_pids(everybody, 4096) : 0;
+	for (size_t i = 0; i < count; i++)
+		read_owner(&sockets, everybody[i]);
+	array_foreach(&sockets.peers, peer)
+		write_peer(&sockets, peer);
+	for (size_t i = 0; i < network_count; i++)
+		close(networks[i]);
+	hash_map_done(&sockets.owners);
+	array_free(&sockets.tcp);
+	array_free(&sockets.peers);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Attaches the program that samples wakers, and detaches it when there are too many wake-ups. */
+#include "source/offcpu/offcpu_wakers.h"
+
+#include <bpf/libbpf.h>
+
+#include "base/clock.h"
+#include "capture/session/session.h"
+#include "capture/tracing_program.h"
+
+#include "pkbpf.skel.h"
+
+/* 0.2 ms of a second's CPU time. */
+#define WAKEUPS_PER_SECOND 2000
+/* A stack takes some 5 us: half a millisecond of a second. */
+#define STACKS_PER_SECOND  100
+#define STACKS_INTERVAL_NS (NS_PER_SECOND / 5)
+
+uint64_t offcpu_wakers_allowed(uint64_t passed_ns)
+{
+	/* A second's worth in advance: short profiles have wakers, too. */
+	return WAKEUPS_PER_SECOND * (NS_PER_SECOND + passed_ns) / NS_PER_SECOND;
+}
+
+static void attach(struct offcpu_wakers *wakers)
+{
+	struct error error;
+
+	/* Findings do without. */
+	wakers->failed =
+		tracing_program_attach(wakers->skeleton->progs.offcpu_waker, &wakers->link, &error);
+}
+
+void offcpu_wakers_begin(struct offcpu_wakers *wakers, struct pkbpf_bpf *skeleton,
+			 uint64_t start_ns)
+{
+	*wakers = (struct offcpu_wakers){.skeleton = skeleton, .start_ns = start_ns};
+	offcpu_wakers_look(wakers, start_ns);
+}
+
+void offcpu_wakers_look(struct offcpu_wakers *wakers, uint64_t now_ns)
+{
+	struct pkbpf_offcpu_control *control;
+	bool wanted;
+
+	if (!wakers->skeleton || wakers->failed || now_ns < wakers->start_ns)
+		return;
+	control = &wakers->skeleton->bss->offcpu_control;
+	wanted = __atomic_load_n(&control->wakeups, __ATOMIC_RELAXED) <
+		 offcpu_wakers_allowed(now_ns - wakers->start_ns);
+	if (now_ns >= wakers->next_stacks_ns) {
+		wakers->next_stacks_ns = now_ns + STACKS_INTERVAL_NS;
+		__atomic_store_n(&control->waker_stacks,
+				 (uint32_t)(STACKS_PER_SECOND * STACKS_INTERVAL_NS / NS_PER_SECOND),
+				 __ATOMIC_RELAXED);
+	}
+	if (wanted && !wakers->link) {
+		attach(wakers);
+	} else if (!wanted && wakers->link) {
+		bpf_link__destroy(wakers->link);
+		wakers->link = NULL;
+	}
+}
+
+void offcpu_wakers_end(struct offcpu_wakers *wakers)
+{
+	bpf_link__destroy(wakers->link);
+	*wakers = (struct offcpu_wakers){.skeleton = NULL};
+}
