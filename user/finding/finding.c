@@ -108,6 +108,9 @@ void findings_offer(struct findings *findings, struct finding *finding)
 	memmove(&findings->findings[at + 1], &findings->findings[at],
 		(findings->count - at) * sizeof(*finding));
 	findings->findings[at] = *finding;
+	/* Counters may be read a moment after a short interval. */
+	if (findings->findings[at].severity > 100)
+		findings->findings[at].severity = 100;
 	findings->count++;
 	if (count_of_rule(findings, finding->rule) > FINDING_MAX_PER_RULE)
 		drop_last(findings, finding->rule);

@@ -19,13 +19,14 @@
 /* Of user stacks, in percent: fewer that are complete are worth a line. */
 #define COMPLETE_PERCENT 95
 
-static void write_clean(const struct summary *summary, const struct text_wrapping *wrapping,
-			const char *text)
+/* Returns the number of lines. */
+static size_t write_clean(const struct summary *summary, const struct text_wrapping *wrapping,
+			  const char *text)
 {
 	char clean[TEXT_SIZE];
 
 	escape_terminal(clean, sizeof(clean), text);
-	text_wrap_lines(summary->report.out, summary->report.width, wrapping, clean);
+	return text_wrap_lines(summary->report.out, summary->report.width, wrapping, clean);
 }
 
 static void add_start(char *text, size_t size, const struct profile_info *info)
@@ -142,27 +143,23 @@ static void add_cost(char *text, const struct summary *summary)
 {
 	const struct profile_info *info = profile_info_read(summary->report.profile);
 	uint64_t interval_ns = summary->rows->interval_ns;
+	uint64_t own_ns = profile_own_cpu_since_start(info) + info->bpf_cpu_ns;
 	char a[HUMAN_SIZE];
 
 	if (!interval_ns)
 		return;
-	text_append(
-		text, TEXT_SIZE, "overhead %s of one CPU%s",
-		human_share(a, profile_own_cpu_since_start(info) + info->bpf_cpu_ns, interval_ns),
-		info->bpf_cpu_known ? "" : " without BPF programs");
+	/* What is done at the end would be a multiple of a short interval. */
+	if (interval_ns < NS_PER_SECOND)
+		text_append(text, TEXT_SIZE, "overhead %s CPU time", human_time(a, own_ns));
+	else
+		text_append(text, TEXT_SIZE, "overhead %s of one CPU",
+			    human_share(a, own_ns, interval_ns));
+	if (!info->bpf_cpu_known)
+		text_append(text, TEXT_SIZE, " without BPF programs");
 	if (text_exceeds_limit(&summary->report))
 		text_append(text, TEXT_SIZE, ", more than --max-overhead (%.1f%%)",
 			    info->bpf_limit_permille / 10.0);
 	text_append(text, TEXT_SIZE, "; ");
-}
-
-/* So that lists and their ends need not know of each other. */
-static void end_list(char *text)
-{
-	size_t length = strlen(text);
-
-	if (length >= 2 && !strcmp(text + length - 2, "; "))
-		text[length - 2] = '\0';
 }
 
 static bool is_empty(const struct summary *summary)
@@ -175,23 +172,22 @@ static bool is_empty(const struct summary *summary)
 
 int summary_notes(const struct summary *summary, size_t lines)
 {
-	struct text_wrapping wrapping = {.label = "", .lines = lines};
-	char text[TEXT_SIZE] = "Profile: ";
-	char advice[TEXT_ADVICE_SIZE];
+	char text[TEXT_SIZE] = "Profile: ", advice[TEXT_ADVICE_SIZE];
+	struct text_wrapping wrapping = {.label = ""};
+	size_t left = lines;
 
 	if (is_empty(summary))
 		text_wrap(summary->report.out, summary->report.width, "", 0, TEXT_NOTHING);
-	if (text_advice(&summary->report, advice)) {
-		wrapping.lines = 2;
-		write_clean(summary, &wrapping, advice);
-		wrapping.lines = lines > 2 ? lines - 2 : 1;
+	if (left > 1 && text_advice(&summary->report, advice)) {
+		wrapping.lines = left > 2 ? 2 : 1;
+		left -= write_clean(summary, &wrapping, advice);
 	}
 	add_samples(text, summary);
 	add_losses(text, summary);
 	add_stacks(text, summary);
 	add_cost(text, summary);
 	text_append(text, sizeof(text), "all: --full");
-	end_list(text);
+	wrapping.lines = left;
 	write_clean(summary, &wrapping, text);
 	return 0;
 }

@@ -135,7 +135,7 @@ static void write_idle(const struct summary *summary, struct path_tree *tree, si
 	if (!tree->sum.weight)
 		return;
 	snprintf(title, sizeof(title),
-		 " %9s %8s          slept for the whole interval:", human_time(a, tree->sum.weight),
+		 " %9s  %s slept for the whole interval:", human_time(a, tree->sum.weight),
 		 human_counted(b, tree->sum.count, "threads"));
 	if (!summary_write_stacks(summary, &idle_stacks, tree, title, lines) && lines)
 		fprintf(summary->report.out, "%.*s\n", (int)strlen(title) - 1, title);

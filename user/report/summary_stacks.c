@@ -105,6 +105,9 @@ static void shorten_name(char *name)
 			depth--;
 	}
 	*kept = '\0';
+	/* Of an anonymous namespace. */
+	while ((kept = strstr(name, "::::")))
+		memmove(kept, kept + 2, strlen(kept + 2) + 1);
 	columns = text_columns(name);
 	if (columns > NAME_COLUMNS && strlen(name) == columns) {
 		memmove(name + 3, name + columns - (NAME_COLUMNS - 3), NAME_COLUMNS - 3 + 1);

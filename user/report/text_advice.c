@@ -100,7 +100,7 @@ bool text_advice(const struct text_report *report, char ret_text[TEXT_ADVICE_SIZ
 	if (!all || (double)unnamed[most] * 100 < (double)all * UNNAMED_PERCENT)
 		return false;
 	snprintf(ret_text, TEXT_ADVICE_SIZE,
-		 "Advice: %s of samples are in %s functions without "
+		 "Advice: %s of samples are in or below %s functions without "
 		 "names; %s.",
 		 human_share(share, unnamed[most], all), runtimes[most].functions,
 		 runtimes[most].advice);

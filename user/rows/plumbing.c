@@ -125,13 +125,14 @@ static const struct function *caller_of_kernel(const struct plumbing *plumbing,
 	return NULL;
 }
 
-/* What is kept of the callees of a function. */
+/* What is known of a stack when one of its functions is looked at. */
 struct kept {
-	size_t all, of_program;
+	const struct function *caller; /* of the kernel, NULL: none */
+	bool has_call;		       /* the system call is known by its name */
+	size_t all, of_program;	       /* callees that are shown */
 };
 
-static bool is_shown(enum frame_sort sort, const struct function *function,
-		     const struct function *caller, const struct kept *callees)
+static bool is_shown(enum frame_sort sort, const struct function *function, const struct kept *kept)
 {
 	switch (sort) {
 	case FRAME_OF_PLACE:
@@ -139,11 +140,11 @@ static bool is_shown(enum frame_sort sort, const struct function *function,
 	case FRAME_INSIDE:
 		return false;
 	case FRAME_OF_CALL:
-		return !caller;
+		return !kept->caller && !kept->has_call;
 	case FRAME_IS_CALL:
-		return !caller || !names_call(caller, function->name);
+		return !kept->caller || !names_call(kept->caller, function->name);
 	case FRAME_BEGINS:
-		return is_of_program(function) ? !callees->of_program : !callees->all;
+		return is_of_program(function) ? !kept->of_program : !kept->all;
 	}
 	return true;
 }
@@ -185,17 +186,18 @@ static size_t drop_unnamed(const struct plumbing *plumbing, uint32_t *functions,
 
 size_t plumbing_remove(const struct plumbing *plumbing, uint32_t *functions, size_t count)
 {
-	const struct function *caller = caller_of_kernel(plumbing, functions, count);
 	/* Where all is plumbing, how the kernel was entered is left. */
 	uint32_t outermost = count ? functions[count - 1] : 0;
-	struct kept kept = {0};
+	struct kept kept = {.caller = caller_of_kernel(plumbing, functions, count)};
 
+	for (size_t i = 0; i < count; i++)
+		kept.has_call |= plumbing->sorts[functions[i]] == FRAME_IS_CALL;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t id = functions[i];
 		const struct function *function = function_table_get(plumbing->functions, id);
 
 		/* Recursion tells nothing new. */
-		if (!is_shown(plumbing->sorts[id], function, caller, &kept) ||
+		if (!is_shown(plumbing->sorts[id], function, &kept) ||
 		    (kept.all && functions[kept.all - 1] == id))
 			continue;
 		functions[kept.all++] = id;

@@ -106,6 +106,7 @@
 	X(FRAME_INSIDE, "blk_io_schedule")                                                         \
 	/* What system calls call for all files, sockets and clocks. */                            \
 	X(FRAME_OF_CALL, "do_epoll_wait")                                                          \
+	X(FRAME_OF_CALL, "do_compat_epoll_pwait")                                                  \
 	X(FRAME_OF_CALL, "do_epoll_pwait")                                                         \
 	X(FRAME_OF_CALL, "ep_poll")                                                                \
 	X(FRAME_OF_CALL, "do_select")                                                              \

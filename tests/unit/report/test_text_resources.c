@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include <pkbpf/offcpu.h>
+
+#include "account_machine.h"
 #include "account_scenario.h"
 #include "base/array.h"
 #include "report/report.h"
@@ -108,12 +111,110 @@ static void every_grouping_fits_a_terminal(void **state)
 	}
 }
 
+#define MS UINT64_C(1000000)
+
+/* One process: each figure of it stands in its row and in the sum of all rows. */
+static char *report_of_one(bool full)
+{
+	const struct account_process process = {.pid = 5,
+						.comm = "app",
+						.run_ns = 2345 * MS,
+						.system_permille = 200,
+						.run_delay_ns = 678 * MS,
+						.voluntary = 4321,
+						.involuntary = 98,
+						.minor = 777,
+						.start_rss_bytes = 40 << 20,
+						.rss_bytes = 45 << 20};
+	struct fake_profile fake;
+	char *text;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU | 1U << PKBPF_PROFILE_OFFCPU, 3000 * MS,
+		      17000 * MS);
+	profile_info(fake.profile)->has_targets = true;
+	account_process(&fake, &process);
+	account_on_cpu(&fake, 5, "app", 2350 * MS);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_SLEEP, 70, 100 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	account_queued(&fake, 5, "app", 10, 65 * MS);
+	account_samples(&fake, 5, "app", 230, FAKE_IPS(ACCOUNT_QUERY, ACCOUNT_MAIN));
+	account_end(&fake);
+	text = fake_profile_write(&fake, "text",
+				  &(struct format_options){.top = 6, .full = full, .width = 200});
+	fake_profile_done(&fake);
+	return text;
+}
+
+/* The text from a heading to the next one. */
+static char *section_of(const char *text, const char *heading, const char *end)
+{
+	const char *start = strstr(text, heading), *next;
+
+	if (!start)
+		fail_msg("no %s in:\n%s", heading, text);
+	next = strstr(start + 1, end);
+	return strndup(start, next ? (size_t)(next - start) : strlen(start));
+}
+
+static void assert_says(const char *section, const char *figure)
+{
+	if (!strstr(section, figure))
+		fail_msg("no \"%s\" in:\n%s", figure, section);
+}
+
+static void figures_that_stand_twice_on_the_page_are_equal(void **state)
+{
+	char *text = report_of_one(false);
+	char *row = section_of(text, "Process (", "\nOn-CPU"),
+	     *on_cpu = section_of(text, "\nOn-CPU", "\nOff-CPU"),
+	     *off_cpu = section_of(text, "\nOff-CPU", "\nMemory"),
+	     *memory = section_of(text, "\nMemory", "\nProfile");
+
+	assert_says(row, " 23.4% ");
+	assert_says(on_cpu, ": 2.35 s, 23.4% of one CPU,");
+	assert_says(row, " 1.88 s ");
+	assert_says(on_cpu, ", user 1.88 s");
+	assert_says(row, " 469 ms ");
+	assert_says(on_cpu, ", sys 469 ms");
+	assert_says(row, " 650 ms ");
+	assert_says(off_cpu, ", run queue 650 ms");
+	assert_says(row, " 7.00 s ");
+	assert_says(off_cpu, ", sleep 7.00 s");
+	assert_says(row, " 45.0 MiB ");
+	assert_says(memory, " RSS 45.0 MiB");
+	assert_says(row, " +5.00 MiB ");
+	assert_says(memory, " (+5.00 MiB");
+	assert_says(row, " 777");
+	assert_says(memory, " 777 minor faults");
+	free(row);
+	free(on_cpu);
+	free(off_cpu);
+	free(memory);
+	free(text);
+}
+
+/* CPU time by context switches (2.35 s) and by samples differ a little from the account: only that
+ * is told. */
+static void the_full_report_has_one_figure_of_cpu_time(void **state)
+{
+	char *text = report_of_one(true);
+
+	assert_says(text, " 2.35 s ");
+	assert_null(strstr(text, "CPU s"));
+	assert_null(strstr(text, "Thread states"));
+	for (const char *at = text; (at = strstr(at, "%CPU")); at++)
+		assert_null(strstr(at + 1, "%CPU"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_account_is_told_as_ever),
 		cmocka_unit_test(the_account_of_containers_is_told_as_ever),
 		cmocka_unit_test(every_grouping_fits_a_terminal),
+		cmocka_unit_test(figures_that_stand_twice_on_the_page_are_equal),
+		cmocka_unit_test(the_full_report_has_one_figure_of_cpu_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

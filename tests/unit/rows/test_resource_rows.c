@@ -453,6 +453,27 @@ static void a_program_begun_inside_is_new_in_whatever_process(void **state)
 	}
 }
 
+/* Counters are read a moment before a short interval and after it. */
+static void nobody_uses_more_cpus_than_it_has_threads_or_there_are(void **state)
+{
+	struct account_process process = {.pid = 5, .comm = "app", .run_ns = 25 * SECOND};
+	struct resource_rows rows = {0};
+	struct fake_profile other;
+
+	account_begin(&other, 0, SECOND, SECOND);
+	account_process(&other, &process);
+	process = (struct account_process){.pid = 6, .comm = "other", .run_ns = SECOND};
+	account_process(&other, &process);
+	account_end(&other);
+	assert_int_equal(resource_rows_init(&rows, other.profile, ROWS_BY_PROCESS), 0);
+	assert_string_equal(rows.items[0].name, "app");
+	assert_true(rows.items[0].cpu.share > 99.99 && rows.items[0].cpu.share < 100.01);
+	assert_int_equal(rows.items[0].cpu.total_ns, 25 * SECOND);
+	assert_true(rows.total.cpu.share > 199.99 && rows.total.cpu.share < 200.01);
+	resource_rows_done(&rows);
+	fake_profile_done(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -476,6 +497,7 @@ int main(void)
 		cmocka_unit_test(
 			a_wait_and_its_end_on_the_run_queue_are_one_of_which_lengths_know_both_parts),
 		cmocka_unit_test(a_program_begun_inside_is_new_in_whatever_process),
+		cmocka_unit_test(nobody_uses_more_cpus_than_it_has_threads_or_there_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,31 @@ void row_cpu_estimate(const struct resource_rows *rows, struct resource_row *row
 			human_whole((double)row->cpu.samples * 1e9 / info->frequency_hz);
 }
 
+/* CPUs that a row can use at a time; 0: not known. */
+static uint64_t most_cpus(const struct resource_rows *rows, const struct resource_row *row)
+{
+	uint64_t cpus = profile_info_read(rows->profile)->cpu_count;
+	/* One after the other more than at a time; of the sum of all rows it is not kept. */
+	uint64_t threads = row->tid ? 1 : row->threads_seen;
+
+	return threads && threads < cpus ? threads : cpus;
+}
+
+/* The kernel's counters are read a moment before the interval begins and after it ends, which shows
+ * where it is short: nobody uses more than all of the CPUs. */
+static double share_of(const struct resource_rows *rows, const struct resource_row *row)
+{
+	double share = 100 * row_ratio((double)row->cpu.total_ns, (double)rows->interval_ns);
+	double most = 100 * (double)most_cpus(rows, row);
+
+	return most > 0 && share > most ? most : share;
+}
+
 static void finish(const struct resource_rows *rows, struct resource_row *row)
 {
 	if (!is_sampled(profile_info_read(rows->profile)))
 		row->known &= ~ROW_HAS_SAMPLES;
-	row->cpu.share = 100 * row_ratio((double)row->cpu.total_ns, (double)rows->interval_ns);
+	row->cpu.share = share_of(rows, row);
 }
 
 const struct row_part row_cpu_part = {
