@@ -109,6 +109,15 @@ static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct 
 	return span;
 }
 
+/* What is noted of a thread; what is noted under its number may be of another one, a zombie of the
+ * beginning for example. */
+static __always_inline struct pkbpf_fault_thread *find_noted(__u32 tid, __u64 born_ns)
+{
+	struct pkbpf_fault_thread *noted = bpf_map_lookup_elem(&fault_threads, &tid);
+
+	return noted && noted->born_ns == born_ns ? noted : NULL;
+}
+
 /* Whether what the thread has now will be part of its process's exact number: it is noted what it
  * had before, or was started inside, and it has not been accounted for. */
 static __always_inline bool is_counted(__u32 tid)
@@ -117,7 +126,7 @@ static __always_inline bool is_counted(__u32 tid)
 	__u64 start_ns = BPF_CORE_READ(task, start_time), *accounted;
 
 	if (start_ns < faults_control.start_ns)
-		return bpf_map_lookup_elem(&fault_threads, &tid);
+		return find_noted(tid, start_ns);
 	accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
 	return (!accounted || *accounted != start_ns) &&
 	       (!faults_control.end_ns || start_ns <= faults_control.end_ns);
@@ -365,20 +374,20 @@ static __always_inline bool take_before(struct task_struct *task, __u32 tid,
 
 	if (faults_control.end_ns && start_ns > faults_control.end_ns)
 		return false;
-	/* What is noted under the number of a thread started inside is of another one, a zombie of
-	 * the beginning for example. */
-	if (start_ns >= faults_control.start_ns) {
+	noted = find_noted(tid, start_ns);
+	if (!noted && start_ns >= faults_control.start_ns) {
 		accounted = bpf_map_lookup_elem(&fault_accounted, &tid);
 		if (accounted && *accounted == start_ns)
 			return false;
-		bpf_map_update_elem(&fault_accounted, &tid, &start_ns, BPF_ANY);
+		if (!faults_control.cutting)
+			bpf_map_update_elem(&fault_accounted, &tid, &start_ns, BPF_ANY);
 		return true;
 	}
-	noted = bpf_map_lookup_elem(&fault_threads, &tid);
 	if (!noted)
 		return false; /* it did not fit, and has been counted for that */
 	*before = *noted;
-	bpf_map_delete_elem(&fault_threads, &tid);
+	if (!faults_control.cutting)
+		bpf_map_delete_elem(&fault_threads, &tid);
 	return true;
 }
 
@@ -449,6 +458,7 @@ int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 	/* Else it was started inside. */
 	if (noted)
 		before = *noted;
+	before.born_ns = BPF_CORE_READ(task, start_time);
 	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_ANY))
 		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
 	bpf_map_delete_elem(&fault_threads, &old_tid);
@@ -465,18 +475,21 @@ int faults_edge(struct bpf_iter__task *ctx)
 	if (!task || (task->flags & PF_KTHREAD))
 		return 0;
 	tid = task->pid;
-	if (faults_control.end_ns) {
+	if (faults_control.end_ns || faults_control.cutting) {
 		/* Zombies were accounted for when they exited. */
 		if (!BPF_CORE_READ(task, exit_state) && filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
-		return 0;
+		if (faults_control.end_ns || BPF_CORE_READ(task, exit_state))
+			return 0;
 	}
 	/* By comm and cgroup a thread may become a target later. */
 	if (!filter_number(task->tgid, tid))
 		return 0;
 	before.minor = BPF_CORE_READ(task, min_flt);
 	before.major = BPF_CORE_READ(task, maj_flt);
-	if (bpf_map_update_elem(&fault_threads, &tid, &before, BPF_NOEXIST))
+	before.born_ns = BPF_CORE_READ(task, start_time);
+	if (bpf_map_update_elem(&fault_threads, &tid, &before,
+				faults_control.cutting ? BPF_ANY : BPF_NOEXIST))
 		counter_add(PKBPF_COUNTER_FAULTS_TABLE_FULL, 1);
 	return 0;
 }

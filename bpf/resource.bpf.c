@@ -229,13 +229,16 @@ int resource_read(struct bpf_iter__task *ctx)
 		add_cpu(task, resource_control.cpus_read, record);
 	if (!filter_task(task)) {
 		/* By comm and cgroup it may become a target later. */
-		if (resource_control.moment != PKBPF_RESOURCE_START ||
+		if (resource_control.moment == PKBPF_RESOURCE_END ||
 		    !filter_number(task->tgid, task->pid))
 			return 0;
 		take_record(record, task, PKBPF_RESOURCE_BYSTANDER);
 		bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 		return 0;
 	}
+	/* Its last record comes when its parent has waited for it, and is the only one then. */
+	if (resource_control.moment == PKBPF_RESOURCE_CUT && BPF_CORE_READ(task, exit_state))
+		return 0;
 	take_record(record, task, resource_control.moment);
 	if (resource_control.moment == PKBPF_RESOURCE_END)
 		take_ended(record, task);

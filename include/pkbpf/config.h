@@ -120,7 +120,7 @@ struct pkbpf_faults_control {
 	__u64 end_ns;	/* 0: not yet */
 	/* set by the programs: some process had no room in fault_announced */
 	__u32 announced_is_full;
-	__u32 reserved;
+	__u32 cutting; /* the iterator runs at a cut: what it counts up to now is over */
 };
 
 /* For the account of resources, in .bss: written before the task iterator is read. */

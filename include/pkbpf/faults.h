@@ -51,6 +51,7 @@ struct pkbpf_fault_process {
 /* What a thread had when the interval began. */
 struct pkbpf_fault_thread {
 	__u64 minor, major;
+	__u64 born_ns; /* of the thread that has the number */
 };
 
 /*

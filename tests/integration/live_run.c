@@ -132,7 +132,7 @@ static void time_is_up(void)
 {
 	uint32_t pid = start_spinning(60 * NS_PER_SECOND);
 	unsigned int looks = 0;
-	const struct live_observer observer = {count_looks, &looks};
+	const struct live_observer observer = {count_looks, NULL, &looks};
 	const struct profile_info *info;
 	struct live_options options;
 	struct profile *profile;
@@ -150,7 +150,7 @@ static void time_is_up(void)
 	expect(reason == RUN_TIME_IS_UP, "ended for reason %d", reason);
 	expect(looks >= 10, "looked %u times in a second, every 50 ms", looks);
 	expect(live_run_stop(run) == 0, "the capture did not stop");
-	profile = live_run_finish(run);
+	profile = live_run_finish(run, NULL);
 	info = profile_info_read(profile);
 	snprintf(targets, sizeof(targets), "pid %u and workers", pid);
 	expect(strcmp(info->targets, targets) == 0, "targets are '%s'", info->targets);
@@ -176,7 +176,7 @@ static void targets_exit(void)
 	expect(live_run_until_end(run, NULL, &reason) == 0, "the capture broke");
 	expect(reason == RUN_TARGETS_ENDED, "ended for reason %d", reason);
 	expect(live_run_stop(run) == 0, "the capture did not stop");
-	expect_spinning(live_run_finish(run), 10);
+	expect_spinning(live_run_finish(run, NULL), 10);
 	live_run_free(run);
 	waitpid((pid_t)pid, NULL, 0);
 }
@@ -197,7 +197,7 @@ static void somebody_stops_it(void)
 	expect(live_run_until_end(run, NULL, &reason) == 0, "the capture broke");
 	expect(reason == RUN_STOPPED, "ended for reason %d", reason);
 	expect(live_run_stop(run) == 0, "the capture did not stop");
-	live_run_finish(run);
+	live_run_finish(run, NULL);
 	live_run_free(run);
 	close(fd);
 	end(pid);

@@ -67,6 +67,11 @@ int largest_add(struct largest *largest, uint64_t value, size_t *ret_slot)
 	return 1;
 }
 
+void largest_clear(struct largest *largest)
+{
+	largest->heap.count = 0;
+}
+
 void largest_done(struct largest *largest)
 {
 	array_free(&largest->heap);

@@ -28,6 +28,8 @@ uint64_t largest_bound(const struct largest *largest);
 /* 1: is among the largest so far, in a slot below the limit: the next one, or that of the number it
  * drives out. 0: is not. -ENOMEM. */
 int largest_add(struct largest *largest, uint64_t value, size_t *ret_slot);
+/* Keeps none of them; slots begin anew. */
+void largest_clear(struct largest *largest);
 void largest_done(struct largest *largest);
 
 #endif

@@ -307,6 +307,13 @@ int resource_account_end(struct resource_account *account, struct event_buffer *
 					    : 0;
 }
 
+int resource_account_cut(struct resource_account *account, struct event_buffer *buffer,
+			 struct error *error)
+{
+	return account && account->iterator ? read_all(account, PKBPF_RESOURCE_CUT, buffer, error)
+					    : 0;
+}
+
 /* The thread after *tid whose end was announced, but not that it is gone; false: there is none. */
 static bool next_exiting(const struct resource_account *account, const uint32_t *tid,
 			 uint32_t *next)

@@ -31,6 +31,9 @@ int resource_account_names(struct resource_account *account, struct event_buffer
 /* To be called now and then: appends those of threads that are gone, but were not seen to go. */
 int resource_account_sweep(struct resource_account *account, uint64_t now_ns,
 			   struct event_buffer *buffer);
+/* Appends the records of a cut: the end of one slice, and the start of the next. */
+int resource_account_cut(struct resource_account *account, struct event_buffer *buffer,
+			 struct error *error);
 /* Appends the records of the end. */
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error);

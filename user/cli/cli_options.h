@@ -24,6 +24,7 @@ struct cli_options {
 
 	/* what is written */
 	ARRAY_OF(struct output_request) outputs;
+	unsigned int keep;	    /* intervals whose files stay; 0: all */
 	const char *pending_format; /* -f seen, its -o not yet */
 	unsigned int top;
 	unsigned int width; /* 0: that of the terminal */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/unused.h"
 #include "capture/kernel/capability.h"
 #include "cli/command_table.h"
 #include "cli/conditions.h"
@@ -30,6 +31,8 @@ struct profiling {
 	struct stop_signals *signals;
 	struct live_run *run;
 	enum run_end end;
+	struct progress progress;
+	int status; /* the worst of all intervals */
 };
 
 static int fail(struct profiling *profiling, const struct error *error, int status)
@@ -124,7 +127,7 @@ static int prepare(struct profiling *profiling)
 
 static uint64_t show_progress(void *context, struct live_run *run, uint64_t now_ns)
 {
-	struct progress *progress = context;
+	struct progress *progress = &((struct profiling *)context)->progress;
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 
 	if (progress_is_due(progress, now_ns)) {
@@ -134,17 +137,67 @@ static uint64_t show_progress(void *context, struct live_run *run, uint64_t now_
 	return progress->shown ? progress->next_ns : UINT64_MAX;
 }
 
+static int write_outputs(struct profiling *profiling, struct results *results, bool is_last)
+{
+	const struct cli_options *options = profiling->options;
+	struct output_settings settings = cli_options_settings(options);
+	struct error error;
+	int err, other_err;
+
+	err = output_plan_write(profiling->plan, OUTPUT_STACKS, results, &settings,
+				&profiling->user, profiling->console);
+	if (is_last)
+		live_run_note_cost(profiling->run);
+	other_err = output_plan_write(profiling->plan, OUTPUT_REPORTS, results, &settings,
+				      &profiling->user, profiling->console);
+	err = err < 0 ? err : other_err;
+	if (output_plan_keep(profiling->plan, options->keep, &error) < 0) {
+		console_error(profiling->console, "%s", error.text);
+		return EXIT_STATUS_FAILED;
+	}
+	return err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+}
+
+/* Of the run, or of an interval of it. */
+static int write_profile(struct profiling *profiling, const struct profile *profile, bool is_last)
+{
+	struct results results;
+	struct error error;
+	int status;
+
+	if (output_plan_open_interval(profiling->plan, profile_info_read(profile)->start_unix_ns,
+				      &error) < 0)
+		return fail(profiling, &error, EXIT_STATUS_FAILED);
+	results_init(&results, profile, profiling->options->by);
+	status = write_outputs(profiling, &results, is_last);
+	if (status == EXIT_STATUS_DONE)
+		status = conditions_check(profiling->options, &results, profiling->console);
+	results_done(&results);
+	return status;
+}
+
+static void write_slice(void *context, _unused_ struct live_run *run, struct profile *slice)
+{
+	struct profiling *profiling = context;
+	int status;
+
+	progress_clear(&profiling->progress);
+	status = write_profile(profiling, slice, false);
+	if (profiling->status == EXIT_STATUS_DONE)
+		profiling->status = status;
+}
+
 static int run_until_end(struct profiling *profiling)
 {
 	const struct cli_options *options = profiling->options;
-	struct progress progress;
-	const struct live_observer observer = {show_progress, &progress};
+	const struct live_observer observer = {show_progress, write_slice, profiling};
 	int err;
 
-	progress_init(&progress, profiling->console, !options->quiet && !options->no_progress,
-		      clock_now_ns(), options->live.duration_ns);
+	progress_init(&profiling->progress, profiling->console,
+		      !options->quiet && !options->no_progress, clock_now_ns(),
+		      options->live.duration_ns);
 	err = live_run_until_end(profiling->run, &observer, &profiling->end);
-	progress_clear(&progress);
+	progress_clear(&profiling->progress);
 	return err;
 }
 
@@ -157,38 +210,22 @@ static void pass_signal_on(struct profiling *profiling)
 		live_run_signal_command(profiling->run, SIGTERM);
 }
 
-static int write_outputs(struct profiling *profiling, struct results *results)
-{
-	const struct cli_options *options = profiling->options;
-	struct output_settings settings = cli_options_settings(options);
-	int err, report_err;
-
-	err = output_plan_write(profiling->plan, OUTPUT_STACKS, results, &settings,
-				&profiling->user, profiling->console);
-	live_run_note_cost(profiling->run);
-	report_err = output_plan_write(profiling->plan, OUTPUT_REPORTS, results, &settings,
-				       &profiling->user, profiling->console);
-	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
-}
-
 static int profile_targets(struct profiling *profiling)
 {
 	const struct live_targets *targets = &profiling->live.targets;
 	char text[512];
+	const struct live_observer observer = {NULL, write_slice, profiling};
 	const struct profile *profile;
-	struct results results;
 	struct error error;
 	int err, stop_err, status;
 
 	err = run_until_end(profiling);
 	pass_signal_on(profiling);
 	stop_err = live_run_stop(profiling->run);
-	profile = live_run_finish(profiling->run);
-	results_init(&results, profile, profiling->options->by);
-	status = write_outputs(profiling, &results);
-	if (status == EXIT_STATUS_DONE)
-		status = conditions_check(profiling->options, &results, profiling->console);
-	results_done(&results);
+	profile = live_run_finish(profiling->run, &observer);
+	status = write_profile(profiling, profile, true);
+	if (profiling->status != EXIT_STATUS_DONE)
+		status = profiling->status;
 	err = err < 0 ? err : stop_err;
 	if (err < 0) {
 		error_set(&error, -err,

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "cli/option_table.h"
 #include "source/source.h"
+
+#define EVERY_MIN_NS (2 * NS_PER_SECOND)
 
 static int check_targets(const struct cli_options *options, struct error *error)
 {
@@ -88,6 +91,22 @@ int options_check_outputs(struct cli_options *options, struct error *error)
 	return 0;
 }
 
+/* %t tells seconds. */
+static int check_intervals(const struct cli_options *options, struct error *error)
+{
+	if (options->keep && !options->live.every_ns)
+		return error_set(error, EINVAL, "--keep requires --every");
+	if (!options->live.every_ns)
+		return 0;
+	if (options->live.every_ns < EVERY_MIN_NS)
+		return error_set(error, EINVAL, "invalid value for --every: expected 2s or more");
+	if (!output_requests_have_time(options->outputs.items, options->outputs.count))
+		return error_set(error, EINVAL,
+				 "--every requires %%t in the name of each --output, such as "
+				 "'app-%%t.json', or each interval overwrites the one before");
+	return 0;
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -104,6 +123,9 @@ int options_check_profile(struct cli_options *options, struct error *error)
 		return error_set(error, EINVAL,
 				 "--wakers and --user are mutually exclusive: kernel frames tell "
 				 "an interrupt from the thread it interrupted");
+	err = check_intervals(options, error);
+	if (err < 0)
+		return err;
 	/* What is added up per process cannot be taken apart later. */
 	if (options->by == ROWS_BY_THREAD)
 		options->live.per_thread = true;

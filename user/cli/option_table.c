@@ -14,6 +14,7 @@
 #define PID_MAX		  4194304 /* PID_MAX_LIMIT of 64-bit kernels */
 #define FREQUENCY_MAX	  100000  /* beyond it a sample costs more than what it measures */
 #define TOP_MAX		  100000
+#define KEEP_MAX	  1000000
 #define UNWIND_TABLES_MIN (4ULL << 20) /* made in pieces of 1 MiB, and some are always spare */
 #define UNWIND_TABLES_MAX (1ULL << 30)
 
@@ -220,6 +221,13 @@ static const struct option_row rows[] = {
 	 .parse = parse_output,
 	 .text = "A file is written under a temporary name and renamed; it belongs to the user "
 		 "behind sudo."},
+	{0, "every", "TIME", "one set of files for each interval of this length; FILE contains %t",
+	 OUTPUT, .form = OPTION_DURATION, AT(live.every_ns),
+	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json. "
+		 "Profiling "
+		 "does not stop between two intervals; a wait that lasts on is divided."},
+	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
+	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
 	 OUTPUT, .repeatable = true, .completes = OPTION_COMPLETES_FORMAT, .form = OPTION_PARSED,
 	 .parse = parse_format},

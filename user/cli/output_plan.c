@@ -10,25 +10,38 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/file_io.h"
 #include "base/text_append.h"
 #include "cli/near_match.h"
 
+/* In a path: the time at which an interval began. */
+#define TIME_MARK "%t"
 /* A dying program does not wait longer than this for a file that is being finished. */
 #define ABANDON_WAIT_SECONDS 1
 
 struct output {
-	char *path;
+	char *pattern; /* as it was given */
+	char *path;    /* of the interval */
 	const struct format_ops *format;
 	enum pkbpf_profile_kind kind; /* of a format that holds one */
 	struct output_file *file;
 };
 
+/* A file that was written, in the order of intervals. */
+struct written {
+	char *path;
+	uint64_t interval;
+};
+
 struct output_plan {
 	ARRAY_OF(struct output) outputs;
+	ARRAY_OF(struct written) written;
+	uint64_t interval;
 	/* held while a file is finished or freed, and for ever once abandoned */
 	pthread_mutex_t lock;
 };
@@ -96,7 +109,7 @@ static int add_output(struct output_plan *plan, const struct format_ops *format,
 	if (!path)
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	array_foreach(&plan->outputs, each) {
-		if (is_same_file(each->path, path)) {
+		if (is_same_file(each->pattern, path)) {
 			int err = error_set(error, EINVAL, "%s is given twice as --output",
 					    strcmp(path, "-") == 0 ? "stdout" : path);
 
@@ -109,7 +122,10 @@ static int add_output(struct output_plan *plan, const struct format_ops *format,
 		free(path);
 		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	}
-	output->path = path;
+	output->pattern = path;
+	output->path = strdup(path);
+	if (!output->path)
+		return error_set(error, ENOMEM, "cannot plan the outputs: out of memory");
 	output->format = format;
 	output->kind = kind;
 	return 0;
@@ -214,18 +230,132 @@ static int check_stdout(struct error *error)
 	return 0;
 }
 
+static bool is_stdout(const struct output *output)
+{
+	return strcmp(output->path, "-") == 0;
+}
+
+static bool has_time(const char *pattern)
+{
+	return strstr(pattern, TIME_MARK);
+}
+
+bool output_requests_have_time(const struct output_request *requests, size_t request_count)
+{
+	for (size_t i = 0; i < request_count; i++) {
+		if (strcmp(requests[i].path, "-") != 0 && !has_time(requests[i].path))
+			return false;
+	}
+	return true;
+}
+
+/* 20261127T134500Z, for each mark. NULL: out of memory. */
+static char *expand_time(const char *pattern, int64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	char time_text[32], *text = NULL;
+	struct tm utc;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	const char *mark;
+
+	if (!out)
+		return NULL;
+	gmtime_r(&seconds, &utc);
+	strftime(time_text, sizeof(time_text), "%Y%m%dT%H%M%SZ", &utc);
+	for (; (mark = strstr(pattern, TIME_MARK)); pattern = mark + strlen(TIME_MARK))
+		fprintf(out, "%.*s%s", (int)(mark - pattern), pattern, time_text);
+	fputs(pattern, out);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int open_output(struct output_plan *plan, struct output *output, int64_t unix_ns,
+		       struct error *error)
+{
+	char *path = expand_time(output->pattern, unix_ns);
+
+	if (!path)
+		return error_set(error, ENOMEM, "cannot open the outputs: out of memory");
+	pthread_mutex_lock(&plan->lock);
+	output_file_free(output->file);
+	free(output->path);
+	output->path = path;
+	output->file = output_file_open(output->path, error);
+	pthread_mutex_unlock(&plan->lock);
+	return output->file ? 0 : -errno;
+}
+
 int output_plan_open(struct output_plan *plan, struct error *error)
 {
+	int64_t now_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
+
 	array_foreach(&plan->outputs, output) {
-		int err = strcmp(output->path, "-") == 0 ? check_stdout(error) : 0;
+		int err = is_stdout(output) ? check_stdout(error) : 0;
+
+		err = err ? err : open_output(plan, output, now_ns, error);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, struct error *error)
+{
+	array_foreach(&plan->outputs, output) {
+		int err = !output->file || has_time(output->pattern)
+				  ? open_output(plan, output, start_unix_ns, error)
+				  : 0;
 
 		if (err < 0)
 			return err;
-		output->file = output_file_open(output->path, error);
-		if (!output->file)
-			return -errno;
 	}
 	return 0;
+}
+
+static int note_written(struct output_plan *plan, const char *path)
+{
+	struct written *written;
+	char *copy = strdup(path);
+
+	written = copy ? array_add(&plan->written) : NULL;
+	if (!written) {
+		free(copy);
+		return -ENOMEM;
+	}
+	*written = (struct written){copy, plan->interval};
+	return 0;
+}
+
+int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error)
+{
+	size_t removed = 0;
+	int err = 0;
+
+	for (size_t i = 0; intervals && i < plan->outputs.count && !err; i++) {
+		if (has_time(plan->outputs.items[i].pattern))
+			err = note_written(plan, plan->outputs.items[i].path);
+	}
+	if (err)
+		return error_set(error, ENOMEM, "cannot remember what was written: out of memory");
+	plan->interval++;
+	for (; removed < plan->written.count &&
+	       plan->written.items[removed].interval + intervals < plan->interval;
+	     removed++) {
+		struct written *old = &plan->written.items[removed];
+
+		if (unlink(old->path) < 0 && errno != ENOENT && !err)
+			err = error_set(error, errno, "cannot remove %s: %s", old->path,
+					strerror(errno));
+		free(old->path);
+	}
+	for (size_t i = removed; i < plan->written.count; i++)
+		plan->written.items[i - removed] = plan->written.items[i];
+	plan->written.count -= removed;
+	return err;
 }
 
 bool output_plan_shows_resources(const struct output_plan *plan)
@@ -332,7 +462,11 @@ void output_plan_free(struct output_plan *plan)
 	array_foreach(&plan->outputs, output) {
 		output_file_free(output->file);
 		free(output->path);
+		free(output->pattern);
 	}
+	array_foreach(&plan->written, written)
+		free(written->path);
+	array_free(&plan->written);
 	array_free(&plan->outputs);
 	pthread_mutex_destroy(&plan->lock);
 	free(plan);

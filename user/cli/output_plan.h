@@ -33,8 +33,17 @@ bool output_requests_hold_one_kind(const struct output_request *requests, size_t
 int output_plan_new(const struct output_request *requests, size_t request_count,
 		    const struct source_ops *const *kinds, size_t kind_count,
 		    struct output_plan **ret_plan, struct error *error);
-/* Opens every output, so that what cannot be written is known before the work is done. */
+/* Opens every output, so that what cannot be written is known before the work is done. %t in a path
+ * is the time now. */
 int output_plan_open(struct output_plan *plan, struct error *error);
+/* Does every file have a name of its own for each interval? stdout has none. */
+bool output_requests_have_time(const struct output_request *requests, size_t request_count);
+/* Opens the outputs of an interval that began then: %t in a path is that time, in UTC. Those with
+ * such a path are opened instead of what output_plan_open() has opened. */
+int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, struct error *error);
+/* After an interval is written: removes what was written more than so many intervals ago, this one
+ * included; 0: nothing. -errno of the first that cannot be removed. */
+int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error);
 /* Does any output show what processes have used of CPU, memory and I/O (profile_resources())? */
 bool output_plan_shows_resources(const struct output_plan *plan);
 /* Is a report for people among what goes to stdout? */

@@ -156,6 +156,31 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	return source_set_poll(live->sources);
 }
 
+int live_capture_cut(struct live_capture *live)
+{
+	const struct log *log = live->options.session.log;
+	uint64_t begin_ns = clock_now_ns();
+	struct live_edge *edge = array_add(&live->edges);
+	struct error error;
+	int err;
+
+	if (!edge)
+		return -ENOMEM;
+	/* What is in the rings belongs to the slice that ends. */
+	err = session_drain(live->session);
+	if (source_set_cut(live->sources) < 0)
+		log_warning(log, "some events are counted in the next interval: out of memory");
+	*edge = (struct live_edge){.sequence = live->sequence++,
+				   .cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID)};
+	session_counters(live->session, edge->counters);
+	session_bpf_time_ns(live->session, &edge->bpf_cpu_ns);
+	if (session_cut(live->session, live->sequence, &error) < 0)
+		log_warning(log, "%s", error.text);
+	log_info(log, "interval %llu ended in %.1f ms", (unsigned long long)edge->sequence,
+		 (double)(clock_now_ns() - begin_ns) / 1e6);
+	return err;
+}
+
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids)
 {
 	return session_targets_now(live->session, ret_pids);
@@ -199,6 +224,7 @@ void live_capture_free(struct live_capture *live)
 	session_free(live->session);
 	aggregator_free(live->aggregator);
 	profile_free(live->profile);
+	array_free(&live->edges);
 	symbolizer_free(live->symbolizer);
 	debuginfod_free(live->debuginfod);
 	process_table_free(live->processes);

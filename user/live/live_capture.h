@@ -23,6 +23,13 @@ int live_capture_start(const struct live_capture_options *options, struct live_c
 /* Sleeps until fd is readable, the kernel has something or timeout_ms have passed, then takes in
  * what there is. Always the same fd. Negative errno only when the capture is broken. */
 int live_capture_wait(struct live_capture *live, int fd, int timeout_ms);
+/* Ends a slice and begins the next one. Errors as those of session/session.h; the slice goes on
+ * where there was no memory for another. */
+int live_capture_cut(struct live_capture *live);
+/* A slice that is over, with its frames symbolized, but for the last one; the caller frees it
+ * before anything else is done with the capture. NULL: none is closed yet. targets: text for
+ * people. */
+struct profile *live_capture_take_slice(struct live_capture *live, const char *targets);
 /* Processes that are targets by now: session_targets_now(). */
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids);
 /* CLOCK_MONOTONIC, of the interval. */
@@ -30,8 +37,12 @@ uint64_t live_capture_start_ns(const struct live_capture *live);
 void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* No event after this; what is still on its way is taken in. */
 int live_capture_stop(struct live_capture *live);
+/* After stop: no more events are taken in. Then live_capture_take_slice() gives all slices but the
+ * last, which live_capture_finish() gives. */
+void live_capture_end(struct live_capture *live);
 /* Closes the capture (no counters, waits or stops after it), names the frames and fills in what the
- * run was and what it cost; after stop. targets: text for people. */
+ * run was and what it cost; after the end. targets: text for people. The profile is the last slice,
+ * and belongs to the capture. */
 struct profile *live_capture_finish(struct live_capture *live, const char *targets);
 /* Fills in anew what the run has cost, after something that the finish did not count. */
 void live_capture_note_cost(struct live_capture *live);

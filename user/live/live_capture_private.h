@@ -3,9 +3,17 @@
 #ifndef PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
 #define PKBPF_LIVE_LIVE_CAPTURE_PRIVATE_H
 
+#include "base/array.h"
 #include "live/live_capture.h"
 #include "profile/aggregator.h"
 #include "source/source.h"
+
+/* What is counted from the start of the capture on, as it was at a cut. */
+struct live_edge {
+	uint64_t sequence; /* of the slice that ends */
+	uint64_t counters[PKBPF_COUNTER_COUNT];
+	uint64_t cpu_ns, bpf_cpu_ns;
+};
 
 struct live_capture {
 	struct live_capture_options options;
@@ -21,6 +29,9 @@ struct live_capture {
 	struct debuginfod *debuginfod; /* NULL: no servers are asked */
 	uint64_t next_forget_ns;       /* files are not forgotten before */
 	uint64_t naming_end_ns;	       /* places get their names first, until then; 0: not begun */
+	uint64_t sequence;	       /* of the slice that runs */
+	ARRAY_OF(struct live_edge)
+	edges; /* of slices that are not taken yet, but the first: before */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 	uint64_t start_cpu_ns;	       /* of this program, until then */

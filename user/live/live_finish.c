@@ -25,24 +25,51 @@ static void copy_text(char *to, size_t size, const char *text)
 	snprintf(to, size, "%s", text ? text : "");
 }
 
-/* What the capture counts itself is complete; the rest was counted on the way into the profile. */
-static void fill_counters(struct live_capture *live, uint64_t counters[PKBPF_COUNTER_COUNT])
+static const struct live_edge *find_edge(const struct live_capture *live, uint64_t sequence)
 {
-	uint64_t captured[PKBPF_COUNTER_COUNT];
-
-	session_counters(live->session, captured);
-	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
-		if (captured[i])
-			counters[i] = captured[i];
+	array_foreach(&live->edges, edge) {
+		if (edge->sequence == sequence)
+			return edge;
 	}
-	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_shortened_events(live->profile);
-	counters[PKBPF_COUNTER_PROCESSES_GROUPED] = profile_grouped_processes(live->profile);
+	return NULL;
 }
 
-static void fill_info(struct live_capture *live, const char *targets)
+/* What the capture counts itself is complete; the rest was counted on the way into the profile. */
+static void fill_counters(const struct profile *profile, const struct live_edge *before,
+			  const uint64_t *captured, uint64_t counters[PKBPF_COUNTER_COUNT])
+{
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (captured[i])
+			counters[i] = captured[i] - (before ? before->counters[i] : 0);
+	}
+	counters[PKBPF_COUNTER_STACK_SHORTENED] = profile_shortened_events(profile);
+	counters[PKBPF_COUNTER_PROCESSES_GROUPED] = profile_grouped_processes(profile);
+}
+
+/* Of a slice that ends with this edge; NULL: with the capture. */
+static void fill_cost(struct live_capture *live, const struct live_edge *end,
+		      struct profile *profile)
+{
+	struct profile_info *info = profile_info(profile);
+	const struct live_edge *before =
+		info->sequence ? find_edge(live, info->sequence - 1) : NULL;
+	uint64_t counters[PKBPF_COUNTER_COUNT];
+
+	if (!end)
+		session_counters(live->session, counters);
+	fill_counters(profile, before, end ? end->counters : counters, info->counters);
+	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
+	if (end)
+		info->bpf_cpu_ns = end->bpf_cpu_ns;
+	if (before && info->bpf_cpu_ns >= before->bpf_cpu_ns)
+		info->bpf_cpu_ns -= before->bpf_cpu_ns;
+	info->own_start_cpu_ns = before ? before->cpu_ns : live->start_cpu_ns;
+}
+
+static void fill_info(struct live_capture *live, const char *targets, struct profile *profile)
 {
 	const struct session_options *options = &live->options.session;
-	struct profile_info *info = profile_info(live->profile);
+	struct profile_info *info = profile_info(profile);
 	struct utsname machine = {0};
 
 	uname(&machine);
@@ -55,21 +82,21 @@ static void fill_info(struct live_capture *live, const char *targets)
 	info->frequency_hz = options->frequency_hz;
 	info->kinds_mask = options->kinds_mask;
 	info->unwind_mode = options->unwind_mode;
-	info->start_ns = live->start_ns;
-	info->end_ns = live->end_ns;
-	info->start_unix_ns = live->start_unix_ns;
-	info->own_start_cpu_ns = live->start_cpu_ns;
+	if (!info->sequence) {
+		info->start_ns = live->start_ns;
+		info->start_unix_ns = live->start_unix_ns;
+	}
+	if (!info->end_ns)
+		info->end_ns = live->end_ns;
+	fill_cost(live, find_edge(live, info->sequence), profile);
 	info->cpu_count = session_cpu_count(live->session);
-	fill_counters(live, info->counters);
 	info->bpf_map_bytes = map_memory_bytes("/proc/self");
-	info->bpf_cpu_known = session_bpf_time_ns(live->session, &info->bpf_cpu_ns);
 	if (options->kinds_mask & 1U << PKBPF_PROFILE_OFFCPU)
 		info->bpf_limit_permille = live->options.sources.offcpu.max_overhead_permille;
 }
 
-void live_capture_note_cost(struct live_capture *live)
+static void note_cost(struct profile_info *info)
 {
-	struct profile_info *info = profile_info(live->profile);
 	struct rusage own = {0};
 
 	info->own_pid = (uint32_t)getpid();
@@ -77,6 +104,11 @@ void live_capture_note_cost(struct live_capture *live)
 		info->own_cpu_ns = timeval_ns(own.ru_utime) + timeval_ns(own.ru_stime);
 		info->max_resident_bytes = (uint64_t)own.ru_maxrss * 1024;
 	}
+}
+
+void live_capture_note_cost(struct live_capture *live)
+{
+	note_cost(profile_info(live->profile));
 }
 
 void live_capture_log_cost(const struct live_capture *live)
@@ -92,13 +124,51 @@ void live_capture_log_cost(const struct live_capture *live)
 		 (double)info->max_resident_bytes / (1 << 20));
 }
 
+/* Of those before this slice, nobody asks any more. */
+static void forget_edges(struct live_capture *live, uint64_t sequence)
+{
+	size_t left = 0;
+
+	array_foreach(&live->edges, edge) {
+		if (edge->sequence >= sequence)
+			live->edges.items[left++] = *edge;
+	}
+	live->edges.count = left;
+}
+
+struct profile *live_capture_take_slice(struct live_capture *live, const char *targets)
+{
+	struct profile *slice = aggregator_take_closed(live->aggregator, clock_now_ns());
+	const struct live_edge *end;
+
+	if (!slice)
+		return NULL;
+	if (aggregator_is_done(live->aggregator)) {
+		live->profile = slice;
+		return NULL;
+	}
+	fill_info(live, targets, slice);
+	profile_kinds_finish(slice);
+	if (live->symbolizer)
+		profile_symbolize(slice, live->symbolizer);
+	note_cost(profile_info(slice));
+	end = find_edge(live, profile_info(slice)->sequence);
+	if (end)
+		profile_info(slice)->own_cpu_ns = end->cpu_ns;
+	forget_edges(live, profile_info(slice)->sequence);
+	return slice;
+}
+
+void live_capture_end(struct live_capture *live)
+{
+	aggregator_end(live->aggregator);
+}
+
 struct profile *live_capture_finish(struct live_capture *live, const char *targets)
 {
 	uint64_t begin_ns;
 
-	aggregator_end(live->aggregator);
-	live->profile = aggregator_take_closed(live->aggregator, UINT64_MAX);
-	fill_info(live, targets);
+	fill_info(live, targets, live->profile);
 	begin_ns = clock_now_ns();
 	/* While the session's own BPF programs, which some stacks run through, still have names. */
 	if (live->symbolizer)

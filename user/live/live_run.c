@@ -188,10 +188,38 @@ static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t
 	return until_ns > now_ns ? (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 
+/* Hands closed slices on. */
+static void pass_slices(struct live_run *run, const struct live_observer *observer)
+{
+	struct profile *slice;
+	char targets[512];
+
+	live_targets_describe(&run->options.targets, targets, sizeof(targets));
+	while ((slice = live_capture_take_slice(run->capture, targets))) {
+		if (observer && observer->slice)
+			observer->slice(observer->context, run, slice);
+		profile_free(slice);
+	}
+}
+
+/* Returns when the next cut is due. After a pause (a stopped virtual machine) the edges go on where
+ * they would have been. */
+static int cut_when_due(struct live_run *run, uint64_t now_ns, uint64_t *cut_ns)
+{
+	uint64_t every_ns = run->options.every_ns;
+
+	if (!every_ns || now_ns < *cut_ns)
+		return 0;
+	*cut_ns += (now_ns - *cut_ns) / every_ns * every_ns + every_ns;
+	return live_capture_cut(run->capture);
+}
+
 int live_run_until_end(struct live_run *run, const struct live_observer *observer,
 		       enum run_end *ret_end)
 {
-	uint64_t deadline_ns = 0;
+	uint64_t deadline_ns = 0, cut_ns = run->options.every_ns
+						   ? live_run_start_ns(run) + run->options.every_ns
+						   : UINT64_MAX;
 	int err = 0;
 
 	if (run->options.duration_ns)
@@ -202,8 +230,14 @@ int live_run_until_end(struct live_run *run, const struct live_observer *observe
 		err = check_end(run, now_ns, deadline_ns, ret_end);
 		if (err < 0 || *ret_end != RUN_GOES_ON)
 			return err;
-		if (observer)
+		err = cut_when_due(run, now_ns, &cut_ns);
+		if (err < 0)
+			return err;
+		pass_slices(run, observer);
+		if (observer && observer->look)
 			until_ns = observer->look(observer->context, run, now_ns);
+		if (cut_ns < until_ns)
+			until_ns = cut_ns;
 		if (deadline_ns && deadline_ns < until_ns)
 			until_ns = deadline_ns;
 		err = live_capture_wait(run->capture, run_watch_fd(run->watch),
@@ -227,10 +261,12 @@ int live_run_stop(struct live_run *run)
 	return live_capture_stop(run->capture);
 }
 
-struct profile *live_run_finish(struct live_run *run)
+struct profile *live_run_finish(struct live_run *run, const struct live_observer *observer)
 {
 	char targets[512];
 
+	live_capture_end(run->capture);
+	pass_slices(run, observer);
 	live_targets_describe(&run->options.targets, targets, sizeof(targets));
 	return live_capture_finish(run->capture, targets);
 }

@@ -27,6 +27,9 @@ struct live_observer {
 	/* Before each look at the rings; returns when to be called again at the latest
 	 * (CLOCK_MONOTONIC, UINT64_MAX: with the next look). */
 	uint64_t (*look)(void *context, struct live_run *run, uint64_t now_ns);
+	/* Of each slice but the last, once it is closed; it dies with the call. NULL: nobody asks.
+	 */
+	void (*slice)(void *context, struct live_run *run, struct profile *slice);
 	void *context;
 };
 
@@ -54,8 +57,9 @@ uint64_t live_run_start_ns(const struct live_run *run);
 void live_run_counters(struct live_run *run, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 /* No event after this; what is still on its way is taken in. */
 int live_run_stop(struct live_run *run);
-/* Closes the capture and symbolizes. The profile belongs to the run. */
-struct profile *live_run_finish(struct live_run *run);
+/* Closes the capture and symbolizes. The profile, that of the last slice, belongs to the run; the
+ * observer (NULL: nobody) gets those before it. */
+struct profile *live_run_finish(struct live_run *run, const struct live_observer *observer);
 /* Fills in anew what the capture has cost, after work that the finish did not count. */
 void live_run_note_cost(struct live_run *run);
 

@@ -47,6 +47,15 @@ static void join(struct process *to, const struct process *more)
 	to->thread_count = more->thread_count;
 }
 
+/* By its pid the last one is found. */
+static bool note_last(struct process_table *table, const struct process *process, uint32_t id)
+{
+	const struct process *last = process_table_find(table, process->pid);
+
+	return process->members || (last && last->start_ns > process->start_ns) ||
+	       hash_map_put(&table->pids, process->pid, id);
+}
+
 struct process *process_table_put(struct process_table *table, const struct process *process)
 {
 	uint64_t hash = identity_hash(process);
@@ -68,7 +77,7 @@ struct process *process_table_put(struct process_table *table, const struct proc
 		.news_ns = UINT64_MAX, /* all that is here is told */
 	};
 	entry->public.id = id;
-	if (!hash_index_add(&table->identities, hash, id)) {
+	if (!hash_index_add(&table->identities, hash, id) || !note_last(table, process, id)) {
 		process_table_forget(table, entry);
 		return NULL;
 	}

@@ -44,6 +44,8 @@ struct profile *aggregator_running(const struct aggregator *aggregator);
  * The next record may use its numbers of processes for others: it is finished before. now_ns: no
  * older record can come but late ones. */
 struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns);
+/* After the end, when all slices are taken. */
+bool aggregator_is_done(const struct aggregator *aggregator);
 /* There are no more records, nor may any come: the slice that runs is closed, too. */
 void aggregator_end(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */

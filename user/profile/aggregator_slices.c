@@ -84,6 +84,11 @@ struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t n
 	return slice;
 }
 
+bool aggregator_is_done(const struct aggregator *aggregator)
+{
+	return !aggregator->running && !aggregator->closed.count;
+}
+
 void aggregator_end(struct aggregator *aggregator)
 {
 	if (aggregator->closing)

@@ -10,5 +10,6 @@ bool process_is_new(const struct profile *profile, const struct resource_process
 		return process->started_inside;
 	program = process_table_find(profile_processes(profile), process->pid);
 	return program && program->execed &&
+	       program->start_ns >= profile_info_read(profile)->start_ns &&
 	       (!process->end_ns || program->start_ns <= process->end_ns);
 }

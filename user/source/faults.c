@@ -317,6 +317,24 @@ static int faults_poll(struct source *source)
 	return err;
 }
 
+/* What processes have had until now. */
+static int faults_cut(struct source *source, uint64_t until_ns)
+{
+	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
+	struct error error;
+	int err;
+
+	__atomic_store_n(&skeleton->bss->faults_control.cutting, 1, __ATOMIC_RELEASE);
+	err = visit_threads(source, &error);
+	__atomic_store_n(&skeleton->bss->faults_control.cutting, 0, __ATOMIC_RELEASE);
+	if (err)
+		log_warning(session_options(source->session)->log, "%s", error.text);
+	source->last_drain_ns = until_ns;
+	err = drain(source, true, until_ns);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
 static void faults_detach(struct source *source)
 {
 	per_cpu_events_done(&source->minor);
@@ -346,6 +364,7 @@ const struct source_ops source_faults = {
 	.end = faults_end,
 	.look = faults_look,
 	.poll = faults_poll,
+	.cut = faults_cut,
 	.detach = faults_detach,
 	.free = faults_free,
 	.event_name = faults_event_name,

@@ -40,6 +40,9 @@ struct source_ops {
 	 * time. Quick; may be NULL. */
 	void (*begin)(struct source *source, uint64_t start_ns);
 	void (*end)(struct source *source, uint64_t end_ns);
+	/* A slice of the interval ends now: sends all that belongs to it. What goes on is divided
+	 * at until_ns; largest values and the choice of the slowest start anew. May be NULL. */
+	int (*cut)(struct source *source, uint64_t until_ns);
 	/* Reads how threads are at its edges; others wait meanwhile. May be NULL. */
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
 	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be
@@ -68,6 +71,8 @@ int source_set_attach(struct source_set *set, struct error *error);
 /* The interval begins and ends for all sources at once. */
 void source_set_begin(struct source_set *set, uint64_t start_ns);
 void source_set_end(struct source_set *set, uint64_t end_ns);
+/* All send what belongs to the slice that ends; the first error is told. */
+int source_set_cut(struct source_set *set);
 /* All look; the first error is told. */
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
 int source_set_poll(struct source_set *set);

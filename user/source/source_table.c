@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "source/source.h"
 #include "source/source_options.h"
 #include "source/source_table.h"
@@ -119,6 +120,21 @@ void source_set_end(struct source_set *set, uint64_t end_ns)
 		if (set->running[i] && sources[i]->end)
 			sources[i]->end(set->running[i], end_ns);
 	}
+}
+
+int source_set_cut(struct source_set *set)
+{
+	uint64_t until_ns = clock_now_ns();
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		int result = set->running[i] && sources[i]->cut
+				     ? sources[i]->cut(set->running[i], until_ns)
+				     : 0;
+
+		err = err ? err : result;
+	}
+	return err;
 }
 
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error)

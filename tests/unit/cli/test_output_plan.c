@@ -236,6 +236,37 @@ static void one_full_disk_does_not_keep_the_others_from_being_written(void **sta
 	output_plan_free(plan);
 }
 
+static void each_interval_has_files_of_its_own_and_the_last_are_kept(void **state)
+{
+	struct fixture *fixture = *state;
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
+	struct invoking_user nobody_else = {0};
+	struct console console = {.out = stderr};
+	struct output_plan *plan;
+	struct error error;
+	char path[128], name[128];
+
+	in_directory(fixture, "a-%t.txt", path, sizeof(path));
+	const struct output_request requests[] = {{path, NULL}, {"-", NULL}},
+				    fixed = {"a.txt", NULL};
+
+	assert_true(output_requests_have_time(requests, 2));
+	assert_false(output_requests_have_time(&fixed, 1));
+	assert_int_equal(output_plan_new(requests, 1, one_kind, 1, &plan, &error), 0);
+	assert_int_equal(output_plan_open(plan, &error), 0);
+	for (int64_t second = 1700000000; second < 1700000005; second++) {
+		assert_int_equal(output_plan_open_interval(plan, second * 1000000000, &error), 0);
+		assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results,
+						   &settings, &nobody_else, &console),
+				 0);
+		assert_int_equal(output_plan_keep(plan, 2, &error), 0);
+	}
+	assert_int_equal(file_count(fixture), 2);
+	in_directory(fixture, "a-20231114T221324Z.txt", name, sizeof(name));
+	assert_int_equal(access(name, F_OK), 0);
+	output_plan_free(plan);
+}
+
 static void abandoning_leaves_the_old_file_and_no_temporary(void **state)
 {
 	struct fixture *fixture = *state;
@@ -332,6 +363,9 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			one_full_disk_does_not_keep_the_others_from_being_written, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(
+			each_interval_has_files_of_its_own_and_the_last_are_kept, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary,
 						set_up, tear_down),

@@ -53,6 +53,7 @@ static int teardown(void **state)
 	free(fixture->tables.sent_rows);
 	free(fixture->tables.sent_threads);
 	free(fixture->tables.sent_histograms);
+	free(fixture->tables.ahead_ns);
 	array_free(&fixture->tables.waited);
 	hash_map_done(&fixture->tables.waited_numbers);
 	event_buffer_done(&fixture->buffer);
@@ -189,6 +190,111 @@ static void what_was_sent_is_not_sent_again(void **state)
 	assert_int_equal(count, 1);
 	assert_int_equal(total_of(seen, PKBPF_OFFCPU_TIME, PKBPF_WAIT_DISK, &count), 400);
 	assert_int_equal(count, 1);
+}
+
+/* All times in a state that were sent for threads, and under rows, as one drain after the other
+ * sends them. */
+struct sums {
+	uint64_t time_ns[PKBPF_WAIT_STATES], row_ns[PKBPF_WAIT_STATES], wall_ns;
+};
+
+static void add_sums(struct sums *sums, const struct seen *seen)
+{
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct totals_view *view = &seen->views[i];
+
+		if (view->measure == PKBPF_OFFCPU_TIME)
+			sums->time_ns[view->state] += view->total;
+		else if (view->measure == PKBPF_OFFCPU_WAITS)
+			sums->row_ns[view->state] += view->total;
+		else if (view->measure == PKBPF_OFFCPU_WALL)
+			sums->wall_ns += view->total;
+	}
+}
+
+static struct seen *cut(struct fixture *fixture, uint64_t until_ns)
+{
+	struct seen *seen;
+
+	fixture->tables.until_ns = until_ns;
+	seen = drain(fixture);
+	fixture->tables.until_ns = 0;
+	return seen;
+}
+
+static void begin_wait(struct fixture *fixture, int slot, int row, uint64_t since_ns)
+{
+	fixture->threads[slot].time_ns[PKBPF_WAIT_NONE] +=
+		since_ns - fixture->threads[slot].since_ns;
+	fixture->threads[slot].since_ns = since_ns;
+	fixture->threads[slot].place = PKBPF_THREAD_OFF_CPU;
+	fixture->threads[slot].state = (uint8_t)fixture->rows[row].state;
+	fixture->threads[slot].row = (uint32_t)row;
+}
+
+static void a_wait_across_cuts_is_divided_at_them(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sums slices[4] = {0}, all = {0};
+
+	begin_thread(fixture, 0, 100, 101);
+	begin_row(fixture, 1, 100, 77, PKBPF_WAIT_SLEEP);
+	begin_wait(fixture, 0, 1, 1100);
+	for (int i = 0; i < 3; i++)
+		add_sums(&slices[i], cut(fixture, 2100 + 1000 * i));
+	/* Of the wait the last 300 ns are of the run queue, after the last cut. */
+	wait(fixture, 0, 1, 3100, 300, 1);
+	fixture->threads[0].place = PKBPF_THREAD_ENDED;
+	add_sums(&slices[3], drain(fixture));
+	for (int i = 0; i < 4; i++) {
+		uint64_t sum = 0;
+
+		for (int at = 0; at < PKBPF_WAIT_STATES; at++) {
+			sum += slices[i].time_ns[at];
+			all.time_ns[at] += slices[i].time_ns[at];
+			all.row_ns[at] += slices[i].row_ns[at];
+		}
+		assert_int_equal(slices[i].wall_ns, sum);
+	}
+	assert_int_equal(slices[0].time_ns[PKBPF_WAIT_NONE], 1000);
+	assert_int_equal(slices[1].time_ns[PKBPF_WAIT_SLEEP], 1000);
+	assert_int_equal(slices[1].row_ns[PKBPF_WAIT_SLEEP], 1000);
+	assert_int_equal(all.time_ns[PKBPF_WAIT_SLEEP], 3100);
+	assert_int_equal(all.time_ns[PKBPF_WAIT_RUNQUEUE], 300);
+	assert_int_equal(all.row_ns[PKBPF_WAIT_SLEEP], 3100);
+	assert_int_equal(all.row_ns[PKBPF_WAIT_RUNQUEUE], 300);
+}
+
+static void what_was_run_queue_before_a_cut_changes_no_sum(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sums all = {0};
+
+	begin_thread(fixture, 0, 100, 101);
+	begin_row(fixture, 1, 100, 77, PKBPF_WAIT_SLEEP);
+	begin_wait(fixture, 0, 1, 1100);
+	add_sums(&all, cut(fixture, 2100));
+	/* It was woken long before the cut. */
+	wait(fixture, 0, 1, 200, 900, 1);
+	add_sums(&all, drain(fixture));
+	assert_int_equal(all.time_ns[PKBPF_WAIT_SLEEP] + all.time_ns[PKBPF_WAIT_RUNQUEUE], 1100);
+	assert_int_equal(all.row_ns[PKBPF_WAIT_SLEEP] + all.row_ns[PKBPF_WAIT_RUNQUEUE], 1100);
+	/* What the next ones are is told rightly. */
+	wait(fixture, 0, 1, 50, 7, 1);
+	add_sums(&all, drain(fixture));
+	assert_int_equal(all.time_ns[PKBPF_WAIT_SLEEP] + all.time_ns[PKBPF_WAIT_RUNQUEUE], 1157);
+}
+
+static void a_thread_on_its_cpu_has_run_until_the_cut(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sums all = {0};
+
+	begin_thread(fixture, 0, 100, 101);
+	add_sums(&all, cut(fixture, 5100));
+	assert_int_equal(all.time_ns[PKBPF_WAIT_NONE], 5000);
+	assert_int_equal(all.wall_ns, 5000);
+	assert_int_equal(drain(fixture)->count, 0);
 }
 
 static void lengths_are_counted_across_an_overflow_of_their_counter(void **state)
@@ -356,6 +462,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_row_becomes_a_wait_and_the_queue_behind_it, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_sent_is_not_sent_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_wait_across_cuts_is_divided_at_them, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_was_run_queue_before_a_cut_changes_no_sum,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thread_on_its_cpu_has_run_until_the_cut, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			lengths_are_counted_across_an_overflow_of_their_counter, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_are_told_apart, setup, teardown),

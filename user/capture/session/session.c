@@ -191,6 +191,22 @@ int session_begin_interval(struct session *session, struct error *error)
 	return err;
 }
 
+int session_cut(struct session *session, uint64_t sequence, struct error *error)
+{
+	struct cut_view cut = {
+		.time_ns = clock_now_ns(),
+		.sequence = sequence,
+		.unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME),
+	};
+	int err = event_encode_cut(&session->buffer, &cut);
+
+	if (err)
+		return error_set(error, -err, "cannot begin another interval: %s", strerror(-err));
+	err = resource_account_cut(session->resources, &session->buffer, error);
+	session_accept_buffer(session);
+	return err;
+}
+
 int session_end_interval(struct session *session, struct error *error)
 {
 	int err;

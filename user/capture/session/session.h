@@ -68,6 +68,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
  * is wanted, reads what every thread of the targets has used. */
 int session_begin_interval(struct session *session, struct error *error);
 int session_end_interval(struct session *session, struct error *error);
+/* Ends a slice of the interval and begins the next, which has this number: after the sources have
+ * sent what belongs to the one that ends. What every thread has used is read, if it is wanted; the
+ * cut is made even where that fails. */
+int session_cut(struct session *session, uint64_t sequence, struct error *error);
 /* Sleeps until there is something to do: side-band data, `fd` readable (-1: none), or timeout_ms.
  * -EINTR: a signal. */
 int session_wait(struct session *session, int fd, int timeout_ms);

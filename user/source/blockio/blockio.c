@@ -206,6 +206,21 @@ static int blockio_poll(struct source *source)
 	return err;
 }
 
+static void tell_requestless(struct source *source, uint64_t time_ns);
+
+static int blockio_cut(struct source *source, uint64_t until_ns)
+{
+	int err = slow_io_reader_drain(source->slow, &source->buffer);
+
+	source->last_drain_ns = until_ns;
+	err = err ? err : blockio_tables_drain(source->tables, &source->buffer);
+	blockio_tables_forget_largest(source->tables);
+	slow_io_reader_restart(source->slow);
+	tell_requestless(source, until_ns);
+	session_add_records(source->session, &source->buffer);
+	return err;
+}
+
 /* Whose it was is not known, so it is no loss of those who were chosen, but they may miss it. */
 static void tell_requestless(struct source *source, uint64_t time_ns)
 {
@@ -222,6 +237,7 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 	/* Less than before: a device has gone. */
 	if (now > source->requestless_before)
 		event_encode_lost(&source->buffer, &missing);
+	source->requestless_before = now;
 }
 
 static void tell_unchecked(struct source *source, uint64_t time_ns)
@@ -279,6 +295,7 @@ const struct source_ops source_blockio = {
 	.end = blockio_end,
 	.look = blockio_look,
 	.poll = blockio_poll,
+	.cut = blockio_cut,
 	.each_stack = blockio_each_stack,
 	.detach = blockio_detach,
 	.free = blockio_free,

@@ -219,6 +219,12 @@ static void free_ended(struct blockio_tables *tables)
 	}
 }
 
+void blockio_tables_forget_largest(struct blockio_tables *tables)
+{
+	for (uint32_t i = 0; i < ROWS; i++)
+		tables->rows[i].max_ns = tables->rows[i].queue_max_ns = 0;
+}
+
 int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer)
 {
 	tables->used_rows = tables->used_histograms = 0;

@@ -28,6 +28,9 @@ void blockio_tables_free(struct blockio_tables *tables);
 /* Appends records of all increments since the last call, with the time at which each was read.
  * -ENOMEM: the rest comes next time. */
 int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer);
+/* After a drain: the largest values of rows are those since now. One that is written at this moment
+ * may be told twice. */
+void blockio_tables_forget_largest(struct blockio_tables *tables);
 /* Numbers of stacks that rows hold; the same one more than once, perhaps. */
 void blockio_tables_each_stack(const struct blockio_tables *tables,
 			       void (*take)(void *context, uint64_t stack_id), void *context);

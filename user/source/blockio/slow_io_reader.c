@@ -98,6 +98,12 @@ int slow_io_reader_drain(struct slow_io_reader *reader, struct event_buffer *buf
 	return consumed < 0 ? consumed : 0;
 }
 
+void slow_io_reader_restart(struct slow_io_reader *reader)
+{
+	largest_clear(&reader->choice.slowest);
+	set_bound(reader);
+}
+
 struct slow_io_choice *slow_io_reader_choice(struct slow_io_reader *reader)
 {
 	return &reader->choice;

@@ -22,6 +22,8 @@ int slow_io_reader_open(struct slow_io_reader *reader, struct error *error);
 void slow_io_reader_free(struct slow_io_reader *reader);
 /* Appends what has come and is among the slowest so far. -ENOMEM. */
 int slow_io_reader_drain(struct slow_io_reader *reader, struct event_buffer *buffer);
+/* After a drain: the slowest are chosen anew. */
+void slow_io_reader_restart(struct slow_io_reader *reader);
 /* For requests in flight at the end, after the last drain. */
 struct slow_io_choice *slow_io_reader_choice(struct slow_io_reader *reader);
 

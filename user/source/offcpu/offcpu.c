@@ -249,6 +249,17 @@ static int offcpu_poll(struct source *source)
 	return err;
 }
 
+static int offcpu_cut(struct source *source, uint64_t until_ns)
+{
+	int err;
+
+	send_blocked(source);
+	source->last_drain_ns = until_ns;
+	err = offcpu_tables_cut(source->tables, until_ns, &source->buffer);
+	send(source);
+	return err;
+}
+
 static int offcpu_look(struct source *source, enum source_edge edge, struct error *error)
 {
 	/* Whoever is not on a CPU now has been waiting since before. */
@@ -332,6 +343,7 @@ const struct source_ops source_offcpu = {
 	.end = offcpu_end,
 	.look = offcpu_look,
 	.poll = offcpu_poll,
+	.cut = offcpu_cut,
 	.each_stack = offcpu_each_stack,
 	.detach = offcpu_detach,
 	.free = offcpu_free,

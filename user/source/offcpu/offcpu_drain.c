@@ -39,7 +39,10 @@ struct increment {
 static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns,
 				     uint64_t estimated_ns, uint64_t sent_estimated_ns)
 {
-	struct increment more = {total_ns - sent_total_ns, estimated_ns - sent_estimated_ns};
+	struct increment more = {/* What was sent ahead has still to come. */
+				 .total_ns =
+					 total_ns > sent_total_ns ? total_ns - sent_total_ns : 0,
+				 .estimated_ns = estimated_ns - sent_estimated_ns};
 
 	if (more.estimated_ns > more.total_ns)
 		more.estimated_ns = more.total_ns;
@@ -72,8 +75,9 @@ static void compare_waited(struct offcpu_tables *tables)
 		if (!threads[i].tid || threads[i].tid == PKBPF_THREAD_TOMBSTONE)
 			continue;
 		for (uint32_t state = PKBPF_WAIT_RUNQUEUE; state < PKBPF_WAIT_STATES; state++) {
-			uint64_t more_ns =
-				threads[i].time_ns[state] - tables->sent_threads[i].time_ns[state];
+			uint64_t now_ns = threads[i].time_ns[state],
+				 sent_ns = tables->sent_threads[i].time_ns[state],
+				 more_ns = now_ns > sent_ns ? now_ns - sent_ns : 0;
 
 			waited = more_ns ? waited_get(tables, threads[i].pid, state) : NULL;
 			if (waited)
@@ -158,19 +162,20 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
  * goes on must not be later than what names it.
  */
 static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row,
-		     struct sent_row *sent, struct event_buffer *buffer)
+		     struct sent_row *sent, uint64_t ahead_ns, struct event_buffer *buffer)
 {
 	/* What was added last is read first. */
 	struct sent_row now = {.estimated_queue_ns = row->estimated_queue_ns,
 			       .queue_ns = row->queue_ns,
 			       .estimated_ns = row->estimated_ns,
-			       .total_ns = row->total_ns,
+			       .total_ns = row->total_ns + ahead_ns,
 			       .count = row->count};
 	struct totals_view view;
 	uint64_t total_ns;
 	int err;
 
-	if (now.count == sent->count && now.total_ns == sent->total_ns &&
+	offcpu_settle(now.total_ns, &sent->total_ns, now.queue_ns, &sent->queue_ns);
+	if (now.count == sent->count && now.total_ns <= sent->total_ns &&
 	    now.queue_ns == sent->queue_ns)
 		return 0;
 	view = (struct totals_view){
@@ -184,7 +189,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 		.state = (uint8_t)row->state,
 		.measure = PKBPF_OFFCPU_WAITS,
 		.estimated = row->flags & PKBPF_TOTALS_ESTIMATED,
-		.open = row->flags & PKBPF_TOTALS_OPEN,
+		.open = row->flags & PKBPF_TOTALS_OPEN || ahead_ns,
 	};
 	memcpy(view.comm, (const void *)row->comm, PKBPF_COMM_SIZE);
 	total_ns = scale(
@@ -194,7 +199,8 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	if (err)
 		return err;
 	sent->count = now.count;
-	sent->total_ns = now.total_ns;
+	if (now.total_ns > sent->total_ns)
+		sent->total_ns = now.total_ns;
 	sent->estimated_ns = now.estimated_ns;
 	/* The end of a wait that began otherwise is no wait of its own. */
 	view.state = PKBPF_WAIT_RUNQUEUE;
@@ -220,7 +226,9 @@ static int drain_rows(struct offcpu_tables *tables, struct event_buffer *buffer)
 		if (!rows[i].pid)
 			continue;
 		tables->used_rows++;
-		err = drain_row(tables, &rows[i], &tables->sent_rows[i], buffer);
+		err = drain_row(tables, &rows[i], &tables->sent_rows[i],
+				tables->until_ns && tables->ahead_ns ? tables->ahead_ns[i] : 0,
+				buffer);
 		if (err)
 			return err;
 	}
@@ -282,8 +290,36 @@ static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns,
 	return 0;
 }
 
+/* The time of a thread in a state, as it is now: of what lasts on only with an end, that of a cut.
+ */
+static int send_times(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
+		      uint64_t until_ns, struct totals_view *view, struct event_buffer *buffer)
+{
+	struct thread_times now;
+	uint64_t *queue_ns = &sent->time_ns[PKBPF_WAIT_RUNQUEUE];
+	int err;
+
+	offcpu_read_times(thread, until_ns, &now);
+	for (int state = PKBPF_WAIT_SLEEP; state < PKBPF_WAIT_STATES; state++)
+		offcpu_settle(now.time_ns[state], &sent->time_ns[state],
+			      now.time_ns[PKBPF_WAIT_RUNQUEUE], queue_ns);
+	for (int state = 0; state < PKBPF_WAIT_STATES; state++) {
+		uint64_t more_ns = now.time_ns[state] > sent->time_ns[state]
+					   ? now.time_ns[state] - sent->time_ns[state]
+					   : 0;
+
+		view->state = (uint8_t)state;
+		err = send_part(buffer, view, now.count[state] - sent->count[state], more_ns, 0);
+		if (err)
+			return err;
+		sent->time_ns[state] += more_ns;
+		sent->count[state] = now.count[state];
+	}
+	return 0;
+}
+
 static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
-			uint64_t time_ns, struct event_buffer *buffer)
+			uint64_t until_ns, uint64_t time_ns, struct event_buffer *buffer)
 {
 	struct totals_view view = {
 		.time_ns = time_ns,
@@ -298,17 +334,9 @@ static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_
 	int err;
 
 	memcpy(view.comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
-	for (int state = 0; state < PKBPF_WAIT_STATES; state++) {
-		now.time_ns[state] = thread->time_ns[state];
-		now.count[state] = thread->count[state];
-		view.state = (uint8_t)state;
-		err = send_part(buffer, &view, now.count[state] - sent->count[state],
-				now.time_ns[state] - sent->time_ns[state], 0);
-		if (err)
-			return err;
-		sent->time_ns[state] = now.time_ns[state];
-		sent->count[state] = now.count[state];
-	}
+	err = send_times(thread, sent, until_ns, &view, buffer);
+	if (err)
+		return err;
 	view.measure = PKBPF_OFFCPU_SWITCHES;
 	view.state = 0;
 	err = send_part(buffer, &view, now.voluntary - sent->voluntary, 0, 0);
@@ -323,10 +351,12 @@ static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_
 	return 0;
 }
 
-/* The account is complete: what it must add up to. */
-static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_ns,
-		     struct event_buffer *buffer)
+/* The account is complete, as it is, or until a cut: what it must add up to. */
+static int send_wall(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
+		     uint64_t until_ns, uint64_t time_ns, struct event_buffer *buffer)
 {
+	uint64_t wall_ns = until_ns > thread->first_ns ? until_ns - thread->first_ns : 0;
+
 	struct totals_view view = {
 		.time_ns = time_ns,
 		.pid = thread->pid,
@@ -336,7 +366,14 @@ static int send_wall(const volatile struct pkbpf_thread *thread, uint64_t time_n
 	};
 
 	memcpy(view.comm, (const void *)thread->comm, PKBPF_COMM_SIZE);
-	return send_part(buffer, &view, 1, thread->since_ns - thread->first_ns, 0);
+	if (wall_ns > sent->wall_ns) {
+		int err = send_part(buffer, &view, 1, wall_ns - sent->wall_ns, 0);
+
+		if (err)
+			return err;
+		sent->wall_ns = wall_ns;
+	}
+	return 0;
 }
 
 /* The slot of a thread that exited: empty but for the mark that searches must go on behind
@@ -385,14 +422,16 @@ static int drain_threads(struct offcpu_tables *tables, uint64_t time_ns,
 			continue;
 		ended = __atomic_load_n(&threads[i].place, __ATOMIC_ACQUIRE) == PKBPF_THREAD_ENDED;
 		count_without_stack(tables, i);
-		err = drain_thread(&threads[i], &tables->sent_threads[i], time_ns, buffer);
+		err = drain_thread(&threads[i], &tables->sent_threads[i],
+				   ended ? 0 : tables->until_ns, time_ns, buffer);
+		if (!err && (ended || tables->until_ns))
+			err = send_wall(&threads[i], &tables->sent_threads[i],
+					ended ? threads[i].since_ns : tables->until_ns, time_ns,
+					buffer);
 		if (err)
 			return err;
 		if (!ended)
 			continue;
-		err = send_wall(&threads[i], time_ns, buffer);
-		if (err)
-			return err;
 		free_thread(&threads[i], &tables->sent_threads[i]);
 	}
 	return 0;
@@ -405,6 +444,8 @@ int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *b
 
 	if (tables->sampled)
 		compare_waited(tables);
+	if (tables->until_ns)
+		offcpu_sum_ahead(tables);
 	err = drain_rows(tables, buffer);
 	time_ns = clock_now_ns();
 	err = err ? err : drain_unseen(tables, time_ns, buffer);

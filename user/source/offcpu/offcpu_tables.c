@@ -128,6 +128,7 @@ void offcpu_tables_free(struct offcpu_tables *tables)
 	free(tables->sent_rows);
 	free(tables->sent_threads);
 	free(tables->sent_histograms);
+	free(tables->ahead_ns);
 	free(tables);
 }
 
@@ -252,6 +253,28 @@ static void close_thread(volatile struct pkbpf_thread *thread, uint64_t end_ns)
 	thread->count[state]++;
 	thread->since_ns += rest_ns;
 	thread->place = PKBPF_THREAD_ENDED;
+}
+
+static void forget_largest(struct offcpu_tables *tables)
+{
+	volatile struct pkbpf_wait_row *rows = tables->rows.items;
+	volatile struct pkbpf_wait_histogram *histograms = tables->histograms.items;
+
+	for (uint32_t i = 0; i < tables->rows.count; i++)
+		rows[i].max_ns = rows[i].queue_max_ns = 0;
+	for (uint32_t i = 0; i < tables->histograms.count; i++)
+		histograms[i].max_ns = 0;
+}
+
+int offcpu_tables_cut(struct offcpu_tables *tables, uint64_t until_ns, struct event_buffer *buffer)
+{
+	int err;
+
+	tables->until_ns = until_ns;
+	err = offcpu_tables_drain(tables, buffer);
+	tables->until_ns = 0;
+	forget_largest(tables);
+	return err;
 }
 
 void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns)

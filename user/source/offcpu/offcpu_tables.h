@@ -31,6 +31,9 @@ void offcpu_tables_free(struct offcpu_tables *tables);
 /* Appends records of all increments since the last call, with the time at which each was read.
  * -ENOMEM: the rest comes next time. */
 int offcpu_tables_drain(struct offcpu_tables *tables, struct event_buffer *buffer);
+/* The same at the end of a slice: of what lasts on, with the part until then. The largest values
+ * are those since now. */
+int offcpu_tables_cut(struct offcpu_tables *tables, uint64_t until_ns, struct event_buffer *buffer);
 /* After the end of the interval, when the programs no longer write: closes the accounts of threads
  * that the task iterator no longer knew, since they were leaving their last CPU. */
 void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns);

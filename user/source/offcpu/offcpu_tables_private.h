@@ -17,6 +17,7 @@ struct sent_row {
 };
 
 struct sent_thread {
+	uint64_t wall_ns;
 	uint64_t time_ns[PKBPF_WAIT_STATES], count[PKBPF_WAIT_STATES];
 	uint64_t voluntary, involuntary, without_stack;
 };
@@ -39,11 +40,27 @@ struct offcpu_tables {
 	/* of the record being built */
 	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	bool sampled;
+	/* of a cut: until then what lasts on is sent ahead, also under its row; else 0 */
+	uint64_t until_ns;
+	uint64_t *ahead_ns;		/* by row; NULL: no cut yet, or no memory */
 	uint64_t without_stack;		/* waits to be told of */
 	ARRAY_OF(struct waited) waited; /* of the drain in flight, when sampled */
 	struct hash_map waited_numbers;
 };
 
+struct thread_times {
+	uint64_t time_ns[PKBPF_WAIT_STATES], count[PKBPF_WAIT_STATES];
+};
+
+/* offcpu_ahead.c: the times of a thread; with an end, those of what lasts on as well. */
+void offcpu_read_times(const volatile struct pkbpf_thread *thread, uint64_t until_ns,
+		       struct thread_times *ret_times);
+/* At a cut: what waits that last on have waited, by row. */
+void offcpu_sum_ahead(struct offcpu_tables *tables);
+/* What was sent ahead as time in a state, but turns out to have been spent on the run queue, has
+ * been sent: the sum of both is exact. */
+void offcpu_settle(uint64_t now_ns, uint64_t *sent_ns, uint64_t now_queue_ns,
+		   uint64_t *sent_queue_ns);
 /* offcpu_drain.c: appends records of all increments since the last call; counts the rows and
  * histograms in use. */
 int offcpu_drain_increments(struct offcpu_tables *tables, struct event_buffer *buffer);
