@@ -10,6 +10,7 @@
 #include "process/file/file_servers.h"
 #include "process/relation/process_counts.h"
 #include "symbol/elf/debuginfod.h"
+#include "symbol/jit/code_history.h"
 
 /* Memory of stacks, see struct aggregator_options. */
 #define MERGE_BYTES	(8U << 20)
@@ -20,6 +21,9 @@
 #define MAX_ENDED_TASKS (1U << 13)
 /* 80 bytes each; twice as many as the kernel side knows by heart. */
 #define MAX_NUMBERED_STACKS (1U << 17)
+/* Between two pieces of reading of perf maps, and two looks at them. */
+#define CODE_REST_MS 10
+#define CODE_LOOK_MS ((int)(CODE_HISTORY_LOOK_NS / NS_PER_MS))
 
 static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
 {
@@ -50,15 +54,6 @@ static int assemble(struct live_capture *live, struct error *error)
 				     live->options.session.log);
 		live->processes = process_table_new(live->files);
 	}
-	if (live->processes)
-		first = profile_new(live->processes);
-	if (first)
-		live->aggregator = aggregator_new(&options, first);
-	if (!live->aggregator) {
-		profile_free(first);
-		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
-	}
-	live->sink = aggregator_sink(live->aggregator);
 	if (live->options.debuginfod_limit_ns)
 		live->debuginfod = debuginfod_new(live->options.debuginfod_limit_ns);
 	live->symbolizer_options = (struct symbolizer_options){
@@ -72,7 +67,18 @@ static int assemble(struct live_capture *live, struct error *error)
 		.debuginfod = live->debuginfod,
 	};
 	/* Without one (out of memory) frames stay addresses. */
-	live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	if (live->processes)
+		live->symbolizer = symbolizer_chain_new(&live->symbolizer_options, live->processes);
+	options.code_history = symbolizer_chain_code_history(live->symbolizer);
+	if (live->processes)
+		first = profile_new(live->processes);
+	if (first)
+		live->aggregator = aggregator_new(&options, first);
+	if (!live->aggregator) {
+		profile_free(first);
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	}
+	live->sink = aggregator_sink(live->aggregator);
 	return 0;
 }
 
@@ -179,6 +185,16 @@ int live_capture_cut(struct live_capture *live)
 	log_info(log, "interval %llu ended in %.1f ms", (unsigned long long)edge->sequence,
 		 (double)(clock_now_ns() - begin_ns) / 1e6);
 	return err;
+}
+
+int live_capture_rest_ms(const struct live_capture *live, int most_ms)
+{
+	const struct code_history *code = symbolizer_chain_code_history(live->symbolizer);
+
+	if (live->reads_code)
+		return CODE_REST_MS;
+	return code && code_history_is_busy(code) && most_ms > CODE_LOOK_MS ? CODE_LOOK_MS
+									    : most_ms;
 }
 
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids)

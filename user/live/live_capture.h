@@ -30,6 +30,8 @@ int live_capture_cut(struct live_capture *live);
  * before anything else is done with the capture. NULL: none is closed yet. targets: text for
  * people. */
 struct profile *live_capture_take_slice(struct live_capture *live, const char *targets);
+/* How long to wait at most for the next turn, when nothing else calls for less than most_ms. */
+int live_capture_rest_ms(const struct live_capture *live, int most_ms);
 /* Processes that are targets by now: session_targets_now(). */
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids);
 /* CLOCK_MONOTONIC, of the interval. */

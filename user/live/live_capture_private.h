@@ -27,6 +27,8 @@ struct live_capture {
 	struct symbolizer_options symbolizer_options;
 	struct symbolizer *symbolizer;
 	struct debuginfod *debuginfod; /* NULL: no servers are asked */
+	bool reads_code;	       /* a piece of a perf map is still to be read */
+	uint64_t code_names_dropped;   /* told in profiles so far */
 	uint64_t next_forget_ns;       /* files are not forgotten before */
 	uint64_t naming_end_ns;	       /* places get their names first, until then; 0: not begun */
 	uint64_t sequence;	       /* of the slice that runs */

@@ -13,6 +13,7 @@
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
 #include "symbol/elf/debuginfod.h"
+#include "symbol/jit/code_history.h"
 
 static uint64_t timeval_ns(struct timeval time)
 {
@@ -124,6 +125,21 @@ void live_capture_log_cost(const struct live_capture *live)
 		 (double)info->max_resident_bytes / (1 << 20));
 }
 
+/* The rest of what run-times wrote about their code. */
+static void settle_code(struct live_capture *live, struct profile *profile)
+{
+	struct code_history *code = symbolizer_chain_code_history(live->symbolizer);
+	uint64_t dropped;
+
+	if (!code)
+		return;
+	code_history_settle(code);
+	dropped = code_history_dropped(code);
+	profile_info(profile)->counters[PKBPF_COUNTER_CODE_NAMES_DROPPED] =
+		dropped - live->code_names_dropped;
+	live->code_names_dropped = dropped;
+}
+
 /* Of those before this slice, nobody asks any more. */
 static void forget_edges(struct live_capture *live, uint64_t sequence)
 {
@@ -149,6 +165,7 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 	}
 	fill_info(live, targets, slice);
 	profile_kinds_finish(slice);
+	settle_code(live, slice);
 	if (live->symbolizer)
 		profile_symbolize(slice, live->symbolizer);
 	note_cost(profile_info(slice));
@@ -185,6 +202,7 @@ struct profile *live_capture_finish(struct live_capture *live, const char *targe
 	profile_kinds_finish(live->profile);
 	if (live->debuginfod)
 		debuginfod_allow(live->debuginfod);
+	settle_code(live, live->profile);
 	if (live->symbolizer)
 		profile_symbolize(live->profile, live->symbolizer);
 	log_info(live->options.session.log, "%zu frames symbolized in %.1f ms",

@@ -8,6 +8,7 @@
 #include "live/live_capture_private.h"
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
+#include "symbol/jit/code_history.h"
 
 /* Back-off after a garbage collection of mapped files: pause = its duration (50 to 400 ms) × times,
  * clamped. */
@@ -19,6 +20,11 @@ static const struct rest rest_after_little_use = {400, 60 * NS_PER_SECOND};
 #define FORGET_FILES_LEAST_REST_NS (NS_PER_SECOND / 2)
 /* Time limit for symbolizing before a collection: unresolved frames keep their file. */
 #define FORGET_FILES_NAMING_NS (10 * NS_PER_SECOND)
+/* So long at a time perf maps are read. */
+#define CODE_READING_NS (20 * NS_PER_MS)
+/* So many processes that have ended are forgotten at once: their frames are looked for among all.
+ */
+#define FORGET_CODE_COUNT 32
 
 static void mark_frames(const struct profile *profile, bool *is_used)
 {
@@ -125,8 +131,24 @@ static void limit_files(struct live_capture *live)
 		 before, (double)(end_ns - begin_ns) / 1e6);
 }
 
+/* Reads what run-times write about their code, in pieces that no ring has to wait for, and forgets
+ * what ended processes had. */
+static void follow_code(struct live_capture *live)
+{
+	struct code_history *code = symbolizer_chain_code_history(live->symbolizer);
+
+	if (!code)
+		return;
+	live->reads_code = code_history_work(code, clock_now_ns() + CODE_READING_NS);
+	if (code_history_ended_count(code) < FORGET_CODE_COUNT ||
+	    !aggregator_name_generated(live->aggregator, live->symbolizer))
+		return;
+	code_history_forget_ended(code);
+}
+
 void live_memory_limit(struct live_capture *live)
 {
+	follow_code(live);
 	limit_memory(live);
 	limit_files(live);
 }

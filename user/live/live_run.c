@@ -181,7 +181,9 @@ static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t
 {
 	bool can_wait = sources_can_wait(run->options.kinds_mask);
 	uint64_t look_ns =
-		now_ns + NS_PER_MS * (can_wait ? CPU_LOOK_INTERVAL_MS : LOOK_INTERVAL_MS);
+		now_ns + NS_PER_MS * (uint64_t)live_capture_rest_ms(run->capture,
+								    can_wait ? CPU_LOOK_INTERVAL_MS
+									     : LOOK_INTERVAL_MS);
 
 	if (look_ns < until_ns)
 		until_ns = look_ns;

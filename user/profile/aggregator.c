@@ -25,7 +25,8 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->processes = profile_processes(profile);
 	slow_io_list_limit(profile_slow_io(profile), options->slow_io_limit);
 	aggregator->process_sink = process_table_sink(aggregator->processes);
-	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user);
+	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user,
+						options->code_history);
 	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
 		aggregator->running = NULL; /* still the caller's */
 		aggregator_free(aggregator);
@@ -106,7 +107,7 @@ static void on_mapping(void *context, const struct mapping_view *mapping)
 	aggregator->process_sink.ops->on_mapping(aggregator->process_sink.context, mapping);
 	process = process_table_find(aggregator->processes, mapping->pid);
 	if (process)
-		stack_builder_forget_mappings(aggregator->builder, process->id);
+		stack_builder_note_mapping(aggregator->builder, process, mapping);
 }
 
 static void on_lost(void *context, const struct lost_view *lost)
@@ -121,6 +122,7 @@ static void on_lost(void *context, const struct lost_view *lost)
 static bool add_stack(struct aggregator *aggregator, const struct stack_view *view)
 {
 	struct sample_view sample = {
+		.time_ns = process_table_now_ns(aggregator->processes),
 		.pid = view->pid,
 		.after_syscall = view->after_syscall,
 		.user_end = view->user_end,

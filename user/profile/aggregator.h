@@ -10,6 +10,9 @@
 #include "profile/profile.h"
 
 struct aggregator_options {
+	/* Told of samples in generated code, so that they get the name of their time; NULL: nobody
+	 * is. Borrowed. */
+	struct code_history *code_history;
 	bool per_thread;
 	bool want_user, want_kernel; /* leave the other kind of frames out */
 	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
@@ -60,6 +63,9 @@ void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
 /* Between records: names places in files and in the kernel, for a while. false: there are more. */
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
+/* Between records: names places in generated code of processes that have ended, for a while. false:
+ * there are more. */
+bool aggregator_name_generated(struct aggregator *aggregator, struct symbolizer *symbolizer);
 /* Between records: keeps of the named places that read the same one alone, so that the profile
  * refers to no more files than it has to. -ENOMEM: all is as it was. */
 int aggregator_forget_places(struct aggregator *aggregator);

@@ -177,6 +177,14 @@ bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *sy
 				   most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
 }
 
+bool aggregator_name_generated(struct aggregator *aggregator, struct symbolizer *symbolizer)
+{
+	uint64_t most_ns = aggregator->options.most_naming_ns;
+
+	return profile_name_generated(aggregator->running, symbolizer,
+				      most_ns ? clock_now_ns() + most_ns : UINT64_MAX);
+}
+
 int aggregator_forget_places(struct aggregator *aggregator)
 {
 	_cleanup_free_ uint32_t *numbers = NULL;

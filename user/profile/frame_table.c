@@ -17,10 +17,11 @@ void frame_table_done(struct frame_table *table)
 static uint64_t location_hash(const struct frame_table *table,
 			      const struct frame_location *location)
 {
-	uint64_t words[2] = {
+	uint64_t words[3] = {
 		location->address,
 		(uint64_t)location->object << 32 | (uint64_t)location->space << 1 |
 			location->is_return_address,
+		location->code,
 	};
 
 	return hash_bytes(words, sizeof(words), table->seed);
@@ -33,7 +34,7 @@ static bool same_location(const void *context, uint32_t item, const void *key)
 	const struct frame_location *location = &table->frames.items[item].location;
 
 	return location->address == wanted->address && location->object == wanted->object &&
-	       location->space == wanted->space &&
+	       location->space == wanted->space && location->code == wanted->code &&
 	       location->is_return_address == wanted->is_return_address;
 }
 

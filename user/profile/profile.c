@@ -301,7 +301,7 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 		};
 	else
 		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
-	frame->named = true;
+	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
 
 static int compare_locations(const void *left, const void *right, void *context)

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "pkbpf/unwind_state.h"
 #include "profile/stack_end.h"
+#include "symbol/jit/code_history.h"
 
 /*
  * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache
@@ -39,15 +40,18 @@ struct last_stack {
 struct stack_builder {
 	struct profile *profile;
 	struct process_table *processes;
+	struct code_history *code_history;
 	bool want_kernel, want_user;
 	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
 	uint32_t next_era;
+	bool is_generated;	   /* a frame of the stack being built is */
 	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
 	struct last_stack last;
 	struct cached_frame cache[FRAME_CACHE_SIZE];
 };
 
-struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user)
+struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user,
+					struct code_history *code_history)
 {
 	struct stack_builder *builder = calloc(1, sizeof(*builder));
 
@@ -55,6 +59,7 @@ struct stack_builder *stack_builder_new(struct profile *profile, bool want_kerne
 		return NULL;
 	builder->profile = profile;
 	builder->processes = profile_processes(profile);
+	builder->code_history = code_history;
 	builder->want_kernel = want_kernel;
 	builder->want_user = want_user;
 	builder->next_era = ERA_FIRST;
@@ -166,9 +171,34 @@ static struct frame_location user_location(struct stack_builder *builder,
 	return location;
 }
 
+void stack_builder_note_mapping(struct stack_builder *builder, const struct process *process,
+				const struct mapping_view *view)
+{
+	const struct address_space *space = process_table_mappings(builder->processes, process);
+	const struct mapping *mapping;
+
+	stack_builder_forget_mappings(builder, process->id);
+	if (!builder->code_history || !(view->protection & PKBPF_PROT_EXEC) || !space)
+		return;
+	mapping = address_space_find(space, view->start);
+	if (!mapping || !(mapping->file == MAPPING_NO_FILE ||
+			  (mapping_has_file(mapping) && is_generated(builder, mapping->file))))
+		return;
+	code_history_expect(builder->code_history, process->id, mapping);
+}
+
+/* Code of generated addresses may be other code at the next sample: those are not cached. */
+static void note_generated(struct stack_builder *builder, const struct process *process,
+			   uint64_t time_ns, struct frame_location *location)
+{
+	builder->is_generated = true;
+	location->code = code_history_at(builder->code_history, process->id,
+					 location->address - location->is_return_address, time_ns);
+}
+
 static uint32_t intern_user(struct stack_builder *builder, const struct process *process,
 			    const struct address_space *space, uint32_t era, uint64_t ip,
-			    bool is_return_address)
+			    bool is_return_address, uint64_t time_ns)
 {
 	uint64_t key = cache_key(ip, is_return_address);
 	struct cached_frame *slot = cache_slot(builder, era, key);
@@ -179,6 +209,10 @@ static uint32_t intern_user(struct stack_builder *builder, const struct process 
 	if (cached && slot->era == era && slot->key == key)
 		return slot->frame;
 	location = user_location(builder, process, space, ip, is_return_address);
+	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
+		note_generated(builder, process, time_ns, &location);
+		cached = false;
+	}
 	frame = profile_intern_frame(builder->profile, &location);
 	if (cached && frame != UINT32_MAX)
 		*slot = (struct cached_frame){key, era, frame};
@@ -293,12 +327,14 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	uint32_t *frames = builder->frames.items + first_user;
 	const uint64_t *ips = sample->user_ips;
 
+	builder->is_generated = false;
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
 		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i,
 									 sample->after_syscall);
 
 		frames[i] = intern_user(builder, process, space, era,
-					i ? pkbpf_address(ips[i]) : ips[i], is_return_address);
+					i ? pkbpf_address(ips[i]) : ips[i], is_return_address,
+					sample->time_ns);
 		if (frames[i] == UINT32_MAX)
 			return false;
 	}
@@ -307,7 +343,7 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 		       builder->last.frames.items + builder->last.frames.count - shared,
 		       shared * sizeof(*frames));
 	builder->frames.count += sample->user_count;
-	remember_stack(&builder->last, era, sample, frames);
+	remember_stack(&builder->last, builder->is_generated ? ERA_NONE : era, sample, frames);
 	if (stack_end_is_truncated(sample->user_end))
 		return push_truncated(builder, sample->user_end);
 	if (sample->user_end == PKBPF_END_UNVERIFIED && drop_garbage(builder, space, first_user))

@@ -13,9 +13,10 @@
 
 struct stack_builder;
 
-/* NULL: out of memory. The profile is borrowed; frames of a side that is not wanted are left
- * out. */
-struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user);
+/* NULL: out of memory. The profile is borrowed, and code_history, which may be NULL; frames of a
+ * side that is not wanted are left out. */
+struct stack_builder *stack_builder_new(struct profile *profile, bool want_kernel, bool want_user,
+					struct code_history *code_history);
 void stack_builder_free(struct stack_builder *builder);
 /* Another profile, in which frames and stacks have the same numbers. */
 void stack_builder_set_profile(struct stack_builder *builder, struct profile *profile);
@@ -29,6 +30,9 @@ uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_vi
  */
 bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index,
 				     bool after_syscall);
+/* The process has mapped that. */
+void stack_builder_note_mapping(struct stack_builder *builder, const struct process *process,
+				const struct mapping_view *mapping);
 /* The mappings of the process have changed: what is remembered of its addresses is void. */
 void stack_builder_forget_mappings(struct stack_builder *builder, uint32_t process);
 /* The same for all processes and the kernel. */

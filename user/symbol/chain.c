@@ -11,13 +11,13 @@
 #include "pkbpf/unwind_state.h"
 #include "symbol/kernel/kernel.h"
 #include "symbol/dwarf/line_store.h"
-#include "symbol/jit/perf_map.h"
+#include "symbol/jit/code_history.h"
 #include "symbol/symbol_notes.h"
 
 enum chain_member {
 	MEMBER_KERNEL,
 	MEMBER_ELF,
-	MEMBER_PERF_MAP,
+	MEMBER_GENERATED_CODE,
 	MEMBER_COUNT,
 };
 
@@ -27,6 +27,7 @@ struct chain {
 	char *kallsyms_path, *root, *debug_dir;
 	struct string_pool *strings;
 	struct line_store *lines;
+	struct code_history *code;
 	struct symbolizer *members[MEMBER_COUNT];
 	struct symbol_notes notes; /* about what is forgotten */
 };
@@ -45,6 +46,15 @@ const char *symbol_result_text(enum symbol_result result)
 			"no perf map: generated code without a usable /tmp/perf-PID.map",
 		[SYMBOL_NO_KALLSYMS] =
 			"no kallsyms: kernel symbols are hidden (kernel.kptr_restrict)",
+		[SYMBOL_PERF_MAP_GONE] = "ended: the process had ended, and left no perf map, "
+					 "before it was looked for",
+		[SYMBOL_PERF_MAP_REFUSED] =
+			"perf map refused: not a regular file, or of another user",
+		[SYMBOL_OTHERS_PERF_MAP] =
+			"perf map of another program: written before the program began, or after "
+			"it ended",
+		[SYMBOL_NAME_DROPPED] = "not kept: rare generated code, to save memory",
+		[SYMBOL_PENDING] = "pending: not looked up yet",
 	};
 
 	if ((unsigned int)result >= SYMBOL_RESULT_COUNT || !texts[result])
@@ -122,6 +132,7 @@ static void chain_free(struct symbolizer *symbolizer)
 	for (size_t i = 0; i < MEMBER_COUNT; i++)
 		symbolizer_free(chain->members[i]);
 	symbol_notes_done(&chain->notes);
+	code_history_free(chain->code);
 	line_store_free(chain->lines);
 	if (chain->strings)
 		string_pool_free(chain->strings);
@@ -170,9 +181,10 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 			chain->kallsyms_path, &options->kernel_namer, chain->strings);
 		chain->members[MEMBER_ELF] = elf_symbolizer_new(
 			&chain->options, process_table_files(processes), chain->strings);
-		chain->members[MEMBER_PERF_MAP] =
-			perf_map_symbolizer_new(&chain->options, processes, chain->strings);
+		chain->code = code_history_new(&chain->options, processes, chain->strings);
 	}
+	if (chain->code)
+		chain->members[MEMBER_GENERATED_CODE] = code_history_symbolizer_new(chain->code);
 	for (size_t i = 0; i < MEMBER_COUNT; i++) {
 		if (!chain->members[i]) {
 			chain_free(&chain->symbolizer);
@@ -180,6 +192,11 @@ struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options
 		}
 	}
 	return &chain->symbolizer;
+}
+
+struct code_history *symbolizer_chain_code_history(struct symbolizer *chain)
+{
+	return chain ? ((struct chain *)chain)->code : NULL;
 }
 
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

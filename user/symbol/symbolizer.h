@@ -31,19 +31,27 @@ struct frame_location {
 	uint64_t address;
 	/* Look up address - 1: the instruction before a return address is the call. */
 	bool is_return_address;
+	/* FRAME_ANONYMOUS: which code was there when it was sampled, as code_history_at() has it;
+	 * 0: what is there now */
+	uint32_t code;
 };
 
-enum symbol_result { /* numbers are in recordings: for good */
-		     SYMBOL_FOUND = 0,
-		     SYMBOL_UNMAPPED = 1, /* in no mapping */
-		     SYMBOL_NO_FILE =
-			     2, /* the file could not be opened (gone, replaced, no permission) */
-		     SYMBOL_NOT_ELF = 3,      /* the file is not an ELF file we can read */
-		     SYMBOL_STRIPPED = 4,     /* no symbol table, no debug file */
-		     SYMBOL_NOT_IN_TABLE = 5, /* has symbols, none covers the address */
-		     SYMBOL_NO_PERF_MAP = 6,  /* JIT code without a usable perf map file */
-		     SYMBOL_NO_KALLSYMS = 7,  /* kernel symbols hidden (kptr_restrict) */
-		     SYMBOL_RESULT_COUNT,
+/* Numbers are in recordings: for good. */
+enum symbol_result {
+	SYMBOL_FOUND = 0,
+	SYMBOL_UNMAPPED = 1,	     /* in no mapping */
+	SYMBOL_NO_FILE = 2,	     /* it could not be opened (gone, replaced, no permission) */
+	SYMBOL_NOT_ELF = 3,	     /* the file is not an ELF file we can read */
+	SYMBOL_STRIPPED = 4,	     /* no symbol table, no debug file */
+	SYMBOL_NOT_IN_TABLE = 5,     /* has symbols, none covers the address */
+	SYMBOL_NO_PERF_MAP = 6,	     /* generated code without a perf map */
+	SYMBOL_NO_KALLSYMS = 7,	     /* kernel symbols hidden (kptr_restrict) */
+	SYMBOL_PERF_MAP_GONE = 8,    /* the process ended before its perf map was read */
+	SYMBOL_PERF_MAP_REFUSED = 9, /* no regular file of its user's */
+	SYMBOL_OTHERS_PERF_MAP = 10, /* of another program that had the pid */
+	SYMBOL_NAME_DROPPED = 11,    /* to save memory */
+	SYMBOL_PENDING = 12,	     /* ask again later; in no recording */
+	SYMBOL_RESULT_COUNT,
 };
 
 const char *symbol_result_text(enum symbol_result result); /* "stripped: no symbol table", … */
@@ -74,6 +82,7 @@ struct symbol {
 struct debuginfod;
 struct symbolizer;
 struct symbol_notes;
+struct code_history;
 
 struct symbolizer_ops {
 	const char *name;
@@ -115,6 +124,9 @@ struct symbolizer_options {
  * processes. */
 struct symbolizer *symbolizer_chain_new(const struct symbolizer_options *options,
 					struct process_table *processes);
+
+/* Who has to be told of samples in generated code, of such a chain. Borrowed. */
+struct code_history *symbolizer_chain_code_history(struct symbolizer *chain);
 
 /* Strings in *ret_symbol live as long as the symbolizer. */
 void symbolizer_resolve(struct symbolizer *symbolizer, const struct frame_location *location,

@@ -41,7 +41,12 @@ static int stop(void **state)
 static struct symbol resolve(enum frame_space space, uint32_t object, uint64_t address,
 			     bool is_return_address)
 {
-	struct frame_location location = {space, object, address, is_return_address};
+	struct frame_location location = {
+		.space = space,
+		.object = object,
+		.address = address,
+		.is_return_address = is_return_address,
+	};
 	struct symbol symbol;
 
 	symbolizer_resolve(chain, &location, &symbol);

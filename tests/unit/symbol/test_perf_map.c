@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Tests reading of perf map files, good and hostile. */
-#include "symbol/jit/perf_map.h"
+#include "symbol/jit/code_reader.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,26 +27,49 @@ static int open_text(const char *text, size_t size)
 	return fd;
 }
 
-/* Names at the addresses, "-" for none. */
+struct wanted {
+	const uint64_t *addresses;
+	char (*names)[CODE_MAX_NAME_BYTES];
+	size_t count;
+};
+
+static void take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+{
+	struct wanted *wanted = context;
+
+	for (size_t i = 0; i < wanted->count; i++)
+		if (wanted->addresses[i] - entry->start < entry->size)
+			snprintf(wanted->names[i], sizeof(wanted->names[i]), "%.*s",
+				 (int)entry->name_size, entry->name);
+}
+
+/* The last name of each address, "-" for none. */
+static void read_names(int fd, uint64_t size, uint64_t piece, struct wanted *wanted)
+{
+	static char buffer[CODE_READER_BYTES];
+	struct code_reader reader = {.fd = fd, .buffer = buffer};
+	struct code_cursor cursor;
+
+	for (size_t i = 0; i < wanted->count; i++)
+		strcpy(wanted->names[i], "-");
+	code_reader_begin(&reader, &cursor);
+	while (code_reader_read(&reader, &cursor, size, true, piece, take_entry, wanted) > 0)
+		;
+	assert_int_equal(cursor.offset, size);
+}
+
 static void assert_names(const char *text, size_t size, const uint64_t *addresses,
 			 const char *const *names, size_t count)
 {
 	int fd = open_text(text, size);
-	struct perf_map map;
+	struct wanted wanted = {addresses, calloc(count, CODE_MAX_NAME_BYTES), count};
 
-	assert_int_equal(perf_map_read(fd, &map), 0);
-	for (size_t i = 0; i < count; i++) {
-		const struct perf_map_entry *entry = perf_map_find(&map, addresses[i]);
-		char name[PERF_MAP_MAX_NAME_BYTES] = "-";
-
-		if (entry)
-			assert_int_equal(perf_map_read_name(fd, entry, name, sizeof(name)), 0);
-		assert_string_equal(name, names[i]);
+	for (uint64_t piece = 1; piece <= size; piece *= 64) {
+		read_names(fd, size, piece, &wanted);
+		for (size_t i = 0; i < count; i++)
+			assert_string_equal(wanted.names[i], names[i]);
 	}
-	for (size_t i = 1; i < map.count; i++)
-		assert_true(map.entries[i - 1].start + map.entries[i - 1].size <=
-			    map.entries[i].start);
-	perf_map_done(&map);
+	free(wanted.names);
 	close(fd);
 }
 
@@ -123,73 +146,6 @@ static void line_of_megabytes_is_passed_over(void **state)
 	free(text);
 }
 
-static void long_name_is_cut(void **state)
-{
-	char text[4 * PERF_MAP_MAX_NAME_BYTES] = "1000 10 ";
-	struct perf_map map;
-	char name[PERF_MAP_MAX_NAME_BYTES];
-	int fd;
-
-	memset(text + 8, 'n', sizeof(text) - 9);
-	fd = open_text(text, strlen(text));
-	assert_int_equal(perf_map_read(fd, &map), 0);
-	assert_int_equal(perf_map_read_name(fd, perf_map_find(&map, 0x1000), name, sizeof(name)),
-			 0);
-	assert_int_equal(strlen(name), sizeof(name) - 1);
-	perf_map_done(&map);
-	close(fd);
-}
-
-static void name_is_not_taken_from_a_file_that_changed(void **state)
-{
-	int fd = open_text("1000 10 before\n", 15);
-	char name[64];
-	struct perf_map map;
-
-	assert_int_equal(perf_map_read(fd, &map), 0);
-	assert_int_equal(pwrite(fd, "2000 10 after.\n", 15, 0), 15);
-	assert_true(perf_map_read_name(fd, perf_map_find(&map, 0x1000), name, sizeof(name)) < 0);
-	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_true(perf_map_read_name(fd, perf_map_find(&map, 0x1000), name, sizeof(name)) < 0);
-	perf_map_done(&map);
-	close(fd);
-}
-
-/* Every entry against the slow way: the last line that covers the address. */
-static void agrees_with_a_plain_search_on_random_overlaps(void **state)
-{
-	enum { LINES = 400, SPACE = 2000 };
-	char text[LINES * 32];
-	uint32_t starts[LINES], sizes[LINES], value = 2463534242U;
-	struct perf_map map;
-	size_t size = 0;
-	int fd;
-
-	for (size_t i = 0; i < LINES; i++) {
-		value ^= value << 13;
-		value ^= value >> 17;
-		value ^= value << 5;
-		starts[i] = 1 + value % SPACE;
-		sizes[i] = 1 + (value >> 16) % (i % 10 == 0 ? SPACE : 20);
-		size += (size_t)sprintf(text + size, "%x %x n%zu\n", starts[i], sizes[i], i);
-	}
-	fd = open_text(text, size);
-	assert_int_equal(perf_map_read(fd, &map), 0);
-	for (uint32_t address = 0; address < 2 * SPACE + 10; address++) {
-		const struct perf_map_entry *entry = perf_map_find(&map, address);
-		char name[64] = "-", expected[64] = "-";
-
-		for (size_t i = 0; i < LINES; i++)
-			if (address >= starts[i] && address - starts[i] < sizes[i])
-				sprintf(expected, "n%zu", i);
-		if (entry)
-			assert_int_equal(perf_map_read_name(fd, entry, name, sizeof(name)), 0);
-		assert_string_equal(name, expected);
-	}
-	perf_map_done(&map);
-	close(fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,9 +154,6 @@ int main(void)
 		cmocka_unit_test(earlier_line_keeps_what_a_later_one_leaves),
 		cmocka_unit_test(lines_that_do_not_parse_are_passed_over),
 		cmocka_unit_test(line_of_megabytes_is_passed_over),
-		cmocka_unit_test(long_name_is_cut),
-		cmocka_unit_test(name_is_not_taken_from_a_file_that_changed),
-		cmocka_unit_test(agrees_with_a_plain_search_on_random_overlaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

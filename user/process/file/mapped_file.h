@@ -92,9 +92,10 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
  */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
 /*
- * Whether code in this file was made by a run-time at work (a JIT that maps a memfd twice): a memfd
- * that is no ELF file. Asked of the contents once, while a process still maps it; false when they
- * cannot be read.
+ * Whether code in this file was made by a run-time, perhaps at work (a JIT that maps a file twice,
+ * to write and to execute): it is no ELF file. Asked of the contents once, while a process still
+ * maps it; false when they cannot be read, or nobody has done so and it does not lie where files
+ * are made in passing.
  */
 bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_file *file);
 /* Copies the vdso image out of the witness process (or our own when it is the same size); the

@@ -349,23 +349,37 @@ static int copy_vdso_of(const struct mapped_file_table *table, const struct witn
 	return (size_t)got == size ? 0 : -ENOENT;
 }
 
+/* Where run-times put files for their code, which nobody is to find. */
+static bool is_in_passing(const struct mapped_file *file)
+{
+	static const char *const prefixes[] = {"/memfd:", "/dev/shm/", "/tmp/", "/var/tmp/",
+					       "/run/"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (strncmp(file->path, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return file->deleted;
+}
+
 bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_file *public)
 {
-	static const char prefix[] = "/memfd:";
 	struct file *file = table->files.items[public->id];
 	char magic[SELFMAG] = {0};
 	int fd;
 
-	if (strncmp(public->path, prefix, sizeof(prefix) - 1) != 0)
+	if (public->type != MAPPED_FILE_REGULAR)
 		return false;
-	if (file->memfd == CONTENTS_UNKNOWN) {
+	if (file->program == CONTENTS_UNKNOWN) {
+		/* Others are opened by whoever unwinds through them, not for this. */
+		if (!file->contents_known && !is_in_passing(public))
+			return false;
 		fd = mapped_file_open(table, public);
 		if (fd < 0 || pread(fd, magic, sizeof(magic), 0) < 0)
 			return false;
-		file->memfd =
+		file->program =
 			memcmp(magic, ELFMAG, SELFMAG) == 0 ? CONTENTS_ELF : CONTENTS_GENERATED;
 	}
-	return file->memfd == CONTENTS_GENERATED;
+	return file->program == CONTENTS_GENERATED;
 }
 
 int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *public,

@@ -27,8 +27,8 @@ struct file {
 	uint32_t family;
 	struct witness witnesses[MAX_WITNESSES];
 	uint32_t witness_count, witness_next;
-	int fd;								   /* -1: not open */
-	enum { CONTENTS_UNKNOWN, CONTENTS_ELF, CONTENTS_GENERATED } memfd; /* what is in one */
+	int fd; /* -1: not open */
+	enum { CONTENTS_UNKNOWN, CONTENTS_ELF, CONTENTS_GENERATED } program;
 	int failed; /* -errno of the last attempt to open it; 0: none since the last new witness */
 	uint64_t refused_ns; /* when its server last refused to give it to us; 0: never */
 	uint32_t more_recent, less_recent; /* among the open ones */

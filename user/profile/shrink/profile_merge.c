@@ -331,6 +331,12 @@ bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer,
 				   until_ns);
 }
 
+bool profile_name_generated(struct profile *profile, struct symbolizer *symbolizer,
+			    uint64_t until_ns)
+{
+	return profile_name_frames(profile, symbolizer, 1U << FRAME_ANONYMOUS, until_ns);
+}
+
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers)
 {
 	*ret_numbers = frame_table_merge(&profile->names->frames)

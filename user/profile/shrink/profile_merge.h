@@ -22,6 +22,9 @@
  * latest (CLOCK_MONOTONIC) or when the file that is read then has been, which takes 20 ms for a
  * large one. Those in generated code may get their names later. false: there are more. */
 bool profile_name_places(struct profile *profile, struct symbolizer *symbolizer, uint64_t until_ns);
+/* The same for places in generated code, of processes that have ended. */
+bool profile_name_generated(struct profile *profile, struct symbolizer *symbolizer,
+			    uint64_t until_ns);
 /* What has no name yet, or none in the kernel, stays apart. Frames that no stack has any more are
  * left out where that saves much, or, if used_frames_only, in any case. */
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers);

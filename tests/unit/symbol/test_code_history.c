@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests which perf map is taken for a process, which is not believed, and what is read of it. */
+#include "symbol/jit/code_history.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "fake_machine.h"
+
+static char root[] = "/tmp/pkbpf-jit-XXXXXX";
+static struct mapped_file_table *files;
+static struct process_table *processes;
+static struct string_pool *strings;
+static struct symbolizer_options options;
+static struct code_history *code;
+static struct symbolizer *symbolizer;
+static uint32_t process_id;
+
+static void run_in_root(const char *verb, const char *paths)
+{
+	char command[1024];
+
+	snprintf(command, sizeof(command), "cd '%s' && %s %s", root, verb, paths);
+	assert_int_equal(system(command), 0);
+}
+
+static void write_file(const char *path, const char *text, const char *mode)
+{
+	char full[512];
+	FILE *file;
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	file = fopen(full, mode);
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void start_history(void)
+{
+	code = code_history_new(&options, processes, strings);
+	symbolizer = code_history_symbolizer_new(code);
+}
+
+static void stop_history(void)
+{
+	symbolizer_free(symbolizer);
+	code_history_free(code);
+}
+
+static int start(void **state)
+{
+	struct fake_machine *machine = fake_machine_new();
+	struct event_sink sink;
+
+	strcpy(root, "/tmp/pkbpf-jit-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	run_in_root("mkdir -p", "proc/4711/root/tmp tmp");
+	files = mapped_file_table_new(root);
+	processes = process_table_new(files);
+	strings = string_pool_new();
+	fake_process(machine, 4711, 1, "node");
+	sink = process_table_sink(processes);
+	fake_play(machine, &sink);
+	fake_machine_free(machine);
+	process_id = process_table_find(processes, 4711)->id;
+	options = (struct symbolizer_options){.root = root};
+	start_history();
+	return symbolizer ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+	stop_history();
+	process_table_free(processes);
+	mapped_file_table_free(files);
+	string_pool_free(strings);
+	run_in_root("rm -rf", "proc tmp target");
+	assert_int_equal(rmdir(root), 0);
+	return 0;
+}
+
+static void write_status(uint32_t uid, const char *pids)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "Name:\tnode\nPid:\t4711\nUid:\t%u\t%u\t%u\t%u\nGid:\t0\t0\t0\t0\nNSpid:\t%"
+		 "s\nThreads:\t1\n",
+		 uid, uid, uid, uid, pids);
+	write_file("/proc/4711/status", text, "w");
+}
+
+static struct symbol resolve(uint64_t address)
+{
+	struct frame_location location = {
+		.space = FRAME_ANONYMOUS, .object = process_id, .address = address};
+	struct symbol symbol;
+
+	assert_true(symbolizer->ops->resolve(symbolizer, &location, &symbol));
+	assert_int_equal(symbol.flags, SYMBOL_IS_JIT);
+	return symbol;
+}
+
+static void assert_name(uint64_t address, const char *name)
+{
+	struct symbol symbol = resolve(address);
+
+	assert_int_equal(symbol.result, SYMBOL_FOUND);
+	assert_string_equal(symbol.lines[0].function, name);
+}
+
+static void map_is_found_in_the_root_of_the_process_under_its_own_pid(void **state)
+{
+	write_status(getuid(), "4711\t17\t3");
+	write_file("/proc/4711/root/tmp/perf-4711.map", "1000 100 wrong pid\n", "w");
+	write_file("/proc/4711/root/tmp/perf-3.map", "1000 100 LazyCompile:~f\n", "w");
+	assert_name(0x1010, "LazyCompile:~f");
+	assert_int_equal(resolve(0x2000).result, SYMBOL_NOT_IN_TABLE);
+}
+
+static void kernel_without_pid_namespaces_is_fine(void **state)
+{
+	write_file("/proc/4711/status", "Name:\tnode\nUid:\t0\t0\t0\t0\n", "w");
+	write_file("/proc/4711/root/tmp/perf-4711.map", "1000 100 f\n", "w");
+	if (getuid() != 0)
+		skip();
+	assert_name(0x1010, "f");
+}
+
+static void process_without_map_says_so(void **state)
+{
+	write_status(getuid(), "4711");
+	assert_int_equal(resolve(0x1010).result, SYMBOL_NO_PERF_MAP);
+}
+
+static void map_that_grows_is_read_again(void **state)
+{
+	write_status(getuid(), "4711");
+	write_file("/proc/4711/root/tmp/perf-4711.map", "1000 100 first\n", "w");
+	assert_name(0x1010, "first");
+	assert_int_equal(resolve(0x2010).result, SYMBOL_NOT_IN_TABLE);
+	write_file("/proc/4711/root/tmp/perf-4711.map", "2000 100 second\n", "a");
+	assert_name(0x2010, "second");
+	assert_name(0x1010, "first");
+}
+
+static void map_of_another_user_is_not_believed(void **state)
+{
+	char path[512];
+
+	if (getuid() != 0)
+		skip();
+	write_status(1234, "4711");
+	snprintf(path, sizeof(path), "%s/proc/4711/root/tmp/perf-4711.map", root);
+	write_file("/proc/4711/root/tmp/perf-4711.map", "1000 100 f\n", "w");
+	assert_int_equal(chown(path, 4321, 4321), 0);
+	assert_int_equal(resolve(0x1010).result, SYMBOL_PERF_MAP_REFUSED);
+}
+
+static void links_and_fifos_are_not_followed(void **state)
+{
+	char path[512], target[512];
+
+	write_status(getuid(), "4711");
+	write_file("/target", "1000 100 f\n", "w");
+	write_file("/proc/4711/root/target", "1000 100 f\n", "w");
+	snprintf(path, sizeof(path), "%s/proc/4711/root/tmp/perf-4711.map", root);
+	snprintf(target, sizeof(target), "%s/target", root);
+	assert_int_equal(symlink("/target", path), 0);
+	assert_int_equal(resolve(0x1010).result, SYMBOL_PERF_MAP_REFUSED);
+	stop_history();
+	start_history();
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(resolve(0x1010).result, SYMBOL_PERF_MAP_REFUSED);
+}
+
+/* A frame of a sample of that time, before its name is known. */
+static struct frame_location sample(uint64_t address, uint64_t time_ns)
+{
+	return (struct frame_location){
+		.space = FRAME_ANONYMOUS,
+		.object = process_id,
+		.address = address,
+		.code = code_history_at(code, process_id, address, time_ns),
+	};
+}
+
+static void assert_reads(const struct frame_location *location, const char *name)
+{
+	struct symbol symbol;
+
+	code_history_settle(code);
+	assert_true(symbolizer->ops->resolve(symbolizer, location, &symbol));
+	assert_int_equal(symbol.result, name ? SYMBOL_FOUND : SYMBOL_NOT_IN_TABLE);
+	if (name)
+		assert_string_equal(symbol.lines[0].function, name);
+}
+
+#define MAP "/proc/4711/root/tmp/perf-4711.map"
+
+/* Longer than a tick of the clock of file times. */
+static uint64_t after_a_while(void)
+{
+	usleep(30000);
+	return clock_now_ns();
+}
+
+static void each_sample_gets_the_name_of_its_time(void **state)
+{
+	struct frame_location before, after, between;
+	uint64_t write_ns;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n", "w");
+	before = sample(0x1010, after_a_while());
+	write_ns = after_a_while();
+	write_file(MAP, "1000 100 second\n", "a");
+	after = sample(0x1010, after_a_while());
+	/* When exactly the line was written nobody knows. */
+	between = sample(0x1010, write_ns);
+	assert_reads(&before, "first");
+	assert_reads(&after, "second");
+	assert_reads(&between, "second or first");
+}
+
+static void
+code_that_was_replaced_before_the_first_look_is_told_apart_by_the_last_write(void **state)
+{
+	struct frame_location before, after;
+	uint64_t start_ns = clock_now_ns();
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n1000 100 second\n", "w");
+	after = sample(0x1010, after_a_while());
+	before = sample(0x1020, start_ns);
+	assert_reads(&after, "second");
+	assert_reads(&before, "second or first");
+}
+
+static void name_that_is_written_later_says_so(void **state)
+{
+	struct frame_location early;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "9000 100 other\n", "w");
+	early = sample(0x1010, after_a_while());
+	usleep(600000);
+	write_file(MAP, "1000 100 f\n", "a");
+	assert_reads(&early, "f (named later)");
+}
+
+static void map_that_is_written_at_once_later_names_what_was_there(void **state)
+{
+	struct frame_location early;
+
+	write_status(getuid(), "4711");
+	early = sample(0x1010, after_a_while());
+	write_file(MAP, "1000 100 f\n", "w");
+	assert_reads(&early, "f");
+}
+
+static void map_that_is_begun_anew_keeps_the_names_of_before(void **state)
+{
+	struct frame_location before, after, gone;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n2000 100 gone\n3000 100 unused and long\n", "w");
+	before = sample(0x1010, after_a_while());
+	gone = sample(0x2010, clock_now_ns());
+	assert_reads(&before, "first");
+	write_file(MAP, "1000 100 second\n", "w");
+	after = sample(0x1010, after_a_while());
+	assert_reads(&before, "first");
+	assert_reads(&gone, "gone");
+	assert_reads(&after, "second");
+}
+
+static void map_that_is_begun_anew_and_is_longer_is_noticed(void **state)
+{
+	struct frame_location after;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n", "w");
+	sample(0x1010, after_a_while());
+	after_a_while();
+	write_file(MAP, "1000 100 f\n1000 100 second\n1000 100 third\n", "w");
+	after = sample(0x1010, after_a_while());
+	assert_reads(&after, "third");
+}
+
+static void map_that_another_replaces_goes_on_there(void **state)
+{
+	struct frame_location after;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n", "w");
+	sample(0x1010, after_a_while());
+	write_file("/proc/4711/root/tmp/new", "1000 100 second\n", "w");
+	run_in_root("cd proc/4711/root/tmp && mv", "new perf-4711.map");
+	sample(0x1010, after_a_while());
+	/* It is searched for again after a rest. */
+	usleep(2100000);
+	after = sample(0x1010, after_a_while());
+	assert_reads(&after, "second");
+}
+
+static void map_of_many_megabytes_is_read_in_pieces(void **state)
+{
+	struct frame_location last;
+	char path[512];
+	FILE *file;
+
+	write_status(getuid(), "4711");
+	snprintf(path, sizeof(path), "%s%s", root, MAP);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	for (int i = 0; i < 400000; i++)
+		fprintf(file, "%x 40 LazyCompile:~function %d file.js\n", 0x100000 + i * 64, i);
+	fprintf(file, "1000 100 last\n");
+	fclose(file);
+	last = sample(0x1010, after_a_while());
+	assert_true(code_history_work(code, clock_now_ns()));
+	while (code_history_work(code, clock_now_ns() + NS_PER_MS))
+		;
+	assert_reads(&last, "last");
+}
+
+static void late_name_of_a_large_addition_is_found(void **state)
+{
+	struct frame_location before, after;
+	char path[512];
+	FILE *file;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n", "w");
+	before = sample(0x1010, after_a_while());
+	after_a_while();
+	snprintf(path, sizeof(path), "%s%s", root, MAP);
+	file = fopen(path, "a");
+	assert_non_null(file);
+	for (int i = 0; i < 20000; i++)
+		fprintf(file, "%x 40 LazyCompile:~function %d file.js\n", 0x100000 + i * 64, i);
+	fprintf(file, "1000 100 second\n1000 100 half a li");
+	fclose(file);
+	after = sample(0x1010, after_a_while());
+	write_file(MAP, "ne\n", "a");
+	assert_reads(&before, "first");
+	/* The last line had been begun when it was sampled. */
+	assert_reads(&after, "half a line or second");
+	after_a_while();
+	after = sample(0x1010, after_a_while());
+	assert_reads(&after, "half a line");
+}
+
+static void places_beyond_the_bound_lose_their_names_rarest_first(void **state)
+{
+	uint64_t now_ns;
+	struct frame_location often = {0};
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 1000000 f\n", "w");
+	now_ns = after_a_while();
+	for (int i = 0; i < 10; i++)
+		often = sample(0x1010, now_ns);
+	for (uint64_t i = 0; i < CODE_HISTORY_MAX_PLACES + 10; i++)
+		sample(0x2000 + i, now_ns);
+	assert_true(code_history_dropped(code) > 0);
+	assert_reads(&often, "f");
+}
+
+static void map_of_a_process_that_ended_is_found_in_our_own_tmp(void **state)
+{
+	write_file("/tmp/perf-4711.map", "1000 100 after the end\n", "w");
+	assert_name(0x1010, "after the end");
+}
+
+static void map_of_a_process_that_ended_must_be_of_a_known_user(void **state)
+{
+	char path[512];
+
+	if (getuid() != 0)
+		skip();
+	snprintf(path, sizeof(path), "%s/tmp/perf-4711.map", root);
+	write_file("/tmp/perf-4711.map", "1000 100 f\n", "w");
+	assert_int_equal(chown(path, 1234, 1234), 0);
+	assert_int_equal(resolve(0x1010).result, SYMBOL_PERF_MAP_REFUSED);
+	stop_history();
+	options.user_uid = 1234;
+	start_history();
+	assert_name(0x1010, "f");
+}
+
+static void unknown_process_has_no_map(void **state)
+{
+	process_id = 99;
+	assert_int_equal(resolve(0x1010).result, SYMBOL_NO_PERF_MAP);
+}
+
+int main(void)
+{
+#define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
+	const struct CMUnitTest tests[] = {
+		test(map_is_found_in_the_root_of_the_process_under_its_own_pid),
+		test(kernel_without_pid_namespaces_is_fine),
+		test(process_without_map_says_so),
+		test(map_that_grows_is_read_again),
+		test(map_of_another_user_is_not_believed),
+		test(links_and_fifos_are_not_followed),
+		test(each_sample_gets_the_name_of_its_time),
+		test(code_that_was_replaced_before_the_first_look_is_told_apart_by_the_last_write),
+		test(name_that_is_written_later_says_so),
+		test(map_that_is_written_at_once_later_names_what_was_there),
+		test(map_that_is_begun_anew_keeps_the_names_of_before),
+		test(map_that_is_begun_anew_and_is_longer_is_noticed),
+		test(map_that_another_replaces_goes_on_there),
+		test(map_of_many_megabytes_is_read_in_pieces),
+		test(late_name_of_a_large_addition_is_found),
+		test(places_beyond_the_bound_lose_their_names_rarest_first),
+		test(map_of_a_process_that_ended_is_found_in_our_own_tmp),
+		test(map_of_a_process_that_ended_must_be_of_a_known_user),
+		test(unknown_process_has_no_map),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

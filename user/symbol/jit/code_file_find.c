@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Looks where run-times write what they generate. */
+#include "symbol/jit/code_file_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "base/named_line.h"
+#include "symbol/target_file.h"
+
+#define MAX_STATUS_BYTES (64U << 10)
+/* File times go on by ticks of 10 ms at most; and half a process's first one is the kernel's. */
+#define SLACK_NS (20 * NS_PER_MS)
+
+struct process_status {
+	uint32_t real_uid, effective_uid;
+	uint32_t inner_pid; /* in the innermost pid namespace */
+};
+
+/* false: the process is gone. */
+static bool read_status(const char *root, uint32_t pid, struct process_status *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *uids, *pids, *end;
+	char path[4096];
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/proc/%u/status", root, pid);
+	if (file_read_all(AT_FDCWD, path, MAX_STATUS_BYTES, &text, &size))
+		return false;
+	uids = named_line(text, "Uid:");
+	if (!uids || sscanf(uids, "%u %u", &ret->real_uid, &ret->effective_uid) != 2)
+		return false;
+	/* "NSpid:\t4711\t1": ours first, the process's own last. */
+	ret->inner_pid = pid;
+	pids = named_line(text, "NSpid:");
+	if (!pids)
+		return true;
+	end = strchr(pids, '\n');
+	while (pids && (!end || pids < end)) {
+		char *after;
+		unsigned long number = strtoul(pids, &after, 10);
+
+		if (after == pids || (end && after > end))
+			break;
+		ret->inner_pid = (uint32_t)number;
+		pids = after;
+	}
+	return true;
+}
+
+/* ---- times ---- */
+
+static int64_t realtime_ahead_ns(void)
+{
+	return (int64_t)(clock_read_ns(CLOCK_REALTIME) - clock_now_ns());
+}
+
+uint64_t code_file_time_ns(const struct timespec *time)
+{
+	int64_t time_ns = (int64_t)time->tv_sec * (int64_t)NS_PER_SECOND + time->tv_nsec -
+			  realtime_ahead_ns();
+
+	return time_ns > 0 ? (uint64_t)time_ns : 0;
+}
+
+/* In ticks since the machine started, field 22; the name of the program may hold anything. */
+static uint64_t read_start_ns(const char *root, uint32_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long ticks = 0;
+	char path[4096];
+	const char *at;
+	size_t size;
+	long hz = sysconf(_SC_CLK_TCK);
+
+	snprintf(path, sizeof(path), "%s/proc/%u/stat", root, pid);
+	if (hz <= 0 || file_read_all(AT_FDCWD, path, MAX_STATUS_BYTES, &text, &size))
+		return 0;
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++) {
+		at = strchr(at, ' ');
+		at = at ? at + 1 : NULL;
+	}
+	if (!at || sscanf(at, "%llu", &ticks) != 1)
+		return 0;
+	return (uint64_t)ticks * (NS_PER_SECOND / (uint64_t)hz);
+}
+
+/* CLOCK_MONOTONIC, which leaves out the time that the machine slept. */
+static uint64_t boottime_to_monotonic(uint64_t time_ns)
+{
+	uint64_t asleep_ns = clock_read_ns(CLOCK_BOOTTIME) - clock_now_ns();
+
+	return time_ns > asleep_ns ? time_ns - asleep_ns : 0;
+}
+
+static uint64_t start_of(const struct code_file_search *search, const char *root, bool lives)
+{
+	uint64_t start_ns = search->process->start_ns;
+
+	if (!start_ns && lives)
+		start_ns = boottime_to_monotonic(read_start_ns(root, search->process->pid));
+	return start_ns;
+}
+
+/* A pid is used again, and what another program wrote under it may still lie there. The time of the
+ * last change of the file or its name tells, since nobody can set it back. */
+static bool is_of_this_program(const struct code_file_search *search, const char *root, bool lives,
+			       const struct stat *st)
+{
+	uint64_t start_ns = start_of(search, root, lives), end_ns = search->process->end_ns;
+	uint64_t changed_ns = code_file_time_ns(&st->st_ctim),
+		 modified_ns = code_file_time_ns(&st->st_mtim);
+
+	if (start_ns && changed_ns + SLACK_NS < start_ns)
+		return false;
+	return !end_ns || modified_ns <= end_ns + SLACK_NS;
+}
+
+/* ---- places ---- */
+
+struct candidate {
+	uint32_t root_pid; /* 0: our own root */
+	const uint32_t *uids;
+	const char *path;
+	bool lives;
+};
+
+static bool is_believed(const struct stat *st, const uint32_t uids[2])
+{
+	return st->st_uid == uids[0] || st->st_uid == uids[1] || st->st_uid == 0;
+}
+
+static int open_candidate(const struct code_file_search *search, const char *root,
+			  const struct candidate *candidate, struct stat *ret_stat)
+{
+	struct file_servers *servers =
+		mapped_file_table_servers(process_table_files(search->processes));
+	int fd = target_file_open(servers, root, candidate->root_pid, candidate->path, false,
+				  ret_stat);
+
+	if (fd < 0)
+		return fd;
+	if (is_believed(ret_stat, candidate->uids)) {
+		if (is_of_this_program(search, root, candidate->lives, ret_stat))
+			return fd;
+		close(fd);
+		return -ESTALE;
+	}
+	close(fd);
+	return -EPERM;
+}
+
+/* The first one that is good; else why the most promising one is not. */
+static int open_first(const struct code_file_search *search, const char *root,
+		      const struct candidate *candidates, size_t count, struct stat *ret_stat)
+{
+	int reason = -ENOENT;
+
+	for (size_t i = 0; i < count; i++) {
+		int fd = candidates[i].path[0]
+				 ? open_candidate(search, root, &candidates[i], ret_stat)
+				 : -ENOENT;
+
+		if (fd >= 0)
+			return fd;
+		if (reason == -ENOENT && fd != -ENOTDIR)
+			reason = fd;
+	}
+	return reason;
+}
+
+/* A run-time maps its jitdump so that profilers see it. */
+static void find_mapped_dump(const struct code_file_search *search, char *path, size_t size)
+{
+	const struct address_space *space =
+		process_table_mappings(search->processes, search->process);
+	const struct mapping_list *mappings = space ? address_space_mappings(space) : NULL;
+
+	path[0] = '\0';
+	for (size_t i = 0; mappings && i < mappings->count; i++) {
+		const struct mapped_file *file;
+		const char *name;
+		unsigned int pid;
+		char end[2];
+
+		if (!mapping_has_file(&mappings->items[i]))
+			continue;
+		file = mapped_file_table_get(process_table_files(search->processes),
+					     mappings->items[i].file);
+		name = file ? strrchr(file->path, '/') : NULL;
+		if (name && sscanf(name, "/jit-%u.dum%1[p]", &pid, end) == 2) {
+			snprintf(path, size, "%s", file->path);
+			return;
+		}
+	}
+}
+
+int code_file_find(const struct code_file_search *search, struct stat *ret_stat)
+{
+	const char *root = search->options->root ? search->options->root : "";
+	const uint32_t ours[] = {geteuid(), search->options->user_uid};
+	uint32_t pid = search->process->pid, theirs[2];
+	char map[64], dump[64], inner_map[64], inner_dump[64], mapped_dump[4096];
+	bool lives = !search->process->end_ns;
+	struct process_status status;
+
+	snprintf(map, sizeof(map), "/tmp/perf-%u.map", pid);
+	snprintf(dump, sizeof(dump), "/tmp/jit-%u.dump", pid);
+	if (!lives || !read_status(root, pid, &status)) {
+		const struct candidate candidates[] = {
+			{0, ours, map, false},
+			{0, ours, dump, false},
+		};
+
+		return open_first(search, root, candidates, 2, ret_stat);
+	}
+	theirs[0] = status.real_uid;
+	theirs[1] = status.effective_uid;
+	snprintf(inner_map, sizeof(inner_map), "/tmp/perf-%u.map", status.inner_pid);
+	snprintf(inner_dump, sizeof(inner_dump), "/tmp/jit-%u.dump", status.inner_pid);
+	find_mapped_dump(search, mapped_dump, sizeof(mapped_dump));
+	const struct candidate candidates[] = {
+		{pid, theirs, inner_map, true},	 {pid, theirs, mapped_dump, true},
+		{pid, theirs, inner_dump, true}, {0, theirs, map, true},
+		{0, theirs, dump, true},
+	};
+	return open_first(search, root, candidates, 5, ret_stat);
+}
