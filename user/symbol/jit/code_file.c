@@ -3,10 +3,12 @@
 #include "symbol/jit/code_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "symbol/jit/code_file_find.h"
 
 /* Beyond it, the two oldest epochs become one, in which times are less certain. */
 #define MAX_EPOCHS 1024
@@ -44,6 +46,22 @@ static void begin_anew(struct code_file *file)
 	file->is_new = true;
 }
 
+/* Nothing was in it before it was made. */
+static void note_birth(struct code_file *file)
+{
+	struct statx status;
+	struct timespec time;
+	uint64_t born_ns;
+
+	if (statx(file->reader.fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) < 0 ||
+	    !(status.stx_mask & STATX_BTIME))
+		return;
+	time = (struct timespec){status.stx_btime.tv_sec, status.stx_btime.tv_nsec};
+	born_ns = code_file_time_ns(&time);
+	if (born_ns > file->clean_ns && born_ns <= clock_now_ns())
+		file->clean_ns = born_ns;
+}
+
 void code_file_set(struct code_file *file, int fd, const struct stat *st)
 {
 	bool same = file->device == st->st_dev && file->inode == st->st_ino && file->inode;
@@ -55,6 +73,7 @@ void code_file_set(struct code_file *file, int fd, const struct stat *st)
 	file->device = st->st_dev;
 	file->inode = st->st_ino;
 	begin_anew(file);
+	note_birth(file);
 }
 
 static ssize_t read_tail(const struct code_file *file, uint64_t end,

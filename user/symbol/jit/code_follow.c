@@ -291,6 +291,8 @@ static void open_file(struct code_history *code, struct code_process *process, u
 	process->next_open_ns = now_ns + process->open_rest_ns;
 	if (fd < 0) {
 		process->reason = fd;
+		if (fd == -ENOENT && !process->file.inode)
+			process->file.clean_ns = now_ns;
 		return;
 	}
 	if (code_file_is_open(&process->file))
