@@ -237,12 +237,14 @@ static void
 code_that_was_replaced_before_the_first_look_is_told_apart_by_the_last_write(void **state)
 {
 	struct frame_location before, after;
-	uint64_t start_ns = clock_now_ns();
+	uint64_t begun_ns;
 
 	write_status(getuid(), "4711");
-	write_file(MAP, "1000 100 first\n1000 100 second\n", "w");
+	write_file(MAP, "1000 100 first\n", "w");
+	begun_ns = after_a_while();
+	write_file(MAP, "1000 100 second\n", "a");
 	after = sample(0x1010, after_a_while());
-	before = sample(0x1020, start_ns);
+	before = sample(0x1020, begun_ns);
 	assert_reads(&after, "second");
 	assert_reads(&before, "second or first");
 }
@@ -372,6 +374,7 @@ static void places_beyond_the_bound_lose_their_names_rarest_first(void **state)
 	now_ns = after_a_while();
 	for (int i = 0; i < 10; i++)
 		often = sample(0x1010, now_ns);
+	/* In order, so that the test is quick. */
 	for (uint64_t i = 0; i < CODE_HISTORY_MAX_PLACES + 10; i++)
 		sample(0x2000 + i, now_ns);
 	assert_true(code_history_dropped(code) > 0);

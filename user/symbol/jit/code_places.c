@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Places that were added since they were sorted are searched one by one. */
-#define MAX_UNSORTED 64
+#include "base/cleanup.h"
+
+/* Places that were added since they were sorted are searched one by one: so many, and more of very
+ * many. */
+#define MAX_UNSORTED(sorted) (64 + (sorted) / 256)
 /* Of one place; older ones are forgotten. Samples come some seconds late at most. */
 #define MAX_LINES 64
 /* Of one place; further samples share the last reading, and are less certain. */
@@ -47,10 +50,28 @@ static int compare_places(const void *left, const void *right)
 
 void code_places_sort(struct code_places *places)
 {
-	if (places->sorted < places->places.count)
-		qsort(places->places.items, places->places.count, sizeof(*places->places.items),
-		      compare_places);
-	places->sorted = places->places.count;
+	struct code_place *items = places->places.items;
+	size_t sorted = places->sorted, count = places->places.count, at = count;
+	_cleanup_free_ struct code_place *added = NULL;
+
+	if (sorted == count)
+		return;
+	qsort(items + sorted, count - sorted, sizeof(*items), compare_places);
+	added = malloc((count - sorted) * sizeof(*added));
+	if (!added) {
+		qsort(items, count, sizeof(*items), compare_places);
+		places->sorted = count;
+		return;
+	}
+	memcpy(added, items + sorted, (count - sorted) * sizeof(*added));
+	/* From the end, where there is room. */
+	for (size_t left = count - sorted; left > 0;) {
+		if (sorted > 0 && items[sorted - 1].address > added[left - 1].address)
+			items[--at] = items[--sorted];
+		else
+			items[--at] = added[--left];
+	}
+	places->sorted = count;
 }
 
 struct code_place *code_places_find(struct code_places *places, uint64_t address)
@@ -69,7 +90,7 @@ struct code_place *code_places_add(struct code_places *places, uint64_t address)
 {
 	struct code_place *place;
 
-	if (places->places.count - places->sorted >= MAX_UNSORTED)
+	if (places->places.count - places->sorted >= MAX_UNSORTED(places->sorted))
 		code_places_sort(places);
 	place = array_add(&places->places);
 	if (place)
