@@ -109,6 +109,9 @@ enum pkbpf_stack_end {
 	PKBPF_END_NO_FILE = 24,
 	/* code has changed stacks, and where it left the other is not known */
 	PKBPF_END_OTHER_STACK = 25,
+	/* not by unwinding: a complete stack of which frames were found by unverified frame
+	 * pointers, as it is counted */
+	PKBPF_END_GUESSED = 26,
 	PKBPF_END_COUNT,
 };
 

@@ -38,6 +38,7 @@ struct examination {
 	struct live_process *live;
 	uint64_t ips[PKBPF_MAX_USER_FRAMES];
 	size_t threads, complete;
+	size_t guessed; /* complete, but with unverified frames */
 };
 
 /* The process table learns of the process as it does in a run: from snapshot records. */
@@ -184,7 +185,10 @@ static void print_thread(struct examination *exam, uint32_t tid)
 			       err == -EPERM ? " (traced by a debugger?)" : "");
 		return;
 	}
-	exam->complete += stack_end_is_complete(result.end);
+	if (result.guessed && stack_end_is_complete(result.end))
+		exam->guessed++;
+	else
+		exam->complete += stack_end_is_complete(result.end);
 	printf("%s, %zu frames",
 	       stack_end_is_complete(result.end) ? "complete" : stack_end_text(result.end),
 	       result.depth);
@@ -213,7 +217,10 @@ static int print_threads(struct examination *exam, struct error *error)
 			print_thread(exam, (uint32_t)strtoul(entry->d_name, NULL, 10));
 	}
 	closedir(tasks);
-	printf("\n%zu of %zu stacks complete\n", exam->complete, exam->threads);
+	printf("\n%zu of %zu stacks complete", exam->complete, exam->threads);
+	if (exam->guessed)
+		printf(", %zu complete with unverified frames", exam->guessed);
+	puts("");
 	return 0;
 }
 

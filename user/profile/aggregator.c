@@ -253,8 +253,6 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 		return false;
 	profile_count_end(profile, process->id, wanted ? stack->user_end : PKBPF_END_NONE,
 			  totals->count, wanted ? stack->guessed : 0);
-	if (stack)
-		stack->guessed = 0;
 	return true;
 }
 

@@ -16,7 +16,7 @@ struct numbered_stack {
 	bool has_user_frames;
 	bool named_lately; /* since others were forgotten */
 	enum pkbpf_stack_end user_end;
-	uint64_t guessed; /* guessed frames not counted yet */
+	uint64_t guessed; /* of its frames */
 };
 
 /* One that runs, one that closes, and the one that a cut makes. */

@@ -217,8 +217,10 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 
 	if ((unsigned int)end >= PKBPF_END_COUNT)
 		return;
+	if (guessed_frames && stack_end_is_complete(end))
+		end = PKBPF_END_GUESSED;
 	profile->ends.counts[end] += count;
-	profile->guessed_frames += guessed_frames;
+	profile->guessed_frames += guessed_frames * count;
 	/* Without memory the process has no rate of its own; the overall one stays right. */
 	if (!array_reserve(&profile->process_ends, profile->process_ends.count + 1))
 		return;
@@ -414,6 +416,11 @@ uint64_t profile_end_count(const struct profile *profile, uint32_t process,
 		return profile->ends.counts[end];
 	number = hash_map_find(&profile->ends_of_process, process);
 	return number ? profile->process_ends.items[*number].counts[end] : 0;
+}
+
+void profile_add_guessed_frames(struct profile *profile, uint64_t count)
+{
+	profile->guessed_frames += count;
 }
 
 uint64_t profile_guessed_frames(const struct profile *profile)

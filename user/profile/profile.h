@@ -116,7 +116,8 @@ uint32_t profile_intern_comm(struct profile *profile, const char *comm);
 uint32_t profile_put_frame(struct profile *profile, const struct frame *frame);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
-/* Counts how user stacks ended, overall and per process: the complete-stack rate. */
+/* Counts how user stacks ended, overall and per process: the complete-stack rate. guessed_frames of
+ * each were found by unverified frame pointers: complete ones with some are GUESSED. */
 void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
 		       uint64_t count, uint64_t guessed_frames);
 
@@ -160,6 +161,8 @@ const char *profile_string(const struct profile *profile, uint32_t string);
  * profile_stack_count(). */
 void profile_mark_processes(const struct profile *profile, bool *is_used);
 void profile_mark_stacks(const struct profile *profile, bool *is_used);
+/* Of stacks whose ends are counted without. */
+void profile_add_guessed_frames(struct profile *profile, uint64_t count);
 /* Stacks that ended in `end`; process UINT32_MAX: all processes. */
 uint64_t profile_end_count(const struct profile *profile, uint32_t process,
 			   enum pkbpf_stack_end end);

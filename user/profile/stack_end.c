@@ -40,6 +40,7 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_UNANNOUNCED] = END("pages populated by the kernel"),
 	[PKBPF_END_NO_FILE] = END("its file cannot be opened"),
 	[PKBPF_END_OTHER_STACK] = END("caller's stack not found"),
+	[PKBPF_END_GUESSED] = END("complete with unverified frames"),
 };
 
 static const struct end_row unknown_end = END("unknown reason");
@@ -68,7 +69,8 @@ bool stack_end_is_gone(enum pkbpf_stack_end end)
 
 bool stack_end_is_truncated(enum pkbpf_stack_end end)
 {
-	return (unsigned int)end > PKBPF_END_LAST_COMPLETE && end != PKBPF_END_UNVERIFIED;
+	return (unsigned int)end > PKBPF_END_LAST_COMPLETE && end != PKBPF_END_UNVERIFIED &&
+	       end != PKBPF_END_GUESSED;
 }
 
 const struct symbol_line *stack_end_line(enum pkbpf_stack_end end)

@@ -299,7 +299,7 @@ static int read_ends(struct decoding *work)
 			profile_count_end(work->profile, process, rows[i].end, rows[i].count, 0);
 	}
 	if (!slice_choice_is_of_processes(work->choice))
-		profile_count_end(work->profile, UINT32_MAX, 0, 0, work->facts.guessed_frames);
+		profile_add_guessed_frames(work->profile, work->facts.guessed_frames);
 	return err;
 }
 

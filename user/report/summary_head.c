@@ -125,6 +125,7 @@ static void add_losses(char *text, const struct summary *summary)
 static void add_stacks(char *text, const struct summary *summary)
 {
 	const struct profile *profile = summary->report.profile;
+	uint64_t guessed = profile_end_count(profile, UINT32_MAX, PKBPF_END_GUESSED);
 	uint64_t complete = 0, known = 0;
 	char a[HUMAN_SIZE];
 
@@ -135,8 +136,13 @@ static void add_stacks(char *text, const struct summary *summary)
 		known += end != PKBPF_END_UNVERIFIED && !stack_end_is_gone(end) ? count : 0;
 	}
 	if (known)
-		text_append(text, TEXT_SIZE, "%s of user stacks complete; ",
+		text_append(text, TEXT_SIZE, "%s of user stacks complete",
 			    human_share(a, complete, known));
+	if (guessed)
+		text_append(text, TEXT_SIZE, ", %s with unverified frames",
+			    human_share(a, guessed, known));
+	if (known)
+		text_append(text, TEXT_SIZE, "; ");
 }
 
 static void add_cost(char *text, const struct summary *summary)

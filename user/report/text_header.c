@@ -219,6 +219,21 @@ static uint64_t count_broken(const struct profile *profile)
 	return broken;
 }
 
+/* Frames between may be missing. Others are in stacks that are truncated. */
+static void print_guessed(struct line *line, const struct profile *profile, uint64_t known)
+{
+	uint64_t stacks = profile_end_count(profile, UINT32_MAX, PKBPF_END_GUESSED),
+		 frames = profile_guessed_frames(profile);
+	char a[HUMAN_SIZE], b[HUMAN_SIZE];
+
+	if (stacks)
+		fprintf(line->stream, "; %s complete with unverified frames (%s)",
+			human_share(a, stacks, known), human_count(b, stacks));
+	if (frames)
+		fprintf(line->stream, "; %s frames by unverified frame pointers",
+			human_count(a, frames));
+}
+
 static void print_stacks(const struct text_report *report)
 {
 	char a[HUMAN_SIZE], b[HUMAN_SIZE], c[HUMAN_SIZE];
@@ -247,6 +262,7 @@ static void print_stacks(const struct text_report *report)
 		fprintf(line.stream, "%s of user stacks complete (%s of %s)",
 			human_share(a, complete, total - unverified), human_count(b, complete),
 			human_count(c, total - unverified));
+	print_guessed(&line, profile, total - unverified);
 	for (unsigned int end = PKBPF_END_NONE + 1; end < PKBPF_END_COUNT; end++) {
 		uint64_t count = profile_end_count(profile, UINT32_MAX, end);
 
@@ -264,9 +280,6 @@ static void print_stacks(const struct text_report *report)
 	if (profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC))
 		fprintf(line.stream, "; plus %s in execve (no user stack exists)",
 			human_count(a, profile_end_count(profile, UINT32_MAX, PKBPF_END_EXEC)));
-	if (profile_guessed_frames(profile))
-		fprintf(line.stream, "; %s frames by unverified frame pointers",
-			human_count(a, profile_guessed_frames(profile)));
 	line_end(&line, report, "stacks:");
 }
 

@@ -122,6 +122,27 @@ static void totals_add_to_the_stack_sent_before(void **state)
 }
 
 /* Nobody has unwound it. */
+static void a_stack_with_guessed_frames_counts_as_unverified_each_time(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t ips[] = {0x400123, 0x400456};
+	struct stack_view view = {.stack_id = 77,
+				  .pid = 100,
+				  .user_end = PKBPF_END_ZERO_RA,
+				  .user_ips = ips,
+				  .user_count = 2,
+				  .guessed_count = 1};
+
+	fixture->sink.ops->on_stack(fixture->sink.context, &view);
+	totals(fixture, 77, 1, 0, 2, 5000, 4000);
+	totals(fixture, 77, 1, 0, 3, 3000, 4000);
+	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_GUESSED),
+			 5);
+	assert_int_equal(profile_end_count(fixture->fake.profile, UINT32_MAX, PKBPF_END_ZERO_RA),
+			 0);
+	assert_int_equal(profile_guessed_frames(fixture->fake.profile), 5);
+}
+
 static void totals_find_a_stack_that_was_copied(void **state)
 {
 	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_OFFCPU,
@@ -411,6 +432,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(totals_add_to_the_stack_sent_before),
+		TEST(a_stack_with_guessed_frames_counts_as_unverified_each_time),
 		TEST(totals_find_a_stack_that_was_copied),
 		TEST(states_of_one_stack_are_rows_of_their_own),
 		TEST(other_measures_are_no_weight_of_the_stack),

@@ -114,12 +114,16 @@ static void stack_ends_are_counted_per_process_and_in_all(void **state)
 	profile_count_end(fake.profile, 900, PKBPF_END_ROOT, 4, 0);
 	profile_count_end(fake.profile, 7, PKBPF_END_NO_RULE, 1, 2);
 	profile_count_end(fake.profile, 7, (enum pkbpf_stack_end)200, 1, 0);
-	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_ROOT), 3);
+	profile_count_end(fake.profile, 7, PKBPF_END_ROOT, 5, 0);
+	/* Complete, but with a frame that nothing verifies. */
+	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_GUESSED), 3);
+	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_ROOT), 5);
+	assert_int_equal(profile_end_count(fake.profile, 7, PKBPF_END_NO_RULE), 1);
 	assert_int_equal(profile_end_count(fake.profile, 900, PKBPF_END_ROOT), 4);
 	assert_int_equal(profile_end_count(fake.profile, 8, PKBPF_END_ROOT), 0);
-	assert_int_equal(profile_end_count(fake.profile, UINT32_MAX, PKBPF_END_ROOT), 7);
+	assert_int_equal(profile_end_count(fake.profile, UINT32_MAX, PKBPF_END_ROOT), 9);
 	assert_int_equal(profile_end_count(fake.profile, UINT32_MAX, (enum pkbpf_stack_end)200), 0);
-	assert_int_equal(profile_guessed_frames(fake.profile), 3);
+	assert_int_equal(profile_guessed_frames(fake.profile), 5);
 	fake_profile_done(&fake);
 }
 

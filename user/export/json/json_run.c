@@ -112,10 +112,12 @@ void json_events(struct json_writer *writer, const struct profile *profile)
 
 		if (stack_end_is_complete(end))
 			complete += count;
-		else if (count)
+		else if (count && end != PKBPF_END_GUESSED)
 			json_writer_u64(writer, stack_end_text(end), count);
 	}
 	json_writer_u64(writer, "complete", complete);
+	json_writer_u64(writer, stack_end_text(PKBPF_END_GUESSED),
+			profile_end_count(profile, UINT32_MAX, PKBPF_END_GUESSED));
 	json_writer_object_end(writer);
 	json_writer_u64(writer, "guessed_frames", profile_guessed_frames(profile));
 	json_writer_object_end(writer);

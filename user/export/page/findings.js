@@ -44,9 +44,9 @@ function memoryTile() {
 }
 /* Stacks that have no end to reach, inside execve, are none. */
 function stackEnds() {
-	const ends = profile.report.unwinder ? profile.report.unwinder.stack_ends || {} : {}, complete = ends.complete || 0;
-	const truncated = Object.entries(ends).filter(([reason]) => reason !== "complete" && reason !== "inside execve").sort((a, b) => b[1] - a[1]);
-	return {complete, truncated, all: complete + truncated.reduce((sum, [, number]) => sum + number, 0), execve: ends["inside execve"] || 0};
+	const ends = profile.report.unwinder ? profile.report.unwinder.stack_ends || {} : {}, complete = ends.complete || 0, unverified = ends["complete with unverified frames"] || 0;
+	const truncated = Object.entries(ends).filter(([reason]) => reason !== "inside execve" && !reason.startsWith("complete")).sort((a, b) => b[1] - a[1]);
+	return {complete, unverified, truncated, all: complete + unverified + truncated.reduce((sum, [, number]) => sum + number, 0), execve: ends["inside execve"] || 0};
 }
 function profileTile() {
 	const ends = stackEnds(), {samples} = profile.report, lost = samples && samples.expected ? samples.lost / samples.expected : 0;
@@ -79,7 +79,7 @@ function showLosses() {
 	const {report} = profile, ends = stackEnds(), items = [], cost = report.cost || {};
 	const add = (figure, text) => items.push(el("dt", {}, figure), el("dd", {}, text));
 	if (report.samples && report.samples.expected) add(`${count(report.samples.recorded)} of ${count(report.samples.expected)}`, `CPU samples recorded, ${count(report.samples.lost)} lost.`);
-	if (ends.all) add(`${count(ends.complete)} of ${count(ends.all)}`, "user stacks complete." + (ends.truncated.length ? " Truncated: " + ends.truncated.map(([reason, number]) => reason + " " + count(number)).join(", ") + "." : "") + (ends.execve ? ` Plus ${count(ends.execve)} in execve (no user stack exists).` : ""));
+	if (ends.all) add(`${count(ends.complete)} of ${count(ends.all)}`, "user stacks complete" + (ends.unverified ? `, ${count(ends.unverified)} complete with unverified frames.` : ".") + (ends.truncated.length ? " Truncated: " + ends.truncated.map(([reason, number]) => reason + " " + count(number)).join(", ") + "." : "") + (ends.execve ? ` Plus ${count(ends.execve)} in execve (no user stack exists).` : ""));
 	if (report.unwinder && report.unwinder.guessed_frames) add(count(report.unwinder.guessed_frames), "frames found by unverified frame pointers; frames between them may be missing.");
 	for (const counter of report.counters || []) if (counter.is_loss && counter.count) add(count(counter.count), counter.text + ".");
 	if (cost.cpu_ns !== undefined) add(percent((cost.cpu_ns - (cost.start_cpu_ns || 0)) / profile.durationNs), `of one CPU for the profiler, ${percent((cost.bpf_cpu_ns || 0) / profile.durationNs)} for its BPF programs; peak RSS ${bytes(cost.max_resident_bytes || 0)}, BPF maps ${bytes(cost.bpf_map_bytes || 0)}.`);
