@@ -57,13 +57,13 @@ static int read_profile(struct reporting *report)
 		.comm = options->live.targets.comm,
 		.container = report->own->container,
 	};
-	uint64_t to_ns = report->own->to_ns ? report->own->to_ns : UINT64_MAX;
+	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
 	struct error error;
 
 	for (size_t i = 0; i < options->source_count; i++)
 		choice.kinds_mask |= 1U << options->sources[i]->kind;
-	if (recording_set_read(&report->set, report->own->from_ns, to_ns, &choice, &report->profile,
-			       &report->interval, &error) < 0)
+	if (recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
+	    0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	recording_notes_write(&report->set, &report->interval, report->console);
 	if (report->profile)

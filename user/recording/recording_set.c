@@ -111,15 +111,15 @@ int recording_set_sort(struct recording_set *set, struct error *error)
 /* ---- reading ---- */
 
 static bool is_wanted(const struct recording_set *set, const struct recording_slice *slice,
-		      uint64_t from_ns, uint64_t to_ns)
+		      const struct recording_wish *wish)
 {
 	uint64_t first_ns = set->slices.items[0].span.begin_ns;
 	uint64_t begin_ns = slice->span.begin_ns - first_ns;
+	uint64_t end_ns = slice->span.end_ns - first_ns;
 
-	return begin_ns < to_ns &&
-	       (slice->span.end_ns - first_ns > from_ns ||
-		/* Of no length: at its begin. */
-		(slice->span.end_ns == slice->span.begin_ns && begin_ns >= from_ns));
+	/* One of no length is where it begins. */
+	return (!wish->to_ns || begin_ns < wish->to_ns) &&
+	       (end_ns > wish->from_ns || (end_ns == begin_ns && begin_ns >= wish->from_ns));
 }
 
 static int read_slice(const struct recording_set *set, const struct recording_slice *slice,
@@ -158,9 +158,9 @@ static int merge(struct profile **into, struct profile *slice, const char *path,
 	return err;
 }
 
-int recording_set_read(const struct recording_set *set, uint64_t from_ns, uint64_t to_ns,
-		       const struct slice_choice *choice, struct profile **ret_profile,
-		       struct recording_interval *ret_interval, struct error *error)
+int recording_set_read(const struct recording_set *set, const struct recording_wish *wish,
+		       struct profile **ret_profile, struct recording_interval *ret_interval,
+		       struct error *error)
 {
 	struct recording_interval interval = {0};
 	struct profile *profile = NULL;
@@ -170,9 +170,9 @@ int recording_set_read(const struct recording_set *set, uint64_t from_ns, uint64
 		struct profile *more = NULL;
 		int err;
 
-		if (!is_wanted(set, slice, from_ns, to_ns))
+		if (!is_wanted(set, slice, wish))
 			continue;
-		err = read_slice(set, slice, choice, &more);
+		err = read_slice(set, slice, wish->choice, &more);
 		if (err == -EBADMSG) {
 			interval.damaged++;
 			continue;

@@ -34,18 +34,24 @@ int recording_set_add(struct recording_set *set, const char *path, struct error 
 int recording_set_sort(struct recording_set *set, struct error *error);
 void recording_set_done(struct recording_set *set);
 
+/* Which part: [from_ns, to_ns), both counted from the begin of the first slice; to_ns 0: all behind
+ * from_ns. choice NULL: all of it. */
+struct recording_wish {
+	uint64_t from_ns, to_ns;
+	const struct slice_choice *choice;
+};
+
 /* What was read: from begin_ns to end_ns of the first slice's clock. */
 struct recording_interval {
 	uint64_t begin_ns, end_ns;
 	size_t read, damaged; /* slices */
 };
 
-/* Merges the slices that [from_ns, to_ns) meets, both counted from the begin of the first slice;
- * to_ns UINT64_MAX: all behind from_ns. Damaged slices are left out and counted. The caller frees
+/* Merges the slices that a wish meets. Damaged slices are left out and counted. The caller frees
  * the profile, which is NULL when there was none to read. -EINVAL: of different machines; -ENOTSUP,
  * -ENOMEM and errors of pread(); with the sentence. */
-int recording_set_read(const struct recording_set *set, uint64_t from_ns, uint64_t to_ns,
-		       const struct slice_choice *choice, struct profile **ret_profile,
-		       struct recording_interval *ret_interval, struct error *error);
+int recording_set_read(const struct recording_set *set, const struct recording_wish *wish,
+		       struct profile **ret_profile, struct recording_interval *ret_interval,
+		       struct error *error);
 
 #endif

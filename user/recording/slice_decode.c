@@ -412,9 +412,8 @@ static int read_account(struct decoding *work)
 	size_t limit_count;
 	int err;
 
-	if (work->facts.account_known)
-		resource_usage_put_known(usage, work->facts.account_start_ns,
-					 work->facts.account_end_ns, work->facts.account_missing);
+	resource_usage_put_known(usage, work->facts.account_start_ns, work->facts.account_end_ns,
+				 work->facts.account_missing);
 	if (work->facts.machine.known)
 		resource_usage_put_machine(usage, &work->facts.machine);
 	err = read_account_processes(work);

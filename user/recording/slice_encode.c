@@ -125,7 +125,6 @@ static void write_facts(struct encoding *work)
 		.guessed_frames = profile_guessed_frames(profile),
 		.processes_dropped = process_table_dropped(profile_processes(profile)),
 		.slow_io_limit = slow_io_list_max(profile_slow_io(profile)),
-		.account_known = resource_usage_known(usage),
 		.account_start_ns = resource_usage_start_ns(usage),
 		.account_end_ns = resource_usage_end_ns(usage),
 		.account_missing = resource_usage_missing(usage),

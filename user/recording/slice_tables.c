@@ -49,7 +49,6 @@ static const struct recorded_column facts_columns[] = {
 	RECORDED(32, F, guessed_frames),
 	RECORDED(33, F, processes_dropped),
 	RECORDED(34, F, slow_io_limit),
-	FLAG(35, F, account_known),
 	RECORDED(36, F, account_start_ns),
 	RECORDED(37, F, account_end_ns),
 	RECORDED(38, F, account_missing),

@@ -43,7 +43,6 @@ struct recorded_facts {		  /* one row */
 	uint64_t guessed_frames;
 	uint64_t processes_dropped;
 	uint64_t slow_io_limit;
-	bool account_known;
 	uint64_t account_start_ns, account_end_ns, account_missing;
 	struct resource_machine machine;
 };

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "account_machine.h"
+#include "recorded_profile.h"
+#include "recording/recording_set.h"
+#include "slice_stream.h"
+
+#define SECOND	1000000000ULL
+#define SAMPLES 12
+
+/* A recording of so many slices of a second, the first at this time; its path in a memory file. */
+static int record(uint64_t begin_ns, size_t slices, const char *host, char path[64])
+{
+	const struct profile *profiles[8];
+	struct fake_profile fakes[8];
+	int fd;
+
+	assert_true(slices <= ARRAY_SIZE(fakes));
+	for (size_t i = 0; i < slices; i++) {
+		struct profile_info *info;
+
+		account_begin(&fakes[i], 1U << PKBPF_PROFILE_CPU, 1000, 1000);
+		account_process(&fakes[i], &(struct account_process){.pid = 10, .comm = "one"});
+		account_samples(&fakes[i], 10, "one", SAMPLES, FAKE_IPS(ACCOUNT_MAIN));
+		account_end(&fakes[i]);
+		info = profile_info(fakes[i].profile);
+		snprintf(info->host, sizeof(info->host), "%s", host);
+		info->sequence = i;
+		info->start_ns = begin_ns + i * SECOND;
+		info->end_ns = info->start_ns + SECOND;
+		info->start_unix_ns = (int64_t)(info->start_ns + 1000 * SECOND);
+		profiles[i] = fakes[i].profile;
+	}
+	fd = recorded_profiles(profiles, slices);
+	for (size_t i = 0; i < slices; i++)
+		fake_profile_done(&fakes[i]);
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static uint64_t samples_of(const struct profile *profile)
+{
+	return profile ? profile_account(profile).recorded : 0;
+}
+
+static void several_files_are_one_row_of_slices(void **state)
+{
+	struct recording_set set = {0};
+	struct recording_interval interval;
+	struct profile *profile;
+	struct error error;
+	char later[64], earlier[64];
+	int later_fd = record(20 * SECOND, 2, "here", later);
+	int earlier_fd = record(10 * SECOND, 3, "here", earlier);
+
+	assert_int_equal(recording_set_add(&set, later, &error), 0);
+	assert_int_equal(recording_set_add(&set, earlier, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), 0);
+	assert_int_equal(
+		recording_set_read(&set, &(struct recording_wish){0}, &profile, &interval, &error),
+		0);
+	assert_int_equal(interval.read, 5);
+	assert_int_equal(interval.begin_ns, 10 * SECOND);
+	assert_int_equal(interval.end_ns, 22 * SECOND);
+	assert_int_equal(samples_of(profile), 5 * SAMPLES);
+	profile_free(profile);
+	recording_set_done(&set);
+	close(later_fd);
+	close(earlier_fd);
+}
+
+static void an_interval_takes_the_slices_that_it_meets(void **state)
+{
+	static const struct {
+		uint64_t from_ns, to_ns;
+		size_t slices;
+	} rows[] = {
+		{0, 0, 5},
+		{SECOND, 0, 4},
+		{0, SECOND, 1},
+		{SECOND, 2 * SECOND, 1},
+		{SECOND / 2, SECOND + 1, 2},
+		{5 * SECOND, 0, 0},
+		{5 * SECOND - 1, 0, 1},
+	};
+	struct recording_set set = {0};
+	struct error error;
+	char path[64];
+	int fd = record(10 * SECOND, 5, "here", path);
+
+	assert_int_equal(recording_set_add(&set, path, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct recording_wish wish = {rows[i].from_ns, rows[i].to_ns, NULL};
+		struct recording_interval interval;
+		struct profile *profile;
+
+		assert_int_equal(recording_set_read(&set, &wish, &profile, &interval, &error), 0);
+		assert_int_equal(interval.read, rows[i].slices);
+		assert_int_equal(samples_of(profile), rows[i].slices * SAMPLES);
+		profile_free(profile);
+	}
+	recording_set_done(&set);
+	close(fd);
+}
+
+static void what_would_count_twice_is_refused(void **state)
+{
+	struct recording_set set = {0};
+	struct error error;
+	char path[64];
+	int fd = record(10 * SECOND, 2, "here", path);
+
+	assert_int_equal(recording_set_add(&set, path, &error), 0);
+	assert_int_equal(recording_set_add(&set, path, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "overlap in time"));
+	recording_set_done(&set);
+	close(fd);
+}
+
+static void another_host_is_refused(void **state)
+{
+	struct recording_set set = {0};
+	struct recording_interval interval;
+	struct profile *profile;
+	struct error error;
+	char here[64], there[64];
+	int here_fd = record(10 * SECOND, 1, "here", here);
+	int there_fd = record(20 * SECOND, 1, "there", there);
+
+	assert_int_equal(recording_set_add(&set, here, &error), 0);
+	assert_int_equal(recording_set_add(&set, there, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), 0);
+	assert_int_equal(
+		recording_set_read(&set, &(struct recording_wish){0}, &profile, &interval, &error),
+		-EINVAL);
+	assert_non_null(strstr(error.text, "another host"));
+	recording_set_done(&set);
+	close(here_fd);
+	close(there_fd);
+}
+
+static void a_damaged_slice_is_left_out_and_counted(void **state)
+{
+	struct recording_set set = {0};
+	struct recording_interval interval;
+	struct profile *profile;
+	struct error error;
+	char path[64];
+	int fd = record(10 * SECOND, 3, "here", path);
+	uint8_t byte;
+
+	assert_int_equal(recording_set_add(&set, path, &error), 0);
+	assert_int_equal(recording_set_sort(&set, &error), 0);
+	assert_int_equal(pread(fd, &byte, 1, 200), 1);
+	byte ^= 1;
+	assert_int_equal(pwrite(fd, &byte, 1, 200), 1);
+	assert_int_equal(
+		recording_set_read(&set, &(struct recording_wish){0}, &profile, &interval, &error),
+		0);
+	assert_int_equal(interval.read, 2);
+	assert_int_equal(interval.damaged, 1);
+	assert_int_equal(samples_of(profile), 2 * SAMPLES);
+	profile_free(profile);
+	recording_set_done(&set);
+	close(fd);
+}
+
+/* Streams of everything there is, made up. */
+static void whatever_happened_reads_as_it_was_written(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct slice_stream stream;
+		struct slice_plan plan = {0};
+		struct profile *profile, *read;
+		const struct profile *written;
+		char *expected, *got;
+		int fd;
+
+		slice_stream_init(&stream, seed, 300);
+		profile = slice_stream_play(&stream, &plan);
+		written = profile;
+		fd = recorded_profiles(&written, 1);
+		read = recorded_read(fd, 0, NULL);
+		expected = slice_stream_write(profile);
+		got = slice_stream_write(read);
+		assert_string_equal(expected, got);
+		free(expected);
+		free(got);
+		profile_free(read);
+		profile_free(profile);
+		close(fd);
+		slice_stream_done(&stream);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(several_files_are_one_row_of_slices),
+		cmocka_unit_test(an_interval_takes_the_slices_that_it_meets),
+		cmocka_unit_test(what_would_count_twice_is_refused),
+		cmocka_unit_test(another_host_is_refused),
+		cmocka_unit_test(a_damaged_slice_is_left_out_and_counted),
+		cmocka_unit_test(whatever_happened_reads_as_it_was_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
