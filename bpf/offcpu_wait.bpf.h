@@ -13,10 +13,23 @@
 #define TASK_NOLOAD	     0x0400
 /* for what is a spinning lock on other kernels than PREEMPT_RT's */
 #define TASK_RTLOCK_WAIT 0x1000
+#define PF_FROZEN	 0x00010000 /* until 6.1 */
+
+/*
+ * Held by the freezer of its cgroup: in version 2 it sleeps like one that waits for something, and
+ * in version 1 before 6.1 uninterruptibly. Since then that has a state of its own, and the flag may
+ * be a kernel thread's.
+ */
+static __always_inline bool is_frozen(struct task_struct *task, __u32 state)
+{
+	if (state & TASK_UNINTERRUPTIBLE)
+		return (BPF_CORE_READ(task, flags) & (PF_FROZEN | PF_KTHREAD)) == PF_FROZEN;
+	return bpf_core_field_exists(task->frozen) && BPF_CORE_READ_BITFIELD(task, frozen);
+}
 
 static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state)
 {
-	if (state & TASK_STOPPED_TRACED)
+	if (state & TASK_STOPPED_TRACED || is_frozen(task, state))
 		return PKBPF_WAIT_STOPPED;
 	if (state & TASK_INTERRUPTIBLE)
 		return PKBPF_WAIT_SLEEP;

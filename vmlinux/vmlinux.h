@@ -232,6 +232,7 @@ struct task_struct {
 	unsigned long min_flt, maj_flt;
 	struct task_io_accounting ioac; /* its fields are a matter of configuration */
 	unsigned int in_iowait : 1;
+	unsigned int frozen : 1;   /* with CONFIG_CGROUPS */
 	struct uprobe_task *utask; /* with CONFIG_UPROBES */
 	struct thread_struct thread;
 };

@@ -25,7 +25,7 @@ enum pkbpf_wait_state {
 	PKBPF_WAIT_DISK = 3,	 /* uninterruptible, waits for I/O */
 	/* uninterruptible for another reason: a lock in the kernel, a vfork child */
 	PKBPF_WAIT_UNINTERRUPTIBLE = 4,
-	PKBPF_WAIT_STOPPED = 5, /* by a signal or a debugger */
+	PKBPF_WAIT_STOPPED = 5, /* by a signal, a debugger, or frozen */
 	PKBPF_WAIT_STATES = 6,
 };
 

@@ -258,21 +258,26 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 	struct pkbpf_resource_control *control = &account->skeleton->bss->resource_control;
 	struct pkbpf_event_machine machine;
 	size_t at = buffer->size, threads_at;
+	bool has_machine;
 	int err;
 
 	control->moment = moment;
 	control->threads_ns = 0;
 	control->cpus_read = 0;
 	err = machine_stat_read("/proc", &machine);
+	has_machine = err != -ENOENT;
 	if (!err) {
 		machine.header.flags = (uint16_t)moment;
 		err = machine_event_encode(buffer, &machine);
 	}
+	/* Mounted with subset=pid: there is nothing about the whole machine. */
+	if (!has_machine)
+		err = 0;
 	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
 	/* Its record comes first, so that threads started while they are read have used nothing
 	 * before. */
-	if (!err)
+	if (!err && has_machine)
 		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =
 			control->cpus_read == control->cpu_count ? control->threads_ns : 0;
 	err = err ? err : read_limits(account, moment, threads_at, buffer);

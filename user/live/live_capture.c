@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "capture/kernel/capability.h"
 #include "live/live_capture_private.h"
 #include "live/live_relations.h"
 #include "process/file/file_servers.h"
@@ -24,6 +25,8 @@
 /* Between two pieces of reading of perf maps, and two looks at them. */
 #define CODE_REST_MS 10
 #define CODE_LOOK_MS ((int)(CODE_HISTORY_LOOK_NS / NS_PER_MS))
+/* How often the block devices are looked at: a folder of sysfs with a few entries. */
+#define NOTE_DEVICES_NS (NS_PER_SECOND / 10)
 
 static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
 {
@@ -82,12 +85,27 @@ static int assemble(struct live_capture *live, struct error *error)
 	return 0;
 }
 
+/* A device may be gone when its requests are read. */
+static void note_devices(struct live_capture *live)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (!(live->options.session.kinds_mask & 1U << PKBPF_PROFILE_BLOCKIO) ||
+	    now_ns < live->note_devices_ns)
+		return;
+	live->note_devices_ns = now_ns + NOTE_DEVICES_NS;
+	device_names_note(&live->device_names, "/sys");
+}
+
 static int start_capture(struct live_capture *live, struct error *error)
 {
 	const struct log *log = live->options.session.log;
 	uint64_t begin_ns = clock_now_ns();
+	struct error missing;
 	int err;
 
+	if (!capability_get(CAPABILITY_WHOLE_PROC)->probe(&missing))
+		log_warning(log, "%s", missing.text);
 	live->options.session.processes = live->processes;
 	err = session_new(&live->options.session, &live->session, error);
 	if (err < 0)
@@ -123,6 +141,7 @@ static int start_capture(struct live_capture *live, struct error *error)
 		 (double)(live->start_ns - begin_ns) / 1e6);
 	/* The stacks of those that wait are read while they still do: a command is about to be let
 	 * go. */
+	note_devices(live);
 	err = source_set_poll(live->sources);
 	return err < 0 ? error_set(error, -err, "cannot read what the kernel has sampled: %s",
 				   strerror(-err))
@@ -159,6 +178,7 @@ int live_capture_wait(struct live_capture *live, int fd, int timeout_ms)
 	if (err < 0)
 		return err;
 	live_memory_limit(live);
+	note_devices(live);
 	return source_set_poll(live->sources);
 }
 
@@ -239,6 +259,7 @@ void live_capture_free(struct live_capture *live)
 	source_set_free(live->sources);
 	session_free(live->session);
 	aggregator_free(live->aggregator);
+	device_names_done(&live->device_names);
 	profile_free(live->profile);
 	array_free(&live->edges);
 	symbolizer_free(live->symbolizer);

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "live/live_capture.h"
+#include "profile/account/device_names.h"
 #include "profile/aggregator.h"
 #include "source/source.h"
 
@@ -34,6 +35,8 @@ struct live_capture {
 	uint64_t sequence;	       /* of the slice that runs */
 	ARRAY_OF(struct live_edge)
 	edges; /* of slices that are not taken yet, but the first: before */
+	struct device_names device_names;
+	uint64_t note_devices_ns; /* not before */
 	uint64_t start_ns, end_ns;
 	int64_t start_unix_ns;
 	uint64_t start_cpu_ns;	       /* of this program, until then */

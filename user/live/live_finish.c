@@ -164,6 +164,7 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 		return NULL;
 	}
 	fill_info(live, targets, slice);
+	device_names_give(&live->device_names, slice);
 	profile_kinds_finish(slice);
 	settle_code(live, slice);
 	if (live->symbolizer)
@@ -198,6 +199,7 @@ struct profile *live_capture_finish(struct live_capture *live, const char *targe
 	session_free(live->session);
 	live->session = NULL;
 	begin_ns = clock_now_ns();
+	device_names_give(&live->device_names, live->profile);
 	/* Without memory what was recorded stays as it is. */
 	profile_kinds_finish(live->profile);
 	if (live->debuginfod)

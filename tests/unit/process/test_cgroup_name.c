@@ -24,6 +24,23 @@ static const struct row rows[] = {
 	{"/", NULL, "", "", "", "/"},
 	{"", NULL, "", "", "", ""},
 	{"/docker/" ID, "docker", ID, "", "", "docker:0123456789ab"},
+	/* builds: a container each, below a folder that is none */
+	{"/docker/buildkit/r4d0yw2ozf4q", "buildkit", "r4d0yw2ozf4q", "", "",
+	 "buildkit:r4d0yw2ozf4q"},
+	{"/docker/buildkit", NULL, "", "", "", "/docker/buildkit"},
+	{"/buildkit/0w9x8c7v", "buildkit", "0w9x8c7v", "", "", "buildkit:0w9x8c7v"},
+	{"/docker/" ID "/buildkit/0w9x8c7v", "buildkit", "0w9x8c7v", "", "", "buildkit:0w9x8c7v"},
+	{"/docker/other", NULL, "", "", "", "/docker/other"},
+	{"/machine.slice/machine-qemu\\x2d1\\x2dweb.scope", "machine", "qemu-1-web", "", "",
+	 "machine:qemu-1-web"},
+	{"/docker/" ID "/system.slice/cron.service", "docker", ID, "", "cron.service",
+	 "docker:0123456789ab"},
+	{"/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_
+	 ".slice/cri-containerd-c0ffee.scope",
+	 "containerd", "c0ffee", UID, "", "containerd:c0ffee"},
+	{"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope/container",
+	 "podman", ID, "", "user@1000.service", "podman:0123456789ab"},
+	{"/libpod_parent/conmon", NULL, "", "", "", "/libpod_parent/conmon"},
 	{"/system.slice/docker-" ID ".scope", "docker", ID, "", "", "docker:0123456789ab"},
 	{"/mine/" ID, "container", ID, "", "", "container:0123456789ab"},
 	{"/kubepods/burstable/pod" UID "/" ID, "containerd", ID, UID, "",
@@ -91,10 +108,10 @@ static void longer_elements_than_a_file_system_has_are_cut(void **state)
 	struct cgroup_name name;
 
 	memset(path, 'a', sizeof(path));
-	memcpy(path, "/docker/", 8);
+	memcpy(path, "/default/", 9);
 	path[sizeof(path) - 1] = '\0';
 	cgroup_name_parse(path, &name);
-	assert_string_equal(name.runtime, "docker");
+	assert_string_equal(name.runtime, "containerd");
 	assert_int_equal(strlen(name.id), CGROUP_NAME_SIZE - 1);
 }
 

@@ -170,6 +170,17 @@ static bool probe_kernel_symbols(struct error *error)
 	return false;
 }
 
+static bool probe_whole_proc(struct error *error)
+{
+	if (access("/proc/stat", R_OK) == 0)
+		return true;
+	error_set(error, errno,
+		  "no figures of the whole machine, and kernel frames stay unresolved: cannot read "
+		  "/proc/stat: %s; mount /proc without subset=pid",
+		  strerror(errno));
+	return false;
+}
+
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged},
 	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf},
@@ -179,6 +190,7 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_INITIAL_PID_NAMESPACE] = {"initial pid namespace", true,
 					      probe_initial_pid_namespace},
 	[CAPABILITY_KERNEL_SYMBOLS] = {"kernel symbols", false, probe_kernel_symbols},
+	[CAPABILITY_WHOLE_PROC] = {"all of /proc", false, probe_whole_proc},
 };
 
 const struct capability_ops *capability_get(enum capability capability)

@@ -15,6 +15,7 @@ enum capability {
 	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
 	CAPABILITY_INITIAL_PID_NAMESPACE, /* pids mean the same to us and to the kernel */
 	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
+	CAPABILITY_WHOLE_PROC,		  /* /proc tells about more than processes */
 	CAPABILITY_COUNT,
 };
 

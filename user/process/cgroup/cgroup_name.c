@@ -31,12 +31,18 @@ static const struct shape shapes[] = {
 	{"machine", "machine-", ".scope", NULL},
 };
 
-/* An element below a folder of this name is a container. */
+/* An element below a folder of this name is a container. full_id: if it is an identifier of 64
+ * digits; others are folders of the same runtime ("docker/buildkit"). */
 static const struct {
 	const char *folder, *runtime;
+	bool full_id;
 } folders[] = {
-	{"docker", "docker"},	   {"lxc", "lxc"}, {"k8s.io", "containerd"}, {"moby", "docker"},
-	{"default", "containerd"},
+	{"docker", "docker", true},
+	{"moby", "docker", true},
+	{"lxc", "lxc", false},
+	{"k8s.io", "containerd", false},
+	{"default", "containerd", false},
+	{"buildkit", "buildkit", false},
 };
 
 static const char *const unit_suffixes[] = {
@@ -70,16 +76,49 @@ static void set_container(struct cgroup_name *name, const char *runtime, const c
 	snprintf(name->id, sizeof(name->id), "%.*s", (int)length, id);
 }
 
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* systemd writes characters that may not be in a name as \xNN. NUL is left as it is. */
+static void unescape(char *to, size_t size, const char *from)
+{
+	size_t used = 0;
+
+	while (*from && used + 1 < size) {
+		int high = begins_with(from, "\\x") ? hex_digit(from[2]) : -1;
+		int low = high >= 0 ? hex_digit(from[3]) : -1;
+
+		if (low >= 0 && high * 16 + low != 0) {
+			to[used++] = (char)(high * 16 + low);
+			from += 4;
+		} else {
+			to[used++] = *from++;
+		}
+	}
+	to[used] = '\0';
+}
+
 static bool match_shape(const struct shape *shape, const char *element, struct cgroup_name *name)
 {
 	size_t prefix = strlen(shape->prefix), suffix = strlen(shape->suffix),
 	       length = strlen(element);
+	char raw[CGROUP_NAME_SIZE];
 
 	if (!begins_with(element, shape->prefix) || length <= prefix + suffix ||
 	    !ends_in(element, shape->suffix) ||
 	    (shape->not_prefix && begins_with(element, shape->not_prefix)))
 		return false;
 	set_container(name, shape->runtime, element + prefix, length - prefix - suffix);
+	/* It is a unit's: "machine-qemu\\x2d1\\x2dweb.scope". */
+	if (suffix) {
+		strcpy(raw, name->id);
+		unescape(name->id, sizeof(name->id), raw);
+	}
 	return true;
 }
 
@@ -135,7 +174,8 @@ static bool match_container(const char *element, const char *above, bool in_pod,
 	if (match_triple(element, name))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
-		if (strcmp(above, folders[i].folder) == 0) {
+		if (strcmp(above, folders[i].folder) == 0 &&
+		    (!folders[i].full_id || is_full_id(element))) {
 			set_container(name, folders[i].runtime, element, strlen(element));
 			return true;
 		}
@@ -149,33 +189,6 @@ static bool match_container(const char *element, const char *above, bool in_pod,
 		return true;
 	}
 	return false;
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* systemd writes characters that may not be in a name as \xNN. NUL is left as it is. */
-static void unescape(char *to, size_t size, const char *from)
-{
-	size_t used = 0;
-
-	while (*from && used + 1 < size) {
-		int high = begins_with(from, "\\x") ? hex_digit(from[2]) : -1;
-		int low = high >= 0 ? hex_digit(from[3]) : -1;
-
-		if (low >= 0 && high * 16 + low != 0) {
-			to[used++] = (char)(high * 16 + low);
-			from += 4;
-		} else {
-			to[used++] = *from++;
-		}
-	}
-	to[used] = '\0';
 }
 
 static bool is_unit(const char *element)

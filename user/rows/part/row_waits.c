@@ -31,7 +31,7 @@ static const struct figure figures[] = {
 	FIGURE_ROW("offcpu", "uninterruptible", NS, waits.uninterruptible_ns, ROW_HAS_WAITS,
 		   "D state, not I/O", .is_activity = true),
 	FIGURE_ROW("offcpu", "stopped", NS, waits.stopped_ns, ROW_HAS_WAITS,
-		   "stopped by a signal or a debugger"),
+		   "stopped by a signal or a debugger, or frozen"),
 	FIGURE_ROW("offcpu", "waits", COUNT, waits.count, ROW_HAS_WAIT_LENGTHS,
 		   "waits, including their run-queue part; estimated if stacks of some waits were "
 		   "skipped"),
