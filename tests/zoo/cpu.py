@@ -20,7 +20,7 @@ def share(pid, before):
     return (cpu_seconds(pid) - before[0] + all_delays(pid) - before[2]) / (time.monotonic() - before[1])
 
 
-@scenario("cpu", "score_matrix", rules=("cpu_bound", "healthy"), short=True)
+@scenario("cpu", "score_matrix", rules=("cpu_bound", "healthy"))
 def hot_function(zoo):
     pid = zoo.plant("cpu", "hot_function").pid
     before = usage(pid)
@@ -41,7 +41,7 @@ def cgroup_limit(zoo):
     zoo.prove(throttled and int(throttled[0].split()[1]) > 10, "cpu.stat: nr_throttled")
 
 
-@scenario("cpu", "server", "rival", rules=("cpu_starved", "queue_bound"), short=True)
+@scenario("cpu", "server", "rival", rules=("cpu_starved", "queue_bound"))
 def pinned_beside_rival(zoo):
     zoo.start(["taskset", "-c", "0", zoo.build("cpu", "rival")])
     server = zoo.start(["taskset", "-c", "0", zoo.build("cpu", "server")])
@@ -121,7 +121,7 @@ def semaphore_pingpong(zoo):
     zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - before > 20000, "tens of thousands of switches")
 
 
-@scenario("cpu", "nightly", rules=("short_lived",), short=True)
+@scenario("cpu", "nightly", rules=("short_lived",))
 def process_storm(zoo):
     zoo.script("bash", "nightly", """
 while :; do

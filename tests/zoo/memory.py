@@ -18,7 +18,7 @@ def leak(zoo):
     zoo.prove(field(pid, "status", "VmRSS:") - before > 20 << 10, "VmRSS grows")
 
 
-@scenario("memory", "munmap|given back|returned", "render_frame", rules=("fault_storm",), short=True)
+@scenario("memory", "munmap|given back|returned", "render_frame", rules=("fault_storm",))
 def map_churn(zoo):
     pid = zoo.plant("memory", "map_churn").pid
     before = faults(pid)

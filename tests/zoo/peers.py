@@ -46,7 +46,7 @@ for _ in range(4): threading.Thread(target=client).start()
     yield ["--comm", "nginx"]
 
 
-@scenario("peers", "connect_with_retry", "sleep|retr", rules=("sleep_bound",), short=True)
+@scenario("peers", "connect_with_retry", "sleep|retr", rules=("sleep_bound",))
 def reconnect_loop(zoo):
     pid = zoo.plant("peers", "reconnect", 7199).pid
     fails = lambda: [line.split() for line in open(f"/proc/{pid}/net/snmp") if line.startswith("Tcp:")]

@@ -37,7 +37,7 @@ def osync_writer(zoo):
     zoo.prove(field(pid, "status", "voluntary_ctxt_switches") > 300, "it waits often")
 
 
-@scenario("storage", "limit", "load_page", rules=("io_limit",), short=True)
+@scenario("storage", "limit", "load_page", rules=("io_limit",))
 def io_limit_reads(zoo):
     data = zoo.data_file("data", 64)
     group = io_limit(zoo, "zoo-io", "riops", 50)

@@ -185,13 +185,13 @@ def judge(scenario_, findings, is_busy):
     return "wrong" if is_alarm(findings[0]) else "missed"
 
 
-def run(scenario_, pkbpf, work, disk):
-    """Verdict and the findings' texts"""
+def run(scenario_, pkbpf, work, disk, longest):
+    """Verdict and the findings' texts; of a recording no longer than this"""
     zoo = Zoo(pkbpf, work, disk)
     try:
         running = scenario_.run(zoo)
         options = next(running)
-        report = zoo.record(options, scenario_.seconds)
+        report = zoo.record(options, min(scenario_.seconds, longest))
         try:
             next(running)
         except StopIteration:

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cli/exit_status.h"
+#include "cli/near_match.h"
 #include "finding/condition.h"
 
 struct teller {
@@ -42,6 +43,31 @@ static const char *why_unknown(const struct condition *condition, const struct r
 	return "not measured";
 }
 
+/* A name that matches nobody may be mistyped: then the condition would never hold. */
+static int tell_absent(const struct teller *teller, const struct condition *condition,
+		       const struct resource_rows *rows, int status)
+{
+	struct near_match nearest = {0};
+
+	if (condition->may_be_absent)
+		return status;
+	for (size_t i = 0; i < rows->all_count && condition->name[0]; i++) {
+		near_match_offer(&nearest, condition->name, rows->items[i].name);
+		near_match_offer(&nearest, condition->name, rows->items[i].container);
+	}
+	if (nearest.word)
+		console_error(teller->console,
+			      "--fail-if %s: no process or container of this name was recorded; "
+			      "did you mean %s? A ? before the name allows absence",
+			      teller->expression, nearest.word);
+	else
+		console_error(teller->console,
+			      "--fail-if %s: no process or container of this name or pid was "
+			      "recorded; a ? before it allows absence",
+			      teller->expression);
+	return status == EXIT_STATUS_CONDITION ? status : EXIT_STATUS_FAILED;
+}
+
 int conditions_check(const struct cli_options *options, struct results *results,
 		     struct console *console)
 {
@@ -67,9 +93,7 @@ int conditions_check(const struct cli_options *options, struct results *results,
 			console_error(console, "--fail-if %s: %s", teller.expression,
 				      why_unknown(&condition, rows));
 		else if (breaches == -ESRCH)
-			console_error(console,
-				      "--fail-if %s: no process of this name or pid was recorded",
-				      teller.expression);
+			status = tell_absent(&teller, &condition, rows, status);
 		else if (breaches > 0)
 			status = EXIT_STATUS_CONDITION;
 	}

@@ -249,7 +249,8 @@ static const struct option_row rows[] = {
 	 "exit with status 3 if the condition holds: 'blockio.p99>10ms', 'lost>0', "
 	 "'*:cpu.share>80%' (any row), 'nginx:memory.rss>1G'; repeatable",
 	 OUTPUT, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if,
-	 .text = "See FIGURES."},
+	 .text = "See FIGURES. A name or pid that matches nothing is an error, unless a ? precedes "
+		 "it: '?nginx:memory.rss>1G'."},
 	{0, "per-thread", NULL, "keep the threads of a process separate", OUTPUT,
 	 FLAG(live.per_thread), .text = "Stacks, waits and resources are then kept per thread."},
 	{0, "pid-frame", NULL, "root frame comm-pid instead of comm", OUTPUT, FLAG(pid_frame)},
@@ -262,7 +263,8 @@ static const struct option_row rows[] = {
 	{0, "debuginfod", NULL,
 	 "after the interval, fetch missing debug files from the servers in DEBUGINFOD_URLS",
 	 OUTPUT, FLAG(live.debuginfod),
-	 .text = "Build ids of files without a full symbol table are sent to these servers; answers stay "
+	 .text = "Build ids of files without a full symbol table are sent to these servers; "
+		 "answers stay "
 		 "in the cache of debuginfod. Requires libdebuginfod."},
 	{0, "debuginfod-limit", "TIME",
 	 "maximum time for all look-ups of --debuginfod; default 30s", OUTPUT,

@@ -149,6 +149,8 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 	int err = 0;
 
 	text += strspn(text, " \t");
+	condition.may_be_absent = *text == '?';
+	text += condition.may_be_absent;
 	/* Names may hold any character: the comparison is the last one there is, the colon the last
 	 * one before it. */
 	above = strrchr(text, '>');
@@ -171,6 +173,10 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
 		err = parse_who(text, (size_t)(colon - text), &condition, error);
 		text = colon + 1;
 	}
+	if (!err && condition.may_be_absent && !colon)
+		err = error_set(error, EINVAL,
+				"--fail-if: ? requires a name before the figure, as in "
+				"?nginx:cpu.share>50%%");
 	err = err ? err : parse_figure(text, (size_t)(comparison - text), &condition, error);
 	if (!err && colon && condition.figure->scope == FIGURE_OF_RUN)
 		err = error_set(error, EINVAL,
@@ -223,6 +229,34 @@ static void format_value(char buffer[HUMAN_SIZE], enum figure_unit unit, double 
 	}
 }
 
+/* "web" of "docker:web", "app" of "app.service" */
+static bool is_container(const char *container, const char *name)
+{
+	const char *colon = strchr(container, ':');
+	size_t length = strlen(name);
+
+	return !strcmp(container, name) || (colon && !strcmp(colon + 1, name)) ||
+	       (!strncmp(container, name, length) && !strcmp(container + length, ".service"));
+}
+
+bool condition_names(const struct condition *condition, const struct resource_row *row)
+{
+	if (condition->any_row || (condition->pid && row->pid == condition->pid))
+		return true;
+	return condition->name[0] && (!strcmp(row->name, condition->name) ||
+				      is_container(row->container, condition->name));
+}
+
+/* A process that lived for a second may have used all of it, however long the interval is. */
+static double over_its_life(const struct condition *condition, const struct resource_rows *rows,
+			    const struct resource_row *row, double number)
+{
+	if (!condition->figure->is_rate || row == &rows->total || !row->lifetime_ns ||
+	    row->lifetime_ns >= rows->interval_ns)
+		return number;
+	return number * (double)rows->interval_ns / (double)row->lifetime_ns;
+}
+
 static int check_row(const struct condition *condition, const struct resource_rows *rows,
 		     const struct resource_row *row,
 		     void (*on_breach)(void *context, const char *sentence), void *context)
@@ -231,7 +265,10 @@ static int check_row(const struct condition *condition, const struct resource_ro
 	char sentence[512], who[320] = "", value[HUMAN_SIZE];
 	double number;
 
-	if (!figure_value(figure, rows, row, &number) || !passes(condition, number))
+	if (!figure_value(figure, rows, row, &number))
+		return 0;
+	number = over_its_life(condition, rows, row, number);
+	if (!passes(condition, number))
 		return 0;
 	if (row != &rows->total && row->pid)
 		snprintf(who, sizeof(who), "%s %" PRIu32 ": ", row->name,
@@ -284,9 +321,7 @@ int condition_check(const struct condition *condition, const struct resource_row
 	for (size_t i = 0; i < rows->all_count && breaches < INT_MAX; i++) {
 		const struct resource_row *row = &rows->items[i];
 
-		if (!condition->any_row && !(condition->pid && row->pid == condition->pid) &&
-		    !(condition->name[0] && (strcmp(row->name, condition->name) == 0 ||
-					     strcmp(row->container, condition->name) == 0)))
+		if (!condition_names(condition, row))
 			continue;
 		is_known = true;
 		/* Of groups of processes only the lengths of waits and requests are like those

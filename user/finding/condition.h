@@ -2,8 +2,10 @@
 /*
  * Conditions on figures of the report, for scripts that want to fail when one holds:
  *
- *	EXPR = [WHO ":"] FIGURE OP VALUE	blanks around OP are fine
- *	WHO = PID | NAME | "*"		this pid; this comm or container; any row; without: the sum
+ *	EXPR = ["?"] [WHO ":"] FIGURE OP VALUE	blanks around OP are fine
+ *	WHO = PID | NAME | "*"		this pid; this comm or container (its name, with or without
+ *					its runtime, or its service); any row; without: the sum
+ *	"?"				nobody of that name is no failure
  *	FIGURE = GROUP "." NAME | GROUP	of figure_table.c; a group alone is its total: "lost"
  *	OP = ">" | ">=" | "<" | "<="
  *	VALUE = NUMBER [UNIT]		"10ms", "64MiB", "80%", "1000"; decimal points are fine
@@ -34,6 +36,7 @@ struct condition {
 	enum condition_comparison comparison;
 	double value; /* in the figure's unit */
 	bool any_row;
+	bool may_be_absent;		/* "?": nobody of that name or pid is fine */
 	uint32_t pid;			/* 0: no pid was given */
 	char name[CONDITION_NAME_SIZE]; /* "" and the above false or 0: the sum of all rows */
 };
@@ -45,9 +48,12 @@ int condition_parse(const char *text, struct condition *ret_condition, struct er
  * figure. */
 int condition_check_possible(const struct condition *condition, uint32_t kinds_mask,
 			     enum rows_by by, struct error *error);
-/* Calls back with a sentence for each row that meets the condition ("postgres 812: blockio.p99
- * is 14.2 ms"), which is not escaped. Returns their number. That nobody can tell: -ENODATA: nothing
- * of the kind was recorded; -ESRCH: no row is of this pid or name. */
+/* Is the row one that the condition names? */
+bool condition_names(const struct condition *condition, const struct resource_row *row);
+/* Shares of the interval are taken over a row's own life. Calls back with a sentence for each row
+ * that meets the condition ("postgres 812: blockio.p99 is 14.2 ms"), which is not escaped. Returns
+ * their number. That nobody can tell: -ENODATA: nothing of the kind was recorded; -ESRCH: no row is
+ * of this pid or name. */
 int condition_check(const struct condition *condition, const struct resource_rows *rows,
 		    void (*on_breach)(void *context, const char *sentence), void *context);
 

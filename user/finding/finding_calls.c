@@ -14,6 +14,8 @@
 #define CALL_PERCENT 50
 /* Of the time in it, in copying: then it does what it is for. */
 #define COPY_PERCENT 25
+/* Per call, on average: copying more costs as much as the call. */
+#define SMALL_BYTES 512
 /* Of the CPU time, in page faults and in giving memory back. */
 #define FAULT_PERCENT 20
 /* Of the pages that faults bring, that stay. */
@@ -140,6 +142,17 @@ static const char *const looking_calls[] = {
 	"getppid",     "clock_gettime", "wait4",	   "waitid",   "epoll_pwait2",
 };
 
+/* Calls that transfer or tell little at a time; others wait for a disk, or do much. */
+static const char *const small_calls[] = {
+	"read",	      "pread64",    "readv",	    "write",	      "pwrite64", "writev",
+	"recvfrom",   "recvmsg",    "sendto",	    "sendmsg",	      "lseek",	  "newfstat",
+	"newfstatat", "newstat",    "newlstat",	    "openat",	      "open",	  "close",
+	"access",     "faccessat",  "faccessat2",   "getpid",	      "gettid",	  "getuid",
+	"ioctl",      "fcntl",	    "gettimeofday", "statx",	      "time",	  "getrusage",
+	"readlink",   "readlinkat", "times",	    "rt_sigprocmask", "kill",	  "tgkill",
+	"dup2",	      "getdents64",
+};
+
 static bool is_among(const char *name, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -209,12 +222,26 @@ static double bytes_per_call(const struct analysis *analysis, const struct activ
 	return calls ? (double)bytes / (double)calls : 0;
 }
 
+static const char *direction_of(const char *call)
+{
+	if (strstr(call, "read") || strstr(call, "recv"))
+		return "read";
+	return strstr(call, "write") || strstr(call, "send") ? "write" : NULL;
+}
+
+static bool moves_much(const struct analysis *analysis, const struct activity *activity,
+		       const char *call)
+{
+	const char *what = direction_of(call);
+	uint64_t calls;
+
+	return what && bytes_per_call(analysis, activity, what, &calls) >= SMALL_BYTES;
+}
+
 static void say_call_sizes(struct finding *finding, const struct analysis *analysis,
 			   const struct activity *activity, const char *call)
 {
-	const char *what = strstr(call, "read") || strstr(call, "recv")	   ? "read"
-			   : strstr(call, "write") || strstr(call, "send") ? "write"
-									   : NULL;
+	const char *what = direction_of(call);
 	uint64_t calls = 0;
 	double bytes = what ? bytes_per_call(analysis, activity, what, &calls) : 0;
 
@@ -247,6 +274,9 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	spins = is_among(most->name, looking_calls, ARRAY_SIZE(looking_calls));
 	/* Who has to wait in between does not look without end. */
 	if (spins && !never_sleeps && strcmp(most->name, "sched_yield") != 0)
+		return;
+	if (!spins && (!is_among(most->name, small_calls, ARRAY_SIZE(small_calls)) ||
+		       moves_much(analysis, activity, most->name)))
 		return;
 	finding = finding_new(spins ? FINDING_RULE_spin : FINDING_RULE_syscall_bound);
 	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);

@@ -20,6 +20,24 @@ static enum finding_rule_number rule_of(const char *name)
 	return i;
 }
 
+/* Waits of all classes of the rule count, and are told with the one that is most; 0: another is. */
+static double rule_severity(const struct analysis *analysis, const struct activity *activity,
+			    enum wait_class class)
+{
+	uint64_t time_ns = 0;
+
+	for (unsigned int other = 0; other < WAIT_CLASS_COUNT; other++) {
+		const char *rule = wait_class_row(other)->rule;
+
+		if (!rule || strcmp(rule, wait_class_row(class)->rule) != 0)
+			continue;
+		if (activity->waits[other].time_ns > activity->waits[class].time_ns)
+			return 0;
+		time_ns += activity->waits[other].time_ns;
+	}
+	return activity_severity(analysis, activity, time_ns);
+}
+
 static void say_class(const struct analysis *analysis, const struct activity *activity,
 		      enum wait_class class, struct findings *findings)
 {
@@ -31,7 +49,7 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	char time[HUMAN_SIZE], count[HUMAN_SIZE];
 	double part;
 
-	finding.severity = activity_severity(analysis, activity, waits->time_ns);
+	finding.severity = rule_severity(analysis, activity, class);
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);

@@ -30,6 +30,7 @@ struct figure {
 	size_t offset;	    /* of a row's value */
 	unsigned int needs; /* enum row_known; all of them */
 	size_t max_offset;  /* of lengths: their maximum, without which there was none; else 0 */
+	bool is_rate;	    /* a part of the interval, of which a row may have lived a part */
 	bool is_largest;    /* of several rows the largest is told, else the sum */
 	bool is_activity;   /* rows in which no such figure has a value are left out of tables */
 	bool (*of_run)(const struct resource_rows *rows, double *ret_value);

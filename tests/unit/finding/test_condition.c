@@ -286,9 +286,73 @@ static void a_figure_needs_its_events_and_rows_that_have_it(void **state)
 	}
 }
 
+static void a_rate_is_one_over_the_life_of_a_process(void **state)
+{
+	struct resource_row items[] = {
+		{.pid = 5,
+		 .name = "job",
+		 .known = ROW_HAS_INTERVAL,
+		 .lifetime_ns = 1000,
+		 .cpu.share = 9},
+		{.pid = 6,
+		 .name = "all",
+		 .known = ROW_HAS_INTERVAL,
+		 .lifetime_ns = 10000,
+		 .cpu.share = 9},
+	};
+	struct resource_rows rows = {
+		.items = items,
+		.count = 2,
+		.all_count = 2,
+		.interval_ns = 10000,
+		.total = {.known = ROW_HAS_INTERVAL, .cpu.share = 18},
+	};
+
+	assert_int_equal(check("job:cpu.share>80%", &rows), 1);
+	assert_string_equal(told, "job 5: cpu.share is 90.00%\n");
+	assert_int_equal(check("all:cpu.share>80%", &rows), 0);
+	assert_int_equal(check("cpu.share>80%", &rows), 0);
+}
+
+static void a_container_goes_by_its_name_with_or_without_its_runtime(void **state)
+{
+	struct resource_row items[] = {
+		{.name = "a", .container = "docker:web", .known = ROW_HAS_INTERVAL, .cpu.share = 9},
+		{.name = "b", .container = "db.service", .known = ROW_HAS_INTERVAL, .cpu.share = 9},
+	};
+	struct resource_rows rows = {
+		.items = items,
+		.count = 2,
+		.all_count = 2,
+		.total = {.known = ROW_HAS_INTERVAL},
+	};
+
+	assert_int_equal(check("docker:web:cpu.share>5", &rows), 1);
+	assert_int_equal(check("web:cpu.share>5", &rows), 1);
+	assert_int_equal(check("db:cpu.share>5", &rows), 1);
+	assert_int_equal(check("db.service:cpu.share>5", &rows), 1);
+	assert_int_equal(check("we:cpu.share>5", &rows), -ESRCH);
+}
+
+static void a_question_mark_allows_absence_of_somebody_with_a_name(void **state)
+{
+	struct condition condition;
+	struct error error;
+
+	assert_int_equal(condition_parse("?nginx:cpu.share>5", &condition, &error), 0);
+	assert_true(condition.may_be_absent);
+	assert_string_equal(condition.name, "nginx");
+	assert_int_equal(condition_parse("nginx:cpu.share>5", &condition, &error), 0);
+	assert_false(condition.may_be_absent);
+	assert_int_equal(condition_parse("?cpu.share>5", &condition, &error), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rate_is_one_over_the_life_of_a_process),
+		cmocka_unit_test(a_container_goes_by_its_name_with_or_without_its_runtime),
+		cmocka_unit_test(a_question_mark_allows_absence_of_somebody_with_a_name),
 		cmocka_unit_test(expressions_mean_what_they_say),
 		cmocka_unit_test(wrong_expressions_are_refused_with_a_reason),
 		cmocka_unit_test(every_figure_is_found_by_its_name_alone),

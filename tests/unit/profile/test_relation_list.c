@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that relations that are the same add up, and that there are not too many. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profile/account/relation_list.h"
+
+static struct relation relation_of(uint32_t pid, uint32_t stack)
+{
+	return (struct relation){.kind = PKBPF_RELATION_WAKER,
+				 .pid = pid,
+				 .other_pid = 7,
+				 .stack = stack,
+				 .other_stack = RELATION_NO_STACK,
+				 .count = 1,
+				 .value = 10};
+}
+
+static void what_is_the_same_adds_up(void **state)
+{
+	struct relation_list *list = relation_list_new();
+	struct relation a = relation_of(1, 0), b = relation_of(1, 1);
+
+	assert_int_equal(relation_list_add(list, &a), 0);
+	assert_int_equal(relation_list_add(list, &a), 0);
+	assert_int_equal(relation_list_add(list, &b), 0);
+	assert_int_equal(relation_list_count(list), 2);
+	assert_int_equal(relation_list_at(list, 0)->count, 2);
+	assert_int_equal(relation_list_at(list, 0)->value, 20);
+	relation_list_free(list);
+}
+
+static void stacks_that_are_joined_get_new_numbers(void **state)
+{
+	struct relation_list *list = relation_list_new();
+	const uint32_t numbers[] = {5, 3};
+	struct relation a = relation_of(1, 1);
+
+	assert_int_equal(relation_list_add(list, &a), 0);
+	relation_list_renumber(list, numbers, 2);
+	assert_int_equal(relation_list_at(list, 0)->stack, 3);
+	assert_int_equal(relation_list_at(list, 0)->other_stack, RELATION_NO_STACK);
+	relation_list_free(list);
+}
+
+static void there_is_an_end_to_them(void **state)
+{
+	struct relation_list *list = relation_list_new();
+
+	for (uint32_t i = 0; i < RELATION_MAX; i++) {
+		struct relation relation = relation_of(i, 0);
+
+		assert_int_equal(relation_list_add(list, &relation), 0);
+	}
+	struct relation more = relation_of(RELATION_MAX, 0);
+
+	assert_int_equal(relation_list_add(list, &more), -ENOSPC);
+	assert_int_equal(relation_list_count(list), RELATION_MAX);
+	relation_list_free(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_the_same_adds_up),
+		cmocka_unit_test(stacks_that_are_joined_get_new_numbers),
+		cmocka_unit_test(there_is_an_end_to_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
