@@ -48,11 +48,10 @@ int summary_on_cpu(const struct summary *summary, size_t lines)
 		return err;
 	text_append(text, sizeof(text), "On-CPU: %s", human_time(a, total->cpu.total_ns));
 	if (total->known & ROW_HAS_INTERVAL)
-		text_append(text, sizeof(text), ", %.1f%% of one CPU", total->cpu.share);
+		text_append(text, sizeof(text), " (%.1f%% of one CPU)", total->cpu.share);
 	add_time(text, sizeof(text), "user", total->cpu.user_ns);
 	add_time(text, sizeof(text), "sys", total->cpu.system_ns);
-	text_heading(&summary->report, "%s (shares of %s)", text,
-		     human_counted(a, tree.sum.count, "samples"));
+	text_heading(&summary->report, "%s; %s", text, human_counted(a, tree.sum.count, "samples"));
 	summary_write_stacks(summary, &on_cpu_stacks, &tree, NULL, lines - 1);
 	return 0;
 }

@@ -171,7 +171,7 @@ static void figures_that_stand_twice_on_the_page_are_equal(void **state)
 	     *memory = section_of(text, "\nMemory", "\nProfile");
 
 	assert_says(row, " 23.4% ");
-	assert_says(on_cpu, ": 2.35 s, 23.4% of one CPU,");
+	assert_says(on_cpu, ": 2.35 s (23.4% of one CPU), ");
 	assert_says(row, " 1.88 s ");
 	assert_says(on_cpu, ", user 1.88 s");
 	assert_says(row, " 469 ms ");
