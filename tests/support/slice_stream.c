@@ -543,6 +543,7 @@ static void merge(struct playing *playing, const struct profile *slice)
 static void take_closed(struct playing *playing, uint64_t now_ns)
 {
 	struct profile *slice;
+	bool taken = false;
 
 	while ((slice = aggregator_take_closed(playing->fake.aggregator, now_ns))) {
 		struct resource_usage *usage = profile_resources(slice);
@@ -557,7 +558,10 @@ static void take_closed(struct playing *playing, uint64_t now_ns)
 			playing->plan->run_ns += resource_usage_process(usage, i).used.run_ns;
 		merge(playing, slice);
 		profile_free(slice);
+		taken = true;
 	}
+	if (taken)
+		aggregator_release_processes(playing->fake.aggregator);
 }
 
 static void play_buffer(struct playing *playing, struct event_buffer *buffer)
@@ -583,6 +587,9 @@ static void play_cut(struct playing *playing, uint64_t time_ns, uint64_t sequenc
 			       .unix_ns = 1700000000000000000LL +
 					  (int64_t)(time_ns - SLICE_STREAM_START_NS)};
 
+	/* Any of them may be named later. */
+	for (uint64_t id = 1; id <= STACKS; id++)
+		aggregator_keep_stack(playing->fake.aggregator, id);
 	require(event_encode_cut(&buffer, &cut) == 0);
 	if (playing->plan->reads_at_cuts) {
 		require(machine_event_encode(&buffer, &machine) == 0);
@@ -626,7 +633,8 @@ struct profile *slice_stream_play(const struct slice_stream *stream, struct slic
 	const struct aggregator_options options = {.want_user = true,
 						   .want_kernel = true,
 						   .per_thread = stream->per_thread,
-						   .slow_io_limit = 5};
+						   .slow_io_limit = 5,
+						   .max_names_bytes = plan->max_names_bytes};
 	struct playing playing = {.stream = stream, .plan = plan, .merged = slice_new()};
 
 	plan->slice_count = plan->late_records = plan->run_ns = 0;

@@ -29,8 +29,9 @@ uint64_t slice_stream_random(uint64_t *state, uint64_t below);
 struct slice_plan {
 	const uint64_t *cuts; /* ascending times */
 	size_t cut_count;
-	bool reads_at_cuts; /* the account of resources */
-	bool in_pairs;	    /* merges two slices, and that into the others */
+	bool reads_at_cuts;	/* the account of resources */
+	size_t max_names_bytes; /* see struct aggregator_options */
+	bool in_pairs;		/* merges two slices, and that into the others */
 	/* out: */
 	size_t slice_count;
 	uint64_t late_records;

@@ -27,6 +27,8 @@
 #define CODE_LOOK_MS ((int)(CODE_HISTORY_LOOK_NS / NS_PER_MS))
 /* How often the block devices are looked at: a folder of sysfs with a few entries. */
 #define NOTE_DEVICES_NS (NS_PER_SECOND / 10)
+/* A generation of names: what an endless row of intervals may hold of it, twice at most. */
+#define MAX_NAMES_BYTES (24U << 20)
 
 static bool name_kernel_address(void *context, uint64_t address, char *text, size_t size)
 {
@@ -48,6 +50,7 @@ static int assemble(struct live_capture *live, struct error *error)
 		.most_naming_ns = MOST_NAMING_NS,
 		.max_ended_tasks = MAX_ENDED_TASKS,
 		.max_numbered_stacks = MAX_NUMBERED_STACKS,
+		.max_names_bytes = MAX_NAMES_BYTES,
 	};
 	struct profile *first = NULL;
 
@@ -194,6 +197,8 @@ int live_capture_cut(struct live_capture *live)
 		return -ENOMEM;
 	/* What is in the rings belongs to the slice that ends. */
 	err = session_drain(live->session);
+	if (aggregator_renews_names(live->aggregator))
+		live_memory_keep_stacks(live);
 	if (source_set_cut(live->sources) < 0)
 		log_warning(log, "some events are counted in the next interval: out of memory");
 	*edge = (struct live_edge){.sequence = live->sequence++,

@@ -157,8 +157,14 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 	struct profile *slice = aggregator_take_closed(live->aggregator, clock_now_ns());
 	const struct live_edge *end;
 
-	if (!slice)
+	if (!slice) {
+		/* The slice that was taken last has been freed. */
+		if (live->was_taken)
+			aggregator_release_processes(live->aggregator);
+		live->was_taken = false;
 		return NULL;
+	}
+	live->was_taken = true;
 	if (aggregator_is_done(live->aggregator)) {
 		live->profile = slice;
 		return NULL;

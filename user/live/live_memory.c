@@ -60,6 +60,11 @@ static void keep_stack(void *context, uint64_t stack_id)
 	aggregator_keep_stack(context, stack_id);
 }
 
+void live_memory_keep_stacks(struct live_capture *live)
+{
+	source_set_each_stack(live->sources, keep_stack, live->aggregator);
+}
+
 /* A run without an end must not take ever more memory. */
 static void limit_memory(struct live_capture *live)
 {
@@ -70,7 +75,7 @@ static void limit_memory(struct live_capture *live)
 
 	/* A wait of an hour names the stack that was sent when it began. */
 	if (aggregator_forgets_stacks(live->aggregator))
-		source_set_each_stack(live->sources, keep_stack, live->aggregator);
+		live_memory_keep_stacks(live);
 	done = live->symbolizer ? aggregator_limit_memory(live->aggregator, live->symbolizer) : 0;
 	if (done < 0)
 		log_warning(

@@ -82,3 +82,20 @@ void process_table_release_member(struct process_table *table, uint32_t id)
 	if (entry->state == ENTRY_MERGED)
 		process_table_forget(table, entry);
 }
+
+void process_table_release(struct process_table *table, const bool *is_used)
+{
+	array_foreach(&table->entries, each) {
+		struct entry *entry = *each;
+
+		if (is_used[entry->public.id] ||
+		    (entry->state != ENTRY_ENDED && entry->state != ENTRY_GROUP &&
+		     entry->state != ENTRY_MERGED))
+			continue;
+		if (entry->state == ENTRY_ENDED) {
+			table->kept_count--;
+			process_recent_remove(table, entry);
+		}
+		process_table_forget(table, entry);
+	}
+}

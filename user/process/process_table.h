@@ -124,6 +124,10 @@ void process_table_merge(struct process_table *table, uint32_t id, uint32_t into
  * incarnation. */
 void process_table_release_member(struct process_table *table, uint32_t id);
 
+/* Forgets those that have ended, and groups, but for the ids that are used: nobody refers to the
+ * others any more. is_used has room for all ids. */
+void process_table_release(struct process_table *table, const bool *is_used);
+
 struct mapped_file_table *process_table_files(struct process_table *table);
 /* Sets the ids of all files that somebody has mapped; is_used has room for all there are. */
 void process_table_mark_files(const struct process_table *table, bool *is_used);

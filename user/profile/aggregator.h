@@ -28,6 +28,9 @@ struct aggregator_options {
 	 * are forgotten, and that nobody keeps (aggregator_keep_stack()). Events that name one
 	 * after all come without a stack, which is counted. 0: never. */
 	size_t max_numbered_stacks;
+	/* When frames, stacks and strings of slices take so many bytes, the next slice begins with
+	 * none but the stacks that later events may name. 0: never. */
+	size_t max_names_bytes;
 };
 
 struct aggregator;
@@ -47,6 +50,14 @@ struct profile *aggregator_running(const struct aggregator *aggregator);
  * The next record may use its numbers of processes for others: it is finished before. now_ns: no
  * older record can come but late ones. */
 struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns);
+/* The next cut begins a generation of names: the stacks that later events may name are kept before
+ * (aggregator_keep_stack()). */
+bool aggregator_renews_names(const struct aggregator *aggregator);
+/* Is this one of the names of the slice that runs? Otherwise, and if no other slice has its names,
+ * nobody asks for them when it is freed. */
+bool aggregator_has_names_of(const struct aggregator *aggregator, const struct profile *slice);
+/* Between slices: forgets processes that have ended and that nothing refers to. */
+void aggregator_release_processes(struct aggregator *aggregator);
 /* After the end, when all slices are taken. */
 bool aggregator_is_done(const struct aggregator *aggregator);
 /* There are no more records, nor may any come: the slice that runs is closed, too. */

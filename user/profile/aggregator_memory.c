@@ -101,7 +101,7 @@ static bool was_named_lately(_unused_ const void *context, const struct numbered
 
 /* What is left may be as much again before the next time: all that came since this one is kept
  * then, and nothing else. */
-static int forget_unnamed(struct aggregator *aggregator)
+int aggregator_forget_unnamed(struct aggregator *aggregator)
 {
 	bool forgotten = forget_numbers(aggregator, was_named_lately, NULL);
 
@@ -211,7 +211,7 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	if (merges_processes(aggregator))
 		return merge_processes(aggregator);
 	if (aggregator_forgets_stacks(aggregator))
-		return forget_unnamed(aggregator);
+		return aggregator_forget_unnamed(aggregator);
 	if (!aggregator->options.merge_bytes ||
 	    (!aggregator->shortening && before < aggregator->next_merge_bytes))
 		return 0;

@@ -40,11 +40,14 @@ struct aggregator {
 
 /* Where a record of this time counts. */
 struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns);
+/* Forgets the numbers of stacks that nothing has named lately; -ENOMEM: all stay. */
+int aggregator_forget_unnamed(struct aggregator *aggregator);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
 /* No other slice shares numbers with the one that runs. */
 static inline bool aggregator_has_one_slice(const struct aggregator *aggregator)
 {
-	return !profile_shares_names(aggregator->running);
+	return !aggregator->closing && !aggregator->closed.count &&
+	       !profile_shares_names(aggregator->running);
 }
 
 #endif

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Begins a slice at each cut of the stream, and closes the one before when nothing comes to it any
  * more. */
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 #include "profile/aggregator_private.h"
 
 struct profile *aggregator_running(const struct aggregator *aggregator)
@@ -15,7 +18,9 @@ struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns
 	/* The first slice has no cut before it. */
 	if (!info->sequence || time_ns >= info->start_ns)
 		return aggregator->running;
-	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns)
+	/* Stacks have numbers of the generation of names that runs. */
+	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns &&
+	    aggregator_has_names_of(aggregator, aggregator->closing))
 		return aggregator->closing;
 	info->counters[PKBPF_COUNTER_LATE_RECORDS]++;
 	return aggregator->running;
@@ -35,9 +40,65 @@ static void close_slice(struct aggregator *aggregator)
 	aggregator->closing = NULL;
 }
 
+bool aggregator_renews_names(const struct aggregator *aggregator)
+{
+	return aggregator->options.max_names_bytes &&
+	       profile_names_bytes(aggregator->running) >= aggregator->options.max_names_bytes;
+}
+
+bool aggregator_has_names_of(const struct aggregator *aggregator, const struct profile *slice)
+{
+	return aggregator->running && profile_has_same_names(slice, aggregator->running);
+}
+
+/* Of the numbered stacks those that were named lately get the numbers of the new generation; events
+ * that name another one after all come without a stack, which is counted. */
+static void renew_names(struct aggregator *aggregator, struct profile *next)
+{
+	const struct profile *before = aggregator->running;
+
+	aggregator_forget_unnamed(aggregator);
+	array_foreach(&aggregator->stacks, stack) {
+		stack->stack = profile_adopt_stack(next, before, stack->stack);
+		/* Without memory it is the empty one. */
+		if (stack->stack == UINT32_MAX)
+			stack->stack = profile_intern_stack(next, NULL, 0);
+	}
+	stack_builder_forget_frames(aggregator->builder);
+	aggregator->next_merge_bytes = aggregator->options.merge_bytes;
+	aggregator->shortening = false;
+}
+
+void aggregator_release_processes(struct aggregator *aggregator)
+{
+	size_t count = process_table_count(aggregator->processes);
+	_cleanup_free_ bool *is_used = NULL;
+
+	if (!aggregator->running || aggregator->closed.count)
+		return;
+	is_used = calloc(count + 1, sizeof(*is_used));
+	if (!is_used)
+		return;
+	profile_mark_processes(aggregator->running, is_used);
+	profile_mark_frame_processes(aggregator->running, is_used);
+	if (aggregator->closing) {
+		profile_mark_processes(aggregator->closing, is_used);
+		profile_mark_frame_processes(aggregator->closing, is_used);
+	}
+	array_foreach(&aggregator->stacks, stack)
+		is_used[stack->process] = true;
+	process_table_release(aggregator->processes, is_used);
+	for (uint32_t id = 0; id < count; id++) {
+		if (!process_table_by_id(aggregator->processes, id))
+			stack_builder_forget_mappings(aggregator->builder, id);
+	}
+}
+
 static struct profile *next_slice(struct aggregator *aggregator)
 {
-	struct profile *before = aggregator->running, *next = profile_new_beside(before);
+	struct profile *before = aggregator->running, *next = aggregator_renews_names(aggregator)
+								      ? profile_new_apart(before)
+								      : profile_new_beside(before);
 
 	if (next && array_reserve(&aggregator->closed, aggregator->closed.count + OPEN_SLICES) &&
 	    resource_usage_follow(profile_resources(next), profile_resources(before)) == 0) {
@@ -59,6 +120,8 @@ void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
 	}
 	if (aggregator->closing)
 		close_slice(aggregator);
+	if (!profile_has_same_names(next, aggregator->running))
+		renew_names(aggregator, next);
 	profile_info(aggregator->running)->end_ns = cut->time_ns;
 	profile_info(next)->sequence = cut->sequence;
 	profile_info(next)->start_ns = cut->time_ns;

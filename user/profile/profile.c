@@ -50,6 +50,16 @@ struct profile *profile_new_beside(const struct profile *other)
 	return new_with_names(other->processes, other->names);
 }
 
+struct profile *profile_new_apart(const struct profile *other)
+{
+	return new_with_names(other->processes, profile_names_new());
+}
+
+bool profile_has_same_names(const struct profile *profile, const struct profile *other)
+{
+	return profile->names == other->names;
+}
+
 bool profile_shares_names(const struct profile *profile)
 {
 	return profile->names->references > 1;

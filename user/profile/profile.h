@@ -87,6 +87,16 @@ struct profile *profile_new(struct process_table *processes);
 /* Empty, of the same processes, with the same numbers of frames, stacks and strings: the next slice
  * of a capture. */
 struct profile *profile_new_beside(const struct profile *other);
+/* Of the same processes, with names of its own: the first slice of a generation of names. */
+struct profile *profile_new_apart(const struct profile *other);
+/* A stack of another profile, whose frames keep their places and, if they have some, their names.
+ */
+uint32_t profile_adopt_stack(struct profile *profile, const struct profile *other, uint32_t stack);
+/* Memory of the frames, stacks and strings, those of other slices included. */
+size_t profile_names_bytes(const struct profile *profile);
+bool profile_has_same_names(const struct profile *profile, const struct profile *other);
+/* Sets the processes that frames refer to. */
+void profile_mark_frame_processes(const struct profile *profile, bool *is_used);
 /* Numbers of frames, stacks and strings mean something to others, too. */
 bool profile_shares_names(const struct profile *profile);
 void profile_free(struct profile *profile);

@@ -75,3 +75,45 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 		return UINT32_MAX;
 	return frame_table_put(&profile->names->frames, &copy);
 }
+
+/* A string takes its bytes and its place in the index; names of threads and cgroups are short. */
+#define STRING_BYTES 96
+
+size_t profile_names_bytes(const struct profile *profile)
+{
+	return profile_stack_bytes(profile) +
+	       string_pool_count(profile->names->strings) * STRING_BYTES;
+}
+
+static uint32_t adopt_frame(struct profile *profile, const struct frame *from)
+{
+	uint32_t number = frame_table_add(&profile->names->frames, &from->location);
+	struct frame *frame;
+	struct symbol symbol = from->symbol;
+
+	if (number == FRAME_TABLE_NONE || !from->named)
+		return number;
+	frame = frame_table_at(&profile->names->frames, number);
+	if (frame->named)
+		return number;
+	if (!put_text(profile->names, &symbol.module) ||
+	    !put_text(profile->names, &symbol.build_id) || !put_lines(profile->names, &symbol))
+		return number;
+	frame->symbol = symbol;
+	frame->named = true;
+	return number;
+}
+
+uint32_t profile_adopt_stack(struct profile *profile, const struct profile *other, uint32_t stack)
+{
+	size_t count;
+	const uint32_t *from = profile_stack(other, stack, &count);
+	_cleanup_free_ uint32_t *frames = malloc((count + 1) * sizeof(*frames));
+
+	for (size_t i = 0; frames && i < count; i++) {
+		frames[i] = adopt_frame(profile, profile_frame(other, from[i]));
+		if (frames[i] == FRAME_TABLE_NONE)
+			return UINT32_MAX;
+	}
+	return frames ? profile_intern_stack(profile, frames, count) : UINT32_MAX;
+}

@@ -99,6 +99,8 @@ static void cut_at_random(size_t rounds, bool reads_at_cuts, bool in_pairs)
 			plan = (struct slice_plan){.cuts = cuts,
 						   .cut_count = random_cuts(&state, &stream, cuts),
 						   .reads_at_cuts = reads_at_cuts,
+						   /* All in one generation, or many. */
+						   .max_names_bytes = i % 2 ? 1 : 0,
 						   .in_pairs = in_pairs};
 			text = text_of(&stream, &plan);
 			assert_int_equal(plan.slice_count, plan.cut_count + 1);

@@ -5,17 +5,38 @@
 
 #include "profile/account/resource_usage_private.h"
 
+/* A name is told once for all. One of a cgroup that no process of so many slices was in is
+ * forgotten: hosts make thousands of them an hour. Beside its string, a name has the number of
+ * slices since. */
+#define UNUSED_SLICES_MAX 60
+#define AGE_SHIFT	  32
+
+static bool note_used(const struct resource_usage *usage, struct hash_map *used)
+{
+	array_foreach(&usage->processes, process) {
+		if (!hash_map_put(used, process->public.cgroup_id, 0))
+			return false;
+	}
+	return true;
+}
+
 static int copy_strings(struct resource_usage *next, struct hash_map *to,
-			const struct resource_usage *before, const struct hash_map *from)
+			const struct resource_usage *before, const struct hash_map *from,
+			const struct hash_map *used)
 {
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
 
 	while ((slot = hash_map_next(from, &cursor))) {
-		uint32_t string = string_pool_add(
-			next->strings, string_pool_get(before->strings, (uint32_t)slot->value));
+		uint64_t age = hash_map_find(used, slot->key) ? 0 : (slot->value >> AGE_SHIFT) + 1;
+		uint32_t string;
 
-		if (string == STRING_POOL_NONE || !hash_map_put(to, slot->key, string))
+		if (age > UNUSED_SLICES_MAX)
+			continue;
+		string = string_pool_add(next->strings,
+					 string_pool_get(before->strings, (uint32_t)slot->value));
+		if (string == STRING_POOL_NONE ||
+		    !hash_map_put(to, slot->key, age << AGE_SHIFT | string))
 			return -ENOMEM;
 	}
 	return 0;
@@ -23,13 +44,17 @@ static int copy_strings(struct resource_usage *next, struct hash_map *to,
 
 int resource_usage_follow(struct resource_usage *next, const struct resource_usage *before)
 {
-	int err = copy_strings(next, &next->cgroups, before, &before->cgroups);
+	struct hash_map used = {0};
+	int err = note_used(before, &used) ? 0 : -ENOMEM;
 
 	next->follows = true;
 	next->capture_ns = before->follows ? before->capture_ns : before->start_ns;
 	/* Until the cut has been read. */
 	next->start_ns = before->start_ns;
-	return err ? err : copy_strings(next, &next->containers, before, &before->containers);
+	err = err ? err : copy_strings(next, &next->cgroups, before, &before->cgroups, &used);
+	err = err ? err : copy_strings(next, &next->containers, before, &before->containers, &used);
+	hash_map_done(&used);
+	return err;
 }
 
 /* ---- closing ---- */

@@ -35,6 +35,19 @@ void profile_mark_processes(const struct profile *profile, bool *is_used)
 	mark_news(profile, is_used, count);
 }
 
+void profile_mark_frame_processes(const struct profile *profile, bool *is_used)
+{
+	size_t count = process_table_count(profile->processes);
+
+	for (size_t i = 0; i < profile_frame_count(profile); i++) {
+		const struct frame_location *location =
+			&profile_frame(profile, (uint32_t)i)->location;
+
+		if (location->space == FRAME_ANONYMOUS || location->space == FRAME_UNMAPPED)
+			mark(is_used, location->object, count);
+	}
+}
+
 void profile_mark_stacks(const struct profile *profile, bool *is_used)
 {
 	size_t count = profile_stack_count(profile);
