@@ -39,12 +39,13 @@ gcc -x c $flags -fno-ipa-cp -fno-inline -no-pie "$src" -o "$work/no_pie" || exit
 gcc -x c $flags -fno-ipa-cp -fno-inline -static "$src" -o "$work/static" || exit 1
 gcc -x c $flags -fno-ipa-cp -fno-inline -DTOUCH_PAGES "$src" -o "$work/faults" || exit 1
 clang -x c $flags -fno-inline "$src" -o "$work/clang" || exit 1
+gcc -x c $flags -fno-ipa-cp -fno-inline -no-pie -fno-pie -DFAR -Wl,--section-start=.far=0x60000000 "$src" -o "$work/far" || exit 1
 for depth in 7 47 124 500 1000; do
 	check pie $depth "$work/pie"
 done
 check faults 47 "$work/faults" faults
 check faults 1000 "$work/faults" faults
-for name in no_pie static clang; do
+for name in no_pie static clang far; do
 	check $name 124 "$work/$name"
 done
 conclude

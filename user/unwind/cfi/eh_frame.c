@@ -14,6 +14,7 @@
 #include "elf/elf_program.h"
 #include "unwind/cfi/cfi_section.h"
 #include "unwind/go_pclntab.h"
+#include "unwind/text_layout.h"
 
 #define NO_CIE UINT32_MAX
 #define GO_CIE (UINT32_MAX - 1) /* functions of the Go run-time's table */
@@ -284,6 +285,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 {
 	uint64_t start = UINT64_MAX;
 	uint64_t end = 0;
+	struct text_layout layout;
 	uint64_t limit;
 
 	for (size_t i = 0; i < file->segments.count; i++) {
@@ -308,7 +310,8 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 		frame->text_size = EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE;
 	/* What lies between segments is not in the file. */
 	limit = file->size * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
-	if (frame->text_size > limit)
+	text_layout_read(&file->segments, &layout);
+	if (frame->text_size > limit && (layout.count < 2 || layout.size > limit))
 		frame->text_size = limit;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "process/file/mapped_file.h"
 #include "unwind/table/table_builder.h"
 #include "unwind/table/table_cache_private.h"
+#include "unwind/text_layout.h"
 
 /* Files of which nobody has wanted the table yet. */
 #define MAX_UNWANTED_IMAGES 512
@@ -328,6 +329,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 			  uint64_t file_offset, struct pkbpf_unwind_mapping *ret_mapping)
 {
 	struct table_file *file = table_cache_find_file(cache, number);
+	struct text_layout layout;
 	uint64_t bias = 0;
 
 	ret_mapping->file = 0;
@@ -345,7 +347,8 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 	} else if (file->slot == NO_SLOT) {
 		ret_mapping->flags = PKBPF_MAPPING_PENDING;
 	} else if (elf_segments_bias(&file->segments, start, end, file_offset, &bias)) {
-		ret_mapping->bias = bias;
+		text_layout_read(&file->segments, &layout);
+		ret_mapping->bias = bias + text_layout_removed(&layout, start - bias);
 		ret_mapping->file = file->slot;
 		ret_mapping->flags = 0;
 	} else {

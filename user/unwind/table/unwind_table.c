@@ -300,6 +300,24 @@ static void pack_functions(struct builder *builder, const struct eh_frame *frame
 	pass_special(builder, UINT32_MAX);
 }
 
+/* Takes the pages out that lie between pieces of code. */
+static void remove_gaps(struct unwind_table *table)
+{
+	uint64_t start = table->text_start;
+	uint32_t count = 0;
+
+	if (table->layout.count < 2)
+		return;
+	for (uint32_t page = 0; page < table->page_count; page++) {
+		uint64_t address = start + ((uint64_t)page << PKBPF_TEXT_PAGE_SHIFT);
+
+		if (text_layout_find(&table->layout, address))
+			table->pages[count++] = table->pages[page];
+	}
+	table->text_start = start - text_layout_removed(&table->layout, start);
+	table->page_count = count;
+}
+
 /* Drops what was reserved but not needed, and pages behind the last row. */
 static void trim(struct unwind_table *table)
 {
@@ -341,6 +359,7 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	table->stats.special_count = builder->special_count;
 	if (builder->gaps)
 		table->stats.gaps = code_gaps_stats(builder->gaps);
+	remove_gaps(table);
 	trim(table);
 	return 0;
 }
@@ -385,6 +404,7 @@ int unwind_table_build(const struct elf_file *image, bool postpone, struct rule_
 	builder->rule = RULE_ID_NONE;
 	builder->special = special.items;
 	builder->special_count = special.count;
+	text_layout_read(&image->segments, &table->layout);
 	ret = build(builder, frame, error);
 	array_free(&special);
 	if (ret < 0)
@@ -399,7 +419,8 @@ int unwind_table_build(const struct elf_file *image, bool postpone, struct rule_
 
 uint32_t unwind_table_lookup_id(const struct unwind_table *table, uint64_t elf_address)
 {
-	uint64_t offset = elf_address - table->text_start;
+	uint64_t offset =
+		elf_address - text_layout_removed(&table->layout, elf_address) - table->text_start;
 	uint64_t page_index = offset >> PKBPF_TEXT_PAGE_SHIFT;
 	uint32_t in_page = offset & (PKBPF_TEXT_PAGE_SIZE - 1);
 	const struct pkbpf_unwind_page *page;

@@ -18,6 +18,7 @@
 #include "unwind/code/code_gaps.h"
 #include "elf/elf_program.h"
 #include "unwind/table/rule_set.h"
+#include "unwind/text_layout.h"
 
 #define UNWIND_TABLE_MAX_ROWS  (64U << 20) /* 256 MiB */
 #define UNWIND_TABLE_MAX_PAGES (1U << 20)  /* 4 GiB of text */
@@ -33,7 +34,8 @@ struct unwind_table_stats {
 };
 
 struct unwind_table {
-	uint64_t text_start; /* ELF address of pages[0], page-aligned */
+	uint64_t text_start;	   /* address of pages[0], page-aligned */
+	struct text_layout layout; /* from addresses as linked to the table's */
 	/* first counts from rows[0] of this table; count 0: no rows */
 	struct pkbpf_unwind_page *pages;
 	uint32_t *rows; /* PKBPF_ROW() */
