@@ -6,61 +6,54 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/hash_map.h"
 #include "base/string_pool.h"
 
-/* Nodes as they are found: children by hash, in any order. */
-struct growing_node {
+/* Nodes in the order of their paths, each behind its parent. */
+struct path_node {
 	enum call_node_type type;
 	uint32_t item;
 	uint32_t parent;
 	uint64_t total, self;
 };
 
+/* A stack that was added: the name of its thread, then its functions from the root on. */
+struct path {
+	size_t start; /* in call_tree.items */
+	uint32_t length;
+	uint32_t leaf; /* number of its node */
+	uint64_t weight;
+};
+
 struct call_tree {
 	const struct function_table *functions;
 	struct string_pool *threads;
-	ARRAY_OF(struct growing_node) growing; /* empty once finished */
-	struct hash_map children;	       /* parent and item -> number in growing */
+	ARRAY_OF(uint32_t) items; /* of all paths; empty once finished */
+	ARRAY_OF(struct path) paths;
+	ARRAY_OF(struct path_node) path_nodes; /* empty once finished */
 	ARRAY_OF(struct call_node) nodes;
-	uint32_t *places;	  /* number in growing -> in nodes */
-	ARRAY_OF(uint32_t) stack; /* the one that is being added */
+	uint32_t *places;	  /* number in path_nodes -> in nodes */
+	ARRAY_OF(uint32_t) stack; /* of the row that is being added */
 };
-
-static uint32_t child_of(struct call_tree *tree, uint32_t parent, enum call_node_type type,
-			 uint32_t item)
-{
-	/* Functions stand below anything but the root, names of threads below it alone: the parent
-	 * tells which of both the item is. */
-	uint64_t key = (uint64_t)parent << 32 | item, *known;
-	struct growing_node *node;
-	bool added;
-
-	known = hash_map_get(&tree->children, key, tree->growing.count, &added);
-	if (!known)
-		return CALL_TREE_NONE;
-	if (!added)
-		return (uint32_t)*known;
-	node = array_add(&tree->growing);
-	if (!node)
-		return CALL_TREE_NONE;
-	*node = (struct growing_node){.type = type, .item = item, .parent = parent};
-	return (uint32_t)(tree->growing.count - 1);
-}
 
 uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_t *functions,
 		       size_t count, uint64_t weight)
 {
-	uint32_t name = string_pool_add(tree->threads, thread), node;
+	uint32_t name = string_pool_add(tree->threads, thread);
+	struct path *path;
 
-	if (name == STRING_POOL_NONE)
+	if (name == STRING_POOL_NONE || count >= UINT32_MAX ||
+	    tree->paths.count >= CALL_TREE_NONE ||
+	    !array_reserve(&tree->items, tree->items.count + count + 1))
 		return CALL_TREE_NONE;
-	node = child_of(tree, 0, CALL_NODE_THREAD, name);
-	while (count-- > 0 && node != CALL_TREE_NONE)
-		node = child_of(tree, node, CALL_NODE_FUNCTION, functions[count]);
-	if (node != CALL_TREE_NONE)
-		tree->growing.items[node].self += weight;
-	return node;
+	path = array_add(&tree->paths);
+	if (!path)
+		return CALL_TREE_NONE;
+	*path = (struct path){
+		.start = tree->items.count, .length = (uint32_t)count + 1, .weight = weight};
+	tree->items.items[tree->items.count++] = name;
+	while (count-- > 0)
+		tree->items.items[tree->items.count++] = functions[count];
+	return (uint32_t)(tree->paths.count - 1);
 }
 
 static bool add_row(struct call_tree *tree, const struct profile *profile,
@@ -83,6 +76,86 @@ static bool add_row(struct call_tree *tree, const struct profile *profile,
 			     tree->stack.count, row->weight) != CALL_TREE_NONE;
 }
 
+/* ---- paths to nodes: in sorted order a path shares its beginning with the one before ---- */
+
+static uint32_t shared_length(const struct call_tree *tree, const struct path *a,
+			      const struct path *b)
+{
+	const uint32_t *left = &tree->items.items[a->start], *right = &tree->items.items[b->start];
+	uint32_t least = a->length < b->length ? a->length : b->length, same = 0;
+
+	while (same < least && left[same] == right[same])
+		same++;
+	return same;
+}
+
+static int compare_paths(const void *left, const void *right, void *context)
+{
+	const struct call_tree *tree = context;
+	const struct path *a = &tree->paths.items[*(const uint32_t *)left];
+	const struct path *b = &tree->paths.items[*(const uint32_t *)right];
+	uint32_t same = shared_length(tree, a, b), x, y;
+
+	if (same == a->length || same == b->length)
+		return a->length < b->length ? -1 : a->length > b->length;
+	x = tree->items.items[a->start + same];
+	y = tree->items.items[b->start + same];
+	return x < y ? -1 : 1;
+}
+
+/* open: nodes of the path before, by depth; the root's is open[0]. */
+static bool add_nodes(struct call_tree *tree, const struct path *path, uint32_t same,
+		      uint32_t *open)
+{
+	for (uint32_t i = same; i < path->length; i++) {
+		struct path_node *node = array_add(&tree->path_nodes);
+
+		if (!node)
+			return false;
+		node->type = i ? CALL_NODE_FUNCTION : CALL_NODE_THREAD;
+		node->item = tree->items.items[path->start + i];
+		node->parent = open[i];
+		open[i + 1] = (uint32_t)(tree->path_nodes.count - 1);
+	}
+	return true;
+}
+
+static uint32_t longest_path(const struct call_tree *tree)
+{
+	uint32_t longest = 0;
+
+	array_foreach(&tree->paths, path)
+		if (path->length > longest)
+			longest = path->length;
+	return longest;
+}
+
+static bool make_nodes(struct call_tree *tree)
+{
+	uint32_t count = (uint32_t)tree->paths.count;
+	uint32_t *order = malloc((count + 1) * sizeof(*order));
+	uint32_t *open = calloc((size_t)longest_path(tree) + 1, sizeof(*open));
+	struct path_node *root = array_add(&tree->path_nodes);
+	const struct path *before = NULL;
+	bool done = order && open && root;
+
+	for (uint32_t i = 0; done && i < count; i++)
+		order[i] = i;
+	if (done && count)
+		qsort_r(order, count, sizeof(*order), compare_paths, tree);
+	for (uint32_t i = 0; done && i < count; i++) {
+		struct path *path = &tree->paths.items[order[i]];
+
+		done = add_nodes(tree, path, before ? shared_length(tree, before, path) : 0, open);
+		path->leaf = open[path->length];
+		tree->path_nodes.items[path->leaf].self += path->weight;
+		before = path;
+	}
+	free(order);
+	free(open);
+	return done;
+}
+
 static const char *name_of(const struct call_tree *tree, enum call_node_type type, uint32_t item)
 {
 	switch (type) {
@@ -96,17 +169,14 @@ static const char *name_of(const struct call_tree *tree, enum call_node_type typ
 	return "all";
 }
 
-/* Siblings together, the heaviest first; equal ones by name, so that equal profiles give equal
- * pictures. */
+/* The heaviest first; equal ones by name, so that equal profiles give equal pictures. */
 static int compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct call_tree *tree = context;
-	const struct growing_node *a = &tree->growing.items[*(const uint32_t *)left];
-	const struct growing_node *b = &tree->growing.items[*(const uint32_t *)right];
+	const struct path_node *a = &tree->path_nodes.items[*(const uint32_t *)left];
+	const struct path_node *b = &tree->path_nodes.items[*(const uint32_t *)right];
 	int order;
 
-	if (a->parent != b->parent)
-		return a->parent < b->parent ? -1 : 1;
 	if (a->total != b->total)
 		return a->total > b->total ? -1 : 1;
 	order = strcmp(name_of(tree, a->type, a->item), name_of(tree, b->type, b->item));
@@ -115,26 +185,35 @@ static int compare_siblings(const void *left, const void *right, void *context)
 
 /* Where the children of each node lie in the sorted order. */
 struct sorted_children {
-	uint32_t *order;  /* numbers in growing */
+	uint32_t *order;  /* numbers in path_nodes */
 	uint32_t *starts; /* by parent; one more at the end */
 };
 
-static bool sort_children(struct call_tree *tree, struct sorted_children *sorted)
+static bool sort_children(struct call_tree *tree, struct sorted_children *sorted,
+			  uint32_t *next_child)
 {
-	size_t count = tree->growing.count;
+	size_t count = tree->path_nodes.count;
+	const struct path_node *nodes = tree->path_nodes.items;
 
 	sorted->order = malloc(count * sizeof(*sorted->order));
 	sorted->starts = calloc(count + 1, sizeof(*sorted->starts));
 	if (!sorted->order || !sorted->starts)
 		return false;
 	/* The root is nobody's child. */
-	for (size_t i = 1; i < count; i++) {
-		sorted->order[i - 1] = (uint32_t)i;
-		sorted->starts[tree->growing.items[i].parent + 1]++;
-	}
+	for (size_t i = 1; i < count; i++)
+		sorted->starts[nodes[i].parent + 1]++;
 	for (size_t i = 0; i < count; i++)
 		sorted->starts[i + 1] += sorted->starts[i];
-	qsort_r(sorted->order, count - 1, sizeof(*sorted->order), compare_siblings, tree);
+	memcpy(next_child, sorted->starts, count * sizeof(*next_child));
+	for (size_t i = 1; i < count; i++)
+		sorted->order[next_child[nodes[i].parent]++] = (uint32_t)i;
+	for (size_t i = 0; i < count; i++) {
+		size_t siblings = sorted->starts[i + 1] - sorted->starts[i];
+
+		if (siblings > 1)
+			qsort_r(&sorted->order[sorted->starts[i]], siblings, sizeof(*sorted->order),
+				compare_siblings, tree);
+	}
 	return true;
 }
 
@@ -143,12 +222,12 @@ static bool sort_children(struct call_tree *tree, struct sorted_children *sorted
 static void lay_out(struct call_tree *tree, const struct sorted_children *sorted,
 		    uint32_t *next_child)
 {
-	uint32_t from = 0; /* in growing */
+	uint32_t from = 0; /* in path_nodes */
 
-	memcpy(next_child, sorted->starts, tree->growing.count * sizeof(*next_child));
+	memcpy(next_child, sorted->starts, tree->path_nodes.count * sizeof(*next_child));
 	tree->nodes.items[0] = (struct call_node){.type = CALL_NODE_ROOT,
-						  .total = tree->growing.items[0].total,
-						  .self = tree->growing.items[0].self};
+						  .total = tree->path_nodes.items[0].total,
+						  .self = tree->path_nodes.items[0].self};
 	tree->nodes.count = 1;
 	tree->places[0] = 0;
 	for (;;) {
@@ -156,7 +235,7 @@ static void lay_out(struct call_tree *tree, const struct sorted_children *sorted
 
 		if (next_child[from] < sorted->starts[from + 1]) {
 			uint32_t child = sorted->order[next_child[from]++];
-			const struct growing_node *node = &tree->growing.items[child];
+			const struct path_node *node = &tree->path_nodes.items[child];
 
 			tree->nodes.items[tree->nodes.count] =
 				(struct call_node){.type = node->type,
@@ -172,58 +251,65 @@ static void lay_out(struct call_tree *tree, const struct sorted_children *sorted
 		tree->nodes.items[at].end = (uint32_t)tree->nodes.count;
 		if (!from)
 			return;
-		from = tree->growing.items[from].parent;
+		from = tree->path_nodes.items[from].parent;
 	}
 }
 
 /* Parents are found before their children. */
 static void add_totals(struct call_tree *tree)
 {
-	for (size_t i = tree->growing.count; i-- > 0;) {
-		struct growing_node *node = &tree->growing.items[i];
+	for (size_t i = tree->path_nodes.count; i-- > 0;) {
+		struct path_node *node = &tree->path_nodes.items[i];
 
 		node->total += node->self;
 		if (i)
-			tree->growing.items[node->parent].total += node->total;
+			tree->path_nodes.items[node->parent].total += node->total;
 	}
 }
 
-bool call_tree_finish(struct call_tree *tree)
+static bool place_nodes(struct call_tree *tree)
 {
 	struct sorted_children sorted = {0};
-	uint32_t *next_child = malloc(tree->growing.count * sizeof(*next_child));
+	uint32_t *next_child = malloc(tree->path_nodes.count * sizeof(*next_child));
 	bool done;
 
-	hash_map_done(&tree->children);
-	array_free(&tree->stack);
-	add_totals(tree);
-	tree->places = malloc(tree->growing.count * sizeof(*tree->places));
-	done = next_child && tree->places && array_reserve(&tree->nodes, tree->growing.count) &&
-	       sort_children(tree, &sorted);
+	tree->places = malloc(tree->path_nodes.count * sizeof(*tree->places));
+	done = next_child && tree->places && array_reserve(&tree->nodes, tree->path_nodes.count) &&
+	       sort_children(tree, &sorted, next_child);
 	if (done)
 		lay_out(tree, &sorted, next_child);
-	array_free(&tree->growing);
 	free(sorted.order);
 	free(sorted.starts);
 	free(next_child);
 	return done;
 }
 
+bool call_tree_finish(struct call_tree *tree)
+{
+	bool done = make_nodes(tree);
+
+	array_free(&tree->items);
+	array_free(&tree->stack);
+	if (done) {
+		add_totals(tree);
+		done = place_nodes(tree);
+	}
+	array_free(&tree->path_nodes);
+	return done;
+}
+
 struct call_tree *call_tree_new(const struct function_table *functions)
 {
 	struct call_tree *tree = calloc(1, sizeof(*tree));
-	struct growing_node *root;
 
 	if (!tree)
 		return NULL;
 	tree->functions = functions;
 	tree->threads = string_pool_new();
-	root = array_add(&tree->growing);
-	if (!tree->threads || !root) {
-		call_tree_free(tree);
+	if (!tree->threads) {
+		free(tree);
 		return NULL;
 	}
-	root->type = CALL_NODE_ROOT;
 	return tree;
 }
 
@@ -248,8 +334,9 @@ void call_tree_free(struct call_tree *tree)
 {
 	if (!tree)
 		return;
-	hash_map_done(&tree->children);
-	array_free(&tree->growing);
+	array_free(&tree->items);
+	array_free(&tree->paths);
+	array_free(&tree->path_nodes);
 	array_free(&tree->nodes);
 	array_free(&tree->stack);
 	string_pool_free(tree->threads);
@@ -265,7 +352,7 @@ const struct call_node *call_tree_nodes(const struct call_tree *tree, size_t *re
 
 uint32_t call_tree_place(const struct call_tree *tree, uint32_t added)
 {
-	return tree->places[added];
+	return tree->places[tree->paths.items[added].leaf];
 }
 
 const char *call_tree_name(const struct call_tree *tree, const struct call_node *node)
