@@ -229,13 +229,17 @@ static const char *direction_of(const char *call)
 	return strstr(call, "write") || strstr(call, "send") ? "write" : NULL;
 }
 
+/* By the kernel's count of bytes; where that is not known, by how much of the time is copying. */
 static bool moves_much(const struct analysis *analysis, const struct activity *activity,
-		       const char *call)
+		       const struct call *call)
 {
-	const char *what = direction_of(call);
-	uint64_t calls;
+	const char *what = direction_of(call->name);
+	uint64_t calls = 0;
+	double bytes = what ? bytes_per_call(analysis, activity, what, &calls) : 0;
 
-	return what && bytes_per_call(analysis, activity, what, &calls) >= SMALL_BYTES;
+	if (calls)
+		return bytes >= SMALL_BYTES;
+	return finding_percent((double)call->copying, (double)call->weight) >= COPY_PERCENT;
 }
 
 static void say_call_sizes(struct finding *finding, const struct analysis *analysis,
@@ -267,16 +271,14 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	share = most ? finding_percent((double)most->weight + (double)work->entries,
 				       (double)work->all)
 		     : 0;
-	if (share < CALL_PERCENT ||
-	    is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)) ||
-	    finding_percent((double)most->copying, (double)most->weight) >= COPY_PERCENT)
+	if (share < CALL_PERCENT || is_among(most->name, freeing_calls, ARRAY_SIZE(freeing_calls)))
 		return;
 	spins = is_among(most->name, looking_calls, ARRAY_SIZE(looking_calls));
 	/* Who has to wait in between does not look without end. */
 	if (spins && !never_sleeps && strcmp(most->name, "sched_yield") != 0)
 		return;
 	if (!spins && (!is_among(most->name, small_calls, ARRAY_SIZE(small_calls)) ||
-		       moves_much(analysis, activity, most->name)))
+		       moves_much(analysis, activity, most)))
 		return;
 	finding = finding_new(spins ? FINDING_RULE_spin : FINDING_RULE_syscall_bound);
 	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);

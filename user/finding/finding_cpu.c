@@ -234,6 +234,9 @@ static void find_computing(const struct analysis *analysis, const struct activit
 	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
 	if (!(sum->known & ROW_HAS_INTERVAL) || finding.severity < CPU_ROW_PERCENT)
 		return;
+	/* That it may not compute more is the finding. */
+	if (finding_targets_are_limited(analysis->rows) && finding.severity > ACTIVE_PERCENT)
+		finding.severity = ACTIVE_PERCENT;
 	/* Of a whole machine, what is in trouble comes first. One of many CPUs is no bottleneck of
 	 * the host, but all of a program's only thread. */
 	if (!analysis->has_targets) {
