@@ -129,6 +129,7 @@ static int start_capture(struct live_capture *live, struct error *error)
 		return err;
 	live_relations_begin(live);
 	live->start_ns = clock_now_ns();
+	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
 	source_set_begin(live->sources, live->start_ns);
 	/* What the kernel counts for each thread is held against the length of the interval: that
 	 * is read first, at both ends. */
@@ -138,7 +139,6 @@ static int start_capture(struct live_capture *live, struct error *error)
 	err = source_set_look(live->sources, SOURCE_EDGE_BEGUN, error);
 	if (err < 0)
 		return err;
-	live->start_unix_ns = (int64_t)clock_read_ns(CLOCK_REALTIME);
 	live->start_cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	log_info(log, "profiling since %.1f ms after the start",
 		 (double)(live->start_ns - begin_ns) / 1e6);

@@ -34,6 +34,7 @@ struct live_capture {
 	uint64_t naming_end_ns;	       /* places get their names first, until then; 0: not begun */
 	uint64_t sequence;	       /* of the slice that runs */
 	bool was_taken;		       /* a slice, since processes were released */
+	uint64_t next_release_ns;      /* symbol tables are kept until then */
 	ARRAY_OF(struct live_edge)
 	edges; /* of slices that are not taken yet, but the first: before */
 	struct device_names device_names;
@@ -46,6 +47,9 @@ struct live_capture {
 
 /* Keeps the memory of a capture without an end within bounds. */
 void live_memory_limit(struct live_capture *live);
+/* Between slices: gives back what is kept of processes that have ended, and symbol tables of
+ * programs that nobody runs any more. */
+void live_memory_release(struct live_capture *live);
 /* What later events may name is not forgotten with the next step. */
 void live_memory_keep_stacks(struct live_capture *live);
 

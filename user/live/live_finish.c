@@ -160,7 +160,7 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 	if (!slice) {
 		/* The slice that was taken last has been freed. */
 		if (live->was_taken)
-			aggregator_release_processes(live->aggregator);
+			live_memory_release(live);
 		live->was_taken = false;
 		return NULL;
 	}

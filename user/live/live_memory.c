@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Keeps the memory of a running capture within bounds. */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -63,6 +64,32 @@ static void keep_stack(void *context, uint64_t stack_id)
 void live_memory_keep_stacks(struct live_capture *live)
 {
 	source_set_each_stack(live->sources, keep_stack, live->aggregator);
+}
+
+/* A table that is needed again has to be read again, which takes 20 ms for a large one. */
+#define RELEASE_TABLES_NS (60 * NS_PER_SECOND)
+
+static void release_tables(struct live_capture *live)
+{
+	size_t count = mapped_file_table_count(live->files);
+	_cleanup_free_ bool *is_used = calloc(count + 1, sizeof(*is_used));
+
+	if (!is_used || !live->symbolizer)
+		return;
+	process_table_mark_files(live->processes, is_used);
+	symbolizer_forget_files(live->symbolizer, is_used, count);
+}
+
+void live_memory_release(struct live_capture *live)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	aggregator_release_processes(live->aggregator);
+	if (now_ns < live->next_release_ns)
+		return;
+	live->next_release_ns = now_ns + RELEASE_TABLES_NS;
+	release_tables(live);
+	malloc_trim(0);
 }
 
 /* A run without an end must not take ever more memory. */
