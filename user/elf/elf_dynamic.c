@@ -6,40 +6,60 @@
 
 #include "base/cleanup.h"
 
-#define MAX_ITEMS 64
+#define STEP_ITEMS 64
+/* Each library that a file needs is one, and they come first: chains of hundreds exist. */
+#define MAX_ITEMS 16384
 /* Chromium's largest library exports some 100,000 functions. */
 #define MAX_BUCKETS (1U << 20)
 #define MAX_CHAIN   4096
 
+/* As many as are read at a time. */
+union items {
+	Elf64_Dyn wide[STEP_ITEMS];
+	Elf32_Dyn narrow[STEP_ITEMS];
+};
+
+/* false: the item that ends the list is among them. */
+static bool take_items(const union items *items, bool is_64, size_t count,
+		       struct elf_dynamic *dynamic)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t tag = is_64 ? items->wide[i].d_tag : items->narrow[i].d_tag;
+		uint64_t value = is_64 ? items->wide[i].d_un.d_val : items->narrow[i].d_un.d_val;
+
+		if (tag == DT_NULL)
+			return false;
+		if (tag > 0 && tag < DT_NUM)
+			dynamic->values[tag] = value;
+		else if (tag == DT_GNU_HASH)
+			dynamic->gnu_hash = value;
+	}
+	return true;
+}
+
 bool elf_dynamic_read(const struct elf_file *file, struct elf_dynamic *ret_dynamic)
 {
 	const struct elf_segment *segment = elf_segments_find(&file->segments, PT_DYNAMIC);
-	size_t item_size = file->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn), count;
-	union {
-		Elf64_Dyn wide[MAX_ITEMS];
-		Elf32_Dyn narrow[MAX_ITEMS];
-	} items;
+	size_t item_size = file->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	struct elf_dynamic dynamic = {0};
+	union items items;
 	uint64_t available;
+	size_t count;
 
 	if (!segment)
 		return false;
 	available = elf_file_bytes_after(file, segment->address) / item_size;
-	count = available < MAX_ITEMS ? (size_t)available : MAX_ITEMS;
-	if (elf_file_read_address(file, segment->address, &items, count * item_size))
-		return false;
-	*ret_dynamic = (struct elf_dynamic){0};
-	for (size_t i = 0; i < count; i++) {
-		int64_t tag = file->is_64 ? items.wide[i].d_tag : items.narrow[i].d_tag;
-		uint64_t value =
-			file->is_64 ? items.wide[i].d_un.d_val : items.narrow[i].d_un.d_val;
-
-		if (tag == DT_NULL)
+	if (available > MAX_ITEMS)
+		available = MAX_ITEMS;
+	for (uint64_t at = 0; at < available; at += count) {
+		count = available - at < STEP_ITEMS ? (size_t)(available - at) : STEP_ITEMS;
+		if (elf_file_read_address(file, segment->address + at * item_size, &items,
+					  count * item_size))
+			return false;
+		if (!take_items(&items, file->is_64, count, &dynamic))
 			break;
-		if (tag > 0 && tag < DT_NUM)
-			ret_dynamic->values[tag] = value;
-		else if (tag == DT_GNU_HASH)
-			ret_dynamic->gnu_hash = value;
 	}
+	*ret_dynamic = dynamic;
 	return true;
 }
 

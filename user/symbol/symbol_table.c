@@ -148,30 +148,62 @@ static void fill_sizes(struct symbol_table *table, const struct symbol_range *ra
 	}
 }
 
+/* Where the entry ends; 0: it covers nothing. */
+static uint64_t end_of(const struct symbol_entry *entry)
+{
+	uint64_t end = entry->address + entry->size;
+
+	if (entry->size == 0)
+		return 0;
+	return end < entry->address ? UINT64_MAX : end;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static int note_reaches(struct symbol_table *table)
 {
-	size_t blocks = (table->count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES;
-	uint64_t all = 0;
+	size_t blocks = (table->count + BLOCK_ENTRIES - 1) / BLOCK_ENTRIES, leaves = 1;
+	uint64_t *tree;
 
-	table->reaches = calloc(blocks + 1, sizeof(*table->reaches));
-	if (!table->reaches)
+	while (leaves < blocks)
+		leaves *= 2;
+	tree = calloc(2 * leaves, sizeof(*tree));
+	if (!tree)
 		return -ENOMEM;
 	for (size_t i = 0; i < table->count; i++) {
-		const struct symbol_entry *entry = &table->entries[i];
-		struct symbol_reach *reach = &table->reaches[i / BLOCK_ENTRIES];
-		uint64_t last = entry->address + entry->size - 1;
+		uint64_t *leaf = &tree[leaves + i / BLOCK_ENTRIES];
 
-		if (entry->size == 0)
-			last = 0;
-		else if (last < entry->address)
-			last = UINT64_MAX;
-		if (last > reach->own)
-			reach->own = last;
-		if (last > all)
-			all = last;
-		reach->all = all;
+		*leaf = larger(*leaf, end_of(&table->entries[i]));
 	}
+	for (size_t i = leaves; i-- > 1;)
+		tree[i] = larger(tree[2 * i], tree[2 * i + 1]);
+	table->reaches = tree;
+	table->reach_leaves = leaves;
 	return 0;
+}
+
+/* The last block up to this one that ends behind address; SIZE_MAX: none. A file may have
+ * any number of functions inside each other, so blocks are not looked at one by one. */
+static size_t find_block(const struct symbol_table *table, size_t block, uint64_t address)
+{
+	const uint64_t *tree = table->reaches;
+	size_t leaves = table->reach_leaves, at = leaves + block;
+
+	while (tree[at] <= address) {
+		/* To what is left of it: beside, or beside the first one above that is a right
+		 * child. */
+		while (at > 1 && !(at & 1))
+			at /= 2;
+		if (at <= 1)
+			return SIZE_MAX;
+		at--;
+	}
+	while (at < leaves)
+		at = tree[2 * at + 1] > address ? 2 * at + 1 : 2 * at;
+	return at - leaves;
 }
 
 int symbol_table_finish(struct symbol_table *table, const struct symbol_range *ranges,
@@ -239,12 +271,13 @@ const struct symbol_entry *symbol_table_find(const struct symbol_table *table, u
 	if (low > 0)
 		found = find_in_block(entries, low - 1, low, address);
 	for (size_t end = low; end > 0 && !found;) {
-		size_t block = (end - 1) / BLOCK_ENTRIES;
+		size_t block = find_block(table, (end - 1) / BLOCK_ENTRIES, address);
+		size_t block_end = (block + 1) * BLOCK_ENTRIES;
 
-		if (table->reaches[block].all < address)
+		if (block == SIZE_MAX)
 			return NULL;
-		if (table->reaches[block].own >= address)
-			found = find_in_block(entries, block * BLOCK_ENTRIES, end, address);
+		found = find_in_block(entries, block * BLOCK_ENTRIES,
+				      block_end < end ? block_end : end, address);
 		end = block * BLOCK_ENTRIES;
 	}
 	if (!found)

@@ -31,16 +31,14 @@ struct symbol_entry {
 	uint32_t size_is_guess : 1; /* reaches as far as nothing else is known to begin */
 };
 
-/* How far a block of entries, and all blocks up to it, cover addresses. */
-struct symbol_reach {
-	uint64_t own, all;
-};
-
 struct symbol_table {
 	struct symbol_entry *entries;
 	size_t count;
 	size_t capacity;
-	struct symbol_reach *reaches; /* by block, when finished */
+	/* Where blocks of entries end, when finished: a tree of maxima, the root at 1,
+	 * the children of i at 2i and 2i + 1. */
+	uint64_t *reaches;
+	size_t reach_leaves;
 };
 
 /* -ENOSPC beyond the limits, -ENOMEM. */

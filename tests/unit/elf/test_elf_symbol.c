@@ -226,6 +226,44 @@ static void says_when_there_is_no_table(void **state)
 	free(image.bytes);
 }
 
+/* What a file needs comes first in its dynamic section, and may be hundreds of libraries. */
+static void reads_dynamic_sections_of_any_length(void **state)
+{
+	enum { NEEDED = 300 };
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segments[2];
+		Elf64_Dyn items[NEEDED + 2];
+	} image = {
+		.header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+				       BYTE_ORDER == LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB},
+			   .e_type = ET_DYN,
+			   .e_phoff = sizeof(Elf64_Ehdr),
+			   .e_phentsize = sizeof(Elf64_Phdr),
+			   .e_phnum = 2},
+	};
+	struct elf_dynamic dynamic;
+	struct elf_file file;
+
+	for (int i = 0; i < 2; i++)
+		image.segments[i] = (Elf64_Phdr){.p_type = i ? PT_DYNAMIC : PT_LOAD,
+						 .p_filesz = sizeof(image),
+						 .p_memsz = sizeof(image)};
+	image.segments[1].p_offset = image.segments[1].p_vaddr =
+		(uint64_t)((char *)image.items - (char *)&image);
+	for (int i = 0; i < NEEDED; i++)
+		image.items[i].d_tag = DT_NEEDED;
+	image.items[NEEDED] = (Elf64_Dyn){.d_tag = DT_SYMTAB, .d_un.d_val = 0x1234};
+	assert_int_equal(elf_file_open_memory(&file, &image, sizeof(image)), 0);
+	assert_true(elf_dynamic_read(&file, &dynamic));
+	assert_int_equal(dynamic.values[DT_SYMTAB], 0x1234);
+	/* Nothing ends the list. */
+	image.items[NEEDED + 1].d_tag = DT_NEEDED;
+	assert_true(elf_dynamic_read(&file, &dynamic));
+	assert_int_equal(dynamic.values[DT_SYMTAB], 0x1234);
+	elf_file_done(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +272,7 @@ int main(void)
 		cmocka_unit_test(unpacks_compressed_tables),
 		cmocka_unit_test(unpacks_nothing_for_the_dynamic_loader),
 		cmocka_unit_test(says_when_there_is_no_table),
+		cmocka_unit_test(reads_dynamic_sections_of_any_length),
 	};
 
 	return cmocka_run_group_tests_name("elf/elf_symbol", tests, NULL, NULL);

@@ -201,6 +201,39 @@ static void symbol_is_found_behind_thousands_within_it(void **state)
 	symbol_table_done(&table);
 }
 
+/* Functions inside and beside each other at random, against looking at each. */
+static void finds_what_looking_at_every_symbol_finds(void **state)
+{
+	enum { COUNT = 3000, SPACE = 20000 };
+	unsigned int seed = 1;
+
+	for (int round = 0; round < 20; round++) {
+		struct symbol_table table = {0};
+
+		for (unsigned int i = 0; i < COUNT; i++) {
+			/* Sizes from one byte to the whole, short ones more often. */
+			uint64_t size = 1 + ((unsigned int)rand_r(&seed) >> 8) % SPACE;
+
+			symbol_table_add(&table, (unsigned int)rand_r(&seed) % SPACE,
+					 size >> (unsigned int)rand_r(&seed) % 15, i,
+					 SYMBOL_RANK_LOCAL);
+		}
+		assert_int_equal(symbol_table_finish(&table, NULL, 0), 0);
+		for (uint64_t address = 0; address < SPACE; address += 3) {
+			const struct symbol_entry *expected = NULL, *found;
+			size_t aliases;
+
+			for (size_t i = 0; i < table.count; i++)
+				if (address - table.entries[i].address < table.entries[i].size)
+					expected = &table.entries[i];
+			found = symbol_table_find(&table, address, &aliases);
+			assert_true(expected ? found && found->address == expected->address
+					     : !found);
+		}
+		symbol_table_done(&table);
+	}
+}
+
 static void name_may_be_anywhere_in_four_gigabytes(void **state)
 {
 	struct symbol_table table = {0};
@@ -225,6 +258,7 @@ int main(void)
 		cmocka_unit_test(huge_sizes_neither_wrap_nor_hide_others),
 		cmocka_unit_test(name_for_people_is_the_better_one),
 		cmocka_unit_test(symbol_is_found_behind_thousands_within_it),
+		cmocka_unit_test(finds_what_looking_at_every_symbol_finds),
 		cmocka_unit_test(name_may_be_anywhere_in_four_gigabytes),
 	};
 
