@@ -212,13 +212,23 @@ static void decode_segment(const struct elf_file *file, const void *raw, struct 
 	}
 }
 
+/* What the file says is nonsense; not that it could not be read, which may be different the next
+ * time. */
+static bool is_damage(int err)
+{
+	return err == -ENOEXEC || err == -EBADMSG || err == -EFBIG || err == -ENODATA ||
+	       err == -EOPNOTSUPP;
+}
+
 static int read_table(const struct elf_file *file, const struct table_place *place,
 		      size_t expected_entry_size, uint64_t max_count, void **ret_data)
 {
 	void *data;
 	int err;
 
-	if (place->entry_size != expected_entry_size || place->count > max_count)
+	if (place->entry_size != expected_entry_size || place->count > max_count ||
+	    place->offset > file->size ||
+	    place->count * expected_entry_size > file->size - place->offset)
 		return -ENOEXEC;
 	data = large_malloc(place->count * expected_entry_size);
 	if (!data)
@@ -232,18 +242,19 @@ static int read_table(const struct elf_file *file, const struct table_place *pla
 	return 0;
 }
 
-static void name_sections(struct elf_file *file, const uint32_t *name_offsets,
-			  uint32_t name_section)
+static int name_sections(struct elf_file *file, const uint32_t *name_offsets, uint32_t name_section)
 {
 	void *names = NULL;
+	int err = 0;
 
 	if (name_section < file->section_count)
-		elf_file_read_section(file, &file->sections[name_section], ELF_FILE_MAX_NAME_BYTES,
-				      &names, &file->names_size);
+		err = elf_file_read_section(file, &file->sections[name_section],
+					    ELF_FILE_MAX_NAME_BYTES, &names, &file->names_size);
 	file->names = names;
 	for (size_t i = 0; i < file->section_count; i++)
 		file->sections[i].name =
 			name_offsets[i] < file->names_size ? file->names + name_offsets[i] : "";
+	return is_damage(err) ? 0 : err;
 }
 
 /* More than 65,279 sections: the real numbers are in the first section header. */
@@ -303,7 +314,7 @@ static int read_sections(struct elf_file *file, struct table_place place, uint32
 		}
 	}
 	file->section_count = place.count;
-	name_sections(file, name_offsets, name_section);
+	err = name_sections(file, name_offsets, name_section);
 out:
 	free(raw);
 	free(name_offsets);
@@ -354,21 +365,29 @@ static int read_headers(struct elf_file *file)
 	uint32_t name_section;
 	int err;
 
-	if (elf_file_read(file, 0, ident, sizeof(ident)) || memcmp(ident, ELFMAG, SELFMAG) != 0 ||
-	    ident[EI_DATA] != NATIVE_BYTE_ORDER)
+	if (file->size < sizeof(Elf32_Ehdr))
+		return -ENOEXEC;
+	err = elf_file_read(file, 0, ident, sizeof(ident));
+	if (err)
+		return err;
+	if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != NATIVE_BYTE_ORDER)
 		return -ENOEXEC;
 	if (ident[EI_CLASS] == ELFCLASS64) {
 		Elf64_Ehdr header;
 
-		if (elf_file_read(file, 0, &header, sizeof(header)))
+		if (file->size < sizeof(header))
 			return -ENOEXEC;
+		err = elf_file_read(file, 0, &header, sizeof(header));
+		if (err)
+			return err;
 		file->is_64 = true;
 		TAKE_HEADER(header);
 	} else if (ident[EI_CLASS] == ELFCLASS32) {
 		Elf32_Ehdr header;
 
-		if (elf_file_read(file, 0, &header, sizeof(header)))
-			return -ENOEXEC;
+		err = elf_file_read(file, 0, &header, sizeof(header));
+		if (err)
+			return err;
 		TAKE_HEADER(header);
 	} else {
 		return -ENOEXEC;
@@ -376,9 +395,9 @@ static int read_headers(struct elf_file *file)
 	file->segments.is_fixed = file->type == ET_EXEC;
 	err = read_segments(file, &segments);
 	if (err)
-		return err == -ENOMEM ? err : -ENOEXEC;
+		return err;
 	err = read_sections(file, sections, name_section);
-	return err == -ENOMEM ? err : 0;
+	return is_damage(err) ? 0 : err;
 }
 
 static int open_headers(struct elf_file *file)

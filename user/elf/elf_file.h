@@ -51,7 +51,8 @@ struct elf_file {
 
 /*
  * -ENOEXEC: not an ELF file of this machine's byte order, or nonsense inside. -EIO and others:
- * reading failed. A file whose section headers are damaged opens without sections.
+ * reading failed, which may be different the next time. A file whose section headers are damaged
+ * opens without sections.
  */
 int elf_file_open(struct elf_file *file, int fd);
 int elf_file_open_memory(struct elf_file *file, const void *memory, size_t size);

@@ -2,6 +2,7 @@
 /* Asks one symbolizer after the other, and keeps the lines of their answers. */
 #include "symbol/symbolizer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +38,7 @@ const char *symbol_result_text(enum symbol_result result)
 	static const char *const texts[SYMBOL_RESULT_COUNT] = {
 		[SYMBOL_FOUND] = "found",
 		[SYMBOL_UNMAPPED] = "unmapped: the address is in no known mapping",
-		[SYMBOL_NO_FILE] =
-			"no file: the mapped file was deleted, replaced or cannot be read",
+		[SYMBOL_NO_FILE] = "no file: it was deleted or replaced, or may not be opened",
 		[SYMBOL_NOT_ELF] = "not ELF: the mapped file is not an ELF file of this machine",
 		[SYMBOL_STRIPPED] = "stripped: no full symbol table and no debug file",
 		[SYMBOL_NOT_IN_TABLE] = "not in table: no symbol covers the address",
@@ -55,11 +55,40 @@ const char *symbol_result_text(enum symbol_result result)
 			"it ended",
 		[SYMBOL_NAME_DROPPED] = "not kept: rare generated code, to save memory",
 		[SYMBOL_PENDING] = "pending: not looked up yet",
+		[SYMBOL_READ_ERROR] = "read error: the file or the list of symbols cannot be read",
+		[SYMBOL_TABLE_REFUSED] = "symbol table refused: too large, damaged or compressed "
+					 "by an unknown method",
+		[SYMBOL_DEBUG_LIMIT] = "no debug file opened: too many are open already",
+		[SYMBOL_NO_MEMORY] = "out of memory",
 	};
 
 	if ((unsigned int)result >= SYMBOL_RESULT_COUNT || !texts[result])
 		return "unknown reason";
 	return texts[result];
+}
+
+enum symbol_result symbol_result_of_error(int err)
+{
+	switch (err) {
+	case -ENOEXEC:
+		return SYMBOL_NOT_ELF;
+	case -ENOENT:
+	case -ESTALE:
+	case -ESRCH:
+	case -EACCES:
+	case -EPERM:
+		return SYMBOL_NO_FILE;
+	case -ENOMEM:
+		return SYMBOL_NO_MEMORY;
+	case -EFBIG:
+	case -ENOSPC:
+	case -EBADMSG:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+		return SYMBOL_TABLE_REFUSED;
+	default:
+		return SYMBOL_READ_ERROR;
+	}
 }
 
 static void ask_members(struct chain *chain, const struct frame_location *location,
@@ -96,7 +125,7 @@ static bool chain_resolve(struct symbolizer *symbolizer, const struct frame_loca
 	/* The member's own lines die with its next answer. */
 	ret_symbol->lines = line_store_add(chain->lines, ret_symbol->lines, ret_symbol->line_count);
 	if (!ret_symbol->lines) {
-		ret_symbol->result = SYMBOL_NOT_IN_TABLE;
+		ret_symbol->result = SYMBOL_NO_MEMORY;
 		ret_symbol->line_count = 0;
 	}
 	return true;

@@ -51,9 +51,15 @@ enum symbol_result {
 	SYMBOL_OTHERS_PERF_MAP = 10, /* of another program that had the pid */
 	SYMBOL_NAME_DROPPED = 11,    /* to save memory */
 	SYMBOL_PENDING = 12,	     /* ask again later; in no recording */
+	SYMBOL_READ_ERROR = 13,	     /* it is there, and could not be read */
+	SYMBOL_TABLE_REFUSED = 14,   /* a symbol table is too large, damaged or packed unknown */
+	SYMBOL_DEBUG_LIMIT = 15,     /* its debug file was not opened: too many are */
+	SYMBOL_NO_MEMORY = 16,
 	SYMBOL_RESULT_COUNT,
 };
 
+/* What an error (negative errno) of opening or reading a file means for its addresses. */
+enum symbol_result symbol_result_of_error(int err);
 const char *symbol_result_text(enum symbol_result result); /* "stripped: no symbol table", … */
 
 struct symbol_line { /* one function at the location; inlined ones come with their caller */

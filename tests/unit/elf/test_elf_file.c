@@ -199,12 +199,23 @@ static void string_ends_with_its_section(void **state)
 	assert_int_equal(elf_file_read_string(&file, 4, 9, 2, name, sizeof(name)), -EIO);
 }
 
+static void what_cannot_be_read_is_not_called_no_elf_file(void **state)
+{
+	struct elf_file file;
+	int fd = open(FIXTURE_DIR "/pie", O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(elf_file_open(&file, fd), -EBADF);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_sections_and_addresses),
 		cmocka_unit_test(executable_segment_wins_where_two_share_a_page),
 		cmocka_unit_test(refuses_what_is_no_elf_file),
+		cmocka_unit_test(what_cannot_be_read_is_not_called_no_elf_file),
 		cmocka_unit_test(refuses_the_other_byte_order),
 		cmocka_unit_test(truncation_anywhere_does_no_harm),
 		cmocka_unit_test(section_beyond_the_end_is_empty),

@@ -2,6 +2,7 @@
 /* Tests that every kind of location reaches who can name it, and that answers last. */
 #include "symbol/symbolizer.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,10 +152,29 @@ static void every_result_has_a_text(void **state)
 	assert_string_equal(symbol_result_text(SYMBOL_RESULT_COUNT), "unknown reason");
 }
 
+static void reasons_say_what_happened(void **state)
+{
+	static const struct {
+		int err;
+		enum symbol_result result;
+	} cases[] = {
+		{-ENOEXEC, SYMBOL_NOT_ELF},	  {-ENOENT, SYMBOL_NO_FILE},
+		{-ESTALE, SYMBOL_NO_FILE},	  {-EACCES, SYMBOL_NO_FILE},
+		{-EIO, SYMBOL_READ_ERROR},	  {-ETIMEDOUT, SYMBOL_READ_ERROR},
+		{-EMFILE, SYMBOL_READ_ERROR},	  {-ENOMEM, SYMBOL_NO_MEMORY},
+		{-EFBIG, SYMBOL_TABLE_REFUSED},	  {-ENOSPC, SYMBOL_TABLE_REFUSED},
+		{-EBADMSG, SYMBOL_TABLE_REFUSED}, {-EOPNOTSUPP, SYMBOL_TABLE_REFUSED},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(symbol_result_of_error(cases[i].err), cases[i].result);
+}
+
 int main(void)
 {
 #define test(name) cmocka_unit_test_setup_teardown(name, start, stop)
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reasons_say_what_happened),
 		test(every_space_has_its_answer),
 		test(answers_stay_valid_and_the_same),
 		test(return_address_and_plain_address_are_different_places),

@@ -51,11 +51,43 @@ static void exported_symbols_name_files_without_sections(void **state)
 	assert_string_equal(name_in(FIXTURE_DIR "/no_sections", "local_function", &module), "");
 }
 
+/* How the file's addresses without a symbol are told, when the flags of the sections of this type
+ * are others. */
+static enum symbol_result reason_with(const char *path, uint32_t type, uint64_t flags)
+{
+	static const struct elf_module_options options = {.search = {.root = "", .path = ""}};
+	int fd = open(path, O_RDONLY);
+	struct elf_module module;
+	struct elf_file file;
+	enum symbol_result reason;
+
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	for (size_t i = 0; i < file.section_count; i++)
+		if (file.sections[i].type == type)
+			file.sections[i].flags = flags;
+	elf_module_load(&module, &file, &options);
+	reason = module.without_symbol;
+	elf_module_done(&module);
+	elf_file_done(&file);
+	close(fd);
+	return reason;
+}
+
+static void a_table_that_is_refused_is_no_missing_one(void **state)
+{
+	assert_int_equal(reason_with(FIXTURE_DIR "/exported", SHT_SYMTAB, 0), SYMBOL_NOT_IN_TABLE);
+	assert_int_equal(reason_with(FIXTURE_DIR "/stripped", SHT_SYMTAB, 0), SYMBOL_STRIPPED);
+	/* What is there as if it were packed is nonsense. */
+	assert_int_equal(reason_with(FIXTURE_DIR "/exported", SHT_SYMTAB, SHF_COMPRESSED),
+			 SYMBOL_TABLE_REFUSED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_few_kept_symbols_do_not_hide_the_exported_ones),
 		cmocka_unit_test(exported_symbols_name_files_without_sections),
+		cmocka_unit_test(a_table_that_is_refused_is_no_missing_one),
 	};
 
 	return cmocka_run_group_tests_name("symbol/elf_module", tests, NULL, NULL);

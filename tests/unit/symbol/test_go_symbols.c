@@ -297,7 +297,7 @@ static void names_stripped_files(void **state)
 	opened = open_table(".gopclntab", table, sizeof(table));
 	elf_module_load(&module, &opened.file, &options);
 	assert_int_equal(module.state, SYMBOL_FOUND);
-	assert_false(module.exported_only);
+	assert_int_equal(module.without_symbol, SYMBOL_NOT_IN_TABLE);
 	assert_int_equal(elf_module_find(&module, -1, opened.bytes, TEXT + 0x190, name, &entry), 0);
 	assert_string_equal(name, "main.(*T).run");
 	elf_module_done(&module);

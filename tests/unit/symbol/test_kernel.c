@@ -271,10 +271,10 @@ static void hidden_addresses_are_reported_as_such(void **state)
 	unlink(path);
 }
 
-static void missing_file_is_reported_like_hidden_symbols(void **state)
+static void missing_file_is_not_reported_as_hidden_symbols(void **state)
 {
 	start_with("/nonexistent/kallsyms");
-	assert_int_equal(resolve(0xffffffff81000000, false).result, SYMBOL_NO_KALLSYMS);
+	assert_int_equal(resolve(0xffffffff81000000, false).result, SYMBOL_NO_FILE);
 }
 
 static void damaged_lines_are_passed_over(void **state)
@@ -344,7 +344,7 @@ int main(void)
 		with_fixture(nothing_is_attributed_to_a_module_function_far_away),
 		with_fixture(demangles_rust_code_in_the_kernel),
 		cmocka_unit_test_teardown(hidden_addresses_are_reported_as_such, stop),
-		cmocka_unit_test_teardown(missing_file_is_reported_like_hidden_symbols, stop),
+		cmocka_unit_test_teardown(missing_file_is_not_reported_as_hidden_symbols, stop),
 		cmocka_unit_test(takes_apart_what_the_kernel_prints),
 		cmocka_unit_test(reads_where_a_function_lies),
 		cmocka_unit_test_teardown(the_running_kernel_is_asked_first, stop),

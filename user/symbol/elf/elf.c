@@ -13,6 +13,9 @@
 #include "symbol/elf/libc_package.h"
 #include "symbol/symbol_notes.h"
 
+/* How often a file that cannot be read is tried again, with each next question. */
+#define MAX_TRIES 4
+
 struct loaded_file {
 	bool loaded;
 	struct elf_module module;
@@ -23,6 +26,7 @@ struct loaded_file {
 	/* of the name found last; addresses mostly come in order */
 	const struct symbol_entry *last_entry;
 	const char *last_name;
+	unsigned int tries;    /* after the first, that could not read it */
 	bool may_be_on_server; /* its debug file, when that may be asked for */
 	bool has_unresolved;   /* an address that only a full table could name */
 };
@@ -38,11 +42,6 @@ struct elf_symbolizer {
 	struct symbol_line lines[DWARF_LINES_MAX_DEPTH];
 	char name[ELF_SYMBOL_NAME_SIZE];
 };
-
-static enum symbol_result result_of(int err)
-{
-	return err == -ENOEXEC ? SYMBOL_NOT_ELF : SYMBOL_NO_FILE;
-}
 
 static int open_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		     struct loaded_file *loaded, struct elf_file *ret_file)
@@ -91,6 +90,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		      struct loaded_file *loaded)
 {
 	const char *slash = strrchr(mapped->path, '/');
+	bool may_have_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR;
 	struct elf_module_options options = {
 		.search = search_of(elf, mapped),
 		.want_dwarf = elf->options->inlines || elf->options->lines,
@@ -98,8 +98,8 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		.want_debug_file_dwarf = elf->options->lines,
 		.dwarf_budget = &elf->dwarf_budget,
 		.debuginfod = elf->options->debuginfod,
-		.may_open_debug = elf->options->debug_dir && mapped->type == MAPPED_FILE_REGULAR &&
-				  elf->debug_file_count < ELF_MAX_DEBUG_FILES,
+		.may_open_debug = may_have_debug && elf->debug_file_count < ELF_MAX_DEBUG_FILES,
+		.is_at_debug_limit = may_have_debug && elf->debug_file_count >= ELF_MAX_DEBUG_FILES,
 	};
 	struct elf_file file;
 	int err;
@@ -110,7 +110,7 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		elf->strings, string_pool_add(elf->strings, slash ? slash + 1 : mapped->path));
 	err = open_file(elf, mapped, loaded, &file);
 	if (err) {
-		loaded->module.state = result_of(err);
+		loaded->module.state = symbol_result_of_error(err);
 		return;
 	}
 	loaded->build_id = read_build_id(elf, &file);
@@ -121,13 +121,21 @@ static void load_file(struct elf_symbolizer *elf, struct mapped_file *mapped,
 				   !debuginfod_is_allowed(elf->options->debuginfod);
 }
 
-/* What could not be asked for while events were recorded. */
+/* What could not be read then, or not be asked for while events were recorded. */
+static bool is_worth_another_try(const struct elf_symbolizer *elf, const struct loaded_file *loaded)
+{
+	return (loaded->module.state == SYMBOL_READ_ERROR && loaded->tries < MAX_TRIES) ||
+	       (loaded->may_be_on_server && debuginfod_is_allowed(elf->options->debuginfod));
+}
+
 static void load_again(struct elf_symbolizer *elf, struct mapped_file *mapped,
 		       struct loaded_file *loaded)
 {
 	elf->debug_file_count -= counts_as_debug_file(loaded);
 	elf_module_done(&loaded->module);
-	*loaded = (struct loaded_file){.has_unresolved = loaded->has_unresolved};
+	free(loaded->vdso);
+	*loaded = (struct loaded_file){.has_unresolved = loaded->has_unresolved,
+				       .tries = loaded->tries + 1};
 	load_file(elf, mapped, loaded);
 }
 
@@ -145,8 +153,7 @@ static struct loaded_file *get_loaded(struct elf_symbolizer *elf, uint32_t id)
 		loaded = elf->loaded.items[id] = calloc(1, sizeof(*loaded));
 	if (loaded && !loaded->loaded)
 		load_file(elf, mapped_file_table_get(elf->files, id), loaded);
-	else if (loaded && loaded->may_be_on_server &&
-		 debuginfod_is_allowed(elf->options->debuginfod))
+	else if (loaded && is_worth_another_try(elf, loaded))
 		load_again(elf, mapped_file_table_get(elf->files, id), loaded);
 	return loaded;
 }
@@ -163,7 +170,7 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 		/* The table keeps the descriptor; this fails only when it had to close it. */
 		fd = mapped_file_open(elf->files, mapped_file_table_get(elf->files, id));
 		if (fd < 0) {
-			*ret_result = SYMBOL_NO_FILE;
+			*ret_result = symbol_result_of_error(fd);
 			return NULL;
 		}
 	}
@@ -177,10 +184,7 @@ static const char *find_name(struct elf_symbolizer *elf, uint32_t id, struct loa
 			loaded->last_name = name;
 		return name;
 	}
-	if (err != -ENOENT)
-		*ret_result = SYMBOL_NO_FILE;
-	else
-		*ret_result = loaded->module.exported_only ? SYMBOL_STRIPPED : SYMBOL_NOT_IN_TABLE;
+	*ret_result = err == -ENOENT ? loaded->module.without_symbol : symbol_result_of_error(err);
 	return NULL;
 }
 

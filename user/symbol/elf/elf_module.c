@@ -17,14 +17,27 @@
 /* Exported symbols that are looked for in the full table. */
 #define MAX_COMPARED_SYMBOLS 4096U
 
+/* A table that is there and cannot be used is no missing one. */
+static void note_refusal(struct elf_module *module, int err)
+{
+	if (err && err != -ENOENT && err != -ENODATA)
+		module->without_symbol = symbol_result_of_error(err == -ENOEXEC ? -EBADMSG : err);
+}
+
 static bool add_source(struct elf_module *module, const struct elf_file *file, uint32_t type,
 		       enum elf_source_place place)
 {
 	struct elf_source *source = &module->sources[module->source_count];
+	int err;
 
-	if (module->source_count == ELF_MODULE_MAX_SOURCES ||
-	    elf_symbols_read(file, type, &source->symbols))
+	if (module->source_count == ELF_MODULE_MAX_SOURCES)
 		return false;
+	err = elf_symbols_read(file, type, &source->symbols);
+	note_refusal(module, err);
+	if (err)
+		return false;
+	if (source->symbols.is_cut)
+		note_refusal(module, -ENOSPC);
 	source->place = place;
 	module->source_count++;
 	return true;
@@ -34,9 +47,13 @@ static bool add_source(struct elf_module *module, const struct elf_file *file, u
 static void add_go_source(struct elf_module *module, const struct elf_file *file)
 {
 	struct elf_source *source = &module->sources[module->source_count];
+	int err;
 
-	if (module->source_count == ELF_MODULE_MAX_SOURCES ||
-	    go_symbols_read(file, &source->symbols))
+	if (module->source_count == ELF_MODULE_MAX_SOURCES)
+		return;
+	err = go_symbols_read(file, &source->symbols);
+	note_refusal(module, err);
+	if (err)
 		return;
 	source->place = ELF_SOURCE_FILE;
 	module->source_count++;
@@ -91,9 +108,12 @@ static bool load_debug_file(struct elf_module *module, const struct elf_file *fi
 	_cleanup_close_ int fd = open_debug_file(file, options);
 	struct elf_file debug;
 	bool found = false, dwarf;
+	int err;
 
 	module->lacks_debug_file = fd < 0;
-	if (fd < 0 || elf_file_open(&debug, fd))
+	err = fd < 0 ? -ENOENT : elf_file_open(&debug, fd);
+	note_refusal(module, err);
+	if (err)
 		return false;
 	if (need_symbols)
 		found = add_source(module, &debug, SHT_SYMTAB, ELF_SOURCE_DEBUG);
@@ -111,10 +131,12 @@ static bool load_debug_file(struct elf_module *module, const struct elf_file *fi
 static void load_mini_debuginfo(struct elf_module *module, const struct elf_file *file)
 {
 	struct elf_file mini;
+	int err = mini_debuginfo_read(file, &module->mini_image, &module->mini_size);
 
-	if (mini_debuginfo_read(file, &module->mini_image, &module->mini_size))
-		return;
-	if (elf_file_open_memory(&mini, module->mini_image, module->mini_size))
+	if (!err)
+		err = elf_file_open_memory(&mini, module->mini_image, module->mini_size);
+	note_refusal(module, err);
+	if (err)
 		return;
 	add_source(module, &mini, SHT_SYMTAB, ELF_SOURCE_MINI);
 	elf_file_done(&mini);
@@ -127,7 +149,8 @@ static void add_other_sources(struct elf_module *module, const struct elf_file *
 
 	load_mini_debuginfo(module, file);
 	add_go_source(module, file);
-	module->exported_only = module->source_count == before;
+	if (module->source_count == before && module->without_symbol == SYMBOL_NOT_IN_TABLE)
+		module->without_symbol = SYMBOL_STRIPPED;
 	/* Without one, addresses in unresolved functions stay as they are. */
 	elf_functions_load(&module->functions, file);
 	add_source(module, file, SHT_DYNSYM, ELF_SOURCE_FILE);
@@ -156,7 +179,7 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 {
 	bool full;
 
-	*module = (struct elf_module){.debug_fd = -1};
+	*module = (struct elf_module){.debug_fd = -1, .without_symbol = SYMBOL_NOT_IN_TABLE};
 	full = add_source(module, file, SHT_SYMTAB, ELF_SOURCE_FILE) &&
 	       !is_reduced(&module->sources[0].symbols.table, file);
 	if (options->want_dwarf && file->fd >= 0 && has_dwarf(file))
@@ -167,6 +190,8 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	if (options->may_open_debug &&
 	    (!full || (options->want_debug_file_dwarf && !module->dwarf)))
 		full = load_debug_file(module, file, options, !full) || full;
+	else if (!full && options->is_at_debug_limit)
+		module->without_symbol = SYMBOL_DEBUG_LIMIT;
 	if (!full)
 		add_other_sources(module, file);
 	note_stubs(module, file);
@@ -174,7 +199,7 @@ void elf_module_load(struct elf_module *module, struct elf_file *file,
 	file->segments = (struct elf_segments){0};
 	module->state = module->source_count || module->stub_count || module->dwarf
 				? SYMBOL_FOUND
-				: SYMBOL_STRIPPED;
+				: module->without_symbol;
 }
 
 void elf_module_done(struct elf_module *module)

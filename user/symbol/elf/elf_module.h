@@ -31,8 +31,10 @@ struct elf_module {
 	struct elf_file file; /* its segments alone; bytes are given with each question */
 	struct elf_source sources[ELF_MODULE_MAX_SOURCES]; /* best first */
 	size_t source_count;
-	bool exported_only;				 /* .dynsym is all there is */
-	bool lacks_debug_file;				 /* that could have been used */
+	bool lacks_debug_file; /* that could have been used */
+	/* why an address without a symbol has none: SYMBOL_NOT_IN_TABLE, SYMBOL_STRIPPED, or what
+	 * came in between with a table that would have it */
+	enum symbol_result without_symbol;
 	struct symbol_range stubs[ELF_MODULE_MAX_STUBS]; /* .plt sections */
 	size_t stub_count;
 	struct elf_functions functions; /* loaded only where .symtab is missing */
@@ -51,6 +53,7 @@ struct elf_module_options {
 	struct dwarf_budget *dwarf_budget;
 	struct debuginfod *debuginfod; /* NULL: not asked */
 	bool may_open_debug;	       /* a descriptor may be kept */
+	bool is_at_debug_limit;	       /* and else might be */
 };
 
 /* Takes what it needs from *file (its segments move over); what is wrong with the file becomes

@@ -86,7 +86,8 @@ int elf_symbols_read(const struct elf_file *file, uint32_t type, struct elf_symb
 
 	if (err)
 		return err;
-	if (reader.count > SYMBOL_TABLE_MAX_ENTRIES)
+	symbols.is_cut = reader.count > SYMBOL_TABLE_MAX_ENTRIES;
+	if (symbols.is_cut)
 		reader.count = SYMBOL_TABLE_MAX_ENTRIES;
 	while (!err && elf_symbol_reader_next(&reader, &symbol))
 		err = add_symbol(file, &symbol, &reader.strings, &symbols.table);

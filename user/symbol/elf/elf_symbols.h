@@ -12,6 +12,7 @@
 struct elf_symbols {
 	struct symbol_table table; /* addresses as linked */
 	struct elf_strings names;
+	bool is_cut; /* there are more symbols than a table holds */
 };
 
 /* type: SHT_SYMTAB or SHT_DYNSYM. -ENOENT: no such table, or no code symbol in it; -ENOEXEC, -EIO,

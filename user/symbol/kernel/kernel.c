@@ -82,6 +82,7 @@ struct kernel_symbolizer {
 	struct string_pool *strings;
 	struct kernel_symbols symbols;
 	bool loaded;
+	int err; /* of reading them */
 	struct symbol_line line;
 };
 
@@ -129,8 +130,11 @@ static void look_up(struct kernel_symbolizer *kernel, uint64_t address, struct s
 
 	if (!kernel->loaded) {
 		kernel->loaded = true;
-		kernel_symbols_read(&kernel->symbols,
-				    kernel->path); /* on errors there is no symbol */
+		kernel->err = kernel_symbols_read(&kernel->symbols, kernel->path);
+	}
+	if (kernel->err) {
+		ret_symbol->result = symbol_result_of_error(kernel->err);
+		return;
 	}
 	if (kernel->symbols.table.count == 0) {
 		ret_symbol->result = SYMBOL_NO_KALLSYMS;
