@@ -33,7 +33,7 @@ while True:
 ' 2>/dev/null &
 pids+=($!)
 
-record -e cpu -F 4999 -d 5 --max-overhead none -o out.json -o out.folded || exit 1
+record -e cpu -F 4999 -d 5 -o out.json -o out.folded || exit 1
 checker - <<'P'
 from checks import check, counters, read_report
 

@@ -135,12 +135,3 @@ int option_row_apply(const struct option_row *row, void *options, const char *va
 	}
 	return -EINVAL;
 }
-
-bool option_row_is_given(const struct option_row *row, const void *options)
-{
-	bool given = false;
-
-	if (row->form == OPTION_FLAG)
-		memcpy(&given, (const char *)options + row->offset, sizeof(given));
-	return given;
-}

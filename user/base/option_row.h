@@ -76,7 +76,5 @@ struct option_row {
  * those of parse. */
 int option_row_apply(const struct option_row *row, void *options, const char *value,
 		     struct error *error);
-/* Is this flag given? false for other forms. */
-bool option_row_is_given(const struct option_row *row, const void *options);
 
 #endif

@@ -41,6 +41,7 @@ struct cli_options {
 	enum color_choice color;
 
 	bool show_help, show_version;
+	uint64_t given[2]; /* bits of options, by their number in the table */
 
 	void *own; /* options of the command alone, see command_row.own_options; NULL: none */
 };

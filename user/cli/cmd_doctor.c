@@ -76,5 +76,12 @@ const struct command_row command_doctor = {
 	.synopsis = "doctor [--pid PID]",
 	.summary = "Checks what this machine allows, or how well the stacks of a process unwind",
 	.options = (const char *const[]){"pid", "color", NULL},
+	.words =
+		(const struct command_words[]){
+			{"pid", "show how the stacks of each thread of these processes unwind"},
+			{"color", "colors of the marks; auto: if stdout is a terminal; honors "
+				  "NO_COLOR"},
+			{NULL, NULL},
+		},
 	.run = doctor_run,
 };

@@ -18,6 +18,11 @@ struct command_row {
 	/* Long names of the options it takes from the table, besides --help and --version; ends in
 	 * NULL. NULL: all. */
 	const char *const *options;
+	/* What it does with some of them, where the table says what a profile does: a name and a
+	 * summary each; the last has no name. NULL: the same. */
+	const struct command_words {
+		const char *option, *summary;
+	} * words;
 	/* Options of its own: rows about cli_options.own, own_size bytes that begin as zeroes. The
 	 * last row has no name; NULL: none. */
 	const struct option_row *own_options;

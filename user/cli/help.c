@@ -37,7 +37,16 @@ static void print_row(FILE *out, const char *left, const char *text)
 	fputc('\n', out);
 }
 
-static void print_option(FILE *out, const struct option_row *row)
+static const char *summary_of(const struct command_row *command, const struct option_row *row)
+{
+	const struct command_words *words = command->words;
+
+	while (words && words->option && strcmp(words->option, row->name) != 0)
+		words++;
+	return words && words->option ? words->summary : row->summary;
+}
+
+static void print_option(FILE *out, const struct command_row *command, const struct option_row *row)
 {
 	char letter[8] = "    ", left[96];
 
@@ -45,7 +54,7 @@ static void print_option(FILE *out, const struct option_row *row)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? " " : "",
 		 row->argument ? row->argument : "");
-	print_row(out, left, row->summary);
+	print_row(out, left, summary_of(command, row));
 }
 
 static void print_group(FILE *out, const struct command_row *command, enum option_group group)
@@ -57,9 +66,12 @@ static void print_group(FILE *out, const struct command_row *command, enum optio
 		if (row->group != group)
 			continue;
 		if (first)
-			fprintf(out, "\n%s:\n", option_group_title(group));
+			/* Titles say what a profile does without such options. */
+			fprintf(out, "\n%.*s:\n",
+				command->name ? (int)strcspn(option_group_title(group), " ") : 80,
+				option_group_title(group));
 		first = false;
-		print_option(out, row);
+		print_option(out, command, row);
 	}
 }
 
@@ -104,6 +116,8 @@ void help_print(const struct command_row *command, FILE *out)
 		fprintf(out, "\nExit status: 0 success, 1 failure, 2 wrong usage, 3 a --fail-if "
 			     "condition held,\n4 nothing recorded, 5 profiling not possible here "
 			     "(see pkbpf doctor);\nwith -- COMMAND the status of the command, if "
-			     "it is not 0.\n");
+			     "it is not 0.\nCtrl-C stops the profile, and ends COMMAND as it would "
+			     "without "
+			     "pkbpf;\na signal to pkbpf alone ends COMMAND by SIGTERM.\n");
 	}
 }

@@ -12,6 +12,16 @@
 
 #define EVERY_MIN_NS (2 * NS_PER_SECOND)
 
+static bool is_given(const char *name, const struct cli_options *options)
+{
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_at(i)); i++)
+		if (strcmp(row->name, name) == 0)
+			return option_is_given(row, options);
+	return false;
+}
+
 static int check_targets(const struct cli_options *options, struct error *error)
 {
 	const struct {
@@ -33,6 +43,9 @@ static int check_targets(const struct cli_options *options, struct error *error)
 					 choices[i].name);
 		first = choices[i].name;
 	}
+	if (is_given("children", options) && is_given("no-children", options))
+		return error_set(error, EINVAL,
+				 "--children and --no-children are mutually exclusive");
 	if (options->live.targets.follow == PKBPF_FOLLOW_DESCENDANTS &&
 	    !options->live.targets.pids.count && !options->live.targets.command)
 		return error_set(error, EINVAL, "--children requires --pid");

@@ -311,15 +311,34 @@ static void *target_of(const struct option_row *row, struct cli_options *options
 	return is_of_source ? (void *)&options->live.sources : options;
 }
 
+#define MAX_GIVEN (64 * ARRAY_SIZE(((struct cli_options *)NULL)->given))
+
+static size_t number_of(const struct option_row *row)
+{
+	const struct option_row *other;
+	size_t number = 0;
+
+	while ((other = option_at(number)) && other != row)
+		number++;
+	return number;
+}
+
 int option_apply(const struct option_row *row, struct cli_options *options, const char *value,
 		 struct error *error)
 {
-	return option_row_apply(row, target_of(row, options), value, error);
+	size_t number = number_of(row);
+	int err = option_row_apply(row, target_of(row, options), value, error);
+
+	if (err >= 0 && number < MAX_GIVEN)
+		options->given[number / 64] |= 1ULL << number % 64;
+	return err;
 }
 
 bool option_is_given(const struct option_row *row, const struct cli_options *options)
 {
-	return option_row_is_given(row, target_of(row, (struct cli_options *)options));
+	size_t number = number_of(row);
+
+	return number < MAX_GIVEN && options->given[number / 64] & 1ULL << number % 64;
 }
 
 const char *option_group_title(enum option_group group)

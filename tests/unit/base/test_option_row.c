@@ -116,22 +116,11 @@ static void a_wrong_value_is_refused_by_name_and_changes_nothing(void **state)
 	}
 }
 
-static void only_a_flag_knows_that_it_was_given(void **state)
-{
-	struct options options = {.number = 7};
-
-	assert_false(option_row_is_given(&flag, &options));
-	options.flag = true;
-	assert_true(option_row_is_given(&flag, &options));
-	assert_false(option_row_is_given(&number, &options));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_value_lands_in_its_member_and_nowhere_else),
 		cmocka_unit_test(a_wrong_value_is_refused_by_name_and_changes_nothing),
-		cmocka_unit_test(only_a_flag_knows_that_it_was_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

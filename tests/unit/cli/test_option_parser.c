@@ -67,6 +67,8 @@ static void wrong_usage_is_told_in_one_specific_sentence(void **state)
 		{&command_profile, "-G /x -- true",
 		 "--cgroup and -- COMMAND are mutually exclusive"},
 		{&command_profile, "--children", "--children requires --pid"},
+		{&command_profile, "-p 1 --children --no-children",
+		 "--children and --no-children are mutually exclusive"},
 		{&command_profile, "-G /x --no-children",
 		 "--no-children requires --pid or a command"},
 		{&command_profile, "-U -K",
@@ -157,7 +159,8 @@ static void events_add_up_and_a_name_may_be_repeated(void **state)
 
 static void options_about_events_that_are_not_recorded_are_refused(void **state)
 {
-	static const char *const names[] = {"--wakers", "--wait-states", "--kernel-threads"};
+	static const char *const names[] = {"--wakers", "--wait-states", "--kernel-threads",
+					    "--min-block 1us", "--max-overhead none"};
 	const uint32_t cpu = 1U << PKBPF_PROFILE_CPU, offcpu = 1U << PKBPF_PROFILE_OFFCPU;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -166,7 +169,8 @@ static void options_about_events_that_are_not_recorded_are_refused(void **state)
 		struct error error;
 
 		snprintf(line, sizeof(line), "-e cpu,offcpu %s", names[i]);
-		snprintf(sentence, sizeof(sentence), "%s requires offcpu in --events", names[i]);
+		snprintf(sentence, sizeof(sentence), "%.*s requires offcpu in --events",
+			 (int)strcspn(names[i], " "), names[i]);
 		assert_int_equal(
 			parse(&command_profile, line, words, sizeof(words), &options, &error), 0);
 		assert_int_equal(options_check_events(&options, cpu | offcpu, &error), 0);

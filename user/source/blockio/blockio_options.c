@@ -30,6 +30,7 @@ const struct option_row blockio_option_rows[] = {
 	 "block I/O: list the slowest requests, if they take at least TIME; 0: any; none: no list; "
 	 "default 10ms",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_slow_io,
+	 .needs = "blockio",
 	 .text = "A time counts from submission to completion; --top limits their number."},
 	{.name = NULL},
 };

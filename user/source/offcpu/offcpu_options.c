@@ -43,7 +43,7 @@ static int parse_max_overhead(void *options, const char *value, struct error *er
 const struct option_row offcpu_option_rows[] = {
 	{0, "min-block", "TIME", "off-CPU: shortest wait to record; default 1us",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION,
-	 OPTION_AT(struct source_options, offcpu.min_block_ns),
+	 OPTION_AT(struct source_options, offcpu.min_block_ns), .needs = "offcpu",
 	 .text = "Shorter waits count in the times of threads, without a stack."},
 	{0, "wakers", NULL, "off-CPU: waker stacks", .group = OPTION_GROUP_EVENTS,
 	 .form = OPTION_FLAG, OPTION_AT(struct source_options, offcpu.wakers), .needs = "offcpu",
@@ -55,6 +55,7 @@ const struct option_row offcpu_option_rows[] = {
 	 "off-CPU: skip stacks of waits when the BPF programs use more than PERCENT of one CPU; "
 	 "none: never skip; default: 1 for each CPU of the machine",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_PARSED, .parse = parse_max_overhead,
+	 .needs = "offcpu",
 	 .text = "Times and counts of threads stay exact; times by stack become estimates. Waits "
 		 "of 200 ms and longer keep their stack."},
 	{.name = NULL},
