@@ -323,7 +323,7 @@ static void find_faults(const struct analysis *analysis, const struct activity *
 		if (!freeing || call->weight > freeing->weight)
 			freeing = call;
 	}
-	if (rate < FAULTS_PER_SECOND || !work->all || sum->started_inside ||
+	if (rate < FAULTS_PER_SECOND || !work->all || activity->group->worst->started_inside ||
 	    finding_percent(grown, (double)sum->memory.minor_faults) >= STAY_PERCENT ||
 	    finding_percent((double)weight, (double)work->all) < FAULT_PERCENT)
 		return;
