@@ -117,17 +117,19 @@ static bool store(const struct recorded_column *column, uint64_t number,
 
 /* ---- columns ---- */
 
-static void encode_column(const struct recorded_column *column, const uint8_t *rows, size_t count,
-			  size_t row_size, struct recorded_strings *strings, bool always,
+/* The first column is always written: it bounds the number of rows that a few bytes can claim. */
+static void encode_column(const struct recorded_table *table, size_t index, const uint8_t *rows,
+			  size_t count, struct recorded_strings *strings,
 			  struct packed_bytes *bytes)
 {
+	const struct recorded_column *column = &table->columns[index];
 	struct packed_bytes numbers = {0};
+	bool has_any = index == 0;
 	uint64_t before = 0;
-	bool has_any = always;
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t number =
-			number_of(column, rows + i * row_size + column->offset, strings, bytes);
+		uint64_t number = number_of(column, rows + i * table->row_size + column->offset,
+					    strings, bytes);
 
 		has_any = has_any || number;
 		if (column->form == RECORDED_STEP) {
@@ -147,14 +149,12 @@ static void encode_column(const struct recorded_column *column, const uint8_t *r
 	packed_bytes_done(&numbers);
 }
 
-/* The first column is always there: it bounds the number of rows that a few bytes can claim. */
 void recorded_table_encode(const struct recorded_table *table, const void *rows, size_t count,
 			   struct recorded_strings *strings, struct packed_bytes *bytes)
 {
 	packed_bytes_add_number(bytes, count);
 	for (size_t i = 0; i < table->column_count && count; i++)
-		encode_column(&table->columns[i], rows, count, table->row_size, strings, i == 0,
-			      bytes);
+		encode_column(table, i, rows, count, strings, bytes);
 }
 
 static int decode_column(const struct recorded_column *column, struct packed_reader numbers,

@@ -283,6 +283,15 @@ static void write_rows(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void add_end(struct encoding *work, struct rows *rows, uint32_t process, unsigned int end,
+		    uint64_t count)
+{
+	struct recorded_end *row = count ? add_row(work, rows) : NULL;
+
+	if (row)
+		*row = (struct recorded_end){process, end, count};
+}
+
 static void write_ends(struct encoding *work)
 {
 	struct rows rows = {.table = &slice_ends};
@@ -290,19 +299,15 @@ static void write_ends(struct encoding *work)
 	for (unsigned int end = 0; end < PKBPF_END_COUNT; end++) {
 		uint64_t rest = profile_end_count(work->profile, UINT32_MAX, end);
 
-		for (size_t i = 0; i <= work->process_count; i++) {
-			bool is_rest = i == work->process_count;
-			uint64_t count = is_rest	      ? rest
-					 : work->processes[i] ? profile_end_count(work->profile,
-										  (uint32_t)i, end)
-							      : 0;
-			struct recorded_end *row = count ? add_row(work, &rows) : NULL;
+		for (size_t i = 0; i < work->process_count; i++) {
+			uint64_t count = work->processes[i] ? profile_end_count(work->profile,
+										(uint32_t)i, end)
+							    : 0;
 
-			if (row)
-				*row = (struct recorded_end){is_rest ? 0 : work->processes[i], end,
-							     count};
-			rest -= is_rest || count > rest ? 0 : count;
+			add_end(work, &rows, work->processes[i], end, count);
+			rest -= count < rest ? count : rest;
 		}
+		add_end(work, &rows, 0, end, rest);
 	}
 	write_table(work, &rows);
 }
