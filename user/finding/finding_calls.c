@@ -100,6 +100,19 @@ static struct call *call_get(struct kernel_work *work, const char *name)
 	return &work->calls[i];
 }
 
+static bool call_of_library(const char *name)
+{
+	static const char *const names[] = {"read",  "write",  "poll",	    "sched_yield",
+					    "pread", "pwrite", "recv",	    "send",
+					    "lseek", "select", "epoll_wait"};
+
+	name += strspn(name, "_");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
 static void add_stack(void *context, const struct row_weight *weight)
 {
 	struct kernel_work *work = context;
@@ -115,6 +128,10 @@ static void add_stack(void *context, const struct row_weight *weight)
 		const struct function *function =
 			function_table_get(work->analysis->rows->functions, functions[i]);
 
+		/* The C library's function for a call: on its way in or out. */
+		if (i == 0 && begins_with(function->module, "libc.") &&
+		    call_of_library(function->name))
+			in_entry = true;
 		if (function->mark != FUNCTION_KERNEL)
 			continue;
 		in_fault |= is_fault(function->name);
