@@ -365,6 +365,41 @@ static int read_slow_io(struct decoding *work)
 	return err;
 }
 
+static bool is_chosen_pid(const struct decoding *work, uint32_t pid)
+{
+	struct process_table *table = profile_processes(work->profile);
+
+	for (size_t i = 0; i < work->process_count; i++) {
+		const struct process *process =
+			work->processes[i] == NOT_CHOSEN
+				? NULL
+				: process_table_by_id(table, work->processes[i]);
+
+		if (process && process->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+static int read_relations(struct decoding *work)
+{
+	_cleanup_free_ struct relation *rows = NULL;
+	size_t count;
+	int err = read_table(work, &slice_relations, &rows, &count);
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (rows[i].stack > work->stack_count || rows[i].other_stack > work->stack_count)
+			return -EBADMSG;
+		if (slice_choice_is_of_processes(work->choice) && !is_chosen_pid(work, rows[i].pid))
+			continue;
+		rows[i].stack = find_stack(work, rows[i].stack);
+		rows[i].other_stack = find_stack(work, rows[i].other_stack);
+		err = relation_list_add(profile_relations(work->profile), &rows[i]);
+		err = err == -ENOSPC ? 0 : err;
+	}
+	return err;
+}
+
 /* ---- the account ---- */
 
 static int read_account_processes(struct decoding *work)
@@ -452,9 +487,9 @@ int slice_decode(const struct recording_block *block, const struct slice_choice 
 		 struct profile **ret_slice)
 {
 	static int (*const parts[])(struct decoding *) = {
-		read_strings, read_facts,   read_cgroups, read_processes,     read_frames,
-		read_stacks,  read_rows,    read_ends,	  read_distributions, read_devices,
-		read_slow_io, read_account, note_choice,
+		read_strings, read_facts,     read_cgroups, read_processes,	read_frames,
+		read_stacks,  read_rows,      read_ends,    read_distributions, read_devices,
+		read_slow_io, read_relations, read_account, note_choice,
 	};
 	struct decoding work = {.block = block, .choice = choice, .profile = slice_new()};
 	int err = work.profile ? 0 : -ENOMEM;

@@ -385,6 +385,23 @@ static void write_slow_io(struct encoding *work)
 	write_table(work, &rows);
 }
 
+static void write_relations(struct encoding *work)
+{
+	const struct relation_list *list = profile_relations(work->profile);
+	struct rows rows = {.table = &slice_relations};
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		struct relation *row = add_row(work, &rows);
+
+		if (!row)
+			break;
+		*row = *relation_list_at(list, i);
+		row->stack = place(work->stacks, work->stack_count, row->stack);
+		row->other_stack = place(work->stacks, work->stack_count, row->other_stack);
+	}
+	write_table(work, &rows);
+}
+
 /* ---- the account ---- */
 
 static void write_account(struct encoding *work)
@@ -480,9 +497,9 @@ int slice_encode(const struct profile *profile, uint64_t secret,
 		 struct recording_sections *ret_sections)
 {
 	static void (*const parts[])(struct encoding *) = {
-		write_facts,   write_counters, write_processes,	    write_frames,  write_stacks,
-		write_rows,    write_ends,     write_distributions, write_devices, write_slow_io,
-		write_account, write_cgroups,  write_strings,
+		write_facts,	 write_counters, write_processes,     write_frames,  write_stacks,
+		write_rows,	 write_ends,	 write_distributions, write_devices, write_slow_io,
+		write_relations, write_account,	 write_cgroups,	      write_strings,
 	};
 	struct encoding work = {.profile = profile, .secret = secret};
 	int err;

@@ -274,3 +274,12 @@ static const struct recorded_column slow_io_columns[] = {
 ALL_MEMBERS(struct slow_io, 72);
 TABLE(slow_io, SLICE_SLOW_IO, S);
 #undef S
+
+#define R struct relation
+static const struct recorded_column relations_columns[] = {
+	RECORDED(1, R, kind),  RECORDED(2, R, pid),	    RECORDED(3, R, other_pid),
+	RECORDED(4, R, stack), RECORDED(5, R, other_stack), TEXT(6, R, other_comm),
+	TEXT(7, R, text),      RECORDED(8, R, count),	    RECORDED(9, R, value),
+};
+TABLE(relations, SLICE_RELATIONS, R);
+#undef R

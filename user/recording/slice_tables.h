@@ -36,6 +36,7 @@ enum slice_section {
 	SLICE_CGROUPS = 16,
 	SLICE_CPU_LIMITS = 17,
 	SLICE_SLOW_IO = 18,
+	SLICE_RELATIONS = 19, /* struct relation; stacks: 1 + place */
 };
 
 struct recorded_facts {		  /* one row */
@@ -106,6 +107,6 @@ struct recorded_slow_io {
 extern const struct recorded_table slice_facts, slice_counters, slice_processes, slice_frames,
 	slice_lines, slice_nodes, slice_stacks, slice_rows, slice_ends, slice_distributions,
 	slice_buckets, slice_devices, slice_account_processes, slice_account_threads, slice_cgroups,
-	slice_cpu_limits, slice_slow_io;
+	slice_cpu_limits, slice_slow_io, slice_relations;
 
 #endif
