@@ -53,7 +53,7 @@ static bool begins_with(const char *text, const char *start)
 /* "read" of "__x64_sys_read"; NULL: is no system call's entry. */
 static const char *call_name(const struct function *function)
 {
-	static const char *const prefixes[] = {"__x64_sys_", "__arm64_sys_", "__do_sys_",
+	static const char *const prefixes[] = {"ksys_", "__x64_sys_", "__arm64_sys_", "__do_sys_",
 					       "__se_sys_"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
