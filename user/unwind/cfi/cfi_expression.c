@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "elf/cfi_reader.h"
 
-/* Compilers need two entries; room for constants written out. */
+/* Compilers need two entries; the others leave room for explicit constants. */
 #define STACK_DEPTH 8
 
 enum {
@@ -48,7 +48,8 @@ struct stack {
 	unsigned int depth;
 };
 
-/* Linkers describe a lazy PLT by one expression: 8 more once the entry has pushed its index. */
+/* Linkers describe a lazy PLT by one expression: the CFA offset grows by 8 once the entry has
+ * pushed its index. */
 static bool is_plt(const uint8_t *data, size_t size, struct cfi_value *ret_value)
 {
 	static const uint8_t pattern[] = {
@@ -66,7 +67,7 @@ static bool is_plt(const uint8_t *data, size_t size, struct cfi_value *ret_value
 	return true;
 }
 
-/* OpenSSL's Montgomery multiplications keep the stack pointer they came with behind an array whose
+/* OpenSSL's Montgomery multiplications save the stack pointer of their entry behind an array whose
  * length is in a register. */
 static bool is_indexed(const uint8_t *data, size_t size, struct cfi_value *ret_value)
 {
@@ -125,7 +126,7 @@ static bool pop_constant(struct stack *stack, int64_t *ret_constant)
 	return true;
 }
 
-/* plus, with the constant on either side. */
+/* DW_OP_plus; either operand may be the constant. */
 static bool add_top(struct stack *stack)
 {
 	struct cfi_value *below;

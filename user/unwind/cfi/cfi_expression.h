@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DWARF expressions of call frame information, reduced to the few forms that an unwind rule can
+/* Reduces DWARF expressions in call frame information to the few forms that an unwind rule can
  * hold. */
 #ifndef PKBPF_UNWIND_CFI_CFI_EXPRESSION_H
 #define PKBPF_UNWIND_CFI_CFI_EXPRESSION_H
@@ -24,9 +24,9 @@ struct cfi_value {
 	int64_t addend;
 };
 
-/* Reduces an expression; rules of registers start with the CFA on the stack. false: anything else.
- * The value is complete only while the machine is x86-64 for CFI_VALUE_PLT and CFI_VALUE_INDEXED.
- * Linear in size. */
+/* Reduces an expression, in time linear in size; returns false for any other form. starts_with_cfa:
+ * the CFA is on the stack at first, as in register rules. CFI_VALUE_PLT and CFI_VALUE_INDEXED are
+ * meaningful on x86-64 only. */
 bool cfi_expression_reduce(const uint8_t *data, size_t size, bool starts_with_cfa,
 			   struct cfi_value *ret_value);
 

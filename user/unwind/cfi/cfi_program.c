@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The call frame program interpreter. */
+/* Interprets call frame programs. */
 #include "unwind/cfi/cfi_program.h"
 
 #include "unwind/cfi/cfi_expression.h"
@@ -39,8 +39,8 @@ enum {
 	CFA_OPERAND_MASK = 0x3f,
 };
 
-/* On x86-64, from the stack pointer that the trampoline begins with: the words before r8 of the
- * ucontext, and the registers before rsp. */
+/* x86-64: offset of the interrupted rsp from the stack pointer at the trampoline's start. The
+ * ucontext words before r8 and the registers before rsp precede it. */
 #define SIGNAL_SP_AT 160
 
 struct run {
@@ -50,7 +50,7 @@ struct run {
 	struct cfi_state state;
 	struct cfi_state remembered[CFI_REMEMBER_DEPTH];
 	unsigned int remembered_count;
-	bool changed; /* since the last row */
+	bool changed; /* the state differs from the last row */
 };
 
 static inline enum cfi_column column_of(const struct run *run, uint64_t reg)
@@ -156,7 +156,7 @@ static int64_t factor_cfa_offset(const struct run *run, int64_t factored)
 {
 	int64_t offset;
 
-	/* INT64_MAX does not fit in a rule and makes the row UNSUPPORTED. */
+	/* INT64_MAX fits in no rule and makes the row UNSUPPORTED. */
 	if (__builtin_mul_overflow(factored, run->context->data_align, &offset))
 		return INT64_MAX;
 	return offset;
@@ -172,7 +172,7 @@ static const uint8_t *read_block(struct run *run, size_t *ret_size)
 	return data;
 }
 
-/* The CFA lies in memory, and is little more than that word. */
+/* The CFA is a word in memory plus a small addend. */
 static void set_cfa_dereferenced(struct run *run, const struct cfi_value *value)
 {
 	struct cfi_state *state = &run->state;
@@ -237,7 +237,8 @@ static void set_column_expression(struct run *run)
 		set_column(run, reg, CFI_CELL_SP, value.offset);
 	else if (value.kind == CFI_VALUE_REGISTER && run->state.cfa == PKBPF_CFA_REGISTER &&
 		 value.reg == run->state.cfa_register)
-		/* The register may change before the CFA is counted from another. */
+		/* Stored relative to the CFA: the register may change before another register
+		 * defines the CFA. */
 		set_column(run, reg, CFI_CELL_CFA, value.offset - run->state.cfa_offset);
 	else
 		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
@@ -279,7 +280,7 @@ static void set_column_register(struct run *run)
 		set_column(run, reg, CFI_CELL_UNSUPPORTED, 0);
 }
 
-/* The instructions that say where the CFA is; false: it is another. */
+/* Handles the instructions that define the CFA. Returns false for any other. */
 static bool run_cfa(struct run *run, uint8_t op)
 {
 	struct cfi_reader *reader = &run->reader;
@@ -295,8 +296,8 @@ static bool run_cfa(struct run *run, uint8_t op)
 		set_cfa(run, reg, factor_cfa_offset(run, cfi_read_sleb128(reader)));
 		return true;
 	case CFA_DEF_CFA_REGISTER:
-		/* After an expression too: hand-written assembly relies on the offset from before
-		 * it. */
+		/* Valid after an expression, too: hand-written assembly relies on the offset from
+		 * before it. */
 		set_cfa(run, cfi_read_uleb128(reader), run->state.cfa_offset);
 		return true;
 	case CFA_DEF_CFA_OFFSET_SF:
@@ -310,8 +311,8 @@ static bool run_cfa(struct run *run, uint8_t op)
 	}
 }
 
-/* The instructions that say where a register is saved, with its number in the operand; false: it is
- * another. */
+/* Handles the instructions that have a register operand and say where it is saved. Returns false
+ * for any other. */
 static bool run_register(struct run *run, uint8_t op)
 {
 	struct cfi_reader *reader = &run->reader;
@@ -363,12 +364,13 @@ static bool run_register(struct run *run, uint8_t op)
 	}
 }
 
-/* The instructions that neither advance nor have their operand in the opcode; false: malformed. */
+/* Handles instructions that neither advance nor encode an operand in the opcode. Returns false when
+ * malformed. */
 static bool run_extended(struct run *run, uint8_t op)
 {
 	switch (op) {
 	case CFA_NOP:
-	case CFA_AARCH64_NEGATE_RA_STATE: /* signed return addresses are masked by the step */
+	case CFA_AARCH64_NEGATE_RA_STATE: /* the unwind step masks signed return addresses */
 	case CFA_AARCH64_NEGATE_RA_STATE_WITH_PC:
 		return true;
 	case CFA_REMEMBER_STATE:
@@ -379,12 +381,12 @@ static bool run_extended(struct run *run, uint8_t op)
 		cfi_read_uleb128(&run->reader);
 		return true;
 	default:
-		/* The length of another is unknown: nothing after it can be trusted. */
+		/* An unknown instruction has an unknown length, so nothing after it is usable. */
 		return run_register(run, op) || run_cfa(run, op);
 	}
 }
 
-/* Anything but an advance; false: malformed. */
+/* Handles every instruction but an advance. Returns false when malformed. */
 static inline bool run_instruction(struct run *run, uint8_t op)
 {
 	bool valid = true;
@@ -407,7 +409,7 @@ static inline bool is_advance(uint8_t op)
 	       (op >= CFA_SET_LOC && op <= CFA_ADVANCE_LOC4);
 }
 
-/* The new location; UINT64_MAX when it is malformed or goes back. */
+/* Returns the new location, or UINT64_MAX when it is malformed or moves backwards. */
 static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location,
 			       const struct cfi_program *program)
 {
@@ -430,7 +432,7 @@ static inline uint64_t advance(struct run *run, uint8_t op, uint64_t location,
 
 		return reader->failed || target < location ? UINT64_MAX : target;
 	}
-	/* code_align is at most 255 and location at most 2^33: no overflow. */
+	/* No overflow: code_align is at most 255 and location at most 2^33. */
 	return reader->failed ? UINT64_MAX : location + delta * run->context->code_align;
 }
 
@@ -444,7 +446,7 @@ bool cfi_program_run_initial(const struct cfi_machine *machine, struct cfi_conte
 		.state = {.cfa = PKBPF_CFA_UNSUPPORTED},
 	};
 
-	context->initial = run.state; /* what a restore here goes back to */
+	context->initial = run.state; /* DW_CFA_restore in a CIE restores this */
 	while (cfi_reader_left(&run.reader)) {
 		uint8_t op = cfi_read_u8(&run.reader);
 
@@ -455,8 +457,8 @@ bool cfi_program_run_initial(const struct cfi_machine *machine, struct cfi_conte
 	return true;
 }
 
-/* What the kernel puts there when it delivers a signal: the interrupted stack pointer is among the
- * saved registers. arm64 has the mark nowhere else. */
+/* The signal frame that the kernel writes: it holds the interrupted stack pointer among the saved
+ * registers. On arm64 no other code has the 'S' augmentation. */
 static bool is_kernels_frame(const struct run *run)
 {
 	const struct cfi_state *state = &run->state;

@@ -33,10 +33,10 @@ bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 		entry.is_cie = id == (is_64_bit ? UINT64_MAX : UINT32_MAX);
 		entry.cie_offset = id;
 	} else {
-		/* Four bytes even after a 64-bit length. */
+		/* The CIE pointer has four bytes even after a 64-bit length. */
 		id = cfi_read_u32(&reader);
 		entry.is_cie = id == 0;
-		entry.cie_offset = id_offset - id; /* may wrap: then no CIE is there */
+		entry.cie_offset = id_offset - id; /* may wrap: no CIE has such an offset */
 	}
 	if (reader.failed)
 		return false;
@@ -46,7 +46,7 @@ bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 	return true;
 }
 
-/* Reads the data that the letters after 'z' announce; false: a letter or encoding nobody knows. */
+/* Reads the augmentation data. Returns false for an unknown letter or encoding. */
 static bool read_augmentation(struct cfi_cie *cie, const char *letters, struct cfi_reader *reader)
 {
 	for (; *letters; letters++) {
@@ -96,7 +96,8 @@ bool cfi_cie_parse(const struct cfi_machine *machine, const struct cfi_section *
 	cie->context.code_align = cfi_read_uleb128(&reader);
 	cie->context.data_align = cfi_read_sleb128(&reader);
 	return_address = version == 1 ? cfi_read_u8(&reader) : cfi_read_uleb128(&reader);
-	/* Real files have 1 or 4, and -8 or -4; the bound keeps products in 64 bits. */
+	/* Real files have code alignment 1 or 4 and data alignment -8 or -4. The bound keeps
+	 * products within 64 bits. */
 	if (reader.failed || cie->context.code_align > UINT8_MAX ||
 	    return_address != machine->return_address)
 		return false;

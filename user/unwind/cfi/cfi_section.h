@@ -14,7 +14,7 @@ struct cfi_section {
 	size_t size;
 	uint64_t address;
 	bool is_debug_frame;
-	uint32_t first_cie; /* its CIEs are consecutive, ordered by offset */
+	uint32_t first_cie; /* the section's CIEs are consecutive, ordered by offset */
 	uint32_t cie_count;
 };
 
@@ -27,16 +27,16 @@ struct cfi_cie {
 	bool usable;
 };
 
-/* One CIE or FDE: its bytes after the id. */
+/* One CIE or FDE. body is the offset of the first byte after the CIE id or CIE pointer. */
 struct cfi_entry {
 	size_t offset; /* of the length field */
 	size_t body;
 	size_t end;
-	uint64_t cie_offset; /* FDE: where its CIE is */
+	uint64_t cie_offset; /* FDE only: offset of its CIE */
 	bool is_cie;
 };
 
-/* An FDE. */
+/* One parsed FDE. */
 struct cfi_function {
 	uint64_t start; /* ELF address */
 	uint64_t size;	/* never 0 */
@@ -44,11 +44,12 @@ struct cfi_function {
 	size_t program_size;
 };
 
-/* The entry at *offset, which moves on; false: end of the section or nothing that can be stepped
- * over. */
+/* Reads the entry at *offset and advances *offset past it. Returns false at the end of the section,
+ * or at an entry with an invalid length. */
 bool cfi_section_next(const struct cfi_section *section, size_t *offset,
 		      struct cfi_entry *ret_entry);
-/* false: a version, augmentation, address size or return address column that is not known. */
+/* Returns false when the version, augmentation, address size or return address column is
+ * unsupported. */
 bool cfi_cie_parse(const struct cfi_machine *machine, const struct cfi_section *section,
 		   const struct cfi_entry *entry, bool is_go, struct cfi_cie *cie);
 bool cfi_function_parse(const struct cfi_section *section, const struct cfi_cie *cie,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns what call frame information says about a row into an unwind rule. */
+/* Converts the state at one row to an unwind rule. */
 #include "unwind/cfi/cfi_state.h"
 
 #include <stddef.h>
@@ -29,8 +29,8 @@ const struct cfi_machine cfi_arm64 = {
 	.columns = {[29] = CFI_COLUMN_FP, [30] = CFI_COLUMN_RA, [31] = CFI_COLUMN_SP},
 };
 
-/* A rule in the making. Not struct pkbpf_unwind_rule itself: whoever interns it reads words,
- * and a load of a word whose bytes were just stored one by one stalls the processor. */
+/* A rule under construction. The rule set reads rules as words, and a load of a word whose bytes
+ * were just stored one by one stalls the processor. So this is not a struct pkbpf_unwind_rule. */
 struct draft {
 	int32_t cfa_offset;
 	int32_t fp_offset;
@@ -39,7 +39,7 @@ struct draft {
 	uint8_t fp;
 	uint8_t ra;
 	uint8_t aux;
-	uint64_t saved[2]; /* as cfi_state's */
+	uint64_t saved[2]; /* as in struct cfi_state */
 };
 
 static inline void finish_draft(const struct draft *draft, struct pkbpf_unwind_rule *ret_rule)
@@ -60,8 +60,8 @@ static inline void finish_draft(const struct draft *draft, struct pkbpf_unwind_r
 		   (uint64_t)draft->aux << 40;
 	words[2] = draft->saved[0];
 	words[3] = draft->saved[1];
-	/* One by one: a copy of all would be by vectors, for which they would have to lie in memory
-	 * first. */
+	/* Stored one by one: a single copy would use vector loads, for which the words would first
+	 * be stored to memory. */
 	memcpy(ret_rule, &words[0], sizeof(words[0]));
 	memcpy((char *)ret_rule + 8, &words[1], sizeof(words[1]));
 	memcpy((char *)ret_rule + 16, &words[2], sizeof(words[2]));
@@ -97,8 +97,8 @@ static inline bool fp_to_rule(const struct cfi_state *state, bool go_frame_point
 		rule->fp_offset = cell->offset;
 		return true;
 	case CFI_CELL_SP:
-		/* Both count from the same stack pointer, so the difference does not depend on
-		 * it. */
+		/* Both offsets count from the same stack pointer, so the difference is independent
+		 * of it. */
 		rule->fp = PKBPF_FP_CFA;
 		return state->cfa == PKBPF_CFA_SP &&
 		       !__builtin_sub_overflow((int64_t)cell->offset, state->cfa_offset,
@@ -142,7 +142,8 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP];
 	int64_t offset = state->cfa_offset;
 
-	/* The caller's stack pointer is the CFA by convention; the step knows no other. */
+	/* By convention the caller's stack pointer is the CFA; the unwind step supports nothing
+	 * else. */
 	if (sp->kind != CFI_CELL_UNSPECIFIED && (sp->kind != CFI_CELL_VALUE_CFA || sp->offset != 0))
 		return false;
 	if (!cfi_state_has_register_cfa(state)) {
@@ -158,8 +159,8 @@ static inline bool cfa_to_rule(const struct cfi_state *state, struct draft *rule
 	return state->cfa != PKBPF_CFA_UNSUPPORTED;
 }
 
-/* Where a function jumps into another frame, its stack pointer is not the CFA, and everything is
- * where that is. */
+/* A jump into another frame: the stack pointer of that frame is not the CFA. Stack pointer, frame
+ * pointer and return address must all be found in the same way. */
 static bool jump_to_rule(const struct cfi_state *state, struct draft *rule)
 {
 	const struct cfi_cell *sp = &state->columns[CFI_COLUMN_SP],

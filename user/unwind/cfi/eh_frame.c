@@ -17,7 +17,7 @@
 #include "unwind/text_layout.h"
 
 #define NO_CIE UINT32_MAX
-#define GO_CIE (UINT32_MAX - 1) /* functions of the Go run-time's table */
+#define GO_CIE (UINT32_MAX - 1) /* marks functions from the Go run-time's table */
 
 struct eh_frame {
 	const struct cfi_machine *machine;
@@ -68,8 +68,8 @@ static int collect_cies(struct eh_frame *frame, struct cfi_section *section, uin
 	return 0;
 }
 
-/* Only offsets where the unwinding saw a CIE count, so a CIE is parsed once however many functions
- * name it. */
+/* Only offsets at which the section scan found a CIE count, so each CIE is parsed once however many
+ * FDEs name it. */
 static uint32_t find_cie(const struct eh_frame *frame, const struct cfi_section *section,
 			 uint64_t offset)
 {
@@ -116,7 +116,7 @@ static void note_signal_row(void *context, uint32_t offset, const struct pkbpf_u
 	*is_signal |= rule->cfa == PKBPF_CFA_SIGNAL;
 }
 
-/* The code to which handlers of signals return, and not ordinary code that is marked the same. */
+/* True for a signal trampoline, false for ordinary code whose CIE has the 'S' augmentation too. */
 static bool is_trampoline(const struct eh_frame *frame, const struct fde *fde)
 {
 	bool is_signal = false;
@@ -126,7 +126,7 @@ static bool is_trampoline(const struct eh_frame *frame, const struct fde *fde)
 	return is_signal;
 }
 
-/* Cuts a function to the text; false: outside. */
+/* Clips the function to the text. Returns false when it lies outside. */
 static bool parse_fde(const struct eh_frame *frame, const struct cfi_section *section,
 		      const struct cfi_entry *entry, uint32_t cie_index, struct fde *ret_fde)
 {
@@ -187,7 +187,7 @@ static int collect_functions(struct eh_frame *frame, const struct cfi_section *s
 	return fde_list_sort(list) ? 0 : -ENOMEM;
 }
 
-/* Takes the section's bytes over. */
+/* Takes ownership of the section's bytes. */
 static int add_section(struct eh_frame *frame, struct cfi_section section)
 {
 	size_t index = frame->section_count++;
@@ -204,8 +204,8 @@ static int add_section(struct eh_frame *frame, struct cfi_section section)
 	return ret;
 }
 
-/* Files stripped of their section table still tell the run-time where .eh_frame is; its end is a
- * zero length or, at the latest, the end of the segment. */
+/* Files stripped of their section table still have PT_GNU_EH_FRAME, which leads to .eh_frame. The
+ * data ends at a zero length or, at the latest, at the end of the segment. */
 static int load_by_segment(const struct elf_file *file, struct cfi_section *section)
 {
 	uint64_t size;
@@ -256,7 +256,7 @@ static int add_eh_frame(struct eh_frame *frame, const struct elf_file *file)
 	return ret < 0 ? ret : add_section(frame, section);
 }
 
-/* A broken or unreadable .debug_frame costs its functions, not those of .eh_frame. */
+/* A broken or unreadable .debug_frame loses only its own functions, not those of .eh_frame. */
 static int add_debug_frame(struct eh_frame *frame, const struct elf_file *file)
 {
 	struct cfi_section section = {.is_debug_frame = true};
@@ -294,7 +294,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 
 		if (!elf_segment_is_code(segment) || size == 0 || segment->offset >= file->size)
 			continue;
-		/* Code is in the file, whatever the header says. */
+		/* The header may claim more bytes than the file has. */
 		if (size > file->size - segment->offset)
 			size = file->size - segment->offset;
 		if (segment->address < start)
@@ -308,7 +308,7 @@ static bool set_text_range(struct eh_frame *frame, const struct elf_file *file)
 	frame->text_size = end - frame->text_start;
 	if (frame->text_size > EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE)
 		frame->text_size = EH_FRAME_MAX_TEXT_BYTES - PKBPF_TEXT_PAGE_SIZE;
-	/* What lies between segments is not in the file. */
+	/* Gaps between segments take no space in the file. */
 	limit = file->size * EH_FRAME_MAX_TEXT_RATIO + EH_FRAME_MIN_TEXT_LIMIT;
 	text_layout_read(&file->segments, &layout);
 	if (frame->text_size > limit && (layout.count < 2 || layout.size > limit))
@@ -335,7 +335,7 @@ int eh_frame_load(const struct elf_file *file, struct eh_frame **ret_frame, stru
 	if (ret < 0)
 		return error_set(error, -ret, "cannot read call frame information: %s",
 				 strerror(-ret));
-	/* Go keeps frame pointers, and changes stacks. */
+	/* Go code keeps frame pointers and switches stacks. */
 	if (frame->is_go && frame->functions.count == 0)
 		return error_set(error, ENODATA,
 				 "no function table of a known format, frame pointers are used");
@@ -362,7 +362,7 @@ size_t eh_frame_expected_rows(const struct eh_frame *frame)
 {
 	size_t bytes = 0;
 
-	/* Five to six bytes of call frame information make a row; a Go function has five rows. */
+	/* A row takes five to six bytes of call frame information; a Go function has five rows. */
 	for (size_t i = 0; i < frame->section_count; i++)
 		bytes += frame->sections[i].size;
 	return bytes / 4 + (frame->go.table.data ? frame->functions.count * 6 : 0);

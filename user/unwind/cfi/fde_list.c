@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sorting and merging of function lists. */
+/* Sorts and merges lists of functions. */
 #include "unwind/cfi/fde_list.h"
 
 #include <stdlib.h>
@@ -22,8 +22,7 @@ static bool is_ordered(const struct fde_list *list)
 	return true;
 }
 
-/* Least significant digit first: stable, and linear whatever the input. Keys are start << 32 |
- * index. */
+/* LSD radix sort: stable, and linear for any input. Keys are start << 32 | index. */
 static void radix_sort(uint64_t *keys, uint64_t *spare, size_t count)
 {
 	for (unsigned int round = 0; round < RADIX_ROUNDS; round++) {
@@ -114,7 +113,7 @@ bool fde_list_fill_gaps(struct fde_list *list, struct fde_list *others)
 		return false;
 	for (size_t i = 0; i < others->count; i++) {
 		const struct fde *other = &others->items[i];
-		uint64_t taken = 0; /* end of what is before it */
+		uint64_t taken = 0; /* end of the previous function */
 
 		while (next < list->count && list->items[next].start < other->start)
 			merged.items[merged.count++] = list->items[next++];

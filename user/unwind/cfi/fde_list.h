@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Addresses count from the start of the file's text, which is below 4 GiB in size. */
+/* Addresses are offsets from the start of the file's text, which is smaller than 4 GiB. */
 struct fde {
 	uint32_t start;
 	uint32_t size;	  /* never 0 */
@@ -22,11 +22,11 @@ struct fde_list {
 	size_t capacity;
 };
 
-/* Orders by start; of functions at one address the first in the list stays, and a function ends
- * where the next begins. Linear in count. false: out of memory. */
+/* Sorts by start, in linear time. Of several functions at one address the first in the list stays.
+ * A function ends where the next one begins. Returns false when out of memory. */
 bool fde_list_sort(struct fde_list *list);
-/* Adds to an ordered list those functions of another ordered list that do not touch any in it. May
- * take the other's memory. */
+/* Adds the functions of `others` that overlap none in `list`; both are ordered. May take the memory
+ * of `others`. */
 bool fde_list_fill_gaps(struct fde_list *list, struct fde_list *others);
 
 #endif

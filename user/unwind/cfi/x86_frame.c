@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What instructions do to the stack pointer and to the registers that lead back to it. */
+/* Applies instructions to the stack pointer and to the registers that lead to the CFA. */
 #include "unwind/cfi/x86_frame.h"
 
 #include "unwind/cfi/x86_frame_private.h"
 
-/* More of the stack is no frame but data that was taken for code. */
+/* A larger frame means that data was decoded as code. */
 #define MAX_FRAME_BYTES (1 << 20)
 
 static void set_copy(struct x86_frame *frame, uint8_t number, int64_t offset)
@@ -15,7 +15,7 @@ static void set_copy(struct x86_frame *frame, uint8_t number, int64_t offset)
 	frame->copies |= (uint16_t)(1U << number);
 }
 
-/* The register has another value from here on. */
+/* The register gets an unknown value. */
 static void overwrite(struct x86_frame *frame, uint8_t number)
 {
 	frame->copies &= (uint16_t) ~(1U << number);
@@ -46,7 +46,7 @@ static void set_sp(struct x86_frame *frame, int64_t offset)
 	frame->knows |= KNOWS_SP;
 }
 
-/* The stack pointer lies so far below the word that leads to the CFA. */
+/* The word that leads to the CFA is now at the stack pointer + slot. */
 static void set_slot(struct x86_frame *frame, int64_t slot)
 {
 	overwrite(frame, X86_RSP);
@@ -56,7 +56,7 @@ static void set_slot(struct x86_frame *frame, int64_t slot)
 	frame->knows |= KNOWS_SLOT;
 }
 
-/* The stack grows by so many bytes. */
+/* The stack grows by this many bytes. */
 static void grow(struct x86_frame *frame, int64_t bytes)
 {
 	if (frame->knows & KNOWS_SP)
@@ -67,7 +67,7 @@ static void grow(struct x86_frame *frame, int64_t bytes)
 		overwrite(frame, X86_RSP);
 }
 
-/* The CFA as an offset from a register; false: it is not known. */
+/* Returns the CFA as an offset from a register; false when it is unknown. */
 static bool cfa_from(const struct x86_frame *frame, uint8_t number, int32_t *ret_offset)
 {
 	if (number == X86_RSP) {
@@ -163,14 +163,14 @@ static void store(struct x86_frame *frame, const struct x86_instruction *instruc
 {
 	int32_t base, value;
 
-	/* No frame is so large that it could be of this one. */
+	/* No frame is large enough to contain this address. */
 	if (!is_plain_memory(instruction) || instruction->displacement < -MAX_FRAME_BYTES ||
 	    instruction->displacement > MAX_FRAME_BYTES)
 		return;
 	if (instruction->reg == X86_RBP && x86_frame_fp_is_callers(frame) &&
 	    cfa_from(frame, instruction->rm, &base))
 		save_fp(frame, instruction->displacement - base);
-	/* The caller's stack pointer is kept on a stack that has been aligned. */
+	/* A function that has aligned its stack saves the caller's stack pointer there. */
 	if (instruction->rm == X86_RSP && instruction->reg != X86_RSP &&
 	    !(frame->knows & KNOWS_SP) && cfa_from(frame, instruction->reg, &value)) {
 		if (frame->slot_offset != value)
@@ -214,7 +214,7 @@ static void load_address(struct x86_frame *frame, const struct x86_instruction *
 	bool known = instruction->is_wide && is_plain_memory(instruction) &&
 		     cfa_from(frame, instruction->rm, &offset);
 
-	/* What changes nothing fills space before calls that are patched (Mono). */
+	/* A LEA without effect is padding before calls that are patched at run time (Mono). */
 	if (instruction->is_wide && is_plain_memory(instruction) &&
 	    instruction->reg == instruction->rm && !instruction->displacement)
 		return;
@@ -287,11 +287,12 @@ static void step_arithmetic(struct x86_frame *frame, const struct x86_instructio
 	}
 }
 
-/* Helpers that are called by name may have conventions of their own, and where the stack has been
- * aligned a register that others need not keep may be all that leads back: it is believed. */
+/* Indirect calls only. Direct calls preserve all registers here: a helper called by name may have
+ * its own convention, and after an alignment of the stack a caller-saved register may be the only
+ * one that leads to the CFA. */
 static void step_call_through(struct x86_frame *frame)
 {
-	/* What a called function must keep. */
+	/* The callee-saved registers. */
 	frame->copies &= 1U << X86_RBX | 1U << X86_RBP | 0xf000;
 }
 
@@ -312,7 +313,7 @@ static void step_group_ff(struct x86_frame *frame, const struct x86_instruction 
 	}
 }
 
-/* Of what moves the stack pointer. */
+/* Instructions that move the stack pointer. */
 static void step_stack(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
@@ -380,7 +381,7 @@ static void step_group_f6(struct x86_frame *frame, const struct x86_instruction 
 	}
 }
 
-/* Of what names the registers that it writes nowhere, or in the opcode. */
+/* Instructions that name the written register in the opcode or not at all. */
 static void step_implicit(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
@@ -459,7 +460,8 @@ static void step_one_byte(struct x86_frame *frame, const struct x86_instruction 
 	}
 }
 
-/* Of these maps, also in their vector encodings, few instructions write a general register. */
+/* Few instructions of these maps write a general register; the same holds for their vector
+ * encodings. */
 static void step_0f(struct x86_frame *frame, const struct x86_instruction *instruction)
 {
 	switch (instruction->opcode) {
@@ -474,7 +476,7 @@ static void step_0f(struct x86_frame *frame, const struct x86_instruction *instr
 		break;
 	case 0x2c: /* conversions, masks, words of vectors */
 	case 0x2d:
-	case 0x40 ... 0x4f: /* CMOVcc; operations on mask registers, which do no harm here */
+	case 0x40 ... 0x4f: /* CMOVcc; also operations on mask registers, harmless here */
 	case 0x50:
 	case 0x93:
 	case 0xaf:
@@ -518,7 +520,7 @@ void x86_frame_step(struct x86_frame *frame, const struct x86_instruction *instr
 		break;
 	case X86_MAP_0F38: /* CRC32, MOVBE, ADCX, BMI */
 		if (instruction->opcode == 0xf3)
-			frame->copies = 0; /* its target is in a field that is not decoded */
+			frame->copies = 0; /* the destination is in a field that is not decoded */
 		else if (instruction->opcode >= 0xf0)
 			overwrite(frame, instruction->reg);
 		break;

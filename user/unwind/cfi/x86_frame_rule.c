@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads off a frame how a walk goes on from it, and off an instruction whether it is of any
- * importance. */
+/* Derives unwind rules from frames, and recognizes instructions that leave frames unchanged. */
 #include "unwind/cfi/x86_frame.h"
 
 #include "unwind/cfi/x86_frame_private.h"
@@ -10,7 +9,7 @@
 const struct x86_frame x86_frame_at_entry = {.sp_offset = RETURN_ADDRESS, .knows = KNOWS_SP};
 const struct x86_frame x86_frame_outermost = {.knows = IS_OUTERMOST};
 
-/* As DWARF numbers them. */
+/* Converts an instruction's register number to DWARF's. */
 static uint8_t dwarf_register(unsigned int number)
 {
 	static const uint8_t numbers[8] = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -26,7 +25,7 @@ static void set_cfa(struct pkbpf_unwind_rule *rule, enum pkbpf_cfa_kind kind, in
 	rule->aux = (uint8_t)aux;
 }
 
-/* What is added to a word in memory is kept in a byte, as a number of words. */
+/* The aux byte holds the addend to a word in memory, in units of 8 bytes. */
 static bool fits_aux(int32_t offset)
 {
 	return offset >= 0 && offset < 8 * 256 && offset % 8 == 0;
@@ -40,8 +39,7 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 		rule.cfa = PKBPF_CFA_END;
 		return rule;
 	}
-	/* In a frame with a frame pointer of its own, called functions may take their arguments off
-	 * the stack. */
+	/* FP first: in a frame with a frame pointer, callees may pop their own arguments. */
 	if (frame->knows & FP_FRAME)
 		set_cfa(&rule, PKBPF_CFA_FP, frame->copy[X86_RBP], 0);
 	else if (frame->knows & KNOWS_SP)
@@ -60,7 +58,7 @@ struct pkbpf_unwind_rule x86_frame_rule(const struct x86_frame *frame)
 	else
 		return rule;
 	rule.ra_offset = -RETURN_ADDRESS;
-	/* What a function has pushed is not followed register by register. */
+	/* Pushed callee-saved registers are not tracked one by one. */
 	for (int i = 0; !x86_frame_is_at_entry(frame) && i < PKBPF_KEPT_REGISTERS; i++)
 		rule.saved[i] = PKBPF_SAVED_UNKNOWN;
 	if (frame->knows & FP_SAVED) {
@@ -107,7 +105,7 @@ bool x86_frame_is_borrowed(const struct x86_frame *frame, const struct x86_instr
 	       (uint32_t)instruction->displacement >= 0xfffff000U;
 }
 
-/* Most instructions of such code calculate with vectors. */
+/* Most instructions of undescribed code are vector instructions. */
 bool x86_frame_is_left_alone(const struct x86_instruction *instruction)
 {
 	uint8_t opcode = instruction->opcode;
