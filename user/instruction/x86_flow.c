@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells branches, calls and returns apart, padding from code, and prologues from what is inside
- * functions. */
+/* Distinguishes branches, calls and returns, padding and code, prologues and function bodies. */
 #include "instruction/x86_flow.h"
 
 #include <string.h>
@@ -92,7 +91,7 @@ size_t x86_padding_size(const uint8_t *code, size_t size)
 	return 0;
 }
 
-/* Saves a register that called functions keep. */
+/* Pushes a callee-saved register. */
 static bool is_save(const struct x86_instruction *instruction)
 {
 	return instruction->map == X86_MAP_ONE_BYTE && instruction->opcode >= 0x50 &&
@@ -129,8 +128,8 @@ enum x86_beginning x86_beginning_of(const uint8_t *code, size_t size)
 
 	if (x86_endbr64_size(code, size))
 		return X86_BEGINS_A_FUNCTION;
-	/* Nearly all that is looked at is something else: REX prefixes (of LEA, too), PUSH, and SUB
-	 * with a constant. */
+	/* Quick rejection of most code: prologues begin with a REX prefix (also of LEA), PUSH, or
+	 * SUB with a constant. */
 	if (size == 0 ||
 	    ((*code & 0xf0) != 0x40 && (*code & 0xf8) != 0x50 && (*code & 0xfd) != 0x81))
 		return X86_BEGINS_NOTHING;

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-/* What follows an opcode. */
+/* Bytes that follow an opcode. */
 enum {
 	M = 1,	    /* ModRM */
 	B1 = 2,	    /* 1 byte */
 	B2 = 4,	    /* 2 bytes */
 	Z = 8,	    /* 4 bytes, 2 with prefix 66 */
 	D = 16,	    /* 4 bytes */
-	BAD = 32,   /* no instruction */
-	OTHER = 64, /* prefix, escape, or decided elsewhere */
+	BAD = 32,   /* invalid */
+	OTHER = 64, /* prefix, escape, or handled elsewhere */
 };
 
 #define ROW_ARITHMETIC M, M, M, M, B1, Z
@@ -204,11 +204,11 @@ static const uint8_t two_bytes[256] = {
 	/* f0 */ SIXTEEN(M),
 };
 
-/* What the longest sequence of prefixes and fields takes, which is longer than any instruction. */
+/* Bytes of the longest sequence of prefixes and fields; longer than any valid instruction. */
 #define MAX_READ_BYTES 40
 
 struct decoder {
-	const uint8_t *code; /* MAX_READ_BYTES of them can be read */
+	const uint8_t *code; /* at least MAX_READ_BYTES are readable */
 	size_t at;
 	struct x86_instruction *to;
 	uint8_t extend_reg, extend_index, extend_base; /* 8 or 0 */
@@ -265,7 +265,7 @@ static void read_modrm(struct decoder *decoder)
 		to->index = (sib >> 3 & 7) | decoder->extend_index;
 	}
 	if (to->mod == 0 && low == X86_RBP) {
-		to->has_base = false; /* an address, or one relative to the next instruction */
+		to->has_base = false; /* an absolute or RIP-relative address */
 		to->displacement = (int32_t)next_signed(decoder, 4);
 	} else if (to->mod == 1) {
 		to->displacement = (int32_t)next_signed(decoder, 1);
@@ -286,7 +286,7 @@ static void read_rest(struct decoder *decoder, uint8_t follows)
 		read_modrm(decoder);
 	else
 		to->rm = (to->opcode & 7) | decoder->extend_base;
-	/* ENTER has two and B2 comes first. */
+	/* ENTER has both; B2 comes first. */
 	if (follows & B2)
 		to->immediate = next_signed(decoder, 2);
 	if (follows & B1)
@@ -318,7 +318,7 @@ static void read_two_bytes(struct decoder *decoder)
 	}
 }
 
-/* An opcode of the maps that vector encodings use. */
+/* Reads an opcode of a map that vector encodings use. */
 static void read_vector_opcode(struct decoder *decoder, unsigned int map)
 {
 	struct x86_instruction *to = decoder->to;
@@ -328,7 +328,7 @@ static void read_vector_opcode(struct decoder *decoder, unsigned int map)
 	switch (map) {
 	case 1:
 		to->map = X86_MAP_0F;
-		/* All but VZEROUPPER have operands, also where the legacy map has none. */
+		/* All but VZEROUPPER have operands, even where the legacy map has none. */
 		read_rest(decoder, to->opcode == 0x77 ? 0 : M | (two_bytes[to->opcode] & B1));
 		return;
 	case 2:
@@ -409,14 +409,14 @@ static void read_one_byte(struct decoder *decoder, uint8_t opcode)
 	case 0xc5:
 		read_vex(decoder, opcode);
 		return;
-	case 0xa0 ... 0xa3: /* MOV with an address of full size */
+	case 0xa0 ... 0xa3: /* MOV with a full-size address */
 		to->immediate = next_signed(decoder, decoder->short_address ? 4 : 8);
 		return;
 	case 0xb8 ... 0xbf:
 		to->rm = (opcode & 7) | decoder->extend_base;
 		to->immediate = next_signed(decoder, to->is_wide ? 8 : to->is_short ? 2 : 4);
 		return;
-	case 0x8f: /* POP, or AMD's XOP, whose maps are no ModRM of POP */
+	case 0x8f: /* POP, or AMD's XOP, whose map numbers are invalid in the ModRM of POP */
 		if ((decoder->code[decoder->at] & 0x1f) >= 8) {
 			read_xop(decoder, next(decoder));
 			return;
@@ -424,14 +424,14 @@ static void read_one_byte(struct decoder *decoder, uint8_t opcode)
 		break;
 	}
 	read_rest(decoder, one_byte[opcode]);
-	/* TEST with an immediate shares its opcode with instructions that have none. */
+	/* TEST with an immediate shares its opcode with instructions without one. */
 	if (opcode == 0xf6 && (to->reg & 7) < 2)
 		to->immediate = next_signed(decoder, 1);
 	if (opcode == 0xf7 && (to->reg & 7) < 2)
 		to->immediate = next_signed(decoder, to->is_short && !to->is_wide ? 2 : 4);
 }
 
-/* Those before a REX prefix, which counts only as the last one. */
+/* Reads the legacy prefixes. A REX prefix is not one of them: it counts only as the last prefix. */
 static uint8_t read_prefixes(struct decoder *decoder)
 {
 	while (decoder->at < X86_MAX_INSTRUCTION_BYTES) {
@@ -464,7 +464,7 @@ static uint8_t read_prefixes(struct decoder *decoder)
 	return 0;
 }
 
-/* Those that may name a register of one byte. */
+/* Instructions that may have a byte register operand. */
 static bool has_byte_operand(const struct x86_instruction *to)
 {
 	switch (to->map == X86_MAP_0F ? 0x0f00 | to->opcode : to->opcode) {
@@ -492,7 +492,7 @@ static bool has_byte_operand(const struct x86_instruction *to)
 	return false;
 }
 
-/* Without a REX prefix 4 to 7 are AH, CH, DH and BH. */
+/* Without a REX prefix, byte registers 4 to 7 are AH, CH, DH and BH. */
 static void name_high_bytes(struct x86_instruction *to)
 {
 	bool is_move = to->map == X86_MAP_ONE_BYTE && to->opcode >= 0xb0 && to->opcode <= 0xb7;
