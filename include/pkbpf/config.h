@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What user space tells the BPF programs before they are loaded (a constant in .rodata). */
+/* Settings that user space passes to the BPF programs before they are loaded (a constant in
+ * .rodata). */
 #ifndef PKBPF_CONFIG_H
 #define PKBPF_CONFIG_H
 
@@ -17,18 +18,18 @@ enum pkbpf_target_mode {
 /* Which children of a target process become targets. */
 enum pkbpf_follow {
 	PKBPF_FOLLOW_NONE = 0,
-	PKBPF_FOLLOW_WORKERS = 1,     /* those that run the same program: forked, not exec'd */
-	PKBPF_FOLLOW_DESCENDANTS = 2, /* all, whatever they execute */
+	PKBPF_FOLLOW_WORKERS = 1,     /* children that run the same program: forked, not exec'd */
+	PKBPF_FOLLOW_DESCENDANTS = 2, /* all children, whatever they execute */
 };
 
 /* Values of map target_pids: why a process is a target. */
 enum pkbpf_target_reason {
-	PKBPF_TARGET_NAMED = 1,	   /* chosen itself: stays a target when it execs */
-	PKBPF_TARGET_FOLLOWED = 2, /* child of one */
+	PKBPF_TARGET_NAMED = 1,	   /* chosen by the user: stays a target after exec */
+	PKBPF_TARGET_FOLLOWED = 2, /* child of a target */
 };
 
 enum pkbpf_unwind_mode {
-	PKBPF_UNWIND_AUTO = 0,	/* tables, frame pointers where code has none */
+	PKBPF_UNWIND_AUTO = 0,	/* tables; frame pointers for code without a table */
 	PKBPF_UNWIND_DWARF = 1, /* tables only */
 	PKBPF_UNWIND_FP = 2,	/* the kernel's frame-pointer helper */
 };
@@ -39,27 +40,30 @@ struct pkbpf_bpf_config {
 	__u8 follow;	   /* enum pkbpf_follow */
 	__u8 want_user_stack;
 	__u8 want_kernel_stack;
-	__u8 match_comm;	     /* only tasks whose group leader's comm equals comm */
-	__u32 ring_wakeup_bytes;     /* data waiting in the ring that wakes its reader */
-	__u32 ring_look_bytes;	     /* that one CPU may add before it looks how much is waiting */
-	__u32 raw_stacks_per_second; /* of a kind, that a CPU may copy, to be unwound later */
-	/* some class of events recognises stacks by the words that a walk has read */
+	__u8 match_comm;	 /* only tasks whose group leader's comm equals comm */
+	__u32 ring_wakeup_bytes; /* bytes waiting in the ring that wake its reader */
+	/* bytes that one CPU may add before it checks how much is waiting */
+	__u32 ring_look_bytes;
+	/* copies of stack memory per CPU and per kind of event, unwound later in user space */
+	__u32 raw_stacks_per_second;
+	/* some kind of event recognizes stacks by the words that the unwinder has read */
 	__u32 log_walks;
-	__u32 word_type; /* as what a word of the kernel is read in place; 0: none can be */
+	/* type of access with which a kernel word is read in place; 0: no type works */
+	__u32 word_type;
 	char comm[16];
-	/* CGROUP mode: the inode of its folder, by which programs know a cgroup */
+	/* CGROUP mode: the inode of the cgroup's directory, which programs see as the cgroup id */
 	__u64 target_cgroup_id;
 };
 
 /* In .bss, for the program that samples CPUs. */
 struct pkbpf_cpu_control {
 	__u64 start_ns; /* of the interval; 0 before and after it */
-	/* between two samples of a CPU, written before events are opened; 0: the event does not
-	 * count time */
+	/* time between two samples of a CPU, written before events are opened; 0: the event does
+	 * not count time */
 	__u64 period_ns;
 };
 
-/* For all programs that recognise stacks (stack_memo.h). */
+/* For all programs that recognize stacks (stack_memo.h). */
 struct pkbpf_memo_config {
 	__u32 mask; /* entries - 1 */
 };
@@ -72,37 +76,40 @@ struct pkbpf_offcpu_config {
 	__u8 kernel_threads;
 	__u8 per_thread;
 	__u8 wakers;
-	__u32 want_resources; /* what threads have used is accounted for as well */
-	/* a command that has not begun when the interval does: it waits for us; 0: none */
+	__u32 want_resources; /* resource usage of threads is recorded as well */
+	/* process of a command that starts only after the interval has begun and waits for pkbpf;
+	 * 0: none */
 	__u32 waiting_pid;
 };
 
-/* In .bss: user space starts and ends the interval, and thins out. */
+/* In .bss: user space starts and ends the interval, and limits how many waits get a stack. */
 struct pkbpf_offcpu_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
-	/* the task iterator looks for waits that have become long; 0: it is for an edge */
+	/* time at which the task iterator visits long waits; 0: the iterator runs for an edge of
+	 * the interval */
 	__u64 visit_ns;
-	/* waits of one thread in PKBPF_OFFCPU_WINDOW_NS that all get a stack; 0: of any number */
+	/* waits per thread and PKBPF_OFFCPU_WINDOW_NS that all get a stack; 0: no limit */
 	__u32 quota;
-	/* for the account of a thread, so that there may be some that begin late */
+	/* Some thread found no room for its account. Accounts may therefore begin late. */
 	__u32 had_no_room;
-	/* the task iterator has not yet met all threads that were there at the start */
+	/* the task iterator has not yet visited all threads that existed at the start */
 	__u32 looking;
-	/* stacks of wakers that may still be taken, until user space looks again */
+	/* waker stacks that may still be taken before user space sets this again */
 	__u32 waker_stacks;
-	/* wake-ups seen while wakers are sampled, of anybody; approximate */
+	/* wake-ups of any thread seen while wakers are sampled; approximate */
 	__u64 wakeups;
 };
 
 /* For the block I/O programs. */
 struct pkbpf_blockio_config {
-	__u8 queue_argument; /* tracepoints of requests pass the queue first, as before 5.11 */
-	/* block_getrq does; stable 5.10 kernels have it changed for requests only */
+	/* request tracepoints pass the queue as first argument, as before 5.11 */
+	__u8 queue_argument;
+	/* the same for block_getrq: stable 5.10 kernels changed the request tracepoints only */
 	__u8 getrq_queue_argument;
 	__u8 per_thread;
-	__u8 sees_merges; /* of requests into others (5.11) */
-	/* records of slow requests waiting in their ring that wake its reader */
+	__u8 sees_merges; /* the kernel reports merges of requests (5.11) */
+	/* bytes of slow-request records waiting in their ring that wake its reader */
 	__u32 slow_wakeup_bytes;
 };
 
@@ -110,7 +117,8 @@ struct pkbpf_blockio_config {
 struct pkbpf_blockio_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
-	/* requests that take as long are sent one by one; user space raises it on the way */
+	/* requests of this latency or more are sent one by one; user space raises it during the
+	 * interval */
 	__u64 slow_ns;
 };
 
@@ -118,40 +126,41 @@ struct pkbpf_blockio_control {
 struct pkbpf_faults_control {
 	__u64 start_ns; /* 0: not yet */
 	__u64 end_ns;	/* 0: not yet */
-	/* set by the programs: some process had no room in fault_announced */
+	/* set by the programs: fault_announced had no room for some process */
 	__u32 announced_is_full;
-	__u32 cutting; /* the iterator runs at a cut: what it counts up to now is over */
+	__u32 cutting; /* the iterator runs at a cut: its counts belong to the slice that ends */
 };
 
-/* For the account of resources, in .bss: written before the task iterator is read. */
+/* For resource accounts, in .bss: written before the task iterator is read. */
 struct pkbpf_resource_control {
 	__u32 moment; /* enum pkbpf_resource_moment (resource.h) */
 	__u32 page_bytes;
-	/* highest number of a CPU there may be, and one more; 0: nobody asks what follows */
+	/* highest possible CPU number plus one; 0: cpus_read and threads_ns are not wanted */
 	__u32 cpu_count;
-	/* Answers, from 0: what the kernel has counted for all threads of so many CPUs together. */
+	/* Answers, from 0: the number of CPUs read, and the sum of the kernel's counts for all
+	 * threads on them. */
 	__u32 cpus_read;
 	__u64 threads_ns;
-	/* below which cgroups are named, written before programs are loaded; 0: nobody asks for
-	 * names */
+	/* id of the cgroup below which cgroups get names, written before programs are loaded; 0: no
+	 * names wanted */
 	__u64 cgroup_root_id;
 };
 
-/* In .bss: the kernel's own unwind tables (orc.h). User space asks, a program finds them, the one
- * that samples CPUs reads. */
+/* In .bss: the kernel's own unwind tables (orc.h). User space requests them, one BPF program finds
+ * them, and the CPU sampling program reads them. */
 struct pkbpf_orc_tables {
 	__u32 format;	  /* enum pkbpf_orc_format */
-	__u32 text_bytes; /* 0: no tables, the kernel walks its stacks */
+	__u32 text_bytes; /* 0: no tables; the kernel unwinds its stacks */
 	__u64 text_start;
-	/* of code, where each entry begins to hold: __s32 relative to its own place */
+	/* where the code of each entry begins: __s32 relative to the field's own address */
 	__u64 addresses;
 	__u64 entries;
-	__u64 blocks; /* the number of the entry with which each block of text begins */
-	/* return addresses that stand for others, which only the kernel knows; 0: none */
+	__u64 blocks; /* number of the first entry of each block of text */
+	/* return addresses that replace others, which only the kernel knows; 0: none */
 	__u64 trampolines[2];
 };
 
-/* In .bss: a question to the program that names kernel addresses, and its answer. */
+/* In .bss: an address for the program that symbolizes kernel addresses, and its answer. */
 struct pkbpf_kernel_name {
 	__u64 address;
 	/* "symbol+0xoffset/0xsize [module]"; a symbol of the kernel has at most 512 bytes */

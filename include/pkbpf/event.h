@@ -36,7 +36,7 @@ static inline int pkbpf_is_interrupted(__u64 ip)
 	return ip >> 57 == PKBPF_INTERRUPTED >> 57;
 }
 
-/* Without the mark. */
+/* Returns the address without the mark. */
 static inline __u64 pkbpf_address(__u64 ip)
 {
 	return pkbpf_is_interrupted(ip) ? ip & ~PKBPF_INTERRUPTED : ip;
@@ -57,7 +57,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_RAW_STACK =
 		7, /* struct pkbpf_event_raw_stack: stack memory, unwound in user space */
 	PKBPF_EVENT_STACK = 8, /* struct pkbpf_event_stack: frames behind a stack id, sent once */
-	/* 9 was TOTALS before it had waker_id and variance. */
+	/* Number 9 was TOTALS before the record had waker_id and variance. */
 	/* struct pkbpf_event_totals: sums of one key from BPF maps */
 	PKBPF_EVENT_TOTALS = 10,
 	/* struct pkbpf_event_cut: one slice of the capture ends and the next one begins */
@@ -80,37 +80,40 @@ enum pkbpf_stack_end {
 	PKBPF_END_LAST_COMPLETE = PKBPF_END_FP_ROOT,
 	/* unwound by the kernel's frame-pointer helper, which does not report its end */
 	PKBPF_END_UNVERIFIED = 4,
-	PKBPF_END_MAX_DEPTH = 5,    /* more frames than the maximum */
-	PKBPF_END_NO_PROCESS = 6,   /* process unknown to the unwinder, as yet */
-	PKBPF_END_NO_MAPPING = 7,   /* address in no known executable mapping */
-	PKBPF_END_NO_TABLE = 8,	    /* table of the mapping not built yet, at least here */
+	PKBPF_END_MAX_DEPTH = 5,  /* more frames than the maximum */
+	PKBPF_END_NO_PROCESS = 6, /* the unwinder does not know the process yet */
+	PKBPF_END_NO_MAPPING = 7, /* address in no known executable mapping */
+	/* the table of the mapping is not built yet, or not for this address */
+	PKBPF_END_NO_TABLE = 8,
 	PKBPF_END_NO_RULE = 9,	    /* code without unwind info and no usable frame pointer */
 	PKBPF_END_UNSUPPORTED = 10, /* unwind info the row format cannot express */
 	PKBPF_END_NO_PROGRESS = 11, /* stack pointer did not move up */
-	PKBPF_END_FAULT_RA = 12,    /* stack memory not readable (not resident, or its end) */
+	/* stack memory not readable (not resident, or beyond the end of the stack) */
+	PKBPF_END_FAULT_RA = 12,
 	/* frame-pointer chain leaves the stack (JIT without frame pointers) */
 	PKBPF_END_FAULT_FP = 13,
 	PKBPF_END_EXEC = 14,	     /* in execve: no user stack exists */
 	PKBPF_END_COMPAT = 15,	     /* 32-bit task on a 64-bit kernel */
 	PKBPF_END_NO_REGS = 16,	     /* user registers not available */
 	PKBPF_END_FAULT_HELPER = 17, /* the kernel's stack helper failed */
-	/* not by unwinding: the profile kept only the outer frames of a rare stack */
+	/* not from the unwinder: the profile kept only the outer frames of a rare stack */
 	PKBPF_END_SHORTENED = 18,
 	/* the copy of the stack was too short */
 	PKBPF_END_COPY_CUT = 19,
 	/* a blocked thread resumed or exited before its stack memory was read */
 	PKBPF_END_RAN_ON = 20,
 	PKBPF_END_NO_ROOM = 21, /* no room for the unwind table of this code */
-	/* the innermost function returns to 0: first of its stack, or wrong unwind info */
+	/* The innermost function has return address 0: it is the first of its stack, or the unwind
+	 * info is wrong. */
 	PKBPF_END_NOWHERE = 22,
-	/* not by unwinding: page faults that the kernel counts, but reports to no perf event */
+	/* not from the unwinder: page faults that the kernel counts without a perf event */
 	PKBPF_END_UNANNOUNCED = 23,
-	/* file of this code cannot be opened, no usable frame pointer */
+	/* the file of this code cannot be opened, and no frame pointer is usable */
 	PKBPF_END_NO_FILE = 24,
-	/* code has changed stacks, and where it left the other is not known */
+	/* The code has switched stacks, and the place where it left the other stack is unknown. */
 	PKBPF_END_OTHER_STACK = 25,
-	/* not by unwinding: a complete stack of which frames were found by unverified frame
-	 * pointers, as it is counted */
+	/* not from the unwinder: the report's class for complete stacks with frames found by
+	 * unverified frame pointers */
 	PKBPF_END_GUESSED = 26,
 	PKBPF_END_COUNT,
 };
@@ -125,16 +128,17 @@ struct pkbpf_event_header {
 /* Flag of SAMPLE, RAW_STACK and STACK: the first user ip follows a system call instruction, like a
  * return address; without it the ip is exact. */
 #define PKBPF_SAMPLE_AFTER_SYSCALL 1
-/* Flags of RAW_STACK. CHECK: no event, its sample was sent as well. ips[] has the frames unwound in
- * the kernel, to be compared with those of the copy; n_user is not 0. */
+/* Flags of RAW_STACK. CHECK: the record is no event; its sample was sent as well. ips[] has the
+ * frames unwound in the kernel, to be compared with those of the copy; n_user is not 0. */
 #define PKBPF_RAW_CHECK 4
 /* The stack continues behind the copy. */
 #define PKBPF_RAW_CUT 8
-/* No event: the unwound frames are those of stack_id, as in PKBPF_EVENT_STACK. */
+/* The record is no event: its unwound frames are the stack stack_id, as in PKBPF_EVENT_STACK. */
 #define PKBPF_RAW_NUMBERED     16
 #define PKBPF_MAX_CHECK_FRAMES 127
 #define PKBPF_RAW_PAGE_BYTES   4096
-#define PKBPF_RAW_SPAN_PAGES   64 /* that it can tell of, from that of its start on */
+/* pages that the bit mask holes covers, from the page of stack_start */
+#define PKBPF_RAW_SPAN_PAGES 64
 
 struct pkbpf_event_sample {
 	struct pkbpf_event_header header;
@@ -194,17 +198,19 @@ struct pkbpf_event_lost {
 /* User registers the frame step starts from, x86-64 numbering of DWARF (0 rax, 1 rdx, 2 rcx, 3 rbx,
  * 4 rsi, 5 rdi, 6 rbp, 7 rsp, 8..15) with 16 = ip; arm64: 0..30, 31 = sp, 32 = ip. */
 #define PKBPF_REGS 33
-/* Between the frames of a raw stack and its memory. */
+/* Words between the frames of a raw stack and its stack memory. */
 #define PKBPF_RAW_HEAD_WORDS (PKBPF_REGS + 3)
 
 struct pkbpf_event_raw_stack {
-	/* kind RAW_STACK; n_user = 0, but in checks; user_end says why it is raw */
+	/* kind RAW_STACK; n_user is 0 except in checks; user_end says why the stack is raw */
 	struct pkbpf_event_sample sample;
-	/* after sample.ips[n_kernel + n_user], PKBPF_RAW_HEAD_WORDS: __u64 regs[PKBPF_REGS],
-	 * stack_start, stack_size, holes; then stack_size bytes (multiple of 8) read from address
-	 * stack_start, which is near the stack pointer. holes: bit N says that the Nth page from
-	 * that of stack_start on could not be read; the bytes lack it. Flag NUMBERED: a word more
-	 * between holes and the bytes, __u64 stack_id. */
+	/*
+	 * PKBPF_RAW_HEAD_WORDS words follow sample.ips[n_kernel + n_user]: __u64 regs[PKBPF_REGS],
+	 * stack_start, stack_size, holes. With flag NUMBERED one more word follows, __u64 stack_id.
+	 * Then come stack_size bytes (a multiple of 8), read from address stack_start, which is
+	 * near the stack pointer. Bit N of holes: the page N pages after that of stack_start was
+	 * not readable, and the bytes lack it.
+	 */
 };
 
 struct pkbpf_event_stack {
@@ -222,18 +228,17 @@ struct pkbpf_event_stack {
 
 /* flags of TOTALS */
 #define PKBPF_TOTALS_ESTIMATED 1 /* scaled up from a sample of the events */
-#define PKBPF_TOTALS_OPEN      2 /* cut at the edge of the interval: still going on, or begun before */
+/* truncated at an edge of the interval: the wait or request began before it or continues after
+ * it */
+#define PKBPF_TOTALS_OPEN 2
 
 struct pkbpf_histogram_bucket {
 	__u32 index; /* below PKBPF_HISTOGRAM_BUCKETS, ascending */
-	__u32 count; /* more than 2^32 - 1 values: several records */
+	__u32 count; /* values above 2^32 - 1 are split over several records */
 };
 
-/*
- * What was added up in the kernel since the last such record of the same key: increments, not
- * running totals (but max is the largest single value of the increment). Key: all fields before
- * count.
- */
+/* Sums added up in the kernel since the previous record of the same key: increments, not running
+ * totals. max is the largest single value of the increment. The key is all fields before count. */
 struct pkbpf_event_totals {
 	struct pkbpf_event_header header;
 	__u64 stack_id; /* of an earlier PKBPF_EVENT_STACK; 0: no stack */
@@ -251,13 +256,13 @@ struct pkbpf_event_totals {
 	__u64 total; /* sum of the measure: ns, faults */
 	__u64 max;
 	__u64 bytes;	/* block I/O, else 0 */
-	__u64 variance; /* of count, where it is an estimate of this accuracy; else 0 */
+	__u64 variance; /* of count, when count is an estimate with a known variance; else 0 */
 	__u32 n_buckets;
 	__u32 reserved2;
 	struct pkbpf_histogram_bucket buckets[];
 };
 
-/* At its time, which belongs to the slice that begins. */
+/* header.time_ns is the moment of the cut; it belongs to the slice that begins. */
 struct pkbpf_event_cut {
 	struct pkbpf_event_header header;
 	__u64 sequence; /* of the slice that begins; the first one of a capture is 0 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How many periods of a CPU's sampling timer passed without a sample, from its times; runs in BPF
- * and in unit tests. */
+/* Counts the periods of a CPU's sampling timer that passed without a sample, from its times. Runs
+ * in BPF and in unit tests. */
 #ifndef PKBPF_MISSED_PERIODS_H
 #define PKBPF_MISSED_PERIODS_H
 
@@ -9,22 +9,25 @@
 #endif
 
 struct pkbpf_missed_periods {
-	/* passed before the timer's interrupt came: the current thread was there all the time */
+	/* Periods that passed before the timer's interrupt came. The current thread was running
+	 * throughout. */
 	__u64 late;
-	__u64 own; /* the program was not called, and the current thread was running already */
-	__u64 of_unknown; /* the same, but another thread may have been running */
+	/* periods in which the program was not called; the current thread was already running */
+	__u64 own;
+	/* periods in which the program was not called; another thread may have been running */
+	__u64 of_unknown;
 };
 
 /*
  * The timer of a cpu-clock event (perf_swevent_hrtimer()) expires at whole periods from its start.
- * The kernel calls the program first and then moves the expiry to the next of these that lies
- * ahead, so the program still finds when its sample was due. Periods between that and now are
- * skipped because the interrupt came late. Where it is later than the first one due after the last
- * sample, the timer fired in between, but the program was not called.
+ * The kernel calls the program first, and then moves the expiry to the next whole period in the
+ * future. The program therefore still finds the time at which its sample was due. Periods between
+ * that time and now were skipped because the interrupt came late. If the due time is later than the
+ * first period after the last sample, the timer fired in between without calling the program.
  *
- * All times in nanoseconds of one clock: `expires_ns` when this sample was due, `last_ns` when the
- * one before came (0: there was none of this event), `run_ns` how long the current thread has been
- * running at least.
+ * All times are nanoseconds of one clock. `expires_ns`: when this sample was due. `last_ns`: when
+ * the previous sample of this event came; 0: none. `run_ns`: minimum time for which the current
+ * thread has been running.
  */
 static inline struct pkbpf_missed_periods
 pkbpf_missed_periods(__u64 period_ns, __u64 last_ns, __u64 expires_ns, __u64 now_ns, __u64 run_ns)

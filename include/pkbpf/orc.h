@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The kernel's own unwind tables on x86-64 (ORC, arch/x86/include/asm/orc_types.h), and the form in
- * which the CPU program keeps the rules it has found in them.
+ * which the CPU program caches rules found in them.
  *
- * ORC is no interface that the kernel keeps: whoever uses it compares what he finds with the
- * kernel's own walk.
+ * ORC is not a stable kernel interface. Users of these tables must verify their results against the
+ * kernel's own unwinder.
  */
 #ifndef PKBPF_ORC_H
 #define PKBPF_ORC_H
@@ -13,14 +13,14 @@
 #include <linux/types.h>
 #endif
 
-/* The kernel finds the entries of a block of text of so many bytes in a table of their first
- * numbers. */
+/* The kernel divides its text into blocks of this many bytes and has a table with the number of the
+ * first entry of each block. */
 #define PKBPF_ORC_BLOCK_SHIFT 8
 #define PKBPF_ORC_ENTRY_BYTES 6
 
-/* Where a register's value begins: the numbers that the kernel's entries hold. */
+/* Base register of a value: the numbers in the kernel's entries. */
 enum pkbpf_orc_register {
-	PKBPF_ORC_UNDEFINED = 0, /* of bp: unchanged */
+	PKBPF_ORC_UNDEFINED = 0, /* for bp: unchanged */
 	PKBPF_ORC_PREVIOUS_SP = 1,
 	PKBPF_ORC_BP = 4,
 	PKBPF_ORC_SP = 5,
@@ -28,40 +28,41 @@ enum pkbpf_orc_register {
 	PKBPF_ORC_SP_INDIRECT = 9,
 };
 
-/* As since 6.4. */
+/* Numbers as in 6.4 and later. */
 enum pkbpf_orc_type {
 	PKBPF_ORC_NO_TYPE = 0,
 	PKBPF_ORC_END_OF_STACK = 1,
-	PKBPF_ORC_CALL = 2,	    /* a return address lies below the previous sp */
-	PKBPF_ORC_REGS = 3,	    /* struct pt_regs lies there */
-	PKBPF_ORC_REGS_PARTIAL = 4, /* what the processor pushed for an interrupt does */
+	PKBPF_ORC_CALL = 2, /* a return address lies below the previous sp */
+	PKBPF_ORC_REGS = 3, /* struct pt_regs lies there */
+	/* the part of struct pt_regs that the processor pushes for an interrupt lies there */
+	PKBPF_ORC_REGS_PARTIAL = 4,
 };
 
-/* How an entry's last 12 bits are divided: sp and bp register, 4 bits each, and then by kernel. */
+/* Layout of an entry's last 12 bits: 4 bits each for the sp and bp register, then fields that
+ * differ by kernel. */
 enum pkbpf_orc_format {
 	PKBPF_ORC_UNKNOWN = 0,
 	PKBPF_ORC_BEFORE_6_3 = 1, /* type:2 end:1 */
 	PKBPF_ORC_BEFORE_6_4 = 2, /* type:2 signal:1 end:1 */
 	PKBPF_ORC_SINCE_6_4 = 3,  /* type:3 signal:1 */
-	PKBPF_ORC_RENUMBERED = 4, /* the same with other registers, as in 7.2 */
+	PKBPF_ORC_RENUMBERED = 4, /* the same layout with other register numbers, as in 7.2 */
 };
 
-/*
- * A rule in one word: offsets in units of 8 bytes, then registers, type and signal as since 6.4.
- * Bits above hold what part of the text it is for, see pkbpf_orc_place(). 0: none.
- */
+/* A rule in one word: offsets in units of 8 bytes, then registers, type and signal as in 6.4 and
+ * later. The bits above say which part of the text the rule is for, see pkbpf_orc_place(). 0: no
+ * rule. */
 #define PKBPF_ORC_OFFSET_BITS 13
 #define PKBPF_ORC_RULE_BITS   38
 #define PKBPF_ORC_INDEX_BITS  11
-/* in the 12 bits of pkbpf_orc_flags(): the next ip is no return address */
+/* in the 12 bits of pkbpf_orc_flags(): the next ip is not a return address */
 #define PKBPF_ORC_SIGNAL (1U << 11)
 
-/* A nibble for each number since 7.2: 15 where nothing here needs to know. */
+/* One nibble per register number as in 7.2 and later; 15: a register not supported here. */
 #define PKBPF_ORC_RENUMBERED_SP	       0xfffff89ffff45fffULL
 #define PKBPF_ORC_RENUMBERED_SP_NUMBER 3
 #define PKBPF_ORC_RENUMBERED_BP	       0xfffffff1fff4fff0ULL
 
-/* The flags of an entry of any format, in that of 6.4. */
+/* Converts the flags of an entry of any format to the 6.4 format. */
 static inline __u32 pkbpf_orc_flags(__u32 flags, __u32 format)
 {
 	__u32 registers = flags & 0xff, type = flags >> 8 & 3;
@@ -86,8 +87,8 @@ static inline __u32 pkbpf_orc_flags(__u32 flags, __u32 format)
 	return registers | type << 8 | (signal ? PKBPF_ORC_SIGNAL : 0);
 }
 
-/* Of an entry as it lies in memory, 6 bytes. 0: code without a rule, or with one that does not
- * fit. */
+/* Converts an entry as it lies in memory (6 bytes) to a rule. 0: the code has no rule, or the rule
+ * does not fit. */
 static inline __u64 pkbpf_orc_rule(__u64 entry, __u32 format)
 {
 	__s16 sp_offset = (__s16)entry, bp_offset = (__s16)(entry >> 16);
@@ -118,10 +119,8 @@ static inline __u32 pkbpf_orc_rule_flags(__u64 rule)
 	return rule >> (2 * PKBPF_ORC_OFFSET_BITS) & 0xfff;
 }
 
-/*
- * Of an offset in the kernel's text: multiplied by an odd number, which loses nothing, the upper
- * bits are the index of a rule kept, and the lower ones say whether it is for this offset.
- */
+/* The place of an offset in the kernel's text. Multiplication by an odd number is reversible: the
+ * upper bits index the cached rules, and the lower bits verify that the rule is for this offset. */
 static inline __u32 pkbpf_orc_place(__u32 offset)
 {
 	return offset * 0x9e3779b1U;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kinds of events, a row each: X(CONSTANT, number, name). What is particular to a kind is in
- * files of its own, and the tables that find it are made from these rows: kind_<name> in
- * user/profile/kind/, source_<name> in user/source/, text_kind_<name> and json_kind_<name> where
- * reports are written.
+ * The kinds of events, one row each: X(CONSTANT, number, name). Everything particular to a kind is
+ * in its own files. Tables made from these rows find them: kind_<name> in user/profile/kind/,
+ * source_<name> in user/source/, text_kind_<name> and json_kind_<name> in the code that writes
+ * reports.
  *
  * Numbers are part of the recording format: never reuse or renumber one.
  */
 #ifndef PKBPF_PROFILE_KIND_H
 #define PKBPF_PROFILE_KIND_H
 
-/* A test that has a kind of its own defines it. */
+/* A test with a kind of its own defines this macro. */
 #ifndef PKBPF_PROFILE_KINDS_OF_TEST
 #define PKBPF_PROFILE_KINDS_OF_TEST(X)
 #endif
@@ -22,12 +22,12 @@
 	X(FAULTS, 3, faults)                                                                       \
 	PKBPF_PROFILE_KINDS_OF_TEST(X)
 
-/* What an event measures. */
+/* The measured quantity of an event. */
 enum pkbpf_profile_kind {
 #define X(constant, number, name) PKBPF_PROFILE_##constant = (number),
 	PKBPF_PROFILE_KIND_LIST(X)
 #undef X
-	/* Of arrays with an element per kind. */
+	/* size of arrays with one element per kind */
 	PKBPF_PROFILE_KINDS,
 };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Unwind tables as the builder packs them, the loader publishes them and the frame step reads them.
+ * Unwind tables: the builder packs them, the loader publishes them, the frame step reads them.
  *
  * A row is one u32: the offset in its 4 KiB text page (12 bits) and the id of its rule (20 bits).
  * Every text page starts with a row at offset 0, so that a lookup never leaves its page; a page's
- * rows are consecutive in one chunk. A rule says how to find the caller of code that it covers.
+ * rows are consecutive in one chunk. A rule describes how to find the caller of the code that it
+ * covers.
  */
 #ifndef PKBPF_UNWIND_H
 #define PKBPF_UNWIND_H
@@ -26,32 +27,34 @@
 #define PKBPF_MAX_PAGE_ROWS 4096U
 
 enum pkbpf_cfa_kind {
-	PKBPF_CFA_NONE = 0, /* no unwind info here: validated frame-pointer step */
-	PKBPF_CFA_SP = 1,   /* sp + cfa_offset */
-	PKBPF_CFA_FP = 2,   /* fp + cfa_offset */
+	/* no unwind info here: the unwinder verifies and follows the frame pointer */
+	PKBPF_CFA_NONE = 0,
+	PKBPF_CFA_SP = 1, /* sp + cfa_offset */
+	PKBPF_CFA_FP = 2, /* fp + cfa_offset */
 	/* register[aux] + cfa_offset */
 	PKBPF_CFA_REGISTER = 3,
-	PKBPF_CFA_SP_DEREF = 4,	   /* *(sp + cfa_offset) + 8 * aux */
-	PKBPF_CFA_FP_DEREF = 5,	   /* *(fp + cfa_offset) + 8 * aux */
-	PKBPF_CFA_PLT = 6,	   /* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
-	PKBPF_CFA_SIGNAL = 7,	   /* registers are in a signal frame on the stack */
-	PKBPF_CFA_END = 8,	   /* outermost frame; aux: the one below is */
-	PKBPF_CFA_UNSUPPORTED = 9, /* described by something a rule cannot hold */
-	/* fp + cfa_offset, on the stack that this code has left for another */
+	PKBPF_CFA_SP_DEREF = 4, /* *(sp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_FP_DEREF = 5, /* *(fp + cfa_offset) + 8 * aux */
+	PKBPF_CFA_PLT = 6,	/* sp + 8 + ((ip & 15) >= cfa_offset ? 8 : 0) */
+	PKBPF_CFA_SIGNAL = 7,	/* registers are in a signal frame on the stack */
+	/* outermost frame; with aux, the outermost frame is the one that this code called */
+	PKBPF_CFA_END = 8,
+	PKBPF_CFA_UNSUPPORTED = 9, /* unwind info that a rule cannot express */
+	/* fp + cfa_offset, on the stack that this code left for another one */
 	PKBPF_CFA_OTHER_STACK = 10,
-	/* nobody has read the instructions here yet, from which the rules will be made */
+	/* The instructions here, from which the rules are made, have not been read yet. */
 	PKBPF_CFA_PENDING = 11,
 	/* *(sp + cfa_offset + 8 * register[aux & 15]) + 8 * (aux >> 4) */
 	PKBPF_CFA_SP_INDEXED = 12,
-	PKBPF_CFA_NO_ROOM = 13, /* there was no room for this code's rule */
-	/* It jumps into another frame, of whatever stack; fp and ra say nothing. Leaf only. */
+	PKBPF_CFA_NO_ROOM = 13, /* no room for the rule of this code */
+	/* The code jumps into another frame, on any stack; fp and ra have no meaning. Leaf only. */
 	/* stack pointer in register[aux], frame pointer in [fp_offset], address in [ra_offset] */
 	PKBPF_CFA_JUMP = 14,
-	/* they are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
+	/* the three are saved at register[aux] + cfa_offset, + fp_offset and + ra_offset */
 	PKBPF_CFA_JUMP_SAVED = 15,
-	PKBPF_CFA_GO_STACK = 16, /* Go's run-time left this stack for another: see below */
-	PKBPF_CFA_GO_CALL = 17,	 /* the same, with the way back in words on the new stack */
-	/* as PKBPF_CFA_SP; what is returned to was interrupted, and made no call */
+	PKBPF_CFA_GO_STACK = 16, /* Go's runtime left this stack for another one: see below */
+	PKBPF_CFA_GO_CALL = 17,	 /* as GO_STACK, with the way back in words on the new stack */
+	/* as PKBPF_CFA_SP; the caller was interrupted and made no call */
 	PKBPF_CFA_SP_INTERRUPTED = 18,
 	/* *(register[aux & 15] + cfa_offset) + 8 * (aux >> 4) */
 	PKBPF_CFA_REGISTER_DEREF = 19,
@@ -71,29 +74,29 @@ enum pkbpf_ra_kind {
 };
 
 /*
- * PKBPF_CFA_GO_STACK. The thread has its g at cfa_offset from its thread pointer (fp: the word at
- * this ELF address says so), g its m at 8 * aux, m its goroutine at ra_offset, and a goroutine its
- * saved stack pointer at go_offset with the code's address behind it.
+ * PKBPF_CFA_GO_STACK. The thread has its g at cfa_offset from its thread pointer (with fp: the word
+ * at ELF address cfa_offset holds that distance). g has its m at 8 * aux, and m its goroutine at
+ * ra_offset. The goroutine has its saved stack pointer at go_offset, followed by the code's
+ * address.
  *
- * PKBPF_CFA_GO_CALL. CFA = the limit at aux of the g in [sp + fp_offset] - [sp + go_offset] +
- * cfa_offset; without a limit (aux is 0), or a g, [sp + go_offset] + cfa_offset.
+ * PKBPF_CFA_GO_CALL. The g is in [sp + fp_offset], and the limit at offset aux of that g. CFA =
+ * limit - [sp + go_offset] + cfa_offset. Without a limit (aux is 0) or without a g: CFA = [sp +
+ * go_offset] + cfa_offset.
  */
-enum pkbpf_go_stack { /* ra of PKBPF_CFA_GO_STACK */
-		      PKBPF_GO_CALLER =
-			      0, /* systemstack: CFA = the goroutine's stack pointer + fp_offset */
-		      PKBPF_GO_STOPPED = 1, /* morestack: the frame itself is where the goroutine
-					       was stopped */
-		      PKBPF_GO_CALLED_BACK =
-			      2, /* cgocallback: CFA = g0's stack pointer + fp_offset */
+
+/* ra of PKBPF_CFA_GO_STACK */
+enum pkbpf_go_stack {
+	PKBPF_GO_CALLER = 0, /* systemstack: CFA = the goroutine's stack pointer + fp_offset */
+	/* morestack: the frame itself is where the goroutine stopped */
+	PKBPF_GO_STOPPED = 1,
+	PKBPF_GO_CALLED_BACK = 2, /* cgocallback: CFA = g0's stack pointer + fp_offset */
 };
 
-/*
- * Where code has saved a register that it keeps for its caller: in the lower two bits whether at
- * all, above them the distance in words. Only where a CFA was counted from such a register, walks
- * begin anew and follow them.
- */
+/* Where code has saved a callee-saved register. The lower two bits are the kind; the bits above are
+ * the distance in words. The unwinder follows these only after it met a CFA that is counted from
+ * such a register; it then starts again. */
 enum pkbpf_saved_kind {
-	PKBPF_SAVED_NOT = 0, /* still in its register; the whole is 0 */
+	PKBPF_SAVED_NOT = 0, /* still in its register; the whole value is 0 */
 	PKBPF_SAVED_CFA = 1, /* at cfa + distance */
 	PKBPF_SAVED_FP = 2,  /* at fp + distance (fp before this step) */
 	PKBPF_SAVED_UNKNOWN = 3,
@@ -102,7 +105,7 @@ enum pkbpf_saved_kind {
 #define PKBPF_SAVED_KIND(saved)	  ((__u32)(saved)&3)
 #define PKBPF_SAVED_OFFSET(saved) ((__s64)((saved) >> 2) * 8)
 #define PKBPF_SAVED(kind, offset) ((__s16)((offset) / 8 * 4 | (kind)))
-#define PKBPF_SAVED_MAX_BYTES	  65528 /* above and below */
+#define PKBPF_SAVED_MAX_BYTES	  65528 /* in either direction */
 /* rbx, r12, r13, r14, r15 */
 #define PKBPF_KEPT_REGISTERS 5
 #define PKBPF_ALL_SAVED_UNKNOWN                                                                    \
@@ -118,11 +121,11 @@ struct pkbpf_unwind_rule {
 	__u8 cfa; /* enum pkbpf_cfa_kind */
 	__u8 fp;  /* enum pkbpf_fp_kind */
 	__u8 ra;  /* enum pkbpf_ra_kind */
-	/* DWARF register number of the CFA, or multiplier of 8 for the _DEREF kinds; see
+	/* DWARF register number of the CFA; for the _DEREF kinds a multiplier of 8; see also
 	 * PKBPF_CFA_SP_INDEXED */
 	__u8 aux;
 	__s16 go_offset; /* see PKBPF_CFA_GO_STACK */
-	/* So far what every step reads. */
+	/* Every step reads the fields up to here. */
 	__s16 saved[PKBPF_KEPT_REGISTERS]; /* PKBPF_SAVED() */
 	__u16 reserved2[3];
 };
@@ -136,12 +139,12 @@ _Static_assert(sizeof(struct pkbpf_unwind_rule) == 32, "rule size");
 /* One 4 KiB page of text of one file. */
 struct pkbpf_unwind_page {
 	__u32 first; /* global row index: chunk = first / PKBPF_CHUNK_ROWS */
-	__u16 count; /* 0: no rows, frame pointers */
+	__u16 count; /* 0: no rows, only frame pointers */
 	__u16 flags;
 };
 
 enum {
-	PKBPF_FILE_READY = 1, /* absent: table not built yet, or evicted */
+	PKBPF_FILE_READY = 1, /* unset: table not built yet, or evicted */
 };
 
 struct pkbpf_unwind_file {
@@ -149,32 +152,33 @@ struct pkbpf_unwind_file {
 	__u32 first_page; /* index into pages */
 	__u32 page_count;
 	__u32 flags;
-	__u32 last_used; /* epoch, written by BPF when it enters a mapping of this file */
-	/* of all tables ever published: a new one's pages may lie where an old one's were */
+	/* epoch of the last use; BPF writes it when it enters a mapping of this file */
+	__u32 last_used;
+	/* unique among all tables ever published: the pages of a new table may lie where those of
+	 * an old one were */
 	__u32 edition;
 	__u32 reserved;
 };
 
 /*
- * The rules found last, so that a frame met again costs one load instead of a search through memory
- * that has left the processor's caches since the last sample. An entry holds a place in a table
- * (which edition, which page of all, offset in the page: 56 bits, multiplied by an odd number,
- * which loses nothing) and the rule's number: of the product the upper bits are the number of the
- * entry's set, the lower ones are kept. No place shares an entry's value with another.
+ * Cache of the rules found last: a frame met again costs one load. A search instead reads memory
+ * that has left the processor's caches since the last sample. An entry holds a place in a table and
+ * the number of its rule. The place consists of edition, page and offset in the page: 56 bits,
+ * multiplied by an odd number, which is reversible. The upper bits of the product are the number of
+ * the entry's set; the entry keeps the lower bits. No two places share a value.
  *
- * A set has two entries. A place that was searched for becomes the second, and the first when it is
- * met again: the leaves of interpreters, which hardly repeat, drive out each other and not the
+ * A set has two entries. A place that was searched for becomes the second entry, and the first when
+ * it is met again. The leaves of interpreters hardly repeat: they replace each other, and not the
  * return addresses that every stack has.
  *
- * All sets together stay well below 32 KiB: up to there the kernel gives an array memory that it
- * maps with large pages, and each other 4 KiB page that a sample touches is one more translation to
- * look up.
+ * All sets together stay well below 32 KiB: up to that size the kernel maps an array with large
+ * pages. Beyond it, each 4 KiB page that a sample touches costs one more address translation.
  */
 #define PKBPF_RECENT_SET_BITS	10
 #define PKBPF_RECENT_PLACE_BITS 56
 #define PKBPF_RECENT_KEPT_BITS	(PKBPF_RECENT_PLACE_BITS - PKBPF_RECENT_SET_BITS)
 #define PKBPF_RECENT_RULE_BITS	16	     /* PKBPF_UNWIND_MAX_RULES */
-#define PKBPF_RECENT_USED	(1ULL << 63) /* no entry in use is 0 */
+#define PKBPF_RECENT_USED	(1ULL << 63) /* a used entry is never 0 */
 
 _Static_assert(PKBPF_UNWIND_MAX_RULES == 1U << PKBPF_RECENT_RULE_BITS, "bits of a rule's number");
 _Static_assert(PKBPF_RECENT_KEPT_BITS + PKBPF_RECENT_RULE_BITS <= 63,
@@ -202,8 +206,8 @@ static inline __u64 pkbpf_recent_value(__u64 place, __u32 rule)
 	       (place & ((1ULL << PKBPF_RECENT_KEPT_BITS) - 1)) << PKBPF_RECENT_RULE_BITS | rule;
 }
 
-/* The number of the rule of a place that an entry is about; of another place's entry, or an empty
- * one: no rule's. */
+/* Returns the rule's number if the entry is for this place. Otherwise, or if the entry is empty, it
+ * returns PKBPF_UNWIND_MAX_RULES. */
 static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
 {
 	__u32 rule = entry & (PKBPF_UNWIND_MAX_RULES - 1);
@@ -212,11 +216,11 @@ static inline __u32 pkbpf_recent_rule(__u64 entry, __u64 place)
 }
 
 enum {
-	PKBPF_MAPPING_ANONYMOUS = 1, /* no file, or none of an executable format: generated code */
+	PKBPF_MAPPING_ANONYMOUS = 1, /* no file, or no executable format: generated code */
 	PKBPF_MAPPING_NO_TABLE = 2,
 	PKBPF_MAPPING_PENDING = 4,
-	PKBPF_MAPPING_NO_ROOM = 8,  /* of a file beyond the number of those that are kept apart */
-	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, for now or ever */
+	PKBPF_MAPPING_NO_ROOM = 8,  /* a file beyond the maximum number of files */
+	PKBPF_MAPPING_NO_FILE = 16, /* with NO_TABLE: the file cannot be opened, now or ever */
 	PKBPF_MAPPING_VSYSCALL = 32,
 };
 
@@ -233,18 +237,19 @@ struct pkbpf_unwind_mapping {
 struct pkbpf_unwind_process {
 	__u32 first_mapping;
 	__u32 mapping_count;
-	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0 unknown */
+	__u64 exec_ns; /* CLOCK_MONOTONIC when its image was started; 0: unknown */
 };
 
-/* An entry whose image is younger than this when exec completes may belong to the new image, and
- * not to the old one: mappings are announced before the exec is. */
+/* Mappings are announced before the exec that makes them. An entry with an image younger than this
+ * at the end of exec may therefore belong to the new image. */
 #define PKBPF_UNWIND_EXEC_WINDOW_NS 50000000ULL
 
-/* The unwinder asks user space to look at a process again. */
+/* A request of the unwinder: user space is to read the process again. */
 struct pkbpf_unwind_miss {
 	__u32 pid;
 	/* enum pkbpf_stack_end: NO_PROCESS, NO_MAPPING, NO_TABLE, NO_FILE, NO_PROGRESS, NO_ROOM or
-	 * FAULT_FP; of a whole stack: it goes by frame pointers through generated code. */
+	 * FAULT_FP; or of a complete stack: it has frames of generated code found by frame
+	 * pointers. */
 	__u32 end;
 	__u64 address;
 	__u64 time_ns;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The step from a stack that Go's run-time switched to, back to the one it left.
+ * Frame step across a stack switch of Go's runtime: from the stack it switched to, back to the one
+ * it left.
  *
- * A thread has a stack of its own (that of g0) beside those of its goroutines. The includer defines
- * UNWIND_INLINE and these, which fill state->go_word and return 0 or an error:
+ * A thread has its own stack (of g0) beside those of its goroutines. The includer defines
+ * UNWIND_INLINE and the two functions below, which fill state->go_word and return 0 or an error.
+ * unwind_thread_pointer() reads the thread's FS base. unwind_read_go_word() reads a word of the
+ * task's memory at any address.
  *
- *	unwind_thread_pointer(state)	    the thread's FS base
- *	unwind_read_go_word(state, address) a word of the task's memory, wherever it lies
- *
- * All is kept in the state: Linux 5.10 leaves hardly any room on the kernel's stack.
+ * Everything is kept in the state: Linux 5.10 leaves hardly any room on the kernel's stack.
  */
 #ifndef PKBPF_UNWIND_GO_H
 #define PKBPF_UNWIND_GO_H
@@ -20,8 +20,7 @@
 static UNWIND_INLINE long unwind_thread_pointer(struct pkbpf_unwind_state *state);
 static UNWIND_INLINE long unwind_read_go_word(struct pkbpf_unwind_state *state, __u64 address);
 
-/* The thread's m, to go_ra and go_word. Whichever g the thread has at the moment, its m is the
- * same. */
+/* Reads the thread's m into go_ra and go_word. Every g of a thread has the same m. */
 static UNWIND_INLINE long unwind_go_machine(struct pkbpf_unwind_state *state)
 {
 	if (unwind_thread_pointer(state) || !state->go_word)
@@ -40,7 +39,8 @@ static UNWIND_INLINE long unwind_go_machine(struct pkbpf_unwind_state *state)
 	return state->go_word ? 0 : -1;
 }
 
-/* Return address and frame pointer of the frame whose CFA is go_cfa; `saves_fp`: it has one. */
+/* Reads return address and frame pointer of the frame with CFA go_cfa. `saves_fp`: the frame saved
+ * its caller's frame pointer. */
 static UNWIND_INLINE __u32 unwind_go_caller(struct pkbpf_unwind_state *state, _Bool saves_fp)
 {
 	state->go_fp = state->fp;
@@ -55,8 +55,8 @@ static UNWIND_INLINE __u32 unwind_go_caller(struct pkbpf_unwind_state *state, _B
 	return 0;
 }
 
-/* From a goroutine that C code called back: to where the thread's own stack was left. Before it did
- * so the run-time saved where it had been left by the call back before. */
+/* From a goroutine that C code called back, to where the thread left its own stack. Before the
+ * callback the runtime saved where the previous callback had left it. */
 static UNWIND_INLINE __u32 unwind_go_called_back(struct pkbpf_unwind_state *state)
 {
 	if (!state->go_left_at) {
@@ -72,7 +72,7 @@ static UNWIND_INLINE __u32 unwind_go_called_back(struct pkbpf_unwind_state *stat
 	return unwind_go_caller(state, 1);
 }
 
-/* From C code: to the goroutine that called it, wherever its stack was moved since. */
+/* From C code to the goroutine that called it, even if its stack was moved since. */
 static UNWIND_INLINE __u32 unwind_go_call(struct pkbpf_unwind_state *state)
 {
 	if (unwind_read_go_word(state, state->sp + state->go_rule.go_offset))
@@ -91,8 +91,8 @@ static UNWIND_INLINE __u32 unwind_go_call(struct pkbpf_unwind_state *state)
 	return unwind_go_caller(state, state->go_rule.cfa_offset > 8);
 }
 
-/* 0: go_cfa, go_ra and go_fp are the caller's stack pointer, address and frame pointer; else the
- * end. */
+/* Returns 0 with the caller's stack pointer, address and frame pointer in go_cfa, go_ra and go_fp;
+ * otherwise the end. */
 static UNWIND_INLINE __u32 unwind_go_switch(struct pkbpf_unwind_state *state)
 {
 	if (state->go_rule.cfa == PKBPF_CFA_GO_CALL)
@@ -102,7 +102,8 @@ static UNWIND_INLINE __u32 unwind_go_switch(struct pkbpf_unwind_state *state)
 	if (unwind_go_machine(state) ||
 	    unwind_read_go_word(state, state->go_word + state->go_rule.ra_offset))
 		return PKBPF_END_OTHER_STACK;
-	/* The goroutine was to be stopped instead: what follows is done for none. */
+	/* The thread has no current goroutine: it was to be stopped instead, and the code that
+	 * follows runs for none. */
 	if (!state->go_word)
 		return state->go_rule.ra == PKBPF_GO_STOPPED ? PKBPF_END_ROOT
 							     : PKBPF_END_OTHER_STACK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a walk of a user stack knows of the frame it has reached. */
+/* State of the unwinder at the frame that it has reached. */
 #ifndef PKBPF_UNWIND_STATE_H
 #define PKBPF_UNWIND_STATE_H
 
@@ -29,7 +29,7 @@
 #define PKBPF_SIGNAL_IP	     32
 #define PKBPF_REG_SP	     31 /* in struct pkbpf_event_raw_stack */
 #define PKBPF_REG_IP	     32
-/* Where a register of a DWARF number lies among them. */
+/* Index of a DWARF register in regs[]. */
 #define PKBPF_SIGNAL_INDEX(number) ((number) < PKBPF_SIGNAL_REGS ? (number) : 0)
 /* Return addresses may carry a signature above the 48 address bits. */
 #define PKBPF_CODE_ADDRESS(ip) ((ip)&0xffffffffffffULL)
@@ -41,38 +41,42 @@
 #define PKBPF_SIGNAL_IP		   16
 #define PKBPF_REG_SP		   7 /* in struct pkbpf_event_raw_stack */
 #define PKBPF_REG_IP		   16
-/* Where a register of a DWARF number lies among them, a nibble each: rax 13, rdx 12, rcx 14, rbx
- * 11, rsi 9, rdi 8, rbp 10, rsp 15, r8 0, … */
+/* Index of a DWARF register in regs[], one nibble each: rax 13, rdx 12, rcx 14, rbx 11, rsi 9, rdi
+ * 8, rbp 10, rsp 15, r8 0, … */
 #define PKBPF_SIGNAL_INDEX(number) ((0x76543210fa89becdULL >> (4 * ((number)&15))) & 15)
 #define PKBPF_CODE_ADDRESS(ip)	   (ip)
 #endif
 
 /*
- * The page behind which old programs and C libraries call gettimeofday(), time() and getcpu(), at
- * the same address in every process. The kernel emulates what it holds, or it holds a system call
- * and a return: as a leaf it has no frame. It is in no list of mappings that can be relied on.
+ * The vsyscall page, at the same address in every process: old programs and C libraries call
+ * gettimeofday(), time() and getcpu() there. The kernel emulates its functions, or the page holds a
+ * system call and a return. Either way the function is a leaf without a frame. No list of mappings
+ * contains the page reliably.
  */
 #define PKBPF_IS_VSYSCALL(address)                                                                 \
 	(!PKBPF_UNWIND_ARM64 && ((address) & ~0xfffULL) == 0xffffffffff600000ULL)
 
-/* A frame farther away than this from the stack pointer is no frame of the same stack. */
+/* Maximum distance of a guessed frame from the stack pointer; a frame farther away is on another
+ * stack. */
 #define PKBPF_UNWIND_MAX_GUESS_BYTES (8ULL << 20)
 
 /* flags of a state */
 enum {
 	PKBPF_UNWIND_EXACT = 1, /* ip is the next instruction, not a return address */
 	PKBPF_UNWIND_REGS = 2,	/* regs[] belong to this frame (leaf, or interrupted by a signal) */
-	/* the walk ended where a register was asked for that only one that follows it knows */
+	/* The unwinding ended because it needed a callee-saved register, and it had not followed
+	 * these (FOLLOWS_KEPT). */
 	PKBPF_UNWIND_WANTS_KEPT = 4,
 	PKBPF_UNWIND_GUESSED = 8,   /* ip was found by an unverified frame pointer */
-	PKBPF_UNWIND_NO_GUESS = 16, /* tables only */
-	/* regs[] belong to the frame that this one called, which has none of its own */
+	PKBPF_UNWIND_NO_GUESS = 16, /* tables only, no unverified frame pointers */
+	/* regs[] belong to the frame that this one called, and that frame is frameless */
 	PKBPF_UNWIND_LEAF_REGS = 32,
-	PKBPF_UNWIND_FRAMELESS = 64, /* this frame is nothing but its return address */
-	/* its CFA was not counted from the stack pointer, and may lie on another stack */
+	PKBPF_UNWIND_FRAMELESS = 64, /* the frame consists of its return address alone */
+	/* the CFA of this frame is not counted from the stack pointer and may lie on another
+	 * stack */
 	PKBPF_UNWIND_MAY_LEAVE = 128,
 	PKBPF_UNWIND_INTERRUPTED = 256, /* the caller's ip is the next instruction */
-	/* follows the registers that functions keep for their callers: kept says which */
+	/* follows callee-saved registers; kept says which of them are known */
 	PKBPF_UNWIND_FOLLOWS_KEPT = 512,
 };
 
@@ -82,32 +86,34 @@ struct pkbpf_unwind_state {
 	__u64 mapping_start, mapping_size; /* cached mapping; size 0: none */
 	__u64 bias;
 	__u64 text_start;
-	/* innermost in code that neither a file nor a rule is behind; 0: none */
+	/* ip of the innermost frame in generated code (no file, no rule); 0: none */
 	__u64 generated_ip;
 	__u32 first_page, page_count;
 	__u32 mapping_flags; /* PKBPF_MAPPING_* */
-	__u32 kept; /* bits of those in regs[] that belong to this frame, though regs[] does not */
+	/* bit mask of entries in regs[] that belong to this frame although the others do not */
+	__u32 kept;
 	__u32 flags;
 	__u32 depth;
 	__u32 guessed;
 	__u32 edition; /* of the cached mapping's table */
 	__u64 regs[PKBPF_SIGNAL_REGS];
-	/* Of a step from one stack of a Go program to another: the rule, the word read last, what
-	 * was found, and where the stack of the thread that is to be entered next was left; 0: not
-	 * known. */
+	/* For a switch from one stack of a Go program to another: the rule, the word read last, and
+	 * the results. go_left_at is where the thread left the stack to be entered next; 0:
+	 * unknown. */
 	struct pkbpf_unwind_rule go_rule;
 	__u64 go_word, go_cfa, go_ra, go_fp, go_left_at;
 };
 
-/* Of these a walk may know the value in frames above the leaf. arm64's are not followed. */
+/* Registers whose value the unwinder may know in frames above the leaf. On arm64 it follows
+ * none. */
 #if PKBPF_UNWIND_ARM64
 #define PKBPF_UNWIND_ALL_KEPT 0
 #else
 #define PKBPF_UNWIND_ALL_KEPT (1 << 11 | 0xf << 4) /* rbx, r12 to r15 in regs[] */
 #endif
 
-/* Why a walk has ended, to be asked once it has: what the steps themselves do takes room on the
- * kernel's stack, of which Linux 5.10 leaves them hardly any. */
+/* The reason for the end of an unwinding. It is determined afterwards, because code in the steps
+ * takes kernel stack, of which Linux 5.10 leaves them hardly any. */
 static inline __u32 pkbpf_unwind_reason(const struct pkbpf_unwind_state *state, __u32 end)
 {
 	return end == PKBPF_END_NO_RULE && state->mapping_flags & PKBPF_MAPPING_NO_FILE

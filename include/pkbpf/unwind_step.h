@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One step from a user frame to its caller, the same code in the BPF programs and in user space.
+ * One step from a user frame to its caller: the same code in the BPF programs and in user space.
  *
- * The includer first defines UNWIND_INLINE (how a function is forced inline) and afterwards these
- * six:
+ * The includer defines UNWIND_INLINE (the way to force a function inline) before the include, and
+ * these six functions after it:
  *
- *	unwind_enter_mapping(state, pc)	  fills the state's cached mapping with the one that holds
- *					pc; 0, or
- *					  PKBPF_END_NO_MAPPING, PKBPF_END_NO_TABLE
- *	unwind_find_rule(state, address, rule)	copies the rule that covers an ELF address of the
- *						cached mapping;
- *					  false: no rule there
- *	unwind_read_word(state, address, value)	one word of the task's memory; 0 or an error
- *	unwind_read_signal_regs(state, address)	PKBPF_SIGNAL_REGS words to state->regs; 0 or an
- *						error
- *	unwind_push(state, ip)		  keeps a frame; false: no room
- *	unwind_switch_go(state)		  unwind_go_switch() of unwind_go.h
+ * unwind_enter_mapping(state, pc): caches the mapping that holds pc in the state. Returns 0,
+ * PKBPF_END_NO_MAPPING or PKBPF_END_NO_TABLE.
  *
- * Nothing here loops, and every value that comes from the task is only compared, added or handed to
+ * unwind_find_rule(state, address, rule): copies the rule that covers an ELF address of the cached
+ * mapping. Returns false if no rule does.
+ *
+ * unwind_read_word(state, address, value): reads a word of the task's memory. Returns 0 or an
+ * error.
+ *
+ * unwind_read_signal_regs(state, address): reads PKBPF_SIGNAL_REGS words into state->regs. Returns
+ * 0 or an error.
+ *
+ * unwind_push(state, ip): keeps a frame. Returns false if there is no room.
+ *
+ * unwind_switch_go(state): unwind_go_switch() of unwind_go.h.
+ *
+ * Nothing here loops. Every value from the task is only compared, added, or passed to
  * unwind_read_word(): hostile tables or stacks lead to wrong frames at worst.
  */
 #ifndef PKBPF_UNWIND_STEP_H
@@ -36,7 +40,7 @@ static UNWIND_INLINE long unwind_read_signal_regs(struct pkbpf_unwind_state *sta
 static UNWIND_INLINE _Bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip);
 static UNWIND_INLINE __u32 unwind_switch_go(struct pkbpf_unwind_state *state);
 
-/* Takes the registers of a frame that has just been filled into regs[]. */
+/* Continues with the registers that were just read into regs[]. */
 static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
 {
 	state->ip = PKBPF_CODE_ADDRESS(state->regs[PKBPF_SIGNAL_IP]);
@@ -48,7 +52,7 @@ static UNWIND_INLINE void unwind_take_regs(struct pkbpf_unwind_state *state)
 	state->flags &= ~(PKBPF_UNWIND_GUESSED | PKBPF_UNWIND_LEAF_REGS | PKBPF_UNWIND_FRAMELESS);
 }
 
-/* A walk begins, with the registers in regs[] and what flags say of them. */
+/* Starts an unwinding with the registers in regs[] and the flags that describe them. */
 static UNWIND_INLINE void unwind_begin(struct pkbpf_unwind_state *state)
 {
 	__u32 flags = state->flags;
@@ -78,7 +82,7 @@ static UNWIND_INLINE _Bool unwind_register(struct pkbpf_unwind_state *state, __u
 	return 0;
 }
 
-/* Called, never calling: an address there is one of a leaf. */
+/* The vsyscall page is called but calls nothing: an address there is always that of a leaf. */
 static UNWIND_INLINE _Bool unwind_is_vsyscall(const struct pkbpf_unwind_state *state)
 {
 	return PKBPF_IS_VSYSCALL(state->ip) && state->flags & PKBPF_UNWIND_REGS;
@@ -104,8 +108,8 @@ static UNWIND_INLINE __u32 unwind_leave_vsyscall(struct pkbpf_unwind_state *stat
 	return unwind_read_word(state, state->sp, ra) ? PKBPF_END_FAULT_RA : 0;
 }
 
-/* No rule covers the code: JIT, assembly, a compiler that wrote none. Believe the frame pointer if
- * it may be one. */
+/* No rule covers the code: JIT, assembly, or a compiler without unwind info. The step follows the
+ * frame pointer if it passes the checks below. */
 static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 *cfa, __u64 *ra,
 					__u64 *fp)
 {
@@ -118,10 +122,10 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 	if (failed == PKBPF_END_FAULT_FP && !state->generated_ip)
 		state->generated_ip = state->ip;
 	/*
-	 * A chain of frame pointers ends with zero, but without a chain zero may be whatever a
-	 * register holds. On arm64 that register holds nothing else. No thread begins in generated
-	 * code, but a process of Erlang does: there the chain must have come through generated
-	 * code, too.
+	 * A chain of frame pointers ends with 0. Without a chain, 0 may be any value of a general
+	 * register; on arm64 the register holds nothing but frame pointers. No thread begins in
+	 * generated code, but an Erlang process does: there, 0 counts as the root only if the chain
+	 * has come through generated code, too.
 	 */
 	if (!frame && failed == PKBPF_END_FAULT_FP)
 		return state->flags & PKBPF_UNWIND_GUESSED ? PKBPF_END_FP_ROOT : failed;
@@ -131,8 +135,8 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 		return failed;
 	if (unwind_read_word(state, frame, fp) || unwind_read_word(state, frame + 8, ra))
 		return failed;
-	/* Where nothing is returned to, the chain ends as well. Not at its first link: the register
-	 * may lead to variables that are 0, as that of arm64 may not. */
+	/* A return address of 0 ends the chain as well, but not at the first link. On x86-64 the
+	 * register may point to variables that are 0; on arm64 it cannot. */
 	if (!PKBPF_CODE_ADDRESS(*ra) &&
 	    (*fp || (!PKBPF_UNWIND_ARM64 && state->flags & PKBPF_UNWIND_REGS)))
 		return failed;
@@ -142,11 +146,9 @@ static UNWIND_INLINE __u32 unwind_guess(struct pkbpf_unwind_state *state, __u64 
 	return 0;
 }
 
-/*
- * A register that a called function need not keep holds the CFA across a call all the same:
- * OpenSSL's loops of AES-GCM call a helper of their own, which has no frame and leaves that
- * register alone. Believe it if it leads up the stack.
- */
+/* The CFA may be in a caller-saved register even across a call. OpenSSL's AES-GCM loops call a
+ * frameless helper of their own that leaves this register alone. The step accepts the register if
+ * it points up the stack. */
 static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state, __u32 number,
 						__u64 *cfa)
 {
@@ -163,7 +165,7 @@ static UNWIND_INLINE _Bool unwind_leaf_register(struct pkbpf_unwind_state *state
 }
 
 /* The last instructions of longjmp(), which has everything in registers, and of setcontext(): the
- * frame that they go to. */
+ * step goes to the frame that they jump to. */
 static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 				       const struct pkbpf_unwind_rule *rule)
 {
@@ -193,10 +195,11 @@ static UNWIND_INLINE __u32 unwind_jump(struct pkbpf_unwind_state *state,
 }
 
 /*
- * Whether a CFA below the current frame lies on another stack. Code that switches stacks keeps its
- * caller's stack pointer in a register or in memory, and a fiber's stack may lie below the one that
- * called it. No guessed frame may lead there, and no address of the current stack that was already
- * unwound is unwound again. Two stacks that refer to each other end at the frame limit.
+ * Returns whether a CFA below the current frame lies on another stack. Code that switches stacks
+ * keeps its caller's stack pointer in a register or in memory, and a fiber's stack may lie below
+ * its caller's stack. A switch is not accepted after guessed frames, nor to addresses of the
+ * current stack that were already unwound. Two stacks that refer to each other end at the frame
+ * limit.
  */
 static UNWIND_INLINE _Bool unwind_leaves_stack(const struct pkbpf_unwind_state *state, __u64 cfa)
 {
@@ -204,15 +207,12 @@ static UNWIND_INLINE _Bool unwind_leaves_stack(const struct pkbpf_unwind_state *
 	       cfa <= state->stack_start - 16;
 }
 
-/*
- * After a step of a walk that follows them: the registers that the function kept for its caller,
- * where it saved them. fp: its frame pointer, before the step; saved NULL: nothing is known about
- * the function.
- */
+/* Restores callee-saved registers after a step, if the unwinding follows them. fp: the function's
+ * frame pointer before the step. saved NULL: nothing is known about the function. */
 static UNWIND_INLINE void unwind_restore_kept(struct pkbpf_unwind_state *state, __u64 fp,
 					      const __s16 *saved)
 {
-	/* Where in regs[]: rbx, r12 to r15. */
+	/* Index in regs[] of rbx and r12 to r15. */
 	static const __u8 index[PKBPF_KEPT_REGISTERS] = {11, 4, 5, 6, 7};
 
 	if (!saved) {
@@ -234,7 +234,8 @@ static UNWIND_INLINE void unwind_restore_kept(struct pkbpf_unwind_state *state, 
 	}
 }
 
-/* 0: the state is the caller's frame now; else the enum pkbpf_stack_end that ends the unwinding. */
+/* Returns 0 with the caller's frame in the state, or the enum pkbpf_stack_end that ends the
+ * unwinding. */
 // NOLINTNEXTLINE(readability-function-*): parts of it would share state that the verifier loses
 static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 {
@@ -249,8 +250,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		end = unwind_is_vsyscall(state) ? unwind_enter_vsyscall(state)
 						: unwind_enter_mapping(state, pc);
 		if (end == PKBPF_END_NO_MAPPING && (state->flags & PKBPF_UNWIND_GUESSED)) {
-			/* The word above the supposed frame pointer is no code address: it was no
-			 * frame pointer. */
+			/* The word above the supposed frame pointer is no code address, so it was
+			 * no frame pointer. */
 			state->guessed--;
 			return guessed_in & PKBPF_MAPPING_ANONYMOUS ? PKBPF_END_FAULT_FP
 								    : PKBPF_END_NO_RULE;
@@ -355,7 +356,7 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 		return PKBPF_END_UNSUPPORTED;
 	}
 
-	/* The frame pointer lies below the return address: reading it first lets one window serve
+	/* The frame pointer lies below the return address. Reading it first lets one window serve
 	 * both. */
 	if (rule.fp == PKBPF_FP_CFA || rule.fp == PKBPF_FP_FP) {
 		at = rule.fp == PKBPF_FP_CFA ? cfa : state->fp;
@@ -367,8 +368,8 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	if (rule.ra == PKBPF_RA_CFA) {
 		if (unwind_read_word(state, cfa + (__s64)rule.ra_offset, &ra))
 			return PKBPF_END_FAULT_RA;
-		/* Only a leaf may not have moved its stack, or have moved it back already (OCaml's
-		 * caml_c_call). */
+		/* Only a leaf may return with the stack pointer where it is: its stack has not
+		 * moved yet, or has already moved back (OCaml's caml_c_call). */
 		lowest_cfa += !(state->flags & PKBPF_UNWIND_REGS);
 	} else if (rule.ra == PKBPF_RA_REGISTER) {
 		if (!unwind_register(state, (__u16)rule.ra_offset, &ra))
@@ -384,14 +385,12 @@ static UNWIND_INLINE __u32 unwind_step(struct pkbpf_unwind_state *state)
 	}
 next:
 	ra = PKBPF_CODE_ADDRESS(ra);
-	/* A return address of 0 is no reason to change stacks. */
+	/* A return address of 0 does not justify a change of stacks. */
 	if (cfa < lowest_cfa && (!ra || !unwind_leaves_stack(state, cfa)))
 		return PKBPF_END_NO_PROGRESS;
-	/*
-	 * Where nothing is returned to, the stack ends. Not where it has just been entered: the
-	 * innermost function of a stack is rarely its first, and tables that are wrong in the
-	 * middle of an assembly loop (LuaJIT's interpreter, OpenSSL) lead to any word.
-	 */
+	/* A return address of 0 ends the stack, but not right after a stack was entered. The
+	 * innermost function is rarely the first of its stack, and unwind info that is wrong inside
+	 * an assembly loop (LuaJIT's interpreter, OpenSSL) leads to arbitrary words. */
 	if (!ra)
 		return (state->flags & PKBPF_UNWIND_EXACT) && fp ? PKBPF_END_NOWHERE
 								 : PKBPF_END_ZERO_RA;
