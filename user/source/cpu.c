@@ -27,7 +27,8 @@ struct source {
 	bool orc_looked_for;
 };
 
-/* Where the kernel takes long to find its unwind tables, this many samples are worth it. */
+/* Where finding the kernel's unwind tables is slow, it pays off from this many expected samples
+ * on. */
 #define SAMPLES_WORTH_TABLES 20000
 
 static void cpu_choose(struct pkbpf_bpf *skeleton, bool wanted)
@@ -73,8 +74,8 @@ static int update_events(struct source *source, struct error *error)
 	return err == -EINVAL ? explain_frequency(source->attr.sample_freq, error) : err;
 }
 
-/* Cycles are better (they interrupt code that has interrupts off), but many virtual machines have
- * none; the only honest test is to try. */
+/* Hardware cycles are better: they also sample code that runs with interrupts disabled. Many
+ * virtual machines have no PMU; only opening an event shows it. */
 static bool hardware_works(uint32_t frequency_hz, uint32_t cpu)
 {
 	struct perf_event_attr attr;
@@ -121,8 +122,8 @@ static int cpu_attach(struct source *source, struct error *error)
 	return update_events(source, error);
 }
 
-/* The number of samples is held against the length of the interval; to open and close the events of
- * all CPUs takes its time. */
+/* The expected number of samples follows from the length of the interval. Opening and closing
+ * the events of all CPUs takes time, so the programs check the interval themselves. */
 static void cpu_begin(struct source *source, uint64_t start_ns)
 {
 	__atomic_store_n(&session_skeleton(source->session)->bss->cpu_control.start_ns, start_ns,
@@ -139,15 +140,15 @@ static int cpu_poll(struct source *source)
 	struct error error;
 
 	look_for_orc_tables(source);
-	/* One CPU that cannot be sampled does not end the run. */
+	/* One CPU that cannot be sampled does not fail the record. */
 	if (update_events(source, &error))
 		log_warning(session_options(source->session)->log, "%s; it is not sampled",
 			    error.text);
 	return 0;
 }
 
-/* The kernel lowers its limit when sampling takes too much of its time; beyond it, it leaves
- * samples out and tells nobody who has no ring of perf's. */
+/* The kernel lowers perf_event_max_sample_rate when sampling takes too much time. It then skips
+ * samples and reports that only in perf's ring buffer, which this source does not have. */
 static void warn_if_throttled(const struct source *source)
 {
 	const struct session_options *options = session_options(source->session);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The faults source: stacks of a sample of all page faults, and the exact number of each
+/* The faults source: stacks of sampled page faults, and the exact number of faults of each
  * process. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,31 +21,29 @@
 
 #include "pkbpf.skel.h"
 
-/*
- * One minor fault in so many is looked at. Prime, so that no loop over a few places falls in step
- * with it. The kernel stops an event that comes more often than perf_event_max_sample_rate, and a
- * CPU has at most about MAX_FAULTS_PER_SECOND.
- */
+/* Sampling period of minor faults. It is prime so that a loop over a few places does not run in
+ * step with it. The kernel stops an event that fires more often than perf_event_max_sample_rate.
+ * One CPU has at most about MAX_FAULTS_PER_SECOND. */
 #define MINOR_PERIOD	      17
 #define MAX_FAULTS_PER_SECOND 1500000
 
 _Static_assert(MINOR_PERIOD != PKBPF_FAULT_MAJOR_PERIOD, "the program tells them apart by it");
 
-/* Besides those a process is known to have shared with others: its first and its last, and those
- * that happen to have exited with others. */
+/* Sampling periods that a process may have shared with other processes unnoticed: its first, its
+ * last, and those that happened to end in another process. */
 #define PERIODS_NOT_SEEN 4
 
-/* Threads alive when the interval begins, and processes with faults that wait to be sent, or that
- * have been announced; 64, 96 and 80 bytes each. */
+/* Capacities: threads alive when the interval begins; processes with faults not yet sent;
+ * processes with announced periods. 64, 96 and 80 bytes each. */
 #define THREADS	  65536U
 #define PROCESSES 16384U
-/* Threads that may exit while one of those that the end of the interval finds exiting gives its
- * memory back, and that it finds. */
+/* Threads that the end of the interval finds exiting, plus threads that exit while one of those
+ * frees its memory. */
 #define ACCOUNTED 16384U
-/* Soon after they exited, while the stream still knows them. */
+/* Processes are drained soon after they exit, while the stream still knows them. */
 #define DRAIN_INTERVAL_NS (100 * NS_PER_MS)
 
-/* include/uapi/linux/bpf.h; since 5.17 */
+/* Number in include/uapi/linux/bpf.h; since Linux 5.17. */
 #define HELPER_FIND_VMA ((enum bpf_func_id)180)
 
 struct source {
@@ -114,7 +112,7 @@ static void faults_choose(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.fault_announced, wanted);
 }
 
-/* The program that can tell in which memory a fault is, or the other. */
+/* Chooses between the program that finds the memory area of a fault and the one that does not. */
 static void choose_sampler(struct source *source, bool memory)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
@@ -186,7 +184,8 @@ static int faults_attach(struct source *source, struct error *error)
 	return err ? err : update_events(source, error);
 }
 
-/* Before the look: a thread started during it has had no faults before the interval. */
+/* Called before the look at the threads: a thread started during the look has had no faults
+ * before the interval. */
 static void faults_begin(struct source *source, uint64_t start_ns)
 {
 	source->last_drain_ns = start_ns;
@@ -205,12 +204,11 @@ static int faults_look(struct source *source, enum source_edge edge, struct erro
 	return edge == SOURCE_EDGE_ENDING ? 0 : visit_threads(source, error);
 }
 
-/*
- * A period counts for whom it ends with. Those between two of one process on one CPU are its own.
- * Of the others it had anything between nothing and all: where it faults by turns with others, that
- * is as if each fault had been chosen by chance to stand for a period, and how many are chosen has
- * the variance of a Poisson distribution, which is their number.
- */
+/* A sampling period counts for the process of its last fault. Periods that one process fills
+ * alone on one CPU are exact. In a shared period the process had between none and all of the
+ * faults. Where processes fault in turns, this equals choosing one fault at random to represent
+ * the period. The number of such periods then has the variance of a Poisson distribution: the
+ * number itself. */
 static uint64_t announced_variance(const struct source *source,
 				   const struct pkbpf_fault_announced *announced, bool major)
 {
@@ -261,8 +259,7 @@ static int send_process(struct source *source, uint32_t pid,
 	return send_number(source, &view, process->major, announced);
 }
 
-/* Sends and forgets processes; unless `all`, only those that exited, to which nothing can be
- * added any more. */
+/* Sends and forgets processes. Unless `all` is set, only exited ones, whose counts are final. */
 static int drain(struct source *source, bool all, uint64_t time_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
@@ -282,7 +279,7 @@ static int drain(struct source *source, bool all, uint64_t time_ns)
 			continue;
 		if (bpf_map_lookup_elem(fd, &key, &process))
 			continue;
-		/* Without an entry none has been announced, unless there was no room for it. */
+		/* No entry: no period of this process was announced, or the map was full. */
 		announced = (struct pkbpf_fault_announced){0};
 		bpf_map_lookup_elem(announced_fd, &key, &announced);
 		is_full = __atomic_load_n(&skeleton->bss->faults_control.announced_is_full,
@@ -305,7 +302,7 @@ static int faults_poll(struct source *source)
 	struct error error;
 	int err;
 
-	/* One CPU that cannot be watched does not end the run. */
+	/* One CPU that cannot be watched does not fail the record. */
 	if (update_events(source, &error))
 		log_warning(session_options(source->session)->log,
 			    "%s; its page faults are missing", error.text);
@@ -317,7 +314,7 @@ static int faults_poll(struct source *source)
 	return err;
 }
 
-/* What processes have had until now. */
+/* Sends the counts of all processes up to the cut. */
 static int faults_cut(struct source *source, uint64_t until_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
@@ -343,7 +340,7 @@ static void faults_detach(struct source *source)
 		return;
 	bpf_link__destroy(source->exit);
 	source->exit = NULL;
-	/* What there is no memory for is missing from the stream, which counts it. */
+	/* The stream counts records that are missing for lack of memory. */
 	drain(source, true, clock_now_ns());
 	session_add_records(source->session, &source->buffer);
 }

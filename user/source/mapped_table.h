@@ -10,16 +10,16 @@
 
 struct bpf_map;
 
-struct mapped_table { /* zero-initialised is none */
+struct mapped_table { /* zero-initialized: not mapped */
 	struct bpf_map *map;
 	void *items; /* NULL: not open */
 	size_t size; /* bytes mapped */
 	uint32_t count;
 };
 
-/* Before the programs are loaded: so many items. Negative errno. */
+/* Sets the number of items, before the programs are loaded. Negative errno. */
 int mapped_table_configure(struct mapped_table *table, struct bpf_map *map, uint32_t count);
-/* Once they are loaded. */
+/* Maps the array, after the programs are loaded. */
 int mapped_table_open(struct mapped_table *table, struct error *error);
 void mapped_table_close(struct mapped_table *table);
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "capture/perf_event.h"
 
-/* 0 also when the CPU has just gone offline. */
+/* Also returns 0 when the CPU has just gone offline. */
 static int event_add(struct per_cpu_events *events, struct listed_cpu cpu,
 		     const struct perf_event_attr *attr, struct bpf_program *program,
 		     struct error *error)
@@ -52,7 +52,8 @@ int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *
 			i++;
 			continue;
 		}
-		/* Its event died with the CPU; a new one is needed when the CPU returns. */
+		/* The event died when its CPU went offline; the CPU needs a new one when it
+		 * returns. */
 		bpf_link__destroy(event->link);
 		*event = events->items[--events->count];
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One perf event with a BPF program on every online CPU, following CPUs that come and go. */
+/* Keeps one perf event with a BPF program on every online CPU, through CPU hotplug. */
 #ifndef PKBPF_SOURCE_PER_CPU_EVENTS_H
 #define PKBPF_SOURCE_PER_CPU_EVENTS_H
 
@@ -18,17 +18,16 @@ struct per_cpu_event {
 	struct bpf_link *link; /* owns the perf event */
 };
 
-struct per_cpu_events { /* zero-initialised is empty */
+struct per_cpu_events { /* zero-initialized: empty */
 	struct per_cpu_event *items;
 	size_t count, capacity;
-	uint32_t version; /* of the list they follow */
+	uint32_t version; /* of the CPU list at the last update */
 };
 
-/* Opens what is missing on the CPUs of the list and closes what is on others or died with a CPU
- * that has returned: the first time, and whenever the list may have changed. Does nothing when the
- * list has not changed, so that what the kernel refused is tried again after the next change only.
- * A CPU that has gone meanwhile is no
- * error. */
+/* Opens missing events on the listed CPUs. Closes events on other CPUs and events that died with
+ * a CPU that has returned. Call it first and whenever the list may have changed. It does nothing
+ * when the list is unchanged: an event that the kernel refused is retried only after the next
+ * change. A CPU that went offline meanwhile is no error. */
 int per_cpu_events_update(struct per_cpu_events *events, const struct cpu_list *cpus,
 			  const struct perf_event_attr *attr, struct bpf_program *program,
 			  struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A source attaches the BPF programs of one kind of event: one file, one row of the table. */
+/* A source attaches the BPF programs of one profile kind: one file, one row of the table. */
 #ifndef PKBPF_SOURCE_SOURCE_H
 #define PKBPF_SOURCE_SOURCE_H
 
@@ -7,10 +7,10 @@
 
 struct option_row;
 struct source_options;
-struct source; /* the running state of one kind, private to its file */
+struct source; /* state of one running source, private to its file */
 
-/* After the interval has begun for all sources and the account of resources, before it ends, and
- * after it exited for all. */
+/* BEGUN: the interval has begun for all sources and for resource accounting. ENDING: it is about
+ * to end. ENDED: it has ended for all. */
 enum source_edge { SOURCE_EDGE_BEGUN, SOURCE_EDGE_ENDING, SOURCE_EDGE_ENDED };
 
 typedef void source_stack_fn(void *context, uint64_t stack_id);
@@ -19,48 +19,50 @@ struct source_ops {
 	enum pkbpf_profile_kind kind;
 	const char *name;    /* as in -e: "cpu" */
 	const char *summary; /* one line for --help */
-	/* Its records can wait in the kernel's rings, and be unwound when they are read. */
+	/* Records of this source may wait in the kernel's rings and be unwound when they are
+	 * read. */
 	bool can_wait;
-	/* Options of its own: rows about struct source_options, the last one without a name, and
-	 * the defaults. NULL: none. */
+	/* Options of this source: rows about struct source_options, closed by a row without a
+	 * name, and their defaults. NULL: none. */
 	const struct option_row *options;
 	void (*options_init)(struct source_options *options);
-	/* Size of the cache of stacks that it needs, a power of two. Sources share it
-	 * (stack_maps.h). NULL: it needs none. */
+	/* Size of the stack cache this source needs, a power of two. Sources share the cache
+	 * (stack_maps.h). NULL: needs none. */
 	uint32_t (*cached_stacks)(void);
-	/* The programs and maps of this kind are part of what is loaded, or not. */
+	/* Includes the programs and maps of this kind in the load, or excludes them. */
 	void (*choose)(struct pkbpf_bpf *skeleton, bool wanted);
-	/* Between session_new and session_load, once chosen: set sizes and constants, and leave out
-	 * what need not be loaded. */
+	/* Sets sizes and constants, and excludes programs that are not needed. Called between
+	 * session_new and session_load, after choose. */
 	int (*configure)(struct session *session, const struct source_options *options,
 			 struct source **ret_source, struct error *error);
-	/* After session_start: events flow from now on. */
+	/* Attaches the programs; events flow from now on. Called after session_start. */
 	int (*attach)(struct source *source, struct error *error);
-	/* The interval: what happened outside of it must not be told, and attaching all takes its
-	 * time. Quick; may be NULL. */
+	/* Set the interval. Attaching takes time, so events outside the interval must not be
+	 * reported. Quick; may be NULL. */
 	void (*begin)(struct source *source, uint64_t start_ns);
 	void (*end)(struct source *source, uint64_t end_ns);
-	/* A slice of the interval ends now: sends all that belongs to it. What goes on is divided
-	 * at until_ns; largest values and the choice of the slowest start anew. May be NULL. */
+	/* Ends a slice of the interval: sends everything that belongs to it. Waits and requests
+	 * in flight are divided at until_ns. Maxima and the choice of the slowest requests
+	 * restart. May be NULL. */
 	int (*cut)(struct source *source, uint64_t until_ns);
-	/* Reads how threads are at its edges; others wait meanwhile. May be NULL. */
+	/* Reads the state of threads at an edge of the interval; nothing else runs meanwhile.
+	 * May be NULL. */
 	int (*look)(struct source *source, enum source_edge edge, struct error *error);
-	/* Called every now and then while running: CPUs that came, aggregated maps to drain. May be
-	 * NULL. */
+	/* Called periodically: follows CPU hotplug and drains aggregated maps. May be NULL. */
 	int (*poll)(struct source *source);
-	/* Tells the numbers of stacks that later events may name, however long ago the stacks were
-	 * sent. May be NULL. */
+	/* Passes the ids of all stacks that later events may refer to, including stacks sent
+	 * long ago. May be NULL. */
 	void (*each_stack)(const struct source *source, source_stack_fn *take, void *context);
-	/* No event after this. */
+	/* No events follow. */
 	void (*detach)(struct source *source);
 	void (*free)(struct source *source);
-	/* What really samples ("cycles", "cpu-clock"), for the report's header; may be NULL. */
+	/* Event that samples ("cycles", "cpu-clock"), for the header of the report; may be NULL. */
 	const char *(*event_name)(const struct source *source);
 };
 
 const struct source_ops *source_by_name(const char *name);
 const struct source_ops *source_at(size_t index); /* NULL at the end */
-/* Those of all these kinds can wait; the mask is 1 << enum pkbpf_profile_kind. */
+/* True when all kinds of the mask can wait; a kind's bit is 1 << enum pkbpf_profile_kind. */
 bool sources_can_wait(uint32_t kinds_mask);
 
 /* All sources named in the session's kinds_mask, in table order. */
@@ -68,12 +70,12 @@ struct source_set;
 int source_set_configure(struct session *session, const struct source_options *options,
 			 struct source_set **ret_set, struct error *error);
 int source_set_attach(struct source_set *set, struct error *error);
-/* The interval begins and ends for all sources at once. */
+/* Begin and end the interval of all sources at once. */
 void source_set_begin(struct source_set *set, uint64_t start_ns);
 void source_set_end(struct source_set *set, uint64_t end_ns);
-/* All send what belongs to the slice that ends; the first error is told. */
+/* Sends everything that belongs to the slice, from all sources. Returns the first error. */
 int source_set_cut(struct source_set *set);
-/* All look; the first error is told. */
+/* Calls look of all sources. Returns the first error. */
 int source_set_look(struct source_set *set, enum source_edge edge, struct error *error);
 int source_set_poll(struct source_set *set);
 void source_set_each_stack(const struct source_set *set, source_stack_fn *take, void *context);

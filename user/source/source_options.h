@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of the sources: a struct each, filled by its rows of the option table
+/* Options of the sources: one struct for each, filled by its rows of the option table
  * (source_ops.options). */
 #ifndef PKBPF_SOURCE_SOURCE_OPTIONS_H
 #define PKBPF_SOURCE_SOURCE_OPTIONS_H
@@ -12,7 +12,7 @@ struct source_options {
 	struct blockio_options blockio;
 };
 
-/* The defaults. */
+/* Sets the defaults. */
 void source_options_init(struct source_options *options);
 
 #endif

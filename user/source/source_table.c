@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The profile kinds this program can capture, and the set of those one run has switched on. */
+/* The profile kinds that pkbpf can capture, and the set of sources of one record. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct source_ops *const sources[] = {
 };
 
 struct source_set {
-	struct source *running[ARRAY_SIZE(sources)]; /* NULL: not asked for */
+	struct source *running[ARRAY_SIZE(sources)]; /* NULL: not requested */
 	struct stack_maps *stacks;
 };
 
@@ -58,7 +58,7 @@ static bool is_wanted(const struct session *session, const struct source_ops *so
 	return session_options(session)->kinds_mask & 1U << source->kind;
 }
 
-/* The most that any of them wants. */
+/* The largest size that any source needs. */
 static uint32_t cached_stacks(const struct session *session)
 {
 	uint32_t most = 0;
@@ -141,7 +141,7 @@ int source_set_look(struct source_set *set, enum source_edge edge, struct error 
 {
 	int err = 0;
 
-	/* Backwards: that of off-CPU time takes long, and is late for nothing. */
+	/* In reverse order: off-CPU takes longest, and a delay does it no harm. */
 	for (size_t i = ARRAY_SIZE(sources); i-- > 0;) {
 		struct error other;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sources, a row of PKBPF_PROFILE_KIND_LIST each. */
+/* The sources: one row of PKBPF_PROFILE_KIND_LIST each. */
 #ifndef PKBPF_SOURCE_SOURCE_TABLE_H
 #define PKBPF_SOURCE_SOURCE_TABLE_H
 

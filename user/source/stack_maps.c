@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sizes and reads the tables of numbered and of cached stacks. */
+/* Sizes and reads the tables of numbered and cached stacks. */
 #include "source/stack_maps.h"
 
 #include <bpf/libbpf.h>
@@ -45,7 +45,7 @@ int stack_maps_configure(struct session *session, uint32_t cached, struct stack_
 	return 0;
 }
 
-/* Mapped when somebody asks, which is seldom: what is mapped counts as resident, 7 MiB or more. */
+/* Mapped on demand, which is rare: mapped pages count towards RSS, 7 MiB or more. */
 static const volatile struct pkbpf_stack_memo *memos_of(struct stack_maps *maps)
 {
 	struct error ignored;

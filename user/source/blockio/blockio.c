@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The blockio source: who submits block requests and how long they take, added up in the kernel and
- * drained now and then. */
+/* The blockio source: originators of block requests and their latency, summed in the kernel and
+ * drained periodically. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -22,16 +22,17 @@
 
 #include "pkbpf.skel.h"
 
-/* It bounds how late a progress line is, not what the end knows. */
+/* Bounds the delay of progress lines only; the final result is complete. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
-/* Programs that run when their links go are over after this: they run with preemption off. */
+/* Programs still running when their links close have finished after this time: they run with
+ * preemption disabled. */
 #define SETTLE_US 2000
-/* arguments of block_rq_issue: data, [queue,] request; of block_getrq: data, [queue,] bio[,
- * direction] */
+/* Arguments of block_rq_issue: data, [queue,] request. Of block_getrq: data, [queue,] bio[,
+ * direction]. */
 #define ARGUMENTS_WITH_QUEUE 3
 
 #define PROGRAMS 9
-/* Size of the cache of stacks. */
+/* Capacity of the stack cache. */
 #define CACHED_STACKS 4096U
 
 struct source {
@@ -39,15 +40,15 @@ struct source {
 	struct blockio_tables *tables;
 	struct slow_io_reader *slow;
 	struct bpf_link *links[PROGRAMS];
-	struct bpf_link *edge; /* an iterator over all requests; NULL: could not be attached */
-	bool is_unchecked;     /* it has not run at the end */
+	struct bpf_link *edge; /* iterator over all requests; NULL: could not be attached */
+	bool is_unchecked;     /* the final check of in-flight requests failed */
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
 	uint64_t requestless_before;
 };
 
-/* In the order in which they are attached: completions first, so that each request that was seen
- * issued is also seen completed. */
+/* Programs in the order of attachment. Completions come first, so that every request with an
+ * issue event also has a completion event. */
 static void list_programs(struct pkbpf_bpf *skeleton, struct bpf_program *ret_programs[PROGRAMS])
 {
 	struct bpf_program *programs[PROGRAMS] = {
@@ -131,7 +132,7 @@ static int blockio_configure(struct session *session, const struct source_option
 	skeleton->rodata->blockio_config.getrq_queue_argument =
 		kernel_types_tracepoint_arguments(types, "block_getrq") >= ARGUMENTS_WITH_QUEUE;
 	skeleton->rodata->blockio_config.per_thread = session_options(session)->per_thread;
-	/* Of these tracepoints the youngest (5.11). */
+	/* The newest of these tracepoints (5.11). */
 	skeleton->rodata->blockio_config.sees_merges =
 		kernel_types_tracepoint_arguments(types, "block_rq_merge") > 0;
 	if (!skeleton->rodata->blockio_config.sees_merges)
@@ -158,7 +159,7 @@ static int blockio_attach(struct source *source, struct error *error)
 		if (err)
 			return err;
 	}
-	/* Only corrects: without it, the end says so. */
+	/* The iterator only corrects counts. Without it, the result says so at the end. */
 	if (tracing_program_attach_map(skeleton->progs.blockio_edge,
 				       skeleton->maps.blockio_requests, &source->edge, &ignored))
 		source->edge = NULL;
@@ -181,8 +182,8 @@ static int blockio_look(struct source *source, enum source_edge edge, _unused_ s
 
 static void blockio_end(struct source *source, uint64_t end_ns)
 {
-	/* Last, while completions are still seen: later, what has just completed would be like what
-	 * nobody saw complete. */
+	/* Runs last, while completions are still traced: later, a request that just completed
+	 * would look like one without a completion event. */
 	source->is_unchecked = !source->edge || tracing_iterator_run(source->edge);
 	__atomic_store_n(&session_skeleton(source->session)->bss->blockio_control.end_ns, end_ns,
 			 __ATOMIC_RELEASE);
@@ -221,7 +222,8 @@ static int blockio_cut(struct source *source, uint64_t until_ns)
 	return err;
 }
 
-/* Whose it was is not known, so it is no loss of those who were chosen, but they may miss it. */
+/* The originator of this I/O is unknown. So it is no loss of the chosen processes, though part
+ * of it may be theirs. */
 static void tell_requestless(struct source *source, uint64_t time_ns)
 {
 	const struct session_options *options = session_options(source->session);
@@ -234,7 +236,7 @@ static void tell_requestless(struct source *source, uint64_t time_ns)
 		.count = now - source->requestless_before,
 	};
 
-	/* Less than before: a device has gone. */
+	/* A smaller number than before: a device was removed. */
 	if (now > source->requestless_before)
 		event_encode_lost(&source->buffer, &missing);
 	source->requestless_before = now;
@@ -256,7 +258,7 @@ static void blockio_detach(struct source *source)
 	if (!source->links[0])
 		return;
 	end_ns = session_skeleton(source->session)->bss->blockio_control.end_ns;
-	/* Where starting has failed. */
+	/* Starting failed. */
 	if (!end_ns)
 		end_ns = clock_now_ns();
 	bpf_link__destroy(source->edge);
@@ -266,7 +268,7 @@ static void blockio_detach(struct source *source)
 		source->links[i] = NULL;
 	}
 	usleep(SETTLE_US);
-	/* What there is no memory for is missing from the stream, which counts it. */
+	/* The stream counts records that are missing for lack of memory. */
 	if (slow_io_reader_drain(source->slow, &source->buffer) == 0 &&
 	    blockio_tables_drain(source->tables, &source->buffer) == 0)
 		blockio_tables_drain_open(source->tables, end_ns,

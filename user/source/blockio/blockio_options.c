@@ -8,7 +8,7 @@
 #include "base/parse_value.h"
 #include "source/source_options.h"
 
-/* More than a disk with moving heads takes for a request when nobody else wants one. */
+/* Longer than a hard disk takes for a single request without competing requests. */
 #define SLOW_NS	   (10 * NS_PER_MS)
 #define SLOW_COUNT 10
 

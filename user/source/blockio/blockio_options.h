@@ -9,8 +9,8 @@
 #include "base/option_row.h"
 
 struct blockio_options {
-	uint64_t slow_ns;  /* requests that take as long are slow; UINT64_MAX: none */
-	size_t slow_count; /* of the slowest ones, so many are reported one by one */
+	uint64_t slow_ns;  /* requests of this latency or more are slow; UINT64_MAX: none */
+	size_t slow_count; /* number of slowest requests reported individually */
 };
 
 /* Rows about struct source_options; the last one has no name. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns the kernel side's sums of block requests into records of what was added to them. */
+/* Turns the sums of block requests in BPF maps into records of their increments. */
 #include "source/blockio/blockio_records.h"
 
 #include <string.h>
@@ -26,7 +26,8 @@ static struct totals_view view_of_row(const volatile struct pkbpf_blockio_row *r
 	return view;
 }
 
-/* What was added to buckets[] since sent[], which is not changed; now[] is what it will be. */
+/* Writes the new values to now[] and what was added since sent[] to ret_increments. Leaves
+ * sent[] unchanged. */
 static size_t bucket_increments(const volatile uint32_t *buckets, const uint32_t *sent,
 				uint32_t *now, struct pkbpf_histogram_bucket *ret_increments)
 {
@@ -60,7 +61,8 @@ int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct 
 
 	if (now.count == sent->count)
 		return 0;
-	/* A stack that has come while all rows are read must not be later than what names it. */
+	/* The time is read after the row: a stack that arrives during the drain must not be
+	 * later than the record that refers to it. */
 	view = view_of_row(row, clock_now_ns());
 	view.count = now.count - sent->count;
 	view.bytes = now.bytes - sent->bytes;
@@ -77,8 +79,8 @@ int blockio_records_of_row(const volatile struct pkbpf_blockio_row *row, struct 
 	err = event_encode_totals(buffer, &view);
 	if (err)
 		return err;
-	/* The time in the queue belongs to the process and the device; whose stack it was, the
-	 * first record has said. */
+	/* Queue time belongs to the process and the device; the first record already has the
+	 * stack. */
 	view.stack_id = 0;
 	view.measure = row->key.lower ? PKBPF_BLOCKIO_LOWER_QUEUE_TIME : PKBPF_BLOCKIO_QUEUE_TIME;
 	view.bytes = 0;

@@ -21,19 +21,19 @@
 #define REQUESTS   65536U
 #define ROWS	   16384U
 #define HISTOGRAMS 1024U
-/* Rows of exited processes are freed when less than this share of all is free. */
+/* Rows of exited processes are freed when less than a quarter of all rows or histograms is free. */
 #define LOW_ROWS       (ROWS / 4)
 #define LOW_HISTOGRAMS (HISTOGRAMS / 4)
 
 struct blockio_tables {
 	struct pkbpf_bpf *skeleton;
 	struct mapped_table row_table, histogram_table;
-	volatile struct pkbpf_blockio_row *rows; /* there */
+	volatile struct pkbpf_blockio_row *rows; /* the mapped BPF map */
 	volatile struct pkbpf_blockio_histogram *histograms;
 	struct blockio_sent *sent_rows;
 	struct pkbpf_blockio_histogram *sent_histograms;
 	uint32_t used_rows, used_histograms; /* at the last drain */
-	uint8_t *histogram_used;	     /* one each */
+	uint8_t *histogram_used;	     /* one flag per histogram */
 };
 
 int blockio_tables_configure(struct pkbpf_bpf *skeleton, struct blockio_tables **ret_tables,
@@ -101,7 +101,7 @@ static bool process_is_gone(uint32_t pid)
 	return !(pid & PKBPF_PID_WRITEBACK) && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
-/* Calls `visit` for each request; forgets those for which it returns false. */
+/* Calls `visit` for each request; deletes requests for which it returns false. */
 static void visit_requests(struct blockio_tables *tables,
 			   bool (*visit)(void *context, const struct pkbpf_blockio_request *),
 			   void *context)
@@ -111,7 +111,7 @@ static void visit_requests(struct blockio_tables *tables,
 	uint64_t key, next;
 	bool more = bpf_map_get_next_key(fd, NULL, &next) == 0;
 
-	/* At most once around, should the kernel side add as fast as this reads. */
+	/* One pass at most, even if the kernel side adds as fast as this loop reads. */
 	for (uint32_t i = 0; more && i < REQUESTS; i++) {
 		key = next;
 		more = bpf_map_get_next_key(fd, &key, &next) == 0;
@@ -120,8 +120,8 @@ static void visit_requests(struct blockio_tables *tables,
 	}
 }
 
-/* A device that has gone never uses its requests again, and their addresses would fill the table in
- * the end. */
+/* A removed device never reuses its requests. Without deletion their addresses would fill the
+ * table. */
 static bool mark_row_in_flight(void *context, const struct pkbpf_blockio_request *request)
 {
 	uint8_t *in_flight = context;
@@ -162,8 +162,7 @@ static void free_histogram(struct blockio_tables *tables, uint32_t index,
 			    &index, BPF_ANY);
 }
 
-/* Which rows of exited processes nobody needs any more, and which histograms rows that stay have.
- */
+/* Finds rows of exited processes that nothing refers to, and histograms that remaining rows use. */
 static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, uint8_t *ret_ended,
 		       uint8_t *ret_histogram_stays)
 {
@@ -180,14 +179,15 @@ static void find_ended(struct blockio_tables *tables, const uint8_t *in_flight, 
 			last_pid = row->key.pid;
 			gone = process_is_gone(last_pid);
 		}
-		/* The last requests of a dead process may still be in flight: next time, then. */
+		/* Requests of an exited process may still be in flight; then its row is freed
+		 * next time. */
 		ret_ended[i] = gone && !in_flight[i] && row->count == tables->sent_rows[i].count;
 		if (!ret_ended[i] && histogram < HISTOGRAMS)
 			ret_histogram_stays[histogram] = 1;
 	}
 }
 
-/* Gives what belongs to exited processes back, when others may need it. */
+/* Frees rows and histograms of exited processes when the tables fill up. */
 static void free_ended(struct blockio_tables *tables)
 {
 	_cleanup_free_ uint8_t *in_flight = NULL, *ended = NULL, *histogram_stays = NULL;
@@ -210,7 +210,7 @@ static void free_ended(struct blockio_tables *tables)
 		if (!ended[i])
 			continue;
 		memcpy(&key, (const void *)&row->key, sizeof(key));
-		/* From here on it is as one that stays: given back once. */
+		/* Marks the histogram as used, so that it is freed only once. */
 		if (histogram < HISTOGRAMS && !histogram_stays[histogram]) {
 			histogram_stays[histogram] = 1;
 			free_histogram(tables, histogram, &key);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The tables that the block I/O programs fill, mapped into this process: sized before load, read
- * without system calls, turned into records of what was added since the last time.
- */
+/* Tables of the block I/O programs, mapped into this process. They are sized before load, read
+ * without system calls, and turned into records of increments. */
 #ifndef PKBPF_SOURCE_BLOCKIO_BLOCKIO_TABLES_H
 #define PKBPF_SOURCE_BLOCKIO_BLOCKIO_TABLES_H
 
@@ -26,16 +24,16 @@ int blockio_tables_open(struct blockio_tables *tables, struct error *error);
 void blockio_tables_free(struct blockio_tables *tables);
 
 /* Appends records of all increments since the last call, with the time at which each was read.
- * -ENOMEM: the rest comes next time. */
+ * -ENOMEM: the next call sends the rest. */
 int blockio_tables_drain(struct blockio_tables *tables, struct event_buffer *buffer);
-/* After a drain: the largest values of rows are those since now. One that is written at this moment
- * may be told twice. */
+/* Restarts the maxima of all rows, after a drain. A maximum that is written at this moment may
+ * be reported twice. */
 void blockio_tables_forget_largest(struct blockio_tables *tables);
-/* Numbers of stacks that rows hold; the same one more than once, perhaps. */
+/* Passes the ids of the stacks that rows refer to, possibly more than once. */
 void blockio_tables_each_stack(const struct blockio_tables *tables,
 			       void (*take)(void *context, uint64_t stack_id), void *context);
-/* After the programs are detached and all is drained: appends the requests still in flight, with
- * the time until now, and those that are slow by then also one by one. */
+/* Appends the requests still in flight, with their time until now, and the slow ones also
+ * individually. Only after the programs are detached and everything is drained. */
 int blockio_tables_drain_open(struct blockio_tables *tables, uint64_t time_ns,
 			      struct slow_io_choice *slow, struct event_buffer *buffer);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counts the I/O of devices that make no requests. */
+/* Counts the I/O of block devices that make no requests. */
 #include "source/blockio/requestless.h"
 
 #include <dirent.h>
@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 
-/* Of one device's file; it has 17 numbers of 20 digits at most. */
+/* Size limit of a device's `stat` file: 17 numbers of at most 20 digits. */
 #define STAT_SIZE 1024
-/* Numbers in that file: completed reads, writes and discards. */
+/* Positions in `stat` of completed reads, writes and discards. */
 #define READS	 0
 #define WRITES	 4
 #define DISCARDS 11
@@ -78,8 +78,8 @@ uint64_t requestless_count(const char *sysfs)
 		if (entry->d_name[0] == '.' || strncmp(entry->d_name, "nvme", 4) == 0)
 			continue;
 		folder = openat(dirfd(devices), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		/* Who makes requests has queues of them; who is made of other devices names
-		 * them. */
+		/* A device that makes requests has hardware queues (mq). A stacked device lists
+		 * the devices below it (slaves). */
 		if (folder >= 0 && faccessat(folder, "mq", F_OK, 0) &&
 		    !has_entries(folder, "slaves"))
 			sum += count_of(folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Passes records of block requests on that are slower than most. */
+/* Passes on the records of the slowest block requests. */
 #include "source/blockio/slow_io_choice.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice)
 	return bound_ns > choice->min_ns ? bound_ns : choice->min_ns;
 }
 
-/* 1: is among the slowest; 0; -ENOMEM. */
+/* Returns 1: among the slowest; 0: not; -ENOMEM. */
 static int choose(struct slow_io_choice *choice, uint64_t total_ns)
 {
 	size_t slot;
@@ -44,7 +44,8 @@ int slow_io_choice_add_open(struct slow_io_choice *choice,
 			    const struct pkbpf_blockio_request *request, uint64_t time_ns,
 			    struct event_buffer *buffer)
 {
-	/* In the queue (again), or with the device; what it waited for before is in queue_ns. */
+	/* Start of the current phase: in the queue (perhaps requeued) or in service. Earlier
+	 * queue time is in queue_ns. */
 	uint64_t since_ns = request->issue_ns ? request->issue_ns : request->insert_ns;
 	struct slow_io_view view = {
 		.time_ns = time_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses the slowest block requests among those that the kernel side sends, and says which it need
- * not send any more. */
+/* Chooses the slowest block requests among those the kernel side sends, and computes the latency
+ * below which it need not send more. */
 #ifndef PKBPF_SOURCE_BLOCKIO_SLOW_IO_CHOICE_H
 #define PKBPF_SOURCE_BLOCKIO_SLOW_IO_CHOICE_H
 
@@ -14,16 +14,17 @@
 
 struct slow_io_choice {
 	uint64_t min_ns;	/* shorter requests are not slow */
-	struct largest slowest; /* limit: how many are asked for */
+	struct largest slowest; /* limit: how many are requested */
 };
 
-/* Requests that take less cannot be among the slowest any more; UINT64_MAX: none is asked for. */
+/* Latency below which a request can no longer be among the slowest; UINT64_MAX: none are
+ * requested. */
 uint64_t slow_io_choice_bound_ns(const struct slow_io_choice *choice);
 /* Appends the kernel side's record of a request to the buffer if it is among the slowest so far.
- * -EBADMSG: it is no such record; -ENOMEM. */
+ * -EBADMSG: not such a record; -ENOMEM. */
 int slow_io_choice_add(struct slow_io_choice *choice, const void *record, size_t size,
 		       struct event_buffer *buffer);
-/* The same with a request that is in flight at time_ns, the end of the interval. */
+/* The same for a request in flight at time_ns, the end of the interval. */
 int slow_io_choice_add_open(struct slow_io_choice *choice,
 			    const volatile struct pkbpf_blockio_row *row,
 			    const struct pkbpf_blockio_request *request, uint64_t time_ns,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes slow block requests out of their ring and tells the kernel side what is slow from now
- * on. */
+/* Reads slow block requests from their ring and sets the kernel side's latency bound. */
 #include "source/blockio/slow_io_reader.h"
 
 #include <bpf/bpf.h>
@@ -11,8 +10,8 @@
 
 #include "pkbpf.skel.h"
 
-/* 5000 requests: what a disk with 100,000 in a second completes in half of the time between two
- * polls, when everybody is slow and the slowest are not known yet. Then they wake us. */
+/* 5000 requests. A disk with 100,000 requests/s completes that many in half a poll period, if
+ * all are slow and the slowest are not yet known. A half-full ring wakes the reader. */
 #define RING_BYTES (512U << 10)
 
 struct slow_io_reader {
@@ -22,7 +21,7 @@ struct slow_io_reader {
 	struct event_buffer *buffer; /* while draining */
 };
 
-/* Programs that run just now may see the bound before; what they send is looked at again here. */
+/* Programs running at this moment may still use the old bound; the reader checks what they send. */
 static void set_bound(struct slow_io_reader *reader)
 {
 	__atomic_store_n(&session_skeleton(reader->session)->bss->blockio_control.slow_ns,
@@ -59,7 +58,7 @@ static int on_record(void *context, void *data, size_t size)
 	struct slow_io_reader *reader = context;
 	int err = slow_io_choice_add(&reader->choice, data, size, reader->buffer);
 
-	/* At once: what else there is to read may be much. */
+	/* The bound is set at once: much may be left to read. */
 	set_bound(reader);
 	return err;
 }

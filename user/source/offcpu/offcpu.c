@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The off-CPU source: where threads wait and for how long, added up in the kernel and drained once
- * a second. */
+/* The off-CPU source: where threads wait and how long, summed in the kernel and drained once a
+ * second. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -24,31 +24,31 @@
 
 #include "pkbpf.skel.h"
 
-/* Totals are only read once in so long: it bounds how late a progress line is, not what the end
- * knows. */
+/* Period of reading the totals. It bounds the delay of progress lines only; the final result is
+ * complete. */
 #define DRAIN_INTERVAL_NS (1 * NS_PER_SECOND)
-/* But no later than this: what processes waited for has to come while it is known that they were
- * there. */
+/* Upper bound of that period: the waits of a process must arrive while the stream still knows
+ * the process. */
 #define LATE_DRAIN_NS (3 * NS_PER_SECOND)
-/* How often waits that were not chosen for a stack are looked at, to the next poll, as long as that
- * takes less CPU time than a two hundredth of the time: it depends on the number of threads. */
+/* Period of checking long waits that were not chosen for a stack. The next check comes later
+ * when it would take more than 1/200 of the CPU time: its cost grows with the number of threads. */
 #define VISIT_INTERVAL_NS (100 * NS_PER_MS)
 #define VISIT_SHARE	  200
-/* Programs that began before the end was announced are over after this: they hold a run queue's
- * lock. */
+/* Programs that started before the end was announced have finished after this time: they hold a
+ * run queue lock. */
 #define SETTLE_US 2000
-/* switch arguments with state: data, preempt, prev, next, state */
+/* Arguments of sched_switch with state: data, preempt, prev, next, state. */
 #define ARGUMENTS_WITH_STATE 5
 
 struct source {
 	struct session *session;
 	struct offcpu_options options;
 	struct offcpu_tables *tables;
-	struct offcpu_blocked *blocked; /* NULL: all of their stacks are sent */
+	struct offcpu_blocked *blocked; /* NULL: all stacks of blocked threads are sent */
 	struct bpf_link *on_switch, *on_wakeup, *on_exec, *iterator;
 	struct event_buffer buffer;
 	uint64_t last_drain_ns;
-	uint64_t last_judged; /* the last share of programs that the governor has seen */
+	uint64_t last_judged; /* the last program overhead that the governor has used */
 	uint64_t next_visit_ns;
 	struct offcpu_wakers wakers;
 };
@@ -145,7 +145,7 @@ static void offcpu_begin(struct source *source, uint64_t start_ns)
 
 	source->last_drain_ns = start_ns;
 	skeleton->bss->offcpu_control.looking = 1;
-	/* For findings, which only reports have. */
+	/* Wakers serve the findings, which only reports have. */
 	if (session_options(source->session)->want_resources)
 		offcpu_wakers_begin(&source->wakers, skeleton, start_ns);
 	__atomic_store_n(&skeleton->bss->offcpu_control.start_ns, start_ns, __ATOMIC_RELEASE);
@@ -159,7 +159,7 @@ static void end_blocked(struct source *source)
 		.count = offcpu_blocked_skipped(source->blocked),
 	};
 
-	/* Without memory only this note is missing: the waits are counted. */
+	/* Without memory only this note is missing; the waits are counted. */
 	if (skipped.count)
 		event_encode_lost(&source->buffer, &skipped);
 	offcpu_blocked_free(source->blocked);
@@ -176,7 +176,7 @@ static void send_blocked(struct source *source)
 	end_blocked(source);
 }
 
-/* How many stacks may be taken, from what the programs have cost lately. */
+/* Sets the number of stacks to take from the recent overhead of the programs. */
 static void govern(struct source *source)
 {
 	const struct session_options *options = session_options(source->session);
@@ -205,7 +205,8 @@ static void govern(struct source *source)
 	__atomic_store_n(&skeleton->bss->offcpu_control.quota, next, __ATOMIC_RELAXED);
 }
 
-/* Long waits that were not chosen for a stack get one, and stand for themselves. */
+/* Takes stacks of long waits that were not chosen for one. Such a stack represents only its own
+ * wait. */
 static void visit_waiting(struct source *source, uint64_t now_ns)
 {
 	struct pkbpf_bpf *skeleton = session_skeleton(source->session);
@@ -235,8 +236,8 @@ static int offcpu_poll(struct source *source)
 	govern(source);
 	offcpu_wakers_look(&source->wakers, now_ns);
 	send_blocked(source);
-	/* Rows name stacks, which have to come first, also those of threads that were blocked when
-	 * they were looked at. */
+	/* Rows refer to stacks, which must be sent first. This includes the stacks of threads
+	 * that were blocked at the start. */
 	if (now_ns - source->last_drain_ns >=
 	    (source->blocked ? LATE_DRAIN_NS : DRAIN_INTERVAL_NS)) {
 		source->last_drain_ns = now_ns;
@@ -262,7 +263,7 @@ static int offcpu_cut(struct source *source, uint64_t until_ns)
 
 static int offcpu_look(struct source *source, enum source_edge edge, struct error *error)
 {
-	/* Whoever is not on a CPU now has been waiting since before. */
+	/* A thread that is not on a CPU now has been waiting since before the interval. */
 	if (edge == SOURCE_EDGE_BEGUN) {
 		int err = offcpu_blocked_read(source->iterator, &source->blocked, error);
 
@@ -270,7 +271,7 @@ static int offcpu_look(struct source *source, enum source_edge edge, struct erro
 				 __ATOMIC_RELEASE);
 		return err;
 	}
-	/* Waits that have become long get their stack while they last. */
+	/* Takes the stacks of long waits while they last. */
 	if (edge == SOURCE_EDGE_ENDING && !source->blocked &&
 	    offcpu_tables_are_sampled(source->tables))
 		visit_waiting(source, clock_now_ns());
@@ -284,7 +285,7 @@ static void offcpu_end(struct source *source, uint64_t end_ns)
 	__atomic_store_n(&skeleton->bss->offcpu_control.end_ns, end_ns, __ATOMIC_RELEASE);
 }
 
-/* Cuts what was in flight at the end of the interval. */
+/* Cuts waits in flight at the end of the interval. */
 static void cut_waits(struct source *source)
 {
 	uint64_t end_ns = session_skeleton(source->session)->bss->offcpu_control.end_ns;
@@ -304,7 +305,7 @@ static void offcpu_detach(struct source *source)
 {
 	if (!source->on_switch)
 		return;
-	/* Where starting has failed. */
+	/* Starting failed. */
 	if (!session_skeleton(source->session)->bss->offcpu_control.end_ns)
 		offcpu_end(source, clock_now_ns());
 	cut_waits(source);
@@ -319,7 +320,7 @@ static void offcpu_detach(struct source *source)
 	bpf_link__destroy(source->on_wakeup);
 	bpf_link__destroy(source->on_exec);
 	source->on_switch = source->on_wakeup = source->on_exec = NULL;
-	/* What there is no memory for is missing from the stream, which counts it. */
+	/* The stream counts records that are missing for lack of memory. */
 	offcpu_tables_drain(source->tables, &source->buffer);
 	send(source);
 }

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Divides waits at the edge of a slice. The programs add a wait up when it is over; what it has
- * lasted until a cut is sent ahead, and has been sent when it ends. The run-queue part of a wait is
- * known at its end: between wake-up and cut it counts as the state before.
- */
+/* Divides waits at the end of a slice. The programs add a wait to the sums when it ends. At a
+ * cut, its time so far is sent ahead and subtracted when the wait ends. The run-queue part of a
+ * wait is known only at its end; between wake-up and cut it counts as the earlier state. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "source/offcpu/offcpu_tables_private.h"
 
-/* A thread that switches all the time is read without what lasts on. */
+/* After this many attempts, a thread that switches constantly is read without its current state. */
 #define READ_ATTEMPTS 3
 
-/* What is under way: its state, and for how long. The wait before is not split into its parts until
- * the thread is switched again. */
+/* The current state of a thread and its duration. The last wait is not split into its parts
+ * until the next switch of the thread. */
 struct lasting {
 	uint64_t on_cpu_ns, waited_ns;
-	uint8_t state; /* of waited_ns */
+	uint8_t state; /* state of the wait in waited_ns */
 };
 
 static struct lasting read_lasting(const volatile struct pkbpf_thread *thread, uint64_t until_ns)
@@ -70,7 +68,7 @@ void offcpu_sum_ahead(struct offcpu_tables *tables)
 	if (!tables->ahead_ns)
 		return;
 	memset(tables->ahead_ns, 0, tables->rows.count * sizeof(*tables->ahead_ns));
-	/* There a wait stands for others, or has no row: its time is known by threads. */
+	/* With sampling, a wait represents others or has no row; its time comes from the thread. */
 	for (uint32_t i = 0; i < tables->threads.count && !tables->sampled; i++) {
 		uint32_t row = threads[i].row;
 

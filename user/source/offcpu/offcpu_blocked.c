@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the stacks of blocked threads a few at a time, so that thousands of them hold nothing else
- * up. */
+/* Reads the stacks of blocked threads a few at a time, so that thousands of them delay nothing
+ * else. */
 #include "source/offcpu/offcpu_blocked.h"
 
 #include <bpf/bpf.h>
@@ -21,33 +21,33 @@
 #include "source/offcpu/offcpu_probed.h"
 #include "source/offcpu/offcpu_stack.h"
 
-/* Stack memory per thread: enough for the frames of nearly every waiting thread; of crowds less,
- * because all of it waits in memory until it is unwound. */
+/* Stack bytes read per thread: enough for the frames of nearly every waiting thread. With many
+ * threads it is less, because the copies stay in memory until they are unwound. */
 #define STACK_BYTES	  32768
 #define CROWD_STACK_BYTES 8192
 #define CROWD_THREADS	  512
-/* Threads of one round, and how long it may take. */
+/* Maximum threads and duration of one round. */
 #define ROUND_THREADS 1024
 #define ROUND_NS      (40 * NS_PER_MS)
-/* The same for what is left at the end, when somebody waits for the result. */
+/* The same for the rest at the end, when the user waits for the result. */
 #define LAST_ROUND_NS (300 * NS_PER_MS)
 
-/* Of a thread that others probe. */
+/* A thread with uprobes of other tools. */
 struct probed_thread {
-	size_t thread; /* number in threads */
+	size_t thread; /* index in threads */
 	struct pkbpf_probed_calls calls;
 };
 
 struct offcpu_blocked {
 	ARRAY_OF(struct pkbpf_blocked_thread) threads;
-	ARRAY_OF(struct probed_thread) probed; /* in the order of the threads */
+	ARRAY_OF(struct probed_thread) probed; /* in the order of threads */
 	size_t next_probed;
 	size_t next;
 	uint64_t skipped;
 	uint8_t stack[STACK_BYTES];
 };
 
-/* 1: read; 0: the end. */
+/* Returns 1: a record; 0: end of file. */
 static int read_record(int fd, void *record, size_t size)
 {
 	size_t have = 0;
@@ -108,8 +108,8 @@ int offcpu_blocked_read(struct bpf_link *iterator, struct offcpu_blocked **ret_b
 	return 0;
 }
 
-/* procfs: "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked in; "running" when it is
- * not. */
+/* /proc/PID/task/TID/syscall has "NUMBER ARGUMENT… SP PC" of the system call a thread is blocked
+ * in, or "running". */
 static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 {
 	_cleanup_free_ char *text = NULL;
@@ -131,7 +131,7 @@ static bool blocked_at_same_place(const struct pkbpf_blocked_thread *thread)
 	return sp == thread->regs[PKBPF_REG_SP] && pc == thread->regs[PKBPF_REG_IP];
 }
 
-/* tables NULL: the tables are not kept up any more. */
+/* tables NULL: the tables are no longer updated. */
 static bool still_waits(const struct offcpu_tables *tables,
 			const struct pkbpf_blocked_thread *thread)
 {
@@ -144,7 +144,7 @@ static bool still_waits(const struct offcpu_tables *tables,
 	return slot && slot->place == PKBPF_THREAD_OFF_CPU && slot->stack_id == thread->stack_id;
 }
 
-/* The stack without its user part, whose memory has changed or cannot be read. */
+/* Sends only the kernel stack; the user stack has changed or cannot be read. */
 static void send_kernel_part(struct offcpu_blocked *blocked,
 			     const struct pkbpf_blocked_thread *thread, bool had_user,
 			     struct event_buffer *buffer)
@@ -162,7 +162,7 @@ static void send_kernel_part(struct offcpu_blocked *blocked,
 	event_encode_stack(buffer, clock_now_ns(), &view);
 }
 
-/* Of a thread that comes after those asked for before; NULL: nobody probes it. */
+/* Probed calls of a thread; NULL: none. Threads must come in the order of earlier calls. */
 static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked *blocked,
 							  const struct pkbpf_blocked_thread *thread)
 {
@@ -175,7 +175,7 @@ static const struct pkbpf_probed_calls *find_probed_calls(struct offcpu_blocked 
 	return &blocked->probed.items[blocked->next_probed].calls;
 }
 
-/* Whoever unwinds raw stacks unwinds this one. */
+/* Sends a raw stack, which is unwound like any other. */
 static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tables *tables,
 			const struct pkbpf_blocked_thread *thread, bool want_user,
 			struct event_buffer *buffer)
@@ -218,7 +218,7 @@ static void send_thread(struct offcpu_blocked *blocked, const struct offcpu_tabl
 	raw.stack_start = extent.start;
 	raw.stack_size = extent.size;
 	raw.holes = extent.holes;
-	/* It may have run while its memory was read. */
+	/* The thread may have run while its stack was read. */
 	if (!raw.stack_size || !still_waits(tables, thread) || event_encode_raw_stack(buffer, &raw))
 		send_kernel_part(blocked, thread, true, buffer);
 }

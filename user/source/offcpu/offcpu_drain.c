@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Turns what the off-CPU programs have added up since the last time into records. */
+/* Turns the increments of the off-CPU sums into records. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "source/offcpu/offcpu_tables_private.h"
 
-/* Waits without a row are told of when they are more than this part of all. */
+/* Waits without a row are reported when they exceed this fraction of all waiting time. */
 #define UNSEEN_SHARE 64
 
 static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uint32_t state)
@@ -30,16 +30,16 @@ static struct waited *waited_get(struct offcpu_tables *tables, uint32_t pid, uin
 	return waited;
 }
 
-/* What a row has got since it was sent, and how much of that is of a sample. */
+/* The increment of a row, and how much of it comes from sampled waits. */
 struct increment {
 	uint64_t total_ns, estimated_ns;
 };
 
-/* The kernel side adds to the total first. */
+/* Reads the estimated part second: the kernel side adds to the total first. */
 static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns,
 				     uint64_t estimated_ns, uint64_t sent_estimated_ns)
 {
-	struct increment more = {/* What was sent ahead has still to come. */
+	struct increment more = {/* The part sent ahead exceeds the total so far. */
 				 .total_ns =
 					 total_ns > sent_total_ns ? total_ns - sent_total_ns : 0,
 				 .estimated_ns = estimated_ns - sent_estimated_ns};
@@ -60,8 +60,8 @@ static void add_row(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
 	waited->known_ns += more.total_ns - more.estimated_ns;
 }
 
-/* What threads have waited since the last drain, and what the rows say of it. Without memory rows
- * stay as they are. */
+/* Sums the waiting time of threads since the last drain, and the part that rows have. Without
+ * memory, rows stay unscaled. */
 static void compare_waited(struct offcpu_tables *tables)
 {
 	const volatile struct pkbpf_thread *threads = tables->threads.items;
@@ -97,13 +97,13 @@ static void compare_waited(struct offcpu_tables *tables)
 	}
 }
 
-/* What no row knows exactly. */
+/* Waiting time that no row has exactly. */
 static uint64_t rest_ns(const struct waited *waited)
 {
 	return waited->exact_ns > waited->known_ns ? waited->exact_ns - waited->known_ns : 0;
 }
 
-/* An increment of a row, what of it is of a sample scaled to what was really waited. */
+/* Returns the increment of a row, with its sampled part scaled to the true waiting time. */
 static uint64_t scale(struct offcpu_tables *tables, uint32_t pid, uint32_t state,
 		      struct increment more)
 {
@@ -131,7 +131,7 @@ static int send_part(struct event_buffer *buffer, struct totals_view *view, uint
 	return event_encode_totals(buffer, view);
 }
 
-/* Waits of which no stack was taken. */
+/* Sends waiting time without a sampled stack. */
 static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct event_buffer *buffer)
 {
 	array_foreach(&tables->waited, waited) {
@@ -146,7 +146,7 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 		uint64_t unseen_ns = waited->estimated_ns ? 0 : rest_ns(waited);
 		int err;
 
-		/* Rows lag behind threads by a wait, and know nothing of the shortest. */
+		/* Rows lag behind threads by one wait, and exclude the shortest waits. */
 		if (unseen_ns < waited->exact_ns / UNSEEN_SHARE)
 			continue;
 		err = send_part(buffer, &view, 0, unseen_ns, 0);
@@ -156,15 +156,13 @@ static int drain_unseen(struct offcpu_tables *tables, uint64_t time_ns, struct e
 	return 0;
 }
 
-/*
- * Both halves of a row. The kernel side adds while this reads: what is missed now is in the next
- * increment. The record's time is taken afterwards, since a stack that has come while the drain
- * goes on must not be later than what names it.
- */
+/* Sends both parts of a row. The kernel side adds meanwhile; the next increment has what this
+ * one misses. The time of the record is read after the row: a stack that arrives during the
+ * drain must not be later than the record that refers to it. */
 static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_wait_row *row,
 		     struct sent_row *sent, uint64_t ahead_ns, struct event_buffer *buffer)
 {
-	/* What was added last is read first. */
+	/* The reverse order of the kernel side's additions. */
 	struct sent_row now = {.estimated_queue_ns = row->estimated_queue_ns,
 			       .queue_ns = row->queue_ns,
 			       .estimated_ns = row->estimated_ns,
@@ -202,7 +200,7 @@ static int drain_row(struct offcpu_tables *tables, const volatile struct pkbpf_w
 	if (now.total_ns > sent->total_ns)
 		sent->total_ns = now.total_ns;
 	sent->estimated_ns = now.estimated_ns;
-	/* The end of a wait that began otherwise is no wait of its own. */
+	/* The run-queue part of a wait in another state is not a wait of its own. */
 	view.state = PKBPF_WAIT_RUNQUEUE;
 	total_ns = scale(tables, row->pid, PKBPF_WAIT_RUNQUEUE,
 			 increment_of(now.queue_ns, sent->queue_ns, now.estimated_queue_ns,
@@ -257,7 +255,7 @@ static int drain_histogram(struct offcpu_tables *tables, uint32_t index, uint64_
 		now[i] = histogram->buckets[i];
 		if (now[i] == sent->buckets[i])
 			continue;
-		/* The difference is right across an overflow of the counter, once per drain. */
+		/* The difference is right across one overflow of the counter per drain. */
 		tables->buckets[view.bucket_count++] = (struct pkbpf_histogram_bucket){
 			.index = i, .count = now[i] - sent->buckets[i]};
 		view.count += now[i] - sent->buckets[i];
@@ -290,8 +288,8 @@ static int drain_histograms(struct offcpu_tables *tables, uint64_t time_ns,
 	return 0;
 }
 
-/* The time of a thread in a state, as it is now: of what lasts on only with an end, that of a cut.
- */
+/* Sends the time of a thread in each state. With until_ns, at a cut, this includes the current
+ * state. */
 static int send_times(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
 		      uint64_t until_ns, struct totals_view *view, struct event_buffer *buffer)
 {
@@ -351,7 +349,7 @@ static int drain_thread(const volatile struct pkbpf_thread *thread, struct sent_
 	return 0;
 }
 
-/* The account is complete, as it is, or until a cut: what it must add up to. */
+/* Sends the total time of the thread, until now or until a cut; its states must add up to it. */
 static int send_wall(const volatile struct pkbpf_thread *thread, struct sent_thread *sent,
 		     uint64_t until_ns, uint64_t time_ns, struct event_buffer *buffer)
 {
@@ -376,8 +374,7 @@ static int send_wall(const volatile struct pkbpf_thread *thread, struct sent_thr
 	return 0;
 }
 
-/* The slot of a thread that exited: empty but for the mark that searches must go on behind
- * it. */
+/* Frees the slot of an exited thread. A mark stays, so that searches continue behind the slot. */
 static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread *sent)
 {
 	memset(sent, 0, sizeof(*sent));
@@ -386,7 +383,7 @@ static void free_thread(volatile struct pkbpf_thread *thread, struct sent_thread
 	__atomic_store_n(&thread->tid, PKBPF_THREAD_TOMBSTONE, __ATOMIC_RELEASE);
 }
 
-/* Waits that were not chosen for a stack. */
+/* Sends the number of waits that were not chosen for a stack. */
 static int send_without_stack(struct offcpu_tables *tables, uint64_t time_ns,
 			      struct event_buffer *buffer)
 {

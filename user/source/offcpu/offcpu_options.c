@@ -10,8 +10,8 @@
 #include "base/parse_value.h"
 #include "source/source_options.h"
 
-/* What the BPF programs may cost before stacks of fewer waits are taken. Busy servers switch 20,000
- * times a second and CPU; with a stack for each, 1 to 2 us, they would lose 4 %. */
+/* Overhead limit of the BPF programs, above which fewer waits get a stack. Busy servers switch
+ * 20,000 times a second and CPU. A stack for each switch, 1 to 2 us, would cost 4 %. */
 #define MAX_OVERHEAD_PERMILLE_PER_CPU 10
 
 static int parse_max_overhead(void *options, const char *value, struct error *error)

@@ -9,10 +9,10 @@
 #include "base/option_row.h"
 
 struct offcpu_options {
-	uint64_t min_block_ns; /* shorter waits count only in the threads' times */
+	uint64_t min_block_ns; /* shorter waits count only in the times of threads */
 	bool kernel_threads;
-	bool wakers; /* the waker's stack of each wait */
-	/* of a CPU, for all programs that hang on events; 0: no limit */
+	bool wakers; /* capture the waker's stack of each wait */
+	/* of one CPU, for all programs attached to events; 0: no limit */
 	uint32_t max_overhead_permille;
 };
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The same as bpf/uprobe.bpf.c does for a thread that runs, see there; on x86-64 alone, as
- * there. */
+/* Does for a waiting thread what bpf/uprobe.bpf.c does for a running one. x86-64 only, as there. */
 #include "source/offcpu/offcpu_probed.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@
 #define RETURN_ADDRESS_BYTES 8
 #define TRAMPOLINE_BYTES     24
 
-/* It comes from the kernel, which may have changed it meanwhile. */
+/* The kernel provides the number and may have changed it meanwhile. */
 static size_t call_count(const struct pkbpf_probed_calls *calls)
 {
 	return calls->count < PKBPF_MAX_PROBED_CALLS ? calls->count : PKBPF_MAX_PROBED_CALLS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Restores return addresses that user probes of others replaced in a waiting thread's stack. */
+/* Restores return addresses that uprobes of other tools replaced in the stack of a waiting
+ * thread. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_PROBED_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_PROBED_H
 
@@ -10,10 +11,10 @@
 
 #include "event/raw_stack.h"
 
-/* A thread that waits while it executes a probed instruction, or what a probed function returns to,
- * is where it would be without. */
+/* Corrects the registers of a thread that waits in the out-of-line copy of a probed instruction,
+ * or in the trampoline of a return probe. */
 void offcpu_probed_mend_regs(const struct pkbpf_probed_calls *calls, uint64_t *sp, uint64_t *ip);
-/* Words of a copy of its stack that would return to the kernel's trampoline. */
+/* Corrects the words of a stack copy that return to the kernel's trampoline. */
 void offcpu_probed_mend_stack(const struct pkbpf_probed_calls *calls,
 			      const struct raw_stack_extent *extent, uint8_t *stack);
 

@@ -10,13 +10,13 @@
 
 #include "base/cleanup.h"
 
-/* Of a word of /proc/PID/pagemap (the kernel's Documentation/admin-guide/mm/pagemap.rst). */
+/* Bits of a word of /proc/PID/pagemap (the kernel's Documentation/admin-guide/mm/pagemap.rst). */
 #define PAGE_PRESENT (1ULL << 63)
 #define PAGE_SWAPPED (1ULL << 62)
-/* As of the copies that are made in the kernel: what is further away may be of somebody else. */
+/* The same limit as in the kernel side's copies: pages further away may belong to another stack. */
 #define MOST_MISSING_PAGES 10
 
-/* The first thread may have exited, and then shows no memory. -1: it cannot be opened. */
+/* Opens a file of the thread: an exited main thread shows no memory. -1: cannot be opened. */
 static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 {
 	char path[64];
@@ -25,8 +25,8 @@ static int open_of_thread(uint32_t pid, uint32_t tid, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Bits of the pages from that of an address on that nobody has touched. 0, too, where the kernel
- * does not tell, or has larger ones. */
+/* Bit mask of untouched pages, from the page of `address` on. 0 also where the kernel hides them
+ * or has larger pages. */
 static uint64_t find_untouched(uint32_t pid, uint32_t tid, uint64_t address)
 {
 	_cleanup_close_ int fd = open_of_thread(pid, tid, "pagemap");
@@ -52,7 +52,7 @@ bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room,
 
 	extent->size = 0;
 	extent->holes = 0;
-	/* Page by page, since the stack ends somewhere. */
+	/* Reads page by page: the end of the stack is unknown. */
 	for (uint32_t page = 0; page < PKBPF_RAW_SPAN_PAGES && extent->size < room; page++) {
 		size_t want = PKBPF_RAW_PAGE_BYTES - address % PKBPF_RAW_PAGE_BYTES;
 		ssize_t got;

@@ -5,12 +5,10 @@
 
 #include "event/raw_stack.h"
 
-/*
- * Copies at most `room` bytes of a thread's stack, from the address extent->start (a multiple of 8)
- * on, to `stack`. Pages that nobody has touched yet are holes of the copy, and stay untouched:
- * reading them would give the thread memory. Sets extent's size, a multiple of 8 (0: nothing can be
- * read), and its holes. Returns whether there may be more than the room.
- */
+/* Copies at most `room` bytes of a thread's stack to `stack`, starting at extent->start (a
+ * multiple of 8). Untouched pages become holes of the copy: reading them would allocate memory
+ * for the thread. Sets extent's size (a multiple of 8; 0: nothing could be read) and its holes.
+ * Returns whether the stack may continue beyond `room`. */
 bool offcpu_stack_read(uint32_t pid, uint32_t tid, uint8_t *stack, size_t room,
 		       struct raw_stack_extent *extent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Sizes and maps the tables of the off-CPU programs, and gives rows of exited processes back. */
+/* Sizes and maps the tables of the off-CPU programs, and frees the rows of exited processes. */
 #include "source/offcpu/offcpu_tables.h"
 
 #include <bpf/bpf.h>
@@ -20,25 +20,24 @@
 
 #include "pkbpf.skel.h"
 
-/* Slots per thread that lives now: tids meet in a slot seldom, and new threads find room. */
+/* Slots per existing thread: tids rarely collide, and new threads find room. */
 #define SLOTS_PER_THREAD 8
 #define MIN_THREADS	 16384U
 #define MAX_THREADS	 1048576U
-/* Rows per thread that lives now: separate threads wait in a few places each, in one state or
- * two. */
+/* Rows per existing thread: a thread waits in few places, in one state or two. */
 #define ROWS_PER_THREAD 4
 #define MIN_ROWS	32768U
 #define MAX_ROWS	262144U
-/* Lengths of waits by process and state, of which most have two or three; 2.6 KB each. */
+/* Wait-time histograms by process and state; most processes have two or three. 2.6 KB each. */
 #define HISTOGRAMS_PER_THREAD 3
 #define MIN_HISTOGRAMS	      2048U
 #define MAX_HISTOGRAMS	      16384U
 #define MIN_MEMOS	      4096U
 #define MAX_MEMOS	      65536U
-/* Rows and histograms of what exited are freed when less than this share of all is free. */
+/* Rows and histograms of exited processes are freed when less than 1/LOW_SHARE of all is free. */
 #define LOW_SHARE 4
 
-/* Threads alive, from the fourth number of /proc/loadavg ("running/all"). */
+/* Number of threads, from the fourth number of /proc/loadavg ("running/all"). */
 static uint32_t count_threads(void)
 {
 	_cleanup_free_ char *text = NULL;
@@ -132,7 +131,7 @@ void offcpu_tables_free(struct offcpu_tables *tables)
 	free(tables);
 }
 
-/* Of a process or a thread: kill() finds either. */
+/* True for an exited process or thread; kill() finds both. */
 static bool task_is_gone(uint32_t number)
 {
 	return kill((pid_t)number, 0) && errno == ESRCH;
@@ -160,8 +159,8 @@ static void free_row(struct offcpu_tables *tables, uint32_t number)
 			    BPF_ANY);
 }
 
-/* Has the one wait of this row been sent, a drain ago already, so that nobody is still adding
- * it? */
+/* True when the single wait of this row was already sent in an earlier drain, so that the kernel
+ * side no longer adds to it. */
 static bool single_is_over(const volatile struct pkbpf_wait_row *row, struct sent_row *sent)
 {
 	if (!(row->flags & PKBPF_ROW_SINGLE) || !sent->count)
@@ -177,8 +176,8 @@ static bool are_few_free(const struct mapped_table *table, uint32_t used)
 	return table->count - used < table->count / LOW_SHARE;
 }
 
-/* Gives rows back that get no more waits: of a single wait, and, when others may need them, of
- * exited processes and threads. */
+/* Frees rows that get no more waits: of single waits and, when room is short, of exited
+ * processes and threads. */
 static void free_rows(struct offcpu_tables *tables)
 {
 	volatile struct pkbpf_wait_row *rows = tables->rows.items;
@@ -195,7 +194,8 @@ static void free_rows(struct offcpu_tables *tables)
 			last = owner;
 			gone = task_is_gone(owner);
 		}
-		/* Drained above: a row whose owner was gone by now cannot have changed since. */
+		/* The row was drained above. If its thread had exited by then, the row cannot
+		 * have changed since. */
 		if (single_is_over(&rows[i], &tables->sent_rows[i]) ||
 		    (gone && rows[i].count == tables->sent_rows[i].count &&
 		     rows[i].queue_ns == tables->sent_rows[i].queue_ns))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The tables that the off-CPU programs fill, mapped into this process: sized before load, read
- * without system calls, turned into records of what was added since the last time.
- */
+/* Tables of the off-CPU programs, mapped into this process. They are sized before load, read
+ * without system calls, and turned into records of increments. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_TABLES_H
 
@@ -19,9 +17,9 @@
 struct pkbpf_bpf;
 struct offcpu_tables;
 
-/* Size of the cache of stacks for the number of threads of this machine. */
+/* Capacity of the stack cache for the number of threads on this machine. */
 uint32_t offcpu_tables_cached_stacks(void);
-/* Before load: sizes the maps after the number of threads of this machine. */
+/* Sizes the maps for the number of threads on this machine. Only before load. */
 int offcpu_tables_configure(struct pkbpf_bpf *skeleton, struct offcpu_tables **ret_tables,
 			    struct error *error);
 /* After load: maps them and fills the lists of free elements. */
@@ -29,23 +27,23 @@ int offcpu_tables_open(struct offcpu_tables *tables, struct error *error);
 void offcpu_tables_free(struct offcpu_tables *tables);
 
 /* Appends records of all increments since the last call, with the time at which each was read.
- * -ENOMEM: the rest comes next time. */
+ * -ENOMEM: the next call sends the rest. */
 int offcpu_tables_drain(struct offcpu_tables *tables, struct event_buffer *buffer);
-/* The same at the end of a slice: of what lasts on, with the part until then. The largest values
- * are those since now. */
+/* The same at the end of a slice: waits in flight are included up to until_ns, and maxima
+ * restart. */
 int offcpu_tables_cut(struct offcpu_tables *tables, uint64_t until_ns, struct event_buffer *buffer);
-/* After the end of the interval, when the programs no longer write: closes the accounts of threads
- * that the task iterator no longer knew, since they were leaving their last CPU. */
+/* Completes the totals of threads that the task iterator missed because they were leaving their
+ * last CPU. Only after the end of the interval, when the programs no longer write. */
 void offcpu_tables_close(struct offcpu_tables *tables, uint64_t end_ns);
-/* Stacks are taken of a sample of the waits from now on: rows are scaled so that those of a process
- * and state add up to what its threads really waited. */
+/* From now on, only a sample of the waits has stacks. Rows are scaled so that those of a process
+ * and state add up to the true waiting time of its threads. */
 void offcpu_tables_set_sampled(struct offcpu_tables *tables);
 bool offcpu_tables_are_sampled(const struct offcpu_tables *tables);
-/* The slot of a thread, NULL: it has none. Read-only; the kernel side writes it at any time. */
+/* The slot of a thread; NULL: none. Read-only: the kernel side writes to it at any time. */
 const volatile struct pkbpf_thread *offcpu_tables_thread(const struct offcpu_tables *tables,
 							 uint32_t tid);
-/* Numbers of stacks that waits in flight, rows and remembered stacks hold; the same one more than
- * once, perhaps, and old ones. */
+/* Passes the stack ids of waits in flight, rows and cached stacks. Ids may repeat or be
+ * outdated. */
 void offcpu_tables_each_stack(const struct offcpu_tables *tables,
 			      void (*take)(void *context, uint64_t stack_id), void *context);
 

@@ -10,10 +10,10 @@
 #include "source/mapped_table.h"
 #include "source/offcpu/offcpu_tables.h"
 
-/* What of a row has been sent. */
+/* Values of a row that have been sent. */
 struct sent_row {
 	uint64_t count, total_ns, queue_ns, estimated_ns, estimated_queue_ns;
-	bool settled; /* a row of a single wait: that is complete */
+	bool settled; /* a row of a single wait, fully sent */
 };
 
 struct sent_thread {
@@ -22,8 +22,8 @@ struct sent_thread {
 	uint64_t voluntary, involuntary, without_stack;
 };
 
-/* Time of one process in one state since the last drain: as its threads know it, what of it rows
- * know as well, and what the the samples in its rows make of the rest. */
+/* Waiting time of one process in one state since the last drain: the total of its threads, the
+ * part that rows have exactly, and the estimate of the samples for the rest. */
 struct waited {
 	uint32_t pid;
 	uint8_t state;
@@ -40,11 +40,11 @@ struct offcpu_tables {
 	/* of the record being built */
 	struct pkbpf_histogram_bucket buckets[PKBPF_HISTOGRAM_BUCKETS];
 	bool sampled;
-	/* of a cut: until then what lasts on is sent ahead, also under its row; else 0 */
+	/* of a cut: waits in flight are sent ahead until this time, also in their row; else 0 */
 	uint64_t until_ns;
 	uint64_t *ahead_ns;		/* by row; NULL: no cut yet, or no memory */
-	uint64_t without_stack;		/* waits to be told of */
-	ARRAY_OF(struct waited) waited; /* of the drain in flight, when sampled */
+	uint64_t without_stack;		/* number of waits to report */
+	ARRAY_OF(struct waited) waited; /* of the current drain, when sampled */
 	struct hash_map waited_numbers;
 };
 
@@ -52,13 +52,13 @@ struct thread_times {
 	uint64_t time_ns[PKBPF_WAIT_STATES], count[PKBPF_WAIT_STATES];
 };
 
-/* offcpu_ahead.c: the times of a thread; with an end, those of what lasts on as well. */
+/* offcpu_ahead.c: reads the times of a thread; with until_ns, including its current state. */
 void offcpu_read_times(const volatile struct pkbpf_thread *thread, uint64_t until_ns,
 		       struct thread_times *ret_times);
-/* At a cut: what waits that last on have waited, by row. */
+/* At a cut: sums the time so far of waits in flight, by row. */
 void offcpu_sum_ahead(struct offcpu_tables *tables);
-/* What was sent ahead as time in a state, but turns out to have been spent on the run queue, has
- * been sent: the sum of both is exact. */
+/* Counts time sent ahead as sent when it turns out to be run-queue time: the sum of both is
+ * exact. */
 void offcpu_settle(uint64_t now_ns, uint64_t *sent_ns, uint64_t now_queue_ns,
 		   uint64_t *sent_queue_ns);
 /* offcpu_drain.c: appends records of all increments since the last call; counts the rows and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaches the program that samples wakers, and detaches it when there are too many wake-ups. */
+/* Attaches the program that samples wakers, and detaches it when wake-ups are too frequent. */
 #include "source/offcpu/offcpu_wakers.h"
 
 #include <bpf/libbpf.h>
@@ -10,15 +10,15 @@
 
 #include "pkbpf.skel.h"
 
-/* 0.2 ms of a second's CPU time. */
+/* 0.2 ms of CPU time per second. */
 #define WAKEUPS_PER_SECOND 2000
-/* A stack takes some 5 us: half a millisecond of a second. */
+/* A stack takes about 5 us: 0.5 ms of CPU time per second. */
 #define STACKS_PER_SECOND  100
 #define STACKS_INTERVAL_NS (NS_PER_SECOND / 5)
 
 uint64_t offcpu_wakers_allowed(uint64_t passed_ns)
 {
-	/* A second's worth in advance: short profiles have wakers, too. */
+	/* One second's worth in advance, so that short records have wakers, too. */
 	return WAKEUPS_PER_SECOND * (NS_PER_SECOND + passed_ns) / NS_PER_SECOND;
 }
 
@@ -26,7 +26,7 @@ static void attach(struct offcpu_wakers *wakers)
 {
 	struct error error;
 
-	/* Findings do without. */
+	/* Findings work without wakers. */
 	wakers->failed =
 		tracing_program_attach(wakers->skeleton->progs.offcpu_waker, &wakers->link, &error);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * When wakers are sampled: as long as wake-ups are few, always; else for a moment every now and
- * then, since each costs 0.1 us, wanted or not. One owner thread.
- */
+/* Decides when wakers are sampled: always while wake-ups are rare, otherwise in short bursts.
+ * Each wake-up costs 0.1 us, even one that is not sampled. One owner thread. */
 #ifndef PKBPF_SOURCE_OFFCPU_OFFCPU_WAKERS_H
 #define PKBPF_SOURCE_OFFCPU_OFFCPU_WAKERS_H
 
@@ -12,18 +10,18 @@
 struct bpf_link;
 struct pkbpf_bpf;
 
-struct offcpu_wakers { /* zero-initialised is off */
+struct offcpu_wakers { /* zero-initialized: off */
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *link; /* NULL: not attached */
 	uint64_t start_ns, next_stacks_ns;
-	bool failed; /* to attach: not tried again */
+	bool failed; /* attaching failed; not retried */
 };
 
-/* Wake-ups that may be seen until now, in all. */
+/* Total number of wake-ups allowed so far. */
 uint64_t offcpu_wakers_allowed(uint64_t passed_ns);
 void offcpu_wakers_begin(struct offcpu_wakers *wakers, struct pkbpf_bpf *skeleton,
 			 uint64_t start_ns);
-/* Every now and then. */
+/* Call periodically. */
 void offcpu_wakers_look(struct offcpu_wakers *wakers, uint64_t now_ns);
 void offcpu_wakers_end(struct offcpu_wakers *wakers);
 
