@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The CPUs that are online now or may ever be, as the kernel lists them. */
+/* The online and possible CPUs, as the kernel lists them. */
 #include "capture/cpu_list.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 #define ONLINE_PATH   "/sys/devices/system/cpu/online"
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
-/* 8192 CPUs, every second one offline, is 40 KiB of text. */
+/* A list of 8192 CPUs with every second one offline is 40 KiB of text. */
 #define LIST_MAX_BYTES (256 * 1024)
 
 static int parse_number(const char **text, uint32_t *ret_value)

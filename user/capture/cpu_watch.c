@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The list of online CPUs, kept up to date by the kernel's announcements and by reading it
- * again. */
+/* The list of online CPUs, updated on the kernel's uevents and by periodic reading. */
 #include "capture/cpu_watch.h"
 
 #include <errno.h>
@@ -14,34 +13,34 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* How often the list is read again, announced or not. */
+/* Period of reading the list, with or without uevents. */
 #define READ_AGAIN_NS NS_PER_SECOND
-/* The kernel's own bound on an announcement (UEVENT_BUFFER_SIZE), with room for its first line. */
+/* The kernel's bound on a uevent (UEVENT_BUFFER_SIZE), with room for its first line. */
 #define MESSAGE_MAX_BYTES 4096
-/* Of a list that is compared with the last one as text; a longer one is read and parsed each
- * time. */
+/* Longest list that is compared with the previous one as text. A longer one is read and parsed
+ * each time. */
 #define TEXT_MAX_BYTES 512
 #define KERNEL_GROUP   1
 
 struct cpu_watch {
 	struct cpu_list list;
-	uint32_t arrivals; /* the last number given */
+	uint32_t arrivals; /* the last arrival number assigned */
 	uint64_t read_ns;
-	int fd;	     /* -1: no announcements */
+	int fd;	     /* uevent socket; -1: none */
 	int list_fd; /* kept open: opening the file costs more than reading it */
 	char text[TEXT_MAX_BYTES];
-	ssize_t text_size; /* as it was shortly before the list was read; 0: unknown */
+	ssize_t text_size; /* read shortly before the list; 0: unknown */
 };
 
-/* What came online since the last look. */
+/* CPUs that came online since the last poll. */
 struct arrived {
 	ARRAY_OF(uint32_t) numbers;
-	bool any; /* something was announced */
-	bool all; /* announcements are missing: it may be each of them */
+	bool any; /* some uevent arrived */
+	bool all; /* uevents were lost: any CPU may have come online */
 };
 
-/* A socket for the announcements that begin with "o" (online@, offline@): other devices' need not
- * wake us. */
+/* A socket for uevents that begin with "o" (online@, offline@): uevents of other devices must
+ * not wake the session. */
 static int open_announcements(void)
 {
 	struct sock_filter code[] = {
@@ -65,7 +64,7 @@ static int open_announcements(void)
 	return fd;
 }
 
-/* Whether the list may be another than at the last call. */
+/* True when the list may have changed since the last call. */
 static bool text_has_changed(struct cpu_watch *watch)
 {
 	char text[TEXT_MAX_BYTES];
@@ -89,7 +88,8 @@ int cpu_watch_new(struct cpu_watch **ret_watch)
 
 	if (!watch)
 		return -ENOMEM;
-	/* Announcements first: nothing changes unseen between them and the list. */
+	/* The socket is opened first, so that no change between it and reading the list is
+	 * missed. */
 	watch->fd = open_announcements();
 	watch->list_fd = cpu_list_open_online();
 	watch->read_ns = clock_now_ns();
@@ -168,7 +168,7 @@ static bool has_arrived(const struct arrived *arrived, uint32_t number)
 	return arrived->all;
 }
 
-/* Gives those that stayed their number of old; true: something is different. */
+/* Keeps the arrival numbers of CPUs that stayed online. Returns true when the list differs. */
 static bool number_arrivals(struct cpu_watch *watch, struct cpu_list *fresh,
 			    const struct arrived *arrived)
 {
@@ -195,7 +195,7 @@ bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns)
 	read_announcements(watch, &arrived);
 	if (arrived.any || now_ns - watch->read_ns >= READ_AGAIN_NS) {
 		watch->read_ns = now_ns;
-		/* The text first: what changes between the two is seen next time. */
+		/* The text is read first: the next poll finds a change between the two. */
 		if ((text_has_changed(watch) || arrived.any) && cpu_list_read_online(&fresh) == 0) {
 			changed = number_arrivals(watch, &fresh, &arrived);
 			fresh.version = watch->list.version + changed;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Follows CPUs that come and go. What is opened on one CPU dies with it when it goes offline, and
- * is not revived when it comes back: the list tells by a new arrival number that everything must be
- * opened anew, also when nobody looked while the CPU was away.
- */
+/* Follows CPU hotplug. Events opened on a CPU die when it goes offline and do not revive when it
+ * returns. A new arrival number in the list says that they must be opened again, even when the
+ * CPU was away between two polls. */
 #ifndef PKBPF_CAPTURE_CPU_WATCH_H
 #define PKBPF_CAPTURE_CPU_WATCH_H
 
@@ -15,19 +13,18 @@
 
 struct cpu_watch;
 
-/* Reads the list. -ENOMEM, or why /sys cannot be read. */
+/* Reads the list. -ENOMEM, or the error of reading /sys. */
 int cpu_watch_new(struct cpu_watch **ret_watch);
-/* Readable when there is something to poll; -1: this machine does not announce CPUs, the list is
- * read once a second, and one that leaves and returns in between is not noticed. */
+/* Readable when there is something to poll. -1: no uevents on this machine; the list is read
+ * once a second, and a CPU that leaves and returns in between goes unnoticed. */
 int cpu_watch_fd(const struct cpu_watch *watch);
-/* Brings the list up to date when its descriptor was readable (`announced`), and once a second.
- * true: it has changed. */
+/* Updates the list when the descriptor was readable (`announced`), and once a second. Returns
+ * true when the list has changed. */
 bool cpu_watch_poll(struct cpu_watch *watch, bool announced, uint64_t now_ns);
 const struct cpu_list *cpu_watch_list(const struct cpu_watch *watch);
 void cpu_watch_free(struct cpu_watch *watch);
 
-/* Whether the kernel's announcement (uevent) says that a CPU is online now. Public for its
- * tests. */
+/* Parses a uevent; true when it reports a CPU coming online. Public for its tests. */
 bool cpu_watch_parse(const char *message, size_t size, uint32_t *ret_number);
 
 #endif

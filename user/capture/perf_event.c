@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opening perf events, with the reason in words when the kernel refuses. */
+/* Opens perf events and explains the kernel's refusals. */
 #include "capture/perf_event.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ uint64_t perf_event_period_ns(const struct perf_event_attr *attr)
 	if (attr->type != PERF_TYPE_SOFTWARE || attr->config != PERF_COUNT_SW_CPU_CLOCK ||
 	    !attr->freq || !attr->sample_freq)
 		return 0;
-	/* perf_swevent_init_hrtimer(): the kernel does not adjust it, time needs no estimate. */
+	/* perf_swevent_init_hrtimer(): the period is fixed; the kernel does not adjust it. */
 	period_ns = 1000000000ULL / attr->sample_freq;
 	return period_ns > least_ns ? period_ns : least_ns;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opens perf events; errors say why the kernel refused. */
+/* Opens perf events; errors explain why the kernel refused. */
 #ifndef PKBPF_CAPTURE_PERF_EVENT_H
 #define PKBPF_CAPTURE_PERF_EVENT_H
 
@@ -8,20 +8,19 @@
 
 #include "base/error.h"
 
-/* A descriptor (close-on-exec) of an event on one CPU, all processes. -ENODEV: the CPU is offline.
- * Others explain themselves in *error. */
+/* Opens an event on one CPU for all processes; the descriptor is close-on-exec. -ENODEV: the CPU
+ * is offline. *error explains other errors. */
 int perf_event_open_cpu(const struct perf_event_attr *attr, uint32_t cpu, struct error *error);
 
-/* Attributes of an event that samples CPU time `frequency_hz` times a second: hardware cycles where
- * `hardware`, else the cpu-clock. */
+/* Attributes of an event that samples CPU time `frequency_hz` times a second: hardware cycles
+ * with `hardware`, else cpu-clock. */
 void perf_event_cpu_attr(uint32_t frequency_hz, int hardware, struct perf_event_attr *ret_attr);
 
-/* Nanoseconds between two samples of an event that counts time, as the kernel rounds them; 0: it
- * counts something else. */
+/* Nanoseconds between two samples of a time-based event, as the kernel rounds them; 0: the event
+ * is not time-based. */
 uint64_t perf_event_period_ns(const struct perf_event_attr *attr);
 
-/* The kernel's limit on samples per second (sysctl kernel.perf_event_max_sample_rate); 0
- * unknown. */
+/* Limit of samples per second (sysctl kernel.perf_event_max_sample_rate); 0: unknown. */
 uint64_t perf_event_max_sample_rate(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Side-band records of perf (perf_event_open(2), "MMAP layout") translated into our records. */
+/* Translates perf's side-band records (perf_event_open(2), "MMAP layout") into pkbpf records. */
 #include "capture/perf_sideband.h"
 
 #include <errno.h>
@@ -15,8 +15,9 @@
 #include "base/array.h"
 #include "capture/perf_event.h"
 
-/* 4 MMAP2 of about 150 bytes per exec: 256 KiB hold 400 execs between two wake-ups. Larger machines
- * get smaller rings, so that the sum stays below 8 MiB of locked memory for up to 128 CPUs. */
+/* An exec makes 4 MMAP2 records of about 150 bytes: 256 KiB hold 400 execs between two wake-ups.
+ * Larger machines get smaller rings, so that the sum stays below 8 MiB of locked memory for up
+ * to 128 CPUs. */
 #define RING_BYTES_FEW_CPUS  (256 * 1024)
 #define RING_BYTES_MANY_CPUS (64 * 1024)
 #define MANY_CPUS	     16
@@ -36,10 +37,10 @@ struct perf_sideband {
 	uint32_t wakeup_bytes;
 	int epoll_fd;
 	uint64_t epoll_tag;
-	uint8_t scratch[UINT16_MAX + 1]; /* a record that wraps around the end of its ring */
+	uint8_t scratch[UINT16_MAX + 1]; /* a record that wraps around the end of the ring */
 };
 
-/* What sample_id_all appends to each record, for sample_type TID | TIME. */
+/* sample_id_all appends this to each record, for sample_type TID | TIME. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time_ns;
@@ -269,7 +270,7 @@ static int translate_task(const uint8_t *body, size_t body_size, enum pkbpf_even
 static int translate_lost(const uint8_t *body, size_t body_size, const struct sample_id *id,
 			  struct event_buffer *buffer)
 {
-	uint64_t fixed[2]; /* event id, number lost */
+	uint64_t fixed[2]; /* event id, number of lost records */
 
 	if (body_size < sizeof(fixed))
 		return -EBADMSG;
@@ -334,8 +335,8 @@ static int ring_drain(struct perf_sideband *sideband, struct ring *ring,
 
 		memcpy(&header, ring_record(sideband, ring, tail, sizeof(header)), sizeof(header));
 		if (header.size < sizeof(header) || header.size > head - tail) {
-			/* The kernel never writes this; do not guess where the next record
-			 * starts. */
+			/* The kernel never writes such a size. The start of the next record is
+			 * unknown. */
 			tail = head;
 			err = -EBADMSG;
 			break;

@@ -12,8 +12,7 @@
 #define COUNT_NS (100 * NS_PER_MS)
 #define PAUSE_NS (900 * NS_PER_MS)
 
-/* Run times: of programs that hang on events, and of iterators, which run when they are asked
- * to. */
+/* Run times of programs attached to events, and of iterators, which run on request. */
 struct run_times {
 	uint64_t events_ns, iterators_ns;
 };
@@ -21,13 +20,13 @@ struct run_times {
 struct program_clock {
 	const struct bpf_object *object;
 	bool always;
-	int fd; /* the kernel counts as long as it is open; -1: pause */
+	int fd; /* the kernel measures while it is open; -1: pause */
 	uint64_t opened_ns;
-	uint64_t turned_ns; /* the last change from one to the other */
-	/* when this counting began: others may have the kernel count in our pauses */
+	uint64_t turned_ns; /* time of the last switch between measuring and pause */
+	/* Run times at the start of this measurement: other tools may measure during our pauses. */
 	struct run_times begun;
 	struct run_times counted;
-	uint64_t counted_ns; /* finished countings together */
+	uint64_t counted_ns; /* total length of finished measurements */
 	struct program_share last;
 };
 

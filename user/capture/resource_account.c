@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Drives the programs of bpf/resource.bpf.c. */
+/* Runs the programs of bpf/resource.bpf.c. */
 #include "capture/resource_account.h"
 
 #include <bpf/bpf.h>
@@ -23,35 +23,36 @@
 
 #include "pkbpf.skel.h"
 
-/* A task is freed after a grace period of the kernel's RCU, in batches, by a CPU that may have
- * other things to do; what is still to be freed is looked at this often, and waited for until none
- * has come for this long, and this long in all. */
+/* The kernel frees a task after an RCU grace period, in batches, on a CPU that may be busy. The
+ * wait for exited tasks checks every FREE_STEP_US. It stops when none was freed for
+ * FREE_WAIT_US, and at the latest after FREE_MOST_WAIT_US. */
 #define FREE_STEP_US	  5000
 #define FREE_WAIT_US	  200000
 #define FREE_MOST_WAIT_US 1000000
-/* Where programs do not run, or the ring was full, nobody saw a thread go: that is looked for this
- * often, in this share of the time, when its exit is so long ago. A busy machine frees some 1.2 s
- * after; where there are many, there is no room to wait. Their process must still be known
- * (PROCESS_LATE_NS). */
+/* A thread's final release goes unseen where programs do not run or the ring was full. The sweep
+ * looks for such threads: this often, in this share of the time, this long after their exit. A
+ * busy machine frees a thread about 1.2 s after its exit. With many exiting threads the map
+ * lacks room to wait that long. Their process must still be known (PROCESS_LATE_NS). */
 #define SWEEP_PERIOD_NS	   NS_PER_SECOND
 #define SWEEP_RATIO	   200
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
-#define READ_BYTES	   32768 /* of the iterator at a time */
-/* Of targets whose cgroups are looked at for limits; the others are in the same ones as a rule. */
+#define READ_BYTES	   32768 /* of the iterator, per read */
+/* Only so many targets have their cgroups checked for limits; the others usually share these
+ * cgroups. */
 #define LIMITED_PIDS_MAX 1024
 #define CPU_LIMITS_MAX	 4096 /* cgroups; the profile keeps as many */
 
 struct resource_account {
 	struct pkbpf_bpf *skeleton;
 	struct bpf_link *iterator, *freed;
-	struct cgroup_namer *cgroups; /* NULL: no names */
-	struct cpu_limits *limits;    /* NULL: nobody can have one */
+	struct cgroup_namer *cgroups; /* NULL: cgroups get no names */
+	struct cpu_limits *limits;    /* NULL: no cgroup has a CPU limit */
 	bool has_targets;
-	uint64_t begin_ns; /* since when frees are seen */
+	uint64_t begin_ns; /* frees are traced since then */
 	uint64_t next_sweep_ns;
 	uint64_t unfreed;
-	uint32_t exiting; /* that the last sweep met */
+	uint32_t exiting; /* number of exiting threads in the last sweep */
 };
 
 static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
@@ -66,7 +67,7 @@ static void choose_programs(struct pkbpf_bpf *skeleton, bool wanted)
 	bpf_map__set_autocreate(skeleton->maps.cgroup_scratch, wanted);
 }
 
-/* Without the hierarchy, or without memory, names are missing, nothing else. */
+/* Without the hierarchy, or without memory, only the names are missing. */
 static void open_cgroups(struct resource_account *account)
 {
 	struct cgroup_root *root = cgroup_root_open();
@@ -94,10 +95,10 @@ int resource_account_configure(struct pkbpf_bpf *skeleton, const struct session_
 	open_cgroups(account);
 	account->limits = cpu_limits_open("", CPU_LIMITS_MAX);
 	account->has_targets = options->target_mode != PKBPF_TARGET_HOST || options->comm;
-	/* What there was no memory for is looked for again at the end. */
+	/* Cgroups missing for lack of memory are searched again at the end. */
 	if (account->limits && !account->has_targets)
 		cpu_limits_add_all(account->limits);
-	/* Beside the threads of the whole machine only there is anything to compare it with. */
+	/* Interrupt time can be compared only with the threads of the whole machine. */
 	if (!account->has_targets)
 		skeleton->bss->resource_control.cpu_count = cpu_list_possible_bound();
 	skeleton->bss->resource_control.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
@@ -110,7 +111,7 @@ bool resource_account_look(struct resource_account *account,
 {
 	bool is_names = record->kind == PKBPF_EVENT_CGROUP_NAMES;
 
-	/* Without memory the name is missing, nothing else. */
+	/* Without memory only the name is missing. */
 	if (account && account->cgroups && record->kind == PKBPF_EVENT_RESOURCE &&
 	    record->size >= sizeof(struct pkbpf_event_resource))
 		cgroup_namer_look(account->cgroups,
@@ -180,8 +181,8 @@ static int read_threads(struct resource_account *account, struct event_buffer *b
 	return 0;
 }
 
-/* Of the targets whose records begin at `at`. Those of a whole host are looked for outside the
- * interval: it may have many. */
+/* Reads the limits of the targets whose records begin at `at`. A whole host may have many
+ * cgroups, so its limits are read outside the interval. */
 static int find_limits(struct resource_account *account, const struct event_buffer *buffer,
 		       size_t at)
 {
@@ -238,7 +239,7 @@ static int read_limits(struct resource_account *account, enum pkbpf_resource_mom
 	return err ? err : cpu_limits_read(account->limits, 0, append_limit, &work);
 }
 
-/* Of cgroups that were made meanwhile. */
+/* Reads the limits of cgroups created meanwhile. */
 static int read_new_limits(struct resource_account *account, struct event_buffer *buffer)
 {
 	struct limit_moment work = {buffer, PKBPF_RESOURCE_END};
@@ -270,13 +271,13 @@ static int read_all(struct resource_account *account, enum pkbpf_resource_moment
 		machine.header.flags = (uint16_t)moment;
 		err = machine_event_encode(buffer, &machine);
 	}
-	/* Mounted with subset=pid: there is nothing about the whole machine. */
+	/* procfs mounted with subset=pid has no machine-wide files. */
 	if (!has_machine)
 		err = 0;
 	threads_at = buffer->size;
 	err = err ? err : read_threads(account, buffer);
-	/* Its record comes first, so that threads started while they are read have used nothing
-	 * before. */
+	/* The machine's record comes first: threads started while the others are read have used
+	 * nothing before. */
 	if (!err && has_machine)
 		((struct pkbpf_event_machine *)(buffer->data + at))->threads_ns =
 			control->cpus_read == control->cpu_count ? control->threads_ns : 0;
@@ -319,7 +320,7 @@ int resource_account_cut(struct resource_account *account, struct event_buffer *
 					    : 0;
 }
 
-/* The thread after *tid whose end was announced, but not that it is gone; false: there is none. */
+/* The thread after *tid that has begun to exit but was not reported as freed; false: none. */
 static bool next_exiting(const struct resource_account *account, const uint32_t *tid,
 			 uint32_t *next)
 {
@@ -327,19 +328,21 @@ static bool next_exiting(const struct resource_account *account, const uint32_t 
 				    tid, next) == 0;
 }
 
-/* The programs may change the map meanwhile; a walk may then begin anew, so it is bounded. */
+/* The programs may change the map during the iteration, which may then restart; so it is
+ * bounded. */
 static uint32_t exiting_max(const struct resource_account *account)
 {
 	return bpf_map__max_entries(account->skeleton->maps.resource_exiting_threads);
 }
 
-/* What its parent has not waited for is not gone. */
+/* A thread that its parent has not reaped (zombie) still exists. */
 static bool is_gone(uint32_t tid)
 {
 	return kill((pid_t)tid, 0) && errno == ESRCH;
 }
 
-/* Whether it began to exit inside, and is neither there nor announced as gone. */
+/* True when the thread began to exit within the interval, no longer exists, and was not reported
+ * as freed. */
 static bool is_unfreed(const struct resource_account *account,
 		       const struct pkbpf_event_resource *record, uint64_t end_ns)
 {
@@ -348,7 +351,7 @@ static bool is_unfreed(const struct resource_account *account,
 	return exit_ns >= account->begin_ns && exit_ns < end_ns && is_gone(record->tid);
 }
 
-/* How many have still to be freed. */
+/* Number of exited threads not yet freed. */
 static uint32_t frees_due(const struct resource_account *account, uint64_t end_ns)
 {
 	int fd = bpf_map__fd(account->skeleton->maps.resource_exiting_threads);
@@ -364,7 +367,7 @@ static uint32_t frees_due(const struct resource_account *account, uint64_t end_n
 	return due;
 }
 
-/* Until all are freed that will be. */
+/* Waits until the kernel has freed all of them, within the bounds above. */
 static void wait_for_frees(const struct resource_account *account, uint64_t end_ns)
 {
 	uint32_t due = frees_due(account, end_ns), left;
@@ -408,7 +411,7 @@ int resource_account_sweep(struct resource_account *account, uint64_t now_ns,
 	return err;
 }
 
-/* Of these counts what they had used when they began to exit. */
+/* Appends the threads that are exiting, with their usage at the start of the exit. */
 static int append_exiting(struct resource_account *account, uint64_t end_ns,
 			  struct event_buffer *buffer)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Prepares programs of tracepoints and iterators for the kernel, in libbpf's stead. */
+/* Prepares tracepoint and iterator programs for loading, in place of libbpf. */
 #include "capture/tracing_program.h"
 
 #include <bpf/bpf.h>
@@ -17,11 +17,10 @@
 #include "capture/kernel/kernel_types.h"
 
 #define KERNEL_FUNCTION "bpf_rdonly_cast"
-#define WORD_TYPE	"timespec64" /* begins with a number of 64 bits */
+#define WORD_TYPE	"timespec64" /* starts with a 64-bit integer */
 
 static const struct attach_kind {
-	const char *section,
-		*prefix; /* "tp_btf/NAME" attaches to what is called "btf_trace_NAME" */
+	const char *section, *prefix; /* "tp_btf/NAME" attaches to the BTF type "btf_trace_NAME" */
 	uint32_t btf_kind;
 	enum bpf_attach_type attach_type;
 } attach_kinds[] = {
@@ -33,7 +32,7 @@ static _Thread_local const struct kernel_types *types_in_use;
 static _Thread_local struct {
 	void (*on_maps)(void *context);
 	void *context;
-} waiting; /* for the maps */
+} waiting; /* callback waiting for the maps */
 
 static const struct attach_kind *kind_of(const struct bpf_program *program, char name[128])
 {
@@ -51,11 +50,9 @@ static const struct attach_kind *kind_of(const struct bpf_program *program, char
 	return NULL;
 }
 
-/*
- * Programs call the one kernel function they use by a bare instruction (libbpf would look it up in
- * all of the kernel's BTF). Where the kernel lacks it, the call, which nothing reaches then,
- * becomes harmless.
- */
+/* Programs call their one kernel function by a bare instruction; libbpf would search the
+ * kernel's whole BTF for it. Where the kernel lacks the function, the call is unreachable and is
+ * made harmless. */
 static int set_kernel_function(struct bpf_program *program)
 {
 	uint32_t number = kernel_types_find(types_in_use, BTF_KIND_FUNC, KERNEL_FUNCTION);
@@ -109,10 +106,8 @@ static int prepare_load(struct bpf_program *program, struct bpf_prog_load_opts *
 	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
 }
 
-/*
- * Until they are loaded the programs pass for raw tracepoints, for which libbpf needs no BTF: it
- * asks every program for its type before it relocates the first.
- */
+/* Until they are loaded, the programs pass for raw tracepoints, which need no BTF: libbpf asks
+ * every program for its type before it relocates the first. */
 int tracing_programs_register(void)
 {
 	LIBBPF_OPTS(libbpf_prog_handler_opts, options, .prog_prepare_load_fn = prepare_load);
@@ -132,7 +127,7 @@ int tracing_programs_register(void)
 	return 0;
 }
 
-/* Relocations find "type___flavour" under "type". */
+/* A relocation of "type___flavour" refers to the kernel's "type". */
 static int want_type(struct kernel_types *types, const char *name)
 {
 	const char *flavour = strstr(name, "___");
@@ -219,8 +214,8 @@ int tracing_program_attach_map(const struct bpf_program *program, const struct b
 	union bpf_iter_link_info info;
 	struct bpf_iter_attach_opts options;
 
-	/* Padding as well, which LIBBPF_OPTS() may leave as it is, and which libbpf refuses unless
-	 * it is zero. */
+	/* Clears padding, too: LIBBPF_OPTS() may leave it as it is, and libbpf refuses non-zero
+	 * padding. */
 	memset(&info, 0, sizeof(info));
 	memset(&options, 0, sizeof(options));
 	info.map.map_fd = (uint32_t)bpf_map__fd(map);

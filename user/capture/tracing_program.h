@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * BPF programs of BTF tracepoints ("tp_btf/…") and of iterators ("iter/…"): what they attach to is
- * looked up in capture/kernel/kernel_types.h. libbpf would read all of the kernel's BTF for each
- * object that has one.
- */
+/* BPF programs of BTF tracepoints ("tp_btf/…") and iterators ("iter/…"). Their attach points are
+ * looked up in capture/kernel/kernel_types.h: libbpf would read the kernel's whole BTF for each
+ * object with such a program. */
 #ifndef PKBPF_CAPTURE_TRACING_PROGRAM_H
 #define PKBPF_CAPTURE_TRACING_PROGRAM_H
 
@@ -15,22 +13,22 @@ struct bpf_object;
 struct bpf_program;
 struct kernel_types;
 
-/* Before the first object is opened; once is enough. Not thread-safe, as libbpf's list of handlers
- * is not. Negative errno. */
+/* Call before the first object is opened; once is enough. Not thread-safe: libbpf's list of
+ * handlers is global. Negative errno. */
 int tracing_programs_register(void);
-/* Adds what an opened object needs to know of the kernel: types of its relocations, and where its
- * programs attach. -ENOMEM. */
+/* Adds the kernel types that an opened object needs: types of its relocations and of its attach
+ * points. -ENOMEM. */
 int tracing_programs_want(const struct bpf_object *object, struct kernel_types *types);
-/* Where objects that this thread loads find it; NULL: nowhere. Borrowed. on_maps: called once, when
- * the object's maps exist and the first of these programs is about to be loaded. */
+/* Sets the kernel types for objects that this thread loads; NULL: none. Borrowed. on_maps is
+ * called once, when the object's maps exist and before the first of these programs is loaded. */
 void tracing_programs_use(const struct kernel_types *types, void (*on_maps)(void *context),
 			  void *context);
-/* The type as which words of the kernel may be read in place, see call_rdonly_cast() in bpf/; 0:
- * they cannot be (before 6.2). */
+/* The type by which programs may read kernel words in place, see call_rdonly_cast() in bpf/; 0:
+ * not supported (before 6.2). */
 unsigned int tracing_programs_word(const struct kernel_types *types);
-/* What to do when the kernel refuses a program for want of this; NULL: it is for another reason. */
+/* Advice for errors of a missing resource or privilege; NULL: the error has another reason. */
 const char *tracing_shortage_advice(int errnum);
-/* *ret_link is to be destroyed by the caller. */
+/* The caller destroys *ret_link. */
 int tracing_program_attach(const struct bpf_program *program, struct bpf_link **ret_link,
 			   struct error *error);
 /* The same for an iterator over the elements of a map. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Probes of what this kernel and this user can do, each with the remedy when it cannot. */
+/* Probes for capabilities of this kernel and user, each with a remedy when it is missing. */
 #include "capture/kernel/capability.h"
 
 #include <bpf/bpf.h>
@@ -15,8 +15,8 @@
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
 
-/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the ABI
- * since 3.8. */
+/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the
+ * ABI since 3.8. */
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
 #ifndef CAP_PERFMON
@@ -71,8 +71,8 @@ static bool probe_kernel_btf(struct error *error)
 
 static bool probe_ring_buffer(struct error *error)
 {
-	/* Not by libbpf's probe: it does not say whether the kernel knows no such map or this user
-	 * may make none. */
+	/* libbpf's probe cannot tell a kernel without ring buffers from a user without
+	 * permission. */
 	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (uint32_t)sysconf(_SC_PAGESIZE),
 				NULL);
 
@@ -96,7 +96,7 @@ static bool probe_ring_buffer(struct error *error)
 	return false;
 }
 
-/* 0, or negative errno with the reason. */
+/* Returns 0, or negative errno with the reason. */
 static int probe_event(int hardware, struct error *error)
 {
 	struct perf_event_attr attr;
@@ -159,7 +159,8 @@ static bool probe_kernel_symbols(struct error *error)
 			  strerror(errno));
 		return false;
 	}
-	/* The first symbols are per-CPU ones at address 0 even for root: look a little further. */
+	/* The first symbols are per-CPU ones at address 0 even for root, so the probe reads
+	 * further. */
 	for (int i = 0; i < 20000 && fgets(line, sizeof(line), file); i++) {
 		if (strncmp(line, "0000000000000000", 16) != 0 && strstr(line, " T "))
 			return true;

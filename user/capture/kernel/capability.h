@@ -13,15 +13,15 @@ enum capability {
 	CAPABILITY_RING_BUFFER, /* BPF ring buffer: 5.8 */
 	CAPABILITY_PERF_EVENT,	/* perf_event_open is compiled in and allowed */
 	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
-	CAPABILITY_INITIAL_PID_NAMESPACE, /* pids mean the same to us and to the kernel */
+	CAPABILITY_INITIAL_PID_NAMESPACE, /* pkbpf sees the same pids as the kernel */
 	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
-	CAPABILITY_WHOLE_PROC,		  /* /proc tells about more than processes */
+	CAPABILITY_WHOLE_PROC,		  /* /proc has machine-wide files, not only processes */
 	CAPABILITY_COUNT,
 };
 
 struct capability_ops {
 	const char *name;
-	bool required; /* profiling works only with it */
+	bool required; /* profiling is impossible without it */
 	/* true: present. false: *error says why and what to do. */
 	bool (*probe)(struct error *error);
 };

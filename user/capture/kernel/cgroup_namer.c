@@ -19,16 +19,16 @@ enum cgroup_state { SEEN = 1, NAMED = 2 };
 
 struct new_cgroup {
 	uint64_t id;
-	char *path; /* as the kernel side has read it; NULL: not told */
+	char *path; /* from the kernel side; NULL: none */
 };
 
 struct cgroup_namer {
 	struct cgroup_root *root;
 	struct hash_map states; /* cgroup id -> enum cgroup_state */
 	ARRAY_OF(struct new_cgroup) new;
-	size_t bytes; /* of all names */
+	size_t bytes; /* of all names together */
 	size_t named;
-	bool is_full; /* there are more than have room */
+	bool is_full; /* more cgroups or names than fit */
 };
 
 struct cgroup_namer *cgroup_namer_new(struct cgroup_root *root)
@@ -60,8 +60,7 @@ void cgroup_namer_free(struct cgroup_namer *namer)
 	free(namer);
 }
 
-/* Takes the path. A cgroup whose name was not found is looked at again when the kernel side tells
- * it. */
+/* Takes the path. A cgroup without a name is retried when the kernel side reports its path. */
 static int add(struct cgroup_namer *namer, uint64_t id, char *path)
 {
 	_cleanup_free_ char *left = path;
@@ -128,10 +127,10 @@ static int name_cgroup(struct cgroup_namer *namer, const struct new_cgroup *cgro
 				   ? cgroup->path
 				   : found;
 
-	/* Gone already, or not ours to see: it stays a number. */
+	/* Removed already, or not visible to us: it stays a number. */
 	if (!path)
 		return 0;
-	/* A path may be told twice before it is taken once. */
+	/* The same path may be reported twice before it is taken. */
 	if (*hash_map_find(&namer->states, cgroup->id) == NAMED)
 		return 0;
 	return hash_map_put(&namer->states, cgroup->id, NAMED)

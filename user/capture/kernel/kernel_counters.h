@@ -9,7 +9,7 @@
 
 struct bpf_map;
 
-/* Adds the sum over CPUs to each of ret_counters. */
+/* Adds each counter, summed over CPUs, to ret_counters. */
 int kernel_counters_read(const struct bpf_map *map, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs the BPF program that names kernel addresses. */
+/* Runs the BPF program that symbolizes kernel addresses. */
 #include "capture/kernel/kernel_namer.h"
 
 #include <bpf/bpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Reads the running kernel's BTF (Documentation/bpf/btf.rst): one pass over its types, and a
- * reduced copy of some. */
+ * reduced copy of some of them. */
 #include "capture/kernel/kernel_types.h"
 
 #include <bpf/btf.h>
@@ -17,13 +17,14 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 
-/* Kernels have 5 MB. */
+/* Kernels have about 5 MB of BTF. */
 #define MAX_BYTES (256 << 20)
-/* A type is found by its number from the last one before it of which the place is kept. */
+/* Offsets are stored for every 32nd type; a type is found by its number from the stored one
+ * before it. */
 #define MARK_EVERY 32
-/* Structures within structures: the kernel's are some eight deep. */
+/* Bound on nested structures; those of the kernel nest about eight deep. */
 #define MAX_DEPTH 64
-/* The kernel has twice as many in all. */
+/* The kernel has twice as many types in all. */
 #define MAX_REDUCED 65536
 
 #define BIT(n) (1U << (n))
@@ -45,9 +46,9 @@ struct kernel_types {
 	const uint8_t *types;
 	const char *strings; /* ends with a NUL */
 	uint32_t types_size, strings_size, count;
-	ARRAY_OF(char *) wanted; /* sorted once they are looked for */
+	ARRAY_OF(char *) wanted; /* sorted before the lookup */
 	ARRAY_OF(struct found_type) found;
-	ARRAY_OF(uint32_t) marks; /* places of types 1, 33, 65, … */
+	ARRAY_OF(uint32_t) marks; /* offsets of types 1, 33, 65, … */
 };
 
 struct kernel_types *kernel_types_new(void)
@@ -89,7 +90,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* sysfs gives a page per call, and since 6.16 the kernel's own pages when it is mapped. */
+/* sysfs returns one page per read; since 6.16, mmap() maps the kernel's own pages. */
 static int read_file(struct kernel_types *types, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -140,7 +141,7 @@ static int find_sections(struct kernel_types *types)
 	return types->strings[types->strings_size - 1] ? -EINVAL : 0;
 }
 
-/* Bytes of a kind: always, and for each of its members. */
+/* Bytes of a type of each kind: fixed part, and per member. */
 static const struct {
 	uint8_t fixed, each;
 } kind_sizes[] = {
@@ -165,7 +166,7 @@ static const struct {
 	[BTF_KIND_ENUM64] = {sizeof(struct btf_type), sizeof(struct btf_enum64)},
 };
 
-/* Bytes that a type takes; 0: of a kind that nobody knows. */
+/* Size of a type in bytes; 0: unknown kind. */
 static uint32_t type_size(const struct btf_type *type)
 {
 	uint16_t kind = btf_kind(type);
@@ -180,7 +181,7 @@ static const char *name_at(const struct kernel_types *types, uint32_t offset)
 	return offset < types->strings_size ? types->strings + offset : "";
 }
 
-/* Of a hundred thousand names most are told from those wanted by their first four bytes. */
+/* The first four bytes of a name rule out most of a hundred thousand names. */
 struct name_filter {
 	uint64_t bits[64];
 };
@@ -329,13 +330,13 @@ uint32_t kernel_types_tracepoint_arguments(const struct kernel_types *types, con
 struct reduction {
 	const struct kernel_types *types;
 	struct btf *out;
-	struct hash_map numbers; /* in the kernel's BTF -> in ours */
-	int pointer;		 /* the one to void */
+	struct hash_map numbers; /* type number in the kernel's BTF -> in the copy */
+	int pointer;		 /* type number of void * */
 };
 
 static int reduce(struct reduction *reduction, uint32_t number, unsigned int depth);
 
-/* The number of a type that was reduced already. */
+/* The number of a type that is already in the copy. */
 static int reduced_number(const struct reduction *reduction, uint32_t number)
 {
 	const uint64_t *known = hash_map_find(&reduction->numbers, number);
@@ -355,7 +356,7 @@ static int reduce_array(struct reduction *reduction, const struct btf_type *type
 			   : btf__add_array(reduction->out, index, element, array->nelems);
 }
 
-/* Its fields follow it at once, so what they are made of comes first. */
+/* The fields follow the structure immediately, so their types are written first. */
 static int reduce_structure(struct reduction *reduction, const struct btf_type *type,
 			    unsigned int depth)
 {
@@ -440,7 +441,7 @@ static int copy_type(struct reduction *reduction, const struct btf_type *type, u
 	}
 }
 
-/* Its number in the copy, 0 for void, or negative errno. */
+/* Returns the type's number in the copy, 0 for void, or negative errno. */
 static int reduce(struct reduction *reduction, uint32_t number, unsigned int depth)
 {
 	const struct btf_type *type = type_by_number(reduction->types, number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What libbpf and the verifier say, kept for the error message of a load that fails. */
+/* Keeps messages of libbpf and the verifier for the error message of a failed load. */
 #include "capture/kernel/libbpf_log.h"
 
 #include <bpf/libbpf.h>
@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level l
 	size_t size;
 	int length;
 
-	/* Some three thousand messages of a load are for nobody else. */
+	/* A load has some three thousand messages, useful only for debugging. */
 	if (level != LIBBPF_WARN && !log_wants(state.log, LOG_DEBUG))
 		return 0;
 	length = vsnprintf(text, sizeof(text), format, arguments);
@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level l
 	if (level != LIBBPF_WARN)
 		return 0;
 	if (state.kept_size + size + 2 > sizeof(state.kept))
-		state.kept_size = 0; /* the newest words say what failed */
+		state.kept_size = 0; /* the newest messages explain the failure */
 	memcpy(state.kept + state.kept_size, text, size);
 	state.kept_size += size;
 	state.kept[state.kept_size++] = '\n';
@@ -55,7 +55,7 @@ void libbpf_log_end(void)
 	libbpf_set_print(NULL);
 }
 
-/* The verifier's verdict is the line before its statistics ("processed 123 insns …"). */
+/* The verifier's reason is the line before its statistics ("processed 123 insns …"). */
 static void copy_verdict(char *reason, unsigned int size)
 {
 	const char *stats = strstr(state.kept, "\nprocessed ");

@@ -5,13 +5,13 @@
 
 #include "base/log.h"
 
-/* Routes libbpf's messages to log at debug level from now on, and keeps the latest warnings. libbpf
- * has one print function per program and passes it no context, so this is the one place with state
- * of its own; one session at a time. */
+/* Sends libbpf's messages to log at debug level and keeps the latest warnings. libbpf has one
+ * print function for the whole process and passes it no context, so only this file has global
+ * state. One session at a time. */
 void libbpf_log_begin(const struct log *log);
 void libbpf_log_end(void);
-/* Name of the program that failed to load and the verifier's last words, from the warnings kept; ""
- * when unknown. */
+/* The program that failed to load and the verifier's last line, from the warnings kept; "" when
+ * unknown. */
 void libbpf_log_failure(char *ret_program, unsigned int program_size, char *ret_reason,
 			unsigned int reason_size);
 

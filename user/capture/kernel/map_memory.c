@@ -13,7 +13,7 @@
 
 #define FDINFO_MAX_BYTES 65536
 
-/* Programs have a memlock, too, but no map_type. */
+/* The fdinfo of a BPF program has memlock, too, but no map_type. */
 static uint64_t bytes_of(const char *fdinfo)
 {
 	return named_line(fdinfo, "map_type:") ? named_number(fdinfo, "memlock:") : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs the BPF program that looks for the kernel's unwind tables. */
+/* Runs the BPF program that finds the kernel's unwind tables. */
 #include "capture/kernel/orc_tables.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +14,7 @@
 
 #include "pkbpf.skel.h"
 
-/* False: unknown. */
+/* False: unknown release. */
 static bool parse_release(const char *release, unsigned int *ret_number)
 {
 	unsigned int major, minor;
@@ -29,7 +29,7 @@ uint32_t orc_tables_format(const char *release)
 {
 	unsigned int number;
 
-	/* The helper that finds symbols is as old. */
+	/* The helper that finds symbols exists since then, too. */
 	if (!parse_release(release, &number) || number < 5016)
 		return PKBPF_ORC_UNKNOWN;
 	if (number < 6003)

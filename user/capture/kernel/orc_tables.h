@@ -9,15 +9,15 @@
 struct log;
 struct pkbpf_bpf;
 
-/* Before the object is loaded. */
+/* Call before the object is loaded. */
 void orc_tables_configure(struct pkbpf_bpf *skeleton, bool wanted);
 
-/* After it is loaded. Where the tables are not found, the kernel walks its stacks itself. */
+/* Call after the object is loaded. Without the tables, the kernel unwinds its own stacks. */
 void orc_tables_find(struct pkbpf_bpf *skeleton, const struct log *log);
 
-/* Of a kernel release ("6.1.0-18-amd64"): the tables' format, enum pkbpf_orc_format, and whether
- * they are found in no time: before 6.2 (60443c88f3a8) the kernel expands all of its symbols' names
- * to find one, 10 ms for each of those we need. */
+/* For a kernel release ("6.1.0-18-amd64"): the format of the tables, enum pkbpf_orc_format, and
+ * whether finding them is fast. Before 6.2 (60443c88f3a8) the kernel expands the names of all
+ * its symbols to find one: 10 ms for each symbol we need. */
 uint32_t orc_tables_format(const char *release);
 bool orc_tables_found_at_once(const char *release);
 

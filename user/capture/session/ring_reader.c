@@ -22,8 +22,8 @@ static int on_record(void *context, void *data, size_t size)
 
 	if (err < 0)
 		return err;
-	/* Whatever the ring held when the drain began, with the record's header and padding, comes
-	 * before this is reached. */
+	/* Counts record header and padding as well. All records present when the drain began
+	 * come before the limit. */
 	reader->taken_bytes += BPF_RINGBUF_HDR_SZ + (size + 7) / 8 * 8;
 	return reader->taken_bytes < reader->ring_bytes ? 0 : -EAGAIN;
 }
@@ -60,8 +60,8 @@ int ring_reader_drain(struct ring_reader *reader)
 	if (!reader)
 		return 0;
 	reader->taken_bytes = 0;
-	/* A record after which the callback ends the unwinding is consumed: the ring goes on behind
-	 * it. */
+	/* The ring consumes a record even when its callback ends the drain; the next drain
+	 * starts behind it. */
 	consumed = ring_buffer__consume(reader->ring);
 	return consumed < 0 && consumed != -EAGAIN ? consumed : 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Life of a capture: what it opens, attaches and gives back, and what is known of it.
- * session_stream.c carries the records. */
+/* Life cycle of a capture: opening, attaching, closing, and its state. session_stream.c has the
+ * record stream. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 
 #include "pkbpf.skel.h"
 
-/* Longest wait for the unwind tables of what runs already: the first samples of larger files are
+/* Longest wait for the unwind tables of running processes. The first samples of larger files are
  * unwound later. */
 #define TABLE_WAIT_NS (60 * NS_PER_MS)
 
@@ -53,8 +53,8 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
 	session->epoll_fd = session->cgroup_fd = session->types_fd = session->caller_fd = -1;
-	/* Loading is a second's work with many waits for the kernel: on a busy machine others would
-	 * make twenty of it. */
+	/* Loading takes a second, with many waits for the kernel. At normal priority a busy
+	 * machine makes twenty seconds of it. */
 	thread_priority_raise();
 	raise_open_files_limit();
 	libbpf_log_begin(options->log);
@@ -104,8 +104,8 @@ static int open_rings(struct session *session, struct error *error)
 	if (cpu_watch_fd(session->cpus) >= 0 &&
 	    epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, cpu_watch_fd(session->cpus), &cpus))
 		return error_set(error, errno, "cannot watch CPU hotplug: %s", strerror(errno));
-	/* A process whose tables are built on demand is looked at when a sample misses it, and that
-	 * wakes us. */
+	/* A process whose tables are built on demand is handled when a sample misses it, and
+	 * that wakes the session. */
 	return perf_sideband_open(cpu_watch_list(session->cpus),
 				  session_unwind_on_demand(session->unwind), session->epoll_fd,
 				  TAG_SIDEBAND, &session->sideband, error);
@@ -116,7 +116,8 @@ static int attach_lifecycle(struct session *session, struct error *error)
 {
 	struct bpf_program *const programs[] = {
 		session->skeleton->progs.task_forked,
-		/* Ask who the targets are: before they are forgotten. */
+		/* These programs need the target list, so they attach before exited targets are
+		 * forgotten. */
 		session->skeleton->progs.resource_executed,
 		session->skeleton->progs.resource_exiting,
 		session->skeleton->progs.task_executed,
@@ -153,12 +154,12 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	uint64_t start_ns = clock_now_ns();
 	int err;
 
-	/* Live announcements first: what happens during the snapshot is announced as well, so
-	 * nothing falls between. */
+	/* Live events come first: events during the snapshot are recorded as well, so nothing is
+	 * missed in between. */
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
 	err = err ? err : session_add_relatives(session, error);
-	/* Whoever exited before it was a target was not forgotten then. */
+	/* Targets that exited before these programs were attached are still in the list. */
 	if (!err)
 		session_forget_ended_targets(session);
 	err = err ? err : start_unwinder(session, sink, error);
@@ -168,10 +169,10 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	session_accept_buffer(session);
 	session_unwind_wait(session->unwind, TABLE_WAIT_NS);
 	session->last_look_ns = clock_now_ns();
-	/* Samples come with announcements of exits where resources are wanted, and containers are
-	 * named then. */
+	/* With resource accounting, exits arrive among the samples, and containers are named at
+	 * that moment. */
 	session->pace.may_rest = session->options.can_wait && !session->resources;
-	/* CPU samples are too few to be slowed by being timed. */
+	/* CPU samples are rare enough to be timed without pauses. */
 	session->program_clock = program_clock_open(
 		session->skeleton->obj, session->options.can_wait, session->last_look_ns);
 	return 0;

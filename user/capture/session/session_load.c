@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Prepares the BPF object for what a session wants, and loads it. */
+/* Configures the BPF object for a session and loads it. */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,18 +23,19 @@
 #define MFD_NOEXEC_SEAL 0x0008U /* include/uapi/linux/memfd.h */
 #endif
 
-/* Followed processes at one time; 80 bytes of kernel memory each, before 6.1 taken at load. */
+/* Maximum of followed processes at one time; 80 bytes of kernel memory each, allocated at load
+ * before 6.1. */
 #define MAX_FOLLOWED 65536
 
-/* Stacks of a kind that a CPU may copy in a second. */
+/* Bounds of the raw stacks of one kind that a CPU may copy per second. */
 #define LEAST_RAW_STACKS 1000
 #define MOST_RAW_STACKS	 10000
 
-/* Part of the kernel's hash maps since their elements can be allocated by any program, 6.1. */
+/* Exists since any program can allocate elements of the kernel's hash maps (6.1). */
 #define ELEMENT_ALLOCATOR "bpf_mem_alloc"
 
-/* Room for a good second of samples at ordinary depths (about 500 bytes), so that a reader that was
- * held up loses nothing; a power of two as the kernel demands. */
+/* Room for a good second of samples of usual depth (about 500 bytes), so that a delayed reader
+ * loses nothing. The kernel requires a power of two. */
 static uint64_t choose_ring_bytes(const struct session *session)
 {
 	uint64_t wanted = session->options.ring_bytes, bytes = 1 << 20;
@@ -47,8 +48,8 @@ static uint64_t choose_ring_bytes(const struct session *session)
 	return bytes;
 }
 
-/* Administrators may forbid files in memory that could be executed (vm.memfd_noexec, 6.3), and
- * older kernels know only those. */
+/* The sysctl vm.memfd_noexec (6.3) may forbid executable memory files; older kernels know only
+ * those. */
 static int create_memory_file(const char *name)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
@@ -56,7 +57,7 @@ static int create_memory_file(const char *name)
 	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
 }
 
-/* libbpf reads the types by which it relocates from a file that is filled in before it does. */
+/* libbpf reads the types for relocation from a file, which is filled in before. */
 int session_open_object(struct session *session, struct error *error)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options);
@@ -90,8 +91,8 @@ int session_open_object(struct session *session, struct error *error)
 	return kernel_types_read(session->kernel_types, KERNEL_TYPES_PATH, error);
 }
 
-/* Most of these elements are never needed, and to prepare each of them took a tenth of a start.
- * Before 6.1 the verifier lets perf_event programs use no map that is not prepared. */
+/* Most of these elements are never needed; preallocating all of them took a tenth of the
+ * start-up time. Before 6.1 the verifier allows perf_event programs only preallocated maps. */
 static int allocate_elements_on_demand(const struct session *session)
 {
 	struct bpf_map *maps[] = {session->skeleton->maps.target_pids,
@@ -106,8 +107,8 @@ static int allocate_elements_on_demand(const struct session *session)
 	return err;
 }
 
-/* Those of which nothing would be left (bpf/task_lifecycle.bpf.c) stay out of every fork, exec and
- * exit of the host. */
+/* Programs without any work (bpf/task_lifecycle.bpf.c) are not loaded: they would slow every
+ * fork, exec and exit of the host. */
 static void choose_lifecycle_programs(const struct session *session)
 {
 	const struct session_options *options = &session->options;
@@ -123,8 +124,8 @@ static void choose_lifecycle_programs(const struct session *session)
 	bpf_program__set_autoload(skeleton->progs.task_freed, unwound || numbers);
 }
 
-/* A walk of a copy costs ten times what one on the spot does, which is what whoever asks for many
- * samples has asked for: of short programs most stacks are copied. */
+/* Unwinding a stack copy costs ten times as much as unwinding in the kernel. A user who requests
+ * many samples accepts that: most stacks of short-lived programs are copied. */
 static uint32_t raw_stacks_per_second(const struct session_options *options)
 {
 	uint32_t frequency_hz =
@@ -164,7 +165,7 @@ int session_configure_object(struct session *session, struct error *error)
 		.want_kernel_stack = options->want_kernel_stack,
 		.match_comm = options->comm != NULL,
 		.ring_wakeup_bytes = (uint32_t)(ring_bytes / 2),
-		/* All CPUs together an eighth. */
+		/* One eighth of the ring for all CPUs together. */
 		.ring_look_bytes =
 			(uint32_t)(ring_bytes / 8 / cpu_watch_list(session->cpus)->count),
 		.raw_stacks_per_second = raw_stacks_per_second(options),
@@ -173,7 +174,7 @@ int session_configure_object(struct session *session, struct error *error)
 	if (options->comm)
 		strncpy((char *)skeleton->rodata->config.comm, options->comm,
 			sizeof(skeleton->rodata->config.comm) - 1);
-	/* Programs of the sources are not loaded unless their source says so (SEC("?…")). */
+	/* Programs of a source (SEC("?…")) are loaded only when the source requests it. */
 	kernel_namer_configure(skeleton, options->want_kernel_stack);
 	choose_lifecycle_programs(session);
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What all rings and readers of a session say becomes one stream in time order, delivered once
- * nothing older can come. */
+/* Merges the records of all rings and readers into one stream in time order. A record is
+ * delivered once nothing older can arrive. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <time.h>
@@ -15,24 +15,24 @@
 #include "capture/session/session_unwind.h"
 #include "event/event_queue.h"
 
-/* An exec is followed by a burst of new mappings, each of which would wake us: also where a few
- * processes were chosen, as those of all others are announced, too. A few CPU samples more that are
- * unwound later do no harm; other events would leave their stack behind. */
+/* An exec is followed by a burst of mappings, and each would wake the session. This holds for a
+ * few targets, too: the side-band has the events of all processes. A few more CPU samples
+ * unwound later do no harm; other events would lose their stack. */
 #define SIDEBAND_PAUSE_NS (3 * NS_PER_MS)
-/* A record is in its ring this long after its time stamp at the latest: interrupts between the two
- * take microseconds, a stolen virtual CPU milliseconds. */
+/* Longest delay between the time stamp of a record and its arrival in the ring. Interrupts in
+ * between take microseconds, a stolen virtual CPU milliseconds. */
 #define SETTLE_NS (20 * NS_PER_MS)
 
-/* What a process has mapped is published in groups, the last of which is due this long after the
- * one before. */
+/* The unwinder publishes mappings in batches; the last batch is due this long after the one
+ * before. */
 #define POSTPONED_WAIT_MS 11
 
-/* After losses all processes are read from procfs again: this often at most, and in this share of
- * the time, since it takes a second where they are ten thousand. */
+/* After losses, all processes are read from procfs again: at most this often and in this share
+ * of the time. Ten thousand processes take a second. */
 #define READ_AGAIN_PERIOD_NS NS_PER_SECOND
 #define READ_AGAIN_RATIO     50
 
-/* Longest wait for unwind tables at the end, for raw stacks of processes that started last. */
+/* Longest wait for unwind tables at the end, for raw stacks of the newest processes. */
 #define LAST_TABLE_WAIT_NS (500 * NS_PER_MS)
 
 /* Every record enters the stream here. */
@@ -116,7 +116,7 @@ static void pause_after_sideband(const struct session *session)
 	uint64_t since_ns = clock_now_ns() - session->last_sideband_ns;
 	struct timespec rest = {.tv_nsec = (long)(SIDEBAND_PAUSE_NS - since_ns)};
 
-	/* A signal that ends it early waits in the caller's descriptor. */
+	/* A signal that ends the sleep early is pending in the caller's descriptor. */
 	if (session->options.can_wait && since_ns < SIDEBAND_PAUSE_NS)
 		nanosleep(&rest, NULL);
 }
@@ -129,7 +129,7 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	if (err)
 		return err;
 	pause_after_sideband(session);
-	/* Nothing else would wake us for them. */
+	/* No event would wake the session for these. */
 	if (session_unwind_postpones(session->unwind) &&
 	    (timeout_ms < 0 || timeout_ms > POSTPONED_WAIT_MS))
 		timeout_ms = POSTPONED_WAIT_MS;
@@ -145,7 +145,7 @@ int session_wait(struct session *session, int fd, int timeout_ms)
 	return 0;
 }
 
-/* Nobody has told, or nobody has heard, what processes did before time_ns. */
+/* Reads all processes from procfs again: their events before time_ns were not sent or were lost. */
 static void read_processes_again(struct session *session, uint64_t time_ns)
 {
 	struct error error;
@@ -155,8 +155,8 @@ static void read_processes_again(struct session *session, uint64_t time_ns)
 	session_accept_buffer(session);
 }
 
-/* A process whose exec or mappings went by unheard would keep its former name, and code without
- * names, until it ends. */
+/* A process with lost exec or mmap records would keep its old name and unresolved code until it
+ * exits. */
 static void make_up_for_losses(struct session *session)
 {
 	uint64_t now_ns = clock_now_ns(), took_ns;
@@ -172,7 +172,7 @@ static void make_up_for_losses(struct session *session)
 		 (double)took_ns / 1e6);
 }
 
-/* What is missing on a CPU that came online does not end the run: the others go on. */
+/* An error on a new CPU does not end the record: the other CPUs go on. */
 static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 {
 	bool announced = session->cpus_announced;
@@ -184,7 +184,7 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 		return;
 	drain_pace_stir(&session->pace, clock_now_ns());
 	session_note_cpu_count(session);
-	/* Rings of CPUs that left may hold something. */
+	/* Rings of CPUs that went offline may have records left. */
 	drain_sideband(session);
 	now_ns = clock_now_ns();
 	arrived = perf_sideband_update(session->sideband, cpu_watch_list(session->cpus), &error);
@@ -198,7 +198,7 @@ static void follow_cpu_changes(struct session *session, uint64_t now_ns)
 	read_processes_again(session, now_ns);
 }
 
-/* Everything stamped before this look has arrived at the next one. */
+/* Everything stamped before this look has arrived by the next look. */
 static void end_look(struct session *session, uint64_t now_ns)
 {
 	if (now_ns - session->last_look_ns >= SETTLE_NS)
@@ -207,8 +207,8 @@ static void end_look(struct session *session, uint64_t now_ns)
 	make_up_for_losses(session);
 }
 
-/* Delivers what was stamped before the previous look, unless tables are still being built for
- * it. */
+/* Delivers records stamped before the previous look, unless tables for them are still being
+ * built. */
 static void deliver_settled(struct session *session, uint64_t now_ns)
 {
 	if (session_unwind_hold(session->unwind, now_ns,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who a session watches: the targets named, those that belong to them, and what they had mapped
- * before. */
+/* The targets of a session: processes given, processes followed, and their earlier mappings. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -40,7 +39,7 @@ int session_copy_options(struct session *session, const struct session_options *
 	return 0;
 }
 
-/* From index `first` of the list on. */
+/* Adds the pids from index `first` of the list on. */
 static int add_target_pids(const struct session *session, size_t first, uint8_t reason,
 			   struct error *error)
 {
@@ -123,7 +122,7 @@ int session_targets_now(const struct session *session, struct u32_list *ret_pids
 
 	if (!array_reserve(ret_pids, 1))
 		return -ENOMEM;
-	/* Entries that go meanwhile may let the unwinding begin anew. */
+	/* Bounded: elements deleted meanwhile may restart the iteration. */
 	for (uint32_t i = 0; more && i < limit; i++) {
 		uint32_t *pid = array_add(ret_pids);
 

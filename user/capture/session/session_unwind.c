@@ -33,8 +33,8 @@ struct session_unwind {
 	uint64_t hold_since_ns; /* 0: not holding */
 };
 
-/* Records wait this long for tables, so that raw stacks find them, and only as long as this much
- * waits. */
+/* Records wait at most this long for unwind tables that raw stacks need, and only while at most
+ * this much memory waits. */
 #define HOLD_MAX_NS    (3 * NS_PER_SECOND)
 #define HOLD_MAX_BYTES (32U << 20)
 
@@ -86,8 +86,8 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	unwind->no_guess = options->unwind_mode == PKBPF_UNWIND_DWARF;
 	unwind->only_relatives = options->target_mode == PKBPF_TARGET_PROCESS ||
 				 options->target_mode == PKBPF_TARGET_THREAD;
-	/* Most files of a host never show up in a sample, and a CPU sample can be unwound later.
-	 * Other events are too many for that, or leave their stack behind. */
+	/* Most files of a host never appear in a sample, and a CPU sample can be unwound later.
+	 * Other events are too frequent for that, or their stack is lost. */
 	unwind->on_demand = !unwind->only_relatives && options->can_wait;
 	err = size_maps(unwind, options->unwind_table_bytes, error);
 	if (err) {
@@ -98,7 +98,7 @@ int session_unwind_configure(struct pkbpf_bpf *skeleton, const struct session_op
 	return 0;
 }
 
-/* Whoever names addresses must learn of it as well. Without memory they stay without names. */
+/* The symbolizer needs this mapping as well. Without memory its addresses stay unresolved. */
 static void on_found(void *context, const struct mapping_view *mapping)
 {
 	struct session_unwind *unwind = context;
@@ -136,10 +136,10 @@ void session_unwind_scout(struct session_unwind *unwind)
 {
 	struct error ignored;
 
-	/* Tables of few processes are soon built, and so are those that nobody waits for. */
+	/* Tables of a few processes are built quickly; tables on demand delay nothing. */
 	if (!unwind || unwind->only_relatives || unwind->on_demand)
 		return;
-	/* What fails here is tried again, and told, when it is needed. */
+	/* A failure here is retried and reported when the loader is needed. */
 	if (!open_loader(unwind, &ignored))
 		unwind->scout = table_scout_start(unwind_loader_tables(unwind->loader));
 }
@@ -196,7 +196,7 @@ void session_unwind_feed(struct session_unwind *unwind, const void *record, size
 	    header->kind != PKBPF_EVENT_EXIT && header->kind != PKBPF_EVENT_MAPPING)
 		return;
 	sink = unwind_loader_sink(unwind->loader);
-	event_decode(record, size, &sink); /* what is malformed, the queue counts */
+	event_decode(record, size, &sink); /* the queue counts malformed records */
 }
 
 void session_unwind_poll(struct session_unwind *unwind)

@@ -18,7 +18,7 @@ struct table_scout {
 	pthread_t thread;
 	atomic_bool stopped;
 	uint64_t time_ns;
-	uint32_t pid; /* whose mappings are being read */
+	uint32_t pid; /* process whose mappings are being read */
 };
 
 static void take_mapping(void *context, const struct procfs_mapping *mapping)
@@ -55,7 +55,7 @@ static void *run(void *context)
 		scout->pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
 		if (!scout->pid)
 			continue;
-		/* Whoever exited has no code that anybody would meet. */
+		/* An exited process has no code that could be sampled. */
 		procfs_maps_read(dirfd(folder), scout->pid, take_mapping, scout);
 	}
 	closedir(folder);
@@ -72,7 +72,7 @@ struct table_scout *table_scout_start(struct table_cache *tables)
 		return NULL;
 	scout->tables = tables;
 	scout->time_ns = clock_now_ns();
-	/* Signals are the main thread's business. */
+	/* Only the main thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&scout->thread, NULL, run, scout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds the processes that belong to the chosen ones because they descend from them. */
+/* Finds the descendants of the target processes. */
 #include "capture/session/target_tree.h"
 
 #include <ctype.h>
@@ -40,8 +40,7 @@ static uint32_t read_parent(int proc_fd, uint32_t pid)
 	snprintf(path, sizeof(path), "%u/stat", pid);
 	if (file_read_all(proc_fd, path, STAT_MAX_BYTES, &text, &size))
 		return 0;
-	/* The comm in parentheses may itself hold parentheses and blanks: the last one closes
-	 * it. */
+	/* The comm may itself contain parentheses and blanks: the last parenthesis ends it. */
 	after_comm = strrchr(text, ')');
 	if (!after_comm || sscanf(after_comm, ") %*c %u", &parent) != 1)
 		return 0;
@@ -101,8 +100,8 @@ static int list_add(struct u32_list *list, uint32_t pid)
 	return 0;
 }
 
-/* Children of list->items[at], which are not in the list yet, go to its end and are visited in
- * their turn. */
+/* Appends the children of list->items[at] that are not yet in the list; they are visited in
+ * turn. */
 static int add_children(struct family *family, enum pkbpf_follow follow, struct u32_list *list,
 			size_t at)
 {

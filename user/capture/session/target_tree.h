@@ -10,13 +10,10 @@
 
 #include "base/parse_value.h"
 
-/*
- * Appends to list every living descendant of the processes already in it that `follow` asks for:
- * all of them, or those that run the same program file as their parent (a worker's worker
- * included). Reads procfs once; whoever is started meanwhile must be caught by other means.
- * proc_path:
- * "/proc" or a test folder. -ENOMEM, or why procfs cannot be read.
- */
+/* Appends the living descendants of the listed processes according to `follow`: all, or those
+ * that run the same program file as their parent (also a worker's worker). Reads procfs once;
+ * processes started meanwhile must be caught by other means. proc_path: "/proc" or a test
+ * directory. -ENOMEM, or the error of reading procfs. */
 int target_tree_expand(const char *proc_path, enum pkbpf_follow follow, struct u32_list *list);
 
 #endif
