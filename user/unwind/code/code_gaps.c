@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds undescribed code, and decides whether to follow its stack pointer. */
+/* Finds undescribed code, and decides whether rows are derived from its instructions. */
 #include "unwind/code/code_gaps.h"
 
 #include <elf.h>
@@ -14,16 +14,16 @@
 #include "unwind/code/undescribed_code.h"
 
 /*
- * Code that sets up a frame pointer once in so many bytes keeps it everywhere, and is followed by
- * it already: programs that are compiled so instead of with tables (Chromium), and pieces of code
- * that a run-time embeds and that may run in a frame of another piece (V8's), so that they do not
- * begin as functions do. Hand-written assembly may also set it up often, but there is not so much
- * of it, and it hardly ever uses that of another function.
+ * Code that sets up a frame pointer once per this many bytes keeps it everywhere, so frame pointers
+ * unwind it already. That holds for programs compiled with frame pointers instead of tables
+ * (Chromium). It also holds for code that a run-time embeds and that may run in another function's
+ * frame (V8): it need not begin with a prologue. Hand-written assembly may also set up a frame
+ * pointer often, but it is smaller and hardly ever uses another function's frame pointer.
  *
- * Where it is a register like any other, a function may be given something in it, but few are: of
- * assembly 3 in 100 read by it. Compilers that keep a stack of their own behind it (GHC, whose
- * functions have no frame on the thread's) do so in 14 to 38 of 100. Their return addresses are not
- * on the thread's stack: rows would lead to a caller that is none.
+ * Where RBP is a general register, a function may still receive an argument in it, but few do: 3 %
+ * of assembly functions read memory relative to it. In compilers that keep their own stack behind
+ * it, 14 % to 38 % do (GHC, whose functions have no frame on the thread's stack). Their return
+ * addresses are not on the thread's stack, so rows would lead to a wrong caller.
  */
 #define BYTES_PER_FRAME_POINTER		4096
 #define MAX_ASSEMBLY_BYTES		(1U << 20)
@@ -33,21 +33,21 @@
 #define FUNCTIONS_PER_USE_OF_A_REGISTER 10
 
 struct code_range {
-	uint64_t start, end; /* offsets */
+	uint64_t start, end; /* offsets from text_start */
 };
 
 struct code_gaps {
 	const struct elf_file *file;
 	uint64_t text_start, text_size, entry;
-	ARRAY_OF(struct code_range) ranges; /* executable; ordered, without overlap */
+	ARRAY_OF(struct code_range) ranges; /* executable ranges; ordered, without overlap */
 	size_t next_range;
 	struct undescribed_code *work;
 	struct function_starts starts;
-	bool has_starts; /* they have been read */
+	bool has_starts; /* the starts have been read */
 	ARRAY_OF(uint8_t) piece;
 	bool postpone;
-	uint64_t looked_at;  /* bytes, postponed ones, too */
-	uint64_t looked_for; /* frame pointers in so many */
+	uint64_t looked_at;  /* bytes, including postponed ones */
+	uint64_t looked_for; /* bytes searched for frame pointers */
 	unsigned int gaps_with_frames, gaps_with_other_frames;
 	struct code_gaps_stats stats;
 };
@@ -73,7 +73,8 @@ static bool add_range(struct code_gaps *gaps, uint64_t address, uint64_t size)
 	return range;
 }
 
-/* Segments hold constants, too; where a file has sections, they say what of them is code. */
+/* Executable segments hold constants, too. Sections, where a file has them, tell code from
+ * constants. */
 static bool find_code(struct code_gaps *gaps)
 {
 	const struct elf_file *file = gaps->file;
@@ -125,7 +126,7 @@ struct code_gaps *code_gaps_new(const struct elf_file *file, uint64_t text_start
 	gaps->text_start = text_start;
 	gaps->text_size = text_size;
 	gaps->postpone = postpone;
-	/* Linkers give libraries an entry that is none. */
+	/* Linkers set e_entry of libraries to an address that is no entry point. */
 	gaps->entry =
 		elf_program_role(file) == ELF_ROLE_LIBRARY ? UINT64_MAX : file->entry - text_start;
 	if (!find_code(gaps)) {
@@ -152,7 +153,7 @@ struct code_gaps_stats code_gaps_stats(const struct code_gaps *gaps)
 	return gaps->stats;
 }
 
-/* Most files have no gap, and need no memory for it. */
+/* Allocated on demand: most files have no gap. */
 static bool prepare(struct code_gaps *gaps, uint64_t size)
 {
 	if (!gaps->work)
@@ -162,7 +163,7 @@ static bool prepare(struct code_gaps *gaps, uint64_t size)
 								 : UNDESCRIBED_CODE_PIECE_BYTES);
 }
 
-/* Small gaps are what is linked to every program: symbols would tell nothing about them. */
+/* Small gaps are code that is linked to every program; symbols add nothing there. */
 static void use_symbols(struct code_gaps *gaps, uint64_t size)
 {
 	if (gaps->has_starts || size < NAMED_BYTES)
@@ -172,7 +173,7 @@ static void use_symbols(struct code_gaps *gaps, uint64_t size)
 	gaps->has_starts = true;
 }
 
-/* The piece that begins at an offset; 0: it cannot be read. */
+/* Reads the piece at an offset; returns 0 when it is unreadable. */
 static size_t read_piece(struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
 	size_t size = end - start < UNDESCRIBED_CODE_PIECE_BYTES ? end - start
@@ -230,7 +231,8 @@ static uint64_t run_pieces(struct code_gaps *gaps, uint64_t start, uint64_t end,
 	return start;
 }
 
-/* Whether more than one in so many functions reads by a frame pointer that it has not set up. */
+/* True when more than one in this many functions reads memory relative to a frame pointer that it
+ * has not set up. */
 static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end, size_t functions)
 {
 	struct undescribed_counts before = undescribed_code_counts(gaps->work), after;
@@ -241,8 +243,8 @@ static bool borrows_frames(struct code_gaps *gaps, uint64_t start, uint64_t end,
 	       (after.functions - before.functions) / functions;
 }
 
-/* Rows of how the stack pointer moves would lead astray. Gaps of one file are alike: the first
- * bytes of some tell more than those of one. */
+/* True when rows derived from the stack pointer would mislead. Gaps of one file are alike, so
+ * samples from several gaps say more than one gap. */
 static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t end, bool keeps)
 {
 	if (keeps)
@@ -256,8 +258,8 @@ static bool has_other_frames(struct code_gaps *gaps, uint64_t start, uint64_t en
 	return gaps->gaps_with_other_frames > gaps->gaps_with_frames;
 }
 
-/* What is small is space between functions, but where a range ends: the 9 bytes of .fini in nearly
- * every file. */
+/* Small gaps are padding between functions, except at the end of a range: .fini has 9 bytes in
+ * nearly every file. */
 static bool is_space(const struct code_gaps *gaps, uint64_t start, uint64_t end)
 {
 	return end - start < CODE_GAPS_MIN_BYTES && end != gaps->ranges.items[gaps->next_range].end;

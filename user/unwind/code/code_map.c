@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Counts who uses a list of executable mappings. */
+/* Reference counting of code maps. */
 #include "unwind/code/code_map.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Steps over instructions, and keeps what is to be followed. */
+/* Steps over instructions, and queues the offsets to follow. */
 #include "unwind/code/code_walk.h"
 
 #include <stdlib.h>
@@ -9,12 +9,14 @@
 #include "instruction/x86_flow.h"
 
 #define MAX_FRAMES 65536
-/* of a function: hostile code has no more to be looked at behind each of its calls */
+/* Caps the padding that is read after each call, so that hostile code costs no more than other
+ * code. */
 #define MAX_PADDING_BYTES 64
-#define CALLS_PER_END	  16 /* a function that does not return is the last one called that often */
-#define MIN_CALLS	  16 /* that tell whether functions are aligned */
-#define CALL		  0xe8
-#define CALL_BYTES	  5
+#define CALLS_PER_END	  16 /* a callee never returns if 1 in this many calls to it ends a function \
+			      */
+#define MIN_CALLS  16	     /* fewer calls do not tell whether functions are aligned */
+#define CALL	   0xe8
+#define CALL_BYTES 5
 
 void code_walk_free(struct code_walk *walk)
 {
@@ -25,7 +27,7 @@ void code_walk_free(struct code_walk *walk)
 	array_free(&walk->known_frames);
 }
 
-/* false: out of memory. */
+/* Returns false when out of memory. */
 static bool make_room(struct code_walk *walk, size_t size)
 {
 	if (size <= walk->capacity)
@@ -57,11 +59,11 @@ bool code_walk_begin(struct code_walk *walk, const uint8_t *code, size_t size, u
 	return true;
 }
 
-/* NO_FRAME: there is no more room. */
+/* Returns NO_FRAME when the frame numbers are used up. */
 static uint16_t keep_frame(struct code_walk *walk, const struct x86_frame *frame)
 {
 	uint16_t *recent = &walk->recent[x86_frame_hash(frame) % CODE_WALK_RECENT_FRAMES];
-	struct x86_frame copy = *frame; /* it may be one of those that move */
+	struct x86_frame copy = *frame; /* *frame may be in the array that moves */
 
 	if (*recent && memcmp(&walk->known_frames.items[*recent], frame, sizeof(*frame)) == 0)
 		return *recent;
@@ -108,7 +110,7 @@ static void hand_on_behind_call(struct code_walk *walk, uint64_t end, const stru
 	walk->marks[end] |= CODE_BEHIND_CALL;
 }
 
-/* How the frame was at the end of a jump, which is what the code behind it may begin with. */
+/* Keeps the frame at the end of a jump: the code after the jump may begin with it. */
 static void remember_jump(struct code_walk *walk, uint64_t end, const struct x86_frame *frame,
 			  enum x86_flow flow)
 {
@@ -150,7 +152,7 @@ bool code_walk_is_aligned(const struct code_walk *walk, size_t at)
 	return (walk->offset + at) % CODE_WALK_ALIGN == 0;
 }
 
-/* What lies behind a call. */
+/* Kinds of code after a call. */
 enum behind_call { BEHIND_IS_CODE, BEHIND_MAY_BE_A_FUNCTION, BEHIND_IS_A_FUNCTION };
 
 static enum behind_call look_behind_call(const struct code_walk *walk, size_t at,
@@ -168,8 +170,8 @@ static enum behind_call look_behind_call(const struct code_walk *walk, size_t at
 		return code_walk_is_aligned(walk, end) && may_begin ? BEHIND_IS_A_FUNCTION
 								    : BEHIND_IS_CODE;
 	}
-	/* Without padding it may save registers as arguments of another call, which are aligned by
-	 * chance. */
+	/* Without padding this may be code that saves registers as arguments of another call; it is
+	 * aligned only by chance. */
 	if (walk->aligns && !code_walk_is_aligned(walk, end))
 		return BEHIND_IS_CODE;
 	if (beginning == X86_BEGINS_A_FUNCTION_SURELY)
@@ -186,7 +188,7 @@ bool code_walk_decode(const struct code_walk *walk, size_t at,
 	       !holds_known_start(walk, at + 1, at + ret_instruction->size);
 }
 
-/* Functions whose address is taken: what begins like one. */
+/* A function whose address is taken, if the target looks like a function's beginning. */
 static void follow_pointer(struct code_walk *walk, uint64_t target)
 {
 	if (target < walk->size &&
@@ -194,8 +196,8 @@ static void follow_pointer(struct code_walk *walk, uint64_t target)
 		code_walk_hand_on(walk, target, &x86_frame_at_entry, CODE_BEGINS);
 }
 
-/* What the instruction makes of the frame, and to whom it hands it on. Returns whether the next one
- * is to be followed at once. */
+/* Applies the instruction to the frame and passes the frame to its targets. Returns whether the
+ * next instruction is followed at once. */
 static bool follow_instruction(struct code_walk *walk, size_t at,
 			       const struct x86_instruction *instruction, struct x86_frame *frame)
 {
@@ -219,8 +221,8 @@ static bool follow_instruction(struct code_walk *walk, size_t at,
 	return false;
 }
 
-/* From an offset whose frame is known up to where execution does not go on, or somebody was
- * before. */
+/* Follows execution from an offset with a known frame until it ends or reaches code that was
+ * followed before. */
 static void follow(struct code_walk *walk, size_t at)
 {
 	struct x86_frame frame = walk->known_frames.items[walk->frames[at]];
@@ -236,7 +238,8 @@ static void follow(struct code_walk *walk, size_t at)
 	} while (at < walk->size && !(walk->marks[at] & CODE_REACHED));
 }
 
-/* What the call that ends here leads to, which is never at offset 0; false: it is no such call. */
+/* Returns the target of the call that ends here; it is never offset 0. Returns false when there is
+ * no such call. */
 static bool called_at(const struct code_walk *walk, size_t end, uint32_t *ret_called)
 {
 	int32_t distance;
@@ -253,7 +256,7 @@ static struct called_function *called_function(struct code_walk *walk, uint32_t 
 	return &walk->called[(offset ^ offset >> 10) % CODE_WALK_CALLED_FUNCTIONS];
 }
 
-/* The end of the next piece of code that looks like a call; 0: there is none. */
+/* Returns the end of the next bytes that look like a call; 0: there is none. */
 static size_t next_call(const struct code_walk *walk, size_t at)
 {
 	const uint8_t *found = NULL;
@@ -263,7 +266,7 @@ static size_t next_call(const struct code_walk *walk, size_t at)
 	return found ? (size_t)(found - walk->code) + CALL_BYTES : 0;
 }
 
-/* Compilers that save space do not align functions. */
+/* Compilers that optimize for size do not align functions. */
 static bool aligns_functions(const struct code_walk *walk)
 {
 	size_t count = 0, aligned = 0;
@@ -278,7 +281,7 @@ static bool aligns_functions(const struct code_walk *walk)
 	return count >= MIN_CALLS && aligned >= count / 3;
 }
 
-/* Which functions do not return: behind calls of theirs is nothing but the next function. */
+/* Finds functions that do not return: the next function directly follows calls to them. */
 static void find_ending_calls(struct code_walk *walk)
 {
 	uint32_t offset;

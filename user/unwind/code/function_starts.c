@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads symbol tables, and the code that a program starts with, for the places at which functions
- * begin. */
+/* Reads function starts from symbol tables and from the program's entry code. */
 #include "unwind/code/function_starts.h"
 
 #include <elf.h>
@@ -12,7 +11,7 @@
 #include "instruction/x86_flow.h"
 #include "instruction/x86_instruction.h"
 
-/* The start of a program, which passes main() to the C library. */
+/* The entry code of a program passes main() to the C library. */
 #define ENTRY_CODE_BYTES 64
 
 static void add_start(struct function_starts *starts, uint64_t offset, uint64_t text_size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where functions begin in a file's code, by its symbols. Libraries name those that others call,
- * stripped or not, and assembly that no call frame information describes is mostly called so.
+ * Function starts of a file, from its symbols. Libraries keep the symbols that others call even
+ * when stripped, and those are mostly the functions of undescribed assembly.
  *
  * Bounds on hostile files: one symbol table of each kind is read, up to
  * FUNCTION_STARTS_MAX_TABLE_BYTES of it.
@@ -16,15 +16,15 @@
 
 #define FUNCTION_STARTS_MAX_TABLE_BYTES (8U << 20)
 
-/* Offsets, ascending, each once. */
+/* Ascending offsets without duplicates. */
 struct function_starts {
 	uint32_t *items;
 	size_t count, capacity;
 };
 
-/* Of functions from text_start on and below it by less than text_size, which offsets count from and
- * 32 bits hold. What cannot be read, or for lack of memory not be kept, is left out. The caller
- * frees the array. */
+/* Collects functions in [text_start, text_start + text_size); offsets count from text_start and fit
+ * in 32 bits. Entries that are unreadable or do not fit in memory are left out. The caller frees
+ * the array. */
 void function_starts_read(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 			  struct function_starts *ret_starts);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looks at generated code until it stays the same, and keeps its rows for as long as it does. */
+/* Scans generated code until it is stable, and keeps its rows while it stays so. */
 #include "unwind/code/generated_code.h"
 
 #include <errno.h>
@@ -19,34 +19,35 @@
 
 #define PAGE_BYTES     4096U
 #define FUNCTION_ALIGN 16
-/* Until the second look, and the longest time between looks at code that does not come to rest. */
+/* Interval from the first to the second scan, and the longest interval for code that keeps
+ * changing. */
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
 #define LOOK_MAX_NS   (30 * NS_PER_SECOND)
-/* Between looks at code whose rows are in use. */
+/* Interval between scans of code whose rows are in use. */
 #define VERIFY_NS (2 * NS_PER_SECOND)
-/* As in files: one function in so many that reads by a frame pointer it has not set up makes all of
- * them doubtful. */
+/* As for files: when more than one in this many functions reads memory relative to a frame pointer
+ * that it has not set up, no function of the region gets rows. */
 #define FUNCTIONS_PER_BORROWED_FRAME 10
-/* Of the walks since the rows were made, of the newest some hundreds at least, one in so many may
- * lead astray. */
+/* One in this many unwinds by the rows may fail. Counted since the rows were made; of many unwinds,
+ * about the last thousand count. */
 #define FIRST_WALKS	 16
 #define MOST_WALKS	 1024
 #define WALKS_PER_ASTRAY 4
-/* Where no walk has failed, one function in so many that keeps frame pointers is a sign that all
- * do. */
+/* Where no unwind has failed: when more than one in this many functions sets up a frame pointer,
+ * all are taken to keep it. */
 #define FUNCTIONS_PER_FRAME_POINTER 10
-/* HotSpot's code has more functions; what looks like the beginning of one elsewhere is rare. */
+/* HotSpot's code has more functions than one per this many pages; code that looks like a HotSpot
+ * function is rare elsewhere. */
 #define PAGES_PER_FUNCTION 4
-/* More than one function that keeps frame pointers in so many bytes: the unwinding goes by these.
- */
+/* With more than one frame pointer set up per this many bytes, frame pointers unwind the code. */
 #define BYTES_PER_FRAME_POINTER 2048
 
-/* Pages that have memory, also those that are all zeros. */
+/* Limits reads of pages that have memory, all-zero pages included. */
 #define MOST_READS (4 * GENERATED_CODE_REGION_BYTES / PAGE_BYTES)
-/* Code has a row for some ten instructions; what has more is none, or made to cost memory. */
+/* Code has one row per about ten instructions. More rows mean data, or code made to cost memory. */
 #define MOST_ROWS 32768
-/* After a look, so many times as long as it has taken: nobody makes more than 2 % of a CPU go into
- * looking. */
+/* A pause of this many times the scan's CPU time follows each scan, so that no process can cause
+ * more than 2 % of one CPU for scanning. */
 #define REST_PER_LOOK 50
 
 struct row {
@@ -57,12 +58,12 @@ struct row {
 struct region {
 	uint32_t pid;
 	uint64_t start, end;
-	uint64_t hash; /* of what the last look saw */
+	uint64_t hash; /* of the code at the last scan */
 	uint64_t next_ns, wait_ns;
 	bool looked, has_rows, given_up;
-	bool told;		/* that it has rows */
-	bool failed;		/* walks by frame pointers did */
-	uint32_t walks, astray; /* that went by the rows */
+	bool told;		/* the caller knows of the rows */
+	bool failed;		/* an unwind by frame pointers has failed here */
+	uint32_t walks, astray; /* unwinds by the rows; those of them that failed */
 	ARRAY_OF(struct row) rows;
 };
 
@@ -71,13 +72,13 @@ struct generated_code {
 	struct region regions[GENERATED_CODE_REGIONS];
 	size_t count;
 	uint64_t rest_until_ns;
-	/* Of the look that is in flight: the pages, one behind the other, and where each lies. */
+	/* State of the scan in progress: the copied pages, packed, and the page number of each. */
 	uint8_t *bytes;
 	ARRAY_OF(uint32_t) pages;
-	ARRAY_OF(uint32_t) starts; /* of functions in them */
+	ARRAY_OF(uint32_t) starts; /* function starts in the pages */
 };
 
-/* Pages that nobody has touched would get memory by being read. */
+/* Reading an untouched page would allocate it, so pagemap tells which pages have memory. */
 static int live_pages(_unused_ void *context, uint32_t pid, uint64_t start, size_t count,
 		      bool *present)
 {
@@ -161,8 +162,8 @@ static const struct region *find_region(const struct generated_code *code, uint3
 	return index == SIZE_MAX ? NULL : &code->regions[index];
 }
 
-/* Code that has never come to rest makes room for other, and any that may do without rows for what
- * may not. */
+/* Replaces regions without rows: unstable code by any other, and code for which frame pointers
+ * suffice by code for which they have failed. */
 static bool make_room(struct generated_code *code, enum generated_code_doubt doubt)
 {
 	for (size_t i = 0; code->count == GENERATED_CODE_REGIONS && i < code->count; i++) {
@@ -176,7 +177,7 @@ static bool make_room(struct generated_code *code, enum generated_code_doubt dou
 	return code->count < GENERATED_CODE_REGIONS;
 }
 
-/* What was left to frame pointers is looked at with other eyes. */
+/* After the first failed unwind, a region left to frame pointers is scanned again soon. */
 static void note_doubt(struct region *region, enum generated_code_doubt doubt, uint64_t now_ns)
 {
 	if (region->failed || doubt != GENERATED_CODE_FAILED)
@@ -215,7 +216,7 @@ static bool is_zero(const uint8_t *page)
 	return page[0] == 0 && memcmp(page, page + 1, PAGE_BYTES - 1) == 0;
 }
 
-/* Copies the pages that hold something. false: it cannot be read, or there is too much. */
+/* Copies the pages that are not all zeros. Returns false when they are unreadable or too many. */
 static bool copy_pages(struct generated_code *code, const struct region *region,
 		       const bool *present, size_t count)
 {
@@ -270,7 +271,8 @@ static void add_row(void *context, uint32_t offset, const struct pkbpf_unwind_ru
 		*row = (struct row){offset, *rule};
 }
 
-/* Rows of pages that follow one another; false: frame pointers are the better guide. */
+/* Makes rows for consecutive pages. Returns false where frame pointers unwind the code, or when out
+ * of memory. */
 static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t size,
 		     uint32_t offset, struct region *region)
 {
@@ -285,14 +287,14 @@ static bool read_run(struct undescribed_code *work, const uint8_t *bytes, size_t
 
 	if (undescribed_code_frame_pointers(bytes, size) > size / BYTES_PER_FRAME_POINTER)
 		return false;
-	/* A run has less than a piece: it is done at once. */
+	/* A run is smaller than a piece, so one call processes all of it. */
 	if (!undescribed_code_run(work, &piece, add_row, region))
 		return false;
 	add_row(region, offset + (uint32_t)size, &none);
 	return true;
 }
 
-/* Of all that the look has seen. */
+/* Counts over all pages of the scan. */
 static size_t count_frame_pointers(const struct generated_code *code)
 {
 	return code->pages.count ? undescribed_code_frame_pointers(code->bytes,
@@ -300,8 +302,8 @@ static size_t count_frame_pointers(const struct generated_code *code)
 				 : 0;
 }
 
-/* HotSpot's are known. Between its data the reader takes more for functions than there are: 2,130
- * for 130. */
+/* HotSpot's function starts are known. The data between its functions would add false ones: 2,130
+ * instead of 130. */
 static size_t count_functions(const struct generated_code *code,
 			      const struct undescribed_counts *counts)
 {
@@ -309,8 +311,7 @@ static size_t count_functions(const struct generated_code *code,
 									   : counts->functions;
 }
 
-/* Rows that say what a guess would say as well are not worth the copies of the stack that they
- * take. */
+/* Rows are not worth their stack copies where frame pointers give the same callers. */
 static bool is_worth_rows(const struct generated_code *code, const struct region *region,
 			  const struct undescribed_counts *counts)
 {
@@ -324,8 +325,8 @@ static bool is_worth_rows(const struct generated_code *code, const struct region
 }
 
 /*
- * HotSpot's functions begin with mov %eax,-N(%rsp), by which the stack is probed. Data lies between
- * them, which would be read as code that goes on in the middle of the next one.
+ * HotSpot's functions begin with mov %eax,-N(%rsp), a stack probe. They are found by it because
+ * data lies between them: decoded as code, the data would end in the middle of the next function.
  */
 static void find_starts(struct generated_code *code)
 {
@@ -392,7 +393,7 @@ static void look(struct generated_code *code, struct region *region, uint64_t no
 		region->next_ns = now_ns + VERIFY_NS;
 	} else {
 		array_free(&region->rows);
-		/* Where walks do without rows there is no hurry. */
+		/* Not urgent: unwinds succeed without rows. */
 		if (!region->failed &&
 		    (same || count_frame_pointers(code) >
 				     code->pages.count * (PAGE_BYTES / BYTES_PER_FRAME_POINTER)))

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind rows for machine code that processes have generated without keeping frame pointers, in
- * anonymous memory or in files that are no programs: kernels of linear algebra (oneDNN, which
- * PyTorch computes with), regular expressions.
+ * Unwind rows for machine code that processes generate without frame pointers, in anonymous memory
+ * or in files that are no ELF files: linear algebra kernels (oneDNN, used by PyTorch), regular
+ * expressions.
  *
- * The code is copied out of the process, and read as a file's code without call frame information
- * is (undescribed_code.h). It is believed only while it stays what it is: rows are made when two
- * looks at it have seen the same, and dropped when a later one sees something else, or when walks
- * that went by them seldom arrive. Code of run-times that go on generating (Java, V8) is so never
- * read. Code that keeps frame pointers is left to them; where no walk has failed, it is looked at
- * twice a minute.
+ * The code is copied from the process and analyzed like a file's code without call frame
+ * information (undescribed_code.h). Rows are made when two consecutive scans find the same code.
+ * They are dropped when a later scan finds other code, or when too many unwinds that use them fail.
+ * So code of run-times that keep generating (Java, V8) never gets rows. Code that keeps frame
+ * pointers is left to them. Where no unwind has failed, code is scanned twice a minute.
  *
- * Bounds: GENERATED_CODE_REGIONS mappings, of each the pages that have memory and are not all
- * zeros, at most GENERATED_CODE_REGION_BYTES, with some ten thousand rows; 2 % of a CPU. x86-64
- * only. One owner thread.
+ * Bounds: GENERATED_CODE_REGIONS mappings. Of each, the pages that have memory and are not all
+ * zeros are read, at most GENERATED_CODE_REGION_BYTES, with some ten thousand rows. 2 % of one CPU.
+ * x86-64 only. One owner thread.
  */
 #ifndef PKBPF_UNWIND_CODE_GENERATED_CODE_H
 #define PKBPF_UNWIND_CODE_GENERATED_CODE_H
@@ -30,51 +29,53 @@
 
 struct generated_code;
 
-/* Where the memory of processes comes from. */
+/* Access to the memory of processes. */
 struct generated_code_memory {
-	/* Which pages have memory; present[] has one entry per page. 0 or negative errno. */
+	/* Sets present[], which has one entry per page: whether the page has memory. Returns 0 or a
+	 * negative errno. */
 	int (*pages)(void *context, uint32_t pid, uint64_t start, size_t count, bool *present);
-	/* All bytes (0) or negative errno. */
+	/* Reads all bytes (0) or returns a negative errno. */
 	int (*read)(void *context, uint32_t pid, uint64_t address, void *buffer, size_t size);
 	void *context;
 };
 
-/* memory NULL: of this machine's processes. NULL: out of memory. */
+/* memory NULL: reads the processes of this machine. Returns NULL when out of memory. */
 struct generated_code *generated_code_new(const struct generated_code_memory *memory);
 void generated_code_free(struct generated_code *code);
 
-/* What a walk by frame pointers came to. */
+/* Result of an unwind by frame pointers. */
 enum generated_code_doubt {
-	/* a whole stack; but the frame pointer may be one of a frame farther out */
+	/* A complete but unverified stack: the frame pointer may belong to an outer frame. */
 	GENERATED_CODE_UNPROVEN,
 	GENERATED_CODE_FAILED,
-	/* there was none: the parent of the process has rows, unless the process has them itself */
+	/* No unwind by frame pointers: the process inherited the mapping from a parent with rows,
+	 * and may have no rows itself. */
 	GENERATED_CODE_INHERITED,
 };
-/* A walk has gone by a frame pointer in [start, end), which no executable file is behind. */
+/* An unwind has used a frame pointer in [start, end), a mapping without an executable file. */
 void generated_code_want(struct generated_code *code, uint32_t pid, uint64_t start, uint64_t end,
 			 enum generated_code_doubt doubt, uint64_t now_ns);
 
-/* Whether the mapping is still what it was, so that it makes sense to look at it. */
+/* Returns whether the mapping still exists, so that scanning it makes sense. */
 typedef bool (*generated_code_exists_fn)(void *context, uint32_t pid, uint64_t start, uint64_t end);
-/* generated_code_has() says something else of the mapping from now on. */
+/* Reports that the result of generated_code_has() changes for a mapping of the process. */
 typedef void (*generated_code_changed_fn)(void *context, uint32_t pid);
-/* To be called often: looks at what is due, forgets what has gone. */
+/* Scans the mappings that are due and forgets those that are gone. To be called often. */
 void generated_code_poll(struct generated_code *code, uint64_t now_ns,
 			 generated_code_exists_fn exists, generated_code_changed_fn changed,
 			 void *context);
 
-/* Whether it has rows for parts of this mapping. */
+/* Returns whether parts of this mapping have rows. */
 bool generated_code_has(const struct generated_code *code, uint32_t pid, uint64_t start,
 			uint64_t end);
 /*
- * What a walk that went by rows for this address came to: rows that mostly mislead are given up
- * until the code changes. Returns whether a walk by frame pointers may be as good: none has failed
- * there.
+ * Records the result of an unwind that used rows for this address. Rows that mostly mislead are
+ * dropped until the code changes. Returns whether frame pointers may serve as well, that is, no
+ * unwind by them has failed there.
  */
 bool generated_code_note_walk(struct generated_code *code, uint32_t pid, uint64_t address,
 			      bool was_whole);
-/* false: nothing is known about this address. */
+/* Returns false when the address has no rule. */
 bool generated_code_find_rule(const struct generated_code *code, uint32_t pid, uint64_t address,
 			      struct pkbpf_unwind_rule *ret_rule);
 

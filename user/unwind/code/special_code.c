@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Recognises special code of x86-64. */
+/* Recognizes special code of x86-64. */
 #include "unwind/code/special_code.h"
 
 #include <elf.h>
@@ -24,19 +24,19 @@ static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};
 static const struct pkbpf_unwind_rule above_end_rule = {.cfa = PKBPF_CFA_END, .aux = 1};
 static const struct pkbpf_unwind_rule signal_rule = {.cfa = PKBPF_CFA_SIGNAL};
 
-/* Code that is the same wherever it occurs. */
+/* Code with the same bytes wherever it occurs. */
 struct pattern {
 	uint8_t bytes[PATTERN_MAX_BYTES];
 	uint8_t size;
-	uint8_t before; /* bytes in front that the rule covers too */
+	uint8_t before; /* bytes before it that the rule covers, too */
 	const struct pkbpf_unwind_rule *rule;
 };
 
 static const struct pattern patterns[] = {
-	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it the return
-	 * address of a handler, so look-ups land one byte before. */
+	/* mov $15,%rax; syscall: rt_sigreturn in musl and Go. The kernel makes it a handler's
+	 * return address, so look-ups land one byte before. */
 	{{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}, 9, 1, &signal_rule},
-	/* mov $15,%eax; syscall: the same by other assemblers. */
+	/* mov $15,%eax; syscall: the same from other assemblers. */
 	{{0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}, 7, 1, &signal_rule},
 	/* xor %ebp,%ebp; pop %rdi; call *%r9; mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall:
 	 * the child's half of musl's __clone, the outermost frame of a thread. */
@@ -46,7 +46,7 @@ static const struct pattern patterns[] = {
 	 &end_rule},
 };
 
-/* What of the text has been read last. */
+/* The part of the text that was read last. */
 struct window {
 	uint8_t *bytes; /* SEARCH_WINDOW_BYTES + PATTERN_MAX_BYTES */
 	uint64_t start;
@@ -75,7 +75,7 @@ static void add(struct finder *finder, uint64_t start, uint64_t size,
 		*special = (struct special_code){(uint32_t)start, (uint32_t)size, *rule};
 }
 
-/* First function that ends behind an offset. */
+/* Returns the first function that ends after an offset. */
 static size_t find_function(const struct eh_frame *frame, uint64_t offset)
 {
 	size_t low = 0;
@@ -101,8 +101,8 @@ static bool is_covered(const struct finder *finder, uint64_t start, uint64_t siz
 	       eh_frame_function(finder->frame, index)->start < start + size;
 }
 
-/* musl's entry code, of programs and of its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea
- * _DYNAMIC(%rip),%rsi; and $-16,%rsp; call. Nothing called it. */
+/* musl's entry code, in programs and in its loader: xor %rbp,%rbp; mov %rsp,%rdi; lea
+ * _DYNAMIC(%rip),%rsi; and $-16,%rsp; call. It has no caller. */
 static void find_entry(struct finder *finder)
 {
 	static const uint8_t head[] = {0x48, 0x31, 0xed, 0x48, 0x89, 0xe7, 0x48, 0x8d, 0x35};
@@ -117,8 +117,8 @@ static void find_entry(struct finder *finder)
 		add(finder, entry - finder->text_start, sizeof(code), &end_rule);
 }
 
-/* NULL: cannot be read. Pieces lie close to one another, and one read of a page is for many of
- * them. */
+/* Returns NULL when unreadable. The requested pieces are close together, so one read of a page
+ * serves many of them. */
 static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size)
 {
 	struct window *window = &finder->window;
@@ -138,8 +138,8 @@ static const uint8_t *text_at(struct finder *finder, uint64_t start, size_t size
 	return window->bytes;
 }
 
-/* A C library, or a program that contains one. Others are not read: their text may be large and
- * cold. */
+/* A C library, or a program that contains one. Other files are not read: their text may be large
+ * and not in the page cache. */
 static bool may_hold_c_library(const struct elf_file *file)
 {
 	enum elf_role role = elf_program_role(file);
@@ -147,9 +147,9 @@ static bool may_hold_c_library(const struct elf_file *file)
 	return role == ELF_ROLE_C_LIBRARY || (role == ELF_ROLE_STATIC_PROGRAM && file->entry != 0);
 }
 
-/* glibc's __start_context, to which the function of makecontext() returns: mov %rbx,%rsp; mov
- * (%rsp),%rdi; test %rdi,%rdi; je; call. It is described as if it had been called. Nothing did: it
- * was put on the new stack, and look-ups land one byte before it. */
+/* glibc's __start_context, the return address of makecontext()'s function: mov %rbx,%rsp; mov
+ * (%rsp),%rdi; test %rdi,%rdi; je; call. Its CFI describes it as called, but makecontext() puts its
+ * address on the new stack: it has no caller. Look-ups land one byte before it. */
 static void find_context_start(struct finder *finder)
 {
 	static const uint8_t head[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24,
@@ -175,10 +175,10 @@ static void find_context_start(struct finder *finder)
 }
 
 /*
- * Coroutines put the address of abort() on their new stack, as the one that their first function
- * must not return to (libcoro, in Perl's Coro and Tarantool): above it is nothing. The byte before
- * belongs to whatever function lies there, which may end with a call of abort() and does not run
- * then.
+ * Coroutine libraries put the address of abort() on a new stack as the return address of the first
+ * function (libcoro, in Perl's Coro and Tarantool). That frame is the outermost. A look-up covers
+ * the byte before abort(), which belongs to the preceding function. That function may end with a
+ * call of abort(), but does not run then.
  */
 static void find_abort(struct finder *finder)
 {
@@ -222,7 +222,7 @@ static void search_bytes(struct finder *finder, uint64_t start, const uint8_t *c
 	}
 }
 
-/* Windows overlap by less than a pattern, so nothing is found twice or missed. */
+/* Windows overlap by less than a pattern, so each match is found exactly once. */
 static void search_range(struct finder *finder, uint64_t start, uint64_t end)
 {
 	for (uint64_t at = start; at < end; at += SEARCH_WINDOW_BYTES) {
@@ -238,13 +238,13 @@ static void search_range(struct finder *finder, uint64_t start, uint64_t end)
 	}
 }
 
-/* What may still be searched of a file. */
+/* Remaining search budget of a file. */
 struct search_budget {
 	uint64_t bytes;
 	unsigned int gaps;
 };
 
-/* Between the functions of [at, end), of which the table of functions tells. */
+/* Searches between the functions of [at, end). */
 static void search_segment(struct finder *finder, uint64_t at, uint64_t end,
 			   struct search_budget *budget)
 {
@@ -278,7 +278,8 @@ static void search_gaps(struct finder *finder)
 	}
 }
 
-/* Some linkers (lld) describe no PLT. The first entry is reached with the index pushed. */
+/* Some linkers (lld) emit no CFI for the PLT. The first entry is reached with the index already
+ * pushed. */
 static void find_lazy_plt(struct finder *finder)
 {
 	static const struct pkbpf_unwind_rule first = {
@@ -319,8 +320,7 @@ static void find_direct_plt(struct finder *finder, const char *name)
 		add(finder, section->address - finder->text_start, section->size, &rule);
 }
 
-/* Static programs call their indirect functions through a .plt without first entry: nothing but
- * jumps. */
+/* Static programs call IFUNCs through a .plt without a first entry; its entries only jump. */
 static void find_static_plt(struct finder *finder)
 {
 	const struct elf_section *section = elf_file_find_section(finder->file, ".plt");
@@ -355,7 +355,7 @@ static int compare(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Orders; of two that overlap the first stays. */
+/* Sorts the list; of two overlapping items the first stays. */
 static void finish(struct special_code_list *list)
 {
 	size_t kept = 0;

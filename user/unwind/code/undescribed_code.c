@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds a way into code that no code leads to, and tells the rules of what was followed. */
+/* Guesses frames of unreachable code, and emits the rules of followed code. */
 #include "unwind/code/undescribed_code.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "instruction/x86_flow.h"
 #include "unwind/code/code_walk.h"
 
-/* Prologues are looked for in so many bytes of code that nothing leads to. Assembly has megabytes
- * of it, and hardly a prologue. */
+/* Prologues are searched in at most this many bytes of unreachable code: assembly has megabytes of
+ * it and hardly a prologue. */
 #define MAX_UNKNOWN_BYTES      4096
 #define MAX_TRIED_INSTRUCTIONS 64
 
 struct undescribed_code {
 	struct code_walk walk;
-	const uint32_t *starts; /* offsets of functions; borrowed */
+	const uint32_t *starts; /* offsets of function starts; borrowed */
 	size_t start_count;
 	struct undescribed_counts counts;
 };
@@ -74,19 +74,18 @@ size_t undescribed_code_frame_pointers(const uint8_t *code, size_t size)
 	       count_bytes(code, size, assembled, sizeof(assembled));
 }
 
-/* A place that no code leads to. */
+/* Unreachable code. */
 struct gap {
-	size_t end;   /* of the code before it */
-	size_t start; /* of what follows, behind padding */
-	/* how the frame was at the last jump through a table in the function before, or NO_FRAME */
+	size_t end;   /* end of the code before it */
+	size_t start; /* start of the code after the padding */
+	/* frame at the last table jump in the preceding function, or NO_FRAME */
 	uint16_t table;
-	size_t known_end; /* of the last code before it that was followed */
-	/* instructions that frames may still be tried with, so that hostile code costs no more than
-	 * any */
+	size_t known_end; /* end of the last followed code before it */
+	/* remaining instructions for trying frames; bounds the cost of hostile code */
 	size_t tries;
 };
 
-/* From the surest to the most doubtful. */
+/* In order of decreasing certainty. */
 enum guess { GUESS_FUNCTIONS, GUESS_SURE_TABLES, GUESS_TABLES, GUESS_THE_REST };
 
 static bool looks_like_function(const struct code_walk *walk, const struct gap *gap)
@@ -102,7 +101,7 @@ static bool looks_like_function(const struct code_walk *walk, const struct gap *
 		       (beginning == X86_BEGINS_WITH_ROOM && !gap->table);
 	if (walk->aligns)
 		return beginning == X86_BEGINS_A_FUNCTION_SURELY && !gap->table;
-	/* Where functions are not aligned they follow a return, or a jump to another one. */
+	/* Unaligned functions follow a return or a jump to another function. */
 	return beginning == X86_BEGINS_A_FUNCTION_SURELY ||
 	       (beginning == X86_BEGINS_A_FUNCTION && gap->end == gap->known_end &&
 		(!before || x86_frame_is_at_entry(&walk->known_frames.items[before])));
@@ -117,7 +116,7 @@ static bool have_same_cfa(const struct x86_frame *a, const struct x86_frame *b)
 
 enum verdict { VERDICT_OPEN, VERDICT_RIGHT, VERDICT_WRONG };
 
-/* Where execution goes on when a frame is tried; SIZE_MAX: nobody knows. */
+/* Returns where execution continues while a frame is tried; SIZE_MAX: unknown. */
 static size_t try_next(const struct code_walk *walk, size_t at,
 		       const struct x86_instruction *instruction)
 {
@@ -136,8 +135,8 @@ static size_t try_next(const struct code_walk *walk, size_t at,
 	}
 }
 
-/* Whether the code behind a gap could have a frame: a return finds the stack as the call left it,
- * and code that others lead to finds it as they do. */
+/* Checks a frame for the code after a gap: a return must find the stack pointer as the call left
+ * it, and a join with followed code must find the frame of that code. */
 static enum verdict try_frame(const struct code_walk *walk, struct gap *gap,
 			      const struct x86_frame *tried)
 {
@@ -162,11 +161,11 @@ static enum verdict try_frame(const struct code_walk *walk, struct gap *gap,
 	return VERDICT_OPEN;
 }
 
-/* The number of the frame that the code behind it has; NO_FRAME: nothing is known of it. */
+/* Returns the frame number of the code after a gap; NO_FRAME: unknown. */
 static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum guess guess)
 {
 	const struct x86_frame *frames = walk->known_frames.items;
-	/* How the frame was at the end of the code before, where that was no return. */
+	/* The frame at the end of the preceding code, unless that ends in a return. */
 	uint16_t before = walk->frames[gap->end];
 
 	if (looks_like_function(walk, gap) &&
@@ -174,8 +173,8 @@ static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum
 		return FRAME_AT_ENTRY;
 	if (guess == GUESS_FUNCTIONS)
 		return NO_FRAME;
-	/* Parts that compilers have put elsewhere lie beside parts of other functions, which may
-	 * jump through tables, too. */
+	/* Compilers move parts of functions away, next to parts of other functions, which may have
+	 * jump tables, too. */
 	if (gap->table && !x86_frame_is_at_entry(&frames[gap->table]) &&
 	    (guess > GUESS_SURE_TABLES ||
 	     (before && have_same_cfa(&frames[before], &frames[gap->table]))) &&
@@ -183,7 +182,7 @@ static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum
 		return gap->table;
 	if (guess <= GUESS_TABLES)
 		return NO_FRAME;
-	/* What follows a jump belongs to its function. */
+	/* Code after a jump belongs to the same function. */
 	if (before &&
 	    (!code_walk_is_aligned(walk, gap->start) ||
 	     try_frame(walk, gap, &x86_frame_at_entry) == VERDICT_WRONG) &&
@@ -192,7 +191,7 @@ static uint16_t frame_of_gap(const struct code_walk *walk, struct gap *gap, enum
 	return FRAME_AT_ENTRY;
 }
 
-/* The next place at which something may end, in code that nothing is known of. */
+/* Returns the next offset in unknown code at which a function may end. */
 static size_t skip_unknown(const struct code_walk *walk, size_t at)
 {
 	struct x86_instruction instruction;
@@ -214,7 +213,7 @@ static size_t skip_unknown(const struct code_walk *walk, size_t at)
 	return at;
 }
 
-/* The next place behind `at` of which anything is known. */
+/* Returns the next offset after `at` that has a mark. */
 static size_t next_known(const struct code_walk *walk, size_t at)
 {
 	for (at++; at < walk->size && !walk->marks[at];)
@@ -222,7 +221,7 @@ static size_t next_known(const struct code_walk *walk, size_t at)
 	return at;
 }
 
-/* Goes on at a gap, if it is known how. */
+/* Follows the code after a gap if its frame is known. */
 static void fill_gap(struct code_walk *walk, struct gap *gap, enum guess guess)
 {
 	uint16_t number = frame_of_gap(walk, gap, guess);
@@ -234,14 +233,14 @@ static void fill_gap(struct code_walk *walk, struct gap *gap, enum guess guess)
 	code_walk_follow(walk);
 }
 
-/* Whether functions are looked for in code that nothing is known of. */
+/* Returns whether functions are searched for in unknown code. */
 static bool is_worth_reading(const struct gap *gap, size_t at, enum guess guess)
 {
 	return guess == GUESS_THE_REST ||
 	       (guess == GUESS_FUNCTIONS && at - gap->known_end < MAX_UNKNOWN_BYTES);
 }
 
-/* Goes on where no code has led to. */
+/* Follows unreachable code. */
 static void fill_gaps(struct code_walk *walk, enum guess guess)
 {
 	const uint8_t *marks = walk->marks;
@@ -268,18 +267,18 @@ static void fill_gaps(struct code_walk *walk, enum guess guess)
 	}
 }
 
-/* One pass that tells what was found. */
+/* State of one pass that emits rows. */
 struct rows {
 	struct undescribed_code *work;
-	cfi_row_fn row; /* NULL: it only counts */
+	cfi_row_fn row; /* NULL: only counts */
 	void *context;
-	size_t end; /* of what they are given for */
+	size_t end; /* end of the range that gets rows */
 	struct x86_frame frame;
-	struct pkbpf_unwind_rule rule; /* given last */
+	struct pkbpf_unwind_rule rule; /* the last rule that was emitted */
 	bool gave_rule;
-	bool changed; /* the frame may have changed since */
+	bool changed; /* the frame may have changed since the last row */
 	bool is_in_function;
-	/* this function reads the stack by a frame pointer that it has not set up */
+	/* this function accesses the stack through a frame pointer it has not set up */
 	bool borrows_frame;
 };
 
@@ -293,15 +292,15 @@ static void give_rule(struct rows *rows, size_t at, struct pkbpf_unwind_rule rul
 }
 
 /*
- * What lies right behind a jump through a register is never returned to, but as the return address
- * that was put on a new stack for its first function (make_fcontext() of Boost). Look-ups of return
- * addresses, and no others, are for the last byte of what lies before.
+ * No call returns to the address right behind a jump through a register. It is a return address
+ * only where it was put on a new stack for the first function (make_fcontext() of Boost). The rule
+ * is for the last byte of the jump: only look-ups of return addresses land there.
  */
 static void end_behind_jump(struct rows *rows, size_t at, const struct x86_instruction *instruction)
 {
 	static const struct pkbpf_unwind_rule end = {.cfa = PKBPF_CFA_END};
 
-	/* Overlapping code may reach into the next piece, whose rows come later. */
+	/* The next piece emits its rows later, and overlapping code may reach into it. */
 	if (x86_flow_of(instruction) != X86_FLOW_JUMP_THROUGH || instruction->size < 2 ||
 	    at + instruction->size > rows->end)
 		return;
@@ -321,7 +320,7 @@ static void count_instruction(struct rows *rows, const struct x86_instruction *i
 	rows->work->counts.borrowed_frames++;
 }
 
-/* Gives the rule of an instruction that was followed. */
+/* Emits the rule of a followed instruction. */
 static void pass_instruction(struct rows *rows, size_t at)
 {
 	struct code_walk *walk = &rows->work->walk;
@@ -363,7 +362,7 @@ static void give_rows(struct rows *rows)
 	}
 }
 
-/* The first known start at or behind an offset. */
+/* Returns the first known start at or after an offset. */
 static const uint32_t *first_start(const struct undescribed_code *work, uint64_t offset)
 {
 	size_t low = 0, high = work->start_count;
@@ -379,8 +378,8 @@ static const uint32_t *first_start(const struct undescribed_code *work, uint64_t
 	return work->starts + low;
 }
 
-/* Up to the last function, which may go on in the next piece; that one then begins far enough from
- * this one's start. */
+/* Returns the start of the last function, which may continue in the next piece. The result is in
+ * the second half, so that the next piece begins far enough from this one's start. */
 static size_t end_of_last_but_one(const struct code_walk *walk)
 {
 	for (size_t at = walk->size; at > (walk->size + 1) / 2; at--) {
