@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What block requests are made of, and what moved in the block layer between kernels, behind one
- * accessor each. */
+/* Fields of block requests, with accessors for what moved in the block layer between kernels. */
 #ifndef PKBPF_BLOCK_COMPAT_BPF_H
 #define PKBPF_BLOCK_COMPAT_BPF_H
 
@@ -19,15 +18,16 @@
 #define REQUEST_WRITE_ZEROES 9
 #define REQUEST_FLAG(name)   (1U << bpf_core_enum_value(enum req_flag_bits, __REQ_##name))
 
-/* Their arguments are pointers from a tracepoint's own, which are followed without a helper. */
+/* The arguments of these functions come from tracepoint arguments, which programs follow without a
+ * helper. */
 
-/* A device as records name it: major << 20 | minor; 0: not known. */
+/* A device as in records: major << 20 | minor; 0: unknown. */
 static __always_inline __u32 disk_number(struct gendisk *disk)
 {
 	return disk ? (__u32)disk->major << 20 | (__u32)disk->first_minor : 0;
 }
 
-/* The same of a disk's address, which is a number here. */
+/* The same for a disk given by its address as a number. */
 static __always_inline __u32 disk_number_at(__u64 address)
 {
 	const struct gendisk *disk = (void *)address;
@@ -35,7 +35,7 @@ static __always_inline __u32 disk_number_at(__u64 address)
 	return kernel_half(&disk->major) << 20 | kernel_half(&disk->first_minor);
 }
 
-/* The disk went from the request to its queue in 5.17 (f3fa33acca9f). Retire with 5.16. */
+/* The disk moved from the request to its queue in 5.17 (f3fa33acca9f). Retire with 5.16. */
 static __always_inline __u32 request_device(struct request *rq)
 {
 	if (bpf_core_field_exists(((struct request___before_5_17 *)0)->rq_disk))
@@ -46,12 +46,9 @@ static __always_inline __u32 request_device(struct request *rq)
 	return disk_number(rq->q->disk);
 }
 
-/*
- * Is what began to wait or was issued at `since_ns` still in flight? Whoever has a request holds
- * it: its count of holders is 0 from when it is over until it is used again, then as another one
- * that was allocated later. It is read through a helper, because a device that has gone took its
- * requests along.
- */
+/* Returns whether a request that was inserted or issued at `since_ns` is still in flight. Its
+ * reference count is 0 from its end until it is reused. A reused request has a later allocation
+ * time. The fields are read through a helper, because a removed device has freed its requests. */
 static __always_inline bool request_is_under_way(struct request *rq, __u64 since_ns)
 {
 	__u64 allocated_ns = 0;
@@ -65,7 +62,7 @@ static __always_inline bool request_is_under_way(struct request *rq, __u64 since
 	return holders && allocated_ns <= since_ns;
 }
 
-/* The disk went from the bio to its block_device in 5.12 (309dca309fc3). Retire with 5.11. */
+/* The disk moved from the bio to its block_device in 5.12 (309dca309fc3). Retire with 5.11. */
 static __always_inline __u32 bio_device(struct bio *bio)
 {
 	if (bpf_core_field_exists(((struct bio___before_5_12 *)0)->bi_disk))

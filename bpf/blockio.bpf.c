@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Block I/O: who submits each request, how long it waits in the queue and how long the device
- * takes. */
+/* Block I/O: the submitter, queue time and service time of each request. */
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 #include "blockio_owner.bpf.h"
@@ -17,8 +16,8 @@ static __always_inline void count_in_interval(enum pkbpf_counter counter)
 		counter_add(counter, 1);
 }
 
-/* Who announced the request when its bio was submitted, also when it is nobody we look at; NULL:
- * nobody did. */
+/* Returns the submitter that was recorded when the bio was submitted, even if it is no target;
+ * NULL: none was recorded. */
 static __always_inline const struct submission *submission_announced(__u32 opf, struct bio *bio,
 								     __u32 device)
 {
@@ -31,10 +30,8 @@ static __always_inline const struct submission *submission_announced(__u32 opf, 
 	return NULL;
 }
 
-/*
- * A request seen for the first time since it was allocated. What is queued is kept also when it is
- * nobody's we look at: whoever issues it later has nothing to do with it.
- */
+/* Creates an entry for a request seen for the first time since its allocation. Queued requests of
+ * non-targets get an entry as well, because the thread that issues them later is unrelated. */
 static __always_inline struct pkbpf_blockio_request *
 request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known, bool is_queued,
 	      __u64 now_ns)
@@ -46,7 +43,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	struct submission submission;
 	__u64 key = (__u64)rq;
 
-	/* Who issues it may be a worker. */
+	/* A worker may issue the request. */
 	submission = announced ? *announced : submission_find(ctx, opf, bio, device, now_ns);
 	if (known) {
 		known->insert_ns = 0;
@@ -67,7 +64,7 @@ request_begin(void *ctx, struct request *rq, struct pkbpf_blockio_request *known
 	return bpf_map_lookup_elem(&blockio_requests, &key);
 }
 
-/* Its completion did not get here: it is over, nobody knows since when. */
+/* Ends a request whose completion event was not seen. The time of its end is unknown. */
 static __always_inline void request_end_unseen(struct pkbpf_blockio_request *request)
 {
 	request->insert_ns = request->issue_ns = 0;
@@ -77,16 +74,16 @@ static __always_inline void request_end_unseen(struct pkbpf_blockio_request *req
 	row_add_untimed(request->row, request->length);
 }
 
-/* It waits in the queue; not one that was there before it was allocated again, and that nobody saw
- * leave. */
+/* Returns whether the request waits in the queue. An entry from before the request's reallocation
+ * does not count: nothing reported that it left the queue. */
 static __always_inline bool request_is_queued(struct request *rq,
 					      const struct pkbpf_blockio_request *request)
 {
 	return request && request->insert_ns && rq->start_time_ns <= request->insert_ns;
 }
 
-/* It is over, or another one has its memory now. Whether one that waited was done or merged is not
- * known where merging is not seen. */
+/* Ends an entry whose request is finished or whose memory was reused. Without merge events (5.11)
+ * it is unknown whether a queued request was completed or merged. */
 static __always_inline void request_forget(struct pkbpf_blockio_request *request)
 {
 	if (request->issue_ns || (request->insert_ns && blockio_config.sees_merges))
@@ -94,15 +91,15 @@ static __always_inline void request_forget(struct pkbpf_blockio_request *request
 	request->insert_ns = 0;
 }
 
-/* Before 5.11 (a54895fa057c) the queue came first. */
+/* Before 5.11 (a54895fa057c) the queue was the first argument. */
 static __always_inline void *argument_after_queue(__u64 *ctx, bool queue_comes_first)
 {
 	__u64 argument;
 
 	if (queue_comes_first) {
 		argument = ctx[1];
-		/* Otherwise both loads become one from a computed address, which the verifier
-		 * refuses. */
+		/* Otherwise the compiler merges both loads into one from a computed address, which
+		 * the verifier rejects. */
 		barrier_var(argument);
 	} else {
 		argument = ctx[0];
@@ -148,7 +145,7 @@ int blockio_insert(__u64 *ctx)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	request = bpf_map_lookup_elem(&blockio_requests, &key);
-	/* Inserted again: after a requeue, or from one list into another. */
+	/* Inserted again: after a requeue, or moved between lists. */
 	if (request_is_queued(rq, request))
 		return 0;
 	if (request)
@@ -188,7 +185,7 @@ int blockio_issue(__u64 *ctx)
 	return 0;
 }
 
-/* The device would not take it: it waits in the queue again. */
+/* The device rejected the request, which is back in the queue. */
 SEC("?tp_btf/block_rq_requeue")
 int blockio_requeue(__u64 *ctx)
 {
@@ -220,7 +217,7 @@ int blockio_complete(__u64 *ctx)
 	if (!request || !request->issue_ns) {
 		__u64 begun_ns = rq->start_time_ns;
 
-		/* The device refused it for good before it was issued. */
+		/* The device rejected the request for good before it was issued. */
 		if (request_is_queued(rq, request))
 			request->insert_ns = 0;
 		if (begun_ns && begun_ns < blockio_control.start_ns)
@@ -228,14 +225,14 @@ int blockio_complete(__u64 *ctx)
 		return 0;
 	}
 	issue_ns = request->issue_ns;
-	/* What is complete was allocated later, and never issued: an empty flush, done by a request
-	 * of the device's own. */
+	/* The completed request was allocated later and was never issued: an empty flush, done by a
+	 * request of the device itself. */
 	if (rq->start_time_ns > issue_ns) {
 		request_end_unseen(request);
 		return 0;
 	}
 	if (failed) {
-		/* Takes as much time, and moves nothing. */
+		/* A failed request takes time but transfers nothing. */
 		counter_add(PKBPF_COUNTER_BLOCKIO_ERRORS, 1);
 	} else {
 		request->bytes += bytes;
@@ -255,7 +252,7 @@ int blockio_complete(__u64 *ctx)
 	return 0;
 }
 
-/* A request that became part of another one will neither be issued nor completed. */
+/* A request merged into another one is neither issued nor completed. */
 SEC("?tp_btf/block_rq_merge")
 int blockio_merge_request(__u64 *ctx)
 {
@@ -297,10 +294,8 @@ static __always_inline __u64 request_since(const struct pkbpf_blockio_request *r
 	return request->issue_ns ? request->issue_ns : request->insert_ns;
 }
 
-/*
- * Runs over all requests when the interval ends: what is over without having been seen so, and was
- * not used again since, would be taken to be in flight until then.
- */
+/* Runs over all requests at the end of the interval. Otherwise finished requests without a
+ * completion event would be taken to be in flight, unless they were reused. */
 SEC("?iter/bpf_map_elem")
 int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)
 {
@@ -312,7 +307,8 @@ int blockio_edge(struct bpf_iter__bpf_map_elem *ctx)
 	since_ns = request_since(request);
 	if (!since_ns || request_is_under_way((struct request *)*key, since_ns))
 		return 0;
-	/* Between the two looks its end was seen, which comes before it is let go. */
+	/* The completion event came between the two reads; it precedes the release of the
+	 * request. */
 	if (request_since(request) != since_ns)
 		return 0;
 	request_forget(request);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of the block I/O programs: requests in flight, sums per stack, lengths, and how rows are
- * found and added to. */
+/* Tables of the block I/O programs: requests in flight, sums per stack, latency histograms; and the
+ * functions that find and update rows. */
 #ifndef PKBPF_BLOCKIO_BPF_H
 #define PKBPF_BLOCKIO_BPF_H
 
@@ -9,7 +9,7 @@
 
 #include <pkbpf/blockio.h>
 
-/* All sizes but those of the LRU maps are set by the source before the object is loaded. */
+/* The source sets all sizes except those of the LRU maps before the object is loaded. */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -48,7 +48,7 @@ struct {
 	__type(value, __u32);
 } blockio_histogram_index SEC(".maps");
 
-struct blockio_free_map { /* numbers of array elements that user space has given back */
+struct blockio_free_map { /* numbers of array elements that user space has freed */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
 	__type(value, __u32);
@@ -56,17 +56,15 @@ struct blockio_free_map { /* numbers of array elements that user space has given
 struct blockio_free_map blockio_free_rows SEC(".maps");
 struct blockio_free_map blockio_free_histograms SEC(".maps");
 
-/* Who submitted a request. */
+/* The submitter of a request. */
 struct submission {
-	__u32 row; /* PKBPF_BLOCKIO_NO_ROW: nobody we look at */
+	__u32 row; /* PKBPF_BLOCKIO_NO_ROW: no target */
 	__u32 tid;
 };
 
-/*
- * Requests that wait for a flush before or after them are issued by a worker: who submitted them is
- * kept by their bio until then. The flush itself is a request of the device's own, which stands for
- * all who want one at that time: it is the last one's.
- */
+/* Requests with a flush before or after them are issued by a worker. This map keeps their submitter
+ * by bio until then. The flush itself is a request of the device, shared by all submitters that
+ * need one at that time. It is counted for the last of them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
@@ -83,7 +81,7 @@ struct {
 
 const volatile struct pkbpf_blockio_config blockio_config = {};
 struct pkbpf_blockio_control blockio_control = {};
-__u32 blockio_next_row = 0, blockio_next_histogram = 0; /* not used before */
+__u32 blockio_next_row = 0, blockio_next_histogram = 0; /* never used up to here */
 
 static __always_inline __u32 histogram_of(const struct pkbpf_blockio_row_key *row)
 {
@@ -112,7 +110,8 @@ static __always_inline __u32 histogram_of(const struct pkbpf_blockio_row_key *ro
 	return index;
 }
 
-/* Number of the row of a key, made when it is the first; PKBPF_BLOCKIO_NO_ROW: no room. */
+/* Returns the number of the row of a key; creates the row if it is the first. PKBPF_BLOCKIO_NO_ROW:
+ * no room. */
 static __always_inline __u32 row_of(const struct pkbpf_blockio_row_key *key, __u64 cgroup_id,
 				    const char *comm)
 {
@@ -140,7 +139,7 @@ static __always_inline __u32 row_of(const struct pkbpf_blockio_row_key *key, __u
 	return index;
 }
 
-/* Adds a request of which only that it is over is known, not since when. */
+/* Adds a finished request without a completion event: its latency is unknown. */
 static __always_inline void row_add_untimed(__u32 index, __u64 bytes)
 {
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);
@@ -151,8 +150,8 @@ static __always_inline void row_add_untimed(__u32 index, __u64 bytes)
 	__sync_fetch_and_add(&row->bytes, bytes);
 }
 
-/* Adds a finished request. Two CPUs may raise a maximum at once; the loser's value is then missing
- * from it only. */
+/* Adds a finished request. If two CPUs raise a maximum at once, one value is missing from the
+ * maximum, and only there. */
 static __always_inline void row_add(__u32 index, __u64 bytes, __u64 device_ns, __u64 queue_ns)
 {
 	struct pkbpf_blockio_row *row = bpf_map_lookup_elem(&blockio_rows, &index);

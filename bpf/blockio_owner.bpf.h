@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Whose a block request is, and the row it counts in: found while who submits it runs. Included by
- * one file. */
+/* Finds the originator of a block request and the row it counts in, while the submitter runs.
+ * Included by one file. */
 #ifndef PKBPF_BLOCKIO_OWNER_BPF_H
 #define PKBPF_BLOCKIO_OWNER_BPF_H
 
@@ -16,34 +16,33 @@
 #define PF_WQ_WORKER 0x00000020
 #define PF_MEMALLOC  0x00000800
 #define PF_KSWAPD    0x00020000
-/* MEMALLOC_NOIO and LOCAL_THROTTLE: a loop device's worker */
+/* MEMALLOC_NOIO and LOCAL_THROTTLE: the worker of a loop device */
 #define PF_LOOP (0x00080000 | 0x00100000)
 
-/* Frames between the tracepoint's call and the program, which belong to us. */
+/* Frames of tracing between the tracepoint's call and the program. */
 #define TRACEPOINT_FRAMES 3
 
-/* One recognised stack in so many is unwound all the same, to see whether it was recognised
- * rightly. */
+/* One in this many recognized stacks is unwound all the same, to verify the recognition. */
 #define MEMO_CHECK_EVERY 1024
 
 __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id, __u32 device,
 			 __u32 state);
 
-/* Who runs now. */
+/* The current thread. */
 struct submitter {
 	__u32 pid, tid, flags;
 	__u64 mm, born_ns;
 };
 
-/* Whose request it is. */
+/* The process and thread that a request is counted for. */
 struct owner {
 	__u32 pid, tid;
-	__u64 cgroup_id; /* of write-back; other owners' is asked for when a row is made */
+	__u64 cgroup_id; /* write-back only; for others the cgroup is read when a row is made */
 	bool lower, writeback, is_kernel_thread;
 };
 
-/* What one look for an owner needs. In a register or on its stack the verifier would follow each
- * owner that it can find to the end of the program. */
+/* Scratch of one search for an originator. Kept in a register or on the stack, it would make the
+ * verifier follow each possible originator to the end of the program. */
 struct blockio_scratch {
 	__u32 busy;
 	__u32 reserved;
@@ -57,7 +56,7 @@ struct {
 	__type(value, struct blockio_scratch);
 } blockio_scratch SEC(".maps");
 
-/* Every helper costs a call and several returns: since 5.11 one does. */
+/* Each helper costs a call and several returns; since 5.11 one helper is enough. */
 static __always_inline void submitter_read(struct submitter *submitter)
 {
 	__u64 pid_tgid;
@@ -91,7 +90,7 @@ static __always_inline __u8 state_of(__u32 opf)
 		return PKBPF_BLOCKIO_READ | flags;
 	case REQUEST_WRITE:
 	case REQUEST_ZONE_APPEND:
-		/* A write that waits for the cache to be flushed is waited for. */
+		/* A thread waits for a write that includes a cache flush. */
 		if (opf & (REQUEST_FLAG(SYNC) | REQUEST_FLAG(FUA) | REQUEST_FLAG(PREFLUSH)))
 			flags |= PKBPF_BLOCKIO_SYNC;
 		return PKBPF_BLOCKIO_WRITE | flags;
@@ -105,8 +104,8 @@ static __always_inline __u8 state_of(__u32 opf)
 	return PKBPF_BLOCKIO_OTHER;
 }
 
-/* The cgroup (of version 2) whose pages or whose I/O this is; 0: unknown, or the root, which is
- * everybody. */
+/* Returns the cgroup (version 2) of the pages or of the I/O. NULL: unknown, or the root cgroup,
+ * which says nothing. */
 static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
 {
 	struct cgroup *cgroup = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup);
@@ -118,8 +117,8 @@ static __always_inline struct cgroup *cgroup_of_bio(struct bio *bio)
 	return node && kernfs_parent(node) ? cgroup : NULL;
 }
 
-/* A write that somebody waits for and that is no journal's: not of pages that were made dirty
- * before. */
+/* Returns whether this is a direct write: a thread waits for it, it is no journal write, and it
+ * writes no previously dirtied pages. */
 static __always_inline bool is_direct_write(__u32 opf)
 {
 	return bpf_core_enum_value_exists(enum req_flag_bits, __REQ_IDLE) &&
@@ -127,11 +126,11 @@ static __always_inline bool is_direct_write(__u32 opf)
 }
 
 /*
- * Fills in whose request it is; false: nobody's we look at.
+ * Fills in the originator of a request; false: no target.
  *
- * A kernel worker that writes does it for whoever made the pages dirty; so does a process that is
- * short of memory and gets to write somebody's pages while it looks for free ones. The kernel knows
- * at most their cgroup.
+ * A kernel worker writes pages that other processes have dirtied. So does a process short of memory
+ * that writes pages while it looks for free ones. In both cases the kernel knows the cgroup of the
+ * pages at most.
  */
 static __always_inline bool owner_find(struct owner *owner, const struct submitter *submitter,
 				       struct bio *bio, __u32 opf, __u8 state)
@@ -158,10 +157,8 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
 		return host;
 	}
-	/*
-	 * What a limit of its cgroup throttled, or what had to be decrypted, a worker issues for
-	 * whoever submitted it: no tracepoint comes before that. The cgroup is known.
-	 */
+	/* A worker may issue the request of another process: after a cgroup's limit throttled it,
+	 * or for decryption. No tracepoint fires at the submission. The cgroup is known. */
 	if (owner->is_kernel_thread && !owner->lower && (flags & PF_WQ_WORKER)) {
 		struct cgroup *cgroup;
 
@@ -202,12 +199,12 @@ static __always_inline __u64 stack_walk(void *ctx, struct sample_scratch *scratc
 	return stack_send(scratch, SCRATCH_BLOCKIO);
 }
 
-/* Of a row's key what two registers hold. */
-#define ROW_LOWER 0x100 /* beside the state */
+/* Part of a row's key, packed so that two registers hold the key. */
+#define ROW_LOWER 0x100 /* flag beside the state */
 
-/* Number of the row of a stack, made when it is the first; the submitter's name is in the scratch
- * memory. A global function, so that the verifier walks it once and not for every path that leads
- * to it. */
+/* Returns the number of the row of a stack; creates the row if it is the first. The submitter's
+ * comm is in the scratch memory. A global function: the verifier follows it once, not for every
+ * path that leads to it. */
 __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgid, __u64 cgroup_id,
 						   __u32 device, __u32 state)
 {
@@ -229,7 +226,7 @@ __attribute__((noinline)) __u32 blockio_row_number(__u64 stack_id, __u64 pid_tgi
 	row = row_of(&key, cgroup_id, scratch->sample.comm);
 	if (row != PKBPF_BLOCKIO_NO_ROW)
 		return row;
-	/* No room for more stacks: then at least the process. */
+	/* No room for more stacks: the request is counted for its process without a stack. */
 	counter_add(PKBPF_COUNTER_ROW_TABLE_FULL, 1);
 	if (!stack_id)
 		return row;
@@ -245,8 +242,8 @@ static __always_inline __u32 row_of_stack(const struct owner *owner, __u64 stack
 				  device, owner->lower ? state | ROW_LOWER : state);
 }
 
-/* The row of a recognised stack, if it was for this device and operation, and the thread's name was
- * the same. */
+/* Returns the row of a recognized stack if the row is for this device and operation and the
+ * thread's comm is the same. */
 static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
 					    const struct memo_scratch *memo, __u32 slot,
 					    __u32 device, __u8 state)
@@ -261,7 +258,7 @@ static __always_inline __u32 row_remembered(struct pkbpf_stack_memo *entry,
 		       : PKBPF_BLOCKIO_NO_ROW;
 }
 
-/* The row of what the current task is doing. */
+/* Returns the row for the current task's activity. */
 static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *scratch,
 					    struct owner *owner, __u32 opf, struct bio *bio,
 					    __u32 device, __u64 now_ns, __u32 *ret_tid)
@@ -274,7 +271,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	bool memorable = false;
 	__u8 state;
 
-	/* Through memory: the verifier would follow each value that it can have to the end. */
+	/* Through memory: otherwise the verifier follows each possible value to the end. */
 	*(volatile __u8 *)&scratch->sample.state = state_of(opf);
 	state = *(volatile __u8 *)&scratch->sample.state;
 	submitter_read(&submitter);
@@ -283,7 +280,7 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	barrier();
 	*ret_tid = owner->tid;
 	if (owner->lower) {
-		/* Shown for the device only. */
+		/* Reported for the device only. */
 		sample_begin(scratch, SCRATCH_BLOCKIO, PKBPF_PROFILE_BLOCKIO);
 		return row_of_stack(owner, 0, device, state);
 	}
@@ -305,8 +302,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 			entry->used_ns = now_ns;
 			bpf_get_current_comm(memo->comm, sizeof(memo->comm));
 			row = row_remembered(entry, memo, slot, device, state);
-			/* What is believed for a while only needs no check: it may have become
-			 * complete. */
+			/* An entry that counts as verified only for a time needs no check: a new
+			 * unwinding may find a more complete stack. */
 			if (row != PKBPF_BLOCKIO_NO_ROW &&
 			    (entry->until_ns || entry->hits % MEMO_CHECK_EVERY))
 				return row;
@@ -330,10 +327,8 @@ static __always_inline __u32 row_of_current(void *ctx, struct sample_scratch *sc
 	return row;
 }
 
-/*
- * The same, unless an interrupt brought us here in the middle of it: then the memory it needs is in
- * use, and what the current task is doing has nothing to do with the request.
- */
+/* Like row_of_current(), unless an interrupt arrived in the middle of it. In that case the scratch
+ * memory is in use, and the current task has nothing to do with the request. */
 static __always_inline struct submission submission_find(void *ctx, __u32 opf, struct bio *bio,
 							 __u32 device, __u64 now_ns)
 {

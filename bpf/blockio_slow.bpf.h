@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sends what is known of a block request that took long. Included by one file. */
+/* Sends a record of a slow block request. Included by one file. */
 #ifndef PKBPF_BLOCKIO_SLOW_BPF_H
 #define PKBPF_BLOCKIO_SLOW_BPF_H
 
 #include "block_compat.bpf.h"
 #include "blockio.bpf.h"
 
-/* Of its own: a slow disk takes no room from samples. Its size bounds how many requests wait for
- * their reader. */
+/* A ring of its own, so that a slow disk takes no room from samples. Its size bounds the number of
+ * requests that wait for the reader. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 16); /* set by the source */
@@ -20,7 +20,8 @@ static __always_inline __u16 slow_io_flags(__u32 opf, __u32 failed)
 	       (opf & REQUEST_FLAG(META) ? PKBPF_SLOW_IO_METADATA : 0);
 }
 
-/* A complete request that was counted in its row. `last_bytes` of it were done just now. */
+/* Sends a complete request that was counted in its row. `last_bytes` of it were completed just
+ * now. */
 static __always_inline void slow_io_send(struct request *rq,
 					 const struct pkbpf_blockio_request *request,
 					 __u64 issue_ns, __u64 device_ns, __u32 last_bytes,
@@ -31,7 +32,7 @@ static __always_inline void slow_io_send(struct request *rq,
 	struct pkbpf_event_slow_io *record;
 	__u64 sector = rq->__sector;
 
-	/* What another device asked for is already in the time of that one's request. */
+	/* The latency of a lower device's request is already part of the upper device's request. */
 	if (!row || row->key.lower)
 		return;
 	record = bpf_ringbuf_reserve(&slow_io_ring, sizeof(*record), 0);
@@ -48,7 +49,7 @@ static __always_inline void slow_io_send(struct request *rq,
 	record->cgroup_id = row->cgroup_id;
 	record->insert_ns = issue_ns - request->queue_ns;
 	record->issue_ns = issue_ns;
-	/* The kernel moves it on with each part that is done. */
+	/* The kernel advances the sector with each completed part. */
 	record->sector = sector == PKBPF_NO_SECTOR ? sector : sector - (before >> 9);
 	record->pid = row->key.pid;
 	record->tid = request->tid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What was renamed, moved or added between kernels, behind one accessor each. */
+/* Accessors for kernel fields and arguments that were renamed, moved or added between kernels. */
 #ifndef PKBPF_KERNEL_COMPAT_BPF_H
 #define PKBPF_KERNEL_COMPAT_BPF_H
 
@@ -13,18 +13,16 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	return (__u32)BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
-/*
- * sched_switch passes the state with which prev was taken off since 5.18 (fa2c3254d7cf); what the
- * task holds may have been changed by a waker meanwhile. User space counts the tracepoint's
- * arguments in BTF. Retire with 5.15.
- */
+/* Since 5.18 (fa2c3254d7cf) sched_switch passes the state with which prev left the CPU. On older
+ * kernels it is read from the task, where a waker may have changed it meanwhile. User space counts
+ * the tracepoint's arguments in BTF. Retire with 5.15. */
 static __always_inline __u32 switch_state(unsigned long long *ctx, struct task_struct *prev,
 					  bool is_argument)
 {
 	return is_argument ? (__u32)ctx[3] : task_state(prev);
 }
 
-/* The folder above, whose pointer was renamed in 6.15. */
+/* The parent directory; its field was renamed in 6.15. */
 static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
 {
 	struct kernfs_node___since_6_15 *renamed = (void *)node;

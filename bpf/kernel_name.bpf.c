@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Names kernel addresses with the kernel's own symbol lookup. */
+/* Symbolizes kernel addresses with the kernel's own symbol lookup. */
 #include "shared.bpf.h"
 
-/*
- * Two microseconds per name, where reading all of /proc/kallsyms costs the kernel 30 to 50 ms. Also
- * knows addresses that kernel.kptr_restrict hides there.
- */
+/* A lookup takes two microseconds; reading all of /proc/kallsyms costs the kernel 30 to 50 ms. The
+ * lookup also resolves addresses that kernel.kptr_restrict hides. */
 struct pkbpf_kernel_name kernel_name = {};
 
 SEC("syscall")

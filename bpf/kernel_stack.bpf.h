@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Kernel stacks of CPU samples, unwound with rules that stay in a small table. */
+/* Kernel stacks of CPU samples, unwound with rules cached in a small table. */
 #ifndef PKBPF_KERNEL_STACK_BPF_H
 #define PKBPF_KERNEL_STACK_BPF_H
 
@@ -15,18 +15,19 @@ int kernel_stack_walk(__u32 slot);
 int kernel_stack_differs(__u32 slot, __u32 count);
 
 #if defined(__TARGET_ARCH_x86)
-/* The first walks of a CPU are compared with the kernel's own, and later one in so many, which
- * costs ten times as much. */
+/* The first stacks of a CPU are verified against the kernel's own unwinder, later one in
+ * KERNEL_CHECK_EVERY. A verification costs ten times as much as the unwinding. */
 #define KERNEL_CHECK_FIRST 32
 #define KERNEL_CHECK_EVERY 128
 
-/* So many stacks of a CPU are left to the kernel at least before it gets all of them. */
+/* A CPU has at least this many fallbacks to the kernel's unwinder before all stacks are left to
+ * it. */
 #define KERNEL_LEFT_ENOUGH 256
 
-/* Bytes copied first, behind the stack pointer. */
+/* Bytes copied first, from the stack pointer upwards. */
 #define KERNEL_FIRST_WINDOW_BYTES 1024
 
-/* True: the stack is whole, and as the kernel sees it where that was compared. */
+/* True: the stack is complete, and equal to the kernel's where that was compared. */
 static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx,
 					       struct sample_scratch *scratch)
 {
@@ -41,8 +42,7 @@ static __always_inline bool kernel_stack_check(struct bpf_perf_event_data *ctx,
 	if (size > 0 && !kernel_stack_differs(unwind->slot, size / 8))
 		return true;
 	counter_add(PKBPF_COUNTER_KERNEL_WALK_WRONG, 1);
-	/* Another format, or a case that nobody thought of: no stack after this one is unwound
-	 * here. */
+	/* Another table format, or an unknown case: from now on no stack is unwound here. */
 	orc_tables.text_bytes = 0;
 	return false;
 }
@@ -64,8 +64,8 @@ static __always_inline void stack_read_kernel_of_perf_event(struct bpf_perf_even
 		if (kernel_stack_walk(unwind->slot) && kernel_stack_check(ctx, scratch))
 			return;
 		counter_add(PKBPF_COUNTER_KERNEL_WALK_LEFT, 1);
-		/* Where most stacks run through modules or what tracers have changed, it is not
-		 * worth it. */
+		/* If most stacks go through modules or through code changed by tracers, unwinding
+		 * here does not pay. */
 		if (++unwind->kernel_left >= KERNEL_LEFT_ENOUGH &&
 		    unwind->kernel_left > unwind->kernel_walks)
 			orc_tables.text_bytes = 0;

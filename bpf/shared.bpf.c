@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* The maps and constants that all programs of the object share. */
+/* Maps and constants shared by all programs of the object. */
 #include "shared.bpf.h"
 #include "cpu_sampler.bpf.h"
 #include "offcpu.bpf.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every BPF program file shares: configuration, counters, scratch memory and the way out
- * (emit_*). */
+/* Common to all BPF program files: configuration, counters, scratch memory and output (emit_*). */
 #ifndef PKBPF_SHARED_BPF_H
 #define PKBPF_SHARED_BPF_H
 
@@ -16,17 +15,15 @@
 
 #include "unwind.bpf.h"
 
-/* include/linux/sched.h; unchanged for as long as there have been tracepoints */
+/* include/linux/sched.h; unchanged since tracepoints exist */
 #define PF_EXITING 0x00000004
 #define PF_KTHREAD 0x00200000
 
 extern const volatile struct pkbpf_bpf_config config;
 
-/*
- * Moves on when the entry of a process has changed: as a target, or of what it executes
- * (target_pids, target_tids, unwind_processes). Each of these lookups takes 0.1 us and more of a
- * CPU sample, whose predecessor mostly was the same process's. User space counts, too.
- */
+/* Changes whenever the entry of a process changes in target_pids, target_tids or unwind_processes;
+ * user space increments it as well. Each lookup in these maps takes 0.1 us or more of a CPU sample,
+ * and consecutive samples mostly hit the same process. */
 extern __u32 process_generation;
 
 static __always_inline void process_changed(void)
@@ -34,8 +31,8 @@ static __always_inline void process_changed(void)
 	__sync_fetch_and_add(&process_generation, 1);
 }
 
-/* What was found of a process in the same moment is still so; take it before the lookup. A moment
- * is no longer than a second: where a processor reads ahead (arm64), the entry may be older than
+/* A lookup result for a process stays valid within one moment. Take the moment before the lookup. A
+ * moment is at most a second: on processors that read ahead (arm64), the entry may be older than
  * the generation. */
 static __always_inline __u64 process_moment(__u64 now_ns)
 {
@@ -61,8 +58,8 @@ static __always_inline void counter_add(enum pkbpf_counter counter, __u64 amount
 	__u32 key = counter;
 	__u64 *value = bpf_map_lookup_elem(&counters, &key);
 
-	/* Per CPU; a nested program on this CPU can lose one increment at most by racing, so add
-	 * atomically. */
+	/* The counter is per CPU, but a nested program on this CPU could race with the increment.
+	 * The addition is therefore atomic. */
 	if (value)
 		__sync_fetch_and_add(value, amount);
 }
@@ -70,7 +67,7 @@ static __always_inline void counter_add(enum pkbpf_counter counter, __u64 amount
 struct sample_scratch {
 	struct pkbpf_event_sample sample;
 	__u64 ips[PKBPF_MAX_KERNEL_FRAMES + 1 + PKBPF_MAX_USER_FRAMES];
-	__u64 sent_bytes; /* since the last look at how much waits in the ring */
+	__u64 sent_bytes; /* bytes sent since the last check of how much waits in the ring */
 	struct unwind_scratch unwind;
 };
 
@@ -89,20 +86,20 @@ static __always_inline struct sample_scratch *scratch_get(enum scratch_slot slot
 	return bpf_map_lookup_elem(&sample_scratch, &key);
 }
 
-/* The current task as a pointer whose fields are plain loads: since 5.11. */
+/* The current task as a pointer with fields that are plain loads: since 5.11. */
 static __always_inline bool typed_task_exists(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf);
 }
 
-/* A task's saved user registers: since 5.15, later than typed_task_exists(). */
+/* The helper for a task's saved user registers: since 5.15, later than typed_task_exists(). */
 static __always_inline bool task_pt_regs_exists(void)
 {
 	return bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs);
 }
 
-/* The current thread's name. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU sample,
- * when it is called a thousand times a second. */
+/* Reads the current thread's comm. The helper that copies it takes 0.2 of the 4 to 6 us of a CPU
+ * sample when it is called a thousand times a second. */
 static __always_inline void current_comm(__u64 *comm)
 {
 	if (typed_task_exists()) {
@@ -115,7 +112,8 @@ static __always_inline void current_comm(__u64 *comm)
 	}
 }
 
-/* Fills who and when; leaves the stacks empty. `slot`: whose scratch it is. */
+/* Fills in thread, CPU and time, and leaves the stacks empty. `slot` is the scratch slot of the
+ * calling program. */
 static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum scratch_slot slot,
 					    enum pkbpf_profile_kind kind, __u64 pid_tgid,
 					    __u64 time_ns)
@@ -136,8 +134,8 @@ static __always_inline void sample_begin_at(struct sample_scratch *scratch, enum
 	sample->n_user = 0;
 	sample->n_guessed = 0;
 	sample->reserved2 = 0;
-	/* Read in place, through three typed pointers, it costs nothing, but their verification
-	 * four milliseconds. */
+	/* Reading it in place, through three typed pointers, would cost nothing at run time, but
+	 * four milliseconds of verification. */
 	sample->cgroup_id = bpf_get_current_cgroup_id();
 	sample->count = 1;
 	sample->weight = 1;
@@ -153,15 +151,15 @@ static __always_inline void sample_begin(struct sample_scratch *scratch, enum sc
 	sample_begin_at(scratch, slot, kind, bpf_get_current_pid_tgid(), bpf_ktime_get_ns());
 }
 
-/* Readers poll their ring a few times a second and need no wake-up (it costs more than a whole
- * sample), unless more than that many bytes wait in it. */
+/* Readers poll their ring a few times a second. A wake-up costs more than a whole sample, so it is
+ * sent only when more than `bytes` bytes wait in the ring. */
 static __always_inline __u64 ring_wakeup(void *ring, __u32 bytes)
 {
 	return bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) > bytes ? BPF_RB_FORCE_WAKEUP
 								  : BPF_RB_NO_WAKEUP;
 }
 
-/* `lost`: what counts those for which there is no room. */
+/* `lost` is the counter for events that find no room. */
 static __always_inline bool emit_sample(struct sample_scratch *scratch, enum pkbpf_counter lost)
 {
 	__u32 words = (__u32)scratch->sample.n_kernel + scratch->sample.n_user;

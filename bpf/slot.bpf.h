@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hands out elements of array maps: first those that were never used, then those that user space
- * has given back. */
+/* Allocates elements of array maps: first those never used, then those that user space has
+ * freed. */
 #ifndef PKBPF_SLOT_BPF_H
 #define PKBPF_SLOT_BPF_H
 
 #include "shared.bpf.h"
 
-/* Two CPUs that want one at once meet at most so often. */
+/* Maximum number of collisions when two CPUs allocate at once. */
 #define SLOT_TRIES 8
 
 /*
- * Number of an element that is nobody's; false: all are in use. `claims_at` is the offset in an
- * element of its number of claims, a __u32 that is never reset: whoever raises it from 0 to 1 has
- * it. Kernels before 5.12 have no atomic operation that tells the old value, so an addition and a
- * look afterwards do: of two CPUs that add, one at most can see 1. When none does, the element is
- * never used. `next` only says where to look.
+ * Allocates an element and returns its number; false: all are in use. `claims_at` is the offset of
+ * the claim counter in an element: a __u32 that is never reset. The CPU that raises it from 0 to 1
+ * has the element. Kernels before 5.12 have no atomic operation that returns the old value, so the
+ * code adds and then reads: of two CPUs that add, at most one reads 1. If neither does, the element
+ * is never used. `next` is only a hint where to start.
  */
 static __always_inline bool slot_take(void *table, __u32 claims_at, volatile __u32 *next,
 				      void *returned, __u32 *ret_index)

@@ -7,7 +7,7 @@
 #include "shared.bpf.h"
 
 struct target_map {			 /* pid or tid -> 1 */
-	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader says otherwise */
+	__uint(type, BPF_MAP_TYPE_HASH); /* preallocated, unless the loader changes it */
 	__uint(max_entries, 1);		 /* set by the loader */
 	__type(key, __u32);
 	__type(value, __u8);
@@ -38,7 +38,7 @@ static __always_inline bool filter_comm_matches(struct task_struct *task)
 	return true;
 }
 
-/* Targets that are chosen by number. The idle task is nobody's target. */
+/* Targets chosen by pid or tid. The idle task is never a target. */
 static __always_inline bool filter_number(__u32 pid, __u32 tid)
 {
 	switch (config.target_mode) {
@@ -50,7 +50,7 @@ static __always_inline bool filter_number(__u32 pid, __u32 tid)
 	return tid != 0;
 }
 
-/* What the current task must be besides. */
+/* Further conditions for the current task: cgroup and comm. */
 static __always_inline bool filter_current_group(void)
 {
 	if (config.target_mode == PKBPF_TARGET_CGROUP &&
@@ -59,7 +59,7 @@ static __always_inline bool filter_current_group(void)
 	return !config.match_comm || filter_comm_matches((void *)bpf_get_current_task());
 }
 
-/* pid (thread group) and tid of the current task. */
+/* `pid` (thread group) and `tid` of the current task. */
 static __always_inline bool filter_current(__u32 pid, __u32 tid)
 {
 	return filter_number(pid, tid) && filter_current_group();
@@ -80,8 +80,8 @@ static __always_inline bool filter_below_cgroup(struct kernfs_node *node)
 	return false;
 }
 
-/* The same for any task; the target cgroup is named by its id, since the helper that compares takes
- * the current task only. */
+/* filter_current() for any task. The target cgroup is compared by id, because the helper that
+ * compares cgroups takes the current task only. */
 static __always_inline bool filter_task(struct task_struct *task)
 {
 	if (!filter_number(BPF_CORE_READ(task, tgid), BPF_CORE_READ(task, pid)))
@@ -92,8 +92,8 @@ static __always_inline bool filter_task(struct task_struct *task)
 	return !config.match_comm || filter_comm_matches(task);
 }
 
-/* A worker runs its parent's program: one that executes another has left. To be asked before or
- * after it is forgotten. */
+/* A worker runs its parent's program, so a worker that executes another program stops being a
+ * target. `forgotten`: the call may come after the target's entry was deleted. */
 static __always_inline bool filter_is_leaving_worker(__u32 pid, bool forgotten)
 {
 	__u8 *reason;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Fork, exec and exit of processes: targets are followed in the kernel, so that a child is one from
- * its first instruction, and so are processes that can be unwound. One program for both: every
- * process of the host runs it.
- */
+/* Fork, exec and exit of processes. The kernel side follows targets and unwindable processes, so
+ * that a child is one from its first instruction. One program does both, because every process of
+ * the host runs it. */
 #include "shared.bpf.h"
 #include "task_filter.bpf.h"
 #include "unwind_lifecycle.bpf.h"
 
-/* Constants to the verifier, which drops what is not wanted. */
+/* Constants to the verifier, which removes the unused code. */
 static __always_inline bool targets_are_processes(void)
 {
 	return config.target_mode == PKBPF_TARGET_PROCESS;
@@ -25,8 +23,8 @@ static __always_inline void target_forget(void *targets, __u32 number)
 		process_changed();
 }
 
-/* Not every free is seen (task_freed): a new process's number may still be there as that of a
- * target that is gone. */
+/* Not every free is seen (task_freed): the pid of a new process may still be in the map as that of
+ * an exited target. */
 static __always_inline void target_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
 	__u8 reason = PKBPF_TARGET_FOLLOWED;
@@ -69,11 +67,9 @@ int BPF_PROG(task_executed, struct task_struct *task)
 	return 0;
 }
 
-/*
- * A number that is free again may become a stranger's: forget it. Not at the exit already, when
- * other programs still have to see that a target ends, and what a process does until its memory is
- * freed can be unwound.
- */
+/* A free number may be reused for an unrelated process, so its entries are deleted here. Not at the
+ * exit: other programs still have to see that a target exits, and the process can be unwound until
+ * its memory is freed. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(task_freed, struct task_struct *task)
 {
@@ -81,7 +77,7 @@ int BPF_PROG(task_freed, struct task_struct *task)
 
 	if (config.target_mode == PKBPF_TARGET_THREAD)
 		target_forget(&target_tids, tid);
-	/* The first thread is freed last. */
+	/* The first thread of a process is freed last. */
 	if (tid != pid)
 		return 0;
 	if (targets_are_processes())

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * Recognises a thread that has not left the function that made it. What runs there is the C
- * library's clone() or clone3(), and its unwind information is that of the parent, who returns from
- * it; the new stack may hold anything.
- */
+/* Recognizes a thread that is still in the function that created it: the C library's clone() or
+ * clone3(). The unwind info there is that of the parent, which returns from the function; the
+ * child's new stack may hold anything. */
 #include "shared.bpf.h"
 
 #if PKBPF_UNWIND_ARM64
@@ -19,9 +17,9 @@ __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 #define AFTER_TEST  5 /* test %rax,%rax; musl: %eax, a byte less */
 #define AFTER_ERROR 7 /* jl; musl: jne */
 
-/* The instructions of clone() and clone3() that load the number, call, and tell the parent from the
- * child. Those of fork(), which calls the same and whose child has the parent's stack, are
- * others. */
+/* The instructions of clone() and clone3() that load the system call number, make the call, and
+ * tell the parent from the child. fork() makes the same call, and its child has the parent's stack;
+ * but its instructions differ. */
 static __always_inline bool makes_thread(const __u8 *code)
 {
 	if (code[0] != 0xb8 || code[3] || code[4] || code[5] != 0x0f || code[6] != 0x05)
@@ -31,8 +29,8 @@ static __always_inline bool makes_thread(const __u8 *code)
 	return code[7] == 0x48 && code[8] == 0x85 && code[9] == 0xc0 && code[10] == 0x7c;
 }
 
-/* The same in musl's clone(), from the call on: the child takes the argument from its stack, and
- * calls. */
+/* The same for musl's clone(), from the system call on: the child pops its argument from its stack
+ * and calls the function. */
 static __always_inline bool makes_musl_thread(const __u8 *code)
 {
 	return code[0] == 0x0f && code[1] == 0x05 && code[2] == 0x85 && code[3] == 0xc0 &&
@@ -40,7 +38,7 @@ static __always_inline bool makes_musl_thread(const __u8 *code)
 	       code[9] == 0x41 && code[10] == 0xff && code[11] == 0xd1;
 }
 
-/* Where the call is so many bytes before the leaf. */
+/* Compares the code with the system call `bytes` bytes before the leaf. */
 static __always_inline bool makes_thread_before(__u64 ip, __u32 bytes)
 {
 	__u8 code[CODE_BYTES];
@@ -50,7 +48,7 @@ static __always_inline bool makes_thread_before(__u64 ip, __u32 bytes)
 	return makes_thread(code) || makes_musl_thread(code + BEFORE_CALL);
 }
 
-/* 1: the leaf is the child's part of it, before it knows that it is the child. */
+/* Returns 1 if the leaf is in the child's part of the function, before the test for the child. */
 __attribute__((noinline)) int unwind_is_thread_start(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
