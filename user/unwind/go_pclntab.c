@@ -16,21 +16,22 @@
 #define MAX_SWITCHES 1024
 #define PREFIX	     "runtime."
 
-/* What a function says besides its stack pointer; kept in the program_size of its entry in the
- * list. */
+/* Properties of a function besides its stack pointer; kept in the program_size of its list
+ * entry. */
 enum {
-	FUNCTION_TOP = 1, /* nothing called it: goexit, mstart, rt0_go; or mcall */
-	/* puts something else into the stack pointer: systemstack, asmcgocall */
+	FUNCTION_TOP = 1, /* has no caller: goexit, mstart, rt0_go; or mcall */
+	/* loads another stack pointer: systemstack, asmcgocall */
 	FUNCTION_SP_WRITE = 2,
 	FUNCTION_ASSEMBLY = 4,
 	FUNCTION_FLAGS = 7,
-	FUNCTION_SIGNAL = 256,	    /* rt_sigreturn; ours */
-	FUNCTION_INTERRUPTED = 512, /* was called where no call is */
-	FUNCTION_KIND = 1024,	    /* times enum go_switch_kind */
+	FUNCTION_SIGNAL = 256, /* rt_sigreturn; not a flag of Go */
+	FUNCTION_INTERRUPTED =
+		512,	      /* its caller was interrupted: the return address is an exact PC */
+	FUNCTION_KIND = 1024, /* times enum go_switch_kind */
 };
 
-/* Functions that are known by name. Before Go 1.17 only the run-time itself knew which are special;
- * what is 0 then in records is flags of 1.17. */
+/* Functions known by name. Before Go 1.17 the records had no flags, so old_flags holds the flags
+ * that 1.17 gives. */
 struct known_function {
 	const char *name;
 	uint32_t old_flags;
@@ -71,7 +72,7 @@ static bool returns_from_signal(const struct elf_file *file, uint64_t address)
 	       memcmp(code, expected, sizeof(expected)) == 0;
 }
 
-/* NULL: none of them. */
+/* NULL: not a known function. */
 static const struct known_function *find_known(const struct go_table *table,
 					       const struct go_function *function)
 {
@@ -89,7 +90,8 @@ static const struct known_function *find_known(const struct go_table *table,
 	return NULL;
 }
 
-/* Some looks cost a read; the run-time and its assembly have some thousand such functions. */
+/* looks caps the number of file reads; the run-time and its assembly have some thousand functions
+ * that need one. */
 static uint32_t classify(const struct elf_file *file, const struct go_table *table,
 			 const struct go_function *function, uint32_t *looks)
 {
@@ -99,7 +101,7 @@ static uint32_t classify(const struct elf_file *file, const struct go_table *tab
 
 	if (known)
 		flags |= known->flags | (table->has_flags ? 0 : known->old_flags);
-	/* sigtramp ends Go's own tracebacks, but the kernel put a signal frame above it. */
+	/* Go's own tracebacks end at sigtramp, but the kernel's signal frame is above it. */
 	if ((flags & FUNCTION_TOP) &&
 	    go_table_name_begins(table, function, trampoline, sizeof(trampoline) - 1))
 		flags &= ~(uint32_t)FUNCTION_TOP;
@@ -135,7 +137,8 @@ static bool value_run_next(struct value_run *run)
 	change = change & 1 ? ~(change >> 1) : change >> 1;
 	run->value = (int64_t)((uint64_t)run->value + change);
 	run->bytes = cfi_read_uleb128(&run->reader);
-	/* Never 0 in real tables; refused so that no function reads more than its bytes of code. */
+	/* Never 0 in real tables. Refused, so that no function has more pairs than bytes of
+	 * code. */
 	return !run->reader.failed && run->bytes > 0;
 }
 
@@ -174,7 +177,7 @@ static size_t read_code(const struct elf_file *file, const struct go_function *f
 	return elf_file_read_address(file, function->start, code, size) ? 0 : size;
 }
 
-/* Where there is more than one of the name, the others only call it. */
+/* Tries every function of that name: all but one only call the one that switches stacks. */
 static struct go_layout find_layout(const struct elf_file *file, const struct go_table *table)
 {
 	uint8_t code[GO_SWITCH_MAX_CODE];
@@ -200,7 +203,7 @@ static int add_switch(const struct elf_file *file, struct go_pclntab *go,
 	struct go_switch_code code = {.code = bytes, .distance = distance_at, .context = &place};
 	struct go_switch *added;
 
-	/* Each is a page or so of the run-time's assembly. */
+	/* Each takes about a page of the run-time's assembly. */
 	if (go->switches.count >= MAX_SWITCHES)
 		return 0;
 	added = array_add(&go->switches);
@@ -231,7 +234,7 @@ static int list_functions(const struct elf_file *file, struct go_pclntab *go, ui
 		if (function.size == 0 || start >= text_size || function.size > text_size - start)
 			continue;
 		flags = classify(file, table, &function, &looks);
-		/* Look-ups of its address as a return address. */
+		/* Look-ups of its address as a return address land one byte before it. */
 		before = (flags & FUNCTION_SIGNAL) && start > 0;
 		*fde = (struct fde){
 			.start = (uint32_t)start - before,
@@ -272,7 +275,7 @@ void go_pclntab_done(struct go_pclntab *go)
 static void emit_distance(uint32_t offset, int64_t distance, bool interrupts, cfi_row_fn row,
 			  void *context)
 {
-	/* Its functions keep no registers for their callers. */
+	/* Go functions have no callee-saved registers. */
 	struct pkbpf_unwind_rule rule = {.cfa = interrupts ? PKBPF_CFA_SP_INTERRUPTED
 							   : PKBPF_CFA_SP,
 					 .ra_offset = -8,
@@ -282,8 +285,8 @@ static void emit_distance(uint32_t offset, int64_t distance, bool interrupts, cf
 		rule = (struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_UNSUPPORTED};
 	} else {
 		rule.cfa_offset = (int32_t)distance + 8;
-		/* Functions with a frame save the caller's frame pointer at its top before anything
-		 * else. */
+		/* Functions with a frame first save the caller's frame pointer at the top of the
+		 * frame. */
 		if (distance >= 8) {
 			rule.fp = PKBPF_FP_CFA;
 			rule.fp_offset = -16;
@@ -292,7 +295,7 @@ static void emit_distance(uint32_t offset, int64_t distance, bool interrupts, cf
 	row(context, offset, &rule);
 }
 
-/* From one address to another, of a function whose table says so. */
+/* Emits rows from one address to another from the function's stack pointer table. */
 static void run_values(const struct go_table *table, const struct fde *function, uint64_t from,
 		       uint64_t to, cfi_row_fn row, void *context)
 {
@@ -307,7 +310,7 @@ static void run_values(const struct go_table *table, const struct fde *function,
 				      function->program_size & FUNCTION_INTERRUPTED, row, context);
 		at = next;
 	}
-	/* Nothing is known of the rest: validated frame pointers. */
+	/* The table ends early: verified frame pointers unwind the rest. */
 	if (at < to)
 		row(context, (uint32_t)(at < from ? from : at),
 		    &(struct pkbpf_unwind_rule){.cfa = PKBPF_CFA_NONE});

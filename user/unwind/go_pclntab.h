@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unwind rows of Go functions from the run-time's own table (.gopclntab), which every Go program
- * carries, stripped or not: the distance of the stack pointer from the frame's top for each
- * instruction.
+ * carries, stripped or not. For each instruction the table has the distance of the stack pointer
+ * from the top of the frame.
  *
  * Format: src/runtime/symtab.go (pcvalue) of Go, x86-64.
  */
@@ -21,9 +21,9 @@
 #define GO_PCLNTAB_MAX_BYTES	 (512U << 20)
 #define GO_PCLNTAB_MAX_FUNCTIONS (4U << 20)
 
-/* One function that changes stacks. */
+/* A function that switches stacks. */
 struct go_switch {
-	uint32_t start; /* as in the list of functions */
+	uint32_t start; /* as in the function list */
 	struct go_switch_rows rows;
 };
 
@@ -32,16 +32,18 @@ struct go_pclntab {
 	ARRAY_OF(struct go_switch) switches;
 };
 
-/* -ENODATA: no Go program, or a table of another format; -ENOMEM. Fills an ordered list with its
- * functions, whose starts count from text_start and whose cie is cie_mark; those outside [0,
- * text_size) are left out. The caller frees the table with go_pclntab_done(), whatever is
- * returned. */
+/*
+ * Fills an ordered list with the functions of the table; their starts count from text_start and
+ * their cie is cie_mark. Functions outside [0, text_size) are left out. -ENODATA: not a Go program,
+ * or an unknown table format; -ENOMEM. The caller frees the table with go_pclntab_done() in every
+ * case.
+ */
 int go_pclntab_load(const struct elf_file *file, uint64_t text_start, uint64_t text_size,
 		    uint32_t cie_mark, struct go_pclntab *ret_table,
 		    struct fde_list *ret_functions);
 void go_pclntab_done(struct go_pclntab *go);
-/* As cfi_program_run(); rows <= bytes of the function's entry in the table, and no more than its
- * bytes of code. */
+/* Like cfi_program_run(). Rows <= bytes of the function's entry in the table, and <= its bytes of
+ * code. */
 void go_pclntab_run(const struct go_pclntab *go, const struct fde *function, cfi_row_fn row,
 		    void *context);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads how the functions of Go's run-time change stacks. */
+/* Derives how the functions of Go's run-time switch stacks. */
 #include "unwind/go_stack_switch.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static const struct pkbpf_unwind_rule unsupported_rule = {.cfa = PKBPF_CFA_UNSUP
 struct cursor {
 	const uint8_t *code;
 	size_t size;
-	uint32_t at, next; /* of the instruction, and behind it */
+	uint32_t at, next; /* offset of the instruction, and of its end */
 	struct x86_instruction instruction;
 };
 
@@ -61,7 +61,7 @@ static bool has_fs(const struct cursor *cursor)
 	return cursor->code[cursor->at] == PREFIX_FS;
 }
 
-/* mov …,%rsp; lea …,%rsp; and …,%rsp: what the function's own table does not follow. */
+/* mov …,%rsp; lea …,%rsp; and …,%rsp: changes that the function's own table does not follow. */
 static bool writes_sp(const struct x86_instruction *instruction)
 {
 	bool has_sp_and = (is_one_byte(instruction, OPCODE_GROUP_1) ||
@@ -92,15 +92,15 @@ static bool is_call(const struct x86_instruction *instruction)
 	       (is_one_byte(instruction, OPCODE_GROUP_FF) && (instruction->reg & 7) == 2);
 }
 
-/* What a register holds, as far as it matters here. */
+/* The content of a register, as far as it matters here. */
 struct value {
 	enum { VALUE_OTHER, VALUE_NUMBER, VALUE_WORD_AT, VALUE_CHAIN } kind;
-	int64_t number;	    /* or the address of the word */
-	int64_t offsets[2]; /* of the loads that lead from g to the value */
+	int64_t number;	    /* the number, or the address of the word */
+	int64_t offsets[2]; /* offsets of the loads that lead from g to the value */
 	int depth;
 };
 
-/* An operand relative to the instruction pointer. */
+/* An RIP-relative operand. */
 static bool is_relative(const struct cursor *cursor)
 {
 	const uint8_t *code = cursor->code + cursor->at;
@@ -109,7 +109,7 @@ static bool is_relative(const struct cursor *cursor)
 	       cursor->instruction.mod == 0 && (code[2] & 0xc7) == 0x05;
 }
 
-/* mov %fs:…, register: the thread's g. */
+/* mov %fs:…, register: loads the thread's g. */
 static struct value load_g(const struct cursor *cursor, const struct value *registers,
 			   struct go_layout *layout)
 {
@@ -165,7 +165,8 @@ static void take_layout(const struct value *curg, int32_t g_sched_sp, struct go_
 	layout->is_known = true;
 }
 
-/* It comes back with: g from the thread, m from g, curg from m, stack pointer from curg. */
+/* systemstack switches back with these loads: g from the thread, m from g, curg from m, stack
+ * pointer from curg. */
 struct go_layout go_layout_read(const uint8_t *code, size_t size, uint64_t address)
 {
 	struct cursor cursor = {.code = code, .size = size};
@@ -216,7 +217,8 @@ static void add_row(struct reading *reading, uint32_t offset, const struct pkbpf
 		row->rule = *rule;
 }
 
-/* Behind the next instruction that writes the stack pointer; NO_OFFSET: none follows. */
+/* Returns the end of the next instruction that writes the stack pointer; NO_OFFSET: none
+ * follows. */
 static uint32_t find_sp_write(struct cursor *cursor)
 {
 	while (cursor_step(cursor))
@@ -249,7 +251,7 @@ static struct pkbpf_unwind_rule stack_rule(const struct reading *reading, enum g
 	return rule;
 }
 
-/* mov g(%rsp),%rdi; mov stack.hi(%rdi),%rsi; sub depth(%rsp),%rsi; or only the last as a load. */
+/* mov g(%rsp),%rdi; mov stack.hi(%rdi),%rsi; sub depth(%rsp),%rsi; or only the last, as a load. */
 static struct pkbpf_unwind_rule read_slots(struct cursor cursor, int64_t distance)
 {
 	struct pkbpf_unwind_rule rule = {.cfa = PKBPF_CFA_GO_CALL,
@@ -260,7 +262,7 @@ static struct pkbpf_unwind_rule read_slots(struct cursor cursor, int64_t distanc
 
 	if (distance < 0 || distance > GO_SWITCH_MAX_CODE || !cursor_step(&cursor))
 		return unsupported_rule;
-	/* What the thread's g is found by may come first. */
+	/* Loads that find the thread's g may come first. */
 	for (int i = 0; i < 2 && !is_based_load(instruction); i++)
 		cursor_step(&cursor);
 	if (!is_based_load(instruction) || instruction->rm != X86_RSP)
@@ -286,7 +288,7 @@ static struct pkbpf_unwind_rule read_slots(struct cursor cursor, int64_t distanc
 	return rule;
 }
 
-/* From where the stack pointer was changed to where it is what it was, with the call between. */
+/* Adds rows from the switch of the stack pointer, across the call, to its restoration. */
 static void read_call(struct reading *reading, bool has_copy)
 {
 	struct cursor *cursor = &reading->cursor;
@@ -321,7 +323,7 @@ static bool is_sp_subtraction(const struct x86_instruction *instruction)
 	       instruction->mod == 3 && instruction->rm == X86_RSP && (instruction->reg & 7) == 5;
 }
 
-/* rdx keeps the stack pointer until the call, words on the new stack from then on. */
+/* rdx holds the old stack pointer until the call; words on the new stack hold it from then on. */
 static void read_asmcgocall(struct reading *reading)
 {
 	struct cursor *cursor = &reading->cursor;
@@ -333,14 +335,14 @@ static void read_asmcgocall(struct reading *reading)
 	if (!cursor->instruction.size)
 		return;
 	read_call(reading, has_copy);
-	/* On a system's stack already, which is only aligned. */
+	/* The second path: already on a system stack, which is only aligned. */
 	while (cursor_step(cursor) && !is_sp_subtraction(&cursor->instruction))
 		;
 	if (cursor->instruction.size)
 		read_call(reading, has_copy);
 }
 
-/* With a frame, whose address the frame pointer holds wherever the stack pointer is. */
+/* Functions with a frame: the frame pointer holds its address whatever the stack pointer is. */
 static void read_other(struct reading *reading)
 {
 	static const struct pkbpf_unwind_rule frame_rule = {
@@ -378,7 +380,7 @@ static void read_other(struct reading *reading)
 		}
 }
 
-/* Away once, and back if it comes back. */
+/* One switch away, and one back unless the function never returns. */
 static void read_switch(struct reading *reading, enum go_switch_kind kind)
 {
 	static const struct pkbpf_unwind_rule end_rule = {.cfa = PKBPF_CFA_END};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Unwind rows of the functions of Go's run-time that leave one stack for another, from their
- * instructions: where the thread keeps its goroutine, and where that keeps its stack pointer,
- * differs by version and by how the program was linked.
+ * Unwind rows of the functions of Go's run-time that switch stacks, from their instructions. The
+ * place of the goroutine in the thread, and of its saved stack pointer in the goroutine, depend on
+ * the version and on how the program was linked.
  *
  * Source: src/runtime/asm_amd64.s of Go 1.5 to 1.25.
  */
@@ -16,21 +16,23 @@
 #include <pkbpf/unwind.h>
 
 enum go_switch_kind {
-	GO_SWITCH_OTHER, /* vDSO callers and what is not known: a frame, or nothing */
+	GO_SWITCH_OTHER, /* vDSO callers and unknown functions: rows only if they have a frame
+			    pointer */
 	GO_SWITCH_SYSTEMSTACK,
 	GO_SWITCH_MORESTACK,
 	GO_SWITCH_ASMCGOCALL,
 	GO_SWITCH_CGOCALLBACK,
-	GO_SWITCH_MCALL, /* never comes back: nothing belongs to the goroutine from then on */
+	GO_SWITCH_MCALL, /* never returns; no frame belongs to the goroutine from then on */
 	GO_SWITCH_KINDS,
 };
 
 #define GO_SWITCH_MAX_ROWS 8
 #define GO_SWITCH_MAX_CODE 1024
 
-/* Where the run-time's structures have what leads from a thread to its goroutine's stack. */
+/* Offsets in the run-time's structures that lead from a thread to its goroutine's stack. */
 struct go_layout {
-	/* Of the thread's g from its thread pointer, or the address of a word that says so. */
+	/* Offset of the thread's g from its thread pointer, or the address of a word that holds the
+	 * offset. */
 	int32_t thread_g;
 	bool thread_g_is_address;
 	uint8_t g_m;		    /* in words */
@@ -38,7 +40,7 @@ struct go_layout {
 	bool is_known;
 };
 
-/* From offset in the function to the next row's. */
+/* Holds from an offset in the function up to the next row. */
 struct go_switch_row {
 	uint32_t offset;
 	bool is_plain; /* the function's own table is right here */
@@ -47,15 +49,15 @@ struct go_switch_row {
 
 struct go_switch_rows {
 	struct go_switch_row items[GO_SWITCH_MAX_ROWS];
-	size_t count; /* 0: it never writes its stack pointer */
+	size_t count; /* 0: the function never writes its stack pointer */
 };
 
-/* address: of the code, as linked. From the code of runtime.systemstack; is_known says whether it
- * was understood. */
+/* Reads the layout from the code of runtime.systemstack; address: of the code, as linked. is_known
+ * tells whether the code was understood. */
 struct go_layout go_layout_read(const uint8_t *code, size_t size, uint64_t address);
 
-/* The distance of the stack pointer from the return address at an offset of the function, by its
- * table; negative: it does not say. */
+/* Returns the distance of the stack pointer from the return address at an offset of the function,
+ * by its table; negative: unknown. */
 typedef int64_t (*go_distance_fn)(void *context, uint32_t offset);
 
 struct go_switch_code {
@@ -65,7 +67,7 @@ struct go_switch_code {
 	void *context;
 };
 
-/* The first row is at offset 0 if there is any. */
+/* The first row, if there is any, is at offset 0. */
 void go_switch_read(enum go_switch_kind kind, const struct go_switch_code *code,
 		    const struct go_layout *layout, struct go_switch_rows *ret_rows);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looks at one living process without BPF: builds its tables in plain memory and walks its threads
- * under ptrace. */
+/* Unwinds a live process without BPF: builds its tables in plain memory and stops its threads by
+ * ptrace. */
 #include "unwind/live_process.h"
 
 #include <elf.h>
@@ -24,7 +24,7 @@
 #include "unwind/table/rule_set.h"
 #include "unwind/table/unwind_table.h"
 
-/* A thread that can be stopped is so within microseconds, or when it is given a CPU. */
+/* A thread that can be stopped stops within microseconds, or when it gets a CPU. */
 #define STOP_WAIT_NS NS_PER_SECOND
 #define STOP_STEP_NS 50000
 
@@ -36,8 +36,8 @@ struct live_code {
 
 struct live_process {
 	uint32_t pid;
-	/* the thread that is unwound: its process's first may have exited, and then shows no
-	 * memory */
+	/* the thread being unwound; the first thread of the process may have exited and then has no
+	 * readable memory */
 	pid_t stopped;
 	struct rule_set *rules;
 	ARRAY_OF(struct live_code) code;
@@ -56,7 +56,7 @@ const char *live_table_text(enum live_table state)
 	return state < LIVE_TABLE_COUNT ? texts[state] : "";
 }
 
-/* The image is closed by the caller; *ret_memory is its bytes when they had to be copied. */
+/* The caller closes the image. *ret_memory is its bytes if they had to be copied. */
 static enum live_table open_image(struct mapped_file_table *files, struct mapped_file *file,
 				  void **ret_memory, struct elf_file **ret_image)
 {
@@ -218,11 +218,11 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &vector))
 		return -errno;
-	/* A 32-bit task fills fewer bytes; its stack is not ours to walk. */
+	/* A 32-bit task fills fewer bytes; its stack is not supported. */
 	if (vector.iov_len != sizeof(user))
 		return -ENOTSUP;
 #if defined(__x86_64__)
-	/* In the order of DWARF register numbers. */
+	/* In DWARF register order. */
 	const uint64_t words[] = {
 		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi,
 		user.rbp, user.rsp, user.r8,  user.r9,	user.r10, user.r11,
@@ -240,9 +240,9 @@ static int read_registers(pid_t tid, uint64_t regs[PKBPF_REGS], bool *ret_in_sys
 	return 0;
 }
 
-/* Waits until the stop that PTRACE_INTERRUPT asked for has come. A signal may have been on its way
- * and stop the thread first, just as well for us: *ret_signal is what the thread is still to be
- * given, or 0. -ETIMEDOUT: it sleeps where nothing wakes it, like the parent of a vfork(). */
+/* Waits for the stop requested by PTRACE_INTERRUPT. A pending signal may stop the thread first,
+ * which serves as well: *ret_signal is the signal still to be delivered, or 0. -ETIMEDOUT: the
+ * thread sleeps uninterruptibly, like the parent of a vfork(). */
 static int wait_for_stop(pid_t tid, int *ret_signal)
 {
 	const struct timespec rest = {.tv_nsec = STOP_STEP_NS};
@@ -273,8 +273,7 @@ struct walk {
 	int err;
 };
 
-/* A thread that ended before the others of its process is there until they end, too, if it was the
- * first. */
+/* The first thread of a process stays as a zombie until all its threads have ended. */
 static bool has_ended(pid_t tid)
 {
 	int reason = errno;
@@ -326,7 +325,7 @@ static void *walk_stopped(void *context)
 			    : wait_for_stop(walk->tid, &signal);
 	if (!walk->err)
 		walk->err = read_registers(walk->tid, regs, walk->in_system_call);
-	/* Workers of io_uring and vhost never were in user mode. */
+	/* Workers of io_uring and vhost never run in user mode. */
 	if (!walk->err && !regs[PKBPF_REG_SP] && !regs[PKBPF_REG_IP]) {
 		*walk->result = (struct unwind_walk_result){.end = PKBPF_END_NONE};
 	} else if (!walk->err) {
@@ -338,9 +337,8 @@ static void *walk_stopped(void *context)
 	return NULL;
 }
 
-/* Only a thread that has stopped can be detached, but the end of the thread that traces it releases
- * it in any case, and takes back the stop that was asked for. So each walk has a thread of its
- * own. */
+/* Only a stopped thread can be detached. The exit of the tracing thread releases it in any case,
+ * and cancels the requested stop. So each unwind has its own tracing thread. */
 int live_process_walk(struct live_process *process, uint32_t tid, uint64_t *ips, size_t limit,
 		      struct unwind_walk_result *ret_result, bool *ret_in_system_call)
 {

@@ -10,9 +10,9 @@
 #include "base/hash_map.h"
 
 /*
- * Whoever takes a process copies all its mappings, each of which takes a microsecond: a start with
- * 200 libraries would be 20,000 of them, and as much room as these take until the kernel side has
- * left it.
+ * The taker of a process copies all its mappings, at a microsecond each. Without delays, a start
+ * with 200 libraries would copy 20,000 mappings, and use as much room until the kernel side no
+ * longer reads the old copies.
  */
 #define REST_NS		    (10 * NS_PER_MS)
 #define REST_PER_MAPPING_NS 1000
@@ -170,7 +170,7 @@ struct code_map *process_tracker_share_with_parent(struct process_tracker *track
 	return process->map;
 }
 
-/* A map that only this process uses and that is not published, so that it may be changed. */
+/* Returns a map that only this process uses and that is unpublished, so that it can be changed. */
 static struct code_map *own_map(struct process_tracker *tracker, struct tracked_process *process)
 {
 	struct code_map *copy;
@@ -183,7 +183,7 @@ static struct code_map *own_map(struct process_tracker *tracker, struct tracked_
 	return copy;
 }
 
-/* A new process under this number: what was known of an older one ends. */
+/* A new process with this PID: the state of an older one is dropped. */
 static void begin_life(struct process_tracker *tracker, struct tracked_process *process,
 		       const struct task_view *task)
 {
@@ -213,14 +213,14 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 		return;
 	child->parent_pid = task->parent_pid;
 	if (task->from_snapshot) {
-		/* procfs tells less than the live records that came before it. Its mappings come by
-		 * themselves. */
+		/* procfs has less information than earlier live records. Mapping records follow
+		 * separately. */
 		if (!child->born_ns || child->exit_ns)
 			begin_life(tracker, child, task);
 		return;
 	}
-	/* Records of the child may have come first, from another CPU: they are younger than its
-	 * birth. */
+	/* Records of the child from another CPU may have come first. They are newer than its
+	 * fork. */
 	if (child->exec_ns > task->time_ns || child->scanned_ns > task->time_ns) {
 		child->born_ns = task->time_ns;
 		return;
@@ -233,7 +233,7 @@ static void on_fork(struct process_tracker *tracker, const struct task_view *tas
 		child->exec_ns = parent->exec_ns;
 		return;
 	}
-	/* It has mapped something already: that lies on top of what it inherited. */
+	/* The child has new mappings already: they replace inherited ones at the same addresses. */
 	inherited = code_map_copy(parent->map);
 	if (!inherited)
 		return;
@@ -253,7 +253,7 @@ static void on_exec(struct process_tracker *tracker, const struct task_view *tas
 	if (!process || process->exec_ns >= task->time_ns || process->scanned_ns > task->time_ns)
 		return;
 	process->exec_ns = task->time_ns;
-	process->exit_ns = 0; /* another thread's exec takes the leader's number over */
+	process->exit_ns = 0; /* exec by another thread takes over the leader's TID */
 	map = code_map_new();
 	if (map)
 		set_map(tracker, process, map);
@@ -323,11 +323,11 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 		return;
 	process = follow ? process_tracker_follow(tracker, mapping->pid)
 			 : process_tracker_find(tracker, mapping->pid);
-	/* Of an older image, or known from procfs. */
+	/* Record of an older image, or already covered by the read of procfs. */
 	if (!process || mapping->time_ns < process->exec_ns ||
 	    mapping->time_ns < process->scanned_ns)
 		return;
-	/* What executes a set-user-ID program has its exit announced, and goes on. */
+	/* exec of a set-user-ID program reports an exit, but the process continues. */
 	if (mapping->time_ns > process->exit_ns)
 		process->exit_ns = 0;
 	if (!process_tracker_code_of(tracker, mapping, &code)) {
@@ -348,7 +348,7 @@ void process_tracker_on_mapping(struct process_tracker *tracker, const struct ma
 	if (!map || mapping_list_add(&map->list, &code))
 		return;
 	process_tracker_mark_changed(tracker, process);
-	/* Something else was there. */
+	/* The new mapping replaced another one. */
 	if (map->list.count != count + 1)
 		process->urgent = true;
 }
@@ -388,7 +388,7 @@ void process_tracker_visit(struct process_tracker *tracker,
 	const struct hash_map_slot *slot;
 	size_t cursor = 0;
 
-	/* Numbers first: the callback may change the table. */
+	/* PIDs first: the callback may change the table. */
 	while ((slot = hash_map_next(&tracker->by_pid, &cursor))) {
 		uint32_t *pid = array_add(&pids);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Walks copied stacks with the tables that were not ready when they were copied; walks some others
- * as a check. */
+/* Unwinds copied stacks with tables that were not ready when the stacks were copied, and
+ * re-verifies others. */
 #include "unwind/raw_unwinder.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 
 #include <pkbpf/unwind_state.h>
 
-/* Tables are asked for as soon as a mapping is announced, long before its records come in order:
- * only a large file is still being built. In all, waiting takes at most this and a part of the time
- * that the records span. */
+/* Tables are requested when a mapping is announced, long before its records arrive in order, so
+ * only large files are still being built. Limits: this per wait; in total WAIT_ALWAYS_NS plus
+ * 1/WAIT_TIME_PART of the time that the records span. */
 #define TABLE_WAIT_NS  (200 * NS_PER_MS)
 #define WAIT_ALWAYS_NS (1000 * NS_PER_MS)
 #define WAIT_TIME_PART 20
@@ -25,9 +25,9 @@
 struct raw_unwinder {
 	struct raw_unwinder_options options;
 	struct event_sink next;
-	bool without_generated;	    /* walks do not go by rows of generated code */
-	uint64_t generated_address; /* where the last walk last went by them; 0: nowhere */
-	uint64_t first_ns, now_ns;  /* of the stream */
+	bool without_generated;	    /* unwinds ignore rows of generated code */
+	uint64_t generated_address; /* last address with such a rule in the last unwind; 0: none */
+	uint64_t first_ns, now_ns;  /* first and current time of the record stream */
 	struct raw_unwinder_stats stats;
 	uint64_t ips[PKBPF_MAX_USER_FRAMES];
 };
@@ -37,7 +37,7 @@ struct raw_walk {
 	const struct raw_stack_view *raw;
 	const struct mapping_list *mappings;
 	uint32_t file;	  /* of the mapping entered last; MAPPING_NO_FILE: generated code */
-	bool went_beyond; /* what was read last would lie behind the copy */
+	bool went_beyond; /* the last read was beyond the end of the copy */
 };
 
 struct raw_unwinder *raw_unwinder_new(const struct raw_unwinder_options *options,
@@ -63,7 +63,7 @@ static bool may_wait(const struct raw_unwinder *unwinder)
 	       WAIT_ALWAYS_NS + (unwinder->now_ns - unwinder->first_ns) / WAIT_TIME_PART;
 }
 
-/* For a table, or the part of it that is about an address. */
+/* Waits for a table, or for the postponed part of it that covers the address. */
 static void wait_for_table(struct raw_unwinder *unwinder, uint32_t file, uint64_t elf_address)
 {
 	uint64_t start_ns = clock_now_ns();
@@ -155,7 +155,7 @@ static int read_memory(void *context, uint64_t address, void *buffer, size_t siz
 	return 0;
 }
 
-/* At the moment of the last record. NULL: not known. */
+/* Mappings at the time of the last record. NULL: unknown. */
 static const struct mapping_list *mappings_of(const struct raw_unwinder *unwinder, uint32_t pid)
 {
 	struct process_table *processes = unwinder->options.processes;
@@ -197,14 +197,14 @@ static struct unwind_walk_result walk_raw(struct raw_unwinder *unwinder,
 	return result;
 }
 
-/* The kernel side's walk had the same registers and memory, so it must have found the same frames.
- * A copy that is too short, or a table or mapping that has gone meanwhile, allows no judgement. */
+/* The kernel side had the same registers and memory, so it must have found the same frames. A copy
+ * that is too short, or a table or mapping that is gone by now, does not count as a difference. */
 static void check_walk(struct raw_unwinder *unwinder, const struct raw_stack_view *raw)
 {
 	const struct sample_view *found = &raw->sample;
 	struct unwind_walk_result result = walk_raw(unwinder, raw);
 
-	/* Whose rows were not there yet. */
+	/* The kernel side has no rows of generated code. */
 	if (unwinder->generated_address)
 		return;
 	switch (result.end) {
@@ -234,8 +234,8 @@ static bool is_whole(const struct unwind_walk_result *result)
 	return result->end <= PKBPF_END_LAST_COMPLETE || result->end == PKBPF_END_COPY_CUT;
 }
 
-/* Judges rows of generated code by a walk that went by them. Where they mislead, the frame pointer
- * may be kept. */
+/* Records whether rows of generated code led to a complete stack. Where they mislead, frame
+ * pointers may do. */
 static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder,
 					    const struct raw_stack_view *raw,
 					    struct unwind_walk_result result)
@@ -250,7 +250,7 @@ static struct unwind_walk_result judge_rows(struct raw_unwinder *unwinder,
 	return is_whole(&result) ? result : walk_raw(unwinder, raw);
 }
 
-/* The frames of a stack that later records name. */
+/* Sends the frames of a stack to which later records refer by number. */
 static void send_numbered(struct raw_unwinder *unwinder, uint64_t stack_id,
 			  const struct sample_view *sample)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A sink that turns raw stacks into samples: it stands between the records in time order and the
- * next sink, and passes everything else on.
+ * A sink that turns raw stacks into samples. It sits between the time-ordered records and the next
+ * sink, and passes all other records on.
  */
 #ifndef PKBPF_UNWIND_RAW_UNWINDER_H
 #define PKBPF_UNWIND_RAW_UNWINDER_H
@@ -15,26 +15,26 @@
 #include "unwind/table/table_cache.h"
 
 struct raw_unwinder_stats {
-	uint64_t walked;    /* raw stacks seen that were to become samples */
-	uint64_t complete;  /* of them, reached the root */
-	uint64_t waited_ns; /* for tables */
+	uint64_t walked;    /* raw stacks that had to become samples */
+	uint64_t complete;  /* of them: complete stacks */
+	uint64_t waited_ns; /* time spent waiting for tables */
 	uint64_t by_end[PKBPF_END_COUNT];
-	/* stacks that had been unwound in the kernel; those unwound differently here */
+	/* stacks unwound in the kernel and unwound again here; of them, those that differ */
 	uint64_t checked, check_wrong;
 };
 
 struct raw_unwinder;
 
-/* All borrowed, used from the thread that feeds the sink. */
+/* All borrowed; used from the thread that feeds the sink. */
 struct raw_unwinder_options {
-	struct table_cache *tables; /* whose owner that thread is */
-	/* What every process has mapped at that moment: the next sink feeds it with what is passed
-	 * on. Its files are those of the tables. */
+	struct table_cache *tables; /* that thread is its owner */
+	/* Mappings of every process at the time of the current record; the next sink updates it.
+	 * Its file numbers are those of the tables. */
 	struct process_table *processes;
-	/* Asked for processes of which no record has announced a mapping; may be NULL. */
+	/* For processes whose mappings no record has announced; may be NULL. */
 	struct process_tracker *live;
 	struct generated_code *generated; /* may be NULL */
-	bool no_guess;			  /* tables only */
+	bool no_guess;			  /* only tables, no frame pointers */
 };
 
 /* NULL: out of memory. */

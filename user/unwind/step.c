@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Gives the shared step its memory and tables in user space. */
+/* Connects the shared unwind step to memory and tables in user space. */
 #include "unwind/step.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 #include <pkbpf/unwind_step.h>
 
 struct walk {
-	struct pkbpf_unwind_state state; /* first: the step's functions find the rest by it */
+	struct pkbpf_unwind_state
+		state; /* first: the step's functions derive the rest from its address */
 	const struct unwind_walk_ops *ops;
 	void *context;
 	struct unwind_code code;
@@ -32,8 +33,8 @@ static UNWIND_INLINE __u32 unwind_enter_mapping(struct pkbpf_unwind_state *state
 	state->mapping_size = 0;
 	memset(&walk->code, 0, sizeof(walk->code));
 	end = walk->ops->find_code(walk->context, pc, &walk->code);
-	/* As in the kernel: where nothing is mapped, those of the code that led there say why the
-	 * walk ends. */
+	/* As in the kernel: outside all mappings the flags of the previous code stay, which give
+	 * the reason for truncation. */
 	if (end != PKBPF_END_NO_MAPPING)
 		state->mapping_flags = walk->code.flags;
 	if (end)
@@ -104,7 +105,7 @@ static UNWIND_INLINE bool unwind_push(struct pkbpf_unwind_state *state, __u64 ip
 	return true;
 }
 
-/* From the registers in regs[] on. */
+/* Unwinds from the registers in regs[]. */
 static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 {
 	struct pkbpf_unwind_state *state = &walk->state;
@@ -112,7 +113,7 @@ static uint32_t walk_frames(struct walk *walk, uint32_t flags)
 
 	state->flags = flags;
 	unwind_begin(state);
-	/* Ends: each step that does not end the unwinding either keeps a frame, of which there are
+	/* The loop ends: each step either ends the unwind or adds a frame, of which there are
 	 * `limit`. */
 	for (;;) {
 		uint64_t fp = state->fp;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unwinds a user stack in user space, with the step of the BPF programs. */
+/* Unwinds a user stack in user space with the same step as the BPF programs. */
 #ifndef PKBPF_UNWIND_STEP_WALK_H
 #define PKBPF_UNWIND_STEP_WALK_H
 
@@ -11,7 +11,7 @@
 #include <pkbpf/unwind.h>
 #include <pkbpf/unwind_state.h>
 
-/* A mapping as the unwinding needs it. */
+/* A mapping, as far as unwinding needs it. */
 struct unwind_code {
 	uint64_t start, end; /* end exclusive */
 	uint64_t bias;
@@ -20,20 +20,21 @@ struct unwind_code {
 };
 
 struct unwind_walk_ops {
-	/* 0, or PKBPF_END_NO_MAPPING, PKBPF_END_NO_TABLE. */
+	/* Returns 0, PKBPF_END_NO_MAPPING or PKBPF_END_NO_TABLE. */
 	uint32_t (*find_code)(void *context, uint64_t address, struct unwind_code *ret_code);
-	/* false: nothing is known about this ELF address. */
+	/* Returns false when no rule is known for this ELF address. */
 	bool (*find_rule)(void *context, const struct unwind_code *code, uint64_t elf_address,
 			  struct pkbpf_unwind_rule *ret_rule);
-	/* All bytes (0) or a negative errno. */
+	/* Reads all bytes (0) or returns a negative errno. */
 	int (*read_memory)(void *context, uint64_t address, void *buffer, size_t size);
-	/* What thread-local variables are counted from: 0 or a negative errno. NULL: not known. */
+	/* Base address of thread-local variables: 0 or a negative errno. NULL: unknown. */
 	int (*thread_pointer)(void *context, __u64 *ret_address);
 };
 
 struct unwind_walk_options {
-	bool exact;    /* ip is the next instruction; false: a system call has just been made */
-	bool no_guess; /* never believe a frame pointer */
+	bool exact; /* ip is the next instruction; false: the thread has just entered the kernel by
+		       a system call */
+	bool no_guess; /* never use frame pointers */
 };
 
 struct unwind_walk_result {
@@ -42,8 +43,8 @@ struct unwind_walk_result {
 	size_t guessed;
 };
 
-/* Fills at most `limit` ips, leaf first and with PKBPF_INTERRUPTED, from registers in the order of
- * struct pkbpf_event_raw_stack. */
+/* Fills at most `limit` ips, leaf first and with PKBPF_INTERRUPTED. regs are in the order of struct
+ * pkbpf_event_raw_stack. */
 struct unwind_walk_result unwind_walk(const struct unwind_walk_ops *ops, void *context,
 				      const uint64_t regs[PKBPF_REGS],
 				      const struct unwind_walk_options *options, uint64_t *ips,

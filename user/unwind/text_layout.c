@@ -8,7 +8,7 @@
 
 /* Smaller gaps stay: as pages without rows they cost 2 KiB. */
 #define SMALL_GAP_BYTES (1U << 20)
-/* Offsets in a table have 32 bits. */
+/* Table offsets have 32 bits. */
 #define MAX_SPAN_BYTES (UINT64_C(1) << 32)
 
 static int by_start(const void *a, const void *b)
@@ -18,7 +18,7 @@ static int by_start(const void *a, const void *b)
 	return one->start < other->start ? -1 : one->start > other->start;
 }
 
-/* Joins pieces that overlap or lie close together. */
+/* Joins pieces that overlap or are close together. */
 static void join(struct text_layout *layout)
 {
 	size_t last = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where a file has its code when executable segments lie far apart: a small file may cover
- * gigabytes of addresses. Tables have no pages for what lies between; an address of a table is one
- * as linked less the gaps below it.
+ * Layout of a file's code when executable segments lie far apart: a small file may cover gigabytes
+ * of addresses. Tables have no pages for the gaps. A table address is the address as linked minus
+ * the gaps below it.
  */
 #ifndef PKBPF_UNWIND_TEXT_LAYOUT_H
 #define PKBPF_UNWIND_TEXT_LAYOUT_H
@@ -18,15 +18,15 @@ struct text_piece {
 
 struct text_layout {
 	struct text_piece pieces[TEXT_LAYOUT_MAX_PIECES];
-	size_t count;  /* 0 or 1: nothing is removed */
+	size_t count;  /* 0 or 1: no gap is removed */
 	uint64_t size; /* bytes of all pieces; they span less than 4 GiB */
 };
 
-/* The same for the same executable segments, whatever else there is. */
+/* The result depends on the executable segments only. */
 void text_layout_read(const struct elf_segments *segments, struct text_layout *ret_layout);
-/* The piece that holds an address as linked; NULL: none. */
+/* Returns the piece that holds an address as linked; NULL: none. */
 const struct text_piece *text_layout_find(const struct text_layout *layout, uint64_t address);
-/* What is to be subtracted from an address as linked; 0 where no piece is. */
+/* Returns the bytes to subtract from an address as linked; 0 outside all pieces. */
 uint64_t text_layout_removed(const struct text_layout *layout, uint64_t address);
 
 #endif

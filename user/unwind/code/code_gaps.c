@@ -21,9 +21,9 @@
  * pointer often, but it is smaller and hardly ever uses another function's frame pointer.
  *
  * Where RBP is a general register, a function may still receive an argument in it, but few do: 3 %
- * of assembly functions read memory relative to it. In compilers that keep their own stack behind
- * it, 14 % to 38 % do (GHC, whose functions have no frame on the thread's stack). Their return
- * addresses are not on the thread's stack, so rows would lead to a wrong caller.
+ * of assembly functions read memory relative to it. Compilers that keep a stack of their own behind
+ * it do so in 14 % to 38 % of functions (GHC, whose functions have no frame on the thread's stack).
+ * Their return addresses are not on the thread's stack, so rows would lead to a wrong caller.
  */
 #define BYTES_PER_FRAME_POINTER		4096
 #define MAX_ASSEMBLY_BYTES		(1U << 20)

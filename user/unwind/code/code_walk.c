@@ -12,11 +12,10 @@
 /* Caps the padding that is read after each call, so that hostile code costs no more than other
  * code. */
 #define MAX_PADDING_BYTES 64
-#define CALLS_PER_END	  16 /* a callee never returns if 1 in this many calls to it ends a function \
-			      */
-#define MIN_CALLS  16	     /* fewer calls do not tell whether functions are aligned */
-#define CALL	   0xe8
-#define CALL_BYTES 5
+#define CALLS_PER_END	  16 /* 1 ending call in this many: the callee never returns */
+#define MIN_CALLS	  16 /* fewer calls do not tell whether functions are aligned */
+#define CALL		  0xe8
+#define CALL_BYTES	  5
 
 void code_walk_free(struct code_walk *walk)
 {
