@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* CPU samples: one perf event per CPU runs this on whatever executes there. */
+/* CPU samples: one perf event per CPU runs this program on the current task. */
 #include "kernel_stack.bpf.h"
 #include "shared.bpf.h"
 #include "cpu_sampler.bpf.h"
@@ -7,7 +7,7 @@
 
 struct pkbpf_cpu_control cpu_control = {};
 
-/* Of a thread that is a target. Missing periods are as rare as the reasons for them. */
+/* For a thread that is a target. Missing periods are as rare as the reasons for them. */
 static __always_inline void count_expected(const struct pkbpf_missed_periods *missed)
 {
 	counter_add(PKBPF_COUNTER_CPU_EXPECTED, 1 + missed->late + missed->own);
@@ -17,21 +17,21 @@ static __always_inline void count_expected(const struct pkbpf_missed_periods *mi
 		counter_add(PKBPF_COUNTER_LOST_NOT_CALLED, missed->own);
 }
 
-/* A function of its own, since it is rare: the verifier does not go on from each of its ends. */
+/* A separate function because it is rare: the verifier does not continue from each of its ends. */
 __attribute__((noinline)) int cpu_sampler_look_up(__u32 number, __u64 moment)
 {
 	struct cpu_sampler *sampler = cpu_sampler_get();
 
 	if (!sampler)
 		return 0;
-	/* In one mode the pid, in the other the tid. */
+	/* The number is a pid or a tid, depending on the target mode. */
 	sampler->is_target = filter_number(number, number);
 	sampler->number = number;
 	sampler->moment = moment;
 	return 0;
 }
 
-/* filter_current(), which mostly is asked about the same task as before. */
+/* filter_current(), with a cache: consecutive samples mostly hit the same task. */
 static __always_inline bool cpu_sampler_wants(struct cpu_sampler *sampler, __u32 pid, __u32 tid,
 					      __u64 now_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the program that samples a CPU remembers of the sample before: when it came, and whether its
+/* State of the CPU sampling program from the previous sample: its time, its task, and whether the
  * task was a target. */
 #ifndef PKBPF_CPU_SAMPLER_BPF_H
 #define PKBPF_CPU_SAMPLER_BPF_H
@@ -9,12 +9,12 @@
 
 #include <pkbpf/missed_periods.h>
 
-struct cpu_sampler {   /* of one CPU */
-	__u64 last_ns; /* when the timer last brought a sample, of whatever ran; 0: not yet */
-	__u64 task;    /* whom that one hit, and how often it had left a CPU */
+struct cpu_sampler {   /* one per CPU */
+	__u64 last_ns; /* time of the timer's last sample, of any task; 0: none yet */
+	__u64 task;    /* task of the last sample, and its number of context switches */
 	__u64 switches;
-	__u64 moment; /* process_moment() in which what follows was found */
-	__u32 number; /* pid or tid, whichever targets are chosen by */
+	__u64 moment; /* process_moment() in which the fields below were found */
+	__u32 number; /* pid or tid, as targets are chosen */
 	__u32 is_target;
 };
 
@@ -34,11 +34,9 @@ static __always_inline struct cpu_sampler *cpu_sampler_get(void)
 	return bpf_map_lookup_elem(&cpu_samplers, &zero);
 }
 
-/*
- * How long the current thread has been on this CPU at least: the kernel adds up only now and then.
- * Only the fair class notes where a turn began; of real-time and deadline threads is known whether
- * they are still in that in which the last sample came.
- */
+/* Minimum time for which the current thread has been on this CPU: the kernel updates its sums only
+ * now and then. Only the fair class records the start of a turn. For real-time and deadline threads
+ * it is known only whether they are still in the turn of the last sample. */
 static __always_inline __u64 current_run_ns(struct task_struct *task, bool has_stayed, __u64 gap_ns)
 {
 	__u64 total, before;
@@ -50,7 +48,7 @@ static __always_inline __u64 current_run_ns(struct task_struct *task, bool has_s
 	return total > before ? total - before : 0;
 }
 
-/* How often the current thread has left a CPU. */
+/* Number of context switches of the current thread. */
 static __always_inline __u64 current_switches(struct task_struct *task)
 {
 	if (typed_task_exists()) {
@@ -61,7 +59,7 @@ static __always_inline __u64 current_switches(struct task_struct *task)
 	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
-/* The kernel tells nobody of periods that passed without a sample. */
+/* Counts periods without a sample, which the kernel does not report. */
 static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 last_ns,
 					__u64 now_ns, __u64 run_ns,
 					struct pkbpf_missed_periods *missed)
@@ -71,19 +69,19 @@ static __always_inline void explain_gap(struct bpf_perf_event_data *ctx, __u64 l
 	__u64 expires_ns = BPF_CORE_READ(context, event, hw.hrtimer._softexpires),
 	      start_ns = cpu_control.start_ns;
 
-	/* The event's counter is how long it has run: it may have been opened after the last
+	/* The event's counter is the time it has run. The event may have been opened after the last
 	 * sample, for a CPU that was offline. */
 	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) ||
 	    value.counter < now_ns - last_ns)
 		last_ns = 0;
-	/* Periods before the interval are none of it. */
+	/* Periods before the interval do not count. */
 	if (expires_ns && expires_ns < start_ns)
 		expires_ns = start_ns;
 	*missed = pkbpf_missed_periods(cpu_control.period_ns, last_ns, expires_ns, now_ns, run_ns);
 }
 
-/* To be called for every sample of the CPU, also of the idle task. *missed is written where periods
- * are missing. */
+/* Call it for every sample of the CPU, including those of the idle task. *missed is written only if
+ * periods are missing. */
 static __always_inline void cpu_sampler_note(struct bpf_perf_event_data *ctx,
 					     struct cpu_sampler *sampler, __u64 now_ns,
 					     struct pkbpf_missed_periods *missed)
@@ -101,8 +99,8 @@ static __always_inline void cpu_sampler_note(struct bpf_perf_event_data *ctx,
 	sampler->last_ns = now_ns;
 	sampler->task = (__u64)task;
 	sampler->switches = switches;
-	/* Samples come a little early or late; one that others are missing before comes more than a
-	 * period after the last. */
+	/* Samples come a little early or late. After missing samples, the next one comes more than
+	 * a period after the last. */
 	if (now_ns - last_ns > period_ns + period_ns / 16)
 		explain_gap(ctx, last_ns, now_ns,
 			    current_run_ns(task, has_stayed, now_ns - last_ns), missed);

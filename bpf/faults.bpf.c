@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Page faults: a sample of them with stacks and the kind of memory, and every thread's exact
- * number. */
+/* Page faults: samples with stacks and the kind of memory, and the exact number of faults of every
+ * thread. */
 #include "kernel_compat.bpf.h"
 #include "shared.bpf.h"
 #include "stack.bpf.h"
@@ -9,26 +9,24 @@
 
 #include <pkbpf/faults.h>
 
-/* include/linux/mm.h; unchanged for as long as these have existed */
+/* include/linux/mm.h; unchanged since these exist */
 #define VM_SHARED    0x00000008
 #define VM_MAYSHARE  0x00000080
 #define VM_GROWSDOWN 0x00000100
 
-/*
- * Of each CPU, at most about this many stacks are unwound in each window of 2^24 ns (17 ms), 1,900
- * a second. When there are more, one in 2^shift is chosen by chance and stands for so many: each
- * fault has a known probability of being chosen, whoever it belongs to and whatever came before.
- */
+/* Per CPU, about 32 stacks at most are unwound in each window of 2^24 ns (17 ms), 1,900 a second.
+ * Beyond that, one fault in 2^shift is chosen at random and represents 2^shift faults. Each fault
+ * has a known probability of being chosen, independent of its process and of earlier faults. */
 #define WINDOW_SHIFT	   24
 #define STACKS_PER_WINDOW  32
 #define MAX_THINNING_SHIFT 10
-/* A stack whose memory is sent, to be unwound later, costs as much as so many that are unwound
- * here. */
+/* A stack sent as memory, to be unwound later, costs as much as this many stacks unwound here. */
 #define RAW_STACK_COST 8
 /*
- * So does looking a mapping up: the kernel gives its lock back through an interrupt to itself, 20
- * us on a virtual machine. Most faults hit one of a few mappings, so what was found is believed for
- * two seconds, where kernels can say so (since 6.4) as long as it is still there.
+ * A lookup of a mapping costs as much, too: the kernel releases the mapping lock through an
+ * interrupt to itself, 20 us on a virtual machine. Most faults hit one of a few mappings, so a
+ * result is cached for two seconds; on kernels that can tell (since 6.4), only as long as the
+ * mapping exists.
  */
 #define MAPPING_COST	8
 #define MAPPINGS	16
@@ -37,16 +35,16 @@
 struct fault_mapping {
 	__u64 mm, start, end, flags, file;
 	__u64 vma;
-	__u64 window; /* when it was looked up */
+	__u64 window; /* window of the lookup */
 	__u32 kind;
 	__u32 reserved;
 };
 
 struct fault_rate {
-	__u64 seen[2];	/* faults counted by the event when it last came here: minor, major */
-	__u32 owner[2]; /* process it came to */
+	__u64 seen[2];	/* the event's count of faults at its last call: minor, major */
+	__u32 owner[2]; /* process of that call */
 	__u64 window;
-	__u32 stacks; /* in this window */
+	__u32 stacks; /* stacks in this window */
 	__u32 shift;
 	struct fault_mapping mappings[MAPPINGS];
 	__u32 next_mapping;
@@ -60,13 +58,13 @@ struct {
 	__type(value, struct fault_rate);
 } fault_rates SEC(".maps");
 
-/* Sizes are set by the source. */
+/* The source sets the sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct pkbpf_fault_thread);
-} fault_threads SEC(".maps"); /* tid -> what it had before the interval */
+} fault_threads SEC(".maps"); /* tid -> counters before the interval */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -75,7 +73,8 @@ struct {
 	__type(value, struct pkbpf_fault_process);
 } fault_processes SEC(".maps");
 
-/* tid -> start time of a thread that was started inside and accounted for before it was gone */
+/* tid -> start time of a thread that started in the interval and was accounted for before it was
+ * freed */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1);
@@ -88,11 +87,12 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, struct pkbpf_fault_announced);
-} fault_announced SEC(".maps"); /* pid -> faults that a sample could have hit */
+	/* pid -> faults that raised a perf event, so that a sample could hit them */
+} fault_announced SEC(".maps");
 
 struct pkbpf_faults_control faults_control = {};
 
-/* How many faults have come since the last time. */
+/* Returns the number of faults since the last call. */
 static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct fault_rate *rate,
 					__u32 which)
 {
@@ -100,8 +100,8 @@ static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct 
 	__u64 span = ctx->sample_period;
 
 	if (bpf_perf_prog_read_value(ctx, &value, sizeof(value)) == 0) {
-		/* What has come since the last time: the period, but for what the kernel throttled
-		 * or a closed event cut. */
+		/* The difference is the period, unless the kernel throttled the event or a closed
+		 * event truncated it. */
 		span = value.counter >= rate->seen[which] ? value.counter - rate->seen[which]
 							  : value.counter;
 		rate->seen[which] = value.counter;
@@ -109,8 +109,8 @@ static __always_inline __u64 fault_span(struct bpf_perf_event_data *ctx, struct 
 	return span;
 }
 
-/* What is noted of a thread; what is noted under its number may be of another one, a zombie of the
- * beginning for example. */
+/* Returns the entry of a thread. The entry under its tid may belong to another thread, for example
+ * a zombie of the beginning. */
 static __always_inline struct pkbpf_fault_thread *find_noted(__u32 tid, __u64 born_ns)
 {
 	struct pkbpf_fault_thread *noted = bpf_map_lookup_elem(&fault_threads, &tid);
@@ -118,8 +118,9 @@ static __always_inline struct pkbpf_fault_thread *find_noted(__u32 tid, __u64 bo
 	return noted && noted->born_ns == born_ns ? noted : NULL;
 }
 
-/* Whether what the thread has now will be part of its process's exact number: it is noted what it
- * had before, or was started inside, and it has not been accounted for. */
+/* Returns whether the thread's current counters will be part of its process's exact number. Either
+ * its earlier counters are in the map, or it started in the interval; and it has not been accounted
+ * for. */
 static __always_inline bool is_counted(__u32 tid)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -133,11 +134,13 @@ static __always_inline bool is_counted(__u32 tid)
 }
 
 /*
- * The kernel counts pages for a thread that it fetches itself (mlock(), MAP_POPULATE), but
- * announces them to nobody. So that they can be told from those that stacks stand for, all that is
- * announced is counted, at the cost of a look at a table once in a period. A process that has a CPU
- * to itself for many periods is told right but for the first and the last, which others have had a
- * part in. By comm and cgroup a process may become a target later, and its own counters count from
+ * The kernel adds pages that it maps itself (mlock(), MAP_POPULATE) to a thread's counters, but
+ * raises no perf event for them. To tell them from faults that stacks represent, this function
+ * counts all faults with an event, at the cost of one map lookup per period. For a process that has
+ * a CPU to itself for many periods the count is exact except for the first and last period, which
+ * other processes share.
+ *
+ * With comm and cgroup filters a process may become a target later, but its own counters count from
  * its birth.
  */
 static __always_inline void count_announced(struct fault_rate *rate, __u32 which, __u64 pid_tgid,
@@ -151,7 +154,7 @@ static __always_inline void count_announced(struct fault_rate *rate, __u32 which
 	if (!faults_control.start_ns || !filter_number(pid, tid) || !is_counted(tid))
 		return;
 	announced = bpf_map_lookup_elem(&fault_announced, &pid);
-	/* An entry made after the exit would stay. */
+	/* An entry made after the exit would never be deleted. */
 	if (!announced &&
 	    !(BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), flags) & PF_EXITING)) {
 		bpf_map_update_elem(&fault_announced, &pid, &fresh, BPF_NOEXIST);
@@ -166,7 +169,7 @@ static __always_inline void count_announced(struct fault_rate *rate, __u32 which
 		__sync_fetch_and_add(&announced->squares[which], span * span);
 }
 
-/* How many faults this stack stands for; 0: it was not chosen. */
+/* Returns the number of faults that this stack represents; 0: not chosen. */
 static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), window = now_ns >> WINDOW_SHIFT;
@@ -180,7 +183,7 @@ static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 	}
 	if (rate->shift && (bpf_get_prandom_u32() & ((1U << (rate->shift & 31)) - 1)))
 		return 0;
-	/* The decision about this one is made; a changed shift is for the next. */
+	/* A changed shift is for the next fault: this one was chosen with the old shift. */
 	span <<= rate->shift & 31;
 	if (++rate->stacks > STACKS_PER_WINDOW) {
 		rate->stacks = 0;
@@ -190,10 +193,8 @@ static __always_inline __u64 fault_weight(struct fault_rate *rate, __u64 span)
 	return span;
 }
 
-/*
- * A function that is called back belongs to no program, so what it says of the kernel's types is
- * looked up at every start, page faults or not: it is told where the words are.
- */
+/* A callback belongs to no program. Its relocations against kernel types would be resolved at every
+ * start, even without page faults. The program therefore passes it the offsets. */
 enum mapping_word { MAPPING_START, MAPPING_END, MAPPING_FLAGS, MAPPING_FILE, MAPPING_WORDS };
 
 struct mapping_search {
@@ -240,10 +241,8 @@ static __always_inline __u32 judge_memory(const struct mapping_search *search, s
 	return PKBPF_FAULT_MEMORY_ANONYMOUS;
 }
 
-/*
- * Is it still the mapping of this address, even if others have taken parts of it? Memory that has
- * been freed may have been given to another mapping, or to nobody yet.
- */
+/* Returns whether the mapping still holds this address, even if its size has changed. Freed memory
+ * of a mapping may belong to another mapping, or to none yet. */
 static __always_inline bool mapping_is_there(struct fault_mapping *mapping, __u64 address)
 {
 	struct vm_area_struct *vma = (void *)mapping->vma;
@@ -268,7 +267,8 @@ static __always_inline bool mapping_is_there(struct fault_mapping *mapping, __u6
 		 (VM_SHARED | VM_MAYSHARE | VM_GROWSDOWN));
 }
 
-/* Since 5.17. Fails while somebody waits to change the mappings: then the kind stays unknown. */
+/* Needs 5.17. The lookup fails while another thread waits to change the mappings; the kind is then
+ * unknown. */
 static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -305,7 +305,7 @@ static __always_inline __u32 memory_kind(struct fault_rate *rate, __u64 address)
 	return mapping->kind;
 }
 
-/* One program for both events, which differ in their period: what walks stacks takes the verifier
+/* One program for both events, which differ in their period: verification of the unwinder takes
  * milliseconds. */
 static __always_inline int take_fault(struct bpf_perf_event_data *ctx, bool find_memory)
 {
@@ -350,10 +350,8 @@ int sample_fault(struct bpf_perf_event_data *ctx)
 	return take_fault(ctx, true);
 }
 
-/*
- * Before 5.17 nothing finds a mapping, and kernels before 5.13 refuse programs that so much as name
- * a function to be called back.
- */
+/* Before 5.17 no helper finds a mapping, and kernels before 5.13 reject programs that refer to a
+ * callback. */
 SEC("?perf_event")
 int sample_fault_anywhere(struct bpf_perf_event_data *ctx)
 {
@@ -361,10 +359,10 @@ int sample_fault_anywhere(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * Whether a thread's faults are to be added now, and `before` to be taken from them. Once: from the
- * announcement of its exit, which accounts for it, to its last moment a process gives its memory
- * back, seconds when it has much, and the look at the end of the interval must not account for it
- * again, nor an exit between the end and the link's.
+ * Returns whether a thread's faults are to be added now, and in `before` what to subtract. Each
+ * thread is added once. Its exit event adds it. A process with much memory then needs seconds to
+ * free it, and the iterator at the end of the interval must not add it again. Nor must an exit add
+ * it after the end, before the program is detached.
  */
 static __always_inline bool take_before(struct task_struct *task, __u32 tid,
 					struct pkbpf_fault_thread *before)
@@ -384,14 +382,15 @@ static __always_inline bool take_before(struct task_struct *task, __u32 tid,
 		return true;
 	}
 	if (!noted)
-		return false; /* it did not fit, and has been counted for that */
+		return false; /* the entry found no room, which was counted */
 	*before = *noted;
 	if (!faults_control.cutting)
 		bpf_map_delete_elem(&fault_threads, &tid);
 	return true;
 }
 
-/* Adds what a thread has had since the interval began, or since it was started, to its process. */
+/* Adds a thread's faults since the start of the interval, or since its own start, to its
+ * process. */
 static __always_inline void account_thread(struct task_struct *task, __u64 cgroup_id)
 {
 	__u64 minor = BPF_CORE_READ(task, min_flt), major = BPF_CORE_READ(task, maj_flt);
@@ -420,7 +419,7 @@ static __always_inline void account_thread(struct task_struct *task, __u64 cgrou
 	__sync_fetch_and_add(&process->major, major);
 }
 
-/* Of a process that is no target the number is asked for by nobody. */
+/* The counts of a non-target are not needed. */
 static __always_inline void forget_thread(__u32 pid, __u32 tid)
 {
 	bpf_map_delete_elem(&fault_threads, &tid);
@@ -436,7 +435,7 @@ int faults_exit(__u64 *ctx)
 
 	if (!faults_control.start_ns)
 		return 0;
-	/* After the end as well, if it goes before it has been looked at. */
+	/* Also after the end, if the thread exits before the iterator has reached it. */
 	if (filter_current(pid_tgid >> 32, tid))
 		account_thread((void *)bpf_get_current_task(), bpf_get_current_cgroup_id());
 	else
@@ -444,8 +443,8 @@ int faults_exit(__u64 *ctx)
 	return 0;
 }
 
-/* A thread that execs and is not its process's first takes the number, and the time of birth, of
- * the first, which exited. */
+/* A thread that calls exec and is not the first of its process takes the tid and start time of the
+ * first thread, which exited. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 {
@@ -455,7 +454,7 @@ int BPF_PROG(faults_exec, struct task_struct *task, __u32 old_tid)
 	if (old_tid == tid || !faults_control.start_ns || faults_control.end_ns)
 		return 0;
 	noted = bpf_map_lookup_elem(&fault_threads, &old_tid);
-	/* Else it was started inside. */
+	/* Without an entry the thread started in the interval. */
 	if (noted)
 		before = *noted;
 	before.born_ns = BPF_CORE_READ(task, start_time);
@@ -476,13 +475,13 @@ int faults_edge(struct bpf_iter__task *ctx)
 		return 0;
 	tid = task->pid;
 	if (faults_control.end_ns || faults_control.cutting) {
-		/* Zombies were accounted for when they exited. */
+		/* Zombies were accounted for at their exit. */
 		if (!BPF_CORE_READ(task, exit_state) && filter_task(task))
 			account_thread(task, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 		if (faults_control.end_ns || BPF_CORE_READ(task, exit_state))
 			return 0;
 	}
-	/* By comm and cgroup a thread may become a target later. */
+	/* With comm and cgroup filters a thread may become a target later. */
 	if (!filter_number(task->tgid, tid))
 		return 0;
 	before.minor = BPF_CORE_READ(task, min_flt);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Walks kernel stacks with the kernel's unwind tables.
+ * Unwinds kernel stacks with the kernel's unwind tables.
  *
- * The kernel does that itself, but a sample finds its tables (5 MB) and the searches in them
- * outside the processor's caches: 20 us for 7 frames at 99 samples a second, against 2 us at once
- * again. Most samples meet rules that earlier ones have met, and those stay together in one small
- * table here. What this walk cannot do (modules, generated code, return addresses that tracers have
- * replaced) is left to the kernel.
+ * The kernel can do that itself, but at a sample its tables (5 MB) are outside the processor's
+ * caches: 20 us for 7 frames at 99 samples a second, against 2 us when repeated at once. Most
+ * samples need rules that earlier samples needed, and this program caches those in one small table.
+ * Stacks that it cannot unwind are left to the kernel (fallback): modules, generated code, return
+ * addresses replaced by tracers.
  */
 #include "kernel_stack.bpf.h"
 #include "pt_regs.bpf.h"
 
 struct pkbpf_orc_tables orc_tables = {};
 
-/* Below 32 KiB, see unwind_recent; all CPUs share it. */
+/* Below 32 KiB, see unwind_recent; shared by all CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << PKBPF_ORC_INDEX_BITS);
@@ -26,8 +26,8 @@ static __always_inline bool read_u32(__u64 address, __u32 *value)
 	return bpf_probe_read_kernel(value, sizeof(*value), (void *)address) == 0;
 }
 
-/* Where an entry begins to hold; 0: unreadable. A function of its own: the verifier follows it
- * once, not at each probe. */
+/* Returns the address where an entry begins; 0: unreadable. A separate function: the verifier
+ * follows it once instead of at each probe. */
 __attribute__((noinline)) __u64 kernel_code_address(__u32 entry)
 {
 	__u64 at = orc_tables.addresses + entry * 4ULL;
@@ -38,11 +38,11 @@ __attribute__((noinline)) __u64 kernel_code_address(__u32 entry)
 	return at + (__s64)relative;
 }
 
-/* A block of 256 bytes of text has an entry for each byte at most, and one more. */
+/* A block of 256 bytes of text has at most one entry per byte, plus one. */
 #define MAX_ENTRY_PROBES 9
 
-/* The entry that covers an offset in the kernel's text, as it lies in memory; 0: none could be
- * read. */
+/* Returns the entry that covers an offset in the kernel's text, as it lies in memory; 0:
+ * unreadable. */
 __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 {
 	__u64 block = orc_tables.blocks + (offset >> PKBPF_ORC_BLOCK_SHIFT) * 4ULL;
@@ -52,10 +52,10 @@ __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 
 	if (!read_u32(block, &at) || !read_u32(block + 4, &end) || end < at)
 		return 0;
-	/* The last entry that begins at or below the address, up to the one with which the next
-	 * block begins. */
+	/* Search for the last entry that begins at or below the address, up to the first entry of
+	 * the next block. */
 	count = end - at + 1;
-	/* Unrolled: kernels before 6.3 refuse the loop that clang makes of it (a back-edge that is
+	/* Unrolled: kernels before 6.3 reject the loop that clang makes of it (a back-edge that is
 	 * no jump). */
 #pragma unroll
 	for (int i = 0; i < MAX_ENTRY_PROBES; i++) {
@@ -74,13 +74,13 @@ __attribute__((noinline)) __u64 kernel_search_entry(__u32 offset)
 #define SYMBOL(name, address)                                                                      \
 	(bpf_kallsyms_lookup_name(name, sizeof(name), 0, address) == 0 && *(address))
 
-/* Whether an entry is the last one that begins at or below an address. */
+/* Returns whether an entry is the last one that begins at or below an address. */
 static __always_inline bool entry_covers(__u32 entry, __u64 address)
 {
 	return kernel_code_address(entry) <= address && kernel_code_address(entry + 1) > address;
 }
 
-/* 0: orc_tables says where they are. */
+/* Fills in orc_tables. Returns 0 on success. */
 SEC("?syscall")
 int find_orc_tables(void *ctx)
 {
@@ -89,7 +89,7 @@ int find_orc_tables(void *ctx)
 	static const char entries[] = "__start_orc_unwind", rethook[] = "arch_rethook_trampoline";
 	static const char kretprobe[] = "__kretprobe_trampoline", graph[] = "return_to_handler",
 			  function[] = "vfs_read";
-	/* Kernels before 6.3 let helpers write to a stack that holds something only. */
+	/* Kernels before 6.3 allow helpers to write only to initialized stack memory. */
 	__u64 end = 0, count, start = 0, entry;
 	__u32 first, last;
 
@@ -100,8 +100,8 @@ int find_orc_tables(void *ctx)
 	if (!SYMBOL(rethook, &orc_tables.trampolines[0]))
 		SYMBOL(kretprobe, &orc_tables.trampolines[0]);
 	SYMBOL(graph, &orc_tables.trampolines[1]);
-	/* The three tables follow each other (ORC_UNWIND_TABLE in
-	 * include/asm-generic/vmlinux.lds.h); the third has one entry for the end. */
+	/* The three tables are adjacent (ORC_UNWIND_TABLE in include/asm-generic/vmlinux.lds.h).
+	 * The third has one entry for the end. */
 	count = (orc_tables.entries - orc_tables.addresses) / 4;
 	orc_tables.blocks = (orc_tables.entries + count * PKBPF_ORC_ENTRY_BYTES + 3) & ~3ULL;
 	end -= orc_tables.text_start;
@@ -113,8 +113,8 @@ int find_orc_tables(void *ctx)
 	    first > last || last + 1 >= count || !entry_covers(first, orc_tables.text_start) ||
 	    !entry_covers(last, orc_tables.text_start + end))
 		return 2;
-	/* Where a function begins, its caller's sp is 8 bytes above its own: that tells how
-	 * registers are numbered. */
+	/* At the first instruction of a function, the caller's sp is 8 bytes above the current one.
+	 * This entry shows the numbering of the registers. */
 	entry = kernel_search_entry(start - orc_tables.text_start);
 	if ((entry >> 32 & 15) == PKBPF_ORC_RENUMBERED_SP_NUMBER)
 		orc_tables.format = PKBPF_ORC_RENUMBERED;
@@ -127,14 +127,14 @@ int find_orc_tables(void *ctx)
 
 #if defined(__TARGET_ARCH_x86)
 
-/* Frames of one call of kernel_stack_frames(), and how often it is called: the verifier walks each
- * loop once, not their product. */
+/* Frames per call of kernel_stack_frames(), and number of calls: the verifier follows each loop
+ * once instead of their product. */
 #define FRAMES_PER_CALL 16
 #define FRAME_CALLS	(PKBPF_MAX_KERNEL_FRAMES / FRAMES_PER_CALL + 1)
-/* Frames that are compared: the way to them is the same in deeper stacks. */
+/* Maximum number of compared frames: deeper stacks reach them in the same way. */
 #define MAX_COMPARED 32
 
-/* The rule for an offset in the kernel's text; 0: none that fits. */
+/* Returns the rule for an offset in the kernel's text; 0: none that fits. */
 __attribute__((noinline)) __u64 kernel_search_rule(__u32 offset)
 {
 	return pkbpf_orc_rule(kernel_search_entry(offset), orc_tables.format);
@@ -173,7 +173,7 @@ static __always_inline bool read_word(struct unwind_scratch *unwind, __u64 addre
 
 enum step_result { STEP_NEXT = 0, STEP_END = 1, STEP_FAILED = 2 };
 
-/* The registers that an interrupt or exception saved at address. */
+/* Reads the registers that an interrupt or exception saved at `address`. */
 static __always_inline enum step_result take_interrupted(struct unwind_scratch *unwind,
 							 __u64 address, bool full)
 {
@@ -251,7 +251,7 @@ static __always_inline enum step_result step(struct unwind_scratch *unwind)
 	return result;
 }
 
-/* One frame further, and its address kept. */
+/* Unwinds one frame and stores its address. */
 __attribute__((noinline)) int kernel_stack_step(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -283,8 +283,8 @@ __attribute__((noinline)) int kernel_stack_frames(__u32 slot)
 	return result;
 }
 
-/* From the scratch's state into its sample. 1: to the end of the stack; 0: only the kernel itself
- * can. */
+/* Unwinds from the scratch's state into its sample. Returns 1 at the end of the stack, 0 if only
+ * the kernel can unwind it. */
 __attribute__((noinline)) int kernel_stack_walk(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -305,7 +305,7 @@ __attribute__((noinline)) int kernel_stack_walk(__u32 slot)
 	return 0;
 }
 
-/* Whether the sample's stack is not the one of so many frames that lies in the window. */
+/* Returns whether the sample's stack differs from the one of `count` frames in the window. */
 __attribute__((noinline)) int kernel_stack_differs(__u32 slot, __u32 count)
 {
 	struct sample_scratch *scratch = scratch_get(slot);

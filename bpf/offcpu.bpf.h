@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of the off-CPU programs: threads, waits per stack, lengths, and how they are found. */
+/* Tables of the off-CPU programs: threads, waits per stack and wait times, with their lookups. */
 #ifndef PKBPF_OFFCPU_BPF_H
 #define PKBPF_OFFCPU_BPF_H
 
@@ -7,7 +7,7 @@
 
 #include <pkbpf/offcpu.h>
 
-/* All sizes are set by the source before the object is loaded. */
+/* The source sets all sizes before the object is loaded. */
 
 struct offcpu_threads_map { /* open addressing by tid */
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -47,7 +47,7 @@ struct offcpu_histogram_index_map {
 	__type(value, __u32);
 };
 
-struct offcpu_free_map { /* numbers of array elements that user space has given back */
+struct offcpu_free_map { /* numbers of array elements that user space has freed */
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
 	__type(value, __u32);
@@ -65,10 +65,10 @@ extern const volatile struct pkbpf_offcpu_config offcpu_config;
 extern struct pkbpf_offcpu_control offcpu_control;
 
 /*
- * Global functions, so that the verifier walks each once and not for every path that leads to it.
- * thread_slot: where a thread's account is, PKBPF_NO_ROW: not known. row_number: of the row for a
- * wait of the thread in a slot, with its PKBPF_THREAD_* flags, made when it is the first;
- * PKBPF_NO_ROW: no room.
+ * Global functions: the verifier follows each once, not for every path that leads to it.
+ * thread_slot() returns the slot of a thread's account; PKBPF_NO_ROW: unknown. row_number() returns
+ * the row for a wait of the thread in a slot, with its PKBPF_THREAD_* flags; it creates the row if
+ * it is the first. PKBPF_NO_ROW: no room.
  */
 __u32 thread_slot(__u32 tid);
 __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state, __u32 flags);
@@ -78,13 +78,13 @@ static __always_inline struct pkbpf_thread *thread_at(__u32 slot)
 	return bpf_map_lookup_elem(&offcpu_threads, &slot);
 }
 
-/* NULL: not known. */
+/* NULL: unknown. */
 static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 {
 	struct pkbpf_thread *thread;
 
-	/* Nearly always in the first slot, which is looked at here: a call costs more than the
-	 * search. */
+	/* The first slot is nearly always right. It is checked here, because a call costs more than
+	 * the search. */
 	*slot = pkbpf_thread_slot(tid, 0, offcpu_config.thread_mask);
 	thread = thread_at(*slot);
 	if (thread && thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
@@ -94,11 +94,11 @@ static __always_inline struct pkbpf_thread *thread_find(__u32 tid, __u32 *slot)
 }
 
 /*
- * A slot for a thread that has none. Only the CPU that switches the thread, or the iterator before
- * the interval's first switch of it, makes one. Two threads that want the same slot within
- * nanoseconds may both take it: the account is that of the one that wrote last, with what the other
- * did until its next switch, at which it gets another slot. There is no atomic exchange
- * before 5.12, and a claim by addition could leave behind a slot in which searches end.
+ * Makes a slot for a thread that has none. Only the CPU that switches the thread does this, or the
+ * iterator before the thread's first switch of the interval. Two threads that want one slot within
+ * nanoseconds may both take it. The account then belongs to the last writer, and contains the other
+ * thread's time until its next switch, when that thread gets another slot. Kernels before 5.12 have
+ * no atomic exchange, and a claim by addition could leave a slot that ends searches.
  */
 static __always_inline struct pkbpf_thread *thread_create(struct task_struct *task, __u64 now_ns,
 							  __u32 *slot)
@@ -111,7 +111,7 @@ static __always_inline struct pkbpf_thread *thread_create(struct task_struct *ta
 
 		if (!thread)
 			return NULL;
-		/* The iterator and a switch have met the thread at the same time. */
+		/* The iterator and a switch reached the thread at the same time. */
 		if (thread->tid == tid && thread->place != PKBPF_THREAD_ENDED)
 			return NULL;
 		if (thread->tid != 0 && thread->tid != PKBPF_THREAD_TOMBSTONE)
@@ -142,8 +142,7 @@ static __always_inline void histogram_count(__u32 index, __u64 value_ns, __u32 t
 	if (!histogram || bucket >= PKBPF_HISTOGRAM_BUCKETS)
 		return;
 	__sync_fetch_and_add(&histogram->buckets[bucket], times);
-	/* Two CPUs may write at once; the loser's value is then missing from max, and only
-	 * there. */
+	/* Two CPUs may write at once; one value is then missing from max, and only there. */
 	if (value_ns > histogram->max_ns)
 		histogram->max_ns = value_ns;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Chooses which waits of busy threads get a stack, so that stacks keep within --max-overhead. For
- * one program: its map is here. */
+/* Chooses which waits of busy threads get a stack, to stay within --max-overhead. Included by one
+ * program, because its map is here. */
 #ifndef PKBPF_OFFCPU_CHOICE_BPF_H
 #define PKBPF_OFFCPU_CHOICE_BPF_H
 
 #include "offcpu.bpf.h"
 
-/* Each place may have this part of a thread's quota. */
+/* Each place may have 1/SITE_PART of a thread's quota. */
 #define SITE_PART 2
-/* Places where busy threads wait, by a hash: those that share a slot are taken for one. */
+/* Places where busy threads wait, by hash; places that share a slot count as one. */
 #define SITE_BITS 14
 
 struct wait_site {
-	__u32 window;	     /* in which waits are counted now */
-	__u16 waits, before; /* in it, and in the one before */
+	__u32 window;	     /* current window */
+	__u16 waits, before; /* waits in the current and the previous window */
 };
 
 struct {
@@ -23,21 +23,20 @@ struct {
 	__type(value, struct wait_site);
 } offcpu_sites SEC(".maps");
 
-/* Stacks of a thread that waits often: how many waits of the next window share one. */
+/* Sampling mask for the next window: one wait in mask + 1 gets a stack. */
 static __always_inline __u32 sample_mask_of(__u32 waits, __u32 quota)
 {
 	__u32 mask = waits / quota;
 
-	/* A power of two less one, not below it. */
+	/* Rounds up to a power of two minus one. */
 	mask |= mask >> 1;
 	mask |= mask >> 2;
 	mask |= mask >> 4;
 	return mask < PKBPF_OFFCPU_MAX_MASK ? mask : PKBPF_OFFCPU_MAX_MASK;
 }
 
-/* Where the current task waits, as far as that can be told without its stack: in which system call
- * of which frame. How deep it is in the kernel would tell more, but many kernels add a random
- * number to that. */
+/* Finds the place where the current task waits, approximately, without its stack: system call, ip
+ * and sp. The depth of the kernel stack would add precision, but many kernels randomize it. */
 static __always_inline struct wait_site *wait_site_of(struct task_struct *task,
 						      const struct pkbpf_thread *thread)
 {
@@ -45,7 +44,7 @@ static __always_inline struct wait_site *wait_site_of(struct task_struct *task,
 	struct pt_regs *regs;
 	__u32 index;
 
-	/* Preemption may meet it anywhere. */
+	/* Preemption may happen anywhere. */
 	if (thread->state != PKBPF_WAIT_RUNQUEUE && task_pt_regs_exists() &&
 	    !(task->flags & PF_KTHREAD)) {
 		regs = (void *)bpf_task_pt_regs(task);
@@ -62,7 +61,7 @@ static __always_inline struct wait_site *wait_site_of(struct task_struct *task,
 	return bpf_map_lookup_elem(&offcpu_sites, &index);
 }
 
-/* Of places where a thread waits seldom a larger part is chosen, as long as there are few such. */
+/* Places where a thread rarely waits get a higher sampling rate, up to a quota of such waits. */
 static __always_inline __u32 site_mask(struct task_struct *task, struct pkbpf_thread *thread,
 				       __u32 window, __u32 quota)
 {
@@ -86,11 +85,13 @@ static __always_inline __u32 site_mask(struct task_struct *task, struct pkbpf_th
 }
 
 /*
- * Chooses whether the wait that begins gets a stack: all those of threads that wait seldom, and of
- * others as many as the quota says, by the number of their waits in the window before, and as many
- * again of places where they wait seldom. So the choice knows nothing of how long the wait will be,
- * and the times of those chosen, times the weight, are right on average; and a long wait among
- * thousands of short ones is no matter of luck. thread->weight: 0 if it gets none.
+ * Chooses whether a new wait gets a stack. All waits of threads that rarely wait get one. Other
+ * threads get as many as the quota allows, from the number of their waits in the previous window,
+ * and the same number again for places where they rarely wait. The choice does not depend on the
+ * length of the wait, so that the times of chosen waits, multiplied by their weight, are right on
+ * average. A long wait among thousands of short ones is not left to chance.
+ *
+ * thread->weight 0: no stack.
  */
 static __always_inline void wait_choose(struct task_struct *task, struct pkbpf_thread *thread,
 					__u64 now_ns)
@@ -112,7 +113,7 @@ static __always_inline void wait_choose(struct task_struct *task, struct pkbpf_t
 	if (!thread->sample_mask)
 		return;
 	mask = site_mask(task, thread, window, quota);
-	/* Bits of the clock that nobody can foresee; the kernel's random numbers cost a call. */
+	/* The hashed clock is unpredictable; the kernel's random numbers cost a call. */
 	if (now_ns * 0x9E3779B97F4A7C15ULL >> 40 & mask) {
 		thread->weight = 0;
 		thread->without_stack++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Samples of who ended a wait, and of who ran on the CPU that a thread waited for. Chosen by time:
- * a wait of this length is always told, a shorter one as often as it is a part of that, and then
- * stands for all of it. So sums are right on average, and a second of waiting costs at most 500
- * samples, however short the waits are.
+ * Samples of the thread that ended a wait, and of the thread that ran on the CPU that another one
+ * waited for. Waits are chosen by length. A wait of RELATION_NS or more is always sent. A shorter
+ * one is sent with probability length / RELATION_NS, and then represents RELATION_NS. Sums are
+ * therefore right on average, and a second of waiting costs at most 500 samples.
  */
 #ifndef PKBPF_OFFCPU_RELATION_BPF_H
 #define PKBPF_OFFCPU_RELATION_BPF_H
@@ -14,17 +14,17 @@
 
 #define RELATION_NS (1ULL << 21)
 
-/* What a sample of this length stands for; 0: it is not chosen. */
+/* Returns the time that a sample of this length represents; 0: not chosen. */
 static __always_inline __u64 relation_value(__u64 length_ns, __u64 now_ns)
 {
 	if (length_ns >= RELATION_NS)
 		return length_ns;
-	/* Bits of the clock that nobody can foresee. */
+	/* The hashed clock is unpredictable. */
 	return (now_ns * 0x9E3779B97F4A7C15ULL >> 32 & (RELATION_NS - 1)) < length_ns ? RELATION_NS
 										      : 0;
 }
 
-/* It is a sample: one for which there is no room is not missed. */
+/* Sends a sample. Without room it is dropped and not counted, because others represent it. */
 static __always_inline void relation_send(__u32 relation, const struct pkbpf_thread *thread,
 					  struct task_struct *other, __u64 other_stack_id,
 					  __u64 value, __u64 now_ns)
@@ -49,8 +49,8 @@ static __always_inline void relation_send(__u32 relation, const struct pkbpf_thr
 	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
 
-/* A thread comes onto the CPU for which another one leaves it: how long the one ran while the other
- * was in the queue. */
+/* `task` comes onto the CPU that `other` leaves. The sample's value is the time for which `other`
+ * ran while `task` was in the run queue. */
 static __always_inline void rival_sample(struct task_struct *other, struct task_struct *task,
 					 const struct pkbpf_thread *thread, __u64 came_ns,
 					 __u64 now_ns)
@@ -60,7 +60,7 @@ static __always_inline void rival_sample(struct task_struct *other, struct task_
 
 	if (!other->pid || !came_ns || !queued)
 		return;
-	/* By the clock of the run queue, which has its own idea of how fast time goes. */
+	/* These times are from the clock of the run queue, which may run at a different speed. */
 	if (queued > arrived) {
 		if (queued - arrived >= ran_ns)
 			return;

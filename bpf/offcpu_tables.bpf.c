@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds accounts of threads and rows of waits. */
+/* Finds or makes the accounts of threads and the rows of waits. */
 #include "offcpu.bpf.h"
 #include "slot.bpf.h"
 
-/* Array elements not used before. */
+/* first array elements never used */
 static __u32 next_row, next_histogram;
 
 __attribute__((noinline)) __u32 thread_slot(__u32 tid)
@@ -20,8 +20,8 @@ __attribute__((noinline)) __u32 thread_slot(__u32 tid)
 	return PKBPF_NO_ROW;
 }
 
-/* Number of the histogram of a process's waits in a state, made when it is the first; PKBPF_NO_ROW:
- * no room. */
+/* Returns the number of the histogram of a process's waits in a state; creates it if it is the
+ * first. PKBPF_NO_ROW: no room. */
 static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 {
 	struct pkbpf_wait_histogram_key key = {.pid = pid, .state = state};
@@ -49,7 +49,7 @@ static __always_inline __u32 histogram_get(__u32 pid, __u32 state)
 	return index;
 }
 
-/* Number of the row of a key, made when it is the first; PKBPF_NO_ROW: no room. */
+/* Returns the number of the row of a key; creates it if it is the first. PKBPF_NO_ROW: no room. */
 __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 waker_id, __u32 state,
 					   __u32 flags)
 {
@@ -96,6 +96,6 @@ __attribute__((noinline)) __u32 row_number(__u32 slot, __u64 stack_id, __u64 wak
 				       ? row->histogram
 				       : histogram_get(thread->pid, PKBPF_WAIT_RUNQUEUE);
 	__builtin_memcpy(row->comm, thread->comm, sizeof(row->comm));
-	row->pid = thread->pid; /* last: user space looks at rows that have one */
+	row->pid = thread->pid; /* last: user space reads only rows with a pid */
 	return index;
 }

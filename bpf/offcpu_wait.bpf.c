@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What becomes of waits apart from the usual case. */
+/* Rare cases of finished waits. */
 #include "offcpu_wait.bpf.h"
 
-/* `count` 0: a part of a wait whose other part is counted. false: no room. */
+/* `count` 0: a part of a wait whose other part is counted. Returns false if there is no room. */
 static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count,
 				      __u64 max_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a wait is called and where it is added when it is over. */
+/* Classifies waits and adds finished waits to their rows. */
 #ifndef PKBPF_OFFCPU_WAIT_BPF_H
 #define PKBPF_OFFCPU_WAIT_BPF_H
 
@@ -11,14 +11,14 @@
 #define EXIT_DEAD_ZOMBIE     (0x0010 | 0x0020)
 #define TASK_DEAD	     0x0080
 #define TASK_NOLOAD	     0x0400
-/* for what is a spinning lock on other kernels than PREEMPT_RT's */
+/* PREEMPT_RT: waits for what is a spinlock on other kernels */
 #define TASK_RTLOCK_WAIT 0x1000
 #define PF_FROZEN	 0x00010000 /* until 6.1 */
 
 /*
- * Held by the freezer of its cgroup: in version 2 it sleeps like one that waits for something, and
- * in version 1 before 6.1 uninterruptibly. Since then that has a state of its own, and the flag may
- * be a kernel thread's.
+ * Returns whether the freezer of its cgroup holds the task. In cgroup version 2 a frozen task
+ * sleeps like one that waits for an event. In version 1 before 6.1 it sleeps uninterruptibly. Since
+ * 6.1 freezing has a task state of its own, and the bit of PF_FROZEN may be set for kernel threads.
  */
 static __always_inline bool is_frozen(struct task_struct *task, __u32 state)
 {
@@ -41,7 +41,7 @@ static __always_inline __u32 wait_state_of(struct task_struct *task, __u32 state
 						       : PKBPF_WAIT_UNINTERRUPTIBLE;
 }
 
-/* A wait for which there is no row goes to user space by itself. A global function; always 0. */
+/* Sends a wait without a row to user space by itself. A global function; always returns 0. */
 int wait_send(__u32 slot, __u64 wait_ns, __u64 queue_ns);
 
 /* Adds a finished wait to its stack's row. */
@@ -53,7 +53,7 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 
 	if (!weight)
 		return;
-	/* The waits it stands for had no stack taken. */
+	/* The waits that this one represents had no stack taken. */
 	if (weight > 1)
 		wait_ns -= thread->taking_ns < wait_ns ? thread->taking_ns : wait_ns;
 	if (offcpu_config.wakers || index == PKBPF_NO_ROW)
@@ -83,12 +83,9 @@ static __always_inline void row_add(__u32 slot, struct pkbpf_thread *thread, __u
 	histogram_count(row->queue_histogram, queue_ns, weight);
 }
 
-/*
- * Splits the wait of a thread, which ended when the thread came onto the CPU: the kernel has
- * meanwhile added what of it was run-queue time to the thread's run_delay (it does so right after
- * the tracepoint, which is why this comes one switch later). That spares a program at every
- * wake-up.
- */
+/* Splits the last wait of a thread into its parts. The wait ended when the thread came onto the
+ * CPU. Right after that tracepoint the kernel added the run-queue part of the wait to the thread's
+ * run_delay. The split is therefore done one switch later, and no program is needed at wake-ups. */
 static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, __u64 run_delay_ns)
 {
 	__u64 wait_ns, queue_ns = 0;
@@ -118,7 +115,7 @@ static __always_inline void wait_split(struct pkbpf_thread *thread, __u32 slot, 
 	thread->flags = 0;
 }
 
-/* The same where it happens seldom: a global function; always 0. */
+/* The same for rare cases: a global function; always returns 0. */
 int wait_finish(__u32 slot, __u64 run_delay_ns);
 
 #endif
