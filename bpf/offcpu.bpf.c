@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Off-CPU time: at every context switch, where the thread that leaves waits and how long the one
- * that comes has waited. */
+/* Off-CPU time. At every context switch: where the leaving thread waits, and how long the arriving
+ * thread has waited. */
 #include "kernel_compat.bpf.h"
 #include "kernel_word.bpf.h"
 #include "offcpu_choice.bpf.h"
@@ -11,15 +11,13 @@
 #include "stack_memo.bpf.h"
 #include "task_filter.bpf.h"
 
-/* One recognised stack in so many is unwound all the same, to see whether it was recognised
- * rightly. */
+/* One in this many recognized stacks is unwound all the same, to verify the recognition. */
 #define MEMO_CHECK_EVERY 1024
 
-/* Frames of the program and of what called it. One more, the tracepoint's iterator, when others
- * trace as well. */
+/* Frames of the program and its caller. One more, the tracepoint's iterator, if other tracers are
+ * attached. */
 #define TRACEPOINT_FRAMES 2
-/* All functions of the scheduler that may call __schedule() lie next to it in a section of their
- * own. */
+/* All scheduler functions that may call __schedule() lie next to it in a section of their own. */
 #define SCHEDULER_TEXT_BYTES 65536
 
 struct {
@@ -27,7 +25,7 @@ struct {
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u64);
-} offcpu_last_switch SEC(".maps"); /* on this CPU, within the interval; 0: none yet */
+} offcpu_last_switch SEC(".maps"); /* time of this CPU's last switch in the interval; 0: none yet */
 
 const volatile struct pkbpf_offcpu_config offcpu_config = {};
 struct pkbpf_offcpu_control offcpu_control = {};
@@ -37,8 +35,8 @@ static __always_inline bool far_apart(__u64 a, __u64 b)
 	return a - b > SCHEDULER_TEXT_BYTES && b - a > SCHEDULER_TEXT_BYTES;
 }
 
-/* The kernel stack without the frames of tracing and, at a context switch, without __schedule()
- * that is in all of them. */
+/* Reads the kernel stack without the frames of tracing. At a context switch it also drops
+ * __schedule(), which is in every stack. */
 static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *scratch)
 {
 	long size =
@@ -53,14 +51,14 @@ static __always_inline void read_kernel_stack(void *ctx, struct sample_scratch *
 	    !far_apart(scratch->ips[1], scratch->ips[2]))
 		drop = 16;
 	rest = size > drop ? size - drop : 0;
-	/* To lower addresses, word by word upwards. */
+	/* Copies towards lower addresses, word by word upwards. */
 	if (rest > PKBPF_MAX_KERNEL_FRAMES * 8 || !rest ||
 	    bpf_probe_read_kernel(scratch->ips, rest, (char *)scratch->ips + drop))
 		return;
 	scratch->sample.n_kernel = rest / 8;
 }
 
-/* Walks the stack of the current task; its id, 0: it could not be sent. */
+/* Unwinds the stack of the current task and returns its id; 0: it could not be sent. */
 static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratch,
 					bool is_kernel_thread)
 {
@@ -74,7 +72,7 @@ static __always_inline __u64 walk_stack(void *ctx, struct sample_scratch *scratc
 	return stack_send(scratch, SCRATCH_OFFCPU);
 }
 
-/* Threads change their names, some for each job that they do. */
+/* Threads change their comm, some of them for each job. */
 static __always_inline void take_comm(struct memo_scratch *memo, struct pkbpf_thread *thread)
 {
 	__u64 *known = (__u64 *)thread->comm;
@@ -84,8 +82,8 @@ static __always_inline void take_comm(struct memo_scratch *memo, struct pkbpf_th
 	known[1] = memo->comm[1];
 }
 
-/* Finds out where the current task waits: thread->stack_id and, unless wakers make it depend on the
- * end, ->row. */
+/* Finds the stack of the current task's wait: sets thread->stack_id and, unless the row depends on
+ * the waker, thread->row. */
 static __always_inline void stack_take(void *ctx, struct task_struct *task,
 				       struct pkbpf_thread *thread, __u32 slot, __u64 now_ns)
 {
@@ -106,7 +104,8 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 	memorable = config.unwind_mode != PKBPF_UNWIND_FP && memo_begin(memo, ctx, task);
 	if (memorable) {
 		memo->mm = kernel_pointer(task, mm);
-		/* A thread under another name is another one: its waits are in other rows. */
+		/* A thread with another comm counts as another thread: its waits are in other
+		 * rows. */
 		memo->born_ns = thread->born_ns ^ pkbpf_comm_hash(memo->comm[0], memo->comm[1]);
 		memo->salt = state;
 		if (is_kernel_thread || !config.want_user_stack)
@@ -116,7 +115,7 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 			entry->hits++;
 			entry->used_ns = now_ns;
 			thread->stack_id = entry->stack_id;
-			/* What is believed for a while only needs no check. */
+			/* An entry that counts as verified only for a time needs no check. */
 			if (entry->until_ns || entry->hits % MEMO_CHECK_EVERY) {
 				thread->row = entry->rows[state];
 				if (thread->row == PKBPF_NO_ROW && !offcpu_config.wakers) {
@@ -157,10 +156,11 @@ static __always_inline void stack_take(void *ctx, struct task_struct *task,
 }
 
 /*
- * A thread older than the interval that has no account when it leaves a CPU has been there since
- * the start: who was not has been met by the iterator, or came before that. But it may be one that
- * was no target then (by comm or cgroup), or found no room: its account begins with this run on the
- * CPU. So does that of one that was started inside and has run before.
+ * Starts the account of a thread at its arrival on this CPU. In general, a thread older than the
+ * interval without an account has been on its CPU since the start: the iterator met all others, or
+ * they were switched in before it did. But the thread may not have been a target then (by comm or
+ * cgroup), or its account found no room. The same holds for a thread that was started in the
+ * interval and has run before.
  */
 static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_ns)
 {
@@ -170,11 +170,9 @@ static __always_inline void begin_late(struct pkbpf_thread *thread, __u64 came_n
 		thread->first_ns = thread->since_ns = came_ns;
 }
 
-/*
- * A thread started in the interval leaves a CPU for the first time: until it came it was on the run
- * queue. What the kernel counts for that does not have the time it needs to make the thread, tens
- * of microseconds on some machines.
- */
+/* Starts the account of a thread that was started in the interval and leaves a CPU for the first
+ * time. Until its arrival it was in the run queue. The kernel's sum of that time lacks the time to
+ * create the thread: tens of microseconds on some machines. */
 static __always_inline void begin_born(struct task_struct *task, struct pkbpf_thread *thread,
 				       __u64 came_ns, __u64 now_ns)
 {
@@ -192,7 +190,7 @@ static __always_inline void begin_born(struct task_struct *task, struct pkbpf_th
 	thread->since_ns = thread->born_ns + queue_ns;
 }
 
-/* An account for a thread that leaves a CPU for the first time, or NULL when it is no target. */
+/* Makes an account for a thread that leaves a CPU for the first time; NULL: no target. */
 static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *task, __u64 came_ns,
 							 __u64 now_ns, __u32 *slot)
 {
@@ -216,10 +214,9 @@ static __always_inline struct pkbpf_thread *thread_admit(struct task_struct *tas
 	return thread;
 }
 
-/*
- * Kernels hide the switches of some tasks from tracing, and then also that another task comes after
- * them: the thread has been on the CPU for as long as the kernel's account of its CPU time says.
- */
+/* Kernels hide the switches of some tasks from tracing, and also the switch to the next task. This
+ * thread arrived unseen. It has been on the CPU for the time in the kernel's sum of its CPU
+ * time. */
 static __always_inline void repair_switch_in(struct task_struct *task, struct pkbpf_thread *thread,
 					     __u64 now_ns)
 {
@@ -233,7 +230,8 @@ static __always_inline void repair_switch_in(struct task_struct *task, struct pk
 	counter_add(PKBPF_COUNTER_OFFCPU_UNSEEN_SWITCHES, 1);
 }
 
-/* The same for a thread that comes although it was not seen going. Where it waited is not known. */
+/* The same for a thread that arrives although its leaving was not seen. Where it waited is
+ * unknown. */
 static __always_inline void repair_switch_out(struct task_struct *task, struct pkbpf_thread *thread,
 					      __u32 slot, __u64 now_ns)
 {
@@ -268,19 +266,17 @@ static __always_inline void account_close(struct pkbpf_thread *thread, __u32 slo
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
-/* By its name or cgroup it may have stopped being a target since it came; what it did until now is
- * complete. */
+/* Returns whether the thread has stopped being a target, by comm or cgroup, since it arrived. Its
+ * account up to now is complete. */
 static __always_inline bool has_left(void)
 {
 	return (config.match_comm || config.target_mode == PKBPF_TARGET_CGROUP) &&
 	       !filter_current_group();
 }
 
-/*
- * When a thread begins to exit the kernel's sum of its CPU time lacks what it has used since it
- * came, of short ones all. It is complete when it leaves for the last time, and stands in case
- * nobody sees it go (bpf/resource.bpf.c).
- */
+/* When a thread begins to exit, the kernel's sum of its CPU time lacks the time since its arrival:
+ * for short threads, all of it. The sum is complete at the thread's last switch. It is stored here
+ * in case the thread's free is not seen (bpf/resource.bpf.c). */
 static __always_inline void complete_exit(struct task_struct *task)
 {
 	struct pkbpf_event_resource *exiting;
@@ -331,8 +327,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 		thread->state = wait_state_of(task, task_state);
 		thread->voluntary++;
 	}
-	/* Read again from here on: the verifier would follow each value that state and weight can
-	 * have to the end. */
+	/* Read again from here on: otherwise the verifier follows each possible value of state and
+	 * weight to the end. */
 	barrier();
 	wait_choose(task, thread, now_ns);
 	barrier();
@@ -343,8 +339,8 @@ static __always_inline void switch_out(void *ctx, struct task_struct *task, __u3
 	thread->place = PKBPF_THREAD_OFF_CPU;
 }
 
-/* A thread that comes before the iterator has met it has waited since the start. How much of that
- * on the run queue tells wait_split(). */
+/* Makes an account for a thread that arrives before the iterator has met it: it has waited since
+ * the start. wait_split() finds the run-queue part. */
 static __always_inline void admit_unmet(struct task_struct *task, __u64 now_ns)
 {
 	__u64 start_ns = offcpu_control.start_ns;
@@ -381,7 +377,7 @@ static __always_inline void switch_in(struct task_struct *other, struct task_str
 	}
 	if (thread->place == PKBPF_THREAD_ON_CPU)
 		repair_switch_out(task, thread, slot, now_ns);
-	/* Never 0, which means none. */
+	/* Never 0, which means no wait. */
 	thread->pending_ns = now_ns > thread->since_ns ? now_ns - thread->since_ns : 1;
 	thread->since_ns = now_ns;
 	thread->place = PKBPF_THREAD_ON_CPU;
@@ -408,11 +404,9 @@ int BPF_PROG(offcpu_switch, bool preempt, struct task_struct *prev, struct task_
 	return 0;
 }
 
-/*
- * A thread that execs and is not its process's first goes on under the number of the first, which
- * exited. What it did under its own is complete. So is the account of one that was a target as a
- * worker, or by the name that it had until now.
- */
+/* A thread that calls exec and is not the first of its process continues under the tid of the first
+ * thread, which exited. The account of its old tid is complete. So is the account of a thread that
+ * stops being a target: a worker, or a thread chosen by its previous comm. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 {
@@ -432,7 +426,7 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 		account_close(old, old_slot, task, end_ns);
 		return 0;
 	}
-	/* Its next account, if it was switched since it has the number. */
+	/* Its next account, if it was switched since it took over the tid. */
 	thread = thread_find(task->pid, &slot);
 	if (thread && thread->first_ns < end_ns)
 		end_ns = thread->first_ns > old->since_ns ? thread->first_ns : old->since_ns;
@@ -449,7 +443,8 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, __u32 old_tid)
 	return 0;
 }
 
-/* Samples of who ends waits. Attached for moments only: wake-ups are many, and each costs. */
+/* Samples of threads that end waits. The program is attached only for moments, because wake-ups are
+ * frequent and each costs time. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(offcpu_waker, struct task_struct *task)
 {
@@ -472,11 +467,11 @@ int BPF_PROG(offcpu_waker, struct task_struct *task)
 	scratch = value ? scratch_get(SCRATCH_OFFCPU) : NULL;
 	if (!scratch)
 		return 0;
-	/* Two CPUs may take the same one. */
+	/* Two CPUs may take the same stack of the budget. */
 	offcpu_control.waker_stacks--;
 	current = bpf_get_current_pid_tgid();
-	/* Others than targets have no tables to unwind with, and may only have been interrupted.
-	 * 0: an interrupt on a CPU that is idle, of a timer or a device. */
+	/* Non-targets have no unwind tables, and may only have been interrupted. 0: an interrupt of
+	 * a timer or device on an idle CPU. */
 	if (current)
 		id = walk_stack(ctx, scratch,
 				current_is_kernel_thread() ||
@@ -487,7 +482,8 @@ int BPF_PROG(offcpu_waker, struct task_struct *task)
 	return 0;
 }
 
-/* Who ends a wait; only with --wakers, as it costs a walk per wake-up. */
+/* Finds the stack that ends a wait. Only with --wakers, because every wake-up costs an
+ * unwinding. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 {

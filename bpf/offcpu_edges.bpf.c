@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/*
- * What the task iterator does for off-CPU time. At the edges of the interval: threads that were
- * blocked before it began, and waits that it cuts at its end. In between, where stacks are taken of
- * a sample of the waits: those that turn out long.
- */
+/* The task iterator for off-CPU time. At the edges of the interval it handles threads that were
+ * blocked before the start, and waits that the end truncates. In between, where only a sample of
+ * the waits gets stacks, it handles waits that have become long. */
 #include "kernel_compat.bpf.h"
 #include "offcpu_wait.bpf.h"
 #include "stack.bpf.h"
 #include "task_filter.bpf.h"
 #include "uprobe.bpf.h"
 
-/* Stacks that user space will send have ids of their own: this bit, the thread, and when the wait
- * began. */
+/* Stacks that user space will send have ids of their own: this bit, the tid, and the start of the
+ * wait. */
 #define EDGE_STACK_ID 0x8000000000000000ULL
 #define EDGE_TID_BITS 22 /* the kernel's PID_MAX_LIMIT */
 
@@ -34,7 +32,7 @@ static __always_inline bool is_target(struct task_struct *task)
 	return (offcpu_config.kernel_threads || !(task->flags & PF_KTHREAD)) && filter_task(task);
 }
 
-/* The registers in the order of a raw stack record. */
+/* Reads the registers in the order of a raw stack record. */
 static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked,
 				      struct task_struct *task)
 {
@@ -47,7 +45,7 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked,
 #if defined(__TARGET_ARCH_x86)
 	if ((BPF_CORE_READ(regs, cs) & 3) != 3 || BPF_CORE_READ(regs, cs) == USER32_CS)
 		return;
-	/* io_uring's and vhost's workers never were in user mode. */
+	/* Workers of io_uring and vhost were never in user mode. */
 	if (!BPF_CORE_READ(regs, ip) && !BPF_CORE_READ(regs, sp))
 		return;
 	blocked->regs[0] = BPF_CORE_READ(regs, ax);
@@ -80,7 +78,7 @@ static __always_inline void take_regs(struct pkbpf_blocked_thread *blocked,
 	blocked->has_regs = 1;
 }
 
-/* Has user space send the stack of a thread that does not run. */
+/* Asks user space to send the stack of a thread that is not running. */
 static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task_struct *task,
 					 __u64 stack_id)
 {
@@ -112,8 +110,8 @@ static __always_inline void send_blocked(struct bpf_iter__task *ctx, struct task
 		bpf_seq_write(ctx->meta->seq, calls, sizeof(*calls));
 }
 
-/* A thread that does not run when the interval begins: its wait counts from there, and user space
- * sends its stack. */
+/* Makes an account for a thread that is not running when the interval begins. Its wait counts from
+ * the start, and user space sends its stack. */
 static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct task_struct *task)
 {
 	__u64 start_ns = offcpu_control.start_ns;
@@ -138,10 +136,9 @@ static __always_inline void begin_blocked(struct bpf_iter__task *ctx, struct tas
 }
 
 /*
- * A wait that has become long stands for itself, whether it was chosen for a stack or not: of a
- * sample of a few, its length times their weight would be the whole picture, or missing from it.
- * All waits that a visit finds are left out of the choice, so that those chosen still stand for the
- * others.
+ * A long wait counts by itself, whether it was chosen for a stack or not. In a sample of a few
+ * waits, its length times their weight would dominate the result or be missing from it. All waits
+ * that a visit finds are removed from the choice, so that the chosen ones still represent the rest.
  */
 static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct task_struct *task)
 {
@@ -167,11 +164,9 @@ static __always_inline void visit_waiting(struct bpf_iter__task *ctx, struct tas
 	send_blocked(ctx, task, thread->stack_id);
 }
 
-/*
- * A thread that was on its CPU from the start, or from its first moment there, to the end has had
- * no switch to begin its account with. It may have left it since the end. But one that became a
- * target late (by comm or cgroup) may have waited all along.
- */
+/* Makes an account for a thread without a switch: it was on its CPU from the start, or from its own
+ * start, to the end. It may have left the CPU since the end. But a thread that became a target late
+ * (by comm or cgroup) may have waited all the time. */
 static __always_inline void account_unswitched(struct task_struct *task, __u64 end_ns)
 {
 	__u64 from_ns = BPF_CORE_READ(task, start_time), queue_ns = 0;
@@ -201,7 +196,7 @@ static __always_inline void account_unswitched(struct task_struct *task, __u64 e
 	thread->place = PKBPF_THREAD_ENDED;
 }
 
-/* What is in flight when the interval ends counts up to there. */
+/* A wait in flight at the end of the interval counts up to the end. */
 static __always_inline void end_waits(struct task_struct *task)
 {
 	__u64 end_ns = offcpu_control.end_ns;

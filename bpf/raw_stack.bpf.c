@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Sends a sample with registers and stack memory where tables for a walk are not ready. */
+/* Sends a sample with registers and stack memory where the unwind tables are not ready. */
 #include "shared.bpf.h"
 
-/* Below the stack pointer, where a function that calls none may save registers, and where those
- * that it has just restored still lie: call frame information of epilogues goes on naming their
- * slots. (System V ABI for AMD64, 3.2.2.) */
+/* The red zone below the stack pointer. A leaf function may save registers there, and registers
+ * just restored still lie there: unwind info of epilogues still refers to their slots. (System V
+ * ABI for AMD64, 3.2.2.) */
 #define RED_ZONE_BYTES 128
-/* Large local variables that nobody has touched yet leave holes in a stack, which a copy goes over
- * up to this size: OpenBLAS has 33 KB of them in one function. What is further away than that may
- * be of somebody else, but on the stack of a program's first thread, whose end is known. */
+/* Large local variables that were never touched leave holes in a stack. A copy skips holes up to
+ * this size: OpenBLAS has 33 KB of them in one function. Memory farther away may not be stack,
+ * except on the stack of a program's first thread, whose end is known. */
 #define MOST_MISSING_PAGES 10
-/* A CPU that copies deep stacks fills the ring in the time between two polls. */
+/* A CPU that copies deep stacks fills the ring between two polls. */
 #define RAW_RING_WAKEUP_BYTES (512 << 10)
-/* The most of the room left that one stack takes once a quarter of the ring is full: then most
- * stacks, which are small, still find room where the reader is late. */
+/* Once a quarter of the ring is full, one stack takes at most this part of the remaining room. Most
+ * stacks are small, and still find room when the reader is late. */
 #define RAW_ROOM_PART 32
 
-/* How many pages more than the first a copy may have now. */
+/* Returns how many pages beyond the first a copy may have now. */
 static __always_inline __u32 pages_allowed(void)
 {
 	__u64 size = bpf_ringbuf_query(&raw_ring, BPF_RB_RING_SIZE);
@@ -29,8 +29,8 @@ static __always_inline __u32 pages_allowed(void)
 	return pages < RAW_STACK_PAGES - 1 ? pages : RAW_STACK_PAGES - 1;
 }
 
-/* Pages of the stack that a program began with, from that of an address in it on; 0: it is another
- * stack. */
+/* Returns the number of pages from an address to the end of the program's initial stack; 0: the
+ * address is on another stack. */
 static __always_inline __u32 pages_of_first_stack(__u64 start)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -40,10 +40,9 @@ static __always_inline __u32 pages_of_first_stack(__u64 start)
 	return pages <= PKBPF_RAW_SPAN_PAGES ? pages : 0;
 }
 
-/*
- * Copies page `number` of the stack behind what the CPU's record has of it; 0: the copy ends here.
- * A function of its own, so that the verifier does not follow each number of pages to the end.
- */
+/* Copies page `number` of the stack behind the pages already in the CPU's record; 0: the copy ends
+ * here. A separate function, so that the verifier does not follow each number of pages to the
+ * end. */
 __attribute__((noinline)) int copy_page(__u32 cpu, __u32 number)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
@@ -53,7 +52,7 @@ __attribute__((noinline)) int copy_page(__u32 cpu, __u32 number)
 
 	if (!raw || raw->word >= RAW_PREFIX_WORDS)
 		return 0;
-	/* Arguments follow and what else the program was given, but no frame. */
+	/* Beyond are arguments and environment of the program, but no frames. */
 	if (number == raw->known) {
 		raw->cut = 0;
 		return 0;
@@ -76,10 +75,9 @@ __attribute__((noinline)) int copy_page(__u32 cpu, __u32 number)
 	return 1;
 }
 
-/*
- * Copies the stack from start upwards to a word of the CPU's record, page by page, because a copy
- * that meets its end fails as a whole. Bytes copied; pages that do not exist take none.
- */
+/* Copies the stack from `start` upwards to a word of the CPU's record, page by page, because a copy
+ * across the end of the stack fails as a whole. Returns the bytes copied; pages that do not exist
+ * take none. */
 __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
@@ -104,7 +102,7 @@ __attribute__((noinline)) int copy_stack(__u32 cpu, __u32 word, __u64 start)
 	return raw->copied;
 }
 
-/* Where a copy begins; the page below may not exist. */
+/* Returns the start of a copy. The page below may not exist. */
 static __always_inline __u64 copy_start(__u64 sp)
 {
 	__u64 in_page = sp & (PKBPF_RAW_PAGE_BYTES - 1);
@@ -112,8 +110,7 @@ static __always_inline __u64 copy_start(__u64 sp)
 	return (sp - (in_page < RED_ZONE_BYTES ? in_page : RED_ZONE_BYTES)) & ~7ULL;
 }
 
-/* Of each class of events as many: page faults of programs that begin are more than all the
- * others. */
+/* Each kind of event has its own limit: page faults of starting programs outnumber all others. */
 static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 slot, __u64 time_ns)
 {
 	__u64 second = time_ns >> 30;
@@ -127,8 +124,8 @@ static __always_inline bool raw_record_allowed(struct raw_scratch *raw, __u32 sl
 	return raw->sent[slot]++ < config.raw_stacks_per_second;
 }
 
-/* The size of the record made of a sample and the stack it would have been unwound on; raw_filled
- * says whether there is one. */
+/* Makes a record of a sample and its stack memory, and returns its size. raw_filled says whether
+ * there is a record. */
 static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 					     struct raw_scratch *raw, __u32 cpu)
 {
@@ -177,8 +174,7 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	start = copy_start(from[PKBPF_SIGNAL_SP]);
 	size = copy_stack(cpu, first_word + head, start);
 	if (!size) {
-		/* The stack has just grown, and its first page is what the kernel is about to
-		 * make. */
+		/* The stack has just grown, and the kernel is about to make its first page. */
 		start = (start | (PKBPF_RAW_PAGE_BYTES - 1)) + 1;
 		size = copy_stack(cpu, first_word + head, start);
 	}
@@ -196,10 +192,8 @@ static __always_inline __u32 fill_raw_record(struct sample_scratch *scratch,
 	return size;
 }
 
-/*
- * Sends the sample with registers and stack memory instead of user frames, for a walk in user space
- * when the tables are there, or as well, for a check. 1: sent.
- */
+/* Sends the sample with registers and stack memory. User space unwinds it later, when the tables
+ * are ready; or unwinds it a second time, as a check. Returns 1 if sent. */
 __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -216,8 +210,8 @@ __attribute__((noinline)) int emit_raw_stack(__u32 slot)
 	}
 	raw->busy = 1;
 	size = fill_raw_record(scratch, raw, cpu);
-	/* One comparison of the register that is passed: older verifiers learn nothing from size -
-	 * 1 < limit. */
+	/* A single comparison of the register that is passed: older verifiers learn nothing from
+	 * size - 1 < limit. */
 	barrier_var(size);
 	if (size <= sizeof(raw->record) && scratch->unwind.raw_filled) {
 		sent = bpf_ringbuf_output(&raw_ring, raw->record, size,

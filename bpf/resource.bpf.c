@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What threads have used: of all that live, when user space asks, and of each that exited. */
+/* Resource usage of threads: of all living ones when user space asks, and of each thread that
+ * exited. */
 #include "resource.bpf.h"
 #include "resource_cgroup.bpf.h"
 #include "task_filter.bpf.h"
@@ -12,7 +13,7 @@
 
 struct pkbpf_resource_control resource_control = {};
 
-/* A slot for each program that needs one: any of them may interrupt another. */
+/* One slot per program that needs one: any of them may interrupt another. */
 enum record_slot { SLOT_READ = 0, SLOT_EXITING = 1, SLOTS = 2 };
 
 struct resource_record_map {
@@ -41,7 +42,7 @@ static __always_inline __s64 rss_pages(struct mm_struct *mm)
 	       BPF_CORE_READ(mm, rss_stat[RSS_SHARED].count);
 }
 
-/* The process's own: what files and other processes share is not its growth. */
+/* Anonymous RSS of the process: memory shared with files and other processes is not its growth. */
 static __always_inline __u32 anonymous_rss_kib(struct mm_struct *mm)
 {
 	struct mm_struct___before_6_2 *old = (void *)mm;
@@ -69,7 +70,8 @@ static __always_inline void take_memory(struct pkbpf_event_resource *record,
 
 		record->rss_bytes = pages_to_bytes(rss_pages(mm));
 		record->anonymous_rss_kib = anonymous_rss_kib(mm);
-		/* The kernel notes the peak when memory shrinks: until then now is the peak. */
+		/* The kernel updates the peak only when memory shrinks; until then the current RSS
+		 * is the peak. */
 		if (high < record->rss_bytes)
 			high = record->rss_bytes;
 		if (high > peak)
@@ -111,7 +113,7 @@ static __always_inline void take_record(struct pkbpf_event_resource *record,
 	BPF_CORE_READ_STR_INTO(&record->comm, task, comm);
 }
 
-/* What a controller keeps for the root of its hierarchy; 0: there is none. */
+/* Returns the address of a controller's state for the root of its hierarchy; 0: none. */
 static __always_inline __u64 root_css(struct task_struct *task, __u32 controller)
 {
 	struct cgroup_subsys_state *css = NULL, *parent;
@@ -134,7 +136,8 @@ static __always_inline __u64 root_css(struct task_struct *task, __u32 controller
 		 ? root_css(task, bpf_core_enum_value(enum cgroup_subsys_id, name))                \
 		 : 0)
 
-/* The run queues of two CPUs are as far apart as all that the kernel keeps per CPU. */
+/* Returns the run queue of a CPU. The distance between two CPUs' run queues is that of all per-CPU
+ * variables. */
 static __always_inline __u64 run_queue(struct task_group *group, __u32 cpu)
 {
 	__u64 queue = 0;
@@ -145,10 +148,10 @@ static __always_inline __u64 run_queue(struct task_group *group, __u32 cpu)
 }
 
 /*
- * Adds what a CPU ran threads, by the root of the kernel's account of CPU time by cgroup
- * (CONFIG_CGROUP_CPUACCT), which counts all of them. The kernel's table of where each CPU's
- * variables are is not to be found without the symbols of its data; but an element of a per-CPU
- * array is known by both addresses, `here` being the one of this CPU, not yet filled in.
+ * Adds the time for which a CPU ran threads, from the root of the kernel's CPU time accounting by
+ * cgroup (CONFIG_CGROUP_CPUACCT), which counts all threads. The kernel's table of per-CPU offsets
+ * cannot be found without its data symbols. But both addresses of an element of a per-CPU array are
+ * known: `here` is this CPU's, not yet filled in.
  */
 static __always_inline void add_cpu(struct task_struct *task, __u32 cpu,
 				    struct pkbpf_event_resource *here)
@@ -156,7 +159,7 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu,
 	struct cpuacct *account = (void *)ROOT_CSS(task, cpuacct_cgrp_id);
 	struct task_group *group = (void *)ROOT_CSS(task, cpu_cgrp_id);
 	__u64 element = 0, used[2] = {}, own_queue, queue, at;
-	/* Through memory, other than the program's stack, both become numbers. */
+	/* Through memory other than the program's stack, both become numbers. */
 	volatile __u64 *here_at = &here->user_ns, *map_at = &here->system_ns;
 
 	if (!account || !group)
@@ -178,7 +181,7 @@ static __always_inline void add_cpu(struct task_struct *task, __u32 cpu,
 	resource_control.cpus_read = cpu + 1;
 }
 
-/* The kernel keeps the memory of a process that it kills for want of some. */
+/* The kernel keeps a reference to the memory of a process that the OOM killer chose. */
 static __always_inline __u16 exit_flags(struct task_struct *task)
 {
 	return PKBPF_RESOURCE_EXIT |
@@ -191,8 +194,8 @@ static __always_inline void note_exiting(__u32 tid, struct pkbpf_event_resource 
 		counter_add(PKBPF_COUNTER_RESOURCE_LOST, 1);
 }
 
-/* A thread that exited and that nobody has waited for yet: what it used until it was really
- * over, at the time of its exit. */
+/* For an exited thread that was not yet waited for: its final numbers, with the time of its
+ * exit. */
 static __always_inline void take_ended(struct pkbpf_event_resource *record,
 				       struct task_struct *task)
 {
@@ -219,16 +222,14 @@ int resource_read(struct bpf_iter__task *ctx)
 	record = bpf_map_lookup_elem(&resource_record, &slot);
 	if (!task || !record)
 		return 0;
-	/*
-	 * One CPU with each task: there are more of these, and no run of this program has to look
-	 * at all CPUs of a large machine. A task that found no room in the reader's memory is shown
-	 * again.
-	 */
+	/* One CPU is read with each task: there are more tasks than CPUs, and no single run has to
+	 * read all CPUs of a large machine. A task whose record found no room in the reader's
+	 * memory is shown again. */
 	if (resource_control.cpus_read < resource_control.cpu_count &&
 	    ctx->meta->seq_num == resource_control.cpus_read)
 		add_cpu(task, resource_control.cpus_read, record);
 	if (!filter_task(task)) {
-		/* By comm and cgroup it may become a target later. */
+		/* With comm and cgroup filters the thread may become a target later. */
 		if (resource_control.moment == PKBPF_RESOURCE_END ||
 		    !filter_number(task->tgid, task->pid))
 			return 0;
@@ -236,17 +237,15 @@ int resource_read(struct bpf_iter__task *ctx)
 		bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 		return 0;
 	}
-	/* Its last record comes when its parent has waited for it, and is the only one then. */
+	/* Its final record comes when its parent has waited for it, and is then the only one. */
 	if (resource_control.moment == PKBPF_RESOURCE_CUT && BPF_CORE_READ(task, exit_state))
 		return 0;
 	take_record(record, task, resource_control.moment);
 	if (resource_control.moment == PKBPF_RESOURCE_END)
 		take_ended(record, task);
-	/*
-	 * Its exit may have been announced before there was anybody to see it, and nobody would
-	 * know it when it goes. Or a moment ago: then it is taken to end now, since its last record
-	 * must not be older than this one.
-	 */
+	/* The exit event of the thread may have come before this program was attached; its free
+	 * would then find no entry. Or it came a moment ago. In both cases its exit is taken to be
+	 * now, because its final record must not be older than this one. */
 	if (resource_control.moment == PKBPF_RESOURCE_START && (task->flags & PF_EXITING)) {
 		__u32 tid = task->pid;
 
@@ -258,8 +257,8 @@ int resource_read(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* What it had used when it began to exit is what will ever be known of a thread that nobody saw
- * go. */
+/* Sends the numbers from the start of a thread's exit. They are final for a thread whose free was
+ * not seen. */
 static __always_inline void hand_over_unfreed(struct pkbpf_event_resource *left)
 {
 	if (bpf_ringbuf_output(&sample_ring, left, sizeof(*left),
@@ -269,12 +268,9 @@ static __always_inline void hand_over_unfreed(struct pkbpf_event_resource *left)
 		counter_add(PKBPF_COUNTER_RESOURCE_UNFREED, 1);
 }
 
-/*
- * A thread's numbers are final only when it is gone for good: freeing its memory is work of its own
- * and comes after the announcement of its exit. But who the targets are is known only now, and not
- * every free is seen (one that comes after the end, or in a place where programs do not run): until
- * then, these numbers stand.
- */
+/* A thread's numbers are final only when it is freed: freeing its memory is work of its own, after
+ * the exit event. But targets can be recognized only now, and not every free is seen (after the
+ * end, or where programs do not run). Until then these numbers stand. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(resource_exiting, struct task_struct *task)
 {
@@ -288,12 +284,12 @@ int BPF_PROG(resource_exiting, struct task_struct *task)
 		return 0;
 	take_record(record, task, exit_flags(task));
 	resource_tell_cgroup(record->cgroup_id);
-	/* Gone in a moment: its process has no memory at the end of the interval, and it will leave
-	 * the CPU for the last time. */
+	/* The thread will be freed in a moment: its process has no memory at the end of the
+	 * interval, and the thread will leave the CPU for the last time. */
 	record->rss_bytes = 0;
 	record->voluntary_switches++;
 	left = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
-	/* The number belongs to another thread now, so the one that had it is gone. */
+	/* The tid belongs to another thread now, so the previous one was freed. */
 	if (left && left->thread_start_ns != record->thread_start_ns)
 		hand_over_unfreed(left);
 	note_exiting(tid, record);
@@ -315,11 +311,9 @@ static __always_inline void send_executed(struct task_struct *task, __u16 moment
 	bpf_ringbuf_submit(record, ring_wakeup(&sample_ring, config.ring_wakeup_bytes));
 }
 
-/*
- * A thread that is not its process's first takes that one's number when it calls exec, and will not
- * be known by its own again. Nobody will ask what a worker uses that goes on as another program.
- * Before it is forgotten.
- */
+/* A thread that calls exec and is not the first of its process takes over the tid of the first
+ * thread. Its own tid is never seen again. A worker that executes another program stops being a
+ * target, so its numbers are not read later. They are sent here, before its entry is deleted. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(resource_executed, struct task_struct *task, __u32 old_tid)
 {
@@ -349,8 +343,8 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 	struct pkbpf_event_resource *record, *exiting;
 	__u32 tid = task->pid;
 
-	/* What is not in there is no target, or began to exit before there was anybody to see
-	 * it. */
+	/* A thread without an entry is no target, or began to exit before this program was
+	 * attached. */
 	exiting = bpf_map_lookup_elem(&resource_exiting_threads, &tid);
 	if (!exiting)
 		return 0;
@@ -360,10 +354,10 @@ int BPF_PROG(resource_freed, struct task_struct *task)
 		return 0;
 	}
 	take_record(record, task, exit_flags(task));
-	/* It is freed when its parent has asked for it and nobody can be reading it any more: tens
-	 * of milliseconds later. */
+	/* The free comes tens of milliseconds after the exit: the parent has waited for the thread,
+	 * and no reader uses it any more. */
 	record->header.time_ns = exiting->header.time_ns;
-	/* The other one to take it is user space, when it has waited for too long. */
+	/* User space also takes the entry if it has waited too long. */
 	if (bpf_map_delete_elem(&resource_exiting_threads, &tid)) {
 		bpf_ringbuf_discard(record, 0);
 		return 0;

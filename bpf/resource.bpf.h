@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads of the targets that have begun to exit and are not gone yet. */
+/* Threads of the targets that have begun to exit and are not freed yet. */
 #ifndef PKBPF_RESOURCE_BPF_H
 #define PKBPF_RESOURCE_BPF_H
 
@@ -7,10 +7,10 @@
 
 #include <pkbpf/resource.h>
 
-/* Zombies stay in here until their parent reaps them; what finds no room is counted. */
+/* Zombies stay in the map until their parent reaps them. Threads without room are counted. */
 #define RESOURCE_EXITING_MAX 16384
 
-struct resource_exiting_map { /* tid -> what it had used when it began to exit */
+struct resource_exiting_map { /* tid -> numbers at the start of the exit */
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, RESOURCE_EXITING_MAX);
 	__type(key, __u32);

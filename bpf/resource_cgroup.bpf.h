@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tells the path of a cgroup that a target is in, once. Included by one file. */
+/* Sends the path of a cgroup that contains a target, once. Included by one file. */
 #ifndef PKBPF_RESOURCE_CGROUP_BPF_H
 #define PKBPF_RESOURCE_CGROUP_BPF_H
 
@@ -10,18 +10,18 @@
 
 #define CGROUPS_TOLD_MAX   4096
 #define CGROUP_FOLDERS_MAX 32 /* seldom more than 10 */
-/* In 2^30 ns. Of those that end faster, only names that are found by their folders are known. A
- * reader that is woken for each would do nothing else. */
+/* Limits per 2^30 ns. When cgroups are removed faster than that, only names found by their
+ * directories are known. Waking the reader for each cgroup would keep it busy. */
 #define CGROUPS_TOLD_RATE  4096
 #define CGROUPS_WOKEN_RATE 128
 
 extern struct pkbpf_resource_control resource_control;
 
-/* How many were told in this moment, or a few less where CPUs count at once. */
+/* number of cgroups sent in this moment; a little low if CPUs count at once */
 __u64 cgroups_told_moment = 0;
 __u32 cgroups_told_count = 0;
 
-struct cgroups_told_map { /* id -> told, or not to be told */
+struct cgroups_told_map { /* id -> sent, or not to be sent */
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, CGROUPS_TOLD_MAX);
 	__type(key, __u64);
@@ -52,7 +52,7 @@ static __always_inline __u32 count_told(__u64 now_ns)
 	return cgroups_told_count++;
 }
 
-/* Bytes of all names; 0: there are none, too many, or they are too long. */
+/* Returns the bytes of all names; 0: there are none, too many, or they are too long. */
 static __always_inline __u32 read_names(struct cgroup_scratch *scratch, struct kernfs_node *node)
 {
 	__u32 size = 0;
@@ -61,7 +61,7 @@ static __always_inline __u32 read_names(struct cgroup_scratch *scratch, struct k
 		struct kernfs_node *parent = kernfs_parent(node);
 		long got;
 
-		/* The root of the hierarchy, or what user space sees as such. */
+		/* The root of the hierarchy, or the root that user space sees. */
 		if (!parent || BPF_CORE_READ(node, id) == resource_control.cgroup_root_id)
 			return size;
 		if (size >= PKBPF_CGROUP_NAMES_SIZE)
@@ -76,7 +76,7 @@ static __always_inline __u32 read_names(struct cgroup_scratch *scratch, struct k
 	return 0;
 }
 
-/* False: there was no room. */
+/* False: no room. */
 static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id, __u64 now_ns,
 				       __u32 size, bool wake)
 {
@@ -95,10 +95,10 @@ static __always_inline bool send_names(struct cgroup_scratch *scratch, __u64 id,
 }
 
 /*
- * That of the current task, whose record user space reads a good while after the task exited: a
- * cgroup that was made for it alone has no folder then, and the files that know its container's
- * name may be gone as well, so the reader is woken. While the task is in it, the cgroup cannot be
- * removed. The last quarter of the ring is for other records.
+ * Sends the names of the current task's cgroup and wakes the reader. User space reads the task's
+ * record a good while after its exit. By then a cgroup made for the task alone has no directory,
+ * and the files with its container's name may be gone as well. The cgroup cannot be removed while
+ * the task is in it. The last quarter of the ring is reserved for other records.
  */
 __attribute__((noinline)) int resource_tell_cgroup(__u64 id)
 {
@@ -114,7 +114,7 @@ __attribute__((noinline)) int resource_tell_cgroup(__u64 id)
 		return 0;
 	scratch = bpf_map_lookup_elem(&cgroup_scratch, &zero);
 	recent = count_told(now_ns);
-	/* Somebody may have moved it to another one since its number was read. */
+	/* The task may have been moved to another cgroup since the id was read. */
 	node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
 	if (!scratch || recent >= CGROUPS_TOLD_RATE || BPF_CORE_READ(node, id) != id ||
 	    bpf_ringbuf_query(&sample_ring, BPF_RB_AVAIL_DATA) > most_waiting)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Kernel and user stacks of the current task into a sample. */
+/* Reads kernel and user stacks of the current task into a sample. */
 #ifndef PKBPF_STACK_BPF_H
 #define PKBPF_STACK_BPF_H
 
@@ -34,8 +34,8 @@ static __always_inline void stack_read_kernel(void *ctx, struct sample_scratch *
 	scratch->sample.n_kernel = size / 8;
 }
 
-/* By frame pointers, through the kernel's own walker: it cannot tell whether it reached the
- * root. */
+/* Reads the user stack by frame pointers, through the kernel's unwinder, which does not report
+ * whether it reached the root. */
 static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch *scratch)
 {
 	__u32 first = scratch->sample.n_kernel;
@@ -51,7 +51,7 @@ static __always_inline void stack_read_user_fp(void *ctx, struct sample_scratch 
 		return;
 	}
 	scratch->sample.n_user = size / 8;
-	/* Full to the brim: there was more (the helper goes no deeper than sysctl
+	/* A full buffer means a truncated stack (the helper goes no deeper than sysctl
 	 * kernel.perf_event_max_stack, 127). */
 	scratch->sample.user_end =
 		size >= PKBPF_MAX_KERNEL_FRAMES * 8 ? PKBPF_END_MAX_DEPTH : PKBPF_END_UNVERIFIED;
@@ -81,12 +81,12 @@ static __always_inline void stack_prepare_walk(struct sample_scratch *scratch)
 	unwind->window_goal = 0;
 }
 
-/* The user stack of the current task, for programs of any type. Call it after stack_read_kernel(),
- * since user frames follow kernel frames. */
+/* Reads the user stack of the current task, for programs of any type. Call it after
+ * stack_read_kernel(), because user frames follow kernel frames. */
 static __always_inline void stack_read_user(void *ctx, struct sample_scratch *scratch)
 {
 	if (config.unwind_mode == PKBPF_UNWIND_FP) {
-		/* Most tasks that have something to wait for have called the kernel. */
+		/* Most tasks that wait are in a system call. */
 		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 		stack_read_user_fp(ctx, scratch);
 		return;
@@ -98,9 +98,9 @@ static __always_inline void stack_read_user(void *ctx, struct sample_scratch *sc
 #if defined(__TARGET_ARCH_x86)
 #define USER32_CS 0x23
 
-/* Registers of the interrupted code when it was user code, or when only its stack pointer still is:
- * the first and last instructions of a system call run in kernel mode on the user's stack, with the
- * user's ip in rcx. */
+/* Takes the registers of interrupted user code, or of kernel code that still has the user's stack
+ * pointer: the first and last instructions of a system call run in kernel mode on the user's stack,
+ * with the user's ip in rcx. */
 static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx,
 						 struct unwind_scratch *unwind)
 {
@@ -108,7 +108,7 @@ static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx
 	__u64 *regs = unwind->state.regs;
 	__u64 ip = ctx->regs.ip, cx = ctx->regs.cx;
 
-	/* The compiler must not choose between addresses in the context: the verifier wants
+	/* The compiler must not choose between addresses in the context: the verifier requires
 	 * constant offsets. */
 	barrier_var(ip);
 	barrier_var(cx);
@@ -141,11 +141,11 @@ static __always_inline void stack_take_perf_regs(struct bpf_perf_event_data *ctx
 						 struct unwind_scratch *unwind)
 {
 	unwind->kernel_sp = perf_regs_in_kernel(ctx) ? ctx->regs.sp : 0;
-	/* For code interrupted in user mode the task's saved registers are those of the event. */
+	/* For code interrupted in user mode, the task's saved registers are those of the event. */
 }
 #endif
 
-/* The same for perf_event programs, whose context has the registers when user code was
+/* stack_read_user() for perf_event programs, whose context has the registers if user code was
  * interrupted. */
 static __always_inline void stack_read_user_of_perf_event(struct bpf_perf_event_data *ctx,
 							  struct sample_scratch *scratch)

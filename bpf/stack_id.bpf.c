@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Numbers stacks and sends the frames of each once. */
+/* Gives stacks ids and sends the frames of each stack once. */
 #include "stack_id.bpf.h"
 
 #define MAX_WORDS  (PKBPF_MAX_KERNEL_FRAMES + PKBPF_MAX_USER_FRAMES)
@@ -15,7 +15,7 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ (hash >> 29);
 }
 
-/* Frames in the scratch memory. */
+/* Returns the number of frames in the scratch memory. */
 static __always_inline __u32 scratch_words(const struct sample_scratch *scratch)
 {
 	__u32 words = (__u32) * (const volatile __u16 *)&scratch->sample.n_kernel +
@@ -26,8 +26,8 @@ static __always_inline __u32 scratch_words(const struct sample_scratch *scratch)
 
 static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id, __u32 words)
 {
-	/* The record's head goes right before the frames, over the end of the sample, which is put
-	 * back afterwards. */
+	/* The record's header lies right before the frames, over the end of the sample. The sample
+	 * is restored afterwards. */
 	struct pkbpf_event_stack *stack =
 		(void *)((char *)scratch->ips - sizeof(struct pkbpf_event_stack));
 	struct pkbpf_event_stack head = {};
@@ -52,8 +52,8 @@ static __always_inline bool send_frames(struct sample_scratch *scratch, __u64 id
 	return err == 0;
 }
 
-/* Words `first` on, PART_WORDS of them or as many as there are; walked by the verifier for one
- * part only. */
+/* Hashes up to PART_WORDS words from `first` on. The verifier follows the loop for one part
+ * only. */
 __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 hash)
 {
 	struct sample_scratch *scratch = slot < SCRATCH_SLOTS ? scratch_get(slot) : NULL;
@@ -67,7 +67,7 @@ __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 h
 
 		if (at >= words)
 			break;
-		/* The compiler knows that `at` is in bounds; the verifier wants to see it. */
+		/* The compiler knows that `at` is in bounds; the verifier has to see it. */
 		barrier_var(at);
 		if (at >= MAX_WORDS)
 			break;
@@ -76,8 +76,8 @@ __attribute__((noinline)) __u64 stack_hash_part(__u32 slot, __u32 first, __u64 h
 	return hash;
 }
 
-/* Which process a number means: one that gets the number of another may have its stacks address for
- * address as well. */
+/* Identity of a process: a process that reuses a pid may also have equal stacks, address by
+ * address. */
 static __always_inline __u64 process_identity(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -106,7 +106,7 @@ __u64 stack_intern(__u32 slot)
 			break;
 		hash = stack_hash_part(slot, first, hash);
 	}
-	/* Asked for again: the verifier would follow what each round of the loop has told of the
+	/* Read again: otherwise the verifier follows what each round of the loop implies about the
 	 * old value. */
 	words = scratch_words(scratch);
 	hash = mix(hash, words);
@@ -117,7 +117,7 @@ __u64 stack_intern(__u32 slot)
 		counter_add(PKBPF_COUNTER_STACK_RING_FULL, 1);
 		return 0;
 	}
-	/* Without room, which the kernel may fail to make, this stack is sent again next time. */
+	/* The kernel may fail to make room; the stack is then sent again next time. */
 	if (bpf_map_update_elem(&stacks_sent, &hash, &one, BPF_ANY))
 		counter_add(PKBPF_COUNTER_STACK_TABLE_FULL, 1);
 	return hash;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Numbers stacks, so that events added up in the kernel name theirs by an id and its frames are
+/* Gives stacks ids, so that events summed in the kernel refer to a stack by id and its frames are
  * sent once. */
 #ifndef PKBPF_STACK_ID_BPF_H
 #define PKBPF_STACK_ID_BPF_H
 
 #include "shared.bpf.h"
 
-/* stack id -> 1: its frames have been sent. What has not come again for longest makes room, since
- * new stacks, of new processes at least, never stop coming. */
+/* stack id -> 1: its frames were sent. The least recently used entry makes room, because new
+ * stacks, at least of new processes, never stop coming. */
 struct stacks_sent_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 65536);
@@ -17,19 +17,20 @@ struct stacks_sent_map {
 extern struct stacks_sent_map stacks_sent SEC(".maps");
 
 /*
- * Id of the stack in the scratch memory of `slot` (pid, stack end and frames of the sample there,
- * in the current process as it is since its last exec): a 64-bit hash, never 0. The first time, its
- * frames go out as PKBPF_EVENT_STACK. 0: they could not be sent, and the loss has been counted. A
- * global function, so that the verifier walks its loop once for all callers.
+ * Returns the id of the stack in the scratch memory of `slot`: a 64-bit hash, never 0. The hash
+ * covers the sample's pid, stack end and frames, and the identity of the current process since its
+ * last exec. The first time, the frames are sent as PKBPF_EVENT_STACK. 0: they could not be sent,
+ * and the loss was counted. A global function, so that the verifier follows its loop once for all
+ * callers.
  */
 __u64 stack_intern(__u32 slot);
 
-/* These bits tell numbers of stacks that come raw from the hashes of stack_intern(), as far as
- * anyone needs to know. */
+/* These bits mark ids of raw stacks. A hash of stack_intern() may have them as well; no reader
+ * depends on the difference. */
 #define RAW_STACK_ID 0xc000000000000000ULL
 
-/* The same, and where its tables are not there yet a stack of its own number, of which user space
- * walks a copy. */
+/* stack_intern(), or, if the unwind tables are not ready, a new id for a raw stack that user space
+ * unwinds. */
 static __always_inline __u64 stack_send(struct sample_scratch *scratch, __u32 slot)
 {
 	if (scratch->unwind.want_raw) {

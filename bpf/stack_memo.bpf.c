@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Finds the entry whose stack it is. Loops are in global functions of their own, which the verifier
- * walks once. */
+/* Finds the cache entry of the current stack. Loops are in global functions of their own, which the
+ * verifier follows once. */
 #include "kernel_word.bpf.h"
 #include "stack_memo.bpf.h"
 
 const volatile struct pkbpf_memo_config memo_config = {};
 
-/* Each returns 0 or 1. memo_same_words: are the words of entry `slot` what they were? */
+/* Each returns 0 or 1. memo_same_words(): the words of entry `slot` are unchanged. */
 int memo_same_words(__u32 slot);
 int memo_same_user_part(__u32 slot, __u32 first_word);
 
-/* Then only the words that are compared are touched, a dozen or two of a few hundred. */
+/* Reading in place touches only the compared words: a dozen or two of a few hundred. */
 static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_memo *entry,
 						      const struct memo_scratch *memo)
 {
@@ -26,11 +26,8 @@ static __always_inline bool memo_same_kernel_in_place(const struct pkbpf_stack_m
 	return !different;
 }
 
-/*
- * Above the last word compared there may be the gap of random size that the kernel opens at the
- * start of a system call, and above that only the entry code, which is the same for all system
- * calls.
- */
+/* Above the last compared word there may be the random gap that the kernel opens at the start of a
+ * system call. Above the gap is only entry code, which is the same for all system calls. */
 static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entry,
 					     struct memo_scratch *memo)
 {
@@ -51,7 +48,7 @@ static __always_inline bool memo_same_kernel(const struct pkbpf_stack_memo *entr
 	return !different;
 }
 
-/* The words near the stack pointer, which usually are all of them. */
+/* Compares the words near the stack pointer, which usually are all words. */
 static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
 					   struct memo_scratch *memo)
 {
@@ -71,10 +68,8 @@ static __always_inline bool memo_same_near(const struct pkbpf_stack_memo *entry,
 	return !different;
 }
 
-/*
- * Where each word may be far from the last, from word `first` on; what the window holds is noted in
- * memory: in registers the verifier would follow every way to fill it.
- */
+/* Compares words from `first_word` on, each of which may be far from the previous one. The position
+ * of the window is kept in memory: in registers, the verifier would follow every way to fill it. */
 __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 {
 	struct pkbpf_stack_memo *entry = bpf_map_lookup_elem(&stack_memos, &slot);
@@ -92,13 +87,13 @@ __attribute__((noinline)) int memo_same_user_part(__u32 slot, __u32 first_word)
 
 		if (from >= entry->user_words)
 			break;
-		barrier_var(from); /* or the verifier does not see this bound: */
+		barrier_var(from); /* Otherwise the verifier does not see the bound below. */
 		if (from >= PKBPF_MEMO_USER_WORDS)
 			break;
 		at = entry->user_at[from] - *first;
 		if (at >= *have) {
 			*first = entry->user_at[from];
-			/* Not beyond the highest word: what lies there may not exist. */
+			/* Not beyond the highest word: memory there may not exist. */
 			want = entry->user_last + 1 - *first;
 			if (want > MEMO_USER_WINDOW)
 				want = MEMO_USER_WINDOW;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recognises a stack that was unwound before, without walking it again.
+ * Recognizes a stack that was unwound before, without unwinding it again.
  *
- * User part: the unwinding is a function of the registers it began with and of the words it read.
- * If all of them are what they were, it would find the same frames.
+ * User part: an unwinding depends on the registers it starts from and on the words it reads. If all
+ * of them are equal, it would find the same frames.
  *
- * Kernel part: the context of a raw tracepoint program lies on the kernel stack, below all frames,
- * and the distance from one return address to the next is given by the function it returns to. So
- * if all return addresses are where and what they were, counted from the context, the frames are
- * the same. Which words are return addresses is not known, only which may be; all of those are
- * compared. When a stack that was not recognised turns out to be the same after a walk, the words
- * that differ are not its return addresses, and are compared no more, unless a return address then
- * were missing.
+ * Kernel part: the context of a raw tracepoint program lies on the kernel stack, below all frames.
+ * The distance between two return addresses depends on the function returned to. So if all return
+ * addresses are equal, at equal distances from the context, the frames are equal. It is unknown
+ * which words are return addresses, only which may be; all of those are compared. If an
+ * unrecognized stack turns out to be equal after unwinding, the words that differ are not its
+ * return addresses. They are no longer compared, unless a return address would then be missing.
  *
- * Both are comparisons of values, not of hashes; more words are compared than needed, which costs a
- * walk now and then and never a wrong frame.
+ * Values are compared, not hashes. More words are compared than needed: that costs an unwinding now
+ * and then, but never a wrong frame.
  */
 #ifndef PKBPF_STACK_MEMO_BPF_H
 #define PKBPF_STACK_MEMO_BPF_H
@@ -27,21 +26,21 @@
 /* Kernel stacks at a context switch are 300 to 1,500 bytes deep, under file systems 3,000. */
 #define MEMO_KERNEL_WINDOW 512 /* words */
 #define MEMO_USER_WINDOW   128
-/* words above the stack pointer that are read at once: 30 frames without large arrays */
+/* words above the stack pointer that one copy reads: 30 frames without large arrays */
 #define MEMO_USER_NEAR 512
 
-/* How long stacks are believed that may get better, on the clock: powers of two. */
+/* How long an entry counts as verified if a new unwinding may find a better stack: powers of two of
+ * the clock. */
 #define MEMO_INCOMPLETE_NS (1ULL << 30)
 #define MEMO_DOUBTFUL_NS   (1ULL << 27)
 
-/*
- * Long loops are done in parts by a function that the verifier walks for one part, at the start of
- * each program that recognises stacks: the shorter the part, the shorter that takes; calls cost
- * little beside what is read.
- */
+/* Long loops are done in parts, by a function that the verifier follows for one part, at the start
+ * of each program that recognizes stacks. Shorter parts are verified faster, and calls cost little
+ * compared to the reads. */
 #define MEMO_PART_WORDS 8
 
-/* Functions from the entry of a system call to the one that opens the gap, which lie above it. */
+/* Functions from the entry of a system call to the one that opens the random gap. They lie above
+ * the gap. */
 #if defined(__TARGET_ARCH_x86)
 #define MEMO_ENTRY_FRAMES 2
 #else
@@ -51,14 +50,14 @@
 struct memo_scratch {
 	__u64 anchor, regs_address;
 	__u32 kernel_words;	     /* from the context up to the saved registers */
-	__u32 scratch_slot;	     /* where the stack was unwound */
-	__u32 user_first, user_have; /* words of the user stack that user[] holds */
-	/* The leaf's registers; ip 0: no user stack, or one that is not remembered. */
+	__u32 scratch_slot;	     /* scratch slot in which the stack was unwound */
+	__u32 user_first, user_have; /* first word in user[], and number of words */
+	/* Registers of the leaf; ip 0: no user stack, or one that is not cached. */
 	__u64 ip, sp, fp, bx;
 	__u64 mm, born_ns;
 	__u64 comm[2]; /* of the current task */
-	/* what else tells stacks of one leaf apart, so that the first entry looked at is the right
-	 * one */
+	/* further distinction of stacks of one leaf, so that the first entry compared is likely the
+	 * right one */
 	__u64 salt;
 	__u64 kernel[MEMO_KERNEL_WINDOW];
 	__u64 user[MEMO_USER_NEAR];
@@ -83,12 +82,12 @@ extern struct memo_scratch_map memo_scratch SEC(".maps");
 
 extern const volatile struct pkbpf_memo_config memo_config;
 
-/* May this be a return address: kernel text, modules, BPF programs? Pointers to the kernel's own
- * data pass as well, which does no harm: they are compared too. */
+/* Returns whether a word may be a return address: kernel text, modules, BPF programs. Pointers to
+ * kernel data pass as well, which does no harm: they are compared, too. */
 static __always_inline bool memo_may_be_code(__u64 word)
 {
-	/* Constants, because asking libbpf for a symbol makes it read all of /proc/kallsyms before
-	 * each start: 70 ms. */
+	/* Constants, because libbpf reads all of /proc/kallsyms at each start to resolve a symbol:
+	 * 70 ms. */
 #if defined(__TARGET_ARCH_x86)
 	const __u64 start = 0xffffffff80000000ULL; /* the kernel image, modules above it */
 #else
@@ -98,7 +97,7 @@ static __always_inline bool memo_may_be_code(__u64 word)
 	return word >= start && word < 0xffffffffff000000ULL;
 }
 
-/* Takes what the search for a memo begins with; false: a stack like this is not remembered. */
+/* Fills in the input of a search; false: such a stack is not cached. */
 static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 				       struct task_struct *task)
 {
@@ -112,7 +111,7 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 	*(volatile __u64 *)&memo->anchor = (__u64)ctx;
 	*(volatile __u64 *)&memo->regs_address = (__u64)regs;
 	bytes = *(volatile __u64 *)&memo->regs_address - *(volatile __u64 *)&memo->anchor;
-	/* Deeper, or not on this stack at all. */
+	/* Deeper than the window, or not on this stack at all. */
 	if ((bytes & 7) || bytes > MEMO_KERNEL_WINDOW * 8)
 		return false;
 	memo->kernel_words = bytes / 8;
@@ -130,7 +129,7 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 	memo->sp = regs->sp;
 	memo->fp = regs->bp;
 	memo->bx = regs->bx;
-	/* Not in a system call: the unwinding may depend on any register, and such places hardly
+	/* Outside of a system call the unwinding may depend on any register, and such places hardly
 	 * repeat. */
 	return (__s64)regs->orig_ax >= 0;
 #else
@@ -143,8 +142,8 @@ static __always_inline bool memo_begin(struct memo_scratch *memo, void *ctx,
 #endif
 }
 
-/* May the unwinding have used this register? Only if it pointed into the stack; else it would have
- * read nonsense. */
+/* Returns whether the unwinding may have used this register: only if it pointed into the stack.
+ * Otherwise it would have read nonsense. */
 static __always_inline bool memo_register_matters(__u64 value, __u64 sp)
 {
 	return value - sp < PKBPF_UNWIND_MAX_GUESS_BYTES;
@@ -155,7 +154,7 @@ static __always_inline bool memo_same_register(__u64 then, __u64 now, __u64 sp)
 	return then == now || (!memo_register_matters(then, sp) && !memo_register_matters(now, sp));
 }
 
-/* Is the entry about a stack of this thread with this leaf? */
+/* Returns whether the entry is for a stack of this thread with this leaf. */
 static __always_inline bool memo_is_about(const struct pkbpf_stack_memo *entry,
 					  const struct memo_scratch *memo, __u32 tid)
 {
@@ -174,10 +173,10 @@ static __always_inline __u32 memo_slot(const struct memo_scratch *memo, __u32 ti
 }
 
 /*
- * Global functions, so that the verifier walks each once and not for every path that leads to it.
- * Both work on the memo scratch of this CPU and return the number of an entry in stack_memos, or
- * PKBPF_MEMO_NONE. memo_find: the one that is this stack. memo_store: the one that remembers the
- * stack that was just unwound, in place of one that was not used for long.
+ * Global functions: the verifier follows each once, not for every path that leads to it. Both work
+ * on this CPU's memo scratch and return the number of an entry in stack_memos, or PKBPF_MEMO_NONE.
+ * memo_find() finds the entry of the current stack. memo_store() caches the stack that was just
+ * unwound, in place of the least recently used entry.
  */
 __u32 memo_find(__u32 tid, __u64 now_ns);
 __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_ns);

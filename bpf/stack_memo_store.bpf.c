@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Remembers the stack just unwound. Loops are in global functions of their own, which the verifier
- * walks once. */
+/* Caches the stack just unwound. Loops are in global functions of their own, which the verifier
+ * follows once. */
 #include "stack_memo.bpf.h"
 
-/*
- * Each returns 0 or 1. memo_keep_words: fills entry `slot` with the words of the stack just
- * unwound; 0: there are too many. memo_learn_words: the stack just unwound is the one of entry
- * `slot`, though the words differ.
- */
+/* Each returns 0 or 1. memo_keep_words(): fills entry `slot` with the words of the stack just
+ * unwound; 0: too many words. memo_learn_words(): the stack just unwound is that of entry `slot`,
+ * although some words differ. */
 int memo_keep_words(__u32 slot);
 int memo_learn_words(__u32 slot);
 int memo_keep_kernel_part(__u32 slot, __u32 first);
@@ -16,7 +14,7 @@ int memo_find_frames_part(__u32 slot, __u32 first);
 int memo_keep_user_part(__u32 slot, __u32 first);
 int memo_learn_user_part(__u32 slot, __u32 first);
 
-/* What is being remembered, and from where. */
+/* The entry being written, and its sources. */
 struct memo_work {
 	struct pkbpf_stack_memo *entry;
 	struct memo_scratch *memo;
@@ -29,7 +27,7 @@ static __always_inline struct sample_scratch *walked_scratch(const struct memo_s
 	return scratch_get(memo->scratch_slot);
 }
 
-/* false: some of it does not exist. */
+/* false: a part does not exist. */
 static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 {
 	struct sample_scratch *scratch;
@@ -47,10 +45,10 @@ static __always_inline bool memo_work_begin(struct memo_work *work, __u32 slot)
 	return true;
 }
 
-/* Remembering is rare, and its loops are long. Counts live in memory, where the verifier does not
- * follow their values. */
+/* Caching is rare, and its loops are long. Counts are in memory, where the verifier does not follow
+ * their values. */
 
-/* From word `first` of the kernel stack on; 0: too many may be code. */
+/* Keeps words of the kernel stack from `first` on; 0: too many of them may be code. */
 __attribute__((noinline)) int memo_keep_kernel_part(__u32 slot, __u32 first)
 {
 	volatile __u16 *count;
@@ -77,7 +75,7 @@ __attribute__((noinline)) int memo_keep_kernel_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the entry from `first` on: only what is the same as then stays. */
+/* Checks words of the entry from `first` on, and keeps only unchanged ones. */
 __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 {
 	struct memo_work work;
@@ -92,7 +90,7 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 
 		if (from >= work.entry->cursor)
 			break;
-		barrier_var(from); /* or the verifier does not see this bound: */
+		barrier_var(from); /* Otherwise the verifier does not see the bound below. */
 		if (from >= PKBPF_MEMO_KERNEL_WORDS)
 			break;
 		at = work.entry->kernel_at[from];
@@ -109,8 +107,8 @@ __attribute__((noinline)) int memo_learn_kernel_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the entry from `first` on: which of them are the frames that were unwound, in order;
- * entry->cursor of them are. */
+/* Searches the unwound frames, in order, in the words of the entry from `first` on. entry->cursor
+ * is the number of frames found. */
 __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 {
 	volatile __u16 *cursor;
@@ -124,7 +122,7 @@ __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 
 		if (from >= work.entry->kernel_words)
 			break;
-		barrier_var(from); /* or the verifier does not see this bound: */
+		barrier_var(from); /* Otherwise the verifier does not see the bound below. */
 		if (from >= PKBPF_MEMO_KERNEL_WORDS)
 			break;
 		if (at < PKBPF_MAX_KERNEL_FRAMES && at < work.scratch->sample.n_kernel &&
@@ -134,11 +132,9 @@ __attribute__((noinline)) int memo_find_frames_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/*
- * Are all return addresses among the words compared? Not when one had moved since the entry was
- * made and was taken for a word that means nothing. Those of the entry code lie above the gap and
- * always move.
- */
+/* Returns whether all return addresses are among the compared words. They are not if a return
+ * address has moved since the entry was made, and was dropped as a meaningless word. Return
+ * addresses of the entry code lie above the random gap and always move. */
 static __always_inline bool memo_has_all_frames(const struct memo_work *work, __u32 slot)
 {
 	work->entry->cursor = 0;
@@ -149,7 +145,7 @@ static __always_inline bool memo_has_all_frames(const struct memo_work *work, __
 	       work->scratch->sample.n_kernel;
 }
 
-/* Notes that element i of the user words is at `at`. */
+/* Records that element i of the user words is at `at`. */
 static __always_inline void memo_note_place(struct pkbpf_stack_memo *entry, __u32 i, __u64 at)
 {
 	volatile __u16 *last = &entry->user_last, *near = &entry->user_near,
@@ -164,7 +160,7 @@ static __always_inline void memo_note_place(struct pkbpf_stack_memo *entry, __u3
 		*near_last = at;
 }
 
-/* Words of the unwinding's log from `first` on; 0: one is too far away. */
+/* Keeps words of the unwinder's log from `first` on; 0: one is too far away. */
 __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 {
 	struct memo_work work;
@@ -177,7 +173,7 @@ __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 
 		if (from >= work.entry->user_words)
 			break;
-		barrier_var(from); /* or the verifier does not see this bound: */
+		barrier_var(from); /* Otherwise the verifier does not see the bound below. */
 		if (from >= PKBPF_MEMO_USER_WORDS)
 			break;
 		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
@@ -190,7 +186,8 @@ __attribute__((noinline)) int memo_keep_user_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* Words of the unwinding's log from `first` on, beside those of the entry from entry->cursor on. */
+/* Compares words of the unwinder's log from `first` on with those of the entry from entry->cursor
+ * on. */
 __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 {
 	volatile __u16 *cursor, *kept;
@@ -206,11 +203,11 @@ __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 
 		if (from >= work.unwind->log_count)
 			break;
-		barrier_var(from); /* or the verifier does not see this bound: */
+		barrier_var(from); /* Otherwise the verifier does not see the bound below. */
 		if (from >= PKBPF_MEMO_USER_WORDS)
 			break;
 		at = (work.unwind->log_address[from] - work.memo->sp) / 8;
-		/* What was forgotten before is in this log and not in the entry. */
+		/* Words dropped from the entry before are still in this log. */
 		if (old >= work.entry->user_words || old >= PKBPF_MEMO_USER_WORDS ||
 		    work.entry->user_at[old] != at)
 			continue;
@@ -227,7 +224,7 @@ __attribute__((noinline)) int memo_learn_user_part(__u32 slot, __u32 first)
 	return 1;
 }
 
-/* The whole kernel stack from the context up. */
+/* Reads the whole kernel stack from the context upwards. */
 static __always_inline bool memo_read_kernel(struct memo_scratch *memo)
 {
 	__u32 size = memo->kernel_words * 8;
@@ -250,11 +247,9 @@ static __always_inline bool memo_keep_user(const struct memo_work *work, __u32 s
 	return true;
 }
 
-/*
- * The same frames again, though a word the unwinding read was another: if it read the same places
- * nevertheless, that word told it nothing (a register saved on the stack that holds no frame
- * pointer there), and it is compared no more. false: it read other places.
- */
+/* The frames are the same, although a word that the unwinder read has changed. If it read the same
+ * places, the word did not matter: a register saved on the stack that is no frame pointer there.
+ * Such words are no longer compared. false: the unwinder read other places. */
 static __always_inline bool memo_learn_user(const struct memo_work *work, __u32 slot)
 {
 	__u32 logged = work->memo->ip ? work->unwind->log_count : 0;
@@ -305,17 +300,17 @@ __attribute__((noinline)) int memo_learn_words(__u32 slot)
 }
 
 /*
- * How long a stack counts for what it was unwound as. What ended early may become complete when its
- * table arrives. Of generated code that keeps no frame pointer the register may hold one of a frame
- * farther out: user space reads such code within a fraction of a second, and copies of the stack
- * are unwound by what it has found.
+ * Returns the time until which an entry counts as verified; 0: always. A truncated stack may become
+ * complete when its table arrives. Generated code without frame pointers may leave the frame
+ * pointer of an outer frame in the register. User space reads such code within a fraction of a
+ * second, and copies of the stack are then unwound with the result.
  */
 static __always_inline __u64 believed_until(const struct sample_scratch *scratch,
 					    const struct memo_scratch *memo, __u64 now_ns)
 {
 	if (scratch->sample.user_end > PKBPF_END_LAST_COMPLETE)
 		return now_ns | (MEMO_INCOMPLETE_NS - 1);
-	/* Where no user stack was unwound, this is of another one. */
+	/* Without a user stack, generated_ip is left from another one. */
 	if (!PKBPF_UNWIND_ARM64 && memo->ip && scratch->unwind.state.generated_ip)
 		return now_ns | (MEMO_DOUBTFUL_NS - 1);
 	return 0;
@@ -347,7 +342,7 @@ __attribute__((noinline)) __u32 memo_store(__u32 tid, __u64 stack_id, __u64 now_
 			slot = key;
 			break;
 		}
-		/* An empty one was last used at time 0. */
+		/* An empty entry was last used at time 0. */
 		if (entry->used_ns < oldest_ns) {
 			oldest_ns = entry->used_ns;
 			slot = key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The registers with which the current task entered the kernel, and what it entered for. */
+/* The registers with which the current task entered the kernel, and the reason for the entry. */
 #ifndef PKBPF_TASK_REGS_BPF_H
 #define PKBPF_TASK_REGS_BPF_H
 
@@ -20,10 +20,8 @@
 #endif
 #define NR_CLONE3 435
 
-/*
- * The registers with which the task entered the kernel. They lie at the top of its kernel stack;
- * the helper that knows where exists since 5.15.
- */
+/* Returns the address of the registers with which the task entered the kernel, at the top of its
+ * kernel stack. The helper that finds them exists since 5.15. */
 static __always_inline __u64 task_regs_address(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -40,24 +38,24 @@ static __always_inline __u64 task_regs_address(void)
 #define CODE_OF_SYSENTER 0x340f
 
 /*
- * Does ip follow the instruction that entered the kernel? The number of the system call stays when
- * a signal's handler or an executed program is about to begin, whose first instruction ip is then.
- * SYSCALL leaves ip in rcx as well (not so with FRED, whose registers tell nothing: there the code
- * is looked at each time).
+ * Returns whether ip follows the instruction that entered the kernel. The system call number stays
+ * in place when a signal handler or an executed program is about to begin; ip is then that code's
+ * first instruction. SYSCALL leaves ip in rcx as well. (With FRED the registers do not show it, and
+ * the code is read each time.)
  */
 static __always_inline bool follows_syscall(const __u64 *words)
 {
 	__u16 code = 0;
 
-	/* An interrupt or exception; of the page whose calls the kernel emulates, where error codes
-	 * look like numbers of system calls. */
+	/* An interrupt or exception. The vsyscall page, which the kernel emulates, is excluded
+	 * because its error codes look like system call numbers. */
 	if (words[AT_ORIG_AX] == -1ULL || PKBPF_IS_VSYSCALL(words[AT_IP]))
 		return false;
 	if (words[AT_CX] == words[AT_IP])
 		return true;
 	if (bpf_probe_read_user(&code, sizeof(code), (void *)(words[AT_IP] - sizeof(code))))
 		return words[AT_DI] ||
-		       words[AT_SI]; /* a new program has no arguments yet, execve had a path */
+		       words[AT_SI]; /* a new program has no arguments yet, but execve had a path */
 	return code == CODE_OF_SYSCALL || code == CODE_OF_INT_80 || code == CODE_OF_SYSENTER;
 }
 #else
@@ -65,14 +63,14 @@ static __always_inline bool follows_syscall(const __u64 *words)
 {
 	__s32 number = (__s32)words[AT_SYSCALL];
 
-	/* Signals make the kernel forget the number; what execve has begun has no arguments yet,
+	/* Signals make the kernel clear the number. A program begun by execve has no arguments yet,
 	 * but execve had a path. */
 	return number != -1 &&
 	       ((number != NR_EXECVE && number != NR_EXECVEAT) || words[0] || words[1]);
 }
 #endif
 
-/* 0, or why there are no registers to start from. */
+/* Returns 0, or the reason why there are no registers to start from. */
 static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 {
 	__u64 *words = unwind->pt_regs;
@@ -84,13 +82,13 @@ static __always_inline __u32 take_task_regs(struct unwind_scratch *unwind)
 	*(volatile __u64 *)&unwind->regs_address = task_regs_address();
 	address = *(volatile __u64 *)&unwind->regs_address;
 
-	/* Interrupted while the kernel's entry code was still writing them. */
+	/* The event interrupted the kernel's entry code while it was writing the registers. */
 	if (unwind->kernel_sp > address && unwind->kernel_sp - address <= PT_REGS_WORDS * 8)
 		return PKBPF_END_NO_REGS;
 	if (!address || bpf_probe_read_kernel(words, PT_REGS_WORDS * 8, (void *)address))
 		return PKBPF_END_NO_REGS;
 #if defined(__TARGET_ARCH_x86)
-	/* Kernel threads, io_uring's and vhost's workers never were in user mode. */
+	/* Kernel threads and the workers of io_uring and vhost were never in user mode. */
 	if ((words[AT_CS] & 3) != 3 || !(words[AT_IP] | words[AT_SP]))
 		return PKBPF_END_NONE;
 	regs[0] = words[AT_R8];

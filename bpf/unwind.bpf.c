@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Walks user stacks with the tables that user space publishes. */
+/* Unwinds user stacks with the tables that user space publishes. */
 #include "shared.bpf.h"
 #include "stack.bpf.h"
 #include "task_regs.bpf.h"
@@ -8,18 +8,18 @@
 #include <pkbpf/unwind_go.h>
 #include <pkbpf/unwind_step.h>
 
-/* 2^16 mappings of one process; the rows of one page: 13 probes. */
+/* Bounds of the searches: 2^16 mappings of a process take 17 probes, the rows of a page 13. */
 #define MAX_MAPPING_PROBES 17
 #define MAX_ROW_PROBES	   13
-/* Frames of one call of unwind_frames(), and how often it is called: together the frame limit. */
+/* Frames per call of unwind_frames(), and number of calls: the product is the frame limit. */
 #define FRAMES_PER_CALL 32
 #define FRAME_CALLS	(PKBPF_MAX_USER_FRAMES / FRAMES_PER_CALL)
-/* Where the run queue or a device's queue may be locked, walks stop earlier. */
+/* Frame limit where the run queue or a device's queue may be locked. */
 #define MAX_LOCKED_FRAMES 256
 
 #define PAGE_BYTES 4096
 
-/* Of others, that one walk may meet: the kernel allows 64 probed returns. */
+/* Maximum number of uprobes on one stack: the kernel allows 64 return probes. */
 #define MOST_PROBES 65
 
 static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_state *state)
@@ -27,13 +27,11 @@ static __always_inline struct unwind_scratch *scratch_of(struct pkbpf_unwind_sta
 	return (struct unwind_scratch *)state;
 }
 
-/*
- * What most frames do not need is a global function of its own: the verifier looks at it once and
- * not for each way that leads to it, and what every frame runs stays small in the processor's
- * caches, which a sample finds cold.
- */
+/* Code that most frames do not need is in global functions. The verifier follows each once, not for
+ * each path that leads to it; and the code for every frame stays small in the processor's caches,
+ * which are cold at a sample. */
 
-/* Makes the mapping that holds pc the state's; 0 or the end of the unwinding. */
+/* Caches the mapping that holds pc in the state. Returns 0, or the end of the unwinding. */
 __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -52,7 +50,7 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 	state->mapping_size = 0;
 	if (!count)
 		return PKBPF_END_NO_MAPPING;
-	/* The last mapping that starts at or below pc. */
+	/* Searches the last mapping that starts at or below pc. */
 	for (int i = 0; i < MAX_MAPPING_PROBES && count > 1; i++) {
 		__u32 half = count >> 1;
 
@@ -60,8 +58,8 @@ __attribute__((noinline)) int unwind_find_mapping(__u32 slot, __u64 pc)
 		mapping = bpf_map_lookup_elem(&unwind_mappings, &key);
 		if (!mapping)
 			return PKBPF_END_NO_MAPPING;
-		/* Added where start <= pc, without a branch, of which the verifier would follow
-		 * both ways. Halves of addresses do not overflow, and start is even. */
+		/* Adds half where start <= pc, without a branch: the verifier would follow both
+		 * ways. Halves of addresses do not overflow, and start is even. */
 		at += half & (__u32)((__s64)((mapping->start >> 1) - (pc >> 1) - 1) >> 63);
 		count -= half;
 	}
@@ -97,7 +95,7 @@ static __always_inline __u32 unwind_enter_mapping(struct pkbpf_unwind_state *sta
 	return unwind_find_mapping(scratch_of(state)->slot, pc);
 }
 
-/* The number of the rule that covers an offset in a page; beyond all rules: none. */
+/* Returns the number of the rule that covers an offset in a page; PKBPF_UNWIND_MAX_RULES: none. */
 __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 {
 	struct pkbpf_unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &number);
@@ -118,12 +116,12 @@ __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 	chunk = bpf_map_lookup_elem(inner, &zero);
 	if (!chunk)
 		return PKBPF_UNWIND_MAX_RULES;
-	/* The first row is at offset 0, so there always is one at or below. */
+	/* The first row is at offset 0, so a row at or below always exists. */
 	for (int i = 0; i < MAX_ROW_PROBES && count > 1; i++) {
 		__u32 half = count >> 1;
 		__u32 middle = (at + half) & (PKBPF_CHUNK_ROWS - 1);
 
-		/* The same again: where the row's offset <= offset. */
+		/* As above, without a branch: adds half where the row's offset <= offset. */
 		at += half &
 		      (((__s32)PKBPF_ROW_OFFSET(chunk->rows[middle]) - (__s32)offset - 1) >> 31);
 		count -= half;
@@ -131,7 +129,7 @@ __attribute__((noinline)) __u32 unwind_search_page(__u32 number, __u32 offset)
 	return PKBPF_ROW_RULE(chunk->rows[at & (PKBPF_CHUNK_ROWS - 1)]);
 }
 
-/* The number of the rule of a place; beyond all rules: none covers it. */
+/* Returns the number of the rule of a place; PKBPF_UNWIND_MAX_RULES: none. */
 static __always_inline __u32 unwind_rule_number(__u64 place, __u32 page, __u32 offset)
 {
 	__u32 key = pkbpf_recent_set_number(place), number;
@@ -185,8 +183,7 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 {
 	__u32 at = unwind->log_count;
 
-	/* Known when the verifier looks: where nobody wants a log, this is no part of the
-	 * program. */
+	/* Constant to the verifier, which removes the code below if no program wants a log. */
 	if (!config.log_walks || !unwind->log_wanted)
 		return;
 	unwind->log_count = at + 1;
@@ -196,12 +193,12 @@ static __always_inline void log_word(struct unwind_scratch *unwind, __u64 addres
 	unwind->log_value[at] = value;
 }
 
-/* Nonzero: some of it cannot be read. */
+/* Nonzero: a part is unreadable. */
 static __always_inline long copy_to_window(struct unwind_scratch *unwind, __u64 address, __u64 size,
 					   __u32 memory)
 {
-	/* Before 6.8 a comparison of two registers teaches the verifier nothing, only one with a
-	 * constant does; the compiler must not find out that it is superfluous. */
+	/* Before 6.8 the verifier learns nothing from a comparison of two registers, only from one
+	 * with a constant. The compiler must not find it redundant. */
 	barrier_var(size);
 	if (size > UNWIND_WINDOW_BYTES)
 		size = UNWIND_WINDOW_BYTES;
@@ -212,7 +209,7 @@ static __always_inline long copy_to_window(struct unwind_scratch *unwind, __u64 
 		       : bpf_probe_read_user(unwind->window, size, (void *)address);
 }
 
-/* Copies the memory from address on into the window: at least one word, or nonzero. */
+/* Copies memory from `address` on into the window: at least one word. Nonzero: failed. */
 __attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u32 memory)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -222,10 +219,10 @@ __attribute__((noinline)) int unwind_move_window(__u32 slot, __u64 address, __u3
 	if (!scratch)
 		return 1;
 	unwind = &scratch->unwind;
-	/* Up to the end of the page: the next one may not exist. */
+	/* Up to the end of the page: the next page may not exist. */
 	page = (PAGE_BYTES - (address & (PAGE_BYTES - 1))) & ~7ULL;
 	size = page < unwind->window_next ? page : unwind->window_next;
-	/* Where the last walk has been it probably does. */
+	/* Pages that the last unwinding reached probably exist. */
 	goal = (unwind->window_goal - address) & ~7ULL;
 	if (goal > size && goal <= UNWIND_WINDOW_BYTES)
 		size = goal;
@@ -272,7 +269,7 @@ static __always_inline long unwind_read_signal_regs(struct pkbpf_unwind_state *s
 static __always_inline long unwind_thread_pointer(struct pkbpf_unwind_state *state)
 {
 #if PKBPF_UNWIND_ARM64
-	return -1; /* no rule asks for it */
+	return -1; /* no rule needs it */
 #else
 	struct task_struct *task = (void *)bpf_get_current_task();
 
@@ -291,7 +288,7 @@ __attribute__((noinline)) int unwind_follow_go(__u32 slot)
 
 	if (!scratch)
 		return PKBPF_END_OTHER_STACK;
-	/* It depends on memory beyond the stack. */
+	/* The result depends on memory outside the stack. */
 	scratch->unwind.log_count = UNWIND_LOG_WORDS + 1;
 	return (int)unwind_go_switch(&scratch->unwind.state);
 }
@@ -317,7 +314,7 @@ static __always_inline bool unwind_push(struct pkbpf_unwind_state *state, __u64 
 	return true;
 }
 
-/* One frame; nonzero: the unwinding exited. */
+/* Unwinds one frame; nonzero: the unwinding has ended. */
 __attribute__((noinline)) int unwind_frame(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -328,7 +325,7 @@ __attribute__((noinline)) int unwind_frame(__u32 slot)
 	return scratch->unwind.end != 0;
 }
 
-/* The registers of the frame that the last step has reached. */
+/* Restores the callee-saved registers of the frame that the last step reached. */
 __attribute__((noinline)) int unwind_restore_registers(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -357,7 +354,7 @@ __attribute__((noinline)) int unwind_following_frames(__u32 slot)
 	return 0;
 }
 
-/* Loops in two levels: the verifier walks each of them once, not their product. */
+/* Loops in two levels: the verifier follows each of them once, not their product. */
 __attribute__((noinline)) int unwind_frames(__u32 slot)
 {
 	for (int i = 0; i < FRAMES_PER_CALL; i++) {
@@ -379,8 +376,8 @@ __attribute__((noinline)) int unwind_all_frames(__u32 slot)
 	return 0;
 }
 
-/* Back to the leaf, to follow registers: some code counts its CFA from one that its callees keep
- * for it. */
+/* Starts again at the leaf and follows callee-saved registers: some code counts its CFA from one of
+ * them. */
 static __always_inline void walk_again(struct unwind_scratch *unwind)
 {
 	struct pkbpf_unwind_state *state = &unwind->state;
@@ -391,7 +388,7 @@ static __always_inline void walk_again(struct unwind_scratch *unwind)
 	unwind->callee_fp = state->fp;
 	unwind->probed_call = 0;
 	unwind->end = 0;
-	/* Whoever recognises stacks compares fewer registers than these. */
+	/* Stack recognition compares fewer registers than these. */
 	unwind->log_count = UNWIND_LOG_WORDS + 1;
 }
 
@@ -401,7 +398,7 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	__u32 end;
 
 	if (!unwind->end)
-		unwind->end = PKBPF_END_MAX_DEPTH; /* all rounds done, no end met */
+		unwind->end = PKBPF_END_MAX_DEPTH; /* all rounds done without an end */
 	if (unwind->end > PKBPF_END_LAST_COMPLETE ||
 	    unwind->state.depth <= UNWIND_THREAD_START_FRAMES || unwind->state.generated_ip)
 		unwind_note_incomplete(slot);
@@ -417,7 +414,7 @@ static __always_inline void finish_walk(struct sample_scratch *scratch, __u32 sl
 	scratch->sample.n_guessed = unwind->state.guessed;
 }
 
-/* Where the mappings of the sample's process are; 0 or PKBPF_END_NO_PROCESS. */
+/* Finds the mappings of the sample's process. Returns 0 or PKBPF_END_NO_PROCESS. */
 __attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -439,14 +436,14 @@ __attribute__((noinline)) int unwind_find_process(__u32 slot, __u64 moment)
 	return 0;
 }
 
-/* 0: there is more to walk than the leaf; else how the unwinding ends there. */
+/* Returns 0 if there is more than the leaf to unwind; otherwise the end at the leaf. */
 static __always_inline __u32 start_walk(struct sample_scratch *scratch, __u32 slot)
 {
 	struct unwind_scratch *unwind = &scratch->unwind;
 	__u64 moment;
 
-	/* A thread at its first instruction: nothing has called it, and its stack may not have a
-	 * page yet. */
+	/* A thread at its first instruction: it has no caller, and its stack may not have a page
+	 * yet. */
 	if (unwind->new_thread && (bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]),
 						       (void *)unwind->state.sp) ||
 				   !unwind->window[0]))
@@ -459,7 +456,7 @@ static __always_inline __u32 start_walk(struct sample_scratch *scratch, __u32 sl
 	return unwind_find_process(slot, moment);
 }
 
-/* What the next walk may expect. */
+/* Records the size of this stack's frames, as an estimate for the next stack. */
 static __always_inline void note_density(struct unwind_scratch *unwind)
 {
 	__u64 bytes = unwind->state.sp - unwind->first_regs[PKBPF_SIGNAL_SP];
@@ -468,7 +465,8 @@ static __always_inline void note_density(struct unwind_scratch *unwind)
 		bytes <= (__u64)unwind->state.depth * UNWIND_DENSE_FRAME_BYTES ? bytes : 0;
 }
 
-/* Not where code is that is known, perhaps not where a frame pointer has led. */
+/* Returns whether the end may be in a uprobe area: not in known code, but possibly at an address
+ * found by a frame pointer. */
 static __always_inline bool may_be_at_probe(const struct unwind_scratch *unwind)
 {
 	return unwind->end == PKBPF_END_NO_MAPPING ||
@@ -476,7 +474,7 @@ static __always_inline bool may_be_at_probe(const struct unwind_scratch *unwind)
 		unwind->state.flags & PKBPF_UNWIND_GUESSED);
 }
 
-/* Goes on behind a probe; 1: there may be another. */
+/* Continues behind a uprobe. Returns 1 if there may be another one. */
 __attribute__((noinline)) int unwind_behind_probe(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -502,7 +500,7 @@ static __always_inline void walk(struct sample_scratch *scratch, __u32 slot)
 		leave_probes(slot);
 }
 
-/* Walks the current task's user stack into its scratch, behind the kernel frames; stack.bpf.h
+/* Unwinds the current task's user stack into its scratch, behind the kernel frames. stack.bpf.h has
  * prepared the rest. */
 __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 {
@@ -521,15 +519,15 @@ __attribute__((noinline)) int unwind_user_stack(__u32 slot)
 			counter_add(PKBPF_COUNTER_USER_STACK_FAILED, 1);
 		return 0;
 	}
-	/* The step's idea of a leaf: exact only if interrupted there, not after a system call
+	/* The leaf's ip is exact only if the leaf was interrupted, not after a system call
 	 * instruction. */
 	unwind->first_flags = unwind->state.flags;
 	unwind_begin(&unwind->state);
 	if (!(unwind->first_flags & PKBPF_UNWIND_EXACT))
 		scratch->sample.header.flags |= PKBPF_SAMPLE_AFTER_SYSCALL;
 	__builtin_memcpy(unwind->first_regs, unwind->state.regs, sizeof(unwind->first_regs));
-	/* Past its point of no return execve has replaced the memory: there is nothing left to
-	 * walk. */
+	/* After its point of no return, execve has replaced the memory: there is no stack to
+	 * unwind. */
 	if (unwind->in_exec && bpf_probe_read_user(unwind->window, sizeof(unwind->window[0]),
 						   (void *)unwind->state.sp)) {
 		scratch->sample.user_end = PKBPF_END_EXEC;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Looks after walks that did not come to their end: whether it is one all the same, and who has to
- * be asked about it. */
+/* Handles unwindings without a complete stack: decides whether the stack is complete all the same,
+ * and whether user space is to be asked. */
 #include "shared.bpf.h"
 
-/* Code is to be looked at twice soon after the first report of it; whoever goes on with such
- * reports wakes nobody. */
+/* Returns whether a report about a complete stack wakes user space. Code is to be read twice soon
+ * after its first report. A process that continues with such reports wakes nobody. */
 static __always_inline bool whole_stack_wakes(__u32 key, __u64 now_ns, __u64 last_ns)
 {
 	__u64 *since_ns;
@@ -18,7 +18,7 @@ static __always_inline bool whole_stack_wakes(__u32 key, __u64 now_ns, __u64 las
 	return now_ns - *since_ns < UNWIND_WHOLE_WAKE_NS;
 }
 
-/* Asks user space to look at the process again, now and then. */
+/* Asks user space to read the process again, at most once per interval. */
 static __always_inline void report_miss(const struct sample_scratch *scratch, __u32 end,
 					__u64 address)
 {
@@ -54,8 +54,7 @@ static __always_inline bool memory_is_gone(void)
 	return !BPF_CORE_READ(task, mm);
 }
 
-/* What to do about a stack that is not whole, or has few frames, or leads through generated
- * code. */
+/* Handles a stack that is truncated, has few frames, or leads through generated code. */
 __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -70,8 +69,8 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		return 0;
 	}
 	if (unwind->end <= PKBPF_END_LAST_COMPLETE) {
-		/* Where generated code keeps no frame pointer, the register may hold one of a frame
-		 * farther out. */
+		/* Generated code without frame pointers may leave the frame pointer of an outer
+		 * frame in the register. */
 		if (!PKBPF_UNWIND_ARM64 && unwind->state.generated_ip)
 			report_miss(scratch, unwind->end, unwind->state.generated_ip);
 		return 0;
@@ -88,8 +87,8 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
 	case PKBPF_END_NO_ROOM:
-		/* For another file there may be some by now; for more rules, reading the maps again
-		 * makes none. */
+		/* There may be room for another file by now. For more rules there is none, and
+		 * reading the maps again would make none. */
 		if (unwind->state.mapping_flags & PKBPF_MAPPING_NO_ROOM)
 			report_miss(scratch, unwind->end, unwind->state.ip);
 		break;
@@ -101,7 +100,7 @@ __attribute__((noinline)) int unwind_note_incomplete(__u32 slot)
 		break;
 	}
 	if (memory_is_gone()) {
-		/* On its way out: there is no user stack any more. */
+		/* The task is exiting: it has no user stack any more. */
 		unwind->end = PKBPF_END_NONE;
 		unwind->state.depth = 0;
 		unwind->want_raw = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Keeps the unwinder's process entries through fork, exec and exit. */
+/* Updates the unwinder's process entries at fork, exec and exit. */
 #ifndef PKBPF_UNWIND_LIFECYCLE_BPF_H
 #define PKBPF_UNWIND_LIFECYCLE_BPF_H
 
 #include "shared.bpf.h"
 
-/* Of processes with the same lower bits of their number, when the last exec was completed. */
+/* End of the last exec, per group of processes with equal lower bits of the pid. */
 #define UNWIND_LAST_EXECS 1024
 static __u64 last_execs_ns[UNWIND_LAST_EXECS];
 
@@ -15,8 +15,8 @@ static __always_inline void unwind_forget_process(__u32 pid)
 		process_changed();
 }
 
-/* A child has its parent's mappings, so it can be unwound from its first sample on; never those of
- * a dead process that had its number. */
+/* A child has its parent's mappings, so it can be unwound from its first sample on. An entry of an
+ * exited process with the same pid is never used. */
 static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid)
 {
 	struct pkbpf_unwind_process *entry, copy;
@@ -27,7 +27,7 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 		return;
 	}
 	copy = *entry;
-	copy.exec_ns = 0; /* whatever the child executes is newer than this image */
+	copy.exec_ns = 0; /* any program that the child executes is newer than this image */
 	if (bpf_map_update_elem(&unwind_processes, &child_pid, &copy, BPF_ANY))
 		counter_add(PKBPF_COUNTER_UNWIND_PROCESS_MAP_FULL, 1);
 	else
@@ -35,10 +35,10 @@ static __always_inline void unwind_follow_fork(__u32 parent_pid, __u32 child_pid
 }
 
 /*
- * The old image's mappings are gone; the new image's were announced before this. So an entry stays
- * whose image is young, and was started after the process had completed its last exec: else it is
- * that one's, which lived for a moment only. Where two processes share a number in last_execs_ns,
- * an entry may be forgotten that need not be, and is soon made again.
+ * The old image's mappings are gone, and those of the new image were announced before this event.
+ * An entry therefore stays if its image is young and was started after the process's previous exec
+ * had ended. An image from before that was the previous, short-lived one. If two processes share an
+ * element of last_execs_ns, an entry may be deleted without need; it is soon made again.
  */
 static __always_inline void unwind_forget_image(__u32 pid)
 {

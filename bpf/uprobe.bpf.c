@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * User probes (uprobes) of others change what a walk finds. A function whose return is probed
- * returns to the kernel's trampoline, and where it would go otherwise only the kernel knows; an
- * instruction with a probe on it is executed elsewhere. Both are in the area [uprobes], which is no
- * mapping here. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
+ * Uprobes of other tracers change what the unwinder finds. A function with a return probe returns
+ * to the kernel's trampoline, and only the kernel knows its real return address. An instruction
+ * with a probe is executed elsewhere. Both places are in the area [uprobes], which is not in the
+ * unwinder's mappings. (prepare_uretprobe() and pre_ssout() of kernel/events/uprobes.c.)
  */
 #include "shared.bpf.h"
 #include "uprobe.bpf.h"
@@ -16,10 +16,11 @@
 #define TRAMPOLINE_BYTES     0
 #else
 #define RETURN_ADDRESS_BYTES 8
-#define TRAMPOLINE_BYTES     24 /* three registers, which it saves around a system call since 6.11 */
+/* three registers, which the trampoline saves around a system call since 6.11 */
+#define TRAMPOLINE_BYTES     24
 #endif
 
-/* The leaf is a copy of a probed instruction, which was or is about to be executed. */
+/* The leaf is a copy of a probed instruction, before or after its execution. */
 static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct uprobe_task *probes)
 {
 	__u64 offset = state->ip - BPF_CORE_READ(probes, xol_vaddr);
@@ -30,8 +31,8 @@ static __always_inline bool leave_copy(struct pkbpf_unwind_state *state, struct 
 	return true;
 }
 
-/* Has returned to the trampoline or, as the leaf, is in it. Calls are met from the last one on;
- * some may have been left by longjmp(). */
+/* The frame returns to the trampoline or, as the leaf, is in it. Calls are searched from the newest
+ * on; longjmp() may have left some of them. */
 static __always_inline bool leave_trampoline(struct unwind_scratch *unwind,
 					     struct uprobe_task *probes)
 {
@@ -55,7 +56,7 @@ static __always_inline bool leave_trampoline(struct unwind_scratch *unwind,
 	return true;
 }
 
-/* After a walk that has met an address in no mapping. 1: the unwinding goes on. */
+/* Continues after an address in no mapping. Returns 1 if the unwinding goes on. */
 __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 {
 	struct sample_scratch *scratch = scratch_get(slot);
@@ -74,15 +75,15 @@ __attribute__((noinline)) int unwind_leave_probe(__u32 slot)
 	if (unwind->end == PKBPF_END_NO_MAPPING)
 		unwind->state.depth -= unwind->state.depth > 0;
 	else
-		unwind->state.guessed++; /* the frame pointer was one: it has led here */
+		unwind->state.guessed++; /* the frame pointer was a real one: it has led here */
 	unwind->end = 0;
-	/* The words of the stack alone do not tell it. */
+	/* The result depends on more than the words of the stack. */
 	unwind->log_count = UNWIND_LOG_WORDS + 1;
 	return 1;
 }
 
-/* Where in the CPU's copy of the stack from start on an address lies: after the pages that are
- * there. */
+/* Returns the offset of an address in the CPU's copy of the stack from `start` on; only pages that
+ * exist are in the copy. */
 static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64 start,
 					    __u64 address)
 {
@@ -94,11 +95,9 @@ static __always_inline __u64 offset_in_copy(const struct raw_scratch *raw, __u64
 		       : RAW_STACK_BYTES;
 }
 
-/*
- * Puts the address where one probed call would return to into the CPU's copy of a stack; the
- * kernel's record of the call before it. A function of its own: in a loop the verifier would follow
- * each way through it anew for each call.
- */
+/* Writes the real return address of one probed call into the CPU's copy of a stack. Returns the
+ * kernel's record of the call before it. A separate function: in a loop the verifier would follow
+ * each path through it anew for each call. */
 __attribute__((noinline)) __u64 uprobe_mend_call(__u32 cpu, __u64 record)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
@@ -115,11 +114,9 @@ __attribute__((noinline)) __u64 uprobe_mend_call(__u32 cpu, __u64 record)
 	return (__u64)BPF_CORE_READ(call, next);
 }
 
-/*
- * Puts the addresses where probed functions would return to into the CPU's copy of the stack. Not
- * on arm64, where the trampoline's address is in the link register first, and then wherever the
- * function has kept it.
- */
+/* Writes the real return addresses of probed functions into the CPU's copy of the stack. Not on
+ * arm64: there the trampoline's address is in the link register first, and then wherever the
+ * function saves it. */
 __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu)
 {
 	struct raw_scratch *raw = bpf_map_lookup_elem(&raw_scratch, &cpu);
@@ -136,7 +133,7 @@ __attribute__((noinline)) int uprobe_mend_copy(__u32 cpu)
 	return 0;
 }
 
-/* Not on arm64, as above. */
+/* Not on arm64, for the reason given above. */
 __attribute__((noinline)) int uprobe_list_calls(__u64 task_probes, __u64 trampoline)
 {
 	struct uprobe_task *probes = (void *)task_probes;

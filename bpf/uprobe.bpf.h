@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What others probe in a task's user code. */
+/* Uprobes of other tracers in a task's user code. */
 #ifndef PKBPF_UPROBE_BPF_H
 #define PKBPF_UPROBE_BPF_H
 
@@ -16,8 +16,8 @@ struct probed_calls_map {
 
 extern struct probed_calls_map probed_calls SEC(".maps");
 
-/* What the kernel knows of a task's probes, and where its area of them begins: with the trampoline.
- * NULL: it has met none. */
+/* Returns the kernel's uprobe state of a task, and in *ret_area the start of its [uprobes] area,
+ * which begins with the trampoline. NULL: the task has hit no probe. */
 static __always_inline struct uprobe_task *find_probes(struct task_struct *task, __u64 *ret_area)
 {
 	struct uprobe_task *probes;
@@ -29,8 +29,8 @@ static __always_inline struct uprobe_task *find_probes(struct task_struct *task,
 	return *ret_area ? probes : NULL;
 }
 
-/* Of a task that does not run, whose stack user space reads: fills the map. A global function,
- * which takes scalars alone: what find_probes() found. 1: done. */
+/* Fills the map for a task that is not running, whose stack user space reads. A global function, so
+ * that it takes scalars only: the results of find_probes(). Returns 1 if done. */
 int uprobe_list_calls(__u64 task_probes, __u64 trampoline);
 
 #endif
