@@ -2,7 +2,7 @@
 /* Rare cases of finished waits. */
 #include "offcpu_wait.bpf.h"
 
-/* `count` 0: a part of a wait whose other part is counted. Returns false if there is no room. */
+/* `count` 0: the other part of the wait is counted. Returns false if there is no room. */
 static __always_inline bool part_send(struct pkbpf_thread *thread, __u32 state, __u32 count,
 				      __u64 max_ns)
 {

@@ -19,7 +19,7 @@ enum pkbpf_target_mode {
 enum pkbpf_follow {
 	PKBPF_FOLLOW_NONE = 0,
 	PKBPF_FOLLOW_WORKERS = 1,     /* children that run the same program: forked, not exec'd */
-	PKBPF_FOLLOW_DESCENDANTS = 2, /* all children, whatever they execute */
+	PKBPF_FOLLOW_DESCENDANTS = 2, /* all descendants, with any program */
 };
 
 /* Values of map target_pids: why a process is a target. */

@@ -18,7 +18,7 @@
 #define PKBPF_HISTOGRAM_BUCKETS                                                                    \
 	((PKBPF_HISTOGRAM_MAX_BITS - PKBPF_HISTOGRAM_SUB_BITS + 1) * PKBPF_HISTOGRAM_SUB)
 
-/* One bit of a logarithm: 1 << bits if value does not fit into so many bits, else 0. */
+/* One bit of a logarithm: 1 << bits if value needs more than `bits` bits, else 0. */
 static inline __attribute__((always_inline)) __u32 pkbpf_log2_bit(__u64 value, __u32 bits)
 {
 	__u64 negative = 0 - (value >> (1U << bits));

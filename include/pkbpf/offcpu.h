@@ -92,7 +92,7 @@ struct pkbpf_thread {
 	__u32 row;	    /* of that wait, PKBPF_NO_ROW: none */
 	__u32 weight;	    /* number of waits that this wait represents; 0: not chosen */
 	__u16 sample_mask;  /* one wait in sample_mask + 1 is chosen in this window */
-	__u16 rare_waits;   /* chosen waits in this window whose place has had few waits */
+	__u16 rare_waits;   /* waits in this window chosen because their place has had few */
 	__u32 window;	    /* number of the current time window */
 	__u32 window_waits; /* waits counted in this window */
 	__u64 since_ns;	    /* start of the stay in its place */
