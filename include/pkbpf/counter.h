@@ -117,7 +117,7 @@ enum pkbpf_loss {
 	X(CGROUPS_UNNAMED, PKBPF_LOSS_NOTE,                                                        \
 	  "cgroups without a name (removed before it was read, or too many)")                      \
 	X(LATE_RECORDS, PKBPF_LOSS_NOTE,                                                           \
-	  "records of an earlier interval that came too late to be counted there")                \
+	  "records of an earlier interval that came too late to be counted there")                 \
 	X(CODE_NAMES_DROPPED, PKBPF_LOSS_NOTE,                                                     \
 	  "samples in rare generated code without a name (to save memory)")
 
