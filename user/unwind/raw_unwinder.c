@@ -16,8 +16,8 @@
 #include <pkbpf/unwind_state.h>
 
 /* Tables are requested when a mapping is announced, long before its records arrive in order, so
- * only large files are still being built. Limits: this per wait; in total WAIT_ALWAYS_NS plus
- * 1/WAIT_TIME_PART of the time that the records span. */
+ * only large files are still being built. Limits: TABLE_WAIT_NS per wait; in total
+ * WAIT_ALWAYS_NS plus 1/WAIT_TIME_PART of the time that the records span. */
 #define TABLE_WAIT_NS  (200 * NS_PER_MS)
 #define WAIT_ALWAYS_NS (1000 * NS_PER_MS)
 #define WAIT_TIME_PART 20

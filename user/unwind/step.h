@@ -32,8 +32,7 @@ struct unwind_walk_ops {
 };
 
 struct unwind_walk_options {
-	bool exact; /* ip is the next instruction; false: the thread has just entered the kernel by
-		       a system call */
+	bool exact;    /* ip is the next instruction; false: the return address of a system call */
 	bool no_guess; /* never use frame pointers */
 };
 

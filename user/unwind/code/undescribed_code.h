@@ -34,7 +34,7 @@ struct undescribed_code;
 struct undescribed_code *undescribed_code_new(void);
 void undescribed_code_free(struct undescribed_code *work);
 
-/* What all runs have seen. */
+/* Totals of all runs so far. */
 struct undescribed_counts {
 	size_t functions;
 	/* functions that access memory below a frame pointer they have not set up */

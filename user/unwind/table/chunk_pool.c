@@ -8,7 +8,7 @@
 
 #include "unwind/table/extent_allocator.h"
 
-/* A table is not torn into pieces smaller than this, except its last one. */
+/* Minimum size of a table's pieces, except the last. */
 #define MIN_PIECE_ROWS 4096U
 
 struct chunk {
@@ -18,7 +18,7 @@ struct chunk {
 
 struct chunk_pool {
 	struct chunk_backing backing;
-	struct chunk *chunks; /* max_chunks of them, so that readers never see them move */
+	struct chunk *chunks; /* max_chunks entries, so that it never moves while others read */
 	uint32_t count, max_chunks;
 };
 
@@ -80,8 +80,8 @@ fail:
 	return err;
 }
 
-/* The chunk with the least room that still holds `rows`; with none, the one with the largest piece
- * of room. */
+/* Returns the chunk with the least room that holds `rows`; if none does, the one with the largest
+ * free piece. */
 static struct chunk *choose_chunk(struct chunk_pool *pool, uint32_t rows, uint32_t *ret_largest)
 {
 	struct chunk *best = NULL;
@@ -101,7 +101,8 @@ static struct chunk *choose_chunk(struct chunk_pool *pool, uint32_t rows, uint32
 	return best;
 }
 
-/* How many rows of the pages from *page on fit into `room`; moves *page behind them. */
+/* Returns how many rows of the pages from *page on fit into `room`, and advances *page past
+ * them. */
 static uint32_t rows_that_fit(const struct unwind_table *table, uint32_t *page, uint32_t room)
 {
 	uint32_t rows = 0;
@@ -129,7 +130,7 @@ int chunk_pool_place(struct chunk_pool *pool, const struct unwind_table *table,
 			goto fail;
 		for (uint32_t i = page; i < end_page; i++)
 			pages[i] = (struct pkbpf_unwind_page){0};
-		if (!rows) { /* a tail of pages without rows */
+		if (!rows) { /* trailing pages without rows */
 			page = end_page;
 			continue;
 		}

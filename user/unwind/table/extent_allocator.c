@@ -15,7 +15,7 @@ struct range {
 struct extent_allocator {
 	uint32_t size;
 	uint32_t free_count;
-	ARRAY_OF(struct range) ranges; /* ascending, never touching each other */
+	ARRAY_OF(struct range) ranges; /* ascending, never adjacent */
 };
 
 struct extent_allocator *extent_allocator_new(uint32_t size)
@@ -92,7 +92,7 @@ bool extent_allocator_give(struct extent_allocator *allocator, uint32_t start, u
 		else
 			high = middle;
 	}
-	/* low: the first free range behind the returned one. */
+	/* low: the first free range after the returned one. */
 	if (low < allocator->ranges.count && items[low].start < start + count)
 		return false;
 	if (low > 0 && items[low - 1].start + items[low - 1].count > start)

@@ -16,7 +16,7 @@
 
 #define MISS_WAIT_MIN_NS (100 * NS_PER_MS)
 #define MISS_WAIT_MAX_NS (5 * NS_PER_SECOND)
-/* Reading one large maps file takes a millisecond: the rest waits for the next poll. */
+/* Reading one large maps file takes a millisecond. The remaining misses are dropped. */
 #define RESCANS_PER_POLL 16
 
 struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t table_bytes)
@@ -28,10 +28,12 @@ struct unwind_loader_sizes unwind_loader_choose_sizes(bool host_wide, uint64_t t
 		chunks = 4;
 	if (chunks > 1024)
 		chunks = 1024;
-	/* Pages: 2 GiB of distinct text (as much as the default cap of rows describes), or 1 GiB;
-	 * twice that for a higher cap, and no more, since pkbpf_recent_place() has 20 bits for
-	 * them. The kernel counts a map that is mapped into our memory as resident from its first
-	 * byte to its last: 14 MiB in all, or 7 MiB. */
+	/*
+	 * Pages: 2 GiB of distinct text host-wide, which is as much as the default cap of rows
+	 * describes; else 1 GiB. Twice that for a higher cap. pkbpf_recent_place() has 20 bits for
+	 * page numbers, so it cannot be more. Once mapped here, the whole map counts as RSS: 14 MiB
+	 * or 7 MiB in all.
+	 */
 	return (struct unwind_loader_sizes){
 		.rows = (uint32_t)chunks,
 		.pages = (host_wide ? 1U << 19 : 1U << 18)
@@ -49,7 +51,7 @@ static uint32_t file_of(void *context, const struct mapping_view *mapping)
 	return table_cache_add(((struct unwind_loader *)context)->tables, mapping);
 }
 
-/* The map's place is used again once no process refers to it. */
+/* The map's entries are reused once no process refers to them. */
 static void retire_place(struct unwind_loader *loader, struct code_map *map)
 {
 	struct limbo_extent *extent;
@@ -70,7 +72,7 @@ static void map_done(void *context, struct code_map *map)
 	retire_place(context, map);
 }
 
-/* Everybody's entry for the map is written anew. */
+/* Rewrites the entries of all processes that share the map. */
 static void publish_again(struct unwind_loader *loader, struct tracked_process *process)
 {
 	retire_place(loader, process->map);
@@ -79,7 +81,7 @@ static void publish_again(struct unwind_loader *loader, struct tracked_process *
 	process_tracker_mark_changed(loader->tracker, process);
 }
 
-/* No executable file is behind it. */
+/* The mapping has no ELF file. */
 static bool is_generated(struct unwind_loader *loader, const struct mapping *code)
 {
 	struct pkbpf_unwind_mapping mapping;
@@ -89,7 +91,7 @@ static bool is_generated(struct unwind_loader *loader, const struct mapping *cod
 	return mapping.flags & PKBPF_MAPPING_ANONYMOUS;
 }
 
-/* The frame pointer did not lead out of generated code, or led out of it, but perhaps past some
+/* doubt: the unwind by frame pointers failed in generated code, or succeeded but may have skipped
  * frames. */
 static void want_generated_code(struct unwind_loader *loader, const struct tracked_process *process,
 				uint64_t address, enum generated_code_doubt doubt)
@@ -101,9 +103,9 @@ static void want_generated_code(struct unwind_loader *loader, const struct track
 				    clock_now_ns());
 }
 
-/* A file's table was not there, or the part of it that is about this address. Its mapping may have
- * been published before the file could be opened, or (was_without_file) as that of one that cannot
- * be; or it cannot be opened again. */
+/* The table of a file was missing, or its part for this address. The mapping was published before
+ * the file could be opened, or the file cannot be opened again, or (was_without_file) the mapping
+ * was published as one whose file cannot be opened. */
 static void want_table(struct unwind_loader *loader, struct tracked_process *process,
 		       uint64_t address, bool was_without_file)
 {
@@ -113,7 +115,7 @@ static void want_table(struct unwind_loader *loader, struct tracked_process *pro
 	if (!code)
 		return;
 	if (is_generated(loader, code)) {
-		/* A child has inherited the entry, not the rows. */
+		/* A forked child inherits the parent's map entry, but not its rows. */
 		want_generated_code(loader, process, address, GENERATED_CODE_INHERITED);
 		return;
 	}
@@ -199,8 +201,7 @@ int unwind_loader_new(const struct unwind_loader_maps *maps,
 		return err;
 	}
 	tables.max_chunks = loader->memory.chunk_count;
-	/* Few files seldom need more than one chunk; each growth later costs 10 ms of the building
-	 * thread. */
+	/* Few files need more than one chunk; each later growth costs the building thread 10 ms. */
 	tables.initial_chunks = options->only_relatives || options->on_demand ? 2 : 6;
 	loader->mapping_room = extent_allocator_new(loader->memory.mapping_count);
 	loader->tracker = process_tracker_new(&ops, options->only_relatives);
@@ -255,7 +256,7 @@ struct event_sink unwind_loader_sink(struct unwind_loader *loader)
 	return (struct event_sink){&ops, loader};
 }
 
-/* Writes a map to a place of its own. false: no room. */
+/* Writes a map to newly allocated entries. Returns false when there is no room. */
 static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32_t pid)
 {
 	uint32_t first, count = (uint32_t)map->list.count;
@@ -267,13 +268,14 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 		const struct mapping *code = &map->list.items[i];
 		struct pkbpf_unwind_mapping mapping = {.start = code->start, .end = code->end};
 
-		/* First: the number that the description names is not given to another file
-		 * then. */
+		/* Reference first: the description names a file number that must not be reused for
+		 * another file. */
 		table_cache_reference(loader->tables, code->file);
 		table_cache_describe(loader->tables, code->file, code->start, code->end,
 				     code->file_offset, &mapping);
 		incomplete |= (mapping.flags & PKBPF_MAPPING_PENDING) != 0;
-		/* Its rows are here alone: stacks are copied, and unwound by the raw unwinder. */
+		/* The kernel side has no rows of generated code: it copies the stack for the raw
+		 * unwinder. */
 		if (mapping.flags & PKBPF_MAPPING_ANONYMOUS &&
 		    generated_code_has(loader->generated, pid, code->start, code->end))
 			mapping.flags |= PKBPF_MAPPING_PENDING;
@@ -286,7 +288,7 @@ static bool place_map(struct unwind_loader *loader, struct code_map *map, uint32
 	return true;
 }
 
-/* The kernel side looks an entry up again when this has moved on. */
+/* The kernel side repeats its look-up when this counter has changed. */
 static void note_change(struct unwind_loader *loader)
 {
 	__atomic_fetch_add(loader->memory.fds.generation, 1, __ATOMIC_SEQ_CST);
@@ -324,8 +326,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	}
 	if (!map->published_count && !place_map(loader, map, process->pid)) {
 		loader->stats.refused++;
-		/* What the entry says of the same image is still so, and there will be room
-		 * again. */
+		/* Until there is room again, the entry of the same image stays valid. */
 		if (process->exec_ns > process->published_ns)
 			unpublish(loader, process);
 		process_tracker_mark_changed(loader->tracker, process);
@@ -334,7 +335,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 	entry = (struct pkbpf_unwind_process){
 		.first_mapping = map->published_first,
 		.mapping_count = map->published_count,
-		/* An inherited image is older than anything that the process executes. */
+		/* An inherited image is older than any exec of the process. */
 		.exec_ns = process->exec_ns > process->born_ns ? process->exec_ns : 0,
 	};
 	if (bpf_map_update_elem(loader->memory.fds.processes, &process->pid, &entry, BPF_ANY)) {
@@ -351,7 +352,7 @@ static void publish(struct unwind_loader *loader, struct tracked_process *proces
 
 struct scan {
 	struct unwind_loader *loader;
-	const struct tracked_process *process; /* what was known before; NULL: nothing */
+	const struct tracked_process *process; /* state before the scan; NULL: unknown process */
 	struct code_map *map;
 	uint32_t pid;
 	uint64_t time_ns;
@@ -384,7 +385,7 @@ static void on_scanned(void *context, const struct procfs_mapping *found)
 		sink->ops->on_mapping(sink->context, &mapping);
 }
 
-/* Waits longer each time that reading the maps again changed nothing. */
+/* Doubles the minimum wait each time a re-read of the maps changed nothing. */
 static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool was_news)
 {
 	process->miss_ns = time_ns;
@@ -394,7 +395,7 @@ static void note_rescan(struct tracked_process *process, uint64_t time_ns, bool 
 		process->miss_wait_ns *= 2;
 }
 
-/* Its mappings have been announced, but were not published yet when the sample came. */
+/* The mapping is known but was unpublished when the sample was taken. */
 static bool is_published_next(struct tracked_process *process, const struct missed_process *missed)
 {
 	if (!process || !process->changed || !process->map ||
@@ -405,7 +406,7 @@ static bool is_published_next(struct tracked_process *process, const struct miss
 	return true;
 }
 
-/* Reads a process's maps again, unless that was done a short while ago to no avail. */
+/* Re-reads the maps of a process, unless a recent re-read changed nothing. */
 static bool rescan(struct unwind_loader *loader, const struct missed_process *missed)
 {
 	struct tracked_process *process = process_tracker_find(loader->tracker, missed->pid);
@@ -426,7 +427,7 @@ static bool rescan(struct unwind_loader *loader, const struct missed_process *mi
 	    scan.map->list.count)
 		process = process_tracker_follow(loader->tracker, missed->pid);
 	else
-		process = NULL; /* gone */
+		process = NULL; /* exited */
 	if (!process) {
 		code_map_free(scan.map);
 		return true;
@@ -449,7 +450,7 @@ static void rescan_missed(struct unwind_loader *loader)
 
 	for (i = 0; i < loader->missed.count && done < RESCANS_PER_POLL; i++)
 		done += rescan(loader, &loader->missed.items[i]);
-	/* What is left over is missed again soon enough if it matters. */
+	/* Dropped misses recur if they matter. */
 	loader->missed.count = 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Maps the unwinder's arrays into our memory and makes chunks of rows. */
+/* Maps the unwinder's arrays into this process and creates chunks of rows. */
 #include "unwind/table/loader_maps.h"
 
 #include "base/unused.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES (PKBPF_CHUNK_ROWS * sizeof(uint32_t))
-/* Longer than any walk, where the kernel has no way to wait for one. */
+/* Longer than any unwind; for kernels that cannot wait for readers. */
 #define READERS_DONE_US 100000
 
 static size_t page_align(size_t size)
@@ -56,7 +56,7 @@ static void unmap_array(void *items, size_t item_size, uint32_t count)
 		munmap(items, page_align(count * item_size));
 }
 
-/* One wait of the kernel for all of them where it can (5.13), else one for each. */
+/* One wait of the kernel for all chunks as a batch (from 5.13), else one for each. */
 static int install_chunks(struct loader_memory *memory, uint32_t first, uint32_t count)
 {
 	uint32_t keys[CHUNK_POOL_GROW_AT_ONCE] = {0}, done = count;
@@ -115,7 +115,8 @@ static void destroy_chunk(void *context, uint32_t index, uint32_t *rows)
 
 static void wait_for_readers(_unused_ void *context)
 {
-	/* Tracing programs run inside RCU read sections; this returns after all that had begun. */
+	/* Tracing programs run inside RCU read sections; membarrier() returns after all that had
+	 * begun. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		usleep(READERS_DONE_US);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* BPF maps of the unwinder, mapped into this process. */
+/* The unwinder's BPF maps, mapped into this process. */
 #ifndef PKBPF_UNWIND_TABLE_LOADER_MAPS_H
 #define PKBPF_UNWIND_TABLE_LOADER_MAPS_H
 

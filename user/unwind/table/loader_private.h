@@ -11,17 +11,17 @@
 
 struct ring_buffer;
 
-/* A place in the mappings array that no map uses any more, but perhaps a process that was forked
- * meanwhile. */
+/* Entries of the mappings array that no map uses any more. A process forked meanwhile may still
+ * refer to them. */
 struct limbo_extent {
 	uint32_t first, count;
-	uint32_t idle_sweeps; /* in a row in which no process had it */
+	uint32_t idle_sweeps; /* consecutive sweeps without a reference */
 };
 
 struct missed_process {
 	uint32_t pid;
-	bool unknown;	  /* to the kernel side */
-	uint64_t address; /* what it executed */
+	bool unknown;	  /* the kernel side has no entry for the process */
+	uint64_t address; /* missed code address */
 };
 
 struct unwind_loader {
@@ -34,16 +34,15 @@ struct unwind_loader {
 	struct extent_allocator *mapping_room;
 	struct ring_buffer *misses;
 	int proc_fd;
-	ARRAY_OF(struct missed_process) missed; /* to be read again */
+	ARRAY_OF(struct missed_process) missed; /* processes to re-read */
 	ARRAY_OF(struct limbo_extent) limbo;
 	uint64_t last_sweep_ns;
 	struct unwind_loader_stats stats;
 };
 
-/* Takes a process from the kernel side. */
+/* Deletes the kernel side's entry of a process. */
 void loader_forget_entry(struct unwind_loader *loader, uint32_t pid);
-/* From time to time: forgets processes that have gone and gives their places in the mappings array
- * to others. */
+/* From time to time: forgets exited processes and frees their entries in the mappings array. */
 void loader_sweep(struct unwind_loader *loader, uint64_t now_ns);
 
 #endif

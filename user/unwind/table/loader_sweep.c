@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Collects what processes left behind: entries, tracked processes, places of mappings. */
+/* Collects garbage of exited processes: map entries, tracked processes, places of mappings. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,11 +11,11 @@
 #include "unwind/table/loader_private.h"
 
 #define SWEEP_INTERVAL_NS (2 * NS_PER_SECOND)
-/* Where there is little room left. Two are longer than the kernel side believes what it has found
- * of a process (process_moment()). */
+/* Interval when room is short. Two intervals exceed the time for which the kernel side caches a
+ * process (process_moment()). */
 #define PRESSED_SWEEP_INTERVAL_NS (600 * NS_PER_MS)
 
-/* What the kernel side has: pids and the extents that their entries refer to, each sorted. */
+/* Contents of the kernel side's map: PIDs and the extents of their entries, each sorted. */
 struct entry_list {
 	uint32_t *pids, *extents;
 	size_t count;
@@ -33,11 +33,11 @@ static bool contains(const uint32_t *sorted, size_t count, uint32_t number)
 	return bsearch(&number, sorted, count, sizeof(number), compare_numbers) != NULL;
 }
 
-/* A batch must have room for one whole bucket. */
+/* A batch must have room for one complete hash bucket. */
 #define BATCH_ENTRIES 4096U
 
-/* Room for what there is, since the map is seldom full: small memory comes from the heap, large
- * memory from the kernel. */
+/* Allocates by need, since the map is seldom full. Small memory comes from the heap, large memory
+ * from mmap(). */
 static bool reserve(struct entry_list *list, size_t count)
 {
 	uint32_t *pids = realloc(list->pids, count * sizeof(*pids)), *extents;
@@ -52,7 +52,7 @@ static bool reserve(struct entry_list *list, size_t count)
 	return true;
 }
 
-/* Entries that come or go meanwhile may be missed or seen twice; -errno where the kernel has no
+/* Concurrent additions and deletions may be missed or read twice. Returns -errno on kernels without
  * batches (before 5.6). */
 static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_process *entries,
 			uint32_t limit)
@@ -68,7 +68,7 @@ static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_pro
 		if (bpf_map_lookup_batch(fd, previous, &cursor, &list->pids[list->count], entries,
 					 &count, NULL))
 			err = -errno;
-		if (err && err != -ENOENT) /* that one says: these were the last */
+		if (err && err != -ENOENT) /* -ENOENT marks the last batch */
 			return err;
 		for (uint32_t i = 0; i < count; i++)
 			list->extents[list->count + i] = entries[i].first_mapping;
@@ -80,7 +80,7 @@ static int read_entries(int fd, struct entry_list *list, struct pkbpf_unwind_pro
 
 static bool list_entries(struct unwind_loader *loader, struct entry_list *list)
 {
-	/* Of a map that others fill meanwhile no more is read than it can hold. */
+	/* Bounded by the map's capacity, since the kernel side may add entries meanwhile. */
 	uint32_t limit = loader->memory.process_count + BATCH_ENTRIES;
 	_cleanup_free_ struct pkbpf_unwind_process *entries =
 		malloc(BATCH_ENTRIES * sizeof(*entries));
@@ -106,8 +106,8 @@ struct sweep {
 	uint64_t now_ns;
 };
 
-/* The kernel side deletes a process's entry when the last of it has gone; ours may have come after
- * that. */
+/* The kernel side deletes a process's entry when its last thread exits. The loader may have written
+ * the entry after that. */
 static void visit_process(void *context, struct tracked_process *process)
 {
 	struct sweep *sweep = context;
@@ -124,7 +124,7 @@ static void visit_process(void *context, struct tracked_process *process)
 		return;
 	if (!process->exit_ns && (has_entry || !process->published_ns))
 		return;
-	/* Its parent has not collected it, or its leader exited and other threads live on. */
+	/* A zombie, or a process whose leader has exited while other threads live. */
 	if (process_exists(sweep->loader, process->pid))
 		return;
 	if (has_entry)
@@ -141,8 +141,8 @@ static void reuse_places(struct unwind_loader *loader, const struct entry_list *
 			extent->idle_sweeps = 0;
 		else
 			extent->idle_sweeps++;
-		/* Twice in a row: also a walk that had looked an entry up before the first time has
-		 * ended. */
+		/* Two consecutive sweeps: an unwind that looked the entry up before the first one
+		 * has ended. */
 		if (extent->idle_sweeps >= 2)
 			extent_allocator_give(loader->mapping_room, extent->first, extent->count);
 		else

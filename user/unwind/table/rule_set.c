@@ -13,9 +13,9 @@
 
 struct rule_set {
 	ARRAY_OF(struct pkbpf_unwind_rule) rules;
-	ARRAY_OF(uint32_t) free; /* ids that no table has any more */
+	ARRAY_OF(uint32_t) free; /* ids that no table uses any more */
 	struct hash_index index;
-	uint32_t allowance; /* new rules that the present file may still have */
+	uint32_t allowance; /* new rules that the current file may still add */
 	uint64_t seed;
 	uint64_t refused;
 };
@@ -38,7 +38,7 @@ struct rule_set *rule_set_new(void)
 	rules->seed = hash_random_seed();
 	rules->allowance = UINT32_MAX;
 	for (uint32_t id = 0; id < RULE_ID_FIXED_COUNT; id++) {
-		/* Out of memory is the only way to get another id here. */
+		/* A different id means out of memory. */
 		rule_set_add(rules, &fixed[id]);
 		if (rules->rules.count != id + 1)
 			return NULL;
@@ -93,7 +93,7 @@ static uint64_t hash_of(const struct rule_set *rules, const struct pkbpf_unwind_
 	return hash_bytes(rule, sizeof(*rule), rules->seed);
 }
 
-/* NO_ID: there is none left, or no memory. */
+/* NO_ID: full or out of memory. */
 static uint32_t take_id(struct rule_set *rules)
 {
 	if (rules->free.count)
@@ -117,7 +117,8 @@ uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *ru
 	}
 	rules->allowance--;
 	rules->rules.items[id] = *rule;
-	/* Out of memory: it has an id, and gets another one the next time. */
+	/* When out of memory the rule keeps its id but is not found again: the next addition gets
+	 * another id. */
 	hash_index_add(&rules->index, hash, id);
 	return id;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The distinct unwind rules of all tables, each once, named by a stable id that rows carry.
+ * The distinct unwind rules of all tables; rows refer to them by a stable id.
  *
- * Ids are dense and stay, so a loader publishes [published, rule_set_count()) after each build,
- * until rule_set_keep() has made some free for others. One owner thread at a time. A rule that does
- * not fit any more (PKBPF_UNWIND_MAX_RULES, or the file's share of them) gets RULE_ID_NO_ROOM.
+ * Ids are dense and stable. So a loader publishes [published, rule_set_count()) after each build,
+ * until rule_set_keep() has freed ids for reuse. One owner thread at a time. A rule that does not
+ * fit (PKBPF_UNWIND_MAX_RULES, or the file's share of them) gets RULE_ID_NO_ROOM.
  */
 #ifndef PKBPF_UNWIND_TABLE_RULE_SET_H
 #define PKBPF_UNWIND_TABLE_RULE_SET_H
@@ -14,14 +14,14 @@
 
 #include "pkbpf/unwind.h"
 
-/* A file may take this fraction of what is left: 4,095 of an empty set. Files that compilers made
- * have 1,024 at most, most of them known from others; one that was made to have all of them must
- * not leave none for the rest of the host. */
+/* A file may use this fraction of the remaining rules: 4,095 of an empty set. Compiled files have
+ * at most 1,024 rules, most of them known from other files. A hostile file must not use up the
+ * rules of the whole host. */
 #define RULE_SET_FILES_AT_LEAST 16
 
 struct rule_set;
 
-/* Present from the start, so that tables can name them without a look-up. */
+/* Present from the start, so that tables can use these ids directly. */
 enum {
 	RULE_ID_NONE = 0,
 	RULE_ID_END = 1,
@@ -34,19 +34,20 @@ enum {
 struct rule_set *rule_set_new(void); /* NULL: out of memory */
 void rule_set_free(struct rule_set *rules);
 uint32_t rule_set_count(const struct rule_set *rules);
-/* count items; they move when a rule is added. */
+/* Array of count rules; an addition may move it. */
 const struct pkbpf_unwind_rule *rule_set_rules(const struct rule_set *rules);
-/* How many more fit. */
+/* Remaining room. */
 uint32_t rule_set_room(const struct rule_set *rules);
-/* What is added from now on belongs to another file, which has a share of its own. Without, there
+/* Rules added from now on belong to another file, with a share of its own. Without this call there
  * is no share. */
 void rule_set_begin_file(struct rule_set *rules);
-/* Id of the rule, added when new. Never fails: RULE_ID_NO_ROOM when full or out of memory. */
+/* Returns the rule's id; adds a new rule. Never fails: RULE_ID_NO_ROOM when full or out of
+ * memory. */
 uint32_t rule_set_add(struct rule_set *rules, const struct pkbpf_unwind_rule *rule);
-/* Forgets all rules but the fixed ones and those marked, by id; the ids of others are given again.
- * true: there are some. Nobody may go by such an id any more. */
+/* Drops all rules but the fixed ones and those marked by id. Dropped ids are reused, so no reader
+ * may use them any more. Returns whether any was dropped. */
 bool rule_set_keep(struct rule_set *rules, const bool *is_used);
-/* How often a rule could not be added. */
+/* Number of rules that could not be added. */
 uint64_t rule_set_refused(const struct rule_set *rules);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Builds what is queued, most wanted first. */
+/* Builds queued tables by priority. */
 #include "unwind/table/table_builder.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "base/thread_priority.h"
 #include "unwind/table/table_room.h"
 
-/* When less room than this is left, a chunk is made ahead, since making one waits for a grace
+/* With less free room than this, a chunk is created in advance, because creation waits for a grace
  * period. */
 #define SPARE_ROWS    (PKBPF_CHUNK_ROWS / 2)
 #define FREE_SLOTS_NS NS_PER_SECOND
-/* Samples wait for their tables for three seconds at most. */
+/* Samples wait for their tables for at most three seconds. */
 #define TOO_LATE_NS	 (4 * NS_PER_SECOND)
 #define RETRY_NO_ROOM_NS (10 * NS_PER_SECOND)
 
@@ -25,15 +25,15 @@ static void leave_queue(struct table_cache *cache, size_t index)
 	cache->queue.items[index] = cache->queue.items[--cache->queue.count];
 }
 
-/* With the lock held: nobody maps it any more, and who was to be unwound by it has been given up.
- */
+/* With the lock held: no process maps the file any more, and the samples that needed its table are
+ * no longer waiting. */
 static bool is_too_late(const struct table_file *file, uint64_t now_ns)
 {
 	return !file->references && now_ns - file->queued_ns >= TOO_LATE_NS;
 }
 
-/* With the lock held: what has waited for too long, open, goes: there may be thousands, of programs
- * that began and ended meanwhile. */
+/* With the lock held: closes files that waited for too long. Thousands may belong to short-lived
+ * processes. */
 static void drop_late_files(struct table_cache *cache)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -50,8 +50,8 @@ static void drop_late_files(struct table_cache *cache)
 	}
 }
 
-/* With the lock held: the queue's most wanted file leaves it, of these the smallest, so that a
- * large one delays few others. NULL: the queue is empty. */
+/* With the lock held: removes the most wanted file from the queue; of several, the smallest, so
+ * that a large file delays few others. NULL: the queue is empty. */
 static struct table_file *next_file(struct table_cache *cache)
 {
 	struct table_file *best = NULL;
@@ -76,7 +76,7 @@ static void publish_rules(struct table_cache *cache)
 {
 	uint32_t count = rule_set_count(cache->rules);
 
-	/* Any of them may be another one since. */
+	/* Any rule may differ from the published one with its id. */
 	if (cache->reuses_rules)
 		cache->published_rules = 0;
 	if (count > cache->memory.rule_count)
@@ -88,8 +88,8 @@ static void publish_rules(struct table_cache *cache)
 	cache->published_rules = count;
 }
 
-/* Each growth waits for the kernel, a tenth of a second where many threads want to run, but all of
- * it is resident: what is queued is expected to need as many rows as it announces. */
+/* Each growth waits for the kernel, for 0.1 s when many threads are runnable, so it covers the
+ * expected rows of all queued files. More is not created, because chunks are resident. */
 static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_table *table)
 {
 	uint64_t rows = table->row_count, free_rows = chunk_pool_free_rows(cache->pool);
@@ -105,7 +105,7 @@ static uint32_t chunks_wanted(struct table_cache *cache, const struct unwind_tab
 	return 2 + (uint32_t)(rows / PKBPF_CHUNK_ROWS);
 }
 
-/* Finds room for the table and copies it there. */
+/* Finds room for the table and copies its rows there. */
 static int place(struct table_cache *cache, const struct unwind_table *table,
 		 struct row_placement *ret_placement, uint32_t *ret_first_page)
 {
@@ -138,8 +138,8 @@ static int place(struct table_cache *cache, const struct unwind_table *table,
 	return err;
 }
 
-/* The kernel side reads an entry field by field: a table of other bounds needs an entry that nobody
- * reads. */
+/* The kernel side reads an entry field by field. A table with other bounds needs an entry without
+ * readers. */
 static void clear_the_way(struct table_cache *cache, struct table_file *file,
 			  const struct unwind_table *table)
 {
@@ -150,8 +150,7 @@ static void clear_the_way(struct table_cache *cache, struct table_file *file,
 	table_room_remove_withdrawn(cache, &file, 1);
 }
 
-/* With the lock held. What was published of the same file before stays where it is until no walk
- * can be in it. */
+/* With the lock held. The previous table of the file keeps its memory until no unwind uses it. */
 static void replace(struct table_cache *cache, struct table_file *file,
 		    struct row_placement placement, uint32_t first_page,
 		    const struct unwind_table *table)
@@ -168,14 +167,14 @@ static void replace(struct table_cache *cache, struct table_file *file,
 	file->is_partial = table && table->stats.gaps.postponed;
 }
 
-/* With the lock held: there was no room. What is published of the file stays. */
+/* With the lock held: no room for the new table. A published table of the file stays. */
 static void keep_what_there_is(struct table_file *file)
 {
 	file->state = file->page_count ? TABLE_READY : TABLE_NO_ROOM;
 	file->retry_ns = clock_now_ns() + RETRY_NO_ROOM_NS;
 }
 
-/* table NULL: the file has none; the step then goes by frame pointers. */
+/* table NULL: the file has none; the unwind step then uses frame pointers. */
 static void publish(struct table_cache *cache, struct table_file *file,
 		    const struct unwind_table *table)
 {
@@ -201,13 +200,13 @@ static void publish(struct table_cache *cache, struct table_file *file,
 		entry->page_count = file->page_count;
 		entry->edition = ++cache->last_edition;
 		entry->last_used = table_epoch_now();
-		/* Last: a walk that sees the flag sees the rest. */
+		/* Last: an unwind that reads the flag reads the other fields, too. */
 		__atomic_store_n(&entry->flags, PKBPF_FILE_READY, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&cache->lock);
 }
 
-/* Whoever wants the table has the file opened again. What is published of it stays. */
+/* The next request opens the file again. A published table of the file stays. */
 static void give_up(struct table_cache *cache, struct table_file *file)
 {
 	pthread_mutex_lock(&cache->lock);
@@ -225,7 +224,7 @@ static void build(struct table_cache *cache, struct table_file *file, struct elf
 	refused = rule_set_refused(cache->rules);
 	err = unwind_table_build(image, !file->wants_all, cache->rules, &table, NULL);
 	file->lacks_rules = rule_set_refused(cache->rules) != refused;
-	/* Overwritten meanwhile: these are no rows of what was mapped. */
+	/* A file that was overwritten meanwhile no longer has the code that was mapped. */
 	if (elf_program_written_ns(image) == file->written_ns)
 		publish(cache, file, err ? NULL : table);
 	else
@@ -243,7 +242,8 @@ static bool wants_spare(const struct table_cache *cache)
 	       chunk_pool_free_rows(cache->pool) < SPARE_ROWS;
 }
 
-/* What waits for the kernel and can be done when no file does. false: nothing is left. */
+/* Work that waits for the kernel, done while the queue is empty. Returns false when none is
+ * left. */
 static bool do_spare_work(struct table_cache *cache, bool *may_grow)
 {
 	if (table_room_remove_replaced(cache))
@@ -254,8 +254,8 @@ static bool do_spare_work(struct table_cache *cache, bool *may_grow)
 	return *may_grow;
 }
 
-/* With the lock held. Files that nobody maps any more give their numbers back even when no other is
- * built: those without a number are not queued. */
+/* With the lock held. Slots of unmapped files are freed even when no file is queued: files without
+ * a slot are not queued. */
 static void wait_for_change(struct table_cache *cache)
 {
 	uint64_t until_ns = clock_now_ns() + FREE_SLOTS_NS;
@@ -274,7 +274,7 @@ static void *run(void *context)
 	uint64_t slots_freed_ns = 0;
 	bool may_grow = true, is_busy;
 
-	/* What is not built yet costs complete stacks. */
+	/* A table that is not built yet costs complete stacks. */
 	thread_priority_raise();
 	if (cache->initial_chunks)
 		chunk_pool_grow(cache->pool, cache->initial_chunks);
@@ -286,7 +286,7 @@ static void *run(void *context)
 
 		if (table_room_is_short_of_slots(cache) &&
 		    clock_now_ns() - slots_freed_ns >= FREE_SLOTS_NS) {
-			/* Nobody takes it meanwhile: it counts as queued. */
+			/* The file cannot be taken meanwhile: its state is still QUEUED. */
 			pthread_mutex_unlock(&cache->lock);
 			table_room_free_slots(cache);
 			slots_freed_ns = clock_now_ns();
@@ -328,7 +328,7 @@ int table_builder_start(struct table_cache *cache)
 	cache->pool = chunk_pool_new(&cache->memory.chunks, cache->max_chunks);
 	if (!cache->rules || !cache->page_room || !cache->pool)
 		return -ENOMEM;
-	/* Signals are the main thread's business. */
+	/* Signals are handled by the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&cache->builder, NULL, run, cache);

@@ -8,6 +8,6 @@
 struct table_cache;
 
 int table_builder_start(struct table_cache *cache); /* -ENOMEM, -EAGAIN */
-void table_builder_stop(struct table_cache *cache); /* also when it never started */
+void table_builder_stop(struct table_cache *cache); /* also valid when the thread never started */
 
 #endif

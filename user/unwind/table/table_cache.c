@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Knows each mapped file and has its table built. */
+/* Keeps the state of each mapped file and has its table built. */
 #include "unwind/table/table_cache.h"
 
 #include <elf.h>
@@ -14,16 +14,16 @@
 #include "unwind/table/table_cache_private.h"
 #include "unwind/text_layout.h"
 
-/* Files of which nobody has wanted the table yet. */
+/* Cap on open files whose tables have not been requested. */
 #define MAX_UNWANTED_IMAGES 512
-/* What is kept open of one: most need a few KiB for their headers. */
+/* Cap on memory kept for one of them: most need a few KiB for their headers. */
 #define MAX_UNWANTED_BYTES (64U << 10)
-/* What is kept open of all files that wait for their tables: programs without end can be made to
- * have 500 KiB each. */
+/* Cap on memory kept for all files that wait for their tables. An endless series of hostile
+ * programs could need 500 KiB each. */
 #define MAX_QUEUED_BYTES (128U << 20)
-/* Until a file that cannot be opened is tried again for who wants its table. */
+/* After this time a file that could not be opened is tried again on request. */
 #define REOPEN_WAIT_NS (10 * NS_PER_SECOND)
-/* Until a file that has got no number tries to get one again. */
+/* After this time a file without a slot tries to get one again. */
 #define SLOT_WAIT_NS (NS_PER_SECOND / 2)
 
 struct table_cache *table_cache_new(const struct table_memory *memory,
@@ -96,7 +96,7 @@ void table_cache_free(struct table_cache *cache)
 	free(cache);
 }
 
-/* The executable segments, kept for the bias of every later mapping. */
+/* Keeps the executable segments for the bias of later mappings. */
 static bool keep_segments(struct table_file *file, const struct elf_file *image)
 {
 	struct elf_segments *kept = &file->segments;
@@ -112,7 +112,7 @@ static bool keep_segments(struct table_file *file, const struct elf_file *image)
 	return kept->items;
 }
 
-/* 0: file->image is open; else why not. */
+/* Returns 0 when file->image is open, else the reason. */
 static int open_contents(struct table_cache *cache, struct table_file *file)
 {
 	struct mapped_file *mapped = mapped_file_table_get(cache->mapped_files, file->number);
@@ -135,8 +135,8 @@ static int open_contents(struct table_cache *cache, struct table_file *file)
 	return err;
 }
 
-/* A linker's search table has eight bytes per function, and functions have eight rows on
- * average. */
+/* The linker's search table (.eh_frame_hdr) has eight bytes per function, and functions have eight
+ * rows on average. */
 static uint64_t expected_rows(const struct elf_file *image)
 {
 	const struct elf_segment *search_table =
@@ -147,7 +147,7 @@ static uint64_t expected_rows(const struct elf_file *image)
 	return search_table->file_size < image->size ? search_table->file_size : image->size;
 }
 
-/* With the lock held: hands the file, whose image is open, to the building thread. */
+/* With the lock held: passes a file with an open image to the building thread. */
 static void enqueue(struct table_cache *cache, struct table_file *file, bool urgent)
 {
 	uint64_t kept_bytes = elf_program_kept_bytes(file->image);
@@ -157,7 +157,7 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 
 	if (!number) {
 		table_file_close(cache, file);
-		/* A published table stays while the rest of it is built; one that is being
+		/* A published table stays while its postponed part is built; one that is being
 		 * withdrawn has pages, too. */
 		file->state = file->state == TABLE_BUILDING ? TABLE_READY : TABLE_NO_ROOM;
 		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
@@ -175,8 +175,8 @@ static void enqueue(struct table_cache *cache, struct table_file *file, bool urg
 	pthread_cond_broadcast(&cache->changed);
 }
 
-/* With the lock held: the file waits, open, until somebody wants its table. Beyond some, it is
- * opened again then. */
+/* With the lock held: the file waits, open, until its table is requested. Beyond the caps it is
+ * closed and opened again then. */
 static void set_aside(struct table_cache *cache, struct table_file *file)
 {
 	if (cache->unwanted_images >= MAX_UNWANTED_IMAGES ||
@@ -187,8 +187,8 @@ static void set_aside(struct table_cache *cache, struct table_file *file)
 	file->state = TABLE_UNWANTED;
 }
 
-/* With the lock held. Nobody refers to the file yet: its number is young, or the building thread
- * would give it back at once. */
+/* With the lock held. No mapping refers to the file yet, so its slot counts as just used: the
+ * building thread would free it at once otherwise. */
 static bool take_slot(struct table_cache *cache, struct table_file *file)
 {
 	if (!extent_allocator_take(cache->slots, 1, &file->slot)) {
@@ -199,14 +199,14 @@ static bool take_slot(struct table_cache *cache, struct table_file *file)
 	return true;
 }
 
-/* Makes the most of a file that has no table yet, and is TABLE_OPENING. */
+/* Opens a file that has no table yet and is TABLE_OPENING, and chooses its next state. */
 static void try_to_open(struct table_cache *cache, struct table_file *file, bool wanted)
 {
 	int err = open_contents(cache, file);
 
 	pthread_mutex_lock(&cache->lock);
 	if (err == -ENOEXEC || err == -EBADMSG || err == -ERANGE) {
-		/* not an ELF file: code of a run-time in a memfd, for instance */
+		/* not an ELF file, for instance code of a run-time in a memfd */
 		file->state = TABLE_NONE;
 	} else if (err) {
 		file->state = TABLE_UNOPENED;
@@ -214,7 +214,7 @@ static void try_to_open(struct table_cache *cache, struct table_file *file, bool
 	} else if (file->slot == NO_SLOT && !take_slot(cache, file)) {
 		table_file_close(cache, file);
 		file->state = TABLE_NO_ROOM;
-		/* The building thread looks for numbers that nobody needs any more. */
+		/* The building thread then frees slots of unmapped files. */
 		file->retry_ns = clock_now_ns() + SLOT_WAIT_NS;
 		pthread_cond_broadcast(&cache->changed);
 	} else if (cache->on_demand && !wanted) {
@@ -243,8 +243,7 @@ static struct table_file *add_file(struct table_cache *cache, uint32_t number)
 	return file;
 }
 
-/* The table of a file that nobody maps any more and that lost its place may come back under the
- * same number. */
+/* An evicted file that no process mapped any more may be mapped again under the same number. */
 static bool should_open(const struct table_file *file, bool wanted, uint64_t now_ns)
 {
 	switch (file->state) {
@@ -260,7 +259,7 @@ static bool should_open(const struct table_file *file, bool wanted, uint64_t now
 	}
 }
 
-/* With the lock held: whether the caller is to open it. */
+/* With the lock held: returns whether the caller has to open the file. */
 static bool begin_to_open(struct table_file *file, bool wanted)
 {
 	if (!should_open(file, wanted, clock_now_ns()))
@@ -342,7 +341,7 @@ void table_cache_describe(struct table_cache *cache, uint32_t number, uint64_t s
 	if (file->state == TABLE_NONE) {
 		ret_mapping->flags = PKBPF_MAPPING_ANONYMOUS;
 	} else if (file->state == TABLE_UNOPENED) {
-		/* Not pending: nothing is about to come for which copies of stacks could wait. */
+		/* Not PENDING: no table is about to come, so stack copies would not help. */
 		ret_mapping->flags = PKBPF_MAPPING_NO_TABLE | PKBPF_MAPPING_NO_FILE;
 	} else if (file->slot == NO_SLOT) {
 		ret_mapping->flags = PKBPF_MAPPING_PENDING;
@@ -366,9 +365,9 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		return;
 	pthread_mutex_lock(&cache->lock);
 	file->urgent = true;
-	file->queued_ns = clock_now_ns(); /* not too late for whoever wants it now */
+	file->queued_ns = clock_now_ns(); /* a new request restarts the waiting time */
 	if (file->state == TABLE_UNWANTED && file->image) {
-		/* It may be another program by now. */
+		/* Another program may have been written to the file. */
 		if (mapped_file_open(cache->mapped_files,
 				     mapped_file_table_get(cache->mapped_files, number)) ==
 		    -ESTALE) {
@@ -385,8 +384,8 @@ void table_cache_want(struct table_cache *cache, uint32_t number)
 		try_to_open(cache, file, true);
 }
 
-/* The rest is read from the file again: it may have gone, or nobody who maps it lives. Nobody takes
- * the table away meanwhile, since it counts as being built. */
+/* The postponed part is read from the file again. The file may be gone, or every process that maps
+ * it may have exited. The table is not evicted meanwhile: its state is BUILDING. */
 static void build_all(struct table_cache *cache, struct table_file *file)
 {
 	int err = open_contents(cache, file);
@@ -411,7 +410,7 @@ void table_cache_want_code(struct table_cache *cache, uint32_t number, uint64_t 
 		return;
 	table_cache_want(cache, number);
 	pthread_mutex_lock(&cache->lock);
-	/* A return address lies behind the call that it belongs to. */
+	/* A return address is after its call, so the byte before it counts, too. */
 	postponed = file->state == TABLE_READY && file->is_partial &&
 		    clock_now_ns() >= file->retry_ns &&
 		    (table_cache_is_postponed(cache, file, elf_address) ||

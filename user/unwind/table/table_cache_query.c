@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Answers questions about the tables, waiting for one where asked to. */
+/* Queries tables, and waits for them on request. */
 #include "unwind/table/table_cache.h"
 
 #include <pthread.h>
@@ -14,8 +14,7 @@ struct table_file *table_cache_find_file(struct table_cache *cache, uint32_t num
 	return number < cache->files.count ? cache->files.items[number] : NULL;
 }
 
-/* With the lock held, under which rows are taken away. A table that is built again can be read
- * meanwhile. */
+/* With the lock held, under which rows are removed. A table stays readable during its rebuild. */
 static uint32_t find_rule_id(const struct table_cache *cache, const struct table_file *file,
 			     uint64_t elf_address)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Takes back what tables hold that nobody needs any more: rows, pages, numbers, rules. */
+/* Frees rows, pages, slots and rules that are no longer needed. */
 #include "unwind/table/table_room.h"
 
 #include <stdlib.h>
@@ -8,18 +8,18 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-/* A table used within this many epochs (about a second each) is not withdrawn for another. */
+/* A table used within this many epochs (of about a second) is not evicted for another. */
 #define MIN_UNUSED_EPOCHS   10U
 #define MIN_UNMAPPED_EPOCHS 2U
 #define MAX_VICTIMS	    64
-/* So much goes at once: each time the kernel side has to be waited for, and one table for another
- * would be 100 in a second. */
+/* Minimum share to evict at once. Each eviction waits for the kernel side; tables that replace each
+ * other one by one would need 100 waits per second. */
 #define EVICTED_PART 16U
-/* When fewer rules than this are left, those that no table has are looked for. */
+/* With fewer rules left than this, unused ones are collected. */
 #define FEW_RULES	(PKBPF_UNWIND_MAX_RULES / 4)
 #define COLLECT_WAIT_NS (10 * NS_PER_SECOND)
 
-/* The kernel side may have noted an epoch later than the one looked at. */
+/* The kernel side may have recorded an epoch later than now_epoch. */
 static uint32_t epochs_unused(const struct table_cache *cache, const struct table_file *file,
 			      uint32_t now_epoch)
 {
@@ -28,7 +28,7 @@ static uint32_t epochs_unused(const struct table_cache *cache, const struct tabl
 	return age <= INT32_MAX ? age : 0;
 }
 
-/* With the lock held: no new walk finds the table any more. */
+/* With the lock held: new unwinds no longer find the table. */
 static void withdraw(struct table_cache *cache, struct table_file *file)
 {
 	__atomic_store_n(&cache->memory.files[file->slot].flags, 0, __ATOMIC_RELEASE);
@@ -42,8 +42,8 @@ struct candidate {
 	uint32_t age;
 };
 
-/* With the lock held: the published tables that nobody maps or that were used least recently, these
- * first; not those in use. */
+/* With the lock held: finds published tables for eviction, unmapped ones first, then by age. Tables
+ * in use are skipped. */
 static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct candidate *victims)
 {
 	size_t count = 0;
@@ -56,7 +56,7 @@ static size_t find_victims(struct table_cache *cache, uint32_t now_epoch, struct
 		if (!file || file->state != TABLE_READY || !file->page_count)
 			continue;
 		age = epochs_unused(cache, file, now_epoch);
-		/* A new one's mapping may just not be published yet. */
+		/* Not a new file: its mapping may be unpublished so far. */
 		if (!file->references && age >= MIN_UNMAPPED_EPOCHS)
 			age += UINT32_MAX / 2;
 		if (age < MIN_UNUSED_EPOCHS ||
@@ -118,14 +118,14 @@ bool table_room_evict(struct table_cache *cache, uint32_t rows, uint32_t pages)
 	return true;
 }
 
-/* With the lock held: nobody maps the file, nor has for a while. */
+/* With the lock held: no process maps the file, and none has for a while. */
 static bool is_left_alone(const struct table_cache *cache, const struct table_file *file,
 			  uint32_t now_epoch)
 {
 	return !file->references && epochs_unused(cache, file, now_epoch) >= MIN_UNMAPPED_EPOCHS;
 }
 
-/* false: there may be more. */
+/* Returns false when there may be more. */
 static bool free_some_slots(struct table_cache *cache)
 {
 	uint32_t epoch = table_epoch_now();
@@ -152,7 +152,7 @@ static bool free_some_slots(struct table_cache *cache)
 	table_room_remove_withdrawn(cache, victims, count);
 	pthread_mutex_lock(&cache->lock);
 	for (size_t i = 0; i < count; i++) {
-		/* Mapped again meanwhile: its new mapping refers to the number. */
+		/* Mapped again meanwhile: the new mapping refers to the slot. */
 		if (victims[i]->references || victims[i]->state != TABLE_EVICTED)
 			continue;
 		extent_allocator_give(cache->slots, victims[i]->slot, 1);
@@ -195,8 +195,7 @@ bool table_room_remove_replaced(struct table_cache *cache)
 	return true;
 }
 
-/* Withdraws tables: of files that are left alone, and those that lack rules since there was no room
- * for them. */
+/* Withdraws the tables of unmapped files, and those that lack rules because the set was full. */
 static void withdraw_for_rules(struct table_cache *cache)
 {
 	ARRAY_OF(struct table_file *) victims = {0};

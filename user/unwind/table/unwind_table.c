@@ -12,19 +12,19 @@
 #include "unwind/cfi/eh_frame.h"
 #include "unwind/code/special_code.h"
 
-/* Alignment between functions; the row before it stays in force there, which saves two rows per
- * function. */
+/* Alignment padding between functions. The row before it stays in force there, which saves two rows
+ * per function. */
 #define PADDING_MAX_BYTES 15
-/* Most rows repeat one of few rules: a small direct-mapped cache in front of the rule set. */
+/* A small direct-mapped cache in front of the rule set: most rows repeat one of few rules. */
 #define RULE_CACHE_SIZE 1024
 #define NO_PAGE		UINT32_MAX
-/* What describes code of so many times its size may be wrong in the middle; short ones are looked
- * at in any case. */
+/* A description of code this many times its size may be wrong in the middle of the code; short
+ * descriptions are checked in any case. */
 #define DOUBTFUL_RATIO	    2048
 #define SHORT_PROGRAM_BYTES 12
 
-/* A rule as words, each loaded as it was stored: a vector of two that were stored one after the
- * other would have to wait for both to reach the cache. */
+/* A rule as words, each loaded as it was stored: a vector load of two words that were stored
+ * separately would have to wait for both stores to reach the cache. */
 struct rule_words {
 	uint64_t a, b, c, d;
 };
@@ -40,16 +40,17 @@ struct builder {
 	struct rule_cache_slot cache[RULE_CACHE_SIZE];
 	struct unwind_table *table;
 	size_t row_capacity;
-	uint32_t page; /* the last one with rows; NO_PAGE at first */
+	uint32_t page; /* last page with rows; NO_PAGE at first */
 	uint32_t rule; /* in force after the last row */
-	/* pieces that take precedence, ordered; next is the first not done */
+	/* special code, which takes precedence; ordered. next_special is the first that is not
+	 * packed. */
 	const struct special_code *special;
 	size_t special_count;
 	size_t next_special;
-	uint32_t hidden_rule; /* what the functions say where a special piece is in force */
+	uint32_t hidden_rule; /* rule of the function while special code is in force */
 	bool in_special;
 	bool failed;
-	struct code_gaps *gaps; /* NULL: code without functions is not looked at */
+	struct code_gaps *gaps; /* NULL: code outside functions is not analyzed */
 };
 
 DEFINE_CLEANUP(struct unwind_table *, unwind_table_free)
@@ -129,22 +130,22 @@ static void append_row(struct builder *builder, uint32_t page, uint32_t offset, 
 	table->rows[table->row_count++] = PKBPF_ROW(offset, rule);
 }
 
-/* Gives each page up to, not including, this one its first row. */
+/* Adds the first row of each page before end_page. */
 static void open_pages(struct builder *builder, uint32_t end_page)
 {
 	uint32_t page = builder->page + 1; /* NO_PAGE wraps to 0 */
 
 	if (page >= end_page)
 		return;
-	/* A page without rows says NONE already. */
+	/* A page without rows already means NONE. */
 	if (builder->rule != RULE_ID_NONE)
 		for (; page < end_page && !builder->failed; page++)
 			append_row(builder, page, 0, builder->rule);
 	builder->page = end_page - 1;
 }
 
-/* From an offset on, a rule holds. Offsets never descend; at the same offset the last one
- * counts. */
+/* Adds a row: the rule holds from the offset on. Offsets never descend; at equal offsets the last
+ * rule counts. */
 static void pack_row(struct builder *builder, uint32_t offset, uint32_t rule)
 {
 	struct unwind_table *table = builder->table;
@@ -174,7 +175,7 @@ static void pack_row(struct builder *builder, uint32_t offset, uint32_t rule)
 		append_row(builder, page, in_page, rule);
 }
 
-/* Puts the special pieces that begin or end up to an offset in their place. */
+/* Adds the rows of special code that begins or ends up to an offset. */
 static void pass_special(struct builder *builder, uint32_t offset)
 {
 	while (builder->next_special < builder->special_count) {
@@ -221,7 +222,7 @@ static void take_undescribed_row(void *context, uint32_t offset,
 	place_row(context, offset, intern_rule(context, rule));
 }
 
-/* Between two functions: code that is described nowhere, constants, or space. */
+/* A gap between functions: undescribed code, constants, or padding. */
 static void pack_gap(struct builder *builder, uint32_t start, uint32_t end)
 {
 	place_row(builder, start, RULE_ID_NONE);
@@ -229,7 +230,7 @@ static void pack_gap(struct builder *builder, uint32_t start, uint32_t end)
 		code_gaps_run(builder->gaps, start, end, take_undescribed_row, builder);
 }
 
-/* How often a description changes from another CFA to one of the frame pointer. */
+/* Counts the rows at which the CFA changes to one by the frame pointer. */
 struct frames_set_up {
 	uint32_t count;
 	bool has_row;
@@ -248,10 +249,10 @@ static void count_frame(void *context, uint32_t offset, const struct pkbpf_unwin
 }
 
 /*
- * Compilers of managed languages describe a whole text as one function in which the frame pointer
- * is set up everywhere: false where functions begin and end, and in those without a frame. There
- * more functions set up a frame pointer than the description knows of. It is short for its code:
- * compilers of C write a byte for a few.
+ * Compilers of managed languages describe the whole text by one FDE with a frame pointer CFA. That
+ * is wrong at the start and end of functions, and in functions without a frame. Such an FDE is
+ * recognized by more functions that set up a frame pointer than it describes. It is also short for
+ * its code: C compilers write one byte per few bytes of code.
  */
 static bool describes_many(const struct builder *builder, const struct eh_frame *frame,
 			   size_t index)
@@ -296,11 +297,11 @@ static void pack_functions(struct builder *builder, const struct eh_frame *frame
 		covered = fde->start + fde->size;
 	}
 	pack_gap(builder, covered, (uint32_t)eh_frame_text_size(frame));
-	/* The last specials may lie behind the last function. */
+	/* Special code may follow the last function. */
 	pass_special(builder, UINT32_MAX);
 }
 
-/* Takes the pages out that lie between pieces of code. */
+/* Removes the pages between pieces of code. */
 static void remove_gaps(struct unwind_table *table)
 {
 	uint64_t start = table->text_start;
@@ -318,7 +319,7 @@ static void remove_gaps(struct unwind_table *table)
 	table->page_count = count;
 }
 
-/* Drops what was reserved but not needed, and pages behind the last row. */
+/* Releases unneeded reserved memory, and pages after the last row. */
 static void trim(struct unwind_table *table)
 {
 	uint32_t *rows = realloc(table->rows, (table->row_count + 1) * sizeof(*rows));
@@ -341,7 +342,7 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	table->page_count = (uint32_t)((eh_frame_text_size(frame) + PKBPF_TEXT_PAGE_SIZE - 1) >>
 				       PKBPF_TEXT_PAGE_SHIFT);
 	table->pages = calloc(table->page_count, sizeof(*table->pages));
-	/* Memory that is not touched costs nothing. */
+	/* Untouched memory costs nothing. */
 	builder->row_capacity = eh_frame_expected_rows(frame) + 1024;
 	if (builder->row_capacity > UNWIND_TABLE_MAX_ROWS)
 		builder->row_capacity = UNWIND_TABLE_MAX_ROWS;
@@ -364,7 +365,7 @@ static int build(struct builder *builder, const struct eh_frame *frame, struct e
 	return 0;
 }
 
-/* It says more than that nothing is known. */
+/* Returns whether any rule is known. */
 static bool has_rules(const struct unwind_table *table)
 {
 	if (table->stats.function_count)
@@ -435,7 +436,7 @@ uint32_t unwind_table_lookup_id(const struct unwind_table *table, uint64_t elf_a
 		return RULE_ID_NONE;
 	rows = table->rows + page->first;
 	high = page->count;
-	/* The first row is at offset 0, so the answer is always in [low, high). */
+	/* The first row is at offset 0, so the result is always in [low, high). */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
