@@ -24,10 +24,9 @@ enum {
 	FUNCTION_SP_WRITE = 2,
 	FUNCTION_ASSEMBLY = 4,
 	FUNCTION_FLAGS = 7,
-	FUNCTION_SIGNAL = 256, /* rt_sigreturn; not a flag of Go */
-	FUNCTION_INTERRUPTED =
-		512,	      /* its caller was interrupted: the return address is an exact PC */
-	FUNCTION_KIND = 1024, /* times enum go_switch_kind */
+	FUNCTION_SIGNAL = 256,	    /* rt_sigreturn; not a flag of Go */
+	FUNCTION_INTERRUPTED = 512, /* caller was interrupted: return address is exact */
+	FUNCTION_KIND = 1024,	    /* times enum go_switch_kind */
 };
 
 /* Functions known by name. Before Go 1.17 the records had no flags, so old_flags holds the flags

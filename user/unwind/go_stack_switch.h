@@ -16,8 +16,7 @@
 #include <pkbpf/unwind.h>
 
 enum go_switch_kind {
-	GO_SWITCH_OTHER, /* vDSO callers and unknown functions: rows only if they have a frame
-			    pointer */
+	GO_SWITCH_OTHER, /* vDSO callers, unknown functions: rows need a frame pointer */
 	GO_SWITCH_SYSTEMSTACK,
 	GO_SWITCH_MORESTACK,
 	GO_SWITCH_ASMCGOCALL,

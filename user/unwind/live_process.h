@@ -30,8 +30,7 @@ struct live_mapping {
 	uint64_t bytes; /* size of the file's table */
 	/* code without unwind information, analyzed from its instructions */
 	uint64_t followed_bytes;
-	uint64_t left_out_bytes; /* code without unwind information, beyond the byte cap: frame
-				    pointers */
+	uint64_t left_out_bytes; /* such code beyond the byte cap: frame pointers */
 };
 
 struct live_process;

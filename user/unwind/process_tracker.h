@@ -19,15 +19,13 @@ struct tracked_process {
 	struct code_map *map;  /* NULL: no mapping known */
 	uint64_t born_ns;      /* time of fork; 0: unknown */
 	uint64_t exec_ns;      /* start of its image; 0: before the tracker started */
-	uint64_t scanned_ns;   /* time its maps were read from procfs; older mapping records are
-				  ignored */
+	uint64_t scanned_ns;   /* maps read from procfs; older records are ignored */
 	uint64_t exit_ns;      /* exit of its leader; 0: alive */
 	uint64_t miss_ns;      /* last re-read of its maps on request */
 	uint64_t miss_wait_ns; /* minimum time to the next one */
 	bool changed;	       /* since process_tracker_take_changed() */
-	bool urgent; /* the change is waited for, or the last taken state is wrong by now */
-	uint64_t
-		taken_ns; /* last return by process_tracker_take_changed(); 0: never in this life */
+	bool urgent;	   /* the change is waited for, or the last taken state is wrong by now */
+	uint64_t taken_ns; /* last process_tracker_take_changed(); 0: not in this life */
 	uint32_t taken_count;  /* mappings at that time */
 	uint64_t published_ns; /* set by the owner: its entry was written; 0: it has none */
 	bool missed;	       /* set by the owner: the entry was found missing */

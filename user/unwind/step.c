@@ -10,8 +10,7 @@
 #include <pkbpf/unwind_step.h>
 
 struct walk {
-	struct pkbpf_unwind_state
-		state; /* first: the step's functions derive the rest from its address */
+	struct pkbpf_unwind_state state; /* first: walk_of() relies on it */
 	const struct unwind_walk_ops *ops;
 	void *context;
 	struct unwind_code code;

@@ -20,8 +20,7 @@ struct x86_frame {
 	int32_t sp_offset;
 	int32_t slot, fp_slot, slot_offset;
 	int32_t fp_at;
-	int32_t copy[X86_REGISTER_COUNT]; /* for registers in copies: the CFA is the register + copy
-					   */
+	int32_t copy[X86_REGISTER_COUNT]; /* if in copies: the CFA is the register + copy */
 	uint16_t copies;
 	uint16_t knows; /* bits: known fields, and more */
 };

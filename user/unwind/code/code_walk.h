@@ -64,11 +64,9 @@ struct code_walk {
 	uint16_t recent[CODE_WALK_RECENT_FRAMES]; /* frame numbers by hash of the frame */
 	size_t capacity;			  /* allocated size in bytes of a piece */
 	struct code_offsets reached;		  /* offsets to follow, last in first out */
-	struct code_offsets
-		returns; /* ends of calls to follow after `reached`, first in first out */
+	struct code_offsets returns; /* ends of calls to follow next, first in first out */
 	size_t next_return;
-	struct called_function
-		called[CODE_WALK_CALLED_FUNCTIONS]; /* indexed by hash of the offset */
+	struct called_function called[CODE_WALK_CALLED_FUNCTIONS]; /* by hash of offset */
 };
 
 #define CODE_WALK_ALIGN 16

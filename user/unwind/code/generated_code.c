@@ -325,8 +325,8 @@ static bool is_worth_rows(const struct generated_code *code, const struct region
 }
 
 /*
- * HotSpot's functions begin with mov %eax,-N(%rsp), a stack probe. They are found by it because
- * data lies between them: decoded as code, the data would end in the middle of the next function.
+ * HotSpot's functions begin with mov %eax,-N(%rsp), a stack probe, which finds them. Data lies
+ * between them: decoded as code, its last instruction would reach into the next function.
  */
 static void find_starts(struct generated_code *code)
 {

@@ -115,7 +115,7 @@ static void destroy_chunk(void *context, uint32_t index, uint32_t *rows)
 
 static void wait_for_readers(_unused_ void *context)
 {
-	/* Tracing programs run inside RCU read sections; membarrier() returns after all that had
+	/* Tracing programs run inside RCU read sections; membarrier() waits for all that have
 	 * begun. */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		usleep(READERS_DONE_US);

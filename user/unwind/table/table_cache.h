@@ -34,9 +34,8 @@ struct table_memory {
 struct mapped_file_table;
 
 struct table_cache_options {
-	uint32_t max_chunks; /* cap of row memory, in MiB */
-	uint32_t
-		initial_chunks; /* created at start, since each later growth waits for the kernel */
+	uint32_t max_chunks;	 /* cap of row memory, in MiB */
+	uint32_t initial_chunks; /* at start, since each growth waits for the kernel */
 	/* build a table on request, not as soon as its file is mapped */
 	bool on_demand;
 	/* borrowed; outlives the cache. The cache uses its file numbers. */

@@ -38,8 +38,7 @@ struct table_file {
 	uint64_t kept_bytes;	/* QUEUED: bytes that are kept in memory */
 	uint64_t written_ns;	/* modification time of the file when queued */
 	uint64_t expected_rows; /* of its table */
-	uint64_t retry_ns; /* UNOPENED, NO_ROOM, or READY with a part missing: earliest next attempt
-			    */
+	uint64_t retry_ns;	/* next attempt: UNOPENED, NO_ROOM, READY with a part missing */
 	bool urgent;
 	bool wants_all;	  /* an unwind reached code that the published table has postponed */
 	bool lacks_rules; /* the rule set was full; building thread only */
@@ -84,8 +83,7 @@ struct table_cache {
 	uint32_t published_rules;
 	bool reuses_rules;     /* ids may have been reused for other rules */
 	uint64_t collect_ns;   /* earliest time of the next collection of rules */
-	uint32_t last_edition; /* an edition recurs after 2^24 tables: no reader remembers it that
-				  long */
+	uint32_t last_edition; /* recurs after 2^24 tables; no reader keeps it that long */
 	struct extent_allocator *page_room;
 	ARRAY_OF(struct replaced_table) replaced;
 	struct chunk_pool *pool;
