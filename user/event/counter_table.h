@@ -10,7 +10,7 @@ struct counter_row {
 	enum pkbpf_loss loss;
 };
 
-/* By enum pkbpf_counter. */
+/* indexed by enum pkbpf_counter */
 extern const struct counter_row counter_table[PKBPF_COUNTER_COUNT];
 
 #endif

@@ -34,8 +34,8 @@ static void copy_comm(char *to, const char *from)
 	to[PKBPF_COMM_SIZE] = '\0';
 }
 
-/* The part that a sample and a raw stack share. The caller has checked that record_size holds the
- * struct. */
+/* Views the common part of a sample and a raw stack. The caller has checked that record_size
+ * holds the struct. */
 static int view_sample(const struct pkbpf_event_sample *sample, size_t record_size,
 		       struct sample_view *ret_view)
 {

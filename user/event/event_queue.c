@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Holds copies of records until nothing older can arrive, then delivers them in order of time. */
+/* Holds copies of records until nothing older can arrive, then delivers them in time order. */
 #include "event/event_queue.h"
 
 #include <errno.h>
@@ -19,7 +19,8 @@ struct chunk {
 	uint8_t *data; /* NULL: this slot is empty */
 	uint32_t used;
 	uint32_t waiting;   /* records not yet delivered */
-	uint32_t next_idle; /* in the list of chunks (with or without data) that hold no record */
+	uint32_t next_idle; /* next in the list of chunks (with or without data) that hold no
+			     * record */
 };
 
 struct entry {
@@ -29,8 +30,8 @@ struct entry {
 };
 
 struct event_queue {
-	/* Waiting records: entries[first..count). Pushes append; flush sorts, delivers from the
-	 * front. */
+	/* Waiting records: entries[first..count). A push appends; a flush sorts and delivers
+	 * from the front. */
 	struct entry *entries;
 	struct entry *scratch; /* same capacity: the merge cannot run out of memory */
 	size_t first, count, capacity;
@@ -39,7 +40,7 @@ struct event_queue {
 	ARRAY_OF(struct chunk) chunks;
 	uint32_t current; /* chunk being filled */
 	uint32_t idle_with_data, idle_empty;
-	uint32_t idle_count; /* of those with data */
+	uint32_t idle_count; /* idle chunks with data */
 
 	bool any_delivered;
 	uint64_t newest_delivered_ns;
@@ -83,7 +84,7 @@ static bool reserve_entry(struct event_queue *queue)
 		queue->first = 0;
 		return true;
 	}
-	/* The scratch grows first: it may be larger than the entries, never smaller. */
+	/* The scratch array grows first: it may be larger than the entries, never smaller. */
 	entries = realloc(queue->scratch, capacity * sizeof(*entries));
 	if (!entries)
 		return false;
@@ -156,7 +157,7 @@ static bool reserve_bytes(struct event_queue *queue, uint32_t size)
 			chunk->used = 0;
 		if (size <= CHUNK_SIZE - chunk->used)
 			return true;
-		/* It is retired when its last record is delivered. */
+		/* The old chunk is retired when its last record is delivered. */
 		queue->current = NO_CHUNK;
 	}
 	return take_chunk(queue);
@@ -216,10 +217,8 @@ static void merge(struct entry *to, const struct entry *left, size_t left_count,
 	memcpy(to + left_count, right, right_count * sizeof(*to));
 }
 
-/*
- * Natural merge sort: rings are drained one after the other and each is in order, so there are
- * about as many runs as rings and each pass over the entries halves their number.
- */
+/* Natural merge sort. Rings are drained one after the other and each is in order, so there are
+ * about as many ascending runs as rings. Each pass halves the number of runs. */
 static void sort_entries(struct event_queue *queue)
 {
 	size_t count = queue->count - queue->first;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Who listens to the record stream. A sink fills in the callbacks it wants (NULL: not interested).
- * Views and everything they point to are borrowed: they die with the callback. Callbacks run on the
- * thread that decodes.
- */
+/* Receiver of the record stream. A sink sets the callbacks it needs (NULL: not interested).
+ * Views and everything they point to are borrowed until the callback returns. Callbacks run on
+ * the decoding thread. */
 #ifndef PKBPF_EVENT_EVENT_SINK_H
 #define PKBPF_EVENT_EVENT_SINK_H
 
@@ -21,8 +19,8 @@ struct sample_view {
 	enum pkbpf_profile_kind kind;
 	enum pkbpf_stack_end user_end;
 	uint8_t state;
-	/* the first user ip, or that in the registers, follows a system call instruction, like a
-	 * return address */
+	/* The first user ip, or the ip in the registers, follows a system call instruction, like
+	 * a return address. */
 	bool after_syscall;
 	uint64_t cgroup_id;
 	uint64_t count;
@@ -64,16 +62,16 @@ struct lost_view {
 };
 
 struct raw_stack_view {
-	struct sample_view sample; /* user_count 0, but in checks */
-	bool check; /* no event: what the kernel side's walk found is in sample, for a comparison */
-	bool cut;   /* more memory followed, which there was no room for */
-	uint64_t stack_id;    /* not 0: no event; its frames are those of this stack */
+	struct sample_view sample; /* user_count is 0, except in checks */
+	bool check; /* not an event: sample has the kernel side's unwound frames, for comparison */
+	bool cut;   /* the stack continues, but the copy had no more room */
+	uint64_t stack_id;    /* not 0: not an event; its frames belong to this stack */
 	const uint64_t *regs; /* PKBPF_REGS words */
 	uint64_t stack_start;
 	const uint8_t *stack;
 	size_t stack_size;
-	/* bits: pages, the first one that of stack_start, that could not be read and are left out
-	 * of stack */
+	/* Bit mask of pages, from that of stack_start on, that could not be read and are missing
+	 * in stack. */
 	uint64_t holes;
 };
 
@@ -89,7 +87,7 @@ struct stack_view {
 	size_t guessed_count;
 };
 
-/* The frames of a sample as those of a numbered stack. */
+/* Views the frames of a sample as a numbered stack. */
 static inline struct stack_view stack_view_of(uint64_t stack_id, const struct sample_view *sample)
 {
 	return (struct stack_view){
@@ -120,11 +118,11 @@ struct totals_view {
 	size_t bucket_count;
 };
 
-/* One block request that took long. insert_ns <= issue_ns <= time_ns, all CLOCK_MONOTONIC. */
+/* One slow block request. insert_ns <= issue_ns <= time_ns, all CLOCK_MONOTONIC. */
 struct slow_io_view {
-	uint64_t time_ns; /* complete; open: the end of the interval */
+	uint64_t time_ns; /* completion; with open: the end of the interval */
 	uint64_t insert_ns;
-	uint64_t issue_ns; /* 0: not issued yet, only when it is open */
+	uint64_t issue_ns; /* 0: not issued yet, only with open */
 	uint64_t stack_id;
 	uint64_t cgroup_id;
 	uint64_t sector; /* PKBPF_NO_SECTOR: none, or unknown */
@@ -152,7 +150,7 @@ struct event_sink_ops {
 	void (*on_totals)(void *context, const struct totals_view *totals);
 	void (*on_slow_io)(void *context, const struct slow_io_view *slow_io);
 	void (*on_cut)(void *context, const struct cut_view *cut);
-	/* A record kind this table has no view for (later kinds): the checked header and its
+	/* Called for record kinds without a view here (later kinds): the checked header and its
 	 * bytes. */
 	void (*on_other)(void *context, const struct pkbpf_event_header *record);
 };

@@ -25,7 +25,7 @@ enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint6
 		return RAW_STACK_NOT_READABLE;
 	if (last >= extent->size)
 		return RAW_STACK_BEYOND;
-	/* Holes that no writer makes: in the page of the start, or between the two. */
+	/* Holes in the page of the start or between the two pages: no writer makes these. */
 	if (first > last || last - first != size - 1)
 		return RAW_STACK_NOT_READABLE;
 	*ret_offset = (size_t)first;

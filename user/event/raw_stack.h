@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads memory of a copied stack, from which unreadable pages are missing. */
+/* Reads memory of a copied stack, in which unreadable pages are missing. */
 #ifndef PKBPF_EVENT_RAW_STACK_H
 #define PKBPF_EVENT_RAW_STACK_H
 
@@ -16,11 +16,11 @@ struct raw_stack_extent {
 enum raw_stack_place {
 	RAW_STACK_COPIED,
 	RAW_STACK_NOT_READABLE, /* below the copy, or in a page that could not be read */
-	RAW_STACK_BEYOND,	/* behind its end */
+	RAW_STACK_BEYOND,	/* beyond its end */
 };
 
-/* Where in the copy the `size` bytes, of a page at most, at an address are: ret_offset, when they
- * are RAW_STACK_COPIED. The extent may be anything. */
+/* Finds `size` bytes (at most a page) at an address in the copy; ret_offset is set only for
+ * RAW_STACK_COPIED. The extent may have any values. */
 enum raw_stack_place raw_stack_find(const struct raw_stack_extent *extent, uint64_t address,
 				    size_t size, size_t *ret_offset);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writes the header of a stream, then records as they come. */
+/* Writes the header of a stream, then its records. */
 #include "event/recorder.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int recorder_write(FILE *out, const void *record, size_t size)
 	const uint8_t *bytes = record;
 	size_t offset = 0;
 
-	/* A record of a wrong size would make everything behind it unreadable. */
+	/* A record of a wrong size would make everything after it unreadable. */
 	while (offset < size) {
 		struct pkbpf_event_header header;
 

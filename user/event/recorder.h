@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stores a stream of events in a file, for tests: 16-byte file header, then the records as they
- * are. What people keep is a recording of profiles, recording/recording_file.h. */
+/* Stores a stream of events in a file, for tests: a 16-byte file header, then the records
+ * unchanged. Users keep recordings of profiles instead, recording/recording_file.h. */
 #ifndef PKBPF_EVENT_RECORDER_H
 #define PKBPF_EVENT_RECORDER_H
 
@@ -11,7 +11,7 @@
 #include <pkbpf/event.h>
 
 #define EVENT_FILE_MAGIC "PKBPFEVT"
-/* 1 had another record of TOTALS */
+/* version 1 had another TOTALS record */
 #define EVENT_FILE_VERSION 2
 
 struct event_file_header {
@@ -22,10 +22,10 @@ struct event_file_header {
 
 _Static_assert(sizeof(struct event_file_header) == 16, "file format");
 
-/* Writes the file header. -EIO and the like from the stream. */
+/* Writes the file header. Errors of the stream, such as -EIO. */
 int recorder_begin(FILE *out);
-/* Writes one record or several whole ones. -EBADMSG when they are not; -EIO and the like from the
- * stream. */
+/* Writes one or several complete records. -EBADMSG: incomplete; errors of the stream, such as
+ * -EIO. */
 int recorder_write(FILE *out, const void *record, size_t size);
 
 #endif

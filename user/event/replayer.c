@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads a stream of events record by record; its bytes are as untrusted as any other input. */
+/* Reads a stream of events record by record; its bytes are untrusted. */
 #include "event/replayer.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "event/decoder.h"
 #include "event/recorder.h"
 
-/* Bytes read, less than size only at the end of the file; or -errno. */
+/* Returns the bytes read, less than size only at the end of the file; or -errno. */
 static ssize_t read_bytes(FILE *in, void *data, size_t size)
 {
 	size_t got;

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "event/event_sink.h"
 
-/* 0 at a clean end of file; -EBADMSG when the file is no stream, is damaged or is cut (what came
- * before has been delivered); -ENOTSUP for a newer version. */
+/* Returns 0 at a clean end of file; -EBADMSG when the file is no stream, damaged or truncated
+ * (earlier records have been delivered); -ENOTSUP for a newer version. */
 int replay_stream(FILE *in, const struct event_sink *sink, struct error *error);
 
 #endif

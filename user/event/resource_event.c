@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Checks and builds the records of the account of resources. */
+/* Checks and builds the records of resource accounting. */
 #include "event/resource_event.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of streams without threads_ns. */
+/* Size of the record in streams without threads_ns. */
 #define MACHINE_OLD_SIZE offsetof(struct pkbpf_event_machine, threads_ns)
 
 static bool moment_is_known(uint16_t moment)
@@ -15,7 +15,7 @@ static bool moment_is_known(uint16_t moment)
 	return moment >= PKBPF_RESOURCE_START && moment <= PKBPF_RESOURCE_CUT;
 }
 
-/* An edge of the interval, or of a slice of it. */
+/* True at the edge of an interval or of a slice. */
 static bool moment_is_edge(uint16_t moment)
 {
 	return moment == PKBPF_RESOURCE_START || moment == PKBPF_RESOURCE_END ||
@@ -85,7 +85,7 @@ int machine_event_decode(const struct pkbpf_event_header *header, struct machine
 	return 0;
 }
 
-/* A text at the end of a record, with its NUL; false: there is none. */
+/* True when the text at the end of a record has its NUL. */
 static bool text_is_complete(const struct pkbpf_event_header *header, const char *text)
 {
 	size_t room = header->size - (size_t)(text - (const char *)header),
@@ -108,7 +108,7 @@ int cgroup_event_decode(const struct pkbpf_event_header *header, struct cgroup_v
 	return 0;
 }
 
-/* The innermost name comes first: the path is written from its end. */
+/* The innermost name comes first, so the path is written from its end. */
 int cgroup_names_event_decode(const struct pkbpf_event_header *header, uint64_t *ret_cgroup_id,
 			      char *ret_path, size_t size)
 {
@@ -203,8 +203,8 @@ int machine_event_encode(struct event_buffer *buffer, const struct pkbpf_event_m
 	return 0;
 }
 
-/* Adds a record that ends in a text, and has `header`'s kind, flags and time and the size of what
- * comes before the text. */
+/* Adds a record that ends in a text. `header` gives kind, flags, time, and the size of the part
+ * before the text. */
 static int add_with_text(struct event_buffer *buffer, const struct pkbpf_event_header *header,
 			 const char *text, void **ret_record)
 {
