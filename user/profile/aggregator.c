@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts the weighted stacks of samples and totals under the processes they belong to.
+/* Adds the weighted stacks of samples and totals to their processes. */
 #include "profile/aggregator.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ struct aggregator *aggregator_new(const struct aggregator_options *options, stru
 	aggregator->builder = stack_builder_new(profile, options->want_kernel, options->want_user,
 						options->code_history);
 	if (!aggregator->builder || !array_reserve(&aggregator->closed, OPEN_SLICES)) {
-		aggregator->running = NULL; /* still the caller's */
+		aggregator->running = NULL; /* the caller keeps the profile */
 		aggregator_free(aggregator);
 		return NULL;
 	}
@@ -154,8 +154,8 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 			      &added);
 	if (!number)
 		return false;
-	/* The same id again: a new program image under the same pid, or the kernel side forgot that
-	 * it was sent. */
+	/* The same id again: the pid runs a new program, or the kernel side forgot that it had
+	 * sent the stack. */
 	if (added)
 		array_add(&aggregator->stacks);
 	aggregator->stacks.items[*number] = stack;
@@ -164,12 +164,12 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 
 static void on_stack(void *context, const struct stack_view *stack)
 {
-	/* Without memory its totals come without a stack, which is counted then. */
+	/* Without memory its totals arrive without a stack, which is counted. */
 	add_stack(context, stack);
 }
 
-/* Whoever unwinds raw stacks sends samples and stacks instead; one that comes through was not
- * unwound and says why. */
+/* The unwinder replaces raw stacks by samples and stacks. A raw stack that arrives here was not
+ * unwound; it has the reason. */
 static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 {
 	struct stack_view stack;
@@ -184,7 +184,7 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 	on_stack(context, &stack);
 }
 
-/* NULL: no stack has come by this number. */
+/* NULL: no stack with this number has arrived. */
 static struct numbered_stack *stack_find(const struct aggregator *aggregator, uint64_t stack_id)
 {
 	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, stack_id);
@@ -195,10 +195,9 @@ static struct numbered_stack *stack_find(const struct aggregator *aggregator, ui
 	return &aggregator->stacks.items[*number];
 }
 
-/*
- * Whose stack this was. What names it arrives some time after the events, when the process may be
- * long gone or its pid in use again: user frames tell which image it was, kernel frames do not.
- */
+/* Finds the process of a stack. Totals that refer to the stack arrive some time after the
+ * events, when the process may have exited and its pid may be reused. User frames identify the
+ * program; kernel frames do not. */
 static struct process *process_of_stack(struct aggregator *aggregator, uint32_t pid,
 					const char *comm, const struct numbered_stack *stack)
 {
@@ -219,7 +218,7 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 	return process;
 }
 
-/* 1 + the profile's stack of who ended the waits; 0: not known. */
+/* 1 + the profile's stack of the waker; 0: unknown. */
 static uint32_t waker_of_totals(const struct aggregator *aggregator,
 				const struct totals_view *totals)
 {
@@ -237,7 +236,7 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 		.kind = totals->kind,
 		.process = process->id,
 		.tid = aggregator->options.per_thread ? totals->tid : PROFILE_NO_THREAD,
-		/* What is only told by process has no thread's name. */
+		/* Totals of a whole process have no thread name. */
 		.comm = profile_intern_comm(profile,
 					    totals->comm[0] ? totals->comm : process->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
@@ -286,8 +285,7 @@ static bool add_totals(struct aggregator *aggregator, const struct totals_view *
 		process->cgroup_id = totals->cgroup_id;
 	if (totals->stack_id && !stack)
 		profile_info(profile)->counters[PKBPF_COUNTER_STACK_UNKNOWN] += totals->count;
-	/* Only the weight of a kind belongs to its stacks; other measures are about the same
-	 * events. */
+	/* Stacks get only the weight of their kind; other measures describe the same events. */
 	if (totals->measure == 0 && !add_totals_row(aggregator, profile, totals, process, stack))
 		return false;
 	key.process = process->id;
@@ -311,7 +309,8 @@ static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view
 	uint64_t issue_ns = view->issue_ns ? view->issue_ns : view->time_ns;
 	struct slow_io slow_io = {
 		.process = process ? process->id : 0,
-		/* Write-back is nobody's: there the kernel side repeats its number. */
+		/* The originator of write-back is unknown: there the kernel side repeats the
+		 * number in tid. */
 		.tid = view->tid == view->pid && view->tid & PKBPF_PID_WRITEBACK ? 0 : view->tid,
 		.comm = profile_intern_comm(profile, view->comm),
 		.stack = stack ? stack->stack : profile_intern_stack(profile, NULL, 0),
@@ -333,7 +332,7 @@ static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view
 	       slow_io_list_add(profile_slow_io(profile), &slow_io) == 0;
 }
 
-/* Its weight, and that its stack may not have come, is in the totals. */
+/* The totals already have the request's weight, and count a missing stack. */
 static void on_slow_io(void *context, const struct slow_io_view *slow_io)
 {
 	struct aggregator *aggregator = context;
@@ -353,7 +352,7 @@ static int feed_resources(struct aggregator *aggregator, const struct pkbpf_even
 	return resource_usage_feed_slices(&slices, record);
 }
 
-/* What it used was used by the image before, whose name the kernel does not know any more. */
+/* This usage belongs to the program before exec, whose name the kernel no longer knows. */
 static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_resource *record)
 {
 	const struct process *process = process_table_find(aggregator->processes, record->pid);
@@ -392,7 +391,7 @@ static int take_relation(struct aggregator *aggregator, const struct pkbpf_event
 	snprintf(relation.text, sizeof(relation.text), "%s", view.text);
 	err = relation_list_add(profile_relations(aggregator_slice(aggregator, record->time_ns)),
 				&relation);
-	/* A sample is none the worse for being smaller. */
+	/* The list is a sample; it may be full. */
 	return err == -ENOSPC ? 0 : err;
 }
 

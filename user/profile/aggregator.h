@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The sink that turns records in time order into a profile: attributes each address to the mapping
- * its process had at that moment, and adds weights. One owner thread.
- */
+/* The sink that turns records in time order into a profile. It resolves each address to the
+ * mapping its process had at that moment, and adds weights. One owner thread. */
 #ifndef PKBPF_PROFILE_AGGREGATOR_H
 #define PKBPF_PROFILE_AGGREGATOR_H
 
@@ -10,75 +8,74 @@
 #include "profile/profile.h"
 
 struct aggregator_options {
-	/* Told of samples in generated code, so that they get the name of their time; NULL: nobody
-	 * is. Borrowed. */
+	/* Gets samples in generated code, so that they are symbolized with the code of their
+	 * time; NULL: none. Borrowed. */
 	struct code_history *code_history;
 	bool per_thread;
-	bool want_user, want_kernel; /* leave the other kind of frames out */
-	size_t slow_io_limit;	     /* of the slowest block requests, so many are kept */
-	/* Stacks are merged when they take so many bytes, and again whenever they have doubled; 0:
-	 * never. Beyond the most, the rarest are shortened. */
+	bool want_user, want_kernel; /* otherwise frames of this kind are left out */
+	size_t slow_io_limit;	     /* maximum number of slowest block requests kept */
+	/* Stacks are merged when they reach merge_bytes, and again whenever they have doubled;
+	 * 0: never. Above max_bytes the rarest stacks are shortened. */
 	size_t merge_bytes, max_bytes;
-	/* Places get their names before that, so long at a time. 0: all at once. */
+	/* Frames are symbolized before that, for at most so long at a time. 0: all at once. */
 	uint64_t most_naming_ns;
-	/* When so many processes and threads exited, and as many again, those processes that
-	 * ended a while ago are told in groups, and the threads with their processes. 0: never. */
+	/* After so many exits of processes and threads, and after as many again, processes that
+	 * exited some time ago are merged into groups, and exited threads into their processes.
+	 * 0: never. */
 	size_t max_ended_tasks;
-	/* When the kernel side has numbered so many stacks, those that nothing has named for long
-	 * are forgotten, and that nobody keeps (aggregator_keep_stack()). Events that name one
-	 * after all come without a stack, which is counted. 0: never. */
+	/* When the kernel side has numbered so many stacks, those without recent references are
+	 * forgotten, except kept ones (aggregator_keep_stack()). A later event that refers to a
+	 * forgotten stack has no stack, which is counted. 0: never. */
 	size_t max_numbered_stacks;
-	/* When frames, stacks and strings of slices take so many bytes, the next slice begins with
-	 * none but the stacks that later events may name. 0: never. */
+	/* When frames, stacks and strings of slices reach so many bytes, the next slice begins
+	 * with only the stacks that later events may refer to. 0: never. */
 	size_t max_names_bytes;
 };
 
 struct aggregator;
 
-/*
- * Takes profile over, the first slice. At each CUT of the stream the next one begins. The one
- * before is closed at the next CUT, or when it has been over for PROCESS_LATE_NS: until then it
- * gets what comes late.
- */
+/* Takes ownership of profile, the first slice. The next slice begins at each CUT of the stream.
+ * The slice before is closed at the next CUT, or PROCESS_LATE_NS after its end: until then it
+ * gets late records. */
 struct aggregator *aggregator_new(const struct aggregator_options *options,
 				  struct profile *profile);
-/* With all slices that nobody has taken. */
+/* Also frees all closed slices that were not taken. */
 void aggregator_free(struct aggregator *aggregator);
-/* The slice that runs; NULL after the end. */
+/* The current slice; NULL after the end. */
 struct profile *aggregator_running(const struct aggregator *aggregator);
-/* The oldest of the closed slices, which is the caller's from now on; NULL: none is closed yet.
- * The next record may use its numbers of processes for others: it is finished before. now_ns: no
- * older record can come but late ones. */
+/* Returns the oldest closed slice, now owned by the caller; NULL: none. The next record may
+ * reuse its process ids for other processes, so finish it first. now_ns: all older records but
+ * late ones have arrived. */
 struct profile *aggregator_take_closed(struct aggregator *aggregator, uint64_t now_ns);
-/* The next cut begins a generation of names: the stacks that later events may name are kept before
- * (aggregator_keep_stack()). */
+/* True when the next cut begins a new generation of names. Then keep the stacks that later
+ * events may refer to (aggregator_keep_stack()). */
 bool aggregator_renews_names(const struct aggregator *aggregator);
-/* Is this one of the names of the slice that runs? Otherwise, and if no other slice has its names,
- * nobody asks for them when it is freed. */
+/* True when the slice shares the names of the current slice. If not, and if no other slice has
+ * its names, they are not needed after it is freed. */
 bool aggregator_has_names_of(const struct aggregator *aggregator, const struct profile *slice);
-/* Between slices: forgets processes that have ended and that nothing refers to. */
+/* Forgets exited processes without references. Only between slices. */
 void aggregator_release_processes(struct aggregator *aggregator);
-/* After the end, when all slices are taken. */
+/* True after the end, when all slices are taken. */
 bool aggregator_is_done(const struct aggregator *aggregator);
-/* There are no more records, nor may any come: the slice that runs is closed, too. */
+/* Ends the stream: no more records may come, and the current slice is closed. */
 void aggregator_end(struct aggregator *aggregator);
 /* Passes task and mapping records on to the profile's process table. */
 struct event_sink aggregator_sink(struct aggregator *aggregator);
-/* Whether the next step forgets numbers of stacks; then those that later events may name have to be
- * kept before. */
+/* True when the next step forgets stack numbers. Then keep those that later events may refer to. */
 bool aggregator_forgets_stacks(const struct aggregator *aggregator);
 void aggregator_keep_stack(struct aggregator *aggregator, uint64_t stack_id);
-/* Between records: does the next step towards less memory, if one is due, and only that, so that
- * whoever fills rings meanwhile does not have to wait for all of them. 1: a step was done; 0: none
- * is due, or places have to get their names first; -ENOMEM. */
+/* Takes the next due step towards less memory, and only one, so that rings are not left waiting
+ * for all of them. Only between records. 1: a step was done; 0: none is due, or frames must be
+ * symbolized first; -ENOMEM. */
 int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *symbolizer);
-/* Between records: names places in files and in the kernel, for a while. false: there are more. */
+/* Symbolizes frames in files and the kernel, for a limited time. Only between records. false:
+ * more are left. */
 bool aggregator_name_places(struct aggregator *aggregator, struct symbolizer *symbolizer);
-/* Between records: names places in generated code of processes that have ended, for a while. false:
- * there are more. */
+/* Symbolizes frames in generated code of exited processes, for a limited time. Only between
+ * records. false: more are left. */
 bool aggregator_name_generated(struct aggregator *aggregator, struct symbolizer *symbolizer);
-/* Between records: keeps of the named places that read the same one alone, so that the profile
- * refers to no more files than it has to. -ENOMEM: all is as it was. */
+/* Keeps one of all symbolized frames with equal text, so that the profile refers to fewer files.
+ * Only between records. -ENOMEM: nothing has changed. */
 int aggregator_forget_places(struct aggregator *aggregator);
 
 #endif

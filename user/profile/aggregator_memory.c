@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps the memory of a run without an end within bounds, step by step. */
+/* Bounds the memory of an endless record, step by step. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +11,24 @@
 #include "profile/shrink/process_merge.h"
 #include "profile/shrink/profile_merge.h"
 
-/* What is referred to by number keeps its meaning. */
+/* Updates the stack numbers that the aggregator holds. */
 static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
 {
 	array_foreach(&aggregator->stacks, stack)
 		stack->stack = numbers[stack->stack];
-	/* Others may stand for the frames that it remembers. */
+	/* The cached frames may have been merged into others. */
 	stack_builder_forget_frames(aggregator->builder);
 }
 
-/* After a merge or a pass of shortening that left so many bytes. */
+/* Plans the next step after a merge or a shortening that left so many bytes. */
 static void plan_next_step(struct aggregator *aggregator, size_t before, size_t after)
 {
 	const struct aggregator_options *options = &aggregator->options;
-	/* Where most of what is left cannot become shorter, there is no point in trying. */
+	/* Shortening is useless when most of the remaining stacks cannot become shorter. */
 	bool of_use = !aggregator->shortening || after < before - before / 16;
 
-	/* Begun with some room left, and done until there is enough for a while. */
+	/* Shortening starts before the limit is reached and continues until there is room for a
+	 * while. */
 	aggregator->shortening =
 		of_use && after > (aggregator->shortening ? options->max_bytes / 2
 							  : options->max_bytes / 4 * 3);
@@ -48,8 +49,8 @@ static bool keep_stack(struct aggregator *fresh, uint64_t stack_id,
 	return true;
 }
 
-/* Forgets the numbers of stacks that need not be kept: whether one needs to, `is_needed` says.
- * false: no memory, all stay. */
+/* Forgets stack numbers for which is_needed is false. Returns false without memory; then all
+ * stay. */
 static bool forget_numbers(struct aggregator *aggregator,
 			   bool (*is_needed)(const void *context,
 					     const struct numbered_stack *stack),
@@ -78,7 +79,7 @@ static bool forget_numbers(struct aggregator *aggregator,
 	return true;
 }
 
-/* Stacks of processes told in groups will not be named again. */
+/* Later events do not refer to stacks of grouped processes. */
 static bool has_its_own_row(const void *context, const struct numbered_stack *stack)
 {
 	const uint32_t *numbers = context;
@@ -99,8 +100,8 @@ static bool was_named_lately(_unused_ const void *context, const struct numbered
 	return stack->named_lately;
 }
 
-/* What is left may be as much again before the next time: all that came since this one is kept
- * then, and nothing else. */
+/* The next time comes when the number of remaining stacks has doubled. That pass keeps only
+ * stacks that arrived or were referred to since this one. */
 int aggregator_forget_unnamed(struct aggregator *aggregator)
 {
 	bool forgotten = forget_numbers(aggregator, was_named_lately, NULL);
@@ -155,7 +156,7 @@ static int merge_processes(struct aggregator *aggregator)
 	return 1;
 }
 
-/* What the kernel side has numbered, it may name. */
+/* The kernel side may still refer to numbered stacks. */
 static int shorten_stacks(struct aggregator *aggregator, struct symbolizer *symbolizer,
 			  size_t bytes, uint32_t **ret_numbers)
 {
@@ -205,7 +206,7 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 	_cleanup_free_ uint32_t *numbers = NULL;
 	int err;
 
-	/* Slices that are about to be closed keep their numbers. */
+	/* Slices about to be closed keep their numbers. */
 	if (!aggregator_has_one_slice(aggregator))
 		return 0;
 	if (merges_processes(aggregator))
@@ -219,7 +220,8 @@ int aggregator_limit_memory(struct aggregator *aggregator, struct symbolizer *sy
 		err = shorten_stacks(aggregator, symbolizer,
 				     before - aggregator->options.max_bytes / 2, &numbers);
 	} else {
-		/* Where more comes than can be named, what has a name is merged. */
+		/* When frames arrive faster than they can be symbolized, the symbolized ones are
+		 * merged. */
 		if (!aggregator_name_places(aggregator, symbolizer) &&
 		    before < aggregator->next_merge_bytes / 4 * 5)
 			return 0;

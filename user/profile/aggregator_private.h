@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What aggregator.c and aggregator_memory.c share; nobody else includes this. */
+/* Shared by aggregator.c and aggregator_memory.c; private. */
 #ifndef PKBPF_PROFILE_AGGREGATOR_PRIVATE_H
 #define PKBPF_PROFILE_AGGREGATOR_PRIVATE_H
 
@@ -8,42 +8,42 @@
 #include "profile/aggregator.h"
 #include "profile/stack_builder.h"
 
-/* A stack that was sent once, and is named by its number in the totals that follow. */
+/* A stack that was sent once; later totals refer to it by number. */
 struct numbered_stack {
 	uint32_t pid;
-	uint32_t process; /* incarnation that had the pid when the stack came */
+	uint32_t process; /* the process that had the pid when the stack arrived */
 	uint32_t stack;	  /* in the profile */
 	bool has_user_frames;
-	bool named_lately; /* since others were forgotten */
+	bool named_lately; /* referred to since stacks were last forgotten */
 	enum pkbpf_stack_end user_end;
-	uint64_t guessed; /* of its frames */
+	uint64_t guessed; /* number of its guessed frames */
 };
 
-/* One that runs, one that closes, and the one that a cut makes. */
+/* The current slice, one being closed, and one that a cut makes. */
 #define OPEN_SLICES 3
 
 struct aggregator {
 	struct aggregator_options options;
 	struct profile *running;
-	struct profile *closing; /* the slice before, to which records may still come; or NULL */
-	ARRAY_OF(struct profile *) closed; /* not taken yet, oldest first */
+	struct profile *closing; /* the previous slice, which may still get late records; or NULL */
+	ARRAY_OF(struct profile *) closed; /* not yet taken, oldest first */
 	struct process_table *processes;
 	struct event_sink process_sink;
 	struct stack_builder *builder;
 	ARRAY_OF(struct numbered_stack) stacks; /* numbered by the kernel side */
 	struct hash_map stack_numbers; /* stack id of the kernel side -> number in stacks */
 	size_t next_merge_bytes;       /* of profile_stack_bytes() */
-	bool shortening;	       /* until half of the most is left */
+	bool shortening;	       /* until the stacks take half of the maximum */
 	uint64_t next_ended;	       /* of profile_ended_tasks() */
 	size_t next_forget;	       /* of stacks.count */
 };
 
-/* Where a record of this time counts. */
+/* The slice that gets a record of this time. */
 struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns);
-/* Forgets the numbers of stacks that nothing has named lately; -ENOMEM: all stay. */
+/* Forgets numbers of stacks without recent references. -ENOMEM: all stay. */
 int aggregator_forget_unnamed(struct aggregator *aggregator);
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut);
-/* No other slice shares numbers with the one that runs. */
+/* True when no other slice shares numbers with the current one. */
 static inline bool aggregator_has_one_slice(const struct aggregator *aggregator)
 {
 	return !aggregator->closing && !aggregator->closed.count &&

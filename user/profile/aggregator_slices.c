@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Begins a slice at each cut of the stream, and closes the one before when nothing comes to it any
- * more. */
+/* Begins a slice at each cut of the stream, and closes the previous one when no more records can
+ * come to it. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@ struct profile *aggregator_slice(struct aggregator *aggregator, uint64_t time_ns
 	/* The first slice has no cut before it. */
 	if (!info->sequence || time_ns >= info->start_ns)
 		return aggregator->running;
-	/* Stacks have numbers of the generation of names that runs. */
+	/* Stacks are numbered in the current generation of names. */
 	if (aggregator->closing && time_ns >= profile_info(aggregator->closing)->start_ns &&
 	    aggregator_has_names_of(aggregator, aggregator->closing))
 		return aggregator->closing;
@@ -35,7 +35,7 @@ static void close_slice(struct aggregator *aggregator)
 
 	if (resource_usage_close(&slices))
 		profile_info(aggregator->running)->counters[PKBPF_COUNTER_EVENTS_NO_MEMORY]++;
-	/* There is room since the cut, as for those that are open. */
+	/* Room was reserved at the cut, as for the open slices. */
 	*array_add(&aggregator->closed) = aggregator->closing;
 	aggregator->closing = NULL;
 }
@@ -51,8 +51,8 @@ bool aggregator_has_names_of(const struct aggregator *aggregator, const struct p
 	return aggregator->running && profile_has_same_names(slice, aggregator->running);
 }
 
-/* Of the numbered stacks those that were named lately get the numbers of the new generation; events
- * that name another one after all come without a stack, which is counted. */
+/* Renumbers recently referenced stacks for the new generation of names. Later events that refer
+ * to other stacks have no stack, which is counted. */
 static void renew_names(struct aggregator *aggregator, struct profile *next)
 {
 	const struct profile *before = aggregator->running;
@@ -60,7 +60,7 @@ static void renew_names(struct aggregator *aggregator, struct profile *next)
 	aggregator_forget_unnamed(aggregator);
 	array_foreach(&aggregator->stacks, stack) {
 		stack->stack = profile_adopt_stack(next, before, stack->stack);
-		/* Without memory it is the empty one. */
+		/* Without memory, the empty stack replaces it. */
 		if (stack->stack == UINT32_MAX)
 			stack->stack = profile_intern_stack(next, NULL, 0);
 	}
@@ -109,7 +109,7 @@ static struct profile *next_slice(struct aggregator *aggregator)
 	return NULL;
 }
 
-/* Without memory there is no cut: the slice that runs goes on. */
+/* Without memory the cut is skipped: the current slice continues. */
 void aggregator_cut(struct aggregator *aggregator, const struct cut_view *cut)
 {
 	struct profile *next = next_slice(aggregator);

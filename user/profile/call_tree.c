@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/string_pool.h"
 
-/* Nodes in the order of their paths, each behind its parent. */
+/* Nodes in the order of paths; a parent comes before its children. */
 struct path_node {
 	enum call_node_type type;
 	uint32_t item;
@@ -16,7 +16,7 @@ struct path_node {
 	uint64_t total, self;
 };
 
-/* A stack that was added: the name of its thread, then its functions from the root on. */
+/* An added stack: the name of its thread, then its functions from the root on. */
 struct path {
 	size_t start; /* in call_tree.items */
 	uint32_t length;
@@ -32,7 +32,7 @@ struct call_tree {
 	ARRAY_OF(struct path_node) path_nodes; /* empty once finished */
 	ARRAY_OF(struct call_node) nodes;
 	uint32_t *places;	  /* number in path_nodes -> in nodes */
-	ARRAY_OF(uint32_t) stack; /* of the row that is being added */
+	ARRAY_OF(uint32_t) stack; /* of the row being added */
 };
 
 uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_t *functions,
@@ -76,7 +76,7 @@ static bool add_row(struct call_tree *tree, const struct profile *profile,
 			     tree->stack.count, row->weight) != CALL_TREE_NONE;
 }
 
-/* ---- paths to nodes: in sorted order a path shares its beginning with the one before ---- */
+/* ---- paths to nodes: in sorted order, a path shares its beginning with the previous one ---- */
 
 static uint32_t shared_length(const struct call_tree *tree, const struct path *a,
 			      const struct path *b)
@@ -103,7 +103,7 @@ static int compare_paths(const void *left, const void *right, void *context)
 	return x < y ? -1 : 1;
 }
 
-/* open: nodes of the path before, by depth; the root's is open[0]. */
+/* open: nodes of the previous path, by depth; open[0] is the root. */
 static bool add_nodes(struct call_tree *tree, const struct path *path, uint32_t same,
 		      uint32_t *open)
 {
@@ -169,7 +169,7 @@ static const char *name_of(const struct call_tree *tree, enum call_node_type typ
 	return "all";
 }
 
-/* The heaviest first; equal ones by name, so that equal profiles give equal pictures. */
+/* Heaviest first; equal weights by name, so that equal profiles give equal output. */
 static int compare_siblings(const void *left, const void *right, void *context)
 {
 	const struct call_tree *tree = context;
@@ -183,7 +183,7 @@ static int compare_siblings(const void *left, const void *right, void *context)
 	return order ? order : a->item < b->item ? -1 : a->item > b->item;
 }
 
-/* Where the children of each node lie in the sorted order. */
+/* The position of each node's children in sorted order. */
 struct sorted_children {
 	uint32_t *order;  /* numbers in path_nodes */
 	uint32_t *starts; /* by parent; one more at the end */
@@ -199,7 +199,7 @@ static bool sort_children(struct call_tree *tree, struct sorted_children *sorted
 	sorted->starts = calloc(count + 1, sizeof(*sorted->starts));
 	if (!sorted->order || !sorted->starts)
 		return false;
-	/* The root is nobody's child. */
+	/* The root has no parent. */
 	for (size_t i = 1; i < count; i++)
 		sorted->starts[nodes[i].parent + 1]++;
 	for (size_t i = 0; i < count; i++)
@@ -217,8 +217,8 @@ static bool sort_children(struct call_tree *tree, struct sorted_children *sorted
 	return true;
 }
 
-/* Copies the nodes in preorder. A node's place is known before those of its children, so no stack
- * is needed: what has been placed says where to go on. */
+/* Copies the nodes in preorder. A node is placed before its children, so the placed nodes
+ * replace a stack. */
 static void lay_out(struct call_tree *tree, const struct sorted_children *sorted,
 		    uint32_t *next_child)
 {
@@ -255,7 +255,7 @@ static void lay_out(struct call_tree *tree, const struct sorted_children *sorted
 	}
 }
 
-/* Parents are found before their children. */
+/* Parents come before their children. */
 static void add_totals(struct call_tree *tree)
 {
 	for (size_t i = tree->path_nodes.count; i-- > 0;) {

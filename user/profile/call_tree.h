@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * A call tree: stacks added up from their roots, one node per function in its caller. Below the
- * root stands a name for the thread or process. One owner thread.
- */
+/* A call tree: stacks merged from their roots, one node per function in its caller. The level
+ * below the root is the thread or process name. One owner thread. */
 #ifndef PKBPF_PROFILE_CALL_TREE_H
 #define PKBPF_PROFILE_CALL_TREE_H
 
@@ -18,7 +16,7 @@ enum call_node_type {
 	CALL_NODE_FUNCTION,
 };
 
-/* Nodes lie in preorder, siblings from the heaviest to the lightest: those below node i are i + 1
+/* Nodes are in preorder, siblings from heaviest to lightest. The descendants of node i are i + 1
  * to end - 1. */
 struct call_node {
 	enum call_node_type type;
@@ -26,7 +24,7 @@ struct call_node {
 	uint32_t parent; /* of the root: itself */
 	uint32_t end;
 	uint32_t depth;
-	uint64_t total, self; /* weight, self is that of stacks that end here */
+	uint64_t total, self; /* weights; self: of stacks that end here */
 };
 
 #define CALL_TREE_NONE UINT32_MAX
@@ -36,14 +34,15 @@ struct call_tree;
 /* functions: borrowed. NULL: out of memory. */
 struct call_tree *call_tree_new(const struct function_table *functions);
 void call_tree_free(struct call_tree *tree);
-/* Adds a stack of functions, leaf first, of a thread with this name. Returns what
- * call_tree_place() takes, CALL_TREE_NONE: out of memory. */
+/* Adds a stack of functions, leaf first, of a thread with this name. Returns a handle for
+ * call_tree_place(); CALL_TREE_NONE: out of memory. */
 uint32_t call_tree_add(struct call_tree *tree, const char *thread, const uint32_t *functions,
 		       size_t count, uint64_t weight);
-/* Once, when all stacks are in; before, there are no nodes. false: out of memory. */
+/* Builds the nodes; call it once, after all stacks are added. Before, there are no nodes. false:
+ * out of memory. */
 bool call_tree_finish(struct call_tree *tree);
 
-/* The tree of one kind of event, finished. NULL: out of memory. */
+/* The finished tree of one profile kind. NULL: out of memory. */
 struct call_tree *call_tree_of_profile(const struct profile *profile,
 				       const struct function_table *functions,
 				       enum pkbpf_profile_kind kind);
@@ -52,9 +51,9 @@ struct call_tree *call_tree_of_profile(const struct profile *profile,
 const struct call_node *call_tree_nodes(const struct call_tree *tree, size_t *ret_count);
 /* The node where an added stack ends. */
 uint32_t call_tree_place(const struct call_tree *tree, uint32_t added);
-/* The name of the thread or of the function, "all" at the root; as strangers wrote it. */
+/* Name of the thread or function, "all" for the root; not escaped. */
 const char *call_tree_name(const struct call_tree *tree, const struct call_node *node);
-/* NULL where the node is no function. */
+/* NULL when the node is no function. */
 const struct function *call_tree_function(const struct call_tree *tree,
 					  const struct call_node *node);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps each place in code once, and knows which of them read the same.
+/* Stores each distinct frame once, and knows which frames have equal text. */
 #include "profile/frame_table.h"
 
 void frame_table_init(struct frame_table *table)
@@ -56,8 +56,8 @@ uint32_t frame_table_add(struct frame_table *table, const struct frame_location 
 	return id;
 }
 
-/* Symbolizers keep equal lines and names once, so equal pointers read the same. Where equal texts
- * come from elsewhere their frames stay apart, which costs memory and nothing else. */
+/* Symbolizers store equal lines and names once, so equal pointers mean equal text. Equal texts
+ * from different stores stay separate, which only costs memory. */
 static bool reads_the_same(const void *context, uint32_t item, const void *key)
 {
 	const struct frame_table *table = context;
@@ -123,7 +123,7 @@ bool frame_table_merge(struct frame_table *table)
 	for (size_t i = 0; i < table->frames.count; i++) {
 		struct frame *frame = &table->frames.items[i];
 
-		/* Without a name or a file an address stands for itself. */
+		/* An address without a symbol and without a file stands for itself. */
 		if (frame->named && !frame->compared &&
 		    (frame->symbol.result == SYMBOL_FOUND || frame->location.space == FRAME_FILE) &&
 		    !merge_frame(table, frame, (uint32_t)i))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Maps frames to the functions they are in.
+/* Maps frames to their functions. */
 #include "profile/function_table.h"
 
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct function_table {
 	ARRAY_OF(struct function_key) keys;
 	ARRAY_OF(struct function) functions;
 	struct hash_index index;
-	ARRAY_OF(uint32_t) lists; /* function ids, frame after frame */
+	ARRAY_OF(uint32_t) lists; /* function ids, for one frame after the other */
 	ARRAY_OF(struct frame_span) spans;
 	uint64_t seed;
 };
@@ -102,7 +102,7 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 	bool has_module = symbol->module && symbol->module[0];
 
 	if (has_module) {
-		/* "[vdso]" and the like have their brackets already. */
+		/* Names like "[vdso]" already have brackets. */
 		bool bracketed = symbol->module[0] == '[';
 		size_t length = __builtin_strlen(symbol->module);
 
@@ -112,8 +112,8 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 			bracketed = false;
 		if (length > 255)
 			length = 255;
-		/* An unresolved function is known by its start; without that, a table of functions
-		 * can only name the module. Kernel addresses are kept secret. */
+		/* An unresolved function is identified by its start address. Without that, a
+		 * table of functions can show only the module. Kernel addresses are not shown. */
 		if ((table->options.merge && !symbol->function_address) ||
 		    frame->location.space == FRAME_KERNEL)
 			snprintf(name, sizeof(name), "[%.*s]", (int)length,
@@ -127,7 +127,7 @@ static bool add_unnamed(struct function_table *table, const struct frame *frame,
 					   .name = name,
 					   .module = has_module ? symbol->module : "",
 					   .file = "",
-					   /* "[unknown]" alone is what scripts look for. */
+					   /* Scripts look for the bare "[unknown]". */
 					   .mark = has_module ? mark : FUNCTION_PLAIN,
 				   });
 }
@@ -149,7 +149,7 @@ static bool add_truncated(struct function_table *table, enum pkbpf_stack_end end
 				   });
 }
 
-/* Those that the symbol has names for: inlined ones, and the one that they are in. */
+/* Adds the functions of a symbol: inlined ones, and the one that contains them. */
 static bool add_lines(struct function_table *table, const struct symbol *symbol,
 		      enum function_mark mark)
 {

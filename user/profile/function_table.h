@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The functions behind a profile's frames. One frame is several functions where the compiler
- * inlined; many frames (addresses) are one function. What exporters print and reports count are
- * functions.
- */
+/* The functions of a profile's frames. A frame has several functions when the compiler inlined;
+ * a function has many frames (addresses). Exporters and reports show functions. */
 #ifndef PKBPF_PROFILE_FUNCTION_TABLE_H
 #define PKBPF_PROFILE_FUNCTION_TABLE_H
 
@@ -16,12 +13,12 @@
 enum function_mark {
 	FUNCTION_PLAIN,
 	FUNCTION_KERNEL,
-	FUNCTION_INLINED, /* into its caller; wins over the others */
+	FUNCTION_INLINED, /* into its caller; takes precedence over the others */
 	FUNCTION_JIT,
-	FUNCTION_TRUNCATED, /* no function: says why the stack ends here */
+	FUNCTION_TRUNCATED, /* not a function: the reason why the stack ends here */
 };
 
-/* Strings are as strangers wrote them, not escaped, never NULL; "" is unknown. */
+/* Strings come from the target: not escaped, never NULL; "" is unknown. */
 struct function {
 	/* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind info]" */
 	const char *name;
@@ -33,18 +30,15 @@ struct function {
 };
 
 struct function_table_options {
-	bool lines; /* each line of a function is one of its own */
-	/*
-	 * For tables of functions: inlined copies count as their function, and addresses without a
-	 * name as one
-	 * "[libfoo.so]" per module.
-	 */
+	bool lines; /* each line of a function is a function of its own */
+	/* For tables of functions: inlined copies count as their function, and unresolved
+	 * addresses as one "[libfoo.so]" per module. */
 	bool merge;
 };
 
 struct function_table;
 
-/* Of a symbolized profile; strings are copied. NULL: out of memory. */
+/* Takes a symbolized profile; strings are copied. NULL: out of memory. */
 struct function_table *function_table_new(const struct profile *profile,
 					  const struct function_table_options *options);
 void function_table_free(struct function_table *table);

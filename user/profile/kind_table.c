@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The kinds of events of a profile, a row of PKBPF_PROFILE_KIND_LIST each. */
+/* The profile kinds: one row of PKBPF_PROFILE_KIND_LIST each. */
 #include "profile/kind_table.h"
 
 static const struct kind_ops *const kinds[PKBPF_PROFILE_KINDS] = {

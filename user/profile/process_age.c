@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Asks the table of processes for the program that a process of the account runs. */
+/* Looks up the program that an accounted process runs. */
 #include "profile/process_age.h"
 
 bool process_is_new(const struct profile *profile, const struct resource_process *process)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Holds the weighted stacks of a run while they are counted, named and read.
+/* Holds the weighted stacks of a record while they are counted, symbolized and read. */
 #include "profile/profile.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
 
-/* Takes names over, NULL: there was no memory for them. */
+/* Takes ownership of names; NULL: they could not be allocated. */
 static struct profile *new_with_names(struct process_table *processes, struct profile_names *names)
 {
 	struct profile *profile = calloc(1, sizeof(*profile));
@@ -231,7 +231,8 @@ void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_sta
 		end = PKBPF_END_GUESSED;
 	profile->ends.counts[end] += count;
 	profile->guessed_frames += guessed_frames * count;
-	/* Without memory the process has no rate of its own; the overall one stays right. */
+	/* Without memory the process has no complete-stack rate of its own; the overall rate
+	 * stays right. */
 	if (!array_reserve(&profile->process_ends, profile->process_ends.count + 1))
 		return;
 	number = hash_map_get(&profile->ends_of_process, process, profile->process_ends.count,
@@ -262,8 +263,8 @@ const struct distribution *profile_distribution_at(const struct profile *profile
 
 bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count)
 {
-	/* Sums of hostile recordings may be anything: 128 bits hold their products with 64-bit
-	 * counts. */
+	/* Sums in hostile recordings may have any value: 128 bits hold their products with
+	 * 64-bit counts. */
 	unsigned __int128 whole = 0, before = 0;
 	uint64_t given = 0;
 
@@ -275,7 +276,8 @@ bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_cou
 		struct profile_row *row = &profile->rows.items[rows[i]];
 		uint64_t until;
 
-		/* Cut where the running sum falls: no rounding error adds up. */
+		/* Each count is the difference of rounded running sums, so rounding errors do
+		 * not add up. */
 		before += row->count;
 		until = (uint64_t)(before * count / whole);
 		row->weight = row->count ? (uint64_t)((unsigned __int128)row->weight *
@@ -331,8 +333,7 @@ static int compare_locations(const void *left, const void *right, void *context)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* In the order of their addresses: a function, of which several are known as a rule, is then looked
- * up once. */
+/* Frames are in address order: a function usually has several, and is then looked up once. */
 bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
 			 uint64_t until_ns)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The finished product: weighted stacks per process (and thread, when asked), with every frame
- * named once. Filled by the aggregator, named by profile_symbolize(), read by output
- * formats.
- */
+/* A finished profile: weighted stacks per process (and per thread, if requested), with every
+ * frame symbolized once. The aggregator fills it, profile_symbolize() symbolizes it, output
+ * formats read it. */
 #ifndef PKBPF_PROFILE_PROFILE_H
 #define PKBPF_PROFILE_PROFILE_H
 
@@ -26,7 +24,7 @@
 struct frame {
 	struct frame_location location;
 	struct symbol symbol;
-	/* the frame that stands for it in new stacks, see profile/frame_table.h; or itself */
+	/* the frame that represents it in new stacks, see profile/frame_table.h; or itself */
 	uint32_t merged;
 	bool named, compared;
 };
@@ -37,22 +35,22 @@ struct frame {
 struct profile_row {
 	enum pkbpf_profile_kind kind;
 	uint32_t process; /* incarnation id in the process table */
-	uint32_t tid;	  /* PROFILE_NO_THREAD unless kept apart */
+	uint32_t tid;	  /* PROFILE_NO_THREAD without per-thread rows */
 	uint32_t comm; /* profile_string(): comm of the sampled thread at that moment, as in perf */
 	uint32_t stack; /* stack id */
-	uint32_t waker; /* off-CPU: 1 + stack id of who ended the wait; 0: not known */
+	uint32_t waker; /* off-CPU: 1 + stack id of the waker; 0: unknown */
 	uint8_t state;
 	uint64_t count;
 	uint64_t weight;
-	uint64_t max; /* largest single value, 0 unknown */
+	uint64_t max; /* largest single value, 0: unknown */
 };
 
-/* What a run was, for headers of reports. Filled by live/. */
+/* Description of a record, for headers of reports. Filled by live/. */
 struct profile_info {
 	char host[256];
 	char kernel[256];
 	char targets[512];  /* "pid 812,813", "whole host" */
-	bool has_targets;   /* not all processes were looked at, but those asked for */
+	bool has_targets;   /* only chosen processes were profiled, not the whole host */
 	char cpu_event[64]; /* "cycles" or "cpu-clock" */
 	uint32_t frequency_hz;
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
@@ -60,21 +58,21 @@ struct profile_info {
 	uint64_t sequence;	   /* of the slice in its capture, from 0 */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 	int64_t start_unix_ns;
-	uint32_t cpu_count; /* the most that were online at one time */
+	uint32_t cpu_count; /* maximum online at one time */
 	uint64_t counters[PKBPF_COUNTER_COUNT];
 	/* profiler overhead */
 	uint32_t own_pid;	   /* 0 unknown */
-	uint64_t own_cpu_ns;	   /* user + system of this program */
-	uint64_t own_start_cpu_ns; /* of that, before the interval; 0 unknown */
-	uint64_t bpf_cpu_ns;	   /* run time of its BPF programs, 0 unknown */
+	uint64_t own_cpu_ns;	   /* user + system time of pkbpf */
+	uint64_t own_start_cpu_ns; /* included in own_cpu_ns, before the interval; 0: unknown */
+	uint64_t bpf_cpu_ns;	   /* run time of the BPF programs, 0: unknown */
 	bool bpf_cpu_known;
-	uint32_t bpf_limit_permille; /* of a CPU that they may take for stacks of waits; 0: none */
+	uint32_t bpf_limit_permille; /* limit of a CPU for stacks of waits; 0: none */
 	uint64_t max_resident_bytes;
-	/* of the kernel's memory, which are not resident in it; 0 unknown */
+	/* kernel memory of BPF maps, not part of RSS; 0: unknown */
 	uint64_t bpf_map_bytes;
 };
 
-/* What this program has used since the interval began. */
+/* CPU time of pkbpf since the interval began. */
 static inline uint64_t profile_own_cpu_since_start(const struct profile_info *info)
 {
 	return info->own_cpu_ns > info->own_start_cpu_ns ? info->own_cpu_ns - info->own_start_cpu_ns
@@ -84,78 +82,78 @@ static inline uint64_t profile_own_cpu_since_start(const struct profile_info *in
 struct profile;
 
 struct profile *profile_new(struct process_table *processes);
-/* Empty, of the same processes, with the same numbers of frames, stacks and strings: the next slice
- * of a capture. */
+/* An empty profile of the same processes, with the same numbers of frames, stacks and strings:
+ * the next slice of a capture. */
 struct profile *profile_new_beside(const struct profile *other);
-/* Of the same processes, with names of its own: the first slice of a generation of names. */
+/* An empty profile of the same processes with names of its own: the first slice of a generation
+ * of names. */
 struct profile *profile_new_apart(const struct profile *other);
-/* A stack of another profile, whose frames keep their places and, if they have some, their names.
- */
+/* Copies a stack of another profile; its frames keep their locations and symbols. */
 uint32_t profile_adopt_stack(struct profile *profile, const struct profile *other, uint32_t stack);
-/* Memory of the frames, stacks and strings, those of other slices included. */
+/* Memory of frames, stacks and strings, including those of other slices. */
 size_t profile_names_bytes(const struct profile *profile);
 bool profile_has_same_names(const struct profile *profile, const struct profile *other);
-/* Sets the processes that frames refer to. */
+/* Sets is_used for the processes that frames refer to. */
 void profile_mark_frame_processes(const struct profile *profile, bool *is_used);
-/* Numbers of frames, stacks and strings mean something to others, too. */
+/* True when other slices use the same numbers of frames, stacks and strings. */
 bool profile_shares_names(const struct profile *profile);
 void profile_free(struct profile *profile);
 
 struct profile_info *profile_info(struct profile *profile);
 const struct profile_info *profile_info_read(const struct profile *profile);
 struct process_table *profile_processes(const struct profile *profile);
-/* What processes used, as the kernel counts it. */
+/* Resource usage of processes, as counted by the kernel. */
 struct resource_usage *profile_resources(const struct profile *profile);
 /* The slowest block requests. */
 struct slow_io_list *profile_slow_io(const struct profile *profile);
-/* Who held up a process, or what limited it. */
+/* Relations of processes: what blocked or limited them. */
 struct relation_list *profile_relations(const struct profile *profile);
 
-/* Filling. Each returns an id or UINT32_MAX when out of memory. */
+/* Filling. Each function returns an id, or UINT32_MAX when out of memory. */
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames,
 			      size_t count); /* leaf first */
 uint32_t profile_intern_string(struct profile *profile, const char *string);
-/* The name of a thread. A program may make names up without end: beyond PROFILE_MAX_NAMES strings,
- * new ones are told as PROFILE_OTHER_NAMES. */
+/* Stores the name of a thread. A program may invent names without end: beyond PROFILE_MAX_NAMES
+ * strings, new ones become PROFILE_OTHER_NAMES. */
 #define PROFILE_MAX_NAMES   65536
 #define PROFILE_OTHER_NAMES RESOURCE_OTHERS_COMM
 uint32_t profile_intern_comm(struct profile *profile, const char *comm);
-/* A frame of another profile, which has its name: its texts are copied, the place it was found at
- * is not. */
+/* Copies a symbolized frame of another profile: its texts, but not its location. */
 uint32_t profile_put_frame(struct profile *profile, const struct frame *frame);
 /* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
-/* Counts how user stacks ended, overall and per process: the complete-stack rate. guessed_frames of
- * each were found by unverified frame pointers: complete ones with some are GUESSED. */
+/* Counts how user stacks ended, overall and per process, for the complete-stack rate.
+ * guessed_frames of each were found by unverified frame pointers: complete stacks with such
+ * frames are GUESSED. */
 void profile_count_end(struct profile *profile, uint32_t process, enum pkbpf_stack_end end,
 		       uint64_t count, uint64_t guessed_frames);
 
-/* Adds what was counted for a key; -ENOMEM. */
+/* Adds to the distribution of a key; -ENOMEM. */
 int profile_add_distribution(struct profile *profile, const struct distribution_key *key,
 			     const struct distribution_change *change);
 
-/* Adds what another profile has counted; its process is one of this profile. -ENOMEM. */
+/* Adds a distribution of another profile; its process must be one of this profile. -ENOMEM. */
 int profile_put_distribution(struct profile *profile, const struct distribution *distribution);
 
-/* Scales count and weight of rows, named by their places in profile_rows(), so that their counts
- * add up to `count`, exactly; false: there are none, or all of them are 0. */
+/* Scales count and weight of rows, given by their indexes in profile_rows(), so that the counts
+ * add up to exactly `count`. false: no rows, or all counts are 0. */
 bool profile_scale(struct profile *profile, const uint32_t *rows, size_t row_count, uint64_t count);
 
-/* What people call the block device with this number (major << 20 | minor). -ENOMEM. */
+/* Sets the name of the block device with this number (major << 20 | minor). -ENOMEM. */
 int profile_set_device_name(struct profile *profile, uint32_t device, const char *name);
-/* NULL: not known. */
+/* NULL: unknown. */
 const char *profile_device_name(const struct profile *profile, uint32_t device);
 
-/* Names the frames in the kernel, while it still has all the code in them; profile_symbolize()
- * keeps what was found. */
+/* Symbolizes kernel frames while the kernel still has their code; profile_symbolize() keeps
+ * these symbols. */
 void profile_symbolize_kernel(struct profile *profile, struct symbolizer *symbolizer);
-/* Names every frame; each distinct location is looked up once. */
+/* Symbolizes every frame; each distinct location is looked up once. */
 void profile_symbolize(struct profile *profile, struct symbolizer *symbolizer);
-/* What people should know about the names. */
+/* Notes about the symbols, for the user. */
 const struct symbol_notes *profile_symbol_notes(const struct profile *profile);
 
-/* Memory of the stacks and their frames, which grows with every new one. */
+/* Memory of stacks and frames; it grows with every new one. */
 size_t profile_stack_bytes(const struct profile *profile);
 
 /* Reading. Rows are in no particular order. */
@@ -166,26 +164,26 @@ size_t profile_stack_count(const struct profile *profile);
 const uint32_t *profile_stack(const struct profile *profile, uint32_t stack,
 			      size_t *ret_count); /* leaf first */
 const char *profile_string(const struct profile *profile, uint32_t string);
-/* Set the processes and the stacks that rows, distributions and requests of this profile refer to:
- * slices that share their names have others, too. There is room for process_table_count() and
- * profile_stack_count(). */
+/* Set the flags of processes and stacks that rows, distributions and requests of this profile
+ * refer to; slices that share its names have others, too. The arrays need room for
+ * process_table_count() and profile_stack_count(). */
 void profile_mark_processes(const struct profile *profile, bool *is_used);
 void profile_mark_stacks(const struct profile *profile, bool *is_used);
-/* Of stacks whose ends are counted without. */
+/* Adds guessed frames of stacks whose ends are counted separately. */
 void profile_add_guessed_frames(struct profile *profile, uint64_t count);
-/* Stacks that ended in `end`; process UINT32_MAX: all processes. */
+/* Number of stacks that ended in `end`; process UINT32_MAX: of all processes. */
 uint64_t profile_end_count(const struct profile *profile, uint32_t process,
 			   enum pkbpf_stack_end end);
 uint64_t profile_guessed_frames(const struct profile *profile);
 
-/* What was counted for a key, NULL: nothing; and all there is, NULL at the end. Valid until the
- * next add. */
+/* The distribution of a key, NULL: none; and by index, NULL at the end. Valid until the next
+ * add. */
 const struct distribution *profile_distribution(const struct profile *profile,
 						const struct distribution_key *key);
 const struct distribution *profile_distribution_at(const struct profile *profile, size_t index);
 
-/* CPU samples: expected = recorded + lost. lost_other: what else is missing (records, requests,
- * threads). */
+/* CPU samples: expected = recorded + lost. lost_other: other missing records, requests and
+ * threads. */
 struct profile_account {
 	uint64_t expected, recorded, lost, lost_other;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Holds the frames, stacks and strings that slices share, and takes in frames of other profiles. */
+/* Holds the frames, stacks and strings that slices share, and imports frames of other profiles. */
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -76,7 +76,8 @@ uint32_t profile_put_frame(struct profile *profile, const struct frame *frame)
 	return frame_table_put(&profile->names->frames, &copy);
 }
 
-/* A string takes its bytes and its place in the index; names of threads and cgroups are short. */
+/* Estimated bytes of a string with its place in the index; names of threads and cgroups are
+ * short. */
 #define STRING_BYTES 96
 
 size_t profile_names_bytes(const struct profile *profile)

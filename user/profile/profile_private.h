@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of a profile, for profile.c, shrink/ and slice/; nobody else includes this. */
+/* The parts of a profile, for profile.c, shrink/ and slice/; private. */
 #ifndef PKBPF_PROFILE_PROFILE_PRIVATE_H
 #define PKBPF_PROFILE_PROFILE_PRIVATE_H
 
@@ -16,23 +16,23 @@ struct stack_ends {
 
 struct line_store;
 
-/* Frames, stacks and strings, by numbers that mean the same in all slices that share them. */
+/* Frames, stacks and strings; their numbers are valid in all slices that share them. */
 struct profile_names {
 	size_t references;
 	struct string_pool *strings;
 	struct frame_table frames;
 	struct stack_table *stacks;
-	struct line_store *lines; /* of symbols that were put in with their texts */
+	struct line_store *lines; /* of imported symbols */
 };
 
-/* With one reference; NULL: out of memory. */
+/* Starts with one reference; NULL: out of memory. */
 struct profile_names *profile_names_new(void);
-/* NULL is fine. */
+/* Accepts NULL. */
 void profile_names_unref(struct profile_names *names);
 
 struct profile {
 	struct process_table *processes;
-	struct mapped_file_table *files; /* of a table of its own; else NULL */
+	struct mapped_file_table *files; /* of a process table owned by the profile; else NULL */
 	struct profile_info info;
 	struct profile_names *names;
 
@@ -41,7 +41,7 @@ struct profile {
 	uint64_t cpu_samples;
 
 	struct stack_ends ends;
-	ARRAY_OF(struct stack_ends) process_ends; /* only of processes that had a sample */
+	ARRAY_OF(struct stack_ends) process_ends; /* only for processes with a sample */
 	struct hash_map ends_of_process;	  /* process -> number in process_ends */
 	uint64_t guessed_frames;
 
@@ -55,14 +55,14 @@ struct profile {
 	uint64_t seed;
 };
 
-/* Names the frames of these spaces (1 << enum frame_space) that have no name yet, one at least,
- * until then at the latest (CLOCK_MONOTONIC), or when the file that is read then has been. false:
- * there are more. */
+/* Symbolizes frames of these spaces (1 << enum frame_space) that have no symbol yet: at least
+ * one. Stops at until_ns (CLOCK_MONOTONIC), or after the file being read then. false: more are
+ * left. */
 bool profile_name_frames(struct profile *profile, struct symbolizer *symbolizer, uint32_t spaces,
 			 uint64_t until_ns);
 
-/* The rows again, with keys changed; those that get the same one are added up. false: out of
- * memory, and all is as it was. */
+/* Changes the keys of all rows and adds up rows with equal new keys. false: out of memory,
+ * nothing has changed. */
 bool profile_rekey_rows(struct profile *profile,
 			void (*rekey)(const void *context, struct profile_row *row),
 			const void *context);

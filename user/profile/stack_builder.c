@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns addresses into stacks of frames that outlive the processes they were seen in.
+/* Turns addresses into stacks of frames that stay valid after their processes exit. */
 #include "profile/stack_builder.h"
 
 #include <stddef.h>
@@ -11,13 +11,12 @@
 #include "profile/stack_end.h"
 #include "symbol/jit/code_history.h"
 
-/*
- * Most addresses of a sample were in earlier samples of the same process: a direct-mapped cache
- * spares them the search among the mappings and in the frame table. 32,768 entries are 512 KiB.
+/* A direct-mapped cache of frames. Most addresses of a sample were in earlier samples of the
+ * same process; the cache saves searching the mappings and the frame table. 32,768 entries are
+ * 512 KiB.
  *
- * An entry belongs to an era: the time in which one process kept its mappings as they are. A change
- * of the mappings begins the next era, so what the cache knew of the last one is never found again.
- */
+ * An entry belongs to an era: the time in which a process keeps its mappings unchanged. A change
+ * of the mappings begins the next era, so older entries no longer match. */
 #define FRAME_CACHE_BITS 15
 #define FRAME_CACHE_SIZE (1U << FRAME_CACHE_BITS)
 #define ERA_NONE	 0 /* unused entries */
@@ -30,11 +29,11 @@ struct cached_frame {
 	uint32_t frame;
 };
 
-/* The user side of the sample before, leaf first. */
+/* The user stack of the previous sample, leaf first. */
 struct last_stack {
 	uint32_t era;
 	ARRAY_OF(uint64_t) ips;
-	ARRAY_OF(uint32_t) frames; /* of as many ips */
+	ARRAY_OF(uint32_t) frames; /* one for each ip */
 };
 
 struct stack_builder {
@@ -44,7 +43,7 @@ struct stack_builder {
 	bool want_kernel, want_user;
 	ARRAY_OF(uint32_t) eras; /* per incarnation; ERA_NONE: not begun */
 	uint32_t next_era;
-	bool is_generated;	   /* a frame of the stack being built is */
+	bool is_generated;	   /* the stack being built has a generated frame */
 	ARRAY_OF(uint32_t) frames; /* the stack being built, leaf first */
 	struct last_stack last;
 	struct cached_frame cache[FRAME_CACHE_SIZE];
@@ -82,8 +81,8 @@ void stack_builder_set_profile(struct stack_builder *builder, struct profile *pr
 	builder->profile = profile;
 }
 
-/* The top bit makes room for the flag: it is the same in all addresses of one side, and others are
- * not cached. */
+/* The flag replaces the top bit, which is the same in all addresses of one side; other addresses
+ * are not cached. */
 static uint64_t cache_key(uint64_t ip, bool is_return_address)
 {
 	return ip << 1 | is_return_address;
@@ -106,7 +105,7 @@ void stack_builder_forget_frames(struct stack_builder *builder)
 
 static uint32_t era_begin(struct stack_builder *builder)
 {
-	/* After four thousand million eras old numbers come back. */
+	/* After 2^32 eras the numbers repeat. */
 	if (builder->next_era == ERA_NONE) {
 		stack_builder_forget_frames(builder);
 		builder->next_era = ERA_FIRST;
@@ -116,7 +115,7 @@ static uint32_t era_begin(struct stack_builder *builder)
 	return builder->next_era++;
 }
 
-/* ERA_NONE when there is no memory for one: such a process is not cached. */
+/* ERA_NONE: out of memory; such a process is not cached. */
 static uint32_t era_of(struct stack_builder *builder, uint32_t process)
 {
 	while (builder->eras.count <= process)
@@ -153,11 +152,10 @@ static struct frame_location user_location(struct stack_builder *builder,
 	};
 	const struct mapping *mapping;
 
-	/* Lists of mappings call it executable memory without a file, as generated code is. */
+	/* Its mapping looks like executable memory without a file, as generated code does. */
 	if (PKBPF_IS_VSYSCALL(ip))
 		return location;
-	/* A call may be the last instruction of its mapping: what is mapped is the call, not where
-	 * it returns. */
+	/* A call may be the last instruction of its mapping; then the return address is outside. */
 	mapping = space ? address_space_find(space, ip - is_return_address) : NULL;
 	if (!mapping || mapping->file == MAPPING_REFUSED)
 		return location;
@@ -187,7 +185,7 @@ void stack_builder_note_mapping(struct stack_builder *builder, const struct proc
 	code_history_expect(builder->code_history, process->id, mapping);
 }
 
-/* Code of generated addresses may be other code at the next sample: those are not cached. */
+/* Addresses of generated code may have other code at the next sample, so they are not cached. */
 static void note_generated(struct stack_builder *builder, const struct process *process,
 			   uint64_t time_ns, struct frame_location *location)
 {
@@ -250,12 +248,10 @@ static bool push_truncated(struct stack_builder *builder, enum pkbpf_stack_end e
 	return true;
 }
 
-/*
- * Code built without frame pointers keeps data in that register, and the kernel's walk then reads
- * "return addresses" from anywhere: text, counters. What lies in no mapping at the root end is such
- * garbage. The leaf is the sampled register and stays. A process of which no mapping is known gives
- * no ground for a judgement.
- */
+/* Code built without frame pointers keeps data in that register, and the kernel then reads
+ * "return addresses" from anywhere: text, counters. Addresses without a mapping at the root end
+ * are such garbage. The leaf is the sampled register and stays. Without any known mapping of the
+ * process, nothing is dropped. */
 static bool drop_garbage(struct stack_builder *builder, const struct address_space *space,
 			 size_t first_user)
 {
@@ -276,9 +272,9 @@ static bool drop_garbage(struct stack_builder *builder, const struct address_spa
 	return true;
 }
 
-/* How many frames from the root on a stack shares with the one before, which need not be looked up
- * again: most of them, where a program does one thing. The leaf is looked up, since its address is
- * no return address. */
+/* Number of frames from the root on that this stack shares with the previous one, and that need
+ * no lookup. A program that does one thing shares most. The leaf is looked up: its address is no
+ * return address. */
 static size_t shared_frames(const struct last_stack *last, uint32_t era,
 			    const struct sample_view *sample)
 {
@@ -307,7 +303,8 @@ static void remember_stack(struct last_stack *last, uint32_t era, const struct s
 	last->era = era;
 }
 
-/* Of the others, only frames farther out matter: stacks that share those share what this says. */
+/* Frames other than the leaf depend only on callers: stacks that share those give the same
+ * answer. */
 bool stack_builder_is_return_address(const uint64_t *user_ips, size_t count, size_t index,
 				     bool after_syscall)
 {
@@ -355,7 +352,7 @@ static bool push_kernel(struct stack_builder *builder, const struct sample_view 
 {
 	size_t count = sample->kernel_count;
 
-	/* The kernel takes the page whose calls it emulates for its own text, and goes on there. */
+	/* The kernel takes the emulated vsyscall page for kernel text and continues there. */
 	while (count && PKBPF_IS_VSYSCALL(sample->kernel_ips[count - 1]))
 		count--;
 	for (size_t i = 0; i < count; i++) {
@@ -371,7 +368,7 @@ static bool push_kernel(struct stack_builder *builder, const struct sample_view 
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process)
 {
-	/* One more for the frame that says where the stack was cut. */
+	/* One more for the frame that says where the stack was truncated. */
 	if (!array_reserve(&builder->frames, sample->kernel_count + sample->user_count + 1))
 		return UINT32_MAX;
 	builder->frames.count = 0;

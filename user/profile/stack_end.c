@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The reason why a stack ends where it does, as people read it.
+/* Texts for the reasons why stacks end. */
 #include "profile/stack_end.h"
 
 struct end_row {
@@ -17,7 +17,8 @@ static const struct end_row end_rows[PKBPF_END_COUNT] = {
 	[PKBPF_END_ROOT] = END("outermost frame"),
 	[PKBPF_END_ZERO_RA] = END("thread start"),
 	[PKBPF_END_FP_ROOT] = END("end of the frame-pointer chain"),
-	/* As a frame it stands under stacks whose frame-pointer walk visibly ran into garbage. */
+	/* As a frame, it marks stacks where unwinding by frame pointers visibly ran into
+	 * garbage. */
 	[PKBPF_END_UNVERIFIED] = END("no frame pointers"),
 	[PKBPF_END_MAX_DEPTH] = END("deeper than the limit"),
 	[PKBPF_END_NO_PROCESS] = END("process not known yet"),

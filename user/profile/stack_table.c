@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps each distinct stack once, in one array of ids.
+/* Stores each distinct stack once, in one array of ids. */
 #include "profile/stack_table.h"
 
 #include <stdlib.h>
@@ -102,7 +102,7 @@ size_t stack_table_count(const struct stack_table *table)
 
 size_t stack_table_item_bytes(size_t count)
 {
-	/* The index is half empty at worst. */
+	/* The index is at worst half empty. */
 	return count * sizeof(uint32_t) + sizeof(struct stack_span) +
 	       2 * sizeof(struct hash_index_slot);
 }

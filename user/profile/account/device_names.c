@@ -12,10 +12,10 @@
 
 /* A uevent file is a dozen short lines. */
 #define MAX_UEVENT_BYTES 4096
-/* More than the largest storage servers have, each with a few partitions. */
+/* More devices than the largest storage servers have, each with a few partitions. */
 #define MAX_DEVICES 65536
 
-/* false: it has none. */
+/* false: no name. */
 static bool read_name(const char *sysfs, uint32_t device, char *ret_name, size_t name_size)
 {
 	_cleanup_free_ char *text = NULL;
@@ -45,7 +45,7 @@ void profile_name_devices(struct profile *profile, const char *sysfs)
 	for (size_t i = 0; (distribution = profile_distribution_at(profile, i)); i++) {
 		uint32_t device = distribution->key.device;
 
-		/* Without memory it stays a number. */
+		/* Without memory the device is shown by its number. */
 		if (device && !profile_device_name(profile, device) &&
 		    read_name(sysfs, device, name, sizeof(name)))
 			profile_set_device_name(profile, device, name);

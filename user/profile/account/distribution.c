@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps counts, sums and sparse histograms by key. */
+/* Stores counts, sums and sparse histograms by key. */
 #include "profile/account/distribution.h"
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void add_saturating(uint64_t *total, uint64_t more)
 		*total = UINT64_MAX;
 }
 
-/* Both lists ascend: one pass from the back puts each bucket in its place. */
+/* Both lists are ascending: one pass from the back moves each bucket to its place. */
 static int merge_buckets(struct distribution *item, const struct distribution_bucket *more,
 			 size_t more_count)
 {
@@ -119,7 +119,7 @@ static struct distribution *get(struct distribution_table *table,
 	return item;
 }
 
-/* All of it but its buckets. */
+/* Adds everything but the buckets. */
 static void merge_sums(struct distribution *item, const struct distribution *more)
 {
 	add_saturating(&item->count, more->count);
@@ -148,7 +148,7 @@ int distribution_table_add(struct distribution_table *table, const struct distri
 	struct distribution *item = get(table, key);
 	size_t count = change->bucket_count;
 
-	if (count > PKBPF_HISTOGRAM_BUCKETS) /* cannot ascend below that */
+	if (count > PKBPF_HISTOGRAM_BUCKETS) /* more buckets cannot be ascending */
 		count = PKBPF_HISTOGRAM_BUCKETS;
 	for (size_t i = 0; i < count; i++)
 		buckets[i] = (struct distribution_bucket){change->buckets[i].index,
@@ -178,7 +178,7 @@ int distribution_table_rekey(struct distribution_table *table,
 	struct distribution_table fresh = {.seed = table->seed};
 	bool done = places;
 
-	/* First all new keys, with nothing counted yet. */
+	/* First all new keys are added, with zero counts. */
 	for (size_t i = 0; done && i < table->items.count; i++) {
 		struct distribution_key key = table->items.items[i].key;
 		struct distribution *item;
@@ -204,7 +204,7 @@ int distribution_table_rekey(struct distribution_table *table,
 			item->bucket_count = from->bucket_count;
 			continue;
 		}
-		/* Without memory the percentiles are of fewer values. */
+		/* Without memory the percentiles cover fewer values. */
 		merge_buckets(item, from->buckets, from->bucket_count);
 		free(from->buckets);
 	}

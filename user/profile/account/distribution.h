@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Counts, sums and histograms of what was added up in the kernel, one per process, thread, state,
- * device and measure. Histograms are kept sparse: a thread that waits now and then fills a few of
- * the hundreds of buckets.
- */
+/* Counts, sums and histograms of events aggregated in the kernel: one per process, thread,
+ * state, device and measure. Histograms are sparse: a thread that waits rarely fills a few of
+ * the hundreds of buckets. */
 #ifndef PKBPF_PROFILE_ACCOUNT_DISTRIBUTION_H
 #define PKBPF_PROFILE_ACCOUNT_DISTRIBUTION_H
 
@@ -18,16 +16,16 @@
 struct distribution_key {
 	enum pkbpf_profile_kind kind;
 	uint32_t process; /* incarnation id in the process table */
-	uint32_t tid;	  /* 0: the process's threads together */
+	uint32_t tid;	  /* 0: all threads of the process together */
 	uint32_t device;  /* block I/O, else 0 */
 	uint8_t state;
 	uint8_t measure;
 };
 
-/* What a record adds to a key. */
+/* The increment of a key by one record. */
 struct distribution_change {
 	uint64_t count, total, max, bytes;
-	uint64_t variance; /* of count; 0: it is exact, or nothing is known */
+	uint64_t variance; /* of count; 0: exact, or unknown */
 	/* ascending, indexes below PKBPF_HISTOGRAM_BUCKETS */
 	const struct pkbpf_histogram_bucket *buckets;
 	size_t bucket_count;
@@ -52,26 +50,25 @@ struct distribution_table;
 
 struct distribution_table *distribution_table_new(void);
 void distribution_table_free(struct distribution_table *table);
-/* -ENOMEM: nothing is changed. */
+/* -ENOMEM: nothing has changed. */
 int distribution_table_add(struct distribution_table *table, const struct distribution_key *key,
 			   const struct distribution_change *change);
-/* The same with what another table has counted, under the key that is given. */
+/* The same with a distribution of another table, under the given key. */
 int distribution_table_put(struct distribution_table *table, const struct distribution_key *key,
 			   const struct distribution *more);
-/* Gives all of them new keys; those that get the same one are added up. -ENOMEM: nothing is
- * changed. */
+/* Changes all keys and adds up distributions with equal new keys. -ENOMEM: nothing has changed. */
 int distribution_table_rekey(struct distribution_table *table,
 			     void (*rekey)(const void *context, struct distribution_key *key),
 			     const void *context);
-/* NULL: nothing was added to this key. Lives until the next add. */
+/* NULL: nothing was added for this key. Valid until the next add. */
 const struct distribution *distribution_table_find(const struct distribution_table *table,
 						   const struct distribution_key *key);
-/* All of them, in the order of their first change; NULL at the end. Lives until the next add. */
+/* By index, in the order of first change; NULL at the end. Valid until the next add. */
 const struct distribution *distribution_table_at(const struct distribution_table *table,
 						 size_t index);
 
-/* Adds a distribution to a histogram for percentiles. Its count is that of the buckets: of what was
- * counted without one, no percentile is known. */
+/* Adds a distribution to a histogram for percentiles. Its count is that of the buckets: events
+ * counted without a bucket have no percentiles. */
 void distribution_merge(const struct distribution *distribution, struct histogram *into);
 
 #endif

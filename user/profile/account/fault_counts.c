@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Scales the weights of page-fault stacks to the exact number of each process. */
+/* Scales the weights of page-fault stacks to the exact count of each process. */
 #include "profile/account/fault_counts.h"
 
 #include <errno.h>
@@ -11,15 +11,12 @@
 #include "base/array.h"
 #include "profile/account/fault_pool.h"
 
-/*
- * A process for which so many samples are to be expected is divided by its own alone. By its exact
- * number, not by the samples it happens to have: a choice by those would prefer some stacks to
- * others. That it has none in spite of that is a matter of 1 in 10^13.
- */
+/* A process with so many expected samples is scaled by its own samples alone. The exact count
+ * decides, not the number of samples: the latter would favour some stacks. The chance of having
+ * no sample nevertheless is 1 in 10^13. */
 #define ENOUGH_SAMPLES 30
 
-/* Where a row stands in profile_rows(), or a number among the distributions, and whose faults it
- * counts. */
+/* Index of a row in profile_rows(), or number of a distribution, with the owner of the faults. */
 struct fault_item {
 	struct fault_key key;
 	uint32_t place;
@@ -63,8 +60,8 @@ static int compare_items(const void *left, const void *right)
 	return order ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-/* Owners of one name and state, which are divided together, stand together; among them, those of
- * one cgroup. */
+/* Owners of one name and state are adjacent and divided together; among them, those of one
+ * cgroup are adjacent. */
 static int compare_owners(const void *left, const void *right)
 {
 	const struct fault_owner *a = left, *b = right;
@@ -75,7 +72,7 @@ static int compare_owners(const void *left, const void *right)
 	return order ? order : compare_keys(&a->key, &b->key);
 }
 
-/* Rows of page faults by owner, in the order they have. */
+/* Page-fault rows, sorted by owner. */
 static int find_rows(struct scaling *scaling)
 {
 	size_t row_count;
@@ -139,7 +136,7 @@ static void add_number(struct fault_owner *owner, const struct distribution *num
 	owner->process = number->key.process;
 }
 
-/* The numbers of one owner from *number on, and its rows behind *row: both move on to the next. */
+/* Takes one owner's counts from *number on and rows from *row on, and advances both. */
 static struct fault_owner take_owner(const struct scaling *scaling, size_t *number, size_t *row)
 {
 	const struct fault_item *numbers = scaling->numbers.items, *rows = scaling->rows.items;
@@ -195,7 +192,7 @@ static int make_places(struct scaling *scaling)
 	return 0;
 }
 
-/* By its own samples. */
+/* Scales an owner by its own samples. */
 static int scale_owner(const struct scaling *scaling, const struct fault_owner *owner)
 {
 	if (profile_scale(scaling->profile, &scaling->places.rows[owner->first], owner->row_count,
@@ -204,7 +201,7 @@ static int scale_owner(const struct scaling *scaling, const struct fault_owner *
 	return fault_add_without_stack(scaling->profile, owner, owner->exact);
 }
 
-/* What is left is what a sample may have hit, as far as that is known of one process by itself. */
+/* Leaves the faults that sampling may have hit, as far as one process alone shows it. */
 static int split_unannounced(const struct scaling *scaling, struct fault_owner *owner)
 {
 	uint64_t rest =
@@ -216,7 +213,7 @@ static int split_unannounced(const struct scaling *scaling, struct fault_owner *
 	return rest ? fault_add_unannounced(scaling->profile, owner, rest) : 0;
 }
 
-/* How many faults a fault of these owners is told by, on average; 0: not known. */
+/* Average number of faults per sampled fault of these owners; 0: unknown. */
 static double mean_weight(const struct scaling *scaling, const struct fault_owner *owners,
 			  size_t count)
 {
@@ -236,7 +233,8 @@ static double mean_weight(const struct scaling *scaling, const struct fault_owne
 	return sum > 0 ? squares / sum : 0;
 }
 
-/* Those with many faults alone, the others, which change places to stand together, together. */
+/* Owners with many faults are scaled alone, the others together; the latter are moved next to
+ * each other. */
 static int scale_group(const struct scaling *scaling, struct fault_owner *owners, size_t count)
 {
 	double enough = ENOUGH_SAMPLES * mean_weight(scaling, owners, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Divides the page faults of processes of one name among the stacks that were sampled of any of
+/* Divides the page faults of processes with the same name among the stacks sampled in any of
  * them. */
 #include "profile/account/fault_pool.h"
 
@@ -11,16 +11,16 @@
 #include "base/array.h"
 #include "profile/account/fault_counts.h"
 
-/* That what was counted is not off by chance. */
+/* Beyond this many standard errors a difference is not chance. */
 #define STANDARD_ERRORS 6
 
 static const struct frame_location unannounced = {.space = FRAME_TRUNCATED,
 						  .address = PKBPF_END_UNANNOUNCED};
 
-/* Instead of a row's place. */
+/* Special values in place of a row's index. */
 enum { PLACE_UNANNOUNCED = UINT32_MAX, PLACE_NO_STACK = UINT32_MAX - 1 };
 
-/* Faults of one place that are to be given to an owner. */
+/* Faults of one place that go to another owner. */
 struct surplus {
 	uint32_t place;
 	uint64_t count;
@@ -106,8 +106,8 @@ static int add_surplus(struct fault_pool *pool, uint32_t place, uint64_t count)
 	return 0;
 }
 
-/* Scales the rows of all owners; what cannot be theirs is surplus from the beginning. -EOVERFLOW,
- * nothing is changed: the sum of a hostile recording is no number. */
+/* Scales the rows of all owners; faults an owner cannot have are surplus at once. -EOVERFLOW:
+ * the sums of a hostile recording overflow; nothing has changed. */
 static int scale_all(struct fault_pool *pool)
 {
 	uint64_t exact = 0, announced = 0, rest;
@@ -145,7 +145,7 @@ static uint64_t sum_rows(const struct fault_pool *pool, const struct fault_owner
 	return sum;
 }
 
-/* Leaves an owner what it has had. */
+/* Limits an owner to its exact count. */
 static int cut_owner(struct fault_pool *pool, const struct fault_owner *owner)
 {
 	size_t row_count;

@@ -1,60 +1,58 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Divides the page faults of processes of one name among the stacks that were sampled of any of
+/* Divides the page faults of processes with the same name among the stacks sampled in any of
  * them. */
 #ifndef PKBPF_PROFILE_ACCOUNT_FAULT_POOL_H
 #define PKBPF_PROFILE_ACCOUNT_FAULT_POOL_H
 
 #include "profile/profile.h"
 
-/* A process, with all programs it has been, or a group of processes; and what kind of
- * fault. */
+/* An owner of faults: a process with all programs it has run, or a group of processes; and the
+ * kind of fault. */
 struct fault_key {
-	uint64_t number; /* pid, or id of a group or of what is not known */
+	uint64_t number; /* pid, or id of a group or of an unknown process */
 	uint64_t born_ns;
 	uint8_t state;
 };
 
 struct fault_owner {
 	struct fault_key key;
-	uint32_t process; /* incarnation, the one with most of them */
+	uint32_t process; /* the incarnation with the most faults */
 	const char *comm;
 	uint64_t cgroup_id;
 	uint64_t exact, most;
-	uint64_t announced; /* of exact; what a sample may have hit */
+	uint64_t announced; /* part of exact that sampling may have hit */
 	double variance;
 	bool knows_announced;
-	size_t first, row_count; /* among the rows' places */
+	size_t first, row_count; /* range in the list of rows */
 };
 
 struct fault_places {
-	uint32_t *rows; /* places in profile_rows(), those of one owner together */
+	uint32_t *rows; /* indexes in profile_rows(), adjacent for one owner */
 	size_t count;
-	uint32_t *scratch; /* as many */
-	uint64_t *counts;  /* likewise */
+	uint32_t *scratch; /* same size */
+	uint64_t *counts;  /* same size */
 };
 
-/* How many of the exact number the kernel has fetched itself: 0, unless that is certain. */
+/* Number of faults that the kernel itself fetched: 0 unless that is certain. */
 uint64_t fault_count_unannounced(uint64_t exact, uint64_t announced, double variance);
-/* Faults that are nobody's stack: those the kernel has fetched itself, and those of which nothing
+/* Add faults without a stack: those that the kernel itself fetched, and those of which nothing
  * is known. -ENOMEM. */
 int fault_add_unannounced(struct profile *profile, const struct fault_owner *owner, uint64_t count);
 int fault_add_without_stack(struct profile *profile, const struct fault_owner *owner,
 			    uint64_t count);
 
-/*
- * Owners of one name and state whose own samples are too few to say where they fault. -ENOMEM.
+/* Divides faults of owners of one name and state whose own samples are too few. -ENOMEM.
  *
- * A sample stands for as many faults as have come since the one before, whoever had them: the
- * faults of one stack that samples stand for are expected to be as many as there were, of all
- * processes together, but not of a process with fewer faults than a sample stands for. It has none,
- * or more than its own. So the samples of all owners together are scaled to the sum of their exact
- * numbers, which keeps the share of each stack what was expected of it. What an owner then has
- * beyond its own number, of each of its stacks as much as it has of it, goes to the owners that
- * lack some: where the kernel says that somebody of this name had faults, and the sample says what
- * stacks are left. In the order of both lists, so that each place and each owner is passed once:
- * there are at most as many new rows as owners and rows together, and owners of one cgroup, which
- * are neighbours, get most of one another.
- */
+ * A sample represents all faults since the previous one, in whatever process. So the expected
+ * weight of a stack is right for all processes together, but not for a process with fewer faults
+ * than a sampling period: it has no sample, or a sample with more than its own faults. Therefore
+ * the samples of all owners are scaled to the sum of their exact counts, which keeps the
+ * expected share of each stack.
+ *
+ * An owner's surplus beyond its exact count, taken from its stacks in proportion, goes to owners
+ * that lack faults. Both lists are passed once, in order: there are at most as many new rows as
+ * owners and rows together, and owners of one cgroup, which are adjacent, mostly exchange among
+ * themselves. */
 int fault_pool_divide(struct profile *profile, const struct fault_owner *owners, size_t owner_count,
 		      const struct fault_places *places);
 

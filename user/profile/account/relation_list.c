@@ -11,7 +11,7 @@
 
 struct relation_list {
 	ARRAY_OF(struct relation) items;
-	struct hash_map numbers; /* hash of what is the same -> 1 + its number */
+	struct hash_map numbers; /* hash of the key -> 1 + index */
 };
 
 struct relation_list *relation_list_new(void)

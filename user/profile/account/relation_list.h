@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Who held up a process, or what limited it: samples of wakers, holders of file locks, peers that
- * did not answer. At most RELATION_MAX; what comes later adds to those that there are. One owner
- * thread.
- */
+/* Relations between processes: sampled wakers, holders of file locks, peers that did not answer,
+ * and limits. At most RELATION_MAX; later ones only add to existing ones. One owner thread. */
 #ifndef PKBPF_PROFILE_ACCOUNT_RELATION_LIST_H
 #define PKBPF_PROFILE_ACCOUNT_RELATION_LIST_H
 
@@ -21,7 +18,7 @@ struct relation {
 	uint32_t pid, other_pid;
 	uint32_t stack, other_stack; /* of the profile; RELATION_NO_STACK: none */
 	char other_comm[PKBPF_COMM_SIZE + 1];
-	char text[RELATION_TEXT_SIZE]; /* not escaped; cut */
+	char text[RELATION_TEXT_SIZE]; /* not escaped; truncated */
 	uint64_t count, value;
 };
 
@@ -29,11 +26,11 @@ struct relation_list;
 
 struct relation_list *relation_list_new(void);
 void relation_list_free(struct relation_list *list);
-/* Count and value add to those of a relation that is the same. -ENOMEM; -ENOSPC. */
+/* Adds count and value to the relation with the same key. -ENOMEM; -ENOSPC. */
 int relation_list_add(struct relation_list *list, const struct relation *relation);
 const struct relation *relation_list_at(const struct relation_list *list, size_t index);
 size_t relation_list_count(const struct relation_list *list);
-/* The profile has joined stacks: (*numbers)[old] is the new number. */
+/* Updates stack ids after a merge: (*numbers)[old] is the new one. */
 void relation_list_renumber(struct relation_list *list, const uint32_t *numbers, size_t count);
 
 #endif

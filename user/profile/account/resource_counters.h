@@ -7,8 +7,8 @@
 
 #include "event/resource_event.h"
 
-/* Totals of one thread never shrink, but exec by another thread than the leader swaps two of
- * them. */
+/* Totals of a thread never decrease, except that exec by a thread other than the leader swaps
+ * two of them. */
 static inline uint64_t resource_less(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -17,11 +17,8 @@ static inline uint64_t resource_less(uint64_t now, uint64_t before)
 struct resource_counters resource_counters_less(const struct resource_counters *now,
 						const struct resource_counters *before);
 void resource_counters_add(struct resource_counters *to, const struct resource_counters *more);
-/*
- * The time on CPUs is exact; how much of it was in the kernel is known from the timer's ticks
- * alone. As getrusage() does, the exact sum is divided in the proportion of the ticks, and is the
- * program's own when none has hit.
- */
+/* CPU time is exact, but its kernel part is known only from timer ticks. As in getrusage(), the
+ * exact sum is divided in proportion to the ticks; without ticks all of it is user time. */
 void resource_counters_divide(struct resource_counters *counters);
 
 #endif

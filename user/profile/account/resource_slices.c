@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Leads what the kernel counts for threads to the slice that it was used in. */
+/* Assigns resource records of threads to the slice of their usage. */
 #include <errno.h>
 #include <string.h>
 
 #include "profile/account/resource_usage_private.h"
 
-/* A name is told once for all. One of a cgroup that no process of so many slices was in is
- * forgotten: hosts make thousands of them an hour. Beside its string, a name has the number of
- * slices since. */
+/* A name is reported once. The name of a cgroup without a process in this many slices is
+ * forgotten: hosts create thousands of cgroups an hour. The map's value is the string and, above
+ * it, the number of slices since. */
 #define UNUSED_SLICES_MAX 60
 #define AGE_SHIFT	  32
 
@@ -146,16 +146,14 @@ static bool is_awaited(struct resource_usage *usage, uint32_t tid, uint64_t star
 	return thread && !thread->final && !thread->moved;
 }
 
-/*
- * The slice that has the first numbers of a thread has its last ones, too: the reading at the cut
- * has not met the thread then. Otherwise it is the one in which the thread exited, or, when that
- * has been closed, the one that runs.
- */
+/* The slice with the first record of a thread also gets its last one: then the reading at the
+ * cut missed the thread. Otherwise the record belongs to the slice of the thread's exit or, when
+ * that is closed, to the current one. */
 static bool is_of_closing(const struct resource_slices *slices, const struct resource_view *view)
 {
 	if (!slices->closing)
 		return false;
-	/* The reading at the cut knows a thread that has called exec by its new number. */
+	/* The reading at the cut knows a thread that has called exec by its new tid. */
 	if (view->moment == PKBPF_RESOURCE_EXEC)
 		return view->time_ns < slices->cut_ns || !slices->running->machine_start.moment;
 	if (is_awaited(slices->closing, view->tid, view->thread_start_ns))
@@ -175,7 +173,7 @@ static int feed_thread(const struct resource_slices *slices,
 		return err;
 	switch (view.moment) {
 	case PKBPF_RESOURCE_CUT:
-		/* Without the slice before, what was used stays with what follows. */
+		/* Without the previous slice, the usage goes to the next one. */
 		if (!slices->closing)
 			return 0;
 		view.moment = PKBPF_RESOURCE_END;
@@ -207,7 +205,7 @@ static int feed_machine(const struct resource_slices *slices,
 		usage_take_machine(slices->closing, &view);
 		view.moment = PKBPF_RESOURCE_START;
 	} else if (view.moment == PKBPF_RESOURCE_END && slices->closing) {
-		/* The last reading: whom it meets has to be known by then. */
+		/* Close before the last reading, which may meet threads of the previous slice. */
 		err = resource_usage_close(slices);
 	}
 	usage_take_machine(slices->running, &view);

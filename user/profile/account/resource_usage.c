@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Differences of running totals, per thread, added up per process. */
+/* Computes differences of running totals per thread, and their sums per process. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,13 +130,13 @@ static uint32_t get_process(struct resource_usage *usage, const struct resource_
 	if (usage->processes.count < RESOURCE_PROCESSES_MAX)
 		return usage_add_process(usage, view->pid, view->process_start_ns);
 	process = usage_others(usage);
-	/* The leader stands for its process. */
+	/* The leader represents its process. */
 	if (process != USAGE_NONE && view->tid == view->pid)
 		usage->processes.items[process].public.processes++;
 	return process;
 }
 
-/* NULL: no room; without memory *ret_err is set. */
+/* NULL: no room; *ret_err is set when out of memory. */
 static struct usage_thread *add_thread(struct resource_usage *usage,
 				       const struct resource_view *view, int *ret_err)
 {
@@ -158,7 +158,7 @@ static struct usage_thread *add_thread(struct resource_usage *usage,
 	return thread;
 }
 
-/* ---- taking in ---- */
+/* ---- taking records ---- */
 
 static void describe_process(struct resource_usage *usage, uint32_t index,
 			     const struct resource_view *view)
@@ -176,7 +176,8 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 	process->comm_is_known = process->comm_is_known || view->tid == view->pid;
 	if (view->peak_rss_bytes > process->peak_rss_bytes)
 		process->peak_rss_bytes = view->peak_rss_bytes;
-	/* A leader that exited before its threads has no memory to show; one of them has. */
+	/* A leader that exited before its threads has no memory left; one of the threads reports
+	 * it. */
 	if (view->moment == PKBPF_RESOURCE_START && view->rss_bytes > process->start_rss_bytes)
 		process->start_rss_bytes = view->rss_bytes;
 	if (view->moment == PKBPF_RESOURCE_START &&
@@ -191,7 +192,7 @@ static void describe_process(struct resource_usage *usage, uint32_t index,
 	}
 }
 
-/* A process of which there are only bystanders has no thread that was seen, and is not told. */
+/* A process with only bystander threads was not seen as a target and is not reported. */
 static int take_start(struct resource_usage *usage, const struct resource_view *view,
 		      bool bystander)
 {
@@ -228,11 +229,9 @@ static struct usage_thread *find_number(struct resource_usage *usage, uint32_t p
 	return NULL;
 }
 
-/*
- * The kernel gives a thread that calls exec and is not its process's first the number and the birth
- * of that one, which exited; nothing in later records says when it really began, so that must be
- * settled now.
- */
+/* When a thread other than the leader calls exec, the kernel gives it the tid and start time of
+ * the exited leader. Later records do not have its true start time, so the change must be
+ * handled here. */
 static int take_exec(struct resource_usage *usage, const struct resource_view *view)
 {
 	struct resource_view renumbered = *view;
@@ -256,7 +255,7 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 		thread->start_ns = view->thread_start_ns;
 		return 0;
 	}
-	/* It was started inside, and has used nothing before. */
+	/* The thread was started within the interval, so it has used nothing before. */
 	thread = add_thread(usage, &renumbered, &err);
 	if (!thread)
 		return err;
@@ -265,7 +264,7 @@ static int take_exec(struct resource_usage *usage, const struct resource_view *v
 	return thread->process == USAGE_NONE ? -ENOMEM : 0;
 }
 
-/* A thread of the process has come to its last numbers. */
+/* Counts a thread whose last record has arrived. */
 static void count_thread(struct resource_usage *usage, uint32_t index,
 			 const struct resource_view *view, const struct resource_counters *used)
 {
@@ -273,8 +272,8 @@ static void count_thread(struct resource_usage *usage, uint32_t index,
 	struct resource_process *process = &usage->processes.items[index].public;
 
 	process->threads_counted++;
-	/* All its threads are told to be; of those without a place of their own the leader stands
-	 * for its process. */
+	/* All its threads have this flag; the leader represents the process for threads without
+	 * an entry. */
 	if (view->oom_killed)
 		process->oom_killed =
 			index == usage->others ? process->oom_killed + (view->tid == view->pid) : 1;
@@ -282,7 +281,7 @@ static void count_thread(struct resource_usage *usage, uint32_t index,
 	process->started_inside = process->start_ns >= usage->start_ns;
 	if (is_exit && !process->end_ns)
 		usage->ended_count++;
-	/* Threads are not told of in the order in which they ended. */
+	/* Exited threads are not reported in the order of their exits. */
 	if (!is_exit)
 		process->threads++;
 	else if (process->threads)
@@ -291,20 +290,20 @@ static void count_thread(struct resource_usage *usage, uint32_t index,
 		process->end_ns = view->time_ns;
 }
 
-/* The last numbers of a thread. */
+/* Takes the last record of a thread. */
 static int take_final(struct resource_usage *usage, const struct resource_view *view)
 {
 	bool is_exit = view->moment == PKBPF_RESOURCE_EXIT || view->moment == PKBPF_RESOURCE_LEFT,
 	     inside = view->thread_start_ns >= usage->start_ns,
-	     /* It is known to no account, though all of its life was in the capture. */
+	     /* No slice has the thread, although it started after the capture began. */
 		is_late = is_exit && usage->follows && view->thread_start_ns >= usage->capture_ns;
 	struct usage_thread *thread = find_thread(usage, view);
 	struct resource_counters used = view->counters;
 	uint32_t index;
 	int err = 0;
 
-	/* What ended after the end counts up to the end; what had ended before the start, and what
-	 * began after the end, does not count. */
+	/* A thread that exits after the end counts up to the end. One that exited before the
+	 * start, or started after the end, does not count. */
 	if ((thread && thread->final) || (!thread && !inside && !is_late) ||
 	    (usage->end_ns && view->thread_start_ns > usage->end_ns))
 		return 0;
@@ -360,8 +359,8 @@ void usage_take_machine(struct resource_usage *usage, const struct machine_view 
 {
 	if (view->moment == PKBPF_RESOURCE_START) {
 		usage->machine_start = *view;
-		/* Its reading comes first: threads started during that of the others have used
-		 * nothing before. */
+		/* The machine's reading comes first: threads started while the others are read
+		 * have used nothing before. */
 		usage->start_ns = view->time_ns;
 	} else {
 		usage->machine_end = *view;

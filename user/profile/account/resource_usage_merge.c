@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Adds up processes that are over, by name and cgroup. */
+/* Adds up exited processes by name and cgroup. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ size_t resource_usage_ended_count(const struct resource_usage *usage)
 	return usage->ended_count;
 }
 
-/* What a merge works on: usage as it was, and what it becomes. */
+/* State of a merge: the old account and the new one. */
 struct merging {
 	const struct resource_usage *old;
 	struct resource_usage fresh;
@@ -130,7 +130,7 @@ static bool merge_process(struct merging *work, uint32_t number)
 	group = &work->fresh.processes.items[to].public;
 	group->started_inside =
 		process->started_inside && (group->started_inside || !group->processes);
-	/* The life that is told is that of the one that lived longest. */
+	/* A group shows the life of its longest-lived process. */
 	if (!group->processes || life_ns(process) > life_ns(group)) {
 		group->start_ns = process->start_ns;
 		group->end_ns = process->end_ns;
@@ -209,7 +209,7 @@ static bool rebuild(struct merging *work)
 {
 	const struct resource_usage *old = work->old;
 
-	/* Groups that exist are found by those that become members of them. */
+	/* Existing groups are found by their new members. */
 	for (uint32_t i = 0; i < old->processes.count; i++) {
 		if (!work->merged[i] && !keep_process(work, i))
 			return false;
@@ -229,7 +229,7 @@ static bool rebuild(struct merging *work)
 	return true;
 }
 
-/* What a merge makes anew. */
+/* Frees the tables that a merge rebuilds. */
 static void tables_done(struct resource_usage *usage)
 {
 	array_free(&usage->threads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Adds an account to another one. */
+/* Adds one account to another. */
 #include <errno.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ static uint64_t life_ns(const struct resource_process *process)
 	return resource_less(process->end_ns, process->start_ns);
 }
 
-/* What comes late to a slice was born before it, but not before all of them. */
+/* A late process of a slice started before that slice, but after the start of the first one. */
 static bool is_inside(const struct resource_usage *usage, uint64_t start_ns, bool started_inside)
 {
 	return started_inside || (usage->start_ns && start_ns >= usage->start_ns);
@@ -59,7 +59,7 @@ static void add_life(const struct resource_usage *usage, struct resource_process
 		to->oom_killed = to->oom_killed || more->oom_killed;
 		return;
 	}
-	/* Of a group, that of the one that lived longest. */
+	/* A group shows the life of its longest-lived process. */
 	to->started_inside = more->started_inside && (is_new || to->started_inside);
 	if (is_new || life_ns(more) > life_ns(to)) {
 		to->start_ns = more->start_ns;
@@ -110,7 +110,7 @@ uint32_t resource_usage_put_process(struct resource_usage *usage,
 	return index;
 }
 
-/* Those of a process that exited are told together. */
+/* Exited threads of a process are merged. */
 static int put_ended_threads(struct resource_usage *usage, const struct resource_thread *more)
 {
 	struct usage_thread *thread = usage_get_ended_threads(usage, more->process);
@@ -162,7 +162,7 @@ int resource_usage_put_thread(struct resource_usage *usage, const struct resourc
 	if (thread) {
 		struct resource_process *process = &usage->processes.items[thread->process].public;
 
-		/* Each of both accounts has counted it. */
+		/* Both accounts have counted this thread. */
 		process->threads_seen -= process->threads_seen != 0;
 		process->threads_counted -= process->threads_counted != 0;
 	} else {
@@ -181,7 +181,7 @@ int resource_usage_put_thread(struct resource_usage *usage, const struct resourc
 	return 0;
 }
 
-/* It runs us at least. */
+/* The machine runs at least pkbpf, so 0 means unknown. */
 static bool knows_threads(const struct resource_machine *machine)
 {
 	return machine->threads_ns || !machine->elapsed_ns;
@@ -193,7 +193,7 @@ void resource_usage_put_machine(struct resource_usage *usage, const struct resou
 
 	if (!more->known)
 		return;
-	/* Where one does not know, the sum is not known. */
+	/* If one is unknown, the sum is unknown. */
 	to->threads_ns =
 		knows_threads(to) && knows_threads(more) ? to->threads_ns + more->threads_ns : 0;
 	to->known = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the account of resources has to say. */
+/* Reads the results of resource accounting. */
 #include <string.h>
 
 #include "profile/account/resource_usage_private.h"
@@ -33,8 +33,7 @@ size_t resource_usage_process_count(const struct resource_usage *usage)
 	return usage->processes.count;
 }
 
-/* A thread that no tick has met is taken to be like its process; the kernel's own have nothing in
- * user mode. */
+/* A thread without ticks is divided like its process; kernel threads have no user time. */
 static void divide(const struct resource_process *process, struct resource_counters *used)
 {
 	const uint32_t kthreadd = 2;
@@ -109,8 +108,8 @@ bool resource_usage_find(const struct resource_usage *usage, uint32_t pid, uint6
 
 	if (i == USAGE_NONE || pid == 0)
 		return false;
-	/* Newest first: the first one that had begun by then. When none had, clocks or records are
-	 * slightly off. */
+	/* Newest first: the first process that had started by then. If none had, clocks or
+	 * records are slightly off. */
 	while (usage->processes.items[i].public.start_ns > time_ns &&
 	       usage->processes.items[i].previous != USAGE_NONE)
 		i = usage->processes.items[i].previous;
@@ -165,7 +164,8 @@ bool resource_usage_cpu_limit(const struct resource_usage *usage, size_t index,
 	const struct usage_cpu_limit *limit = &usage->cpu_limits.items[index];
 	const struct cpu_limit_view *start = &limit->start, *end = &limit->end;
 
-	/* Not there at the start: it was made inside, and has counted from 0. */
+	/* Missing at the start: the cgroup was created within the interval and has counted from
+	 * 0. */
 	if (limit->put.period_ns) {
 		*ret_limit = limit->put;
 		ret_limit->path = string_pool_get(usage->strings, limit->path);

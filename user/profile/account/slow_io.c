@@ -47,7 +47,7 @@ int slow_io_list_add(struct slow_io_list *list, const struct slow_io *slow_io)
 	size_t slot;
 	int kept;
 
-	/* First, so that every slot that is given out has its place. */
+	/* Reserved first, so that every slot has its place. */
 	if (!array_reserve(&list->items, list->items.count + 1))
 		return -ENOMEM;
 	kept = largest_add(&list->slowest, slow_io_total_ns(slow_io), &slot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Waits in a profile. */
+/* Off-CPU waits in a profile. */
 #include "profile/account/wait_state.h"
 #include "profile/kind_table.h"
 

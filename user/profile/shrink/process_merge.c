@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells exited processes in groups, and exited threads with their process. */
+/* Merges exited processes into groups, and exited threads into their process. */
 #include "profile/shrink/process_merge.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #define NO_ACCOUNT UINT32_MAX
 
 enum {
-	NEEDED_BY_LIST = 1,   /* of the slowest requests, which tells it by its pid */
-	NEEDED_BY_FRAMES = 2, /* they are named by it */
+	NEEDED_BY_LIST = 1,   /* by the slowest-request list, which shows its pid */
+	NEEDED_BY_FRAMES = 2, /* by frames that are symbolized through it */
 };
 
 struct merging {
@@ -21,8 +21,7 @@ struct merging {
 	struct process_table *processes;
 	size_t count;	 /* process ids are below this */
 	uint8_t *needed; /* process id -> NEEDED_… */
-	/* process id -> its number in the account, before and after the merge; NO_ACCOUNT: not in
-	 * it */
+	/* process id -> its index in the account, before and after the merge; NO_ACCOUNT: none */
 	uint32_t *account;
 	struct hash_index groups; /* by name and cgroup */
 	uint32_t *to;		  /* process id -> id of its group, or itself */
@@ -87,7 +86,7 @@ static bool is_alive(const struct merging *work, const struct resource_process *
 	return now && now->start_ns <= process->end_ns;
 }
 
-/* Where processes are in the account, and which of them are told in groups there from now on. */
+/* Finds the processes in the account, and chooses those to group there. */
 static int merge_account(struct merging *work, uint64_t before_ns)
 {
 	struct resource_usage *usage = work->profile->resources;
@@ -141,8 +140,8 @@ static void find_needed(struct merging *work)
 	}
 }
 
-/* By the name that the account has for it: a process that has begun another program is told there
- * by the last one's. */
+/* Groups by the name in the account: a process that has called exec has the name of its last
+ * program there. */
 static bool choose_group(const struct merging *work, const struct process *process,
 			 struct group_key *ret_key, struct resource_process *ret_account)
 {
@@ -154,7 +153,7 @@ static bool choose_group(const struct merging *work, const struct process *proce
 	*ret_account = resource_usage_process(work->profile->resources, number);
 	if (!ret_account->pid)
 		*ret_key = (struct group_key){ret_account->comm, ret_account->cgroup_id};
-	/* Another has its pid; or its last numbers are still to come. */
+	/* Another process has its pid, or its last record has not arrived. */
 	return !ret_account->pid || process_table_find(work->processes, process->pid);
 }
 
@@ -171,8 +170,8 @@ static int choose(struct merging *work, uint64_t before_ns)
 		if (!process_table_is_kept(work->processes, id) || process->end_ns >= before_ns ||
 		    work->needed[id] & NEEDED_BY_LIST)
 			continue;
-		/* It goes on as another program, and is one process in the account, which is yet to
-		 * come. */
+		/* The process continues as another program, and is one process in the account
+		 * until it exits. */
 		image = process_table_next_image(work->processes, process);
 		if (image) {
 			work->to[id] = image->id;
@@ -217,7 +216,7 @@ static bool merge_ends(struct profile *profile, const uint32_t *to)
 	return true;
 }
 
-/* Where the figures of a thread are told from now on; 0: with its process. */
+/* The tid whose row gets a thread's figures from now on; 0: its process. */
 static uint32_t new_tid(const struct merging *work, uint32_t process, uint32_t tid)
 {
 	return process_table_thread_lives(work->processes, work->to[process], tid) ? tid : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes stacks one that read the same, and the rarest ones shorter, and leaves frames out that none
-// has any more.
+/* Merges stacks with equal text, shortens the rarest ones, and removes frames */
+/* without a stack. */
 #include "profile/shrink/profile_merge.h"
 
 #include <errno.h>
@@ -10,23 +10,25 @@
 #include "base/cleanup.h"
 #include "profile/profile_private.h"
 
-/* Shorter ones are left as they are as long as there are others. */
+/* Stacks with fewer frames are shortened last. */
 #define LONG_FRAMES 4
-/* Fewer frames than this are not worth leaving out. */
+/* Removing fewer frames than this is not worth it. */
 #define MIN_LEFT_OUT 1024
 
 struct rewriting {
 	const struct stack_table *old;
 	struct stack_table *new;
 	const bool *chosen; /* by stack: those to shorten; NULL: none */
-	uint32_t marker;    /* the frame that says so */
-	bool used_only;	    /* no frame without a stack is left, little as that may save */
-	/* by frame, side by side since stacks have many: of the one that stands for it */
+	uint32_t marker;    /* the frame that marks a shortened stack */
+	bool used_only;	    /* remove all frames without a stack, however little that saves */
+	/* by frame: the number of the frame that represents it; an array for speed, since stacks
+	 * have many frames */
 	uint32_t *numbers;
 	uint32_t *frames; /* room for the longest stack */
 };
 
-/* What a stack keeps: frames from here to the root, below the marker when it is shortened. */
+/* The part of a stack that is kept: the frames from here to the root, below the marker when it
+ * is shortened. */
 static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, size_t *ret_count,
 				 bool *ret_marked)
 {
@@ -36,12 +38,12 @@ static const uint32_t *kept_part(const struct rewriting *work, uint32_t old, siz
 	*ret_marked = work->chosen && work->chosen[old];
 	if (!*ret_marked)
 		return frames;
-	/* A marker that is there already does not count. */
+	/* An existing marker does not count. */
 	*ret_count = (count - (count && frames[0] == work->marker)) / 2;
 	return frames + count - *ret_count;
 }
 
-/* The new stack for an old one. */
+/* Rewrites one old stack. */
 static uint32_t rewrite(const struct rewriting *work, uint32_t old)
 {
 	size_t count, to = 0;
@@ -76,8 +78,8 @@ static size_t longest_stack(const struct profile *profile)
 	return longest;
 }
 
-/* New numbers for the frames that new stacks have, FRAME_TABLE_NONE for the others. How many have
- * one. */
+/* Numbers the frames that new stacks use, FRAME_TABLE_NONE for the others. Returns how many are
+ * used. */
 static size_t number_used_frames(const struct rewriting *work, const struct frame_table *table,
 				 uint32_t *ret_numbers)
 {
@@ -107,12 +109,11 @@ static bool saves_enough(const struct profile *profile, const struct rewriting *
 								  profile_stack_bytes(profile) / 4);
 }
 
-/*
- * Leaves frames out that no stack has any more: those that others stand for, and what was cut off.
- * A place that comes again has to be named again then, so they stay as long as they take less than
- * a quarter of the memory and no stack has to become shorter for them. *ret_frames is what is left,
- * work->numbers its numbers; an empty table: all stay, and so do numbers. false: no memory.
- */
+/* Removes frames that no stack uses: merged ones, and those cut off by shortening. A place that
+ * appears again must be symbolized again. So these frames stay while they take less than a
+ * quarter of the memory and no stack must be shortened for them. *ret_frames has the remaining
+ * frames, work->numbers their numbers; an empty table: all frames and numbers stay. false: no
+ * memory. */
 static bool leave_frames_out(const struct profile *profile, const struct rewriting *work,
 			     struct frame_table *ret_frames)
 {
@@ -134,8 +135,8 @@ static bool leave_frames_out(const struct profile *profile, const struct rewriti
 	return true;
 }
 
-/* All stacks again, by what now stands for their frames. The new numbers; NULL: no memory, and all
- * is as it was. */
+/* Rebuilds all stacks with the merged frames. Returns the new numbers; NULL: no memory, nothing
+ * has changed. */
 static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t marker,
 			 bool used_only)
 {
@@ -173,12 +174,12 @@ static uint32_t *rebuild(struct profile *profile, const bool *chosen, uint32_t m
 	return take_pointer(to);
 }
 
-/* What a stack means to the profile: the sum of its shares in the weight of each kind. */
+/* Importance of a stack: the sum of its shares in the weight of each kind. */
 struct ranked_stack {
 	double share;
 	uint32_t stack;
-	bool is_short; /* little is saved, much is lost: later */
-	/* it may mean anything yet, as that of a wait that has lasted from the start: last */
+	bool is_short; /* shortened later: saves little, loses much */
+	/* shortened last: its weight is still unknown, as of a wait that lasts since the start */
 	bool is_open;
 };
 
@@ -212,11 +213,11 @@ static void rank(const struct profile *profile, struct ranked_stack *ranked, siz
 	}
 }
 
-/* The frame that says so. */
+/* The marker of shortened stacks. */
 static const struct frame_location shortened = {.space = FRAME_TRUNCATED,
 						.address = PKBPF_END_SHORTENED};
 
-/* How many stacks have each frame, as often as they have it. */
+/* Number of uses of each frame in all stacks. */
 static uint32_t *count_uses(const struct profile *profile)
 {
 	uint32_t *uses = calloc(frame_table_count(&profile->names->frames) + 1, sizeof(*uses));
@@ -231,18 +232,18 @@ static uint32_t *count_uses(const struct profile *profile)
 	return uses;
 }
 
-/* What shortening saves, stack by stack: to save more than is needed costs more and more of what is
- * not rare at all. */
+/* Bytes that shortening saves, stack by stack. Saving more than needed would cost stacks that
+ * are not rare. */
 struct savings {
 	const struct profile *profile;
 	uint32_t *uses;
-	/* hashes of what shortened stacks are then: most become like others */
+	/* hashes of the shortened stacks: most become equal to others */
 	struct hash_map kept;
 	uint32_t *frames; /* room for the longest stack */
 	size_t bytes;
 };
 
-/* false: no memory, or there is such a stack already. */
+/* false: no memory, or the stack already exists. */
 static bool keep_new(struct savings *savings, const uint32_t *frames, size_t count)
 {
 	bool added = false;
@@ -255,8 +256,7 @@ static bool keep_new(struct savings *savings, const uint32_t *frames, size_t cou
 	       added;
 }
 
-/* Frames that no stack has are left out on the way, and of stacks that are short already more need
- * not be kept. */
+/* Counts frames without a stack as saved, and stacks that are already short as kept. */
 static void begin_savings(struct savings *savings, uint32_t marker)
 {
 	const struct profile *profile = savings->profile;
@@ -274,7 +274,7 @@ static void begin_savings(struct savings *savings, uint32_t marker)
 	}
 }
 
-/* A stack without its marker, of which the first frames are dropped. */
+/* Counts a stack, without its marker, whose first `dropped` frames are dropped. */
 static void save(struct savings *savings, const uint32_t *frames, size_t count, size_t dropped)
 {
 	savings->bytes += stack_table_item_bytes(count);
@@ -287,7 +287,7 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 		savings->bytes -= stack_table_item_bytes(count - dropped + 1);
 }
 
-/* The rarest, the short ones last, until they save so many bytes; false: no memory. */
+/* Chooses the rarest stacks, short ones last, until they save so many bytes; false: no memory. */
 static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes,
 			  const bool *awaited, bool *chosen)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Merges the profiles of intervals that follow each other. */
+/* Merges the profiles of consecutive intervals. */
 #include "profile/slice/slice.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "profile/profile_private.h"
 
-/* Of `from` is not in `into`, or not needed there. */
+/* An item of `from` is missing in `into`, or not needed there. */
 #define NOT_THERE UINT32_MAX
 
 struct merging {
@@ -224,7 +224,7 @@ static int merge_relations(struct merging *work)
 
 		copy.stack = stack_there(work, copy.stack);
 		copy.other_stack = stack_there(work, copy.other_stack);
-		/* A sample is none the worse for being smaller. */
+		/* The list is a sample; it may be full. */
 		if (relation_list_add(work->into->relations, &copy) == -ENOMEM)
 			return -ENOMEM;
 	}
@@ -274,7 +274,7 @@ static int merge_cgroups(const struct resource_usage *from, struct resource_usag
 	return err;
 }
 
-/* Where an edge was not read, threads that exited are known all the same. */
+/* Exited threads are known even where an edge was not read. */
 static int merge_resources(struct merging *work)
 {
 	const struct resource_usage *from = work->from->resources;
@@ -288,14 +288,14 @@ static int merge_resources(struct merging *work)
 	return err ? err : merge_threads(from, into);
 }
 
-/* ---- the run ---- */
+/* ---- the record ---- */
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-/* Texts and settings are those of the last; the interval and what it has cost is that of all. */
+/* Texts and settings come from the last slice; interval and overhead cover all. */
 static void merge_info(struct profile_info *into, const struct profile_info *from)
 {
 	struct profile_info before = *into;

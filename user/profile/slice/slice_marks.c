@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells what a profile refers to of the processes and stacks that it shares with other slices. */
+/* Marks the processes and stacks that a profile refers to among those it shares with other
+ * slices. */
 #include "profile/profile_private.h"
 
 static void mark(bool *is_used, uint32_t number, size_t count)
@@ -8,7 +9,7 @@ static void mark(bool *is_used, uint32_t number, size_t count)
 		is_used[number] = true;
 }
 
-/* What has changed of processes that an earlier slice has told of, such as their end. */
+/* Marks processes of earlier slices with changes since, such as their exit. */
 static void mark_news(const struct profile *profile, bool *is_used, size_t count)
 {
 	for (uint32_t id = 0; id < count; id++) {
