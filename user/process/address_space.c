@@ -71,7 +71,7 @@ void address_space_free(struct address_space *space)
 	free(space);
 }
 
-/* Gives space a list of its own. */
+/* Gives the address space a list of its own. */
 static int make_writable(struct address_space *space)
 {
 	struct shared_list *own;

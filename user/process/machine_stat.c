@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the times of all CPUs together, and the memory. */
+/* Reads the CPU times and the memory of the machine. */
 #include "process/machine_stat.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "base/file_io.h"
 #include "base/named_line.h"
 
-/* The line of a machine with thousands of CPUs and interrupts is long; the file is read whole. */
+/* Lines are long on machines with thousands of CPUs and interrupts; the file is read whole. */
 #define STAT_MAX_BYTES	  (4 << 20)
 #define MEMINFO_MAX_BYTES (64 << 10)
 #define BYTES_PER_KIB	  1024

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Keeps mappings sorted while new ones cut old ones. */
+/* Keeps mappings sorted; new ones replace the ranges they cover. */
 #include "process/mapping_list.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 
 #define MIN_CAPACITY 8
 
-/* Of x86-64, and of arm64 with pages of 4 KiB. */
+/* x86-64, and arm64 with 4 KiB pages. */
 #define HUGE_PAGE_BYTES (2ULL << 20)
 
-/* No user code lies in the upper half. */
+/* User code is never in the upper half. */
 #define USER_ADDRESS_END (1ULL << 63)
 
 bool mapping_has_file(const struct mapping *mapping)
@@ -47,9 +47,9 @@ void mapping_list_done(struct mapping_list *list)
 	*list = (struct mapping_list){.budget = list->budget};
 }
 
-/* Moves the list to memory with room for `extra` more mappings, half of the room at each end: the
- * kernel places new mappings below the older ones while procfs lists them upwards, and neither
- * direction may move everything for each mapping. */
+/* Moves the list to memory with room for `extra` more mappings, half of the room at each end.
+ * The kernel places new mappings below older ones, while procfs lists them upwards; neither
+ * direction may move the whole list for each mapping. */
 static int grow(struct mapping_list *list, size_t extra)
 {
 	size_t capacity = (list->count + extra) * 2;
@@ -76,7 +76,7 @@ int mapping_list_copy(const struct mapping_list *list, struct mapping_list *ret_
 
 	if (!has_budget(list, list->count))
 		return -ENOSPC;
-	/* One change can add two. */
+	/* One change can add two mappings. */
 	if (grow(&copy, list->count + 2))
 		return -ENOMEM;
 	copy.count = list->count;
@@ -129,7 +129,7 @@ static int splice(struct mapping_list *list, size_t index, size_t removed,
 			return err;
 	}
 	if (added == removed) {
-		/* Nothing moves. */
+		/* No mapping moves. */
 	} else if (index < after) {
 		struct mapping *items = list->items + removed - added;
 
@@ -146,10 +146,10 @@ static int splice(struct mapping_list *list, size_t index, size_t removed,
 	return 0;
 }
 
-/* Text that a program has copied and mapped over itself, to have it in huge pages (PHP, Node.js):
- * executable memory without a file that one file's mappings continue on both sides is that file's.
- * Not what is no multiple of a huge page: nobody announces that a library is unmapped, and
- * generated code may lie in its place. */
+/* Programs may copy their text and map it over itself to get huge pages (PHP, Node.js).
+ * Executable memory without a file, between two mappings of one file that fit around it, counts
+ * as that file. Its size must be a multiple of a huge page: unmapping a library makes no event,
+ * and generated code may be in its place. */
 static void adopt(struct mapping_list *list, size_t index)
 {
 	struct mapping *mapping, *before, *behind;
@@ -170,7 +170,7 @@ static void adopt(struct mapping_list *list, size_t index)
 	mapping->file_offset = before->file_offset + (mapping->start - before->start);
 }
 
-/* Cuts [start, end) out and puts `with` (NULL: nothing) in its place. */
+/* Removes [start, end) and inserts `with` (NULL: nothing). */
 static int replace_range(struct mapping_list *list, uint64_t start, uint64_t end,
 			 const struct mapping *with)
 {
@@ -208,7 +208,7 @@ int mapping_list_add(struct mapping_list *list, const struct mapping *mapping)
 		return err;
 	index = search(list, mapping->start);
 	adopt(list, index);
-	/* procfs shows what is behind last. */
+	/* procfs lists the following mapping last. */
 	if (index > 0)
 		adopt(list, index - 1);
 	adopt(list, index + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Tells ended incarnations together. */
+/* Merges exited incarnations into groups. */
 #include "process/process_table_private.h"
 
 #include <pkbpf/blockio.h>

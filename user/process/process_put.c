@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Joins the processes of several tables in one. */
+/* Merges the processes of several tables into one. */
 #include "process/process_table_private.h"
 
 static uint64_t identity_hash(const struct process *process)
@@ -47,7 +47,7 @@ static void join(struct process *to, const struct process *more)
 	to->thread_count = more->thread_count;
 }
 
-/* By its pid the last one is found. */
+/* The pid leads to the latest incarnation. */
 static bool note_last(struct process_table *table, const struct process *process, uint32_t id)
 {
 	const struct process *last = process_table_find(table, process->pid);
@@ -74,7 +74,7 @@ struct process *process_table_put(struct process_table *table, const struct proc
 		.public = *process,
 		.state = process->members ? ENTRY_GROUP : ENTRY_ENDED,
 		.used = true,
-		.news_ns = UINT64_MAX, /* all that is here is told */
+		.news_ns = UINT64_MAX, /* always has news */
 	};
 	entry->public.id = id;
 	if (!hash_index_add(&table->identities, hash, id) || !note_last(table, process, id)) {

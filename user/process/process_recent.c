@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds ended incarnations by their pid, for what comes some time after it happened. */
+/* Finds exited incarnations by pid, for records that arrive some time after their event. */
 #include "process/process_table_private.h"
 
 void process_entry_list_unlink(struct process_table *table, struct entry_list *list,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Follows fork, exec, exit and mmap records to know which program image every process runs at this
- * moment. */
+/* Follows fork, exec, exit and mmap records to know the current program of every process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "process/process_table_private.h"
 
-/* Stale entries of the thread map are swept out when they could be this many and as many as the
+/* Stale entries of the thread map are removed when they could be this many and as many as the
  * living ones. */
 #define MIN_STALE_THREADS 4096
 
@@ -61,8 +60,8 @@ static void drop_mappings(struct process_table *table, struct entry *entry)
 	entry->space = NULL;
 }
 
-/* Another image has its pid: drops everything but the name, and that too when nobody referred to
- * it. */
+/* Another incarnation has the pid. Drops everything but the name; the name, too, when no sample
+ * referred to it. */
 static void retire(struct process_table *table, struct entry *entry)
 {
 	drop_mappings(table, entry);
@@ -74,8 +73,8 @@ static void retire(struct process_table *table, struct entry *entry)
 	}
 }
 
-/* The grace time of an exited process is over: samples of its pid are somebody else's from now
- * on. */
+/* The grace time of an exited process is over: later samples of its pid belong to another
+ * process. */
 static void expire(struct process_table *table, struct entry *entry)
 {
 	hash_map_remove(&table->pids, entry->public.pid);
@@ -121,7 +120,7 @@ struct entry *process_table_take_entry(struct process_table *table)
 	return *slot;
 }
 
-/* A new incarnation under pid, without mappings or threads; ends the one that had the pid. */
+/* Begins a new incarnation of pid, without mappings or threads; ends the previous one. */
 static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t time_ns)
 {
 	struct entry *old = entry_of_pid(table, pid);
@@ -154,7 +153,7 @@ static struct entry *begin(struct process_table *table, uint32_t pid, uint64_t t
 	return entry;
 }
 
-/* The living incarnation that holds the thread-map value; NULL when the value is stale. */
+/* The living incarnation of a thread-map value; NULL: the value is stale. */
 static struct entry *entry_of_thread(const struct process_table *table, uint64_t value)
 {
 	struct entry *entry = table->entries.items[(uint32_t)value];
@@ -162,8 +161,8 @@ static struct entry *entry_of_thread(const struct process_table *table, uint64_t
 	return entry->serial == value >> 32 && entry->state == ENTRY_ALIVE ? entry : NULL;
 }
 
-/* Threads that ended unseen (exec by another thread than the leader, lost records) leave stale
- * entries behind. */
+/* Unseen thread exits (exec by a thread other than the leader, lost records) leave stale entries
+ * behind. */
 static void sweep_threads(struct process_table *table)
 {
 	struct hash_map fresh = {0};
@@ -175,7 +174,7 @@ static void sweep_threads(struct process_table *table)
 	while ((slot = hash_map_next(&table->threads, &cursor))) {
 		if (entry_of_thread(table, slot->value) &&
 		    !hash_map_put(&fresh, slot->key, slot->value)) {
-			hash_map_done(&fresh); /* try again later */
+			hash_map_done(&fresh); /* retried later */
 			return;
 		}
 	}
@@ -183,7 +182,7 @@ static void sweep_threads(struct process_table *table)
 	table->threads = fresh;
 }
 
-/* Its last thread exited: the mappings stay for the grace time. */
+/* The last thread exited: the mappings stay for the grace time. */
 static void end(struct process_table *table, struct entry *entry, uint64_t time_ns)
 {
 	entry->public.end_ns = time_ns;
@@ -211,7 +210,7 @@ static void add_thread(struct process_table *table, struct entry *entry, uint32_
 
 		if (owner == entry)
 			return;
-		if (owner) /* its exit was lost: the tid is somebody else's now */
+		if (owner) /* its exit was lost: the tid was reused */
 			remove_thread(table, owner, table->now_ns);
 		*known = value;
 	} else {
@@ -227,8 +226,8 @@ static void add_thread(struct process_table *table, struct entry *entry, uint32_
 	table->thread_count++;
 }
 
-/* The living incarnation of pid, begun with its leader as the only thread when nobody announced
- * it. */
+/* The living incarnation of pid. If there was no fork record, it begins with its leader as the
+ * only thread. */
 static struct entry *get_alive(struct process_table *table, uint32_t pid)
 {
 	struct entry *entry = entry_of_pid(table, pid);
@@ -243,8 +242,8 @@ static struct entry *get_alive(struct process_table *table, uint32_t pid)
 	return entry;
 }
 
-/* The kernel announces the exit of a process that executes a set-user-ID program or one that it may
- * not read, and then it goes on. */
+/* The kernel sends an exit record for a process that executes a set-user-ID program or one it
+ * may not read, although the process continues. */
 static void revive(struct process_table *table, struct entry *entry)
 {
 	process_entry_list_unlink(table, &table->grace, entry);
@@ -258,7 +257,7 @@ static void on_process_fork(struct process_table *table, const struct task_view 
 	struct entry *known = entry_of_pid(table, task->pid);
 	struct entry *parent, *child;
 
-	/* procfs tells less than the live records that came before it. */
+	/* procfs has less information than earlier live records. */
 	if (task->from_snapshot && known && known->state == ENTRY_ALIVE) {
 		if (!known->public.parent_pid)
 			known->public.parent_pid = task->parent_pid;
@@ -271,7 +270,7 @@ static void on_process_fork(struct process_table *table, const struct task_view 
 	add_thread(table, child, task->tid);
 	child->public.parent_pid = task->parent_pid;
 	if (task->from_snapshot)
-		return; /* its comm and mappings follow */
+		return; /* comm and mapping records follow */
 	child->public.started_inside = true;
 	child->public.start_ns = child->public.born_ns = task->time_ns;
 	parent = entry_of_pid(table, task->parent_pid);
@@ -386,7 +385,7 @@ static void on_mapping(void *context, const struct mapping_view *view)
 	struct entry *entry;
 
 	advance_time(table, view->time_ns);
-	/* A record that comes behind the exit still belongs to the process that ended. */
+	/* A record after the exit still belongs to the exited process. */
 	entry = entry_of_pid(table, view->pid);
 	if (!entry)
 		entry = get_alive(table, view->pid);
@@ -414,8 +413,8 @@ static void on_mapping(void *context, const struct mapping_view *view)
 					    }) == 0)
 		return;
 	table->dropped++;
-	/* No name is better than that of what was there before. It stays where taking it out needs
-	 * room, too. */
+	/* An unresolved address is better than a symbol of the previous mapping. The old mapping
+	 * stays only when removing it needs room, too. */
 	address_space_remove(entry->space, view->start, view->end);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What process_table.c and process_groups.c share; nobody else includes this. */
+/* Shared by the files behind process/process_table.h; private. */
 #ifndef PKBPF_PROCESS_PROCESS_TABLE_PRIVATE_H
 #define PKBPF_PROCESS_PROCESS_TABLE_PRIVATE_H
 
@@ -14,20 +14,20 @@
 enum entry_state {
 	ENTRY_FREE, /* forgotten; in the free list */
 	ENTRY_ALIVE,
-	ENTRY_GRACE,  /* exited, mappings kept for a while; in the grace list */
-	ENTRY_RECENT, /* exited, nobody referred to it yet; in the recent list */
+	ENTRY_GRACE,  /* exited, mappings kept for the grace time; in the grace list */
+	ENTRY_RECENT, /* exited, no sample referred to it so far; in the recent list */
 	ENTRY_ENDED,  /* kept for its name only */
 	ENTRY_GROUP,
-	ENTRY_MERGED, /* its figures are a group's; kept for its name */
+	ENTRY_MERGED, /* merged into a group; kept for its name */
 };
 
 struct entry {
 	struct process public;
-	struct address_space *space; /* NULL: nothing mapped */
+	struct address_space *space; /* NULL: no mappings */
 	enum entry_state state;
-	bool used;	  /* a sample referred to it */
-	uint64_t news_ns; /* see process_table_has_news() */
-	uint32_t serial;  /* distinguishes incarnations that had this id one after the other */
+	bool used;		 /* a sample referred to it */
+	uint64_t news_ns;	 /* see process_table_has_news() */
+	uint32_t serial;	 /* distinguishes successive incarnations with this id */
 	uint32_t next, previous; /* in the grace or the recent list; next alone in the free list */
 };
 
@@ -39,11 +39,11 @@ struct entry_list { /* oldest first */
 struct process_table {
 	struct mapped_file_table *files;
 	ARRAY_OF(struct entry *) entries;
-	struct hash_map pids; /* pid -> id of the entry that is alive or in grace */
-	/* pid -> id of the entry that ended last, after its grace: recent or kept */
+	struct hash_map pids; /* pid -> id of the entry that is alive or in its grace time */
+	/* pid -> id of the latest exited entry after its grace time: recent or kept */
 	struct hash_map ended;
 	struct hash_map threads; /* tid -> serial << 32 | id */
-	/* of process_table_put(): by what tells incarnations apart */
+	/* for process_table_put(): by what identifies incarnations */
 	struct hash_index identities;
 	size_t thread_count; /* living threads; entries of `threads` beyond that are stale */
 	struct mapping_budget budget;
@@ -56,19 +56,18 @@ struct process_table {
 	uint64_t dropped;
 };
 
-/* An entry to fill, of a forgotten incarnation where there is one. NULL: out of memory or too
- * many. */
+/* An entry to fill, reusing that of a forgotten incarnation. NULL: out of memory or too many. */
 struct entry *process_table_take_entry(struct process_table *table);
-/* Its id may be given to a later incarnation. */
+/* Frees the entry; its id may be reused. */
 void process_table_forget(struct process_table *table, struct entry *entry);
 void process_entry_list_append(struct process_table *table, struct entry_list *list,
 			       struct entry *entry);
 void process_entry_list_unlink(struct process_table *table, struct entry_list *list,
 			       struct entry *entry);
-/* Its grace time is over: what comes late finds it by its pid, until nobody has referred to it for
- * PROCESS_LATE_NS. */
+/* Adds an entry after its grace time: late records find it by its pid, until it has had no
+ * reference for PROCESS_LATE_NS. */
 void process_recent_add(struct process_table *table, struct entry *entry);
-/* It is not found by its pid any more. */
+/* Removes an entry: it is no longer found by its pid. */
 void process_recent_remove(struct process_table *table, const struct entry *entry);
 void process_recent_expire(struct process_table *table);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads /proc/PID/maps with one buffer and a parser that trusts no byte of it. */
+/* Reads /proc/PID/maps with one buffer; the parser trusts no byte of it. */
 #include "process/procfs_maps.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 
 #include "base/cleanup.h"
 
-/* The kernel hands out at most a page at a time (more only for a line that is longer); a path of
- * PATH_MAX bytes may be escaped to four times its length. */
+/* The kernel returns at most a page per read, more only for a longer line. A path of PATH_MAX
+ * bytes may be escaped to four times its length. */
 #define READ_SIZE	     (20 * 1024)
-#define ANONYMOUS_HUGE_PAGES "/anon_hugepage" /* that were asked for with MAP_HUGETLB */
+#define ANONYMOUS_HUGE_PAGES "/anon_hugepage" /* from MAP_HUGETLB */
 
 struct cursor {
 	const char *at;
@@ -76,7 +76,7 @@ static bool take_protection(struct cursor *cursor, uint32_t *ret_protection)
 	return true;
 }
 
-/* The newline is the only character that the kernel escapes here; a backslash stands for itself. */
+/* The kernel escapes only the newline here; a backslash stands for itself. */
 static void copy_path(char *to, size_t size, const char *from, size_t length)
 {
 	static const char newline[] = "\\012";
@@ -129,8 +129,8 @@ struct report {
 	procfs_maps_callback callback;
 	void *context;
 	int unparsed;
-	struct procfs_mapping before; /* the one before, when it has a file: its path is not "" */
-	/* what follows it at once and may be its text; empty: nothing */
+	struct procfs_mapping before; /* previous mapping with a file; else its path is "" */
+	/* the adjacent mapping that may be its text; empty: none */
 	struct procfs_mapping withheld;
 };
 
@@ -147,7 +147,8 @@ static bool may_be_moved_text(const struct procfs_mapping *mapping,
 	       before->end == mapping->start;
 }
 
-/* The file goes on behind it where it would if it were in between, too. */
+/* True when the file's offsets continue after the withheld mapping as if it were part of the
+ * file. */
 static bool continues(const struct procfs_mapping *behind, const struct procfs_mapping *withheld,
 		      const struct procfs_mapping *before)
 {
@@ -188,7 +189,7 @@ static void report_mapping(struct report *report, const struct procfs_mapping *m
 	report->callback(report->context, mapping);
 }
 
-/* Reports the complete lines of buffer; returns how many of its bytes they were. */
+/* Reports the complete lines of buffer; returns their size in bytes. */
 static size_t report_lines(const char *buffer, size_t size, struct report *report)
 {
 	struct procfs_mapping mapping;
@@ -248,7 +249,7 @@ int procfs_maps_read(int proc_fd, uint32_t pid, procfs_maps_callback callback, v
 			used = 0;
 		}
 	}
-	/* Every line of procfs ends in a newline: what is left was cut. */
+	/* Every line of procfs ends in a newline: a rest is truncated. */
 	report_withheld(&report, NULL);
 	return used ? report.unparsed + 1 : report.unparsed;
 }

@@ -18,10 +18,10 @@ int procfs_maps_parse_line(const char *line, size_t length, struct procfs_mappin
 
 typedef void (*procfs_maps_callback)(void *context, const struct procfs_mapping *mapping);
 
-/* Reads PROC_FD/PID/maps and reports every mapping; text that a program has moved to huge pages, of
- * which the kernel does not know that it is one, as if its file were mapped there. Returns the
- * number of lines that could not be parsed, or -ENOENT/-ESRCH (no such process), -EACCES. proc_fd:
- * descriptor of the proc folder. */
+/* Reads PROC_FD/PID/maps and reports every mapping. Text that a program has moved to huge pages
+ * is anonymous to the kernel; it is reported as a mapping of its file. Returns the number of
+ * lines that could not be parsed, or -ENOENT/-ESRCH (no such process), -EACCES. proc_fd:
+ * descriptor of the proc directory. */
 int procfs_maps_read(int proc_fd, uint32_t pid, procfs_maps_callback callback, void *context);
 
 #endif

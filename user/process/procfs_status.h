@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The process that a thread belongs to; 0: it is gone. */
+/* The process of a thread; 0: it has exited. */
 uint32_t procfs_process_of_thread(uint32_t tid);
 
 #endif

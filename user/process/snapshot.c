@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Walks procfs once, with few system calls per process, and writes down what runs as records. */
+/* Reads procfs once, with few system calls per process, and encodes the running processes as
+ * records. */
 #include "process/snapshot.h"
 
 #include <dirent.h>
@@ -22,7 +23,7 @@ struct snapshot {
 	uint64_t time_ns;
 	struct event_buffer *buffer;
 	struct snapshot_stats stats;
-	int err; /* of the encoder, in callbacks */
+	int err; /* of the encoder, set in callbacks */
 };
 
 struct task_stat {
@@ -33,7 +34,7 @@ struct task_stat {
 	uint64_t thread_count;
 };
 
-/* The whole string as a decimal number; 0 when it is none that can be a pid. */
+/* Parses the whole string as a decimal number; 0: not a valid pid. */
 static uint32_t parse_pid(const char *text)
 {
 	uint64_t value = 0;
@@ -50,8 +51,8 @@ static uint32_t parse_pid(const char *text)
 	return (uint32_t)value;
 }
 
-/* Field `index` of the space-separated fields at `at` (0 = first), negative numbers as 0; false
- * when there is none. */
+/* Field `index` of the space-separated fields at `at` (0 = first), negative numbers as 0; false:
+ * no such field. */
 static bool stat_field(const char *at, unsigned int index, uint64_t *ret_value)
 {
 	uint64_t value = 0;
@@ -74,7 +75,7 @@ static bool stat_field(const char *at, unsigned int index, uint64_t *ret_value)
 	return true;
 }
 
-/* text: "PID (comm) S ppid …"; comm may hold anything, so it ends at the last parenthesis. */
+/* text: "PID (comm) S ppid …". comm may contain anything; the last parenthesis ends it. */
 static bool parse_stat(const char *text, size_t size, struct task_stat *ret_stat)
 {
 	const char *open = memchr(text, '(', size);
@@ -98,7 +99,7 @@ static bool parse_stat(const char *text, size_t size, struct task_stat *ret_stat
 	return true;
 }
 
-/* -ESRCH when there is no such process. */
+/* -ESRCH: no such process. */
 static int read_stat(const struct snapshot *snapshot, uint32_t pid, struct task_stat *ret_stat)
 {
 	_cleanup_close_ int fd = -1;
@@ -136,7 +137,7 @@ static int add_task(struct snapshot *snapshot, enum pkbpf_event_kind kind, uint3
 
 typedef int (*pid_callback)(struct snapshot *snapshot, uint32_t pid, void *context);
 
-/* Calls back for every number in the folder; a callback's error ends the unwinding. */
+/* Calls back for every number in the directory; an error of the callback ends the iteration. */
 static int walk_pids(struct snapshot *snapshot, int directory_fd, pid_callback callback,
 		     void *context)
 {
@@ -161,7 +162,7 @@ static int walk_pids(struct snapshot *snapshot, int directory_fd, pid_callback c
 
 struct thread_walk {
 	uint32_t pid;
-	uint32_t other; /* a thread that is not the leader, 0 none */
+	uint32_t other; /* a thread other than the leader; 0: none */
 };
 
 static int add_thread(struct snapshot *snapshot, uint32_t tid, void *context)
@@ -254,7 +255,7 @@ static int encode_process(struct snapshot *snapshot, uint32_t pid)
 		err = add_task(snapshot, PKBPF_EVENT_COMM, pid, pid, 0, stat.comm);
 	if (!err && stat.thread_count > 1)
 		err = add_threads(snapshot, &threads);
-	/* The leader's exit is over and will not be announced again. */
+	/* The leader has already exited; no exit record will follow. */
 	if (!err && leader_ended)
 		err = add_task(snapshot, PKBPF_EVENT_EXIT, pid, pid, 0, "");
 	if (!err && !(stat.flags & KERNEL_THREAD))
@@ -273,7 +274,7 @@ static int add_process(struct snapshot *snapshot, uint32_t pid, _unused_ void *c
 
 	if (err != -ESRCH)
 		return err;
-	/* half a process would be worse than none */
+	/* an incomplete process would be worse than none */
 	snapshot->buffer->size = size;
 	snapshot->stats.mappings = mappings;
 	snapshot->stats.vanished++;

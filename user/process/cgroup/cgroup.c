@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens a cgroup by its number, as file systems that export handles allow; searches the tree where
- * that is forbidden. */
+/* Opens a cgroup by its id through an exported file handle; searches the tree where handles are
+ * not permitted. */
 #include "process/cgroup/cgroup.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@
 #include "base/cleanup.h"
 #include "process/cgroup/cgroup_tree.h"
 
-/* FILEID_KERNFS of the kernel: a handle is the 64-bit number alone, with generation and inode on
- * 64-bit machines. */
+/* FILEID_KERNFS of the kernel: the handle is only the 64-bit id, which on 64-bit machines has
+ * generation and inode. */
 #define HANDLE_TYPE_KERNFS 0xfe
 
 struct cgroup_root {
 	char path[PATH_MAX];
 	int fd;
-	bool no_handles; /* not permitted here: search instead */
+	bool no_handles; /* handles are not permitted here: search instead */
 };
 
 struct cgroup_root *cgroup_root_open_at(const char *path)
@@ -50,7 +50,7 @@ static bool is_v2(const char *path)
 	snprintf(file, sizeof(file), "%s/cgroup.procs", path);
 	if (access(file, F_OK))
 		return false;
-	/* A v1 hierarchy has that file as well, but not this one. */
+	/* A v1 hierarchy also has cgroup.procs, but not this file. */
 	snprintf(file, sizeof(file), "%s/cgroup.controllers", path);
 	return access(file, F_OK) == 0;
 }
@@ -82,7 +82,7 @@ uint64_t cgroup_root_id(const struct cgroup_root *root)
 	return fstat(root->fd, &status) ? 0 : status.st_ino;
 }
 
-/* An absolute path, made relative to the root of the hierarchy. */
+/* Makes an absolute path relative to the root of the hierarchy. */
 static int below_root(const struct cgroup_root *root, const char *path, char *ret_path, size_t size)
 {
 	size_t length = strlen(root->path);
@@ -156,7 +156,7 @@ int cgroup_root_path(struct cgroup_root *root, uint64_t id, char *ret_path, size
 			return err;
 		if (err == -ESTALE || err == -ENOENT)
 			return -ENOENT;
-		/* No CAP_DAC_READ_SEARCH, a system call filter, a file system of another kind. */
+		/* No CAP_DAC_READ_SEARCH, a system call filter, or another kind of file system. */
 		root->no_handles = true;
 	}
 	return path_by_search(root, id, ret_path, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The shapes of paths that container runtimes and systemd make. */
+/* Shapes of cgroup paths made by container runtimes and systemd. */
 #include "process/cgroup/cgroup_name.h"
 
 #include <ctype.h>
@@ -12,8 +12,8 @@
 #define FULL_ID_LENGTH	64
 #define SHORT_ID_LENGTH 12
 
-/* One element is <prefix><id><suffix>; not_prefix: the same runtime's monitor, whose element looks
- * alike. */
+/* One element is <prefix><id><suffix>. not_prefix: excludes the same runtime's monitor, whose
+ * element looks alike. */
 struct shape {
 	const char *runtime, *prefix, *suffix, *not_prefix;
 };
@@ -31,8 +31,8 @@ static const struct shape shapes[] = {
 	{"machine", "machine-", ".scope", NULL},
 };
 
-/* An element below a folder of this name is a container. full_id: if it is an identifier of 64
- * digits; others are folders of the same runtime ("docker/buildkit"). */
+/* An element below a directory of this name is a container. full_id: only if it is an identifier
+ * of 64 digits; other directories belong to the runtime itself ("docker/buildkit"). */
 static const struct {
 	const char *folder, *runtime;
 	bool full_id;
@@ -84,7 +84,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* systemd writes characters that may not be in a name as \xNN. NUL is left as it is. */
+/* systemd writes characters not allowed in a name as \xNN. NUL stays escaped. */
 static void unescape(char *to, size_t size, const char *from)
 {
 	size_t used = 0;
@@ -114,7 +114,7 @@ static bool match_shape(const struct shape *shape, const char *element, struct c
 	    (shape->not_prefix && begins_with(element, shape->not_prefix)))
 		return false;
 	set_container(name, shape->runtime, element + prefix, length - prefix - suffix);
-	/* It is a unit's: "machine-qemu\\x2d1\\x2dweb.scope". */
+	/* The name of a unit: "machine-qemu\\x2d1\\x2dweb.scope". */
 	if (suffix) {
 		strcpy(raw, name->id);
 		unescape(name->id, sizeof(name->id), raw);
@@ -122,7 +122,7 @@ static bool match_shape(const struct shape *shape, const char *element, struct c
 	return true;
 }
 
-/* "slice:prefix:id", which runtimes write that were told of systemd but do not use it. */
+/* "slice:prefix:id": from runtimes configured for systemd on machines without it. */
 static bool match_triple(const char *element, struct cgroup_name *name)
 {
 	const char *prefix = strchr(element, ':'), *id = prefix ? strchr(prefix + 1, ':') : NULL;

@@ -20,7 +20,7 @@ struct walk {
 	size_t next;
 };
 
-/* Takes the path. */
+/* Takes ownership of the path. */
 static int visit(struct walk *walk, char *path, uint64_t id)
 {
 	bool is_full = walk->paths.count >= CGROUP_WALK_MAX;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All folders of a hierarchy of cgroups, those above before those below. */
+/* Visits all directories of a cgroup hierarchy, parents before children. */
 #ifndef PKBPF_PROCESS_CGROUP_CGROUP_TREE_H
 #define PKBPF_PROCESS_CGROUP_CGROUP_TREE_H
 
 #include <stdint.h>
 
-/* Folders visited by a walk at most: the memory of some 10 MB. */
+/* Maximum number of directories visited: about 10 MB of memory. */
 #define CGROUP_WALK_MAX 100000
 
-/* path: below root, beginning with '/'; the root itself is "". id: the inode as its parent's folder
- * shows it. A value other than 0 ends the search. */
+/* path: below root, starting with '/'; the root itself is "". id: the inode in the parent
+ * directory's entry. A value other than 0 ends the search. */
 typedef int (*cgroup_visit_fn)(void *context, const char *path, uint64_t id);
 
-/* The value that ended the search; 0: none did; -ENOMEM; -E2BIG: there are more folders. Folders
- * that are gone or cannot be read have none below. */
+/* Returns the value that ended the search; 0: none did; -ENOMEM; -E2BIG: more directories than
+ * the maximum. Removed and unreadable directories have no children. */
 int cgroup_tree_walk(const char *root, cgroup_visit_fn visit, void *context);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the state files of Docker, podman, containerd and CRI-O, and the log folders of
+/* Reads the state files of Docker, podman, containerd and CRI-O, and the log directories of
  * Kubernetes. */
 #include "process/cgroup/container_name.h"
 
@@ -17,7 +17,7 @@
 #include "base/cleanup.h"
 #include "base/file_io.h"
 
-/* Nesting of what is read is shallow; jansson's own limit of 2048 is a stack of its own. */
+/* These files nest little; jansson itself stops at a depth of 2048. */
 static json_t *load(const char *root, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -52,7 +52,7 @@ static bool put(char *ret_name, size_t size, const char *format, ...)
 	return length > 0;
 }
 
-/* An id goes into a path: it must be no path itself. */
+/* An id becomes part of a path, so it must not contain one. */
 static bool is_plain(const char *id)
 {
 	return id[0] && id[0] != '.' && !strchr(id, '/');
@@ -77,7 +77,7 @@ static bool docker_name(const char *root, const struct cgroup_name *cgroup, char
 	return found;
 }
 
-/* One array with all containers of the host's storage. */
+/* One array of all containers in the host's storage. */
 static bool podman_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			size_t size)
 {
@@ -101,7 +101,7 @@ static bool podman_name(const char *root, const struct cgroup_name *cgroup, char
 	return found;
 }
 
-/* The specification a container was started from; its annotations name the pod. */
+/* The container's start specification; its annotations name the pod. */
 static bool spec_name(json_t *spec, const char *ns_key, const char *pod_key,
 		      const char *container_key, char *ret_name, size_t size)
 {
@@ -174,7 +174,7 @@ static bool log_name(const char *root, const struct cgroup_name *cgroup, char *r
 	return found;
 }
 
-/* /var/log/pods/<namespace>_<pod>_<uid>: at least which pod it is */
+/* /var/log/pods/<namespace>_<pod>_<uid>: gives the pod only. */
 static bool pod_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 		     size_t size)
 {

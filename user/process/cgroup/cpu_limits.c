@@ -27,17 +27,17 @@ struct known_cgroup {
 };
 
 struct cpu_limits {
-	char hierarchy[PATH_MAX]; /* where it is mounted */
+	char hierarchy[PATH_MAX]; /* its mount point */
 	char proc[PATH_MAX];
 	bool is_v1;
-	struct hash_map seen; /* by id, those without a limit as well */
+	struct hash_map seen; /* by id, including cgroups without a limit */
 	ARRAY_OF(struct known_cgroup) limited;
 	size_t most;
 	uint64_t left_out;
-	bool is_cut; /* not all cgroups were looked at */
+	bool is_cut; /* some cgroups were left out */
 };
 
-/* One of the words of a list, as in "cpuset cpu io" or "cpu,cpuacct". */
+/* Finds a word in a list such as "cpuset cpu io" or "cpu,cpuacct". */
 static bool has_word(const char *list, const char *word)
 {
 	size_t length = strlen(word);
@@ -110,7 +110,7 @@ void cpu_limits_close(struct cpu_limits *limits)
 	free(limits);
 }
 
-/* false: it has none. */
+/* false: no limit. */
 static bool read_limit(const struct cpu_limits *limits, const char *folder, struct cpu_limit *limit)
 {
 	_cleanup_free_ char *quota =
@@ -192,8 +192,8 @@ int cpu_limits_add_all(struct cpu_limits *limits)
 	return err == -E2BIG ? 0 : err;
 }
 
-/* Where a process is, out of "0::/path" or "4:cpu,cpuacct:/path"; the line is changed. NULL: not in
- * this one. */
+/* The cgroup of a process from a line "0::/path" or "4:cpu,cpuacct:/path", which is modified.
+ * NULL: another hierarchy. */
 static char *path_in_line(const struct cpu_limits *limits, char *line)
 {
 	char *controllers = strchr(line, ':'),
@@ -207,7 +207,7 @@ static char *path_in_line(const struct cpu_limits *limits, char *line)
 										       : NULL;
 }
 
-/* path: below the hierarchy, without a slash at its end: "" is its root */
+/* path: below the hierarchy, without a slash at its end; "" is the root */
 static int add_path(struct cpu_limits *limits, const char *path)
 {
 	char folder[PATH_MAX];
@@ -229,7 +229,7 @@ int cpu_limits_add_of(struct cpu_limits *limits, uint32_t pid)
 	for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !path;
 	     line = strtok_r(NULL, "\n", &rest))
 		path = path_in_line(limits, line);
-	/* One that lies above what we see of the hierarchy. */
+	/* A cgroup above the visible part of the hierarchy. */
 	if (!path || (strncmp(path, "/..", 3) == 0 && (path[3] == '/' || !path[3])))
 		return 0;
 	for (char *slash = path + strlen(path); slash && !err; slash = strrchr(path, '/')) {

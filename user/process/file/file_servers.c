@@ -16,17 +16,17 @@
 #include "base/log.h"
 #include "process/file/served_mounts.h"
 
-/* A server that answers does so in milliseconds, also one at the other end of the world: the
- * records of that long wait for us. */
+/* A working server answers within milliseconds, even across the world. The record waits for
+ * these answers. */
 #define QUIET_NS (250 * NS_PER_MS)
 #define LIMIT_NS (2 * NS_PER_SECOND)
-/* Where many are silent, each next one is waited for half as long, so often at most: anybody may
- * mount hundreds of them. */
+/* The wait halves with every silent server, up to this many times: any user may mount hundreds
+ * of them. */
 #define MAX_HALVINGS 4
-/* Until one that did not answer is asked again. */
+/* Pause before a silent server is asked again. */
 #define SILENCE_NS (10 * NS_PER_SECOND)
-/* As many processes may be left behind at once: some servers leave them where they cannot even be
- * killed. */
+/* Maximum number of blocked helper processes at once: some servers leave them where they cannot
+ * even be killed. */
 #define MAX_LEFT	16
 #define MAX_WARNINGS	8
 #define COPY_STEP_BYTES (16U << 10)
@@ -37,7 +37,8 @@ enum { COPIED, TOO_LARGE };
 struct silent_server {
 	uint64_t device;
 	uint64_t until_ns;
-	pid_t left; /* it still waits there: nothing else need be asked; 0: it exited */
+	pid_t left; /* helper process still blocked by this server: ask nothing else; 0: it
+		     * exited */
 };
 
 struct file_servers {
@@ -99,7 +100,7 @@ static int copy_contents(int from_fd, int to_fd)
 	return got < 0 ? -errno : 0;
 }
 
-/* In a process of its own. */
+/* Runs in a process of its own. */
 static int copy_file(void *context, void *result)
 {
 	struct copying *copying = context;
@@ -117,12 +118,13 @@ static int copy_file(void *context, void *result)
 	err = copy_contents(fd, copying->copy_fd);
 	if (err)
 		return err;
-	/* When it was written says whether it is what was mapped. */
+	/* The modification time shows whether it is the file that was mapped. */
 	futimens(copying->copy_fd, (const struct timespec[]){status.st_atim, status.st_mtim});
 	return COPIED;
 }
 
-/* Written to from now on by nobody, and told by that from files that take no memory of ours. */
+/* Nothing writes to the copy from now on. Its access mode distinguishes it from files that take
+ * none of our memory. */
 static int reopen_for_reading(int copy_fd)
 {
 	char link[32];

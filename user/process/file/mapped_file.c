@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Gives each distinct file that processes have mapped one identity. */
+/* Gives each distinct mapped file one identity. */
 #include "process/file/mapped_file.h"
 
 #include <errno.h>
@@ -95,18 +95,15 @@ static bool has_prefix(const char *path, const char *prefix)
 	return strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* "/SYSV" and the key in eight hex digits: System V shared memory, always shown as deleted. */
+/* System V shared memory is "/SYSV" and the key in eight hex digits, always shown as deleted. */
 static bool is_sysv_shm(const char *path, size_t length)
 {
 	return length == 13 && has_prefix(path, "/SYSV") &&
 	       strspn(path + 5, "0123456789abcdefABCDEF") >= 8;
 }
 
-/*
- * Whether the kernel's name for a mapping is that of a file whose contents can be read elsewhere.
- * Shared memory has an inode of an internal file system, but only the process knows what its code
- * is.
- */
+/* True when the kernel's name of a mapping is a file with contents readable elsewhere. Shared
+ * memory has an inode of an internal file system, but only the process knows its contents. */
 static bool names_a_file(const struct mapping_view *mapping, size_t length, bool deleted)
 {
 	static const char *const prefixes[] = {"anon_inode:", "[", "socket:", "pipe:", "/[aio]"};
@@ -152,7 +149,7 @@ static bool family_equal(const void *context, uint32_t item, const void *key_poi
 	       memcmp(family->path, key->path, key->path_length) == 0;
 }
 
-/* Its place, that of a forgotten one where there is one; NULL: out of memory. */
+/* Index of a family, reusing a forgotten one; NULL: out of memory. */
 static struct family *take_family(struct mapped_file_table *table)
 {
 	if (table->free_families.count)
@@ -187,7 +184,7 @@ static void give_id_back(struct mapped_file_table *table, uint32_t id)
 		*place = id;
 }
 
-/* The family of key, added when new; NULL with *ret_err set when that is not possible. */
+/* The family of key, added when new; NULL with *ret_err set on failure. */
 static struct family *get_family(struct mapped_file_table *table, const struct family_key *key,
 				 int *ret_err)
 {
@@ -260,7 +257,7 @@ static struct file *add_file(struct mapped_file_table *table, struct family *fam
 	return take_pointer(file);
 }
 
-/* The file of this generation in the family; 0 stands for any. */
+/* The file of this generation in the family; 0 matches any. */
 static struct file *find_generation(struct mapped_file_table *table, struct family *family,
 				    uint32_t generation)
 {
@@ -295,7 +292,7 @@ static void note_witness(struct file *file, const struct mapping_view *mapping)
 	file->public.witness_pid = mapping->pid;
 	file->public.witness_start = mapping->start;
 	file->public.witness_end = mapping->end;
-	/* The first one stays: it is often a process that outlives the many later ones. */
+	/* The first witness stays: its process often outlives later ones. */
 	if (file->witness_count == 0) {
 		file->witnesses[0] = witness;
 		file->witness_count = file->witness_next = 1;
@@ -307,8 +304,8 @@ static void note_witness(struct file *file, const struct mapping_view *mapping)
 	file->witness_next = file->witness_next + 1 < MAX_WITNESSES ? file->witness_next + 1 : 1;
 }
 
-/* What was in the file when it was mapped: the last edition, or an earlier one for a record that
- * comes late. */
+/* The contents when the file was mapped: the latest edition, or an earlier one for a late
+ * record. */
 static struct file *find_edition(struct mapped_file_table *table, struct file *file,
 				 const struct mapping_view *mapping)
 {
@@ -316,7 +313,7 @@ static struct file *find_edition(struct mapped_file_table *table, struct file *f
 
 	while (time_ns < file->begin_ns && file->older != NO_FILE)
 		file = table->files.items[file->older];
-	/* Whoever looked last looked later than this mapping was made: most records come to several
+	/* Usually the last check was after this mapping was made: most records reach several
 	 * consumers. */
 	if (time_ns > file->current_ns)
 		mapped_file_is_current(file);
@@ -351,7 +348,7 @@ int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_
 	key = (struct family_key){mapping->device_major, mapping->device_minor, mapping->inode,
 				  mapping->path, length};
 	if (!mapping->inode && strcmp(mapping->path, "[vdso]") == 0) {
-		/* There is one image per size and word size; that of a 32-bit process lies below 4
+		/* There is one image per size and word size; that of a 32-bit process is below 4
 		 * GiB. */
 		type = MAPPED_FILE_VDSO;
 		key.inode = (mapping->end - mapping->start) | (mapping->end <= UINT32_MAX);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Files that processes have mapped, each identity (device, inode, generation, path) once. A file is
- * opened only when somebody needs its contents, through whichever process still shows it. One that
- * is overwritten in place is another file from then on, with another id. One owner thread.
+/* Files mapped by processes, each identity (device, inode, generation, path) once. A file is
+ * opened only when its contents are needed, through any process that still maps it. A file
+ * overwritten in place becomes another file with another id. One owner thread.
  *
- * Bounds: MAPPED_FILES_MAX identities, MAPPED_FILES_MAX_PATH_BYTES of their paths; what is beyond
- * is refused. MAPPED_FILES_MAX_OPEN descriptors, and among them about
- * MAPPED_FILES_MAX_DELETED_BYTES of files that nobody can open any more and that would not be on
- * the disk without us: what was used least recently is closed.
- */
+ * Bounds: MAPPED_FILES_MAX identities and MAPPED_FILES_MAX_PATH_BYTES of their paths; further
+ * ones are refused. At most MAPPED_FILES_MAX_OPEN descriptors; of these, about
+ * MAPPED_FILES_MAX_DELETED_BYTES of deleted files that only our descriptors keep on the disk.
+ * The least recently used are closed. */
 #ifndef PKBPF_PROCESS_FILE_MAPPED_FILE_H
 #define PKBPF_PROCESS_FILE_MAPPED_FILE_H
 
@@ -25,80 +23,75 @@
 
 enum mapped_file_type {
 	MAPPED_FILE_REGULAR, /* has an inode */
-	MAPPED_FILE_VDSO,    /* image in the memory of any process that maps it */
+	MAPPED_FILE_VDSO,    /* image in the memory of every process that maps it */
 };
 
 struct mapped_file {
-	uint32_t id; /* dense, from 0; that of a forgotten file is given to another */
+	uint32_t id; /* dense, from 0; ids of forgotten files are reused */
 	enum mapped_file_type type;
 	uint32_t device_major, device_minor;
-	uint32_t inode_generation; /* 0: not known; learned when a later record has it */
+	uint32_t inode_generation; /* 0: unknown; set when a later record has it */
 	uint64_t inode;
 	const char *path; /* as the kernel showed it, without " (deleted)"; owned by the table */
-	bool deleted;	  /* the kernel said so */
-	/* The mapping through which the file can be opened while that process lives; the newest one
-	 * seen. */
+	bool deleted;	  /* the kernel showed " (deleted)" */
+	/* The newest mapping through which the file can be opened while its process lives. */
 	uint32_t witness_pid;
 	uint64_t witness_start, witness_end;
-	/* After mapped_file_open(): found by path with the right inode number on another device
-	 * number, as on btrfs and overlayfs. Most likely the file, but check a build id where there
-	 * is one. */
+	/* Set by mapped_file_open(): found by path, with the right inode number on another
+	 * device number, as on btrfs and overlayfs. Most likely the same file; verify the build
+	 * id if there is one. */
 	bool identity_unsure;
 };
 
 struct file_servers;
 struct mapped_file_table;
 
-/* root: "" for the live system; tests give a folder that holds proc/. */
+/* root: "" for the live system; tests give a directory that contains proc/. */
 struct mapped_file_table *mapped_file_table_new(const char *root);
 void mapped_file_table_free(struct mapped_file_table *table);
-/* Those that are asked for files of theirs; lives as long as the table. */
+/* The servers of files; valid as long as the table. */
 struct file_servers *mapped_file_table_servers(struct mapped_file_table *table);
 /* All ids are below this; some may be free. */
 size_t mapped_file_table_count(const struct mapped_file_table *table);
-/* How many are not. */
+/* Number of ids in use. */
 size_t mapped_file_table_live_count(const struct mapped_file_table *table);
-/* Whether three quarters of what the bounds above allow are in use: a good time to forget some. */
+/* True when three quarters of the bounds above are in use: time to forget files. */
 bool mapped_file_table_is_nearly_full(const struct mapped_file_table *table);
-/* NULL: no file has this id. Borrowed; lives and stays in place until it is forgotten. */
+/* NULL: no file has this id. Borrowed; valid at this address until it is forgotten. */
 struct mapped_file *mapped_file_table_get(struct mapped_file_table *table, uint32_t id);
-/* Forgets all but those that are used, by id, and a few that lead to them; the ids of others are
- * given again. -ENOMEM: nothing is forgotten. */
+/* Forgets all files but the used ones, by id, and a few that lead to them; other ids are reused.
+ * -ENOMEM: nothing is forgotten. */
 int mapped_file_table_forget(struct mapped_file_table *table, const bool *is_used);
 
-/*
- * The file behind a mapping, added when new, and the mapping noted as its witness. *ret_file is
- * NULL for mappings without a file: anonymous and shared memory (//anon, /dev/zero, SysV shm,
- * hugetlb), "[heap]" and the like; memfds are files. Generation 0 (procfs does not show it) fits
- * every generation of the same device, inode and path. An ELF file that is open here and that was
- * overwritten before mapping->time_ns is a new one; mappings of the time before still lead to the
- * old one. -ENOMEM; -ENOSPC beyond the bounds above.
- */
+/* The file of a mapping, added when new; the mapping becomes its witness. *ret_file is NULL for
+ * mappings without a file: anonymous and shared memory (//anon, /dev/zero, SysV shm, hugetlb),
+ * "[heap]" and the like; memfds are files. Generation 0 (procfs does not show it) matches every
+ * generation of the same device, inode and path. An open ELF file that was overwritten before
+ * mapping->time_ns is a new file; earlier mappings still lead to the old one. -ENOMEM; -ENOSPC
+ * beyond the bounds above. */
 int mapped_file_table_add(struct mapped_file_table *table, const struct mapping_view *mapping,
 			  struct mapped_file **ret_file);
 
-/*
- * A read-only descriptor of the file's contents, opened now or kept from an earlier call; owned by
- * the table. Tried in turn: /proc/PID/map_files/START-END (its inode or its path must fit: the pid
- * may have been reused), /proc/PID/root + path, path in our own mount namespace (device and inode
- * must fit, or the inode alone and then identity_unsure is set). Only regular files; symbolic links
- * resolve inside PID's root; nothing blocks: of a file system that somebody else serves it is a
- * copy, of which nobody sees what overwrites the file from then on. -ENOENT: gone or replaced;
- * -ESTALE: overwritten, what was mapped cannot be read any more; -EACCES; -ETIMEDOUT: its server
- * does not answer now; -ENODATA for MAPPED_FILE_VDSO (read it with mapped_file_read_vdso). Other
- * failures than that of a server are remembered until another mapping of the file is seen. Of the
- * descriptors kept the least recently used are closed, so one is valid until the next call of this
- * function.
- */
+/* A read-only descriptor of the file, opened now or kept from an earlier call; owned by the
+ * table and valid until the next call, since the least recently used ones are closed.
+ *
+ * Tried in turn: /proc/PID/map_files/START-END (inode or path must match: the pid may have been
+ * reused), /proc/PID/root + path, path in our own mount namespace (device and inode must match;
+ * with the inode alone, identity_unsure is set). Only regular files; symbolic links resolve
+ * inside PID's root. Nothing blocks: for a served file system it is a copy, which does not show
+ * later overwriting.
+ *
+ * -ENOENT: deleted or replaced; -ESTALE: overwritten, the mapped contents are lost; -EACCES;
+ * -ETIMEDOUT: its server does not answer now; -ENODATA for MAPPED_FILE_VDSO (use
+ * mapped_file_read_vdso). Failures other than a server's are remembered until another mapping of
+ * the file is seen. */
 int mapped_file_open(struct mapped_file_table *table, struct mapped_file *file);
-/*
- * Whether code in this file was made by a run-time, perhaps at work (a JIT that maps a file twice,
- * to write and to execute): it is no ELF file. Asked of the contents once, while a process still
- * maps it; false when they cannot be read, or nobody has done so and it does not lie where files
- * are made in passing.
- */
+/* True when the code in this file was generated by a run-time (a JIT that maps a file twice, to
+ * write and to execute): the file is no ELF file. Its contents are checked once, while a process
+ * still maps it. False when they cannot be read, or were never read and the file is not in a
+ * usual place for temporary files. */
 bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_file *file);
-/* Copies the vdso image out of the witness process (or our own when it is the same size); the
+/* Copies the vdso image from the witness process, or our own when it has the same size; the
  * caller frees it. */
 int mapped_file_read_vdso(struct mapped_file_table *table, struct mapped_file *file,
 			  void **ret_image, size_t *ret_size);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Notices files that were overwritten in place: `cp`, `scp` and `rsync --inplace` keep device,
- * inode and generation, and what is mapped afterwards is another program.
- */
+/* Detects files overwritten in place: `cp`, `scp` and `rsync --inplace` keep device, inode and
+ * generation, but later mappings are of another program. */
 #include <elf.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +9,8 @@
 #include "base/clock.h"
 #include "process/file/mapped_file_table.h"
 
-/* Read at either end of a file: build id, section headers and names, which hardly two builds share;
- * all of a small program. */
+/* Bytes read at each end of a file: build id, section headers and names, which hardly any two
+ * builds share; all of a small program. */
 #define PIECE_BYTES 16384
 
 static uint64_t time_of(struct timespec time)
@@ -27,9 +25,9 @@ static uint64_t add_piece(int fd, uint64_t offset, uint64_t fingerprint, char pi
 	return hash_bytes(piece, got > 0 ? (size_t)got : 0, fingerprint);
 }
 
-/* Time stamps tell that somebody had the file in hands; only what is in it tells whether it was
- * rewritten, or merely touched, renamed, linked or deleted. false: it is no program, and may be
- * written while it is mapped, as run-times do. */
+/* Changed time stamps do not show whether a file was rewritten, or only touched, renamed, linked
+ * or deleted; its contents do. false: not a program; it may be written while mapped, as
+ * run-times do. */
 static bool read_contents(int fd, const struct stat *status, struct file_contents *ret_contents)
 {
 	uint64_t size = (uint64_t)status->st_size;
@@ -49,10 +47,8 @@ static bool read_contents(int fd, const struct stat *status, struct file_content
 	return true;
 }
 
-/*
- * When that was, by the clock of records, if it was after since_ns; else 0. The time stamps are
- * those of another clock and may be set to anything: the first one that can be true counts.
- */
+/* Time of the overwriting by the clock of records, if after since_ns; else 0. File time stamps
+ * come from another clock and may have any value: the first plausible one counts. */
 static uint64_t when_written(const struct file_contents *contents, uint64_t since_ns,
 			     bool or_changed)
 {
@@ -65,12 +61,12 @@ static uint64_t when_written(const struct file_contents *contents, uint64_t sinc
 	return or_changed && changed_ns > since_ns && changed_ns <= now_ns ? changed_ns : 0;
 }
 
-/* 0: what is in the file now is what was mapped. */
+/* Returns 0 when the current contents are those that were mapped. */
 static uint64_t look_first(struct file *file, const struct stat *status)
 {
 	file->contents_known = true;
 	file->watched = read_contents(file->fd, status, &file->contents);
-	/* Written between the mapping and now: nobody knows any more what was mapped. */
+	/* Written between the mapping and now: the mapped contents are unknown. */
 	return file->watched && file->first_ns
 		       ? when_written(&file->contents, file->first_ns, false)
 		       : 0;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Gives the ids of files that nobody uses any more to others: where programs are built and run all
- * day long, new ones never end. */
+/* Reuses the ids of unused files: on build machines the number of new programs is endless. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "process/file/mapped_file_table.h"
 
-/* What finds families and generations, with those that are kept alone. */
+/* Indexes of families and generations, with only the kept ones. */
 struct kept_indexes {
 	struct hash_index families;
 	struct hash_map generations;
@@ -19,7 +18,7 @@ static void kept_indexes_done(struct kept_indexes *kept)
 	hash_map_done(&kept->generations);
 }
 
-/* Which files and families stay. */
+/* Marks of the files and families that stay. */
 struct kept_files {
 	uint8_t *files; /* KEPT… by id */
 	bool *families;
@@ -27,7 +26,7 @@ struct kept_files {
 
 enum {
 	KEPT = 1,
-	KEPT_BEFORE = 2, /* for a record of the edition before that comes late */
+	KEPT_BEFORE = 2, /* for a late record of the previous edition */
 };
 
 static void kept_files_done(struct kept_files *kept)
@@ -36,7 +35,7 @@ static void kept_files_done(struct kept_files *kept)
 	free(kept->families);
 }
 
-/* Whether this edition or one before is used. */
+/* True when this edition or an earlier one is used. */
 static bool leads_to_used(const struct mapped_file_table *table, const bool *is_used, uint32_t id)
 {
 	while (id != NO_FILE && !is_used[id])
@@ -44,8 +43,8 @@ static bool leads_to_used(const struct mapped_file_table *table, const bool *is_
 	return id != NO_FILE;
 }
 
-/* What is found by its family or its generation leads to those that are used. Not all of a family:
- * a program that is built again and again can have the same path and inode each time, with another
+/* Keeps entries through which used files are found by family or generation. Not whole families:
+ * a program built again and again can have the same path and inode each time, with another
  * generation. */
 static bool choose(const struct mapped_file_table *table, const bool *is_used,
 		   struct kept_files *kept)
@@ -101,7 +100,7 @@ static bool make_indexes(const struct mapped_file_table *table, const struct kep
 	return true;
 }
 
-/* Past editions that are about to be forgotten. */
+/* Removes past editions about to be forgotten from the chain. */
 static void relink(const struct mapped_file_table *table, const struct kept_files *kept,
 		   struct file *file)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Which descriptors of mapped files stay open: as long as one does, its file can be read after
- * processes and names have gone, and takes its place on the disk.
- */
+/* Chooses the descriptors of mapped files that stay open. An open descriptor keeps a file
+ * readable after its processes exited and its name was deleted, and keeps its disk space
+ * allocated. */
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,8 +9,8 @@
 
 #include "process/file/mapped_file_table.h"
 
-/* A check looks at every open descriptor, so it waits for as many opens as keep it cheap, or for
- * that many bytes. */
+/* A check visits every open descriptor, so it is made only after so many opens, or so many
+ * bytes. */
 #define OPENS_BETWEEN_CHECKS 32
 #define OPEN_PER_CHECK	     4
 #define BYTES_BETWEEN_CHECKS (MAPPED_FILES_MAX_DELETED_BYTES / 4)
@@ -58,7 +57,7 @@ void mapped_file_close(struct mapped_file_table *table, struct file *file)
 	table->open_count--;
 }
 
-/* Asked when the first file is opened: the session raises the limit after the table is made. */
+/* Read when the first file is opened: the session raises the limit after creating the table. */
 static size_t open_limit(struct mapped_file_table *table)
 {
 	struct rlimit limit = {.rlim_cur = 256};
@@ -75,7 +74,7 @@ static size_t open_limit(struct mapped_file_table *table)
 	return table->open_limit;
 }
 
-/* Programs that are built, run and deleted again and again must not fill the disk through us. */
+/* Programs that are built, run and deleted repeatedly must not fill the disk because of us. */
 static void close_deleted(struct mapped_file_table *table)
 {
 	uint32_t at = table->most_recent;

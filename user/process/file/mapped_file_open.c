@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Opens what processes have mapped, without being led astray by what those processes control. */
+/* Opens mapped files safely: the processes that map them control paths and links. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,9 +19,9 @@
 #include "process/procfs_maps.h"
 #include "process/file/served_mounts.h"
 
-/* Until a server that has refused a file is asked for it again. */
+/* Pause before a server that refused a file is asked for it again. */
 #define REFUSED_NS (10 * NS_PER_SECOND)
-/* A vdso is two pages today; a process can claim any size. */
+/* A vdso has two pages today; a process can claim any size. */
 #define MAX_VDSO_SIZE (1U << 20)
 
 static bool same_inode(const struct stat *status, const struct mapped_file *file)
@@ -35,11 +35,8 @@ static bool same_device(const struct stat *status, const struct mapped_file *fil
 	       minor(status->st_dev) == file->device_minor;
 }
 
-/*
- * Turns a descriptor that only names a file (O_PATH) into one that reads it. Going through O_PATH
- * means that a device or a FIFO is recognised without ever being opened, which could block or have
- * effects.
- */
+/* Turns an O_PATH descriptor into a readable one. With O_PATH, a device or FIFO is recognized
+ * without being opened, which could block or have side effects. */
 static int reopen_regular(int path_fd, const struct stat *status)
 {
 	char link[32];
@@ -52,8 +49,8 @@ static int reopen_regular(int path_fd, const struct stat *status)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Whether the link at map_path shows the path of file: then it is that mapping also when overlayfs
- * or btrfs give its inode another number. */
+/* True when the link at map_path shows the path of file: then it is the mapping, even when
+ * overlayfs or btrfs show another inode number. */
 static bool link_shows(const char *map_path, const struct mapped_file *file)
 {
 	size_t length = strlen(file->path);
@@ -83,17 +80,14 @@ static int open_mapping(const struct mapped_file_table *table, const struct mapp
 		return -errno;
 	if (fstat(path_fd, &status) < 0)
 		return -errno;
-	/* The pid may belong to another process by now, with something else at this address. */
+	/* The pid may have been reused by a process with another mapping at this address. */
 	if (!same_inode(&status, file) && !link_shows(path, file))
 		return -ENOENT;
 	return reopen_regular(path_fd, &status);
 }
 
-/*
- * For systems where openat2() is filtered away: walks one component at a time and follows no
- * symbolic link, so that none can lead out of root_fd. The kernel's paths had none when the file
- * was mapped.
- */
+/* For systems that filter openat2(): opens one component at a time and follows no symbolic link,
+ * so that none can lead out of root_fd. The kernel's paths had none when the file was mapped. */
 static int walk_without_links(int root_fd, const char *path)
 {
 	_cleanup_close_ int at = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
@@ -139,7 +133,7 @@ static int resolve_in_root(int root_fd, const char *path)
 	return -errno;
 }
 
-/* Opens file->path below the folder root_path (a process's root, or ours). */
+/* Opens file->path below the directory root_path (a process's root, or ours). */
 static int open_in_root(const char *root_path, const struct mapped_file *file, bool *ret_unsure)
 {
 	_cleanup_close_ int root_fd = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -162,7 +156,7 @@ static int open_in_root(const char *root_path, const struct mapped_file *file, b
 	return fd;
 }
 
-/* The more telling of two reasons: a lack of permission is something the user can change. */
+/* The more useful of two errors: a missing permission is something the user can change. */
 static int worse(int err, int other)
 {
 	if (other == -EACCES || other == -EPERM)
@@ -170,7 +164,8 @@ static int worse(int err, int other)
 	return err == -EACCES ? err : -ENOENT;
 }
 
-/* Keeps the descriptor unless an earlier candidate is as good; true when the search may stop. */
+/* Keeps the descriptor unless an earlier candidate is as good; returns true when the search may
+ * stop. */
 static bool consider(int fd, bool unsure, int *best_fd, bool *best_unsure)
 {
 	if (*best_fd >= 0 && unsure) {
@@ -190,7 +185,7 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	bool unsure = false, best_unsure = false;
 	int best = -1, err = -ENOENT, fd;
 
-	/* Later witnesses first: the file may have been replaced since the first one. */
+	/* Latest witnesses first: the file may have been replaced since the first one. */
 	for (uint32_t i = file->witness_count; i-- > 0;) {
 		fd = open_mapping(table, &file->public, &file->witnesses[i]);
 		if (fd >= 0) {
@@ -224,8 +219,7 @@ static int open_file(struct mapped_file_table *table, struct file *file)
 	return best;
 }
 
-/* Whether opening it, or only the search for it, asks a server, and the device of what is
- * served. */
+/* True when opening the file, or only the path lookup, needs a server; also gives the device. */
 static bool is_served(struct mapped_file_table *table, const struct mapped_file *file,
 		      uint64_t *ret_device)
 {
@@ -266,7 +260,7 @@ static int open_safely(struct mapped_file_table *table, struct file *file)
 
 	if (!is_served(table, &file->public, &served.device))
 		return open_file(table, file);
-	/* It says the same to each new process of a user's own file system. */
+	/* A user's FUSE file system refuses each new process in the same way. */
 	if (file->refused_ns && clock_now_ns() - file->refused_ns < REFUSED_NS)
 		return -EACCES;
 	fd = file_servers_open(table->servers, &served);
@@ -295,7 +289,7 @@ int mapped_file_open(struct mapped_file_table *table, struct mapped_file *public
 	mapped_file_make_room(table);
 	fd = open_safely(table, file);
 	if (fd < 0) {
-		/* How long a silent server is left alone is the same for all of its files. */
+		/* The pause after a timeout applies to all files of the server. */
 		file->failed = fd == -ETIMEDOUT ? 0 : fd;
 		return fd;
 	}
@@ -315,7 +309,7 @@ static void note_own_vdso(void *context, const struct procfs_mapping *mapping)
 		*own = (struct own_vdso){mapping->start, mapping->end};
 }
 
-/* Our own image is that of every process of the same word size, and asks nobody's permission. */
+/* Our own image equals that of every process of the same word size, and needs no permission. */
 static bool copy_own_vdso(const struct mapped_file *file, void *image, size_t size)
 {
 	_cleanup_close_ int proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -349,7 +343,7 @@ static int copy_vdso_of(const struct mapped_file_table *table, const struct witn
 	return (size_t)got == size ? 0 : -ENOENT;
 }
 
-/* Where run-times put files for their code, which nobody is to find. */
+/* True in places where run-times put temporary files for generated code. */
 static bool is_in_passing(const struct mapped_file *file)
 {
 	static const char *const prefixes[] = {"/memfd:", "/dev/shm/", "/tmp/", "/var/tmp/",
@@ -370,7 +364,8 @@ bool mapped_file_is_generated(struct mapped_file_table *table, struct mapped_fil
 	if (public->type != MAPPED_FILE_REGULAR)
 		return false;
 	if (file->program == CONTENTS_UNKNOWN) {
-		/* Others are opened by whoever unwinds through them, not for this. */
+		/* Other files are opened when stacks are unwound through them, not for this
+		 * check. */
 		if (!file->contents_known && !is_in_passing(public))
 			return false;
 		fd = mapped_file_open(table, public);

@@ -9,7 +9,7 @@
 #define DEVICE_FIELD 2
 #define POINT_FIELD  4
 
-/* Spaces and the like are written as three octal digits. */
+/* The kernel writes spaces and similar characters as three octal digits. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -26,7 +26,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* Decimal digits up to `end`, as a 32-bit number. */
+/* Parses decimal digits up to `end`, as a 32-bit number. */
 static int parse_number(const char *text, char end, uint32_t *ret_number, const char **ret_end)
 {
 	uint64_t number = 0;
@@ -43,8 +43,8 @@ static int parse_number(const char *text, char end, uint32_t *ret_number, const 
 	return *text == end ? 0 : -EBADMSG;
 }
 
-/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": how many words there are before
- * the "-" differs. */
+/* "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw": the number of words before
+ * the "-" varies. */
 int mountinfo_parse_line(char *line, struct mountinfo_entry *ret_entry)
 {
 	char *rest = NULL, *word = strtok_r(line, " ", &rest), *point = NULL, *type;

@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-struct mountinfo_entry { /* texts point into the line that was parsed */
+struct mountinfo_entry { /* texts point into the parsed line */
 	uint32_t device_major, device_minor;
-	const char *point; /* where it is mounted, below the root of the process */
+	const char *point; /* mount point, below the root of the process */
 	const char *type;  /* "ext4", "fuse.sshfs" */
 };
 
-/* A line without its newline, NUL-terminated; it is changed: what the kernel wrote as octal digits
- * becomes what it stands for. 0, -EBADMSG. */
+/* Parses a NUL-terminated line without its newline, and modifies it: octal escapes are undone.
+ * Returns 0 or -EBADMSG. */
 int mountinfo_parse_line(char *line, struct mountinfo_entry *ret_entry);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads mountinfo: ours when it has changed, that of a process when one is asked about. */
+/* Reads mountinfo: our own after changes, that of a process on demand. */
 #include "process/file/served_mounts.h"
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@
 #include "process/file/mountinfo.h"
 
 #define MAX_MOUNTINFO_BYTES (16U << 20)
-/* Of other namespaces nobody tells when something is mounted there, perhaps with a number that
- * another had before. */
+/* How long lists are kept. Other mount namespaces report no changes, and a new mount there may
+ * reuse a device number. */
 #define KEEP_NS	       (10 * NS_PER_SECOND)
 #define KEEP_TARGET_NS NS_PER_SECOND
 
@@ -29,7 +29,7 @@ enum { DEVICE_LOCAL, DEVICE_SERVED };
 
 struct mount {
 	uint64_t device;
-	char *point; /* its type follows its NUL */
+	char *point; /* its type follows after the NUL */
 };
 
 struct mount_list {
@@ -38,13 +38,13 @@ struct mount_list {
 
 struct served_mounts {
 	char *root;
-	int own_fd; /* tells when ours have changed; -1: there is no procfs */
+	int own_fd; /* signals changes of our mounts; -1: no procfs */
 	struct mount_list own;
 	struct mount_list target; /* of target_pid */
 	uint32_t target_pid;	  /* 0: none */
-	struct hash_map devices;  /* of all mounts read */
-	uint64_t shared_memory;	  /* device */
-	bool shows_root;	  /* ours do; not in a chroot */
+	struct hash_map devices;  /* of all lists read */
+	uint64_t shared_memory;	  /* device of shared memory */
+	bool shows_root;	  /* our list shows the root's mount; not in a chroot */
 	uint64_t read_ns, target_read_ns;
 };
 
@@ -107,7 +107,7 @@ static void add_line(struct served_mounts *mounts, struct mount_list *list, char
 		mounts->shows_root = true;
 }
 
-/* pid 0: ours */
+/* pid 0: our own list */
 static void read_list(struct served_mounts *mounts, uint32_t pid, struct mount_list *list)
 {
 	_cleanup_free_ char *text = NULL;
@@ -125,7 +125,7 @@ static void read_list(struct served_mounts *mounts, uint32_t pid, struct mount_l
 		add_line(mounts, list, line);
 }
 
-/* What memfds and shared memory lie on is mounted where nobody sees it. */
+/* memfds and shared memory are on a mount that no list shows. */
 static uint64_t find_shared_memory(void)
 {
 	_cleanup_close_ int fd = memfd_create("pkbpf-device", MFD_CLOEXEC);
@@ -169,8 +169,8 @@ void served_mounts_free(struct served_mounts *mounts)
 	free(mounts);
 }
 
-/* A process in a chroot is not told of the mount that its root lies on. It was itself started from
- * there, so nobody else has to answer for it. Nowhere else, since even this asks who serves it. */
+/* In a chroot, mountinfo does not show the mount of the root. pkbpf itself was started from
+ * there, so its server answers. Only there: even this lookup contacts the server. */
 static void add_root(struct served_mounts *mounts)
 {
 	char path[PATH_MAX];
@@ -226,7 +226,7 @@ bool served_mounts_has_device(struct served_mounts *mounts, uint32_t pid, uint32
 	if (!known && pid) {
 		read_target(mounts, pid);
 		known = hash_map_find(&mounts->devices, device);
-		/* Asked once, not for each of its files. */
+		/* Noted once, not for each of its files. */
 		if (!known)
 			hash_map_put(&mounts->devices, device, DEVICE_SERVED);
 	}

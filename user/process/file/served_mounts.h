@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Which file systems are served by somebody who may not answer: a program (FUSE) or another
- * machine. Told by mountinfo alone, which asks none of them. One owner thread.
- */
+/* Finds file systems that are served by a program (FUSE) or another machine, and may not answer.
+ * Uses only mountinfo, which contacts none of them. One owner thread. */
 #ifndef PKBPF_PROCESS_FILE_SERVED_MOUNTS_H
 #define PKBPF_PROCESS_FILE_SERVED_MOUNTS_H
 
@@ -16,17 +14,17 @@ struct served_mounts;
 struct served_mounts *served_mounts_new(const char *root);
 void served_mounts_free(struct served_mounts *mounts);
 
-/* By its name as mountinfo shows it: "nfs4", "fuse.sshfs". */
+/* type as in mountinfo: "nfs4", "fuse.sshfs". */
 bool served_mounts_is_served_type(const char *type);
-/* Whether a device is such a file system, as we or process pid have it mounted. Also one that
- * nobody shows, such as one that was unmounted while in use: nobody knows. */
+/* True when the device is such a file system, in our mounts or those of process pid. Also true
+ * for a device in neither list, such as one unmounted while in use: unknown. */
 bool served_mounts_has_device(struct served_mounts *mounts, uint32_t pid, uint32_t device_major,
 			      uint32_t device_minor);
-/* Whether a path leads through one, in the root of process pid, or ours when pid is 0; *ret_device
- * is the first one's. */
+/* True when a path leads through such a file system, in the root of process pid, or ours when
+ * pid is 0. *ret_device is the first one's. */
 bool served_mounts_on_path(struct served_mounts *mounts, uint32_t pid, const char *path,
 			   uint64_t *ret_device);
-/* "/mnt/data (fuse.sshfs)", for people, as we or process pid see it. */
+/* "/mnt/data (fuse.sshfs)", for messages; as mounted by us or process pid. */
 void served_mounts_describe(struct served_mounts *mounts, uint32_t pid, uint64_t device,
 			    char *ret_text, size_t size);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who holds the file locks that others wait for, from /proc/locks. */
+/* Finds the holders of contended file locks, from /proc/locks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "base/cleanup.h"
 #include "process/relation/relation_writer.h"
 
-/* Of a process, to find the name of a locked file. */
+/* Descriptors of a process searched for the name of a locked file. */
 #define FDS_MAX	  1024
 #define LINES_MAX 65536
 
-/* "12: -> FLOCK  ADVISORY  WRITE 812 fd:00:1234 0 EOF"; false: not such a line. */
+/* "12: -> FLOCK  ADVISORY  WRITE 812 fd:00:1234 0 EOF"; false: another line. */
 static bool parse(const char *line, unsigned long *ret_number, bool *ret_waits, uint32_t *ret_pid,
 		  uint64_t *ret_inode)
 {
@@ -30,7 +30,7 @@ static bool parse(const char *line, unsigned long *ret_number, bool *ret_waits, 
 	if (sscanf(line, "%15s %15s %15s %d %x:%x:%" SCNu64, first, second, third, &pid,
 		   &major_number, &minor_number, ret_inode) != 7)
 		return false;
-	/* Locks of open files are nobody's. */
+	/* Open file description locks have no process. */
 	*ret_pid = pid > 0 ? (uint32_t)pid : 0;
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Limits of block I/O of processes' cgroups: io.max, or blkio.throttle of version 1. */
+/* Block I/O limits of processes' cgroups: io.max, or blkio.throttle of cgroup v1. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool read_line(const char *path, char *line, size_t size)
 	return line[0] != '\0';
 }
 
-/* "252:0 rbps=1048576 wbps=max riops=max wiops=max" without the device and what is not limited */
+/* "252:0 rbps=1048576 wbps=max riops=max wiops=max", without the device and unlimited values. */
 static void say_maximum(char *text, size_t size, const char *line)
 {
 	char copy[256], *word, *rest = copy;
@@ -67,7 +67,7 @@ static bool find_limit(const char *root, const char *cgroup, char *text, size_t 
 	return false;
 }
 
-/* Of the cgroup and those above. */
+/* Finds a limit of the cgroup or of one above it. */
 static bool find_limit_above(const char *root, char *cgroup, char *text, size_t size)
 {
 	char *slash;

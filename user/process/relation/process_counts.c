@@ -12,9 +12,9 @@
 
 #include "base/cleanup.h"
 
-/* Each takes some 10 us. */
+/* Each process takes about 10 us. */
 #define PROCESSES_MAX 4096
-/* Of whom connections are looked at. */
+/* Maximum number of processes whose connections are checked. */
 #define NETWORKS_MAX 16
 #define OTHERS_MAX   4
 #define OTHER_BYTES  (1 << 20)
@@ -32,7 +32,7 @@ struct process_counts {
 	uint32_t networks[NETWORKS_MAX];
 	uint64_t failures[NETWORKS_MAX];
 	size_t network_count;
-	int log; /* at its end; -1: none */
+	int log; /* positioned at the end of the kernel's log; -1: none */
 };
 
 static bool read_io(uint32_t pid, struct io_counts *io)
@@ -60,7 +60,7 @@ static bool read_io(uint32_t pid, struct io_counts *io)
 	return file != NULL;
 }
 
-/* "AttemptFails" of the process's network; 0 unknown. */
+/* "AttemptFails" in the process's network namespace; 0: unknown. */
 static uint64_t read_failures(uint32_t pid)
 {
 	char path[64], names[512], values[512], *name, *value, *name_rest = names,
@@ -146,7 +146,7 @@ struct other {
 	uint64_t bytes;
 };
 
-/* Those of one name together, most first. */
+/* Adds up processes of one name; those with most bytes come first. */
 static void add_other(struct other others[OTHERS_MAX], uint32_t pid, uint64_t bytes)
 {
 	struct other other = {.pid = pid, .bytes = bytes};
@@ -221,7 +221,7 @@ static void write_kills(const struct process_counts *counts, const struct relati
 		ssize_t size = read(counts->log, line, sizeof(line) - 1);
 		const char *limit;
 
-		/* Lines may have been dropped: then the next one is read. */
+		/* Lines were dropped from the log: continue with the next one. */
 		if (size < 0 && errno == EPIPE)
 			continue;
 		if (size <= 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is counted outside of the record stream, and told as the difference of two readings. */
+/* Counters outside of the record stream, reported as the difference of two readings. */
 #ifndef PKBPF_PROCESS_RELATION_PROCESS_COUNTS_H
 #define PKBPF_PROCESS_RELATION_PROCESS_COUNTS_H
 
@@ -7,11 +7,11 @@
 
 struct process_counts;
 
-/* Now, of these processes and those beside them (`all`: there are none beside them); NULL: out of
- * memory. */
+/* Reads the counters of these processes and of the others (`all`: there are no others); NULL:
+ * out of memory. */
 struct process_counts *process_counts_new(const uint32_t *pids, size_t count, bool all);
-/* Since then: system calls that read and write, failed connections, bytes that others moved, OOM
- * kills. */
+/* Writes the differences since then: read and write system calls, failed connections, bytes
+ * moved by other processes, OOM kills. */
 void process_counts_write(const struct process_counts *counts,
 			  const struct relation_writer *writer);
 void process_counts_free(struct process_counts *counts);

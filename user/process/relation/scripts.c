@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Scripts that interpreters run: a process called python3 says little. */
+/* Finds the scripts that interpreters run: the process name python3 says little. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_interpreter(const char *comm)
 	return false;
 }
 
-/* The first argument that is no option; NULL: none. */
+/* The first argument that is not an option; NULL: none. */
 static const char *script_of(const char *arguments, size_t size)
 {
 	size_t at = strnlen(arguments, size) + 1;
@@ -28,7 +28,7 @@ static const char *script_of(const char *arguments, size_t size)
 		const char *argument = arguments + at;
 		size_t length = strnlen(argument, size - at);
 
-		/* "-c COMMAND" and the like: no script. */
+		/* "-c COMMAND" and the like: not a script. */
 		if (!strcmp(argument, "-c") || !strcmp(argument, "-e"))
 			return NULL;
 		if (!strcmp(argument, "-cp") || !strcmp(argument, "-classpath"))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Connections on which a process waits for its peer: it has sent something since it last received
- * something, and it is the side that connected. From the kernel's sock_diag, as ss(8) reads it.
- */
+/* Finds connections on which a process waits for its peer: it has sent after it last received,
+ * and it opened the connection. From the kernel's sock_diag, like ss(8). */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -28,17 +26,17 @@
 
 #define LOOKS	      5
 #define LOOK_PAUSE_NS 20000000
-/* Of all processes together. */
+/* Limits for all processes together. */
 #define FDS_MAX	     65536
 #define SOCKETS_MAX  16384
 #define NETWORKS_MAX 8
-/* Processes whose files are looked at each time. */
+/* Up to this many processes have their descriptors read each time. */
 #define FEW 256
-/* Of the clock of time stamps, at 250 Hz. */
+/* Tick of the time stamps, at 250 Hz. */
 #define TICK_MS 4
-/* Bytes that were sent and not taken: more than a few packets on their way. */
+/* Unacknowledged bytes: more than a few packets in flight. */
 #define FULL_BYTES (64 << 10)
-/* States of TCP, include/net/tcp_states.h. */
+/* TCP states, include/net/tcp_states.h. */
 #define ESTABLISHED 1
 #define LISTEN	    10
 
@@ -53,8 +51,8 @@ struct tcp_socket {
 struct peer {
 	uint32_t pid;
 	enum pkbpf_relation relation;
-	struct tcp_socket socket; /* one of its */
-	uint32_t looks;		  /* in which it was so */
+	struct tcp_socket socket; /* one of its sockets */
+	uint32_t looks;		  /* number of checks in which it waited */
 	uint32_t last_look;
 };
 
@@ -76,7 +74,7 @@ static void read_owner(struct sockets *sockets, uint32_t pid)
 	for (int fd = 0; gaps < 32 && sockets->fds < FDS_MAX; fd++) {
 		snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
 		length = readlink(path, link, sizeof(link) - 1);
-		/* Most number their files without gaps. */
+		/* Most processes number their descriptors without gaps. */
 		gaps = length < 0 ? gaps + 1 : 0;
 		if (length <= 0)
 			continue;
@@ -120,12 +118,12 @@ static void take_socket(struct sockets *sockets, const struct nlmsghdr *message)
 	if (item->listens || diag->idiag_state != ESTABLISHED)
 		return;
 	item->is_full = diag->idiag_wqueue >= FULL_BYTES;
-	/* Milliseconds ago. What has arrived and was not read is an answer. */
+	/* Values are milliseconds ago. Received but unread data is an answer. */
 	item->awaits = !diag->idiag_rqueue && info.tcpi_last_data_sent < info.tcpi_last_data_recv;
-	/* Ticks of some milliseconds. */
+	/* Time stamps have ticks of some milliseconds. */
 	item->may_await = !diag->idiag_rqueue &&
 			  info.tcpi_last_data_sent <= info.tcpi_last_data_recv + TICK_MS;
-	/* The first request of a connection has no answer. */
+	/* The first request of a connection has no earlier answer. */
 	if (!diag->idiag_rqueue && info.tcpi_bytes_acked > 1 && !info.tcpi_bytes_received)
 		item->awaits = true;
 }
@@ -168,7 +166,7 @@ struct opening {
 	int fd; /* -1: none */
 };
 
-/* A thread of its own, which does not have to come back. */
+/* Runs in a thread of its own: entering the namespace is not undone. */
 static void *enter_and_open(void *context)
 {
 	struct opening *opening = context;
@@ -182,7 +180,7 @@ static void *enter_and_open(void *context)
 	return NULL;
 }
 
-/* A netlink socket in the network namespace of a process; -1: none. */
+/* Opens a netlink socket in the network namespace of a process; -1: failed. */
 static int open_in_network(uint32_t pid)
 {
 	struct timeval patience = {.tv_sec = 1};
@@ -211,7 +209,7 @@ static void count_peer(struct sockets *sockets, uint32_t pid, enum pkbpf_relatio
 	struct peer *new;
 
 	array_foreach(&sockets->peers, peer) {
-		/* Of a receiver each has a port of its own. */
+		/* Connections to one receiver differ in their local ports. */
 		if (peer->pid != pid || peer->relation != relation ||
 		    memcmp(peer->socket.peer_address, socket->peer_address,
 			   sizeof(socket->peer_address)) != 0 ||
@@ -255,7 +253,7 @@ static void look(struct sockets *sockets, const int *networks, size_t network_co
 	}
 }
 
-/* The process at the other end, when that is in the same network; 0 unknown. */
+/* The process at the other end, when it is in the same network namespace; 0: unknown. */
 static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_socket *socket)
 {
 	array_foreach(&sockets->tcp, other) {
@@ -268,7 +266,8 @@ static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_sock
 		if (owner)
 			return (uint32_t)*owner;
 	}
-	/* Connections that it makes anew all the time are others' by now. */
+	/* Short-lived connections may have closed and their ports been reused, so its listening
+	 * socket counts, too. */
 	array_foreach(&sockets->tcp, listener) {
 		const uint64_t *owner;
 
@@ -306,7 +305,7 @@ static void write_peer(const struct sockets *sockets, const struct peer *peer)
 					       .text = text});
 }
 
-/* One netlink socket for each network namespace that they have. */
+/* Opens one netlink socket for each of their network namespaces. */
 static size_t open_networks(const struct relation_writer *writer, int networks[NETWORKS_MAX])
 {
 	ino_t known[NETWORKS_MAX];
