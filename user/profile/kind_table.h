@@ -34,8 +34,7 @@ struct kind_ops {
 	/* Counters of other events lost before they reached a row, closed by 0, which counts no
 	 * loss. For expected kinds, profile_account() has them. */
 	enum pkbpf_counter losses[KIND_LOSSES + 1];
-	/* A record represents a fixed number of events, which is its weight, whatever number of
-	 * events the record has. */
+	/* Only one event in N is recorded; the weight of a record is N, whatever its count. */
 	bool is_thinned;
 	/* Idle threads have such events. */
 	bool is_idle;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads from the running kernel's BTF where kernels differ, and the types that our programs use.
  * Version numbers cannot answer that: distributions backport changes.
+ *
  * libbpf would copy all BTF (5 MB) and search it once per type; that took longer than loading
  * the programs of a CPU profile. Here one pass finds the wanted names, and libbpf gets a copy of
  * a few hundred types for relocation. One owner thread. */

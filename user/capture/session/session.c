@@ -116,8 +116,8 @@ static int attach_lifecycle(struct session *session, struct error *error)
 {
 	struct bpf_program *const programs[] = {
 		session->skeleton->progs.task_forked,
-		/* These programs need the target list, so they attach before exited targets are
-		 * forgotten. */
+		/* These two look up targets, so they run before the programs below remove
+		 * targets. */
 		session->skeleton->progs.resource_executed,
 		session->skeleton->progs.resource_exiting,
 		session->skeleton->progs.task_executed,
@@ -159,7 +159,7 @@ int session_start(struct session *session, const struct event_sink *sink, struct
 	err = open_rings(session, error);
 	err = err ? err : attach_lifecycle(session, error);
 	err = err ? err : session_add_relatives(session, error);
-	/* Targets that exited before these programs were attached are still in the list. */
+	/* No program removes a process that exited before it became a target. */
 	if (!err)
 		session_forget_ended_targets(session);
 	err = err ? err : start_unwinder(session, sink, error);

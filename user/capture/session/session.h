@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One live capture: the loaded BPF object, its rings, and the side-band of process events.
  * Delivers one record stream in time order. One owner thread; steps in this order:
- * 	session_new → (sources configure it) → session_load → session_start → (sources attach)
- * 	→ session_wait / session_look … → (sources detach) → session_stop → session_free */
+ *
+ *	session_new → (sources configure it) → session_load → session_start → (sources attach)
+ *	→ session_wait / session_look … → (sources detach) → session_stop → session_free */
 #ifndef PKBPF_CAPTURE_SESSION_SESSION_H
 #define PKBPF_CAPTURE_SESSION_SESSION_H
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Merges stacks with equal text, shortens the rarest ones, and removes frames */
-/* without a stack. */
+/* Merges stacks with equal text, shortens the rarest ones, and removes frames without a stack. */
 #include "profile/shrink/profile_merge.h"
 
 #include <errno.h>

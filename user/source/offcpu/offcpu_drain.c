@@ -39,7 +39,7 @@ struct increment {
 static struct increment increment_of(uint64_t total_ns, uint64_t sent_total_ns,
 				     uint64_t estimated_ns, uint64_t sent_estimated_ns)
 {
-	struct increment more = {/* The part sent ahead exceeds the total so far. */
+	struct increment more = {/* The part sent ahead may exceed the total. */
 				 .total_ns =
 					 total_ns > sent_total_ns ? total_ns - sent_total_ns : 0,
 				 .estimated_ns = estimated_ns - sent_estimated_ns};
