@@ -38,7 +38,7 @@
 #define SWEEP_AGE_NS	   (5 * NS_PER_SECOND / 2)
 #define SWEEP_CROWD_AGE_NS NS_PER_SECOND
 #define READ_BYTES	   32768 /* of the iterator, per read */
-/* Only so many targets have their cgroups checked for limits; the others usually share these
+/* At most this many targets have their cgroups checked for limits; the others usually share these
  * cgroups. */
 #define LIMITED_PIDS_MAX 1024
 #define CPU_LIMITS_MAX	 4096 /* cgroups; the profile keeps as many */

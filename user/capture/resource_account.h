@@ -36,7 +36,7 @@ int resource_account_cut(struct resource_account *account, struct event_buffer *
 int resource_account_end(struct resource_account *account, struct event_buffer *buffer,
 			 struct error *error);
 /* Call after the end. Threads that exited before the end but are not yet freed are in no list.
- * Waits a grace period of the kernel (about 10 ms, at most a quarter of a second more) until
+ * Waits a grace period of the kernel (about 10 ms, at most a second more) until
  * they are in the ring, and appends what is known of the rest. -ENOMEM. */
 int resource_account_settle(struct resource_account *account, struct event_buffer *buffer);
 /* Adds the counters of what could not be read. */

@@ -17,17 +17,16 @@ struct aggregator_options {
 	/* Stacks are merged when they reach merge_bytes, and again whenever they have doubled;
 	 * 0: never. Above max_bytes the rarest stacks are shortened. */
 	size_t merge_bytes, max_bytes;
-	/* Frames are symbolized before that, for at most so long at a time. 0: all at once. */
+	/* Time limit of one call that symbolizes frames before a merge. 0: no limit. */
 	uint64_t most_naming_ns;
-	/* After so many exits of processes and threads, and after as many again, processes that
-	 * exited some time ago are merged into groups, and exited threads into their processes.
-	 * 0: never. */
+	/* Number of exited processes and threads that triggers a merge, each time anew: processes
+	 * that exited some time ago into groups, exited threads into their processes. 0: never. */
 	size_t max_ended_tasks;
-	/* When the kernel side has numbered so many stacks, those without recent references are
+	/* When the kernel side has numbered this many stacks, those without recent references are
 	 * forgotten, except kept ones (aggregator_keep_stack()). A later event that refers to a
 	 * forgotten stack has no stack, which is counted. 0: never. */
 	size_t max_numbered_stacks;
-	/* When frames, stacks and strings of slices reach so many bytes, the next slice begins
+	/* When frames, stacks and strings of slices reach this many bytes, the next slice begins
 	 * with only the stacks that later events may refer to. 0: never. */
 	size_t max_names_bytes;
 };

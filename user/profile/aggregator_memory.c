@@ -20,7 +20,7 @@ static void renumber(struct aggregator *aggregator, const uint32_t *numbers)
 	stack_builder_forget_frames(aggregator->builder);
 }
 
-/* Plans the next step after a merge or a shortening that left so many bytes. */
+/* Plans the next step after a merge or a shortening that left `after` bytes. */
 static void plan_next_step(struct aggregator *aggregator, size_t before, size_t after)
 {
 	const struct aggregator_options *options = &aggregator->options;

@@ -123,8 +123,8 @@ static int copy_file(void *context, void *result)
 	return COPIED;
 }
 
-/* Nothing writes to the copy from now on. Its access mode distinguishes it from files that take
- * none of our memory. */
+/* Seals the copy: nothing writes to it from now on. The seals also mark it as a copy in our
+ * memory. */
 static int reopen_for_reading(int copy_fd)
 {
 	char link[32];

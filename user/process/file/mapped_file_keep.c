@@ -9,8 +9,8 @@
 
 #include "process/file/mapped_file_table.h"
 
-/* A check visits every open descriptor, so it is made only after so many opens, or so many
- * bytes. */
+/* A check visits every open descriptor, so it waits for enough opens or
+ * opened bytes. */
 #define OPENS_BETWEEN_CHECKS 32
 #define OPEN_PER_CHECK	     4
 #define BYTES_BETWEEN_CHECKS (MAPPED_FILES_MAX_DELETED_BYTES / 4)

@@ -11,9 +11,9 @@
 #include "base/array.h"
 #include "profile/account/fault_pool.h"
 
-/* A process with so many expected samples is scaled by its own samples alone. The exact count
- * decides, not the number of samples: the latter would favour some stacks. The chance of having
- * no sample nevertheless is 1 in 10^13. */
+/* A process with at least this many expected samples is scaled by its own samples alone. The exact
+ * count decides, not the number of samples: the latter would favour some stacks. The chance of
+ * having no sample nevertheless is 1 in 10^13. */
 #define ENOUGH_SAMPLES 30
 
 /* Index of a row in profile_rows(), or number of a distribution, with the owner of the faults. */

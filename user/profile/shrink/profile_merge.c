@@ -286,7 +286,7 @@ static void save(struct savings *savings, const uint32_t *frames, size_t count, 
 		savings->bytes -= stack_table_item_bytes(count - dropped + 1);
 }
 
-/* Chooses the rarest stacks, short ones last, until they save so many bytes; false: no memory. */
+/* Chooses the rarest stacks, short ones last, until they save `bytes`; false: no memory. */
 static bool choose_rarest(const struct profile *profile, uint32_t marker, size_t bytes,
 			  const bool *awaited, bool *chosen)
 {

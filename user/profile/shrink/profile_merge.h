@@ -27,7 +27,7 @@ bool profile_name_generated(struct profile *profile, struct symbolizer *symboliz
  * separate. Frames without a stack are removed where that saves much; with used_frames_only,
  * always. */
 int profile_merge_stacks(struct profile *profile, bool used_frames_only, uint32_t **ret_numbers);
-/* Shortens stacks to save about so many bytes, starting with the smallest share of the weight of
+/* Shortens stacks to save about `bytes`, starting with the smallest share of the weight of
  * their kind. awaited (may be NULL) marks stacks that may still get events; those without any
  * event so far come last. */
 int profile_shorten_stacks(struct profile *profile, struct symbolizer *symbolizer, size_t bytes,
