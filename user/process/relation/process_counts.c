@@ -193,10 +193,20 @@ static void write_io(const struct process_counts *counts, const struct relation_
 	}
 }
 
+/* Behind the names in the line, which may hold anything. */
+static const char *find_last(const char *line, const char *word)
+{
+	const char *last = NULL;
+
+	while ((line = strstr(line, word)))
+		last = line++;
+	return last;
+}
+
 /* "…oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a,task=name,pid=1,uid=0" */
 static void write_kill(const char *line, uint64_t limit_bytes, const struct relation_writer *writer)
 {
-	const char *cgroup = strstr(line, "oom_memcg="), *pid = strstr(line, ",pid=");
+	const char *cgroup = strstr(line, "oom_memcg="), *pid = find_last(line, ",pid=");
 	struct relation_view view = {.relation = PKBPF_RELATION_OOM, .count = 1};
 	char text[128] = "";
 

@@ -19,25 +19,28 @@ static bool is_interpreter(const char *comm)
 	return false;
 }
 
-/* The first argument that is not an option; NULL: none. */
+/* Where the argument behind that at `at` begins; at or beyond size: there is none. */
+static size_t next_argument(const char *arguments, size_t size, size_t at)
+{
+	return at < size ? at + strnlen(arguments + at, size - at) + 1 : size;
+}
+
+/* The first argument that is not an option; NULL: none. A NUL follows the last byte. */
 static const char *script_of(const char *arguments, size_t size)
 {
-	size_t at = strnlen(arguments, size) + 1;
+	size_t at = next_argument(arguments, size, 0);
 
 	while (at < size) {
 		const char *argument = arguments + at;
-		size_t length = strnlen(argument, size - at);
 
 		/* "-c COMMAND" and the like: not a script. */
 		if (!strcmp(argument, "-c") || !strcmp(argument, "-e"))
 			return NULL;
-		if (!strcmp(argument, "-cp") || !strcmp(argument, "-classpath"))
-			at += length + 1 + strnlen(argument + length + 1, size - at - length - 1) +
-			      1;
-		else if (argument[0] != '-' && argument[0])
+		if (argument[0] != '-' && argument[0])
 			return argument;
-		else
-			at += length + 1;
+		at = next_argument(arguments, size, at);
+		if (!strcmp(argument, "-cp") || !strcmp(argument, "-classpath"))
+			at = next_argument(arguments, size, at);
 	}
 	return NULL;
 }
