@@ -36,6 +36,8 @@ struct output {
 struct written {
 	char *path;
 	uint64_t interval;
+	dev_t device;
+	ino_t inode;
 };
 
 struct output_plan {
@@ -319,15 +321,32 @@ int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, s
 static int note_written(struct output_plan *plan, const char *path)
 {
 	struct written *written;
-	char *copy = strdup(path);
+	struct stat status;
+	char *copy;
 
+	if (lstat(path, &status) < 0)
+		return 0;
+	copy = strdup(path);
 	written = copy ? array_add(&plan->written) : NULL;
 	if (!written) {
 		free(copy);
 		return -ENOMEM;
 	}
-	*written = (struct written){copy, plan->interval};
+	*written = (struct written){copy, plan->interval, status.st_dev, status.st_ino};
 	return 0;
+}
+
+/* Not when another file has its name now, written by us after the clock was set back or by somebody
+ * else. */
+static int remove_written(const struct written *written)
+{
+	struct stat status;
+
+	if (lstat(written->path, &status) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (status.st_dev != written->device || status.st_ino != written->inode)
+		return 0;
+	return unlink(written->path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
 int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error)
@@ -346,10 +365,11 @@ int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct er
 	       plan->written.items[removed].interval + intervals < plan->interval;
 	     removed++) {
 		struct written *old = &plan->written.items[removed];
+		int failed = remove_written(old);
 
-		if (unlink(old->path) < 0 && errno != ENOENT && !err)
-			err = error_set(error, errno, "cannot remove %s: %s", old->path,
-					strerror(errno));
+		if (failed && !err)
+			err = error_set(error, -failed, "cannot remove %s: %s", old->path,
+					strerror(-failed));
 		free(old->path);
 	}
 	for (size_t i = removed; i < plan->written.count; i++)

@@ -267,6 +267,36 @@ static void each_interval_has_files_of_its_own_and_the_last_are_kept(void **stat
 	output_plan_free(plan);
 }
 
+/* The clock was set back, or somebody put a file of theirs there. */
+static void a_file_that_took_an_old_name_is_kept(void **state)
+{
+	static const int64_t seconds[] = {1700000000, 1700000002, 1700000000, 1700000004};
+	struct fixture *fixture = *state;
+	struct output_settings settings = {.color = COLOR_NEVER, .options.top = 3};
+	struct invoking_user nobody_else = {0};
+	struct console console = {.out = stderr};
+	struct output_plan *plan;
+	struct error error;
+	char path[128], name[128];
+
+	in_directory(fixture, "a-%t.txt", path, sizeof(path));
+	in_directory(fixture, "a-20231114T221320Z.txt", name, sizeof(name));
+	const struct output_request request = {path, NULL};
+
+	assert_int_equal(output_plan_new(&request, 1, one_kind, 1, &plan, &error), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(output_plan_open_interval(plan, seconds[i] * 1000000000, &error),
+				 0);
+		assert_int_equal(output_plan_write(plan, OUTPUT_REPORTS, &fixture->results,
+						   &settings, &nobody_else, &console),
+				 0);
+		assert_int_equal(output_plan_keep(plan, 2, &error), 0);
+	}
+	assert_int_equal(access(name, F_OK), 0);
+	assert_int_equal(file_count(fixture), 2);
+	output_plan_free(plan);
+}
+
 static void abandoning_leaves_the_old_file_and_no_temporary(void **state)
 {
 	struct fixture *fixture = *state;
@@ -367,6 +397,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			each_interval_has_files_of_its_own_and_the_last_are_kept, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_took_an_old_name_is_kept, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(abandoning_leaves_the_old_file_and_no_temporary,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reports_are_written_apart_from_stacks, set_up,
