@@ -84,6 +84,9 @@ static int read_source(const struct elf_file *file, const struct dwarf_source *s
 		return elf_file_read(file, source->section->offset + source->offset, to,
 				     source->size);
 	err = elf_file_read_section(file, source->section, DWARF_IMAGE_MAX_BYTES, &unpacked, &size);
+	/* It may have been written to since. */
+	if (!err && (source->offset > size || source->size > size - source->offset))
+		err = -EBADMSG;
 	if (!err)
 		memcpy(to, (const uint8_t *)unpacked + source->offset, source->size);
 	return err;

@@ -210,6 +210,8 @@ static int find_strings(struct split_units *units, struct split_unit *unit,
 		return -EFBIG;
 	err = elf_file_read_section(file, source.section, DWARF_IMAGE_MAX_BYTES,
 				    &unit->strings.unpacked, &size);
+	/* What it was found to be may differ from what it said. */
+	unit->strings.size = err ? 0 : size;
 	return err;
 }
 
