@@ -17,7 +17,7 @@ struct seen {
 	uint64_t count;
 };
 
-static void take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+static bool take_entry(void *context, const struct code_entry *entry, uint64_t offset)
 {
 	struct seen *seen = context;
 	uint64_t words[] = {entry->start, entry->size, offset, seen->fingerprint};
@@ -32,6 +32,7 @@ static void take_entry(void *context, const struct code_entry *entry, uint64_t o
 	seen->fingerprint = hash_bytes(words, sizeof(words), 0);
 	if (entry->name)
 		seen->fingerprint = hash_bytes(entry->name, entry->name_size, seen->fingerprint);
+	return true;
 }
 
 static struct seen read_all(int fd, size_t size, uint64_t piece)
@@ -57,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static int fd = -1;
 	struct code_reader reader;
 	char name[CODE_MAX_NAME_BYTES];
+	uint32_t records = UINT32_MAX;
 
 	if (fd < 0)
 		fd = memfd_create("perf-map", MFD_CLOEXEC);
@@ -65,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (read_all(fd, size, UINT64_MAX).fingerprint != read_all(fd, size, 1).fingerprint)
 		abort();
 	reader = (struct code_reader){.fd = fd};
-	if (code_reader_find_index(&reader, size, 1, name) >= sizeof(name))
+	if (code_reader_find_index(&reader, size, 1, &records, name) >= sizeof(name))
 		abort();
 	return 0;
 }

@@ -66,7 +66,7 @@ struct seen {
 	struct code_entry last;
 };
 
-static void take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+static bool take_entry(void *context, const struct code_entry *entry, uint64_t offset)
 {
 	struct seen *seen = context;
 	size_t length = strlen(seen->text);
@@ -75,6 +75,7 @@ static void take_entry(void *context, const struct code_entry *entry, uint64_t o
 		 (unsigned long long)entry->start, entry->size,
 		 (int)(entry->name ? entry->name_size : 1), entry->name ? entry->name : "?");
 	seen->last = *entry;
+	return true;
 }
 
 static int open_dump(const struct dump *dump)
@@ -132,6 +133,7 @@ static void code_that_moves_keeps_its_name(void **state)
 	struct code_cursor cursor;
 	struct code_reader reader;
 	char name[CODE_MAX_NAME_BYTES];
+	uint32_t records = 100;
 	struct seen seen;
 
 	put_header(&dump, 0);
@@ -141,9 +143,58 @@ static void code_that_moves_keeps_its_name(void **state)
 	seen = read_dump(&dump, &cursor);
 	assert_string_equal(seen.text, "1000+20 f;2000+20 g;3000+20 ?;");
 	reader = (struct code_reader){.fd = open_dump(&dump), .buffer = buffer};
-	assert_int_equal(code_reader_find_index(&reader, dump.size, seen.last.index, name), 1);
+	assert_int_equal(
+		code_reader_find_index(&reader, dump.size, seen.last.index, &records, name), 1);
 	assert_int_equal(name[0], 'f');
-	assert_int_equal(code_reader_find_index(&reader, dump.size, 99, name), 0);
+	assert_int_equal(code_reader_find_index(&reader, dump.size, 99, &records, name), 0);
+	assert_int_equal(records, 96);
+	close(reader.fd);
+}
+
+/* A dump in which all code moves takes a search of all of it for each. */
+static void searches_for_names_end(void **state)
+{
+	struct dump dump = {0};
+	struct code_reader reader;
+	char name[CODE_MAX_NAME_BYTES];
+	uint32_t records = 1;
+
+	put_header(&dump, 0);
+	put_load(&dump, 0x1000, 0x20, 7, "f");
+	put_load(&dump, 0x2000, 0x20, 8, "g");
+	reader = (struct code_reader){.fd = open_dump(&dump), .buffer = buffer};
+	assert_int_equal(code_reader_find_index(&reader, dump.size, 8, &records, name), 0);
+	assert_int_equal(records, 0);
+	assert_int_equal(code_reader_find_index(&reader, dump.size, 7, &records, name), 0);
+	close(reader.fd);
+}
+
+static bool take_one(void *context, const struct code_entry *entry, uint64_t offset)
+{
+	take_entry(context, entry, offset);
+	return false;
+}
+
+static void reading_stops_behind_a_record_when_it_is_enough(void **state)
+{
+	struct dump dump = {0};
+	struct code_reader reader;
+	struct code_cursor cursor;
+	struct seen seen = {0};
+
+	put_header(&dump, 0);
+	put_load(&dump, 0x1000, 0x20, 7, "f");
+	put_load(&dump, 0x2000, 0x20, 8, "g");
+	reader = (struct code_reader){.fd = open_dump(&dump), .buffer = buffer};
+	code_reader_begin(&reader, &cursor);
+	assert_int_equal(
+		code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX, take_one, &seen),
+		1);
+	assert_string_equal(seen.text, "1000+20 f;");
+	assert_int_equal(
+		code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX, take_one, &seen),
+		0);
+	assert_string_equal(seen.text, "1000+20 f;2000+20 g;");
 	close(reader.fd);
 }
 
@@ -203,6 +254,8 @@ int main(void)
 		cmocka_unit_test(records_give_name_place_and_time),
 		cmocka_unit_test(times_of_another_clock_are_not_known),
 		cmocka_unit_test(code_that_moves_keeps_its_name),
+		cmocka_unit_test(searches_for_names_end),
+		cmocka_unit_test(reading_stops_behind_a_record_when_it_is_enough),
 		cmocka_unit_test(record_that_is_being_written_is_left),
 		cmocka_unit_test(nothing_is_read_behind_a_record_without_length),
 		cmocka_unit_test(places_that_wrap_are_passed_over),

@@ -33,7 +33,7 @@ struct wanted {
 	size_t count;
 };
 
-static void take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+static bool take_entry(void *context, const struct code_entry *entry, uint64_t offset)
 {
 	struct wanted *wanted = context;
 
@@ -41,6 +41,13 @@ static void take_entry(void *context, const struct code_entry *entry, uint64_t o
 		if (wanted->addresses[i] - entry->start < entry->size)
 			snprintf(wanted->names[i], sizeof(wanted->names[i]), "%.*s",
 				 (int)entry->name_size, entry->name);
+	return true;
+}
+
+static bool take_one(void *context, const struct code_entry *entry, uint64_t offset)
+{
+	take_entry(context, entry, offset);
+	return false;
 }
 
 /* The last name of each address, "-" for none. */
@@ -56,6 +63,29 @@ static void read_names(int fd, uint64_t size, uint64_t piece, struct wanted *wan
 	while (code_reader_read(&reader, &cursor, size, true, piece, take_entry, wanted) > 0)
 		;
 	assert_int_equal(cursor.offset, size);
+}
+
+static void reading_stops_behind_a_line_when_it_is_enough(void **state)
+{
+	static const char text[] = "10 10 a\nno entry\n10 10 b\n";
+	static const uint64_t address = 0x18;
+	static char buffer[CODE_READER_BYTES];
+	char name[1][CODE_MAX_NAME_BYTES] = {""};
+	struct wanted wanted = {&address, name, 1};
+	struct code_reader reader = {.fd = open_text(text, sizeof(text) - 1), .buffer = buffer};
+	struct code_cursor cursor;
+
+	code_reader_begin(&reader, &cursor);
+	assert_int_equal(code_reader_read(&reader, &cursor, sizeof(text) - 1, true, UINT64_MAX,
+					  take_one, &wanted),
+			 1);
+	assert_string_equal(name[0], "a");
+	assert_int_equal(cursor.offset, 8);
+	assert_int_equal(code_reader_read(&reader, &cursor, sizeof(text) - 1, true, UINT64_MAX,
+					  take_one, &wanted),
+			 0);
+	assert_string_equal(name[0], "b");
+	close(reader.fd);
 }
 
 static void assert_names(const char *text, size_t size, const uint64_t *addresses,
@@ -149,6 +179,7 @@ static void line_of_megabytes_is_passed_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reading_stops_behind_a_line_when_it_is_enough),
 		cmocka_unit_test(reads_what_runtimes_write),
 		cmocka_unit_test(later_line_wins_where_lines_overlap),
 		cmocka_unit_test(earlier_line_keeps_what_a_later_one_leaves),

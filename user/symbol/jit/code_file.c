@@ -101,7 +101,9 @@ static bool has_same_tail(const struct code_file *file)
 
 static int64_t stat_modified_ns(const struct stat *st)
 {
-	return (int64_t)st->st_mtim.tv_sec * (int64_t)NS_PER_SECOND + st->st_mtim.tv_nsec;
+	/* Only compared; anybody may set it to anything. */
+	return (int64_t)((uint64_t)st->st_mtim.tv_sec * NS_PER_SECOND +
+			 (uint64_t)st->st_mtim.tv_nsec);
 }
 
 enum code_file_change code_file_look(struct code_file *file, struct stat *ret_stat)

@@ -65,9 +65,13 @@ static int64_t realtime_ahead_ns(void)
 
 uint64_t code_file_time_ns(const struct timespec *time)
 {
-	int64_t time_ns = (int64_t)time->tv_sec * (int64_t)NS_PER_SECOND + time->tv_nsec -
-			  realtime_ahead_ns();
+	int64_t time_ns;
 
+	/* Anybody may set it to anything. */
+	if (__builtin_mul_overflow((int64_t)time->tv_sec, (int64_t)NS_PER_SECOND, &time_ns) ||
+	    __builtin_add_overflow(time_ns, (int64_t)time->tv_nsec, &time_ns) ||
+	    __builtin_sub_overflow(time_ns, realtime_ahead_ns(), &time_ns))
+		return time->tv_sec > 0 ? INT64_MAX : 0;
 	return time_ns > 0 ? (uint64_t)time_ns : 0;
 }
 

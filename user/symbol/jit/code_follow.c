@@ -19,6 +19,9 @@
 /* A scan is followed by so many times its duration without one: 2 % of a CPU. */
 #define SCAN_REST_TIMES 50
 #define SCAN_REST_NS	(200 * NS_PER_MS)
+/* Entries times the places in them, of one piece of reading: lines that each cover all places must
+ * not stop us. */
+#define MAX_NAMINGS_OF_A_PIECE (1U << 18)
 /* File times go on by ticks of 10 ms at most. */
 #define SLACK_NS (20 * NS_PER_MS)
 
@@ -61,6 +64,7 @@ struct taking {
 	struct code_process *process;
 	const struct code_epoch *epoch; /* NULL: by the offset */
 	bool is_scan;
+	size_t namings;
 };
 
 static void add_to_place(struct taking *taking, struct code_place *place,
@@ -75,21 +79,21 @@ static void add_to_place(struct taking *taking, struct code_place *place,
 
 	if (!text) {
 		size = code_reader_find_index(&process->file.reader, (uint64_t)process->file.size,
-					      entry->index, moved);
-		text = moved;
-		if (!size)
+					      entry->index, &process->moves_left, moved);
+		if (!size && process->moves_left)
 			return;
+		text = size ? moved : NULL;
 	}
 	/* The time that the run-time gives, unless it cannot be. */
 	if (entry->time_ns && entry->time_ns <= epoch->hi_ns)
 		line.lo_ns = line.hi_ns = entry->time_ns;
-	line.name = keep_name(taking->code, place, text, size);
+	line.name = text ? keep_name(taking->code, place, text, size) : NULL;
 	if (!line.name)
 		taking->code->dropped += place->hits;
 	code_places_add_line(&process->places, place, &line);
 }
 
-static void take_entry(void *context, const struct code_entry *entry, uint64_t offset)
+static bool take_entry(void *context, const struct code_entry *entry, uint64_t offset)
 {
 	struct taking *taking = context;
 	struct code_process *process = taking->process;
@@ -101,6 +105,7 @@ static void take_entry(void *context, const struct code_entry *entry, uint64_t o
 
 		if (place->address - entry->start >= entry->size)
 			break;
+		taking->namings++;
 		if (offset < place->read_to || (taking->is_scan && !place->is_scanned) ||
 		    (!taking->is_scan && place->read_to < process->file.known.offset))
 			continue;
@@ -109,6 +114,7 @@ static void take_entry(void *context, const struct code_entry *entry, uint64_t o
 		if (epoch)
 			add_to_place(taking, place, entry, epoch);
 	}
+	return taking->namings < MAX_NAMINGS_OF_A_PIECE;
 }
 
 /* ---- scans ---- */
@@ -189,7 +195,8 @@ static void advance_places(struct code_process *process, uint64_t before)
 	}
 }
 
-static void read_growth(struct code_history *code, struct code_process *process,
+/* false: more was written than may be read at once. */
+static bool read_growth(struct code_history *code, struct code_process *process,
 			const struct code_epoch *epoch)
 {
 	struct code_file *file = &process->file;
@@ -197,14 +204,16 @@ static void read_growth(struct code_history *code, struct code_process *process,
 	uint64_t before = file->known.offset,
 		 most = file->reader.is_jitdump ? MAX_DUMP_GROWTH_BYTES : MAX_GROWTH_BYTES;
 	struct taking taking = {.code = code, .process = process, .epoch = epoch};
+	int more;
 
 	code_places_sort(&process->places);
-	code_reader_read(&file->reader, &cursor, (uint64_t)file->size, process->ended, most,
-			 take_entry, &taking);
-	if (cursor.offset == before)
-		return;
-	code_file_add_epoch(file, &cursor, epoch);
-	advance_places(process, before);
+	more = code_reader_read(&file->reader, &cursor, (uint64_t)file->size, process->ended, most,
+				take_entry, &taking);
+	if (cursor.offset != before) {
+		code_file_add_epoch(file, &cursor, epoch);
+		advance_places(process, before);
+	}
+	return more <= 0;
 }
 
 static void take_growth(struct code_history *code, struct code_process *process, uint64_t now_ns,
@@ -215,11 +224,10 @@ static void take_growth(struct code_history *code, struct code_process *process,
 	uint64_t size = (uint64_t)file->size;
 	struct code_cursor cursor = {0};
 
-	if (file->reader.is_jitdump ||
-	    (!file->is_new && size - file->known.offset <= MAX_GROWTH_BYTES)) {
-		read_growth(code, process, &epoch);
+	if ((file->reader.is_jitdump ||
+	     (!file->is_new && size - file->known.offset <= MAX_GROWTH_BYTES)) &&
+	    (read_growth(code, process, &epoch) || file->reader.is_jitdump))
 		return;
-	}
 	cursor.offset = process->ended ? size : code_file_last_line(file, size);
 	if (cursor.offset == file->known.offset)
 		return;

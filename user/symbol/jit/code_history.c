@@ -22,6 +22,12 @@
 #define MAX_GENERATIONS 8
 /* Of one process: run-times have a handful. */
 #define MAX_MEMORY 64
+/* Code that moves is rare, and so is a jitdump of more records. Of one process. */
+#define MAX_RECORDS_OF_SEARCHES (4U << 20)
+/* What is left to be read at the end may take so long, a file a quarter of what is left: some may
+ * be made to take hours. */
+#define SETTLE_NS    (60 * NS_PER_SECOND)
+#define SETTLE_SHARE 4
 
 struct code_history *code_history_new(const struct symbolizer_options *options,
 				      struct process_table *processes, struct string_pool *strings)
@@ -33,6 +39,7 @@ struct code_history *code_history_new(const struct symbolizer_options *options,
 	code->options = options;
 	code->processes = processes;
 	code->strings = strings;
+	code->settle_left_ns = SETTLE_NS;
 	code->buffer = malloc(CODE_READER_BYTES);
 	if (!code->buffer) {
 		free(code);
@@ -107,6 +114,7 @@ static struct code_process *add_process(struct code_history *code, const struct 
 	process->forked_ns = known->born_ns;
 	process->parent = parent_of(code, known);
 	process->used_ns = clock_now_ns();
+	process->moves_left = MAX_RECORDS_OF_SEARCHES;
 	process->first_code = code->next_first_code;
 	code->next_first_code += CODES_PER_PROCESS;
 	code_file_init(&process->file, code->buffer);
@@ -355,6 +363,15 @@ bool code_history_is_busy(const struct code_history *code)
 	return code->is_busy;
 }
 
+static void settle(struct code_history *code, struct code_process *process)
+{
+	uint64_t begin_ns = clock_now_ns(), left_ns = code->settle_left_ns, took_ns;
+
+	read_more(code, process, true, begin_ns + left_ns / SETTLE_SHARE);
+	took_ns = clock_now_ns() - begin_ns;
+	code->settle_left_ns -= took_ns < left_ns ? took_ns : left_ns;
+}
+
 void code_history_settle(struct code_history *code)
 {
 	for (size_t i = 0; i < code->items.count; i++) {
@@ -365,7 +382,7 @@ void code_history_settle(struct code_history *code)
 		process->ended |= !lives(known);
 		process->next_open_ns = 0;
 		code_process_look(code, process, clock_now_ns());
-		read_more(code, process, true, UINT64_MAX);
+		settle(code, process);
 	}
 	code->is_settled = true;
 }

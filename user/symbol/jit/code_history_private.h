@@ -39,6 +39,7 @@ struct code_process {
 	bool has_unread;     /* places that do not know all lines */
 	uint32_t first_code; /* of its readings in frame locations */
 	/* a scan of what places do not know yet */
+	uint32_t moves_left; /* records that may be looked at for names of code that moved */
 	bool is_scanning;
 	struct code_cursor scan;
 	uint64_t scan_end, scan_begin_ns, next_scan_ns, scan_cost_ns;
@@ -59,6 +60,7 @@ struct code_history {
 	size_t next_item; /* whose turn it is */
 	uint32_t next_first_code;
 	size_t ended_count; /* that may be forgotten */
+	uint64_t settle_left_ns;
 	bool is_busy, is_settled;
 };
 

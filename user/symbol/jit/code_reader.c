@@ -9,9 +9,6 @@
 #include "symbol/jit/jitdump.h"
 #include "symbol/jit/perf_map.h"
 
-/* Code that moves is rare, and so is a jitdump of more records. */
-#define MAX_RECORDS_OF_A_SEARCH (1U << 20)
-
 static ssize_t read_at(const struct code_reader *reader, void *to, size_t size, uint64_t offset)
 {
 	ssize_t got;
@@ -36,27 +33,28 @@ void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_curso
 	}
 }
 
-static void report_line(const char *line, size_t size, uint64_t offset,
+static bool report_line(const char *line, size_t size, uint64_t offset,
 			code_entry_callback callback, void *context)
 {
 	struct code_entry entry;
 
-	if (perf_map_parse_line(line, size, &entry))
-		callback(context, &entry, offset);
+	return !perf_map_parse_line(line, size, &entry) || callback(context, &entry, offset);
 }
 
-/* Reports the lines of the buffer that end in it; returns their bytes. */
+/* Reports the lines of the buffer that end in it; returns their bytes. *stopped: there are more,
+ * but it is enough. */
 static size_t report_lines(const char *buffer, size_t size, struct code_cursor *cursor,
-			   code_entry_callback callback, void *context)
+			   code_entry_callback callback, void *context, bool *stopped)
 {
 	const char *newline;
 	size_t at = 0;
 
-	while ((newline = memchr(buffer + at, '\n', size - at))) {
+	while (!*stopped && (newline = memchr(buffer + at, '\n', size - at))) {
 		size_t length = (size_t)(newline - buffer) - at;
 
 		if (!cursor->skipping)
-			report_line(buffer + at, length, cursor->offset + at, callback, context);
+			*stopped = !report_line(buffer + at, length, cursor->offset + at, callback,
+						context);
 		cursor->skipping = false;
 		at += length + 1;
 	}
@@ -67,15 +65,17 @@ static int read_lines(const struct code_reader *reader, struct code_cursor *curs
 		      bool is_last, uint64_t max_bytes, code_entry_callback callback, void *context)
 {
 	uint64_t start = cursor->offset;
+	bool stopped = false;
 
-	while (cursor->offset < end && cursor->offset - start < max_bytes) {
+	while (!stopped && cursor->offset < end && cursor->offset - start < max_bytes) {
 		uint64_t left = end - cursor->offset;
 		size_t wanted = left < CODE_READER_BYTES ? (size_t)left : CODE_READER_BYTES, used;
 		ssize_t got = read_at(reader, reader->buffer, wanted, cursor->offset);
 
 		if (got <= 0)
 			return (int)got;
-		used = report_lines(reader->buffer, (size_t)got, cursor, callback, context);
+		used = report_lines(reader->buffer, (size_t)got, cursor, callback, context,
+				    &stopped);
 		if (!used && (size_t)got == CODE_READER_BYTES) {
 			cursor->skipping = true;
 			used = (size_t)got;
@@ -120,8 +120,9 @@ static int read_records(const struct code_reader *reader, struct code_cursor *cu
 {
 	uint64_t start = cursor->offset;
 	struct window window = {0};
+	bool stopped = false;
 
-	while (cursor->offset + JITDUMP_MIN_RECORD_BYTES <= end &&
+	while (!stopped && cursor->offset + JITDUMP_MIN_RECORD_BYTES <= end &&
 	       cursor->offset - start < max_bytes) {
 		struct code_entry entry;
 		enum jitdump_record record;
@@ -140,7 +141,7 @@ static int read_records(const struct code_reader *reader, struct code_cursor *cu
 		if (total > end - cursor->offset)
 			return 0;
 		if (record == JITDUMP_CODE || record == JITDUMP_MOVED)
-			callback(context, &entry, cursor->offset);
+			stopped = !callback(context, &entry, cursor->offset);
 		cursor->offset += total;
 	}
 	return cursor->offset + JITDUMP_MIN_RECORD_BYTES <= end;
@@ -155,7 +156,7 @@ int code_reader_read(const struct code_reader *reader, struct code_cursor *curso
 }
 
 size_t code_reader_find_index(const struct code_reader *reader, uint64_t end, uint64_t index,
-			      char name[CODE_MAX_NAME_BYTES])
+			      uint32_t *records, char name[CODE_MAX_NAME_BYTES])
 {
 	/* The caller is amid a buffer of its own. */
 	static const size_t header = JITDUMP_HEADER_BYTES;
@@ -167,11 +168,12 @@ size_t code_reader_find_index(const struct code_reader *reader, uint64_t end, ui
 	if (got <= 0 || !jitdump_parse_header(data, (size_t)got, &file))
 		return 0;
 	offset = file.size;
-	for (size_t i = 0; i < MAX_RECORDS_OF_A_SEARCH && offset < end; i++) {
+	while (*records && offset < end) {
 		struct code_entry entry;
 		enum jitdump_record record;
 		uint32_t total;
 
+		--*records;
 		got = read_at(reader, data, sizeof(data), offset);
 		if (got <= 0)
 			return 0;

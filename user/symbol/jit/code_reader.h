@@ -20,8 +20,9 @@ struct code_cursor {
 	bool skipping; /* inside a line longer than the buffer */
 };
 
-/* offset: where the entry begins. The entry is borrowed for the call. */
-typedef void (*code_entry_callback)(void *context, const struct code_entry *entry, uint64_t offset);
+/* offset: where the entry begins. The entry is borrowed for the call. false: enough for now, the
+ * cursor is to stay behind it. */
+typedef bool (*code_entry_callback)(void *context, const struct code_entry *entry, uint64_t offset);
 
 /* Whether it is a jitdump, by its first bytes, and where its entries begin. */
 void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_cursor);
@@ -32,9 +33,9 @@ void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_curso
  */
 int code_reader_read(const struct code_reader *reader, struct code_cursor *cursor, uint64_t end,
 		     bool is_last, uint64_t max_bytes, code_entry_callback callback, void *context);
-/* The name of a jitdump's entry by its index, among the records before `end`; at most so many are
- * looked at. 0 length: none. */
+/* The name of a jitdump's entry by its index, among the records before `end`. *records: how many
+ * may be looked at, less those that were. 0 length: none. */
 size_t code_reader_find_index(const struct code_reader *reader, uint64_t end, uint64_t index,
-			      char name[CODE_MAX_NAME_BYTES]);
+			      uint32_t *records, char name[CODE_MAX_NAME_BYTES]);
 
 #endif
