@@ -358,6 +358,37 @@ static int read_segments(struct elf_file *file, const struct table_place *place)
 		name_section = (header).e_shstrndx;                                                \
 	} while (0)
 
+/* Fills what the header of either class says of the tables. */
+static int read_header(struct elf_file *file, struct table_place *ret_sections,
+		       struct table_place *ret_segments, uint32_t *ret_name_section)
+{
+	struct table_place sections, segments;
+	uint32_t name_section;
+	int err;
+
+	if (file->is_64) {
+		Elf64_Ehdr header;
+
+		if (file->size < sizeof(header))
+			return -ENOEXEC;
+		err = elf_file_read(file, 0, &header, sizeof(header));
+		if (err)
+			return err;
+		TAKE_HEADER(header);
+	} else {
+		Elf32_Ehdr header;
+
+		err = elf_file_read(file, 0, &header, sizeof(header));
+		if (err)
+			return err;
+		TAKE_HEADER(header);
+	}
+	*ret_sections = sections;
+	*ret_segments = segments;
+	*ret_name_section = name_section;
+	return 0;
+}
+
 static int read_headers(struct elf_file *file)
 {
 	struct table_place sections, segments;
@@ -370,28 +401,13 @@ static int read_headers(struct elf_file *file)
 	err = elf_file_read(file, 0, ident, sizeof(ident));
 	if (err)
 		return err;
-	if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != NATIVE_BYTE_ORDER)
+	if (memcmp(ident, ELFMAG, SELFMAG) != 0 || ident[EI_DATA] != NATIVE_BYTE_ORDER ||
+	    (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32))
 		return -ENOEXEC;
-	if (ident[EI_CLASS] == ELFCLASS64) {
-		Elf64_Ehdr header;
-
-		if (file->size < sizeof(header))
-			return -ENOEXEC;
-		err = elf_file_read(file, 0, &header, sizeof(header));
-		if (err)
-			return err;
-		file->is_64 = true;
-		TAKE_HEADER(header);
-	} else if (ident[EI_CLASS] == ELFCLASS32) {
-		Elf32_Ehdr header;
-
-		err = elf_file_read(file, 0, &header, sizeof(header));
-		if (err)
-			return err;
-		TAKE_HEADER(header);
-	} else {
-		return -ENOEXEC;
-	}
+	file->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	err = read_header(file, &sections, &segments, &name_section);
+	if (err)
+		return err;
 	file->segments.is_fixed = file->type == ET_EXEC;
 	err = read_segments(file, &segments);
 	if (err)

@@ -140,74 +140,102 @@ static void say_requests(struct finding *finding, const struct analysis *analysi
 		finding_say(finding->evidence, ", one request at a time (depth %.1f)", depth);
 }
 
+/* How disk waits of an activity are to be understood. */
+struct disk_wait {
+	const struct relation *limit; /* NULL: none */
+	struct neighbour other;
+	uint64_t wait_ns; /* with that at rings */
+	uint64_t ring_ns; /* of it, for asynchronous requests */
+	double device;	  /* percent that the device explains */
+};
+
+static enum finding_rule_number disk_rule(const struct analysis *analysis,
+					  const struct resource_row *sum,
+					  const struct disk_wait *wait)
+{
+	double own_bytes = (double)sum->storage.read_bytes + (double)sum->storage.written_bytes;
+	double others = (double)wait->other.all_bytes;
+
+	if (wait->limit && wait->device < DEVICE_PART_PERCENT)
+		return FINDING_RULE_io_limit;
+	if (finding_percent(others, others + own_bytes) >= OTHERS_PERCENT &&
+	    others >= OTHERS_BYTES_PER_SECOND * finding_seconds(analysis->rows))
+		return FINDING_RULE_disk_shared;
+	return FINDING_RULE_disk_bound;
+}
+
+static void say_disk_bound(struct finding *finding, const struct resource_row *sum,
+			   const struct disk_wait *wait)
+{
+	finding_say(finding->cause, "waits for block I/O");
+	if (sum->known & ROW_HAS_BLOCKIO && sum->blockio.requests &&
+	    wait->device < DEVICE_PART_PERCENT)
+		finding_say(finding->evidence,
+			    ", the device explains %.0f %%: queued or throttled before it, or "
+			    "requests of others",
+			    wait->device);
+	finding_say(finding->next, "%s",
+		    wait->ring_ns * 2 > wait->wait_ns
+			    ? "see whether the device is at its limit (iostat -x)"
+			    : "read ahead or keep several requests in flight, or cache more");
+}
+
+static void say_disk_cause(struct finding *finding, enum finding_rule_number rule,
+			   const struct resource_row *sum, const struct disk_wait *wait)
+{
+	char buffer[HUMAN_SIZE];
+
+	if (rule == FINDING_RULE_io_limit) {
+		finding_say(finding->cause,
+			    "waits for block I/O that a limit of its cgroup holds back (%s)",
+			    wait->limit->text);
+		finding_say(finding->next, "raise the limit (io.max, blkio.throttle), or read and "
+					   "write less");
+	} else if (rule == FINDING_RULE_disk_shared) {
+		finding_say(finding->cause, "waits for block I/O behind that of %s",
+			    wait->other.name);
+		finding_say(finding->by, "which moved %s meanwhile",
+			    human_bytes(buffer, wait->other.bytes));
+		finding_say(finding->next, "limit the other (io.max, ionice), or use another disk");
+	} else {
+		say_disk_bound(finding, sum, wait);
+	}
+}
+
 static void find_disk(const struct analysis *analysis, const struct activity *activity,
 		      struct findings *findings)
 {
 	const struct resource_row *sum = &activity->group->sum;
-	const struct relation *limit = limit_of(analysis, activity);
-	struct neighbour other = neighbour_of(analysis, activity);
-	double own_bytes = (double)sum->storage.read_bytes + (double)sum->storage.written_bytes;
-	enum finding_rule_number rule = FINDING_RULE_disk_bound;
-	uint64_t wait_ns = activity->waits[WAIT_CLASS_DISK].time_ns, ring_ns = 0;
+	struct disk_wait wait = {.wait_ns = activity->waits[WAIT_CLASS_DISK].time_ns};
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, WAIT_CLASS_BIT(DISK));
 	const struct wait_choice rings = {.takes = takes_ring, .context = (void *)analysis};
 	struct activity whole = *activity;
+	enum finding_rule_number rule;
 	struct finding finding;
-	double device, part;
+	double part;
 
 	for (size_t i = 0; i < activity->group->count; i++)
-		ring_ns += asynchronous_ns(analysis, activity->group->members[i]);
-	if (ring_ns > wait_ns)
+		wait.ring_ns += asynchronous_ns(analysis, activity->group->members[i]);
+	if (wait.ring_ns > wait.wait_ns)
 		stacks = (struct finding_stacks){.kind = PKBPF_PROFILE_OFFCPU,
 						 .states = 1U << PKBPF_WAIT_SLEEP,
 						 .choice = &rings};
-	wait_ns += ring_ns;
-	whole.active_ns += ring_ns;
-	if (activity_severity(analysis, &whole, wait_ns) < ACTIVE_PERCENT)
+	wait.wait_ns += wait.ring_ns;
+	whole.active_ns += wait.ring_ns;
+	if (activity_severity(analysis, &whole, wait.wait_ns) < ACTIVE_PERCENT)
 		return;
-	device = finding_percent((double)sum->blockio.device_ns, (double)wait_ns);
-	if (limit && device < DEVICE_PART_PERCENT)
-		rule = FINDING_RULE_io_limit;
-	else if (finding_percent((double)other.all_bytes, (double)other.all_bytes + own_bytes) >=
-			 OTHERS_PERCENT &&
-		 (double)other.all_bytes >=
-			 OTHERS_BYTES_PER_SECOND * finding_seconds(analysis->rows))
-		rule = FINDING_RULE_disk_shared;
+	wait.limit = limit_of(analysis, activity);
+	wait.other = neighbour_of(analysis, activity);
+	wait.device = finding_percent((double)sum->blockio.device_ns, (double)wait.wait_ns);
+	rule = disk_rule(analysis, sum, &wait);
 	finding = finding_new(rule);
-	finding.severity = activity_severity(analysis, &whole, wait_ns);
+	finding.severity = activity_severity(analysis, &whole, wait.wait_ns);
 	finding_say_who(&finding, analysis, activity);
 	part = finding_say_place(finding.place, analysis, activity, &stacks);
-	say_requests(&finding, analysis, activity, wait_ns);
+	say_requests(&finding, analysis, activity, wait.wait_ns);
 	finding_say_part(finding.evidence, part);
-	if (rule == FINDING_RULE_io_limit) {
-		finding_say(finding.cause,
-			    "waits for block I/O that a limit of its cgroup holds "
-			    "back (%s)",
-			    limit->text);
-		finding_say(finding.next, "raise the limit (io.max, blkio.throttle), or read and "
-					  "write less");
-	} else if (rule == FINDING_RULE_disk_shared) {
-		char buffer[HUMAN_SIZE];
-
-		finding_say(finding.cause, "waits for block I/O behind that of %s", other.name);
-		finding_say(finding.by, "which moved %s meanwhile",
-			    human_bytes(buffer, other.bytes));
-		finding_say(finding.next, "limit the other (io.max, ionice), or use another disk");
-	} else {
-		finding_say(finding.cause, "waits for block I/O");
-		if (sum->known & ROW_HAS_BLOCKIO && sum->blockio.requests &&
-		    device < DEVICE_PART_PERCENT)
-			finding_say(finding.evidence,
-				    ", the device explains %.0f %%: queued or "
-				    "throttled before it, or requests of others",
-				    device);
-		finding_say(finding.next, "%s",
-			    ring_ns * 2 > wait_ns
-				    ? "see whether the device is at its limit (iostat -x)"
-				    : "read ahead or keep several requests in flight, or cache "
-				      "more");
-	}
+	say_disk_cause(&finding, rule, sum, &wait);
 	findings_offer(findings, &finding);
 }
 

@@ -242,7 +242,7 @@ static bool name_is(const char *name, const char *pattern)
 {
 	size_t head = strcspn(pattern, "*"), length = strlen(name), tail;
 
-	if (strncmp(name, pattern, head))
+	if (strncmp(name, pattern, head) != 0)
 		return false;
 	if (pattern[head] == '*') {
 		tail = strlen(pattern + head + 1);

@@ -194,26 +194,33 @@ static void note_generated(struct stack_builder *builder, const struct process *
 					 location->address - location->is_return_address, time_ns);
 }
 
-static uint32_t intern_user(struct stack_builder *builder, const struct process *process,
-			    const struct address_space *space, uint32_t era, uint64_t ip,
-			    bool is_return_address, uint64_t time_ns)
+/* Whose code the frames of a sample are in, and when. */
+struct code_moment {
+	const struct process *process;
+	const struct address_space *space;
+	uint32_t era;
+	uint64_t time_ns;
+};
+
+static uint32_t intern_user(struct stack_builder *builder, const struct code_moment *moment,
+			    uint64_t ip, bool is_return_address)
 {
 	uint64_t key = cache_key(ip, is_return_address);
-	struct cached_frame *slot = cache_slot(builder, era, key);
-	bool cached = era != ERA_NONE && !(ip >> 63);
+	struct cached_frame *slot = cache_slot(builder, moment->era, key);
+	bool cached = moment->era != ERA_NONE && !(ip >> 63);
 	struct frame_location location;
 	uint32_t frame;
 
-	if (cached && slot->era == era && slot->key == key)
+	if (cached && slot->era == moment->era && slot->key == key)
 		return slot->frame;
-	location = user_location(builder, process, space, ip, is_return_address);
+	location = user_location(builder, moment->process, moment->space, ip, is_return_address);
 	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
-		note_generated(builder, process, time_ns, &location);
+		note_generated(builder, moment->process, moment->time_ns, &location);
 		cached = false;
 	}
 	frame = profile_intern_frame(builder->profile, &location);
 	if (cached && frame != UINT32_MAX)
-		*slot = (struct cached_frame){key, era, frame};
+		*slot = (struct cached_frame){key, moment->era, frame};
 	return frame;
 }
 
@@ -319,6 +326,7 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 {
 	const struct address_space *space = process_table_mappings(builder->processes, process);
 	uint32_t era = era_of(builder, process->id);
+	const struct code_moment moment = {process, space, era, sample->time_ns};
 	size_t first_user = builder->frames.count,
 	       shared = shared_frames(&builder->last, era, sample);
 	uint32_t *frames = builder->frames.items + first_user;
@@ -329,9 +337,8 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i,
 									 sample->after_syscall);
 
-		frames[i] = intern_user(builder, process, space, era,
-					i ? pkbpf_address(ips[i]) : ips[i], is_return_address,
-					sample->time_ns);
+		frames[i] = intern_user(builder, &moment, i ? pkbpf_address(ips[i]) : ips[i],
+					is_return_address);
 		if (frames[i] == UINT32_MAX)
 			return false;
 	}

@@ -145,42 +145,61 @@ static int add_block(struct recording_reader *reader, const struct block_header 
 	return 0;
 }
 
+/* The block whose header was read at *offset, which moves behind it. */
+static int take_block(struct recording_reader *reader, const struct block_header *header,
+		      uint64_t *offset, uint64_t end)
+{
+	int err;
+
+	/* Its end is missing: so is all that came behind it. */
+	if (header->payload_bytes > end - *offset - RECORDING_BLOCK_HEADER_BYTES) {
+		reader->cut_off = true;
+		*offset = end;
+		return 0;
+	}
+	err = add_block(reader, header, *offset);
+	*offset += RECORDING_BLOCK_HEADER_BYTES + header->payload_bytes;
+	return err;
+}
+
+/* From what is no block at *offset to the next header. */
+static int skip_damage(struct recording_reader *reader, uint64_t *offset, uint64_t end)
+{
+	uint64_t next;
+	int err = 0;
+
+	if (!find_header(reader, *offset + 1, &next, &err) || next >= end) {
+		/* Of a file that was cut off this is the end. */
+		reader->damaged_bytes += reader->cut_off ? 0 : end - *offset;
+		*offset = end;
+		return err;
+	}
+	reader->damaged_bytes += next - *offset;
+	*offset = next;
+	return 0;
+}
+
 /* Up to `end`, from header to header. */
 static int walk(struct recording_reader *reader, uint64_t end)
 {
 	uint64_t offset = RECORDING_FILE_HEADER_BYTES;
+	int err = 0;
 
-	while (offset < end) {
+	while (!err && offset < end) {
 		uint8_t bytes[RECORDING_BLOCK_HEADER_BYTES];
 		struct block_header header;
-		uint64_t next;
-		int err = end - offset < sizeof(bytes)
-				  ? -EBADMSG
-				  : read_at(reader->fd, bytes, sizeof(bytes), offset);
 
+		err = end - offset < sizeof(bytes)
+			      ? -EBADMSG
+			      : read_at(reader->fd, bytes, sizeof(bytes), offset);
 		if (err && err != -EBADMSG)
 			return err;
-		if (!err && parse_block_header(bytes, &header)) {
-			/* Its end is missing: so is all that came behind it. */
-			if (header.payload_bytes > end - offset - sizeof(bytes)) {
-				reader->cut_off = true;
-				return 0;
-			}
-			err = add_block(reader, &header, offset);
-			if (err)
-				return err;
-			offset += sizeof(bytes) + header.payload_bytes;
-			continue;
-		}
-		if (!find_header(reader, offset + 1, &next, &err) || next >= end) {
-			/* Of a file that was cut off this is the end. */
-			reader->damaged_bytes += reader->cut_off ? 0 : end - offset;
-			return err;
-		}
-		reader->damaged_bytes += next - offset;
-		offset = next;
+		if (!err && parse_block_header(bytes, &header))
+			err = take_block(reader, &header, &offset, end);
+		else
+			err = skip_damage(reader, &offset, end);
 	}
-	return 0;
+	return err;
 }
 
 /* ---- the index ---- */

@@ -30,6 +30,7 @@
 #define FDS_MAX	     65536
 #define SOCKETS_MAX  16384
 #define NETWORKS_MAX 8
+#define OWNERS_MAX   4096 /* processes that are asked for the other ends */
 /* Up to this many processes have their descriptors read each time. */
 #define FEW 256
 /* Tick of the time stamps, at 250 Hz. */
@@ -333,36 +334,49 @@ static size_t open_networks(const struct relation_writer *writer, int networks[N
 	return count;
 }
 
-void relation_sockets(const struct relation_writer *writer)
+/* Looks several times: a queue that is full once says nothing. */
+static void look_again(struct sockets *sockets)
 {
-	struct sockets sockets = {.writer = writer};
-	_cleanup_free_ uint32_t *everybody = calloc(4096, sizeof(*everybody));
+	const struct relation_writer *writer = sockets->writer;
 	const struct timespec pause = {.tv_nsec = LOOK_PAUSE_NS};
 	int networks[NETWORKS_MAX];
-	size_t network_count, count;
+	size_t count = open_networks(writer, networks);
 
-	if (!everybody)
-		return;
-	for (size_t i = 0; i < writer->pid_count; i++)
-		read_owner(&sockets, writer->pids[i]);
-	if (!sockets.owners.count)
-		return;
-	network_count = open_networks(writer, networks);
 	for (uint32_t i = 0; i < LOOKS; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
 		/* Connections may be new. */
 		for (size_t j = 0; i && j < writer->pid_count && writer->pid_count <= FEW; j++)
-			read_owner(&sockets, writer->pids[j]);
-		look(&sockets, networks, network_count, i);
+			read_owner(sockets, writer->pids[j]);
+		look(sockets, networks, count, i);
 	}
-	count = sockets.peers.count ? relation_list_pids(everybody, 4096) : 0;
 	for (size_t i = 0; i < count; i++)
-		read_owner(&sockets, everybody[i]);
-	array_foreach(&sockets.peers, peer)
-		write_peer(&sockets, peer);
-	for (size_t i = 0; i < network_count; i++)
 		close(networks[i]);
+}
+
+/* The other ends on this host have owners, too. */
+static void write_peers(struct sockets *sockets)
+{
+	_cleanup_free_ uint32_t *everybody = calloc(OWNERS_MAX, sizeof(*everybody));
+	size_t count =
+		everybody && sockets->peers.count ? relation_list_pids(everybody, OWNERS_MAX) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		read_owner(sockets, everybody[i]);
+	array_foreach(&sockets->peers, peer)
+		write_peer(sockets, peer);
+}
+
+void relation_sockets(const struct relation_writer *writer)
+{
+	struct sockets sockets = {.writer = writer};
+
+	for (size_t i = 0; i < writer->pid_count; i++)
+		read_owner(&sockets, writer->pids[i]);
+	if (sockets.owners.count) {
+		look_again(&sockets);
+		write_peers(&sockets);
+	}
 	hash_map_done(&sockets.owners);
 	array_free(&sockets.tcp);
 	array_free(&sockets.peers);
