@@ -265,7 +265,9 @@ static const struct option_row rows[] = {
 	 OUTPUT, FLAG(live.debuginfod),
 	 .text = "Build ids of files without a full symbol table are sent to these servers; "
 		 "answers stay "
-		 "in the cache of debuginfod. Requires libdebuginfod."},
+		 "in the cache of debuginfod. Under sudo, they are fetched as the user who ran "
+		 "sudo. "
+		 "Requires libdebuginfod."},
 	{0, "debuginfod-limit", "TIME",
 	 "maximum time for all look-ups of --debuginfod; default 30s", OUTPUT,
 	 .form = OPTION_DURATION, AT(live.debuginfod_limit_ns)},

@@ -62,6 +62,11 @@ static int assemble(struct live_capture *live, struct error *error)
 	}
 	if (live->options.debuginfod_limit_ns)
 		live->debuginfod = debuginfod_new(live->options.debuginfod_limit_ns);
+	if (live->debuginfod)
+		debuginfod_run_as(live->debuginfod,
+				  &(struct debuginfod_user){live->options.user_uid,
+							    live->options.user_gid,
+							    live->options.user_home});
 	live->symbolizer_options = (struct symbolizer_options){
 		.inlines = live->options.inlines,
 		.lines = live->options.lines,

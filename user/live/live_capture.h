@@ -13,6 +13,8 @@ struct live_capture_options {
 	bool inlines, lines;
 	uint64_t debuginfod_limit_ns; /* 0: no servers are asked for debug files */
 	uint32_t user_uid;	      /* the user behind sudo, 0: none */
+	uint32_t user_gid;
+	const char *user_home; /* borrowed like the session's; NULL: not known */
 };
 
 struct live_capture;

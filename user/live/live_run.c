@@ -130,8 +130,11 @@ int live_run_start(struct live_run *run, struct error *error)
 		.debuginfod_limit_ns = debuginfod_limit_ns(options),
 	};
 
-	if (options->user && options->user->behind_sudo)
+	if (options->user && options->user->behind_sudo) {
 		capture.user_uid = options->user->uid;
+		capture.user_gid = options->user->gid;
+		capture.user_home = options->user->home;
+	}
 	live_targets_choose(&options->targets, run->cgroup_path, &run->command_pid,
 			    &capture.session);
 	return live_capture_start(&capture, &run->capture, error);

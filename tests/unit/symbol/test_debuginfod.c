@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -103,6 +105,36 @@ static void without_servers_nothing_is_found(void **state)
 
 static char cache[] = "/tmp/pkbpf-debuginfod-XXXXXX";
 
+/* The library leaves files in its cache, which it may only if that is the user's. */
+static void look_ups_have_the_rights_of_their_user(void **state)
+{
+	const struct debuginfod_user user = {.uid = 65534, .gid = 65534, .home = cache};
+	struct debuginfod *debuginfod = debuginfod_new(20 * NS_PER_SECOND);
+	char path[128];
+	struct stat status;
+
+	if (geteuid() != 0 || dlopen("libdebuginfod.so.1", RTLD_NOW) == NULL) {
+		debuginfod_free(debuginfod);
+		skip();
+	}
+	snprintf(path, sizeof(path), "%s/users", cache);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(chmod(cache, 0755), 0);
+	assert_int_equal(chown(path, user.uid, user.gid), 0);
+	setenv("DEBUGINFOD_CACHE_PATH", path, true);
+	close(silent_server());
+	debuginfod_run_as(debuginfod, &user);
+	debuginfod_allow(debuginfod);
+	assert_true(debuginfod_open(debuginfod, &id) < 0);
+	assert_told(debuginfod, "Connection refused; found 0 of 1");
+	debuginfod_free(debuginfod);
+	snprintf(path, sizeof(path), "%s/users/cache_clean_interval_s", cache);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_uid, user.uid);
+	assert_int_equal(status.st_gid, user.gid);
+	setenv("DEBUGINFOD_CACHE_PATH", cache, true);
+}
+
 static int begin(void **state)
 {
 	assert_non_null(mkdtemp(cache));
@@ -124,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_server_that_does_not_answer_is_given_up),
 		cmocka_unit_test(a_server_that_is_not_there_is_told),
 		cmocka_unit_test(without_servers_nothing_is_found),
+		cmocka_unit_test(look_ups_have_the_rights_of_their_user),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

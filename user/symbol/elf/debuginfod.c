@@ -5,8 +5,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +29,7 @@ typedef int find_function(void *client, const unsigned char *id, int size, char 
 
 struct debuginfod {
 	bool allowed;
+	struct debuginfod_user user;
 	uint64_t left_ns, limit_ns;
 	int err; /* that ended all asking; 0: none */
 	size_t asked, found, absent, not_asked, wrong;
@@ -48,6 +52,11 @@ void debuginfod_free(struct debuginfod *debuginfod)
 	free(debuginfod);
 }
 
+void debuginfod_run_as(struct debuginfod *debuginfod, const struct debuginfod_user *user)
+{
+	debuginfod->user = *user;
+}
+
 void debuginfod_allow(struct debuginfod *debuginfod)
 {
 	debuginfod->allowed = true;
@@ -58,20 +67,44 @@ bool debuginfod_is_allowed(const struct debuginfod *debuginfod)
 	return debuginfod->allowed;
 }
 
+struct question {
+	const struct build_id *id;
+	const struct debuginfod_user *user;
+};
+
+/* What servers answer is not parsed as root, and the cache is that of the user who may empty it. */
+static int become(const struct debuginfod_user *user)
+{
+	if (!user->uid)
+		return 0;
+	if (setgroups(1, &user->gid) < 0 || setresgid(user->gid, user->gid, user->gid) < 0 ||
+	    setresuid(user->uid, user->uid, user->uid) < 0)
+		return -errno;
+	if (user->home)
+		setenv("HOME", user->home, 1);
+	/* It ends with its parent, which the change of user has made it forget. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return 0;
+}
+
 /* In a process of its own, without any descriptors: what the library opens must not become its
  * output. -ELIBACC: there is no such library. */
 static int find(void *context, void *result)
 {
-	const struct build_id *id = context;
+	const struct question *question = context;
+	const struct build_id *id = question->id;
 	begin_function *begin;
 	find_function *find_debuginfo;
 	void *library, *client;
 	char *path = NULL;
-	int fd;
+	int fd, err;
 
 	for (int i = 0; i <= STDERR_FILENO; i++)
 		if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
 			return -errno;
+	err = become(question->user);
+	if (err)
+		return err;
 	library = dlopen(LIBRARY, RTLD_NOW);
 	if (!library)
 		return -ELIBACC;
@@ -112,9 +145,10 @@ static bool is_final(int err)
 int debuginfod_open(struct debuginfod *debuginfod, const struct build_id *id)
 {
 	char path[MAX_PATH_BYTES] = "";
+	struct question question = {id, &debuginfod->user};
 	struct bounded_job job = {
 		.run = find,
-		.context = (void *)id,
+		.context = &question,
 		.result = path,
 		.result_size = sizeof(path),
 		.kept_fd = -1,

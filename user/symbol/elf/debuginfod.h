@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "elf/build_id.h"
 
@@ -20,6 +21,14 @@ struct debuginfod;
 /* limit_ns: for all files together. NULL: out of memory. */
 struct debuginfod *debuginfod_new(uint64_t limit_ns);
 void debuginfod_free(struct debuginfod *debuginfod);
+/* Whose rights look-ups have, and whose cache they use; uid 0: our own. home is borrowed, NULL: not
+ * known. */
+struct debuginfod_user {
+	uid_t uid;
+	gid_t gid;
+	const char *home;
+};
+void debuginfod_run_as(struct debuginfod *debuginfod, const struct debuginfod_user *user);
 /* Nothing is looked up before: servers are slow, and records do not wait. */
 void debuginfod_allow(struct debuginfod *debuginfod);
 bool debuginfod_is_allowed(const struct debuginfod *debuginfod);
