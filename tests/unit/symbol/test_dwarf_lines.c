@@ -93,6 +93,30 @@ static void reads_split_units(void **state)
 	assert_chain(FIXTURE_DIR "/split/dwarf5");
 }
 
+/* Without room for both, nobody says where the functions were inlined. */
+static void line_programs_of_split_units_are_of_the_budget(void **state)
+{
+	static const char path[] = FIXTURE_DIR "/split/dwarf5";
+	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
+	struct dwarf_lines *lines = open_lines(path);
+	struct dwarf_query query = {
+		.address = find_place(path, "leaf_marker").address,
+		.inlines = true,
+		.lines = true,
+	};
+	int fd = open(path, O_RDONLY);
+	struct elf_file file;
+
+	assert_int_equal(elf_file_open(&file, fd), 0);
+	budget.line_bytes = elf_file_find_section(&file, ".debug_line")->size;
+	elf_file_done(&file);
+	close(fd);
+	assert_int_equal(dwarf_lines_find(lines, &query, strings, found), 3);
+	assert_string_equal(found[0].function, "inlined_leaf");
+	assert_int_equal(found[0].line, 0);
+	dwarf_lines_free(lines);
+}
+
 static void assert_missing(const char *path, const char *reason)
 {
 	struct symbol_line found[DWARF_LINES_MAX_DEPTH];
@@ -394,6 +418,7 @@ int main(void)
 		test(finds_inlined_functions_and_lines),
 		test(reads_packed_sections),
 		test(reads_split_units),
+		test(line_programs_of_split_units_are_of_the_budget),
 		test(says_which_split_file_is_missing),
 		test(gives_only_what_is_asked_for),
 		test(finds_inlined_functions_without_reading_lines),

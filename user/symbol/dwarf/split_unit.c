@@ -26,6 +26,7 @@ struct split_unit {
 	struct elf_strings strings;
 	const struct elf_file *file; /* they are in; NULL: in memory */
 	uint64_t bytes;		     /* of the budget */
+	uint64_t line_bytes;	     /* likewise */
 };
 
 struct split_units {
@@ -64,6 +65,7 @@ static void free_unit(struct split_unit *unit, struct dwarf_budget *budget)
 	dwarf_image_done(&unit->image);
 	free(unit->strings.unpacked);
 	budget->bytes += unit->bytes;
+	budget->line_bytes += unit->line_bytes;
 	free(unit);
 }
 
@@ -190,6 +192,18 @@ static bool take_bytes(struct split_units *units, struct split_unit *unit, uint6
 	return true;
 }
 
+/* libdw reads all of the line program where only the names of its files are wanted. */
+static bool take_line_bytes(struct split_units *units, struct split_unit *unit, uint64_t bytes)
+{
+	struct dwarf_budget *budget = units->spending->budget;
+
+	if (bytes > budget->line_bytes)
+		return false;
+	budget->line_bytes -= bytes;
+	unit->line_bytes += bytes;
+	return true;
+}
+
 /* Names are read one by one, from the file as long as that stays open. */
 static int find_strings(struct split_units *units, struct split_unit *unit,
 			const struct elf_file *file, bool stays_open)
@@ -268,7 +282,7 @@ static int read_unit(struct split_units *units, struct split_unit *unit,
 	sources[DWARF_SECTION_ADDR] =
 		addresses_of(&units->main->sections[DWARF_SECTION_ADDR], skeleton);
 	sources[DWARF_SECTION_STR] = (struct dwarf_source){0};
-	if (!units->with_lines)
+	if (!units->with_lines || !take_line_bytes(units, unit, sources[DWARF_SECTION_LINE].size))
 		sources[DWARF_SECTION_LINE] = (struct dwarf_source){0};
 	bytes = dwarf_sources_bytes(sources);
 	if (bytes == UINT64_MAX || !take_bytes(units, unit, bytes))
