@@ -457,7 +457,8 @@ int BPF_PROG(offcpu_waker, struct task_struct *task)
 	if (!offcpu_control.start_ns || offcpu_control.end_ns)
 		return 0;
 	offcpu_control.wakeups++;
-	if (!offcpu_control.waker_stacks)
+	/* Two CPUs that take the last one make it less than none. */
+	if ((__s32)offcpu_control.waker_stacks <= 0)
 		return 0;
 	thread = thread_find(task->pid, &slot);
 	if (!thread || thread->place != PKBPF_THREAD_OFF_CPU ||
