@@ -46,7 +46,8 @@ static struct seen read_all(int fd, size_t size, uint64_t piece)
 	code_reader_begin(&reader, &cursor);
 	do {
 		before = cursor.offset;
-	} while (code_reader_read(&reader, &cursor, size, true, piece, take_entry, &seen) > 0 &&
+	} while (code_reader_read(&reader, &cursor, size, true, piece,
+				  &(struct code_taker){take_entry, &seen}) > 0 &&
 		 cursor.offset > before);
 	if (cursor.offset > size && size >= cursor.offset)
 		abort();

@@ -96,7 +96,8 @@ static struct seen read_dump(const struct dump *dump, struct code_cursor *ret_cu
 
 	code_reader_begin(&reader, ret_cursor);
 	assert_true(reader.is_jitdump);
-	while (code_reader_read(&reader, ret_cursor, dump->size, true, 64, take_entry, &seen) > 0)
+	while (code_reader_read(&reader, ret_cursor, dump->size, true, 64,
+				&(struct code_taker){take_entry, &seen}) > 0)
 		;
 	close(reader.fd);
 	return seen;
@@ -187,13 +188,13 @@ static void reading_stops_behind_a_record_when_it_is_enough(void **state)
 	put_load(&dump, 0x2000, 0x20, 8, "g");
 	reader = (struct code_reader){.fd = open_dump(&dump), .buffer = buffer};
 	code_reader_begin(&reader, &cursor);
-	assert_int_equal(
-		code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX, take_one, &seen),
-		1);
+	assert_int_equal(code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX,
+					  &(struct code_taker){take_one, &seen}),
+			 1);
 	assert_string_equal(seen.text, "1000+20 f;");
-	assert_int_equal(
-		code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX, take_one, &seen),
-		0);
+	assert_int_equal(code_reader_read(&reader, &cursor, dump.size, true, UINT64_MAX,
+					  &(struct code_taker){take_one, &seen}),
+			 0);
 	assert_string_equal(seen.text, "1000+20 f;2000+20 g;");
 	close(reader.fd);
 }

@@ -60,7 +60,8 @@ static void read_names(int fd, uint64_t size, uint64_t piece, struct wanted *wan
 	for (size_t i = 0; i < wanted->count; i++)
 		strcpy(wanted->names[i], "-");
 	code_reader_begin(&reader, &cursor);
-	while (code_reader_read(&reader, &cursor, size, true, piece, take_entry, wanted) > 0)
+	while (code_reader_read(&reader, &cursor, size, true, piece,
+				&(struct code_taker){take_entry, wanted}) > 0)
 		;
 	assert_int_equal(cursor.offset, size);
 }
@@ -77,12 +78,12 @@ static void reading_stops_behind_a_line_when_it_is_enough(void **state)
 
 	code_reader_begin(&reader, &cursor);
 	assert_int_equal(code_reader_read(&reader, &cursor, sizeof(text) - 1, true, UINT64_MAX,
-					  take_one, &wanted),
+					  &(struct code_taker){take_one, &wanted}),
 			 1);
 	assert_string_equal(name[0], "a");
 	assert_int_equal(cursor.offset, 8);
 	assert_int_equal(code_reader_read(&reader, &cursor, sizeof(text) - 1, true, UINT64_MAX,
-					  take_one, &wanted),
+					  &(struct code_taker){take_one, &wanted}),
 			 0);
 	assert_string_equal(name[0], "b");
 	close(reader.fd);

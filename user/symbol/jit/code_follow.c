@@ -166,7 +166,7 @@ bool code_process_scan(struct code_history *code, struct code_process *process, 
 	/* A file that cannot be read any more names nothing. */
 	if (code_file_is_open(&process->file))
 		more = code_reader_read(&process->file.reader, &process->scan, process->scan_end,
-					true, max_bytes, take_entry, &taking);
+					true, max_bytes, &(struct code_taker){take_entry, &taking});
 	process->scan_cost_ns += clock_now_ns() - begin_ns;
 	if (more > 0)
 		return true;
@@ -208,7 +208,7 @@ static bool read_growth(struct code_history *code, struct code_process *process,
 
 	code_places_sort(&process->places);
 	more = code_reader_read(&file->reader, &cursor, (uint64_t)file->size, process->ended, most,
-				take_entry, &taking);
+				&(struct code_taker){take_entry, &taking});
 	if (cursor.offset != before) {
 		code_file_add_epoch(file, &cursor, epoch);
 		advance_places(process, before);

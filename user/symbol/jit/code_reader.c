@@ -34,17 +34,18 @@ void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_curso
 }
 
 static bool report_line(const char *line, size_t size, uint64_t offset,
-			code_entry_callback callback, void *context)
+			const struct code_taker *taker)
 {
 	struct code_entry entry;
 
-	return !perf_map_parse_line(line, size, &entry) || callback(context, &entry, offset);
+	return !perf_map_parse_line(line, size, &entry) ||
+	       taker->take(taker->context, &entry, offset);
 }
 
 /* Reports the lines of the buffer that end in it; returns their bytes. *stopped: there are more,
  * but it is enough. */
 static size_t report_lines(const char *buffer, size_t size, struct code_cursor *cursor,
-			   code_entry_callback callback, void *context, bool *stopped)
+			   const struct code_taker *taker, bool *stopped)
 {
 	const char *newline;
 	size_t at = 0;
@@ -53,8 +54,7 @@ static size_t report_lines(const char *buffer, size_t size, struct code_cursor *
 		size_t length = (size_t)(newline - buffer) - at;
 
 		if (!cursor->skipping)
-			*stopped = !report_line(buffer + at, length, cursor->offset + at, callback,
-						context);
+			*stopped = !report_line(buffer + at, length, cursor->offset + at, taker);
 		cursor->skipping = false;
 		at += length + 1;
 	}
@@ -62,7 +62,7 @@ static size_t report_lines(const char *buffer, size_t size, struct code_cursor *
 }
 
 static int read_lines(const struct code_reader *reader, struct code_cursor *cursor, uint64_t end,
-		      bool is_last, uint64_t max_bytes, code_entry_callback callback, void *context)
+		      bool is_last, uint64_t max_bytes, const struct code_taker *taker)
 {
 	uint64_t start = cursor->offset;
 	bool stopped = false;
@@ -74,15 +74,14 @@ static int read_lines(const struct code_reader *reader, struct code_cursor *curs
 
 		if (got <= 0)
 			return (int)got;
-		used = report_lines(reader->buffer, (size_t)got, cursor, callback, context,
-				    &stopped);
+		used = report_lines(reader->buffer, (size_t)got, cursor, taker, &stopped);
 		if (!used && (size_t)got == CODE_READER_BYTES) {
 			cursor->skipping = true;
 			used = (size_t)got;
 		} else if (!used && cursor->skipping) {
 			used = (size_t)got;
 		} else if (!used && is_last) {
-			report_line(reader->buffer, (size_t)got, cursor->offset, callback, context);
+			report_line(reader->buffer, (size_t)got, cursor->offset, taker);
 			used = (size_t)got;
 		} else if (!used) {
 			return 0;
@@ -116,7 +115,7 @@ static const char *window_at(const struct code_reader *reader, struct window *wi
 }
 
 static int read_records(const struct code_reader *reader, struct code_cursor *cursor, uint64_t end,
-			uint64_t max_bytes, code_entry_callback callback, void *context)
+			uint64_t max_bytes, const struct code_taker *taker)
 {
 	uint64_t start = cursor->offset;
 	struct window window = {0};
@@ -141,18 +140,18 @@ static int read_records(const struct code_reader *reader, struct code_cursor *cu
 		if (total > end - cursor->offset)
 			return 0;
 		if (record == JITDUMP_CODE || record == JITDUMP_MOVED)
-			stopped = !callback(context, &entry, cursor->offset);
+			stopped = !taker->take(taker->context, &entry, cursor->offset);
 		cursor->offset += total;
 	}
 	return cursor->offset + JITDUMP_MIN_RECORD_BYTES <= end;
 }
 
 int code_reader_read(const struct code_reader *reader, struct code_cursor *cursor, uint64_t end,
-		     bool is_last, uint64_t max_bytes, code_entry_callback callback, void *context)
+		     bool is_last, uint64_t max_bytes, const struct code_taker *taker)
 {
 	if (reader->is_jitdump)
-		return read_records(reader, cursor, end, max_bytes, callback, context);
-	return read_lines(reader, cursor, end, is_last, max_bytes, callback, context);
+		return read_records(reader, cursor, end, max_bytes, taker);
+	return read_lines(reader, cursor, end, is_last, max_bytes, taker);
 }
 
 size_t code_reader_find_index(const struct code_reader *reader, uint64_t end, uint64_t index,

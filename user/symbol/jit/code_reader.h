@@ -22,7 +22,10 @@ struct code_cursor {
 
 /* offset: where the entry begins. The entry is borrowed for the call. false: enough for now, the
  * cursor is to stay behind it. */
-typedef bool (*code_entry_callback)(void *context, const struct code_entry *entry, uint64_t offset);
+struct code_taker {
+	bool (*take)(void *context, const struct code_entry *entry, uint64_t offset);
+	void *context;
+};
 
 /* Whether it is a jitdump, by its first bytes, and where its entries begin. */
 void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_cursor);
@@ -32,7 +35,7 @@ void code_reader_begin(struct code_reader *reader, struct code_cursor *ret_curso
  * more; 0: there is not, until the file grows; negative errno of reading.
  */
 int code_reader_read(const struct code_reader *reader, struct code_cursor *cursor, uint64_t end,
-		     bool is_last, uint64_t max_bytes, code_entry_callback callback, void *context);
+		     bool is_last, uint64_t max_bytes, const struct code_taker *taker);
 /* The name of a jitdump's entry by its index, among the records before `end`. *records: how many
  * may be looked at, less those that were. 0 length: none. */
 size_t code_reader_find_index(const struct code_reader *reader, uint64_t end, uint64_t index,
