@@ -71,14 +71,15 @@ __asm__(".text\n" FUNCTION(clobbers) ".cfi_startproc\n" PUSH(rbp) PUSH(rbx) PUSH
 			  /* One that is nothing but how functions begin. */
 			  ".p2align 4\n.cfi_startproc\n" FUNCTION(
 				  sets_frame_too) "push %rbp\n mov %rsp, %rbp\n call pushes_too\n "
-						  "pop %rbp\n ret\n" END(sets_frame_too)
-							  FUNCTION(
-								  pushes_too) "push %rbx\n push "
-									      "%rbp\n xor %ebp, "
-									      "%ebp\n" ROUNDS
-									      "pop %rbp\n pop "
-									      "%rbx\n ret\n" END(
-										      pushes_too) ".cfi_endproc\n");
+						  "pop %rbp\n ret\n" END(sets_frame_too) FUNCTION(
+							  pushes_too) "push %rbx\n push "
+								      "%rbp\n xor %ebp, "
+								      "%ebp\n" ROUNDS
+								      "pop %rbp\n pop "
+								      "%rbx\n ret\n" END(
+									      pushes_too) ".cfi_"
+											  "endproc"
+											  "\n");
 
 void keeps_rbx(void);
 void keeps_r12(void);

@@ -28,8 +28,7 @@ static void a_busy_machine_has_at_most_five_findings_worst_first(void **state)
 	assert_int_equal(findings.count, FINDING_MAX);
 	for (size_t i = 0; i < findings.count; i++) {
 		assert_non_null(strpbrk(findings.findings[i].text, "0123456789"));
-		assert_true(i == 0 ||
-			    findings.findings[i - 1].tier < findings.findings[i].tier ||
+		assert_true(i == 0 || findings.findings[i - 1].tier < findings.findings[i].tier ||
 			    findings.findings[i - 1].severity >= findings.findings[i].severity);
 	}
 	expect(&findings, "disk_bound",
