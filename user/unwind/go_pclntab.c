@@ -181,14 +181,18 @@ static struct go_layout find_layout(const struct elf_file *file, const struct go
 {
 	uint8_t code[GO_SWITCH_MAX_CODE];
 	struct go_layout layout = {0};
+	size_t tries = 0;
 
-	for (uint64_t i = 0; i < table->function_count && !layout.is_known; i++) {
+	/* A hostile file may give all its functions that name. */
+	for (uint64_t i = 0; i < table->function_count && !layout.is_known && tries < MAX_SWITCHES;
+	     i++) {
 		struct go_function function = go_table_function(table, i);
 		const struct known_function *known = find_known(table, &function);
 
-		if (known && known->flags == SWITCH(GO_SWITCH_SYSTEMSTACK))
-			layout = go_layout_read(code, read_code(file, &function, code),
-						function.start);
+		if (!known || known->flags != SWITCH(GO_SWITCH_SYSTEMSTACK))
+			continue;
+		layout = go_layout_read(code, read_code(file, &function, code), function.start);
+		tries++;
 	}
 	return layout;
 }
