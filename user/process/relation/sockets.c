@@ -63,6 +63,7 @@ struct sockets {
 	ARRAY_OF(struct tcp_socket) tcp;
 	ARRAY_OF(struct peer) peers;
 	size_t fds;
+	uint8_t served[(UINT16_MAX + 1) / 8]; /* bits of ports that somebody listens on */
 };
 
 static void read_owner(struct sockets *sockets, uint32_t pid)
@@ -196,12 +197,19 @@ static int open_in_network(uint32_t pid)
 	return opening.fd;
 }
 
+/* A table: one process may have thousands of sockets. */
+static void note_served(struct sockets *sockets)
+{
+	memset(sockets->served, 0, sizeof(sockets->served));
+	array_foreach(&sockets->tcp, socket) {
+		if (socket->listens)
+			sockets->served[socket->port / 8] |= (uint8_t)(1U << socket->port % 8);
+	}
+}
+
 static bool is_served_here(const struct sockets *sockets, const struct tcp_socket *socket)
 {
-	array_foreach(&sockets->tcp, other)
-		if (other->listens && other->port == socket->port)
-			return true;
-	return false;
+	return sockets->served[socket->port / 8] >> socket->port % 8 & 1;
 }
 
 static void count_peer(struct sockets *sockets, uint32_t pid, enum pkbpf_relation relation,
@@ -232,6 +240,7 @@ static void look(struct sockets *sockets, const int *networks, size_t network_co
 		sockets->tcp.count = 0;
 		dump(sockets, networks[i], AF_INET);
 		dump(sockets, networks[i], AF_INET6);
+		note_served(sockets);
 		for (size_t j = 0; j < sockets->tcp.count; j++) {
 			const struct tcp_socket *socket = &sockets->tcp.items[j];
 			const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
