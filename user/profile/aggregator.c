@@ -148,6 +148,7 @@ static bool add_stack(struct aggregator *aggregator, const struct stack_view *vi
 		.user_end = view->user_end,
 		.guessed = view->guessed_count,
 	};
+	stack.has_generated = stack_builder_has_generated(aggregator->builder);
 	if (stack.stack == UINT32_MAX)
 		return false;
 	number = hash_map_get(&aggregator->stack_numbers, view->stack_id, aggregator->stacks.count,
@@ -184,15 +185,23 @@ static void on_raw_stack(void *context, const struct raw_stack_view *raw)
 	on_stack(context, &stack);
 }
 
-/* NULL: no stack with this number has arrived. */
-static struct numbered_stack *stack_find(const struct aggregator *aggregator, uint64_t stack_id)
+/* The stack as of time_ns. NULL: no stack with this number has arrived. */
+static struct numbered_stack *stack_find(struct aggregator *aggregator, uint64_t stack_id,
+					 uint64_t time_ns)
 {
 	const uint64_t *number = hash_map_find(&aggregator->stack_numbers, stack_id);
+	struct numbered_stack *stack = number ? &aggregator->stacks.items[*number] : NULL;
+	uint32_t now;
 
-	if (!number)
+	if (!stack)
 		return NULL;
-	aggregator->stacks.items[*number].named_lately = true;
-	return &aggregator->stacks.items[*number];
+	stack->named_lately = true;
+	if (stack->has_generated) {
+		now = stack_builder_read_again(aggregator->builder, stack->stack, time_ns);
+		/* Without memory it stays what it was. */
+		stack->stack = now == UINT32_MAX ? stack->stack : now;
+	}
+	return stack;
 }
 
 /* Finds the process of a stack. Totals that refer to the stack arrive some time after the
@@ -219,11 +228,10 @@ static struct process *process_of_stack(struct aggregator *aggregator, uint32_t 
 }
 
 /* 1 + the profile's stack of the waker; 0: unknown. */
-static uint32_t waker_of_totals(const struct aggregator *aggregator,
-				const struct totals_view *totals)
+static uint32_t waker_of_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
 	const struct numbered_stack *waker =
-		totals->waker_id ? stack_find(aggregator, totals->waker_id) : NULL;
+		totals->waker_id ? stack_find(aggregator, totals->waker_id, totals->time_ns) : NULL;
 
 	return waker ? waker->stack + 1 : 0;
 }
@@ -257,7 +265,7 @@ static bool add_totals_row(struct aggregator *aggregator, struct profile *profil
 
 static bool add_totals(struct aggregator *aggregator, const struct totals_view *totals)
 {
-	struct numbered_stack *stack = stack_find(aggregator, totals->stack_id);
+	struct numbered_stack *stack = stack_find(aggregator, totals->stack_id, totals->time_ns);
 	struct distribution_change change = {
 		.count = totals->count,
 		.total = totals->total,
@@ -304,7 +312,7 @@ static void on_totals(void *context, const struct totals_view *totals)
 static bool add_slow_io(struct aggregator *aggregator, const struct slow_io_view *view)
 {
 	struct profile *profile = aggregator_slice(aggregator, view->time_ns);
-	const struct numbered_stack *stack = stack_find(aggregator, view->stack_id);
+	const struct numbered_stack *stack = stack_find(aggregator, view->stack_id, view->time_ns);
 	const struct process *process = process_of_stack(aggregator, view->pid, view->comm, stack);
 	uint64_t issue_ns = view->issue_ns ? view->issue_ns : view->time_ns;
 	struct slow_io slow_io = {
@@ -363,9 +371,11 @@ static int take_leaver(struct aggregator *aggregator, const struct pkbpf_event_r
 	return feed_resources(aggregator, &renamed.header);
 }
 
-static uint32_t stack_of_relation(const struct aggregator *aggregator, uint64_t stack_id)
+static uint32_t stack_of_relation(struct aggregator *aggregator, uint64_t stack_id,
+				  uint64_t time_ns)
 {
-	const struct numbered_stack *stack = stack_id ? stack_find(aggregator, stack_id) : NULL;
+	const struct numbered_stack *stack =
+		stack_id ? stack_find(aggregator, stack_id, time_ns) : NULL;
 
 	return stack ? stack->stack : RELATION_NO_STACK;
 }
@@ -382,8 +392,8 @@ static int take_relation(struct aggregator *aggregator, const struct pkbpf_event
 		.kind = view.relation,
 		.pid = view.pid,
 		.other_pid = view.other_pid,
-		.stack = stack_of_relation(aggregator, view.stack_id),
-		.other_stack = stack_of_relation(aggregator, view.other_stack_id),
+		.stack = stack_of_relation(aggregator, view.stack_id, record->time_ns),
+		.other_stack = stack_of_relation(aggregator, view.other_stack_id, record->time_ns),
 		.count = view.count,
 		.value = view.value,
 	};

@@ -14,7 +14,8 @@ struct numbered_stack {
 	uint32_t process; /* the process that had the pid when the stack arrived */
 	uint32_t stack;	  /* in the profile */
 	bool has_user_frames;
-	bool named_lately; /* referred to since stacks were last forgotten */
+	bool has_generated; /* code; other code may replace it before the next event */
+	bool named_lately;  /* referred to since stacks were last forgotten */
 	enum pkbpf_stack_end user_end;
 	uint64_t guessed; /* number of its guessed frames */
 };

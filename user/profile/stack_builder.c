@@ -186,11 +186,11 @@ void stack_builder_note_mapping(struct stack_builder *builder, const struct proc
 }
 
 /* Addresses of generated code may have other code at the next sample, so they are not cached. */
-static void note_generated(struct stack_builder *builder, const struct process *process,
-			   uint64_t time_ns, struct frame_location *location)
+static void note_generated(struct stack_builder *builder, uint64_t time_ns,
+			   struct frame_location *location)
 {
 	builder->is_generated = true;
-	location->code = code_history_at(builder->code_history, process->id,
+	location->code = code_history_at(builder->code_history, location->object,
 					 location->address - location->is_return_address, time_ns);
 }
 
@@ -215,7 +215,7 @@ static uint32_t intern_user(struct stack_builder *builder, const struct code_mom
 		return slot->frame;
 	location = user_location(builder, moment->process, moment->space, ip, is_return_address);
 	if (location.space == FRAME_ANONYMOUS && builder->code_history) {
-		note_generated(builder, moment->process, moment->time_ns, &location);
+		note_generated(builder, moment->time_ns, &location);
 		cached = false;
 	}
 	frame = profile_intern_frame(builder->profile, &location);
@@ -332,7 +332,6 @@ static bool push_user(struct stack_builder *builder, const struct sample_view *s
 	uint32_t *frames = builder->frames.items + first_user;
 	const uint64_t *ips = sample->user_ips;
 
-	builder->is_generated = false;
 	for (size_t i = 0; i < sample->user_count - shared; i++) {
 		bool is_return_address = stack_builder_is_return_address(ips, sample->user_count, i,
 									 sample->after_syscall);
@@ -379,9 +378,38 @@ uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_vi
 	if (!array_reserve(&builder->frames, sample->kernel_count + sample->user_count + 1))
 		return UINT32_MAX;
 	builder->frames.count = 0;
+	builder->is_generated = false;
 	if (builder->want_kernel && !push_kernel(builder, sample))
 		return UINT32_MAX;
 	if (builder->want_user && !push_user(builder, sample, process))
 		return UINT32_MAX;
 	return profile_intern_stack(builder->profile, builder->frames.items, builder->frames.count);
+}
+
+bool stack_builder_has_generated(const struct stack_builder *builder)
+{
+	return builder->is_generated;
+}
+
+uint32_t stack_builder_read_again(struct stack_builder *builder, uint32_t stack, uint64_t time_ns)
+{
+	size_t count;
+	const uint32_t *frames = profile_stack(builder->profile, stack, &count);
+
+	if (!array_reserve(&builder->frames, count))
+		return UINT32_MAX;
+	for (size_t i = 0; i < count; i++) {
+		struct frame_location location =
+			profile_frame(builder->profile, frames[i])->location;
+		uint32_t frame = frames[i];
+
+		if (location.space == FRAME_ANONYMOUS && builder->code_history) {
+			note_generated(builder, time_ns, &location);
+			frame = profile_intern_frame(builder->profile, &location);
+		}
+		if (frame == UINT32_MAX)
+			return UINT32_MAX;
+		builder->frames.items[i] = frame;
+	}
+	return profile_intern_stack(builder->profile, builder->frames.items, count);
 }

@@ -23,6 +23,11 @@ void stack_builder_set_profile(struct stack_builder *builder, struct profile *pr
 /* Adds the frames of a sample as a stack of the profile; UINT32_MAX: out of memory. */
 uint32_t stack_builder_add(struct stack_builder *builder, const struct sample_view *sample,
 			   const struct process *process);
+/* True when a frame of the stack that was added last is in generated code. */
+bool stack_builder_has_generated(const struct stack_builder *builder);
+/* A stack of the profile as of that time: other code may have replaced generated code since.
+ * UINT32_MAX: out of memory. */
+uint32_t stack_builder_read_again(struct stack_builder *builder, uint32_t stack, uint64_t time_ns);
 /* True when this frame of a user stack follows a call. False for the frame that a signal
  * interrupted (its address is the next instruction), and for the trampoline between it and the
  * handler (the handler returns to its first instruction). after_syscall: as in struct
