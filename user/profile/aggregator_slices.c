@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "profile/aggregator_private.h"
+#include "symbol/jit/code_history.h"
 
 struct profile *aggregator_running(const struct aggregator *aggregator)
 {
@@ -87,6 +88,8 @@ void aggregator_release_processes(struct aggregator *aggregator)
 	}
 	array_foreach(&aggregator->stacks, stack)
 		is_used[stack->process] = true;
+	if (aggregator->options.code_history)
+		code_history_mark_processes(aggregator->options.code_history, is_used);
 	process_table_release(aggregator->processes, is_used);
 	for (uint32_t id = 0; id < count; id++) {
 		if (!process_table_by_id(aggregator->processes, id))

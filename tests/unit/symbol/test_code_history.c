@@ -403,6 +403,63 @@ static void map_of_a_process_that_ended_must_be_of_a_known_user(void **state)
 	assert_name(0x1010, "f");
 }
 
+static void exec(void)
+{
+	struct event_sink sink = process_table_sink(processes);
+
+	sink.ops->on_task(sink.context, &(struct task_view){.kind = PKBPF_EVENT_COMM,
+							    .time_ns = clock_now_ns(),
+							    .pid = 4711,
+							    .tid = 4711,
+							    .comm = "other",
+							    .exec = true});
+}
+
+static void program_that_has_the_number_of_an_earlier_one_has_none_of_its_names(void **state)
+{
+	struct frame_location before, after;
+	struct symbol symbol;
+
+	write_status(getuid(), "4711");
+	write_file(MAP, "1000 100 first\n", "w");
+	before = sample(0x1010, after_a_while());
+	assert_reads(&before, "first");
+	after_a_while();
+	exec();
+	exec();
+	assert_int_equal(process_table_find(processes, 4711)->id, process_id);
+	after = sample(0x1010, after_a_while());
+	code_history_settle(code);
+	assert_true(symbolizer->ops->resolve(symbolizer, &after, &symbol));
+	assert_int_equal(symbol.result, SYMBOL_OTHERS_PERF_MAP);
+}
+
+static void child_of_one_whose_number_another_has_inherits_nothing(void **state)
+{
+	struct event_sink sink = process_table_sink(processes);
+	struct frame_location frame;
+	struct symbol symbol;
+
+	write_status(getuid(), "4711");
+	sink.ops->on_task(sink.context, &(struct task_view){.kind = PKBPF_EVENT_FORK,
+							    .time_ns = clock_now_ns(),
+							    .pid = 5000,
+							    .tid = 5000,
+							    .parent_pid = 4711});
+	frame = sample(0x2010, after_a_while());
+	frame.object = process_table_find(processes, 5000)->id;
+	/* The child is known now, and its parent by its number. */
+	code_history_at(code, frame.object, 0x3010, clock_now_ns());
+	exec();
+	exec();
+	write_file(MAP, "1000 100 of another program\n", "w");
+	frame.address = 0x1010;
+	frame.code = code_history_at(code, frame.object, 0x1010, after_a_while());
+	code_history_settle(code);
+	assert_true(symbolizer->ops->resolve(symbolizer, &frame, &symbol));
+	assert_int_not_equal(symbol.result, SYMBOL_FOUND);
+}
+
 static void unknown_process_has_no_map(void **state)
 {
 	process_id = 99;
@@ -431,6 +488,8 @@ int main(void)
 		test(places_beyond_the_bound_lose_their_names_rarest_first),
 		test(map_of_a_process_that_ended_is_found_in_our_own_tmp),
 		test(map_of_a_process_that_ended_must_be_of_a_known_user),
+		test(program_that_has_the_number_of_an_earlier_one_has_none_of_its_names),
+		test(child_of_one_whose_number_another_has_inherits_nothing),
 		test(unknown_process_has_no_map),
 	};
 

@@ -239,7 +239,7 @@ static void take_growth(struct code_history *code, struct code_process *process,
 static bool is_of_the_next(const struct code_history *code, const struct code_process *process,
 			   const struct stat *st)
 {
-	const struct process *known = process_table_by_id(code->processes, process->process);
+	const struct process *known = code_history_known(code, process);
 
 	return known && known->end_ns && code_file_time_ns(&st->st_mtim) > known->end_ns + SLACK_NS;
 }
@@ -288,7 +288,7 @@ static void make_room(struct code_history *code)
 
 static void open_file(struct code_history *code, struct code_process *process, uint64_t now_ns)
 {
-	const struct process *known = process_table_by_id(code->processes, process->process);
+	const struct process *known = code_history_known(code, process);
 	struct code_file_search search = {code->options, code->processes, known};
 	struct stat st;
 	int fd = known ? code_file_find(&search, &st) : -ENOENT;

@@ -79,6 +79,43 @@ static struct code_process *find_process(const struct code_history *code, uint32
 	return item ? code->items.items[*item] : NULL;
 }
 
+/* Ids are given to others. */
+static bool is_of(const struct code_process *process, const struct process *known)
+{
+	return known && process->pid == known->pid && process->start_ns == known->start_ns;
+}
+
+const struct process *code_history_known(const struct code_history *code,
+					 const struct code_process *process)
+{
+	const struct process *known = process_table_by_id(code->processes, process->process);
+
+	return is_of(process, known) ? known : NULL;
+}
+
+struct code_process *code_history_parent(const struct code_history *code,
+					 const struct code_process *process)
+{
+	struct code_process *parent =
+		process->parent == NO_PARENT ? NULL : find_process(code, process->parent);
+
+	return parent && parent->pid == process->parent_pid &&
+			       parent->start_ns <= process->forked_ns
+		       ? parent
+		       : NULL;
+}
+
+static bool parent_is_known(const struct code_history *code, const struct code_process *process)
+{
+	const struct process *parent =
+		process->parent == NO_PARENT
+			? NULL
+			: process_table_by_id(code->processes, process->parent);
+
+	return parent && parent->pid == process->parent_pid &&
+	       parent->start_ns <= process->forked_ns;
+}
+
 /* The image that a process was forked from, if that is known. */
 static uint32_t parent_of(const struct code_history *code, const struct process *process)
 {
@@ -111,6 +148,8 @@ static struct code_process *add_process(struct code_history *code, const struct 
 	*array_add(&code->items) = process;
 	process->process = known->id;
 	process->pid = known->pid;
+	process->start_ns = known->start_ns;
+	process->parent_pid = known->parent_pid;
 	process->forked_ns = known->born_ns;
 	process->parent = parent_of(code, known);
 	process->used_ns = clock_now_ns();
@@ -143,8 +182,7 @@ struct code_process *code_history_get(struct code_history *code, uint32_t id)
 
 	if (!known)
 		return NULL;
-	/* Its id was given to another. */
-	if (process && process->pid != known->pid) {
+	if (process && !is_of(process, known)) {
 		remove_process(code, *item);
 		process = NULL;
 	}
@@ -182,7 +220,7 @@ static void note_memory(struct code_history *code, struct code_process *process,
 void code_history_expect(struct code_history *code, uint32_t id, const struct mapping *mapping)
 {
 	struct code_process *process = find_process(code, id);
-	bool is_known = process;
+	bool is_known = process && is_of(process, process_table_by_id(code->processes, id));
 
 	if (!is_known)
 		process = code_history_get(code, id);
@@ -250,7 +288,7 @@ static uint32_t read_place(struct code_history *code, uint32_t id, uint64_t addr
 	if (time_ns > process->looked_ns)
 		code_process_look(code, process, process->used_ns);
 	place = code_places_find(&process->places, address);
-	if (!place && process->parent != NO_PARENT && generation < MAX_GENERATIONS)
+	if (!place && generation < MAX_GENERATIONS && parent_is_known(code, process))
 		inherited = read_place(code, process->parent, address, process->forked_ns,
 				       generation + 1, &first_code);
 	if (!place)
@@ -287,7 +325,7 @@ static bool lives(const struct process *known)
 
 static void look_again(struct code_history *code, struct code_process *process, uint64_t now_ns)
 {
-	const struct process *known = process_table_by_id(code->processes, process->process);
+	const struct process *known = code_history_known(code, process);
 
 	if (!lives(known)) {
 		if (!process->ended) {
@@ -307,7 +345,7 @@ static void look_again(struct code_history *code, struct code_process *process, 
 static bool may_be_forgotten(const struct code_history *code, const struct code_process *process,
 			     uint64_t now_ns)
 {
-	const struct process *known = process_table_by_id(code->processes, process->process);
+	const struct process *known = code_history_known(code, process);
 
 	return !known ||
 	       (process->ended && !process->has_unread && now_ns > known->end_ns + LATE_NS);
@@ -376,8 +414,7 @@ void code_history_settle(struct code_history *code)
 {
 	for (size_t i = 0; i < code->items.count; i++) {
 		struct code_process *process = code->items.items[i];
-		const struct process *known =
-			process_table_by_id(code->processes, process->process);
+		const struct process *known = code_history_known(code, process);
 
 		process->ended |= !lives(known);
 		process->next_open_ns = 0;
@@ -394,13 +431,21 @@ size_t code_history_ended_count(const struct code_history *code)
 	return code->ended_count;
 }
 
+void code_history_mark_processes(const struct code_history *code, bool *is_used)
+{
+	array_foreach(&code->items, each) {
+		is_used[(*each)->process] = true;
+		if ((*each)->parent != NO_PARENT)
+			is_used[(*each)->parent] = true;
+	}
+}
+
 static void count_children(struct code_history *code)
 {
 	array_foreach(&code->items, each)
 		(*each)->children = 0;
 	array_foreach(&code->items, each) {
-		struct code_process *parent =
-			(*each)->parent == NO_PARENT ? NULL : find_process(code, (*each)->parent);
+		struct code_process *parent = code_history_parent(code, *each);
 
 		if (parent)
 			parent->children++;

@@ -48,6 +48,8 @@ void code_history_settle(struct code_history *code);
  * code_history_forget_ended() once their frames have names. */
 size_t code_history_ended_count(const struct code_history *code);
 void code_history_forget_ended(struct code_history *code);
+/* Marks the ids of processes that it refers to; is_used has room for process_table_count(). */
+void code_history_mark_processes(const struct code_history *code, bool *is_used);
 /* Samples whose names were not kept to save memory. */
 uint64_t code_history_dropped(const struct code_history *code);
 

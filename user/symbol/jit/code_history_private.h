@@ -22,7 +22,9 @@ struct code_memory {
 struct code_process {
 	uint32_t process; /* incarnation id */
 	uint32_t pid;
+	uint64_t start_ns;
 	uint32_t parent; /* incarnation whose code it inherited, or NO_PARENT */
+	uint32_t parent_pid;
 	uint64_t forked_ns;
 	uint32_t children; /* that inherited from it */
 	struct code_file file;
@@ -66,6 +68,12 @@ struct code_history {
 
 /* NULL: out of memory. */
 struct code_process *code_history_get(struct code_history *code, uint32_t process);
+/* NULL: the process table has forgotten it. */
+const struct process *code_history_known(const struct code_history *code,
+					 const struct code_process *process);
+/* Whose code it inherited; NULL: nobody's, or that is not known any more. */
+struct code_process *code_history_parent(const struct code_history *code,
+					 const struct code_process *process);
 /* Takes note of what its file has become, and opens it when there is one. */
 void code_process_look(struct code_history *code, struct code_process *process, uint64_t now_ns);
 /* A piece of reading; true: there is more. */

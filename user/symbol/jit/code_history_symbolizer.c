@@ -88,7 +88,7 @@ static const struct code_reading *find_reading(const struct code_history *code,
 			return reading;
 		if (!place || place->inherited == CODE_NO_READING)
 			break;
-		process = find_process(code, process->parent);
+		process = code_history_parent(code, process);
 		reading = process ? follow(process, place->inherited) : NULL;
 	}
 	return !has_name(own) && has_name(reading) ? reading : own;
@@ -100,7 +100,7 @@ static bool is_final(const struct code_history *code, const struct code_process 
 	for (unsigned int i = 0; i < MAX_STEPS && process && !code->is_settled; i++) {
 		if (!process->ended || process->has_unread)
 			return false;
-		process = find_process(code, process->parent);
+		process = code_history_parent(code, process);
 	}
 	return true;
 }
