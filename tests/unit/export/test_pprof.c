@@ -228,6 +228,95 @@ static void samples_refer_to_what_is_there_and_add_up(void **state)
 	free(bytes);
 }
 
+/* ---- names ---- */
+
+#define MANY 256
+
+struct names {
+	const char *strings[MANY];
+	size_t lengths[MANY], string_count;
+	uint64_t name_of_function[MANY];
+	uint64_t leaf_of_location[MANY];
+	struct reader samples[MANY];
+	size_t sample_count;
+};
+
+/* The first field of that number: a number, or the beginning of a message. */
+static struct field field_of(struct reader message, uint32_t number)
+{
+	struct field field;
+
+	while (next_field(&message, &field))
+		if (field.number == number)
+			return field;
+	return (struct field){0};
+}
+
+static void read_names(struct names *names, struct reader profile)
+{
+	struct field field;
+
+	while (next_field(&profile, &field)) {
+		bool has_id = field.number == 4 || field.number == 5;
+		uint64_t id = has_id ? field_of(field.bytes, 1).value : 0;
+
+		assert_true(names->sample_count < MANY && names->string_count < MANY);
+		if (field.number == 2)
+			names->samples[names->sample_count++] = field.bytes;
+		assert_true(id < MANY);
+		if (field.number == 4)
+			names->leaf_of_location[id] =
+				field_of(field_of(field.bytes, 4).bytes, 1).value;
+		if (field.number == 5)
+			names->name_of_function[id] = field_of(field.bytes, 2).value;
+		if (field.number == 6) {
+			names->strings[names->string_count] = (const char *)field.bytes.at;
+			names->lengths[names->string_count++] = field.value;
+		}
+	}
+}
+
+/* As a line of folded stacks ends with the innermost function of a sample. */
+static void assert_leaf(const struct names *names, struct reader sample, const char *folded)
+{
+	struct field locations = field_of(sample, 1);
+	char user[256], kernel[256];
+	uint64_t name;
+
+	if (locations.bytes.at == locations.bytes.end)
+		return;
+	name = names->name_of_function[names->leaf_of_location[read_varint(&locations.bytes)]];
+	snprintf(user, sizeof(user), ";%.*s ", (int)names->lengths[name], names->strings[name]);
+	snprintf(kernel, sizeof(kernel), ";%.*s_[k] ", (int)names->lengths[name],
+		 names->strings[name]);
+	assert_true(strstr(folded, user) || strstr(folded, kernel));
+}
+
+static void samples_have_the_names_that_folded_stacks_have(void **state)
+{
+	static const enum pkbpf_profile_kind kinds[] = {PKBPF_PROFILE_CPU, PKBPF_PROFILE_OFFCPU,
+							PKBPF_PROFILE_BLOCKIO,
+							PKBPF_PROFILE_FAULTS};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct format_options options = {.kind = kinds[i]};
+		struct names names = {0};
+		struct fake_profile fake;
+		size_t size;
+		uint8_t *bytes = write_and_unpack(kinds[i], &size);
+		char *text;
+
+		account_scenario_init(&fake);
+		text = fake_profile_write(&fake, "folded", &options);
+		fake_profile_done(&fake);
+		read_names(&names, (struct reader){bytes, bytes + size});
+		for (size_t j = 0; j < names.sample_count; j++)
+			assert_leaf(&names, names.samples[j], text);
+		free(text);
+		free(bytes);
+	}
+}
+
 static void times_are_nanoseconds(void **state)
 {
 	size_t size;
@@ -287,6 +376,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_varints_and_zero_is_left_out),
 		cmocka_unit_test(messages_and_packed_numbers_know_their_length),
 		cmocka_unit_test(samples_refer_to_what_is_there_and_add_up),
+		cmocka_unit_test(samples_have_the_names_that_folded_stacks_have),
 		cmocka_unit_test(times_are_nanoseconds),
 		cmocka_unit_test(speedscope_has_a_profile_for_each_kind),
 	};

@@ -324,10 +324,9 @@ static void write_mappings(struct pprof *pprof)
 
 static void write_functions(struct pprof *pprof)
 {
-	size_t count = function_table_count(pprof->functions);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct function *function = function_table_get(pprof->functions, (uint32_t)i);
+	for (size_t i = 0; i < pprof->met.count; i++) {
+		const struct function *function =
+			function_table_get(pprof->functions, pprof->met.items[i]);
 		uint32_t name = string(pprof, function->name);
 
 		proto_number(&pprof->message, FUNCTION_ID, i + 1);
