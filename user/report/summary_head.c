@@ -11,6 +11,7 @@
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
 #include "report/summary.h"
+#include "symbol/symbol_notes.h"
 #include "report/text_advice.h"
 #include "report/text_table.h"
 #include "rows/human.h"
@@ -176,6 +177,22 @@ static bool is_empty(const struct summary *summary)
 	return !count && !summary->rows->count;
 }
 
+/* The first of what is missing for names, and how many more there are; returns the lines. */
+static size_t write_symbol_note(const struct summary *summary, size_t lines)
+{
+	const struct symbol_notes *notes = profile_symbol_notes(summary->report.profile);
+	struct text_wrapping wrapping = {.label = "", .lines = lines};
+	char text[TEXT_SIZE] = "Names: ";
+	size_t more = notes->count + notes->left_out - 1;
+
+	if (!notes->count || !lines)
+		return 0;
+	text_append(text, sizeof(text), "%s", notes->items[0]);
+	if (more)
+		text_append(text, sizeof(text), "; and %zu more", more);
+	return write_clean(summary, &wrapping, text);
+}
+
 int summary_notes(const struct summary *summary, size_t lines)
 {
 	char text[TEXT_SIZE] = "Profile: ", advice[TEXT_ADVICE_SIZE];
@@ -188,6 +205,7 @@ int summary_notes(const struct summary *summary, size_t lines)
 		wrapping.lines = left > 2 ? 2 : 1;
 		left -= write_clean(summary, &wrapping, advice);
 	}
+	left -= write_symbol_note(summary, left > 2 ? 2 : left - 1);
 	add_samples(text, summary);
 	add_losses(text, summary);
 	add_stacks(text, summary);
