@@ -53,7 +53,8 @@ const char *symbol_result_text(enum symbol_result result)
 		[SYMBOL_OTHERS_PERF_MAP] =
 			"perf map of another program: written before the program began, or after "
 			"it ended",
-		[SYMBOL_NAME_DROPPED] = "not kept: rare generated code, to save memory",
+		[SYMBOL_NAME_DROPPED] =
+			"not kept: too many names of generated code, to save memory and time",
 		[SYMBOL_PENDING] = "pending: not looked up yet",
 		[SYMBOL_READ_ERROR] = "read error: the file or the list of symbols cannot be read",
 		[SYMBOL_TABLE_REFUSED] = "symbol table refused: too large, damaged or compressed "

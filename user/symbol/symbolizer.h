@@ -49,7 +49,7 @@ enum symbol_result {
 	SYMBOL_PERF_MAP_GONE = 8,    /* the process ended before its perf map was read */
 	SYMBOL_PERF_MAP_REFUSED = 9, /* no regular file of its user's */
 	SYMBOL_OTHERS_PERF_MAP = 10, /* of another program that had the pid */
-	SYMBOL_NAME_DROPPED = 11,    /* to save memory */
+	SYMBOL_NAME_DROPPED = 11,    /* to save memory or time */
 	SYMBOL_PENDING = 12,	     /* ask again later; in no recording */
 	SYMBOL_READ_ERROR = 13,	     /* it is there, and could not be read */
 	SYMBOL_TABLE_REFUSED = 14,   /* a symbol table is too large, damaged or packed unknown */
