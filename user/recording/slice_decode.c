@@ -440,6 +440,30 @@ static int read_account_threads(struct decoding *work)
 	return err;
 }
 
+static bool is_within(const char *path, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return strncmp(path, folder, length) == 0 && (!path[length] || path[length] == '/');
+}
+
+/* A limit of a cgroup that no chosen process is in limits others. */
+static bool limits_chosen(const struct decoding *work, const struct resource_cpu_limit *limit)
+{
+	const struct resource_usage *usage = profile_resources(work->profile);
+
+	if (!slice_choice_is_of_processes(work->choice))
+		return true;
+	for (size_t i = 0; i < resource_usage_process_count(usage); i++) {
+		uint64_t cgroup_id = resource_usage_raw_process(usage, i).cgroup_id;
+		const char *path = resource_usage_cgroup(usage, cgroup_id);
+
+		if (cgroup_id == limit->cgroup_id || (path && is_within(path, limit->path)))
+			return true;
+	}
+	return false;
+}
+
 static int read_account(struct decoding *work)
 {
 	struct resource_usage *usage = profile_resources(work->profile);
@@ -456,7 +480,8 @@ static int read_account(struct decoding *work)
 	err = err ? err : read_table(work, &slice_cpu_limits, &limits, &limit_count);
 	for (size_t i = 0; !err && i < limit_count; i++) {
 		limits[i].path = text_of(limits[i].path);
-		err = resource_usage_put_cpu_limit(usage, &limits[i]);
+		if (limits_chosen(work, &limits[i]))
+			err = resource_usage_put_cpu_limit(usage, &limits[i]);
 	}
 	return err;
 }

@@ -140,6 +140,35 @@ static void a_pid_keeps_its_figures_and_no_others(void **state)
 	fake_profile_done(&fake);
 }
 
+static size_t limits_of(const struct profile *profile, uint32_t pid)
+{
+	const struct slice_choice choice = {.pids = &pid, .pid_count = 1};
+	struct profile *read = through_a_recording(profile, pid ? &choice : NULL);
+	size_t count = resource_usage_cpu_limit_count(profile_resources(read));
+
+	profile_free(read);
+	return count;
+}
+
+static void a_pid_keeps_the_limits_that_it_is_under(void **state)
+{
+	struct fake_profile fake;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_CPU, 1000, 1000);
+	account_cgroup(&fake, 1, "/pod/web");
+	account_cgroup(&fake, 2, "/podium");
+	account_process(&fake, &(struct account_process){.pid = 10, .comm = "web", .cgroup_id = 1});
+	account_process(&fake,
+			&(struct account_process){.pid = 20, .comm = "other", .cgroup_id = 2});
+	account_cpu_limit(&fake, 3, "/pod", 50, 10, 5);
+	account_cpu_limit(&fake, 1, "/pod/web", 50, 10, 5);
+	account_end(&fake);
+	assert_int_equal(limits_of(fake.profile, 0), 2);
+	assert_int_equal(limits_of(fake.profile, 10), 2);
+	assert_int_equal(limits_of(fake.profile, 20), 0);
+	fake_profile_done(&fake);
+}
+
 static void a_kind_keeps_its_figures_and_no_others(void **state)
 {
 	const struct slice_choice choice = {.kinds_mask = 1U << PKBPF_PROFILE_BLOCKIO};
@@ -212,6 +241,7 @@ int main(void)
 		cmocka_unit_test(every_document_is_the_same),
 		cmocka_unit_test(accounts_are_the_same),
 		cmocka_unit_test(a_pid_keeps_its_figures_and_no_others),
+		cmocka_unit_test(a_pid_keeps_the_limits_that_it_is_under),
 		cmocka_unit_test(a_kind_keeps_its_figures_and_no_others),
 		cmocka_unit_test(no_address_of_the_kernel_or_of_memory_is_written),
 	};
