@@ -4,6 +4,11 @@
 
 #include <inttypes.h>
 
+#include "rows/human.h"
+
+/* In percent of the interval: shorter gaps change no figure that is shown. */
+#define GAP_PERCENT 1
+
 static void note_file(const struct recording_source *source, struct console *console)
 {
 	const struct recording_reader *reader = &source->reader;
@@ -26,6 +31,20 @@ static void note_file(const struct recording_source *source, struct console *con
 			      source->path, reader->blocks.count);
 }
 
+/* Shares are those of the whole interval. */
+static void note_gaps(const struct recording_interval *interval, struct console *console)
+{
+	uint64_t whole_ns = interval->end_ns - interval->begin_ns;
+	char gaps[HUMAN_SIZE], whole[HUMAN_SIZE];
+
+	if (interval->gaps_ns < whole_ns / 100 * GAP_PERCENT || !interval->gaps_ns)
+		return;
+	console_error(console,
+		      "nothing was recorded for %s of the %s: rates and shares of the interval are "
+		      "too small by as much",
+		      human_time(gaps, interval->gaps_ns), human_time(whole, whole_ns));
+}
+
 void recording_notes_write(const struct recording_set *set,
 			   const struct recording_interval *interval, struct console *console)
 {
@@ -34,4 +53,5 @@ void recording_notes_write(const struct recording_set *set,
 	if (interval->damaged)
 		console_error(console, "%zu damaged slice%s left out", interval->damaged,
 			      interval->damaged == 1 ? "" : "s");
+	note_gaps(interval, console);
 }

@@ -187,6 +187,8 @@ int recording_set_read(const struct recording_set *set, const struct recording_w
 		}
 		if (!interval.read++)
 			interval.begin_ns = slice->span.begin_ns;
+		else
+			interval.gaps_ns += slice->span.begin_ns - interval.end_ns;
 		interval.end_ns = slice->span.end_ns;
 	}
 	*ret_profile = profile;

@@ -44,6 +44,7 @@ struct recording_wish {
 /* What was read: from begin_ns to end_ns of the first slice's clock. */
 struct recording_interval {
 	uint64_t begin_ns, end_ns;
+	uint64_t gaps_ns;     /* between slices: nothing was recorded there */
 	size_t read, damaged; /* slices */
 };
 

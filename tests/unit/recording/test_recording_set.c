@@ -73,6 +73,7 @@ static void several_files_are_one_row_of_slices(void **state)
 	assert_int_equal(interval.read, 5);
 	assert_int_equal(interval.begin_ns, 10 * SECOND);
 	assert_int_equal(interval.end_ns, 22 * SECOND);
+	assert_int_equal(interval.gaps_ns, 7 * SECOND);
 	assert_int_equal(samples_of(profile), 5 * SAMPLES);
 	profile_free(profile);
 	recording_set_done(&set);
