@@ -129,7 +129,9 @@ void live_relations_end(struct live_capture *live)
 	if (pids) {
 		relation_file_locks(&writer);
 		relation_sockets(&writer);
-		process_counts_write(live->counts, &writer);
+		/* Counted since the start: too much for the last of several intervals. */
+		if (!live->sequence)
+			process_counts_write(live->counts, &writer);
 		relation_io_limits(&writer);
 		relation_scripts(&writer);
 		session_add_records(live->session, &buffer);
