@@ -26,20 +26,26 @@
 #include "cfi_evaluator.h"
 #include "elf/go_table.h"
 #include "elf_walk.h"
+#include "go_switch_check.h"
 #include "unwind/code/code_gaps.h"
 #include "unwind/cfi/eh_frame.h"
+#include "unwind/code/description_check.h"
 #include "unwind/code/special_code.h"
 #include "unwind/table/unwind_table.h"
 
+/* Without --verbose. */
 #define MAX_SHOWN_PER_FILE  5
 #define RANDOM_PCS_PER_FILE 4000
 /* Rows a rule cannot hold, in a whole system: the rest of the machine must be expressible. */
 #define UNSUPPORTED_PER_MILLION 20
 
 struct totals {
+	bool is_verbose; /* set before the workers start */
 	atomic_size_t next_file;
 	atomic_ulong files, functions, rows, differences, allowed, unsupported, lookups,
-		kept_unknown; /* registers that a rule does not follow */
+		kept_unknown, /* registers that a rule does not follow */
+		from_code,    /* described functions whose rows come from their instructions */
+		go_switches;  /* rows of Go code on another stack */
 };
 
 struct row {
@@ -51,14 +57,16 @@ struct file_check {
 	const char *path;
 	struct totals *totals;
 	const struct eh_frame *frame;
+	const struct elf_file *image;
 	Dwarf_CFI *eh_cfi;
 	Dwarf_CFI *debug_cfi;
 	bool is_go;
 	struct row *rows;
 	size_t row_count;
 	size_t row_capacity;
-	struct row *gap_rows; /* of all code without functions */
-	size_t gap_row_count;
+	struct row *code_rows; /* of all code that is read: without functions, or badly described */
+	size_t code_row_count;
+	bool *is_read; /* of each function: its rows come from its instructions */
 	unsigned long differences;
 	unsigned long shown;
 };
@@ -87,7 +95,7 @@ static void report(struct file_check *check, uint64_t address, const char *what,
 		   const struct pkbpf_unwind_rule *rule)
 {
 	check->differences++;
-	if (check->shown++ >= MAX_SHOWN_PER_FILE)
+	if (check->shown++ >= MAX_SHOWN_PER_FILE && !check->totals->is_verbose)
 		return;
 	printf("%s: 0x%lx: %s", check->path, address, what);
 	if (rule)
@@ -176,6 +184,32 @@ static bool has_go_oracle(const struct file_check *check, size_t index)
 	return true;
 }
 
+/* Returns where libdw's row ends. */
+static uint64_t compare_row(struct file_check *check, size_t index, uint64_t address,
+			    Dwarf_Frame *frame, const struct pkbpf_unwind_rule *rule)
+{
+	uint64_t function =
+		eh_frame_text_start(check->frame) + eh_frame_function(check->frame, index)->start;
+	Dwarf_Addr start, end;
+	const char *what;
+	bool is_signal;
+
+	dwarf_frame_info(frame, &start, &end, &is_signal);
+	if (eh_frame_source(check->frame, index) == EH_FRAME_GO && is_go_switch(rule)) {
+		what = go_switch_check(check->image, check->debug_cfi, function, address, rule);
+		check->totals->go_switches++;
+	} else {
+		what = compare(check, rule, frame, address);
+	}
+	/* Ordinary code may have the mark, too; its rows are compared as any other's. */
+	if (!is_signal && rule->cfa == PKBPF_CFA_SIGNAL)
+		what = "signal frame on one side only";
+	if (what)
+		report(check, address, what, rule);
+	check->totals->rows++;
+	return end;
+}
+
 /* Rows end where either side says so: a change that only one side sees cannot hide. */
 static void check_function(struct file_check *check, size_t index)
 {
@@ -200,10 +234,7 @@ static void check_function(struct file_check *check, size_t index)
 	while (at < end) {
 		Dwarf_Frame *frame = ask_libdw(check, text_start + at);
 		uint64_t next = end;
-		const char *what;
-		Dwarf_Addr row_start;
-		Dwarf_Addr row_end;
-		bool is_signal;
+		uint64_t row_end;
 
 		/* Go counts the padding to a function. */
 		if (!frame && is_go)
@@ -214,14 +245,7 @@ static void check_function(struct file_check *check, size_t index)
 		}
 		while (row + 1 < check->row_count && check->rows[row + 1].offset <= at)
 			row++;
-		dwarf_frame_info(frame, &row_start, &row_end, &is_signal);
-		what = compare(check, &check->rows[row].rule, frame, text_start + at);
-		/* Ordinary code may have the mark, too; its rows are compared as any other's. */
-		if (!is_signal && check->rows[row].rule.cfa == PKBPF_CFA_SIGNAL)
-			what = "signal frame on one side only";
-		if (what)
-			report(check, text_start + at, what, &check->rows[row].rule);
-		check->totals->rows++;
+		row_end = compare_row(check, index, text_start + at, frame, &check->rows[row].rule);
 		free(frame);
 		if (row_end - text_start < next)
 			next = row_end - text_start;
@@ -254,49 +278,103 @@ static bool is_special(const struct special_code_list *special, uint32_t offset)
 	return false;
 }
 
-static const struct pkbpf_unwind_rule *find_gap_rule(const struct file_check *check,
-						     uint64_t offset)
+static const struct pkbpf_unwind_rule *find_code_rule(const struct file_check *check,
+						      uint64_t offset)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
-	size_t low = 0, high = check->gap_row_count;
+	size_t low = 0, high = check->code_row_count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (check->gap_rows[middle].offset <= offset)
+		if (check->code_rows[middle].offset <= offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &check->gap_rows[low - 1].rule : &none;
+	return low ? &check->code_rows[low - 1].rule : &none;
+}
+
+/* A description that is true moves the CFA away from the stack pointer where that is pushed to, and
+ * does not count from a frame pointer that is the caller's. */
+static bool is_false_at_push(const struct file_check *check, uint64_t address)
+{
+	struct test_registers registers = {.values = {[TEST_SP] = 1U << 20, [TEST_FP] = 1U << 21}};
+	struct caller callers[2];
+
+	for (size_t i = 0; i < 2; i++) {
+		Dwarf_Frame *frame = ask_libdw(check, address + i);
+
+		if (!frame)
+			return false;
+		caller_from_libdw(frame, &registers, &callers[i]);
+		free(frame);
+	}
+	return callers[0].cfa_outcome == OUTCOME_VALUE && callers[1].cfa_outcome == OUTCOME_VALUE &&
+	       callers[0].cfa == callers[1].cfa;
+}
+
+/* push %rbp; mov %rsp,%rbp, of which the description does not know. */
+static bool is_badly_described(const struct file_check *check, const struct fde *fde)
+{
+	uint64_t address = eh_frame_text_start(check->frame) + fde->start;
+	uint8_t *code = malloc(fde->size);
+	bool found = false;
+
+	if (!code || elf_file_read_address(check->image, address, code, fde->size))
+		errx(1, "%s: 0x%lx: code cannot be read", check->path, address);
+	for (size_t i = 0; i + 4 <= fde->size && !found; i++)
+		found = (memcmp(code + i, "\x55\x48\x89\xe5", 4) == 0 ||
+			 memcmp(code + i, "\x55\x48\x8b\xec", 4) == 0) &&
+			is_false_at_push(check, address + i);
+	free(code);
+	return found;
+}
+
+static void collect_function(struct file_check *check, struct code_gaps *gaps, size_t index)
+{
+	const struct fde *fde = eh_frame_function(check->frame, index);
+
+	check->is_read[index] = description_misses_frames(gaps, check->frame, index);
+	if (!check->is_read[index])
+		return;
+	check->totals->from_code++;
+	if (!is_badly_described(check, fde))
+		report(check, eh_frame_text_start(check->frame) + fde->start,
+		       "a description is not believed, but nothing is wrong with it", NULL);
+	code_gaps_run_text(gaps, fde->start, fde->start + fde->size, collect_row, check);
 }
 
 /* In the order in which the table takes them, since only so many bytes are looked at. */
-static void collect_gaps(struct file_check *check, const struct elf_file *image)
+static void collect_code(struct file_check *check)
 {
 	static const struct pkbpf_unwind_rule none = {.cfa = PKBPF_CFA_NONE};
-	struct code_gaps *gaps = code_gaps_new(image, eh_frame_text_start(check->frame),
+	struct code_gaps *gaps = code_gaps_new(check->image, eh_frame_text_start(check->frame),
 					       eh_frame_text_size(check->frame), false);
+	size_t count = eh_frame_count(check->frame);
 	size_t capacity = check->row_capacity;
 	struct row *rows = check->rows;
 	uint64_t covered = 0;
 
+	check->is_read = calloc(count, sizeof(*check->is_read));
+	if (!check->is_read)
+		err(1, "functions");
 	check->rows = NULL;
 	check->row_count = check->row_capacity = 0;
-	for (size_t i = 0; i <= eh_frame_count(check->frame); i++) {
-		const struct fde *fde = i < eh_frame_count(check->frame)
-						? eh_frame_function(check->frame, i)
-						: NULL;
+	for (size_t i = 0; i <= count; i++) {
+		const struct fde *fde = i < count ? eh_frame_function(check->frame, i) : NULL;
 		uint64_t end = fde ? fde->start : eh_frame_text_size(check->frame);
 
 		collect_row(check, (uint32_t)covered, &none);
 		if (gaps && (!fde || end > covered + 15))
 			code_gaps_run(gaps, (uint32_t)covered, (uint32_t)end, collect_row, check);
+		if (fde)
+			collect_function(check, gaps, i);
 		covered = fde ? (uint64_t)fde->start + fde->size : end;
 	}
 	code_gaps_free(gaps);
-	check->gap_rows = check->rows;
-	check->gap_row_count = check->row_count;
+	check->code_rows = check->rows;
+	check->code_row_count = check->row_count;
 	check->rows = rows;
 	check->row_capacity = capacity;
 }
@@ -320,10 +398,10 @@ static void check_lookup(struct file_check *check, const struct unwind_table *ta
 	if (is_special(special, (uint32_t)offset) || offset >= next)
 		return;
 	check->row_count = 0;
-	if (offset < end || next - end <= 15)
+	if (!check->is_read[index] && (offset < end || next - end <= 15))
 		eh_frame_run(check->frame, index, collect_row, check);
 	else
-		expected = find_gap_rule(check, offset);
+		expected = find_code_rule(check, offset);
 	if (check->row_count > 0)
 		for (size_t i = 0; i < check->row_count && check->rows[i].offset <= offset; i++)
 			expected = &check->rows[i].rule;
@@ -333,20 +411,20 @@ static void check_lookup(struct file_check *check, const struct unwind_table *ta
 		report(check, address, "packed look-up differs from the row", actual);
 }
 
-static void check_packing(struct file_check *check, const struct elf_file *image)
+static void check_packing(struct file_check *check)
 {
 	struct rule_set *rules = rule_set_new();
 	struct special_code_list special = {0};
 	struct unwind_table *table;
 	uint64_t state = eh_frame_count(check->frame);
 
-	if (unwind_table_build(image, false, rules, &table, NULL) < 0) {
+	if (unwind_table_build(check->image, false, rules, &table, NULL) < 0) {
 		report(check, 0, "no table although there are functions", NULL);
 		rule_set_free(rules);
 		return;
 	}
-	special_code_find(image, check->frame, &special);
-	collect_gaps(check, image);
+	special_code_find(check->image, check->frame, &special);
+	collect_code(check);
 	for (unsigned int i = 0; i < RANDOM_PCS_PER_FILE; i++) {
 		size_t index = next_random(&state) % eh_frame_count(check->frame);
 		const struct fde *fde = eh_frame_function(check->frame, index);
@@ -359,7 +437,8 @@ static void check_packing(struct file_check *check, const struct elf_file *image
 			     (uint64_t)fde->start + fde->size - 1);
 	}
 	free(special.items);
-	free(check->gap_rows);
+	free(check->code_rows);
+	free(check->is_read);
 	unwind_table_free(table);
 	rule_set_free(rules);
 }
@@ -379,18 +458,21 @@ static void check_file(const char *path, const struct allowances *allowances, st
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
 	check.frame = frame;
+	check.image = image;
 	check.eh_cfi = dwarf_getcfi_elf(elf);
 	check.debug_cfi = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	check.is_go = go_table_is_expected(image);
 	for (size_t i = 0; i < eh_frame_count(frame); i++)
 		check_function(&check, i);
-	check_packing(&check, image);
+	check_packing(&check);
 	totals->files++;
 	totals->functions += eh_frame_count(frame);
-	if (check.differences && check.differences <= allowances_find(allowances, path))
+	if (check.differences && check.differences <= allowances_find(allowances, path)) {
+		printf("%s: these %lu differences are allowed\n", path, check.differences);
 		totals->allowed += check.differences;
-	else
+	} else {
 		totals->differences += check.differences;
+	}
 	if (check.eh_cfi)
 		dwarf_cfi_end(check.eh_cfi);
 	dwarf_end(dwarf);
@@ -441,13 +523,14 @@ int main(int argc, char **argv)
 	static const struct option long_options[] = {
 		{"jobs", required_argument, NULL, 'j'},
 		{"allow", required_argument, NULL, 'a'},
+		{"verbose", no_argument, NULL, 'v'},
 		{0},
 	};
 	static struct allowances allowances;
 	unsigned int jobs = (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
 	struct elf_walk walk = {0};
 	struct totals *totals;
-	bool succeeded;
+	bool succeeded, is_verbose = false;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -455,6 +538,8 @@ int main(int argc, char **argv)
 			jobs = (unsigned int)atoi(optarg);
 		else if (option == 'a')
 			allowances_read(&allowances, optarg);
+		else if (option == 'v')
+			is_verbose = true;
 		else
 			return 2;
 	}
@@ -462,6 +547,7 @@ int main(int argc, char **argv)
 		      0);
 	if (totals == MAP_FAILED)
 		err(2, "mmap");
+	totals->is_verbose = is_verbose;
 	if (optind == argc) {
 		elf_walk_add(&walk, "/usr");
 		elf_walk_add(&walk, "/lib");
@@ -471,10 +557,12 @@ int main(int argc, char **argv)
 	elf_walk_sort(&walk);
 	succeeded = run_workers(&walk, &allowances, totals, jobs ? jobs : 1);
 	printf("%lu files, %lu functions, %lu rows compared, %lu unsupported, %lu kept registers "
-	       "not followed, %lu allowed, "
+	       "not followed, %lu functions read from their code, %lu rows of Go on other stacks, "
+	       "%lu allowed, "
 	       "%lu differences; %lu packed look-ups\n",
 	       totals->files, totals->functions, totals->rows, totals->unsupported,
-	       totals->kept_unknown, totals->allowed, totals->differences, totals->lookups);
+	       totals->kept_unknown, totals->from_code, totals->go_switches, totals->allowed,
+	       totals->differences, totals->lookups);
 	if (!succeeded)
 		errx(1, "a worker failed");
 	if (totals->rows == 0)

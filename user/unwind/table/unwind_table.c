@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/large_memory.h"
 #include "unwind/cfi/eh_frame.h"
+#include "unwind/code/description_check.h"
 #include "unwind/code/special_code.h"
 
 /* Alignment padding between functions. The row before it stays in force there, which saves two rows
@@ -18,10 +19,6 @@
 /* A small direct-mapped cache in front of the rule set: most rows repeat one of few rules. */
 #define RULE_CACHE_SIZE 1024
 #define NO_PAGE		UINT32_MAX
-/* A description of code this many times its size may be wrong in the middle of the code; short
- * descriptions are checked in any case. */
-#define DOUBTFUL_RATIO	    2048
-#define SHORT_PROGRAM_BYTES 12
 
 /* A rule as words, each loaded as it was stored: a vector load of two words that were stored
  * separately would have to wait for both stores to reach the cache. */
@@ -230,51 +227,11 @@ static void pack_gap(struct builder *builder, uint32_t start, uint32_t end)
 		code_gaps_run(builder->gaps, start, end, take_undescribed_row, builder);
 }
 
-/* Counts the rows at which the CFA changes to one by the frame pointer. */
-struct frames_set_up {
-	uint32_t count;
-	bool has_row;
-	uint8_t cfa; /* of the last one */
-};
-
-static void count_frame(void *context, uint32_t offset, const struct pkbpf_unwind_rule *rule)
-{
-	struct frames_set_up *frames = context;
-
-	(void)offset;
-	frames->count +=
-		frames->has_row && rule->cfa == PKBPF_CFA_FP && frames->cfa != PKBPF_CFA_FP;
-	frames->has_row = true;
-	frames->cfa = rule->cfa;
-}
-
-/*
- * Compilers of managed languages describe the whole text by one FDE with a frame pointer CFA. That
- * is wrong at the start and end of functions, and in functions without a frame. Such an FDE is
- * recognized by more functions that set up a frame pointer than it describes. It is also short for
- * its code: C compilers write one byte per few bytes of code.
- */
-static bool describes_many(const struct builder *builder, const struct eh_frame *frame,
-			   size_t index)
-{
-	const struct fde *fde = eh_frame_function(frame, index);
-	struct frames_set_up frames = {0};
-
-	if (!builder->gaps || eh_frame_source(frame, index) == EH_FRAME_GO ||
-	    fde->size < CODE_GAPS_MIN_BYTES ||
-	    (fde->program_size > SHORT_PROGRAM_BYTES &&
-	     fde->size / fde->program_size < DOUBTFUL_RATIO))
-		return false;
-	eh_frame_run(frame, index, count_frame, &frames);
-	return code_gaps_frame_pointers(builder->gaps, fde->start, fde->start + fde->size) >
-	       frames.count;
-}
-
 static void pack_function(struct builder *builder, const struct eh_frame *frame, size_t index)
 {
 	const struct fde *fde = eh_frame_function(frame, index);
 
-	if (describes_many(builder, frame, index)) {
+	if (description_misses_frames(builder->gaps, frame, index)) {
 		place_row(builder, fde->start, RULE_ID_NONE);
 		code_gaps_run_text(builder->gaps, fde->start, fde->start + fde->size,
 				   take_undescribed_row, builder);
