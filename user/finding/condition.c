@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "rows/human.h"
 #include "profile/kind_table.h"
 
@@ -247,14 +248,20 @@ bool condition_names(const struct condition *condition, const struct resource_ro
 				      is_container(row->container, condition->name));
 }
 
-/* A process that lived for a second may have used all of it, however long the interval is. */
+/* In less, any process uses all of a CPU. */
+#define LEAST_LIFE_NS NS_PER_SECOND
+
+/* A process that lived for a second may have used all of it, however long the interval is. Several
+ * processes have lived one after the other, or beside each other: theirs is one of the interval. */
 static double over_its_life(const struct condition *condition, const struct resource_rows *rows,
 			    const struct resource_row *row, double number)
 {
-	if (!condition->figure->is_rate || row == &rows->total || !row->lifetime_ns ||
-	    row->lifetime_ns >= rows->interval_ns)
+	uint64_t life_ns = row->lifetime_ns > LEAST_LIFE_NS ? row->lifetime_ns : LEAST_LIFE_NS;
+
+	if (!condition->figure->is_rate || row == &rows->total || row->processes > 1 ||
+	    !row->lifetime_ns || life_ns >= rows->interval_ns)
 		return number;
-	return number * (double)rows->interval_ns / (double)row->lifetime_ns;
+	return number * (double)rows->interval_ns / (double)life_ns;
 }
 
 static int check_row(const struct condition *condition, const struct resource_rows *rows,

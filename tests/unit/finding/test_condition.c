@@ -286,31 +286,47 @@ static void a_figure_needs_its_events_and_rows_that_have_it(void **state)
 	}
 }
 
+#define SECOND_NS 1000000000ULL
+
 static void a_rate_is_one_over_the_life_of_a_process(void **state)
 {
 	struct resource_row items[] = {
 		{.pid = 5,
 		 .name = "job",
 		 .known = ROW_HAS_INTERVAL,
-		 .lifetime_ns = 1000,
+		 .lifetime_ns = 2 * SECOND_NS,
 		 .cpu.share = 9},
 		{.pid = 6,
 		 .name = "all",
 		 .known = ROW_HAS_INTERVAL,
-		 .lifetime_ns = 10000,
+		 .lifetime_ns = 20 * SECOND_NS,
+		 .cpu.share = 9},
+		/* 9 ms, of which it used each */
+		{.pid = 7,
+		 .name = "moment",
+		 .known = ROW_HAS_INTERVAL,
+		 .lifetime_ns = SECOND_NS * 9 / 1000,
+		 .cpu.share = 0.045},
+		/* one after the other, none longer than a second */
+		{.name = "many",
+		 .known = ROW_HAS_INTERVAL,
+		 .lifetime_ns = SECOND_NS,
+		 .processes = 20,
 		 .cpu.share = 9},
 	};
 	struct resource_rows rows = {
 		.items = items,
-		.count = 2,
-		.all_count = 2,
-		.interval_ns = 10000,
+		.count = 4,
+		.all_count = 4,
+		.interval_ns = 20 * SECOND_NS,
 		.total = {.known = ROW_HAS_INTERVAL, .cpu.share = 18},
 	};
 
 	assert_int_equal(check("job:cpu.share>80%", &rows), 1);
 	assert_string_equal(told, "job 5: cpu.share is 90.00%\n");
 	assert_int_equal(check("all:cpu.share>80%", &rows), 0);
+	assert_int_equal(check("moment:cpu.share>1%", &rows), 0);
+	assert_int_equal(check("many:cpu.share>80%", &rows), 0);
 	assert_int_equal(check("cpu.share>80%", &rows), 0);
 }
 
