@@ -76,7 +76,8 @@ static void say_rivals(struct finding *finding, const struct analysis *analysis,
 			break;
 		finding_say(finding->by, "%s%s", i ? ", " : "meanwhile the CPU ran ",
 			    rivals[i].comm[0] ? rivals[i].comm : "[unknown]");
-		if (!strcmp(rivals[i].comm, own))
+		if (!strcmp(rivals[i].comm, own) ||
+		    (rivals[i].pid && activity_has_pid(activity, rivals[i].pid)))
 			finding_say(finding->by, " (its own threads)");
 		else if (rivals[i].pid)
 			finding_say(finding->by, " %" PRIu32, rivals[i].pid);
@@ -189,11 +190,39 @@ static bool has_one_rival(const struct analysis *analysis, const struct activity
 	       finding_percent((double)rivals[0].value_ns, (double)all_ns) >= RIVAL_PERCENT;
 }
 
+/* Whether its threads wait for each other. */
+static bool is_its_own_rival(const struct analysis *analysis, const struct activity *activity)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	uint64_t own_ns = 0, all_ns = 0;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind != PKBPF_RELATION_RIVAL ||
+		    !activity_has_pid(activity, relation->pid))
+			continue;
+		all_ns += relation->value;
+		own_ns += activity_has_pid(activity, relation->other_pid) ? relation->value : 0;
+	}
+	return all_ns && finding_percent((double)own_ns, (double)all_ns) >= RIVAL_PERCENT;
+}
+
+static const char *queue_advice(const struct analysis *analysis, bool is_own)
+{
+	if (is_own)
+		return "run fewer threads, or see how many CPUs it may use (taskset, cpuset)";
+	return analysis->rows->busy_percent < CPU_BUSY_PERCENT
+		       ? "other CPUs are idle: see its affinity (taskset, cpuset)"
+		       : "move one of them to other CPUs, or lower its priority";
+}
+
 static void find_queue(const struct analysis *analysis, const struct activity *activity,
 		       struct findings *findings)
 {
 	const struct resource_row *sum = &activity->group->sum;
 	struct finding finding = finding_new(FINDING_RULE_queue_bound);
+	bool is_own = is_its_own_rival(analysis, activity);
 	char buffer[HUMAN_SIZE];
 
 	finding.severity = queue_severity(analysis, activity);
@@ -204,7 +233,8 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 	finding_say_who(&finding, analysis, activity);
 	if (analysis->has_targets && !has_one_rival(analysis, activity))
 		finding.tier = FINDING_OF_HOST;
-	finding_say(finding.cause, "waits for a CPU that others use");
+	finding_say(finding.cause, "waits for a CPU that %s use",
+		    is_own ? "its own threads" : "others");
 	say_rivals(&finding, analysis, activity);
 	finding_say(finding.evidence, "%.0f %% of runnable time (%s)", finding_queue_percent(sum),
 		    human_time(buffer, activity->runqueue_ns));
@@ -213,10 +243,7 @@ static void find_queue(const struct analysis *analysis, const struct activity *a
 			    human_time(buffer, sum->waits.runqueue.p99_ns));
 	finding_say(finding.evidence, "; CPUs of the machine %.0f %% busy",
 		    analysis->rows->busy_percent < 0 ? 0 : analysis->rows->busy_percent);
-	finding_say(finding.next, "%s",
-		    analysis->rows->busy_percent < CPU_BUSY_PERCENT
-			    ? "other CPUs are idle: see its affinity (taskset, cpuset)"
-			    : "move one of them to other CPUs, or lower its priority");
+	finding_say(finding.next, "%s", queue_advice(analysis, is_own));
 	findings_offer(findings, &finding);
 }
 

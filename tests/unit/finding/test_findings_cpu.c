@@ -47,6 +47,35 @@ static void too_few_cpus_are_found_only_when_they_are_busy(void **state)
 	}
 }
 
+static void threads_that_wait_for_each_other_are_not_others(void **state)
+{
+	struct relation relation = {.kind = PKBPF_RELATION_RIVAL,
+				    .pid = 5,
+				    .other_pid = 5,
+				    .other_comm = "worker",
+				    .stack = RELATION_NO_STACK,
+				    .other_stack = RELATION_NO_STACK,
+				    .count = 1,
+				    .value = SECOND};
+	struct fake_profile fake;
+	struct findings findings;
+
+	account_begin(&fake, 1U << PKBPF_PROFILE_OFFCPU, 10 * SECOND, 10 * SECOND);
+	account_process(&fake,
+			&(struct account_process){.pid = 5, .comm = "app", .run_ns = 4 * SECOND});
+	account_on_cpu(&fake, 5, "app", 4 * SECOND);
+	account_waits(&fake, 5, "app", PKBPF_WAIT_RUNQUEUE, 100, 20 * MS, 1, FAKE_IPS(),
+		      FAKE_IPS(ACCOUNT_MAIN));
+	assert_int_equal(relation_list_add(profile_relations(fake.profile), &relation), 0);
+	account_end(&fake);
+	findings = findings_of(&fake);
+	expect(&findings, "queue_bound",
+	       "app 5: waits for a CPU that its own threads use, meanwhile the CPU ran worker (its "
+	       "own threads) (100 %); 33 % of runnable time (2.00 s), p99 20.0 ms; CPUs of the "
+	       "machine 50 % busy. Next: run fewer threads, or see how many CPUs it may use "
+	       "(taskset, cpuset)");
+}
+
 static void a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back(void **state)
 {
 	struct fake_profile fake;
@@ -118,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(too_few_cpus_are_found_only_when_they_are_busy),
+		cmocka_unit_test(threads_that_wait_for_each_other_are_not_others),
 		cmocka_unit_test(a_limit_of_cpu_time_is_found_by_how_often_it_holds_somebody_back),
 		cmocka_unit_test(targets_that_may_not_use_more_do_not_tell_of_the_machine),
 		cmocka_unit_test(a_short_wait_for_a_cpu_is_no_want_of_cpus),
