@@ -12,8 +12,6 @@
 #include "report/text_table.h"
 #include "rows/human.h"
 
-DEFINE_CLEANUP(struct path_tree *, path_tree_done)
-
 #define HEADING_SIZE 256
 /* A wait of nearly the whole interval, in percent: its thread did nothing. */
 #define WHOLE_PERCENT 95

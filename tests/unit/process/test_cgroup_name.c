@@ -33,6 +33,8 @@ static const struct row rows[] = {
 	{"/docker/other", NULL, "", "", "", "/docker/other"},
 	{"/machine.slice/machine-qemu\\x2d1\\x2dweb.scope", "machine", "qemu-1-web", "", "",
 	 "machine:qemu-1-web"},
+	/* An id is no path. */
+	{"/machine.slice/machine-a\\x2fb.scope", "machine", "a\\x2fb", "", "", "machine:a\\x2fb"},
 	{"/docker/" ID "/system.slice/cron.service", "docker", ID, "", "cron.service",
 	 "docker:0123456789ab"},
 	{"/docker/" ID "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_

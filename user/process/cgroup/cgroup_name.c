@@ -84,7 +84,8 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* systemd writes characters not allowed in a name as \xNN. NUL stays escaped. */
+/* systemd writes characters not allowed in a name as \xNN. What no name may hold, a NUL or a
+ * slash, stays escaped. */
 static void unescape(char *to, size_t size, const char *from)
 {
 	size_t used = 0;
@@ -93,7 +94,7 @@ static void unescape(char *to, size_t size, const char *from)
 		int high = begins_with(from, "\\x") ? hex_digit(from[2]) : -1;
 		int low = high >= 0 ? hex_digit(from[3]) : -1;
 
-		if (low >= 0 && high * 16 + low != 0) {
+		if (low >= 0 && high * 16 + low != 0 && high * 16 + low != '/') {
 			to[used++] = (char)(high * 16 + low);
 			from += 4;
 		} else {
