@@ -81,7 +81,7 @@ END
 
 begin "a full disk is an error"
 mkdir full
-if mount -t tmpfs -o size=8k tmpfs full 2>/dev/null; then
+if mount -t tmpfs -o size=4k tmpfs full 2>/dev/null; then
 	run 1 -q -d 300ms -o full/f.pkbpf
 	grep -q "full/f.pkbpf: No space left on device" err || fail "$(cat err)"
 	no_temporaries full

@@ -32,7 +32,8 @@ struct profiling {
 	struct live_run *run;
 	enum run_end end;
 	struct progress progress;
-	int status; /* the worst of all intervals */
+	int status;    /* the worst of all intervals */
+	bool recorded; /* something, in an interval before the last one */
 };
 
 static int fail(struct profiling *profiling, const struct error *error, int status)
@@ -179,9 +180,14 @@ static int write_profile(struct profiling *profiling, const struct profile *prof
 static void write_slice(void *context, _unused_ struct live_run *run, struct profile *slice)
 {
 	struct profiling *profiling = context;
+	char text[512];
 	int status;
 
 	progress_clear(&profiling->progress);
+	/* Of one interval of many it is no failure that nothing ran in it. */
+	if (!profile_summary_explain_nothing(slice, &profiling->live.targets, profiling->end, text,
+					     sizeof(text)))
+		profiling->recorded = true;
 	status = write_profile(profiling, slice, false);
 	if (profiling->status == EXIT_STATUS_DONE)
 		profiling->status = status;
@@ -235,11 +241,12 @@ static int profile_targets(struct profiling *profiling)
 	}
 	if (profile_summary_explain_nothing(profile, targets, profiling->end, text, sizeof(text))) {
 		/* A command's own status counts: that it was quick is no failure. */
-		if (live_run_has_command(profiling->run))
+		if (live_run_has_command(profiling->run) || profiling->recorded)
 			console_note(profiling->console, "%s", text);
 		else
 			console_error(profiling->console, "%s", text);
-		return status == EXIT_STATUS_DONE ? EXIT_STATUS_EMPTY : status;
+		return status == EXIT_STATUS_DONE && !profiling->recorded ? EXIT_STATUS_EMPTY
+									  : status;
 	}
 	if (!output_plan_reports_to_stdout(profiling->plan)) {
 		profile_summary_write(profile, text, sizeof(text));

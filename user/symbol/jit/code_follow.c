@@ -15,7 +15,7 @@
 #define MAX_DUMP_GROWTH_BYTES (16U << 20)
 /* A file that is not there is searched for again after this time, which doubles. */
 #define OPEN_REST_NS	 CODE_HISTORY_LOOK_NS
-#define MAX_OPEN_REST_NS (2 * NS_PER_SECOND)
+#define MAX_OPEN_REST_NS (NS_PER_SECOND / 2)
 /* A scan is followed by so many times its duration without one: 2 % of a CPU. */
 #define SCAN_REST_TIMES 50
 #define SCAN_REST_NS	(200 * NS_PER_MS)
