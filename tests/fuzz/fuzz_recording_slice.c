@@ -30,10 +30,11 @@ static void require(bool holds)
 
 static void report_on(const struct profile *profile)
 {
-	char *text = recorded_document(profile, "json", ROWS_BY_PROCESS, PKBPF_PROFILE_CPU);
+	size_t size;
+	char *text = recorded_document(profile, "json", ROWS_BY_PROCESS, PKBPF_PROFILE_CPU, &size);
 
 	free(text);
-	text = recorded_document(profile, "folded", ROWS_BY_THREAD, PKBPF_PROFILE_OFFCPU);
+	text = recorded_document(profile, "folded", ROWS_BY_THREAD, PKBPF_PROFILE_OFFCPU, &size);
 	free(text);
 }
 

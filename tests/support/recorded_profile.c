@@ -83,18 +83,20 @@ struct profile *recorded_read(int fd, size_t index, const struct slice_choice *c
 }
 
 char *recorded_document(const struct profile *profile, const char *name, enum rows_by by,
-			enum pkbpf_profile_kind kind)
+			enum pkbpf_profile_kind kind, size_t *ret_size)
 {
-	const struct format_options options = {.kind = kind, .top = 10, .details = true};
+	struct format_options options = {.kind = kind, .top = 10, .details = true};
 	const struct format_ops *format = format_by_name(name);
 	struct results results;
 	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = open_memstream(&text, ret_size);
 
 	require(format && out, "no such format");
 	results_init(&results, profile, by);
 	require(!format->write(&results, &options, out), "writing failed");
+	options.full = true;
+	if (strcmp(name, "text") == 0)
+		require(!format->write(&results, &options, out), "writing failed");
 	results_done(&results);
 	require(!fclose(out), "out of memory");
 	return text;

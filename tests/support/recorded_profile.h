@@ -16,8 +16,8 @@ int recorded_profiles(const struct profile *const *profiles, size_t count);
 uint8_t *recorded_bytes(int fd, size_t *ret_size);
 /* The profile in the block; the caller frees it. */
 struct profile *recorded_read(int fd, size_t block, const struct slice_choice *choice);
-/* A document of a profile; the caller frees it. */
+/* A document of a profile, of the text report the page and all tables; the caller frees it. */
 char *recorded_document(const struct profile *profile, const char *format, enum rows_by by,
-			enum pkbpf_profile_kind kind);
+			enum pkbpf_profile_kind kind, size_t *ret_size);
 
 #endif

@@ -225,7 +225,7 @@ static const struct option_row rows[] = {
 	 OUTPUT, .form = OPTION_DURATION, AT(live.every_ns),
 	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json. "
 		 "Profiling "
-		 "does not stop between two intervals; a wait that lasts on is divided."},
+		 "does not stop between two intervals; a wait across the edge is divided."},
 	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
 	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",

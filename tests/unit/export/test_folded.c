@@ -10,14 +10,12 @@
 
 #include <cmocka.h>
 
+#include "app_fixture.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "fake_profile.h"
 
 #include <pkbpf/blockio.h>
 #include <pkbpf/offcpu.h>
-
-#define APP "/usr/bin/app"
 
 static const struct fake_symbol symbols[] = {
 	FAKE_FUNCTION(APP, 0x1000, 0x1100, "main"),
@@ -45,32 +43,6 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0x900100,
 	 .lines = {{.function = "jitted"}}},
 };
-
-struct fixture {
-	struct fake_machine *machine;
-	struct fake_profile fake;
-};
-
-static int setup(void **state)
-{
-	static struct fixture fixture;
-
-	fixture.machine = fake_machine_new();
-	fake_profile_init(&fixture.fake, NULL);
-	fake_process(fixture.machine, 100, 1, "app");
-	fake_map(fixture.machine, 100, 0x401000, 0x410000, 0x1000, APP);
-	*state = &fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	fake_machine_free(fixture->machine);
-	fake_profile_done(&fixture->fake);
-	return 0;
-}
 
 static void assert_folded(struct fixture *fixture, const struct format_options *options,
 			  const char *expected)

@@ -10,11 +10,9 @@
 
 #include <cmocka.h>
 
+#include "app_fixture.h"
 #include "base/array.h"
-#include "fake_profile.h"
 #include "profile/call_tree.h"
-
-#define APP "/usr/bin/app"
 
 static const struct fake_symbol symbols[] = {
 	FAKE_FUNCTION(APP, 0x1000, 0x1100, "main"),
@@ -25,32 +23,6 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0x200,
 	 .lines = {{.function = "do_syscall_64"}}},
 };
-
-struct fixture {
-	struct fake_machine *machine;
-	struct fake_profile fake;
-};
-
-static int setup(void **state)
-{
-	static struct fixture fixture;
-
-	fixture.machine = fake_machine_new();
-	fake_profile_init(&fixture.fake, NULL);
-	fake_process(fixture.machine, 100, 1, "app");
-	fake_map(fixture.machine, 100, 0x401000, 0x410000, 0x1000, APP);
-	*state = &fixture;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fixture = *state;
-
-	fake_machine_free(fixture->machine);
-	fake_profile_done(&fixture->fake);
-	return 0;
-}
 
 /* main twice by itself, once in work, and five times in the kernel below work. */
 static void sample_some(struct fixture *fixture)

@@ -19,17 +19,17 @@ static void expect_same_document(const struct profile *profile, const struct pro
 				 const struct format_ops *format, enum rows_by by,
 				 enum pkbpf_profile_kind kind)
 {
+	size_t expected_size, got_size, at = 0;
 	char *expected, *got;
 
-	/* Random numbers hide addresses in it. */
-	if (strcmp(format->name, "recording") == 0)
+	/* Random numbers hide addresses in a recording, and a named function has one address
+	 * there, where pprof has one for each instruction. */
+	if (strcmp(format->name, "recording") == 0 || strcmp(format->name, "pprof") == 0)
 		return;
-	expected = recorded_document(profile, format->name, by, kind);
-	got = recorded_document(read, format->name, by, kind);
-	if (strcmp(expected, got) != 0) {
-		size_t at = 0;
-
-		while (expected[at] == got[at])
+	expected = recorded_document(profile, format->name, by, kind, &expected_size);
+	got = recorded_document(read, format->name, by, kind, &got_size);
+	if (expected_size != got_size || memcmp(expected, got, got_size) != 0) {
+		while (at < expected_size && at < got_size && expected[at] == got[at])
 			at++;
 		at = at > 100 ? at - 100 : 0;
 		print_error("--- live\n%.200s\n--- from the recording\n%.200s\n", expected + at,
