@@ -62,6 +62,7 @@ enum pkbpf_event_kind {
 	PKBPF_EVENT_TOTALS = 10,
 	/* struct pkbpf_event_cut: one slice of the capture ends and the next one begins */
 	PKBPF_EVENT_CUT = 11,
+	PKBPF_EVENT_PYTHON_CODE = 12, /* struct pkbpf_event_python_code (python.h) */
 	/* 16..31: off-CPU, 32..47: block I/O (blockio.h), 48..63: faults and resource usage
 	   (resource.h) */
 };

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads records of code objects: name, file, line of each instruction. */
+#ifndef PKBPF_PYTHON_PYTHON_CODE_H
+#define PKBPF_PYTHON_PYTHON_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/python.h>
+
+struct python_code {
+	/* UTF-8, owned, never NULL: "?" when it could not be read; cut names end in "…", cut paths
+	 * begin with it. Not escaped. */
+	char *name; /* qualified, before 3.11 the plain one */
+	char *file; /* whole path, "<string>", "<frozen importlib._bootstrap>" */
+	uint32_t first_line;
+	uint8_t minor;
+	uint8_t *lines; /* owned; NULL: none */
+	size_t line_bytes;
+};
+
+/* Takes a record whose header has been checked; its contents are the target's: hostile. -EBADMSG,
+ * -ENOMEM. */
+int python_code_decode(const struct pkbpf_event_python_code *record, size_t size,
+		       struct python_code *ret_code);
+void python_code_done(struct python_code *code);
+
+/* Line of an instruction, in units of two bytes from the first one (the value in a frame's word).
+ * first_line for PKBPF_PYTHON_NO_INSTRUCTION and beyond the table; 0: an instruction without a
+ * line. */
+uint32_t python_code_line(const struct python_code *code, uint32_t instruction);
+
+/* Reads a live process: the strings and the whole line table of a record that lacks them. Fills the
+ * record's missing parts into *ret_code as well as it can. -ESRCH, -EPERM, -ESTALE: the code
+ * object at the address is another one by now. */
+int python_code_complete(const struct pkbpf_event_python_code *record,
+			 const struct pkbpf_python_layout *layout, struct python_code *code);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds the CPython runtime in an ELF file. */
+#ifndef PKBPF_PYTHON_PYTHON_IMAGE_H
+#define PKBPF_PYTHON_PYTHON_IMAGE_H
+
+#include <stdint.h>
+
+#include <pkbpf/python.h>
+
+struct elf_file;
+
+struct python_image {
+	uint64_t runtime; /* ELF address of _PyRuntime */
+	uint32_t version; /* 0xMMmmppRS */
+	struct pkbpf_python_layout layout;
+};
+
+/* -ENOENT: the file has no runtime; -ENOTSUP: a version without a layout (ret_image->version has
+ * it, 0: unknown). path: of the file, for versions before 3.11, which keep their version in the
+ * name or in a string. One owner thread. */
+int python_image_find(const struct elf_file *file, const char *path,
+		      struct python_image *ret_image);
+
+#endif
