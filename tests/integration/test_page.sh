@@ -22,6 +22,14 @@ for columns in 80 160; do
 	grep -qE "^ *$target spin" page.txt || fail "no row at $columns columns: $(cat page.txt)"
 done
 
+echo "  a call tree, live and from a recording"
+COLUMNS=80 "$pkbpf" -q -p $target -d 1 --tree -o - -o tree.pkbpf >tree.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+fits tree.txt 200 80
+grep -qE '^CPU: call tree of [0-9]+ samples$' tree.txt || fail "no tree: $(cat tree.txt)"
+grep -qE '^ *[0-9.]+% +[0-9]+ +[0-9.]+%  spin: .*spin_here' tree.txt || fail "no path to spin_here: $(cat tree.txt)"
+COLUMNS=80 "$pkbpf" report -q tree.pkbpf --tree >again.txt 2>err.txt || fail "status $?: $(cat err.txt)"
+cmp tree.txt again.txt || fail "the tree of the recording differs: $(diff tree.txt again.txt)"
+
 echo "  the host: at most 60 lines"
 COLUMNS=100 "$pkbpf" -q -d 1 --sort rss >host.txt 2>err.txt || fail "status $?: $(cat err.txt)"
 fits host.txt 60 100

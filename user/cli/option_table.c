@@ -233,6 +233,11 @@ static const struct option_row rows[] = {
 	 .parse = parse_format},
 	{0, "full", NULL, "text report: all tables, not only the first page", OUTPUT, FLAG(full),
 	 .text = "Without it, the report is at most 40 lines long, 60 for the whole host."},
+	{0, "tree", NULL, "text report: call tree of each kind of event, instead of the page",
+	 OUTPUT, FLAG(tree),
+	 .text = "A callee that has nearly all of its caller's weight stands on its line. Paths "
+		 "below 1% and frames that all stacks have in common are left out, unless --full "
+		 "is given, too."},
 	{0, "sort", "COLUMN", "text report: sort rows by this column; default active", OUTPUT,
 	 .form = OPTION_CHOICE, AT(order), .choices = row_order_names,
 	 .text = "Active time is on-CPU, run queue, disk wait and D state together."},
@@ -380,6 +385,7 @@ struct output_settings cli_options_settings(const struct cli_options *options)
 				.width = options->width,
 				.order = options->order,
 				.full = options->full,
+				.tree = options->tree,
 				.per_thread = options->live.per_thread,
 				.pid_frame = options->pid_frame,
 				.lines = options->live.lines,

@@ -14,6 +14,7 @@ struct format_options {
 	unsigned int width;	      /* columns of a line, for people; 0: the usual */
 	enum row_order order;	      /* of rows, for people */
 	bool full;		      /* for people: all tables, not the page with the answer */
+	bool tree;		      /* for people: call trees instead of tables */
 	bool color;		      /* for people */
 	bool details;		      /* for people: also what asks nothing of the reader */
 	bool per_thread;	      /* root frame names the thread */

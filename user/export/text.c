@@ -10,6 +10,7 @@ static int text_write(struct results *results, const struct format_options *opti
 		.width = options->width,
 		.order = options->order,
 		.full = options->full,
+		.tree = options->tree,
 		.color = options->color,
 		.details = options->details,
 		.lines = options->lines,

@@ -105,6 +105,16 @@ static int shorten(const struct summary *summary, struct page *page, size_t limi
 	return 0;
 }
 
+/* The title, the trees, and how far to believe them. */
+static int write_trees(const struct summary *summary)
+{
+	int err = summary_title(summary, 2);
+
+	err = err ? err : text_tree(summary);
+	fputc('\n', summary->report.out);
+	return err ? err : summary_notes(summary, 5);
+}
+
 static int write_page(const struct summary *summary)
 {
 	_cleanup_(page_done) struct page page = {0};
@@ -143,7 +153,7 @@ int summary_write(struct results *results, const struct text_report *report)
 	err = summary.report.order ? plumbing_init(&summary.plumbing, summary.rows->functions)
 				   : -ENOMEM;
 	if (!err)
-		err = write_page(&summary);
+		err = report->options->tree ? write_trees(&summary) : write_page(&summary);
 	plumbing_done(&summary.plumbing);
 	free(summary.report.order);
 	return err;

@@ -29,6 +29,13 @@ int summary_storage(const struct summary *summary, size_t lines);
 int summary_memory(const struct summary *summary, size_t lines);
 int summary_notes(const struct summary *summary, size_t lines);
 
+/* A wait that tells something of its place: not on the run queue, nor of a thread that slept all
+ * the time. Of a whole host, no sleep: it is mostly of services that have nothing to do. */
+bool summary_is_wait(const struct summary *summary, const struct profile_row *row);
+
+/* The call tree of each kind, below the title. 0 or -ENOMEM. */
+int text_tree(const struct summary *summary);
+
 /* Which stacks of a kind are joined, and how their lines begin. */
 struct summary_stacks {
 	enum pkbpf_profile_kind kind;

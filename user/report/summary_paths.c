@@ -65,8 +65,7 @@ static bool is_whole(const struct summary *summary, const struct profile_row *ro
 	       (double)row->weight >= least * (double)row->count;
 }
 
-/* Of a whole host, sleep is mostly of services that have nothing to do. */
-static bool is_wait(const struct summary *summary, const struct profile_row *row)
+bool summary_is_wait(const struct summary *summary, const struct profile_row *row)
 {
 	return row->state != PKBPF_WAIT_RUNQUEUE &&
 	       (!summary->is_host || row->state != PKBPF_WAIT_SLEEP) && !is_whole(summary, row);
@@ -89,7 +88,7 @@ static void label_wait(char *text, size_t size, const struct path_weight *weight
 }
 
 static const struct summary_stacks wait_stacks = {
-	.kind = PKBPF_PROFILE_OFFCPU, .is_chosen = is_wait, .label = label_wait};
+	.kind = PKBPF_PROFILE_OFFCPU, .is_chosen = summary_is_wait, .label = label_wait};
 static const struct summary_stacks idle_stacks = {
 	.kind = PKBPF_PROFILE_OFFCPU, .is_chosen = is_idle, .label = label_wait};
 

@@ -5,17 +5,14 @@
 
 #include "base/array.h"
 #include "base/cleanup.h"
-#include "base/escape.h"
+#include "report/path_text.h"
 #include "report/summary.h"
 #include "report/text_table.h"
 
 /* Frames of a stack that are looked at; the rest is nearer to its root. */
 #define SEARCHED_FUNCTIONS 512
-/* Longer names are shortened: templates would fill the page with one frame. */
-#define NAME_COLUMNS  48
-#define NAME_TEXT     (4 * NAME_COLUMNS + 8)
-#define LABEL_SIZE    64
-#define DEPTH_COLUMNS 2
+#define LABEL_SIZE	   64
+#define DEPTH_COLUMNS	   2
 /* A path has two lines where one would have room for a frame or two only, and none is below it. */
 #define ROOM_OF_ONE 56
 /* Of a key: a name of threads, not a function. */
@@ -76,69 +73,14 @@ int summary_join_stacks(const struct summary *summary, const struct summary_stac
 	return err;
 }
 
-/* A frame of a path. */
-struct step {
-	char text[NAME_TEXT];
-	size_t columns;
-	bool is_comm;
-};
-
-/* Without arguments and template parameters, when it is long; then its end, which is the function.
- */
-static void shorten_name(char *name)
-{
-	char *kept = name;
-	int depth = 0;
-	size_t columns;
-
-	if (text_columns(name) <= NAME_COLUMNS)
-		return;
-	for (const char *c = name; *c; c++) {
-		/* "operator<", "->": no brackets */
-		bool is_arrow = c > name && (c[-1] == '-' || c[-1] == '=');
-
-		if ((*c == '<' || *c == '(') && c > name)
-			depth++;
-		if (!depth)
-			*kept++ = *c;
-		if ((*c == '>' || *c == ')') && depth && !is_arrow)
-			depth--;
-	}
-	*kept = '\0';
-	/* Of an anonymous namespace. */
-	while ((kept = strstr(name, "::::")))
-		memmove(kept, kept + 2, strlen(kept + 2) + 1);
-	columns = text_columns(name);
-	if (columns > NAME_COLUMNS && strlen(name) == columns) {
-		memmove(name + 3, name + columns - (NAME_COLUMNS - 3), NAME_COLUMNS - 3 + 1);
-		memset(name, '.', 3);
-	}
-	text_cut(name, NAME_COLUMNS);
-}
-
 static void make_step(const struct summary *summary, uint32_t key, bool enters_kernel,
-		      struct step *step)
+		      struct path_step *step)
 {
-	const struct function *function;
-	const char *name;
-	char clean[1024];
-
-	*step = (struct step){.is_comm = key & IS_COMM};
-	if (key & IS_COMM) {
-		name = profile_string(summary->report.profile, key & ~IS_COMM);
-		escape_terminal(clean, sizeof(clean), name[0] ? name : "[unknown]");
-		snprintf(step->text, sizeof(step->text), "%.*s:", 4 * NAME_COLUMNS, clean);
-	} else {
-		function = function_table_get(summary->rows->functions, key);
-		escape_terminal(clean, sizeof(clean), function->name);
-		/* Copies made by the compiler are the same function. */
-		if (function->mark == FUNCTION_KERNEL)
-			clean[strcspn(clean, ".")] = '\0';
-		shorten_name(clean);
-		snprintf(step->text, sizeof(step->text), "%s%.*s", enters_kernel ? "[k] " : "",
-			 4 * NAME_COLUMNS, clean);
-	}
-	step->columns = text_columns(step->text);
+	if (key & IS_COMM)
+		path_step_comm(step, profile_string(summary->report.profile, key & ~IS_COMM));
+	else
+		path_step_function(step, function_table_get(summary->rows->functions, key),
+				   enters_kernel);
 }
 
 static bool is_of_kernel(const struct summary *summary, uint32_t key)
@@ -149,10 +91,10 @@ static bool is_of_kernel(const struct summary *summary, uint32_t key)
 
 /* The frames of a line, caller first; -ENOMEM. */
 static int steps_of(const struct summary *summary, const struct path_tree *tree,
-		    const struct path_line *line, struct step **ret_steps, size_t *ret_count)
+		    const struct path_line *line, struct path_step **ret_steps, size_t *ret_count)
 {
 	size_t count = 1;
-	struct step *steps;
+	struct path_step *steps;
 
 	for (uint32_t node = line->last; node != line->first; node = tree->nodes.items[node].parent)
 		count++;
@@ -172,53 +114,12 @@ static int steps_of(const struct summary *summary, const struct path_tree *tree,
 	return 0;
 }
 
-/* Columns of step i behind another one. */
-static size_t joined_columns(const struct step *step)
-{
-	return strlen(" > ") + step->columns;
-}
-
-/* Of a path that is too long, the frames that fit from the last one backwards. */
-static size_t first_fitting(const struct step *steps, size_t count, size_t room)
-{
-	/* Whose it is stays. */
-	size_t used = (steps[0].is_comm ? steps[0].columns + 1 : 0) + strlen("..."), first = count;
-
-	while (first > steps[0].is_comm && used + joined_columns(&steps[first - 1]) <= room)
-		used += joined_columns(&steps[--first]);
-	return first == count ? count - 1 : first;
-}
-
-/* The path with " > " between frames, in at most `room` columns unless its last frame is wider. */
-static char *path_text(const struct step *steps, size_t count, size_t room)
-{
-	size_t all = 0, first = 0, size = 0;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t i = 0; i < count; i++)
-		all += joined_columns(&steps[i]);
-	if (all > room + strlen(" > "))
-		first = first_fitting(steps, count, room);
-	if (steps[0].is_comm)
-		fprintf(out, "%s%s", steps[0].text, count > 1 ? " " : "");
-	if (first > steps[0].is_comm)
-		fputs("... > ", out);
-	if (first < steps[0].is_comm)
-		first = steps[0].is_comm;
-	for (size_t i = first; i < count; i++)
-		fprintf(out, "%s%s", i > first ? " > " : "", steps[i].text);
-	return fclose(out) == 0 ? text : NULL;
-}
-
 static int write_line(const struct summary *summary, const struct summary_stacks *stacks,
 		      const struct path_tree *tree, const struct path_line *line)
 {
 	const struct path_node *node = &tree->nodes.items[line->weighed];
 	size_t width = summary->report.width, indent, room, lines, count = 0;
-	_cleanup_free_ struct step *steps = NULL;
+	_cleanup_free_ struct path_step *steps = NULL;
 	_cleanup_free_ char *path = NULL;
 	char label[LABEL_SIZE];
 	int err = steps_of(summary, tree, line, &steps, &count);

@@ -132,5 +132,6 @@ int report_write(struct results *results, const struct report_options *options, 
 				     .width = width_of(options),
 				     .out = out};
 
-	return options->full ? write_all(results, &report) : summary_write(results, &report);
+	return options->full && !options->tree ? write_all(results, &report)
+					       : summary_write(results, &report);
 }
