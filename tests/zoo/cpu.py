@@ -132,3 +132,65 @@ done
     before = forks()
     yield []
     zoo.prove(forks() - before > 300, "/proc/stat: processes")
+
+
+@scenario("cpu", "send_token", rules=("handover",))
+def socket_pingpong(zoo):
+    pid = zoo.plant("cpu", "socket_pingpong").pid
+    before = field(pid, "status", "voluntary_ctxt_switches")
+    yield ["--comm", "socket_pingpong"]
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - before > 20000, "tens of thousands of switches")
+
+
+@scenario("cpu", "look_for_message", "recv", rules=("spin", "syscall_bound"))
+def recv_spin(zoo):
+    pid = zoo.plant("cpu", "recv_spin").pid
+    before = usage(pid)
+    yield ["-p", pid]
+    zoo.prove(share(pid, before) > 0.4, "it uses a CPU")
+
+
+@scenario("cpu", "check_config", "stat", rules=("syscall_bound",))
+def stat_storm(zoo):
+    pid = zoo.plant("cpu", "stat_storm").pid
+    before = usage(pid)
+    yield ["-p", pid]
+    zoo.prove(share(pid, before) > 0.4, "it uses a CPU")
+
+
+@scenario("cpu", "update_stats", "spin", rules=("spin", "lock_bound"))
+def spin_lock(zoo):
+    pid = zoo.plant("cpu", "spin_lock").pid
+    before = usage(pid)
+    yield ["-p", pid]
+    zoo.prove(share(pid, before) > 0.8, "it uses CPUs")
+
+
+@scenario("cpu", "check_for_updates|sleep_poll", "polls", rules=("sleep_bound", "spin"))
+def sleep_poll(zoo):
+    pid = zoo.plant("cpu", "sleep_poll").pid
+    before = field(pid, "status", "voluntary_ctxt_switches")
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - before > 4000, "a thousand sleeps per second")
+
+
+@scenario("cpu", "collect", rules=("short_lived",))
+def python_storm(zoo):
+    zoo.script("/usr/bin/python3", "collect.py", """
+import subprocess
+while True:
+    subprocess.run(["/bin/true"])
+""")
+    forks = lambda: next(int(line.split()[1]) for line in open("/proc/stat") if line.startswith("processes"))
+    before = forks()
+    yield []
+    zoo.prove(forks() - before > 300, "/proc/stat: processes")
+
+
+@scenario("cpu", "mutex", "update_cache", rules=("lock_bound",))
+def two_reasons(zoo):
+    """a lock takes most of the time, a hot function the rest: the larger comes first"""
+    pid = zoo.plant("locks", "lock_and_work").pid
+    yield ["-p", pid]
+    waiting = sum("futex" in open(f"/proc/{pid}/task/{tid}/stack").read() for tid in os.listdir(f"/proc/{pid}/task"))
+    zoo.prove(waiting >= 4, "most threads wait in a futex")

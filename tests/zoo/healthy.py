@@ -2,7 +2,7 @@
 """Nothing is wrong"""
 import time
 
-from servers import java, nginx, postgres, redis
+from servers import go, java, nginx, postgres, redis
 from zoo import healthy
 
 
@@ -101,3 +101,90 @@ def compile_job(zoo):
     lines = "".join(f"int f{i}(int x) {{ return x * {i} + {i % 7}; }}\n" for i in range(20000))
     open(f"{zoo.work}/large.c", "w").write(lines)
     yield ["-p", zoo.start(["bash", "-c", f"while :; do gcc -O2 -c -o /dev/null {zoo.work}/large.c; done"]).pid]
+
+
+@healthy()
+def java_queue(zoo):
+    """producer and consumers are threads of one kind"""
+    yield ["-p", java(zoo, "Pipeline", """
+public class Pipeline {
+    static final java.util.concurrent.LinkedBlockingQueue<Integer> jobs = new java.util.concurrent.LinkedBlockingQueue<>();
+    static void consume() throws Exception { long x = jobs.take(); for (int j = 0; j < 200000; j++) x = x * 31 + j; if (x == 1) System.out.println(x); }
+    public static void main(String[] arguments) throws Exception {
+        for (int i = 0; i < 4; i++)
+            new Thread(() -> { try { for (;;) consume(); } catch (Exception e) { } }).start();
+        new Thread(() -> { try { for (int i = 0; ; i++) { jobs.put(i); Thread.sleep(5); } } catch (Exception e) { } }).start();
+    }
+}
+""").pid]
+
+
+@healthy()
+def python_queue(zoo):
+    yield ["-p", zoo.script("python3", "pipeline.py", """
+import queue, threading, time
+jobs = queue.Queue()
+def consume():
+    while True:
+        sum(range(jobs.get()))
+def produce():
+    while True:
+        jobs.put(20000)
+        time.sleep(0.005)
+for _ in range(4):
+    threading.Thread(target=consume).start()
+threading.Thread(target=produce).start()
+""").pid]
+
+
+@healthy()
+def redis_busy(zoo):
+    """all of a core, as intended"""
+    port = redis(zoo)
+    zoo.need("redis-benchmark")
+    zoo.start(["redis-benchmark", "-p", port, "-q", "-l", "-t", "get", "-P", "16", "-c", "20"])
+    time.sleep(0.5)
+    yield ["--comm", "redis-server"]
+
+
+@healthy()
+def node_server(zoo):
+    zoo.need("node")
+    open(f"{zoo.work}/server.js", "w").write("""
+require("http").createServer((request, response) => { let x = 0; for (let i = 0; i < 100000; i++) x += i; response.end(String(x)); }).listen(7160);
+""")
+    pid = zoo.start(["node", f"{zoo.work}/server.js"]).pid
+    time.sleep(1)
+    zoo.script("python3", "load.py", """
+import time, urllib.request
+while True:
+    urllib.request.urlopen("http://127.0.0.1:7160/").read()
+    time.sleep(0.005)
+""")
+    yield ["-p", pid]
+
+
+@healthy()
+def paced_client(zoo):
+    zoo.plant("peers", "fast_backend", 7106, 0)
+    yield ["-p", zoo.plant("peers", "paced_client", 7106).pid]
+
+
+@healthy()
+def shell_loop(zoo):
+    yield ["-p", zoo.script("bash", "watch.sh", "while :; do read -r load rest </proc/loadavg; sleep 1; done\n").pid]
+
+
+@healthy()
+def go_service(zoo):
+    """goroutines that wait for ticks and channels"""
+    yield ["-p", go(zoo, "service", """
+package main
+import "time"
+func work(jobs chan int) { for n := range jobs { x := 0; for i := 0; i < n; i++ { x = x*31 + i } ; if x == 1 { println(x) } } }
+func main() {
+	jobs := make(chan int)
+	for i := 0; i < 4; i++ { go work(jobs) }
+	for { jobs <- 200000; time.Sleep(5 * time.Millisecond) }
+}
+""").pid]

@@ -126,3 +126,63 @@ public class Ledger {
     yield ["-p", pid]
     dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True).stdout
     zoo.prove(dump.count("BLOCKED (on object monitor)") >= 3, "jstack: threads are blocked on a monitor")
+
+
+@scenario("locks", "mutex", "count_event", rules=LOCK)
+def convoy(zoo):
+    pid = zoo.plant("locks", "convoy").pid
+    before = switches(pid)
+    yield ["-p", pid]
+    zoo.prove(waiting_threads(pid, "futex") >= 3, "most threads wait in a futex")
+    zoo.prove(switches(pid) - before > 500, "often")
+
+
+@scenario("locks", "System V", "enter_region", rules=LOCK)
+def sysv_semaphore(zoo):
+    pid = zoo.plant("locks", "sysv_region").pid
+    yield ["-p", pid]
+    children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
+    zoo.prove(sum(waiting_threads(child, "semtimedop") for child in [pid, *children]) >= 2, "most processes wait in semop")
+
+
+@scenario("locks", "inode lock", "write_segment", rules=LOCK)
+def one_file_writers(zoo):
+    pid = zoo.plant("locks", "one_file_writers", "/dev/shm/zoo-shared" if not os.path.isdir(zoo.disk) else f"{zoo.disk}/shared").pid
+    yield ["-p", pid]
+    zoo.prove(max(waiting_threads(pid, "rwsem") for _ in range(20)) >= 2, "threads wait for a rwsem")
+
+
+@scenario("locks", "Lock|lock", "refresh|Inventory|java", rules=LOCK)
+def java_lock(zoo):
+    """a ReentrantLock: threads park"""
+    pid = java(zoo, "Inventory", """
+public class Inventory {
+    static final java.util.concurrent.locks.ReentrantLock lock = new java.util.concurrent.locks.ReentrantLock();
+    static void refresh() throws Exception { lock.lock(); try { Thread.sleep(10); } finally { lock.unlock(); } }
+    public static void main(String[] arguments) {
+        for (int i = 0; i < 6; i++)
+            new Thread(() -> { try { for (;;) refresh(); } catch (Exception e) { } }).start();
+    }
+}
+""").pid
+    yield ["-p", pid]
+    dump = subprocess.run(["jstack", str(pid)], capture_output=True, text=True).stdout
+    zoo.prove(dump.count("parking to wait for") >= 3, "jstack: threads are parked")
+
+
+@scenario("locks", "lock", "update_index", rules=LOCK)
+def python_lock(zoo):
+    pid = zoo.script("python3", "lock.py", """
+import threading, time
+lock = threading.Lock()
+def update_index():
+    with lock:
+        time.sleep(0.01)
+def worker():
+    while True:
+        update_index()
+for _ in range(6):
+    threading.Thread(target=worker).start()
+""").pid
+    yield ["-p", pid]
+    zoo.prove(waiting_threads(pid, "futex") >= 4, "most threads wait in a futex")

@@ -57,3 +57,47 @@ while True:
     before = field(pid, "status", "VmRSS:")
     yield ["-p", pid]
     zoo.prove(field(pid, "status", "VmRSS:") - before > 20 << 10, "VmRSS grows")
+
+
+@scenario("memory", "munmap|given back|returned", "build_reply", rules=("fault_storm",))
+def malloc_churn(zoo):
+    pid = zoo.plant("memory", "malloc_churn").pid
+    before = faults(pid)
+    yield ["-p", pid]
+    zoo.prove(faults(pid) - before > 20000, "/proc/PID/stat: minor faults")
+
+
+@scenario("memory", "fault", "modify_heap", rules=("fault_storm",))
+def fork_snapshot(zoo):
+    pid = zoo.plant("memory", "fork_snapshot").pid
+    before = faults(pid)
+    yield ["-p", pid]
+    zoo.prove(faults(pid) - before > 50000, "/proc/PID/stat: minor faults")
+
+
+@scenario("memory", "look_up", rules=("major_faults", "memory_limit"))
+def thrash(zoo):
+    data = zoo.data_file("data", 128)
+    group = zoo.cgroup("memory", "zoo-thrash")
+    zoo.write(f"{group}/memory.max" if os.path.exists(f"{group}/memory.max") else f"{group}/memory.limit_in_bytes", str(32 << 20))
+    pid = zoo.plant("memory", "thrash", data, cgroup=group).pid
+    time.sleep(1)
+    major = lambda: int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[9])
+    before = major()
+    yield ["-p", pid]
+    zoo.prove(major() - before > 500, "/proc/PID/stat: major faults")
+
+
+@scenario("memory", "grow", "remember|node", rules=("memory_grows",), seconds=5)
+def node_leak(zoo):
+    open(f"{zoo.work}/leak.js", "w").write("""
+const sessions = [];
+function remember() { sessions.push(Buffer.alloc(200000, 1)); }
+setInterval(remember, 10);
+""")
+    zoo.need("node")
+    pid = zoo.start(["node", f"{zoo.work}/leak.js"]).pid
+    time.sleep(1)
+    before = field(pid, "status", "VmRSS:")
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "VmRSS:") - before > 20 << 10, "VmRSS grows")

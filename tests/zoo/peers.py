@@ -3,7 +3,7 @@
 import time
 import urllib.request
 
-from servers import nginx
+from servers import nginx, postgres
 from zoo import cpu_seconds, scenario
 
 PEER = ("peer_bound",)
@@ -88,3 +88,63 @@ while True:
 """).pid
     yield ["-p", pid]
     zoo.prove(cpu_seconds(pid) < 1, "it waits")
+
+
+@scenario("peers", "ask_with_timeout", "slow_backend|time-?out", rules=PEER + ("sleep_bound", "timeout_bound"))
+def timeouts(zoo):
+    zoo.plant("peers", "slow_backend", 7104, 500)
+    pid = zoo.plant("peers", "timeouts", 7104).pid
+    yield ["-p", pid]
+    zoo.prove(cpu_seconds(pid) < 1, "it waits")
+
+
+@scenario("peers", "pipe", rules=PEER)
+def pipe_full(zoo):
+    pid = zoo.start(["bash", "-c", "yes | while read -r line; do sleep 0.02; done"]).pid
+    time.sleep(0.5)
+    yield ["--comm", "yes"]
+    zoo.prove(cpu_seconds(pid) < 3, "it waits")
+
+
+@scenario("peers", "sleep|retr", "python3|reconnect", rules=("sleep_bound",))
+def python_reconnect(zoo):
+    pid = zoo.script("/usr/bin/python3", "worker.py", """
+import socket, time
+def open_session():
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", 7198))
+        except OSError:
+            time.sleep(0.05)
+open_session()
+""").pid
+    fails = lambda: [line.split() for line in open(f"/proc/{pid}/net/snmp") if line.startswith("Tcp:")]
+    before = fails()
+    yield ["-p", pid]
+    column = before[0].index("AttemptFails")
+    zoo.prove(int(fails()[1][column]) - int(before[1][column]) > 20, "/proc/PID/net/snmp: AttemptFails")
+
+
+@scenario("peers", "slow_backend|7105", rules=PEER)
+def node_slow_backend(zoo):
+    zoo.need("node")
+    zoo.plant("peers", "slow_backend", 7105)
+    open(f"{zoo.work}/shop.js", "w").write("""
+const socket = require("net").connect(7105, "127.0.0.1");
+socket.on("connect", () => socket.write("price?\\n"));
+socket.on("data", () => socket.write("price?\\n"));
+""")
+    pid = zoo.start(["node", f"{zoo.work}/shop.js"]).pid
+    time.sleep(1)
+    yield ["-p", pid]
+    zoo.prove(cpu_seconds(pid) < 1, "it waits")
+
+
+@scenario("peers", "postgres", rules=PEER, seconds=5)
+def client_of_postgres(zoo):
+    database = postgres(zoo)
+    open(f"{zoo.work}/slow.sql", "w").write("SELECT pg_sleep(0.05);\n")
+    database.bench("-c", 1, "-T", 60, "-f", f"{zoo.work}/slow.sql")
+    time.sleep(1)
+    yield ["--comm", "pgbench"]
+    zoo.prove(database.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1", "pg_stat_activity: it sleeps")

@@ -65,3 +65,14 @@ def java(zoo, name, text):
     time.sleep(1.5)
     zoo.prove(process.poll() is None and os.path.exists(f"/proc/{process.pid}"), "java ended")
     return process
+
+
+def go(zoo, name, text):
+    zoo.need("go")
+    open(f"{zoo.work}/{name}.go", "w").write(text)
+    subprocess.run(["go", "build", "-o", f"{zoo.work}/{name}", f"{zoo.work}/{name}.go"], check=True, cwd=zoo.work,
+                   env={**os.environ, "GOCACHE": "/tmp/zoo-go-cache", "GO111MODULE": "off"})
+    process = zoo.start([f"{zoo.work}/{name}"])
+    time.sleep(0.5)
+    zoo.prove(process.poll() is None, f"{name} ended")
+    return process

@@ -121,3 +121,51 @@ def postgres_commits(zoo):
     time.sleep(1)
     yield ["--comm", "postgres"]
     zoo.prove(int(database.sql("SELECT wal_sync FROM pg_stat_wal")) > 300, "pg_stat_wal: wal_sync")
+
+
+@scenario("storage", "fsync|journal", "save_item", rules=("fsync_bound",))
+def small_files(zoo):
+    pid = zoo.plant("storage", "small_files", zoo.disk).pid
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") > 300, "it waits often")
+
+
+@scenario("storage", "fsync|msync", "flush_region", rules=("fsync_bound",))
+def msync_store(zoo):
+    pid = zoo.plant("storage", "msync_store", f"{zoo.disk}/store").pid
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") > 300, "it waits often")
+
+
+@scenario("storage", "scan_table", rules=("disk_bound",))
+def cold_scan(zoo):
+    data = zoo.data_file("data", 256)
+    pid = zoo.plant("storage", "cold_scan", data).pid
+    before, waits = field(pid, "io", "read_bytes:"), field(pid, "status", "voluntary_ctxt_switches")
+    yield ["-p", pid]
+    zoo.prove(field(pid, "io", "read_bytes:") - before > 64 << 20, "it reads from the disk")
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - waits > 100, "and waits for it")
+
+
+@scenario("storage", "limit", "commit_page", rules=("io_limit",))
+def io_limit_writes(zoo):
+    group = io_limit(zoo, "zoo-io", "wiops", 30)
+    pid = zoo.plant("storage", "osync_writer", f"{zoo.disk}/log", cgroup=group).pid
+    before = field(pid, "io", "syscw:")
+    yield ["-p", pid]
+    zoo.prove(20 < field(pid, "io", "syscw:") - before < 300, "tens of writes a second")
+
+
+@scenario("storage", "fsync|sync", rules=("fsync_bound",))
+def sqlite_commits(zoo):
+    pid = zoo.script("/usr/bin/python3", "ledger.py", f"""
+import sqlite3
+database = sqlite3.connect("{zoo.disk}/ledger.db", isolation_level=None)
+database.execute("CREATE TABLE IF NOT EXISTS entry (n int)")
+def book():
+    database.execute("INSERT INTO entry VALUES (1)")
+while True:
+    book()
+""").pid
+    yield ["-p", pid]
+    zoo.prove(field(pid, "status", "voluntary_ctxt_switches") > 300, "it waits often")

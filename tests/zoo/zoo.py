@@ -170,6 +170,16 @@ def matches(finding, scenario_):
         bool(re.search(pattern, finding["text"])) for pattern in scenario_.first]
 
 
+def is_beside(finding, sessions, is_busy, is_about_cpus):
+    """Whether a finding about the whole machine is about other work on it, which is no matter of the scenario's."""
+    if finding["rule"] == "cpu_starved":
+        return is_busy and not is_about_cpus
+    try:
+        return "pid" in finding and os.getsid(finding["pid"]) not in sessions
+    except ProcessLookupError:
+        return False
+
+
 def judge(scenario_, findings, is_busy):
     if scenario_.rules is None:
         # Beside other work that fills the machine it is true that it waits for a CPU.
@@ -197,7 +207,11 @@ def run(scenario_, pkbpf, work, disk, longest):
         except StopIteration:
             pass
         findings = report.get("verdict", [])
-        return judge(scenario_, findings, report["host"].get("busy_percent", 0) >= 90), [f"{f['rule']} {f['severity_percent']:.0f}: {f['text']}" for f in findings]
+        is_busy = report["host"].get("busy_percent", 0) >= 90
+        if not options:
+            sessions = {process.pid for process in zoo.started}
+            findings = [f for f in findings if not is_beside(f, sessions, is_busy, scenario_.group == "cpu")]
+        return judge(scenario_, findings, is_busy), [f"{f['rule']} {f['severity_percent']:.0f}: {f['text']}" for f in findings]
     except Unproven as error:
         return "unproven", [str(error)]
     except Unavailable as error:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The rules about CPU time that goes to the kernel for little: spinning, small system calls, page
- * faults of memory that comes and goes, threads that hand over without end. */
+ * faults of memory that comes and goes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -22,11 +22,8 @@
 #define STAY_PERCENT 25
 /* Per second; fewer take less than a hundredth of a CPU. */
 #define FAULTS_PER_SECOND 5000
-/* Per second, of a group whose threads wait for each other. */
-#define HANDOVERS_PER_SECOND 5000
-/* A switch with its wake-up costs about 5 us. */
-#define SWITCH_NS	 5000
-#define HANDOVER_WORK_NS 50000
+/* Frames, from the leaf: what a spin lock calls is short. */
+#define SPIN_DEPTH 2
 /* Per second: who looks and never waits has fewer. */
 #define SPIN_SLEEPS_PER_SECOND 100
 
@@ -42,7 +39,9 @@ struct kernel_work {
 	struct call calls[CALLS];
 	size_t call_count;
 	uint64_t all, faults;
-	uint64_t entries; /* between the program and the call */
+	uint64_t spinning;   /* in functions that wait for a spin lock */
+	const char *spinner; /* one of them */
+	uint64_t entries;    /* between the program and the call */
 };
 
 static bool begins_with(const char *text, const char *start)
@@ -85,6 +84,32 @@ static bool is_fault(const char *name)
 	       !strcmp(name, "do_page_fault");
 }
 
+/* Waits for a lock without giving up the CPU. */
+static bool is_spin_lock(const char *name)
+{
+	static const char *const names[] = {
+		"pthread_spin_lock",
+		"__pthread_spin_lock",
+		"native_queued_spin_lock_slowpath",
+		"__pv_queued_spin_lock_slowpath",
+		"osq_lock",
+		"mutex_spin_on_owner",
+		"rwsem_spin_on_owner",
+		"perform_spin_delay", /* PostgreSQL */
+		"s_lock",
+		"ut_delay",	     /* InnoDB */
+		"SpinPause",	     /* Java */
+		"runtime.procyield", /* Go */
+		"sync.(*Mutex).lockSlow",
+		"absl::synchronization_internal::MutexDelay",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (begins_with(name, names[i]))
+			return true;
+	return false;
+}
+
 static struct call *call_get(struct kernel_work *work, const char *name)
 {
 	size_t i = 0;
@@ -119,6 +144,7 @@ static void add_stack(void *context, const struct row_weight *weight)
 	const char *name = NULL;
 	bool in_fault = false, in_copy = false, in_entry = false;
 	const uint32_t *functions;
+	const char *spinner = NULL;
 	struct call *call;
 	size_t count;
 
@@ -128,6 +154,8 @@ static void add_stack(void *context, const struct row_weight *weight)
 		const struct function *function =
 			function_table_get(work->analysis->rows->functions, functions[i]);
 
+		if (i < SPIN_DEPTH && is_spin_lock(function->name))
+			spinner = function->name;
 		/* The C library's function for a call: on its way in or out. */
 		if (i == 0 && begins_with(function->module, "libc.") &&
 		    call_of_library(function->name))
@@ -141,6 +169,10 @@ static void add_stack(void *context, const struct row_weight *weight)
 			    begins_with(function->name, "el0_svc");
 		in_copy |= i < 3 && copies(function->name);
 		name = call_name(function) ? call_name(function) : name;
+	}
+	if (spinner) {
+		work->spinning += weight->stack.weight;
+		work->spinner = spinner;
 	}
 	work->faults += in_fault ? weight->stack.weight : 0;
 	work->entries += in_entry && !name ? weight->stack.weight : 0;
@@ -319,6 +351,29 @@ static void find_call(const struct analysis *analysis, const struct activity *ac
 	findings_offer(findings, &finding);
 }
 
+/* Whether there is such a finding. */
+static bool find_spin_lock(const struct analysis *analysis, const struct activity *activity,
+			   const struct kernel_work *work, struct findings *findings)
+{
+	struct finding finding = finding_new(FINDING_RULE_spin);
+	const struct wait_choice programs = {.programs_only = true};
+	struct finding_stacks stacks = {.kind = PKBPF_PROFILE_CPU, .choice = &programs};
+	double share = finding_percent((double)work->spinning, (double)work->all);
+
+	finding.severity = activity_severity(analysis, activity, activity->on_cpu_ns);
+	if (share < CALL_PERCENT || finding.severity < CPU_PERCENT)
+		return false;
+	finding_say_who(&finding, analysis, activity);
+	finding_say(finding.cause, "spins for a lock that others hold: %s", work->spinner);
+	finding_say_place(finding.place, analysis, activity, &stacks);
+	finding_say(finding.evidence, "%.0f %% of its CPU time in it", share);
+	finding_say(finding.next,
+		    "do less while the lock is held, or use one that sleeps (a mutex)");
+	finding.severity += 0.1;
+	findings_offer(findings, &finding);
+	return true;
+}
+
 static void find_faults(const struct analysis *analysis, const struct activity *activity,
 			const struct kernel_work *work, struct findings *findings)
 {
@@ -363,59 +418,22 @@ static void find_faults(const struct analysis *analysis, const struct activity *
 	findings_offer(findings, &finding);
 }
 
-static void find_handover(const struct analysis *analysis, const struct activity *activity,
-			  struct findings *findings)
-{
-	const uint64_t classes = WAIT_CLASS_BIT(FUTEX) | WAIT_CLASS_BIT(CONDITION) |
-				 WAIT_CLASS_BIT(SEMAPHORE) | WAIT_CLASS_BIT(PIPE) |
-				 WAIT_CLASS_BIT(MUTEX);
-	const struct resource_row *sum = &activity->group->sum;
-	struct finding finding = finding_new(FINDING_RULE_handover);
-	struct class_choice choice;
-	struct finding_stacks stacks = class_stacks(&choice, analysis, classes);
-	double seconds = finding_seconds(analysis->rows), waits = 0, work_ns, cost_ns;
-
-	for (unsigned int class = 0; class < WAIT_CLASS_COUNT; class ++)
-		if (classes & 1ULL << class)
-			waits += (double)activity->waits[class].count;
-	if (seconds <= 0 || waits < HANDOVERS_PER_SECOND * seconds)
-		return;
-	work_ns = (double)activity->on_cpu_ns / waits;
-	cost_ns = (double)SWITCH_NS * waits;
-	if (work_ns >= HANDOVER_WORK_NS)
-		return;
-	if (cost_ns > (double)activity->on_cpu_ns)
-		cost_ns = (double)activity->on_cpu_ns;
-	/* The wake-ups of each other are their run-queue waits as well. */
-	finding.severity = finding_percent(cost_ns, (double)activity->on_cpu_ns);
-	if (finding.severity > finding_severity(analysis->rows, activity->active_ns))
-		finding.severity = finding_severity(analysis->rows, activity->active_ns);
-	if (finding.severity < ACTIVE_PERCENT)
-		return;
-	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "hands over without end: its threads wake each other for a few "
-				   "microseconds of work");
-	finding_say_place(finding.place, analysis, activity, &stacks);
-	finding_say(finding.evidence, "%.0f context switches/s, %.1f us on CPU in between",
-		    (double)sum->cpu.voluntary / seconds, work_ns / 1000);
-	finding_say(finding.next, "hand over more at once, or do the work in one thread");
-	findings_offer(findings, &finding);
-}
-
 void find_calls(const struct analysis *analysis, struct findings *findings)
 {
 	for (size_t i = 0; i < analysis->count; i++) {
 		const struct activity *activity = &analysis->activities[i];
 		struct kernel_work work = {.analysis = analysis};
 
-		if (activity->has_waits)
-			find_handover(analysis, activity, findings);
+		/* Calls that hand over are small, but need not be. */
+		bool hands_over = find_handover(analysis, activity, findings);
+
 		if (activity_severity(analysis, activity, activity->on_cpu_ns) < CPU_PERCENT)
 			continue;
 		activity_each_stack(analysis, activity, PKBPF_PROFILE_CPU, add_stack, &work);
 		if (!work.all)
 			continue;
-		find_call(analysis, activity, &work, findings);
+		if (!hands_over && !find_spin_lock(analysis, activity, &work, findings))
+			find_call(analysis, activity, &work, findings);
 		find_faults(analysis, activity, &work, findings);
 	}
 }

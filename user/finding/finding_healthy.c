@@ -4,9 +4,12 @@
 
 #include "rows/human.h"
 #include "finding/finding_rules.h"
+#include "finding/waker.h"
 
 /* Of wall time, to be named. */
 #define NAMED_PERCENT 5
+/* Of the wake-ups by threads of its own, in or of functions of the program that have no names. */
+#define NAMELESS_PERCENT 50
 
 static bool has_finding(const struct findings *findings, const struct activity *activity)
 {
@@ -51,6 +54,22 @@ static void say_waits(struct finding *finding, const struct analysis *analysis,
 	}
 }
 
+/* Waits for other threads may be for a lock or for work; the functions of the program tell. */
+static bool may_wait_for_a_lock(const struct analysis *analysis, const struct activity *activity)
+{
+	const uint64_t classes =
+		WAIT_CLASS_BIT(FUTEX) | WAIT_CLASS_BIT(CONDITION) | WAIT_CLASS_BIT(SEMAPHORE);
+	const struct wakers wakers = wakers_of(analysis, activity, classes);
+	uint64_t time_ns = activity->waits[WAIT_CLASS_FUTEX].time_ns +
+			   activity->waits[WAIT_CLASS_CONDITION].time_ns +
+			   activity->waits[WAIT_CLASS_SEMAPHORE].time_ns;
+
+	return finding_percent((double)time_ns, (double)activity->wall_ns) >= ACTIVE_PERCENT &&
+	       finding_percent((double)wakers.own_ns, (double)wakers.value_ns) >= NAMED_PERCENT &&
+	       finding_percent((double)wakers.nameless_ns, (double)wakers.own_ns) >=
+		       NAMELESS_PERCENT;
+}
+
 static void find_one(const struct analysis *analysis, const struct activity *activity,
 		     struct findings *findings)
 {
@@ -72,6 +91,13 @@ static void find_one(const struct analysis *analysis, const struct activity *act
 		finding_say(finding.evidence, " in `%s`", place);
 	if (activity->has_waits)
 		say_waits(&finding, analysis, activity);
+	if (activity->has_waits && may_wait_for_a_lock(analysis, activity)) {
+		finding.cause[0] = '\0';
+		finding_say(finding.cause, "nothing is known to limit it");
+		finding_say(finding.next,
+			    "its threads wake each other: whether for a lock or for work, the "
+			    "program's functions tell, which have no names here");
+	}
 	findings_offer(findings, &finding);
 }
 

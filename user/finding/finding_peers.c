@@ -9,6 +9,8 @@
 
 /* Of the looks at the sockets of a process: a peer that is fast is seldom met waiting. */
 #define LOOKS_PERCENT 50
+/* On average: who answers sooner is no slow peer; a round trip of a local network takes as long. */
+#define ANSWER_NS (NS_PER_MS / 5)
 /* Of wall time asleep by its own timer. */
 #define SLEEP_PERCENT 50
 /* Sleeps per failed connection: one, or a few. */
@@ -84,7 +86,7 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	struct finding_stacks stacks = class_stacks(&choice, analysis, classes);
 	uint64_t count, time_ns = waits_of(activity, classes, &count);
 
-	if (!peer)
+	if (!peer || !count || time_ns / count < ANSWER_NS)
 		return;
 	finding.severity = severity_beside(analysis, activity, time_ns);
 	if (finding.severity < SLEEP_PERCENT)

@@ -43,7 +43,7 @@
 	ROW(sleep_bound, "a program sleeps between attempts that fail, or between looks",          \
 	    "half of its time, with failing connections or 1,000 looks per second")                \
 	ROW(spin, "CPU time goes to looking whether something has happened",                       \
-	    "half of the CPU time in calls that find nothing to wait for")                         \
+	    "half of the CPU time in calls that find nothing to wait for, or in spin locks")       \
 	ROW(fault_storm, "memory is given back and touched again",                                 \
 	    "a fifth of the CPU time in page faults while RSS grows by less than a quarter of "    \
 	    "what they brought")                                                                   \
@@ -105,6 +105,10 @@ void find_healthy(const struct analysis *analysis, struct findings *findings);
 /* Parts of find_cpu(). */
 void find_cpu_limit(const struct analysis *analysis, struct findings *findings);
 void find_short_lived(const struct analysis *analysis, struct findings *findings);
+
+/* Part of find_calls(); whether there is such a finding. */
+bool find_handover(const struct analysis *analysis, const struct activity *activity,
+		   struct findings *findings);
 
 /* Keeps it when it is among the worst. */
 void findings_offer(struct findings *findings, struct finding *finding);

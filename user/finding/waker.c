@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "finding/finding_rules.h"
 
 #define DEPTH	   256
 #define CANDIDATES 64
+/* Functions of the program, from the one that waits or wakes: itself, its caller, and one more. */
+#define NEAR 3
 /* Who woke less than this part of the waiters is no reason for their queue. */
 #define CONVOY_PART 12
 
@@ -25,14 +28,39 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-static bool is_of_program(const struct function *function)
+/* Machinery of runtimes is below all that runs in them. Names of its own that a program has there
+ * come from perf maps or from the interpreter, in modules of other names. */
+static bool is_of_runtime(const struct function *function)
+{
+	static const char *const modules[] = {
+		"libc.", "libc-",   "libpthread", "ld-",    "libjvm.", "libpython",   "python",
+		"node",	 "libnode", "libstdc++",  "libc++", "libgomp", "libcoreclr.", "libruby"};
+	static const char *const names[] = {"main",
+					    "_start",
+					    "std::",
+					    "<std::",
+					    "core::",
+					    "<core::",
+					    "<alloc::",
+					    "tokio::runtime",
+					    "java.lang.Thread",
+					    "java.util.concurrent.",
+					    "py::_bootstrap"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modules); i++)
+		if (begins_with(function->module, modules[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (i < 2 ? !strcmp(function->name, names[i])
+			  : begins_with(function->name, names[i]))
+			return true;
+	return false;
+}
+
+bool waker_is_of_program(const struct function *function)
 {
 	return function->named && function->mark != FUNCTION_KERNEL &&
-	       function->mark != FUNCTION_TRUNCATED && !begins_with(function->module, "libc.") &&
-	       !begins_with(function->module, "libc-") &&
-	       !begins_with(function->module, "libpthread") &&
-	       !begins_with(function->module, "ld-") && strcmp(function->name, "main") != 0 &&
-	       strcmp(function->name, "_start") != 0;
+	       function->mark != FUNCTION_TRUNCATED && !is_of_runtime(function);
 }
 
 static bool by_timer(const struct analysis *analysis, const uint32_t *functions, size_t count)
@@ -60,7 +88,7 @@ static void say_place(const struct analysis *analysis, const uint32_t *functions
 		const struct function *function =
 			function_table_get(analysis->rows->functions, functions[i]);
 
-		if (!is_of_program(function) || (name && !strcmp(function->name, name)))
+		if (!waker_is_of_program(function) || (name && !strcmp(function->name, name)))
 			continue;
 		if (name) {
 			caller = function->name;
@@ -74,13 +102,41 @@ static void say_place(const struct analysis *analysis, const uint32_t *functions
 			 caller ? " > " : "", name);
 }
 
-/* The outermost function of the program that a stack has below main. */
-static uint32_t outermost(const struct analysis *analysis, const uint32_t *functions, size_t count)
+/* The innermost functions of the program; returns how many, at most NEAR. */
+static size_t near_functions(const struct analysis *analysis, const uint32_t *functions,
+			     size_t count, uint32_t ret_near[NEAR])
 {
-	while (count-- > 0)
-		if (is_of_program(function_table_get(analysis->rows->functions, functions[count])))
-			return functions[count];
-	return WAKER_NO_FUNCTION;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count && found < NEAR; i++)
+		if (waker_is_of_program(
+			    function_table_get(analysis->rows->functions, functions[i])) &&
+		    (!found || ret_near[found - 1] != functions[i]))
+			ret_near[found++] = functions[i];
+	return found;
+}
+
+/* Whether one function takes what another thread gives back in it. What is farther out may be the
+ * frame in which a pool of threads runs whatever it is given. */
+static bool have_a_function_in_common(const struct analysis *analysis, const uint32_t *a,
+				      size_t a_count, const uint32_t *b, size_t b_count)
+{
+	uint32_t near_a[NEAR], near_b[NEAR];
+	size_t in_a = near_functions(analysis, a, a_count, near_a),
+	       in_b = near_functions(analysis, b, b_count, near_b);
+
+	for (size_t i = 0; i < in_a; i++)
+		for (size_t j = 0; j < in_b; j++)
+			if (near_a[i] == near_b[j])
+				return true;
+	return false;
+}
+
+static bool has_names(const struct analysis *analysis, const uint32_t *functions, size_t count)
+{
+	uint32_t near[NEAR];
+
+	return near_functions(analysis, functions, count, near) > 0;
 }
 
 static void add_candidate(struct candidate *candidates, size_t *count,
@@ -189,6 +245,7 @@ struct wakers wakers_of(const struct analysis *analysis, const struct activity *
 		struct candidate candidate = {.pid = relation->other_pid,
 					      .value_ns = relation->value};
 		size_t depth, count;
+		bool is_own;
 
 		if (relation->kind != PKBPF_RELATION_WAKER ||
 		    relation->stack == RELATION_NO_STACK ||
@@ -215,9 +272,12 @@ struct wakers wakers_of(const struct analysis *analysis, const struct activity *
 			wakers.timer_ns += relation->value;
 			continue;
 		}
-		if (activity_has_pid(activity, relation->other_pid) &&
-		    outermost(analysis, waiter, depth) != WAKER_NO_FUNCTION &&
-		    outermost(analysis, waiter, depth) == outermost(analysis, functions, count))
+		is_own = activity_has_pid(activity, relation->other_pid);
+		wakers.own_ns += is_own ? relation->value : 0;
+		if (is_own &&
+		    (!has_names(analysis, waiter, depth) || !has_names(analysis, functions, count)))
+			wakers.nameless_ns += relation->value;
+		if (is_own && have_a_function_in_common(analysis, waiter, depth, functions, count))
 			wakers.sibling_ns += relation->value;
 		memcpy(candidate.comm, relation->other_comm, sizeof(candidate.comm));
 		say_place(analysis, functions, count, &candidate);

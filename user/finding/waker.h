@@ -9,8 +9,10 @@
 
 struct wakers {
 	uint64_t count, value_ns; /* samples, and ns that they stand for */
-	uint64_t timer_ns;	  /* of that, ended by a timer */
-	uint64_t sibling_ns;	  /* by a thread that has a function below main with the waiter */
+	uint64_t own_ns;	  /* of that, by a thread of the group */
+	uint64_t nameless_ns;	  /* of those, where no function of the program has a name */
+	uint64_t timer_ns;	  /* of all, ended by a timer */
+	uint64_t sibling_ns;	  /* by a thread in a function that the waiter is in, too */
 	/* Who ended most: */
 	uint32_t pid;
 	char comm[PKBPF_COMM_SIZE + 1];
@@ -24,5 +26,8 @@ struct wakers {
 /* Of waits of these classes (1 << enum wait_class). */
 struct wakers wakers_of(const struct analysis *analysis, const struct activity *activity,
 			uint64_t classes);
+
+/* Has a name and belongs to the program: not to the kernel, the C library or a runtime. */
+bool waker_is_of_program(const struct function *function);
 
 #endif

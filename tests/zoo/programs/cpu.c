@@ -216,6 +216,98 @@ static void sleep_poll(int argc, char **argv)
 	}
 }
 
+/* ---- a message there and back through a socket ---- */
+
+static NOINLINE void send_token(int fd)
+{
+	char c = 0;
+
+	if (send(fd, &c, 1, MSG_NOSIGNAL) != 1 || recv(fd, &c, 1, 0) != 1)
+		exit(2);
+}
+
+static void socket_pingpong(int argc, char **argv)
+{
+	int fds[2];
+	char c;
+
+	(void)argc, (void)argv;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		exit(2);
+	if (fork() == 0) {
+		while (recv(fds[1], &c, 1, 0) == 1)
+			if (send(fds[1], &c, 1, MSG_NOSIGNAL) != 1)
+				break;
+		exit(0);
+	}
+	for (;;)
+		send_token(fds[0]);
+}
+
+/* ---- looks without end whether a message has come ---- */
+
+static NOINLINE void look_for_message(int fd)
+{
+	char c;
+
+	if (recv(fd, &c, 1, MSG_DONTWAIT) == 1)
+		exit(2);
+}
+
+static void recv_spin(int argc, char **argv)
+{
+	int fds[2];
+
+	(void)argc, (void)argv;
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, fds))
+		exit(2);
+	for (;;)
+		look_for_message(fds[0]);
+}
+
+/* ---- asks for a file that seldom changes, all the time ---- */
+
+static NOINLINE void check_config(void)
+{
+	struct stat status;
+
+	sum += stat("/etc/passwd", &status) == 0;
+}
+
+static void stat_storm(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	for (;;)
+		check_config();
+}
+
+/* ---- a spin lock, held for longer than a few instructions ---- */
+
+static pthread_spinlock_t stats_lock;
+
+static NOINLINE void update_stats(void)
+{
+	pthread_spin_lock(&stats_lock);
+	burn_us(200);
+	pthread_spin_unlock(&stats_lock);
+}
+
+static void *stats_user(void *unused)
+{
+	(void)unused;
+	for (;;)
+		update_stats();
+	return NULL;
+}
+
+static void spin_lock(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	pthread_spin_init(&stats_lock, 0);
+	start_threads(3, stats_user);
+	pause();
+}
+
 static const struct mode modes[] = {
 	{"yield_spin", yield_spin},
 	{"busy_wait", busy_wait},
@@ -228,6 +320,10 @@ static const struct mode modes[] = {
 	{"many_threads", many_threads},
 	{"pipe_pingpong", pipe_pingpong},
 	{"sleep_poll", sleep_poll},
+	{"socket_pingpong", socket_pingpong},
+	{"recv_spin", recv_spin},
+	{"stat_storm", stat_storm},
+	{"spin_lock", spin_lock},
 };
 
 int main(int argc, char **argv)

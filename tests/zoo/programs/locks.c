@@ -3,6 +3,8 @@
 #include "planted.h"
 
 #include <semaphore.h>
+#include <sys/ipc.h>
+#include <sys/sem.h>
 
 static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -333,6 +335,105 @@ static void handover(int argc, char **argv)
 		ask_partner();
 }
 
+/* ---- short work under a lock that everybody wants all the time ---- */
+
+static NOINLINE void count_event(void)
+{
+	pthread_mutex_lock(&cache_lock);
+	burn_us(400);
+	pthread_mutex_unlock(&cache_lock);
+}
+
+static void *counter(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		count_event();
+		burn_us(20);
+	}
+	return NULL;
+}
+
+static void convoy(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	start_threads(6, counter);
+	pause();
+}
+
+/* ---- the same, and one more thread that computes for half of its time ---- */
+
+static NOINLINE void draw_chart(void)
+{
+	burn_us(3000);
+}
+
+static void lock_and_work(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	start_threads(6, cache_user);
+	for (;;) {
+		draw_chart();
+		usleep(3000);
+	}
+}
+
+/* ---- a semaphore of System V, held across work, between processes ---- */
+
+static NOINLINE void enter_region(int semaphore, short change)
+{
+	struct sembuf operation = {.sem_op = change};
+
+	while (semop(semaphore, &operation, 1) && errno == EINTR)
+		;
+}
+
+static void sysv_region(int argc, char **argv)
+{
+	int semaphore = semget(IPC_PRIVATE, 1, 0600);
+
+	(void)argc, (void)argv;
+	enter_region(semaphore, 1);
+	for (int i = 0; i < 3; i++)
+		if (fork() == 0)
+			break;
+	for (;;) {
+		enter_region(semaphore, -1);
+		burn_us(200);
+		usleep(8000);
+		enter_region(semaphore, 1);
+	}
+}
+
+/* ---- several threads write to one file ---- */
+
+static const char *shared_file;
+
+static NOINLINE void write_segment(int fd, const void *segment, size_t size, off_t at)
+{
+	if (pwrite(fd, segment, size, at) != (ssize_t)size)
+		exit(2);
+}
+
+static void *segment_writer(void *number)
+{
+	size_t size = 4 << 20;
+	void *segment = malloc(size);
+	int fd = open(shared_file, O_WRONLY | O_CREAT, 0600);
+
+	memset(segment, 1, size);
+	for (;;)
+		write_segment(fd, segment, size, (off_t)(intptr_t)number * (off_t)size);
+	return NULL;
+}
+
+static void one_file_writers(int argc, char **argv)
+{
+	shared_file = argc > 1 ? argv[1] : "shared";
+	start_threads(6, segment_writer);
+	pause();
+}
+
 static const struct mode modes[] = {
 	{"mutex_slow", mutex_slow},	    {"held_by_one", lock_held_by_one},
 	{"lost_signal", lost_signal},	    {"flock_waiter", flock_waiter},
@@ -340,6 +441,8 @@ static const struct mode modes[] = {
 	{"fcntl_holder", fcntl_holder},	    {"rwlock_writer", rwlock_writer},
 	{"mmap_churn", mmap_churn},	    {"workers_idle", workers_idle},
 	{"workers_sem", workers_semaphore}, {"handover", handover},
+	{"lock_and_work", lock_and_work},   {"convoy", convoy},		    {"sysv_region", sysv_region},
+	{"one_file_writers", one_file_writers},
 };
 
 int main(int argc, char **argv)

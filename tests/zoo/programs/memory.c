@@ -112,9 +112,85 @@ static void oom_victim(int argc, char **argv)
 	load_dataset((size_t)1 << 30);
 }
 
+/* ---- malloc gives back what the next request needs again ---- */
+
+static NOINLINE void build_reply(void)
+{
+	size_t size = 40 << 20; /* above the largest M_MMAP_THRESHOLD: a mapping of its own */
+	char *reply = malloc(size);
+
+	for (size_t i = 0; i < size; i += 4096)
+		reply[i] = 1;
+	free(reply);
+}
+
+static void malloc_churn(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	for (;;)
+		build_reply();
+}
+
+/* ---- each snapshot is a copy of the process ---- */
+
+static char *heap;
+
+static NOINLINE void modify_heap(size_t size)
+{
+	for (size_t i = 0; i < size; i += 4096)
+		heap[i]++;
+}
+
+static void fork_snapshot(int argc, char **argv)
+{
+	size_t size = 64 << 20;
+
+	(void)argc, (void)argv;
+	heap = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(heap, size, MADV_NOHUGEPAGE);
+	modify_heap(size);
+	for (;;) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			usleep(30000);
+			_exit(0);
+		}
+		modify_heap(size);
+		waitpid(child, NULL, 0);
+	}
+}
+
+/* ---- reads more of a file than its cgroup may keep ---- */
+
+static NOINLINE uint64_t look_up(const volatile unsigned char *map, size_t size)
+{
+	static uint64_t seed = 1;
+
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return map[(seed >> 20) % size];
+}
+
+static void thrash(int argc, char **argv)
+{
+	int fd = open(argc > 1 ? argv[1] : "data", O_RDONLY);
+	uint64_t found = 0;
+	struct stat status;
+	unsigned char *map;
+
+	if (fd < 0 || fstat(fd, &status))
+		exit(2);
+	map = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		exit(2);
+	for (;;)
+		found += look_up(map, (size_t)status.st_size);
+}
+
 static const struct mode modes[] = {
 	{"leak", leak},		{"map_churn", map_churn},   {"madvise_churn", madvise_churn},
 	{"sawtooth", sawtooth}, {"oom_victim", oom_victim},
+	{"malloc_churn", malloc_churn}, {"fork_snapshot", fork_snapshot}, {"thrash", thrash},
 };
 
 int main(int argc, char **argv)

@@ -178,10 +178,51 @@ static void pool_exhausted(int argc, char **argv)
 	pause();
 }
 
+/* ---- requests that are given up, and sent again ---- */
+
+static NOINLINE int ask_with_timeout(int fd)
+{
+	char answer[64];
+
+	if (send(fd, "price?\n", 7, MSG_NOSIGNAL) != 7)
+		exit(2);
+	return recv(fd, answer, sizeof(answer), 0) > 0;
+}
+
+static void timeouts(int argc, char **argv)
+{
+	int port = argc > 1 ? atoi(argv[1]) : 7100;
+	struct timeval limit = {.tv_usec = 60000};
+
+	for (;;) {
+		int fd = connect_to(port);
+
+		if (fd < 0)
+			exit(2);
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+		if (ask_with_timeout(fd))
+			exit(2);
+		close(fd);
+	}
+}
+
+/* ---- a client with work of its own between fast answers: nothing is wrong ---- */
+
+static void paced_client(int argc, char **argv)
+{
+	int fd = connect_to(argc > 1 ? atoi(argv[1]) : 7100);
+
+	for (;;) {
+		fetch_price(fd);
+		burn_us(300);
+		usleep(10000);
+	}
+}
+
 static const struct mode modes[] = {
 	{"slow_backend", slow_backend},	    {"fast_backend", slow_backend}, {"frontend", frontend},
 	{"reconnect", reconnect},	    {"slow_client", slow_client},   {"sender", sender},
-	{"pool_exhausted", pool_exhausted},
+	{"pool_exhausted", pool_exhausted}, {"timeouts", timeouts},	    {"paced_client", paced_client},
 };
 
 int main(int argc, char **argv)

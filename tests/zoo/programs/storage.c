@@ -135,11 +135,73 @@ static void dirty_writer(int argc, char **argv)
 	}
 }
 
+/* A new file for each item, which has to be there after a power failure. */
+static NOINLINE void save_item(const char *directory, unsigned int number)
+{
+	char name[4096];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/item.%u", directory, number % 200);
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0 || write(fd, "item", 4) != 4 || fdatasync(fd))
+		exit(2);
+	close(fd);
+}
+
+static void small_files(int argc, char **argv)
+{
+	for (unsigned int i = 0;; i++)
+		save_item(argc > 1 ? argv[1] : ".", i);
+}
+
+/* Reads a file through the page cache, in which it never is. */
+static NOINLINE void scan_table(int fd, void *block, size_t size)
+{
+	lseek(fd, 0, SEEK_SET);
+	while (read(fd, block, size) > 0)
+		;
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static void cold_scan(int argc, char **argv)
+{
+	int fd = open(argc > 1 ? argv[1] : "data", O_RDONLY);
+	size_t size = 64 << 10;
+	void *block = malloc(size);
+
+	for (;;)
+		scan_table(fd, block, size);
+}
+
+/* A region of memory that is a file, and is synchronized after each change. */
+static NOINLINE void flush_region(char *region, size_t size, int value)
+{
+	memset(region, value, 512);
+	if (msync(region, size, MS_SYNC))
+		exit(2);
+}
+
+static void msync_store(int argc, char **argv)
+{
+	int fd = open(argc > 1 ? argv[1] : "store", O_RDWR | O_CREAT, 0600);
+	size_t size = 1 << 16;
+	char *region;
+
+	if (ftruncate(fd, (off_t)size))
+		exit(2);
+	region = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (region == MAP_FAILED)
+		exit(2);
+	for (int i = 0;; i++)
+		flush_region(region, size, i);
+}
+
 static const struct mode modes[] = {
 	{"fsync_log", fsync_log},	 {"osync_writer", osync_writer},
 	{"page_reader", page_reader},	 {"mapped_reader", mapped_reader},
 	{"bulk_writer", bulk_writer},	 {"dirty_writer", dirty_writer},
-	{"limited_reader", page_reader},
+	{"limited_reader", page_reader}, {"small_files", small_files},
+	{"cold_scan", cold_scan},	 {"msync_store", msync_store},
 };
 
 int main(int argc, char **argv)
