@@ -161,6 +161,11 @@ int stop_signals_received(const struct stop_signals *signals, bool *ret_private)
 	return received;
 }
 
+void stop_signals_request(struct stop_signals *signals)
+{
+	eventfd_write(signals->stop_fd, 1);
+}
+
 void stop_signals_free(struct stop_signals *signals)
 {
 	if (!signals)

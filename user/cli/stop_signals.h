@@ -29,6 +29,8 @@ int stop_signals_fd(const struct stop_signals *signals);
 /* The first signal, 0: none yet. *ret_private: sent to this process alone, not by the terminal to
  * its whole group. */
 int stop_signals_received(const struct stop_signals *signals, bool *ret_private);
+/* As a signal to this process alone would: asks the run to stop. From any thread. */
+void stop_signals_request(struct stop_signals *signals);
 void stop_signals_free(struct stop_signals *signals);
 
 #endif

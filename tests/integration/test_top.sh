@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# `pkbpf top`: a table for a script, and the live picture, played through tmux as a user would.
+# usage: test_top.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+spinner=
+cleanup() {
+	kill $spinner 2>/dev/null
+	tmux -L "pkbpf$$" kill-server 2>/dev/null
+}
+
+"$workloads/spin" 60 &
+spinner=$!
+
+begin "a table for each interval"
+"$pkbpf" top -b -n 2 -s 500ms -p $spinner --width 120 >out 2>err || fail "it ended with $?"
+[ "$(grep -c '^pkbpf top' out)" = 2 ] || fail "not two tables: $(grep -c '^pkbpf top' out)"
+grep -qE "^ *$spinner +spin +.* spin_here [0-9.]+%" out || fail "no row of the process with its hottest function"
+[ "$(grep -cE "^ *$spinner +spin" out)" = 2 ] || fail "the process is not in both tables"
+
+begin "a reader that has seen enough"
+"$pkbpf" top -b -n 5 -s 500ms | head -n 1 >out
+[ "${PIPESTATUS[0]}" = 0 ] || fail "it ended with an error"
+
+begin "wrong values"
+"$pkbpf" top --sort nothing 2>err
+[ $? = 2 ] || fail "an unknown column is accepted"
+"$pkbpf" top -n 1 -p 4194000 2>err && fail "a pid that is nobody's is accepted"
+
+# screen TEXT…: waits until all of it is shown.
+screen() {
+	local text missing
+	for _ in $(seq 100); do
+		tmux -L "pkbpf$$" capture-pane -p >picture 2>/dev/null
+		missing=
+		for text; do
+			grep -qF -- "$text" picture || missing=$text
+		done
+		[ -z "$missing" ] && return
+		sleep 0.1
+	done
+	fail "not on the screen: $missing"
+	cat picture
+}
+press() { tmux -L "pkbpf$$" send-keys -- "$@"; }
+
+begin "the picture"
+tmux -L "pkbpf$$" -f /dev/null new-session -d -x 110 -y 30 "$pkbpf top -p $spinner; echo status \$?; sleep 60"
+screen "pkbpf top" "PID COMM" "spin_here" "lost 0"
+press Enter
+screen "spin pid $spinner  CPU" "main" "spin_here"
+press Tab
+screen "Off-CPU"
+press Escape
+screen "PID COMM"
+press Space
+screen "[frozen]"
+press Space c
+screen "by comm"
+press "\\" nobody Enter
+screen "no row passes the filter"
+press "\\" Enter
+screen "spin_here"
+press "?"
+screen "keys (any key goes back)"
+press x
+tmux -L "pkbpf$$" resize-window -x 80 -y 12
+screen "spin_here"
+press w "$work/shown.folded" Enter
+for _ in $(seq 50); do [ -s shown.cpu.folded ] && break; sleep 0.1; done
+grep -q '^spin;.*spin_here [0-9]*$' shown.cpu.folded || fail "what was shown is not in the file"
+press q
+screen "status 0"
+
+conclude
