@@ -84,6 +84,8 @@ static const char *mark_suffix(enum function_mark mark)
 		return "_[i]";
 	case FUNCTION_JIT:
 		return "_[j]";
+	case FUNCTION_PYTHON:
+		return "_[p]";
 	case FUNCTION_PLAIN:
 	case FUNCTION_TRUNCATED:
 		break;

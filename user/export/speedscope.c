@@ -57,8 +57,9 @@ static void write_function(struct speedscope *scope, uint32_t id)
 	const struct function *function = function_table_get(scope->functions, id);
 
 	json_writer_string(&scope->writer, "name", function->name);
-	if (function->file[0])
-		json_writer_string(&scope->writer, "file", function->file);
+	if (function->file[0] || function->path[0])
+		json_writer_string(&scope->writer, "file",
+				   function->file[0] ? function->file : function->path);
 	else if (function->module[0])
 		json_writer_string(&scope->writer, "file", function->module);
 	if (function->file[0] && function->line)

@@ -4,14 +4,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
 #include "profile/stack_end.h"
 
 struct function_key {
-	uint32_t name, module, file; /* string ids */
+	uint32_t name, module, file, path; /* string ids */
 	uint32_t line;
 	uint32_t mark;
 	uint32_t named;
@@ -39,7 +41,8 @@ static bool key_equal(const void *context, uint32_t item, const void *key)
 	const struct function_key *a = &table->keys.items[item], *b = key;
 
 	return a->name == b->name && a->module == b->module && a->file == b->file &&
-	       a->line == b->line && a->mark == b->mark && a->named == b->named;
+	       a->path == b->path && a->line == b->line && a->mark == b->mark &&
+	       a->named == b->named;
 }
 
 static uint32_t intern_function(struct function_table *table, const struct function *function)
@@ -48,6 +51,7 @@ static uint32_t intern_function(struct function_table *table, const struct funct
 		.name = string_pool_add(table->strings, function->name),
 		.module = string_pool_add(table->strings, function->module),
 		.file = string_pool_add(table->strings, function->file),
+		.path = string_pool_add(table->strings, function->path ? function->path : ""),
 		.line = function->line,
 		.mark = function->mark,
 		.named = function->named,
@@ -57,7 +61,7 @@ static uint32_t intern_function(struct function_table *table, const struct funct
 	uint32_t id;
 
 	if (key.name == STRING_POOL_NONE || key.module == STRING_POOL_NONE ||
-	    key.file == STRING_POOL_NONE)
+	    key.file == STRING_POOL_NONE || key.path == STRING_POOL_NONE)
 		return UINT32_MAX;
 	hash = hash_bytes(&key, sizeof(key), table->seed);
 	id = hash_index_find(&table->index, hash, key_equal, table, &key);
@@ -74,6 +78,7 @@ static uint32_t intern_function(struct function_table *table, const struct funct
 	added->name = string_pool_get(table->strings, key.name);
 	added->module = string_pool_get(table->strings, key.module);
 	added->file = string_pool_get(table->strings, key.file);
+	added->path = string_pool_get(table->strings, key.path);
 	return id;
 }
 
@@ -136,6 +141,8 @@ static enum function_mark mark_of(const struct frame *frame)
 {
 	if (frame->location.space == FRAME_KERNEL || frame->symbol.flags & SYMBOL_IS_KERNEL)
 		return FUNCTION_KERNEL;
+	if (frame->symbol.flags & SYMBOL_IS_PYTHON)
+		return FUNCTION_PYTHON;
 	return frame->symbol.flags & SYMBOL_IS_JIT ? FUNCTION_JIT : FUNCTION_PLAIN;
 }
 
@@ -149,6 +156,32 @@ static bool add_truncated(struct function_table *table, enum pkbpf_stack_end end
 				   });
 }
 
+/* Names of Python functions say little without their file: every other class has a "run". */
+static bool add_python(struct function_table *table, const struct symbol *symbol,
+		       const struct symbol_line *line)
+{
+	bool with_line = table->options.lines && line->file && line->line;
+	struct function function = {
+		.name = line->function,
+		.module = symbol->module ? symbol->module : "",
+		.file = with_line ? line->file : "",
+		.path = line->file,
+		.line = with_line ? line->line : 0,
+		.mark = FUNCTION_PYTHON,
+		.named = true,
+	};
+	_cleanup_free_ char *name = NULL;
+	const char *slash;
+
+	if (line->file && !with_line) {
+		slash = strrchr(line->file, '/');
+		if (asprintf(&name, "%s (%s)", line->function, slash ? slash + 1 : line->file) < 0)
+			return false;
+		function.name = name;
+	}
+	return add_to_frame(table, &function);
+}
+
 /* Adds the functions of a symbol: inlined ones, and the one that contains them. */
 static bool add_lines(struct function_table *table, const struct symbol *symbol,
 		      enum function_mark mark)
@@ -159,6 +192,11 @@ static bool add_lines(struct function_table *table, const struct symbol *symbol,
 
 		if (!line->function || !line->function[0])
 			continue;
+		if (mark == FUNCTION_PYTHON) {
+			if (!add_python(table, symbol, line))
+				return false;
+			continue;
+		}
 		if (!add_to_frame(
 			    table,
 			    &(struct function){

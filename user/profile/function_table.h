@@ -15,15 +15,18 @@ enum function_mark {
 	FUNCTION_KERNEL,
 	FUNCTION_INLINED, /* into its caller; takes precedence over the others */
 	FUNCTION_JIT,
+	FUNCTION_PYTHON,    /* or of another interpreter */
 	FUNCTION_TRUNCATED, /* not a function: the reason why the stack ends here */
 };
 
 /* Strings come from the target: not escaped, never NULL; "" is unknown. */
 struct function {
-	/* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind info]" */
+	/* "ExecScan", "[libfoo.so+0x1234]", "[unknown]", "[truncated: no unwind info]"; Python's
+	 * without lines: "Pool.run (pool.py)" */
 	const char *name;
 	const char *module; /* "libc.so.6" */
-	const char *file;
+	const char *file;   /* with lines */
+	const char *path;   /* of Python's, also without lines: the whole path of its file */
 	uint32_t line;
 	enum function_mark mark;
 	bool named; /* a symbol was found */

@@ -63,13 +63,13 @@ enum symbol_result symbol_result_of_error(int err);
 const char *symbol_result_text(enum symbol_result result); /* "stripped: no symbol table", … */
 
 struct symbol_line { /* one function at the location; inlined ones come with their caller */
-	const char *function; /* demangled */
+	const char *function; /* demangled; of Python: qualified, without its file */
 	const char *file;     /* NULL unknown */
 	uint32_t line;	      /* 0 unknown */
 	bool inlined;	      /* this function was inlined into the next one in the list */
 };
 
-enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2 };
+enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2, SYMBOL_IS_PYTHON = 4 };
 
 struct symbol {
 	enum symbol_result result;

@@ -42,6 +42,11 @@ static const struct fake_symbol symbols[] = {
 	 .start = 0x900000,
 	 .end = 0x900100,
 	 .lines = {{.function = "jitted"}}},
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x901000,
+	 .end = 0x901100,
+	 .flags = SYMBOL_IS_PYTHON,
+	 .lines = {{.function = "Pool.run", .file = "/app/pool.py", .line = 7}}},
 };
 
 static void assert_folded(struct fixture *fixture, const struct format_options *options,
@@ -110,6 +115,17 @@ static void suffixes_tell_kernel_inlined_and_jit_frames(void **state)
 	fake_map(fixture->machine, 100, 0x900000, 0x910000, 0, "//anon");
 	fake_sample(fixture->machine, 100, 100, FAKE_IPS(0x110), FAKE_IPS(0x900010, 0x401210));
 	assert_folded(fixture, NULL, "app;caller;tiny_[i];jitted_[j];do_syscall_64_[k] 1\n");
+}
+
+static void python_frames_show_their_file_and_with_lines_their_line(void **state)
+{
+	struct fixture *fixture = *state;
+	struct format_options options = {.lines = true};
+
+	fake_map(fixture->machine, 100, 0x900000, 0x910000, 0, "//anon");
+	fake_sample(fixture->machine, 100, 100, FAKE_IPS(), FAKE_IPS(0x901010));
+	assert_folded(fixture, NULL, "app;Pool.run (pool.py)_[p] 1\n");
+	assert_folded(fixture, &options, "app;Pool.run (pool.py:7)_[p] 2\n");
 }
 
 static void lines_show_file_and_line(void **state)
@@ -395,6 +411,7 @@ int main(void)
 		TEST(the_root_frame_carries_the_pid_when_asked),
 		TEST(the_root_frame_carries_pid_and_tid_for_threads),
 		TEST(suffixes_tell_kernel_inlined_and_jit_frames),
+		TEST(python_frames_show_their_file_and_with_lines_their_line),
 		TEST(lines_show_file_and_line),
 		TEST(unknown_addresses_show_what_is_known),
 		TEST(a_cut_stack_begins_with_the_reason),

@@ -38,6 +38,21 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0x200,
 	 .flags = SYMBOL_IS_JIT,
 	 .lines = {{.function = "LazyCompile:~f"}}},
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x200,
+	 .end = 0x300,
+	 .flags = SYMBOL_IS_PYTHON,
+	 .lines = {{.function = "Pool.run", .file = "/app/pool.py", .line = 7}}},
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x300,
+	 .end = 0x400,
+	 .flags = SYMBOL_IS_PYTHON,
+	 .lines = {{.function = "Pool.run", .file = "/app/pool.py"}}},
+	{.space = FRAME_ANONYMOUS,
+	 .start = 0x400,
+	 .end = 0x500,
+	 .flags = SYMBOL_IS_PYTHON,
+	 .lines = {{.function = "[python]"}}},
 };
 
 struct fixture {
@@ -121,6 +136,29 @@ static void merging_counts_inlined_copies_as_their_function(void **state)
 	assert_int_equal(function_table_count(fixture->table), 3);
 }
 
+static void python_functions_show_their_file(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t frame = add(fixture, FRAME_ANONYMOUS, 0x210),
+		 no_line = add(fixture, FRAME_ANONYMOUS, 0x310),
+		 unknown = add(fixture, FRAME_ANONYMOUS, 0x410);
+
+	build(fixture, (struct function_table_options){0});
+	assert_string_equal(function_at(fixture, frame, 0)->name, "Pool.run (pool.py)");
+	assert_string_equal(function_at(fixture, frame, 0)->path, "/app/pool.py");
+	assert_string_equal(function_at(fixture, frame, 0)->file, "");
+	assert_int_equal(function_at(fixture, frame, 0)->mark, FUNCTION_PYTHON);
+	assert_ptr_equal(function_at(fixture, frame, 0), function_at(fixture, no_line, 0));
+	assert_string_equal(function_at(fixture, unknown, 0)->name, "[python]");
+	function_table_free(fixture->table);
+	build(fixture, (struct function_table_options){.lines = true});
+	assert_string_equal(function_at(fixture, frame, 0)->name, "Pool.run");
+	assert_string_equal(function_at(fixture, frame, 0)->file, "/app/pool.py");
+	assert_int_equal(function_at(fixture, frame, 0)->line, 7);
+	/* No "(pool.py:0)". */
+	assert_string_equal(function_at(fixture, no_line, 0)->name, "Pool.run (pool.py)");
+}
+
 static void lines_keep_places_in_one_function_apart(void **state)
 {
 	struct fixture *fixture = *state;
@@ -190,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(inlined_functions_come_before_the_one_around_them),
 		TEST(merging_counts_inlined_copies_as_their_function),
+		TEST(python_functions_show_their_file),
 		TEST(lines_keep_places_in_one_function_apart),
 		TEST(an_address_without_a_name_shows_module_and_address),
 		TEST(merging_makes_one_entry_of_a_module_without_names),

@@ -70,6 +70,8 @@ static const char *class_of(const struct graph *graph, const struct call_node *n
 		return "inlined";
 	case FUNCTION_JIT:
 		return function->named ? "jit" : "unresolved";
+	case FUNCTION_PYTHON:
+		return "python";
 	case FUNCTION_TRUNCATED:
 		return "truncated";
 	case FUNCTION_PLAIN:

@@ -4,9 +4,9 @@ let profile;
 
 const KIND_ORDER = ["cpu", "offcpu", "blockio", "faults"];
 /* Marks of functions as in function_table.h, then those that only the page knows. */
-const MARKS = ["native", "kernel", "inlined", "jit", "trunc", "unres", "root"];
-const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "truncated", "unresolved", "process"];
-const MARK_TRUNCATED = 4, MARK_UNRESOLVED = 5, MARK_ROOT = 6;
+const MARKS = ["native", "kernel", "inlined", "jit", "python", "trunc", "unres", "root"];
+const MARK_WORDS = ["native", "kernel", "inlined", "JIT-compiled", "Python", "truncated", "unresolved", "process"];
+const MARK_TRUNCATED = 5, MARK_UNRESOLVED = 6, MARK_ROOT = 7;
 
 /* Start-up, system-call entry and interpreter frames: they say nothing of one place that they do
  * not say of all. */

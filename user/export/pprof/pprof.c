@@ -332,7 +332,8 @@ static void write_functions(struct pprof *pprof)
 		proto_number(&pprof->message, FUNCTION_ID, i + 1);
 		proto_number(&pprof->message, FUNCTION_NAME, name);
 		proto_number(&pprof->message, FUNCTION_SYSTEM_NAME, function->named ? name : 0);
-		proto_number(&pprof->message, FUNCTION_FILENAME, string(pprof, function->file));
+		proto_number(&pprof->message, FUNCTION_FILENAME,
+			     string(pprof, function->file[0] ? function->file : function->path));
 		proto_message(&pprof->out, PROFILE_FUNCTION, &pprof->message);
 	}
 }
