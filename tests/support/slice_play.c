@@ -84,6 +84,8 @@ static void take_closed(struct playing *playing, uint64_t now_ns)
 		profile_info(slice)->counters[PKBPF_COUNTER_LATE_RECORDS] = 0;
 		for (size_t i = 0; i < resource_usage_process_count(usage); i++)
 			playing->plan->run_ns += resource_usage_process(usage, i).used.run_ns;
+		if (playing->plan->take)
+			playing->plan->take(playing->plan->context, slice);
 		merge(playing, slice);
 		profile_free(slice);
 		taken = true;

@@ -32,6 +32,8 @@ struct slice_plan {
 	bool reads_at_cuts;	/* the account of resources */
 	size_t max_names_bytes; /* see struct aggregator_options */
 	bool in_pairs;		/* merges two slices, and that into the others */
+	void (*take)(void *context, const struct profile *slice); /* gets each; NULL: nobody */
+	void *context;
 	/* out: */
 	size_t slice_count;
 	uint64_t late_records;

@@ -9,6 +9,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -381,6 +382,17 @@ FILE *output_file_stream(struct output_file *output)
 	return output->stream;
 }
 
+int output_file_cut(struct output_file *output, uint64_t size)
+{
+	if (output->is_stdout || ftruncate(output->fd, (off_t)size) < 0 ||
+	    lseek(output->fd, (off_t)size, SEEK_SET) < 0)
+		return output->is_stdout ? -ESPIPE : -errno;
+	__fpurge(output->stream);
+	clearerr(output->stream);
+	output->write_errno = 0;
+	return 0;
+}
+
 /* ---- finishing ---- */
 
 /* Closes stream and descriptor; returns what the writes, flush or close complained about. */
@@ -456,4 +468,11 @@ void output_file_abandon(const struct output_file *output)
 {
 	if (output->temporary)
 		unlinkat(output->directory_fd, output->temporary, 0);
+}
+
+void output_file_keep(const struct output_file *output)
+{
+	if (output->temporary)
+		renameat(output->directory_fd, output->temporary, output->directory_fd,
+			 output->name);
 }

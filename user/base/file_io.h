@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -26,6 +27,9 @@ struct output_file;
 struct output_file *output_file_open(const char *path, struct error *error);
 /* Seekable when the target is; has no descriptor: fileno() gives -1. */
 FILE *output_file_stream(struct output_file *output);
+/* Drops what was written behind size, and the write error that came with it: what follows is
+ * written there. Negative errno: the target cannot be cut. */
+int output_file_cut(struct output_file *output, uint64_t size);
 /* Flushes, checks for write errors (disk full, closed pipe: -EPIPE when the program ignores
  * SIGPIPE), gives the file to owner (uid and gid -1: unchanged; a filesystem that refuses is
  * tolerated) and renames it. Once: the stream is closed afterwards, whatever the result. */
@@ -34,5 +38,7 @@ void output_file_free(struct output_file *output);
 /* Removes the temporary and nothing else: for a program about to die by a signal, from any thread
  * that keeps commit and free away. Async-signal-safe. */
 void output_file_abandon(const struct output_file *output);
+/* Likewise, but what has reached the file so far is kept: the temporary is renamed. */
+void output_file_keep(const struct output_file *output);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/unused.h"
 #include "capture/kernel/capability.h"
 #include "cli/command_table.h"
 #include "cli/conditions.h"
@@ -17,6 +16,9 @@
 #include "live/invoking_user.h"
 #include "live/command_launch.h"
 #include "live/live_run.h"
+#include "profile/slice/slice.h"
+
+#define DEFAULT_SLICE_NS NS_PER_SECOND
 
 struct profiling {
 	const struct cli_options *options;
@@ -32,6 +34,10 @@ struct profiling {
 	struct live_run *run;
 	enum run_end end;
 	struct progress progress;
+	/* the running interval: its slices merged (or their sums, when no output wants more); NULL:
+	 * none yet */
+	struct profile *interval;
+	bool interval_is_open;
 	int status;    /* the worst of all intervals */
 	bool recorded; /* something, in an interval before the last one */
 };
@@ -107,6 +113,9 @@ static int prepare(struct profiling *profiling)
 		return fail(profiling, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(profiling, &error, EXIT_STATUS_NOT_ALLOWED);
+	if (output_plan_takes_slices(profiling->plan) && !options->live.debuginfod)
+		profiling->live.slice_ns =
+			options->live.slice_ns ? options->live.slice_ns : DEFAULT_SLICE_NS;
 	/* Conditions are on figures of the report. */
 	profiling->live.want_resources =
 		output_plan_shows_resources(profiling->plan) || options->conditions.count;
@@ -138,20 +147,26 @@ static uint64_t show_progress(void *context, struct live_run *run, uint64_t now_
 	return progress->shown ? progress->next_ns : UINT64_MAX;
 }
 
-static int write_outputs(struct profiling *profiling, struct results *results, bool is_last)
+/* last: the slice that ends the run; NULL: an interval of it ends. */
+static int write_outputs(struct profiling *profiling, struct results *results,
+			 const struct profile *last, struct profile *interval)
 {
 	const struct cli_options *options = profiling->options;
 	struct output_settings settings = cli_options_settings(options);
 	struct error error;
-	int err, other_err;
+	int err, other_err, slice_err = 0;
 
 	err = output_plan_write(profiling->plan, OUTPUT_STACKS, results, &settings,
 				&profiling->user, profiling->console);
-	if (is_last)
+	if (last) {
 		live_run_note_cost(profiling->run);
+		if (interval != last)
+			slice_copy_cost(interval, last);
+		slice_err = output_plan_add_slice(profiling->plan, last, profiling->console);
+	}
 	other_err = output_plan_write(profiling->plan, OUTPUT_REPORTS, results, &settings,
 				      &profiling->user, profiling->console);
-	err = err < 0 ? err : other_err;
+	err = err < 0 ? err : other_err < 0 ? other_err : slice_err;
 	if (output_plan_keep(profiling->plan, options->keep, &error) < 0) {
 		console_error(profiling->console, "%s", error.text);
 		return EXIT_STATUS_FAILED;
@@ -160,37 +175,96 @@ static int write_outputs(struct profiling *profiling, struct results *results, b
 }
 
 /* Of the run, or of an interval of it. */
-static int write_profile(struct profiling *profiling, const struct profile *profile, bool is_last)
+static int write_interval(struct profiling *profiling, struct profile *interval,
+			  const struct profile *last)
 {
 	struct results results;
-	struct error error;
 	int status;
 
-	if (output_plan_open_interval(profiling->plan, profile_info_read(profile)->start_unix_ns,
-				      &error) < 0)
-		return fail(profiling, &error, EXIT_STATUS_FAILED);
-	results_init(&results, profile, profiling->options->by);
-	status = write_outputs(profiling, &results, is_last);
+	results_init(&results, interval, profiling->options->by);
+	status = write_outputs(profiling, &results, last, interval);
 	if (status == EXIT_STATUS_DONE)
 		status = conditions_check(profiling->options, &results, profiling->console);
 	results_done(&results);
 	return status;
 }
 
-static void write_slice(void *context, _unused_ struct live_run *run, struct profile *slice)
+static void note_status(struct profiling *profiling, int status)
 {
-	struct profiling *profiling = context;
-	char text[512];
-	int status;
-
-	progress_clear(&profiling->progress);
-	/* Of one interval of many it is no failure that nothing ran in it. */
-	if (!profile_summary_explain_nothing(slice, &profiling->live.targets, profiling->end, text,
-					     sizeof(text)))
-		profiling->recorded = true;
-	status = write_profile(profiling, slice, false);
 	if (profiling->status == EXIT_STATUS_DONE)
 		profiling->status = status;
+}
+
+static int open_interval(struct profiling *profiling, const struct profile *slice)
+{
+	struct error error;
+
+	if (profiling->interval_is_open)
+		return EXIT_STATUS_DONE;
+	profiling->interval_is_open = true;
+	if (output_plan_open_interval(profiling->plan, profile_info_read(slice)->start_unix_ns,
+				      &error) < 0)
+		return fail(profiling, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+/* Recordings need no slices but the last in memory. Conditions are on figures of all of them. */
+static int add_to_interval(struct profiling *profiling, const struct profile *slice)
+{
+	bool want_whole =
+		output_plan_takes_whole(profiling->plan) || profiling->options->conditions.count;
+	int err = -ENOMEM;
+
+	if (!profiling->interval)
+		profiling->interval = slice_new();
+	if (profiling->interval)
+		err = want_whole ? slice_merge(profiling->interval, slice)
+				 : slice_add_sums(profiling->interval, slice);
+	if (!err)
+		return EXIT_STATUS_DONE;
+	console_error(profiling->console, "cannot merge slices: out of memory");
+	return EXIT_STATUS_FAILED;
+}
+
+static void end_interval(struct profiling *profiling, struct profile *interval)
+{
+	char text[512];
+
+	/* Of one interval of many it is no failure that nothing ran in it. */
+	if (!profile_summary_explain_nothing(interval, &profiling->live.targets, profiling->end,
+					     text, sizeof(text)))
+		profiling->recorded = true;
+	note_status(profiling, write_interval(profiling, interval, NULL));
+	profile_free(profiling->interval);
+	profiling->interval = NULL;
+	profiling->interval_is_open = false;
+}
+
+static bool write_slice(void *context, struct profile *slice, bool ends_interval)
+{
+	struct profiling *profiling = context;
+
+	if (ends_interval || !profiling->interval_is_open)
+		progress_clear(&profiling->progress);
+	note_status(profiling, open_interval(profiling, slice));
+	if (output_plan_add_slice(profiling->plan, slice, profiling->console) < 0)
+		note_status(profiling, EXIT_STATUS_FAILED);
+	/* An interval of one slice is that slice. */
+	if (!ends_interval || profiling->interval)
+		note_status(profiling, add_to_interval(profiling, slice));
+	if (ends_interval)
+		end_interval(profiling, profiling->interval ? profiling->interval : slice);
+	return !output_plan_has_failed(profiling->plan);
+}
+
+/* The last slice is added to recordings when it is known what it has cost. */
+static int write_last(struct profiling *profiling, struct profile *slice, struct profile *interval)
+{
+	int status = open_interval(profiling, slice);
+
+	if (status == EXIT_STATUS_DONE)
+		status = write_interval(profiling, interval, slice);
+	return status;
 }
 
 static int run_until_end(struct profiling *profiling)
@@ -221,15 +295,18 @@ static int profile_targets(struct profiling *profiling)
 	const struct live_targets *targets = &profiling->live.targets;
 	char text[512];
 	const struct live_observer observer = {NULL, write_slice, profiling};
-	const struct profile *profile;
+	struct profile *last, *profile;
 	struct error error;
 	int err, stop_err, status;
 
 	err = run_until_end(profiling);
 	pass_signal_on(profiling);
 	stop_err = live_run_stop(profiling->run);
-	profile = live_run_finish(profiling->run, &observer);
-	status = write_profile(profiling, profile, true);
+	last = live_run_finish(profiling->run, &observer);
+	if (profiling->interval)
+		note_status(profiling, add_to_interval(profiling, last));
+	profile = profiling->interval ? profiling->interval : last;
+	status = write_last(profiling, last, profile);
 	if (profiling->status != EXIT_STATUS_DONE)
 		status = profiling->status;
 	err = err < 0 ? err : stop_err;
@@ -306,6 +383,7 @@ static int profile_run(const struct cli_options *options, struct console *consol
 	status = prepare(&profiling);
 	if (status == EXIT_STATUS_DONE)
 		status = run(&profiling);
+	profile_free(profiling.interval);
 	live_run_free(profiling.run);
 	stop_signals_free(profiling.signals);
 	output_plan_free(profiling.plan);

@@ -48,7 +48,7 @@ static int open_files(struct reporting *report)
 	return EXIT_STATUS_DONE;
 }
 
-static int read_profile(struct reporting *report)
+static struct slice_choice chosen(const struct reporting *report)
 {
 	const struct cli_options *options = report->options;
 	struct slice_choice choice = {
@@ -57,11 +57,19 @@ static int read_profile(struct reporting *report)
 		.comm = options->live.targets.comm,
 		.container = report->own->container,
 	};
-	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
-	struct error error;
 
 	for (size_t i = 0; i < options->source_count; i++)
 		choice.kinds_mask |= 1U << options->sources[i]->kind;
+	return choice;
+}
+
+static int read_profile(struct reporting *report)
+{
+	const struct cli_options *options = report->options;
+	struct slice_choice choice = chosen(report);
+	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
+	struct error error;
+
 	if (recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
 	    0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
@@ -115,6 +123,34 @@ static int check_threads(const struct reporting *report)
 	return EXIT_STATUS_USAGE;
 }
 
+struct slice_output {
+	const struct reporting *report;
+	struct output_plan *plan;
+};
+
+static int write_slice(void *context, const struct profile *slice, struct error *error)
+{
+	const struct slice_output *output = context;
+	int err = output_plan_add_slice(output->plan, slice, output->report->console);
+
+	/* It has been told already. */
+	return err ? error_set(error, -err, "nothing more is written") : 0;
+}
+
+/* Recordings keep their slices. */
+static int write_slices(const struct reporting *report, struct output_plan *plan)
+{
+	struct slice_output output = {report, plan};
+	struct slice_choice choice = chosen(report);
+	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
+	struct recording_interval interval;
+	struct error error;
+
+	if (!output_plan_takes_slices(plan))
+		return 0;
+	return recording_set_each(&report->set, &wish, write_slice, &output, &interval, &error);
+}
+
 static int write_outputs(const struct reporting *report, struct output_plan *plan,
 			 struct results *results)
 {
@@ -122,15 +158,16 @@ static int write_outputs(const struct reporting *report, struct output_plan *pla
 	struct output_settings settings = cli_options_settings(options);
 	struct invoking_user user = {0};
 	struct error error;
-	int err, report_err;
+	int err, report_err, slice_err;
 
 	if (invoking_user_find(&user, &error) < 0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
+	slice_err = write_slices(report, plan);
 	err = output_plan_write(plan, OUTPUT_STACKS, results, &settings, &user, report->console);
 	report_err =
 		output_plan_write(plan, OUTPUT_REPORTS, results, &settings, &user, report->console);
 	invoking_user_done(&user);
-	return err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
+	return slice_err < 0 || err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
 static int write_results(const struct reporting *report, struct output_plan *plan)

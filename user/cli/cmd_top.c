@@ -176,7 +176,7 @@ static int show_slice(struct watching *watching, struct profile *slice)
 	return err < 0 ? err : print_table(watching);
 }
 
-static void take_slice(void *context, _unused_ struct live_run *run, struct profile *slice)
+static bool take_slice(void *context, struct profile *slice, _unused_ bool ends_interval)
 {
 	struct watching *watching = context;
 	const struct own_options *own = watching->own;
@@ -184,7 +184,7 @@ static void take_slice(void *context, _unused_ struct live_run *run, struct prof
 	int err = -ENOMEM;
 
 	if (own->iterations && watching->slices >= own->iterations)
-		return;
+		return false;
 	copy = slice_new();
 	if (copy && slice_merge(copy, slice) == 0)
 		err = show_slice(watching, copy);
@@ -193,10 +193,9 @@ static void take_slice(void *context, _unused_ struct live_run *run, struct prof
 	/* A slice that memory did not suffice for is a gap; what cannot be written is the end. */
 	if (err < 0 && err != -ENOMEM) {
 		watching->err = err;
-		stop_signals_request(watching->signals);
+		return false;
 	}
-	if (++watching->slices == own->iterations)
-		stop_signals_request(watching->signals);
+	return ++watching->slices != own->iterations;
 }
 
 /* ---- the run ---- */

@@ -11,6 +11,8 @@
 #include "source/source.h"
 
 #define EVERY_MIN_NS (2 * NS_PER_SECOND)
+/* A cut reads every thread of the targets. */
+#define SLICE_MIN_NS (NS_PER_SECOND / 10)
 
 static bool is_given(const char *name, const struct cli_options *options)
 {
@@ -120,6 +122,26 @@ static int check_intervals(const struct cli_options *options, struct error *erro
 	return 0;
 }
 
+static int check_slices(const struct cli_options *options, struct error *error)
+{
+	const struct live_options *live = &options->live;
+
+	if (!live->slice_ns)
+		return 0;
+	if (live->slice_ns < SLICE_MIN_NS)
+		return error_set(error, EINVAL,
+				 "invalid value for --slice: expected 100ms or more");
+	if (!output_requests_have_slices(options->outputs.items, options->outputs.count))
+		return error_set(error, EINVAL,
+				 "--slice requires a recording among the outputs: -o FILE.pkbpf");
+	if (live->debuginfod)
+		return error_set(
+			error, EINVAL,
+			"--slice and --debuginfod are mutually exclusive: servers are asked "
+			"for names at the end, when slices are written");
+	return 0;
+}
+
 int options_check_profile(struct cli_options *options, struct error *error)
 {
 	int err = check_targets(options, error);
@@ -137,6 +159,9 @@ int options_check_profile(struct cli_options *options, struct error *error)
 				 "--wakers and --user are mutually exclusive: kernel frames tell "
 				 "an interrupt from the thread it interrupted");
 	err = check_intervals(options, error);
+	if (err < 0)
+		return err;
+	err = check_slices(options, error);
 	if (err < 0)
 		return err;
 	/* What is added up per process cannot be taken apart later. */

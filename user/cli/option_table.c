@@ -226,6 +226,10 @@ static const struct option_row rows[] = {
 	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json. "
 		 "Profiling "
 		 "does not stop between two intervals; a wait across the edge is divided."},
+	{0, "slice", "TIME", "length of a slice of a recording (-o FILE.pkbpf); default 1s", OUTPUT,
+	 .form = OPTION_DURATION, AT(live.slice_ns),
+	 .text = "Slices are the steps of --from and --to of pkbpf report, and what a recording "
+		 "loses at most when it is cut off."},
 	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
 	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",

@@ -30,6 +30,9 @@ struct output {
 	const struct format_ops *format;
 	enum pkbpf_profile_kind kind; /* of a format that holds one */
 	struct output_file *file;
+	void *slices;	/* state of a format that is written slice by slice; NULL: none yet */
+	bool has_slice; /* a whole one is in the file */
+	bool failed;	/* takes no more slices */
 };
 
 /* A file that was written, in the order of intervals. */
@@ -197,6 +200,17 @@ bool output_requests_hold_one_kind(const struct output_request *requests, size_t
 	return request_count > 0;
 }
 
+bool output_requests_have_slices(const struct output_request *requests, size_t request_count)
+{
+	for (size_t i = 0; i < request_count; i++) {
+		const struct format_ops *format;
+
+		if (find_format(&requests[i], &format, NULL) == 0 && format->slices)
+			return true;
+	}
+	return false;
+}
+
 int output_plan_new(const struct output_request *requests, size_t request_count,
 		    const struct source_ops *const *kinds, size_t kind_count,
 		    struct output_plan **ret_plan, struct error *error)
@@ -275,6 +289,17 @@ static char *expand_time(const char *pattern, int64_t unix_ns)
 	return text;
 }
 
+static void close_output(struct output *output)
+{
+	if (output->format->slices)
+		output->format->slices->free(output->slices);
+	output->slices = NULL;
+	output->has_slice = false;
+	output->failed = false;
+	output_file_free(output->file);
+	output->file = NULL;
+}
+
 static int open_output(struct output_plan *plan, struct output *output, int64_t unix_ns,
 		       struct error *error)
 {
@@ -283,7 +308,7 @@ static int open_output(struct output_plan *plan, struct output *output, int64_t 
 	if (!path)
 		return error_set(error, ENOMEM, "cannot open the outputs: out of memory");
 	pthread_mutex_lock(&plan->lock);
-	output_file_free(output->file);
+	close_output(output);
 	free(output->path);
 	output->path = path;
 	output->file = output_file_open(output->path, error);
@@ -378,6 +403,24 @@ int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct er
 	return err;
 }
 
+bool output_plan_takes_slices(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output) {
+		if (output->format->slices)
+			return true;
+	}
+	return false;
+}
+
+bool output_plan_takes_whole(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output) {
+		if (!output->format->slices)
+			return true;
+	}
+	return false;
+}
+
 bool output_plan_shows_resources(const struct output_plan *plan)
 {
 	array_foreach(&plan->outputs, output) {
@@ -403,6 +446,8 @@ static int write_contents(const struct output *output, struct results *results,
 {
 	struct format_options options = settings->options;
 
+	if (output->slices)
+		return output->format->slices->end(output->slices);
 	options.kind = output->kind;
 	/* A file is no terminal: it gets colors only from somebody who insists. */
 	options.color = strcmp(output->path, "-") == 0
@@ -419,7 +464,7 @@ static int write_output(struct output_plan *plan, struct output *output, struct 
 {
 	uid_t owner = user->behind_sudo ? user->uid : (uid_t)-1;
 	gid_t group = user->behind_sudo ? user->gid : (gid_t)-1;
-	int err = write_contents(output, results, settings);
+	int err = output->failed ? 0 : write_contents(output, results, settings);
 
 	/* Errors of the stream itself are told better by commit, which knows what write() said. */
 	if (err < 0 && !ferror(output_file_stream(output->file)))
@@ -429,12 +474,84 @@ static int write_output(struct output_plan *plan, struct output *output, struct 
 	/* What is left in the buffer is written here, outside the lock: it may take long. */
 	fflush(output_file_stream(output->file));
 	pthread_mutex_lock(&plan->lock);
-	if (err == 0)
+	if (err == 0 && (!output->failed || output->has_slice))
 		err = output_file_commit(output->file, owner, group, error);
-	output_file_free(output->file);
-	output->file = NULL;
+	close_output(output);
 	pthread_mutex_unlock(&plan->lock);
 	return err;
+}
+
+/* Keeps what was whole before, with an index if there is room for one. */
+static void keep_whole_slices(struct output *output, int add_err, struct console *console)
+{
+	const struct format_slices *slices = output->format->slices;
+	uint64_t whole = slices->whole_bytes(output->slices);
+	bool is_kept = output_file_cut(output->file, whole) == 0 && output->has_slice;
+	const char *reason = strerror(-add_err);
+
+	output->failed = true;
+	if (is_kept && (slices->end(output->slices) || fflush(output_file_stream(output->file))))
+		output_file_cut(output->file, whole);
+	if (is_kept)
+		console_error(console,
+			      "cannot write more to %s: %s; it holds what was recorded up to then; "
+			      "free space or use another file with -o",
+			      output->path, reason);
+	else if (!is_stdout(output))
+		console_error(console,
+			      "cannot write %s: %s; free space or use another file with -o",
+			      output->path, reason);
+	else if (add_err != -EPIPE)
+		console_error(console, "cannot write to standard output: %s", reason);
+}
+
+static int add_slice(struct output_plan *plan, struct output *output, const struct profile *slice,
+		     struct console *console)
+{
+	const struct format_slices *slices = output->format->slices;
+	int err;
+
+	if (!output->slices) {
+		void *state = slices->begin(output_file_stream(output->file));
+
+		pthread_mutex_lock(&plan->lock);
+		output->slices = state;
+		pthread_mutex_unlock(&plan->lock);
+	}
+	err = output->slices ? slices->add(output->slices, slice) : -ENOMEM;
+	if (err) {
+		keep_whole_slices(output, err, console);
+		return err == -EPIPE && is_stdout(output) ? 0 : err;
+	}
+	pthread_mutex_lock(&plan->lock);
+	output->has_slice = true;
+	pthread_mutex_unlock(&plan->lock);
+	return 0;
+}
+
+int output_plan_add_slice(struct output_plan *plan, const struct profile *slice,
+			  struct console *console)
+{
+	int first_err = 0;
+
+	array_foreach(&plan->outputs, output) {
+		int err = 0;
+
+		if (output->format->slices && output->file && !output->failed)
+			err = add_slice(plan, output, slice, console);
+		if (!first_err)
+			first_err = err;
+	}
+	return first_err;
+}
+
+bool output_plan_has_failed(const struct output_plan *plan)
+{
+	array_foreach(&plan->outputs, output) {
+		if (!output->failed)
+			return false;
+	}
+	return true;
 }
 
 int output_plan_write(struct output_plan *plan, enum output_part part, struct results *results,
@@ -470,7 +587,9 @@ void output_plan_abandon(struct output_plan *plan)
 	if (pthread_mutex_timedlock(&plan->lock, &deadline) != 0)
 		return;
 	array_foreach(&plan->outputs, output) {
-		if (output->file)
+		if (output->file && output->has_slice)
+			output_file_keep(output->file);
+		else if (output->file)
 			output_file_abandon(output->file);
 	}
 }
@@ -480,7 +599,7 @@ void output_plan_free(struct output_plan *plan)
 	if (!plan)
 		return;
 	array_foreach(&plan->outputs, output) {
-		output_file_free(output->file);
+		close_output(output);
 		free(output->path);
 		free(output->pattern);
 	}

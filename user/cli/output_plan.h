@@ -25,6 +25,8 @@ int output_format_check(const char *name, struct error *error);
 /* Does every requested output hold one kind of event only? false when there is none, or one cannot
  * be planned. */
 bool output_requests_hold_one_kind(const struct output_request *requests, size_t request_count);
+/* Is any of them written slice by slice? */
+bool output_requests_have_slices(const struct output_request *requests, size_t request_count);
 /*
  * Requests become files: a format that holds one kind gets one file per kind ("app.cpu.folded")
  * when there are several, and the first kind when it goes to stdout. kinds are in the order asked
@@ -46,6 +48,9 @@ int output_plan_open_interval(struct output_plan *plan, int64_t start_unix_ns, s
 int output_plan_keep(struct output_plan *plan, unsigned int intervals, struct error *error);
 /* Does any output show what processes have used of CPU, memory and I/O (profile_resources())? */
 bool output_plan_shows_resources(const struct output_plan *plan);
+/* Is any output written slice by slice? Is any written of all slices together? */
+bool output_plan_takes_slices(const struct output_plan *plan);
+bool output_plan_takes_whole(const struct output_plan *plan);
 /* Is a report for people among what goes to stdout? */
 bool output_plan_reports_to_stdout(const struct output_plan *plan);
 
@@ -57,6 +62,12 @@ struct output_settings {
 /* Reports tell what the run has cost, which the writing of stacks adds to: they come last. */
 enum output_part { OUTPUT_STACKS, OUTPUT_REPORTS };
 
+/* Appends a slice to the outputs that are written slice by slice. One that fails is told to the
+ * console, keeps what it has and takes no more. Returns the first failure of this call. */
+int output_plan_add_slice(struct output_plan *plan, const struct profile *slice,
+			  struct console *console);
+/* Has every output failed, so that there is nothing left to record for? */
+bool output_plan_has_failed(const struct output_plan *plan);
 /* Writes and finishes all outputs of a part, one after the other; each that fails is told to the
  * console and the others are written all the same. Files are given to user. Returns the first
  * failure; a reader that closed our stdout is none. */

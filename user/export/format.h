@@ -24,6 +24,18 @@ struct format_options {
 	bool icicle;		      /* flame graphs with the root on top */
 };
 
+/* Of a format that is written slice by slice. State is that of one file. */
+struct format_slices {
+	void *(*begin)(FILE *out); /* NULL: out of memory */
+	/* Appends a slice and flushes the stream. Negative errno: what was added before is whole.
+	 */
+	int (*add)(void *state, const struct profile *slice);
+	/* A file cut to this size can be read; 0: it holds nothing yet. */
+	uint64_t (*whole_bytes)(const void *state);
+	int (*end)(void *state);
+	void (*free)(void *state); /* NULL is fine */
+};
+
 struct format_ops {
 	const char *name;   /* "folded" */
 	const char *suffix; /* ".folded" */
@@ -32,6 +44,7 @@ struct format_ops {
 	bool only_stacks; /* nothing of the kernel's account, which then need not be read */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(struct results *results, const struct format_options *options, FILE *out);
+	const struct format_slices *slices; /* NULL: written at once, of the merged slices */
 };
 
 /* NULL when unknown. The longest matching suffix wins. */

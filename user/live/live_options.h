@@ -16,7 +16,8 @@ struct live_options {
 	uint32_t kinds_mask; /* 1 << enum pkbpf_profile_kind */
 	uint32_t frequency_hz;
 	uint64_t duration_ns; /* 0: until stopped or the exit of all targets */
-	uint64_t every_ns;    /* length of a slice; 0: all is one */
+	uint64_t every_ns;    /* length of an interval; 0: all is one */
+	uint64_t slice_ns;    /* intervals consist of slices of this length; 0: each is one */
 	bool user_only, kernel_only;
 	enum pkbpf_unwind_mode unwind_mode;
 	uint64_t unwind_table_bytes; /* 0: the default */

@@ -28,6 +28,8 @@ struct live_run {
 	uint32_t command_pid; /* 0: none */
 	char *cgroup_path;
 	struct live_capture *capture;
+	uint64_t next_slice_ns, next_interval_ns; /* cuts that are due; UINT64_MAX: none */
+	uint64_t interval_end_ns;		  /* of the interval that is handed on */
 };
 
 /* ---- targets ---- */
@@ -193,56 +195,93 @@ static int wait_timeout_ms(const struct live_run *run, uint64_t now_ns, uint64_t
 	return until_ns > now_ns ? (int)((until_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 
-/* Hands closed slices on. */
-static void pass_slices(struct live_run *run, const struct live_observer *observer)
+/* After a pause (a stopped virtual machine) the edges go on where they would have been. */
+static uint64_t edge_after(uint64_t edge_ns, uint64_t length_ns, uint64_t time_ns)
 {
+	if (!length_ns || time_ns < edge_ns)
+		return edge_ns;
+	return edge_ns + (time_ns - edge_ns) / length_ns * length_ns + length_ns;
+}
+
+static void begin_slices(struct live_run *run)
+{
+	const struct live_options *options = &run->options;
+	uint64_t start_ns = live_run_start_ns(run);
+
+	run->next_slice_ns = options->slice_ns ? start_ns + options->slice_ns : UINT64_MAX;
+	run->next_interval_ns = options->every_ns ? start_ns + options->every_ns : UINT64_MAX;
+	run->interval_end_ns = run->next_interval_ns;
+}
+
+/* Hands closed slices on. false: the observer has had enough. */
+static bool pass_slices(struct live_run *run, const struct live_observer *observer)
+{
+	bool goes_on = true;
 	struct profile *slice;
 	char targets[512];
 
 	live_targets_describe(&run->options.targets, targets, sizeof(targets));
 	while ((slice = live_capture_take_slice(run->capture, targets))) {
+		uint64_t end_ns = profile_info_read(slice)->end_ns;
+		bool ends_interval = end_ns >= run->interval_end_ns;
+
+		run->interval_end_ns =
+			edge_after(run->interval_end_ns, run->options.every_ns, end_ns);
 		if (observer && observer->slice)
-			observer->slice(observer->context, run, slice);
+			goes_on =
+				observer->slice(observer->context, slice, ends_interval) && goes_on;
 		profile_free(slice);
 	}
+	return goes_on;
 }
 
-/* Returns when the next cut is due. After a pause (a stopped virtual machine) the edges go on where
- * they would have been. */
-static int cut_when_due(struct live_run *run, uint64_t now_ns, uint64_t *cut_ns)
+/* An interval begins with a slice of its own. */
+static int cut_when_due(struct live_run *run, uint64_t now_ns)
 {
-	uint64_t every_ns = run->options.every_ns;
+	const struct live_options *options = &run->options;
+	bool ends_interval = now_ns >= run->next_interval_ns;
 
-	if (!every_ns || now_ns < *cut_ns)
+	if (!ends_interval && now_ns < run->next_slice_ns)
 		return 0;
-	*cut_ns += (now_ns - *cut_ns) / every_ns * every_ns + every_ns;
+	if (ends_interval && options->slice_ns)
+		run->next_slice_ns = run->next_interval_ns;
+	run->next_slice_ns = edge_after(run->next_slice_ns, options->slice_ns, now_ns);
+	run->next_interval_ns = edge_after(run->next_interval_ns, options->every_ns, now_ns);
 	return live_capture_cut(run->capture);
+}
+
+static uint64_t next_cut_ns(const struct live_run *run)
+{
+	return run->next_slice_ns < run->next_interval_ns ? run->next_slice_ns
+							  : run->next_interval_ns;
 }
 
 int live_run_until_end(struct live_run *run, const struct live_observer *observer,
 		       enum run_end *ret_end)
 {
-	uint64_t deadline_ns = 0, cut_ns = run->options.every_ns
-						   ? live_run_start_ns(run) + run->options.every_ns
-						   : UINT64_MAX;
+	uint64_t deadline_ns = 0;
 	int err = 0;
 
 	if (run->options.duration_ns)
 		deadline_ns = live_run_start_ns(run) + run->options.duration_ns;
+	begin_slices(run);
 	while (err == 0) {
 		uint64_t now_ns = clock_now_ns(), until_ns = UINT64_MAX;
 
 		err = check_end(run, now_ns, deadline_ns, ret_end);
 		if (err < 0 || *ret_end != RUN_GOES_ON)
 			return err;
-		err = cut_when_due(run, now_ns, &cut_ns);
+		err = cut_when_due(run, now_ns);
 		if (err < 0)
 			return err;
-		pass_slices(run, observer);
+		if (!pass_slices(run, observer)) {
+			*ret_end = RUN_STOPPED;
+			return 0;
+		}
 		if (observer && observer->look)
 			until_ns = observer->look(observer->context, run, now_ns);
-		if (cut_ns < until_ns)
-			until_ns = cut_ns;
+		if (next_cut_ns(run) < until_ns)
+			until_ns = next_cut_ns(run);
 		if (deadline_ns && deadline_ns < until_ns)
 			until_ns = deadline_ns;
 		err = live_capture_wait(run->capture, run_watch_fd(run->watch),

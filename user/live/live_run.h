@@ -27,9 +27,9 @@ struct live_observer {
 	/* Before each look at the rings; returns when to be called again at the latest
 	 * (CLOCK_MONOTONIC, UINT64_MAX: with the next look). */
 	uint64_t (*look)(void *context, struct live_run *run, uint64_t now_ns);
-	/* Of each slice but the last, once it is closed; it dies with the call. NULL: nobody asks.
-	 */
-	void (*slice)(void *context, struct live_run *run, struct profile *slice);
+	/* Of each slice but the last, once it is closed; it dies with the call. false: the capture
+	 * shall end. NULL: nobody asks. */
+	bool (*slice)(void *context, struct profile *slice, bool ends_interval);
 	void *context;
 };
 

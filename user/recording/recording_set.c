@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 /* A clock that is set while something is recorded moves the time of day against CLOCK_MONOTONIC;
  * another boot moves it further. */
 #define CLOCK_MAX_STEP_NS (60 * (int64_t)NS_PER_SECOND)
+
+/* A slice ends milliseconds after its second: who wants what is behind that second means the next
+ * one. So much of a slice is no more than its edge. */
+#define EDGE_PARTS 20
 
 static int add_slices(struct recording_set *set, size_t source)
 {
@@ -117,9 +122,12 @@ static bool is_wanted(const struct recording_set *set, const struct recording_sl
 	uint64_t begin_ns = slice->span.begin_ns - first_ns;
 	uint64_t end_ns = slice->span.end_ns - first_ns;
 
+	uint64_t edge_ns = (end_ns - begin_ns) / EDGE_PARTS;
+
 	/* One of no length is where it begins. */
-	return (!wish->to_ns || begin_ns < wish->to_ns) &&
-	       (end_ns > wish->from_ns || (end_ns == begin_ns && begin_ns >= wish->from_ns));
+	return (!wish->to_ns || begin_ns + edge_ns < wish->to_ns) &&
+	       (end_ns - edge_ns > wish->from_ns ||
+		(end_ns == begin_ns && begin_ns >= wish->from_ns));
 }
 
 static int read_slice(const struct recording_set *set, const struct recording_slice *slice,
@@ -136,62 +144,83 @@ static int read_slice(const struct recording_set *set, const struct recording_sl
 	return err;
 }
 
-/* Takes over the slice. */
-static int merge(struct profile **into, struct profile *slice, const char *path,
-		 struct error *error)
+/* Does it go with the first one? */
+static int check_host(const struct profile *slice, char host[256], const char *path,
+		      struct error *error)
 {
-	int err = 0;
+	const char *here = profile_info_read(slice)->host;
 
-	if (!*into) {
-		*into = slice;
+	if (!host[0])
+		snprintf(host, 256, "%s", here);
+	if (strcmp(host, here) == 0)
 		return 0;
+	return error_set(error, EINVAL,
+			 "%s cannot be merged with the others: it is of another host (%s, not %s)",
+			 path, here, host);
+}
+
+static void note_interval(struct recording_interval *interval, const struct recording_span *span)
+{
+	if (!interval->read++)
+		interval->begin_ns = span->begin_ns;
+	else
+		interval->gaps_ns += span->begin_ns - interval->end_ns;
+	interval->end_ns = span->end_ns;
+}
+
+int recording_set_each(const struct recording_set *set, const struct recording_wish *wish,
+		       recording_take take, void *context, struct recording_interval *ret_interval,
+		       struct error *error)
+{
+	struct recording_interval interval = {0};
+	char host[256] = "";
+
+	array_foreach(&set->slices, slice) {
+		const char *path = set->sources.items[slice->source].path;
+		struct profile *profile = NULL;
+		int err;
+
+		if (!is_wanted(set, slice, wish))
+			continue;
+		err = read_slice(set, slice, wish->choice, &profile);
+		if (err == -EBADMSG) {
+			interval.damaged++;
+			continue;
+		}
+		if (err)
+			return error_set(error, -err, "cannot read %s: %s", path, strerror(-err));
+		err = check_host(profile, host, path, error);
+		err = err ? err : take(context, profile, error);
+		profile_free(profile);
+		if (err)
+			return err;
+		note_interval(&interval, &slice->span);
 	}
-	if (strcmp(profile_info_read(*into)->host, profile_info_read(slice)->host) != 0)
-		err = error_set(error, EINVAL,
-				"%s cannot be merged with the others: it is of another host (%s, "
-				"not %s)",
-				path, profile_info_read(slice)->host,
-				profile_info_read(*into)->host);
-	else if (slice_merge(*into, slice))
-		err = error_set(error, ENOMEM, "cannot read %s: out of memory", path);
-	profile_free(slice);
-	return err;
+	*ret_interval = interval;
+	return 0;
+}
+
+static int merge(void *context, const struct profile *slice, struct error *error)
+{
+	struct profile **into = context;
+
+	if (!*into)
+		*into = slice_new();
+	if (!*into || slice_merge(*into, slice))
+		return error_set(error, ENOMEM, "cannot merge slices: out of memory");
+	return 0;
 }
 
 int recording_set_read(const struct recording_set *set, const struct recording_wish *wish,
 		       struct profile **ret_profile, struct recording_interval *ret_interval,
 		       struct error *error)
 {
-	struct recording_interval interval = {0};
 	struct profile *profile = NULL;
+	int err = recording_set_each(set, wish, merge, &profile, ret_interval, error);
 
-	array_foreach(&set->slices, slice) {
-		const char *path = set->sources.items[slice->source].path;
-		struct profile *more = NULL;
-		int err;
-
-		if (!is_wanted(set, slice, wish))
-			continue;
-		err = read_slice(set, slice, wish->choice, &more);
-		if (err == -EBADMSG) {
-			interval.damaged++;
-			continue;
-		}
-		if (err)
-			err = error_set(error, -err, "cannot read %s: %s", path, strerror(-err));
-		else
-			err = merge(&profile, more, path, error);
-		if (err) {
-			profile_free(profile);
-			return err;
-		}
-		if (!interval.read++)
-			interval.begin_ns = slice->span.begin_ns;
-		else
-			interval.gaps_ns += slice->span.begin_ns - interval.end_ns;
-		interval.end_ns = slice->span.end_ns;
-	}
-	*ret_profile = profile;
-	*ret_interval = interval;
-	return 0;
+	if (err)
+		profile_free(profile);
+	else
+		*ret_profile = profile;
+	return err;
 }

@@ -48,6 +48,16 @@ struct recording_interval {
 	size_t read, damaged; /* slices */
 };
 
+/* Called with one slice after the other, in order of time; it dies with the call. Negative errno
+ * ends the reading; with the sentence. */
+typedef int (*recording_take)(void *context, const struct profile *slice, struct error *error);
+
+/* Reads the slices that a wish meets one by one, in the memory of one. Damaged slices are left out
+ * and counted. Errors of take; -EINVAL: of different machines; -ENOTSUP, -ENOMEM and errors of
+ * pread(); with the sentence. */
+int recording_set_each(const struct recording_set *set, const struct recording_wish *wish,
+		       recording_take take, void *context, struct recording_interval *ret_interval,
+		       struct error *error);
 /* Merges the slices that a wish meets. Damaged slices are left out and counted. The caller frees
  * the profile, which is NULL when there was none to read. -EINVAL: of different machines; -ENOTSUP,
  * -ENOMEM and errors of pread(); with the sentence. */

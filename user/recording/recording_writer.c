@@ -120,16 +120,24 @@ int recording_writer_add(struct recording_writer *writer, const struct recording
 
 	if (writer->entries.count == RECORDING_BLOCKS_MAX)
 		return -EFBIG;
-	err = write_block(writer, RECORDING_BLOCK_SLICE, span, sections);
-	if (err)
-		return err;
 	added = array_add(&writer->entries);
 	if (!added)
 		return -ENOMEM;
 	*added = entry;
+	err = write_block(writer, RECORDING_BLOCK_SLICE, span, sections);
+	if (err) {
+		writer->entries.count--;
+		writer->offset = entry.offset;
+		return err;
+	}
 	/* A slice that is over is safe from whatever happens to us next. */
 	errno = 0;
-	return fflush(writer->out) == 0 ? 0 : errno ? -errno : -EIO;
+	if (fflush(writer->out) == 0)
+		return 0;
+	err = errno ? -errno : -EIO;
+	writer->entries.count--;
+	writer->offset = entry.offset;
+	return err;
 }
 
 int recording_writer_end(struct recording_writer *writer)

@@ -36,7 +36,8 @@ struct recording_writer {
 /* Each: 0; -EIO, -ENOSPC and the like from the stream; -ENOMEM; -EFBIG: beyond the limits of the
  * format. */
 int recording_writer_begin(struct recording_writer *writer, FILE *out, int64_t now_unix_ns);
-/* Writes a block and flushes the stream. */
+/* Writes a block and flushes the stream. After an error the file is whole up to writer->offset, and
+ * can go on there once it was cut to that size. */
 int recording_writer_add(struct recording_writer *writer, const struct recording_span *span,
 			 const struct recording_sections *sections);
 /* Writes the index. */

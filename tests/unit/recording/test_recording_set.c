@@ -14,6 +14,7 @@
 #include "account_machine.h"
 #include "recorded_profile.h"
 #include "recording/recording_set.h"
+#include "recording/slice_codec.h"
 #include "slice_stream.h"
 
 #define SECOND	1000000000ULL
@@ -91,9 +92,10 @@ static void an_interval_takes_the_slices_that_it_meets(void **state)
 		{SECOND, 0, 4},
 		{0, SECOND, 1},
 		{SECOND, 2 * SECOND, 1},
-		{SECOND / 2, SECOND + 1, 2},
+		{SECOND / 2, SECOND + SECOND / 10, 2},
+		{SECOND - SECOND / 100, SECOND + SECOND / 100, 0},
 		{5 * SECOND, 0, 0},
-		{5 * SECOND - 1, 0, 1},
+		{5 * SECOND - SECOND / 10, 0, 1},
 	};
 	struct recording_set set = {0};
 	struct error error;
@@ -207,6 +209,75 @@ static void whatever_happened_reads_as_it_was_written(void **state)
 	}
 }
 
+struct slice_writer {
+	struct recording_writer writer;
+	FILE *out;
+	char *data;
+	size_t size;
+};
+
+static void write_slice(void *context, const struct profile *slice)
+{
+	struct slice_writer *into = context;
+	struct recording_span span = slice_span(slice);
+	struct recording_sections sections = {0};
+
+	assert_int_equal(slice_encode(slice, 1, &sections), 0);
+	assert_int_equal(recording_writer_add(&into->writer, &span, &sections), 0);
+	recording_sections_done(&sections);
+}
+
+static void slices_read_as_they_were_merged(void **state)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		const uint64_t start_ns = SLICE_STREAM_START_NS;
+		const uint64_t cuts[] = {start_ns + SECOND / 10, start_ns + SECOND / 2,
+					 start_ns + SECOND / 2, start_ns + 2 * SECOND};
+		struct slice_writer into = {0};
+		struct slice_stream stream;
+		struct slice_plan plan = {.cuts = cuts,
+					  .cut_count = ARRAY_SIZE(cuts),
+					  .reads_at_cuts = true,
+					  .max_names_bytes = seed % 2 ? 1 : 0,
+					  .take = write_slice,
+					  .context = &into};
+		struct recording_set set = {0};
+		struct recording_interval interval;
+		struct profile *merged, *read;
+		struct error error;
+		char path[64], *expected, *got;
+		int fd;
+
+		into.out = open_memstream(&into.data, &into.size);
+		assert_non_null(into.out);
+		assert_int_equal(recording_writer_begin(&into.writer, into.out, 1), 0);
+		slice_stream_init(&stream, seed, 400);
+		merged = slice_stream_play(&stream, &plan);
+		assert_int_equal(recording_writer_end(&into.writer), 0);
+		recording_writer_done(&into.writer);
+		assert_int_equal(fclose(into.out), 0);
+		fd = recorded_file(into.data, into.size);
+		free(into.data);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		assert_int_equal(recording_set_add(&set, path, &error), 0);
+		assert_int_equal(recording_set_sort(&set, &error), 0);
+		assert_int_equal(recording_set_read(&set, &(struct recording_wish){0}, &read,
+						    &interval, &error),
+				 0);
+		assert_int_equal(interval.read, plan.slice_count);
+		expected = slice_stream_write(merged);
+		got = slice_stream_write(read);
+		assert_string_equal(expected, got);
+		free(expected);
+		free(got);
+		profile_free(read);
+		profile_free(merged);
+		recording_set_done(&set);
+		close(fd);
+		slice_stream_done(&stream);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +287,7 @@ int main(void)
 		cmocka_unit_test(another_host_is_refused),
 		cmocka_unit_test(a_damaged_slice_is_left_out_and_counted),
 		cmocka_unit_test(whatever_happened_reads_as_it_was_written),
+		cmocka_unit_test(slices_read_as_they_were_merged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

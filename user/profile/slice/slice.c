@@ -344,3 +344,36 @@ int slice_merge(struct profile *into, const struct profile *from)
 	into->notes.left_out += from->notes.left_out;
 	return err;
 }
+
+int slice_add_sums(struct profile *into, const struct profile *from)
+{
+	uint32_t stack = profile_intern_stack(into, NULL, 0);
+	uint32_t comm = profile_intern_string(into, "");
+	size_t count;
+	const struct profile_row *rows = profile_rows(from, &count);
+	int err = stack == UINT32_MAX || comm == UINT32_MAX ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		struct profile_row row = {
+			.kind = rows[i].kind,
+			.process = NOT_THERE,
+			.tid = PROFILE_NO_THREAD,
+			.comm = comm,
+			.stack = stack,
+			.count = rows[i].count,
+			.weight = rows[i].weight,
+		};
+
+		err = profile_add(into, &row);
+	}
+	merge_info(&into->info, &from->info);
+	return err;
+}
+
+void slice_copy_cost(struct profile *into, const struct profile *from)
+{
+	into->info.own_pid = from->info.own_pid;
+	into->info.own_cpu_ns = from->info.own_cpu_ns;
+	into->info.max_resident_bytes =
+		larger(into->info.max_resident_bytes, from->info.max_resident_bytes);
+}

@@ -17,5 +17,10 @@ struct profile *slice_new(void);
  * states the last is kept; of slow requests the slowest. Frames are compared by text, so `from`
  * must be symbolized. -ENOMEM: part of `from` is missing. */
 int slice_merge(struct profile *into, const struct profile *from);
+/* Adds only what the run was and how many events of each kind there were: one row of no process and
+ * no stack for each kind. Takes no memory however many slices are added. -ENOMEM. */
+int slice_add_sums(struct profile *into, const struct profile *from);
+/* What the run has cost, as it is in `from`, which is in `into` already. */
+void slice_copy_cost(struct profile *into, const struct profile *from);
 
 #endif
