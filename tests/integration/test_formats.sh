@@ -8,6 +8,18 @@ begin "one profile in every format"
 record -F 499 -e cpu -o app.folded -o app.pb.gz -o app.speedscope.json -- "$workloads/spin" 1 || give_up "no profile"
 samples=$(total . app.folded)
 
+begin "all kinds in every format"
+kinds="cpu offcpu blockio faults"
+record -F 499 -o all.pkbpf -- bash -c "'$workloads/spin' 0.3; for i in 1 2 3; do dd if=/dev/zero of=file bs=1M count=1 conv=fsync; sleep 0.01; done" ||
+	give_up "no recording"
+"$pkbpf" report -q all.pkbpf -o all.folded -o all.pb.gz -o all.speedscope.json -o all.svg -o all.html >said 2>&1 || give_up "$(cat said)"
+
+for kind in $kinds; do
+	if [ -s "all.$kind.folded" ]; then recorded="${recorded-} $kind"; else not_checked "$kind: there was none"; fi
+done
+# shellcheck disable=SC2086 # one word each
+checker "$here/formats_check.py" "$work" ${recorded-}
+
 begin "pprof"
 if command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q usage; then
 	export PPROF_TMPDIR=$work HOME=$work

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The page and the flame graph of hostile_names: hostile_browser_check.py PAGE.html GRAPH.svg"""
+import sys
+
+from browser import Browser
+from checks import check
+
+page, graph = sys.argv[1:]
+NAMES = ["</script><script>hacked=1</script>", "<img src=http://127.0.0.1:9/x onerror=hacked=1>", "]]>&amp;<!--", "{{DATA}}${hacked=1}", "=cmd|'/c calc'!A1", "__proto__", "constructor"]
+
+with Browser() as browser:
+    browser.open("file://" + graph)
+    titles = browser.run("return [...document.querySelectorAll('title')].map(e => e.textContent)")
+    for name in NAMES:
+        check(any(name in title for title in titles), f"svg: {name}")
+    browser.keys("/", *"script")
+    check(browser.run("return typeof hacked") == "undefined", "svg: no name was run")
+    check(browser.complaints() == [], f"svg: no complaint: {browser.complaints()}")
+
+    browser.open("file://" + page)
+    browser.until("return !document.getElementById('page').hidden")
+    for name in NAMES:
+        found = browser.run("state.search = arguments[0].replace(/[\\\\^$.*+?()[\\]{}|]/g, '\\\\$&'); return searchTree(modelOf('cpu'), state.search).sum", name)
+        check(found >= 25, f"html: {found} samples in {name}")
+    browser.run("change(() => { state.search = ''; state.view = 'functions'; })")
+    shown = browser.run("return [...document.querySelectorAll('#stacks td.fn')].map(e => e.title)")
+    check(all(name in shown for name in NAMES), f"html: the table of functions has all of them: {shown}")
+    for name in NAMES:
+        browser.run("change(() => state.chosen = profile.names.indexOf(arguments[0]))", name)
+    browser.run("change(() => { state.view = 'graph'; state.rootBelow = true; state.allFrames = true; })")
+    browser.click("#processes tbody tr")
+    check(browser.run("return typeof hacked") == "undefined" and browser.run("return document.querySelectorAll('img').length") == 0, "html: no name was run or is markup")
+    check(browser.complaints() == [], f"html: no complaint: {browser.complaints()}")
