@@ -137,6 +137,34 @@ static void a_process_whose_last_numbers_are_missing_waits_for_them(void **state
 	assert_int_equal(sums_of(fixture, "server").members, 1);
 }
 
+/* The kernel tells the account of an exit some microseconds before the table. */
+static void a_process_that_ended_at_the_limit_is_told_once(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t start_ns = fake_machine_now_ns(fixture->machine), end_ns;
+	uint32_t *numbers = NULL;
+	size_t index;
+
+	begin_process(fixture, 100, "true");
+	add_sample(fixture, 100, 0x400100);
+	add_account(fixture, 100, "true", start_ns);
+	fake_machine_at(fixture->machine, fake_machine_now_ns(fixture->machine) + 1000);
+	fake_exit(fixture->machine, 100, 100);
+	play(fixture);
+	end_ns = process_table_find(fixture->fake.processes, 100)->end_ns;
+	let_time_pass(fixture);
+	assert_int_equal(profile_merge_processes(fixture->fake.profile, end_ns, &numbers), 0);
+	free(numbers);
+	/* Neither in the table nor in the account. */
+	assert_int_equal(sums_of(fixture, "true").members, 0);
+	assert_true(
+		resource_usage_find(profile_resources(fixture->fake.profile), 100, end_ns, &index));
+	merge(fixture);
+	assert_int_equal(sums_of(fixture, "true").members, 1);
+	assert_false(
+		resource_usage_find(profile_resources(fixture->fake.profile), 100, end_ns, &index));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +173,7 @@ int main(void)
 		TEST(generated_code_keeps_the_process_it_is_named_by),
 		TEST(generated_code_that_is_gone_needs_no_process),
 		TEST(a_process_whose_last_numbers_are_missing_waits_for_them),
+		TEST(a_process_that_ended_at_the_limit_is_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,11 +79,13 @@ static bool find_groups(struct merging *work)
 
 /* ---- choosing ---- */
 
-static bool is_alive(const struct merging *work, const struct resource_process *process)
+/* Whether the table still tells this process by its pid: it lives, or ended later there. The two
+ * sources of its end differ by some microseconds. */
+static bool is_told_by_pid(const struct process *process, const struct resource_process *account,
+			   uint64_t before_ns)
 {
-	const struct process *now = process_table_find(work->processes, process->pid);
-
-	return now && now->start_ns <= process->end_ns;
+	return process->start_ns <= account->end_ns &&
+	       (!process->end_ns || process->end_ns >= before_ns);
 }
 
 /* Finds the processes in the account, and chooses those to group there. */
@@ -99,19 +101,23 @@ static int merge_account(struct merging *work, uint64_t before_ns)
 	for (size_t i = 0; i < count; i++) {
 		struct resource_process process = resource_usage_process(usage, i);
 
-		chosen[i] =
-			process.end_ns && process.end_ns < before_ns && !is_alive(work, &process);
+		chosen[i] = process.end_ns && process.end_ns < before_ns;
 	}
 	for (uint32_t id = 0; id < work->count; id++) {
 		const struct process *process = process_table_by_id(work->processes, id);
+		struct resource_process account;
 		size_t index;
 
 		work->account[id] = NO_ACCOUNT;
-		if (process &&
-		    resource_usage_find(usage, process->pid,
-					process->start_ns ? process->start_ns : process->end_ns,
-					&index))
-			work->account[id] = (uint32_t)index;
+		if (!process ||
+		    !resource_usage_find(usage, process->pid,
+					 process->start_ns ? process->start_ns : process->end_ns,
+					 &index))
+			continue;
+		work->account[id] = (uint32_t)index;
+		account = resource_usage_process(usage, index);
+		if (is_told_by_pid(process, &account, before_ns))
+			chosen[index] = false;
 	}
 	if (resource_usage_merge(usage, chosen, before_ns, &numbers))
 		return -ENOMEM;
