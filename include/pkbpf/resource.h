@@ -59,6 +59,9 @@ enum pkbpf_relation {
 	PKBPF_RELATION_STORAGE = 11,
 	/* As REPLY, if a thread is blocked reading; otherwise the connection may be idle. */
 	PKBPF_RELATION_REPLY_IF_READING = 12,
+	/* A block device ("major:minor"), of no process; value: bytes that it transferred in the
+	 * interval, for whomever. */
+	PKBPF_RELATION_DEVICE = 13,
 };
 
 /* flags of RESOURCE, MACHINE and CPU_LIMIT */

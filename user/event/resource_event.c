@@ -288,8 +288,7 @@ int relation_event_decode(const struct pkbpf_event_header *header, struct relati
 	const struct pkbpf_event_relation *record = (const void *)header;
 
 	if (header->kind != PKBPF_EVENT_RELATION || header->size < sizeof(*record) ||
-	    record->relation < PKBPF_RELATION_WAKER ||
-	    record->relation > PKBPF_RELATION_REPLY_IF_READING)
+	    record->relation < PKBPF_RELATION_WAKER || record->relation > PKBPF_RELATION_DEVICE)
 		return -EBADMSG;
 	if (header->size > sizeof(*record) &&
 	    strnlen(record->text, header->size - sizeof(*record)) == header->size - sizeof(*record))

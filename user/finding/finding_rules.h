@@ -27,7 +27,7 @@
 	ROW(io_limit, "block I/O is held back by a limit of the cgroup",                           \
 	    "a fifth of the active time, of which the device explains less than half")             \
 	ROW(disk_shared, "block I/O waits behind that of other processes",                         \
-	    "others move nine tenths of the bytes")                                                \
+	    "others move nine tenths of the bytes of its devices")                                 \
 	ROW(fsync_bound, "threads wait for fsync or a file-system journal",                        \
 	    "a fifth of the active time")                                                          \
 	ROW(dirty_throttled,                                                                       \
@@ -143,6 +143,12 @@ double finding_queue_percent(const struct resource_row *row);
 /* Targets that wait for CPUs mostly because they may not use more of them. */
 bool finding_targets_are_limited(const struct resource_rows *rows);
 const char *finding_name(const struct resource_row *row);
+/* The I/O limit of the group's cgroup, if that and not the device explains waits of this length;
+ * NULL: none. */
+const struct relation *finding_io_limit(const struct analysis *analysis,
+					const struct activity *activity, uint64_t wait_ns);
+/* Cause, and what to do. */
+void finding_say_io_limit(struct finding *finding, const struct relation *limit);
 /* A relation of one of a group's processes. */
 bool activity_has_pid(const struct activity *activity, uint32_t pid);
 

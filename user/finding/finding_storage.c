@@ -7,6 +7,7 @@
 #include <pkbpf/faults.h>
 
 #include "rows/human.h"
+#include "finding/disk_neighbour.h"
 #include "finding/finding_rules.h"
 
 /* A disk that seeks needs less for nearly every request. */
@@ -62,62 +63,6 @@ static uint64_t asynchronous_ns(const struct analysis *analysis, const struct re
 		     requests_ns > row->waits.disk_ns ? requests_ns - row->waits.disk_ns : 0);
 }
 
-static const struct relation *limit_of(const struct analysis *analysis,
-				       const struct activity *activity)
-{
-	const struct relation_list *list = profile_relations(analysis->rows->profile);
-
-	for (size_t i = 0; i < relation_list_count(list); i++) {
-		const struct relation *relation = relation_list_at(list, i);
-
-		if (relation->kind == PKBPF_RELATION_IO_LIMIT &&
-		    activity_has_pid(activity, relation->pid))
-			return relation;
-	}
-	return NULL;
-}
-
-struct neighbour {
-	char name[64];
-	uint64_t bytes, all_bytes;
-};
-
-/* Who else moved most bytes: rows of the profile, or, when only targets were looked at, the
- * processes beside them. */
-static struct neighbour neighbour_of(const struct analysis *analysis,
-				     const struct activity *activity)
-{
-	const struct relation_list *list = profile_relations(analysis->rows->profile);
-	struct neighbour most = {.name = ""};
-
-	for (size_t i = 0; i < analysis->count; i++) {
-		const struct resource_row *sum = &analysis->activities[i].group->sum;
-		uint64_t bytes = sum->storage.read_bytes + sum->storage.written_bytes;
-
-		if (&analysis->activities[i] == activity)
-			continue;
-		most.all_bytes += bytes;
-		if (bytes <= most.bytes)
-			continue;
-		most.bytes = bytes;
-		most.name[0] = '\0';
-		snprintf(most.name, sizeof(most.name), "%s",
-			 finding_name(analysis->activities[i].group->worst));
-	}
-	for (size_t i = 0; i < relation_list_count(list); i++) {
-		const struct relation *relation = relation_list_at(list, i);
-
-		if (relation->kind != PKBPF_RELATION_STORAGE || !analysis->has_targets)
-			continue;
-		most.all_bytes += relation->value;
-		if (relation->value <= most.bytes)
-			continue;
-		most.bytes = relation->value;
-		snprintf(most.name, sizeof(most.name), "%s", relation->other_comm);
-	}
-	return most;
-}
-
 static void say_requests(struct finding *finding, const struct analysis *analysis,
 			 const struct activity *activity, uint64_t wait_ns)
 {
@@ -142,23 +87,22 @@ static void say_requests(struct finding *finding, const struct analysis *analysi
 
 /* How disk waits of an activity are to be understood. */
 struct disk_wait {
-	const struct relation *limit; /* NULL: none */
-	struct neighbour other;
+	const struct relation *limit; /* that holds it back; NULL: none */
+	struct disk_neighbour other;
 	uint64_t wait_ns; /* with that at rings */
 	uint64_t ring_ns; /* of it, for asynchronous requests */
 	double device;	  /* percent that the device explains */
 };
 
 static enum finding_rule_number disk_rule(const struct analysis *analysis,
-					  const struct resource_row *sum,
 					  const struct disk_wait *wait)
 {
-	double own_bytes = (double)sum->storage.read_bytes + (double)sum->storage.written_bytes;
 	double others = (double)wait->other.all_bytes;
 
-	if (wait->limit && wait->device < DEVICE_PART_PERCENT)
+	if (wait->limit)
 		return FINDING_RULE_io_limit;
-	if (finding_percent(others, others + own_bytes) >= OTHERS_PERCENT &&
+	if (wait->other.name[0] &&
+	    finding_percent(others, others + (double)wait->other.own_bytes) >= OTHERS_PERCENT &&
 	    others >= OTHERS_BYTES_PER_SECOND * finding_seconds(analysis->rows))
 		return FINDING_RULE_disk_shared;
 	return FINDING_RULE_disk_bound;
@@ -186,11 +130,7 @@ static void say_disk_cause(struct finding *finding, enum finding_rule_number rul
 	char buffer[HUMAN_SIZE];
 
 	if (rule == FINDING_RULE_io_limit) {
-		finding_say(finding->cause,
-			    "waits for block I/O that a limit of its cgroup holds back (%s)",
-			    wait->limit->text);
-		finding_say(finding->next, "raise the limit (io.max, blkio.throttle), or read and "
-					   "write less");
+		finding_say_io_limit(finding, wait->limit);
 	} else if (rule == FINDING_RULE_disk_shared) {
 		finding_say(finding->cause, "waits for block I/O behind that of %s",
 			    wait->other.name);
@@ -225,10 +165,10 @@ static void find_disk(const struct analysis *analysis, const struct activity *ac
 	whole.active_ns += wait.ring_ns;
 	if (activity_severity(analysis, &whole, wait.wait_ns) < ACTIVE_PERCENT)
 		return;
-	wait.limit = limit_of(analysis, activity);
-	wait.other = neighbour_of(analysis, activity);
+	wait.limit = finding_io_limit(analysis, activity, wait.wait_ns);
+	wait.other = disk_neighbour_of(analysis, activity);
 	wait.device = finding_percent((double)sum->blockio.device_ns, (double)wait.wait_ns);
-	rule = disk_rule(analysis, sum, &wait);
+	rule = disk_rule(analysis, &wait);
 	finding = finding_new(rule);
 	finding.severity = activity_severity(analysis, &whole, wait.wait_ns);
 	finding_say_who(&finding, analysis, activity);

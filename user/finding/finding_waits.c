@@ -43,7 +43,12 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 {
 	const struct wait_class_row *row = wait_class_row(class);
 	const struct wait_sums *waits = &activity->waits[class];
-	struct finding finding = finding_new(rule_of(row->rule));
+	/* fsync waits for writes, which a limit may hold back. */
+	const struct relation *limit =
+		!strcmp(row->rule, "fsync_bound")
+			? finding_io_limit(analysis, activity, waits->time_ns)
+			: NULL;
+	struct finding finding = finding_new(limit ? FINDING_RULE_io_limit : rule_of(row->rule));
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, 1ULL << class);
 	char time[HUMAN_SIZE], count[HUMAN_SIZE];
@@ -53,13 +58,16 @@ static void say_class(const struct analysis *analysis, const struct activity *ac
 	if (finding.severity < ACTIVE_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "%s", row->cause);
+	if (limit)
+		finding_say_io_limit(&finding, limit);
+	else
+		finding_say(finding.cause, "%s", row->cause);
 	part = finding_say_place(finding.place, analysis, activity, &stacks);
 	finding_say_wall(finding.evidence, activity, waits->time_ns);
 	finding_say(finding.evidence, " (%s in %s wait%s)", human_time(time, waits->time_ns),
 		    human_count(count, waits->count), waits->count == 1 ? "" : "s");
 	finding_say_part(finding.evidence, part);
-	if (row->next)
+	if (row->next && !limit)
 		finding_say(finding.next, "%s", row->next);
 	findings_offer(findings, &finding);
 }

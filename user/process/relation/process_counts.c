@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "process/relation/device_bytes.h"
 
 /* Each process takes about 10 us. */
 #define PROCESSES_MAX 4096
@@ -32,6 +33,8 @@ struct process_counts {
 	uint32_t networks[NETWORKS_MAX];
 	uint64_t failures[NETWORKS_MAX];
 	size_t network_count;
+	struct device_bytes devices[DEVICES_MAX];
+	size_t device_count;
 	int log; /* positioned at the end of the kernel's log; -1: none */
 };
 
@@ -105,6 +108,7 @@ struct process_counts *process_counts_new(const uint32_t *pids, size_t count, bo
 		return NULL;
 	}
 	counts->log = open_log();
+	counts->device_count = device_bytes_read("/proc/diskstats", counts->devices);
 	all_count = relation_list_pids(everybody, PROCESSES_MAX);
 	counts->items = calloc(all_count + 1, sizeof(*counts->items));
 	for (size_t i = 0; counts->items && i < all_count; i++) {
@@ -249,6 +253,7 @@ static void write_kills(const struct process_counts *counts, const struct relati
 void process_counts_write(const struct process_counts *counts, const struct relation_writer *writer)
 {
 	write_io(counts, writer);
+	device_bytes_write(counts->devices, counts->device_count, writer);
 	for (size_t i = 0; i < counts->network_count; i++) {
 		uint64_t failures = read_failures(counts->networks[i]);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who else used the block devices of a group. */
+#ifndef PKBPF_FINDING_DISK_NEIGHBOUR_H
+#define PKBPF_FINDING_DISK_NEIGHBOUR_H
+
+#include "finding/analysis.h"
+
+struct disk_neighbour {
+	char name[64]; /* who moved most; "": nobody, or nobody who moved a good part */
+	uint64_t bytes;
+	/* On devices that the group used; where bytes of devices are not known, on all. */
+	uint64_t all_bytes, own_bytes;
+};
+
+struct disk_neighbour disk_neighbour_of(const struct analysis *analysis,
+					const struct activity *activity);
+
+#endif
