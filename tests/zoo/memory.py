@@ -85,7 +85,7 @@ def thrash(zoo):
     major = lambda: int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[9])
     before = major()
     yield ["-p", pid]
-    zoo.prove(major() - before > 500, "/proc/PID/stat: major faults")
+    zoo.prove(major() - before > 200, "/proc/PID/stat: major faults")
 
 
 @scenario("memory", "grow", "remember|node", rules=("memory_grows",), seconds=5)

@@ -4,7 +4,7 @@ import os
 import time
 
 from servers import postgres
-from zoo import field, scenario
+from zoo import cpu_seconds, delay_seconds, field, scenario
 
 
 def disk_of(path):
@@ -142,7 +142,10 @@ def cold_scan(zoo):
     data = zoo.data_file("data", 256)
     pid = zoo.plant("storage", "cold_scan", data).pid
     before, waits = field(pid, "io", "read_bytes:"), field(pid, "status", "voluntary_ctxt_switches")
+    started, cpu, delay = time.monotonic(), cpu_seconds(pid), delay_seconds(pid)
     yield ["-p", pid]
+    wanted = time.monotonic() - started - (delay_seconds(pid) - delay)
+    zoo.prove(cpu_seconds(pid) - cpu < 0.4 * wanted, "it copies for less than half of the time")
     zoo.prove(field(pid, "io", "read_bytes:") - before > 64 << 20, "it reads from the disk")
     zoo.prove(field(pid, "status", "voluntary_ctxt_switches") - waits > 100, "and waits for it")
 

@@ -6,11 +6,14 @@
 
 #include "rows/human.h"
 #include "finding/finding_rules.h"
+#include "finding/waker.h"
 
 /* Of the looks at the sockets of a process: a peer that is fast is seldom met waiting. */
 #define LOOKS_PERCENT 50
 /* On average: who answers sooner is no slow peer; a round trip of a local network takes as long. */
 #define ANSWER_NS (NS_PER_MS / 5)
+/* Of the time of sampled waits, ended by one peer: that is what it waits for. */
+#define WOKEN_PERCENT 50
 /* Of wall time asleep by its own timer. */
 #define SLEEP_PERCENT 50
 /* Sleeps per failed connection: one, or a few. */
@@ -22,6 +25,12 @@
 #define WAITING_FOR_PEERS                                                                          \
 	(WAIT_CLASS_BIT(SOCKET) | WAIT_CLASS_BIT(EVENTS) | WAIT_CLASS_BIT(PG_WORK))
 
+/* Of Unix sockets it is not known whether something was sent. */
+static bool has_unix_socket(const struct relation *relation)
+{
+	return relation->text[0] == '/' || relation->text[0] == '@';
+}
+
 static const struct relation *worst_peer(const struct analysis *analysis,
 					 const struct activity *activity, enum pkbpf_relation kind)
 {
@@ -32,6 +41,7 @@ static const struct relation *worst_peer(const struct analysis *analysis,
 		const struct relation *relation = relation_list_at(list, i);
 
 		if (relation->kind == kind && activity_has_pid(activity, relation->pid) &&
+		    !has_unix_socket(relation) &&
 		    finding_percent((double)relation->count, (double)relation->value) >=
 			    LOOKS_PERCENT &&
 		    (!worst || relation->count > worst->count))
@@ -73,6 +83,47 @@ static double severity_beside(const struct analysis *analysis, const struct acti
 	return activity_severity(analysis, &with, time_ns);
 }
 
+/* Of the time of sampled waits of these classes, what this program ended. */
+static double ended_by(const struct analysis *analysis, const struct activity *activity,
+		       uint64_t classes, const char *comm)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+	uint64_t all_ns = 0, by_ns = 0;
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind != PKBPF_RELATION_WAKER ||
+		    relation->stack == RELATION_NO_STACK ||
+		    !activity_has_pid(activity, relation->pid) ||
+		    !(classes & 1ULL << waker_class(analysis, relation)))
+			continue;
+		all_ns += relation->value;
+		by_ns += strcmp(relation->other_comm, comm) == 0 ? relation->value : 0;
+	}
+	return finding_percent((double)by_ns, (double)all_ns);
+}
+
+/* Of several connections that may wait for an answer, that to the program that ends its waits. */
+static const struct relation *peer_that_wakes(const struct analysis *analysis,
+					      const struct activity *activity, uint64_t classes)
+{
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
+
+	for (size_t i = 0; i < relation_list_count(list); i++) {
+		const struct relation *relation = relation_list_at(list, i);
+
+		if (relation->kind == PKBPF_RELATION_REPLY_IF_READING &&
+		    activity_has_pid(activity, relation->pid) && relation->other_comm[0] &&
+		    !activity_has_pid(activity, relation->other_pid) &&
+		    finding_percent((double)relation->count, (double)relation->value) >=
+			    LOOKS_PERCENT &&
+		    ended_by(analysis, activity, classes, relation->other_comm) >= WOKEN_PERCENT)
+			return relation;
+	}
+	return NULL;
+}
+
 static void find_reply(const struct analysis *analysis, const struct activity *activity,
 		       struct findings *findings)
 {
@@ -85,22 +136,35 @@ static void find_reply(const struct analysis *analysis, const struct activity *a
 	struct class_choice choice;
 	struct finding_stacks stacks = class_stacks(&choice, analysis, classes);
 	uint64_t count, time_ns = waits_of(activity, classes, &count);
+	/* Of an answer that was seen to be due, there is no doubt. */
+	bool is_sure = peer;
 
+	if (!is_sure)
+		peer = peer_that_wakes(analysis, activity, classes);
 	if (!peer || !count || time_ns / count < ANSWER_NS)
 		return;
 	finding.severity = severity_beside(analysis, activity, time_ns);
 	if (finding.severity < SLEEP_PERCENT)
 		return;
 	finding_say_who(&finding, analysis, activity);
-	finding_say(finding.cause, "waits for a slow peer (backend) to answer");
+	finding.is_alarm = is_sure;
+	finding_say(finding.cause,
+		    is_sure ? "waits for a slow peer (backend) to answer"
+			    : "waits for its server to answer, or to send something");
 	finding_say_place(finding.place, analysis, activity, &stacks);
 	say_peer(&finding, peer);
-	finding_say(finding.evidence,
-		    "a request was unanswered in %" PRIu64 " of %" PRIu64 " looks; ", peer->count,
-		    peer->value);
+	if (is_sure)
+		finding_say(finding.evidence,
+			    "a request was unanswered in %" PRIu64 " of %" PRIu64 " looks; ",
+			    peer->count, peer->value);
+	else
+		finding_say(finding.evidence, "it ends %.0f %% of the time waited; ",
+			    ended_by(analysis, activity, classes, peer->other_comm));
 	finding_say_wall(finding.evidence, activity, time_ns);
 	finding_say(finding.evidence, " waiting");
-	finding_say(finding.next, "profile the peer: this program has nothing to do meanwhile");
+	finding_say(finding.next, is_sure ? "profile the peer: this program has nothing to do "
+					    "meanwhile"
+					  : "profile the peer, if an answer is due");
 	findings_offer(findings, &finding);
 }
 

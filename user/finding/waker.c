@@ -229,12 +229,26 @@ static void choose(const struct analysis *analysis, const struct activity *activ
 	memcpy(wakers->place, chosen->place, sizeof(wakers->place));
 }
 
+static size_t stack_of(const struct analysis *analysis, uint32_t stack, uint32_t functions[DEPTH])
+{
+	size_t count = function_table_stack(analysis->rows->functions, analysis->rows->profile,
+					    stack, functions, DEPTH);
+
+	return count < DEPTH ? count : DEPTH;
+}
+
+enum wait_class waker_class(const struct analysis *analysis, const struct relation *relation)
+{
+	uint32_t functions[DEPTH];
+	size_t count = stack_of(analysis, relation->stack, functions);
+
+	return wait_class_of_functions(analysis->rows, functions, count);
+}
+
 struct wakers wakers_of(const struct analysis *analysis, const struct activity *activity,
 			uint64_t classes)
 {
-	const struct profile *profile = analysis->rows->profile;
-	const struct relation_list *list = profile_relations(profile);
-	const struct function_table *table = analysis->rows->functions;
+	const struct relation_list *list = profile_relations(analysis->rows->profile);
 	struct candidate candidates[CANDIDATES];
 	struct wakers wakers = {.function = WAKER_NO_FUNCTION};
 	uint32_t waiter[DEPTH], functions[DEPTH];
@@ -252,8 +266,7 @@ struct wakers wakers_of(const struct analysis *analysis, const struct activity *
 		    (relation->other_stack == RELATION_NO_STACK && relation->other_pid) ||
 		    !activity_has_pid(activity, relation->pid))
 			continue;
-		depth = function_table_stack(table, profile, relation->stack, waiter, DEPTH);
-		depth = depth < DEPTH ? depth : DEPTH;
+		depth = stack_of(analysis, relation->stack, waiter);
 		if (!(classes & 1ULL << wait_class_of_functions(analysis->rows, waiter, depth)))
 			continue;
 		/* An interrupt on an idle CPU: what wakes from a futex there is a timer. */
@@ -263,9 +276,7 @@ struct wakers wakers_of(const struct analysis *analysis, const struct activity *
 			wakers.timer_ns += relation->value;
 			continue;
 		}
-		count = function_table_stack(table, profile, relation->other_stack, functions,
-					     DEPTH);
-		count = count < DEPTH ? count : DEPTH;
+		count = stack_of(analysis, relation->other_stack, functions);
 		wakers.count += relation->count;
 		wakers.value_ns += relation->value;
 		if (by_timer(analysis, functions, count)) {

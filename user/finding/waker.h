@@ -27,6 +27,8 @@ struct wakers {
 struct wakers wakers_of(const struct analysis *analysis, const struct activity *activity,
 			uint64_t classes);
 
+/* What a sampled wait with a stack was for. Its stack need not be one of the rows'. */
+enum wait_class waker_class(const struct analysis *analysis, const struct relation *relation);
 /* Has a name and belongs to the program: not to the kernel, the C library or a runtime. */
 bool waker_is_of_program(const struct function *function);
 

@@ -2,6 +2,8 @@
 /* Programs and their memory. */
 #include "planted.h"
 
+#include <sys/prctl.h>
+
 static NOINLINE void *remember_session(void)
 {
 	char *session = malloc(40000);
@@ -127,6 +129,7 @@ static NOINLINE void build_reply(void)
 static void malloc_churn(int argc, char **argv)
 {
 	(void)argc, (void)argv;
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 	for (;;)
 		build_reply();
 }

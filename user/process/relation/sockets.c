@@ -23,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/hash_map.h"
 #include "process/relation/relation_writer.h"
+#include "process/relation/unix_sockets.h"
 
 #define LOOKS	      5
 #define LOOK_PAUSE_NS 20000000
@@ -52,8 +53,9 @@ struct tcp_socket {
 struct peer {
 	uint32_t pid;
 	enum pkbpf_relation relation;
-	struct tcp_socket socket; /* one of its sockets */
-	uint32_t looks;		  /* number of checks in which it waited */
+	struct tcp_socket socket;  /* one of its sockets */
+	char path[UNIX_PATH_SIZE]; /* of a Unix socket, whose inode is that of the other end */
+	uint32_t looks;		   /* number of checks in which it waited */
 	uint32_t last_look;
 };
 
@@ -230,7 +232,46 @@ static void count_peer(struct sockets *sockets, uint32_t pid, enum pkbpf_relatio
 	}
 	new = sockets->peers.count < 1024 ? array_add(&sockets->peers) : NULL;
 	if (new)
-		*new = (struct peer){pid, relation, *socket, 1, look};
+		*new = (struct peer){.pid = pid,
+				     .relation = relation,
+				     .socket = *socket,
+				     .looks = 1,
+				     .last_look = look};
+}
+
+struct looking {
+	struct sockets *sockets;
+	uint32_t look;
+};
+
+/* Unix sockets have no time stamps: whether something was sent is not known. */
+static void count_unix(void *context, const struct unix_client *client)
+{
+	struct looking *looking = context;
+	struct sockets *sockets = looking->sockets;
+	const uint64_t *owner = hash_map_find(&sockets->owners, client->inode);
+	struct peer *new;
+
+	if (!owner || !relation_writer_wants(sockets->writer, (uint32_t)*owner))
+		return;
+	array_foreach(&sockets->peers, peer) {
+		if (peer->pid != *owner || strcmp(peer->path, client->path) != 0)
+			continue;
+		peer->looks += peer->last_look != looking->look;
+		peer->last_look = looking->look;
+		return;
+	}
+	new = sockets->peers.count < 1024 ? array_add(&sockets->peers) : NULL;
+	if (!new)
+		return;
+	*new = (struct peer){
+		.pid = (uint32_t)*owner,
+		.relation = PKBPF_RELATION_REPLY_IF_READING,
+		.socket = {.family = AF_UNIX, .inode = client->server_inode},
+		.looks = 1,
+		.last_look = looking->look,
+	};
+	memcpy(new->path, client->path, sizeof(new->path));
 }
 
 static void look(struct sockets *sockets, const int *networks, size_t network_count,
@@ -241,6 +282,7 @@ static void look(struct sockets *sockets, const int *networks, size_t network_co
 		dump(sockets, networks[i], AF_INET);
 		dump(sockets, networks[i], AF_INET6);
 		note_served(sockets);
+		unix_clients_each(networks[i], count_unix, &(struct looking){sockets, number});
 		for (size_t j = 0; j < sockets->tcp.count; j++) {
 			const struct tcp_socket *socket = &sockets->tcp.items[j];
 			const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
@@ -266,6 +308,11 @@ static void look(struct sockets *sockets, const int *networks, size_t network_co
 /* The process at the other end, when it is in the same network namespace; 0: unknown. */
 static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_socket *socket)
 {
+	if (socket->family == AF_UNIX) {
+		const uint64_t *owner = hash_map_find(&sockets->owners, socket->inode);
+
+		return owner ? (uint32_t)*owner : 0;
+	}
 	array_foreach(&sockets->tcp, other) {
 		const uint64_t *owner;
 
@@ -292,7 +339,7 @@ static uint32_t pid_of_peer(const struct sockets *sockets, const struct tcp_sock
 
 static void write_peer(const struct sockets *sockets, const struct peer *peer)
 {
-	char address[INET6_ADDRSTRLEN] = "", text[INET6_ADDRSTRLEN + 16];
+	char address[INET6_ADDRSTRLEN] = "", text[UNIX_PATH_SIZE];
 	static const uint32_t mapped[3] = {0, 0, 0};
 	const void *binary = peer->socket.peer_address;
 	int family = peer->socket.family;
@@ -304,8 +351,11 @@ static void write_peer(const struct sockets *sockets, const struct peer *peer)
 		binary = &peer->socket.peer_address[3];
 	}
 	inet_ntop(family, binary, address, sizeof(address));
-	snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%u" : "%s:%u", address,
-		 peer->socket.peer_port);
+	if (family == AF_UNIX)
+		snprintf(text, sizeof(text), "%s", peer->path);
+	else
+		snprintf(text, sizeof(text), family == AF_INET6 ? "[%s]:%u" : "%s:%u", address,
+			 peer->socket.peer_port);
 	relation_write(sockets->writer,
 		       &(struct relation_view){.relation = peer->relation,
 					       .pid = peer->pid,
