@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `pkbpf diff BASE NEW`: what changed between two profiles, and what of it is more than noise. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file_io.h"
+#include "cli/command_table.h"
+#include "cli/exit_status.h"
+#include "cli/near_match.h"
+#include "diff/diff_format.h"
+#include "diff/measure_recording.h"
+#include "live/invoking_user.h"
+#include "source/source.h"
+
+#define DIFF_OUTPUTS_MAX    16
+#define DIFF_FILES_MAX	    64
+#define DIFF_CONDITIONS_MAX 64
+
+struct diff_output {
+	const char *path;
+	const struct diff_format_ops *format;
+};
+
+struct diff_files {
+	const char *items[DIFF_FILES_MAX];
+	size_t count;
+};
+
+/* Arrays of fixed size: who frees the options knows nothing of them. */
+struct diff_options {
+	struct diff_output outputs[DIFF_OUTPUTS_MAX];
+	size_t output_count;
+	const struct diff_format_ops *pending_format;
+	const char *conditions[DIFF_CONDITIONS_MAX];
+	size_t condition_count;
+	struct diff_files more[DIFF_SIDES]; /* further runs */
+	struct diff_work work;
+	bool has_work;
+	const char *container;
+};
+
+struct differing {
+	const struct cli_options *options;
+	const struct diff_options *own;
+	struct console *console;
+	struct diff_names names;
+	struct measurement sides[DIFF_SIDES];
+	struct comparison comparison;
+	struct diff_condition_result conditions[DIFF_CONDITIONS_MAX];
+};
+
+static int fail(const struct differing *diff, const struct error *error, int status)
+{
+	console_error(diff->console, "%s", error->text);
+	return status;
+}
+
+/* ---- reading ---- */
+
+static int read_file(struct differing *diff, enum diff_side side, const char *path)
+{
+	const struct cli_options *options = diff->options;
+	struct slice_choice choice = {
+		.pids = options->live.targets.pids.items,
+		.pid_count = options->live.targets.pids.count,
+		.comm = options->live.targets.comm,
+		.container = diff->own->container,
+	};
+	size_t damaged = 0;
+	struct error error;
+
+	for (size_t i = 0; i < options->source_count; i++)
+		choice.kinds_mask |= 1U << options->sources[i]->kind;
+	if (measure_recording(&diff->sides[side], path, &choice, &damaged, &error) < 0)
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	if (damaged)
+		console_error(diff->console, "%s: %zu damaged slice%s left out", path, damaged,
+			      damaged == 1 ? "" : "s");
+	return EXIT_STATUS_DONE;
+}
+
+static int read_side(struct differing *diff, enum diff_side side)
+{
+	const struct diff_files *more = &diff->own->more[side];
+	const char *path = diff->options->files.items[side];
+	int status = read_file(diff, side, path);
+
+	for (size_t i = 0; i < more->count && status == EXIT_STATUS_DONE; i++)
+		status = read_file(diff, side, more->items[i]);
+	if (status != EXIT_STATUS_DONE)
+		return status;
+	if (!diff->sides[side].slices.count) {
+		console_error(diff->console, "nothing to compare: no whole slice in %s", path);
+		return EXIT_STATUS_FAILED;
+	}
+	measurement_finish(&diff->sides[side]);
+	return EXIT_STATUS_DONE;
+}
+
+/* Of a command as much as it took; of what goes on, by time. */
+static struct diff_work work_of(const struct differing *diff)
+{
+	struct diff_work work = diff->own->work;
+
+	if (!diff->own->has_work)
+		work.per = diff->sides[DIFF_BASE].is_command && diff->sides[DIFF_NEW].is_command
+				   ? DIFF_PER_RUN
+				   : DIFF_PER_SECOND;
+	return work;
+}
+
+static int compare(struct differing *diff)
+{
+	struct diff_work work = work_of(diff);
+	struct error error;
+
+	if (comparison_init(&diff->comparison, &diff->sides[DIFF_BASE], &diff->sides[DIFF_NEW],
+			    &work, &error) < 0)
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+/* ---- conditions ---- */
+
+static void tell_absent(const struct differing *diff, const struct diff_condition *condition,
+			const struct diff_condition_result *result)
+{
+	struct near_match near = {0};
+
+	array_foreach(&diff->comparison.rows, row) {
+		if (row->key.kind == condition->kind && row->key.level == condition->level)
+			near_match_offer(&near, condition->name,
+					 diff_row_name(&diff->comparison, row));
+	}
+	console_error(diff->console, "--fail-if %s%s%s%s", result->sentence,
+		      near.word ? "; did you mean " : "", near.word ? near.word : "",
+		      near.word ? "?" : "");
+}
+
+static int check_condition(struct differing *diff, size_t index)
+{
+	struct diff_condition_result *result = &diff->conditions[index];
+	const char *text = diff->own->conditions[index];
+	struct diff_condition condition;
+
+	if (diff_condition_parse(text, &condition, NULL) < 0)
+		return EXIT_STATUS_USAGE; /* was checked when it was read */
+	diff_condition_check(&condition, text, &diff->comparison, result);
+	switch (result->outcome) {
+	case DIFF_CONDITION_PASSED:
+		return EXIT_STATUS_DONE;
+	case DIFF_CONDITION_HELD:
+		console_error(diff->console, "--fail-if %s", result->sentence);
+		return EXIT_STATUS_CONDITION;
+	case DIFF_CONDITION_ABSENT:
+		tell_absent(diff, &condition, result);
+		break;
+	case DIFF_CONDITION_NO_KIND:
+	case DIFF_CONDITION_UNJUDGED:
+		console_error(diff->console, "--fail-if %s", result->sentence);
+		break;
+	}
+	return EXIT_STATUS_FAILED;
+}
+
+/* A condition that holds comes before one that cannot be checked. */
+static int check_conditions(struct differing *diff)
+{
+	int status = EXIT_STATUS_DONE;
+
+	for (size_t i = 0; i < diff->own->condition_count; i++) {
+		int one = check_condition(diff, i);
+
+		if (one == EXIT_STATUS_CONDITION || status == EXIT_STATUS_DONE)
+			status = one;
+	}
+	return status;
+}
+
+/* ---- writing ---- */
+
+static int write_output(const struct differing *diff, const struct diff_output *output,
+			const struct invoking_user *user)
+{
+	const struct cli_options *options = diff->options;
+	bool to_stdout = strcmp(output->path, "-") == 0;
+	struct diff_document document = {
+		.comparison = &diff->comparison,
+		.titles = {options->files.items[DIFF_BASE], options->files.items[DIFF_NEW]},
+		.conditions = diff->conditions,
+		.condition_count = diff->own->condition_count,
+		.width = options->width || !to_stdout ? options->width
+						      : console_width(STDOUT_FILENO),
+		.full = options->full,
+		.icicle = options->icicle,
+		.color = to_stdout ? console_wants_color(options->color, STDOUT_FILENO)
+				   : options->color == COLOR_ALWAYS,
+	};
+	struct error error;
+	struct output_file *file = output_file_open(output->path, &error);
+	int err;
+
+	if (!file)
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	err = output->format->write(&document, output_file_stream(file));
+	if (err < 0 && !ferror(output_file_stream(file)))
+		error_set(&error, -err, "cannot write %s: %s", output->path, strerror(-err));
+	else
+		err = output_file_commit(file, user->behind_sudo ? user->uid : (uid_t)-1,
+					 user->behind_sudo ? user->gid : (gid_t)-1, &error);
+	output_file_free(file);
+	if (err < 0 && !(err == -EPIPE && to_stdout))
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+static int write_outputs(const struct differing *diff)
+{
+	struct invoking_user user = {0};
+	struct error error;
+	int status = EXIT_STATUS_DONE;
+
+	if (invoking_user_find(&user, &error) < 0)
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	for (size_t i = 0; i < diff->own->output_count; i++)
+		if (write_output(diff, &diff->own->outputs[i], &user) != EXIT_STATUS_DONE)
+			status = EXIT_STATUS_FAILED;
+	invoking_user_done(&user);
+	return status;
+}
+
+static int run(struct differing *diff)
+{
+	int status = EXIT_STATUS_DONE, written;
+
+	if (!diff_names_init(&diff->names)) {
+		console_error(diff->console, "cannot compare: out of memory");
+		return EXIT_STATUS_FAILED;
+	}
+	for (int side = 0; side < DIFF_SIDES && status == EXIT_STATUS_DONE; side++) {
+		measurement_init(&diff->sides[side], &diff->names);
+		status = read_side(diff, (enum diff_side)side);
+	}
+	if (status == EXIT_STATUS_DONE)
+		status = compare(diff);
+	if (status != EXIT_STATUS_DONE)
+		return status;
+	status = check_conditions(diff);
+	written = write_outputs(diff);
+	return written == EXIT_STATUS_DONE ? status : written;
+}
+
+static int diff_run(const struct cli_options *options, struct console *console)
+{
+	struct differing *diff = calloc(1, sizeof(*diff));
+	int status;
+
+	if (!diff) {
+		console_error(console, "cannot compare: out of memory");
+		return EXIT_STATUS_FAILED;
+	}
+	diff->options = options;
+	diff->own = options->own;
+	diff->console = console;
+	status = run(diff);
+	comparison_done(&diff->comparison);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		measurement_done(&diff->sides[side]);
+	diff_names_done(&diff->names);
+	free(diff);
+	return status;
+}
+
+/* ---- options ---- */
+
+static int check_outputs(struct diff_options *own, struct error *error)
+{
+	struct diff_output *output = &own->outputs[0];
+
+	if (own->pending_format && own->output_count)
+		return error_set(error, EINVAL,
+				 "--format %s follows the last --output; put it before the "
+				 "--output it belongs to",
+				 own->pending_format->name);
+	if (own->output_count)
+		return 0;
+	*output = (struct diff_output){"-", own->pending_format ? own->pending_format
+								: diff_format_at(0)};
+	own->output_count = 1;
+	return 0;
+}
+
+static int diff_check(struct cli_options *options, struct error *error)
+{
+	if (options->files.count != DIFF_SIDES)
+		return error_set(error, EINVAL,
+				 "diff requires two profiles: pkbpf diff BASE.pkbpf NEW.pkbpf; "
+				 "further runs of a side are added by --base FILE and --new FILE");
+	return check_outputs(options->own, error);
+}
+
+static int parse_format(void *context, const char *value, struct error *error)
+{
+	struct diff_options *own = context;
+	const struct diff_format_ops *format = diff_format_by_name(value);
+	char list[128] = "";
+
+	if (!format) {
+		for (size_t i = 0; (format = diff_format_at(i)); i++) {
+			strncat(list, i ? ", " : "", sizeof(list) - strlen(list) - 1);
+			strncat(list, format->name, sizeof(list) - strlen(list) - 1);
+		}
+		return error_set(error, EINVAL, "invalid value '%s' for --format: expected %s",
+				 value, list);
+	}
+	own->pending_format = format;
+	return 0;
+}
+
+static int parse_output(void *context, const char *value, struct error *error)
+{
+	struct diff_options *own = context;
+	struct diff_output *output = &own->outputs[own->output_count];
+
+	if (own->output_count == DIFF_OUTPUTS_MAX)
+		return error_set(error, EINVAL, "more than %d times --output", DIFF_OUTPUTS_MAX);
+	output->path = value;
+	output->format = own->pending_format ? own->pending_format : diff_format_by_suffix(value);
+	if (!output->format && strcmp(value, "-") == 0)
+		output->format = diff_format_at(0);
+	if (!output->format)
+		return error_set(error, EINVAL,
+				 "cannot tell the format of %s by its suffix; use --format", value);
+	own->pending_format = NULL;
+	own->output_count++;
+	return 0;
+}
+
+static int parse_fail_if(void *context, const char *value, struct error *error)
+{
+	struct diff_options *own = context;
+	struct diff_condition condition;
+	int err = diff_condition_parse(value, &condition, error);
+
+	if (err < 0)
+		return err;
+	if (own->condition_count == DIFF_CONDITIONS_MAX)
+		return error_set(error, EINVAL, "more than %d times --fail-if",
+				 DIFF_CONDITIONS_MAX);
+	own->conditions[own->condition_count++] = value;
+	return 0;
+}
+
+static int add_file(struct diff_files *files, const char *value, struct error *error)
+{
+	if (files->count == DIFF_FILES_MAX)
+		return error_set(error, EINVAL, "more than %d files on a side", DIFF_FILES_MAX);
+	files->items[files->count++] = value;
+	return 0;
+}
+
+static int parse_base(void *context, const char *value, struct error *error)
+{
+	return add_file(&((struct diff_options *)context)->more[DIFF_BASE], value, error);
+}
+
+static int parse_new(void *context, const char *value, struct error *error)
+{
+	return add_file(&((struct diff_options *)context)->more[DIFF_NEW], value, error);
+}
+
+/* "second", "run" or "requests=12000:14000" */
+static int parse_per(void *context, const char *value, struct error *error)
+{
+	struct diff_options *own = context;
+	struct diff_work work = {0};
+	char extra;
+
+	own->has_work = true;
+	if (strcmp(value, "second") == 0 || strcmp(value, "run") == 0) {
+		own->work.per = value[0] == 's' ? DIFF_PER_SECOND : DIFF_PER_RUN;
+		return 0;
+	}
+	work.per = DIFF_PER_WORK;
+	if (sscanf(value, "%63[^=:]=%lf:%lf%c", work.name, &work.base, &work.new, &extra) != 3 ||
+	    !(work.base > 0 && work.base < 1e18) || !(work.new > 0 && work.new < 1e18))
+		return error_set(error, EINVAL,
+				 "invalid value '%s' for --per: expected second, run, or the work "
+				 "of both sides, such as 'requests=12000:14000'",
+				 value);
+	own->work = work;
+	return 0;
+}
+
+#define OUTPUT_GROUP .group = OPTION_GROUP_OUTPUT
+#define DIFF(member) OPTION_AT(struct diff_options, member)
+
+static const struct option_row own_options[] = {
+	{0, "container", "NAME|ID", "processes of this container, by name or beginning of its id",
+	 .group = OPTION_GROUP_TARGETS, .form = OPTION_TEXT, DIFF(container)},
+	{0, "base", "FILE", "a further run of the base side; repeatable",
+	 .group = OPTION_GROUP_TARGETS, .repeatable = true, .completes = OPTION_COMPLETES_FILE,
+	 .form = OPTION_PARSED, .parse = parse_base,
+	 .text = "With several runs on a side, the scatter between runs counts, too. Files that "
+		 "follow each other without a gap, as those of --every, are one run."},
+	{0, "new", "FILE", "a further run of the new side; repeatable",
+	 .group = OPTION_GROUP_TARGETS, .repeatable = true, .completes = OPTION_COMPLETES_FILE,
+	 .form = OPTION_PARSED, .parse = parse_new},
+	{0, "per", "second|run|NAME=BASE:NEW",
+	 "unit of work that values are per; default: a run of recorded commands, else a second",
+	 OUTPUT_GROUP, .form = OPTION_PARSED, .parse = parse_per,
+	 .text = "'requests=12000:14000' divides the base side by 12,000 and the new side by "
+		 "14,000 requests."},
+	{'o', "output", "FILE",
+	 "output file, - for stdout; the suffix selects the format; repeatable", OUTPUT_GROUP,
+	 .repeatable = true, .completes = OPTION_COMPLETES_FILE, .form = OPTION_PARSED,
+	 .parse = parse_output},
+	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",
+	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_format},
+	{0, "fail-if", "EXPR",
+	 "exit with status 3 if a significant change goes beyond it: "
+	 "'cpu.function[parse].self>+10%', 'offcpu.process[nginx]>+20%', 'cpu.total<-5%'; "
+	 "repeatable",
+	 OUTPUT_GROUP, .repeatable = true, .form = OPTION_PARSED, .parse = parse_fail_if,
+	 .text = "A name that matches nothing is an error, unless a ? precedes the expression. "
+		 "The name * is any."},
+	{0},
+};
+
+const struct command_row command_diff = {
+	.name = "diff",
+	.synopsis = "diff BASE NEW [OPTIONS]",
+	.summary = "Compares two recordings: what grew or shrank by more than noise",
+	.options = (const char *const[]){"pid", "comm", "events", "full", "width", "icicle",
+					 "quiet", "verbose", "color", NULL},
+	.own_options = own_options,
+	.own_size = sizeof(struct diff_options),
+	.takes_files = true,
+	.check = diff_check,
+	.run = diff_run,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Formats of a comparison: a file that defines diff_format_<name>, and its row here, each. */
+#ifndef PKBPF_DIFF_DIFF_FORMAT_H
+#define PKBPF_DIFF_DIFF_FORMAT_H
+
+#include <stdio.h>
+
+#include "diff/comparison.h"
+#include "diff/diff_condition.h"
+
+#define DIFF_FORMATS(ROW) ROW(text)
+
+struct diff_document {
+	const struct comparison *comparison;
+	const char *titles[DIFF_SIDES]; /* names of the files */
+	const struct diff_condition_result *conditions;
+	size_t condition_count;
+	unsigned int width; /* for people; 0: the usual */
+	bool full, color, icicle;
+	uint32_t kind; /* for formats that hold one */
+};
+
+struct diff_format_ops {
+	const char *name, *suffix, *summary;
+	bool one_kind;
+	/* 0 or negative errno; stream errors are found by the caller's commit. */
+	int (*write)(const struct diff_document *document, FILE *out);
+};
+
+/* NULL when unknown. The longest matching suffix wins. */
+const struct diff_format_ops *diff_format_by_name(const char *name);
+const struct diff_format_ops *diff_format_by_suffix(const char *path);
+const struct diff_format_ops *diff_format_at(size_t index); /* NULL at the end */
+
+#define DIFF_FORMAT_DECLARE(name) extern const struct diff_format_ops diff_format_##name;
+DIFF_FORMATS(DIFF_FORMAT_DECLARE)
+#undef DIFF_FORMAT_DECLARE
+
+#endif

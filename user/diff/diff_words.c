@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "diff/diff_words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text_append.h"
+#include "profile/kind_table.h"
+#include "rows/human.h"
+
+static bool is_time(uint32_t kind)
+{
+	return kind == PKBPF_PROFILE_CPU ||
+	       kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_NS;
+}
+
+char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
+{
+	char number[HUMAN_SIZE];
+
+	if (is_time(kind) && (value == 0 || value >= 1))
+		snprintf(text, DIFF_WORDS_SIZE, "%s", human_time(number, human_whole(value)));
+	else if (is_time(kind))
+		snprintf(text, DIFF_WORDS_SIZE, "%.3f ns", value);
+	else if (value >= 1000)
+		snprintf(text, DIFF_WORDS_SIZE, "%s", human_count(number, human_whole(value)));
+	else
+		snprintf(text, DIFF_WORDS_SIZE, "%.3g", value);
+	return text;
+}
+
+/* A ratio as signed percent, without its sign of unit. */
+static void append_percent(char text[DIFF_WORDS_SIZE], double ratio)
+{
+	double percent = ratio * 100;
+
+	text_append(text, DIFF_WORDS_SIZE, fabs(percent) < 100 ? "%+.1f" : "%+.0f", percent);
+}
+
+static void append_signed_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
+{
+	char number[DIFF_WORDS_SIZE];
+
+	text_append(text, DIFF_WORDS_SIZE, "%s%s", value < 0 ? "-" : "+",
+		    diff_words_value(number, kind, fabs(value)));
+}
+
+char *diff_words_change(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
+{
+	double base = row->sides[DIFF_BASE].value, new = row->sides[DIFF_NEW].value;
+
+	text[0] = '\0';
+	if (!(base > 0))
+		return strcpy(text, new > 0 ? "new" : "-");
+	if (!(new > 0))
+		return strcpy(text, "gone");
+	if (!row->has_ratio) {
+		append_signed_value(text, row->key.kind, row->change);
+		return text;
+	}
+	append_percent(text, row->ratio);
+	text_append(text, DIFF_WORDS_SIZE, " %%");
+	return text;
+}
+
+char *diff_words_interval(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
+{
+	text[0] = '\0';
+	if (row->evidence == DIFF_BY_NOTHING)
+		return text;
+	if (row->has_ratio) {
+		append_percent(text, row->ratio_low);
+		text_append(text, DIFF_WORDS_SIZE, " to ");
+		append_percent(text, row->ratio_high);
+		text_append(text, DIFF_WORDS_SIZE, " %%");
+		return text;
+	}
+	append_signed_value(text, row->key.kind, row->low);
+	text_append(text, DIFF_WORDS_SIZE, " to ");
+	append_signed_value(text, row->key.kind, row->high);
+	return text;
+}
+
+char *diff_words_share(char text[DIFF_WORDS_SIZE], const struct diff_row *row)
+{
+	snprintf(text, DIFF_WORDS_SIZE, "%.1f -> %.1f %%", 100 * row->sides[DIFF_BASE].share,
+		 100 * row->sides[DIFF_NEW].share);
+	return text;
+}
+
+const char *diff_words_per(const struct diff_work *work)
+{
+	switch (work->per) {
+	case DIFF_PER_SECOND:
+		return "second";
+	case DIFF_PER_RUN:
+		return "run";
+	case DIFF_PER_WORK:
+		break;
+	}
+	return work->name;
+}
+
+const char *diff_words_level(uint32_t level)
+{
+	static const char *const words[DIFF_LEVELS] = {
+		[DIFF_ALL] = "all",	[DIFF_PROCESS] = "process", [DIFF_CONTAINER] = "container",
+		[DIFF_SELF] = "self",	[DIFF_TOTAL] = "total",	    [DIFF_ALL_STACKS] = "all",
+		[DIFF_STACK] = "stack",
+	};
+
+	return words[level];
+}
+
+char *diff_words_counted(char text[DIFF_WORDS_SIZE], size_t count, uint32_t level)
+{
+	const char *plural = level == DIFF_PROCESS     ? "processes"
+			     : level == DIFF_CONTAINER ? "containers"
+						       : "functions";
+	char number[HUMAN_SIZE];
+
+	snprintf(text, DIFF_WORDS_SIZE, "%s", human_counted(number, count, plural));
+	return text;
+}
+
+void diff_words_side(char *text, size_t size, const struct measurement *side, const char *title)
+{
+	uint64_t length_ns = measurement_length_ns(side);
+	char number[HUMAN_SIZE];
+
+	snprintf(text, size, "%s", title);
+	text_append(text, size, ": ");
+	if (length_ns)
+		text_append(text, size, "%s in ", human_time(number, length_ns));
+	text_append(text, size, "%s", human_counted(number, side->slices.count, "slices"));
+	if (side->run_count > 1)
+		text_append(text, size, " of %s", human_counted(number, side->run_count, "runs"));
+	if (side->targets[0])
+		text_append(text, size, ", %s", side->targets);
+	if (side->host[0])
+		text_append(text, size, " on %s", side->host);
+}
+
+static void note(char notes[DIFF_NOTES_MAX][512], size_t *count, const char *text)
+{
+	if (*count < DIFF_NOTES_MAX)
+		snprintf(notes[(*count)++], 512, "%s", text);
+}
+
+static void note_noise(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512],
+		       size_t *count)
+{
+	const char *side = !comparison->blocks[DIFF_BASE] && !comparison->blocks[DIFF_NEW]
+				   ? "both sides"
+			   : comparison->blocks[DIFF_BASE] ? "the new side"
+							   : "the base side";
+	char text[512];
+
+	if (comparison->blocks[DIFF_BASE] && comparison->blocks[DIFF_NEW])
+		return;
+	snprintf(text, sizeof(text),
+		 "Noise is not known: %s %s fewer than %d slices a run. Intervals of CPU samples "
+		 "are those of sampling alone, the least there can be; nothing else is judged. Use "
+		 "recordings with slices (-o FILE.pkbpf).",
+		 side, side[0] == 'b' ? "have" : "has", RESAMPLING_SLICES_MIN);
+	note(notes, count, text);
+}
+
+static void note_runs(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512],
+		      size_t *count)
+{
+	if (comparison->sides[DIFF_BASE]->run_count < 2 &&
+	    comparison->sides[DIFF_NEW]->run_count < 2 && comparison->blocks[DIFF_BASE] &&
+	    comparison->blocks[DIFF_NEW])
+		note(notes, count,
+		     "Each side is one run: scatter between runs is not known. Several runs "
+		     "(--base, --new, --save-baseline) show it.");
+}
+
+static void note_losses(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512],
+			size_t *count)
+{
+	static const char *const names[] = {"base", "new"};
+	char number[HUMAN_SIZE], text[512];
+
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		uint64_t lost = comparison->sides[i]->lost;
+
+		if (!lost)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%s events were lost on the %s side: its figures are too low.",
+			 human_count(number, lost), names[i]);
+		note(notes, count, text);
+	}
+}
+
+static void note_hosts(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512],
+		       size_t *count)
+{
+	const char *base = comparison->sides[DIFF_BASE]->host;
+	const char *new = comparison->sides[DIFF_NEW]->host;
+
+	if (base[0] && new[0] && strcmp(base, new) != 0)
+		note(notes, count,
+		     "The sides are of different hosts: a change may be one of the machine.");
+}
+
+size_t diff_words_notes(const struct comparison *comparison, char notes[DIFF_NOTES_MAX][512])
+{
+	size_t count = 0;
+
+	note_noise(comparison, notes, &count);
+	note_runs(comparison, notes, &count);
+	note_losses(comparison, notes, &count);
+	note_hosts(comparison, notes, &count);
+	return count;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One side of a comparison: the values of its processes, containers, functions and stacks in each
+ * of its slices, from whatever file they come. One owner thread. */
+#ifndef PKBPF_DIFF_MEASUREMENT_H
+#define PKBPF_DIFF_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pkbpf/config.h>
+#include <pkbpf/event.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "profile/stack_table.h"
+
+/* What a value is of. */
+enum diff_level {
+	DIFF_ALL,	 /* everything of its kind; has no name */
+	DIFF_PROCESS,	 /* processes of one comm */
+	DIFF_CONTAINER,	 /* container or unit */
+	DIFF_SELF,	 /* a function itself */
+	DIFF_TOTAL,	 /* a function and what it calls */
+	DIFF_ALL_STACKS, /* all that has a stack; what shares of functions are of; has no name */
+	DIFF_STACK,	 /* a stack with its comm; named by a number in diff_names.stacks */
+	DIFF_LEVELS,
+};
+
+extern const char *const diff_level_names[DIFF_LEVELS];
+
+/* Names, the same numbers on both sides. */
+struct diff_names {
+	struct string_pool *texts;
+	struct stack_table *stacks; /* of texts, root first: comm, then functions */
+};
+
+/* false: out of memory; names is for diff_names_done() all the same. */
+bool diff_names_init(struct diff_names *names);
+void diff_names_done(struct diff_names *names);
+
+struct diff_key {
+	uint32_t kind; /* enum pkbpf_profile_kind */
+	uint32_t level;
+	uint32_t name; /* in diff_names */
+};
+
+struct diff_value {
+	uint32_t slice;
+	double value; /* ns of kinds whose weight is a time, and of CPU samples; else a number */
+	double count; /* events behind it; 0: counted by the kernel, not sampled */
+};
+
+struct diff_series {
+	struct diff_key key;
+	ARRAY_OF(struct diff_value) values; /* by slice, at most one each */
+};
+
+struct diff_slice {
+	uint64_t begin_ns, end_ns; /* of the clock of its machine; 0: only the length is known */
+	uint64_t length_ns;	   /* 0: unknown */
+	uint32_t run;
+};
+
+/* What holds one value alone has one slice. */
+struct measurement {
+	struct diff_names *names; /* borrowed */
+	ARRAY_OF(struct diff_slice) slices;
+	ARRAY_OF(struct diff_series) series;
+	struct hash_index index;
+	uint32_t run_count;
+	uint32_t kinds_mask;
+	uint32_t sampled_mask; /* of kinds whose counts are samples of a steady clock */
+	bool has_level[DIFF_LEVELS];
+	bool is_command; /* each run is one of a command, from its start to its end */
+	uint64_t lost;	 /* events that are known to be missing */
+	char host[256];
+	char targets[512];
+	int64_t start_unix_ns; /* of the first slice; 0: unknown */
+};
+
+void measurement_init(struct measurement *measurement, struct diff_names *names);
+void measurement_done(struct measurement *measurement);
+
+/* Begins a slice, to which values are added until the next one. false: out of memory. */
+bool measurement_begin_slice(struct measurement *measurement, const struct diff_slice *slice);
+/* Adds to the value of a key in the last slice. false: out of memory. */
+bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
+		     double count);
+/* NULL: no value in any slice. */
+const struct diff_series *measurement_find(const struct measurement *measurement,
+					   const struct diff_key *key);
+/* Merges neighbours of one run until there are at most MEASUREMENT_SLICES_MAX slices, which bounds
+ * the time of a comparison. Once, when all is added. */
+#define MEASUREMENT_SLICES_MAX 128
+void measurement_finish(struct measurement *measurement);
+uint64_t measurement_length_ns(const struct measurement *measurement);
+
+#endif
