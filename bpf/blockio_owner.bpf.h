@@ -154,7 +154,7 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 		owner->pid = PKBPF_PID_WRITEBACK | (owner->cgroup_id & ~PKBPF_PID_WRITEBACK);
 		owner->tid = owner->pid;
 		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm)
-			return cgroup && filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
+			return cgroup && filter_below_cgroup((__u64)BPF_CORE_READ(cgroup, kn));
 		return host;
 	}
 	/* A worker may issue the request of another process: after a cgroup's limit throttled it,
@@ -165,7 +165,7 @@ static __always_inline bool owner_find(struct owner *owner, const struct submitt
 		if (config.target_mode == PKBPF_TARGET_CGROUP && !config.match_comm) {
 			cgroup = bio ? cgroup_of_bio(bio) : NULL;
 			if (cgroup)
-				return filter_below_cgroup(BPF_CORE_READ(cgroup, kn));
+				return filter_below_cgroup((__u64)BPF_CORE_READ(cgroup, kn));
 		}
 		counter_add(PKBPF_COUNTER_BLOCKIO_BY_WORKER, 1);
 	}

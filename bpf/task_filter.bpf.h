@@ -17,11 +17,14 @@ extern struct target_map target_tids SEC(".maps");
 
 struct target_cgroup_map {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, PKBPF_TARGET_CGROUPS_MAX);
 	__type(key, __u32);
 	__type(value, __u32);
 };
 extern struct target_cgroup_map target_cgroup SEC(".maps");
+/* The ids of the same cgroups. User space adds one after the other while programs run. */
+extern __u64 target_cgroup_ids[PKBPF_TARGET_CGROUPS_MAX];
+extern __u32 target_cgroup_count;
 
 static __always_inline bool filter_comm_matches(struct task_struct *task)
 {
@@ -50,11 +53,15 @@ static __always_inline bool filter_number(__u32 pid, __u32 tid)
 	return tid != 0;
 }
 
+/* Is the current task below a target cgroup. */
+int filter_under_cgroup(void);
+/* Is the directory (struct kernfs_node *) one of a target cgroup or below one. */
+int filter_below_cgroup(__u64 node);
+
 /* Further conditions for the current task: cgroup and comm. */
 static __always_inline bool filter_current_group(void)
 {
-	if (config.target_mode == PKBPF_TARGET_CGROUP &&
-	    bpf_current_task_under_cgroup(&target_cgroup, 0) != 1)
+	if (config.target_mode == PKBPF_TARGET_CGROUP && !filter_under_cgroup())
 		return false;
 	return !config.match_comm || filter_comm_matches((void *)bpf_get_current_task());
 }
@@ -65,21 +72,6 @@ static __always_inline bool filter_current(__u32 pid, __u32 tid)
 	return filter_number(pid, tid) && filter_current_group();
 }
 
-/* Cgroups are seldom nested deeper than 10. */
-#define FILTER_CGROUP_DEPTH 32
-
-static __always_inline bool filter_below_cgroup(struct kernfs_node *node)
-{
-	for (int i = 0; i < FILTER_CGROUP_DEPTH; i++) {
-		if (!node)
-			return false;
-		if (BPF_CORE_READ(node, id) == config.target_cgroup_id)
-			return true;
-		node = kernfs_parent(node);
-	}
-	return false;
-}
-
 /* filter_current() for any task. The target cgroup is compared by id, because the helper that
  * compares cgroups takes the current task only. */
 static __always_inline bool filter_task(struct task_struct *task)
@@ -87,7 +79,7 @@ static __always_inline bool filter_task(struct task_struct *task)
 	if (!filter_number(BPF_CORE_READ(task, tgid), BPF_CORE_READ(task, pid)))
 		return false;
 	if (config.target_mode == PKBPF_TARGET_CGROUP &&
-	    !filter_below_cgroup(BPF_CORE_READ(task, cgroups, dfl_cgrp, kn)))
+	    !filter_below_cgroup((__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp, kn)))
 		return false;
 	return !config.match_comm || filter_comm_matches(task);
 }

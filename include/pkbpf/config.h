@@ -12,8 +12,11 @@ enum pkbpf_target_mode {
 	PKBPF_TARGET_HOST = 0,	  /* everything */
 	PKBPF_TARGET_PROCESS = 1, /* thread groups in map target_pids */
 	PKBPF_TARGET_THREAD = 2,  /* threads in map target_tids */
-	PKBPF_TARGET_CGROUP = 3,  /* tasks below the cgroup in map target_cgroup */
+	PKBPF_TARGET_CGROUP = 3,  /* tasks below the cgroups in map target_cgroup */
 };
+
+/* Maximum number of target cgroups. */
+#define PKBPF_TARGET_CGROUPS_MAX 64
 
 /* Which children of a target process become targets. */
 enum pkbpf_follow {
@@ -51,8 +54,6 @@ struct pkbpf_bpf_config {
 	/* type of access with which a kernel word is read in place; 0: no type works */
 	__u32 word_type;
 	char comm[16];
-	/* CGROUP mode: the inode of the cgroup's directory, which programs see as the cgroup id */
-	__u64 target_cgroup_id;
 };
 
 /* In .bss, for the program that samples CPUs. */

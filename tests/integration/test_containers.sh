@@ -35,10 +35,10 @@ id_of() { # NUMBER
 	printf '%064x' $((0x5eed0000000 + $1)) | rev
 }
 
-# 20 of them, one after the other; every other one has a name that Docker's files tell while it is there.
-run_containers() {
+# COUNT of them, one after the other; every other one has a name that Docker's files tell while it is there.
+run_containers() { # COUNT
 	local i id
-	for i in $(seq 20); do
+	for i in $(seq "$1"); do
 		id=$(id_of "$i")
 		mkdir "$base/docker/$id"
 		if [ $((i % 2)) = 0 ]; then
@@ -52,17 +52,17 @@ run_containers() {
 	done
 }
 
-# profile NAME OPTIONS…: until the containers are gone
+# profile NAME COUNT OPTIONS…: until the containers are gone
 profile() {
-	local name=$1 profiler
-	shift
+	local name=$1 count=$2 profiler
+	shift 2
 	mkdir -p lib
 	unshare -m bash -c 'mount --bind "$1" /var/lib && shift && exec "$@"' _ "$work/lib" \
 		"$pkbpf" -v -d 120 "$@" -o "$name.json" --full -o "$name.txt" 2>"$name.err" &
 	profiler=$!
 	jobs_started+=("$profiler")
 	wait_until 20 profiling "$name.err"
-	run_containers
+	run_containers "$count"
 	sleep 0.3
 	kill -INT $profiler
 	wait $profiler || fail "$name: exit $?: $(tail -3 "$name.err")"
@@ -101,11 +101,27 @@ check(not unknown, f"{len(unknown)} rows of unknown containers")
 P
 }
 
-profile host -e cpu --by container
+# Those that start later, by name: the others have none.
+check_chosen() {
+	checker - <<'P'
+from checks import check, read_report
+
+print("chosen by name")
+r = read_report("chosen.json")
+rows = {row["container"]: row["cpu"]["total_ns"] / 1e6 for row in r["rows"]}
+check(set(rows) == {"docker:job-2", "docker:job-4"}, f"these are the targets: {sorted(map(str, rows))}")
+check(rows and min(rows.values()) > 40, f"from their start on: {min(rows.values(), default=0):.0f} ms at least")
+P
+}
+
+profile host 20 -e cpu --by container
 check host container
-profile cgroup -G "$base" -e cpu,offcpu,blockio --slow-io 0 --top 200 --by container
+profile cgroup 20 -G "$base" -e cpu,offcpu,blockio --slow-io 0 --top 200 --by container
 check cgroup container
-profile processes -G "$base/docker" --by process
+profile processes 20 -G "$base/docker" --by process
 check processes process
+
+profile chosen 4 --container 'docker:job-*' -e cpu --by container
+check_chosen
 
 conclude

@@ -12,7 +12,7 @@
 #include "cli/console.h"
 #include "cli/exit_status.h"
 #include "cli/help.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 #include "cli/option_parser.h"
 
 /* A file opened while 0, 1 or 2 is free would become stdin, stdout or stderr and get what is meant

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "cli/exit_status.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 #include "finding/condition.h"
 
 struct teller {

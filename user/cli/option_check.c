@@ -33,6 +33,7 @@ static int check_targets(const struct cli_options *options, struct error *error)
 		{"--pid", options->live.targets.pids.count > 0},
 		{"--tid", options->live.targets.tids.count > 0},
 		{"--cgroup", options->live.targets.cgroup_path != NULL},
+		{"--container", options->live.targets.container != NULL},
 		{"-- COMMAND", options->live.targets.command != NULL},
 	};
 	const char *first = NULL;

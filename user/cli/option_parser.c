@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/near_match.h"
+#include "base/near_match.h"
 
 /* Longest name compared with the table; typed text beyond it is no option of ours. */
 #define NAME_MAX_LENGTH 64

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 #include "finding/condition.h"
 #include "report/report.h"
 #include "source/source.h"
@@ -32,6 +32,23 @@ static int parse_tid(void *context, const char *value, struct error *error)
 	struct cli_options *options = context;
 
 	return parse_u32_list(value, "--tid", PID_MAX, &options->live.targets.tids, error);
+}
+
+static int parse_container(void *context, const char *value, struct error *error)
+{
+	struct cli_options *options = context;
+
+	if (!*value)
+		return error_set(error, EINVAL,
+				 "--container requires the name of a container or the beginning of "
+				 "its id");
+	if (options->live.targets.container && strcmp(options->live.targets.container, value) != 0)
+		return error_set(error, EINVAL,
+				 "--container %s and --container %s are mutually exclusive; use a "
+				 "pattern, or --cgroup, for several",
+				 options->live.targets.container, value);
+	options->live.targets.container = value;
+	return 0;
 }
 
 static int parse_comm(void *context, const char *value, struct error *error)
@@ -189,6 +206,13 @@ static const struct option_row rows[] = {
 	 "processes of this cgroup and its descendants; PATH may be relative to /sys/fs/cgroup",
 	 TARGETS, .completes = OPTION_COMPLETES_CGROUP, .form = OPTION_TEXT,
 	 AT(live.targets.cgroup_path)},
+	{0, "container", "NAME",
+	 "containers, pods or units of this name, or the container whose id begins so; those that "
+	 "start later, too",
+	 TARGETS, .form = OPTION_PARSED, .parse = parse_container,
+	 .text = "As in reports, with or without runtime: docker:web, web, namespace/pod, "
+		 "nginx.service. "
+		 "In a pattern, *, ? and [...] match."},
 	{0, "comm", "NAME", "processes named NAME (comm)", TARGETS, .form = OPTION_PARSED,
 	 .parse = parse_comm, .text = "The kernel keeps 15 bytes of a name."},
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file_io.h"
 #include "base/text_append.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 
 /* In a path: the time at which an interval began. */
 #define TIME_MARK "%t"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text_append.h"
 #include "event/counter_table.h"
+#include "process/cgroup/container_match.h"
 #include "profile/kind_table.h"
 #include "rows/human.h"
 #include "source/source.h"
@@ -60,12 +61,14 @@ static void add_idle_target(char *text, size_t size, const struct live_targets *
 			    const char *targets)
 {
 	bool is_host = !chosen->pids.count && !chosen->tids.count && !chosen->cgroup_path &&
-		       !chosen->command;
+		       !chosen->container && !chosen->command;
 
 	if (is_host && chosen->comm)
 		text_append(text, size, "no process named %s used the CPU", chosen->comm);
 	else if (is_host)
 		text_append(text, size, "no process used the CPU");
+	else if (chosen->container && container_is_pattern(chosen->container))
+		text_append(text, size, "no %s used the CPU", targets);
 	else
 		text_append(text, size, "%s did not use the CPU", targets);
 }

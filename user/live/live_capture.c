@@ -232,6 +232,12 @@ int live_capture_targets(const struct live_capture *live, struct u32_list *ret_p
 	return session_targets_now(live->session, ret_pids);
 }
 
+int live_capture_set_cgroup(struct live_capture *live, size_t place, const char *path,
+			    struct error *error)
+{
+	return session_set_cgroup(live->session, place, path, error);
+}
+
 uint64_t live_capture_start_ns(const struct live_capture *live)
 {
 	return live->start_ns;

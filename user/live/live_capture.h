@@ -36,6 +36,9 @@ struct profile *live_capture_take_slice(struct live_capture *live, const char *t
 int live_capture_rest_ms(const struct live_capture *live, int most_ms);
 /* Processes that are targets by now: session_targets_now(). */
 int live_capture_targets(const struct live_capture *live, struct u32_list *ret_pids);
+/* Adds a target: session_set_cgroup(). */
+int live_capture_set_cgroup(struct live_capture *live, size_t place, const char *path,
+			    struct error *error);
 /* CLOCK_MONOTONIC, of the interval. */
 uint64_t live_capture_start_ns(const struct live_capture *live);
 void live_capture_counters(struct live_capture *live, uint64_t ret_counters[PKBPF_COUNTER_COUNT]);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/parse_value.h"
 #include "live/live_capture_private.h"
+#include "process/cgroup/cgroup.h"
 #include "process/relation/process_counts.h"
 
 #define PROCESSES_MAX 4096
@@ -66,7 +67,10 @@ static bool is_target(const struct live_capture *live, const struct u32_list *ta
 	case PKBPF_TARGET_HOST:
 		return true;
 	case PKBPF_TARGET_CGROUP:
-		return is_in_cgroup(options->cgroup_path, pid);
+		array_foreach(options->cgroups, cgroup)
+			if (is_in_cgroup(*cgroup, pid))
+				return true;
+		return false;
 	case PKBPF_TARGET_THREAD:
 		for (size_t i = 0; i < options->tid_count; i++) {
 			snprintf(path, sizeof(path), "/proc/%u/task/%u", pid, options->tids[i]);

@@ -9,8 +9,11 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "live/command_launch.h"
+#include "live/container_watch.h"
 #include "live/live_capture.h"
 #include "live/target_check.h"
+#include "process/cgroup/cgroup.h"
+#include "process/cgroup/container_match.h"
 #include "source/source.h"
 
 /* How often the rings are looked at when nothing calls for it earlier, as one that is half full
@@ -26,7 +29,8 @@ struct live_run {
 	struct run_watch *watch;
 	struct command *command;
 	uint32_t command_pid; /* 0: none */
-	char *cgroup_path;
+	struct cgroup_paths cgroups;
+	struct container_watch *containers; /* NULL: none were asked for */
 	struct live_capture *capture;
 	uint64_t next_slice_ns, next_interval_ns; /* cuts that are due; UINT64_MAX: none */
 	uint64_t interval_end_ns;		  /* of the interval that is handed on */
@@ -40,6 +44,41 @@ static int watch_process(struct live_run *run, uint32_t pid, struct error *error
 	int err = target_check_process(pid, &pidfd, error);
 
 	return err < 0 ? err : run_watch_add_process(run->watch, pid, pidfd, error);
+}
+
+static int find_cgroup(struct live_run *run, struct error *error)
+{
+	char **path = array_add(&run->cgroups);
+
+	if (!path)
+		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
+	return target_check_cgroup(run->options.targets.cgroup_path, path, error);
+}
+
+static int find_containers(struct live_run *run, struct error *error)
+{
+	const char *text = run->options.targets.container;
+	struct cgroup_root *root = cgroup_root_open();
+	int err;
+
+	if (!root)
+		return error_set(error, ENOTSUP,
+				 "cannot profile container %s: no cgroup v2 hierarchy is mounted; "
+				 "mount one, or use --pid with --children",
+				 text);
+	err = container_watch_new(text, root, "", &run->cgroups, run->options.log, &run->containers,
+				  error);
+	if (err == 0 && container_watch_fd(run->containers) >= 0)
+		err = run_watch_add_fd(run->watch, container_watch_fd(run->containers), error);
+	return err;
+}
+
+/* Others of this name may start, or the same one again, while there is time. */
+static bool awaits_containers(const struct live_run *run)
+{
+	const char *text = run->options.targets.container;
+
+	return text && (run->options.duration_ns || container_is_pattern(text));
 }
 
 static int watch_targets(struct live_run *run, struct error *error)
@@ -58,9 +97,11 @@ static int watch_targets(struct live_run *run, struct error *error)
 			err = run_watch_add_thread(run->watch, targets->tids.items[i], error);
 	}
 	if (err == 0 && targets->cgroup_path)
-		err = target_check_cgroup(targets->cgroup_path, &run->cgroup_path, error);
+		err = find_cgroup(run, error);
+	if (err == 0 && targets->container)
+		err = find_containers(run, error);
 	if (err == 0)
-		run_watch_set_cgroup(run->watch, run->cgroup_path);
+		run_watch_set_cgroups(run->watch, &run->cgroups, awaits_containers(run));
 	return err;
 }
 
@@ -137,14 +178,24 @@ int live_run_start(struct live_run *run, struct error *error)
 		capture.user_gid = options->user->gid;
 		capture.user_home = options->user->home;
 	}
-	live_targets_choose(&options->targets, run->cgroup_path, &run->command_pid,
-			    &capture.session);
+	live_targets_choose(&options->targets, &run->cgroups, &run->command_pid, &capture.session);
 	return live_capture_start(&capture, &run->capture, error);
 }
 
 int live_run_release(struct live_run *run, struct error *error)
 {
 	return command_release(run->command, error);
+}
+
+static int add_container(void *context, size_t place, const char *path)
+{
+	struct live_run *run = context;
+	struct error error;
+
+	/* It may have ended already. */
+	if (live_capture_set_cgroup(run->capture, place, path, &error))
+		log_info(run->options.log, "%s", error.text);
+	return 0;
 }
 
 /* Adds the targets that live to those whose end is waited for. */
@@ -170,8 +221,10 @@ static int watch_live_targets(struct live_run *run)
 static int check_end(struct live_run *run, uint64_t now_ns, uint64_t deadline_ns,
 		     enum run_end *ret_end)
 {
-	int err;
+	int err = run->containers ? container_watch_look(run->containers, add_container, run) : 0;
 
+	if (err)
+		return err;
 	*ret_end = run_watch_check(run->watch, now_ns, deadline_ns);
 	if (*ret_end != RUN_TARGETS_ENDED || run->command ||
 	    run->options.targets.follow != PKBPF_FOLLOW_DESCENDANTS)
@@ -359,6 +412,9 @@ void live_run_free(struct live_run *run)
 	live_capture_free(run->capture);
 	command_free(run->command);
 	run_watch_free(run->watch);
-	free(run->cgroup_path);
+	container_watch_free(run->containers);
+	array_foreach(&run->cgroups, path)
+		free(*path);
+	array_free(&run->cgroups);
 	free(run);
 }

@@ -37,6 +37,8 @@ void live_targets_describe(const struct live_targets *targets, char *ret_text, s
 		add_list(ret_text, size, "tid", &targets->tids);
 	else if (targets->cgroup_path)
 		text_append(ret_text, size, "cgroup %s", targets->cgroup_path);
+	else if (targets->container)
+		text_append(ret_text, size, "container %s", targets->container);
 	else if (!targets->command)
 		text_append(ret_text, size, "whole host");
 	/* Its arguments may hold secrets, and reports are passed on. */
@@ -50,7 +52,7 @@ void live_targets_describe(const struct live_targets *targets, char *ret_text, s
 		text_append(ret_text, size, ", comm %s", targets->comm);
 }
 
-void live_targets_choose(const struct live_targets *targets, const char *cgroup_path,
+void live_targets_choose(const struct live_targets *targets, const struct cgroup_paths *cgroups,
 			 const uint32_t *command_pid, struct session_options *session)
 {
 	session->comm = targets->comm;
@@ -70,9 +72,9 @@ void live_targets_choose(const struct live_targets *targets, const char *cgroup_
 		session->target_mode = PKBPF_TARGET_THREAD;
 		session->tids = targets->tids.items;
 		session->tid_count = targets->tids.count;
-	} else if (cgroup_path) {
+	} else if (targets->cgroup_path || targets->container) {
 		session->target_mode = PKBPF_TARGET_CGROUP;
-		session->cgroup_path = cgroup_path;
+		session->cgroups = cgroups;
 	}
 }
 

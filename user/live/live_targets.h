@@ -9,20 +9,22 @@
 
 #include "base/parse_value.h"
 
-/* At most one of pids, tids, cgroup_path and command; none: the whole host. Strings are
+/* At most one of pids, tids, cgroup_path, container and command; none: the whole host. Strings are
  * borrowed. */
 struct live_targets {
 	struct u32_list pids, tids;
 	const char *cgroup_path;  /* may be relative to the mount of cgroup v2 */
+	const char *container;	  /* see container_match() */
 	const char *comm;	  /* only processes of this name; NULL: all */
 	enum pkbpf_follow follow; /* of pids and command */
 	char *const *command;	  /* argv to run, ends in NULL; NULL: none */
 };
 
 struct session_options;
-/* Tells the session which processes to record; all pointers are borrowed by it. cgroup_path: where
- * the cgroup was found, NULL without one; *command_pid: of the command, 0 without one. */
-void live_targets_choose(const struct live_targets *targets, const char *cgroup_path,
+struct cgroup_paths;
+/* Tells the session which processes to record; all pointers are borrowed by it. cgroups: those
+ * found for the targets; *command_pid: of the command, 0 without one. */
+void live_targets_choose(const struct live_targets *targets, const struct cgroup_paths *cgroups,
 			 const uint32_t *command_pid, struct session_options *session);
 /* "pid 812,813 and descendants", "whole host, comm postgres". Truncates to size. */
 void live_targets_describe(const struct live_targets *targets, char *ret_text, size_t size);

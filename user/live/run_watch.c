@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "process/cgroup/cgroup.h"
 
 struct watched {
 	uint32_t id;
@@ -22,11 +23,13 @@ struct run_watch {
 	int epoll_fd;
 	ARRAY_OF(struct watched) targets;
 	size_t ended_count;
-	const char *cgroup_path; /* NULL: none */
+	const struct cgroup_paths *cgroups; /* NULL: none, or more are awaited */
 };
 
-/* epoll data of the stop descriptor; others carry their index in targets. */
-#define STOP_INDEX UINT64_MAX
+/* epoll data of the stop descriptor, and of those of others; the rest carry their index in
+ * targets. */
+#define STOP_INDEX  UINT64_MAX
+#define OTHER_INDEX (UINT64_MAX - 1)
 
 static int watch_fd(struct run_watch *watch, int fd, uint64_t index, struct error *error)
 {
@@ -78,9 +81,15 @@ int run_watch_add_thread(struct run_watch *watch, uint32_t tid, struct error *er
 	return run_watch_add_process(watch, tid, -1, error);
 }
 
-void run_watch_set_cgroup(struct run_watch *watch, const char *path)
+void run_watch_set_cgroups(struct run_watch *watch, const struct cgroup_paths *cgroups,
+			   bool awaits_more)
 {
-	watch->cgroup_path = path;
+	watch->cgroups = awaits_more || !cgroups->count ? NULL : cgroups;
+}
+
+int run_watch_add_fd(struct run_watch *watch, int fd, struct error *error)
+{
+	return watch_fd(watch, fd, OTHER_INDEX, error);
 }
 
 int run_watch_fd(const struct run_watch *watch)
@@ -103,6 +112,15 @@ static void mark_ended(struct run_watch *watch, struct watched *target)
 	}
 }
 
+/* They can be removed when nothing is left in them. */
+static bool are_removed(const struct cgroup_paths *cgroups)
+{
+	array_foreach(cgroups, path)
+		if (access(*path, F_OK) == 0 || errno != ENOENT)
+			return false;
+	return true;
+}
+
 enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t deadline_ns)
 {
 	struct epoll_event events[16];
@@ -113,7 +131,8 @@ enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t 
 		for (int i = 0; i < count; i++) {
 			if (events[i].data.u64 == STOP_INDEX)
 				return RUN_STOPPED;
-			mark_ended(watch, &watch->targets.items[events[i].data.u64]);
+			if (events[i].data.u64 != OTHER_INDEX)
+				mark_ended(watch, &watch->targets.items[events[i].data.u64]);
 		}
 	} while (count == (int)ARRAY_SIZE(events));
 	array_foreach(&watch->targets, target) {
@@ -123,8 +142,7 @@ enum run_end run_watch_check(struct run_watch *watch, uint64_t now_ns, uint64_t 
 	}
 	if (watch->targets.count > 0 && watch->ended_count == watch->targets.count)
 		return RUN_TARGETS_ENDED;
-	/* It can be removed when nothing is left in it. */
-	if (watch->cgroup_path && access(watch->cgroup_path, F_OK) < 0 && errno == ENOENT)
+	if (watch->cgroups && are_removed(watch->cgroups))
 		return RUN_TARGETS_ENDED;
 	if (deadline_ns && now_ns >= deadline_ns)
 		return RUN_TIME_IS_UP;

@@ -2,7 +2,7 @@
 /* Tests for bpf/task_filter.bpf.h: which tasks are targets. */
 #include "stand_in.h"
 
-#include "task_filter.bpf.h"
+#include "task_filter.bpf.c"
 
 struct pkbpf_bpf_config settings __asm__("config"); /* constant for the programs alone */
 struct target_map target_pids, target_tids;
@@ -27,6 +27,9 @@ static int setup(void **state)
 	stand_in_register(&target_tids, 4, 1, 0);
 	stand_in_current = &thread;
 	stand_in_under_cgroup = false;
+	memset(target_cgroup_ids, 0, sizeof(target_cgroup_ids));
+	target_cgroup_ids[0] = 1234;
+	target_cgroup_count = 2;
 	return 0;
 }
 
@@ -76,14 +79,17 @@ static void a_cgroup_has_those_below_it(void **state)
 	(void)state;
 	settings.target_mode = PKBPF_TARGET_CGROUP;
 	for (size_t i = 0; i < 3; i++) {
-		settings.target_cgroup_id = folders[i].id;
+		target_cgroup_ids[1] = folders[i].id;
 		assert_true(filter_task(&thread));
 	}
-	settings.target_cgroup_id = 13;
+	target_cgroup_ids[1] = 13;
 	assert_false(filter_task(&thread));
 	assert_false(filter_current(100, 101));
 	stand_in_under_cgroup = true;
 	assert_true(filter_current(100, 101));
+	target_cgroup_count = 0; /* the container has not started yet */
+	assert_false(filter_task(&thread));
+	assert_false(filter_current(100, 101));
 }
 
 static void cgroups_nested_too_deep_are_not_searched_for_ever(void **state)
@@ -94,11 +100,11 @@ static void cgroups_nested_too_deep_are_not_searched_for_ever(void **state)
 	for (int i = 0; i <= FILTER_CGROUP_DEPTH; i++)
 		deep[i] = (struct kernfs_node){.id = 100 + (__u64)i,
 					       .parent = i ? &deep[i - 1] : &deep[0]};
-	settings.target_cgroup_id = 100;
-	assert_true(filter_below_cgroup(&deep[FILTER_CGROUP_DEPTH - 1]));
-	assert_false(filter_below_cgroup(&deep[FILTER_CGROUP_DEPTH]));
-	settings.target_cgroup_id = 99;
-	assert_false(filter_below_cgroup(&deep[0])); /* its own parent */
+	target_cgroup_ids[1] = 100;
+	assert_true(filter_below_cgroup((__u64)&deep[FILTER_CGROUP_DEPTH - 1]));
+	assert_false(filter_below_cgroup((__u64)&deep[FILTER_CGROUP_DEPTH]));
+	target_cgroup_ids[1] = 99;
+	assert_false(filter_below_cgroup((__u64)&deep[0])); /* its own parent */
 }
 
 static void a_name_is_that_of_the_process(void **state)

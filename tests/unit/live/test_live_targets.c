@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "capture/session/session.h"
 #include "live/live_targets.h"
+#include "process/cgroup/cgroup.h"
 
 static void targets_are_described_as_they_were_chosen(void **state)
 {
@@ -76,18 +77,20 @@ static void the_session_gets_exactly_one_kind_of_target(void **state)
 		const struct live_targets targets = {
 			.pids = {numbers, rows[i].pids, 0},
 			.tids = {numbers, rows[i].tids, 0},
+			.cgroup_path = rows[i].cgroup_path,
 			.comm = "a",
 			.follow = rows[i].follow,
 		};
+		static const struct cgroup_paths cgroups;
 		struct session_options session = {0};
 
-		live_targets_choose(&targets, rows[i].cgroup_path, &rows[i].command_pid, &session);
+		live_targets_choose(&targets, &cgroups, &rows[i].command_pid, &session);
 		assert_int_equal(session.target_mode, rows[i].mode);
 		assert_int_equal(session.follow, rows[i].followed);
 		assert_string_equal(session.comm, "a");
 		assert_int_equal(session.pid_count, rows[i].command_pid ? 1 : rows[i].pids);
 		assert_int_equal(session.tid_count, rows[i].tids);
-		assert_ptr_equal(session.cgroup_path, rows[i].cgroup_path);
+		assert_ptr_equal(session.cgroups, rows[i].cgroup_path ? &cgroups : NULL);
 		assert_int_equal(session.waiting_pid, rows[i].command_pid);
 		if (session.pid_count)
 			assert_int_equal(session.pids[0],

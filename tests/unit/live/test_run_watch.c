@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "live/run_watch.h"
+#include "process/cgroup/cgroup.h"
 
 static pid_t start_sleeper(int *ret_pidfd)
 {
@@ -100,18 +101,25 @@ static void time_and_stop_end_a_run_without_targets(void **state)
 	close(stop);
 }
 
-static void a_cgroup_that_is_removed_ends_a_run(void **state)
+static void cgroups_that_are_removed_end_a_run(void **state)
 {
-	char path[] = "/tmp/pkbpf-run-watch-XXXXXX";
+	char path[] = "/tmp/pkbpf-run-watch-XXXXXX", other[] = "/tmp/pkbpf-run-watch-XXXXXX";
+	char *items[] = {path, other};
+	struct cgroup_paths cgroups = {items, 2, 2};
 	struct run_watch *watch;
 	struct error error;
 
 	assert_non_null(mkdtemp(path));
+	assert_non_null(mkdtemp(other));
 	watch = run_watch_new(&error);
-	run_watch_set_cgroup(watch, path);
+	run_watch_set_cgroups(watch, &cgroups, false);
 	assert_int_equal(run_watch_check(watch, 1, 0), RUN_GOES_ON);
 	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_GOES_ON);
+	assert_int_equal(rmdir(other), 0);
 	assert_int_equal(run_watch_check(watch, 1, 0), RUN_TARGETS_ENDED);
+	run_watch_set_cgroups(watch, &cgroups, true);
+	assert_int_equal(run_watch_check(watch, 1, 0), RUN_GOES_ON);
 	run_watch_free(watch);
 }
 
@@ -121,7 +129,7 @@ int main(void)
 		cmocka_unit_test(the_run_goes_on_until_the_last_process_has_ended),
 		cmocka_unit_test(a_process_without_pidfd_is_asked_for_by_number),
 		cmocka_unit_test(time_and_stop_end_a_run_without_targets),
-		cmocka_unit_test(a_cgroup_that_is_removed_ends_a_run),
+		cmocka_unit_test(cgroups_that_are_removed_end_a_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ int session_new(const struct session_options *options, struct session **ret_sess
 	session = calloc(1, sizeof(*session));
 	if (!session)
 		return error_set(error, ENOMEM, "cannot start profiling: out of memory");
-	session->epoll_fd = session->cgroup_fd = session->types_fd = session->caller_fd = -1;
+	session->epoll_fd = session->types_fd = session->caller_fd = -1;
 	/* Loading takes a second, with many waits for the kernel. At normal priority a busy
 	 * machine makes twenty seconds of it. */
 	thread_priority_raise();
@@ -244,8 +244,6 @@ void session_free(struct session *session)
 	cpu_watch_free(session->cpus);
 	if (session->epoll_fd >= 0)
 		close(session->epoll_fd);
-	if (session->cgroup_fd >= 0)
-		close(session->cgroup_fd);
 	libbpf_log_end();
 	free(session->pids.items);
 	free(session->tids);

@@ -22,6 +22,7 @@
 struct pkbpf_bpf; /* the skeleton */
 
 struct process_table;
+struct cgroup_paths;
 
 struct session_options {
 	enum pkbpf_target_mode target_mode;
@@ -29,8 +30,10 @@ struct session_options {
 	size_t pid_count;
 	const uint32_t *tids; /* THREAD mode */
 	size_t tid_count;
-	const char *cgroup_path; /* CGROUP mode: a directory in the cgroup file system */
-	const char *comm;	 /* only processes with this comm; NULL: all */
+	/* CGROUP mode: directories in the cgroup file system; may grow (session_set_cgroup).
+	 * Borrowed until session_free. */
+	const struct cgroup_paths *cgroups;
+	const char *comm; /* only processes with this comm; NULL: all */
 	enum pkbpf_follow follow;
 	bool want_user_stack, want_kernel_stack;
 	bool want_resources; /* resource usage of every thread */
@@ -109,6 +112,10 @@ struct u32_list;
  * The caller frees the list. Even an empty list has memory of its own: NULL would mean all
  * processes. -ENOMEM. */
 int session_targets_now(const struct session *session, struct u32_list *ret_pids);
+/* CGROUP mode: tasks below this directory are targets as well from now on, instead of those below
+ * the one that had this place before. -ERANGE: more than PKBPF_TARGET_CGROUPS_MAX. */
+int session_set_cgroup(struct session *session, size_t place, const char *path,
+		       struct error *error);
 /* Maximum number of CPUs online at one time. */
 uint32_t session_cpu_count(const struct session *session);
 

@@ -216,20 +216,6 @@ static int explain_load_failure(int err, struct error *error)
 			 reason);
 }
 
-static int open_cgroup(struct session *session, struct error *error)
-{
-	const char *path = session->options.cgroup_path;
-	struct stat status;
-
-	session->cgroup_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (session->cgroup_fd < 0 || fstat(session->cgroup_fd, &status))
-		return error_set(error, errno,
-				 "cannot open cgroup %s: %s; use the path of its directory", path,
-				 strerror(errno));
-	session->skeleton->rodata->config.target_cgroup_id = status.st_ino;
-	return 0;
-}
-
 static void scout(void *unwind)
 {
 	session_unwind_scout(unwind);
@@ -237,10 +223,8 @@ static void scout(void *unwind)
 
 int session_load(struct session *session, struct error *error)
 {
-	int err = session->options.target_mode == PKBPF_TARGET_CGROUP ? open_cgroup(session, error)
-								      : 0;
+	int err = kernel_types_write(session->kernel_types, session->types_fd, error);
 
-	err = err ? err : kernel_types_write(session->kernel_types, session->types_fd, error);
 	if (err)
 		return err;
 	tracing_programs_use(session->kernel_types, scout, session->unwind);

@@ -35,7 +35,7 @@ struct session {
 	struct event_buffer buffer;
 	struct event_sink sink;
 	struct program_clock *program_clock; /* NULL: not supported by the kernel */
-	int epoll_fd, cgroup_fd;
+	int epoll_fd;
 	int types_fd;	 /* types for relocation, until the object is loaded; -1: none */
 	int caller_fd;	 /* in the epoll set; -1: none */
 	bool was_called; /* the last wait ended because of a descriptor */
@@ -72,7 +72,7 @@ void session_forget_kernel_types(struct session *session);
 /* Stores a deep copy of the caller's options. -ENOMEM. */
 int session_copy_options(struct session *session, const struct session_options *options);
 /* Writes the targets to the maps of the loaded programs. */
-int session_fill_targets(const struct session *session, struct error *error);
+int session_fill_targets(struct session *session, struct error *error);
 /* Removes targets that exited before the kernel side saw exits: their pids may be reused. */
 void session_forget_ended_targets(const struct session *session);
 /* Adds existing children of the targets. The kernel side follows those started from now on. */

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "capture/session/session_private.h"
 #include "capture/session/target_tree.h"
+#include "process/cgroup/cgroup.h"
 #include "process/procfs_status.h"
 #include "process/snapshot.h"
 
@@ -56,11 +59,38 @@ static int add_target_pids(const struct session *session, size_t first, uint8_t 
 	return 0;
 }
 
-int session_fill_targets(const struct session *session, struct error *error)
+int session_set_cgroup(struct session *session, size_t place, const char *path, struct error *error)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct pkbpf_bpf__bss *bss = session->skeleton->bss;
+	uint32_t key = (uint32_t)place;
+	struct stat status;
+
+	if (place >= PKBPF_TARGET_CGROUPS_MAX)
+		return error_set(error, ERANGE,
+				 "cannot watch cgroup %s: more than %d cgroups are chosen", path,
+				 PKBPF_TARGET_CGROUPS_MAX);
+	if (fd < 0 || fstat(fd, &status))
+		return error_set(error, errno,
+				 "cannot open cgroup %s: %s; use the path of its directory", path,
+				 strerror(errno));
+	if (bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &key, &fd,
+				BPF_ANY))
+		return error_set(error, errno,
+				 "cannot watch cgroup %s: %s; use a directory of the cgroup v2 "
+				 "hierarchy (/sys/fs/cgroup, or "
+				 "/sys/fs/cgroup/unified)",
+				 path, strerror(errno));
+	bss->target_cgroup_ids[place] = status.st_ino;
+	if (bss->target_cgroup_count <= place)
+		__atomic_store_n(&bss->target_cgroup_count, (uint32_t)place + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int session_fill_targets(struct session *session, struct error *error)
 {
 	const struct session_options *options = &session->options;
 	uint8_t one = PKBPF_TARGET_NAMED;
-	uint32_t zero = 0;
 	int err = add_target_pids(session, 0, PKBPF_TARGET_NAMED, error);
 
 	if (err)
@@ -71,15 +101,9 @@ int session_fill_targets(const struct session *session, struct error *error)
 			return error_set(error, errno, "cannot add thread %u to the targets: %s",
 					 options->tids[i], strerror(errno));
 	}
-	if (session->cgroup_fd >= 0 &&
-	    bpf_map_update_elem(bpf_map__fd(session->skeleton->maps.target_cgroup), &zero,
-				&session->cgroup_fd, BPF_ANY))
-		return error_set(error, errno,
-				 "cannot watch cgroup %s: %s; use a directory of the cgroup v2 "
-				 "hierarchy (/sys/fs/cgroup, or "
-				 "/sys/fs/cgroup/unified)",
-				 options->cgroup_path, strerror(errno));
-	return 0;
+	for (size_t i = 0; !err && options->cgroups && i < options->cgroups->count; i++)
+		err = session_set_cgroup(session, i, options->cgroups->items[i], error);
+	return err;
 }
 
 void session_forget_ended_targets(const struct session *session)

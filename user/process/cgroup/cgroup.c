@@ -75,6 +75,11 @@ void cgroup_root_close(struct cgroup_root *root)
 	free(root);
 }
 
+const char *cgroup_root_folder(const struct cgroup_root *root)
+{
+	return root->path;
+}
+
 uint64_t cgroup_root_id(const struct cgroup_root *root)
 {
 	struct stat status;

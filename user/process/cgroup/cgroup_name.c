@@ -203,6 +203,7 @@ static bool is_unit(const char *element)
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 {
 	char element[CGROUP_NAME_SIZE], above[CGROUP_NAME_SIZE] = "";
+	const char *start = path;
 	bool in_pod = false;
 
 	*ret_name = (struct cgroup_name){0};
@@ -219,13 +220,25 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		if (match_pod(element, ret_name)) {
 			in_pod = true;
 		} else {
-			if (match_container(element, above, in_pod, ret_name))
+			if (match_container(element, above, in_pod, ret_name)) {
 				in_pod = false;
-			else if (is_unit(element))
+				ret_name->container_end = (size_t)(path - start);
+			} else if (is_unit(element)) {
 				unescape(ret_name->unit, sizeof(ret_name->unit), element);
+				ret_name->unit_end = (size_t)(path - start);
+			}
 		}
 		strcpy(above, element);
 	}
+}
+
+void container_label(const struct cgroup_name *name, const char *container, const char *path,
+		     char *ret_text, size_t size)
+{
+	if (name->runtime && container && *container)
+		snprintf(ret_text, size, "%s:%s", name->runtime, container);
+	else
+		cgroup_name_display(name, path, ret_text, size);
 }
 
 void cgroup_name_display(const struct cgroup_name *name, const char *path, char *ret_text,

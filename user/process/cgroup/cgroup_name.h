@@ -14,6 +14,8 @@ struct cgroup_name {
 	char pod_uid[CGROUP_NAME_SIZE]; /* of a Kubernetes pod, with '-'; "": none */
 	/* of systemd, unescaped: "postgresql@15-main.service"; "": none */
 	char unit[CGROUP_NAME_SIZE];
+	/* bytes of the path up to the end of the container's element, or of the unit's below it */
+	size_t container_end, unit_end;
 };
 
 /* Fills every field. */
@@ -21,5 +23,8 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /* "docker:0123456789ab", "postgresql.service", or the path itself. */
 void cgroup_name_display(const struct cgroup_name *name, const char *path, char *ret_text,
 			 size_t size);
+/* The same with the name that the container's user gave: "docker:web"; "" or NULL: unknown. */
+void container_label(const struct cgroup_name *name, const char *container, const char *path,
+		     char *ret_text, size_t size);
 
 #endif

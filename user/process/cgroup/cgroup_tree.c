@@ -61,13 +61,21 @@ static int visit_below(struct walk *walk, const char *parent)
 
 int cgroup_tree_walk(const char *root, cgroup_visit_fn visit_fn, void *context)
 {
+	return cgroup_tree_walk_below(root, "", visit_fn, context);
+}
+
+int cgroup_tree_walk_below(const char *root, const char *below, cgroup_visit_fn visit_fn,
+			   void *context)
+{
 	struct walk walk = {.root = root, .visit = visit_fn, .context = context};
+	char folder[PATH_MAX];
 	struct stat status;
 	int ret;
 
-	if (stat(root, &status) < 0)
+	if (snprintf(folder, sizeof(folder), "%s%s", root, below) >= (int)sizeof(folder) ||
+	    stat(folder, &status) < 0)
 		return 0;
-	ret = visit(&walk, strdup(""), status.st_ino);
+	ret = visit(&walk, strdup(below), status.st_ino);
 	while (!ret && walk.next < walk.paths.count)
 		ret = visit_below(&walk, walk.paths.items[walk.next++]);
 	array_foreach(&walk.paths, path)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Optimal string alignment distance (Damerau-Levenshtein without repeated edits) over short
  * words. */
-#include "cli/near_match.h"
+#include "base/near_match.h"
 
 #include <string.h>
 

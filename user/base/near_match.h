@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds the most similar word for a mistyped one. */
-#ifndef PKBPF_CLI_NEAR_MATCH_H
-#define PKBPF_CLI_NEAR_MATCH_H
+#ifndef PKBPF_BASE_NEAR_MATCH_H
+#define PKBPF_BASE_NEAR_MATCH_H
 
 #include <stddef.h>
 

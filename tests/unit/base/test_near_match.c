@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/array.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 
 static const char *best(const char *typed)
 {
