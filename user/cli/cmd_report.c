@@ -15,7 +15,6 @@
 
 struct report_options {
 	uint64_t from_ns, to_ns;
-	const char *container;
 };
 
 struct reporting {
@@ -55,7 +54,7 @@ static struct slice_choice chosen(const struct reporting *report)
 		.pids = options->live.targets.pids.items,
 		.pid_count = options->live.targets.pids.count,
 		.comm = options->live.targets.comm,
-		.container = report->own->container,
+		.container = options->live.targets.container,
 	};
 
 	for (size_t i = 0; i < options->source_count; i++)
@@ -252,8 +251,6 @@ static int report_check(struct cli_options *options, struct error *error)
 #define REPORT(member) OPTION_AT(struct report_options, member)
 
 static const struct option_row own_options[] = {
-	{0, "container", "NAME|ID", "processes of this container, by name or beginning of its id",
-	 .group = OPTION_GROUP_TARGETS, .form = OPTION_TEXT, REPORT(container)},
 	{0, "from", "TIME", "from this time after the start of the recording; in whole slices",
 	 .group = OPTION_GROUP_EVENTS, .form = OPTION_DURATION, REPORT(from_ns)},
 	{0, "to", "TIME", "up to this time after the start of the recording; in whole slices",
@@ -267,11 +264,18 @@ const struct command_row command_report = {
 	.summary = "Writes any output from recordings (-o FILE.pkbpf); needs no rights and no "
 		   "programs",
 	.options =
-		(const char *const[]){"pid",	     "comm",   "events",  "output",	"format",
-				      "top",	     "by",     "fail-if", "per-thread", "pid-frame",
-				      "wait-states", "icicle", "lines",	  "full",	"sort",
-				      "width",	     "tree",   "by-line", "quiet",	"verbose",
-				      "color",	     NULL},
+		(const char *const[]){"pid",	   "container",	  "comm",   "events",  "output",
+				      "format",	   "top",	  "by",	    "fail-if", "per-thread",
+				      "pid-frame", "wait-states", "icicle", "lines",   "full",
+				      "sort",	   "width",	  "tree",   "by-line", "quiet",
+				      "verbose",   "color",	  NULL},
+	.words =
+		(const struct command_words[]){
+			{"container",
+			 "processes of containers, pods or units of this name, or with an id that "
+			 "begins so"},
+			{NULL, NULL},
+		},
 	.own_options = own_options,
 	.own_size = sizeof(struct report_options),
 	.takes_files = true,

@@ -2,6 +2,7 @@
 /* The rules about memory: growth, OOM kills, too little of it. */
 #include <inttypes.h>
 
+#include "rows/cgroup_label.h"
 #include "rows/human.h"
 #include "finding/finding_rules.h"
 
@@ -84,7 +85,7 @@ static void find_kills(const struct analysis *analysis, const struct activity *a
 	const struct resource_row *sum = &activity->group->sum;
 	const struct relation *kill = kill_of(analysis, activity);
 	struct finding finding = finding_new(FINDING_RULE_out_of_memory);
-	char buffer[HUMAN_SIZE];
+	char buffer[HUMAN_SIZE], killer[ROW_CONTAINER_SIZE];
 
 	if (!sum->memory.oom_killed)
 		return;
@@ -94,11 +95,14 @@ static void find_kills(const struct analysis *analysis, const struct activity *a
 	if (sum->memory.oom_killed > 1)
 		finding_say(finding.cause, " (%s processes)",
 			    human_count(buffer, sum->memory.oom_killed));
+	if (kill && kill->text[0])
+		cgroup_label(profile_resources(analysis->rows->profile), 0, kill->text, killer,
+			     sizeof(killer));
 	if (kill && kill->text[0] && kill->value)
-		finding_say(finding.by, "by the memory limit of cgroup %s (%s)", kill->text,
+		finding_say(finding.by, "by the memory limit of %s (%s)", killer,
 			    human_bytes(buffer, kill->value));
 	else if (kill && kill->text[0])
-		finding_say(finding.by, "by the memory limit of cgroup %s", kill->text);
+		finding_say(finding.by, "by the memory limit of %s", killer);
 	else if (kill)
 		finding_say(finding.by, "the machine had no memory left");
 	else

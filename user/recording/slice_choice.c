@@ -4,10 +4,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text_append.h"
-#include "process/cgroup/cgroup_name.h"
+#include "process/cgroup/container_match.h"
 #include "recording/slice_tables.h"
 
 bool slice_choice_is_of_processes(const struct slice_choice *choice)
@@ -23,27 +25,41 @@ static bool has_pid(const struct slice_choice *choice, uint32_t pid)
 	return !choice->pid_count;
 }
 
-/* As docker and its like do: a name, or enough of an id. */
-static bool is_container(const char *wanted, const struct recorded_cgroup *cgroup)
+/* The name that was recorded for a cgroup, or its path; NULL: none. */
+static const char *recorded_text(uint64_t cgroup_id, bool is_container,
+				 const struct recorded_cgroup *cgroups, size_t count)
 {
-	struct cgroup_name name;
-
-	if (!cgroup->text)
-		return false;
-	if (cgroup->is_container)
-		return strcmp(cgroup->text, wanted) == 0;
-	cgroup_name_parse(cgroup->text, &name);
-	return name.runtime && name.id[0] && strncmp(name.id, wanted, strlen(wanted)) == 0;
+	for (size_t i = 0; i < count; i++)
+		if (cgroups[i].cgroup_id == cgroup_id && cgroups[i].is_container == is_container)
+			return cgroups[i].text;
+	return NULL;
 }
 
+/* The container of the cgroup or one that this runs in, or a unit. */
 static bool has_container(const struct slice_choice *choice, uint64_t cgroup_id,
 			  const struct recorded_cgroup *cgroups, size_t cgroup_count)
 {
-	for (size_t i = 0; choice->container && i < cgroup_count; i++)
-		if (cgroups[i].cgroup_id == cgroup_id &&
-		    is_container(choice->container, &cgroups[i]))
+	const char *path = recorded_text(cgroup_id, false, cgroups, cgroup_count);
+	const char *name = recorded_text(cgroup_id, true, cgroups, cgroup_count);
+	_cleanup_free_ char *above = path ? strdup(path) : NULL;
+	struct container container;
+	struct cgroup_name innermost;
+
+	if (!choice->container)
+		return true;
+	if (!above)
+		return false;
+	cgroup_name_parse(path, &innermost);
+	for (size_t length = strlen(above); length; length--) {
+		if (path[length] && path[length] != '/')
+			continue;
+		above[length] = '\0';
+		if (container_from(above, name && length == innermost.container_end ? name : "",
+				   &container) &&
+		    container_match(choice->container, &container) != CONTAINER_DIFFERS)
 			return true;
-	return !choice->container;
+	}
+	return false;
 }
 
 bool slice_choice_has(const struct slice_choice *choice, uint32_t pid, const char *comm,

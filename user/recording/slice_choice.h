@@ -15,7 +15,7 @@ struct slice_choice {
 	const uint32_t *pids;
 	size_t pid_count;
 	const char *comm;      /* of the process; NULL: any */
-	const char *container; /* its name, or the beginning of its id; NULL: any */
+	const char *container; /* container_match(); NULL: any */
 };
 
 /* Are there conditions on processes? */

@@ -8,8 +8,8 @@
 
 struct resource_usage;
 
-/* "docker:web", "postgresql.service", or its path; not escaped. id: where containers' names are
- * known by, when it has this path. */
+/* "docker:web", "postgresql.service", or its path; not escaped. id: 0 when
+ * unknown. A container has the same label by each of its cgroups. */
 void cgroup_label(const struct resource_usage *usage, uint64_t id, const char *path, char *ret_text,
 		  size_t size);
 

@@ -60,6 +60,56 @@ static void podman_keeps_a_list(void **state)
 	assert_string_equal(name_of("/machine.slice/libpod-" ID ".scope/container"), "cache");
 }
 
+static void users_without_root_have_storage_of_their_own(void **state)
+{
+	const char *path = "/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID
+			   ".scope/container";
+
+	temp_tree_file(&tree, "etc/passwd",
+		       "root:x:0:0:root:/root:/bin/sh\nbad\nann:x:1000:1000::/home/ann:/bin/sh\n");
+	temp_tree_file(&tree,
+		       "home/ann/.local/share/containers/storage/overlay-containers/"
+		       "volatile-containers.json",
+		       "[{\"id\":\"" ID "\",\"names\":[\"mine\"]}]");
+	assert_string_equal(name_of(path), "mine");
+	temp_tree_file(&tree, "home/ann/.local/share/docker/containers/" ID "/config.v2.json",
+		       "{\"Name\":\"/own\"}");
+	assert_string_equal(
+		name_of("/user.slice/user-1000.slice/user@1000.service/app.slice/docker-" ID
+			".scope"),
+		"own");
+}
+
+static void clients_of_docker_and_containerd_have_names_too(void **state)
+{
+	static const struct {
+		const char *file, *text, *path, *name;
+	} rows[] = {
+		{"var/snap/docker/common/var-lib-docker/containers/a1/config.v2.json",
+		 "{\"Name\":\"/snapped\"}", "/system.slice/docker-a1.scope", "snapped"},
+		{"var/lib/docker/containers/a2/config.v2.json",
+		 "{\"Name\":\"/ecs-shop-3-app-c0ffee\"}",
+		 "/ecs/0123456789abcdef0123456789abcdef/a2", "ecs-shop-3-app-c0ffee"},
+		{"var/lib/docker/containers/a3/config.v2.json",
+		 "{\"Name\":\"/k8s_app_cart-0_shop_" POD "_0\"}", "/kubepods/pod" POD "/a3",
+		 "shop/cart-0/app"},
+		{"var/lib/docker/containers/a4/config.v2.json", "{\"Name\":\"/k8s_app\"}",
+		 "/system.slice/docker-a4.scope", "k8s_app"},
+		{"run/containerd/io.containerd.runtime.v2.task/default/a5/config.json",
+		 "{\"annotations\":{\"nerdctl/name\":\"web\"}}", "/system.slice/nerdctl-a5.scope",
+		 "web"},
+		{"run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/a6/config.json",
+		 "{\"annotations\":{\"io.kubernetes.cri.sandbox-namespace\":\"shop\",\"io."
+		 "kubernetes.cri.sandbox-name\":\"cart-1\"}}",
+		 "/kubepods/pod" POD "/a6", "shop/cart-1/(sandbox)"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		temp_tree_file(&tree, rows[i].file, rows[i].text);
+		assert_string_equal(name_of(rows[i].path), rows[i].name);
+	}
+}
+
 static void kubernetes_names_come_from_the_specification(void **state)
 {
 	temp_tree_file(&tree,
@@ -113,6 +163,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(docker_keeps_names_in_its_data_root),
 		TEST(podman_keeps_a_list),
+		TEST(users_without_root_have_storage_of_their_own),
+		TEST(clients_of_docker_and_containerd_have_names_too),
 		TEST(kubernetes_names_come_from_the_specification),
 		TEST(kubernetes_names_come_from_the_logs_else),
 		TEST(what_is_not_understood_has_no_name),

@@ -8,6 +8,8 @@
 #include "export/json/json_kind.h"
 #include "profile/kind_table.h"
 #include "profile/stack_end.h"
+#include "rows/cgroup_label.h"
+#include "rows/resource_rows.h"
 
 static void write_time(struct json_writer *writer, const char *key, int64_t unix_ns)
 {
@@ -77,11 +79,14 @@ void json_cpu_limits(struct json_writer *writer, const struct profile *profile)
 	json_writer_array_begin(writer, "cpu_limits");
 	for (size_t i = 0; i < resource_usage_cpu_limit_count(usage); i++) {
 		struct resource_cpu_limit limit;
+		char container[ROW_CONTAINER_SIZE];
 
 		if (!resource_usage_cpu_limit(usage, i, &limit))
 			continue;
 		json_writer_object_begin(writer, NULL);
 		json_writer_string(writer, "cgroup", limit.path);
+		cgroup_label(usage, limit.cgroup_id, limit.path, container, sizeof(container));
+		json_writer_string(writer, "container", container);
 		json_writer_u64(writer, "quota_ns", limit.quota_ns);
 		json_writer_u64(writer, "period_ns", limit.period_ns);
 		json_writer_u64(writer, "periods", limit.periods);

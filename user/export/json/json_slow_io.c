@@ -2,6 +2,7 @@
 /* Writes the slowest block requests one by one. */
 #include "base/array.h"
 #include "base/cleanup.h"
+#include "rows/cgroup_label.h"
 #include "rows/devices.h"
 #include "export/json/json_sections.h"
 
@@ -33,14 +34,19 @@ static void write_who(struct json_writer *writer, const struct profile *profile,
 	const struct process *process =
 		process_table_by_id(profile_processes(profile), slow_io->process);
 	const char *cgroup = resource_usage_cgroup(profile_resources(profile), slow_io->cgroup_id);
+	char container[ROW_CONTAINER_SIZE];
 
 	if (process_has_pid(process))
 		json_writer_u64(writer, "pid", process->pid);
 	if (slow_io->tid)
 		json_writer_u64(writer, "tid", slow_io->tid);
 	json_writer_string(writer, "comm", profile_string(profile, slow_io->comm));
-	if (cgroup)
-		json_writer_string(writer, "cgroup", cgroup);
+	if (!cgroup)
+		return;
+	json_writer_string(writer, "cgroup", cgroup);
+	cgroup_label(profile_resources(profile), slow_io->cgroup_id, cgroup, container,
+		     sizeof(container));
+	json_writer_string(writer, "container", container);
 }
 
 static void write_request(struct json_writer *writer, const struct resource_rows *rows,

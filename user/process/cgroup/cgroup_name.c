@@ -31,6 +31,10 @@ static const struct shape shapes[] = {
 	{"machine", "machine-", ".scope", NULL},
 };
 
+/* Elements below the directory of a task: "/ecs/<task>/<container>", on Fargate "<task>-<number>".
+ */
+#define TASK_FOLDER "ecs"
+
 /* An element below a directory of this name is a container. full_id: only if it is an identifier
  * of 64 digits; other directories belong to the runtime itself ("docker/buildkit"). */
 static const struct {
@@ -166,7 +170,7 @@ static bool match_pod(const char *element, struct cgroup_name *name)
 	return true;
 }
 
-static bool match_container(const char *element, const char *above, bool in_pod,
+static bool match_container(const char *element, const char *above, bool in_pod, bool in_task,
 			    struct cgroup_name *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
@@ -185,8 +189,8 @@ static bool match_container(const char *element, const char *above, bool in_pod,
 		set_container(name, "containerd", element, strlen(element));
 		return true;
 	}
-	if (is_full_id(element)) {
-		set_container(name, "container", element, FULL_ID_LENGTH);
+	if (in_task || is_full_id(element)) {
+		set_container(name, in_task ? TASK_FOLDER : "container", element, strlen(element));
 		return true;
 	}
 	return false;
@@ -204,7 +208,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 {
 	char element[CGROUP_NAME_SIZE], above[CGROUP_NAME_SIZE] = "";
 	const char *start = path;
-	bool in_pod = false;
+	bool in_pod = false, in_task = false, is_task;
 
 	*ret_name = (struct cgroup_name){0};
 	while (*path) {
@@ -217,17 +221,21 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		snprintf(element, sizeof(element), "%.*s",
 			 (int)(length < sizeof(element) ? length : sizeof(element) - 1), path);
 		path += length;
+		is_task = strcmp(above, TASK_FOLDER) == 0;
 		if (match_pod(element, ret_name)) {
 			in_pod = true;
 		} else {
-			if (match_container(element, above, in_pod, ret_name)) {
+			if (match_container(element, above, in_pod, in_task, ret_name)) {
 				in_pod = false;
+				is_task = false;
+				ret_name->outer_end = ret_name->container_end;
 				ret_name->container_end = (size_t)(path - start);
 			} else if (is_unit(element)) {
 				unescape(ret_name->unit, sizeof(ret_name->unit), element);
 				ret_name->unit_end = (size_t)(path - start);
 			}
 		}
+		in_task = is_task;
 		strcpy(above, element);
 	}
 }

@@ -14,8 +14,9 @@ struct cgroup_name {
 	char pod_uid[CGROUP_NAME_SIZE]; /* of a Kubernetes pod, with '-'; "": none */
 	/* of systemd, unescaped: "postgresql@15-main.service"; "": none */
 	char unit[CGROUP_NAME_SIZE];
-	/* bytes of the path up to the end of the container's element, or of the unit's below it */
-	size_t container_end, unit_end;
+	/* bytes of the path up to the end of the container's element, of the container's that it
+	 * runs in (0: none), and of the unit's */
+	size_t container_end, outer_end, unit_end;
 };
 
 /* Fills every field. */

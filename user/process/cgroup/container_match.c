@@ -7,26 +7,36 @@
 
 #include "process/cgroup/container_name.h"
 
-bool container_at(const char *root, const char *path, struct container *ret_container)
+bool container_from(const char *path, const char *name, struct container *ret_container)
 {
 	struct cgroup_name *cgroup = &ret_container->cgroup;
 	size_t length = strlen(path);
 
 	cgroup_name_parse(path, cgroup);
-	ret_container->name[0] = '\0';
 	if (cgroup->runtime && cgroup->container_end == length) {
-		if (!container_name_find(root, cgroup, ret_container->name,
-					 sizeof(ret_container->name)))
-			ret_container->name[0] = '\0';
-	} else if (!cgroup->unit[0] || cgroup->unit_end != length) {
-		return false;
-	} else {
+		snprintf(ret_container->name, sizeof(ret_container->name), "%s", name);
+	} else if (cgroup->unit[0] && cgroup->unit_end == length) {
 		/* A unit inside a container is known by its own name. */
 		cgroup->runtime = NULL;
+		ret_container->name[0] = '\0';
+	} else {
+		return false;
 	}
 	container_label(cgroup, ret_container->name, path, ret_container->label,
 			sizeof(ret_container->label));
 	return true;
+}
+
+bool container_at(const char *root, const char *path, struct container *ret_container)
+{
+	char name[CGROUP_NAME_SIZE];
+
+	if (!container_from(path, "", ret_container))
+		return false;
+	return ret_container->cgroup.runtime &&
+			       container_name_find(root, &ret_container->cgroup, name, sizeof(name))
+		       ? container_from(path, name, ret_container)
+		       : true;
 }
 
 bool container_is_pattern(const char *text)

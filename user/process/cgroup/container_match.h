@@ -28,6 +28,8 @@ struct container {
  * directory is neither that of a container nor that of a unit. root: as in
  * container_name_find(). */
 bool container_at(const char *root, const char *path, struct container *ret_container);
+/* The same with a name known otherwise, "" for none. */
+bool container_from(const char *path, const char *name, struct container *ret_container);
 /* Does the text hold a character of a pattern: * ? [ */
 bool container_is_pattern(const char *text);
 /* text: an id or its prefix; a name such as "web", "namespace/pod/container", "namespace/pod",

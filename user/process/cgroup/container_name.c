@@ -58,46 +58,119 @@ static bool is_plain(const char *id)
 	return id[0] && id[0] != '.' && !strchr(id, '/');
 }
 
-static bool docker_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
-			size_t size)
+/* Home of the user whose manager runs the container ("user@1000.service"): "" without one, as for
+ * the containers of root. False: a user without a home. */
+static bool home_of(const char *root, const struct cgroup_name *cgroup, char *ret_home, size_t size)
 {
-	json_t *config = load(root, "/etc/docker/daemon.json"), *state;
-	const char *data_root = json_string_value(json_object_get(config, "data-root"));
-	const char *name;
+	_cleanup_free_ char *users = NULL;
+	char path[PATH_MAX], *rest = NULL;
+	unsigned int uid;
+	size_t length;
+
+	ret_home[0] = '\0';
+	if (sscanf(cgroup->unit, "user@%u.service", &uid) != 1)
+		return true;
+	snprintf(path, sizeof(path), "%s/etc/passwd", root);
+	if (file_read_all(AT_FDCWD, path, CONTAINER_FILE_MAX_BYTES, &users, &length))
+		return false;
+	for (char *line = strtok_r(users, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *field = line, *fields[6] = {0};
+
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+			fields[i] = strsep(&field, ":");
+		if (fields[5] && fields[5][0] == '/' && strtoul(fields[2], NULL, 10) == uid)
+			return put(ret_home, size, "%s", fields[5]);
+	}
+	return false;
+}
+
+/* "k8s_<container>_<pod>_<namespace>_<uid>_<attempt>": Kubernetes by way of Docker. */
+static bool put_docker_name(const char *name, char *ret_name, size_t size)
+{
+	_cleanup_free_ char *copy = strncmp(name, "k8s_", 4) == 0 ? strdup(name + 4) : NULL;
+	char *rest = copy, *fields[4] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		fields[i] = strsep(&rest, "_");
+	if (!fields[3])
+		return name[0] && put(ret_name, size, "%s", name);
+	return put(ret_name, size, "%s/%s/%s", fields[2], fields[1],
+		   strcmp(fields[0], "POD") == 0 ? "(sandbox)" : fields[0]);
+}
+
+static bool docker_name_in(const char *root, const char *data_root,
+			   const struct cgroup_name *cgroup, char *ret_name, size_t size)
+{
+	json_t *state = load(root, "%s/containers/%s/config.v2.json", data_root, cgroup->id);
+	const char *name = json_string_value(json_object_get(state, "Name"));
 	bool found;
 
-	state = load(root, "%s/containers/%s/config.v2.json",
-		     data_root && data_root[0] == '/' ? data_root : "/var/lib/docker", cgroup->id);
-	name = json_string_value(json_object_get(state, "Name"));
 	if (name && name[0] == '/')
 		name++;
-	found = name && name[0] && put(ret_name, size, "%s", name);
+	found = name && put_docker_name(name, ret_name, size);
 	json_decref(state);
-	json_decref(config);
 	return found;
 }
 
-/* One array of all containers in the host's storage. */
+static bool docker_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
+			size_t size)
+{
+	/* The file that may name another place, and the usual one: of packages, and of snaps. */
+	static const char *const places[][2] = {
+		{"/etc/docker/daemon.json", "/var/lib/docker"},
+		{"/var/snap/docker/current/config/daemon.json",
+		 "/var/snap/docker/common/var-lib-docker"},
+	};
+	char home[PATH_MAX], own[PATH_MAX];
+	bool found = false;
+
+	if (home_of(root, cgroup, home, sizeof(home)) && home[0] &&
+	    snprintf(own, sizeof(own), "%s/.local/share/docker", home) < (int)sizeof(own))
+		found = docker_name_in(root, own, cgroup, ret_name, size);
+	for (size_t i = 0; i < ARRAY_SIZE(places) && !found; i++) {
+		json_t *config = load(root, "%s", places[i][0]);
+		const char *data_root = json_string_value(json_object_get(config, "data-root"));
+
+		found = docker_name_in(root,
+				       data_root && data_root[0] == '/' ? data_root : places[i][1],
+				       cgroup, ret_name, size);
+		json_decref(config);
+	}
+	return found;
+}
+
+/* Arrays of all containers in the storage of the host or of a user; those that are removed when
+ * they end (podman run --rm) have a list of their own. */
 static bool podman_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			size_t size)
 {
-	json_t *list = load(root, "/var/lib/containers/storage/overlay-containers/containers.json"),
-	       *container;
+	static const char *const lists[] = {"containers", "volatile-containers"};
+	char home[PATH_MAX], folder[PATH_MAX];
 	bool found = false;
-	size_t i;
 
-	json_array_foreach(list, i, container)
-	{
-		const char *id = json_string_value(json_object_get(container, "id"));
-		const char *name =
-			json_string_value(json_array_get(json_object_get(container, "names"), 0));
+	if (!home_of(root, cgroup, home, sizeof(home)) ||
+	    snprintf(folder, sizeof(folder), "%s%s", home,
+		     home[0] ? "/.local/share" : "/var/lib") >= (int)sizeof(folder))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && !found; i++) {
+		json_t *list = load(root, "%s/containers/storage/overlay-containers/%s.json",
+				    folder, lists[i]);
+		json_t *container;
+		size_t at;
 
-		if (id && name && name[0] && strcmp(id, cgroup->id) == 0) {
-			found = put(ret_name, size, "%s", name);
-			break;
+		json_array_foreach(list, at, container)
+		{
+			const char *id = json_string_value(json_object_get(container, "id"));
+			const char *name = json_string_value(
+				json_array_get(json_object_get(container, "names"), 0));
+
+			if (id && name && name[0] && strcmp(id, cgroup->id) == 0) {
+				found = put(ret_name, size, "%s", name);
+				break;
+			}
 		}
+		json_decref(list);
 	}
-	json_decref(list);
 	return found;
 }
 
@@ -115,17 +188,34 @@ static bool spec_name(json_t *spec, const char *ns_key, const char *pod_key,
 	return put(ret_name, size, "%s/%s/%s", ns, pod, container ? container : "(sandbox)");
 }
 
+/* Bundles of containerd: its own, and those of small distributions of Kubernetes. nerdctl's names
+ * are annotations, too. */
 static bool containerd_name(const char *root, const struct cgroup_name *cgroup, char *ret_name,
 			    size_t size)
 {
-	json_t *spec =
-		load(root, "/run/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json",
-		     cgroup->id);
-	bool found = spec_name(spec, "io.kubernetes.cri.sandbox-namespace",
-			       "io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.container-name",
-			       ret_name, size);
+	static const char *const states[] = {
+		"/run/containerd",
+		"/run/k3s/containerd",
+		"/run/k0s/containerd",
+		"/var/snap/microk8s/common/run/containerd",
+	};
+	static const char *const namespaces[] = {"k8s.io", "default", "moby"};
+	bool found = false;
 
-	json_decref(spec);
+	for (size_t i = 0; i < ARRAY_SIZE(states) * ARRAY_SIZE(namespaces) && !found; i++) {
+		json_t *spec = load(root, "%s/io.containerd.runtime.v2.task/%s/%s/config.json",
+				    states[i / ARRAY_SIZE(namespaces)],
+				    namespaces[i % ARRAY_SIZE(namespaces)], cgroup->id);
+		const char *name = json_string_value(
+			json_object_get(json_object_get(spec, "annotations"), "nerdctl/name"));
+
+		found = spec_name(spec, "io.kubernetes.cri.sandbox-namespace",
+				  "io.kubernetes.cri.sandbox-name",
+				  "io.kubernetes.cri.container-name", ret_name, size);
+		if (!found && name && name[0])
+			found = put(ret_name, size, "%s", name);
+		json_decref(spec);
+	}
 	return found;
 }
 
@@ -213,9 +303,13 @@ bool container_name_find(const char *root, const struct cgroup_name *cgroup, cha
 		{"container", docker_name},
 		{"podman", podman_name},
 		{"container", podman_name},
+		{"ecs", docker_name},
 		{"containerd", containerd_name},
+		{"nerdctl", containerd_name},
+		{"container", containerd_name},
 		{"cri-o", crio_name},
 		{NULL, log_name},
+		{"containerd", docker_name}, /* the runtime below its clients cannot be seen */
 		{NULL, pod_name},
 	};
 
