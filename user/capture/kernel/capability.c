@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,9 +16,10 @@
 #include "capture/kernel/kernel_types.h"
 #include "capture/perf_event.h"
 
-/* Inode of the initial pid namespace: PROC_PID_INIT_INO of include/linux/proc_ns.h, part of the
- * ABI since 3.8. */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+/* Inodes of the initial namespaces: include/linux/proc_ns.h, part of the ABI since 3.8. */
+#define INITIAL_CGROUP_NAMESPACE 0xEFFFFFFBU
+#define INITIAL_PID_NAMESPACE	 0xEFFFFFFCU
+#define INITIAL_USER_NAMESPACE	 0xEFFFFFFDU
 
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
@@ -125,22 +127,105 @@ static bool probe_hardware_pmu(struct error *error)
 	if (is_forbidden(-err))
 		return false;
 	error_set(error, ENOENT,
-		  "no hardware cycle counter (usual in virtual machines): the cpu-clock timer "
-		  "takes CPU samples, but none while interrupts are off");
+		  "no hardware cycle counter (usual in virtual machines); run on the machine "
+		  "itself");
+	return false;
+}
+
+/* A kernel without namespaces of this type has no file. */
+static bool is_initial_namespace(const char *path, ino_t initial)
+{
+	struct stat status;
+
+	return stat(path, &status) ? errno == ENOENT && access("/proc/self/stat", F_OK) == 0
+				   : status.st_ino == initial;
+}
+
+static bool probe_initial_user_namespace(struct error *error)
+{
+	if (is_initial_namespace("/proc/self/ns/user", INITIAL_USER_NAMESPACE))
+		return true;
+	error_set(error, EPERM,
+		  "in a user namespace (a rootless container), whose root has no rights in the "
+		  "kernel; run on the host with sudo");
+	return false;
+}
+
+static bool probe_initial_cgroup_namespace(struct error *error)
+{
+	if (is_initial_namespace("/proc/self/ns/cgroup", INITIAL_CGROUP_NAMESPACE))
+		return true;
+	error_set(error, ENOTSUP,
+		  "in a cgroup namespace: only the cgroups of this container can be seen; run on "
+		  "the host, or share its namespace (docker run --cgroupns=host)");
+	return false;
+}
+
+static bool probe_capability(cap_value_t value)
+{
+	cap_t caps = cap_get_proc();
+	bool has = have_capability(caps, value);
+
+	if (caps)
+		cap_free(caps);
+	return has;
+}
+
+static bool probe_others_memory(struct error *error)
+{
+	if (probe_capability(CAP_SYS_PTRACE))
+		return true;
+	error_set(error, EPERM,
+		  "CAP_SYS_PTRACE is missing, so mappings and memory of other users' processes "
+		  "cannot be read; run with sudo, or grant it");
+	return false;
+}
+
+static bool probe_others_files(struct error *error)
+{
+	if (probe_capability(CAP_DAC_READ_SEARCH) || probe_capability(CAP_DAC_OVERRIDE))
+		return true;
+	error_set(error, EPERM,
+		  "CAP_DAC_READ_SEARCH is missing, so programs and container files that only their "
+		  "owner may read stay closed; run with sudo, or grant it");
+	return false;
+}
+
+/* Since 5.11 maps count against the memory cgroup instead. */
+static bool probe_map_memory(struct error *error)
+{
+	struct rlimit limit;
+
+	if (probe_capability(CAP_SYS_RESOURCE) || getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return true;
+	error_set(error, EPERM,
+		  "CAP_SYS_RESOURCE is missing and the limit of locked memory is %llu KiB, which "
+		  "is too little for BPF maps before Linux 5.11; run with sudo, grant it, or raise "
+		  "the limit (ulimit -l unlimited)",
+		  (unsigned long long)limit.rlim_cur >> 10);
+	return false;
+}
+
+static bool probe_bpf_time(struct error *error)
+{
+	if (probe_capability(CAP_SYS_ADMIN))
+		return true;
+	error_set(error, EPERM,
+		  "CAP_SYS_ADMIN is missing, so the kernel does not tell how long BPF programs "
+		  "run; run with sudo, or grant it");
 	return false;
 }
 
 static bool probe_initial_pid_namespace(struct error *error)
 {
-	struct stat status;
-
-	if (stat("/proc/self/ns/pid", &status)) {
-		error_set(error, errno, "cannot read /proc/self/ns/pid: %s; mount procfs on /proc",
+	if (is_initial_namespace("/proc/self/ns/pid", INITIAL_PID_NAMESPACE))
+		return true;
+	if (access("/proc/self/stat", F_OK)) {
+		error_set(error, errno, "cannot read /proc/self: %s; mount procfs on /proc",
 			  strerror(errno));
 		return false;
 	}
-	if (status.st_ino == INITIAL_PID_NAMESPACE)
-		return true;
 	error_set(error, ENOTSUP,
 		  "not in the initial pid namespace, so pids differ from the kernel's; run on the "
 		  "host, or in a container with the pid namespace of the host (docker run "
@@ -154,8 +239,7 @@ static bool probe_kernel_symbols(struct error *error)
 	char line[512];
 
 	if (!file) {
-		error_set(error, errno,
-			  "kernel frames stay unresolved: cannot read /proc/kallsyms: %s",
+		error_set(error, errno, "cannot read /proc/kallsyms: %s; mount procfs on /proc",
 			  strerror(errno));
 		return false;
 	}
@@ -166,8 +250,8 @@ static bool probe_kernel_symbols(struct error *error)
 			return true;
 	}
 	error_set(error, EACCES,
-		  "kernel frames stay unresolved: kernel symbols are hidden; run as root with "
-		  "sysctl kernel.kptr_restrict at 0 or 1");
+		  "kernel symbols are hidden; run with sudo or grant CAP_SYSLOG, with sysctl "
+		  "kernel.kptr_restrict at 0 or 1");
 	return false;
 }
 
@@ -176,22 +260,44 @@ static bool probe_whole_proc(struct error *error)
 	if (access("/proc/stat", R_OK) == 0)
 		return true;
 	error_set(error, errno,
-		  "no figures of the whole machine, and kernel frames stay unresolved: cannot read "
-		  "/proc/stat: %s; mount /proc without subset=pid",
+		  "cannot read /proc/stat: %s; mount /proc without subset=pid",
 		  strerror(errno));
 	return false;
 }
 
 static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
-	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged},
-	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf},
-	[CAPABILITY_RING_BUFFER] = {"BPF ring buffer", true, probe_ring_buffer},
-	[CAPABILITY_PERF_EVENT] = {"perf events", true, probe_perf_event},
-	[CAPABILITY_HARDWARE_PMU] = {"hardware PMU", false, probe_hardware_pmu},
+	[CAPABILITY_PRIVILEGED] = {"privileges", true, probe_privileged, NULL},
+	[CAPABILITY_KERNEL_BTF] = {"kernel BTF", true, probe_kernel_btf, NULL},
+	[CAPABILITY_RING_BUFFER] = {"BPF ring buffer", true, probe_ring_buffer, NULL},
+	[CAPABILITY_PERF_EVENT] = {"perf events", true, probe_perf_event, NULL},
+	[CAPABILITY_INITIAL_USER_NAMESPACE] = {"initial user namespace", true,
+					       probe_initial_user_namespace, NULL},
 	[CAPABILITY_INITIAL_PID_NAMESPACE] = {"initial pid namespace", true,
-					      probe_initial_pid_namespace},
-	[CAPABILITY_KERNEL_SYMBOLS] = {"kernel symbols", false, probe_kernel_symbols},
-	[CAPABILITY_WHOLE_PROC] = {"all of /proc", false, probe_whole_proc},
+					      probe_initial_pid_namespace, NULL},
+	[CAPABILITY_INITIAL_CGROUP_NAMESPACE] =
+		{"initial cgroup namespace", false, probe_initial_cgroup_namespace,
+		 "everything but names of other containers and --container for them"},
+	[CAPABILITY_OTHERS_MEMORY] =
+		{"processes of other users", false, probe_others_memory,
+		 "the user's own processes completely; of others all times and counts, kernel "
+		 "stacks, and user stacks only by frame pointers and without symbols"},
+	[CAPABILITY_OTHERS_FILES] = {"files of other users", false, probe_others_files,
+				     "everything but symbols of such programs and names of "
+				     "containers kept in such files"},
+	[CAPABILITY_MAP_MEMORY] = {"memory for BPF maps", false, probe_map_memory,
+				   "everything on Linux 5.11 or newer"},
+	[CAPABILITY_KERNEL_SYMBOLS] = {"kernel symbols", false, probe_kernel_symbols,
+				       "everything; kernel functions are named one by one by a BPF "
+				       "program on Linux 5.13 or newer, and unresolved before"},
+	[CAPABILITY_HARDWARE_PMU] = {"hardware PMU", false, probe_hardware_pmu,
+				     "everything; a timer (cpu-clock) takes the CPU samples, but "
+				     "none while interrupts are off"},
+	[CAPABILITY_BPF_TIME] = {"time of BPF programs", false, probe_bpf_time,
+				 "everything but the share of BPF programs in the overhead, and "
+				 "--max-overhead"},
+	[CAPABILITY_WHOLE_PROC] = {"all of /proc", false, probe_whole_proc,
+				   "everything but figures of the whole machine and names of "
+				   "kernel functions"},
 };
 
 const struct capability_ops *capability_get(enum capability capability)

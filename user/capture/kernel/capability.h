@@ -13,8 +13,14 @@ enum capability {
 	CAPABILITY_RING_BUFFER, /* BPF ring buffer: 5.8 */
 	CAPABILITY_PERF_EVENT,	/* perf_event_open is compiled in and allowed */
 	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
-	CAPABILITY_INITIAL_PID_NAMESPACE, /* pkbpf sees the same pids as the kernel */
+	CAPABILITY_INITIAL_USER_NAMESPACE, /* privileges are the kernel's, not a container's */
+	CAPABILITY_INITIAL_PID_NAMESPACE,  /* pkbpf sees the same pids as the kernel */
+	CAPABILITY_INITIAL_CGROUP_NAMESPACE, /* all cgroups have paths */
+	CAPABILITY_OTHERS_MEMORY,	     /* maps and memory of other users' processes */
+	CAPABILITY_OTHERS_FILES,	     /* files and directories of other users */
+	CAPABILITY_MAP_MEMORY,		     /* memory of BPF maps is not limited */
 	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
+	CAPABILITY_BPF_TIME,		  /* run time of BPF programs */
 	CAPABILITY_WHOLE_PROC,		  /* /proc has machine-wide files, not only processes */
 	CAPABILITY_COUNT,
 };
@@ -22,8 +28,9 @@ enum capability {
 struct capability_ops {
 	const char *name;
 	bool required; /* profiling is impossible without it */
-	/* true: present. false: *error says why and what to do. */
+	/* true: present. false: *error says why and, after "; ", what to do. */
 	bool (*probe)(struct error *error);
+	const char *without; /* what works all the same; NULL: nothing does */
 };
 
 const struct capability_ops *capability_get(enum capability capability);
