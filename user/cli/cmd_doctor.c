@@ -36,8 +36,7 @@ static void print_line(const struct doctor_check *check, bool color)
 
 	printf("%s%-8s%s %s", color ? paint : "", mark, color ? PLAIN : "", capability->name);
 	if (!check->is_present)
-		printf(": %s",
-		       escape_terminal(escaped, sizeof(escaped), check->error.text));
+		printf(": %s", escape_terminal(escaped, sizeof(escaped), check->error.text));
 	putchar('\n');
 	if (!check->is_present && !capability->required)
 		printf("         works without it: %s\n", capability->without);

@@ -12,7 +12,7 @@
 #include "capture/kernel/capability.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 #include "cli/option_check.h"
 #include "cli/stop_signals.h"
 #include "live/invoking_user.h"
@@ -234,7 +234,8 @@ static int open_view(struct watching *watching, struct error *error)
 		.by = watching->options->by,
 		.per_thread = watching->live.per_thread,
 		.sort = watching->own->sort ? top_column_find(watching->own->sort) : -1,
-		.is_host = !targets->pids.count && !targets->tids.count && !targets->cgroup_path,
+		.is_host = !targets->pids.count && !targets->tids.count && !targets->cgroup_path &&
+			   !targets->container,
 		.write = write_shown,
 		.context = watching,
 	};

@@ -259,8 +259,7 @@ static bool probe_whole_proc(struct error *error)
 {
 	if (access("/proc/stat", R_OK) == 0)
 		return true;
-	error_set(error, errno,
-		  "cannot read /proc/stat: %s; mount /proc without subset=pid",
+	error_set(error, errno, "cannot read /proc/stat: %s; mount /proc without subset=pid",
 		  strerror(errno));
 	return false;
 }
@@ -279,8 +278,9 @@ static const struct capability_ops capabilities[CAPABILITY_COUNT] = {
 		 "everything but names of other containers and --container for them"},
 	[CAPABILITY_OTHERS_MEMORY] =
 		{"processes of other users", false, probe_others_memory,
-		 "the user's own processes completely; of others all times and counts, kernel "
-		 "stacks, and user stacks only by frame pointers and without symbols"},
+		 "everything of programs whose files can be opened by their paths; files of "
+		 "containers, deleted files, generated code and frames of interpreters only of the "
+		 "user's own processes"},
 	[CAPABILITY_OTHERS_FILES] = {"files of other users", false, probe_others_files,
 				     "everything but symbols of such programs and names of "
 				     "containers kept in such files"},

@@ -12,16 +12,16 @@ enum capability {
 	CAPABILITY_KERNEL_BTF,	/* /sys/kernel/btf/vmlinux */
 	CAPABILITY_RING_BUFFER, /* BPF ring buffer: 5.8 */
 	CAPABILITY_PERF_EVENT,	/* perf_event_open is compiled in and allowed */
-	CAPABILITY_HARDWARE_PMU,	  /* cycles can be sampled */
-	CAPABILITY_INITIAL_USER_NAMESPACE, /* privileges are the kernel's, not a container's */
-	CAPABILITY_INITIAL_PID_NAMESPACE,  /* pkbpf sees the same pids as the kernel */
+	CAPABILITY_HARDWARE_PMU,	     /* cycles can be sampled */
+	CAPABILITY_INITIAL_USER_NAMESPACE,   /* privileges are the kernel's, not a container's */
+	CAPABILITY_INITIAL_PID_NAMESPACE,    /* pkbpf sees the same pids as the kernel */
 	CAPABILITY_INITIAL_CGROUP_NAMESPACE, /* all cgroups have paths */
 	CAPABILITY_OTHERS_MEMORY,	     /* maps and memory of other users' processes */
 	CAPABILITY_OTHERS_FILES,	     /* files and directories of other users */
 	CAPABILITY_MAP_MEMORY,		     /* memory of BPF maps is not limited */
-	CAPABILITY_KERNEL_SYMBOLS,	  /* /proc/kallsyms shows addresses */
-	CAPABILITY_BPF_TIME,		  /* run time of BPF programs */
-	CAPABILITY_WHOLE_PROC,		  /* /proc has machine-wide files, not only processes */
+	CAPABILITY_KERNEL_SYMBOLS,	     /* /proc/kallsyms shows addresses */
+	CAPABILITY_BPF_TIME,		     /* run time of BPF programs */
+	CAPABILITY_WHOLE_PROC,		     /* /proc has machine-wide files, not only processes */
 	CAPABILITY_COUNT,
 };
 
