@@ -8,7 +8,7 @@
 #include "base/file_io.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
-#include "cli/near_match.h"
+#include "base/near_match.h"
 #include "diff/diff_format.h"
 #include "diff/measure_recording.h"
 #include "live/invoking_user.h"

@@ -377,6 +377,7 @@ const struct command_row command_top = {
 					 "no-children",
 					 "tid",
 					 "cgroup",
+					 "container",
 					 "comm",
 					 "events",
 					 "frequency",
