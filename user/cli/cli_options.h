@@ -29,7 +29,7 @@ struct cli_options {
 	unsigned int top;
 	unsigned int width; /* 0: that of the terminal */
 	enum row_order order;
-	bool full, tree;
+	bool full, tree, by_line, lines;
 	enum rows_by by;
 	ARRAY_OF(const char *) conditions; /* --fail-if, checked */
 	ARRAY_OF(const char *) files;	   /* of a command that takes some */

@@ -17,6 +17,7 @@
 #include "live/command_launch.h"
 #include "live/live_run.h"
 #include "profile/slice/slice.h"
+#include "symbol/source_text.h"
 
 #define DEFAULT_SLICE_NS NS_PER_SECOND
 
@@ -182,10 +183,12 @@ static int write_interval(struct profiling *profiling, struct profile *interval,
 	int status;
 
 	results_init(&results, interval, profiling->options->by);
+	results.sources = source_text_new("", profile_processes(interval), true);
 	status = write_outputs(profiling, &results, last, interval);
 	if (status == EXIT_STATUS_DONE)
 		status = conditions_check(profiling->options, &results, profiling->console);
 	results_done(&results);
+	source_text_free(results.sources);
 	return status;
 }
 
@@ -379,6 +382,7 @@ static int profile_run(const struct cli_options *options, struct console *consol
 
 	profiling.live.user = &profiling.user;
 	profiling.live.log = &profiling.log;
+	profiling.live.lines = options->lines || options->by_line;
 	choose_sources(&profiling);
 	status = prepare(&profiling);
 	if (status == EXIT_STATUS_DONE)

@@ -3,6 +3,7 @@
  * the machine they were made on. */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/command_table.h"
@@ -12,6 +13,7 @@
 #include "cli/profile_summary.h"
 #include "cli/recording_notes.h"
 #include "recording/recording_set.h"
+#include "symbol/source_text.h"
 
 struct report_options {
 	uint64_t from_ns, to_ns;
@@ -169,6 +171,15 @@ static int write_outputs(const struct reporting *report, struct output_plan *pla
 	return slice_err < 0 || err < 0 || report_err < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
+/* Files of another machine are not here, or not the same. */
+static bool is_of_this_host(const struct profile *profile)
+{
+	char name[256];
+
+	return gethostname(name, sizeof(name)) == 0 &&
+	       !strncmp(name, profile_info_read(profile)->host, sizeof(name));
+}
+
 static int write_results(const struct reporting *report, struct output_plan *plan)
 {
 	const struct cli_options *options = report->options;
@@ -181,10 +192,13 @@ static int write_results(const struct reporting *report, struct output_plan *pla
 	if (output_plan_open(plan, &error) < 0)
 		return fail(report, &error, EXIT_STATUS_FAILED);
 	results_init(&results, report->profile, options->by);
+	if (is_of_this_host(report->profile))
+		results.sources = source_text_new("", profile_processes(report->profile), false);
 	status = write_outputs(report, plan, &results);
 	if (status == EXIT_STATUS_DONE)
 		status = conditions_check(options, &results, report->console);
 	results_done(&results);
+	source_text_free(results.sources);
 	profile_rows(report->profile, &row_count);
 	if (!row_count) {
 		console_error(report->console, "no events of %s in the recording",

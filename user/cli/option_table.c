@@ -266,6 +266,12 @@ static const struct option_row rows[] = {
 	 .text = "A callee that has nearly all of its caller's weight stands on its line. Paths "
 		 "below 1% and frames that all stacks have in common are left out, unless --full "
 		 "is given, too."},
+	{0, "by-line", NULL,
+	 "text report: hottest source lines of each kind of event, instead of the page", OUTPUT,
+	 FLAG(by_line),
+	 .text = "A line's self weight includes callees without known lines, such as the kernel's. "
+		 "Its text stands beside it if the file has not changed since the program began. "
+		 "Reads DWARF as --lines does, also from separate debug files."},
 	{0, "sort", "COLUMN", "text report: sort rows by this column; default active", OUTPUT,
 	 .form = OPTION_CHOICE, AT(order), .choices = row_order_names,
 	 .text = "Active time is on-CPU, run queue, disk wait and D state together."},
@@ -292,7 +298,7 @@ static const struct option_row rows[] = {
 	{0, "icicle", NULL, "flame graphs with the root on top", OUTPUT, FLAG(icicle)},
 	{0, "no-inline", NULL, "omit inlined functions", OUTPUT, FLAG(live.no_inline)},
 	{0, "lines", NULL, "file:line in frames, also from separate debug files", OUTPUT,
-	 FLAG(live.lines)},
+	 FLAG(lines)},
 	{0, "debuginfod", NULL,
 	 "after the interval, fetch missing debug files from the servers in DEBUGINFOD_URLS",
 	 OUTPUT, FLAG(live.debuginfod),
@@ -414,9 +420,10 @@ struct output_settings cli_options_settings(const struct cli_options *options)
 				.order = options->order,
 				.full = options->full,
 				.tree = options->tree,
+				.by_line = options->by_line,
 				.per_thread = options->live.per_thread,
 				.pid_frame = options->pid_frame,
-				.lines = options->live.lines,
+				.lines = options->lines,
 				.details = options->verbosity > 0,
 				.wait_states = options->wait_states,
 				.icicle = options->icicle,

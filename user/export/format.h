@@ -13,6 +13,7 @@ struct format_options {
 	unsigned int top;	      /* rows per table, for people */
 	unsigned int width;	      /* columns of a line, for people; 0: the usual */
 	enum row_order order;	      /* of rows, for people */
+	bool by_line;		      /* for people: tables of source lines, and no others */
 	bool full;		      /* for people: all tables, not the page with the answer */
 	bool tree;		      /* for people: call trees instead of tables */
 	bool color;		      /* for people */

@@ -11,6 +11,7 @@ static int text_write(struct results *results, const struct format_options *opti
 		.order = options->order,
 		.full = options->full,
 		.tree = options->tree,
+		.by_line = options->by_line,
 		.color = options->color,
 		.details = options->details,
 		.lines = options->lines,

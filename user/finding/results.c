@@ -11,7 +11,8 @@ void results_done(struct results *results)
 {
 	if (results->has_rows)
 		resource_rows_done(&results->rows);
-	results_init(results, results->profile, results->by);
+	*results = (struct results){
+		.profile = results->profile, .sources = results->sources, .by = results->by};
 }
 
 int results_rows(struct results *results, const struct resource_rows **ret_rows)

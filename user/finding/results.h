@@ -11,6 +11,7 @@
 
 struct results {
 	const struct profile *profile; /* symbolized */
+	struct source_text *sources;   /* borrowed; NULL: no text of lines is read */
 	enum rows_by by;
 	bool has_rows, has_findings;
 	struct resource_rows rows; /* results_rows() */

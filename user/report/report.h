@@ -21,8 +21,9 @@ struct report_options {
 	unsigned int top;   /* rows per table of the full report */
 	unsigned int width; /* columns of a line; 0: the default; limited to the above */
 	enum row_order order;
-	bool full; /* all tables; of trees, all paths and frames */
-	bool tree; /* call trees instead of tables */
+	bool full;    /* all tables; of trees, all paths and frames */
+	bool tree;    /* call trees instead of tables */
+	bool by_line; /* tables of source lines, and no others */
 	bool color;
 	bool details; /* with counters and legends that ask nothing of the reader */
 	bool lines;   /* file:line of functions */

@@ -115,6 +115,16 @@ static int write_trees(const struct summary *summary)
 	return err ? err : summary_notes(summary, 5);
 }
 
+/* The same with the hottest lines. */
+static int write_lines(const struct summary *summary)
+{
+	int err = summary_title(summary, 2);
+
+	err = err ? err : text_all_lines(&summary->report);
+	fputc('\n', summary->report.out);
+	return err ? err : summary_notes(summary, 5);
+}
+
 static int write_page(const struct summary *summary)
 {
 	_cleanup_(page_done) struct page page = {0};
@@ -153,7 +163,9 @@ int summary_write(struct results *results, const struct text_report *report)
 	err = summary.report.order ? plumbing_init(&summary.plumbing, summary.rows->functions)
 				   : -ENOMEM;
 	if (!err)
-		err = report->options->tree ? write_trees(&summary) : write_page(&summary);
+		err = report->options->tree	 ? write_trees(&summary)
+		      : report->options->by_line ? write_lines(&summary)
+						 : write_page(&summary);
 	plumbing_done(&summary.plumbing);
 	free(summary.report.order);
 	return err;

@@ -43,7 +43,7 @@ uint64_t text_interval_ns(const struct text_report *report)
 	return info->end_ns > info->start_ns ? info->end_ns - info->start_ns : 0;
 }
 
-static bool kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind kind)
+bool text_kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind kind)
 {
 	size_t count;
 	const struct profile_row *rows = profile_rows(profile, &count);
@@ -57,6 +57,7 @@ static bool kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind
 static int write_kind(const struct text_report *report, enum pkbpf_profile_kind kind)
 {
 	_cleanup_(tally_done) struct tally tally = {0};
+	bool has_lines;
 	int err;
 
 	err = tally_init(&tally, report->profile, kind, report->options->lines);
@@ -66,6 +67,9 @@ static int write_kind(const struct text_report *report, enum pkbpf_profile_kind 
 	if (err)
 		return err;
 	err = text_functions(report, &tally);
+	if (err)
+		return err;
+	err = text_lines(report, kind, &has_lines);
 	if (err)
 		return err;
 	text_stacks(report, &tally);
@@ -104,7 +108,7 @@ static int write_all(struct results *results, struct text_report *report)
 		err = write_rows(results, report, &empty);
 	}
 	for (unsigned int kind = 0; kind < PKBPF_PROFILE_KINDS && !err; kind++) {
-		if (!kind_has_rows(report->profile, kind))
+		if (!text_kind_has_rows(report->profile, kind))
 			continue;
 		empty = false;
 		err = write_kind(report, kind);
@@ -128,10 +132,12 @@ static size_t width_of(const struct report_options *options)
 int report_write(struct results *results, const struct report_options *options, FILE *out)
 {
 	struct text_report report = {.profile = results->profile,
+				     .sources = results->sources,
 				     .options = options,
 				     .width = width_of(options),
 				     .out = out};
 
-	return options->full && !options->tree ? write_all(results, &report)
-					       : summary_write(results, &report);
+	return options->full && !options->tree && !options->by_line
+		       ? write_all(results, &report)
+		       : summary_write(results, &report);
 }

@@ -9,6 +9,7 @@
 #include "rows/resource_rows.h"
 #include "rows/tally.h"
 
+struct source_text;
 struct text_table;
 
 /* Instead of tables without a row. */
@@ -18,6 +19,7 @@ struct text_table;
 
 struct text_report {
 	const struct profile *profile;
+	struct source_text *sources; /* NULL: no text of lines */
 	const struct report_options *options;
 	size_t width;			   /* of a line, in columns */
 	const struct resource_row **order; /* the rows as they are told; NULL: as they are */
@@ -38,6 +40,7 @@ void text_who(struct text_table *table, const struct text_report *report, uint32
  */
 void text_leaf_frames(const struct text_report *report, const struct function_table *functions,
 		      uint32_t stack, size_t kernel_max, const char *label);
+bool text_kind_has_rows(const struct profile *profile, enum pkbpf_profile_kind kind);
 /* Length of the interval, 0 when it is not known. */
 uint64_t text_interval_ns(const struct text_report *report);
 /* The BPF programs took more than they may: skipping stacks was not enough. */
@@ -51,6 +54,10 @@ void text_findings(const struct text_report *report, const struct findings *find
 /* Only for a kind that has rows. */
 int text_processes(const struct text_report *report, const struct tally *tally);
 int text_functions(const struct text_report *report, const struct tally *tally);
+/* Nothing where no line is known, as *ret_known says. */
+int text_lines(const struct text_report *report, enum pkbpf_profile_kind kind, bool *ret_known);
+/* The same of all kinds, or why there is nothing. */
+int text_all_lines(const struct text_report *report);
 void text_stacks(const struct text_report *report, const struct tally *tally);
 /* Nothing when there were no page faults. */
 int text_faults(const struct text_report *report);

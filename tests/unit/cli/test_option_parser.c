@@ -252,7 +252,7 @@ static void values_reach_their_fields(void **state)
 	assert_int_equal(options.live.targets.follow, PKBPF_FOLLOW_DESCENDANTS);
 	assert_true(options.live.kernel_only);
 	assert_int_equal(options.live.unwind_mode, PKBPF_UNWIND_DWARF);
-	assert_true(options.pid_frame && options.live.no_inline && options.live.lines);
+	assert_true(options.pid_frame && options.live.no_inline && options.lines);
 	assert_true(options.no_progress);
 	assert_int_equal(options.color, COLOR_ALWAYS);
 	cli_options_done(&options);
