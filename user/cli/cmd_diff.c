@@ -12,6 +12,7 @@
 #include "diff/diff_format.h"
 #include "diff/measure_recording.h"
 #include "live/invoking_user.h"
+#include "profile/kind_table.h"
 #include "source/source.h"
 
 #define DIFF_OUTPUTS_MAX    16
@@ -181,11 +182,11 @@ static int check_conditions(struct differing *diff)
 
 /* ---- writing ---- */
 
-static int write_output(const struct differing *diff, const struct diff_output *output,
-			const struct invoking_user *user)
+static int write_file(const struct differing *diff, const struct diff_output *output,
+		      const char *path, uint32_t kind, const struct invoking_user *user)
 {
 	const struct cli_options *options = diff->options;
-	bool to_stdout = strcmp(output->path, "-") == 0;
+	bool to_stdout = strcmp(path, "-") == 0;
 	struct diff_document document = {
 		.comparison = &diff->comparison,
 		.titles = {options->files.items[DIFF_BASE], options->files.items[DIFF_NEW]},
@@ -195,18 +196,19 @@ static int write_output(const struct differing *diff, const struct diff_output *
 						      : console_width(STDOUT_FILENO),
 		.full = options->full,
 		.icicle = options->icicle,
+		.kind = kind,
 		.color = to_stdout ? console_wants_color(options->color, STDOUT_FILENO)
 				   : options->color == COLOR_ALWAYS,
 	};
 	struct error error;
-	struct output_file *file = output_file_open(output->path, &error);
+	struct output_file *file = output_file_open(path, &error);
 	int err;
 
 	if (!file)
 		return fail(diff, &error, EXIT_STATUS_FAILED);
 	err = output->format->write(&document, output_file_stream(file));
 	if (err < 0 && !ferror(output_file_stream(file)))
-		error_set(&error, -err, "cannot write %s: %s", output->path, strerror(-err));
+		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
 	else
 		err = output_file_commit(file, user->behind_sudo ? user->uid : (uid_t)-1,
 					 user->behind_sudo ? user->gid : (gid_t)-1, &error);
@@ -214,6 +216,46 @@ static int write_output(const struct differing *diff, const struct diff_output *
 	if (err < 0 && !(err == -EPIPE && to_stdout))
 		return fail(diff, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;
+}
+
+/* "app.svg" of several kinds becomes "app.cpu.svg", as those of a profile. */
+static char *path_of_kind(const struct diff_output *output, uint32_t kind)
+{
+	const char *path = output->path, *suffix = output->format->suffix;
+	size_t length = strlen(path), end = strlen(suffix);
+	size_t stem =
+		length > end && strcmp(path + length - end, suffix) == 0 ? length - end : length;
+	char *of_kind;
+
+	if (asprintf(&of_kind, "%.*s.%s%s", (int)stem, path,
+		     kind_ops_of((enum pkbpf_profile_kind)kind)->name, path + stem) < 0)
+		return NULL;
+	return of_kind;
+}
+
+/* A format of one kind gets a file for each; stdout the first. */
+static int write_output(const struct differing *diff, const struct diff_output *output,
+			const struct invoking_user *user)
+{
+	uint32_t kinds = diff->comparison.kinds_mask;
+	uint32_t first = (uint32_t)__builtin_ctz(kinds);
+	int status = EXIT_STATUS_DONE;
+
+	if (!output->format->one_kind || !(kinds & (kinds - 1)) || strcmp(output->path, "-") == 0)
+		return write_file(diff, output, output->path, first, user);
+	for (uint32_t kind = 0; kind < PKBPF_PROFILE_KINDS && status == EXIT_STATUS_DONE; kind++) {
+		char *path;
+
+		if (!(kinds & 1U << kind))
+			continue;
+		path = path_of_kind(output, kind);
+		if (path)
+			status = write_file(diff, output, path, kind, user);
+		else
+			status = EXIT_STATUS_FAILED;
+		free(path);
+	}
+	return status;
 }
 
 static int write_outputs(const struct differing *diff)
@@ -275,6 +317,17 @@ static int diff_run(const struct cli_options *options, struct console *console)
 
 /* ---- options ---- */
 
+static int check_needs(const struct diff_options *own, struct error *error)
+{
+	for (size_t i = 0; i < own->output_count; i++) {
+		if (own->outputs[i].format->needs_conditions && !own->condition_count)
+			return error_set(error, EINVAL,
+					 "%s requires --fail-if: it has a test case for each",
+					 own->outputs[i].format->name);
+	}
+	return 0;
+}
+
 static int check_outputs(struct diff_options *own, struct error *error)
 {
 	struct diff_output *output = &own->outputs[0];
@@ -285,11 +338,11 @@ static int check_outputs(struct diff_options *own, struct error *error)
 				 "--output it belongs to",
 				 own->pending_format->name);
 	if (own->output_count)
-		return 0;
+		return check_needs(own, error);
 	*output = (struct diff_output){"-", own->pending_format ? own->pending_format
 								: diff_format_at(0)};
 	own->output_count = 1;
-	return 0;
+	return check_needs(own, error);
 }
 
 static int diff_check(struct cli_options *options, struct error *error)

@@ -13,8 +13,8 @@
 #include "diff/measurement.h"
 #include "diff/resampling.h"
 
-/* Less than half of the 5 % that are promised, for with few slices that depend on each other errors are
- * underestimated. */
+/* Less than half of the 5 % that are promised, for with few slices that depend on each other errors
+ * are underestimated. */
 #define DIFF_RISK 0.02
 /* Smaller changes are not worth a sentence. */
 #define DIFF_LEAST_CHANGE 0.01

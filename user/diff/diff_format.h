@@ -8,7 +8,7 @@
 #include "diff/comparison.h"
 #include "diff/diff_condition.h"
 
-#define DIFF_FORMATS(ROW) ROW(text)
+#define DIFF_FORMATS(ROW) ROW(text) ROW(json) ROW(markdown) ROW(junit) ROW(folded)
 
 struct diff_document {
 	const struct comparison *comparison;
@@ -22,7 +22,8 @@ struct diff_document {
 
 struct diff_format_ops {
 	const char *name, *suffix, *summary;
-	bool one_kind;
+	bool one_kind;	       /* of which a file holds one */
+	bool needs_conditions; /* is empty without */
 	/* 0 or negative errno; stream errors are found by the caller's commit. */
 	int (*write)(const struct diff_document *document, FILE *out);
 };

@@ -9,7 +9,7 @@
 #include "profile/kind_table.h"
 #include "rows/human.h"
 
-static bool is_time(uint32_t kind)
+bool diff_words_is_time(uint32_t kind)
 {
 	return kind == PKBPF_PROFILE_CPU ||
 	       kind_ops_of((enum pkbpf_profile_kind)kind)->weight == PROFILE_WEIGHT_NS;
@@ -19,9 +19,9 @@ char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value)
 {
 	char number[HUMAN_SIZE];
 
-	if (is_time(kind) && (value == 0 || value >= 1))
+	if (diff_words_is_time(kind) && (value == 0 || value >= 1))
 		snprintf(text, DIFF_WORDS_SIZE, "%s", human_time(number, human_whole(value)));
-	else if (is_time(kind))
+	else if (diff_words_is_time(kind))
 		snprintf(text, DIFF_WORDS_SIZE, "%.3f ns", value);
 	else if (value >= 1000)
 		snprintf(text, DIFF_WORDS_SIZE, "%s", human_count(number, human_whole(value)));

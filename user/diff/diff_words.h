@@ -7,6 +7,8 @@
 
 #define DIFF_WORDS_SIZE 128
 
+/* Is a value of this kind a time? Else it is a number of events. */
+bool diff_words_is_time(uint32_t kind);
 /* "312 ms": a value of a kind, in the unit of work. */
 char *diff_words_value(char text[DIFF_WORDS_SIZE], uint32_t kind, double value);
 /* "+5.1 %", "new", "gone" */

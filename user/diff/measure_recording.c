@@ -22,43 +22,31 @@ static bool continues(const struct measurement *measurement, const struct profil
 	       info->start_ns - last->end_ns < RUN_GAP_MAX_NS;
 }
 
-/* Reads the slice that begins at begin_ns. */
-static int add_slice(struct measurement *measurement, const struct recording_set *set,
-		     const struct recording_wish *wish, size_t *damaged, struct error *error)
+static int take_slice(void *context, const struct profile *slice, struct error *error)
 {
-	struct recording_interval interval;
-	struct profile *profile;
+	struct measurement *measurement = context;
 	uint32_t run = measurement->run_count;
-	int err = recording_set_read(set, wish, &profile, &interval, error);
 
-	if (err)
-		return err;
-	*damaged += interval.damaged;
-	if (!profile)
-		return 0;
-	if (run && continues(measurement, profile_info_read(profile)))
+	if (run && continues(measurement, profile_info_read(slice)))
 		run--;
-	err = measure_profile(measurement, profile, run);
-	profile_free(profile);
-	return err ? error_set(error, ENOMEM, "cannot compare: out of memory") : 0;
+	if (measure_profile(measurement, slice, run))
+		return error_set(error, ENOMEM, "cannot compare: out of memory");
+	return 0;
 }
 
 int measure_recording(struct measurement *measurement, const char *path,
 		      const struct slice_choice *choice, size_t *damaged, struct error *error)
 {
+	struct recording_wish wish = {.choice = choice};
+	struct recording_interval interval = {0};
 	struct recording_set set = {0};
 	int err = recording_set_add(&set, path, error);
 
 	if (!err)
 		err = recording_set_sort(&set, error);
-	for (size_t i = 0; i < set.slices.count && !err; i++) {
-		uint64_t from_ns =
-			set.slices.items[i].span.begin_ns - set.slices.items[0].span.begin_ns;
-
-		err = add_slice(measurement, &set,
-				&(struct recording_wish){from_ns, from_ns + 1, choice}, damaged,
-				error);
-	}
+	if (!err)
+		err = recording_set_each(&set, &wish, take_slice, measurement, &interval, error);
+	*damaged += interval.damaged;
 	recording_set_done(&set);
 	return err;
 }

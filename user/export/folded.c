@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes folded stacks: one line per distinct stack for flamegraph.pl, inferno or speedscope.
-#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,6 +11,7 @@
 #include "base/escape.h"
 #include "base/hash_map.h"
 #include "base/string_pool.h"
+#include "export/folded_frame.h"
 #include "export/folded_lines.h"
 #include "export/formats.h"
 #include "profile/function_table.h"
@@ -39,42 +39,6 @@ struct folded {
 	struct hash_map roots;	     /* comm, and the process where it shows -> text */
 };
 
-/* flamegraph.pl takes a stack that ends in " 12" or " 1.5" for the older half of a differential. */
-static void hide_trailing_number(char *text)
-{
-	char *end = text + strlen(text), *digits = end;
-
-	while (digits > text && isdigit((unsigned char)digits[-1]))
-		digits--;
-	if (digits > text && digits[-1] == '.') {
-		digits--;
-		while (digits > text && isdigit((unsigned char)digits[-1]))
-			digits--;
-	}
-	if (digits < end && isdigit((unsigned char)*digits) && digits > text && digits[-1] == ' ')
-		digits[-1] = '_';
-}
-
-/* Makes foreign text fit for a frame: no separator, no control character, valid UTF-8, not
- * empty. */
-static void clean_frame(char *dst, size_t size, const char *text)
-{
-	size_t length;
-
-	escape_terminal(dst, size, text);
-	for (char *c = dst; *c; c++)
-		if (*c == ';')
-			*c = ':';
-	hide_trailing_number(dst);
-	/* Exactly one space stands before the number. */
-	for (length = strlen(dst); length && dst[length - 1] == ' '; length--)
-		dst[length - 1] = '_';
-	if (dst[0] == ' ')
-		dst[0] = '_';
-	if (!dst[0])
-		snprintf(dst, size, "[unknown]");
-}
-
 static const char *mark_suffix(enum function_mark mark)
 {
 	switch (mark) {
@@ -97,12 +61,12 @@ static uint32_t function_text(struct folded *folded, const struct function *func
 {
 	char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 320];
 
-	clean_frame(name, sizeof(name), function->name);
+	folded_frame(name, sizeof(name), function->name);
 	if (function->file[0]) {
 		const char *slash = strrchr(function->file, '/');
 		char file[256];
 
-		clean_frame(file, sizeof(file), slash ? slash + 1 : function->file);
+		folded_frame(file, sizeof(file), slash ? slash + 1 : function->file);
 		snprintf(text, sizeof(text), "%s (%s:%" PRIu32 ")%s", name, file, function->line,
 			 mark_suffix(function->mark));
 	} else {
@@ -133,7 +97,7 @@ static uint32_t root_text(struct folded *folded, const struct profile_row *row)
 	const struct process *process;
 	char comm[64], text[128];
 
-	clean_frame(comm, sizeof(comm), profile_string(folded->profile, row->comm));
+	folded_frame(comm, sizeof(comm), profile_string(folded->profile, row->comm));
 	for (char *c = comm; *c; c++)
 		if (*c == ' ')
 			*c = '_';
@@ -198,7 +162,7 @@ static bool build_waker_functions(struct folded *folded)
 		char name[FOLDED_FRAME_MAX], text[FOLDED_FRAME_MAX + 8];
 		uint32_t id;
 
-		clean_frame(name, sizeof(name), function->name);
+		folded_frame(name, sizeof(name), function->name);
 		snprintf(text, sizeof(text), "%s_[w]", name);
 		id = string_pool_add(folded->texts, text);
 		if (id == STRING_POOL_NONE)

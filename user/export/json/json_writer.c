@@ -95,6 +95,15 @@ void json_writer_decimal(struct json_writer *writer, const char *key, double val
 		fputs("null", writer->out);
 }
 
+void json_writer_real(struct json_writer *writer, const char *key, double value)
+{
+	begin_value(writer, key);
+	if (isfinite(value))
+		fprintf(writer->out, "%.9g", value);
+	else
+		fputs("null", writer->out);
+}
+
 void json_writer_bool(struct json_writer *writer, const char *key, bool value)
 {
 	begin_value(writer, key);

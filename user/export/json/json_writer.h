@@ -30,6 +30,8 @@ void json_writer_u64(struct json_writer *writer, const char *key, uint64_t value
 void json_writer_i64(struct json_writer *writer, const char *key, int64_t value);
 void json_writer_decimal(struct json_writer *writer, const char *key,
 			 double value); /* finite; three decimals */
+/* Finite, with nine significant digits. */
+void json_writer_real(struct json_writer *writer, const char *key, double value);
 void json_writer_bool(struct json_writer *writer, const char *key, bool value);
 
 #endif
