@@ -8,7 +8,7 @@
 #include "diff/comparison.h"
 #include "diff/diff_condition.h"
 
-#define DIFF_FORMATS(ROW) ROW(text) ROW(json) ROW(markdown) ROW(junit) ROW(folded)
+#define DIFF_FORMATS(ROW) ROW(text) ROW(json) ROW(markdown) ROW(junit) ROW(folded) ROW(svg)
 
 struct diff_document {
 	const struct comparison *comparison;
