@@ -14,7 +14,7 @@
 /* A cut reads every thread of the targets. */
 #define SLICE_MIN_NS (NS_PER_SECOND / 10)
 
-static bool is_given(const char *name, const struct cli_options *options)
+bool option_name_is_given(const char *name, const struct cli_options *options)
 {
 	const struct option_row *row;
 
@@ -46,7 +46,8 @@ static int check_targets(const struct cli_options *options, struct error *error)
 					 choices[i].name);
 		first = choices[i].name;
 	}
-	if (is_given("children", options) && is_given("no-children", options))
+	if (option_name_is_given("children", options) &&
+	    option_name_is_given("no-children", options))
 		return error_set(error, EINVAL,
 				 "--children and --no-children are mutually exclusive");
 	if (options->live.targets.follow == PKBPF_FOLLOW_DESCENDANTS &&

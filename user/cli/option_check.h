@@ -5,6 +5,8 @@
 
 #include "cli/cli_options.h"
 
+/* Is an option of the table given on the command line? */
+bool option_name_is_given(const char *name, const struct cli_options *options);
 /* Of the default command; fills in the output and what follows from other options. -EINVAL with the
  * sentence. */
 int options_check_profile(struct cli_options *options, struct error *error);

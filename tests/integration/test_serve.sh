@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# `pkbpf serve`: history, metrics and profiles over HTTP, who may ask, and what is left after an end of any kind.
+# usage: test_serve.sh PKBPF WORKLOAD_FOLDER
+# shellcheck source=prelude.sh
+. "$(dirname "$(readlink -f "$0")")/prelude.sh" "$@"
+
+spinner=
+server=
+cleanup() { kill -9 $spinner $server 2>/dev/null; }
+
+"$workloads/spin" 120 &
+spinner=$!
+
+# start OPTION…: a server on a free port; leaves $url.
+start() {
+	"$pkbpf" serve --listen 127.0.0.1:0 --store store -s 1s "$@" 2>said &
+	server=$!
+	for _ in $(seq 200); do
+		url=$(grep -o 'http://[0-9.:]*' said) && break
+		kill -0 $server 2>/dev/null || give_up "it ended: $(cat said)"
+		sleep 0.1
+	done
+	[ -n "$url" ] || give_up "it does not answer"
+}
+
+# ask PATH [CURL OPTION…]: the body to out, the status to $status.
+ask() {
+	local path=$1
+	shift
+	status=$(curl -s --max-time 60 -o out -w '%{http_code}' "$@" "$url$path")
+}
+
+# until_asked PATH PATTERN: asks until it is in the answer.
+until_asked() {
+	for _ in $(seq 300); do
+		ask "$1"
+		grep -q "$2" out && return
+		sleep 0.1
+	done
+	fail "$1 never has $2: $(head -c 200 out)"
+}
+
+begin "it answers"
+start
+until_asked /readyz '^ready$'
+until_asked '/api/v1/series?by=comm' '"name":"spin"'
+ask '/api/v1/profile?format=folded&kind=cpu&comm=spin&from=-1m'
+[ "$status" = 200 ] && grep -q '^spin;.*spin_here [0-9]*$' out || fail "no stacks of the spinning program: $status"
+ask '/api/v1/report?from=-1m'
+python3 -c 'import json, sys; r = json.load(open("out")); sys.exit(not any(x.get("comm") == "spin" for x in r["rows"]))' ||
+	fail "no row of the spinning program"
+ask '/debug/pprof/profile?seconds=1'
+[ "$status" = 200 ] && gzip -t <out || fail "no profile of the next second: $status"
+ask '/api/v1/profile?pid=4194303&format=folded'
+[ "$status" = 404 ] || fail "a process that is not there: $status"
+ask '/debug/pprof/offcpu?seconds=60&past=1'
+[ "$status" = 409 ] || fail "a kind that is not recorded: $status"
+ask /
+grep -q 'history.js' out || fail "no page"
+
+begin "metrics"
+ask /metrics
+grep -q '^pkbpf_cpu_user_seconds_total{container=".*"} [0-9.e+]*$' out || fail "no CPU time"
+if command -v promtool >/dev/null; then
+	promtool check metrics <out >lint 2>&1 || fail "promtool: $(head -n 3 lint)"
+fi
+
+begin "who may ask"
+ask /metrics -H 'Host: attacker.example'
+[ "$status" = 421 ] || fail "another name: $status"
+ask /metrics -H 'Origin: http://attacker.example'
+[ "$status" = 403 ] || fail "another site: $status"
+ask /metrics -X POST
+[ "$status" = 405 ] || fail "POST: $status"
+ask /../etc/passwd --path-as-is
+[ "$status" = 404 ] || fail "a path that is not in the table: $status"
+ask '/api/v1/report?form=json'
+[ "$status" = 400 ] && grep -q "'form'" out || fail "an unknown parameter: $status"
+front=$(pgrep -P $server)
+grep -q '^CapEff:[[:space:]]*0*$' "/proc/$front/status" || fail "the front has capabilities"
+
+begin "one writer"
+"$pkbpf" serve --listen 127.0.0.1:0 --store store 2>err
+[ $? = 1 ] && grep -q 'another process writes to the store' err || fail "a second one: $(cat err)"
+
+begin "an end, and a start after it"
+kill -INT $server
+wait $server
+[ $? = 0 ] || fail "it ended with $?"
+! pgrep -f "serve --listen 127.0.0.1:0 --store store" >left || fail "left: $(cat left)"
+"$pkbpf" report store/slice/*.pkbpf -f folded -e cpu 2>err | grep -q '^spin;.*spin_here' ||
+	fail "the store is not readable by report: $(cat err)"
+windows() { python3 -c 'import json; print(len(json.load(open("out"))["windows"]))'; }
+echo 'a-token-that-nobody-guesses' >token
+start --token-file token
+ask /metrics
+[ "$status" = 401 ] || fail "without the token: $status"
+ask /metrics -H 'Authorization: Bearer a-token-that-nobody-guessed'
+[ "$status" = 401 ] || fail "with another token: $status"
+ask '/api/v1/windows?from=-10m' -H 'Authorization: Bearer a-token-that-nobody-guesses'
+[ "$status" = 200 ] && [ "$(windows)" -ge 2 ] || fail "what was there before is gone"
+
+begin "a front that is killed, a collector that is killed"
+kill -9 "$(pgrep -P $server)"
+wait $server
+[ $? = 1 ] && grep -q 'the process that keeps the history ended' said || fail "no word about it: $(cat said)"
+start
+until_asked '/api/v1/windows?from=-2s' '\[\['
+front=$(pgrep -P $server)
+kill -9 $server
+for _ in $(seq 100); do kill -0 "$front" 2>/dev/null || break; sleep 0.1; done
+kill -0 "$front" 2>/dev/null && fail "the front outlives the collector"
+start
+until_asked '/api/v1/windows?from=-2s' '\[\['
+kill -INT $server
+wait $server || fail "it ended with $?"
+
+begin "wrong usage"
+"$pkbpf" serve --listen 0.0.0.0:0 --store store2 2>err
+[ $? = 2 ] && grep -q 'requires --token-file' err || fail "open to other machines: $(cat err)"
+"$pkbpf" serve --listen nowhere --store store2 2>err
+[ $? = 2 ] || fail "no address: $(cat err)"
+
+conclude

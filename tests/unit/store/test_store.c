@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Tests that what is stored comes back once, whatever happens to the files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "account_scenario.h"
+#include "profile/slice/slice.h"
+#include "store/store.h"
+#include "temp_tree.h"
+
+#define SECOND 1000000000LL
+#define SLICE  (10 * SECOND)
+/* On the hour. */
+#define BEGIN	(1700002800LL * SECOND)
+#define BIG	(1ULL << 30)
+#define FOREVER INT64_MAX
+
+static struct fake_profile fake;
+static struct temp_tree tree;
+static const char *folder;
+
+static int setup(void **state)
+{
+	account_scenario_init(&fake);
+	temp_tree_init(&tree);
+	folder = tree.root;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	fake_profile_done(&fake);
+	temp_tree_done(&tree);
+	return 0;
+}
+
+static struct store *open_store(uint64_t bytes)
+{
+	struct store_options options = {folder, bytes};
+	struct store *store;
+	struct error error;
+
+	if (store_open(&options, &store, &error) < 0)
+		fail_msg("%s", error.text);
+	return store;
+}
+
+/* The n-th slice of ten seconds. */
+static int add(struct store *store, int64_t n)
+{
+	struct profile *slice = slice_new();
+	struct profile_info *info;
+	int err;
+
+	assert_non_null(slice);
+	assert_int_equal(slice_merge(slice, fake.profile), 0);
+	info = profile_info(slice);
+	info->sequence = (uint64_t)n;
+	info->start_ns = (uint64_t)(1000 * SECOND + n * SLICE);
+	info->end_ns = info->start_ns + SLICE;
+	/* The clock is set a little, again and again. */
+	info->start_unix_ns = BEGIN + n * SLICE + n % 3 * 1000;
+	err = store_add(store, slice);
+	profile_free(slice);
+	return err;
+}
+
+static void add_many(struct store *store, int64_t from, int64_t to)
+{
+	for (int64_t n = from; n < to; n++)
+		assert_int_equal(add(store, n), 0);
+}
+
+static uint64_t samples_of(struct store *store, int64_t from, int64_t to)
+{
+	struct store_windows windows;
+	struct profile *profile;
+	uint64_t samples = 0;
+	size_t missing, count;
+
+	assert_int_equal(store_cover(store, from, to, &windows), 0);
+	assert_int_equal(store_merge(store, &windows, NULL, &profile, &missing), 0);
+	array_free(&windows.list);
+	if (!profile)
+		return 0;
+	for (const struct profile_row *rows = profile_rows(profile, &count), *row = rows;
+	     row < rows + count; row++)
+		samples += row->kind == PKBPF_PROFILE_CPU ? row->count : 0;
+	profile_free(profile);
+	return samples;
+}
+
+static size_t count_of(struct store *store, enum store_level level)
+{
+	struct store_state state;
+
+	store_get_state(store, &state);
+	return state.windows[level];
+}
+
+static void every_event_of_an_interval_is_counted_once(void **state)
+{
+	struct store *store = open_store(BIG);
+	uint64_t one;
+
+	add_many(store, 0, 20);
+	one = samples_of(store, BEGIN, BEGIN + 1);
+	assert_true(one > 0);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), 20 * one);
+	/* Three minutes are whole, the rest is slices. */
+	assert_int_equal(count_of(store, STORE_MINUTE), 3);
+	assert_int_equal(samples_of(store, BEGIN + 3 * SLICE + 5000, BEGIN + 15 * SLICE), 12 * one);
+	/* Cut inside of slices: those are taken whole. */
+	assert_int_equal(samples_of(store, BEGIN + SLICE / 2, BEGIN + 2 * SLICE + SLICE / 2),
+			 3 * one);
+	assert_int_equal(samples_of(store, BEGIN - 1000 * SECOND, BEGIN - 900 * SECOND), 0);
+	store_close(store);
+}
+
+static void a_long_interval_is_read_from_coarse_windows(void **state)
+{
+	struct store *store = open_store(BIG);
+	struct store_windows windows;
+
+	add_many(store, 0, 2 * 360 + 10);
+	assert_int_equal(store_cover(store, BEGIN, FOREVER, &windows), 0);
+	/* Two hours, a minute, and four slices. */
+	assert_int_equal(windows.list.count, 2 + 1 + 4);
+	assert_int_equal(windows.list.items[0].level, STORE_HOUR);
+	assert_int_equal(windows.list.items[2].level, STORE_MINUTE);
+	assert_int_equal(windows.list.items[6].level, STORE_SLICE);
+	array_free(&windows.list);
+	store_close(store);
+}
+
+static void a_store_that_is_opened_again_has_what_it_had(void **state)
+{
+	struct store *store = open_store(BIG);
+	uint64_t samples;
+
+	add_many(store, 0, 9);
+	samples = samples_of(store, BEGIN, FOREVER);
+	store_close(store);
+	store = open_store(BIG);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), samples);
+	add_many(store, 9, 18);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), 2 * samples);
+	store_close(store);
+}
+
+static void a_second_writer_is_refused(void **state)
+{
+	struct store *store = open_store(BIG), *second;
+	struct store_options options = {folder, BIG};
+	struct error error;
+
+	assert_int_equal(store_open(&options, &second, &error), -EBUSY);
+	assert_non_null(strstr(error.text, folder));
+	store_close(store);
+}
+
+static void the_oldest_goes_when_the_store_is_full(void **state)
+{
+	struct store *store = open_store(2 << 20);
+	struct store_state now;
+	uint64_t bytes;
+
+	add_many(store, 0, 500);
+	store_get_state(store, &now);
+	bytes = now.bytes[STORE_SLICE] + now.bytes[STORE_MINUTE] + now.bytes[STORE_HOUR];
+	assert_in_range(bytes, 1 << 20, 2 << 20);
+	assert_true(now.oldest_unix_ns[STORE_SLICE] > BEGIN);
+	/* The newest is there. */
+	assert_true(samples_of(store, BEGIN + 499 * SLICE, FOREVER) > 0);
+	store_close(store);
+}
+
+static void path_of_first_segment(char *ret_path, size_t size)
+{
+	snprintf(ret_path, size, "%s/slice/0000000000000001.pkbpf", folder);
+}
+
+static void a_segment_that_was_cut_off_is_read_up_to_its_last_whole_window(void **state)
+{
+	struct store *store = open_store(BIG);
+	char path[512];
+	struct stat st;
+	uint64_t one;
+
+	add_many(store, 0, 5);
+	one = samples_of(store, BEGIN, BEGIN + 1);
+	store_close(store);
+	path_of_first_segment(path, sizeof(path));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size * 7 / 10), 0);
+	store = open_store(BIG);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), 3 * one);
+	/* It goes on in another file. */
+	add_many(store, 5, 6);
+	assert_int_equal(samples_of(store, BEGIN, FOREVER), 4 * one);
+	store_close(store);
+}
+
+static void damage_costs_the_window_that_is_damaged(void **state)
+{
+	struct store *store = open_store(BIG);
+	char path[512], bytes[64];
+	struct store_windows windows;
+	struct profile *profile;
+	size_t missing;
+	int fd;
+
+	add_many(store, 0, 5);
+	assert_int_equal(store_list(store, STORE_SLICE, BEGIN, FOREVER, &windows), 0);
+	path_of_first_segment(path, sizeof(path));
+	fd = open(path, O_RDWR);
+	memset(bytes, 0x5a, sizeof(bytes));
+	assert_int_equal(
+		pwrite(fd, bytes, sizeof(bytes), (off_t)windows.list.items[2].offset + 500),
+		sizeof(bytes));
+	close(fd);
+	assert_int_equal(store_merge(store, &windows, NULL, &profile, &missing), 0);
+	assert_int_equal(missing, 1);
+	assert_non_null(profile);
+	profile_free(profile);
+	array_free(&windows.list);
+	store_close(store);
+}
+
+static void files_of_others_are_left_alone(void **state)
+{
+	struct store *store = open_store(2 << 20);
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/slice/mine.pkbpf", folder);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	add_many(store, 0, 300);
+	assert_int_equal(access(path, F_OK), 0);
+	store_close(store);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_event_of_an_interval_is_counted_once),
+		TEST(a_long_interval_is_read_from_coarse_windows),
+		TEST(a_store_that_is_opened_again_has_what_it_had),
+		TEST(a_second_writer_is_refused),
+		TEST(the_oldest_goes_when_the_store_is_full),
+		TEST(a_segment_that_was_cut_off_is_read_up_to_its_last_whole_window),
+		TEST(damage_costs_the_window_that_is_damaged),
+		TEST(files_of_others_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* `pkbpf serve`: profiles all the time, keeps the history and answers over HTTP. This process is
+ * the collector; serve_front.h is the other one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/file_io.h"
+#include "base/unused.h"
+#include "capture/kernel/capability.h"
+#include "cli/command_table.h"
+#include "cli/exit_status.h"
+#include "cli/option_check.h"
+#include "cli/serve_front.h"
+#include "cli/stop_signals.h"
+#include "live/live_run.h"
+
+#define LISTEN		"127.0.0.1:7747"
+#define STORE		"/var/lib/pkbpf"
+#define STORE_BYTES	(1ULL << 30)
+#define STORE_MIN_BYTES (16ULL << 20)
+#define STORE_MAX_BYTES (1ULL << 40)
+#define SLICE_NS	(10 * NS_PER_SECOND)
+#define SLICE_MIN_NS	(1 * NS_PER_SECOND)
+#define SLICE_MAX_NS	(60 * NS_PER_SECOND)
+#define FREQUENCY_HZ	19
+#define TOKEN_MAX_BYTES 4096
+#define TOKEN_LEAST	16
+
+struct serve_options {
+	const char *listen, *store, *token_file;
+	uint64_t store_bytes, slice_ns;
+};
+
+struct serving {
+	const struct cli_options *options;
+	struct serve_options own;
+	struct console *console;
+	struct log log;
+	struct live_options live;
+	const char *token;
+	char *token_data;
+	struct stop_signals *signals;
+	struct live_run *run;
+	struct serve_front front;
+	bool has_front;
+	int err; /* the front has ended */
+};
+
+static int fail(struct serving *serving, const struct error *error, int status)
+{
+	console_error(serving->console, "%s", error->text);
+	return status;
+}
+
+/* ---- set-up ---- */
+
+static int read_token(struct serving *serving, struct error *error)
+{
+	const char *path = serving->own.token_file;
+	size_t size;
+	int err;
+
+	if (!path)
+		return 0;
+	err = file_read_all(AT_FDCWD, path, TOKEN_MAX_BYTES, &serving->token_data, &size);
+	if (err < 0)
+		return error_set(error, -err, "cannot read --token-file %s: %s", path,
+				 strerror(-err));
+	serving->token_data[strcspn(serving->token_data, "\r\n")] = '\0';
+	if (strlen(serving->token_data) < TOKEN_LEAST)
+		return error_set(error, EINVAL,
+				 "the token in %s is shorter than %d characters: anybody could "
+				 "guess it",
+				 path, TOKEN_LEAST);
+	serving->token = serving->token_data;
+	return 0;
+}
+
+/* Off-CPU costs most: who wants it all the time says so. */
+static void choose_sources(struct serving *serving)
+{
+	const struct cli_options *options = serving->options;
+	const struct source_ops *source;
+
+	serving->live.kinds_mask = 0;
+	for (size_t i = 0; i < options->source_count; i++)
+		serving->live.kinds_mask |= 1U << options->sources[i]->kind;
+	for (size_t i = 0; !options->source_count && (source = source_at(i)); i++)
+		if (source->kind != PKBPF_PROFILE_OFFCPU)
+			serving->live.kinds_mask |= 1U << source->kind;
+}
+
+static void nothing_to_abandon(_unused_ void *context)
+{
+}
+
+static int start_front(struct serving *serving, struct error *error)
+{
+	struct serve_front_options options = {
+		.listen = serving->own.listen,
+		.store = serving->own.store,
+		.store_bytes = serving->own.store_bytes,
+		.token = serving->token,
+		.slice_ns = serving->own.slice_ns,
+	};
+	int err = serve_front_start(&options, &serving->front, error);
+
+	serving->has_front = err == 0;
+	return err;
+}
+
+static int prepare(struct serving *serving)
+{
+	sigset_t before;
+	struct error error;
+	int err;
+
+	if (options_check_events(serving->options, serving->live.kinds_mask, &error) < 0)
+		return fail(serving, &error, EXIT_STATUS_USAGE);
+	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
+		return fail(serving, &error, EXIT_STATUS_NOT_ALLOWED);
+	if (read_token(serving, &error) < 0 ||
+	    live_run_new(&serving->live, &serving->run, &error) < 0)
+		return fail(serving, &error, EXIT_STATUS_FAILED);
+	/* The front inherits it: a Ctrl-C meant for all ends it when the collector has sent its
+	 * last slice. */
+	stop_signals_block(&before);
+	err = start_front(serving, &error);
+	if (err < 0)
+		return fail(serving, &error,
+			    err == -EINVAL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
+	serving->signals = stop_signals_new(nothing_to_abandon, NULL, &error);
+	if (!serving->signals ||
+	    live_run_set_stop(serving->run, stop_signals_fd(serving->signals), &error) < 0)
+		return fail(serving, &error, EXIT_STATUS_FAILED);
+	return EXIT_STATUS_DONE;
+}
+
+/* ---- the run ---- */
+
+/* For systemd: Type=notify. */
+static void notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd;
+
+	if (!path || (path[0] != '/' && path[0] != '@') || strlen(path) >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+	close(fd);
+}
+
+/* false: there is nobody to send to. */
+static bool send_slice(struct serving *serving, const struct profile *slice)
+{
+	int err = serving->err < 0 ? serving->err : serve_front_send(&serving->front, slice);
+
+	if (err == -EPIPE) {
+		serving->err = err;
+	} else if (err < 0) {
+		console_error(serving->console, "a slice is missing in the history: %s",
+			      err == -EAGAIN ? "the front is behind" : strerror(-err));
+	}
+	return !serving->err;
+}
+
+static bool take_slice(void *context, struct profile *slice, _unused_ bool ends_interval)
+{
+	return send_slice(context, slice);
+}
+
+static void say_where(const struct serving *serving)
+{
+	char address[128];
+	const char *colon = strrchr(serving->own.listen, ':');
+
+	snprintf(address, sizeof(address), "%.*s", (int)(colon - serving->own.listen),
+		 serving->own.listen);
+	console_note(serving->console, "history, metrics and profiles: http://%s:%u/ (kept in %s)",
+		     address, serving->front.port, serving->own.store);
+}
+
+static int collect(struct serving *serving)
+{
+	const struct live_observer observer = {NULL, take_slice, serving};
+	struct error error;
+	enum run_end end;
+	int err = live_run_start(serving->run, &error), stop_err;
+
+	if (err < 0)
+		return fail(serving, &error,
+			    err == -ESRCH ? EXIT_STATUS_EMPTY : EXIT_STATUS_NOT_ALLOWED);
+	say_where(serving);
+	notify("READY=1");
+	err = live_run_until_end(serving->run, &observer, &end);
+	notify("STOPPING=1");
+	stop_err = live_run_stop(serving->run);
+	send_slice(serving, live_run_finish(serving->run, &observer));
+	err = err < 0 ? err : stop_err;
+	if (err < 0) {
+		error_set(&error, -err,
+			  "recording aborted: %s; the history holds the slices up "
+			  "to then",
+			  strerror(-err));
+		return fail(serving, &error, EXIT_STATUS_FAILED);
+	}
+	return EXIT_STATUS_DONE;
+}
+
+static int end_front(struct serving *serving, int status)
+{
+	if (!serving->has_front || (serve_front_stop(&serving->front) == 0 && !serving->err))
+		return status;
+	console_error(serving->console,
+		      "the process that keeps the history ended; start pkbpf serve again");
+	return EXIT_STATUS_FAILED;
+}
+
+static int serve_run(const struct cli_options *options, struct console *console)
+{
+	const struct serve_options *own = options->own;
+	const char *state = getenv("STATE_DIRECTORY");
+	struct serving serving = {
+		.options = options,
+		.own = *own,
+		.console = console,
+		.log = console_log(console),
+		.live = options->live,
+	};
+	int status;
+
+	if (!own->listen)
+		serving.own.listen = LISTEN;
+	if (!own->store)
+		serving.own.store = state && !strchr(state, ':') ? state : STORE;
+	if (!own->store_bytes)
+		serving.own.store_bytes = STORE_BYTES;
+	if (!own->slice_ns)
+		serving.own.slice_ns = SLICE_NS;
+	serving.live.log = &serving.log;
+	serving.live.every_ns = serving.own.slice_ns;
+	serving.live.want_resources = true;
+	choose_sources(&serving);
+	status = prepare(&serving);
+	if (status == EXIT_STATUS_DONE)
+		status = collect(&serving);
+	status = end_front(&serving, status);
+	live_run_free(serving.run);
+	stop_signals_free(serving.signals);
+	free(serving.token_data);
+	return status;
+}
+
+static int serve_check(struct cli_options *options, struct error *error)
+{
+	const struct serve_options *own = options->own;
+
+	if (own->slice_ns && (own->slice_ns < SLICE_MIN_NS || own->slice_ns > SLICE_MAX_NS))
+		return error_set(error, EINVAL, "invalid value for --interval: expected 1s to 1m");
+	if (!option_name_is_given("frequency", options))
+		options->live.frequency_hz = FREQUENCY_HZ;
+	return options_check_profile(options, error);
+}
+
+#define SERVE(member) OPTION_AT(struct serve_options, member)
+
+static const struct option_row own_options[] = {
+	{0, "listen", "ADDRESS:PORT", "where to answer; default " LISTEN,
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_TEXT, SERVE(listen),
+	 .text = "An address that other machines reach requires --token-file."},
+	{0, "store", "DIR", "folder of the history; default " STORE, .group = OPTION_GROUP_OUTPUT,
+	 .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT, SERVE(store),
+	 .text = "Made when it is not there. It is written as the user who owns it."},
+	{0, "store-size", "SIZE", "maximum size of the history; default 1G",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_SIZE, SERVE(store_bytes),
+	 .least = STORE_MIN_BYTES, .most = STORE_MAX_BYTES,
+	 .text = "The oldest is deleted first. At most, slices are kept for six hours, minutes for "
+		 "three days, hours for 400 days."},
+	{0, "token-file", "FILE", "answer only requests with the token in FILE",
+	 .group = OPTION_GROUP_OUTPUT, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 SERVE(token_file)},
+	{'s', "interval", "TIME", "length of a slice, 1s to 1m; default 10s",
+	 .group = OPTION_GROUP_OUTPUT, .form = OPTION_DURATION, SERVE(slice_ns)},
+	{0},
+};
+
+const struct command_row command_serve = {
+	.name = "serve",
+	.synopsis = "serve [OPTIONS]",
+	.summary = "Profiles all the time: keeps a history and answers over HTTP",
+	.options = (const char *const[]){"pid",
+					 "children",
+					 "no-children",
+					 "tid",
+					 "cgroup",
+					 "comm",
+					 "events",
+					 "frequency",
+					 "duration",
+					 "user",
+					 "kernel",
+					 "unwind",
+					 "unwind-tables",
+					 "min-block",
+					 "max-overhead",
+					 "kernel-threads",
+					 "no-inline",
+					 "quiet",
+					 "verbose",
+					 "color",
+					 NULL},
+	.words =
+		(const struct command_words[]){
+			{"events", "kinds of events (below), separated by commas; default: all but "
+				   "offcpu"},
+			{"frequency", "CPU samples per second on each CPU; default 19"},
+			{NULL, NULL},
+		},
+	.own_options = own_options,
+	.own_size = sizeof(struct serve_options),
+	.check = serve_check,
+	.run = serve_run,
+};

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Both ends of the connection between the collector and the front. */
+#include "cli/serve_front.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/hash_map.h"
+#include "recording/slice_codec.h"
+#include "web/web.h"
+
+/* Room for some messages: a front that is that far behind is better left behind. */
+#define SEND_BUFFER_BYTES 4096
+
+/* From the front, once: it answers, or why not. */
+struct greeting {
+	int err;
+	uint16_t port;
+	struct error error;
+};
+
+/* To the front, with a descriptor. */
+struct parcel {
+	uint64_t dropped; /* slices before this one that are missing */
+};
+
+/* ---- the front ---- */
+
+/* A store that belongs to somebody is written as that user. */
+static int become_owner(const char *store, struct error *error)
+{
+	struct stat st;
+
+	if (geteuid() != 0 || stat(store, &st) < 0 || st.st_uid == 0)
+		return 0;
+	if (setgroups(0, NULL) < 0 || setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
+	    setresuid(st.st_uid, st.st_uid, st.st_uid) < 0)
+		return error_set(error, errno, "cannot become the owner of the store %s: %s", store,
+				 strerror(errno));
+	return 0;
+}
+
+static int drop_capabilities(struct error *error)
+{
+	cap_t none = cap_init();
+	int err = 0;
+
+	if (!none || cap_set_proc(none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		err = error_set(error, errno, "cannot drop the capabilities of the front: %s",
+				strerror(errno));
+	cap_free(none);
+	return err;
+}
+
+/* Returns the descriptor; -1: the collector has ended. */
+static int receive(int socket, struct parcel *ret_parcel)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec data = {.iov_base = ret_parcel, .iov_len = sizeof(*ret_parcel)};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+	ssize_t size;
+	int fd = -1;
+
+	do {
+		size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	} while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof(*ret_parcel))
+		return -1;
+	if (control.header.cmsg_level == SOL_SOCKET && control.header.cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(&control.header), sizeof(fd));
+	return fd;
+}
+
+static void take_slice(struct store *store, struct web *web, int fd)
+{
+	struct recording_reader reader;
+	struct recording_block block;
+	struct profile *slice;
+	struct error error;
+	bool whole = false;
+
+	if (recording_reader_open(&reader, fd, &error) < 0)
+		return;
+	if (reader.blocks.count && recording_reader_read(&reader, 0, &block) == 0) {
+		whole = slice_decode(&block, NULL, &slice) == 0;
+		recording_block_done(&block);
+	}
+	recording_reader_done(&reader);
+	if (!whole) {
+		web_note_dropped(web, 1);
+		return;
+	}
+	/* What could not be written is in the store's state, which metrics and /readyz tell. */
+	store_add(store, slice);
+	web_note_slice(web, slice);
+	profile_free(slice);
+}
+
+static int open_all(const struct serve_front_options *options, struct store **ret_store,
+		    struct web **ret_web, struct greeting *greeting)
+{
+	struct store_options store = {options->store, options->store_bytes};
+	struct web_options web = {.token = options->token, .slice_ns = options->slice_ns};
+	int err = web_listen(options->listen, options->token != NULL, &web.socket, &web.port,
+			     &greeting->error);
+
+	if (err < 0)
+		return err;
+	greeting->port = web.port;
+	err = become_owner(options->store, &greeting->error);
+	err = err < 0 ? err : drop_capabilities(&greeting->error);
+	err = err < 0 ? err : store_open(&store, ret_store, &greeting->error);
+	if (err < 0) {
+		close(web.socket);
+		return err;
+	}
+	err = web_start(&web, *ret_store, ret_web, &greeting->error);
+	if (err < 0)
+		store_close(*ret_store);
+	return err;
+}
+
+static int run_front(const struct serve_front_options *options, int socket)
+{
+	struct greeting greeting = {0};
+	struct store *store;
+	struct web *web;
+	struct parcel parcel;
+	int fd;
+
+	greeting.err = open_all(options, &store, &web, &greeting);
+	if (send(socket, &greeting, sizeof(greeting), MSG_NOSIGNAL) < 0 || greeting.err < 0)
+		return 1;
+	while ((fd = receive(socket, &parcel)) >= 0) {
+		if (parcel.dropped)
+			web_note_dropped(web, parcel.dropped);
+		take_slice(store, web, fd);
+		close(fd);
+	}
+	web_stop(web);
+	store_close(store);
+	return 0;
+}
+
+/* ---- the collector ---- */
+
+static int hear_greeting(struct serve_front *front, struct error *error)
+{
+	struct greeting greeting;
+	ssize_t size;
+
+	do {
+		size = recv(front->socket, &greeting, sizeof(greeting), 0);
+	} while (size < 0 && errno == EINTR);
+	if (size != (ssize_t)sizeof(greeting))
+		return error_set(error, EPIPE, "the front ended while it started");
+	front->port = greeting.port;
+	if (greeting.err < 0)
+		*error = greeting.error;
+	return greeting.err;
+}
+
+int serve_front_start(const struct serve_front_options *options, struct serve_front *ret_front,
+		      struct error *error)
+{
+	struct serve_front front = {.secret = hash_random_seed()};
+	int ends[2], size = SEND_BUFFER_BYTES, err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_set(error, errno, "cannot connect the front: %s", strerror(errno));
+	front.pid = fork();
+	if (front.pid < 0) {
+		err = errno;
+		close(ends[0]);
+		close(ends[1]);
+		return error_set(error, err, "cannot start the front: %s", strerror(err));
+	}
+	if (front.pid == 0) {
+		close(ends[0]);
+		prctl(PR_SET_NAME, "pkbpf-front");
+		_exit(run_front(options, ends[1]));
+	}
+	close(ends[1]);
+	front.socket = ends[0];
+	setsockopt(front.socket, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	err = hear_greeting(&front, error);
+	if (err < 0) {
+		close(front.socket);
+		waitpid(front.pid, NULL, 0);
+		return err;
+	}
+	*ret_front = front;
+	return 0;
+}
+
+static int write_slice(struct serve_front *front, const struct profile *slice, FILE *out)
+{
+	_cleanup_(recording_sections_done) struct recording_sections sections = {0};
+	_cleanup_(recording_writer_done) struct recording_writer writer = {0};
+	struct recording_span span = slice_span(slice);
+	int err = slice_encode(slice, front->secret, &sections);
+
+	err = err ? err : recording_writer_begin(&writer, out, span.begin_unix_ns);
+	err = err ? err : recording_writer_add(&writer, &span, &sections);
+	return err ? err : recording_writer_end(&writer);
+}
+
+static int send_descriptor(struct serve_front *front, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	struct parcel parcel = {front->dropped};
+	struct iovec data = {.iov_base = &parcel, .iov_len = sizeof(parcel)};
+	struct msghdr message = {.msg_iov = &data,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof(control.bytes)};
+
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof(fd));
+	if (sendmsg(front->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+		front->dropped = 0;
+		return 0;
+	}
+	return errno == ECONNRESET || errno == EPIPE ? -EPIPE : -errno;
+}
+
+int serve_front_send(struct serve_front *front, const struct profile *slice)
+{
+	int fd = memfd_create("pkbpf-slice", MFD_CLOEXEC), copy, err;
+	FILE *out;
+
+	if (fd < 0) {
+		front->dropped++;
+		return -errno;
+	}
+	copy = dup(fd);
+	out = copy < 0 ? NULL : fdopen(copy, "w");
+	err = out ? write_slice(front, slice, out) : -ENOMEM;
+	if (out && fclose(out) == EOF && err == 0)
+		err = -EIO;
+	else if (!out && copy >= 0)
+		close(copy);
+	if (err == 0)
+		err = send_descriptor(front, fd);
+	front->dropped += err < 0;
+	close(fd);
+	return err;
+}
+
+int serve_front_stop(struct serve_front *front)
+{
+	int status = 0;
+
+	close(front->socket);
+	while (waitpid(front->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPIPE;
+}

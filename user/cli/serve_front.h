@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The front of `pkbpf serve`: a process without capabilities that keeps the store and answers over
+ * HTTP. The collector hands it slices as descriptors of recordings with one block; the end of the
+ * connection is the end of the front.
+ */
+#ifndef PKBPF_CLI_SERVE_FRONT_H
+#define PKBPF_CLI_SERVE_FRONT_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+struct serve_front_options {
+	const char *listen; /* "ADDRESS:PORT" */
+	const char *store;
+	uint64_t store_bytes;
+	const char *token; /* NULL: none */
+	uint64_t slice_ns;
+};
+
+struct serve_front {
+	pid_t pid;
+	int socket;
+	uint16_t port;
+	uint64_t secret;
+	uint64_t dropped; /* slices that it did not take in time and does not know of */
+};
+
+/* Forks it, while the program has one thread; returns when it answers. Negative errno with the
+ * sentence. */
+int serve_front_start(const struct serve_front_options *options, struct serve_front *ret_front,
+		      struct error *error);
+/* Hands a symbolized slice over. -EPIPE: the front has ended; -EAGAIN: it is behind, and the slice
+ * is missing in the history, which metrics tell; -ENOMEM, -EFBIG and the like: likewise. */
+int serve_front_send(struct serve_front *front, const struct profile *slice);
+/* Waits until all is stored. 0; -EPIPE: it had ended by itself. */
+int serve_front_stop(struct serve_front *front);
+
+#endif

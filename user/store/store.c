@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Levels, roll-ups, retention, and reading. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/hash_map.h"
+#include "profile/slice/slice.h"
+#include "recording/slice_codec.h"
+#include "store/store_segment.h"
+
+#define SECOND ((int64_t)NS_PER_SECOND)
+
+/* How long a window of a level is, how long it is kept, its share of the bytes, and when its
+ * segments end. A level that does not use its share lends it. */
+static const struct {
+	const char *name;
+	int64_t length_ns, keep_ns, segment_ns;
+	unsigned int percent;
+} levels[STORE_LEVELS] = {
+	[STORE_SLICE] = {"slice", 0, 6 * 3600 * SECOND, 600 * SECOND, 20},
+	[STORE_MINUTE] = {"minute", 60 * SECOND, 3 * 86400 * SECOND, 3 * 3600 * SECOND, 45},
+	[STORE_HOUR] = {"hour", 3600 * SECOND, 400 * 86400 * SECOND, 7 * 86400 * SECOND, 35},
+};
+/* A limit is kept to this part of it: segments are dropped whole. */
+#define SEGMENTS_OF_LEVEL 64
+#define SEGMENT_MIN_BYTES (256U << 10)
+
+struct store {
+	int fd; /* of the folder; locked */
+	uint64_t max_bytes;
+	uint64_t secret;
+	pthread_mutex_t lock; /* of the folders and the state */
+	struct store_folder folders[STORE_LEVELS];
+	/* Windows that are still growing, in the writer's thread. */
+	struct profile *growing[STORE_LEVELS];
+	int failing;
+	uint64_t lost_windows;
+};
+
+const char *store_level_name(enum store_level level)
+{
+	return levels[level].name;
+}
+
+/* ---- opening ---- */
+
+static int open_folder(struct store *store, const char *path, struct error *error)
+{
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return error_set(error, errno, "cannot make the store %s: %s", path,
+				 strerror(errno));
+	store->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (store->fd < 0)
+		return error_set(error, errno, "cannot open the store %s: %s", path,
+				 strerror(errno));
+	if (flock(store->fd, LOCK_EX | LOCK_NB) < 0)
+		return error_set(
+			error, errno == EWOULDBLOCK ? EBUSY : errno,
+			errno == EWOULDBLOCK
+				? "another process writes to the store %s; stop it, or use "
+				  "another --store"
+				: "cannot lock the store %s",
+			path);
+	return 0;
+}
+
+int store_open(const struct store_options *options, struct store **ret_store, struct error *error)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	int err;
+
+	if (!store)
+		return error_set(error, ENOMEM, "cannot open the store: out of memory");
+	pthread_mutex_init(&store->lock, NULL);
+	store->fd = -1;
+	store->max_bytes = options->max_bytes;
+	store->secret = hash_random_seed();
+	for (int i = 0; i < STORE_LEVELS; i++)
+		store->folders[i].fd = -1;
+	err = open_folder(store, options->path, error);
+	for (int i = 0; i < STORE_LEVELS && err == 0; i++)
+		err = store_folder_open(&store->folders[i], (enum store_level)i, store->fd,
+					levels[i].name, error);
+	if (err < 0) {
+		store_close(store);
+		return err;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+/* ---- writing ---- */
+
+static uint64_t level_bytes(const struct store *store, int level)
+{
+	return store->max_bytes / 100 * levels[level].percent;
+}
+
+/* The level that is furthest over its share. */
+static int greediest(const struct store *store)
+{
+	double worst = -1;
+	int level = -1;
+
+	for (int i = 0; i < STORE_LEVELS; i++) {
+		const struct store_folder *folder = &store->folders[i];
+		double used = (double)folder->bytes / ((double)level_bytes(store, i) + 1);
+
+		if (folder->segments.count > (folder->out != NULL) && used > worst) {
+			worst = used;
+			level = i;
+		}
+	}
+	return level;
+}
+
+static void make_room(struct store *store, uint64_t bytes, int64_t now_unix_ns)
+{
+	uint64_t used = 0;
+
+	for (int i = 0; i < STORE_LEVELS; i++) {
+		struct store_folder *folder = &store->folders[i];
+		int64_t end;
+
+		while ((end = store_folder_oldest_end(folder)) &&
+		       end < now_unix_ns - levels[i].keep_ns && store_folder_drop(folder))
+			;
+		used += folder->bytes;
+	}
+	while (used + bytes > store->max_bytes) {
+		int level = greediest(store);
+		uint64_t before;
+
+		if (level < 0)
+			return;
+		before = store->folders[level].bytes;
+		if (!store_folder_drop(&store->folders[level]))
+			return;
+		used -= before - store->folders[level].bytes;
+	}
+}
+
+static int write_window(struct store *store, int level, const struct profile *profile)
+{
+	_cleanup_(recording_sections_done) struct recording_sections sections = {0};
+	struct recording_span span = slice_span(profile);
+	uint64_t segment_bytes = level_bytes(store, level) / SEGMENTS_OF_LEVEL;
+	struct store_folder *folder = &store->folders[level];
+	int64_t now_unix_ns = span.begin_unix_ns + (int64_t)(span.end_ns - span.begin_ns);
+	int err = slice_encode(profile, store->secret, &sections);
+
+	if (err < 0)
+		return err;
+	if (segment_bytes < SEGMENT_MIN_BYTES)
+		segment_bytes = SEGMENT_MIN_BYTES;
+	pthread_mutex_lock(&store->lock);
+	make_room(store, sections.bytes.count, now_unix_ns);
+	err = store_folder_add(folder, &span, &sections);
+	store->failing = -err;
+	store->lost_windows += err < 0;
+	store_folder_seal(folder, segment_bytes, levels[level].segment_ns, now_unix_ns);
+	pthread_mutex_unlock(&store->lock);
+	return err;
+}
+
+static int64_t bucket_of(const struct profile *profile, int level)
+{
+	return profile_info_read(profile)->start_unix_ns / levels[level].length_ns;
+}
+
+/* Writes the window of a level that has grown, if `next` belongs to a later one or is NULL. */
+static int finish_window(struct store *store, int level, const struct profile *next)
+{
+	struct profile *growing = store->growing[level];
+	int err;
+
+	if (!growing || (next && bucket_of(growing, level) == bucket_of(next, level)))
+		return 0;
+	err = write_window(store, level, growing);
+	profile_free(growing);
+	store->growing[level] = NULL;
+	return err;
+}
+
+static int grow(struct store *store, int level, const struct profile *slice)
+{
+	int err = finish_window(store, level, slice), merge_err;
+
+	if (!store->growing[level])
+		store->growing[level] = slice_new();
+	merge_err = store->growing[level] ? slice_merge(store->growing[level], slice) : -ENOMEM;
+	return err < 0 ? err : merge_err;
+}
+
+int store_add(struct store *store, const struct profile *slice)
+{
+	int err = write_window(store, STORE_SLICE, slice);
+
+	for (int level = STORE_MINUTE; level < STORE_LEVELS; level++) {
+		int level_err = grow(store, level, slice);
+
+		err = err < 0 ? err : level_err;
+	}
+	return err;
+}
+
+/* Windows that are still growing are not written: their slices are there, and a window that ends
+ * early would hide that more of it follows after a restart. */
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	for (int i = 0; i < STORE_LEVELS; i++) {
+		profile_free(store->growing[i]);
+		store_folder_close(&store->folders[i]);
+	}
+	if (store->fd >= 0)
+		close(store->fd);
+	pthread_mutex_destroy(&store->lock);
+	free(store);
+}
+
+/* ---- reading ---- */
+
+static int compare_windows(const void *left, const void *right)
+{
+	const struct store_window *a = left, *b = right;
+
+	return a->begin_unix_ns < b->begin_unix_ns ? -1 : a->begin_unix_ns > b->begin_unix_ns;
+}
+
+static int list_locked(struct store *store, enum store_level level, int64_t from, int64_t to,
+		       struct store_windows *windows)
+{
+	array_foreach(&store->folders[level].segments, segment) {
+		array_foreach(&segment->windows, window) {
+			struct store_window *added;
+
+			if (window->begin_unix_ns >= to || window->end_unix_ns <= from)
+				continue;
+			added = array_add(&windows->list);
+			if (!added)
+				return -ENOMEM;
+			*added = *window;
+		}
+	}
+	if (windows->list.count)
+		qsort(windows->list.items, windows->list.count, sizeof(*windows->list.items),
+		      compare_windows);
+	return 0;
+}
+
+int store_list(struct store *store, enum store_level level, int64_t from_unix_ns,
+	       int64_t to_unix_ns, struct store_windows *ret_windows)
+{
+	int err;
+
+	*ret_windows = (struct store_windows){0};
+	pthread_mutex_lock(&store->lock);
+	err = list_locked(store, level, from_unix_ns, to_unix_ns, ret_windows);
+	pthread_mutex_unlock(&store->lock);
+	if (err < 0)
+		array_free(&ret_windows->list);
+	return err;
+}
+
+struct cover {
+	struct store *store;
+	int64_t from, to;
+	struct store_windows *windows;
+};
+
+/* Is it part of [from, to)? The clock's own steps make edges of windows overlap by a little: its
+ * middle decides, but at the ends of the whole interval, where what is cut counts as well. */
+static bool belongs(const struct cover *cover, const struct store_window *window, int64_t from,
+		    int64_t to)
+{
+	int64_t middle = window->begin_unix_ns / 2 + window->end_unix_ns / 2;
+	bool is_slice = window->level == STORE_SLICE;
+
+	return (middle >= from || (is_slice && from == cover->from)) &&
+	       (middle < to || (is_slice && to == cover->to)) &&
+	       (is_slice ||
+		(window->begin_unix_ns >= cover->from && window->end_unix_ns <= cover->to));
+}
+
+/* Covers [from, to) with what this level has inside of it, and the rest with finer levels. */
+static int cover_locked(const struct cover *cover, enum store_level level, int64_t from, int64_t to)
+{
+	struct store_windows mine = {0};
+	int64_t at = from;
+	int err = from < to ? list_locked(cover->store, level, from, to, &mine) : 0;
+
+	for (size_t i = 0; i < mine.list.count && err == 0; i++) {
+		const struct store_window *window = &mine.list.items[i];
+		struct store_window *added;
+
+		if (!belongs(cover, window, at, to))
+			continue;
+		if (level != STORE_SLICE)
+			err = cover_locked(cover, level - 1, at, window->begin_unix_ns);
+		added = err == 0 ? array_add(&cover->windows->list) : NULL;
+		if (err == 0 && !added)
+			err = -ENOMEM;
+		if (added)
+			*added = *window;
+		at = window->end_unix_ns;
+	}
+	if (err == 0 && level != STORE_SLICE)
+		err = cover_locked(cover, level - 1, at, to);
+	array_free(&mine.list);
+	return err;
+}
+
+int store_cover(struct store *store, int64_t from_unix_ns, int64_t to_unix_ns,
+		struct store_windows *ret_windows)
+{
+	struct cover cover = {store, from_unix_ns, to_unix_ns, ret_windows};
+	int err;
+
+	*ret_windows = (struct store_windows){0};
+	pthread_mutex_lock(&store->lock);
+	err = cover_locked(&cover, STORE_HOUR, from_unix_ns, to_unix_ns);
+	/* Where finer windows are gone the whole of a coarser one is the answer. */
+	for (int level = STORE_MINUTE; level < STORE_LEVELS && err == 0 && !ret_windows->list.count;
+	     level++)
+		err = list_locked(store, (enum store_level)level, from_unix_ns, to_unix_ns,
+				  ret_windows);
+	pthread_mutex_unlock(&store->lock);
+	if (err < 0)
+		array_free(&ret_windows->list);
+	return err;
+}
+
+int store_read(struct store *store, const struct store_window *window,
+	       const struct slice_choice *choice, struct profile **ret_profile)
+{
+	struct recording_place place = {.offset = window->offset};
+	struct recording_reader reader = {.blocks = {.items = &place, .count = 1, .capacity = 1}};
+	struct recording_block block;
+	struct stat st;
+	int err;
+	/* The folder's descriptor never changes. */
+	_cleanup_close_ int fd =
+		store_folder_open_segment(&store->folders[window->level], window->sequence);
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	reader.fd = fd;
+	reader.size_bytes = (uint64_t)st.st_size;
+	err = recording_reader_read(&reader, 0, &block);
+	if (err < 0)
+		return err;
+	err = slice_decode(&block, choice, ret_profile);
+	recording_block_done(&block);
+	return err;
+}
+
+int store_merge(struct store *store, const struct store_windows *windows,
+		const struct slice_choice *choice, struct profile **ret_profile,
+		size_t *ret_missing)
+{
+	struct profile *merged = NULL;
+	int err = 0;
+
+	*ret_missing = 0;
+	for (size_t i = 0; i < windows->list.count && err == 0; i++) {
+		struct profile *profile;
+		int read_err = store_read(store, &windows->list.items[i], choice, &profile);
+
+		if (read_err == -ENOMEM) {
+			err = read_err;
+			break;
+		}
+		if (read_err < 0) {
+			++*ret_missing;
+			continue;
+		}
+		if (!merged)
+			merged = slice_new();
+		err = merged ? slice_merge(merged, profile) : -ENOMEM;
+		profile_free(profile);
+	}
+	if (err < 0) {
+		profile_free(merged);
+		merged = NULL;
+	}
+	*ret_profile = merged;
+	return err;
+}
+
+void store_get_state(struct store *store, struct store_state *ret_state)
+{
+	*ret_state = (struct store_state){0};
+	pthread_mutex_lock(&store->lock);
+	ret_state->failing = store->failing;
+	ret_state->lost_windows = store->lost_windows;
+	for (int i = 0; i < STORE_LEVELS; i++) {
+		const struct store_folder *folder = &store->folders[i];
+
+		ret_state->bytes[i] = folder->bytes;
+		ret_state->unreadable_files += folder->unreadable;
+		array_foreach(&folder->segments, segment) {
+			ret_state->windows[i] += segment->windows.count;
+			if (!ret_state->oldest_unix_ns[i] && segment->windows.count)
+				ret_state->oldest_unix_ns[i] =
+					segment->windows.items[0].begin_unix_ns;
+		}
+	}
+	pthread_mutex_unlock(&store->lock);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * History on disk: windows of time, each a profile, in three levels: slices as they were captured,
+ * minutes and hours that are merges of them. A level is a folder of recordings (.pkbpf), so
+ * `pkbpf report` reads them, too. Bounded by bytes and by age; the oldest segments go first.
+ *
+ * One thread writes; any may read meanwhile. Another process that only reads needs nothing of this:
+ * files grow or vanish, and whole blocks in them never change.
+ */
+#ifndef PKBPF_STORE_STORE_H
+#define PKBPF_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "profile/profile.h"
+#include "recording/slice_choice.h"
+
+enum store_level { STORE_SLICE, STORE_MINUTE, STORE_HOUR, STORE_LEVELS };
+
+struct store;
+
+struct store_options {
+	const char *path;   /* made when it is not there */
+	uint64_t max_bytes; /* of all files */
+};
+
+/* Makes the folder, locks it and takes in what is there. -EBUSY: another process writes to it;
+ * errors of the file system; all with the sentence. */
+int store_open(const struct store_options *options, struct store **ret_store, struct error *error);
+/* Writes what is not on disk yet, and seals. NULL is fine. */
+void store_close(struct store *store);
+
+/* Adds a slice, which slice_new() or a decoder made, to all levels. The first error of a level; it
+ * is tried again with the next window. -ENOSPC, -EIO, …: that window is missing in the store. */
+int store_add(struct store *store, const struct profile *slice);
+
+struct store_window {
+	enum store_level level;
+	int64_t begin_unix_ns, end_unix_ns;
+	uint64_t sequence; /* of its segment in the level */
+	uint64_t offset;   /* in the segment */
+};
+
+struct store_windows {
+	ARRAY_OF(struct store_window) list; /* in order of time */
+};
+
+/* The windows that cover [from, to) with whole hours and minutes inside it and slices at its edges,
+ * widened where nothing finer is left. The caller frees the list. -ENOMEM. */
+int store_cover(struct store *store, int64_t from_unix_ns, int64_t to_unix_ns,
+		struct store_windows *ret_windows);
+/* All windows of a level that meet [from, to). The caller frees the list. -ENOMEM. */
+int store_list(struct store *store, enum store_level level, int64_t from_unix_ns,
+	       int64_t to_unix_ns, struct store_windows *ret_windows);
+/* One window, or the chosen part of it, for profile_free(). -ENOENT: its segment was deleted
+ * meanwhile; -EBADMSG: damaged; -ENOMEM, errors of pread(). */
+int store_read(struct store *store, const struct store_window *window,
+	       const struct slice_choice *choice, struct profile **ret_profile);
+/* Merges windows. Damaged and deleted ones are left out and counted. *ret_profile NULL: there was
+ * none. -ENOMEM. */
+int store_merge(struct store *store, const struct store_windows *windows,
+		const struct slice_choice *choice, struct profile **ret_profile,
+		size_t *ret_missing);
+
+struct store_state {
+	uint64_t bytes[STORE_LEVELS];
+	size_t windows[STORE_LEVELS];
+	int64_t oldest_unix_ns[STORE_LEVELS]; /* 0: empty */
+	int failing;			      /* errno of the last write, 0: it went well */
+	uint64_t lost_windows;		      /* that could not be written */
+	uint64_t unreadable_files;
+};
+
+void store_get_state(struct store *store, struct store_state *ret_state);
+/* "slice", "minute", "hour" */
+const char *store_level_name(enum store_level level);
+
+#endif

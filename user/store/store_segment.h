@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A level of the store: its segments, the one that is written, and where their windows are. The
+ * store's lock guards it. */
+#ifndef PKBPF_STORE_STORE_SEGMENT_H
+#define PKBPF_STORE_STORE_SEGMENT_H
+
+#include <stdio.h>
+
+#include "recording/recording_writer.h"
+#include "store/store.h"
+
+struct store_segment {
+	uint64_t sequence;
+	uint64_t bytes;
+	ARRAY_OF(struct store_window) windows;
+};
+
+struct store_folder {
+	enum store_level level;
+	int fd;					 /* of the folder */
+	ARRAY_OF(struct store_segment) segments; /* oldest first; the last one may be open */
+	uint64_t bytes, unreadable;
+	/* The one that is written. */
+	FILE *out; /* NULL: none */
+	struct recording_writer writer;
+	int64_t opened_unix_ns;
+};
+
+/* Opens or makes the folder `name` in parent_fd and takes in its segments. Negative errno with the
+ * sentence. */
+int store_folder_open(struct store_folder *folder, enum store_level level, int parent_fd,
+		      const char *name, struct error *error);
+/* Appends a window. Negative errno: it is not there, and the segment before it is whole. */
+int store_folder_add(struct store_folder *folder, const struct recording_span *span,
+		     const struct recording_sections *sections);
+/* Ends the segment that is written when it is this large or so many ns old; 0: in any case. */
+void store_folder_seal(struct store_folder *folder, uint64_t bytes, int64_t age_ns,
+		       int64_t now_unix_ns);
+/* Deletes the oldest segment that is not being written; false: there is none. */
+bool store_folder_drop(struct store_folder *folder);
+/* The end of the newest window of the oldest segment that is not being written; 0: none. */
+int64_t store_folder_oldest_end(const struct store_folder *folder);
+/* -ENOENT and other errors of open(). */
+int store_folder_open_segment(const struct store_folder *folder, uint64_t sequence);
+void store_folder_close(struct store_folder *folder);
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The history: a figure over time; an interval of it that is chosen; its report.
+"use strict";
+
+const FIGURES = [
+	["cpu.share", "CPU, % of one CPU", (v) => v.toFixed(v < 10 ? 1 : 0) + " %"],
+	["waiting.runqueue", "run queue, s per second", seconds],
+	["offcpu.disk", "disk wait, s per second", seconds],
+	["blockio.read", "read, bytes per second", bytes],
+	["blockio.written", "written, bytes per second", bytes],
+	["blockio.p99", "block I/O p99", (v) => seconds(v)],
+	["memory.rss", "resident memory", bytes],
+	["memory.minor_faults", "page faults per second", count],
+	["cpu.voluntary", "voluntary switches per second", count],
+];
+const RANGES = [["900", "15 minutes"], ["3600", "hour"], ["21600", "6 hours"], ["86400", "day"], ["604800", "week"]];
+// Distinguishable with colour-vision deficiencies (Okabe and Ito), in both themes.
+const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#7f7f7f"];
+const NS = "http://www.w3.org/2000/svg";
+const REFRESH_MS = 10000;
+const $ = (id) => document.getElementById(id);
+
+const view = { figure: "cpu.share", by: "comm", range: 900, end: 0, from: 0, to: 0 };
+let data = null, from = 0, to = 0, timer = 0, asked = 0;
+
+function seconds(ns) {
+	const s = ns / 1e9;
+	return s >= 1 ? s.toFixed(2) + " s" : s >= 1e-3 ? (s * 1e3).toFixed(1) + " ms" : (s * 1e6).toFixed(0) + " µs";
+}
+function bytes(v) {
+	const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+	let i = 0;
+	while (v >= 1000 && i < 4) { v /= 1024; i++; }
+	return v.toFixed(v < 10 && i ? 1 : 0) + " " + units[i];
+}
+function count(v) {
+	return v >= 1e6 ? (v / 1e6).toFixed(1) + " M" : v >= 1e3 ? (v / 1e3).toFixed(1) + " k" : v.toFixed(0);
+}
+const clock = (s) => new Date(s * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const day = (s) => new Date(s * 1000).toLocaleString();
+
+// ---- the address holds what is seen ----
+
+function readAddress() {
+	const parts = new URLSearchParams(location.hash.slice(1));
+	if (FIGURES.some((f) => f[0] === parts.get("figure"))) view.figure = parts.get("figure");
+	if (["comm", "container"].includes(parts.get("by"))) view.by = parts.get("by");
+	for (const name of ["range", "end", "from", "to"]) {
+		const value = Number(parts.get(name));
+		if (Number.isFinite(value) && value > 0) view[name] = value;
+		else if (name !== "range") view[name] = 0;
+	}
+}
+
+function writeAddress() {
+	const parts = new URLSearchParams();
+	for (const [name, value] of Object.entries(view)) if (value) parts.set(name, value);
+	history.replaceState(null, "", "#" + parts);
+}
+
+// ---- drawing ----
+
+function element(name, attributes, parent, text) {
+	const made = document.createElementNS(NS, name);
+	for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+	if (text !== undefined) made.textContent = text;
+	parent.append(made);
+	return made;
+}
+
+const width = () => $("chart").clientWidth || 800;
+const xOf = (s) => (s - from) / (to - from) * width();
+const timeAt = (x) => from + x / width() * (to - from);
+
+function drawGaps(svg, height) {
+	let at = from;
+	for (const [begin, end] of [...data.windows, [to, to]]) {
+		if (begin - at > Math.max(2, (to - from) / 100))
+			element("rect", { class: "gap", x: xOf(at), y: 0, width: Math.max(0, xOf(begin) - xOf(at)), height }, svg);
+		at = Math.max(at, end);
+	}
+}
+
+function drawMachine() {
+	const svg = $("machine"), height = 44;
+	svg.replaceChildren();
+	drawGaps(svg, height);
+	data.windows.forEach(([begin, end], i) => {
+		const busy = data.machine_busy_percent[i];
+		if (busy !== null)
+			element("rect", { class: "busy", x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin)), y: height - busy / 100 * (height - 14), height: busy / 100 * (height - 14) }, svg);
+	});
+	const last = data.machine_busy_percent.filter((v) => v !== null).pop();
+	element("text", { x: 4, y: 11 }, svg, "machine" + (last === undefined ? "" : ": " + last.toFixed(0) + " % busy"));
+}
+
+function drawChart() {
+	const svg = $("chart"), height = 200, foot = 16, top = 12;
+	const sums = data.windows.map((_, i) => data.series.reduce((sum, s) => sum + s.values[i], 0));
+	const most = Math.max(...sums, 1e-9), yOf = (v) => height - foot - v / most * (height - foot - top);
+	const format = FIGURES.find((f) => f[0] === view.figure)[2];
+	svg.replaceChildren();
+	drawGaps(svg, height - foot);
+	for (const part of [0.5, 1]) {
+		element("line", { class: "grid", x1: 0, x2: width(), y1: yOf(most * part), y2: yOf(most * part) }, svg);
+		element("text", { x: 4, y: yOf(most * part) - 2 }, svg, format(most * part));
+	}
+	const below = data.windows.map(() => 0);
+	data.series.forEach((series, n) => {
+		const group = element("g", { fill: COLOURS[n % COLOURS.length] }, svg);
+		data.windows.forEach(([begin, end], i) => {
+			const value = series.values[i];
+			if (!(value > 0)) return;
+			const bar = element("rect", { x: xOf(begin), width: Math.max(1, xOf(end) - xOf(begin) - 0.5), y: yOf(below[i] + value), height: Math.max(0, yOf(below[i]) - yOf(below[i] + value)) }, group);
+			element("title", {}, bar, `${series.name}: ${format(value)}\n${clock(begin)} to ${clock(end)}`);
+			below[i] += value;
+		});
+	});
+	for (let i = 0; i <= 4; i++)
+		element("text", { x: width() * i / 4, y: height - 3, "text-anchor": ["start", "middle", "middle", "middle", "end"][i] }, svg, to - from > 86400 ? day(from + (to - from) * i / 4) : clock(from + (to - from) * i / 4));
+	drawBrush();
+}
+
+function drawBrush() {
+	$("chart").querySelector(".brush")?.remove();
+	if (view.from && view.to > from && view.from < to)
+		element("rect", { class: "brush", x: xOf(view.from), y: 0, width: Math.max(2, xOf(view.to) - xOf(view.from)), height: 184 }, $("chart"));
+}
+
+function drawLegend() {
+	const format = FIGURES.find((f) => f[0] === view.figure)[2];
+	$("legend").replaceChildren(...data.series.map((series, n) => {
+		const item = document.createElement("li"), swatch = document.createElement("i"), name = document.createElement("span"), value = document.createElement("b");
+		swatch.style.background = COLOURS[n % COLOURS.length];
+		name.textContent = series.name;
+		name.title = series.name;
+		value.textContent = format(series.values[series.values.length - 1] || 0);
+		item.append(swatch, name, value);
+		return item;
+	}));
+}
+
+// ---- asking ----
+
+async function load() {
+	const mine = ++asked, now = Date.now() / 1000;
+	to = view.end || now;
+	from = to - view.range;
+	try {
+		const answer = await fetch(`api/v1/series?figure=${view.figure}&by=${view.by}&from=${Math.floor(from)}&to=${Math.ceil(to)}`);
+		if (!answer.ok) throw new Error(await answer.text());
+		const got = await answer.json();
+		if (mine !== asked) return;
+		data = got;
+		$("state").textContent = data.windows.length ? `${data.windows.length} windows, up to ${clock(data.windows[data.windows.length - 1][1])}` : "no history of this interval yet";
+		drawMachine();
+		drawChart();
+		drawLegend();
+	} catch (error) {
+		if (mine === asked) $("state").textContent = "no answer: " + error.message;
+	}
+	clearTimeout(timer);
+	if (!view.end) timer = setTimeout(load, REFRESH_MS);
+}
+
+function showReport() {
+	const chosen = $("chosen"), frame = $("report");
+	chosen.replaceChildren();
+	frame.hidden = !view.from;
+	if (!view.from) {
+		chosen.textContent = "Drag over the picture to choose an interval.";
+		frame.removeAttribute("src");
+		return;
+	}
+	const range = `from=${Math.floor(view.from)}&to=${Math.ceil(view.to)}`;
+	chosen.append(`${day(view.from)} to ${clock(view.to)}`);
+	for (const [format, text, more] of [["html", "report"], ["pprof", "pprof", "&kind=cpu"], ["folded", "folded", "&kind=cpu"], ["recording", "recording"], ["json", "JSON"]]) {
+		const link = document.createElement("a");
+		link.href = `api/v1/profile?${range}&format=${format}${more || ""}`;
+		link.textContent = text;
+		link.target = "_blank";
+		link.rel = "noopener";
+		chosen.append(link);
+	}
+	frame.src = `api/v1/profile?${range}&format=html`;
+}
+
+function choose(a, b) {
+	view.from = Math.min(a, b);
+	view.to = Math.max(a, b, view.from + 1);
+	writeAddress();
+	drawBrush();
+	showReport();
+}
+
+function changed() {
+	writeAddress();
+	load();
+}
+
+// ---- hands ----
+
+function follow(live) {
+	view.end = live ? 0 : Math.round(to || Date.now() / 1000);
+	$("live").setAttribute("aria-pressed", String(live));
+	changed();
+}
+
+function listenToPointer() {
+	const chart = $("chart");
+	let start = null;
+	const at = (event) => timeAt(event.clientX - chart.getBoundingClientRect().left);
+	chart.addEventListener("pointerdown", (event) => { start = at(event); chart.setPointerCapture(event.pointerId); });
+	chart.addEventListener("pointermove", (event) => {
+		if (start === null) return;
+		view.from = Math.min(start, at(event));
+		view.to = Math.max(start, at(event));
+		drawBrush();
+	});
+	chart.addEventListener("pointerup", (event) => {
+		const end = at(event);
+		const least = (to - from) / 100;
+		// A click chooses the window under it.
+		if (Math.abs(end - start) < least) {
+			const window = data?.windows.find(([begin, finish]) => begin <= end && end < finish);
+			if (window) choose(window[0], window[1]);
+		} else choose(start, end);
+		start = null;
+	});
+}
+
+function listenToKeys() {
+	$("chart").addEventListener("keydown", (event) => {
+		const step = (to - from) / 30, sign = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+		if (event.key === "Enter") showReport();
+		if (!sign) return;
+		event.preventDefault();
+		if (!view.from) { view.from = to - 2 * step; view.to = to - step; }
+		if (!event.shiftKey) view.from += sign * step;
+		view.to = Math.max(view.to + sign * step, view.from + 1);
+		writeAddress();
+		drawBrush();
+	});
+}
+
+function begin() {
+	readAddress();
+	for (const [name, text] of FIGURES) $("figure").add(new Option(text, name));
+	for (const [value, text] of RANGES) $("range").add(new Option(text, value));
+	$("figure").value = view.figure;
+	$("by").value = view.by;
+	$("range").value = RANGES.some((r) => r[0] === String(view.range)) ? String(view.range) : "900";
+	$("figure").onchange = (event) => { view.figure = event.target.value; changed(); };
+	$("by").onchange = (event) => { view.by = event.target.value; changed(); };
+	$("range").onchange = (event) => { view.range = Number(event.target.value); changed(); };
+	$("live").onclick = () => follow($("live").getAttribute("aria-pressed") !== "true");
+	$("live").setAttribute("aria-pressed", String(!view.end));
+	addEventListener("resize", () => { if (data) { drawMachine(); drawChart(); } });
+	addEventListener("hashchange", () => { readAddress(); load(); showReport(); });
+	listenToPointer();
+	listenToKeys();
+	load();
+	showReport();
+}
+begin();

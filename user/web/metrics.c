@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Adds figures of containers up, and writes them. */
+#include "web/metrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "event/counter_table.h"
+#include "finding/results.h"
+#include "rows/figure_table.h"
+
+/* More groups than that become one: a scrape stays small whatever runs here. */
+#define GROUPS_MAX 50
+/* A group that has not been seen in so many slices is gone, and its series end. */
+#define GROUP_SLICES 360
+
+static const char *const figure_names[METRIC_FIGURES] = {
+	"cpu.user",
+	"cpu.system",
+	"cpu.voluntary",
+	"cpu.involuntary",
+	"waiting.runqueue",
+	"offcpu.disk",
+	"offcpu.sleep",
+	"blockio.reads",
+	"blockio.writes",
+	"blockio.read",
+	"blockio.written",
+	"memory.minor_faults",
+	"memory.major_faults",
+	"memory.rss",
+	"memory.oom_killed",
+	"threads.alive",
+};
+
+static bool is_gauge(const char *name)
+{
+	return strcmp(name, "memory.rss") == 0 || strcmp(name, "threads.alive") == 0;
+}
+
+/* ---- adding ---- */
+
+static struct metric_group *group_of(struct metrics *metrics, const char *name)
+{
+	struct metric_group *group;
+
+	if (!metrics->groups.count) {
+		group = array_add(&metrics->groups);
+		if (!group)
+			return NULL;
+		snprintf(group->name, sizeof(group->name), "other");
+	}
+	if (!name[0])
+		return metrics->groups.items;
+	for (size_t i = 1; i < metrics->groups.count; i++)
+		if (strncmp(metrics->groups.items[i].name, name, METRIC_NAME_SIZE - 1) == 0)
+			return &metrics->groups.items[i];
+	if (metrics->groups.count > GROUPS_MAX)
+		return metrics->groups.items;
+	group = array_add(&metrics->groups);
+	if (group)
+		snprintf(group->name, sizeof(group->name), "%.*s", METRIC_NAME_SIZE - 1, name);
+	return group;
+}
+
+static void add_row(struct metrics *metrics, const struct resource_rows *rows,
+		    const struct resource_row *row)
+{
+	struct metric_group *group = group_of(metrics, row->container);
+
+	if (!group)
+		return;
+	for (size_t i = 0; i < METRIC_FIGURES; i++) {
+		const struct figure *figure = figure_find(figure_names[i]);
+		double value;
+
+		if (!figure || !figure_value(figure, rows, row, &value))
+			continue;
+		/* A gauge begins anew with each slice; groups that share a name add up. */
+		if (is_gauge(figure_names[i]) && group->seen != metrics->slices)
+			group->sums[i] = 0;
+		group->known[i] = true;
+		group->sums[i] += value;
+	}
+	group->seen = metrics->slices;
+}
+
+static void forget_groups(struct metrics *metrics)
+{
+	size_t kept = 1;
+
+	for (size_t i = 1; i < metrics->groups.count; i++) {
+		const struct metric_group *group = &metrics->groups.items[i];
+
+		if (metrics->slices - group->seen < GROUP_SLICES)
+			metrics->groups.items[kept++] = *group;
+	}
+	if (metrics->groups.count)
+		metrics->groups.count = kept;
+}
+
+static void add_run(struct metrics *metrics, const struct profile *slice)
+{
+	const struct profile_info *info = profile_info_read(slice);
+	struct profile_account account = profile_account(slice);
+
+	metrics->expected += account.expected;
+	metrics->recorded += account.recorded;
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++)
+		metrics->counters[i] += info->counters[i];
+	metrics->collector_cpu_ns += (double)profile_own_cpu_since_start(info);
+	metrics->bpf_cpu_ns += (double)info->bpf_cpu_ns;
+	metrics->resident_bytes = info->max_resident_bytes;
+	metrics->map_bytes = info->bpf_map_bytes;
+}
+
+int metrics_add(struct metrics *metrics, const struct profile *slice)
+{
+	const struct resource_rows *rows;
+	struct results results;
+	int err;
+
+	metrics->slices++;
+	add_run(metrics, slice);
+	results_init(&results, slice, ROWS_BY_CONTAINER);
+	err = results_rows(&results, &rows);
+	if (err == 0) {
+		metrics->busy_percent = rows->busy_percent;
+		metrics->memory_bytes = rows->machine.memory_bytes;
+		metrics->memory_available_bytes = rows->machine.memory_available_bytes;
+		for (size_t i = 0; i < rows->all_count; i++)
+			add_row(metrics, rows, &rows->items[i]);
+	}
+	results_done(&results);
+	forget_groups(metrics);
+	return err;
+}
+
+/* ---- writing ---- */
+
+static void write_head(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_label(FILE *out, const char *text)
+{
+	char clean[METRIC_NAME_SIZE];
+
+	escape_terminal(clean, sizeof(clean), text);
+	for (const char *c = clean; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+}
+
+/* "offcpu.disk" in nanoseconds becomes "pkbpf_offcpu_disk_seconds_total". */
+static void name_of(const struct figure *figure, const char *suffix, char *ret_name, size_t size)
+{
+	static const char *const units[] = {[FIGURE_NS] = "_seconds",
+					    [FIGURE_BYTES] = "_bytes",
+					    [FIGURE_PERCENT] = "_percent",
+					    [FIGURE_SIGNED_BYTES] = "_bytes",
+					    [FIGURE_COUNT] = ""};
+
+	snprintf(ret_name, size, "pkbpf_%s_%s%s%s", figure->group, figure->name,
+		 units[figure->unit], suffix);
+}
+
+static void write_figure(const struct metrics *metrics, size_t index, FILE *out)
+{
+	const struct figure *figure = figure_find(figure_names[index]);
+	bool gauge = is_gauge(figure_names[index]), begun = false;
+	char name[128];
+
+	if (!figure)
+		return;
+	name_of(figure, gauge ? "" : "_total", name, sizeof(name));
+	array_foreach(&metrics->groups, group) {
+		double value = group->sums[index];
+
+		if (!group->known[index] || (gauge && group->seen != metrics->slices))
+			continue;
+		if (!begun)
+			write_head(out, name, gauge ? "gauge" : "counter", figure->summary);
+		begun = true;
+		fprintf(out, "%s{container=\"", name);
+		write_label(out, group->name);
+		fprintf(out, "\"} %.17g\n", figure->unit == FIGURE_NS ? value / 1e9 : value);
+	}
+}
+
+static void write_losses(const struct metrics *metrics, FILE *out)
+{
+	bool begun = false;
+
+	write_head(out, "pkbpf_samples_expected_total", "counter", "CPU samples that were due");
+	fprintf(out, "pkbpf_samples_expected_total %" PRIu64 "\n", metrics->expected);
+	write_head(out, "pkbpf_samples_recorded_total", "counter",
+		   "CPU samples that were recorded");
+	fprintf(out, "pkbpf_samples_recorded_total %" PRIu64 "\n", metrics->recorded);
+	for (size_t i = 0; i < PKBPF_COUNTER_COUNT; i++) {
+		if (!PKBPF_IS_LOSS(counter_table[i].loss) || !metrics->counters[i])
+			continue;
+		if (!begun)
+			write_head(out, "pkbpf_lost_total", "counter", "events lost, by cause");
+		begun = true;
+		fprintf(out, "pkbpf_lost_total{cause=\"");
+		write_label(out, counter_table[i].text);
+		fprintf(out, "\"} %" PRIu64 "\n", metrics->counters[i]);
+	}
+	write_head(out, "pkbpf_slices_total", "counter", "slices that were stored or tried");
+	fprintf(out, "pkbpf_slices_total %" PRIu64 "\n", metrics->slices);
+	write_head(out, "pkbpf_slices_dropped_total", "counter",
+		   "slices that the front did not take in time");
+	fprintf(out, "pkbpf_slices_dropped_total %" PRIu64 "\n", metrics->dropped);
+}
+
+static void write_machine(const struct metrics *metrics, FILE *out)
+{
+	if (metrics->busy_percent >= 0) {
+		write_head(out, "pkbpf_machine_busy_percent", "gauge",
+			   "busy CPU time of all CPUs in the last slice");
+		fprintf(out, "pkbpf_machine_busy_percent %.17g\n", metrics->busy_percent);
+	}
+	if (!metrics->memory_bytes)
+		return;
+	write_head(out, "pkbpf_machine_memory_bytes", "gauge", "memory of the machine");
+	fprintf(out, "pkbpf_machine_memory_bytes %" PRIu64 "\n", metrics->memory_bytes);
+	write_head(out, "pkbpf_machine_memory_available_bytes", "gauge",
+		   "memory that is available");
+	fprintf(out, "pkbpf_machine_memory_available_bytes %" PRIu64 "\n",
+		metrics->memory_available_bytes);
+}
+
+static double own_cpu_seconds(void)
+{
+	struct timespec used = {0};
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
+static void write_self(const struct metrics *metrics, FILE *out)
+{
+	write_head(out, "pkbpf_self_cpu_seconds_total", "counter", "CPU time of pkbpf itself");
+	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"collector\"} %.9f\n",
+		metrics->collector_cpu_ns / 1e9);
+	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"bpf\"} %.9f\n",
+		metrics->bpf_cpu_ns / 1e9);
+	fprintf(out, "pkbpf_self_cpu_seconds_total{part=\"front\"} %.9f\n", own_cpu_seconds());
+	write_head(out, "pkbpf_self_resident_bytes", "gauge",
+		   "peak resident memory of the collector");
+	fprintf(out, "pkbpf_self_resident_bytes %" PRIu64 "\n", metrics->resident_bytes);
+	write_head(out, "pkbpf_self_map_bytes", "gauge", "kernel memory of BPF maps");
+	fprintf(out, "pkbpf_self_map_bytes %" PRIu64 "\n", metrics->map_bytes);
+	write_head(out, "pkbpf_build_info", "gauge", "version of pkbpf");
+	fprintf(out, "pkbpf_build_info{version=\"%s\"} 1\n", PKBPF_VERSION);
+}
+
+static void write_store(const struct store_state *store, FILE *out)
+{
+	write_head(out, "pkbpf_store_bytes", "gauge", "size of the history, by level");
+	for (int i = 0; i < STORE_LEVELS; i++)
+		fprintf(out, "pkbpf_store_bytes{level=\"%s\"} %" PRIu64 "\n",
+			store_level_name((enum store_level)i), store->bytes[i]);
+	write_head(out, "pkbpf_store_failing", "gauge",
+		   "1 when the last window could not be written");
+	fprintf(out, "pkbpf_store_failing %d\n", store->failing != 0);
+	write_head(out, "pkbpf_store_lost_windows_total", "counter",
+		   "windows that could not be written");
+	fprintf(out, "pkbpf_store_lost_windows_total %" PRIu64 "\n", store->lost_windows);
+	write_head(out, "pkbpf_store_unreadable_files", "gauge", "segments that cannot be read");
+	fprintf(out, "pkbpf_store_unreadable_files %" PRIu64 "\n", store->unreadable_files);
+}
+
+void metrics_write(const struct metrics *metrics, const struct store_state *store, FILE *out)
+{
+	for (size_t i = 0; i < METRIC_FIGURES; i++)
+		write_figure(metrics, i, out);
+	write_machine(metrics, out);
+	write_losses(metrics, out);
+	write_store(store, out);
+	write_self(metrics, out);
+}
+
+void metrics_done(struct metrics *metrics)
+{
+	array_free(&metrics->groups);
+}

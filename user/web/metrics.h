@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Metrics in the text format of Prometheus (0.0.4), added up slice by slice. Groups are containers
+ * and units. The caller's lock guards it. */
+#ifndef PKBPF_WEB_METRICS_H
+#define PKBPF_WEB_METRICS_H
+
+#include <stdio.h>
+
+#include "base/array.h"
+#include "profile/profile.h"
+#include "store/store.h"
+
+#define METRIC_FIGURES	 16
+#define METRIC_NAME_SIZE 129
+
+struct metric_group {
+	char name[METRIC_NAME_SIZE];
+	double sums[METRIC_FIGURES]; /* of gauges the last value */
+	bool known[METRIC_FIGURES];
+	uint64_t seen; /* number of the slice it was last in */
+};
+
+struct metrics {
+	ARRAY_OF(struct metric_group) groups; /* the first is "other" */
+	uint64_t slices, dropped;
+	uint64_t expected, recorded;
+	uint64_t counters[PKBPF_COUNTER_COUNT];
+	double collector_cpu_ns, bpf_cpu_ns;
+	uint64_t resident_bytes, map_bytes;
+	double busy_percent; /* of the last slice, < 0 unknown */
+	uint64_t memory_bytes, memory_available_bytes;
+};
+
+/* -ENOMEM: a part of it is missing. */
+int metrics_add(struct metrics *metrics, const struct profile *slice);
+void metrics_write(const struct metrics *metrics, const struct store_state *store, FILE *out);
+void metrics_done(struct metrics *metrics);
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The server: who may ask, how much, and how answers are sent. */
+#include "web/web.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/parse_value.h"
+#include "web/web_private.h"
+
+#define CONNECTIONS_MAX	   32
+#define CONNECTION_MEMORY  (32U << 10)
+#define INACTIVE_SECONDS   10
+#define WORKING_MAX	   2
+#define PARAMETERS_MAX	   16
+#define THREAD_STACK_BYTES (1U << 20)
+
+/* ---- listening ---- */
+
+static int split_address(const char *text, struct sockaddr_in *ret_address, struct error *error)
+{
+	const char *colon = strrchr(text, ':');
+	char host[64];
+	uint64_t port;
+
+	*ret_address = (struct sockaddr_in){.sin_family = AF_INET};
+	if (!colon || (size_t)(colon - text) >= sizeof(host))
+		return error_set(error, EINVAL,
+				 "invalid value '%.64s' for --listen: expected ADDRESS:PORT, such "
+				 "as 127.0.0.1:7747",
+				 text);
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text);
+	if (parse_u64(colon + 1, "the port of --listen", 0, 65535, &port, error) < 0)
+		return -EINVAL;
+	if (strcmp(host, "localhost") == 0)
+		snprintf(host, sizeof(host), "127.0.0.1");
+	if (inet_pton(AF_INET, host, &ret_address->sin_addr) != 1)
+		return error_set(error, EINVAL,
+				 "invalid value '%.64s' for --listen: '%s' is no IPv4 address",
+				 text, host);
+	ret_address->sin_port = htons((uint16_t)port);
+	return 0;
+}
+
+int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
+	       struct error *error)
+{
+	struct sockaddr_in name;
+	socklen_t length = sizeof(name);
+	int one = 1, fd;
+
+	if (split_address(address, &name, error) < 0)
+		return -EINVAL;
+	if (!has_token && ntohl(name.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+		return error_set(error, EINVAL,
+				 "--listen %.64s can be reached from other machines: it requires "
+				 "--token-file",
+				 address);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) < 0 ||
+	    bind(fd, (struct sockaddr *)&name, sizeof(name)) < 0 || listen(fd, 64) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&name, &length) < 0) {
+		int err = errno;
+
+		if (fd >= 0)
+			close(fd);
+		return error_set(error, err, "cannot listen on %.64s: %s", address, strerror(err));
+	}
+	*ret_socket = fd;
+	*ret_port = ntohs(name.sin_port);
+	return 0;
+}
+
+/* ---- who may ask ---- */
+
+/* A page whose name resolves to us is not us: only addresses, and localhost. */
+static bool is_our_name(const struct web *web, const char *host)
+{
+	char name[64], port[8];
+	const char *colon = strrchr(host, ':');
+	struct in_addr address;
+
+	if (strlen(host) >= sizeof(name))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - host) : (int)strlen(host), host);
+	snprintf(port, sizeof(port), "%u", web->options.port);
+	if (colon && strcmp(colon + 1, port) != 0)
+		return false;
+	return strcmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1;
+}
+
+static bool is_our_origin(const char *origin, const char *host)
+{
+	static const char scheme[] = "http://";
+
+	return strncmp(origin, scheme, sizeof(scheme) - 1) == 0 &&
+	       strcmp(origin + sizeof(scheme) - 1, host) == 0;
+}
+
+/* In a time that says nothing about where they differ. */
+static bool is_token(const char *expected, const char *given)
+{
+	size_t length = strlen(expected), given_length = strlen(given);
+	unsigned int differs = length != given_length;
+
+	for (size_t i = 0; i < length; i++)
+		differs |= (unsigned char)expected[i] ^
+			   (unsigned char)(i < given_length ? given[i] : 0);
+	return !differs;
+}
+
+static bool has_token(const struct web *web, struct MHD_Connection *connection)
+{
+	static const char scheme[] = "Bearer ";
+	const char *given =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+
+	return given && strncmp(given, scheme, sizeof(scheme) - 1) == 0 &&
+	       is_token(web->options.token, given + sizeof(scheme) - 1);
+}
+
+static const char *header(struct MHD_Connection *connection, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+
+	return value ? value : "";
+}
+
+/* true: the answer says why not. */
+static bool refuse(struct web *web, struct MHD_Connection *connection, const char *method,
+		   const struct web_path *path, struct web_answer *answer)
+{
+	const char *host = header(connection, "Host"), *origin = header(connection, "Origin");
+
+	if (!is_our_name(web, host)) {
+		web_say(answer, 421, "ask for an IP address or localhost, not for '%.64s'\n", host);
+	} else if ((origin[0] && !is_our_origin(origin, host)) ||
+		   strcmp(header(connection, "Sec-Fetch-Site"), "cross-site") == 0) {
+		web_say(answer, 403, "pages of other sites may not ask\n");
+	} else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		web_say(answer, 405, "only GET and HEAD\n");
+	} else if (!path) {
+		web_say(answer, 404,
+			"there is no such path: /, /metrics, /debug/pprof/, /api/v1/profile, "
+			"/api/v1/report, /api/v1/series, /api/v1/windows, /healthz, /readyz\n");
+	} else if (web->options.token && !path->is_open && !has_token(web, connection)) {
+		web_say(answer, 401, "this needs the header 'Authorization: Bearer TOKEN'\n");
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* ---- answers ---- */
+
+struct parameters {
+	struct web_query query;
+	struct error error;
+	unsigned int count;
+	int err;
+};
+
+static enum MHD_Result take_parameter(void *context, enum MHD_ValueKind kind, const char *name,
+				      const char *value)
+{
+	struct parameters *parameters = context;
+
+	(void)kind;
+	if (++parameters->count > PARAMETERS_MAX)
+		parameters->err = error_set(&parameters->error, EINVAL, "too many parameters");
+	else
+		parameters->err = web_query_set(&parameters->query, name, value ? value : "",
+						&parameters->error);
+	return parameters->err < 0 ? MHD_NO : MHD_YES;
+}
+
+static int64_t now_unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * (int64_t)NS_PER_SECOND + now.tv_nsec;
+}
+
+void web_begin_work(struct web *web)
+{
+	pthread_mutex_lock(&web->lock);
+	while (web->working >= WORKING_MAX && !web->stops)
+		pthread_cond_wait(&web->news, &web->lock);
+	web->working++;
+	pthread_mutex_unlock(&web->lock);
+}
+
+void web_end_work(struct web *web)
+{
+	pthread_mutex_lock(&web->lock);
+	web->working--;
+	pthread_cond_broadcast(&web->news);
+	pthread_mutex_unlock(&web->lock);
+}
+
+static int make_answer(struct web *web, const struct web_path *path,
+		       struct MHD_Connection *connection, struct web_answer *answer)
+{
+	struct parameters parameters = {0};
+
+	web_query_init(&parameters.query, now_unix_ns());
+	MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_parameter, &parameters);
+	if (parameters.err < 0)
+		return web_say(answer, 400, "%s\n", parameters.error.text);
+	return path->answer(web, &parameters.query, answer);
+}
+
+static void add_time(struct MHD_Response *response, const char *name, int64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / (int64_t)NS_PER_SECOND);
+	struct tm calendar;
+	char text[32];
+
+	if (unix_ns && gmtime_r(&seconds, &calendar) &&
+	    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &calendar))
+		MHD_add_response_header(response, name, text);
+}
+
+static void add_headers(struct MHD_Response *response, const struct web_answer *answer)
+{
+	static const char *const policies[] = {
+		[WEB_POLICY_DATA] = "default-src 'none'; frame-ancestors 'none'",
+		[WEB_POLICY_PAGE] =
+			"default-src 'none'; script-src 'self'; style-src 'self'; connect-src "
+			"'self'; frame-src 'self'; img-src data:; frame-ancestors 'none'; base-uri "
+			"'none'; form-action 'none'",
+		[WEB_POLICY_REPORT] =
+			"default-src 'none'; script-src 'unsafe-inline'; style-src "
+			"'unsafe-inline'; img-src data:; frame-ancestors 'self'; base-uri 'none'; "
+			"form-action 'none'",
+	};
+	char disposition[128];
+
+	MHD_add_response_header(response, "Content-Type", answer->type);
+	MHD_add_response_header(response, "Content-Security-Policy", policies[answer->policy]);
+	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(response, "Cache-Control", "no-store");
+	add_time(response, "X-Pkbpf-From", answer->from_unix_ns);
+	add_time(response, "X-Pkbpf-To", answer->to_unix_ns);
+	if (answer->for_pprof && answer->status != 200)
+		MHD_add_response_header(response, "X-Go-Pprof", "1");
+	if (answer->status == 503)
+		MHD_add_response_header(response, "Retry-After", "2");
+	if (answer->status == 401)
+		MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+	if (answer->file_name[0]) {
+		snprintf(disposition, sizeof(disposition), "attachment; filename=\"%s\"",
+			 answer->file_name);
+		MHD_add_response_header(response, "Content-Disposition", disposition);
+	}
+}
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct web_answer *answer)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	response =
+		MHD_create_response_from_buffer(answer->size, answer->body, MHD_RESPMEM_MUST_FREE);
+	if (!response) {
+		free(answer->body);
+		return MHD_NO;
+	}
+	add_headers(response, answer);
+	result = MHD_queue_response(connection, answer->status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+			      const char *method, const char *version, const char *upload_data,
+			      size_t *upload_size, void **ret_state)
+{
+	static int seen;
+	struct web *web = context;
+	const struct web_path *path = web_path_find(url);
+	struct web_answer answer = {0};
+
+	(void)version;
+	(void)upload_data;
+	/* The first call has no body yet; what a body holds nobody reads. */
+	if (!*ret_state) {
+		*ret_state = &seen;
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (!refuse(web, connection, method, path, &answer) &&
+	    make_answer(web, path, connection, &answer) < 0) {
+		free(answer.body);
+		answer = (struct web_answer){0};
+		web_say(&answer, 500,
+			"the answer could not be made: out of memory or a broken "
+			"store\n");
+	}
+	return answer.body ? send_answer(connection, &answer) : MHD_NO;
+}
+
+/* ---- life ---- */
+
+int web_start(const struct web_options *options, struct store *store, struct web **ret_web,
+	      struct error *error)
+{
+	struct web *web = calloc(1, sizeof(*web));
+
+	if (!web) {
+		close(options->socket);
+		return error_set(error, ENOMEM, "cannot start the server: out of memory");
+	}
+	web->options = *options;
+	web->store = store;
+	pthread_mutex_init(&web->lock, NULL);
+	pthread_cond_init(&web->news, NULL);
+	web->daemon = MHD_start_daemon(
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
+			MHD_USE_ITC,
+		0, NULL, NULL, handle, web, MHD_OPTION_LISTEN_SOCKET, options->socket,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		INACTIVE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)THREAD_STACK_BYTES, MHD_OPTION_END);
+	if (!web->daemon) {
+		close(options->socket);
+		pthread_cond_destroy(&web->news);
+		pthread_mutex_destroy(&web->lock);
+		free(web);
+		return error_set(error, EIO, "cannot start the server");
+	}
+	*ret_web = web;
+	return 0;
+}
+
+void web_note_slice(struct web *web, const struct profile *slice)
+{
+	const struct profile_info *info = profile_info_read(slice);
+
+	pthread_mutex_lock(&web->lock);
+	/* Without memory a metric lacks this slice. */
+	metrics_add(&web->metrics, slice);
+	web->last_end_unix_ns = info->start_unix_ns + (int64_t)(info->end_ns - info->start_ns);
+	pthread_cond_broadcast(&web->news);
+	pthread_mutex_unlock(&web->lock);
+}
+
+void web_note_dropped(struct web *web, uint64_t slices)
+{
+	pthread_mutex_lock(&web->lock);
+	web->metrics.dropped += slices;
+	pthread_mutex_unlock(&web->lock);
+}
+
+void web_stop(struct web *web)
+{
+	if (!web)
+		return;
+	pthread_mutex_lock(&web->lock);
+	web->stops = true;
+	pthread_cond_broadcast(&web->news);
+	pthread_mutex_unlock(&web->lock);
+	MHD_stop_daemon(web->daemon);
+	metrics_done(&web->metrics);
+	pthread_cond_destroy(&web->news);
+	pthread_mutex_destroy(&web->lock);
+	free(web);
+}

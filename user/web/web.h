@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The history over HTTP: metrics, profiles for pprof clients, an API, and a page. Answers are made
+ * in threads of their own; the writer of the store tells of each slice.
+ */
+#ifndef PKBPF_WEB_WEB_H
+#define PKBPF_WEB_WEB_H
+
+#include "base/error.h"
+#include "store/store.h"
+
+struct web;
+
+struct web_options {
+	int socket;	   /* listens already; taken over */
+	uint16_t port;	   /* of it: part of the names under which we may be asked */
+	const char *token; /* that each request has to carry, borrowed; NULL: none */
+	uint64_t slice_ns;
+};
+
+/* Opens a listening socket at "ADDRESS:PORT". A name that is no loopback address needs a token.
+ * -EINVAL, errors of bind(); with the sentence. */
+int web_listen(const char *address, bool has_token, int *ret_socket, uint16_t *ret_port,
+	       struct error *error);
+/* store: borrowed until web_stop(). */
+int web_start(const struct web_options *options, struct store *store, struct web **ret_web,
+	      struct error *error);
+/* The writer's thread: a slice has been added to the store. */
+void web_note_slice(struct web *web, const struct profile *slice);
+/* Slices that the collector could not hand over. */
+void web_note_dropped(struct web *web, uint64_t slices);
+/* Ends waiting answers. NULL is fine. */
+void web_stop(struct web *web);
+
+#endif

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is at each path: an exact table, with no file system behind it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "embedded/history.css.h"
+#include "embedded/history.html.h"
+#include "embedded/history.js.h"
+#include "export/format.h"
+#include "finding/results.h"
+#include "web/web_private.h"
+
+#define FIVE_MINUTES ((int64_t)(300 * NS_PER_SECOND))
+/* Beside what was asked for: the slice that runs at its end, and its way to us. */
+#define WAIT_NS	    (15 * NS_PER_SECOND)
+#define WINDOWS_MAX 2000
+
+/* ---- parts of answers ---- */
+
+int web_say(struct web_answer *answer, unsigned int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	answer->status = status;
+	answer->type = "text/plain; charset=utf-8";
+	if (vasprintf(&answer->body, format, arguments) < 0)
+		answer->body = NULL;
+	va_end(arguments);
+	if (!answer->body)
+		return -ENOMEM;
+	answer->size = strlen(answer->body);
+	return 0;
+}
+
+void web_interval(const struct web_query *query, int64_t *ret_from, int64_t *ret_to)
+{
+	*ret_to = query->to_unix_ns ? query->to_unix_ns : query->now_unix_ns;
+	*ret_from = query->from_unix_ns ? query->from_unix_ns : *ret_to - FIVE_MINUTES;
+}
+
+static int say_text(struct web_answer *answer, const char *type, enum web_policy policy,
+		    const char *text, size_t size)
+{
+	answer->status = 200;
+	answer->type = type;
+	answer->policy = policy;
+	answer->body = malloc(size ? size : 1);
+	if (!answer->body)
+		return -ENOMEM;
+	memcpy(answer->body, text, size);
+	answer->size = size;
+	return 0;
+}
+
+/* ---- health ---- */
+
+static int answer_healthz(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return web_say(answer, 200, "alive\n");
+}
+
+static int answer_readyz(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	struct store_state state;
+	int64_t last, late_ns = (int64_t)(3 * web->options.slice_ns + WAIT_NS);
+
+	store_get_state(web->store, &state);
+	pthread_mutex_lock(&web->lock);
+	last = web->last_end_unix_ns;
+	pthread_mutex_unlock(&web->lock);
+	if (!last)
+		return web_say(answer, 503, "no slice yet\n");
+	if (query->now_unix_ns - last > late_ns)
+		return web_say(answer, 503, "the last slice ended %" PRId64 " s ago\n",
+			       (query->now_unix_ns - last) / (int64_t)NS_PER_SECOND);
+	if (state.failing)
+		return web_say(answer, 503, "the store cannot be written: %s\n",
+			       strerror(state.failing));
+	return web_say(answer, 200, "ready\n");
+}
+
+/* ---- profiles ---- */
+
+/* Waits until the store has all up to this time; false: it does not come. */
+static bool wait_for(struct web *web, int64_t until_unix_ns)
+{
+	uint64_t wait_ns = web->options.slice_ns + WAIT_NS;
+	struct timespec limit;
+	bool there;
+	int64_t limit_ns;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit_ns = (int64_t)limit.tv_sec * (int64_t)NS_PER_SECOND + limit.tv_nsec;
+	if (until_unix_ns > limit_ns)
+		limit_ns = until_unix_ns;
+	limit_ns += (int64_t)wait_ns;
+	limit.tv_sec = limit_ns / (int64_t)NS_PER_SECOND;
+	limit.tv_nsec = limit_ns % (int64_t)NS_PER_SECOND;
+	pthread_mutex_lock(&web->lock);
+	while (!web->stops && web->last_end_unix_ns < until_unix_ns &&
+	       pthread_cond_timedwait(&web->news, &web->lock, &limit) != ETIMEDOUT)
+		;
+	there = web->last_end_unix_ns >= until_unix_ns;
+	pthread_mutex_unlock(&web->lock);
+	return there;
+}
+
+static int find_profile(struct web *web, const struct web_query *query, int64_t from, int64_t to,
+			struct web_answer *answer, struct profile **ret_profile)
+{
+	struct slice_choice choice = {
+		.pids = &query->pid,
+		.pid_count = query->pid != 0,
+		.comm = query->comm[0] ? query->comm : NULL,
+		.container = query->container[0] ? query->container : NULL,
+	};
+	struct store_windows windows;
+	size_t missing;
+	int err = store_cover(web->store, from, to, &windows);
+
+	*ret_profile = NULL;
+	if (err < 0)
+		return err;
+	if (windows.list.count > WINDOWS_MAX) {
+		array_free(&windows.list);
+		return web_say(answer, 413, "%d windows at most: choose a shorter interval\n",
+			       WINDOWS_MAX);
+	}
+	if (windows.list.count) {
+		answer->from_unix_ns = windows.list.items[0].begin_unix_ns;
+		answer->to_unix_ns = windows.list.items[windows.list.count - 1].end_unix_ns;
+	}
+	err = store_merge(web->store, &windows, &choice, ret_profile, &missing);
+	array_free(&windows.list);
+	if (err == 0 && !*ret_profile)
+		return web_say(answer, 404, "there is no history of this interval\n");
+	return err;
+}
+
+/* 0 with *ret_said: a sentence is the answer. */
+static int check_profile(const struct web_query *query, const struct format_ops *format,
+			 const struct profile *profile, struct web_answer *answer, bool *ret_said)
+{
+	size_t count;
+	const struct resource_rows *rows = NULL;
+	struct results results;
+
+	*ret_said = true;
+	if (format->one_kind && !(profile_info_read(profile)->kinds_mask & 1U << query->kind))
+		return web_say(answer, 409, "this kind of event was not recorded\n");
+	profile_rows(profile, &count);
+	results_init(&results, profile, ROWS_BY_PROCESS);
+	if (!count && query->pid && (results_rows(&results, &rows) < 0 || !rows->all_count)) {
+		results_done(&results);
+		return web_say(answer, 404, "no process %u in this interval\n", query->pid);
+	}
+	results_done(&results);
+	*ret_said = false;
+	return 0;
+}
+
+static const struct {
+	const char *format, *type, *suffix;
+	enum web_policy policy;
+} types[] = {
+	{"html", "text/html; charset=utf-8", "", WEB_POLICY_REPORT},
+	{"svg", "image/svg+xml", "", WEB_POLICY_REPORT},
+	{"json", "application/json", "", WEB_POLICY_DATA},
+	{"csv", "text/csv; charset=utf-8", ".csv", WEB_POLICY_DATA},
+	{"pprof", "application/octet-stream", ".pb.gz", WEB_POLICY_DATA},
+	{"speedscope", "application/json", ".speedscope.json", WEB_POLICY_DATA},
+	{"recording", "application/octet-stream", ".pkbpf", WEB_POLICY_DATA},
+	{"folded", "text/plain; charset=utf-8", "", WEB_POLICY_DATA},
+	{"text", "text/plain; charset=utf-8", "", WEB_POLICY_DATA},
+};
+
+static int write_format(const struct web_query *query, const struct format_ops *format,
+			const struct profile *profile, struct web_answer *answer)
+{
+	struct format_options options = {
+		.kind = query->kind, .top = query->top ? query->top : 10, .full = true};
+	struct results results;
+	FILE *out = open_memstream(&answer->body, &answer->size);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	results_init(&results, profile, query->by);
+	err = format->write(&results, &options, out);
+	results_done(&results);
+	if (fclose(out) == EOF && err == 0)
+		err = -ENOMEM;
+	answer->status = 200;
+	answer->type = "application/octet-stream";
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if (strcmp(types[i].format, format->name) != 0)
+			continue;
+		answer->type = types[i].type;
+		answer->policy = types[i].policy;
+		if (types[i].suffix[0])
+			snprintf(answer->file_name, sizeof(answer->file_name), "pkbpf%s",
+				 types[i].suffix);
+	}
+	return err;
+}
+
+static int answer_format(struct web *web, const struct web_query *query, const char *name,
+			 int64_t from, int64_t to, struct web_answer *answer)
+{
+	const struct format_ops *format = format_by_name(name);
+	struct profile *profile;
+	bool said;
+	int err;
+
+	if (!format)
+		return web_say(answer, 400, "unknown format; those of pkbpf --format\n");
+	web_begin_work(web);
+	err = find_profile(web, query, from, to, answer, &profile);
+	if (err == 0 && profile) {
+		err = check_profile(query, format, profile, answer, &said);
+		if (err == 0 && !said)
+			err = write_format(query, format, profile, answer);
+	}
+	profile_free(profile);
+	web_end_work(web);
+	return err;
+}
+
+static int answer_profile(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	int64_t from, to;
+
+	web_interval(query, &from, &to);
+	return answer_format(web, query, query->format[0] ? query->format : "pprof", from, to,
+			     answer);
+}
+
+static int answer_report(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	int64_t from, to;
+
+	web_interval(query, &from, &to);
+	return answer_format(web, query, "json", from, to, answer);
+}
+
+/* As Go's server does it: from now on, or with past=1 up to now. */
+static int answer_pprof_of(struct web *web, const struct web_query *query,
+			   enum pkbpf_profile_kind kind, struct web_answer *answer)
+{
+	struct web_query of_kind = *query;
+	int64_t seconds = query->seconds ? query->seconds : 30;
+	int64_t from = query->now_unix_ns, to = from + seconds * (int64_t)NS_PER_SECOND;
+
+	answer->for_pprof = true;
+	of_kind.kind = kind;
+	if (query->past) {
+		to = query->now_unix_ns;
+		from = to - seconds * (int64_t)NS_PER_SECOND;
+	} else if (!wait_for(web, to)) {
+		return web_say(answer, 503, "no slice came in time\n");
+	}
+	return answer_format(web, &of_kind, "pprof", from, to, answer);
+}
+
+static int answer_pprof_cpu(struct web *web, const struct web_query *query,
+			    struct web_answer *answer)
+{
+	return answer_pprof_of(web, query, PKBPF_PROFILE_CPU, answer);
+}
+
+static int answer_pprof_offcpu(struct web *web, const struct web_query *query,
+			       struct web_answer *answer)
+{
+	return answer_pprof_of(web, query, PKBPF_PROFILE_OFFCPU, answer);
+}
+
+static int answer_pprof_blockio(struct web *web, const struct web_query *query,
+				struct web_answer *answer)
+{
+	return answer_pprof_of(web, query, PKBPF_PROFILE_BLOCKIO, answer);
+}
+
+static int answer_pprof_faults(struct web *web, const struct web_query *query,
+			       struct web_answer *answer)
+{
+	return answer_pprof_of(web, query, PKBPF_PROFILE_FAULTS, answer);
+}
+
+static int answer_pprof_index(struct web *web, const struct web_query *query,
+			      struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return web_say(answer, 200,
+		       "profile  CPU samples\noffcpu   waits\nblockio  block I/O\nfaults   page "
+		       "faults\n\n?seconds=N from now on, past=1 the last N seconds; pid, comm, "
+		       "container\n");
+}
+
+static int answer_pprof_unknown(struct web *web, const struct web_query *query,
+				struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	answer->for_pprof = true;
+	return web_say(
+		answer, 404,
+		"pkbpf has no such profile: profile, offcpu, blockio and faults are there\n");
+}
+
+/* ---- windows ---- */
+
+static int answer_windows(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	enum store_level level = STORE_SLICE;
+	struct store_windows windows;
+	int64_t from, to;
+	FILE *out;
+	int err;
+
+	web_interval(query, &from, &to);
+	for (int i = 0; i < STORE_LEVELS; i++)
+		if (strcmp(query->level, store_level_name((enum store_level)i)) == 0)
+			level = (enum store_level)i;
+	if (query->level[0] && strcmp(query->level, store_level_name(level)) != 0)
+		return web_say(answer, 400, "unknown level: slice, minute or hour\n");
+	err = store_list(web->store, level, from, to, &windows);
+	if (err < 0)
+		return err;
+	out = open_memstream(&answer->body, &answer->size);
+	if (out) {
+		fprintf(out, "{\"level\":\"%s\",\"windows\":[", store_level_name(level));
+		array_foreach(&windows.list, window)
+			fprintf(out, "%s[%.3f,%.3f]", window == windows.list.items ? "" : ",",
+				(double)window->begin_unix_ns / 1e9,
+				(double)window->end_unix_ns / 1e9);
+		fprintf(out, "]}\n");
+		err = fclose(out) == EOF ? -ENOMEM : 0;
+	} else {
+		err = -ENOMEM;
+	}
+	array_free(&windows.list);
+	answer->status = 200;
+	answer->type = "application/json";
+	return err;
+}
+
+/* ---- the page ---- */
+
+static int answer_page(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return say_text(answer, "text/html; charset=utf-8", WEB_POLICY_PAGE, history_html,
+			sizeof(history_html) - 1);
+}
+
+static int answer_script(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return say_text(answer, "text/javascript; charset=utf-8", WEB_POLICY_PAGE, history_js,
+			sizeof(history_js) - 1);
+}
+
+static int answer_style(struct web *web, const struct web_query *query, struct web_answer *answer)
+{
+	(void)web;
+	(void)query;
+	return say_text(answer, "text/css; charset=utf-8", WEB_POLICY_PAGE, history_css,
+			sizeof(history_css) - 1);
+}
+
+/* ---- the table ---- */
+
+static const struct web_path paths[] = {
+	{"/", false, answer_page},
+	{"/history.js", false, answer_script},
+	{"/history.css", false, answer_style},
+	{"/healthz", true, answer_healthz},
+	{"/readyz", true, answer_readyz},
+	{"/metrics", false, web_answer_metrics},
+	{"/debug/pprof/", false, answer_pprof_index},
+	{"/debug/pprof/profile", false, answer_pprof_cpu},
+	{"/debug/pprof/offcpu", false, answer_pprof_offcpu},
+	{"/debug/pprof/blockio", false, answer_pprof_blockio},
+	{"/debug/pprof/faults", false, answer_pprof_faults},
+	{"/debug/pprof/heap", false, answer_pprof_unknown},
+	{"/debug/pprof/allocs", false, answer_pprof_unknown},
+	{"/debug/pprof/goroutine", false, answer_pprof_unknown},
+	{"/debug/pprof/block", false, answer_pprof_unknown},
+	{"/debug/pprof/mutex", false, answer_pprof_unknown},
+	{"/debug/pprof/threadcreate", false, answer_pprof_unknown},
+	{"/api/v1/windows", false, answer_windows},
+	{"/api/v1/series", false, web_answer_series},
+	{"/api/v1/report", false, answer_report},
+	{"/api/v1/profile", false, answer_profile},
+};
+
+const struct web_path *web_path_find(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (strcmp(paths[i].path, path) == 0)
+			return &paths[i];
+	return NULL;
+}
