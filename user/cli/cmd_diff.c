@@ -10,7 +10,7 @@
 #include "cli/exit_status.h"
 #include "base/near_match.h"
 #include "diff/diff_format.h"
-#include "diff/measure_recording.h"
+#include "diff/measure_file.h"
 #include "live/invoking_user.h"
 #include "profile/kind_table.h"
 #include "source/source.h"
@@ -74,7 +74,7 @@ static int read_file(struct differing *diff, enum diff_side side, const char *pa
 
 	for (size_t i = 0; i < options->source_count; i++)
 		choice.kinds_mask |= 1U << options->sources[i]->kind;
-	if (measure_recording(&diff->sides[side], path, &choice, &damaged, &error) < 0)
+	if (measure_file(&diff->sides[side], path, &choice, &damaged, &error) < 0)
 		return fail(diff, &error, EXIT_STATUS_FAILED);
 	if (damaged)
 		console_error(diff->console, "%s: %zu damaged slice%s left out", path, damaged,
@@ -485,7 +485,7 @@ static const struct option_row own_options[] = {
 const struct command_row command_diff = {
 	.name = "diff",
 	.synopsis = "diff BASE NEW [OPTIONS]",
-	.summary = "Compares two recordings: what grew or shrank by more than noise",
+	.summary = "Compares two recordings or pprof files: what grew or shrank by more than noise",
 	.options = (const char *const[]){"pid", "comm", "events", "full", "width", "icicle",
 					 "quiet", "verbose", "color", NULL},
 	.own_options = own_options,

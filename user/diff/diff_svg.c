@@ -152,11 +152,11 @@ static void print_legend(const struct graph *graph)
 		const char *name, *text;
 		int columns;
 	} keys[] = {
-		{"up2", "grew over 3×", 105},
-		{"up1", "grew", 65},
-		{"same", "no significant change", 150},
+		{"up2", "grew over 3×", 115},
+		{"up1", "grew", 70},
+		{"same", "no significant change", 160},
 		{"dn1", "shrank", 75},
-		{"dn2", "shrank over 3×", 115},
+		{"dn2", "shrank over 3×", 125},
 		{"gone", "vanished", 85},
 		{"fresh", "new", 60},
 	};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "diff/measure_stack.h"
 #include "profile/function_table.h"
 #include "profile/kind_table.h"
 #include "rows/resource_rows.h"
@@ -21,8 +22,7 @@ struct taking {
 	double sample_ns;	  /* a CPU sample stands for; 0: unknown */
 	ARRAY_OF(uint32_t) names; /* number of a function's text; 0: not yet */
 	ARRAY_OF(uint32_t) stack; /* of the row at hand: texts, leaf first, and comm */
-	struct hash_map seen;	  /* text -> 1 + row that had it last */
-	uint64_t row;
+	struct stack_measure stacks;
 };
 
 /* Kernel functions have namesakes in programs. */
@@ -46,16 +46,6 @@ static double value_of(const struct taking *taking, const struct profile_row *ro
 
 	return row->kind == PKBPF_PROFILE_CPU && taking->sample_ns ? value * taking->sample_ns
 								   : value;
-}
-
-static bool add(struct taking *taking, const struct profile_row *row, enum diff_level level,
-		uint32_t name)
-{
-	struct diff_key key = {row->kind, level, name};
-
-	return name != STRING_POOL_NONE &&
-	       measurement_add(taking->measurement, &key, value_of(taking, row),
-			       (double)row->count);
 }
 
 /* Fills taking->stack: comm, then functions from the root on. */
@@ -86,40 +76,11 @@ static bool read_stack(struct taking *taking, const struct profile_row *row)
 	return true;
 }
 
-/* A recursive function counts once. */
-static bool add_totals(struct taking *taking, const struct profile_row *row)
-{
-	for (size_t i = 1; i < taking->stack.count; i++) {
-		uint32_t text = taking->stack.items[i];
-		uint64_t *last = hash_map_get(&taking->seen, text, 0, &(bool){0});
-
-		if (!last)
-			return false;
-		if (*last == taking->row)
-			continue;
-		*last = taking->row;
-		if (!add(taking, row, DIFF_TOTAL, text))
-			return false;
-	}
-	return true;
-}
-
 static bool add_row(struct taking *taking, const struct profile_row *row)
 {
-	uint32_t stack;
-
-	taking->row++;
-	if (!read_stack(taking, row))
-		return false;
-	stack = stack_table_add(taking->measurement->names->stacks, taking->stack.items,
-				taking->stack.count);
-	if (stack == STACK_TABLE_NONE || !add(taking, row, DIFF_STACK, stack) ||
-	    !add(taking, row, DIFF_ALL_STACKS, 0))
-		return false;
-	if (taking->stack.count > 1 &&
-	    !add(taking, row, DIFF_SELF, taking->stack.items[taking->stack.count - 1]))
-		return false;
-	return add_totals(taking, row);
+	return read_stack(taking, row) &&
+	       stack_measure_add(&taking->stacks, row->kind, taking->stack.items,
+				 taking->stack.count, value_of(taking, row), (double)row->count);
 }
 
 static bool add_stacks(struct taking *taking)
@@ -200,6 +161,7 @@ static int add_functions(struct measurement *measurement, const struct profile *
 		function_table_new(profile, &(struct function_table_options){.merge = true});
 	struct taking taking = {
 		.measurement = measurement,
+		.stacks = {.measurement = measurement},
 		.profile = profile,
 		.functions = functions,
 		.sample_ns = info->frequency_hz ? (double)NS_PER_SECOND / info->frequency_hz : 0,
@@ -213,7 +175,7 @@ static int add_functions(struct measurement *measurement, const struct profile *
 	}
 	array_free(&taking.names);
 	array_free(&taking.stack);
-	hash_map_done(&taking.seen);
+	stack_measure_done(&taking.stacks);
 	function_table_free(functions);
 	return added ? 0 : -ENOMEM;
 }
