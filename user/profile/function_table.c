@@ -220,6 +220,8 @@ static bool add_frame(struct function_table *table, const struct frame *frame)
 	if (!span)
 		return false;
 	span->first = table->lists.count;
+	if (frame->symbol.flags & SYMBOL_IS_GLUE)
+		return true;
 	if (frame->location.space == FRAME_TRUNCATED)
 		added = add_truncated(table, (enum pkbpf_stack_end)frame->location.address);
 	else

@@ -47,7 +47,7 @@ struct function_table *function_table_new(const struct profile *profile,
 void function_table_free(struct function_table *table);
 size_t function_table_count(const struct function_table *table);
 const struct function *function_table_get(const struct function_table *table, uint32_t function);
-/* Functions of a frame, innermost inlined one first; at least one. */
+/* Functions of a frame, innermost inlined one first; none of what is left out of stacks. */
 const uint32_t *function_table_frame(const struct function_table *table, uint32_t frame,
 				     size_t *ret_count);
 /* The first `max` functions of a stack of the table's profile, leaf first; returns how many it

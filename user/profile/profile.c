@@ -13,6 +13,7 @@
 #include "profile/kind_table.h"
 #include "profile/profile_private.h"
 #include "profile/stack_end.h"
+#include "symbol/python_glue.h"
 
 /* Takes ownership of names; NULL: they could not be allocated. */
 static struct profile *new_with_names(struct process_table *processes, struct profile_names *names)
@@ -315,6 +316,8 @@ static void name_frame(struct frame *frame, struct symbolizer *symbolizer)
 		};
 	else
 		symbolizer_resolve(symbolizer, &frame->location, &frame->symbol);
+	if (frame->location.calls_python && python_glue_is(&frame->symbol))
+		frame->symbol.flags |= SYMBOL_IS_GLUE;
 	frame->named = frame->symbol.result != SYMBOL_PENDING;
 }
 

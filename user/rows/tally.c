@@ -47,6 +47,7 @@ static struct tally_unnamed *unnamed_of(struct tally_work *work, uint32_t number
 	const struct frame *frame = profile_frame(work->profile, number);
 
 	if (frame->location.space == FRAME_TRUNCATED || frame->symbol.result == SYMBOL_FOUND ||
+	    frame->symbol.flags & SYMBOL_IS_GLUE ||
 	    (unsigned int)frame->symbol.result >= SYMBOL_RESULT_COUNT)
 		return NULL;
 	return &work->tally->unnamed[frame->symbol.result];

@@ -31,6 +31,8 @@ struct frame_location {
 	uint64_t address;
 	/* Look up address - 1: the instruction before a return address is the call. */
 	bool is_return_address;
+	/* a native frame with a Python frame among its callees */
+	bool calls_python;
 	/* FRAME_ANONYMOUS: which code was there when it was sampled, as code_history_at() has it;
 	 * 0: what is there now */
 	uint32_t code;
@@ -70,6 +72,8 @@ struct symbol_line { /* one function at the location; inlined ones come with the
 };
 
 enum { SYMBOL_IS_KERNEL = 1, SYMBOL_IS_JIT = 2, SYMBOL_IS_PYTHON = 4 };
+/* Left out of stacks: it only leads from one Python function to the next. */
+#define SYMBOL_IS_GLUE 8
 
 struct symbol {
 	enum symbol_result result;

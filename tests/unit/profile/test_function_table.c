@@ -43,6 +43,11 @@ static const struct fake_symbol symbols[] = {
 	 .end = 0x300,
 	 .flags = SYMBOL_IS_PYTHON,
 	 .lines = {{.function = "Pool.run", .file = "/app/pool.py", .line = 7}}},
+	{.space = FRAME_FILE,
+	 .path = LIB,
+	 .start = 0x500,
+	 .end = 0x600,
+	 .lines = {{.function = "_PyFunction_Vectorcall.cold"}}},
 	{.space = FRAME_ANONYMOUS,
 	 .start = 0x300,
 	 .end = 0x400,
@@ -159,6 +164,23 @@ static void python_functions_show_their_file(void **state)
 	assert_string_equal(function_at(fixture, no_line, 0)->name, "Pool.run (pool.py)");
 }
 
+static void calls_of_python_functions_are_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+	struct frame_location location = {
+		.space = FRAME_FILE, .object = 0, .address = 0x510, .calls_python = true};
+	uint32_t between = profile_intern_frame(fixture->fake.profile, &location);
+	uint32_t innermost = add(fixture, FRAME_FILE, 0x510);
+	size_t count;
+
+	build(fixture, (struct function_table_options){0});
+	assert_int_not_equal(between, innermost);
+	function_table_frame(fixture->table, between, &count);
+	assert_int_equal(count, 0);
+	assert_string_equal(function_at(fixture, innermost, 0)->name,
+			    "_PyFunction_Vectorcall.cold");
+}
+
 static void lines_keep_places_in_one_function_apart(void **state)
 {
 	struct fixture *fixture = *state;
@@ -229,6 +251,7 @@ int main(void)
 		TEST(inlined_functions_come_before_the_one_around_them),
 		TEST(merging_counts_inlined_copies_as_their_function),
 		TEST(python_functions_show_their_file),
+		TEST(calls_of_python_functions_are_left_out),
 		TEST(lines_keep_places_in_one_function_apart),
 		TEST(an_address_without_a_name_shows_module_and_address),
 		TEST(merging_makes_one_entry_of_a_module_without_names),

@@ -290,14 +290,18 @@ static bool write_sample(struct pprof *pprof, const struct profile_row *row)
 	bool is_time = kind_ops_of(row->kind)->weight == PROFILE_WEIGHT_NS;
 	uint64_t values[2] = {is_time ? row->count : row->weight,
 			      is_time ? row->weight : row->weight * period_ns(pprof)};
-	size_t count;
+	size_t count, shown = 0, functions;
 	const uint32_t *frames = profile_stack(pprof->profile, row->stack, &count);
 
 	if (!array_reserve(&pprof->stack, count))
 		return false;
-	for (size_t i = 0; i < count; i++)
-		pprof->stack.items[i] = location_of(pprof, frames[i]);
-	proto_packed(&pprof->message, SAMPLE_LOCATION_ID, pprof->stack.items, count);
+	for (size_t i = 0; i < count; i++) {
+		/* speedscope drops locations without functions, and all that they call. */
+		function_table_frame(pprof->functions, frames[i], &functions);
+		if (functions)
+			pprof->stack.items[shown++] = location_of(pprof, frames[i]);
+	}
+	proto_packed(&pprof->message, SAMPLE_LOCATION_ID, pprof->stack.items, shown);
 	proto_packed(&pprof->message, SAMPLE_VALUE, values, has_measure(pprof) ? 2 : 1);
 	write_labels(pprof, row);
 	proto_message(&pprof->out, PROFILE_SAMPLE, &pprof->message);

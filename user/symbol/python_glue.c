@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table of names. */
+#include "symbol/python_glue.h"
+
+#include <string.h>
+
+#include "base/array.h"
+
+/* "*" at the end stands for anything. Functions of libraries that call back, such as list_sort or
+ * _functools_reduce, are not among them: they are what the program called. */
+static const char *const names[] = {
+	/* the loop, in 3.8 to 3.15 */
+	"_PyEval_*",
+	"PyEval_*",
+	"_TAIL_CALL_*",
+	"py_trampoline_evaluator",
+	"_PyJIT*",
+	/* calls */
+	"_PyFunction_Vectorcall*",
+	"function_code_fastcall",
+	"_PyObject_Call*",
+	"PyObject_Call*",
+	"_PyObject_FastCall*",
+	"_PyObject_MakeTpCall*",
+	"_PyObject_Vectorcall*",
+	"PyObject_Vectorcall*",
+	"PyVectorcall_*",
+	"_PyVectorcall_*",
+	"_PyStack_*",
+	"object_vacall",
+	"callmethod",
+	"call_function",
+	"do_call_core",
+	"trace_call_function",
+	"method_vectorcall*",
+	"method_call",
+	"vectorcall_*",
+	"cfunction_*",
+	"_PyCFunction*",
+	"_PyMethodDef_*",
+	"slot_tp_*",
+	"slot_mp_*",
+	"slot_sq_*",
+	"slot_nb_*",
+	"call_unbound*",
+	"call_attribute",
+	"lookup_maybe_method",
+	"type_call",
+	"wrap_*",
+	"wrapperdescr_*",
+	"property_descr_get",
+	"PyObject_GetAttr*",
+	"_PyObject_GenericGetAttr*",
+	"PyObject_GenericGetAttr",
+	"_PyObject_GetMethod",
+	/* generators */
+	"gen_send_ex*",
+	"gen_send",
+	"gen_iternext",
+	"_PyGen_*",
+	"PyIter_Send",
+	/* start of programs and threads */
+	"Py_BytesMain",
+	"Py_Main",
+	"Py_RunMain",
+	"pymain_*",
+	"_PyRun_*",
+	"PyRun_*",
+	"pyrun_*",
+	"run_mod",
+	"run_eval_code_obj",
+	"thread_run",
+	"pythread_wrapper",
+};
+
+static bool matches(const char *pattern, const char *name)
+{
+	size_t length = strlen(pattern);
+
+	return pattern[length - 1] == '*' ? !strncmp(pattern, name, length - 1)
+					  : !strcmp(pattern, name);
+}
+
+/* "python3.11", "libpython3.11.so.1.0" */
+static bool is_interpreter(const char *module)
+{
+	if (!strncmp(module, "lib", 3))
+		module += 3;
+	return !strncmp(module, "python3", 7);
+}
+
+bool python_glue_is(const struct symbol *symbol)
+{
+	/* Copies by the compiler end in ".cold", ".lto_priv.0". */
+	char name[64];
+
+	if (symbol->flags & (SYMBOL_IS_KERNEL | SYMBOL_IS_PYTHON))
+		return false;
+	if (!symbol->line_count)
+		return symbol->module && is_interpreter(symbol->module);
+	strncpy(name, symbol->lines[symbol->line_count - 1].function, sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	name[strcspn(name, ".")] = '\0';
+	/* python -X perf */
+	if (symbol->flags & SYMBOL_IS_JIT)
+		return !strncmp(name, "py::", 4);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (matches(names[i], name))
+			return true;
+	return false;
+}
