@@ -107,6 +107,8 @@ struct output_file {
 	char *name;	  /* of the target in its directory */
 	char *temporary;  /* name of the temporary in the same directory; NULL once it is gone */
 	bool is_stdout;
+	bool is_visible; /* has a temporary name from its beginning */
+	bool is_unnamed; /* no name yet, and gone with its descriptor */
 	bool is_committed;
 };
 
@@ -254,8 +256,25 @@ static int place_find(const char *path, int *directory_fd, char **name, mode_t *
 
 /* ---- opening ---- */
 
-/* A name of its own in the target's directory. O_EXCL also refuses a link planted there. */
-static int temporary_create(struct output_file *output, mode_t mode)
+/* Gives the file without a name one; true: done. */
+static bool temporary_link(const struct output_file *output, const char *temporary)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", output->fd);
+	return linkat(AT_FDCWD, self, output->directory_fd, temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+/* O_EXCL also refuses a link planted there. */
+static bool temporary_open(struct output_file *output, const char *temporary, mode_t mode)
+{
+	output->fd = openat(output->directory_fd, temporary,
+			    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	return output->fd >= 0;
+}
+
+/* A name of its own in the target's directory: for a new file, or for the one without a name. */
+static int temporary_name(struct output_file *output, mode_t mode)
 {
 	_cleanup_free_ char *temporary = malloc(TEMPORARY_SIZE);
 
@@ -264,9 +283,9 @@ static int temporary_create(struct output_file *output, mode_t mode)
 	for (int i = 0; i < TEMPORARY_TRIES; i++) {
 		snprintf(temporary, TEMPORARY_SIZE, ".pkbpf-%016" PRIx64 ".tmp",
 			 hash_random_seed());
-		output->fd = openat(output->directory_fd, temporary,
-				    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-		if (output->fd >= 0) {
+		if (output->is_unnamed ? temporary_link(output, temporary)
+				       : temporary_open(output, temporary, mode)) {
+			output->is_unnamed = false;
 			output->temporary = take_pointer(temporary);
 			return 0;
 		}
@@ -274,6 +293,17 @@ static int temporary_create(struct output_file *output, mode_t mode)
 			return -errno;
 	}
 	return -EEXIST;
+}
+
+/* Whatever O_TMPFILE fails of, a name may do: some file systems have no files without one. */
+static int temporary_create(struct output_file *output, mode_t mode)
+{
+	if (!output->is_visible && access("/proc/self/fd", X_OK) == 0) {
+		output->fd =
+			openat(output->directory_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+		output->is_unnamed = output->fd >= 0;
+	}
+	return output->is_unnamed ? 0 : temporary_name(output, mode);
 }
 
 /* To open a FIFO waits for somebody who reads it: not for ever, but its reader may be about to
@@ -355,12 +385,13 @@ static int output_failed(const struct output_file *output, const char *path, int
 			 strerror(errnum), advice(errnum));
 }
 
-struct output_file *output_file_open(const char *path, struct error *error)
+static struct output_file *open_output(const char *path, bool is_visible, struct error *error)
 {
 	struct output_file *output = calloc(1, sizeof(*output));
 	int err = -ENOMEM;
 
 	if (output) {
+		output->is_visible = is_visible;
 		output->fd = -1;
 		output->directory_fd = AT_FDCWD;
 		output->path = strdup(path);
@@ -375,6 +406,16 @@ struct output_file *output_file_open(const char *path, struct error *error)
 		return NULL;
 	}
 	return output;
+}
+
+struct output_file *output_file_open(const char *path, struct error *error)
+{
+	return open_output(path, false, error);
+}
+
+struct output_file *output_file_open_visible(const char *path, struct error *error)
+{
+	return open_output(path, true, error);
 }
 
 FILE *output_file_stream(struct output_file *output)
@@ -427,6 +468,9 @@ int output_file_commit(struct output_file *output, uid_t owner, gid_t group, str
 	if (output->is_committed)
 		return error_set(error, EALREADY, "cannot write %s: already closed", output->path);
 	output->is_committed = true;
+	/* All bytes first, so that a name is never seen for long that is not the last one. */
+	if (output->is_unnamed && fflush(output->stream) == 0)
+		err = temporary_name(output, 0);
 	if (output->temporary && (owner != (uid_t)-1 || group != (gid_t)-1) &&
 	    fchown(output->fd, owner, group) < 0) {
 		/* Filesystems without owners refuse every change; the data matters more. */

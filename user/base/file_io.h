@@ -16,8 +16,9 @@
 int file_read_all(int directory_fd, const char *path, size_t max_size, char **ret_data,
 		  size_t *ret_size);
 
-/* An output file: written under a temporary name beside its target and renamed by commit. The
- * target keeps its old content until then; free without commit removes the temporary. Path "-" is
+/* An output file: written beside its target, without a name where the file system can, and put in
+ * its place by commit. The target keeps its old content until then; free without commit leaves
+ * nothing, nor does the end of the program by any signal. Path "-" is
  * stdout, not renamed. A target that exists and is not a regular file (/dev/null, a FIFO) is opened
  * directly. */
 struct output_file;
@@ -25,6 +26,8 @@ struct output_file;
 /* NULL with errno set on failure. Links at the end of path are followed, so that a link stays one.
  * A file that is replaced never becomes readable or writable to more than it was. */
 struct output_file *output_file_open(const char *path, struct error *error);
+/* The same under a temporary name, by which what was written can be found after a crash. */
+struct output_file *output_file_open_visible(const char *path, struct error *error);
 /* Seekable when the target is; has no descriptor: fileno() gives -1. */
 FILE *output_file_stream(struct output_file *output);
 /* Drops what was written behind size, and the write error that came with it: what follows is

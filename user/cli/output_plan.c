@@ -311,7 +311,9 @@ static int open_output(struct output_plan *plan, struct output *output, int64_t 
 	close_output(output);
 	free(output->path);
 	output->path = path;
-	output->file = output_file_open(output->path, error);
+	/* What was recorded up to a crash can be reported. */
+	output->file = output->format->slices ? output_file_open_visible(output->path, error)
+					      : output_file_open(output->path, error);
 	pthread_mutex_unlock(&plan->lock);
 	return output->file ? 0 : -errno;
 }

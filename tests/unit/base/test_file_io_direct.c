@@ -58,7 +58,7 @@ static void nothing_is_written_after_a_failure(void **state)
 	DIR *directory;
 	struct dirent *entry;
 
-	output = output_file_open("target", NULL);
+	output = output_file_open_visible("target", NULL);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	limit.rlim_cur = 1000;
