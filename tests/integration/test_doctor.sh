@@ -11,6 +11,25 @@ cleanup() { kill $target $leaderless 2>/dev/null; }
 
 "$pkbpf" doctor >out || give_up "doctor ended with $?"
 grep -q '^profiling will work$' out || give_up "doctor does not say that profiling will work"
+"$pkbpf" doctor --json >doctor.json || give_up "doctor --json ended with $?"
+if command -v jsonschema >/dev/null; then
+	jsonschema -i doctor.json "$here/../../user/cli/doctor.schema.json" >said 2>&1 || fail "doctor --json does not follow its schema: $(head -c 300 said)"
+else
+	not_checked "the schema of doctor --json: no jsonschema"
+fi
+checker - <<'P'
+import json
+from checks import check
+
+with open("doctor.json") as file:
+    checks = json.load(file)["checks"]
+with open("out") as file:
+    text = file.read()
+for c in checks:
+    mark = "ok" if c["present"] else "missing" if c["required"] else "without"
+    check(f"{mark:8} {c['name']}" in text, f"{c['name']}: {mark} in both")
+    check(c["present"] or (c["reason"] and c["remedy"] and c["reason"] in text), f"{c['name']}: reason and remedy")
+P
 
 # A program with threads that wait in library code: python's own and three of its pool.
 python3 - <<'P' &

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "capture/kernel/capability.h"
+#include "capture/kernel/privileges.h"
 #include "cli/command_table.h"
 #include "cli/conditions.h"
 #include "cli/exit_status.h"
@@ -129,7 +130,7 @@ static int prepare(struct profiling *profiling)
 	if (options->live.targets.command &&
 	    live_run_launch(profiling->run, &profiling->mask_before, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_NOT_STARTED);
-	if (listen_for_stop(profiling, &error) < 0)
+	if (privileges_reduce(&error) < 0 || listen_for_stop(profiling, &error) < 0)
 		return fail(profiling, &error, EXIT_STATUS_FAILED);
 	return EXIT_STATUS_DONE;
 }

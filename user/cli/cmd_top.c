@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/unused.h"
 #include "capture/kernel/capability.h"
+#include "capture/kernel/privileges.h"
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "base/near_match.h"
@@ -268,6 +269,8 @@ static int prepare(struct watching *watching)
 	sigemptyset(&resize);
 	sigaddset(&resize, SIGWINCH);
 	pthread_sigmask(SIG_BLOCK, &resize, NULL);
+	if (privileges_reduce(&error) < 0)
+		return fail(watching, &error, EXIT_STATUS_FAILED);
 	watching->signals = stop_signals_new(abandon, watching, &error);
 	if (!watching->signals ||
 	    live_run_set_stop(watching->run, stop_signals_fd(watching->signals), &error) < 0)
