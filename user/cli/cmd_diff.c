@@ -9,6 +9,7 @@
 #include "cli/command_table.h"
 #include "cli/exit_status.h"
 #include "base/near_match.h"
+#include "diff/baseline.h"
 #include "diff/diff_format.h"
 #include "diff/measure_file.h"
 #include "live/invoking_user.h"
@@ -40,6 +41,7 @@ struct diff_options {
 	struct diff_work work;
 	bool has_work;
 	const char *container;
+	const char *baseline, *save_baseline;
 };
 
 struct differing {
@@ -82,10 +84,20 @@ static int read_file(struct differing *diff, enum diff_side side, const char *pa
 	return EXIT_STATUS_DONE;
 }
 
+/* The file that a side begins with. */
+static const char *title_of(const struct differing *diff, int side)
+{
+	const struct cli_options *options = diff->options;
+
+	if (!diff->own->baseline)
+		return options->files.items[side];
+	return side == DIFF_BASE ? diff->own->baseline : options->files.items[0];
+}
+
 static int read_side(struct differing *diff, enum diff_side side)
 {
 	const struct diff_files *more = &diff->own->more[side];
-	const char *path = diff->options->files.items[side];
+	const char *path = title_of(diff, side);
 	int status = read_file(diff, side, path);
 
 	for (size_t i = 0; i < more->count && status == EXIT_STATUS_DONE; i++)
@@ -189,7 +201,7 @@ static int write_file(const struct differing *diff, const struct diff_output *ou
 	bool to_stdout = strcmp(path, "-") == 0;
 	struct diff_document document = {
 		.comparison = &diff->comparison,
-		.titles = {options->files.items[DIFF_BASE], options->files.items[DIFF_NEW]},
+		.titles = {title_of(diff, DIFF_BASE), title_of(diff, DIFF_NEW)},
 		.conditions = diff->conditions,
 		.condition_count = diff->own->condition_count,
 		.width = options->width || !to_stdout ? options->width
@@ -273,6 +285,56 @@ static int write_outputs(const struct differing *diff)
 	return status;
 }
 
+/* ---- baselines ---- */
+
+static int write_baseline(const struct differing *diff, const char *path)
+{
+	struct invoking_user user = {0};
+	struct error error;
+	struct output_file *file;
+	int err;
+
+	if (invoking_user_find(&user, &error) < 0)
+		return fail(diff, &error, EXIT_STATUS_FAILED);
+	file = output_file_open(path, &error);
+	err = file ? baseline_write(&diff->sides[DIFF_BASE], output_file_stream(file)) : 0;
+	if (err < 0)
+		error_set(&error, -err, "cannot write %s: %s", path, strerror(-err));
+	else if (file)
+		err = output_file_commit(file, user.behind_sudo ? user.uid : (uid_t)-1,
+					 user.behind_sudo ? user.gid : (gid_t)-1, &error);
+	output_file_free(file);
+	invoking_user_done(&user);
+	return !file || err < 0 ? fail(diff, &error, EXIT_STATUS_FAILED) : EXIT_STATUS_DONE;
+}
+
+/* Adds runs to those that the file has. */
+static int save_baseline(struct differing *diff)
+{
+	const struct measurement *side = &diff->sides[DIFF_BASE];
+	const char *path = diff->own->save_baseline;
+	int status = EXIT_STATUS_DONE;
+
+	measurement_init(&diff->sides[DIFF_BASE], &diff->names);
+	if (access(path, F_OK) == 0)
+		status = read_file(diff, DIFF_BASE, path);
+	array_foreach(&diff->options->files, file)
+		if (status == EXIT_STATUS_DONE)
+			status = read_file(diff, DIFF_BASE, *file);
+	if (status != EXIT_STATUS_DONE)
+		return status;
+	if (side->run_count > BASELINE_RUNS_MAX) {
+		console_error(diff->console, "cannot add to %s: it would have more than %d runs",
+			      path, BASELINE_RUNS_MAX);
+		return EXIT_STATUS_FAILED;
+	}
+	status = write_baseline(diff, path);
+	if (status == EXIT_STATUS_DONE)
+		console_note(diff->console, "%s holds %u run%s", path, side->run_count,
+			     side->run_count == 1 ? "" : "s");
+	return status;
+}
+
 static int run(struct differing *diff)
 {
 	int status = EXIT_STATUS_DONE, written;
@@ -281,6 +343,8 @@ static int run(struct differing *diff)
 		console_error(diff->console, "cannot compare: out of memory");
 		return EXIT_STATUS_FAILED;
 	}
+	if (diff->own->save_baseline)
+		return save_baseline(diff);
 	for (int side = 0; side < DIFF_SIDES && status == EXIT_STATUS_DONE; side++) {
 		measurement_init(&diff->sides[side], &diff->names);
 		status = read_side(diff, (enum diff_side)side);
@@ -347,7 +411,23 @@ static int check_outputs(struct diff_options *own, struct error *error)
 
 static int diff_check(struct cli_options *options, struct error *error)
 {
-	if (options->files.count != DIFF_SIDES)
+	const struct diff_options *own = options->own;
+
+	if (own->save_baseline && (own->baseline || own->output_count || own->condition_count ||
+				   own->more[DIFF_BASE].count || own->more[DIFF_NEW].count))
+		return error_set(error, EINVAL,
+				 "--save-baseline takes recordings alone, and compares nothing");
+	if (own->save_baseline && !options->files.count)
+		return error_set(error, EINVAL,
+				 "--save-baseline requires a recording: pkbpf diff --save-baseline "
+				 "FILE RUN.pkbpf");
+	if (own->save_baseline)
+		return 0;
+	if (own->baseline && options->files.count != 1)
+		return error_set(error, EINVAL,
+				 "--baseline requires one profile to compare with it: pkbpf diff "
+				 "--baseline FILE NEW.pkbpf");
+	if (!own->baseline && options->files.count != DIFF_SIDES)
 		return error_set(error, EINVAL,
 				 "diff requires two profiles: pkbpf diff BASE.pkbpf NEW.pkbpf; "
 				 "further runs of a side are added by --base FILE and --new FILE");
@@ -461,6 +541,13 @@ static const struct option_row own_options[] = {
 	{0, "new", "FILE", "a further run of the new side; repeatable",
 	 .group = OPTION_GROUP_TARGETS, .repeatable = true, .completes = OPTION_COMPLETES_FILE,
 	 .form = OPTION_PARSED, .parse = parse_new},
+	{0, "baseline", "FILE", "base side: the runs of a file that --save-baseline wrote",
+	 .group = OPTION_GROUP_TARGETS, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 DIFF(baseline)},
+	{0, "save-baseline", "FILE",
+	 "add recordings as runs to a baseline, made if there is none; nothing is compared",
+	 .group = OPTION_GROUP_TARGETS, .completes = OPTION_COMPLETES_FILE, .form = OPTION_TEXT,
+	 DIFF(save_baseline), .text = "A baseline holds at most 64 runs."},
 	{0, "per", "second|run|NAME=BASE:NEW",
 	 "unit of work that values are per; default: a run of recorded commands, else a second",
 	 OUTPUT_GROUP, .form = OPTION_PARSED, .parse = parse_per,

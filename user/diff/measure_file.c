@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/file_io.h"
+#include "diff/baseline.h"
 #include "diff/measure_pprof.h"
 #include "diff/measure_recording.h"
 #include "recording/recording_file.h"
@@ -15,7 +16,7 @@
 /* Packed; a profile of an hour has a few MiB. */
 #define FILE_BYTES_MAX (64ULL << 20)
 
-enum content { CONTENT_RECORDING, CONTENT_JSON, CONTENT_OTHER };
+enum content { CONTENT_RECORDING, CONTENT_BASELINE, CONTENT_JSON, CONTENT_OTHER };
 
 static int look_at(const char *path, enum content *ret_content, struct error *error)
 {
@@ -28,9 +29,12 @@ static int look_at(const char *path, enum content *ret_content, struct error *er
 	size = read(fd, start, sizeof(start));
 	if (size < 0)
 		return error_set(error, errno, "cannot read %s: %s", path, strerror(errno));
-	*ret_content = size == 8 && memcmp(start, RECORDING_FILE_MAGIC, 8) == 0 ? CONTENT_RECORDING
-		       : start[0] == '{'					? CONTENT_JSON
-										: CONTENT_OTHER;
+	if (size == 8 && memcmp(start, RECORDING_FILE_MAGIC, 8) == 0)
+		*ret_content = CONTENT_RECORDING;
+	else if (size == 8 && memcmp(start, BASELINE_MAGIC, 8) == 0)
+		*ret_content = CONTENT_BASELINE;
+	else
+		*ret_content = start[0] == '{' ? CONTENT_JSON : CONTENT_OTHER;
 	return 0;
 }
 
@@ -70,6 +74,7 @@ int measure_file(struct measurement *measurement, const char *path,
 	err = file_read_all(AT_FDCWD, path, FILE_BYTES_MAX, &data, &size);
 	if (err)
 		return error_set(error, -err, "cannot read %s: %s", path, strerror(-err));
-	err = measure_pprof_file(measurement, data, size, &reason);
+	err = content == CONTENT_BASELINE ? baseline_read(measurement, data, size, &reason)
+					  : measure_pprof_file(measurement, data, size, &reason);
 	return err ? error_set(error, -err, "%s %s", path, reason.text) : 0;
 }

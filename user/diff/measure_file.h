@@ -7,9 +7,9 @@
 #include "diff/measurement.h"
 #include "recording/slice_choice.h"
 
-/* Adds a recording or a pprof file, told apart by their contents. *damaged grows by the slices that
- * could not be read. Negative errno with the sentence, also of what cannot be compared, with the
- * reason. */
+/* Adds a recording, a pprof file or a baseline, told apart by their contents. *damaged grows by the
+ * slices that could not be read. Negative errno with the sentence, also of what cannot be compared,
+ * with the reason. */
 int measure_file(struct measurement *measurement, const char *path,
 		 const struct slice_choice *choice, size_t *damaged, struct error *error);
 

@@ -86,10 +86,9 @@ static struct diff_series *get_series(struct measurement *measurement, const str
 	return series;
 }
 
-bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
-		     double count)
+bool measurement_put(struct measurement *measurement, const struct diff_key *key, uint32_t slice,
+		     double value, double count)
 {
-	uint32_t slice = (uint32_t)measurement->slices.count - 1;
 	struct diff_series *series = get_series(measurement, key);
 	struct diff_value *last;
 
@@ -105,6 +104,13 @@ bool measurement_add(struct measurement *measurement, const struct diff_key *key
 	last->value += value;
 	last->count += count;
 	return true;
+}
+
+bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
+		     double count)
+{
+	return measurement_put(measurement, key, (uint32_t)measurement->slices.count - 1, value,
+			       count);
 }
 
 const struct diff_series *measurement_find(const struct measurement *measurement,
@@ -162,8 +168,13 @@ static size_t merge_slices(struct diff_slice *slices, size_t count, size_t width
 void measurement_finish(struct measurement *measurement)
 {
 	size_t count = measurement->slices.count;
-	size_t width = (count + MEASUREMENT_SLICES_MAX - 1) / MEASUREMENT_SLICES_MAX;
-	uint32_t *numbers = width > 1 ? malloc(count * sizeof(*numbers)) : NULL;
+	size_t most = measurement->run_count * (size_t)MEASUREMENT_SLICES_OF_RUN;
+	size_t width;
+	uint32_t *numbers;
+
+	most = most > MEASUREMENT_SLICES_MAX ? most : MEASUREMENT_SLICES_MAX;
+	width = (count + most - 1) / most;
+	numbers = width > 1 ? malloc(count * sizeof(*numbers)) : NULL;
 
 	if (!numbers)
 		return; /* finer slices are as right, and take longer */

@@ -88,12 +88,16 @@ bool measurement_begin_slice(struct measurement *measurement, const struct diff_
 /* Adds to the value of a key in the last slice. false: out of memory. */
 bool measurement_add(struct measurement *measurement, const struct diff_key *key, double value,
 		     double count);
+/* The same in any slice, no earlier than the last one that has a value of the key. */
+bool measurement_put(struct measurement *measurement, const struct diff_key *key, uint32_t slice,
+		     double value, double count);
 /* NULL: no value in any slice. */
 const struct diff_series *measurement_find(const struct measurement *measurement,
 					   const struct diff_key *key);
-/* Merges neighbours of one run until there are at most MEASUREMENT_SLICES_MAX slices, which bounds
- * the time of a comparison. Once, when all is added. */
-#define MEASUREMENT_SLICES_MAX 128
+/* Merges neighbours of one run until there are at most MEASUREMENT_SLICES_MAX slices, or so many
+ * for each run if that is more, which bounds the time of a comparison. Once, when all is added. */
+#define MEASUREMENT_SLICES_MAX	  128
+#define MEASUREMENT_SLICES_OF_RUN 16
 void measurement_finish(struct measurement *measurement);
 uint64_t measurement_length_ns(const struct measurement *measurement);
 
