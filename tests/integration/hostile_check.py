@@ -50,6 +50,8 @@ check(not any(re.search(r" \d+$", stack) for stack, _ in weights), "folded: no f
 for name in ("all.txt", "full.txt", "tree.txt", "all.folded", "all.csv", "all.svg"):
     check(not control_characters(text(name)), f"{name}: no control characters: {control_characters(text(name))}")
 
+for name in "all.firefox.json", "all.trace.json":
+    json.loads(text(name))
 document = json.loads(text("all.speedscope.json"))
 profile = document["profiles"][0]
 check(profile["endValue"] == sum(profile["weights"]) == samples, f"speedscope: {profile['endValue']} samples of {samples}")

@@ -12,13 +12,17 @@ begin "all kinds in every format"
 kinds="cpu offcpu blockio faults"
 record -F 499 -o all.pkbpf -- bash -c "'$workloads/spin' 0.3; for i in 1 2 3; do dd if=/dev/zero of=file bs=1M count=1 conv=fsync; sleep 0.01; done" ||
 	give_up "no recording"
-"$pkbpf" report -q all.pkbpf -o all.folded -o all.pb.gz -o all.speedscope.json -o all.svg -o all.html >said 2>&1 || give_up "$(cat said)"
+"$pkbpf" report -q all.pkbpf -o all.folded -o all.pb.gz -o all.speedscope.json -o all.firefox.json -o all.trace.json -o all.svg -o all.html >said 2>&1 || give_up "$(cat said)"
 
 for kind in $kinds; do
 	if [ -s "all.$kind.folded" ]; then recorded="${recorded-} $kind"; else not_checked "$kind: there was none"; fi
 done
 # shellcheck disable=SC2086 # one word each
 checker "$here/formats_check.py" "$work" ${recorded-}
+
+begin "formats with a time axis"
+# shellcheck disable=SC2086 # one word each
+checker "$here/timeline_check.py" "$work" ${recorded-}
 
 begin "pprof"
 if command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q usage; then

@@ -164,7 +164,8 @@ static int write_outputs(struct profiling *profiling, struct results *results,
 		live_run_note_cost(profiling->run);
 		if (interval != last)
 			slice_copy_cost(interval, last);
-		slice_err = output_plan_add_slice(profiling->plan, last, profiling->console);
+		slice_err = output_plan_add_slice(profiling->plan, last, &settings.options,
+						  profiling->console);
 	}
 	other_err = output_plan_write(profiling->plan, OUTPUT_REPORTS, results, &settings,
 				      &profiling->user, profiling->console);
@@ -247,11 +248,13 @@ static void end_interval(struct profiling *profiling, struct profile *interval)
 static bool write_slice(void *context, struct profile *slice, bool ends_interval)
 {
 	struct profiling *profiling = context;
+	struct output_settings settings = cli_options_settings(profiling->options);
 
 	if (ends_interval || !profiling->interval_is_open)
 		progress_clear(&profiling->progress);
 	note_status(profiling, open_interval(profiling, slice));
-	if (output_plan_add_slice(profiling->plan, slice, profiling->console) < 0)
+	if (output_plan_add_slice(profiling->plan, slice, &settings.options, profiling->console) <
+	    0)
 		note_status(profiling, EXIT_STATUS_FAILED);
 	/* An interval of one slice is that slice. */
 	if (!ends_interval || profiling->interval)

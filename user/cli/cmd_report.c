@@ -132,7 +132,9 @@ struct slice_output {
 static int write_slice(void *context, const struct profile *slice, struct error *error)
 {
 	const struct slice_output *output = context;
-	int err = output_plan_add_slice(output->plan, slice, output->report->console);
+	struct output_settings settings = cli_options_settings(output->report->options);
+	int err = output_plan_add_slice(output->plan, slice, &settings.options,
+					output->report->console);
 
 	/* It has been told already. */
 	return err ? error_set(error, -err, "nothing more is written") : 0;

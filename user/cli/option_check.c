@@ -135,7 +135,8 @@ static int check_slices(const struct cli_options *options, struct error *error)
 				 "invalid value for --slice: expected 100ms or more");
 	if (!output_requests_have_slices(options->outputs.items, options->outputs.count))
 		return error_set(error, EINVAL,
-				 "--slice requires a recording among the outputs: -o FILE.pkbpf");
+				 "--slice requires an output that is written in slices, such as -o "
+				 "FILE.pkbpf");
 	if (live->debuginfod)
 		return error_set(
 			error, EINVAL,

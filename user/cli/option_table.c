@@ -250,7 +250,8 @@ static const struct option_row rows[] = {
 	 .text = "%t is the start of the interval in UTC, as in app-20261127T134500Z.json. "
 		 "Profiling "
 		 "does not stop between two intervals; a wait across the edge is divided."},
-	{0, "slice", "TIME", "length of a slice of a recording (-o FILE.pkbpf); default 1s", OUTPUT,
+	{0, "slice", "TIME",
+	 "length of the slices of recordings and of formats with a time axis; default 1s", OUTPUT,
 	 .form = OPTION_DURATION, AT(live.slice_ns),
 	 .text = "Slices are the steps of --from and --to of pkbpf report, and what a recording "
 		 "loses at most when it is cut off."},

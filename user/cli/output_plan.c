@@ -487,7 +487,7 @@ static int write_output(struct output_plan *plan, struct output *output, struct 
 static void keep_whole_slices(struct output *output, int add_err, struct console *console)
 {
 	const struct format_slices *slices = output->format->slices;
-	uint64_t whole = slices->whole_bytes(output->slices);
+	uint64_t whole = output->has_slice ? slices->whole_bytes(output->slices) : 0;
 	bool is_kept = output_file_cut(output->file, whole) == 0 && output->has_slice;
 	const char *reason = strerror(-add_err);
 
@@ -508,13 +508,13 @@ static void keep_whole_slices(struct output *output, int add_err, struct console
 }
 
 static int add_slice(struct output_plan *plan, struct output *output, const struct profile *slice,
-		     struct console *console)
+		     const struct format_options *options, struct console *console)
 {
 	const struct format_slices *slices = output->format->slices;
 	int err;
 
 	if (!output->slices) {
-		void *state = slices->begin(output_file_stream(output->file));
+		void *state = slices->begin(output_file_stream(output->file), options);
 
 		pthread_mutex_lock(&plan->lock);
 		output->slices = state;
@@ -526,13 +526,13 @@ static int add_slice(struct output_plan *plan, struct output *output, const stru
 		return err == -EPIPE && is_stdout(output) ? 0 : err;
 	}
 	pthread_mutex_lock(&plan->lock);
-	output->has_slice = true;
+	output->has_slice = slices->whole_bytes && slices->whole_bytes(output->slices) > 0;
 	pthread_mutex_unlock(&plan->lock);
 	return 0;
 }
 
 int output_plan_add_slice(struct output_plan *plan, const struct profile *slice,
-			  struct console *console)
+			  const struct format_options *options, struct console *console)
 {
 	int first_err = 0;
 
@@ -540,7 +540,7 @@ int output_plan_add_slice(struct output_plan *plan, const struct profile *slice,
 		int err = 0;
 
 		if (output->format->slices && output->file && !output->failed)
-			err = add_slice(plan, output, slice, console);
+			err = add_slice(plan, output, slice, options, console);
 		if (!first_err)
 			first_err = err;
 	}

@@ -65,7 +65,7 @@ enum output_part { OUTPUT_STACKS, OUTPUT_REPORTS };
 /* Appends a slice to the outputs that are written slice by slice. One that fails is told to the
  * console, keeps what it has and takes no more. Returns the first failure of this call. */
 int output_plan_add_slice(struct output_plan *plan, const struct profile *slice,
-			  struct console *console);
+			  const struct format_options *options, struct console *console);
 /* Has every output failed, so that there is nothing left to record for? */
 bool output_plan_has_failed(const struct output_plan *plan);
 /* Writes and finishes all outputs of a part, one after the other; each that fails is told to the

@@ -27,11 +27,12 @@ struct format_options {
 
 /* Of a format that is written slice by slice. State is that of one file. */
 struct format_slices {
-	void *(*begin)(FILE *out); /* NULL: out of memory */
-	/* Appends a slice and flushes the stream. Negative errno: what was added before is whole.
-	 */
+	/* NULL: out of memory. */
+	void *(*begin)(FILE *out, const struct format_options *options);
+	/* Appends a slice. Negative errno: what was added before is whole. */
 	int (*add)(void *state, const struct profile *slice);
-	/* A file cut to this size can be read; 0: it holds nothing yet. */
+	/* A file cut to this size can be read; 0: it holds nothing yet. NULL: only a whole file
+	 * can. */
 	uint64_t (*whole_bytes)(const void *state);
 	int (*end)(void *state);
 	void (*free)(void *state); /* NULL is fine */
@@ -47,6 +48,10 @@ struct format_ops {
 	int (*write)(struct results *results, const struct format_options *options, FILE *out);
 	const struct format_slices *slices; /* NULL: written at once, of the merged slices */
 };
+
+/* Writes a profile as the only slice of a format's file. */
+int format_write_slices(const struct format_ops *format, struct results *results,
+			const struct format_options *options, FILE *out);
 
 /* NULL when unknown. The longest matching suffix wins. */
 const struct format_ops *format_by_name(const char *name);

@@ -2,6 +2,7 @@
 /* Finds formats by name or by the end of a path. */
 #include "export/formats.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -9,6 +10,17 @@
 #define FORMAT_ADDRESS(name) &format_##name,
 static const struct format_ops *const formats[] = {FORMATS(FORMAT_ADDRESS)};
 #undef FORMAT_ADDRESS
+
+int format_write_slices(const struct format_ops *format, struct results *results,
+			const struct format_options *options, FILE *out)
+{
+	void *state = format->slices->begin(out, options);
+	int err = state ? format->slices->add(state, results->profile) : -ENOMEM;
+
+	err = err ? err : format->slices->end(state);
+	format->slices->free(state);
+	return err;
+}
 
 const struct format_ops *format_at(size_t index)
 {

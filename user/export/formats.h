@@ -15,7 +15,9 @@
 	ROW(svg)                                                                                   \
 	ROW(html)                                                                                  \
 	ROW(pprof)                                                                                 \
-	ROW(speedscope)
+	ROW(speedscope)                                                                            \
+	ROW(firefox)                                                                               \
+	ROW(chrome)
 
 #define FORMAT_DECLARE(name) extern const struct format_ops format_##name;
 FORMATS(FORMAT_DECLARE)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A recording as an output format: a block for each slice. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/hash_map.h"
@@ -14,7 +13,7 @@ struct stream {
 	uint64_t secret;
 };
 
-static void *recording_begin(FILE *out)
+static void *recording_begin(FILE *out, _unused_ const struct format_options *options)
 {
 	struct stream *stream = calloc(1, sizeof(*stream));
 
@@ -62,15 +61,9 @@ static void recording_free(void *state)
 	free(stream);
 }
 
-static int recording_write(struct results *results, _unused_ const struct format_options *options,
-			   FILE *out)
+static int recording_write(struct results *results, const struct format_options *options, FILE *out)
 {
-	void *state = recording_begin(out);
-	int err = state ? recording_add(state, results->profile) : -ENOMEM;
-
-	err = err ? err : recording_end(state);
-	recording_free(state);
-	return err;
+	return format_write_slices(&format_recording, results, options, out);
 }
 
 static const struct format_slices slices = {

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Writes the Firefox Profiler's processed format, version 55: a track for each process and kind,
+ * with a sample for each stack of each slice, and slow block requests as markers. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "export/formats.h"
+#include "export/timeline/firefox_track.h"
+#include "export/timeline/timeline_slice.h"
+#include "profile/kind_table.h"
+#include "rows/devices.h"
+
+struct firefox {
+	FILE *out;
+	bool lines, begun;
+	uint64_t first_ns, last_ns;
+	struct profile_info info; /* of the first slice */
+	uint64_t slices;
+	struct hash_map numbers; /* pid << 32 | kind -> of the track */
+	ARRAY_OF(struct firefox_track *) tracks;
+};
+
+static void *firefox_begin(FILE *out, const struct format_options *options)
+{
+	struct firefox *firefox = calloc(1, sizeof(*firefox));
+
+	if (firefox) {
+		firefox->out = out;
+		firefox->lines = options->lines;
+	}
+	return firefox;
+}
+
+static void firefox_free(void *state)
+{
+	struct firefox *firefox = state;
+
+	if (!firefox)
+		return;
+	array_foreach(&firefox->tracks, track)
+		firefox_track_free(*track);
+	array_free(&firefox->tracks);
+	hash_map_done(&firefox->numbers);
+	free(firefox);
+}
+
+static double time_ms(const struct firefox *firefox, uint64_t time_ns)
+{
+	return time_ns > firefox->first_ns ? (double)(time_ns - firefox->first_ns) / 1e6 : 0;
+}
+
+static struct firefox_track *track_of(struct firefox *firefox, uint32_t pid, const char *comm,
+				      enum pkbpf_profile_kind kind)
+{
+	struct firefox_track *track, **slot;
+	bool added;
+	const uint64_t *number =
+		hash_map_get(&firefox->numbers, (uint64_t)pid << 32 | (uint32_t)kind,
+			     firefox->tracks.count, &added);
+
+	if (!number)
+		return NULL;
+	if (!added)
+		return firefox->tracks.items[*number];
+	track = firefox_track_new(pid, comm, kind);
+	slot = track ? array_add(&firefox->tracks) : NULL;
+	if (!slot) {
+		firefox_track_free(track);
+		return NULL;
+	}
+	return *slot = track;
+}
+
+/* One stack of those of a track behind the other, over the slice: their order is not known. */
+static int add_stacks(struct firefox *firefox, const struct timeline_slice *slice, size_t first,
+		      size_t end)
+{
+	const struct timeline_stack *stacks = slice->stacks;
+	double begin_ms = time_ms(firefox, slice->begin_ns);
+	double step_ms = (time_ms(firefox, slice->end_ns) - begin_ms) / (double)(end - first);
+	struct firefox_track *track =
+		track_of(firefox, stacks[first].pid, stacks[first].comm, stacks[first].kind);
+	int err = track ? 0 : -ENOMEM;
+
+	for (size_t i = first; i < end && !err; i++)
+		err = firefox_track_add(track, slice, &stacks[i],
+					begin_ms + step_ms * ((double)(i - first) + 0.5));
+	return err;
+}
+
+static int add_request(struct firefox *firefox, const struct timeline_slice *slice,
+		       const struct slow_io *request)
+{
+	const struct process *process =
+		process_table_by_id(profile_processes(slice->profile), request->process);
+	const char *comm = process ? process->comm : profile_string(slice->profile, request->comm);
+	const char *device = profile_device_name(slice->profile, request->device);
+	struct firefox_track *track =
+		track_of(firefox, process ? process->pid : 0, comm, PKBPF_PROFILE_BLOCKIO);
+	uint64_t end_ns = request->insert_ns + request->queue_ns + request->device_ns;
+	struct firefox_request marker = {
+		.begin_ms = time_ms(firefox, request->insert_ns),
+		.end_ms = time_ms(firefox, end_ns),
+		.operation = device_operation_name(request->state & PKBPF_BLOCKIO_OPERATION_MASK),
+		.device = device ? device : "unknown",
+		.bytes = request->bytes,
+		.queue_ms = (double)request->queue_ns / 1e6,
+		.device_ms = (double)request->device_ns / 1e6,
+	};
+
+	return track ? firefox_track_add_request(track, &marker) : -ENOMEM;
+}
+
+static int firefox_add(void *state, const struct profile *profile)
+{
+	struct firefox *firefox = state;
+	struct timeline_slice slice;
+	const struct slow_io *request;
+	int err = timeline_slice_init(&slice, profile, firefox->lines);
+
+	if (err)
+		return err;
+	if (!firefox->begun) {
+		firefox->info = *profile_info_read(profile);
+		firefox->first_ns = slice.begin_ns;
+		firefox->begun = true;
+	}
+	firefox->last_ns = slice.end_ns;
+	firefox->slices++;
+	for (size_t i = 0, end; i < slice.stack_count && !err; i = end) {
+		for (end = i + 1; end < slice.stack_count; end++)
+			if (slice.stacks[end].pid != slice.stacks[i].pid ||
+			    slice.stacks[end].kind != slice.stacks[i].kind)
+				break;
+		err = add_stacks(firefox, &slice, i, end);
+	}
+	for (size_t i = 0; !err && (request = slow_io_list_at(profile_slow_io(profile), i)); i++)
+		err = add_request(firefox, &slice, request);
+	timeline_slice_done(&slice);
+	return err;
+}
+
+/* ---- the file ---- */
+
+static void write_meta(const struct firefox *firefox)
+{
+	static const char *const colors[FIREFOX_CATEGORIES][2] = {
+		[FIREFOX_OTHER] = {"Other", "grey"},
+		[FIREFOX_USER] = {"User", "yellow"},
+		[FIREFOX_KERNEL] = {"Kernel", "orange"},
+		[FIREFOX_JIT] = {"JIT", "green"},
+		[FIREFOX_PYTHON] = {"Interpreted", "lightblue"},
+	};
+	FILE *out = firefox->out;
+	uint32_t frequency_hz = firefox->info.frequency_hz ? firefox->info.frequency_hz : 1;
+
+	fprintf(out,
+		"{\"meta\":{\"interval\":%.3f,\"startTime\":%" PRId64 ".%03" PRId64
+		",\"processType\":0,\"product\":\"pkbpf\",\"stackwalk\":1,\"version\":30,"
+		"\"preprocessedProfileVersion\":55,\"symbolicated\":true,\"oscpu\":",
+		1000.0 / frequency_hz, firefox->info.start_unix_ns / 1000000,
+		firefox->info.start_unix_ns / 1000 % 1000);
+	escape_json(out, firefox->info.kernel);
+	fprintf(out,
+		",\"importedFrom\":\"pkbpf %s, " TIMELINE_NOTE "\",\"appBuildID\":", PKBPF_VERSION);
+	escape_json(out, firefox->info.host);
+	fputs(",\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},"
+	      "\"categories\":[",
+	      out);
+	for (int i = 0; i < FIREFOX_CATEGORIES; i++)
+		fprintf(out, "%s{\"name\":\"%s\",\"color\":\"%s\",\"subcategories\":[\"Other\"]}",
+			i ? "," : "", colors[i][0], colors[i][1]);
+	fputs("],\"markerSchema\":[{\"name\":\"BlockRequest\",\"display\":[\"marker-chart\","
+	      "\"marker-table\",\"timeline-overview\"],\"chartLabel\":\"{marker.data.operation} "
+	      "{marker.data.device}\",\"fields\":["
+	      "{\"key\":\"operation\",\"label\":\"Operation\",\"format\":\"string\"},"
+	      "{\"key\":\"device\",\"label\":\"Device\",\"format\":\"string\"},"
+	      "{\"key\":\"bytes\",\"label\":\"Size\",\"format\":\"bytes\"},"
+	      "{\"key\":\"queue\",\"label\":\"Queue time\",\"format\":\"milliseconds\"},"
+	      "{\"key\":\"service\",\"label\":\"Service time\",\"format\":\"milliseconds\"}]}]},"
+	      "\"libs\":[],\"pages\":[],\"threads\":[",
+	      out);
+}
+
+static int compare_tracks(const void *left, const void *right)
+{
+	return firefox_track_compare(*(struct firefox_track *const *)left,
+				     *(struct firefox_track *const *)right);
+}
+
+static int firefox_end(void *state)
+{
+	struct firefox *firefox = state;
+	double end_ms = time_ms(firefox, firefox->last_ns);
+
+	/* Those of a process beside each other; the first one stands for it. */
+	if (firefox->tracks.count)
+		qsort(firefox->tracks.items, firefox->tracks.count, sizeof(*firefox->tracks.items),
+		      compare_tracks);
+	write_meta(firefox);
+	for (size_t i = 0; i < firefox->tracks.count; i++) {
+		const struct firefox_track *track = firefox->tracks.items[i];
+		bool is_first = i == 0 || firefox->tracks.items[i - 1]->pid != track->pid;
+
+		fputs(i ? ",\n" : "\n", firefox->out);
+		firefox_track_write(track, is_first, end_ms, firefox->out);
+	}
+	fputs("]}\n", firefox->out);
+	return 0;
+}
+
+static int firefox_write(struct results *results, const struct format_options *options, FILE *out)
+{
+	return format_write_slices(&format_firefox, results, options, out);
+}
+
+static const struct format_slices slices = {
+	.begin = firefox_begin,
+	.add = firefox_add,
+	.end = firefox_end,
+	.free = firefox_free,
+};
+
+const struct format_ops format_firefox = {
+	.name = "firefox",
+	.suffix = ".firefox.json",
+	.summary = "for profiler.firefox.com: what each slice held, slow block requests",
+	.write = firefox_write,
+	.slices = &slices,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A "thread" of the Firefox Profiler: the stacks of one kind of a process over time, with tables of
+ * its own. */
+#ifndef PKBPF_EXPORT_TIMELINE_FIREFOX_TRACK_H
+#define PKBPF_EXPORT_TIMELINE_FIREFOX_TRACK_H
+
+#include <stdio.h>
+
+#include <pkbpf/event.h>
+
+#include "base/array.h"
+#include "base/hash_map.h"
+#include "base/string_pool.h"
+#include "export/timeline/timeline_slice.h"
+
+/* Places in meta.categories. */
+enum firefox_category {
+	FIREFOX_OTHER,
+	FIREFOX_USER,
+	FIREFOX_KERNEL,
+	FIREFOX_JIT,
+	FIREFOX_PYTHON,
+	FIREFOX_CATEGORIES,
+};
+
+struct firefox_function {
+	uint32_t name, file, module; /* strings; file and module 0: none */
+	uint32_t line;
+	enum firefox_category category;
+	bool inlined;
+};
+
+struct firefox_node { /* of the stack table */
+	uint32_t function;
+	uint32_t prefix; /* 1 + place; 0: none */
+};
+
+struct firefox_sample {
+	double time_ms;
+	uint64_t weight;
+	uint32_t stack; /* 1 + place; 0: none */
+};
+
+struct firefox_request {
+	double begin_ms, end_ms, queue_ms, device_ms;
+	const char *operation, *device; /* device becomes the track's own */
+	uint32_t bytes;
+};
+
+struct firefox_track {
+	uint32_t pid;
+	enum pkbpf_profile_kind kind;
+	double weight_ns; /* CPU time of a sample; 0: it is none */
+	char comm[PKBPF_COMM_SIZE + 1];
+	struct string_pool *strings;
+	struct hash_map function_of, node_of;
+	ARRAY_OF(struct firefox_function) functions;
+	ARRAY_OF(struct firefox_node) nodes;
+	ARRAY_OF(struct firefox_sample) samples;
+	ARRAY_OF(struct firefox_request) requests;
+};
+
+/* NULL: out of memory. */
+struct firefox_track *firefox_track_new(uint32_t pid, const char *comm,
+					enum pkbpf_profile_kind kind);
+void firefox_track_free(struct firefox_track *track);
+/* Both -ENOMEM; times do not decrease. */
+int firefox_track_add(struct firefox_track *track, const struct timeline_slice *slice,
+		      const struct timeline_stack *stack, double time_ms);
+int firefox_track_add_request(struct firefox_track *track, const struct firefox_request *request);
+/* By process and kind. */
+int firefox_track_compare(const struct firefox_track *a, const struct firefox_track *b);
+/* As an item of the profile's threads. is_first: of its process. */
+void firefox_track_write(const struct firefox_track *track, bool is_first, double end_ms,
+			 FILE *out);
+
+#endif
