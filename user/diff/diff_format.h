@@ -8,7 +8,8 @@
 #include "diff/comparison.h"
 #include "diff/diff_condition.h"
 
-#define DIFF_FORMATS(ROW) ROW(text) ROW(json) ROW(markdown) ROW(junit) ROW(folded) ROW(svg)
+#define DIFF_FORMATS(ROW)                                                                          \
+	ROW(text) ROW(json) ROW(markdown) ROW(junit) ROW(folded) ROW(svg) ROW(html)
 
 struct diff_document {
 	const struct comparison *comparison;
