@@ -73,6 +73,11 @@ class Browser:
         actions = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
         self.ask("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
+    def drag(self, x, y, to_x, to_y):
+        at = lambda x, y, duration=0: {"type": "pointerMove", "duration": duration, "x": int(x), "y": int(y)}
+        actions = [at(x, y), {"type": "pointerDown", "button": 0}, at((x + to_x) / 2, (y + to_y) / 2, 50), at(to_x, to_y, 50), {"type": "pointerUp", "button": 0}]
+        self.ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+
     def picture(self, path):
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.ask("GET", "/screenshot")))

@@ -32,6 +32,36 @@ def svg():
         check(browser.complaints() == [], f"no complaint: {browser.complaints()}")
 
 
+def check_time_line(browser):
+    """A range by a drag, by keys, and of everything: its figures are parts of those of the whole."""
+    slices = browser.run("return profile.slices.length")
+    check(slices >= 2, f"the time line has {slices} slices")
+    sums = browser.run("return Object.values(profile.kinds).map(kind => [kind.value, kind.weight].map(values => values.reduce((sum, value) => sum + value, 0)))")
+    check(all(abs(whole - parts) <= 1e-6 * whole for whole, parts in sums), f"of each kind, the parts add up to the whole: {sums}")
+    browser.run("change(() => state.view = 'graph')")
+    whole = browser.run("return sumOf('cpu')")
+    browser.run("$('#time').scrollIntoView({behavior: 'instant'})")
+    left, right, top = browser.run("const box = $('svg.time').getBoundingClientRect(); const axis = $('svg.time line.axis').getBoundingClientRect(); return [axis.left, box.right - 2, box.top + 20]")
+    browser.drag(left + 2, top, (left + right) / 2, top)
+    chosen = browser.run("return state.range")
+    check(chosen and chosen[0] == 0 and 0 < chosen[1] < slices, f"a drag chooses slices {chosen}")
+    part = browser.run("return sumOf('cpu')")
+    check(0 < part < whole and browser.run("return graph.model.total[0]") == part, f"the flame graph has {part} of {whole} samples")
+    check(browser.run("return $$('#chips button').length") == 1, "the range stands in the bar")
+    browser.run("$('[data-key=handle0]').focus()")
+    browser.run("change(() => state.range = [0, 1])")
+    first = browser.run("return sumOf('cpu')")
+    browser.run("change(() => state.range = rangeBetween(1, profile.slices.length))")
+    check(first + browser.run("return sumOf('cpu')") == whole, "what is in a range and what is not are all there is")
+    browser.run("$('[data-key=handle0]').focus()")
+    browser.keys("ArrowRight")
+    check(slices == 2 or browser.run("return state.range[0]") == 2, "an arrow moves the handle by a slice")
+    check("range=" in browser.run("return location.hash"), "the address has the range")
+    browser.run("document.activeElement.blur()")
+    browser.keys("Escape")
+    check(browser.run("return state.range") is None, "Escape removes it")
+
+
 def html(dark):
     with Browser(dark=dark) as browser:
         browser.open("file://" + page)
@@ -52,6 +82,7 @@ def html(dark):
         browser.keys("Backspace", "Backspace", "t")
         names = browser.run("return [...document.querySelectorAll('#stacks td.fn')].map(e => e.title)")
         check(function in names, f"the function stands in the table: {names[:5]}")
+        check_time_line(browser)
         browser.click("#processes tbody tr")
         check(browser.run("return document.querySelectorAll('#chips button').length") == 1, "a click on a row chooses it")
         address = browser.run("return location.href")

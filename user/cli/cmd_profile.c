@@ -87,6 +87,13 @@ static void choose_sources(struct profiling *profiling)
 		profiling->live.kinds_mask |= 1U << profiling->sources[i]->kind;
 }
 
+static bool shows_times(const struct profiling *profiling)
+{
+	const struct cli_options *options = profiling->options;
+
+	return output_requests_show_times(options->outputs.items, options->outputs.count);
+}
+
 static void abandon_outputs(void *context)
 {
 	output_plan_abandon(context);
@@ -115,7 +122,8 @@ static int prepare(struct profiling *profiling)
 		return fail(profiling, &error, EXIT_STATUS_USAGE);
 	if (!capability_get(CAPABILITY_PRIVILEGED)->probe(&error))
 		return fail(profiling, &error, EXIT_STATUS_NOT_ALLOWED);
-	if (output_plan_takes_slices(profiling->plan) && !options->live.debuginfod)
+	if ((output_plan_takes_slices(profiling->plan) || shows_times(profiling)) &&
+	    !options->live.debuginfod)
 		profiling->live.slice_ns =
 			options->live.slice_ns ? options->live.slice_ns : DEFAULT_SLICE_NS;
 	/* Conditions are on figures of the report. */
@@ -213,6 +221,12 @@ static int open_interval(struct profiling *profiling, const struct profile *slic
 	return EXIT_STATUS_DONE;
 }
 
+static int out_of_memory(const struct profiling *profiling)
+{
+	console_error(profiling->console, "cannot merge slices: out of memory");
+	return EXIT_STATUS_FAILED;
+}
+
 /* Recordings need no slices but the last in memory. Conditions are on figures of all of them. */
 static int add_to_interval(struct profiling *profiling, const struct profile *slice)
 {
@@ -222,13 +236,14 @@ static int add_to_interval(struct profiling *profiling, const struct profile *sl
 
 	if (!profiling->interval)
 		profiling->interval = slice_new();
+	if (profiling->interval && shows_times(profiling) && slice_keep_times(profiling->interval))
+		return out_of_memory(profiling);
 	if (profiling->interval)
 		err = want_whole ? slice_merge(profiling->interval, slice)
 				 : slice_add_sums(profiling->interval, slice);
 	if (!err)
 		return EXIT_STATUS_DONE;
-	console_error(profiling->console, "cannot merge slices: out of memory");
-	return EXIT_STATUS_FAILED;
+	return out_of_memory(profiling);
 }
 
 static void end_interval(struct profiling *profiling, struct profile *interval)

@@ -68,7 +68,9 @@ static int read_profile(struct reporting *report)
 {
 	const struct cli_options *options = report->options;
 	struct slice_choice choice = chosen(report);
-	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
+	struct recording_wish wish = {
+		report->own->from_ns, report->own->to_ns, &choice,
+		output_requests_show_times(options->outputs.items, options->outputs.count)};
 	struct error error;
 
 	if (recording_set_read(&report->set, &wish, &report->profile, &report->interval, &error) <
@@ -145,7 +147,7 @@ static int write_slices(const struct reporting *report, struct output_plan *plan
 {
 	struct slice_output output = {report, plan};
 	struct slice_choice choice = chosen(report);
-	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice};
+	struct recording_wish wish = {report->own->from_ns, report->own->to_ns, &choice, false};
 	struct recording_interval interval;
 	struct error error;
 

@@ -133,7 +133,8 @@ static int check_slices(const struct cli_options *options, struct error *error)
 	if (live->slice_ns < SLICE_MIN_NS)
 		return error_set(error, EINVAL,
 				 "invalid value for --slice: expected 100ms or more");
-	if (!output_requests_have_slices(options->outputs.items, options->outputs.count))
+	if (!output_requests_have_slices(options->outputs.items, options->outputs.count) &&
+	    !output_requests_show_times(options->outputs.items, options->outputs.count))
 		return error_set(error, EINVAL,
 				 "--slice requires an output that is written in slices, such as -o "
 				 "FILE.pkbpf");

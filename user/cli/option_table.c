@@ -254,7 +254,8 @@ static const struct option_row rows[] = {
 	 "length of the slices of recordings and of formats with a time axis; default 1s", OUTPUT,
 	 .form = OPTION_DURATION, AT(live.slice_ns),
 	 .text = "Slices are the steps of --from and --to of pkbpf report, and what a recording "
-		 "loses at most when it is cut off."},
+		 "loses at most when it is cut off. The page (-o FILE.html) joins them to 600 at "
+		 "most."},
 	{0, "keep", "N", "with --every: keep the files of the last N intervals", OUTPUT,
 	 .form = OPTION_NUMBER, AT(keep), .least = 1, .most = KEEP_MAX},
 	{'f', "format", "NAME", "format of the next --output, or of stdout without --output",

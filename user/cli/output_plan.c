@@ -211,6 +211,17 @@ bool output_requests_have_slices(const struct output_request *requests, size_t r
 	return false;
 }
 
+bool output_requests_show_times(const struct output_request *requests, size_t request_count)
+{
+	for (size_t i = 0; i < request_count; i++) {
+		const struct format_ops *format;
+
+		if (find_format(&requests[i], &format, NULL) == 0 && format->shows_times)
+			return true;
+	}
+	return false;
+}
+
 int output_plan_new(const struct output_request *requests, size_t request_count,
 		    const struct source_ops *const *kinds, size_t kind_count,
 		    struct output_plan **ret_plan, struct error *error)

@@ -12,6 +12,7 @@
 #include "event/counter_table.h"
 #include "profile/kind_table.h"
 #include "profile/profile_private.h"
+#include "profile/slice/time_line.h"
 #include "profile/stack_end.h"
 #include "symbol/python_glue.h"
 
@@ -85,6 +86,9 @@ void profile_free(struct profile *profile)
 		mapped_file_table_free(profile->files);
 	}
 	symbol_notes_done(&profile->notes);
+	if (profile->times)
+		time_line_done(profile->times);
+	free(profile->times);
 	free(profile);
 }
 
@@ -164,7 +168,7 @@ static bool row_equal(const void *context, uint32_t item, const void *key)
 	       row->waker == wanted->waker && row->state == wanted->state;
 }
 
-int profile_add(struct profile *profile, const struct profile_row *row)
+int64_t profile_add_row(struct profile *profile, const struct profile_row *row)
 {
 	uint64_t hash = row_hash(profile, row);
 	struct profile_row *known;
@@ -181,13 +185,26 @@ int profile_add(struct profile *profile, const struct profile_row *row)
 		if (profile->rows.count >= UINT32_MAX - 1 ||
 		    !array_reserve(&profile->rows, profile->rows.count + 1))
 			return -ENOMEM;
-		if (!hash_index_add(&profile->row_index, hash, (uint32_t)profile->rows.count))
+		id = (uint32_t)profile->rows.count;
+		if (!hash_index_add(&profile->row_index, hash, id))
 			return -ENOMEM;
 		*array_add(&profile->rows) = *row;
 	}
 	if (kind_ops_of(row->kind)->is_expected)
 		profile->cpu_samples += row->count;
-	return 0;
+	return id;
+}
+
+int profile_add(struct profile *profile, const struct profile_row *row)
+{
+	int64_t id = profile_add_row(profile, row);
+
+	return id < 0 ? (int)id : 0;
+}
+
+const struct time_line *profile_time_line(const struct profile *profile)
+{
+	return profile->times && profile->times->slices.count > 1 ? profile->times : NULL;
 }
 
 bool profile_rekey_rows(struct profile *profile,

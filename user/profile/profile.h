@@ -109,6 +109,10 @@ struct slow_io_list *profile_slow_io(const struct profile *profile);
 /* Relations of processes: what blocked or limited them. */
 struct relation_list *profile_relations(const struct profile *profile);
 
+struct time_line;
+/* How the weights of rows lie in time; NULL: not known, or all is one slice. */
+const struct time_line *profile_time_line(const struct profile *profile);
+
 /* Filling. Each function returns an id, or UINT32_MAX when out of memory. */
 uint32_t profile_intern_frame(struct profile *profile, const struct frame_location *location);
 uint32_t profile_intern_stack(struct profile *profile, const uint32_t *frames,
@@ -121,7 +125,9 @@ uint32_t profile_intern_string(struct profile *profile, const char *string);
 uint32_t profile_intern_comm(struct profile *profile, const char *comm);
 /* Copies a symbolized frame of another profile: its texts, but not its location. */
 uint32_t profile_put_frame(struct profile *profile, const struct frame *frame);
-/* Adds to the row with the same key (all but count, weight and max). -ENOMEM. */
+/* Adds to the row with the same key (all but count, weight and max). Index of the row; -ENOMEM. */
+int64_t profile_add_row(struct profile *profile, const struct profile_row *row);
+/* The same; 0 or -ENOMEM. */
 int profile_add(struct profile *profile, const struct profile_row *row);
 /* Counts how user stacks ended, overall and per process, for the complete-stack rate.
  * guessed_frames of each were found by unverified frame pointers: complete stacks with such

@@ -51,6 +51,7 @@ struct profile {
 	struct slow_io_list *slow_io;
 	struct symbol_notes notes;
 	struct relation_list *relations;
+	struct time_line *times; /* NULL: not wanted */
 
 	uint64_t seed;
 };

@@ -200,13 +200,21 @@ int recording_set_each(const struct recording_set *set, const struct recording_w
 	return 0;
 }
 
+struct merged {
+	struct profile *profile; /* NULL: none yet */
+	bool want_times;
+};
+
 static int merge(void *context, const struct profile *slice, struct error *error)
 {
-	struct profile **into = context;
+	struct merged *into = context;
 
-	if (!*into)
-		*into = slice_new();
-	if (!*into || slice_merge(*into, slice))
+	if (!into->profile) {
+		into->profile = slice_new();
+		if (into->profile && into->want_times && slice_keep_times(into->profile))
+			return error_set(error, ENOMEM, "cannot merge slices: out of memory");
+	}
+	if (!into->profile || slice_merge(into->profile, slice))
 		return error_set(error, ENOMEM, "cannot merge slices: out of memory");
 	return 0;
 }
@@ -215,12 +223,12 @@ int recording_set_read(const struct recording_set *set, const struct recording_w
 		       struct profile **ret_profile, struct recording_interval *ret_interval,
 		       struct error *error)
 {
-	struct profile *profile = NULL;
-	int err = recording_set_each(set, wish, merge, &profile, ret_interval, error);
+	struct merged merged = {.want_times = wish->want_times};
+	int err = recording_set_each(set, wish, merge, &merged, ret_interval, error);
 
 	if (err)
-		profile_free(profile);
+		profile_free(merged.profile);
 	else
-		*ret_profile = profile;
+		*ret_profile = merged.profile;
 	return err;
 }

@@ -39,6 +39,7 @@ void recording_set_done(struct recording_set *set);
 struct recording_wish {
 	uint64_t from_ns, to_ns;
 	const struct slice_choice *choice;
+	bool want_times; /* recording_set_read(): profile_time_line() */
 };
 
 /* What was read: from begin_ns to end_ns of the first slice's clock. */

@@ -104,6 +104,12 @@ struct row_weight {
 	uint64_t state_weight[KIND_STATES];
 };
 
+/* Where a row of the profile went. */
+struct row_place {
+	uint32_t number; /* of the row */
+	uint32_t stack;	 /* resource_rows_stack(), ROW_NO_STACK: none */
+};
+
 /* Figures of a row's threads, which are counted where their rows are made. */
 extern const struct row_part row_threads_part;
 
@@ -125,6 +131,7 @@ struct resource_rows {
 	struct stack_table *stacks; /* of functions */
 	struct row_weight *weights; /* those of a row beside each other, by its number */
 	size_t weight_count;
+	struct row_place *places; /* by index in profile_rows() */
 };
 
 /* A group of exited processes, although rows are of single ones: what adds up in it is no

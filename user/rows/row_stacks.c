@@ -2,6 +2,7 @@
 /* Adds what was recorded with stacks to the rows: the weight of each stack of functions, the
  * hottest of each kind. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "profile/kind_table.h"
 #include "profile/stack_table.h"
@@ -92,9 +93,13 @@ int rows_work_add_stacks(struct rows_work *work)
 	size_t count;
 	const struct profile_row *rows = profile_rows(work->profile, &count);
 
+	work->rows->places = malloc((count + 1) * sizeof(*work->rows->places));
+	if (!work->rows->places)
+		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		uint32_t row, stack;
 
+		work->rows->places[i] = (struct row_place){NO_ROW, ROW_NO_STACK};
 		if ((unsigned int)rows[i].kind >= PKBPF_PROFILE_KINDS)
 			continue;
 		row = rows_work_row(work, rows[i].process, rows[i].tid);
@@ -102,6 +107,7 @@ int rows_work_add_stacks(struct rows_work *work)
 		if (stack == STACK_TABLE_NONE || add_stack(work, row, &rows[i], stack) ||
 		    add_stack(work, TOTAL, &rows[i], stack))
 			return -ENOMEM;
+		work->rows->places[i] = (struct row_place){row, stack};
 		add_numbers(work->rows, &work->items.items[row], &rows[i]);
 		add_numbers(work->rows, &work->rows->total, &rows[i]);
 	}

@@ -105,7 +105,7 @@ static void an_interval_takes_the_slices_that_it_meets(void **state)
 	assert_int_equal(recording_set_add(&set, path, &error), 0);
 	assert_int_equal(recording_set_sort(&set, &error), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct recording_wish wish = {rows[i].from_ns, rows[i].to_ns, NULL};
+		const struct recording_wish wish = {rows[i].from_ns, rows[i].to_ns, NULL, false};
 		struct recording_interval interval;
 		struct profile *profile;
 

@@ -36,6 +36,9 @@ function readKind(raw, at, kind) {
 	kind.state = column(Uint8Array, kind.values);
 	kind.used = new Set(kind.state);
 	kind.value = column(Float64Array, kind.values);
+	kind.part = column(Uint32Array, kind.parts);
+	kind.slice = column(Uint16Array, kind.parts);
+	kind.weight = column(Float32Array, kind.parts);
 	return at;
 }
 
@@ -58,7 +61,7 @@ async function readProfile() {
 		modules: data.functions.map(f => f[2]),
 		kindNames: KIND_ORDER.filter(k => data.kinds[k]).concat(Object.keys(data.kinds).filter(k => !KIND_ORDER.includes(k))),
 		plumbing: Uint8Array.from(names, (name, i) => i < functions && PLUMBING.test(name) ? 1 : 0),
-		durationNs: report.time.duration_ns
+		durationNs: report.time.duration_ns, slices: data.slices
 	};
 }
 

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* One selection for all sections, the keys, the address. */
 const state = {
-	kind: "", view: "graph", rootBelow: false, allFrames: false, pick: null, waits: new Set(), search: "", chosen: -1,
+	kind: "", view: "graph", rootBelow: false, allFrames: false, pick: null, waits: new Set(), search: "", chosen: -1, range: null, lanes: "resource",
 	by: "row", bars: "active", sort: ["active", -1], rowFilter: "", allRows: false, functionFilter: "", functionSort: "self", latency: "device_time"
 };
 
 const KEYS = [["/", "search functions"], ["1 \u2026 4", "kinds of events"], ["f", "flame graph: arrows move, Enter zooms, Backspace goes out, Esc returns"], ["t", "table of functions with callers and callees"],
-	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["Esc", "remove the filter"], ["?", "this list"]];
+	      ["s", "callers and callees of the chosen frame"], ["i", "root below or on top"], ["p", "all frames"], ["d", "dark or light"], ["\u2190 \u2192", "on a handle of the time line: one slice, with Shift ten"], ["Esc", "remove the filters"], ["?", "this list"]];
 
 const head = (id, title, ...tools) => el("div", {class: "ph"}, el("h2", {id: id + "-h"}, title), ...tools);
 /* Draws a section anew; what had the focus has it again. */
 function fill(id, ...children) {
 	const section = $("#" + id), active = document.activeElement, had = active && section.contains(active);
-	const keyOf = element => element.dataset.key || element.getAttribute("aria-label") || element.textContent, key = had ? keyOf(active) : null, tag = had ? active.tagName : "", caret = had ? active.selectionStart : null;
+	focused = had ? {key: keyOf(active), tag: active.tagName, caret: active.selectionStart} : null;
 	section.setAttribute("aria-labelledby", id + "-h");
 	section.replaceChildren(...children.flat(9).filter(Boolean));
-	const again = key && $$(tag, section).find(element => keyOf(element) === key);
+	refocus(id);
+}
+const keyOf = element => element.dataset.key || element.getAttribute("aria-label") || element.textContent;
+let focused = null;
+/* Also for what is appended later than fill(). */
+function refocus(id) {
+	const again = focused && $$(focused.tag, $("#" + id)).find(element => keyOf(element) === focused.key), caret = focused && focused.caret;
 	if (!again) return;
+	focused = null;
 	again.focus({preventScroll: true});
 	if (caret !== null && caret !== undefined && again.setSelectionRange) again.setSelectionRange(caret, caret);
 }
@@ -26,13 +33,16 @@ function choice(label, options, get, set) {
 }
 
 function showChips() {
-	$("#chips").replaceChildren(state.pick ? el("button", {class: "chip", type: "button", "aria-label": "Remove filter " + state.pick.text, onclick() { change(() => state.pick = null); }}, state.pick.text, el("i", {"aria-hidden": "true"}, "\u00d7"))
-		: el("span", {class: "chip none"}, `whole interval, ${time(profile.durationNs)}, all processes`));
+	const chip = (text, remove) => el("button", {class: "chip", type: "button", "aria-label": "Remove filter " + text, onclick() { change(remove); }}, text, el("i", {"aria-hidden": "true"}, "\u00d7"));
+	const chips = [isWholeRange() ? null : chip(rangeText(), () => state.range = null), state.pick ? chip(state.pick.text, () => state.pick = null) : null].filter(Boolean);
+	$("#chips").replaceChildren(...chips.length ? chips : [el("span", {class: "chip none"}, `whole interval, ${time(profile.durationNs)}, all processes`)]);
 }
 function change(how) {
 	const y = scrollY;
 	how();
+	findHottest();
 	showChips();
+	showTimeLine();
 	showProcesses();
 	showStacks();
 	showLatency();
@@ -44,6 +54,7 @@ function saveAddress() {
 	const address = new URLSearchParams();
 	if (state.pick) address.set("rows", [...state.pick.rows].join("."));
 	if (state.pick) address.set("name", state.pick.text);
+	if (state.range) address.set("range", state.range.join("."));
 	if (state.kind !== profile.kindNames[0]) address.set("kind", state.kind);
 	if (state.view !== "graph") address.set("view", state.view);
 	if (state.search) address.set("search", state.search);
@@ -54,6 +65,8 @@ function loadAddress() {
 	state.kind = profile.kindNames.includes(address.get("kind")) ? address.get("kind") : profile.kindNames[0] || "";
 	state.view = address.get("view") === "functions" ? "functions" : "graph";
 	state.search = address.get("search") || "";
+	const range = (address.get("range") || "").split(".").map(Number);
+	state.range = hasTimes() && range.length === 2 && range.every(Number.isInteger) ? rangeBetween(...range) : null;
 	state.pick = rows.length ? {rows: new Set(rows), text: address.get("name") || "chosen rows"} : null;
 }
 
@@ -88,7 +101,7 @@ function handleKey(event) {
 	else if (event.key === "i") change(() => state.rootBelow = !state.rootBelow);
 	else if (event.key === "p") change(() => state.allFrames = !state.allFrames);
 	else if (event.key === "d") swapTheme();
-	else if (event.key === "Escape") change(() => state.pick = null);
+	else if (event.key === "Escape") change(() => { state.pick = null; state.range = null; });
 	else return;
 	event.preventDefault();
 }
@@ -109,7 +122,7 @@ function followSections() {
 function open() {
 	state.waits = new Set(profile.kinds.offcpu ? profile.kinds.offcpu.states.filter(name => name !== "sleep") : []);
 	loadAddress();
-	findHottest();
+	if (!hasTimes()) for (const element of $$("#time, nav a[href='#time']")) element.remove();
 	$("#load").remove();
 	$("#page").hidden = false;
 	$("#keys").append(...KEYS.flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)]));
@@ -128,6 +141,12 @@ function open() {
 	showLosses();
 	change(() => {});
 	addEventListener("keydown", handleKey);
+	let width = innerWidth;
+	addEventListener("resize", () => {
+		if (width === innerWidth) return;
+		width = innerWidth;
+		showTimeLine();
+	});
 	followSections();
 	performance.mark("ready");
 }

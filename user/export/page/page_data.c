@@ -13,6 +13,7 @@
 #include "export/json/json_writer.h"
 #include "profile/call_tree.h"
 #include "profile/kind_table.h"
+#include "profile/slice/time_line.h"
 
 #define NO_ROW UINT32_MAX
 
@@ -23,10 +24,17 @@ struct page_value {
 	double value;
 };
 
+/* What of a value lies in a slice. */
+struct page_part {
+	uint32_t value, slice;
+	double weight;
+};
+
 /* One kind of event. */
 struct page_kind {
 	struct call_tree *tree; /* NULL: none recorded */
 	ARRAY_OF(struct page_value) values;
+	ARRAY_OF(struct page_part) parts; /* by value, then by slice */
 };
 
 struct page_data {
@@ -38,6 +46,8 @@ struct page_data {
 	ARRAY_OF(uint32_t) functions;	/* by that place */
 	ARRAY_OF(const char *) threads; /* borrowed */
 	struct hash_map thread_of_node; /* kind << 32 and node -> in threads */
+	const struct time_line *times;	/* NULL: not known */
+	struct hash_map value_of;	/* value_key() -> in the values of its kind */
 	FILE *out;
 };
 
@@ -46,12 +56,14 @@ static void page_data_done(struct page_data *data)
 	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++) {
 		call_tree_free(data->kinds[i].tree);
 		array_free(&data->kinds[i].values);
+		array_free(&data->kinds[i].parts);
 	}
 	free(data->index_of_number);
 	free(data->place_of_function);
 	array_free(&data->functions);
 	array_free(&data->threads);
 	hash_map_done(&data->thread_of_node);
+	hash_map_done(&data->value_of);
 }
 
 /* Rows are sorted; their stacks know them by their numbers. */
@@ -71,17 +83,39 @@ static bool index_rows(struct page_data *data)
 	return true;
 }
 
-static bool add_value(struct page_kind *kind, const struct page_value *value)
-{
-	struct page_value *item = value->value > 0 ? array_add(&kind->values) : NULL;
+/* A row, a stack, a kind and a state in one key. Rows and stacks are dense: 28 bits are more than
+ * memory holds. */
+#define KEY_BITS  28
+#define KIND_BITS 4
+_Static_assert(PKBPF_PROFILE_KINDS <= 1 << KIND_BITS && KIND_STATES <= 1 << KIND_BITS,
+	       "4 bits each");
 
-	if (item)
-		*item = *value;
-	return item || !(value->value > 0);
+static uint64_t value_key(uint32_t number, uint32_t stack, unsigned int kind, uint8_t state)
+{
+	return (uint64_t)number << (KEY_BITS + 2 * KIND_BITS) | (uint64_t)stack << 2 * KIND_BITS |
+	       kind << KIND_BITS | state;
+}
+
+static bool add_value(struct page_data *data, const struct row_weight *weight,
+		      const struct page_value *value)
+{
+	struct page_kind *kind = &data->kinds[weight->kind];
+	struct page_value *item;
+
+	if (!(value->value > 0))
+		return true;
+	item = array_add(&kind->values);
+	if (!item)
+		return false;
+	*item = *value;
+	return !data->times || hash_map_put(&data->value_of,
+					    value_key(weight->number, weight->stack.stack,
+						      weight->kind, value->state),
+					    kind->values.count - 1);
 }
 
 /* A weight by its states; what is in none of them is in the first. */
-static bool add_states(struct page_kind *kind, const struct row_weight *weight,
+static bool add_states(struct page_data *data, const struct row_weight *weight,
 		       struct page_value value)
 {
 	uint64_t rest = weight->stack.weight;
@@ -90,12 +124,12 @@ static bool add_states(struct page_kind *kind, const struct row_weight *weight,
 		value.state = i;
 		value.value = (double)weight->state_weight[i];
 		rest -= weight->state_weight[i] < rest ? weight->state_weight[i] : rest;
-		if (!add_value(kind, &value))
+		if (!add_value(data, weight, &value))
 			return false;
 	}
 	value.state = 0;
 	value.value = (double)rest;
-	return add_value(kind, &value);
+	return add_value(data, weight, &value);
 }
 
 static const char *row_name(const struct resource_row *row)
@@ -117,7 +151,7 @@ static bool add_weight(struct page_data *data, const struct row_weight *weight,
 		return false;
 	value.leaf =
 		call_tree_add(kind->tree, row_name(row), functions, count, weight->stack.weight);
-	return value.leaf != CALL_TREE_NONE && add_states(kind, weight, value);
+	return value.leaf != CALL_TREE_NONE && add_states(data, weight, value);
 }
 
 static bool add_weights(struct page_data *data)
@@ -141,6 +175,74 @@ static bool add_weights(struct page_data *data)
 	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
 		if (data->kinds[i].tree && !call_tree_finish(data->kinds[i].tree))
 			return false;
+	return true;
+}
+
+/* ---- parts ---- */
+
+static bool add_part(struct page_data *data, const struct time_part *part,
+		     const struct profile_row *row)
+{
+	struct row_place place = data->rows->places[part->row];
+	uint8_t state = row->state & kind_ops_of(row->kind)->state_mask;
+	struct page_part *item;
+	const uint64_t *value;
+
+	if (place.stack == ROW_NO_STACK || place.number >> KEY_BITS || place.stack >> KEY_BITS)
+		return true;
+	value = hash_map_find(&data->value_of, value_key(place.number, place.stack, row->kind,
+							 state < KIND_STATES ? state : 0));
+	if (!value)
+		return true;
+	item = array_add(&data->kinds[row->kind].parts);
+	if (item)
+		*item = (struct page_part){(uint32_t)*value, part->slice, (double)part->weight};
+	return item;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+	const struct page_part *a = left, *b = right;
+
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return a->slice < b->slice ? -1 : a->slice > b->slice;
+}
+
+/* Several rows of the profile may be one value. */
+static void sort_parts(struct page_kind *kind)
+{
+	size_t kept = 0;
+
+	if (kind->parts.count)
+		qsort(kind->parts.items, kind->parts.count, sizeof(*kind->parts.items),
+		      compare_parts);
+	array_foreach(&kind->parts, part) {
+		struct page_part *last = kept ? &kind->parts.items[kept - 1] : NULL;
+
+		if (last && last->value == part->value && last->slice == part->slice)
+			last->weight += part->weight;
+		else
+			kind->parts.items[kept++] = *part;
+	}
+	kind->parts.count = kept;
+}
+
+static bool add_parts(struct page_data *data)
+{
+	size_t count;
+	const struct profile_row *rows = profile_rows(data->rows->profile, &count);
+
+	if (!data->times)
+		return true;
+	array_foreach(&data->times->parts, part) {
+		if (part->row < count && (unsigned int)rows[part->row].kind < PKBPF_PROFILE_KINDS &&
+		    !add_part(data, part, &rows[part->row]))
+			return false;
+	}
+	hash_map_done(&data->value_of);
+	for (size_t i = 0; i < ARRAY_SIZE(data->kinds); i++)
+		sort_parts(&data->kinds[i]);
 	return true;
 }
 
@@ -225,9 +327,29 @@ static void write_kinds(struct json_writer *writer, const struct page_data *data
 		write_states(writer, kind);
 		json_writer_u64(writer, "nodes", nodes);
 		json_writer_u64(writer, "values", data->kinds[i].values.count);
+		json_writer_u64(writer, "parts", data->kinds[i].parts.count);
 		json_writer_object_end(writer);
 	}
 	json_writer_object_end(writer);
+}
+
+/* Where each slice begins and ends, from the begin of the profile; none: all is one. */
+static void write_slices(struct json_writer *writer, const struct page_data *data)
+{
+	uint64_t start_ns = profile_info_read(data->rows->profile)->start_ns;
+
+	json_writer_array_begin(writer, "slices");
+	for (size_t i = 0; data->times && i < data->times->slices.count; i++) {
+		const struct time_slice *slice = &data->times->slices.items[i];
+
+		json_writer_array_begin(writer, NULL);
+		json_writer_u64(writer, NULL,
+				slice->start_ns > start_ns ? slice->start_ns - start_ns : 0);
+		json_writer_u64(writer, NULL,
+				slice->end_ns > start_ns ? slice->end_ns - start_ns : 0);
+		json_writer_array_end(writer);
+	}
+	json_writer_array_end(writer);
 }
 
 static void write_names(struct json_writer *writer, const struct page_data *data)
@@ -263,6 +385,7 @@ static int write_json(struct page_data *data, struct results *results,
 	fputs(", \"data\": ", out);
 	json_writer_object_begin(&writer, NULL);
 	write_kinds(&writer, data);
+	write_slices(&writer, data);
 	write_names(&writer, data);
 	json_writer_object_end(&writer);
 	fputs("}", out);
@@ -317,6 +440,16 @@ static void write_values(struct page_data *data, const struct page_kind *kind)
 	WRITE_COLUMN(data, double, count, values[i].value);
 }
 
+static void write_parts(struct page_data *data, const struct page_kind *kind)
+{
+	const struct page_part *parts = kind->parts.items;
+	size_t count = kind->parts.count;
+
+	WRITE_COLUMN(data, uint32_t, count, parts[i].value);
+	WRITE_COLUMN(data, uint16_t, count, parts[i].slice);
+	WRITE_COLUMN(data, float, count, parts[i].weight);
+}
+
 static int write_all(struct page_data *data, struct results *results,
 		     const struct format_options *options)
 {
@@ -341,6 +474,7 @@ static int write_all(struct page_data *data, struct results *results,
 		if (data->kinds[i].tree) {
 			write_nodes(data, i);
 			write_values(data, &data->kinds[i]);
+			write_parts(data, &data->kinds[i]);
 		}
 	return 0;
 }
@@ -352,8 +486,9 @@ int page_data_write(struct results *results, const struct format_options *option
 
 	if (err)
 		return err;
-	if (!index_rows(&data) || !add_weights(&data) || !number_threads(&data) ||
-	    !number_functions(&data))
+	data.times = profile_time_line(data.rows->profile);
+	if (!index_rows(&data) || !add_weights(&data) || !add_parts(&data) ||
+	    !number_threads(&data) || !number_functions(&data))
 		return -ENOMEM;
 	return write_all(&data, results, options);
 }

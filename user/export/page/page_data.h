@@ -5,7 +5,8 @@
  *
  *	{"report": …, "functions": [["name", mark, "module"], …], "threads": ["name", …],
  *	 "kinds": {"cpu": {"title": "CPU", "unit": "samples", "is_time": false, "states": […],
- *	           "nodes": N, "values": N}, …}}
+ *	           "nodes": N, "values": N, "parts": N}, …},
+ *	 "slices": [[begin_ns, end_ns], …]}
  *
  * The columns of each kind, in the order of "kinds":
  *	name   i32	of each node of the call tree in preorder: function, or -1 - thread
@@ -14,6 +15,9 @@
  *	row    u32	of each value: index in report.rows, 0xffffffff: none of them
  *	state  u8	of each value: index in states
  *	value  f64	weight of the stack in that row and state
+ *	part   u32	of each part of a value that lies in one slice: the value
+ *	slice  u16	of each part: index in slices
+ *	weight f32	of each part: its weight; of a value, all parts add up to it
  */
 #ifndef PKBPF_EXPORT_PAGE_DATA_H
 #define PKBPF_EXPORT_PAGE_DATA_H

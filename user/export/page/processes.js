@@ -31,12 +31,12 @@ function findHottest() {
 	const kind = profile.kinds.cpu;
 	hottest = new Map();
 	if (!kind) return;
-	for (let i = 0; i < kind.value.length; i++) {
+	eachValue(kind, (i, value) => {
 		let functions = hottest.get(kind.row[i]);
 		if (!functions) hottest.set(kind.row[i], functions = new Map());
 		const name = kind.tree.name[kind.node[i]];
-		functions.set(name, (functions.get(name) || 0) + kind.value[i]);
-	}
+		functions.set(name, (functions.get(name) || 0) + value);
+	});
 }
 function hottestOf(rows) {
 	const functions = new Map();
@@ -49,15 +49,31 @@ function hottestOf(rows) {
 	return best && all >= 10 ? {name: profile.names[best[0]], share: best[1] / all} : null;
 }
 
+/* Of a range, what stacks know: Map row -> times. CPU time is that of samples; the rest is only known of the whole interval. */
+function timesInRange() {
+	const rows = new Map(), {kinds, report} = profile, hz = report.sampling && report.sampling.frequency_hz, names = {runqueue: "queue", disk: "disk", sleep: "sleep"};
+	const add = (row, key, value) => {
+		if (!rows.has(row)) rows.set(row, {});
+		rows.get(row)[key] = (rows.get(row)[key] || 0) + value;
+	};
+	if (kinds.cpu && hz) eachValue(kinds.cpu, (i, value) => add(kinds.cpu.row[i], "on", value * 1e9 / hz));
+	if (kinds.offcpu) eachValue(kinds.offcpu, (i, value) => {
+		const key = names[kinds.offcpu.states[kinds.offcpu.state[i]]];
+		if (key) add(kinds.offcpu.row[i], key, value);
+	});
+	for (const times of rows.values()) if (times.on !== undefined) times.cpu = times.on / rangeNs();
+	return rows;
+}
+
 function joinRows() {
-	const groups = new Map();
+	const groups = new Map(), inRange = isWholeRange() ? null : timesInRange();
 	profile.report.rows.forEach((row, index) => {
 		const key = state.by === "row" ? index : state.by === "name" ? nameOf(row) : row.container || "no container";
 		let group = groups.get(key);
 		if (!group) groups.set(key, group = {name: state.by === "container" ? key : nameOf(row), pid: state.by === "row" ? row.tid || row.pid : 0, container: row.container || "", number: 0, rows: new Set()});
 		group.number += row.processes || 1;
 		group.rows.add(index);
-		for (const [column, , , value, join] of COLUMNS) group[column] = join(group[column], value(row));
+		for (const [column, , , value, join] of COLUMNS) group[column] = join(group[column], inRange ? (inRange.get(index) || {})[column] : value(row));
 	});
 	for (const group of groups.values()) {
 		group.active = (group.on || 0) + (group.queue || 0) + (group.disk || 0);

@@ -6,14 +6,17 @@ let graph;
 const isStateChosen = (kindName, index) => !profile.kinds[kindName].states.length || state.waits.has(profile.kinds[kindName].states[index]);
 function modelOf(kindName) {
 	const kind = profile.kinds[kindName], {tree} = kind, pool = kind.pool || (kind.pool = {own: new Float64Array(tree.length)}), own = pool.own.fill(0);
-	for (let i = 0; i < kind.value.length; i++)
-		if ((!state.pick || state.pick.rows.has(kind.row[i])) && isStateChosen(kindName, kind.state[i])) own[kind.node[i]] += kind.value[i];
+	eachValue(kind, (i, value) => {
+		if (isPickedRow(kind.row[i]) && isStateChosen(kindName, kind.state[i])) own[kind.node[i]] += value;
+	});
 	return {pool, tree, total: addTotals(tree, own), hide: state.allFrames ? null : profile.plumbing, root: state.pick ? state.pick.text : "all"};
 }
 function sumOf(kindName) {
 	const kind = profile.kinds[kindName];
 	let sum = 0;
-	for (let i = 0; i < kind.value.length; i++) if ((!state.pick || state.pick.rows.has(kind.row[i])) && isStateChosen(kindName, kind.state[i])) sum += kind.value[i];
+	eachValue(kind, (i, value) => {
+		if (isPickedRow(kind.row[i]) && isStateChosen(kindName, kind.state[i])) sum += value;
+	});
 	return sum;
 }
 
@@ -63,7 +66,7 @@ function showGraph(model, format) {
 				graph.draw();
 				saveAddress();
 			}}), share),
-		el("div", {class: "cl"}, crumbs, legend()), model.total[0] ? host : el("p", {class: "empty"}, `No ${profile.kinds[kind].title} events of ${state.pick ? state.pick.text : "any process"}${profile.kinds[kind].states.length ? " in the chosen states" : ""}.`), status);
+		el("div", {class: "cl"}, crumbs, legend()), model.total[0] ? host : el("p", {class: "empty"}, `No ${profile.kinds[kind].title} events of ${state.pick ? state.pick.text : "any process"}${profile.kinds[kind].states.length ? " in the chosen states" : ""}${isWholeRange() ? "" : ", " + rangeText()}.`), status);
 	if (!model.total[0]) {
 		graph = null;
 		return;

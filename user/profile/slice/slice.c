@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "profile/profile_private.h"
+#include "profile/slice/time_line.h"
 
 /* An item of `from` is missing in `into`, or not needed there. */
 #define NOT_THERE UINT32_MAX
@@ -131,14 +132,18 @@ static int merge_rows(struct merging *work)
 
 	for (size_t i = 0; i < count; i++) {
 		struct profile_row row = rows[i];
+		int64_t id;
 
 		row.process = process_there(work, row.process);
 		row.comm = profile_intern_string(work->into, profile_string(work->from, row.comm));
 		row.stack = work->stacks[row.stack];
 		if (row.waker)
 			row.waker = 1 + work->stacks[row.waker - 1];
-		if (row.comm == UINT32_MAX || profile_add(work->into, &row))
+		id = row.comm == UINT32_MAX ? -ENOMEM : profile_add_row(work->into, &row);
+		if (id < 0)
 			return -ENOMEM;
+		if (work->into->times)
+			time_line_add(work->into->times, (uint32_t)id, row.weight);
 	}
 	return 0;
 }
@@ -336,6 +341,8 @@ int slice_merge(struct profile *into, const struct profile *from)
 			       .stacks = stacks};
 	int err = process_numbers && frames && stacks ? 0 : -ENOMEM;
 
+	if (into->times)
+		time_line_begin(into->times, from->info.start_ns, from->info.end_ns);
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && !err; i++)
 		err = parts[i](&work);
 	merge_info(&into->info, &from->info);
@@ -343,6 +350,13 @@ int slice_merge(struct profile *into, const struct profile *from)
 		symbol_notes_add(&into->notes, "%s", from->notes.items[i]);
 	into->notes.left_out += from->notes.left_out;
 	return err;
+}
+
+int slice_keep_times(struct profile *into)
+{
+	if (!into->times)
+		into->times = calloc(1, sizeof(*into->times));
+	return into->times ? 0 : -ENOMEM;
 }
 
 int slice_add_sums(struct profile *into, const struct profile *from)

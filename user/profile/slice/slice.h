@@ -17,6 +17,8 @@ struct profile *slice_new(void);
  * states the last is kept; of slow requests the slowest. Frames are compared by text, so `from`
  * must be symbolized. -ENOMEM: part of `from` is missing. */
 int slice_merge(struct profile *into, const struct profile *from);
+/* From now on, slice_merge() keeps how weights lie in time, for profile_time_line(). -ENOMEM. */
+int slice_keep_times(struct profile *into);
 /* Adds only what the run was and how many events of each kind there were: one row of no process and
  * no stack for each kind. Takes no memory however many slices are added. -ENOMEM. */
 int slice_add_sums(struct profile *into, const struct profile *from);
