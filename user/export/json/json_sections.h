@@ -4,6 +4,7 @@
 #define PKBPF_EXPORT_JSON_JSON_SECTIONS_H
 
 #include "export/json/json_writer.h"
+#include "finding/results.h"
 #include "rows/resource_rows.h"
 
 /* Frames written of a stack. */
@@ -27,5 +28,7 @@ void json_rows(struct json_writer *writer, const struct resource_rows *rows);
 int json_devices(struct json_writer *writer, const struct profile *profile);
 /* "slow_requests". -ENOMEM. */
 int json_slow_io(struct json_writer *writer, const struct resource_rows *rows);
+/* "hottest_lines", by kind. -ENOMEM. */
+int json_lines(struct json_writer *writer, const struct results *results);
 
 #endif

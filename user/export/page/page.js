@@ -63,7 +63,7 @@ function saveAddress() {
 function loadAddress() {
 	const address = new URLSearchParams(location.hash.slice(1)), rows = (address.get("rows") || "").split(".").filter(Boolean).map(Number).filter(row => profile.report.rows[row]);
 	state.kind = profile.kindNames.includes(address.get("kind")) ? address.get("kind") : profile.kindNames[0] || "";
-	state.view = address.get("view") === "functions" ? "functions" : "graph";
+	state.view = ["functions", "lines"].includes(address.get("view")) ? address.get("view") : "graph";
 	state.search = address.get("search") || "";
 	const range = (address.get("range") || "").split(".").map(Number);
 	state.range = hasTimes() && range.length === 2 && range.every(Number.isInteger) ? rangeBetween(...range) : null;

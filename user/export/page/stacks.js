@@ -41,11 +41,14 @@ function searchText(kindName, found) {
 	return found && found.frames ? `${weight(kindName, found.sum)}, ${percent(found.share)} in ${plural(found.frames, "frames")}` : "no frame matches";
 }
 
+/* Lines of source, where any is known. */
+const linesOf = kind => (profile.report.hottest_lines || {})[kind] || [];
+
 function stackTools() {
 	const {kind} = state, waits = profile.kinds[kind].states.filter((_, i) => profile.kinds[kind].used.has(i));
 	return [
 		choice("Kind of events", profile.kindNames.map(name => [name, profile.kinds[name].title, weight(name, sumOf(name)).replace(/ .*$/, "")]), () => state.kind, value => { state.kind = value; state.chosen = -1; }),
-		choice("View", [["graph", "Flame graph"], ["functions", "Functions"]], () => state.view, value => state.view = value),
+		choice("View", [["graph", "Flame graph"], ["functions", "Functions"]].concat(linesOf(kind).length ? [["lines", "Lines"]] : []), () => state.view, value => state.view = value),
 		waits.length ? el("div", {class: "key", role: "group", "aria-label": "States"}, waits.map(name => el("button", {type: "button", "aria-pressed": String(state.waits.has(name)), onclick() {
 			change(() => state.waits.has(name) ? state.waits.delete(name) : state.waits.add(name));
 		}}, name))) : null
@@ -115,12 +118,25 @@ function showFunctions(model, format) {
 	show(callees, models[1], "Callees", false);
 }
 
+/* The report has them of all processes together. */
+function showLines(lines) {
+	const share = value => el("td", {}, percent(value / 100), el("span", {class: "fb"}, el("i", {style: `width:${value.toFixed(1)}%`})));
+	fill("stacks", head("stacks", "Stacks", ...stackTools()),
+		el("p", {class: "sub", style: "padding:8px 16px"}, "Lines of all processes. Self includes callees whose lines are not known."),
+		el("div", {class: "scroll"}, el("table", {}, el("caption", {class: "vh"}, "Hottest lines of source"),
+			el("thead", {}, el("tr", {}, ["Line", "Self", "Total", "Function", "Source"].map(name => el("th", {class: name === "Self" || name === "Total" ? null : "l", scope: "col"}, name)))),
+			el("tbody", {}, lines.map(line => el("tr", {}, el("td", {class: "l fn", title: `${line.file}:${line.line}`}, `${line.file.replace(/.*\//, "")}:${line.line}`),
+				share(line.self_percent), share(line.total_percent), el("td", {class: "l"}, shortName(line.function)), el("td", {class: "l"}, el("code", {class: "code"}, line.text || ""))))))));
+}
+
 function showStacks() {
 	if (!profile.kindNames.length) {
 		fill("stacks", head("stacks", "Stacks"), el("p", {class: "empty"}, "No stacks were recorded."));
 		return;
 	}
 	const model = modelOf(state.kind), format = value => weight(state.kind, value);
+	const lines = linesOf(state.kind);
 	if (state.view === "graph") showGraph(model, format);
+	else if (state.view === "lines" && lines.length) showLines(lines);
 	else showFunctions(model, format);
 }
