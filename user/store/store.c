@@ -34,6 +34,9 @@ static const struct {
 /* A limit is kept to this part of it: segments are dropped whole. */
 #define SEGMENTS_OF_LEVEL 64
 #define SEGMENT_MIN_BYTES (256U << 10)
+/* Stacks and names of a window that grows. One that has more of them ends early, and another one
+ * begins: a program that makes its stacks up costs no more than that. */
+#define GROWING_MAX_BYTES (24U << 20)
 
 struct store {
 	int fd; /* of the folder; locked */
@@ -178,13 +181,12 @@ static int64_t bucket_of(const struct profile *profile, int level)
 	return profile_info_read(profile)->start_unix_ns / levels[level].length_ns;
 }
 
-/* Writes the window of a level that has grown, if `next` belongs to a later one or is NULL. */
-static int finish_window(struct store *store, int level, const struct profile *next)
+static int finish_window(struct store *store, int level)
 {
 	struct profile *growing = store->growing[level];
 	int err;
 
-	if (!growing || (next && bucket_of(growing, level) == bucket_of(next, level)))
+	if (!growing)
 		return 0;
 	err = write_window(store, level, growing);
 	profile_free(growing);
@@ -194,8 +196,12 @@ static int finish_window(struct store *store, int level, const struct profile *n
 
 static int grow(struct store *store, int level, const struct profile *slice)
 {
-	int err = finish_window(store, level, slice), merge_err;
+	struct profile *growing = store->growing[level];
+	int err = 0, merge_err;
 
+	if (growing && (bucket_of(growing, level) != bucket_of(slice, level) ||
+			profile_names_bytes(growing) > GROWING_MAX_BYTES))
+		err = finish_window(store, level);
 	if (!store->growing[level])
 		store->growing[level] = slice_new();
 	merge_err = store->growing[level] ? slice_merge(store->growing[level], slice) : -ENOMEM;
@@ -214,14 +220,13 @@ int store_add(struct store *store, const struct profile *slice)
 	return err;
 }
 
-/* Windows that are still growing are not written: their slices are there, and a window that ends
- * early would hide that more of it follows after a restart. */
 void store_close(struct store *store)
 {
 	if (!store)
 		return;
 	for (int i = 0; i < STORE_LEVELS; i++) {
-		profile_free(store->growing[i]);
+		/* A window may be short: what comes after a restart is another one. */
+		finish_window(store, i);
 		store_folder_close(&store->folders[i]);
 	}
 	if (store->fd >= 0)
