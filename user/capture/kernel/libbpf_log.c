@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 #define KEPT_BYTES 16384
 
 static struct {
@@ -18,23 +20,32 @@ static struct {
 __attribute__((format(printf, 2, 0))) static int print(enum libbpf_print_level level,
 						       const char *format, va_list arguments)
 {
-	char text[KEPT_BYTES / 2];
+	_cleanup_free_ char *text = NULL;
+	const char *kept;
 	size_t size;
-	int length;
 
 	/* A load has some three thousand messages, useful only for debugging. */
 	if (level != LIBBPF_WARN && !log_wants(state.log, LOG_DEBUG))
 		return 0;
-	length = vsnprintf(text, sizeof(text), format, arguments);
-	size = length < 0 ? 0 : (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		return 0;
+	}
+	size = strlen(text);
 	while (size && text[size - 1] == '\n')
 		text[--size] = '\0';
 	log_debug(state.log, "libbpf: %s", text);
 	if (level != LIBBPF_WARN)
 		return 0;
+	/* The verifier's log ends with its verdict. */
+	kept = text;
+	if (size > KEPT_BYTES / 2) {
+		kept += size - KEPT_BYTES / 2;
+		size = KEPT_BYTES / 2;
+	}
 	if (state.kept_size + size + 2 > sizeof(state.kept))
 		state.kept_size = 0; /* the newest messages explain the failure */
-	memcpy(state.kept + state.kept_size, text, size);
+	memcpy(state.kept + state.kept_size, kept, size);
 	state.kept_size += size;
 	state.kept[state.kept_size++] = '\n';
 	state.kept[state.kept_size] = '\0';
